@@ -1,0 +1,26 @@
+import { setTimeout as delay } from 'node:timers/promises'
+
+/** Time, as the action knows it. The only way to wait. */
+export interface Clock {
+  /** Milliseconds on a clock that never goes back; its zero means nothing. */
+  now(): number
+  /** Wall-clock milliseconds since the epoch, for `Retry-After` dates. */
+  epochMs(): number
+  /** Resolves after `ms`, or at once when the signal aborts; never rejects, so that the caller looks at the signal. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>
+  /** A signal that aborts after `ms`. */
+  timeout(ms: number): AbortSignal
+}
+
+export const systemClock: Clock = {
+  now: () => performance.now(),
+  epochMs: () => Date.now(),
+  async sleep(ms, signal) {
+    try {
+      await delay(ms, undefined, signal === undefined ? undefined : { signal })
+    } catch (error) {
+      if (!signal?.aborted) throw error
+    }
+  },
+  timeout: (ms) => AbortSignal.timeout(ms),
+}

@@ -1,0 +1,91 @@
+import type { Failure } from './errors.ts'
+import { countTestCases, isOver, type Run } from './run.ts'
+
+export type Conclusion =
+  | 'passed'
+  | 'failed'
+  | 'timed-out'
+  | 'cancelled'
+  | 'interrupted'
+  | 'no-tests'
+  | 'wait-timeout'
+  | 'error'
+  | 'started'
+
+/** How the attempt to cancel the run ended. */
+export type Cancellation =
+  /** Nothing to cancel, or not ours to cancel. */
+  | { readonly kind: 'not-wanted' }
+  /** No run can have been started. */
+  | { readonly kind: 'no-run' }
+  /** A start went out and no id came back: there may be a run, and the interface has no way to look it up. */
+  | { readonly kind: 'id-unknown' }
+  /** The test-suite workflow has no cancel. */
+  | { readonly kind: 'not-supported' }
+  | { readonly kind: 'cancelled' }
+  /** It was over already; `run` tells which end it had, where that could be read. */
+  | { readonly kind: 'already-over'; readonly run?: Run }
+  | { readonly kind: 'failed'; readonly failure?: Failure }
+
+/** How the step's part in the run's life ended. `run` is what the service last said of it. */
+export type Ending =
+  | { readonly kind: 'finished'; readonly run: Run }
+  /** `wait: false`. */
+  | { readonly kind: 'started' }
+  | { readonly kind: 'wait-timeout'; readonly run?: Run; readonly limitMs: number; readonly cancellation: Cancellation }
+  /** The workflow was cancelled or the step's time limit passed. */
+  | { readonly kind: 'aborted'; readonly run?: Run; readonly cancellation: Cancellation }
+  | {
+      readonly kind: 'gave-up'
+      readonly during: 'start' | 'wait'
+      readonly run?: Run
+      readonly failure: Failure
+      readonly cancellation: Cancellation
+    }
+
+export interface Verdict {
+  readonly conclusion: Conclusion
+  /** The step succeeds. */
+  readonly green: boolean
+}
+
+const CONCLUSION_OF_STATUS: Readonly<Record<Run['status'], Conclusion>> = {
+  PASSED: 'passed',
+  FAILED: 'failed',
+  TIMEDOUT: 'timed-out',
+  CANCELLED: 'cancelled',
+  INTERRUPTED: 'interrupted',
+  // Not the end of a run, or not one that this version knows: never green.
+  QUEUED: 'error',
+  RUNNING: 'error',
+  UNKNOWN: 'error',
+}
+
+/** The gate. It fails closed: only a PASSED run in which a test case ran (or none had to) makes the step green. */
+export function judge(ending: Ending, passWithNoTests: boolean): Verdict {
+  switch (ending.kind) {
+    case 'finished':
+      return judgeFinishedRun(ending.run, passWithNoTests)
+    case 'started':
+      return { conclusion: 'started', green: true }
+    case 'aborted':
+      return { conclusion: 'cancelled', green: false }
+    case 'wait-timeout': {
+      const { cancellation } = ending
+      // The run may have ended between the last poll and the cancel: then its true verdict counts.
+      if (cancellation.kind === 'already-over' && cancellation.run !== undefined && isOver(cancellation.run)) {
+        return judgeFinishedRun(cancellation.run, passWithNoTests)
+      }
+      return { conclusion: 'wait-timeout', green: false }
+    }
+    case 'gave-up':
+      return { conclusion: 'error', green: false }
+  }
+}
+
+function judgeFinishedRun(run: Run, passWithNoTests: boolean): Verdict {
+  const conclusion = CONCLUSION_OF_STATUS[run.status]
+  if (conclusion !== 'passed') return { conclusion, green: false }
+  if (countTestCases(run.testCases ?? []).ran > 0) return { conclusion, green: true }
+  return { conclusion: 'no-tests', green: passWithNoTests }
+}
