@@ -8,7 +8,7 @@ export interface Clock {
   epochMs(): number
   /** Resolves after `ms`, or at once when the signal aborts; never rejects, so that the caller looks at the signal. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
-  /** A signal that aborts after `ms`. */
+  /** A signal that aborts after `ms` and, unlike a sleep, does not keep the process up until then. */
   timeout(ms: number): AbortSignal
 }
 
@@ -22,5 +22,6 @@ export const systemClock: Clock = {
       if (!signal?.aborted) throw error
     }
   },
-  timeout: (ms) => AbortSignal.timeout(ms),
+  // Whole milliseconds only are accepted.
+  timeout: (ms) => AbortSignal.timeout(Math.max(0, Math.ceil(ms))),
 }

@@ -1,0 +1,236 @@
+import type { Dispatcher } from 'undici'
+import type { Clock } from '../clock.ts'
+import { type Failure, ServiceError } from '../domain/errors.ts'
+import { untrusted } from '../domain/untrusted.ts'
+
+/** A body beyond this is refused: no run has so many test cases, and the runner has only so much memory. */
+const BODY_LIMIT_BYTES = 64 * 1024 * 1024
+
+export const REQUEST_LIMIT_MS = 30_000
+
+export interface RequestOptions {
+  /** Ends the request wherever it is. */
+  readonly signal: AbortSignal
+  /** Ends the request only while none of it has gone out, so that nothing can have happened at the service. */
+  readonly signalUntilSent?: AbortSignal
+  /** Never more than `REQUEST_LIMIT_MS`, which is also the default. */
+  readonly limitMs?: number
+}
+
+export interface HttpSettings {
+  readonly baseUrl: URL
+  readonly apiKey: string
+  readonly userAgent: string
+  readonly connections: Dispatcher
+  readonly clock: Clock
+}
+
+/** Sends one request and gives back the decoded JSON of a 2xx answer. Throws ServiceError, and nothing else. */
+export type SendJson = (
+  method: 'GET' | 'POST',
+  path: readonly string[],
+  body: object | undefined,
+  options: RequestOptions,
+) => Promise<unknown>
+
+/**
+ * Requests to the service's paths below `baseUrl`. Each segment of a path is percent-encoded; the caller has refused
+ * `.` and `..`, which URL parsing would collapse. Redirects are not followed and nothing is repeated here.
+ */
+export function createSendJson(settings: HttpSettings): SendJson {
+  const prefix = settings.baseUrl.pathname.replace(/\/+$/, '')
+  return async (method, path, body, options) => {
+    const answer = await send(settings, {
+      method,
+      path: `${prefix}/${path.map(encodeURIComponent).join('/')}`,
+      body: body === undefined ? undefined : JSON.stringify(body),
+      options,
+    })
+    return decode(answer, settings.clock)
+  }
+}
+
+interface Answer {
+  readonly status: number
+  readonly header: (name: string) => string | undefined
+  readonly body: Buffer
+}
+
+interface OutgoingRequest {
+  readonly method: 'GET' | 'POST'
+  readonly path: string
+  readonly body: string | undefined
+  readonly options: RequestOptions
+}
+
+function send(settings: HttpSettings, { method, path, body, options }: OutgoingRequest): Promise<Answer> {
+  const limitMs = Math.min(options.limitMs ?? REQUEST_LIMIT_MS, REQUEST_LIMIT_MS)
+  return new Promise((resolve, reject) => {
+    let controller: Dispatcher.DispatchController | undefined
+    let settled = false
+    let status: number | undefined
+    let headers: Record<string, string | string[] | undefined> = {}
+    const chunks: Buffer[] = []
+    let bytes = 0
+    const ended = new AbortController()
+
+    function settle(deed: () => void): void {
+      if (settled) return
+      settled = true
+      ended.abort()
+      options.signal.removeEventListener('abort', onAbort)
+      options.signalUntilSent?.removeEventListener('abort', onAbortUntilSent)
+      deed()
+    }
+    function fail(failure: Failure, cause?: unknown): void {
+      settle(() => {
+        controller?.abort(new Error(failure.kind))
+        reject(new ServiceError(failure, { cause }))
+      })
+    }
+    function onAbort(): void {
+      fail({ kind: 'aborted' })
+    }
+    function onAbortUntilSent(): void {
+      if (controller === undefined) fail({ kind: 'not-sent', reason: 'given up before the request went out' })
+    }
+
+    const handler: Dispatcher.DispatchHandler = {
+      // undici calls this with the connection made, immediately before the first byte is written.
+      onRequestStart(itsController) {
+        controller = itsController
+        if (settled) controller.abort(new Error('no longer wanted'))
+      },
+      onResponseStart(_, itsStatus, itsHeaders) {
+        if (itsStatus < 200) return
+        status = itsStatus
+        headers = itsHeaders
+      },
+      onResponseData(_, chunk) {
+        bytes += chunk.byteLength
+        if (bytes > BODY_LIMIT_BYTES) {
+          fail(broken(`a body of at most ${BODY_LIMIT_BYTES} bytes`, 'a larger one'))
+        } else {
+          chunks.push(chunk)
+        }
+      },
+      onResponseEnd() {
+        settle(() => {
+          const header = (name: string) => {
+            const value = headers[name]
+            return Array.isArray(value) ? value[0] : value
+          }
+          resolve({ status: status ?? 0, header, body: Buffer.concat(chunks, bytes) })
+        })
+      },
+      onResponseError(_, error) {
+        fail(failureOfTransport(error, controller !== undefined, status === undefined ? undefined : bytes), error)
+      },
+    }
+
+    if (options.signal.aborted) return onAbort()
+    if (options.signalUntilSent?.aborted) return onAbortUntilSent()
+    options.signal.addEventListener('abort', onAbort)
+    options.signalUntilSent?.addEventListener('abort', onAbortUntilSent)
+    void settings.clock.sleep(limitMs, ended.signal).then(() => {
+      const reason = `no complete answer within ${Number((limitMs / 1000).toPrecision(2))} s`
+      fail(controller === undefined ? { kind: 'not-sent', reason } : { kind: 'no-answer', reason })
+    })
+    try {
+      settings.connections.dispatch(
+        {
+          origin: settings.baseUrl.origin,
+          method,
+          path,
+          headers: {
+            accept: 'application/json',
+            authorization: `Bearer ${settings.apiKey}`,
+            'user-agent': settings.userAgent,
+            ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          },
+          body: body ?? null,
+        },
+        handler,
+      )
+    } catch (error) {
+      fail({ kind: 'not-sent', reason: reasonOf(error) }, error)
+    }
+  })
+}
+
+// X.509 verification errors, as Node's TLS names them in `error.code`.
+const CERTIFICATE_ERROR =
+  /CERT|^UNABLE_TO_VERIFY_LEAF_SIGNATURE$|^INVALID_CA$|^INVALID_PURPOSE$|^HOSTNAME_MISMATCH$|^UND_ERR_PRX_TLS$/
+
+function failureOfTransport(error: unknown, sent: boolean, bodyBytes: number | undefined): Failure {
+  if (!sent) {
+    const code = codeOf(error)
+    if (code !== undefined && CERTIFICATE_ERROR.test(code)) return { kind: 'untrusted-certificate', code }
+    return { kind: 'not-sent', reason: reasonOf(error) }
+  }
+  if (bodyBytes !== undefined) return broken('a complete answer', `${bodyBytes} bytes, then the end of the connection`)
+  return { kind: 'no-answer', reason: reasonOf(error) }
+}
+
+function codeOf(error: unknown): string | undefined {
+  const code = (error as { code?: unknown } | undefined)?.code
+  return typeof code === 'string' ? code : undefined
+}
+
+function reasonOf(error: unknown): string {
+  // "Happy eyeballs" wraps one error per address; the first names the cause.
+  const inner = error instanceof AggregateError && error.errors.length > 0 ? error.errors[0] : error
+  const message = inner instanceof Error ? inner.message : String(inner)
+  const code = codeOf(inner)
+  return code === undefined || message.includes(code) ? message : `${message} (${code})`
+}
+
+function broken(expected: string, got: string): Failure {
+  return { kind: 'broken-answer', expected, got: untrusted(got) }
+}
+
+function decode(answer: Answer, clock: Clock): unknown {
+  const { status } = answer
+  if (status < 200 || status > 299) throw new ServiceError(failureOfStatus(answer, clock))
+  const contentType = answer.header('content-type')
+  if (contentType !== undefined && !/^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(contentType)) {
+    throw new ServiceError(broken('the content type application/json', contentType))
+  }
+  const text = answer.body.toString('utf8')
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new ServiceError(broken('JSON', text === '' ? 'an empty body' : text.slice(0, 500)), { cause })
+  }
+}
+
+function failureOfStatus(answer: Answer, clock: Clock): Failure {
+  const error = errorTextOf(answer.body)
+  const retryAfterMs = parseRetryAfter(answer.header('retry-after'), clock)
+  return {
+    kind: 'status',
+    status: answer.status,
+    ...(error === undefined ? {} : { error: untrusted(error) }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  }
+}
+
+/** The text of the service's error object, or else the beginning of whatever a proxy in between wrote. */
+function errorTextOf(body: Buffer): string | undefined {
+  const text = body.subarray(0, 64 * 1024).toString('utf8')
+  try {
+    const { error } = JSON.parse(text)
+    if (typeof error === 'string') return error
+  } catch {
+    // Not the service's JSON.
+  }
+  return text.trim() === '' ? undefined : text.slice(0, 500)
+}
+
+/** Both forms of RFC 9110: seconds, or a date. Milliseconds from now, never negative. */
+export function parseRetryAfter(value: string | undefined, clock: Pick<Clock, 'epochMs'>): number | undefined {
+  if (value === undefined) return undefined
+  if (/^\s*\d+\s*$/.test(value)) return Number(value) * 1000
+  const dateMs = Date.parse(value)
+  return Number.isNaN(dateMs) ? undefined : Math.max(0, dateMs - clock.epochMs())
+}

@@ -1,0 +1,23 @@
+import type { Clock } from '../clock.ts'
+import type { Target } from '../domain/order.ts'
+import { VERSION } from '../version.ts'
+import { openConnections, type Proxies } from './connection.ts'
+import { createSendJson } from './http.ts'
+import { projectRuns } from './project-runs.ts'
+import { suiteRuns } from './suite-runs.ts'
+import type { TestService } from './test-service.ts'
+
+export interface ServiceAddress {
+  readonly baseUrl: URL
+  readonly apiKey: string
+  readonly target: Target
+  readonly proxies: Proxies
+}
+
+/** The workflow of the service that the target belongs to, over real connections. Throws on an unusable proxy. */
+export async function openService(address: ServiceAddress, clock: Clock): Promise<TestService> {
+  const { baseUrl, apiKey, target, proxies } = address
+  const connections = await openConnections(baseUrl.origin, proxies)
+  const send = createSendJson({ baseUrl, apiKey, userAgent: `test-run-action/${VERSION}`, connections, clock })
+  return target.kind === 'project' ? projectRuns(send, target.projectId) : suiteRuns(send, target.testSuiteId, clock)
+}

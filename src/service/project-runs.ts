@@ -1,0 +1,27 @@
+import type { SendJson } from './http.ts'
+import type { TestService } from './test-service.ts'
+import { decodeCancelled, decodeRun, decodeStarted } from './wire.ts'
+
+/** The runs of a project (interface, sections 4.1 to 4.3). */
+export function projectRuns(send: SendJson, projectId: string): TestService {
+  const runs = ['v1', 'projects', projectId, 'runs']
+  return {
+    async start(order, options) {
+      const body = {
+        frameworkProjectName: order.frameworkProject,
+        runGroupName: order.runGroup,
+        envOverrides: order.envOverrides,
+        environment: order.environment,
+        autofix: order.autofix,
+        branch: order.branch,
+      }
+      return decodeStarted(await send('POST', runs, body, options))
+    },
+    async get(runId, options) {
+      return decodeRun(await send('GET', [...runs, runId], undefined, options))
+    },
+    async cancel(runId, options) {
+      return decodeCancelled(await send('POST', [...runs, 'cancel'], { where: { runId } }, options)).includes(runId)
+    },
+  }
+}

@@ -1,0 +1,61 @@
+import type { Failure } from '../domain/errors.ts'
+
+/** Statuses that say nothing about the request itself: time limit, too early, too many. */
+const TRANSIENT_STATUSES = new Set([408, 425, 429])
+
+/** Whether the same poll or cancel may bring something else a moment later. */
+export function isTransient(failure: Failure): boolean {
+  switch (failure.kind) {
+    case 'not-sent':
+    case 'untrusted-certificate': // a node behind a balancer may have one that the others do not
+    case 'no-answer':
+    case 'broken-answer':
+      return true
+    case 'status':
+      return failure.status >= 500 || TRANSIENT_STATUSES.has(failure.status)
+    case 'aborted':
+      return false
+  }
+}
+
+/**
+ * For how long, counted from the first attempt, a start that failed like this may be sent again. Zero where the
+ * service may have taken the request: a second one could start a second run.
+ */
+export function startMayRepeatForMs(failure: Failure): number {
+  if (failure.kind === 'not-sent') return 60_000
+  if (failure.kind === 'status' && failure.status === 429) return 300_000
+  return 0
+}
+
+/** Whether a start that failed like this may have started a run all the same. */
+export function mayHaveStarted(failure: Failure): boolean {
+  switch (failure.kind) {
+    case 'not-sent':
+    case 'untrusted-certificate':
+      return false
+    case 'status':
+      // A 4xx answer is the service's word that the request was at fault, except the one for its own time limit.
+      return failure.status < 400 || failure.status >= 500 || failure.status === 408
+    case 'no-answer':
+    case 'broken-answer':
+    case 'aborted':
+      return true
+  }
+}
+
+export interface Backoff {
+  readonly firstMs: number
+  readonly longestMs: number
+}
+
+/**
+ * The pause before attempt `attempt` (the first repetition is 1): doubling, with the upper half of each pause left to
+ * chance so that many steps do not come back together, and never less than the service asked for.
+ */
+export function backoffMs(attempt: number, failure: Failure, random: () => number, backoff: Backoff): number {
+  const fullMs = Math.min(backoff.longestMs, backoff.firstMs * 2 ** Math.min(attempt - 1, 30))
+  const pauseMs = fullMs * (0.5 + random() / 2)
+  const askedMs = failure.kind === 'status' ? (failure.retryAfterMs ?? 0) : 0
+  return Math.max(pauseMs, askedMs)
+}

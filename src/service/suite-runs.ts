@@ -1,0 +1,54 @@
+import type { Clock } from '../clock.ts'
+import type { Run } from '../domain/run.ts'
+import { untrusted } from '../domain/untrusted.ts'
+import type { SendJson } from './http.ts'
+import type { TestService } from './test-service.ts'
+import { decodeSuiteResult, decodeSuiteStarted, decodeSuiteStatus, type SuiteResult } from './wire.ts'
+
+/** How long results may still be unfinished after the status says FINISHED. */
+const SETTLING_LIMIT_MS = 30_000
+
+const UNFINISHED = new Set(['RUNNING', 'QUEUED', 'RETRYING'])
+const GOOD = new Set(['PASSED', 'FLAKY', 'SKIPPED'])
+
+/** The older test-suite workflow (interface, section 4.4), told as if it were a run of a project. It has no cancel. */
+export function suiteRuns(send: SendJson, testSuiteId: string, clock: Clock): TestService {
+  let finishedAtMs: number | undefined
+  return {
+    async start(order, options) {
+      const body = {
+        environment: order.environment,
+        variableOverrides: order.envOverrides,
+        metadata: order.branch === undefined ? undefined : { git: { branch: order.branch } },
+      }
+      return decodeSuiteStarted(await send('POST', ['v1', 'testSuite', testSuiteId, 'run'], body, options))
+    },
+    async get(testSuiteRunId, options) {
+      const path = ['v1', 'testSuiteRun', testSuiteRunId]
+      if (finishedAtMs === undefined) {
+        const answer = await send('GET', [...path, 'status'], undefined, options)
+        const status = decodeSuiteStatus(answer)
+        if (status !== 'FINISHED') {
+          return {
+            status: status === 'RUNNING' ? 'RUNNING' : 'UNKNOWN',
+            statusText: untrusted(status),
+            asSent: answer,
+          }
+        }
+        finishedAtMs = clock.now()
+      }
+      const answer = await send('GET', [...path, 'result'], undefined, options)
+      const result = decodeSuiteResult(answer)
+      const isSettled = !result.statuses.some((status) => UNFINISHED.has(status))
+      const status = isSettled || clock.now() - finishedAtMs >= SETTLING_LIMIT_MS ? verdictOf(result) : 'RUNNING'
+      return { status, statusText: untrusted(status), testCases: result.testCases, asSent: answer }
+    },
+  }
+}
+
+/** This workflow sends no verdict of its own. */
+function verdictOf({ statuses }: SuiteResult): Run['status'] {
+  const bad = statuses.filter((status) => !GOOD.has(status))
+  if (bad.length === 0) return 'PASSED'
+  return bad.every((status) => status === 'CANCELLED') ? 'CANCELLED' : 'FAILED'
+}
