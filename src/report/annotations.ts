@@ -1,0 +1,47 @@
+import { countTestCases, type TestCase } from '../domain/run.ts'
+import type { StepResult } from '../domain/step-result.ts'
+import { casesWith, FAILING } from './cases-by-outcome.ts'
+import { durationText } from './duration.ts'
+import { type LogLine, line, phrase, short } from './inert.ts'
+
+export interface Annotation {
+  readonly level: 'error' | 'warning'
+  /** Constant words: GitHub masks no secret in it. */
+  readonly title: string
+  readonly message: LogLine
+}
+
+/** GitHub keeps the first ten of a step: the verdict's own, these, and the line on the others. */
+const CASES_SHOWN = 8
+const TITLE_LIMIT_CHARS = 500
+
+const TITLES: Readonly<Partial<Record<TestCase['outcome'], string>>> = {
+  failed: 'Test failed',
+  'timed-out': 'Test timed out',
+  interrupted: 'Test interrupted',
+}
+
+/** What follows the verdict's own annotation: the first failing test cases, then how many more there are. */
+export function annotations({ run, verdict }: StepResult): Annotation[] {
+  const testCases = run?.testCases ?? []
+  const level = verdict.green ? 'warning' : 'error'
+  const shown: Annotation[] = casesWith(FAILING, testCases)
+    .slice(0, CASES_SHOWN)
+    .map((testCase) => ({ level, title: TITLES[testCase.outcome] ?? 'Test failed', message: messageOf(testCase) }))
+  const more = countTestCases(testCases).failed - shown.length
+  if (more === 0) return shown
+  const them = more === 1 ? phrase`test case` : phrase`test cases`
+  return [
+    ...shown,
+    {
+      level,
+      title: 'More failed tests',
+      message: line`${more} more ${them} failed; the job summary lists what did not pass.`,
+    },
+  ]
+}
+
+function messageOf({ title, status, durationMs }: TestCase): LogLine {
+  const time = durationMs === undefined ? phrase`` : phrase` after ${durationText(durationMs)}`
+  return line`${short(title, TITLE_LIMIT_CHARS)}: ${status}${time}`
+}

@@ -1,0 +1,72 @@
+import { countTestCases, type Outcome, runDurationMs, type TestCase } from '../domain/run.ts'
+import type { StepResult } from '../domain/step-result.ts'
+import { json, textOf, visible } from './inert.ts'
+import { withoutKey } from './without-key.ts'
+
+// The Common Test Report Format, https://ctrf.io, as the schema 0.0 of the `ctrf` package has it.
+
+const CASES_PER_CHUNK = 500
+
+const STATUS: Readonly<Record<Outcome, 'passed' | 'failed' | 'skipped' | 'other'>> = {
+  passed: 'passed',
+  flaky: 'passed',
+  failed: 'failed',
+  'timed-out': 'failed',
+  interrupted: 'failed',
+  skipped: 'skipped',
+  other: 'other',
+}
+
+export function* ctrf(result: StepResult, { apiKey }: { readonly apiKey: string }): Iterable<string> {
+  const told = withoutKey(result, apiKey)
+  const { runId, run } = told
+  const testCases = run?.testCases ?? []
+  yield `{
+"reportFormat": "CTRF",
+"specVersion": "0.0.0",
+"generatedBy": "test-run-action",${runId ? `\n"runId": ${text(runId)},` : ''}
+"results": {
+"tool": {"name": "test-run-service"},
+"summary": ${text(summaryOf(told))},
+"environment": ${text(environmentOf(told))},
+"extra": ${text({ runStatus: run && visible(run.statusText) })},
+"tests": [`
+  for (let start = 0; start < testCases.length; start += CASES_PER_CHUNK) {
+    const tests = testCases.slice(start, start + CASES_PER_CHUNK).map((testCase) => text(testOf(testCase)))
+    yield `${start === 0 ? '\n' : ',\n'}${tests.join(',\n')}`
+  }
+  yield '\n]\n}\n}\n'
+}
+
+function summaryOf({ run }: StepResult) {
+  const { total, passed, failed, skipped, other, byOutcome } = countTestCases(run?.testCases ?? [])
+  // Both times are required; zero is what the `ctrf` package itself writes for unknown ones.
+  const start = run?.startedAt?.getTime() ?? 0
+  const stop = run?.finishedAt?.getTime() ?? start
+  const duration = run && runDurationMs(run)
+  return { tests: total, passed, failed, skipped, pending: 0, other, flaky: byOutcome.flaky, start, stop, duration }
+}
+
+function environmentOf({ run, order, startedHere }: StepResult) {
+  const { branch, environment } = startedHere ? order : {}
+  const branchName = run?.branchName ?? branch
+  return {
+    branchName: branchName && visible(branchName),
+    testEnvironment: environment && visible(environment),
+  }
+}
+
+function testOf({ title, status, outcome, durationMs }: TestCase) {
+  return {
+    name: visible(title) || '(untitled)',
+    status: STATUS[outcome],
+    // Required; the test-suite workflow sends none.
+    duration: Math.round(durationMs ?? 0),
+    rawStatus: visible(status),
+    flaky: outcome === 'flaky' ? true : undefined,
+  }
+}
+
+function text(value: unknown): string {
+  return textOf(json(value))
+}

@@ -1,0 +1,95 @@
+import type { StepResult } from '../domain/step-result.ts'
+import { type CaseTable, caseTable, hasDurations } from './case-table.ts'
+import { type Html, html, textOf, uncutHtml } from './inert.ts'
+import { countsLine, factsLine, headlineLine, incompleteWarning, notAllShownWarning, story } from './summary-head.ts'
+import { type Section, sectionFoot, sectionHead, summarySections } from './summary-sections.ts'
+import { withoutKey } from './without-key.ts'
+
+const ROW_LIMIT = 1000
+const SIZE_LIMIT_BYTES = 900_000
+/** A summary over this GitHub drops whole, whoever wrote its other parts. */
+const GITHUB_LIMIT_BYTES = 1_048_576
+
+const ROWS_PER_CHUNK = 500
+
+export interface JobSummaryOptions {
+  readonly apiKey: string
+  readonly jobUrl?: string
+  /** What the step's summary file holds before this. */
+  readonly alreadyBytes: number
+}
+
+/** The page that people look at, within what GitHub shows: it stops between rows, and says how many it left out. */
+export function jobSummary(result: StepResult, { apiKey, jobUrl, alreadyBytes }: JobSummaryOptions): Html {
+  const told = withoutKey(result, apiKey)
+  const testCases = told.run?.testCases ?? []
+  // Whatever stands there already may have left an HTML block open; an empty line closes it.
+  const top = html`${alreadyBytes > 0 ? html`\n\n` : html``}${headlineLine(told)}`
+  const counts = html`${story(told)}${countsLine(told)}${incompleteWarning(told)}`
+  const facts = factsLine(told, jobUrl)
+
+  const warningBytes = sizeBytes(notAllShownWarning(testCases.length, testCases.length))
+  const roomBytes = SIZE_LIMIT_BYTES - alreadyBytes - sizeBytes(html`${top}${counts}${facts}`) - warningBytes
+  if (roomBytes < 0) return sizeBytes(top) <= GITHUB_LIMIT_BYTES - alreadyBytes ? top : html``
+
+  const table = caseTable(hasDurations(testCases), html)
+  const sections = summarySections(testCases)
+  // The slowest stand last, where they would be cut first, and are few: they get their room before the rest.
+  const slowest = fitted(sections.excerpts, table, { bytes: roomBytes, rows: ROW_LIMIT })
+  const listed = fitted(sections.listed, table, slowest.room)
+  const left = testCases.length - (slowest.room.rows - listed.room.rows)
+  const warning = left > 0 ? notAllShownWarning(testCases.length - left, testCases.length) : html``
+  return html`${top}${counts}${warning}${facts}${listed.tables}${slowest.tables}`
+}
+
+/** The same page with every row, for a file: in chunks, so that a hundred thousand rows never stand in memory. */
+export function* fullSummary(result: StepResult, { apiKey }: { readonly apiKey: string }): Iterable<string> {
+  const told = withoutKey(result, apiKey)
+  const testCases = told.run?.testCases ?? []
+  yield textOf(html`${headlineLine(told)}${story(told)}${countsLine(told)}${incompleteWarning(told)}${factsLine(told)}`)
+  const table = caseTable(hasDurations(testCases), uncutHtml)
+  const { listed, excerpts } = summarySections(testCases)
+  for (const section of [...listed, ...excerpts]) {
+    const cases = section.testCases
+    yield textOf(html`${sectionHead(section, cases.length)}${table.head}`)
+    for (let start = 0; start < cases.length; start += ROWS_PER_CHUNK) {
+      yield textOf(html`${cases.slice(start, start + ROWS_PER_CHUNK).map(table.row)}`)
+    }
+    yield textOf(html`${table.foot}${sectionFoot(section)}`)
+  }
+}
+
+interface Room {
+  readonly bytes: number
+  readonly rows: number
+}
+
+/** As many rows as there is room for. A section of which not one fits is left out whole. */
+function fitted(sections: readonly Section[], table: CaseTable, room: Room): { tables: readonly Html[]; room: Room } {
+  let { bytes, rows } = room
+  const tables: Html[] = []
+  for (const section of sections) {
+    const { testCases } = section
+    const foot = html`${table.foot}${sectionFoot(section)}`
+    let left = bytes - sizeBytes(html`${sectionHead(section, testCases.length - 1)}${table.head}${foot}`)
+    const fitting: Html[] = []
+    for (const testCase of testCases.slice(0, rows)) {
+      const row = table.row(testCase)
+      left -= sizeBytes(row)
+      if (left < 0) break
+      fitting.push(row)
+    }
+    if (fitting.length === 0) continue
+    const whole = html`${sectionHead(section, fitting.length)}${table.head}${fitting}${foot}`
+    tables.push(whole)
+    bytes -= sizeBytes(whole)
+    rows -= fitting.length
+  }
+  return { tables, room: { bytes, rows } }
+}
+
+/** On Windows every `\n` becomes two bytes, after GitHub has counted. */
+function sizeBytes(html: Html): number {
+  const text = textOf(html)
+  return Buffer.byteLength(text) + text.split('\n').length - 1
+}

@@ -1,0 +1,91 @@
+import { countTestCases, type Run, runDurationMs, type TestCase } from '../domain/run.ts'
+import type { StepResult } from '../domain/step-result.ts'
+import { type Untrusted, untrusted } from '../domain/untrusted.ts'
+import { durationText } from './duration.ts'
+import { line, short, textOf, visible, type Xml, xml } from './inert.ts'
+import { UniqueNames } from './unique-names.ts'
+import { whatHappened } from './what-happened.ts'
+import { withoutKey } from './without-key.ts'
+
+// JUnit's XML has no standard, only readers. This is what the usual ones take alike: totals on both levels, one
+// constant class name, one name per case, and text within a failure.
+
+const CASES_PER_CHUNK = 500
+const NAME_LIMIT_CHARS = 900
+const CLASS_NAME = xml`test-run`
+
+export function* junit(result: StepResult, { apiKey }: { readonly apiKey: string }): Iterable<string> {
+  const told = withoutKey(result, apiKey)
+  const testCases = told.run?.testCases ?? []
+  const names = new UniqueNames()
+  yield textOf(opening(told))
+  for (let start = 0; start < testCases.length; start += CASES_PER_CHUNK) {
+    const chunk = testCases
+      .slice(start, start + CASES_PER_CHUNK)
+      .map((testCase) => textOf(caseElement(testCase, names)))
+    yield chunk.join('')
+  }
+  if (hasErrorOfItsOwn(told.run)) yield textOf(runElement(told, names))
+  yield '</testsuite>\n</testsuites>\n'
+}
+
+function opening({ run, target }: StepResult): Xml {
+  const testCases = run?.testCases ?? []
+  const { total, byOutcome, skipped, other } = countTestCases(testCases)
+  const ownErrors = hasErrorOfItsOwn(run) ? 1 : 0
+  const errors = byOutcome['timed-out'] + byOutcome.interrupted + ownErrors
+  const ms = (run && runDurationMs(run)) ?? testCases.reduce((sum, { durationMs }) => sum + (durationMs ?? 0), 0)
+  const totals = xml`tests="${total + ownErrors}" failures="${byOutcome.failed}" errors="${errors}" skipped="${skipped + other}" time="${seconds(ms)}"`
+  const name = target.kind === 'project' ? target.projectId : target.testSuiteId
+  const begun = run?.startedAt === undefined ? xml`` : xml` timestamp="${run.startedAt.toISOString().slice(0, 19)}"`
+  return xml`<?xml version="1.0" encoding="UTF-8"?>
+<testsuites name="${name}" ${totals}>
+<testsuite name="${name}" ${totals}${begun}>
+`
+}
+
+function caseElement(testCase: TestCase, names: UniqueNames): Xml {
+  const name = names.nameFor(nameOf(testCase.title))
+  const open = xml`<testcase classname="${CLASS_NAME}" name="${name}" time="${seconds(testCase.durationMs ?? 0)}"`
+  const { status } = testCase
+  switch (testCase.outcome) {
+    case 'passed':
+    case 'flaky':
+      return xml`${open}/>\n`
+    case 'failed':
+      return xml`${open}><failure message="${status}" type="${status}">${explanation(testCase)}</failure></testcase>\n`
+    case 'timed-out':
+    case 'interrupted':
+      return xml`${open}><error message="${status}" type="${status}">${explanation(testCase)}</error></testcase>\n`
+    // A status that is neither pass nor failure: readers know only this third one.
+    case 'skipped':
+    case 'other':
+      return xml`${open}><skipped message="${status}"/></testcase>\n`
+  }
+}
+
+function explanation({ status, durationMs }: TestCase): Xml {
+  if (durationMs === undefined) return xml`The service gave this test case the status ${status}.`
+  return xml`The service gave this test case the status ${status} after ${durationText(durationMs)}.`
+}
+
+/** A run that did not finish, or that failed without a failed case, must not look green to who reads the cases alone. */
+function hasErrorOfItsOwn(run: Run | undefined): boolean {
+  if (run === undefined || run.status === 'PASSED') return false
+  return run.status !== 'FAILED' || countTestCases(run.testCases ?? []).failed === 0
+}
+
+function runElement(result: StepResult, names: UniqueNames): Xml {
+  const name = names.nameFor(untrusted('The run itself'))
+  const status = result.run?.statusText ?? ''
+  const sentence = line`${whatHappened(result, 'with names')}.`
+  return xml`<testcase classname="${CLASS_NAME}" name="${name}" time="0.000"><error message="${status}" type="${status}">${sentence}</error></testcase>\n`
+}
+
+function nameOf(title: Untrusted): Untrusted {
+  return short(visible(title) || untrusted('(untitled)'), NAME_LIMIT_CHARS)
+}
+
+function seconds(ms: number): string {
+  return (ms / 1000).toFixed(3)
+}

@@ -1,0 +1,80 @@
+import { countTestCases, runDurationMs } from '../domain/run.ts'
+import type { StepResult } from '../domain/step-result.ts'
+import { durationText } from './duration.ts'
+import { headline } from './headline.ts'
+import { type Html, html, link, type Phrase, phrase } from './inert.ts'
+import { whatHappened } from './what-happened.ts'
+
+// What stands above the test cases. Only the headline is Markdown; every other line begins with an HTML tag.
+
+/** `## ❌ Tests failed: 3 of 40` */
+export function headlineLine(result: StepResult): Html {
+  const { sign, title, counts } = headline(result)
+  return html`## ${sign} ${title}${counts}\n`
+}
+
+/** The honest word where the headline does not say it all: everything but tests that passed or failed. */
+export function story(result: StepResult): Html {
+  const { verdict, run } = result
+  const { failed } = countTestCases(run?.testCases ?? [])
+  const isPlain = (verdict.conclusion === 'passed' && failed === 0) || (verdict.conclusion === 'failed' && failed > 0)
+  return isPlain ? html`` : html`<p>${whatHappened(result, 'without names')}.</p>\n`
+}
+
+/** The counts that are not zero, and the time. */
+export function countsLine({ run, waitedMs }: StepResult): Html {
+  const { passed, failed, skipped, other, byOutcome } = countTestCases(run?.testCases ?? [])
+  const failures = detailed([
+    [byOutcome['timed-out'], phrase`timed out`],
+    [byOutcome.interrupted, phrase`interrupted`],
+  ])
+  const counts: Phrase[] = []
+  if (failed > 0) counts.push(phrase`${failed} failed${failures}`)
+  if (passed > 0) counts.push(phrase`${passed} passed${detailed([[byOutcome.flaky, phrase`flaky`]])}`)
+  if (skipped > 0) counts.push(phrase`${skipped} skipped`)
+  if (other > 0) counts.push(phrase`${other} other`)
+  if (counts.length === 0) counts.push(run?.testCases === undefined ? phrase`No results` : phrase`No test cases`)
+  return html`<p>${dotted([...counts, timeTaken(run, waitedMs)])}</p>\n`
+}
+
+function timeTaken(run: StepResult['run'], waitedMs: number): Phrase {
+  const runMs = run === undefined ? undefined : runDurationMs(run)
+  return runMs === undefined ? phrase`waited ${durationText(waitedMs)}` : phrase`run time ${durationText(runMs)}`
+}
+
+function detailed(details: readonly (readonly [count: number, words: Phrase])[]): Phrase {
+  const present = details.filter(([count]) => count > 0).map(([count, words]) => phrase`${count} ${words}`)
+  if (present.length === 0) return phrase``
+  return phrase` (${present.reduce((all, detail) => phrase`${all}, ${detail}`)})`
+}
+
+/** Where the run came to no end of its own, test cases may be missing. */
+export function incompleteWarning({ run }: StepResult): Html {
+  const isComplete = run === undefined || run.status === 'PASSED' || run.status === 'FAILED'
+  if (isComplete || run.testCases === undefined) return html``
+  return html`<p>⚠️ <b>Incomplete:</b> the run did not get to its end, so test cases may be missing here.</p>\n`
+}
+
+export function notAllShownWarning(shown: number, total: number): Html {
+  return html`<p>⚠️ <b>Not all shown:</b> ${shown} of ${total} test cases. The report files hold every one.</p>\n`
+}
+
+/** What was run, and where. Of a run that was started elsewhere, only what the service says of it. */
+export function factsLine(result: StepResult, jobUrl?: string): Html {
+  const { target, runId, startedHere, run } = result
+  const order = startedHere ? result.order : {}
+  const facts =
+    target.kind === 'project' ? [phrase`Project ${target.projectId}`] : [phrase`Test suite ${target.testSuiteId}`]
+  if (order.environment !== undefined) facts.push(phrase`Environment ${order.environment}`)
+  const branch = run?.branchName ?? order.branch
+  if (branch !== undefined) facts.push(phrase`Branch ${branch}`)
+  if (order.frameworkProject !== undefined) facts.push(phrase`Framework project ${order.frameworkProject}`)
+  if (runId !== undefined) facts.push(phrase`Run ${runId}`)
+  if (order.autofix !== undefined) facts.push(order.autofix ? phrase`Auto-fix on` : phrase`Auto-fix off`)
+  const job = jobUrl === undefined ? html`` : html` · ${link(jobUrl, phrase`Job log`)}`
+  return html`<p>${dotted(facts)}${job}</p>\n`
+}
+
+function dotted(parts: readonly Phrase[]): Phrase {
+  return parts.reduce((all, part) => phrase`${all} · ${part}`)
+}
