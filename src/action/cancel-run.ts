@@ -1,0 +1,83 @@
+import type { Clock } from '../clock.ts'
+import { type Failure, ServiceError } from '../domain/errors.ts'
+import { isOver, type Run } from '../domain/run.ts'
+import type { Cancellation } from '../domain/verdict.ts'
+import type { RequestOptions } from '../service/http.ts'
+import { backoffMs, isTransient } from '../service/retry.ts'
+import { isUsableRunId, type TestService } from '../service/test-service.ts'
+
+export interface CancelOptions {
+  readonly clock: Clock
+  readonly random: () => number
+  /** Until when to try, on the clock's `now()`. */
+  readonly deadlineMs: number
+  /** Ends it early. Main has none: its deadline is all the time that there is. */
+  readonly signal?: AbortSignal
+}
+
+const BACKOFF = { firstMs: 500, longestMs: 10_000 }
+/** 404 counts as over; only where a poll says that the run goes on is the cancel sent again, this many times. */
+const TRIES_AGAINST_404 = 3
+
+/**
+ * Cancels a run, and tries again until the service says that it is cancelled or over, or the deadline comes. A second
+ * cancel of the same run is harmless, so that main and post may both try. Never throws ServiceError.
+ */
+export async function cancelRun(service: TestService, runId: string, options: CancelOptions): Promise<Cancellation> {
+  const { cancel } = service
+  if (cancel === undefined) return { kind: 'not-supported' }
+  const { clock, deadlineMs } = options
+  const signal = options.signal ?? new AbortController().signal
+  let lastFailure: Failure | undefined
+  let notFound = 0
+
+  for (let attempt = 1; clock.now() < deadlineMs && !signal.aborted; attempt++) {
+    const answer = await tellFailure(() => cancel(runId, patience()))
+    if (answer === true) return { kind: 'cancelled' }
+    if (answer === false || mayMeanOver(answer)) {
+      const run = isUsableRunId(runId) ? await tellFailure(() => service.get(runId, patience())) : undefined
+      if (isRun(run) && isOver(run)) return { kind: 'already-over', run }
+      if (answer !== false && answer.kind === 'status' && answer.status === 404) {
+        notFound++
+        if (!isRun(run) || notFound >= TRIES_AGAINST_404) return { kind: 'already-over' }
+      }
+    }
+    lastFailure = answer === false ? undefined : answer
+    if (lastFailure !== undefined && isFinal(lastFailure)) break
+
+    const pauseMs = backoffMs(attempt, lastFailure ?? { kind: 'aborted' }, options.random, BACKOFF)
+    // Where the service asks for more time than is left, the last try comes shortly before the deadline.
+    const leftMs = deadlineMs - clock.now()
+    await clock.sleep(Math.max(0, Math.min(pauseMs, leftMs > 2_000 ? leftMs - 1_000 : leftMs)), signal)
+  }
+  return { kind: 'failed', ...(lastFailure === undefined ? {} : { failure: lastFailure }) }
+
+  /** Half of the time left, so that a request that is never answered leaves room for another. */
+  function patience(): RequestOptions {
+    const leftMs = Math.max(1, deadlineMs - clock.now())
+    return { signal, limitMs: Math.max(leftMs / 2, Math.min(leftMs, 1_000)) }
+  }
+}
+
+/** An answer about the run's state, not about the caller: the run may be over already. */
+function mayMeanOver(failure: Failure): boolean {
+  if (failure.kind === 'broken-answer') return true
+  return failure.kind === 'status' && !isTransient(failure) && !isFinal(failure)
+}
+
+function isFinal(failure: Failure): boolean {
+  return failure.kind === 'status' && (failure.status === 401 || failure.status === 403)
+}
+
+function isRun(answer: Run | Failure | undefined): answer is Run {
+  return answer !== undefined && 'statusText' in answer
+}
+
+async function tellFailure<T>(request: () => Promise<T>): Promise<T | Failure> {
+  try {
+    return await request()
+  } catch (error) {
+    if (error instanceof ServiceError) return error.failure
+    throw error
+  }
+}

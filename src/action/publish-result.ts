@@ -1,0 +1,65 @@
+import { countTestCases, runDurationMs } from '../domain/run.ts'
+import type { StepResult } from '../domain/step-result.ts'
+import { annotations } from '../report/annotations.ts'
+import { line } from '../report/inert.ts'
+import { jobSummary } from '../report/job-summary.ts'
+import { reportFiles } from '../report/report-files.ts'
+import { verdictSentence, verdictTitle } from '../report/verdict-sentence.ts'
+import type { World } from './world.ts'
+
+/** What of the result the user wants to see where. */
+export interface ReportWishes {
+  /** Kept out of every report, whatever the service echoes. */
+  readonly apiKey: string
+  readonly summary: 'always' | 'on-failure' | 'never'
+  readonly annotations: boolean
+}
+
+/**
+ * Tells the result everywhere, the most important first: a step that is killed meanwhile has its outputs and its
+ * error already. What fails here is a warning and never changes the verdict.
+ */
+export async function publishResult(result: StepResult, wishes: ReportWishes, world: World): Promise<void> {
+  setOutputs(result, world)
+  announce(result, wishes, world)
+  const { apiKey } = wishes
+  if (wishes.summary === 'always' || (wishes.summary === 'on-failure' && !result.verdict.green)) {
+    world.writeSummary((alreadyBytes) => jobSummary(result, { apiKey, alreadyBytes }))
+  }
+  const files = reportFiles(result, { apiKey })
+  if (files.length > 0 && result.runId !== undefined) {
+    const folder = world.writeReportFiles(files, result.runId)
+    if (folder !== undefined) world.setOutput('report-dir', folder)
+  }
+  if (world.abort.aborted) return
+  const commentUrl = await world.comment(result)
+  if (commentUrl !== undefined) world.setOutput('comment-url', commentUrl)
+}
+
+function setOutputs({ verdict, run }: StepResult, world: World): void {
+  world.setOutput('conclusion', verdict.conclusion)
+  if (run === undefined) return
+  world.setOutput('status', run.status)
+  const durationMs = runDurationMs(run)
+  if (durationMs !== undefined) world.setOutput('duration-ms', durationMs)
+  // A PASSED run without results has none to count; of any other the numbers are not known.
+  const testCases = run.testCases ?? (run.status === 'PASSED' ? [] : undefined)
+  if (testCases === undefined) return
+  const counts = countTestCases(testCases)
+  for (const name of ['total', 'passed', 'failed', 'skipped', 'other'] as const) world.setOutput(name, counts[name])
+}
+
+/** The verdict comes first: GitHub keeps the first ten annotations of a step. */
+function announce(result: StepResult, wishes: ReportWishes, world: World): void {
+  const { verdict, run } = result
+  const title = verdictTitle(result)
+  const message = verdictSentence(result)
+  if (!verdict.green) {
+    world.annotate({ level: 'error', title, message })
+    if (wishes.annotations) for (const annotation of annotations(result)) world.annotate(annotation)
+  } else if (run !== undefined && countTestCases(run.testCases ?? []).failed > 0) {
+    world.annotate({ level: 'warning', title, message })
+  } else {
+    world.log.info(line`${message}`)
+  }
+}

@@ -1,0 +1,123 @@
+import type { Clock } from '../clock.ts'
+import { type Failure, ServiceError } from '../domain/errors.ts'
+import { isOver, type Run } from '../domain/run.ts'
+import { durationText } from '../report/duration.ts'
+import { failureSentence } from '../report/failure-sentence.ts'
+import { line } from '../report/inert.ts'
+import { backoffMs, isTransient } from '../service/retry.ts'
+import type { TestService } from '../service/test-service.ts'
+import { adaptivePauseMs } from './poll-schedule.ts'
+import type { Log } from './world.ts'
+
+/** How the waiting ended; `run` is what the service last said. */
+export type WaitEnd =
+  | { readonly kind: 'finished'; readonly run: Run }
+  | { readonly kind: 'timed-out'; readonly run?: Run }
+  | { readonly kind: 'aborted'; readonly run?: Run }
+  | { readonly kind: 'gave-up'; readonly run?: Run; readonly failure: Failure }
+
+export interface WaitOptions {
+  readonly clock: Clock
+  readonly random: () => number
+  readonly log: Log
+  readonly abort: AbortSignal
+  /** When to stop waiting, on the clock's `now()`. */
+  readonly deadlineMs: number
+  /** Absent: the adaptive schedule. */
+  readonly pollIntervalMs?: number
+  /** When this step started the run; absent where it was given one. */
+  readonly startedAtMs?: number
+  /** Called with each run that has another status than the one before. */
+  readonly onStatus: (run: Run) => void
+}
+
+const BACKOFF = { firstMs: 1_000, longestMs: 30_000 }
+const FAILING_LIMIT_MS = 300_000
+/** A run that was only just started may not be known yet to the part of the service that answers. */
+const UNKNOWN_AFTER_START_MS = 15_000
+const SIGN_OF_LIFE_MS = 60_000
+/** A poll sent shortly before the deadline, or at it, still gets this long. */
+const LAST_POLL_LIMIT_MS = 10_000
+
+/** Polls the run until it is over, the deadline passes, the step is cancelled or the service is given up. */
+export async function waitForRun(service: TestService, runId: string, options: WaitOptions): Promise<WaitEnd> {
+  const { clock, random, log, abort, deadlineMs } = options
+  const begunMs = clock.now()
+  let last: Run | undefined
+  let warnedOfUnknown = false
+  let failing: { readonly sinceMs: number; polls: number; failure: Failure } | undefined
+  let lastWordMs = begunMs
+
+  const soFar = () => (last === undefined ? {} : { run: last })
+
+  function note(run: Run): void {
+    if (failing !== undefined) log.info(line`Run ${runId}: the service answers again.`)
+    if (failing !== undefined || run.statusText !== last?.statusText) {
+      log.info(line`Run ${runId}: ${run.statusText}`)
+      lastWordMs = clock.now()
+      options.onStatus(run)
+    }
+    if (run.status === 'UNKNOWN' && !isOver(run) && !warnedOfUnknown) {
+      warnedOfUnknown = true
+      log.warning(
+        line`Run ${runId} has the status ${run.statusText}, which this version of the action does not know. Waiting on, since it has no finishing time yet.`,
+      )
+    }
+    failing = undefined
+    last = run
+  }
+
+  function isWorthAnotherPoll(failure: Failure): boolean {
+    // Before the service ever answered, a certificate that is not trusted is a matter of set-up.
+    if (failure.kind === 'untrusted-certificate') return last !== undefined || options.startedAtMs !== undefined
+    if (failure.kind === 'status' && failure.status === 404) {
+      return options.startedAtMs !== undefined && clock.now() - options.startedAtMs < UNKNOWN_AFTER_START_MS
+    }
+    return isTransient(failure)
+  }
+
+  async function pause(pauseMs: number): Promise<void> {
+    const untilMs = clock.now() + pauseMs
+    while (!abort.aborted && clock.now() < untilMs) {
+      await clock.sleep(Math.min(untilMs, lastWordMs + SIGN_OF_LIFE_MS) - clock.now(), abort)
+      if (abort.aborted || clock.now() < lastWordMs + SIGN_OF_LIFE_MS) continue
+      lastWordMs = clock.now()
+      const waited = durationText(clock.now() - begunMs)
+      if (failing !== undefined) log.info(line`Run ${runId}: still no answer from the service after ${waited}.`)
+      else log.info(line`Run ${runId}: still ${last?.statusText ?? 'waiting'} after ${waited}.`)
+    }
+  }
+
+  for (;;) {
+    if (abort.aborted) return { kind: 'aborted', ...soFar() }
+    try {
+      const limitMs = Math.max(LAST_POLL_LIMIT_MS, deadlineMs - clock.now())
+      const run = await service.get(runId, { signal: abort, limitMs })
+      note(run)
+      if (isOver(run)) return { kind: 'finished', run }
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error
+      const { failure } = error
+      if (abort.aborted) continue
+      if (!isWorthAnotherPoll(failure)) return { kind: 'gave-up', failure, ...soFar() }
+      if (failing === undefined) {
+        log.info(line`Run ${runId}: could not be read. ${failureSentence(failure)} Trying again.`)
+        lastWordMs = clock.now()
+        failing = { sinceMs: clock.now(), polls: 0, failure }
+      }
+      failing.polls++
+      failing.failure = failure
+      if (clock.now() - failing.sinceMs >= FAILING_LIMIT_MS) return { kind: 'gave-up', failure, ...soFar() }
+    }
+    const nowMs = clock.now()
+    if (nowMs >= deadlineMs) return { kind: 'timed-out', ...soFar() }
+    const pauseMs =
+      failing === undefined
+        ? (options.pollIntervalMs ?? adaptivePauseMs(nowMs - begunMs, random()))
+        : Math.min(
+            backoffMs(failing.polls, failing.failure, random, BACKOFF),
+            failing.sinceMs + FAILING_LIMIT_MS - nowMs,
+          )
+    await pause(Math.min(pauseMs, deadlineMs - nowMs))
+  }
+}

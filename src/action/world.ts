@@ -1,0 +1,58 @@
+import type { Clock } from '../clock.ts'
+import type { StepResult } from '../domain/step-result.ts'
+import type { Conclusion } from '../domain/verdict.ts'
+import type { Annotation } from '../report/annotations.ts'
+import type { Html, LogLine } from '../report/inert.ts'
+import type { ReportFile } from '../report/report-files.ts'
+import type { TestService } from '../service/test-service.ts'
+
+/** Lines for the person who reads the step's log. */
+export interface Log {
+  info(message: LogLine): void
+  /** An annotation without a title. */
+  warning(message: LogLine): void
+}
+
+/** Each is set the moment it is known. No free text of the service is among them. */
+export interface Outputs {
+  'run-id': string
+  status: string
+  conclusion: Conclusion
+  total: number
+  passed: number
+  failed: number
+  skipped: number
+  other: number
+  'duration-ms': number
+  'report-dir': string
+  'comment-url': string
+}
+
+/** What main leaves for post, which runs even where main was killed. */
+export interface RunState {
+  startAttempted(): void
+  /** The run is going, and post has to cancel it unless `settled` comes. */
+  runGoing(runId: string): void
+  /** Nothing is left for post to do. */
+  settled(): void
+}
+
+/** The effects that the action has on the world outside: all of them, and nothing is done but through them. */
+export interface World {
+  readonly clock: Clock
+  /** From 0 to 1, for jitter. */
+  readonly random: () => number
+  /** Aborts, with a `StepCancelled`, when the runner tells the step to end. */
+  readonly abort: AbortSignal
+  readonly service: TestService
+  readonly log: Log
+  readonly state: RunState
+  setOutput<Name extends keyof Outputs>(name: Name, value: Outputs[Name]): void
+  annotate(annotation: Annotation): void
+  /** Adds to the job summary what `render` makes of the room that is left. */
+  writeSummary(render: (alreadyBytes: number) => Html): void
+  /** Gives back the folder, or undefined where nothing could be written, which it has then warned of. */
+  writeReportFiles(files: readonly ReportFile[], runId: string): string | undefined
+  /** Keeps the pull request comment up to date, where one is wanted; gives back its address. */
+  comment(result: StepResult): Promise<string | undefined>
+}
