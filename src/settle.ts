@@ -1,0 +1,56 @@
+import { cancelRun } from './action/cancel-run.ts'
+import { systemClock } from './clock.ts'
+import { failureSentence } from './report/failure-sentence.ts'
+import { type LogLine, line } from './report/inert.ts'
+import { openService } from './service/open-service.ts'
+import { readEvent } from './workflow/context.ts'
+import { readServiceInputs } from './workflow/inputs.ts'
+import { runnerOutput } from './workflow/output.ts'
+import { readProxies } from './workflow/proxies.ts'
+
+/** Post has minutes where main had seconds, but the job waits for it. */
+const CANCEL_LIMIT_MS = 60_000
+
+/**
+ * Cancels the run that main left going, because it was killed or could not reach the service. Warns where that cannot
+ * be done, and never throws for it: the job's result is not post's to change.
+ *
+ * @param savedRun the run's id as JSON; absent where main was killed with the start in flight
+ */
+export async function settleRun(
+  env: NodeJS.ProcessEnv,
+  savedRun: string | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  const { log } = runnerOutput(env)
+  if (savedRun === undefined) {
+    log.warning(
+      line`The step ended while a run was being started, before its id was known. A run may have been started; it cannot be looked up from here, so look at the service and cancel it there.`,
+    )
+    return
+  }
+  const runId = String(JSON.parse(savedRun))
+  const warn = (reason: LogLine) =>
+    log.warning(line`Run ${runId} may still be going: ${reason} Cancel it at the service if it should not go on.`)
+  try {
+    const inputs = readServiceInputs(env, readEvent(env))
+    const service = await openService({ ...inputs, proxies: readProxies(env) }, systemClock)
+    log.info(line`Run ${runId} was left going. Cancelling it at the service.`)
+    const deadlineMs = systemClock.now() + CANCEL_LIMIT_MS
+    const end = await cancelRun(service, runId, { clock: systemClock, random: Math.random, deadlineMs, signal })
+    switch (end.kind) {
+      case 'cancelled':
+        return log.info(line`Run ${runId} was cancelled.`)
+      case 'already-over':
+        return log.info(
+          line`Run ${runId} was over already: ${end.run?.statusText ?? 'the service does not know it any more'}.`,
+        )
+      case 'failed':
+        return warn(end.failure === undefined ? line`the service did not cancel it.` : failureSentence(end.failure))
+      default:
+        return warn(line`the test-suite workflow has no cancel.`)
+    }
+  } catch (cause) {
+    warn(line`${cause instanceof Error ? cause.message : String(cause)}.`)
+  }
+}

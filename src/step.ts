@@ -1,0 +1,84 @@
+import { runTests } from './action/run-tests.ts'
+import type { Log, World } from './action/world.ts'
+import { systemClock } from './clock.ts'
+import type { StepResult } from './domain/step-result.ts'
+import { commentBody } from './report/comment.ts'
+import { line, textOf } from './report/inert.ts'
+import { openService } from './service/open-service.ts'
+import { jobUrl, readEvent } from './workflow/context.ts'
+import { type Inputs, readInputs, WrongInputs } from './workflow/inputs.ts'
+import { runnerOutput } from './workflow/output.ts'
+import { readProxies } from './workflow/proxies.ts'
+import { defaultReportFolder, writeReportFolder } from './workflow/report-folder.ts'
+import { runnerState } from './workflow/state.ts'
+
+/** The step of main: builds the real world and runs the tests in it. Tells whether the step succeeds. */
+export async function runStep(env: NodeJS.ProcessEnv, abort: AbortSignal): Promise<boolean> {
+  const output = runnerOutput(env)
+  let inputs: Inputs
+  try {
+    inputs = readInputs(env, readEvent(env))
+  } catch (error) {
+    if (!(error instanceof WrongInputs)) throw error
+    output.setOutput('conclusion', 'error')
+    for (const message of error.sentences) output.annotate({ level: 'error', title: 'Wrong input', message })
+    return false
+  }
+  const { baseUrl, request } = inputs
+  for (const name of inputs.ignored) {
+    output.log.warning(line`Input ${name} has no effect with run-id: the run was started without this step.`)
+  }
+  const world: World = {
+    ...output,
+    clock: systemClock,
+    random: Math.random,
+    abort,
+    state: runnerState,
+    service: await openService(
+      { baseUrl, apiKey: request.reports.apiKey, target: request.target, proxies: readProxies(env) },
+      systemClock,
+    ),
+    writeReportFiles: (files, runId) =>
+      writeReportFolder(files, inputs.reportDir ?? defaultReportFolder(env, runId), env, output.log),
+    comment: (result) => comment(result, inputs, env, abort, output.log),
+  }
+  const verdict = await runTests(request, world)
+  return verdict.green
+}
+
+/** The comment on the pull request, loaded only where one is wanted: GitHub's client is half of what there is to load. */
+async function comment(
+  result: StepResult,
+  { request, comment: { when, key, matrix, token } }: Inputs,
+  env: NodeJS.ProcessEnv,
+  signal: AbortSignal,
+  log: Log,
+): Promise<string | undefined> {
+  if (when === 'never') return undefined
+  const { keepCommentUpToDate } = await import('./workflow/pull-request-comment.ts')
+  const { commentWarning } = await import('./workflow/comment-warning.ts')
+  const page = jobUrl(env)
+  const outcome = await keepCommentUpToDate({
+    when,
+    green: result.verdict.green,
+    body: (marker) =>
+      textOf(
+        commentBody(result, {
+          apiKey: request.reports.apiKey,
+          marker,
+          matrix,
+          ...(page === undefined ? {} : { jobUrl: page }),
+        }),
+      ),
+    token,
+    key,
+    matrix,
+    env,
+    signal,
+    clock: systemClock,
+    random: Math.random,
+  })
+  const warning = commentWarning(outcome)
+  if (warning !== undefined) log.warning(warning)
+  return 'url' in outcome ? outcome.url : undefined
+}

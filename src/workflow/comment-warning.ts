@@ -1,0 +1,42 @@
+import { type LogLine, line } from '../report/inert.ts'
+import type { CommentFailure, CommentOutcome } from './pull-request-comment.ts'
+
+/** What to add to the workflow so that the comment can be written. */
+const PERMISSIONS_ADVICE = line`Add \`permissions: { contents: read, pull-requests: write }\` to the job, beside what else it needs; pull requests by Dependabot need it too. On a pull request from a fork GitHub lets the workflow only read, whatever \`permissions\` says: set \`comment: never\` there.`
+
+/** The one warning about a comment that should be there and is not; undefined where there is nothing to say. */
+export function commentWarning(outcome: CommentOutcome): LogLine | undefined {
+  switch (outcome.kind) {
+    case 'written':
+    case 'not-needed':
+    case 'no-pull-request':
+    case 'newer-exists':
+      return undefined
+    case 'not-allowed': {
+      const { status, message } = outcome
+      const said = status === undefined ? line`${message}` : line`GitHub answered with status ${status}: ${message}`
+      return line`The token may not write the pull request comment (${said}). ${PERMISSIONS_ADVICE}`
+    }
+    case 'failed':
+      return failureWarning(outcome.failure)
+  }
+}
+
+function failureWarning(failure: CommentFailure): LogLine | undefined {
+  switch (failure.kind) {
+    case 'aborted':
+      return undefined
+    case 'no-answer':
+      return line`The pull request comment was not written: GitHub's API could not be reached (${failure.reason}). The next run writes it.`
+    case 'rate-limited': {
+      const seconds = Math.ceil(failure.retryAfterMs / 1000)
+      return line`The pull request comment was not written: GitHub's API limits the rate and asks to wait ${seconds} s, longer than this step waits. The next run writes it; with many jobs, comment from one of them only.`
+    }
+    case 'status': {
+      const advice = failure.status === 401 ? line` Check \`github-token\`: it is wrong or has expired.` : line``
+      return line`The pull request comment was not written: GitHub answered with status ${failure.status} (${failure.message}).${advice}`
+    }
+    case 'unexpected':
+      return line`The pull request comment was not written: ${failure.reason}.`
+  }
+}

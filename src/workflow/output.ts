@@ -1,0 +1,37 @@
+import { appendFileSync, statSync } from 'node:fs'
+import { error, info, setOutput, warning } from '@actions/core'
+import type { Outputs, World } from '../action/world.ts'
+import type { Annotation } from '../report/annotations.ts'
+import { line, textOf } from '../report/inert.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** The effects that leave the step through the runner: the log, annotations, outputs and the job summary. */
+export type RunnerOutput = Pick<World, 'log' | 'annotate' | 'setOutput' | 'writeSummary'>
+
+export function runnerOutput(env: Environment): RunnerOutput {
+  const log: World['log'] = {
+    info: (message) => info(textOf(message)),
+    warning: (message) => warning(textOf(message)),
+  }
+  return {
+    log,
+    annotate({ level, title, message }: Annotation) {
+      const write = level === 'error' ? error : warning
+      write(textOf(message), { title })
+    },
+    setOutput<Name extends keyof Outputs>(name: Name, value: Outputs[Name]) {
+      setOutput(name, value)
+    },
+    writeSummary(render) {
+      const path = env.GITHUB_STEP_SUMMARY
+      if (!path) return
+      try {
+        // One append: whatever was written before a kill counts.
+        appendFileSync(path, textOf(render(statSync(path, { throwIfNoEntry: false })?.size ?? 0)))
+      } catch (cause) {
+        log.warning(line`The job summary could not be written: ${String(cause)}`)
+      }
+    },
+  }
+}
