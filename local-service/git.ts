@@ -1,0 +1,65 @@
+import { execFile } from 'node:child_process'
+
+export type GitAnswer =
+  | { readonly kind: 'ok'; readonly output: string }
+  | { readonly kind: 'failed'; readonly reason: string }
+
+export interface GitOptions {
+  readonly folder: string
+  readonly env: NodeJS.ProcessEnv
+  readonly input?: string
+}
+
+/** Hooks are the author's, not the service's; file names are taken as they are. */
+const ALWAYS = ['-c', 'core.hooksPath=/dev/null', '-c', 'core.quotePath=false']
+const OUTPUT_LIMIT_BYTES = 64 * 1024 * 1024
+
+/** Runs a git command, for commands that may well fail. */
+export function askGit(args: readonly string[], { folder, env, input }: GitOptions): Promise<GitAnswer> {
+  return new Promise((resolve) => {
+    const child = execFile(
+      'git',
+      [...ALWAYS, ...args],
+      { cwd: folder, env: { ...env, GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C' }, maxBuffer: OUTPUT_LIMIT_BYTES },
+      (error, stdout, stderr) => {
+        if (error === null) resolve({ kind: 'ok', output: stdout.replace(/\n$/, '') })
+        else resolve({ kind: 'failed', reason: stderr.trim() || error.message })
+      },
+    )
+    // It may have ended without reading all of it.
+    child.stdin?.on('error', () => undefined)
+    child.stdin?.end(input ?? '')
+  })
+}
+
+/** Runs a git command that has to work, and gives its output. */
+export async function git(args: readonly string[], options: GitOptions): Promise<string> {
+  const answer = await askGit(args, options)
+  if (answer.kind === 'failed') throw new Error(`git ${args[0]} failed: ${answer.reason}`)
+  return answer.output
+}
+
+/** An environment without the variables by which a git hook, for one, ties git commands to its own repository. */
+export function withoutGitVariables(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !LOCAL_VARIABLES.has(name)))
+}
+
+/** As `git rev-parse --local-env-vars` lists them. */
+const LOCAL_VARIABLES: ReadonlySet<string> = new Set([
+  'GIT_ALTERNATE_OBJECT_DIRECTORIES',
+  'GIT_CONFIG',
+  'GIT_CONFIG_COUNT',
+  'GIT_CONFIG_PARAMETERS',
+  'GIT_COMMON_DIR',
+  'GIT_DIR',
+  'GIT_GRAFT_FILE',
+  'GIT_IMPLICIT_WORK_TREE',
+  'GIT_INDEX_FILE',
+  'GIT_INTERNAL_SUPER_PREFIX',
+  'GIT_NO_REPLACE_OBJECTS',
+  'GIT_OBJECT_DIRECTORY',
+  'GIT_PREFIX',
+  'GIT_REPLACE_REF_BASE',
+  'GIT_SHALLOW_FILE',
+  'GIT_WORK_TREE',
+])

@@ -1,0 +1,142 @@
+import { readFile } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { ConfigurationError } from './configuration.ts'
+import { type LocalService, startLocalService } from './local-service.ts'
+
+const USAGE = `Usage: npm run service -- [folder] [options]
+
+Serves a Vitest or Playwright Test project on this machine: the folder, or the one you stand in.
+
+  --config FILE      projects, environments, suites and limits, as JSON (see local-service/README.md)
+  --port NUMBER      the port; default: any free one
+  --key KEY          an API key, may be given several times; default: LOCAL_SERVICE_KEY, or a new one
+  --framework NAME   vitest or playwright, where the folder could be either
+  --json             print address, key and projects as one line of JSON
+  --help`
+
+/** Errors that a person can do something about: their message is all that is shown. */
+class UsageError extends Error {}
+
+interface Invocation {
+  readonly settings: object
+  readonly folder: string
+  readonly json: boolean
+}
+
+/** npm runs scripts in the package's folder and says in INIT_CWD where the person stands. */
+function standingIn(env: NodeJS.ProcessEnv): string {
+  return (env.npm_lifecycle_event === undefined ? undefined : env.INIT_CWD) ?? process.cwd()
+}
+
+async function readInvocation(args: string[], env: NodeJS.ProcessEnv): Promise<Invocation | 'help'> {
+  const { values, positionals } = parseArguments(args)
+  if (values.help) return 'help'
+  const here = standingIn(env)
+  const [folder, ...others] = positionals
+  if (others.length > 0) throw new UsageError(`One folder at most, got also ${others.join(', ')}.\n\n${USAGE}`)
+
+  const given: Record<string, unknown> = {}
+  // What is no number goes on as it is, for the message that refuses it.
+  if (values.port !== undefined) given.port = /^\d+$/.test(values.port) ? Number(values.port) : values.port
+  const keys = values.key ?? (env.LOCAL_SERVICE_KEY ? [env.LOCAL_SERVICE_KEY] : undefined)
+  if (keys !== undefined) given.keys = keys
+
+  if (values.config !== undefined) {
+    if (folder !== undefined || values.framework !== undefined) {
+      throw new UsageError('With --config, folder and framework belong into the file.')
+    }
+    const file = resolve(here, values.config)
+    return { settings: { ...(await readSettings(file)), ...given }, folder: dirname(file), json: values.json }
+  }
+  if (folder === undefined && values.framework === undefined)
+    return { settings: given, folder: here, json: values.json }
+  const projectFolder = resolve(here, folder ?? '.')
+  const project = {
+    folder: projectFolder,
+    ...(values.framework === undefined ? {} : { framework: values.framework }),
+  }
+  const id = projectFolder.split('/').at(-1) || 'project'
+  return { settings: { ...given, projects: { [id]: project } }, folder: here, json: values.json }
+}
+
+function parseArguments(args: string[]) {
+  try {
+    return parseArgs({
+      args,
+      allowPositionals: true,
+      options: {
+        config: { type: 'string' },
+        port: { type: 'string' },
+        key: { type: 'string', multiple: true },
+        framework: { type: 'string' },
+        json: { type: 'boolean', default: false },
+        help: { type: 'boolean', default: false },
+      },
+    })
+  } catch (error) {
+    throw new UsageError(`${(error as Error).message}\n\n${USAGE}`)
+  }
+}
+
+async function readSettings(file: string): Promise<object> {
+  let text: string
+  try {
+    text = await readFile(file, 'utf8')
+  } catch (error) {
+    throw new UsageError(`The configuration file cannot be read: ${(error as Error).message}`)
+  }
+  try {
+    const settings: unknown = JSON.parse(text)
+    if (typeof settings === 'object' && settings !== null) return settings
+  } catch (error) {
+    throw new UsageError(`The configuration file ${file} is not JSON: ${(error as Error).message}`)
+  }
+  throw new UsageError(`The configuration file ${file} must hold a JSON object.`)
+}
+
+function announce({ url, keys, projects }: LocalService, json: boolean): void {
+  if (json) {
+    console.log(JSON.stringify({ url, key: keys[0], keys, projects }))
+    return
+  }
+  console.log('The test run service is up; Ctrl-C stops it.')
+  console.log(`Address: ${url}`)
+  for (const key of keys) console.log(`Key: ${key}`)
+  for (const { id, framework, folder } of projects) console.log(`Project: ${id} (${framework}, ${folder})`)
+}
+
+async function main(): Promise<void> {
+  const stop = Promise.withResolvers<void>()
+  // Before anything is started, so that nothing can be left behind.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.resolve())
+
+  const invocation = await readInvocation(process.argv.slice(2), process.env)
+  if (invocation === 'help') {
+    console.log(USAGE)
+    return
+  }
+  // The tests have no business with the service's key.
+  const { LOCAL_SERVICE_KEY: _, ...env } = process.env
+  const service = await startLocalService(invocation.settings, {
+    folder: invocation.folder,
+    env,
+    log: (line) => console.error(line),
+  })
+  announce(service, invocation.json)
+  await stop.promise
+  await service.close()
+}
+
+// Whoever reads the output may go away first; the service goes on.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
+
+main().catch((error: unknown) => {
+  const expected = error instanceof UsageError || error instanceof ConfigurationError
+  console.error(expected || isListenError(error) ? error.message : error)
+  process.exitCode = 1
+})
+
+function isListenError(error: unknown): error is Error {
+  return error instanceof Error && 'syscall' in error && error.syscall === 'listen'
+}

@@ -1,0 +1,54 @@
+import { execFile } from 'node:child_process'
+import { readdir, readFile } from 'node:fs/promises'
+import { promisify } from 'node:util'
+
+/** Marks every process of one run: whatever a test starts inherits it, in whichever process group it ends up. */
+export const MARKER_VARIABLE = 'LOCAL_SERVICE_RUN_ID'
+
+/**
+ * The living processes that belong to a run: those in its process group and, on Linux, those that carry its marker,
+ * which also finds what a test runner starts in groups of its own (Playwright's web server and browsers).
+ */
+export async function findProcessesOf(groupId: number, marker: string): Promise<number[]> {
+  return process.platform === 'linux' ? findInProc(groupId, marker) : findByPs(groupId)
+}
+
+async function findInProc(groupId: number, marker: string): Promise<number[]> {
+  const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number)
+  const belongs = await Promise.all(ids.map((id) => belongsTo(id, groupId, `${MARKER_VARIABLE}=${marker}`)))
+  return ids.filter((_, index) => belongs[index])
+}
+
+async function belongsTo(id: number, groupId: number, mark: string): Promise<boolean> {
+  try {
+    const stat = await readFile(`/proc/${id}/stat`, 'utf8')
+    // The command's name comes in brackets and may hold anything; the state and the group follow it.
+    const [state, , group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    if (state === 'Z' || state === 'X') return false
+    if (Number(group) === groupId) return true
+    return (await readFile(`/proc/${id}/environ`, 'utf8')).split('\0').includes(mark)
+  } catch {
+    // It ended meanwhile, or is another user's.
+    return false
+  }
+}
+
+async function findByPs(groupId: number): Promise<number[]> {
+  const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,pgid=,stat='])
+  return stdout
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([, group, state]) => Number(group) === groupId && !state?.startsWith('Z'))
+    .map(([id]) => Number(id))
+}
+
+/** Sends a signal to a process, or to a group where the id is negative; one that has ended meanwhile needs none. */
+export function signalProcess(id: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(id, signal)
+  } catch (error) {
+    // EPERM: a test changed its user, or, on macOS, only zombies are left of the group.
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    if (code !== 'ESRCH' && code !== 'EPERM') throw error
+  }
+}

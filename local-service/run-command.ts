@@ -1,0 +1,120 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { setTimeout as delay } from 'node:timers/promises'
+import { stripVTControlCharacters } from 'node:util'
+import { findProcessesOf, MARKER_VARIABLE, signalProcess } from './processes.ts'
+
+export interface Command {
+  readonly argv: readonly string[]
+  readonly folder: string
+  readonly env: NodeJS.ProcessEnv
+  /** The run that the process belongs to. */
+  readonly runId: string
+  /** How long the processes get to end by themselves when they are stopped. */
+  readonly stopGraceMs: number
+}
+
+export type CommandEnd = (
+  | { readonly kind: 'exited'; readonly code: number }
+  /** A signal that this service did not send. */
+  | { readonly kind: 'killed'; readonly signal: string }
+  | { readonly kind: 'not-started'; readonly reason: string }
+  /** The stop signal aborted, before the start or after. */
+  | { readonly kind: 'stopped' }
+) & {
+  /** The last lines that the command wrote, without colours. */
+  readonly lastOutput: string
+}
+
+const KEPT_OUTPUT_CHARS = 4000
+const POLL_MS = 50
+/** Enough for the pipes to hand over what the dead had written; one that never closes is held by a stranger. */
+const LAST_OUTPUT_LIMIT_MS = 500
+/** What is killed is gone in milliseconds; a process stuck in the kernel must not hold the service up for ever. */
+const KILL_LIMIT_MS = 5000
+
+/**
+ * Runs a command in a process group of its own. When this resolves, nothing that the command started is alive: not
+ * after a stop, nor after an end of its own that left something behind.
+ */
+export async function runCommand(command: Command, stop: AbortSignal): Promise<CommandEnd> {
+  if (stop.aborted) return { kind: 'stopped', lastOutput: '' }
+  let lastOutput = ''
+  let child: ChildProcess
+  try {
+    child = start(command, (text) => {
+      lastOutput = (lastOutput + text).slice(-KEPT_OUTPUT_CHARS)
+    })
+  } catch (error) {
+    return { kind: 'not-started', reason: reasonOf(error), lastOutput }
+  }
+  const exit = new Promise<{ code: number | null; signal: string | null } | Error>((resolve) => {
+    child.once('error', resolve)
+    child.once('exit', (code, signal) => resolve({ code, signal }))
+  })
+  const closed = new Promise((resolve) => child.once('close', resolve))
+  if (child.pid === undefined) return { kind: 'not-started', reason: reasonOf(await exit), lastOutput }
+
+  const groupId = child.pid
+  const stopping = Promise.withResolvers<void>()
+  const onStop = () => stopping.resolve(stopGroup(groupId, command))
+  stop.addEventListener('abort', onStop, { once: true })
+  const ended = await exit
+  if (stop.aborted) await stopping.promise
+  stop.removeEventListener('abort', onStop)
+  await killRest(groupId, command.runId)
+  await Promise.race([closed, delay(LAST_OUTPUT_LIMIT_MS, undefined, { ref: false })])
+  child.stdout?.destroy()
+  child.stderr?.destroy()
+
+  lastOutput = stripVTControlCharacters(lastOutput)
+  if (stop.aborted) return { kind: 'stopped', lastOutput }
+  if (ended instanceof Error) return { kind: 'not-started', reason: ended.message, lastOutput }
+  if (ended.signal !== null) return { kind: 'killed', signal: ended.signal, lastOutput }
+  return { kind: 'exited', code: ended.code ?? 1, lastOutput }
+}
+
+function start({ argv, folder, env, runId }: Command, onOutput: (text: string) => void): ChildProcess {
+  const [program = '', ...args] = argv
+  const child = spawn(program, args, {
+    cwd: folder,
+    env: { ...env, [MARKER_VARIABLE]: runId },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // A session and process group of its own: Ctrl-C in the service's terminal does not reach it.
+    detached: true,
+  })
+  for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', onOutput)
+  return child
+}
+
+/** Asks the group to end, first as Ctrl-C does, which lets Playwright write its report, then with SIGTERM. */
+async function stopGroup(groupId: number, { runId, stopGraceMs }: Command): Promise<void> {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    signalProcess(-groupId, signal)
+    if (await isGone(groupId, runId, stopGraceMs / 2)) return
+  }
+  await killRest(groupId, runId)
+}
+
+/** Kills what is left, again and again, for a process may start another while it is looked for. */
+async function killRest(groupId: number, runId: string): Promise<void> {
+  const deadlineMs = performance.now() + KILL_LIMIT_MS
+  while (performance.now() < deadlineMs) {
+    const left = await findProcessesOf(groupId, runId)
+    if (left.length === 0) return
+    for (const id of left) signalProcess(id, 'SIGKILL')
+    await delay(POLL_MS)
+  }
+}
+
+async function isGone(groupId: number, runId: string, withinMs: number): Promise<boolean> {
+  const deadlineMs = performance.now() + withinMs
+  while ((await findProcessesOf(groupId, runId)).length > 0) {
+    if (performance.now() >= deadlineMs) return false
+    await delay(POLL_MS)
+  }
+  return true
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,45 @@
+import { createHash } from 'node:crypto'
+import { isOver, type Run, type TestCaseStatus } from './run.ts'
+
+type SuiteTestStatus = 'PASSED' | 'FAILED' | 'ERROR' | 'FLAKY' | 'CANCELLED' | 'SKIPPED' | 'RUNNING' | 'QUEUED'
+
+interface SuiteTest {
+  readonly testId: string
+  readonly testName: string
+  readonly status: SuiteTestStatus
+}
+
+const STATUS_OF_CASE: Readonly<Record<TestCaseStatus, SuiteTestStatus>> = {
+  PASSED: 'PASSED',
+  FLAKY: 'FLAKY',
+  FAILED: 'FAILED',
+  TIMEDOUT: 'FAILED',
+  INTERRUPTED: 'ERROR',
+  SKIPPED: 'SKIPPED',
+}
+
+export function describeSuiteStatus(run: Run): object {
+  return { status: isOver(run) ? 'FINISHED' : 'RUNNING' }
+}
+
+/**
+ * The detailed result of a test-suite run. It has no verdict of its own: a client judges by the tests alone. So where
+ * a run did not pass and no test in it says so, one more entry does, and while it is going one entry says that.
+ */
+export function describeSuiteResult(run: Run, testSuiteName: string): object {
+  return { testSuiteName, results: listTests(run, testSuiteName) }
+}
+
+function listTests(run: Run, suiteName: string): SuiteTest[] {
+  const { phase } = run
+  if (phase.status === 'QUEUED' || phase.status === 'RUNNING') return [suiteTest(suiteName, phase.status)]
+  const tests = phase.testCases.map(({ title, status }) => suiteTest(title, STATUS_OF_CASE[status]))
+  if (phase.status === 'PASSED') return tests
+  if (tests.some(({ status }) => status === 'FAILED' || status === 'ERROR')) return tests
+  return [...tests, suiteTest(`${suiteName}: the run as a whole is ${phase.status}`, 'ERROR')]
+}
+
+/** The same test has the same id in every run. */
+function suiteTest(testName: string, status: SuiteTestStatus): SuiteTest {
+  return { testId: createHash('sha256').update(testName).digest('hex').slice(0, 16), testName, status }
+}

@@ -1,0 +1,320 @@
+import { describe, expect, test } from 'vitest'
+import type { Fault } from '../../local-service/scripted.ts'
+import { requestsOf, type Scenario, scenario } from '../support/scenario.ts'
+
+// Real processes, real signals, the runner's real patience: time passes here because the runner's clock is the point.
+
+const HANGING = { runningMs: Infinity }
+const CANCELLED = { conclusion: 'cancelled' }
+
+function expectCancelledStep(end: { exitCode: number | null; annotations: readonly unknown[]; outputs: object }): void {
+  expect(end.exitCode).toBe(1)
+  expect(end.annotations.length).toBeGreaterThan(0)
+  expect(end.outputs).toMatchObject(CANCELLED)
+}
+
+function expectNoRunLeft({ service }: Scenario): void {
+  expect(service.runs.length).toBeLessThanOrEqual(1)
+  for (const run of service.runs) expect(run).toMatchObject({ status: 'CANCELLED' })
+}
+
+/** How long main lived after the first line that tells of the cancel; the signal came just before it. */
+async function timed<T>(deed: () => Promise<T>): Promise<{ end: T; tookMs: number }> {
+  const began = performance.now()
+  const end = await deed()
+  return { end, tookMs: performance.now() - began }
+}
+
+describe.concurrent('the workflow is cancelled', () => {
+  test.each([0, 15, 30, 45, 60, 90, 120])('%i ms after main began', async (atMs) => {
+    await using one = await scenario({ script: HANGING })
+    await one.step.run({ on: atMs, by: 'cancel' })
+    expectNoRunLeft(one)
+  })
+
+  test.each([1_000, 5_000])('in a start that is answered after %i ms', async (delayMs) => {
+    await using one = await scenario({ script: HANGING, faults: [{ on: 'start', delayMs }] })
+    const { main } = await one.step.run({ on: one.service.waitForRequest('start'), by: 'cancel' })
+    expectCancelledStep(main)
+    expect(main.signalsSent).toEqual(['SIGINT'])
+    expect(main.outputs['run-id']).toBe(one.service.runs[0]?.runId)
+    expectNoRunLeft(one)
+  })
+
+  test('in a start that is never answered', async () => {
+    await using one = await scenario({ script: HANGING, faults: [{ on: 'start', do: 'hang', effect: true }] })
+    const main = one.step.startMain()
+    await one.service.waitForRequest('start')
+    const { end, tookMs } = await timed(() => main.cancel())
+    expectCancelledStep(end)
+    expect(tookMs).toBeLessThan(7_000)
+    expect(end.annotations[0]?.message).toContain('may have been started')
+    expect(one.service.requests).toHaveLength(1)
+  })
+
+  test('while polling, and ends within a second', async () => {
+    await using one = await scenario({ script: HANGING })
+    const main = one.step.startMain()
+    await one.service.waitForRequest('get', 3)
+    const { end, tookMs } = await timed(() => main.cancel())
+    expectCancelledStep(end)
+    expect(tookMs).toBeLessThan(1_000)
+    expect(end.outputs.status).toBe('RUNNING')
+    expect(end.summary).toMatch(/^## /)
+    const post = await one.step.runPost()
+    expect(post.log).toEqual([])
+    expectNoRunLeft(one)
+  })
+
+  test('while a poll is not answered', async () => {
+    await using one = await scenario({ script: HANGING, faults: [{ on: 'get', from: 2, do: 'hang' }] })
+    const { main } = await one.step.run({ on: one.service.waitForRequest('get', 2), by: 'cancel' })
+    expectCancelledStep(main)
+    expectNoRunLeft(one)
+  })
+
+  test('in the pause after a poll that failed', async () => {
+    await using one = await scenario({ script: HANGING, faults: [{ on: 'get', from: 2, do: { status: 500 } }] })
+    const { main } = await one.step.run({ on: /Trying again/, by: 'cancel' })
+    expectCancelledStep(main)
+    expectNoRunLeft(one)
+  })
+
+  test('in the pause after a start that was turned away', async () => {
+    await using one = await scenario({ faults: [{ on: 'start', do: { status: 429 } }] })
+    const { main } = await one.step.run({ on: /Trying again/, by: 'cancel' })
+    expectCancelledStep(main)
+    expect(main.annotations[0]?.message).not.toContain('may have been started')
+    expect(one.service.runs).toEqual([])
+  })
+
+  test('by the step’s own time limit', async () => {
+    await using one = await scenario({ script: HANGING })
+    const { main } = await one.step.run({ on: one.service.waitForRequest('get'), by: 'timeout' })
+    expectCancelledStep(main)
+    expectNoRunLeft(one)
+  })
+
+  test('while the reports are written: the verdict stands', async () => {
+    const cases = Array.from({ length: 20_000 }, (_, n) => ({ title: `case ${n}`, status: 'PASSED', durationMs: n }))
+    await using one = await scenario({ script: { runningMs: 200, cases } })
+    const { main } = await one.step.run({ on: /: PASSED/, by: 'cancel' })
+    expect(main.outputs).toMatchObject({ conclusion: 'passed', total: '20000' })
+    expect(main.exitCode).toBe(0)
+    expect(requestsOf(one.service).filter((request) => request.endsWith('/cancel'))).toEqual([])
+  })
+
+  test('with a second SIGINT, which changes nothing', async () => {
+    await using one = await scenario({ script: HANGING, faults: [{ on: 'cancel', delayMs: 500 }] })
+    const main = one.step.startMain()
+    await one.service.waitForRequest('get')
+    main.signal('SIGINT')
+    await one.service.waitForRequest('cancel')
+    main.signal('SIGINT')
+    expectCancelledStep(await main.ended())
+    expect(requestsOf(one.service).filter((request) => request.endsWith('/cancel'))).toHaveLength(1)
+    expectNoRunLeft(one)
+  })
+
+  test('with SIGTERM alone, in a start that is answered after 1 s', async () => {
+    await using one = await scenario({ script: HANGING, faults: [{ on: 'start', delayMs: 1_000 }] })
+    const main = one.step.startMain()
+    await one.service.waitForRequest('start')
+    const { end, tookMs } = await timed(() => {
+      main.signal('SIGTERM')
+      return main.ended()
+    })
+    expectCancelledStep(end)
+    expect(tookMs).toBeLessThan(2_200)
+    expectNoRunLeft(one)
+  })
+
+  test('with SIGTERM alone, in a start that is never answered', async () => {
+    await using one = await scenario({ faults: [{ on: 'start', do: 'hang' }] })
+    const main = one.step.startMain()
+    await one.service.waitForRequest('start')
+    const { end, tookMs } = await timed(() => {
+      main.signal('SIGTERM')
+      return main.ended()
+    })
+    expectCancelledStep(end)
+    expect(tookMs).toBeLessThan(2_200)
+  })
+
+  test('while `wait: false` starts its run', async () => {
+    await using one = await scenario({
+      script: HANGING,
+      faults: [{ on: 'start', delayMs: 500 }],
+      inputs: { wait: 'false' },
+    })
+    const { main } = await one.step.run({ on: one.service.waitForRequest('start'), by: 'cancel' })
+    expectCancelledStep(main)
+    expectNoRunLeft(one)
+  })
+
+  test('with nobody reading the log any more', async () => {
+    await using one = await scenario({ script: HANGING })
+    const main = one.step.startMain()
+    await one.service.waitForRequest('get')
+    main.closePipe('stdout')
+    main.closePipe('stderr')
+    const end = await main.cancel()
+    expect(end).toMatchObject({ exitCode: 1, outputs: CANCELLED })
+    expectNoRunLeft(one)
+  })
+})
+
+describe.concurrent('the cancel itself meets', () => {
+  const FAULTS: readonly [string, Omit<Fault, 'on'>][] = [
+    ['a 500', { to: 1, do: { status: 500 } }],
+    ['a reset', { to: 1, do: 'reset' }],
+    ['a reset after it was taken', { to: 1, do: 'reset', effect: true }],
+    ['an answer after 4 s', { to: 1, delayMs: 4_000 }],
+    ['no answer at first', { to: 1, do: 'hang' }],
+    ['an answer that is not JSON', { to: 1, do: { status: 200, rawBody: 'done!' }, effect: true }],
+    ['an empty list', { to: 1, do: { status: 200, body: { cancelled: [] } } }],
+  ]
+
+  test.each(FAULTS)('%s, and main still gets it done in time', async (_, fault) => {
+    await using one = await scenario({ script: HANGING, faults: [{ on: 'cancel', ...fault }] })
+    const main = one.step.startMain()
+    await one.service.waitForRequest('get')
+    const { end, tookMs } = await timed(() => main.cancel())
+    expectCancelledStep(end)
+    expect(end.signalsSent).toEqual(['SIGINT'])
+    expect(tookMs).toBeLessThan(7_000)
+    expectNoRunLeft(one)
+    expect((await one.step.runPost()).log).toEqual([])
+  })
+
+  test('no answer while main lives, and post gets it done', async () => {
+    await using one = await scenario({ script: HANGING })
+    const main = one.step.startMain()
+    await one.service.waitForRequest('get')
+    one.service.addFault({ on: 'cancel', to: 3, do: 'hang' })
+    const { end, tookMs } = await timed(() => main.cancel())
+    expectCancelledStep(end)
+    expect(tookMs).toBeLessThan(7_000)
+    expect(end.annotations[0]?.message).toContain(one.service.runs[0]?.runId)
+    const tries = requestsOf(one.service).filter((request) => request.endsWith('/cancel')).length
+    expect(tries).toBeGreaterThan(1)
+    const post = await one.step.runPost()
+    expect(post.conclusion).toBe('success')
+    expectNoRunLeft(one)
+  })
+
+  test('a run that is over: its end is told', async () => {
+    await using one = await scenario({ script: HANGING })
+    const main = one.step.startMain()
+    await one.service.waitForRequest('get')
+    one.service.addFault({ on: 'get', from: one.service.requests.length, do: 'hang', to: one.service.requests.length })
+    const [run] = one.service.runs
+    one.service.finishRun(run?.runId ?? '', 'FAILED', [])
+    main.signal('SIGINT')
+    const end = await main.ended()
+    expect(end.exitCode).toBe(1)
+    expect(['cancelled', 'failed']).toContain(end.outputs.conclusion)
+    expect(end.outputs.status).toBe('FAILED')
+  })
+
+  test('404: the run counts as over', async () => {
+    await using one = await scenario({
+      script: HANGING,
+      faults: [{ on: 'cancel', do: { status: 404, body: { error: 'unknown' } } }],
+    })
+    const { main, post } = await one.step.run({ on: one.service.waitForRequest('get'), by: 'cancel' })
+    expectCancelledStep(main)
+    expect(post.log).toEqual([])
+  })
+
+  test('a service that is gone: main ends in time, and post warns with the id', { timeout: 120_000 }, async () => {
+    await using one = await scenario({ script: HANGING })
+    const main = one.step.startMain()
+    await one.service.waitForRequest('get')
+    const runId = one.service.runs[0]?.runId ?? ''
+    await one.service.close()
+    const { end, tookMs } = await timed(() => main.cancel())
+    expectCancelledStep(end)
+    expect(tookMs).toBeLessThan(7_000)
+    expect(end.annotations[0]?.message).toContain(runId)
+    const post = await one.step.runPost()
+    expect(post.conclusion).toBe('success')
+    expect(post.annotations).toMatchObject([{ level: 'warning', message: expect.stringContaining(runId) }])
+  })
+})
+
+describe.concurrent('main is gone without a word', () => {
+  test.each(['SIGKILL', 'SIGSEGV', 'SIGABRT'] as const)('by %s, and post cancels the run', async (signal) => {
+    await using one = await scenario({ script: HANGING })
+    const main = one.step.startMain()
+    await one.service.waitForRequest('get')
+    main.signal(signal)
+    const end = await main.ended()
+    expect(end.outputs['run-id']).toBe(one.service.runs[0]?.runId)
+    const post = await one.step.runPost()
+    expect(post.conclusion).toBe('success')
+    expectNoRunLeft(one)
+  })
+
+  test('in the start, and post says that a run may be going', async () => {
+    await using one = await scenario({ script: HANGING, faults: [{ on: 'start', do: 'hang', effect: true }] })
+    const { post } = await one.step.run({ on: one.service.waitForRequest('start'), by: 'kill' })
+    expect(post.conclusion).toBe('success')
+    expect(post.annotations).toMatchObject([{ level: 'warning', message: expect.stringContaining('may have been') }])
+  })
+
+  test('with `cancel-on-abort: false`: post leaves the run alone', async () => {
+    await using one = await scenario({ script: HANGING, inputs: { 'cancel-on-abort': 'false' } })
+    const { post } = await one.step.run({ on: one.service.waitForRequest('get'), by: 'kill' })
+    expect(post.log).toEqual([])
+    expect(one.service.runs[0]?.status).toBe('RUNNING')
+  })
+})
+
+describe.concurrent('the runner', () => {
+  test('is shut down, and main alone is enough', async () => {
+    await using one = await scenario({ script: HANGING })
+    const { main, post } = await one.step.run({ on: one.service.waitForRequest('get'), by: 'shutdown' })
+    expectCancelledStep(main)
+    expect(post.conclusion).toBe('skipped')
+    expectNoRunLeft(one)
+  })
+
+  test('sends no signal, and main’s own limit is enough', async () => {
+    await using one = await scenario({ script: HANGING, inputs: { 'timeout-minutes': '0.02' } })
+    const { main } = await one.step.run({ on: one.service.waitForRequest('get'), by: 'cancel without signal' })
+    expect(main.outputs.conclusion).toBe('wait-timeout')
+    expectNoRunLeft(one)
+  })
+})
+
+describe.concurrent('a run that the step was given', () => {
+  async function given(cancelOnAbort: string): Promise<Scenario> {
+    const one = await scenario({
+      script: { ...HANGING, runId: 'given-1' },
+      inputs: { 'run-id': 'given-1', 'cancel-on-abort': cancelOnAbort },
+    })
+    const response = await fetch(`${one.service.url}/v1/projects/web-shop/runs`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${one.service.key}`, 'content-type': 'application/json' },
+      body: '{}',
+    })
+    expect(response.status).toBe(200)
+    return one
+  }
+
+  test('is left alone when the workflow is cancelled', async () => {
+    await using one = await given('')
+    const { main, post } = await one.step.run({ on: one.service.waitForRequest('get'), by: 'cancel' })
+    expectCancelledStep(main)
+    expect(post.log).toEqual([])
+    expect(one.service.runs[0]?.status).toBe('RUNNING')
+  })
+
+  test('is cancelled with `cancel-on-abort: true`', async () => {
+    await using one = await given('true')
+    const { main } = await one.step.run({ on: one.service.waitForRequest('get'), by: 'cancel' })
+    expectCancelledStep(main)
+    expectNoRunLeft(one)
+  })
+})

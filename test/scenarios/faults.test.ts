@@ -1,0 +1,99 @@
+import { expect, test } from 'vitest'
+import type { Fault, FaultDeed } from '../../local-service/scripted.ts'
+import { ONE_PASSED, requestsOf, scenario } from '../support/scenario.ts'
+
+const POLL_FAULTS: readonly [string, Omit<Fault, 'on'>][] = [
+  ['a reset', { do: 'reset' }],
+  ['a truncated answer', { do: 'truncate' }],
+  ['408', { do: { status: 408 } }],
+  ['425', { do: { status: 425 } }],
+  ['429 with Retry-After', { do: { status: 429, headers: { 'retry-after': '1' } } }],
+  ['500', { do: { status: 500 } }],
+  ['502 with HTML', { do: { status: 502, rawBody: '<html>', headers: { 'content-type': 'text/html' } } }],
+  ['503 until a date', { do: { status: 503, headers: { 'retry-after': new Date(0).toUTCString() } } }],
+  ['200 with HTML', { do: { status: 200, rawBody: '<html>', headers: { 'content-type': 'text/html' } } }],
+  ['200 without JSON', { do: { status: 200, rawBody: '{"status":' } }],
+  ['200 with the wrong type', { do: { status: 200, body: { status: 7 } } }],
+  ['200 with a field missing', { do: { status: 200, body: {} } }],
+  ['404 right after the start', { do: { status: 404, body: { error: 'not yet' } } }],
+]
+
+test.each(POLL_FAULTS)('the run survives %s while polling', async (_, fault) => {
+  await using one = await scenario({
+    script: { runningMs: 300, cases: ONE_PASSED },
+    faults: [{ on: 'get', from: 2, to: 2, ...fault }],
+  })
+  const { main } = await one.step.run()
+  expect(main).toMatchObject({ conclusion: 'success', outputs: { conclusion: 'passed' } })
+  expect(one.service.runs).toHaveLength(1)
+})
+
+test.each([400, 401, 403, 302, 410])('%i while polling ends the wait at once and cancels the run', async (status) => {
+  await using one = await scenario({
+    script: { runningMs: Infinity },
+    faults: [{ on: 'get', do: { status, body: { error: 'no such luck' }, headers: { location: '/elsewhere' } } }],
+  })
+  const { main } = await one.step.run()
+  expect(main).toMatchObject({ conclusion: 'failure', outputs: { conclusion: 'error' } })
+  expect(main.annotations[0]?.message).toContain(String(status))
+  expect(main.annotations[0]?.message).toContain(one.service.runs[0]?.runId)
+  expect(requestsOf(one.service).map((request) => request.split('/').at(-1))).toEqual([
+    'runs',
+    one.service.runs[0]?.runId,
+    'cancel',
+  ])
+  expect(one.service.runs[0]?.cancelAccepted).toBe(true)
+})
+
+const START_FAULTS: readonly [string, FaultDeed][] = [
+  ['a reset', 'reset'],
+  ['a truncated answer', 'truncate'],
+  ['500', { status: 500, body: { error: 'oops' } }],
+  ['an answer without a run id', { status: 200, body: {} }],
+  ['HTML', { status: 200, rawBody: '<html>', headers: { 'content-type': 'text/html' } }],
+]
+
+test.each(START_FAULTS)('a start that is taken and answered by %s is not sent again', async (_, deed) => {
+  await using one = await scenario({ faults: [{ on: 'start', do: deed, effect: true }] })
+  const { main, post } = await one.step.run()
+  expect(requestsOf(one.service)).toEqual(['POST /v1/projects/web-shop/runs'])
+  expect(main).toMatchObject({ conclusion: 'failure', outputs: { conclusion: 'error' } })
+  expect(main.annotations[0]?.message).toContain('a run may have been started and cannot be looked up')
+  expect(post.conclusion).toBe('success')
+})
+
+test.each([400, 401, 404])('a start refused with %i says so in the words of the service', async (status) => {
+  await using one = await scenario({ faults: [{ on: 'start', do: { status, body: { error: 'the branch is gone' } } }] })
+  const { main } = await one.step.run()
+  expect(requestsOf(one.service)).toHaveLength(1)
+  expect(main).toMatchObject({ conclusion: 'failure', outputs: { conclusion: 'error' } })
+  expect(main.annotations[0]?.message).toContain('the branch is gone')
+  expect(main.annotations[0]?.message).not.toContain('may have been started')
+})
+
+test('a start that is turned away with 429 is sent again', async () => {
+  await using one = await scenario({ faults: [{ on: 'start', to: 1, do: { status: 429 } }] })
+  const { main } = await one.step.run()
+  expect(main.conclusion).toBe('success')
+  expect(one.service.runs).toHaveLength(1)
+})
+
+test('a run id that no output could carry is a broken answer, and its run is cancelled', async () => {
+  const runId = 'a b\n::error::c'
+  await using one = await scenario({ script: { runningMs: Infinity, runId } })
+  const { main } = await one.step.run()
+  expect(main).toMatchObject({ conclusion: 'failure', outputs: { conclusion: 'error' } })
+  expect(main.outputs).not.toHaveProperty('run-id')
+  expect(one.service.runs[0]?.cancelAccepted).toBe(true)
+  expect(main.annotations).toHaveLength(1)
+})
+
+test('a service that is not there is one clear sentence', async () => {
+  await using one = await scenario({ inputs: { 'timeout-minutes': '0.02' } })
+  await one.service.close()
+  const { main } = await one.step.run()
+  expect(main).toMatchObject({ conclusion: 'failure', outputs: { conclusion: 'error' } })
+  expect(main.annotations).toHaveLength(1)
+  expect(main.annotations[0]?.message).toContain('ECONNREFUSED')
+  expect(main.annotations[0]?.message).not.toContain('may have been started')
+})

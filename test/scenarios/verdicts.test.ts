@@ -1,0 +1,161 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { placesThatShow } from '../support/runner.ts'
+import { ONE_OF_TWO_FAILED, ONE_PASSED, requestsOf, scenario } from '../support/scenario.ts'
+
+describe('the five ends of a run give five verdicts', () => {
+  test.each([
+    ['PASSED', ONE_PASSED, 'passed', 'success'],
+    ['FAILED', ONE_OF_TWO_FAILED, 'failed', 'failure'],
+    ['TIMEDOUT', ONE_OF_TWO_FAILED, 'timed-out', 'failure'],
+    ['CANCELLED', ONE_PASSED, 'cancelled', 'failure'],
+    ['INTERRUPTED', ONE_PASSED, 'interrupted', 'failure'],
+  ])('%s', async (end, cases, conclusion, step) => {
+    await using one = await scenario({ script: { queuedMs: 100, runningMs: 200, end, cases } })
+    const { main, post } = await one.step.run()
+
+    expect(main.outputs).toMatchObject({ conclusion, status: end, total: String(cases.length) })
+    expect(main.conclusion).toBe(step)
+    expect(main.exitCode).toBe(step === 'success' ? 0 : 1)
+    expect(main.failedSilently).toBe(false)
+    expect(main.summary).toMatch(/^## /)
+    expect(readdirSync(main.outputs['report-dir'] ?? '').sort()).toEqual([
+      'ctrf.json',
+      'junit.xml',
+      'results.json',
+      'summary.md',
+    ])
+    expect(post.log).toEqual([])
+    expect(placesThatShow(one.service.key, main)).toEqual([])
+  })
+})
+
+test('a PASSED run without a test case that ran fails closed', async () => {
+  for (const script of [
+    { results: undefined },
+    { cases: [] },
+    { cases: [{ title: 'later', status: 'SKIPPED', durationMs: 0 }] },
+  ]) {
+    await using closed = await scenario({ script })
+    expect((await closed.step.run()).main).toMatchObject({ conclusion: 'failure', outputs: { conclusion: 'no-tests' } })
+    await using open = await scenario({ script, inputs: { 'pass-with-no-tests': 'true' } })
+    expect((await open.step.run()).main).toMatchObject({ conclusion: 'success', outputs: { conclusion: 'no-tests' } })
+  }
+})
+
+test('a PASSED run with failed test cases is green with a warning', async () => {
+  await using one = await scenario({ script: { cases: ONE_OF_TWO_FAILED } })
+  const { main } = await one.step.run()
+  expect(main).toMatchObject({ conclusion: 'success', outputs: { conclusion: 'passed', failed: '1' } })
+  expect(main.annotations.map(({ level }) => level)).toEqual(['warning'])
+})
+
+test('a status of the future is waited for, and fails by name once it has a finishing time', async () => {
+  await using one = await scenario({ script: { runningMs: 300, end: 'QUARANTINED', cases: ONE_PASSED } })
+  one.service.setScript({ end: 'QUARANTINED', cases: ONE_PASSED, extra: { finishedAt: null } })
+  const main = one.step.startMain()
+  await main.waitForLine(/does not know/)
+  const [run] = one.service.runs
+  expect(run?.status).toBe('QUARANTINED')
+  await main.cancel()
+
+  await using two = await scenario({ script: { end: 'QUARANTINED', cases: ONE_PASSED } })
+  const { main: ended } = await two.step.run()
+  expect(ended).toMatchObject({ conclusion: 'failure', outputs: { conclusion: 'error', status: 'UNKNOWN' } })
+  expect(ended.annotations[0]?.message).toContain('QUARANTINED')
+})
+
+test('a failing run names the failing test in the log, the annotation and the summary', async () => {
+  await using one = await scenario({ script: { end: 'FAILED', cases: ONE_OF_TWO_FAILED } })
+  const { main } = await one.step.run()
+  expect(main.annotations[0]?.message).toMatch(/1 of 2.*rounds to cents/)
+  expect(main.summary).toMatch(/^## ❌ .*1 of 2/)
+  expect(main.summary).toContain('rounds to cents')
+})
+
+test('the requests are those of the interface, and no others', async () => {
+  await using one = await scenario({
+    script: { queuedMs: 150, runningMs: 150, cases: ONE_PASSED, runId: 'run:1' },
+    inputs: {
+      project: 'web shop/é',
+      branch: 'feature/x',
+      environment: 'staging',
+      'framework-project': 'unit checkout',
+      'run-group': 'nightly',
+      'env-overrides': 'A=1\nB="two words"',
+      autofix: 'false',
+    },
+  })
+  const { main } = await one.step.run()
+  expect(main.conclusion).toBe('success')
+
+  const [start, ...polls] = one.service.requests
+  expect(start).toMatchObject({ method: 'POST', path: '/v1/projects/web%20shop%2F%C3%A9/runs' })
+  expect(JSON.parse(start?.body ?? '')).toEqual({
+    branch: 'feature/x',
+    environment: 'staging',
+    frameworkProjectName: 'unit checkout',
+    runGroupName: 'nightly',
+    envOverrides: { A: '1', B: 'two words' },
+    autofix: false,
+  })
+  expect(start?.headers).toMatchObject({
+    authorization: `Bearer ${one.service.key}`,
+    accept: 'application/json',
+    'content-type': 'application/json',
+    'user-agent': expect.stringMatching(/^test-run-action\/\d+\.\d+\.\d+$/),
+  })
+  expect(new Set(polls.map(({ method, path, body }) => `${method} ${path} ${body}`))).toEqual(
+    new Set(['GET /v1/projects/web%20shop%2F%C3%A9/runs/run%3A1 ']),
+  )
+  expect(main.log.join('\n')).not.toContain('two words')
+})
+
+test('an input that is left empty is not sent', async () => {
+  await using one = await scenario({ event: { name: 'push' }, github: { ref_type: 'tag', ref_name: 'v1' } })
+  await one.step.run()
+  expect(JSON.parse(one.service.requests[0]?.body ?? '')).toEqual({})
+})
+
+test('all wrong inputs are told at once, before any request', async () => {
+  await using one = await scenario({
+    inputs: { 'base-url': 'http://example.com', wait: 'perhaps', 'timeout-minutes': '-1', summary: 'loud' },
+  })
+  const { main, post } = await one.step.run()
+  expect(main).toMatchObject({ conclusion: 'failure', outputs: { conclusion: 'error' } })
+  expect(main.annotations.map(({ message }) => message.split(' ')[1])).toEqual([
+    'base-url:',
+    'wait:',
+    'timeout-minutes:',
+    'summary:',
+  ])
+  expect(requestsOf(one.service)).toEqual([])
+  expect(post.log).toEqual([])
+})
+
+test('`wait: false` starts the run and leaves it to others', async () => {
+  await using one = await scenario({ script: { runningMs: Infinity }, inputs: { wait: 'false' } })
+  const { main, post } = await one.step.run()
+  expect(main).toMatchObject({ conclusion: 'success', outputs: { conclusion: 'started' } })
+  expect(main.outputs['run-id']).toBe(one.service.runs[0]?.runId)
+  expect(requestsOf(one.service)).toEqual(['POST /v1/projects/web-shop/runs'])
+  expect(post.log).toEqual([])
+})
+
+test('the wait has a limit, and the run is cancelled at it', async () => {
+  await using one = await scenario({ script: { runningMs: Infinity }, inputs: { 'timeout-minutes': '0.01' } })
+  const { main } = await one.step.run()
+  expect(main).toMatchObject({ conclusion: 'failure', outputs: { conclusion: 'wait-timeout', status: 'RUNNING' } })
+  expect(one.service.runs[0]?.cancelAccepted).toBe(true)
+})
+
+test('an API key of a title of the service reaches no report', async () => {
+  const cases = [{ title: 'leaks hidden-key-42 here', status: 'FAILED', durationMs: 1 }]
+  await using one = await scenario({ script: { end: 'FAILED', cases }, service: { keys: ['hidden-key-42'] } })
+  const { main } = await one.step.run()
+  expect(placesThatShow('hidden-key-42', main)).toEqual([])
+  const folder = main.outputs['report-dir'] ?? ''
+  expect(existsSync(folder)).toBe(true)
+  const { readFileSync } = await import('node:fs')
+  for (const file of readdirSync(folder)) expect(readFileSync(`${folder}/${file}`, 'utf8')).not.toContain('hidden-key')
+})

@@ -1,0 +1,97 @@
+import { setImmediate as realTurn } from 'node:timers/promises'
+import type { Clock } from '../../src/clock.ts'
+
+/** A real timer that is set for longer fires at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+
+interface Timer {
+  readonly atMs: number
+  readonly ring: () => void
+}
+
+/**
+ * Time that passes only where a test lets it. `run` lets it jump from one timer to the next until a promise settles,
+ * so that an hour of polling takes a moment.
+ */
+export class FakeClock implements Clock {
+  #nowMs = 0
+  /** By time, and by the order in which they were set. */
+  readonly #timers: Timer[] = []
+  readonly #epochMs: number
+
+  constructor(epochMs = Date.UTC(2026, 0, 1)) {
+    this.#epochMs = epochMs
+  }
+
+  now(): number {
+    return this.#nowMs
+  }
+
+  epochMs(): number {
+    return this.#epochMs + this.#nowMs
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      if (signal?.aborted) return resolve()
+      const wake = () => {
+        signal?.removeEventListener('abort', wake)
+        forget()
+        resolve()
+      }
+      // Nor does a real timer of no time at all fire in the same turn.
+      const forget = this.at(this.#nowMs + Math.max(1, asTimer(ms)), wake)
+      signal?.addEventListener('abort', wake)
+    })
+  }
+
+  timeout(ms: number): AbortSignal {
+    const controller = new AbortController()
+    this.at(this.#nowMs + Math.max(0, asTimer(ms)), () => controller.abort())
+    return controller.signal
+  }
+
+  /** Calls back at a time of this clock (Infinity: never), unless the function that it gives back is called before. */
+  at(atMs: number, callback: () => void): () => void {
+    if (atMs === Number.POSITIVE_INFINITY) return () => {}
+    const timer: Timer = { atMs: Math.max(this.#nowMs, atMs), ring: callback }
+    this.#timers.splice(this.#indexAfter(timer.atMs), 0, timer)
+    return () => {
+      const index = this.#timers.indexOf(timer)
+      if (index >= 0) this.#timers.splice(index, 1)
+    }
+  }
+
+  /** Lets time pass until the promise settles. Fails where nothing is left that could settle it. */
+  async run<T>(promise: Promise<T>): Promise<T> {
+    let settled = false
+    const done = () => {
+      settled = true
+    }
+    promise.then(done, done)
+    for (;;) {
+      await realTurn()
+      if (settled) return promise
+      const next = this.#timers.shift()
+      if (next === undefined) throw new Error('nothing is left to wait for, and the promise has not settled')
+      this.#nowMs = next.atMs
+      next.ring()
+    }
+  }
+
+  #indexAfter(atMs: number): number {
+    let low = 0
+    let high = this.#timers.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((this.#timers[middle]?.atMs ?? 0) <= atMs) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+}
+
+function asTimer(ms: number): number {
+  if (Number.isNaN(ms) || ms > LONGEST_TIMER_MS) throw new Error(`a timer cannot be set for ${ms} ms`)
+  return ms
+}

@@ -1,0 +1,308 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+// A stand-in for the part of GitHub's REST and GraphQL API that has to do with the comments of a pull request, over a
+// real socket. It keeps to GitHub's rules for what each kind of token may do, for pages, and for rate limits.
+
+export interface Account {
+  readonly login: string
+  readonly id: number
+  readonly type: 'Bot' | 'User'
+}
+
+/** Whom the token of every workflow run speaks for. */
+export const ACTIONS_BOT: Account = { login: 'github-actions[bot]', id: 41898282, type: 'Bot' }
+
+export interface StoredComment {
+  readonly id: number
+  readonly issue: number
+  /** Absent for an account that was deleted. */
+  readonly author?: Account
+  body: string
+}
+
+export interface RecordedRequest {
+  readonly method: string
+  /** Without the host, with the query. */
+  readonly path: string
+  readonly headers: IncomingMessage['headers']
+  readonly body: string
+}
+
+export type Fault =
+  /** 403 (or 429) with `retry-after`, or with no word on when to come back. */
+  | { readonly kind: 'secondary-limit'; readonly retryAfterSeconds?: number; readonly status?: 403 | 429 }
+  | { readonly kind: 'primary-limit'; readonly resetEpochSeconds: number }
+  | { readonly kind: 'status'; readonly status: number; readonly message?: string }
+  /** The request is read and never answered. */
+  | { readonly kind: 'hang' }
+  /** The connection breaks before anything is done. */
+  | { readonly kind: 'reset' }
+  /** The deed is done, then the connection breaks. */
+  | { readonly kind: 'lost-answer' }
+  /** The answer's body ends in the middle, though its length promised more. */
+  | { readonly kind: 'cut-short' }
+  /** A page of HTML with status 200, as a captive portal sends it. */
+  | { readonly kind: 'not-json' }
+  /** The answer is right, but something happens before the request is carried out. */
+  | { readonly kind: 'meanwhile'; readonly happens: () => void }
+
+export interface Occasion {
+  readonly method: string
+  /** All paths, where absent. */
+  readonly path?: RegExp
+  /** How often; once, where absent. */
+  readonly times?: number
+}
+
+type Access = 'write' | 'read' | 'none'
+
+interface Answer {
+  readonly status: number
+  readonly headers?: Record<string, string>
+  readonly json?: unknown
+}
+
+const FORBIDDEN: Answer = {
+  status: 403,
+  json: {
+    message: 'Resource not accessible by integration',
+    documentation_url: 'https://docs.github.com/rest',
+    status: '403',
+  },
+}
+const NOT_FOUND: Answer = { status: 404, json: { message: 'Not Found', status: '404' } }
+const COMMENT_LIMIT = 65_536
+
+export async function startGitHubApi({ pathPrefix = '' } = {}): Promise<GitHubApi> {
+  const api = new GitHubApi(pathPrefix)
+  await api.listen()
+  return api
+}
+
+export class GitHubApi {
+  /** The pull requests of this repository are issues of it; no others exist. */
+  readonly repository = 'octo-org/web-shop'
+  readonly issues = new Set([7, 8])
+  readonly requests: RecordedRequest[] = []
+  comments: StoredComment[] = []
+
+  readonly #pathPrefix: string
+  readonly #tokens = new Map<string, { account: Account; access: Access }>()
+  readonly #faults: { occasion: Occasion; fault: Fault; left: number; hit: () => void }[] = []
+  readonly #server = createServer((request, response) => {
+    this.#handle(request, response).catch(() => response.destroy())
+  })
+  #nextId = 1_000_001
+  #origin = ''
+
+  constructor(pathPrefix: string) {
+    this.#pathPrefix = pathPrefix
+    this.#server.keepAliveTimeout = 500
+  }
+
+  /** What the runner gives as `GITHUB_API_URL`. */
+  get url(): string {
+    return `${this.#origin}${this.#pathPrefix}`
+  }
+
+  async listen(): Promise<void> {
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve))
+    this.#origin = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections()
+    await new Promise((resolve) => this.#server.close(resolve))
+  }
+
+  /** Makes a token known. One with access `none` sees a private repository of others: nothing. */
+  grant(token: string, account: Account, access: Access): void {
+    this.#tokens.set(token, { account, access })
+  }
+
+  addComment(author: Account | undefined, body: string, issue = 7): StoredComment {
+    const comment = { id: this.#nextId++, issue, ...(author === undefined ? {} : { author }), body }
+    this.comments.push(comment)
+    return comment
+  }
+
+  /** Lets the next requests of a kind meet a fault. The promise resolves when the first of them does. */
+  inject(occasion: Occasion, fault: Fault): Promise<void> {
+    return new Promise((hit) => this.#faults.push({ occasion, fault, left: occasion.times ?? 1, hit }))
+  }
+
+  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    const recorded: RecordedRequest = {
+      method: request.method ?? '',
+      path: request.url ?? '',
+      headers: request.headers,
+      body: Buffer.concat(chunks).toString(),
+    }
+    this.requests.push(recorded)
+
+    const fault = this.#takeFault(recorded)
+    switch (fault?.kind) {
+      case 'hang':
+        return
+      case 'reset':
+        response.destroy()
+        return
+      case 'lost-answer':
+        this.#answer(recorded)
+        response.destroy()
+        return
+      case 'cut-short': {
+        const text = JSON.stringify(this.#answer(recorded).json)
+        response.writeHead(200, { 'content-type': 'application/json; charset=utf-8', 'content-length': text.length })
+        response.write(text.slice(0, text.length / 2), () => response.destroy())
+        return
+      }
+      case 'not-json':
+        response.writeHead(200, { 'content-type': 'text/html' }).end('<html>Please log in</html>')
+        return
+      case 'meanwhile':
+        fault.happens()
+        break
+    }
+    const { status, headers, json } = (fault && answerOfFault(fault)) ?? this.#answer(recorded)
+    response.writeHead(status, {
+      'x-github-request-id': 'STAND:IN',
+      ...(json === undefined ? {} : { 'content-type': 'application/json; charset=utf-8' }),
+      'x-ratelimit-limit': '1000',
+      'x-ratelimit-remaining': '998',
+      'x-ratelimit-reset': String(Math.ceil(Date.now() / 1000) + 3_000),
+      ...headers,
+    })
+    response.end(json === undefined ? undefined : JSON.stringify(json))
+  }
+
+  #takeFault({ method, path }: RecordedRequest): Fault | undefined {
+    const due = this.#faults.find(
+      ({ occasion, left }) => left > 0 && occasion.method === method && (occasion.path?.test(path) ?? true),
+    )
+    if (due === undefined) return undefined
+    due.left--
+    due.hit()
+    return due.fault
+  }
+
+  #answer({ method, path, headers, body }: RecordedRequest): Answer {
+    const [, token = ''] = /^(?:token|bearer) (.+)$/i.exec(headers.authorization ?? '') ?? []
+    const holder = this.#tokens.get(token)
+    if (holder === undefined) return { status: 401, json: { message: 'Bad credentials', status: '401' } }
+
+    const url = new URL(path, this.#origin)
+    // On GitHub Enterprise Server REST is at /api/v3, GraphQL at /api/graphql.
+    const graphQlPath = this.#pathPrefix === '/api/v3' ? '/api/graphql' : `${this.#pathPrefix}/graphql`
+    if (method === 'POST' && url.pathname === graphQlPath) return viewer(body, holder.account)
+    if (!url.pathname.startsWith(`${this.#pathPrefix}/`)) return NOT_FOUND
+    const route = `${method} ${url.pathname.slice(this.#pathPrefix.length)}`
+
+    if (route === 'GET /user') return holder.account.type === 'Bot' ? FORBIDDEN : { status: 200, json: holder.account }
+    const [, verb = '', repository, rest = ''] = /^(\w+) \/repos\/([^/]+\/[^/]+)\/issues\/(.+)$/.exec(route) ?? []
+    if (repository !== this.repository || holder.access === 'none') return NOT_FOUND
+    if (verb !== 'GET' && holder.access === 'read') return FORBIDDEN
+
+    const [, issue] = /^(\d+)\/comments$/.exec(rest) ?? []
+    if (issue !== undefined) return this.#answerOnIssue(verb, Number(issue), url, body, holder.account)
+    const [, id] = /^comments\/(\d+)$/.exec(rest) ?? []
+    return id === undefined ? NOT_FOUND : this.#answerOnComment(verb, Number(id), body)
+  }
+
+  #answerOnIssue(verb: string, issue: number, url: URL, body: string, account: Account): Answer {
+    if (!this.issues.has(issue)) return NOT_FOUND
+    if (verb === 'POST') {
+      const text = commentText(body)
+      return typeof text === 'string'
+        ? { status: 201, json: this.#asJson(this.addComment(account, text, issue)) }
+        : text
+    }
+    if (verb !== 'GET') return NOT_FOUND
+
+    const perPage = Math.min(100, Number(url.searchParams.get('per_page') ?? 30))
+    const page = Number(url.searchParams.get('page') ?? 1)
+    const all = this.comments.filter((comment) => comment.issue === issue)
+    const links = [
+      ...(page > 1 ? [link(url, page - 1, 'prev')] : []),
+      ...(page * perPage < all.length ? [link(url, page + 1, 'next')] : []),
+      ...(page * perPage < all.length ? [link(url, Math.ceil(all.length / perPage), 'last')] : []),
+      ...(page > 1 ? [link(url, 1, 'first')] : []),
+    ]
+    return {
+      status: 200,
+      headers: links.length > 0 ? { link: links.join(', ') } : {},
+      json: all.slice((page - 1) * perPage, page * perPage).map((comment) => this.#asJson(comment)),
+    }
+  }
+
+  #answerOnComment(verb: string, id: number, body: string): Answer {
+    const comment = this.comments.find((candidate) => candidate.id === id)
+    if (comment === undefined) return NOT_FOUND
+    if (verb === 'GET') return { status: 200, json: this.#asJson(comment) }
+    if (verb === 'DELETE') {
+      this.comments = this.comments.filter((candidate) => candidate !== comment)
+      return { status: 204 }
+    }
+    if (verb !== 'PATCH') return NOT_FOUND
+    const text = commentText(body)
+    if (typeof text !== 'string') return text
+    comment.body = text
+    return { status: 200, json: this.#asJson(comment) }
+  }
+
+  #asJson({ id, issue, author, body }: StoredComment) {
+    return {
+      id,
+      url: `${this.url}/repos/${this.repository}/issues/comments/${id}`,
+      html_url: `https://github.com/${this.repository}/pull/${issue}#issuecomment-${id}`,
+      user: author ?? null,
+      body,
+    }
+  }
+}
+
+function viewer(body: string, { login }: Account): Answer {
+  const { query } = JSON.parse(body)
+  if (typeof query !== 'string' || !/^\{\s*viewer\s*\{\s*login\s*\}\s*\}$/.test(query)) {
+    return { status: 200, json: { errors: [{ message: 'Parse error' }] } }
+  }
+  return { status: 200, json: { data: { viewer: { login } } } }
+}
+
+function commentText(body: string): string | Answer {
+  const { body: text } = JSON.parse(body)
+  if (typeof text !== 'string' || text === '')
+    return { status: 422, json: { message: 'Validation Failed', status: '422' } }
+  if (text.length <= COMMENT_LIMIT) return text
+  return { status: 422, json: { message: `Body is too long (maximum is ${COMMENT_LIMIT} characters)`, status: '422' } }
+}
+
+function link(url: URL, page: number, rel: string): string {
+  const target = new URL(url)
+  target.searchParams.set('page', String(page))
+  return `<${target}>; rel="${rel}"`
+}
+
+function answerOfFault(fault: Fault): Answer | undefined {
+  switch (fault.kind) {
+    case 'secondary-limit':
+      return {
+        status: fault.status ?? 403,
+        headers: fault.retryAfterSeconds === undefined ? {} : { 'retry-after': String(fault.retryAfterSeconds) },
+        json: { message: 'You have exceeded a secondary rate limit. Please wait a few minutes before you try again.' },
+      }
+    case 'primary-limit':
+      return {
+        status: 403,
+        headers: { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(fault.resetEpochSeconds) },
+        json: { message: 'API rate limit exceeded for installation.' },
+      }
+    case 'status':
+      return { status: fault.status, json: { message: fault.message ?? 'Server Error' } }
+    default:
+      return undefined
+  }
+}

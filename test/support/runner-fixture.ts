@@ -1,0 +1,37 @@
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** A small action for tests of the runner itself. */
+export interface ActionFixture {
+  /** CommonJS. `put(name, text)` appends to one of the runner's files, `hang()` keeps the process alive. */
+  readonly main: string
+  readonly post?: string
+  readonly postIf?: string
+  /** The `inputs` of action.yml. */
+  readonly inputs?: Readonly<Record<string, object>>
+}
+
+const PRELUDE = `const fs = require('node:fs')
+const put = (name, text) => fs.appendFileSync(process.env['GITHUB_' + name], text)
+const hang = () => setInterval(() => {}, 1000)
+`
+
+/** Writes the action into a new folder under `root`; returns the folder. */
+export function writeAction(root: string, { main, post, postIf, inputs = {} }: ActionFixture): string {
+  const folder = mkdtempSync(join(root, 'action-'))
+  const runs = {
+    using: 'node24',
+    main: 'main.cjs',
+    ...(post !== undefined && { post: 'post.cjs' }),
+    ...(postIf !== undefined && { 'post-if': postIf }),
+  }
+  // JSON is YAML.
+  writeFileSync(join(folder, 'action.yml'), JSON.stringify({ name: 'Fixture', inputs, runs }))
+  writeFileSync(join(folder, 'main.cjs'), PRELUDE + main)
+  if (post !== undefined) writeFileSync(join(folder, 'post.cjs'), PRELUDE + post)
+  return folder
+}
+
+/** Notes each signal and goes on: only SIGKILL ends it. Tells when each came. */
+export const STUBBORN = `for (const name of ['SIGINT', 'SIGTERM']) process.on(name, () => put('OUTPUT', name + '=' + Date.now() + '\\n'))
+console.log('ready'); hang()`

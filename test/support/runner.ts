@@ -1,0 +1,324 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { contextsOf, type GithubContext, githubContext, type WorkflowEvent } from './runner-contexts.ts'
+import {
+  FileCommandFiles,
+  type JobFolders,
+  makeJobFolders,
+  type ProxySettings,
+  processEnvironment,
+  runnerContext,
+} from './runner-environment.ts'
+import { type Contexts, conditionHolds, type JobStatus } from './runner-expressions.ts'
+import { type ActionManifest, readManifest, resolveInputs } from './runner-manifest.ts'
+import { SecretMasks, secretForms } from './runner-masks.ts'
+import { endProcessesWith, type Graces } from './runner-process.ts'
+import { type Ended, RunningStage, type SkipReason, type StageName, skipped } from './runner-stage.ts'
+import { StepLog } from './workflow-commands.ts'
+
+// A test runner that keeps GitHub's contract with an action: its environment, files, commands, signals and order.
+
+export interface StepOptions {
+  /** The folder of `action.yml`; this repository unless given. */
+  readonly actionDir?: string
+  /** The step's `with`, after its expressions were evaluated. */
+  readonly inputs?: Readonly<Record<string, string>>
+  /** The step's `env`. */
+  readonly env?: Readonly<Record<string, string>>
+  /** A push to the default branch unless given. */
+  readonly event?: WorkflowEvent
+  /** Fields of the `github` context that the event does not decide as wanted. */
+  readonly github?: GithubContext
+  readonly matrix?: Readonly<Record<string, unknown>>
+  /** Masked from the start, as the repository's secrets are. The token of the `github` context always is. */
+  readonly secrets?: readonly string[]
+  /** The runner's own proxy. A proxy in the step's `env` is not copied to the other case of letters. */
+  readonly proxy?: ProxySettings
+  readonly workspace?: string
+  readonly tempDir?: string
+  /** The step's `timeout-minutes`, for main and again for post. */
+  readonly timeoutMs?: number
+  /** Step debug logging: RUNNER_DEBUG, `::debug::` in the log, commands echoed. */
+  readonly debug?: boolean
+  /** Called with every line of the log as GitHub shows it. */
+  readonly onLogLine?: (line: string, stage: StageName) => void
+}
+
+/** What happens to a running step. */
+export interface Interruption extends Graces {
+  /** When: a line of the log, so many milliseconds after the start, or once something else has happened. */
+  readonly on: RegExp | number | Promise<unknown>
+  readonly by:
+    | 'cancel'
+    /** The step's `timeout-minutes`: the same signals, but the step has failed. */
+    | 'timeout'
+    /** The workflow is cancelled, but the step's own `if` is still true: it learns nothing of it. */
+    | 'cancel without signal'
+    /** The runner is stopped: the signals, then no post. */
+    | 'shutdown'
+    /** The step's process alone is killed, as the kernel does when memory is short. */
+    | 'kill'
+    /** The machine is gone: the process ends and nothing comes after it. */
+    | 'lost runner'
+    /** The runner's end of standard output is closed; the step may go on. */
+    | 'close stdout'
+}
+
+export interface JobEnd {
+  readonly main: Ended
+  readonly post: Ended
+  /** False where main was over before the interruption came. */
+  readonly interrupted: boolean
+  readonly jobStatus: JobStatus
+  /** What the job's page shows of this step: main's summary, then post's. */
+  readonly summary: string
+}
+
+/** Gets a step ready. Its processes start with `startMain`, `startPost` or `run`; `dispose` must follow in the end. */
+export function prepareStep(options: StepOptions = {}): Step {
+  return new Step(options)
+}
+
+/** A step of a job that consists of it alone. Usable with `await using`. */
+export class Step {
+  readonly manifest: ActionManifest
+  readonly workspace: string
+  readonly tempDir: string
+  readonly masks = new SecretMasks()
+
+  readonly #options: StepOptions
+  readonly #folders: JobFolders
+  readonly #github: GithubContext
+  readonly #trackingId = `github_${randomUUID()}`
+  readonly #jobEnv = new Map<string, string>()
+  #jobPath: readonly string[] = []
+  #jobStatus: JobStatus = 'success'
+  #noMore: 'shutdown' | 'lost runner' | undefined
+  #main: RunningStage | undefined
+  #post: RunningStage | undefined
+
+  constructor(options: StepOptions) {
+    this.#options = options
+    this.manifest = readManifest(options.actionDir ?? REPOSITORY)
+    const event = options.event ?? { name: 'push' }
+    this.#folders = makeJobFolders(options, event.payload)
+    this.workspace = this.#folders.workspace
+    this.tempDir = this.#folders.tempDir
+    this.#github = githubContext(event, {
+      event_path: this.#folders.eventPath,
+      workspace: this.workspace,
+      ...options.github,
+    })
+    for (const secret of [this.#github.token, ...(options.secrets ?? [])]) {
+      if (typeof secret === 'string') this.masks.add(secret)
+    }
+  }
+
+  get jobStatus(): JobStatus {
+    return this.#jobStatus
+  }
+
+  /** The values that a process started now is given, by input. */
+  get inputs(): ReadonlyMap<string, string> {
+    return resolveInputs(this.manifest, this.#options.inputs ?? {}, this.#contexts()).values
+  }
+
+  startMain(): RunningStage {
+    if (this.#main !== undefined) throw new Error('This step has run: prepare another one.')
+    this.#main = this.#start('main', this.manifest.main, new Map())
+    return this.#main
+  }
+
+  /** Starts post, whatever `post-if` says; `runPost` asks it first. */
+  async startPost(): Promise<RunningStage> {
+    if (this.#main === undefined) throw new Error('Post is registered when main starts, and main was not started.')
+    if (this.manifest.post === undefined) throw new Error(`${this.manifest.name}: action.yml names no "runs.post".`)
+    const { state } = await this.#main.ended()
+    this.#post = this.#start('post', this.manifest.post, new Map(Object.entries(state)))
+    return this.#post
+  }
+
+  /** Post, if a job would run it now; otherwise an end with the conclusion `skipped`. */
+  async runPost(): Promise<Ended> {
+    await this.#main?.ended()
+    const why = this.#whyNoPost()
+    if (why !== undefined) return skipped('post', why, this.masks)
+    const post = await this.startPost()
+    return post.ended()
+  }
+
+  /** Main, what happens to it, and then post: as a job runs them. */
+  async run(interruption?: Interruption): Promise<JobEnd> {
+    const main = this.startMain()
+    const interrupted = interruption !== undefined && (await this.#interrupt(main, interruption))
+    const mainEnd = await main.ended()
+    const postEnd = await this.runPost()
+    return {
+      main: mainEnd,
+      post: postEnd,
+      interrupted,
+      jobStatus: this.#jobStatus,
+      summary: mainEnd.summary + postEnd.summary,
+    }
+  }
+
+  /** The workflow is cancelled, but this step's own `if` stays true: no signal comes, only post sees it. */
+  cancelWithoutSignal(): void {
+    this.#jobStatus = 'cancelled'
+  }
+
+  /** The runner is being stopped: main gets its signals, post never runs. */
+  async shutDown(graces: Graces = {}): Promise<Ended> {
+    if (this.#main === undefined) throw new Error('There is nothing to shut down: main was not started.')
+    this.#noMore = 'shutdown'
+    return this.#main.cancel(graces)
+  }
+
+  /** The machine is gone. */
+  async loseRunner(): Promise<void> {
+    this.#noMore = 'lost runner'
+    this.#main?.signal('SIGKILL')
+    await this.#main?.ended()
+  }
+
+  /** Ends every process that the step left and removes the folders that were made for it. */
+  async dispose(): Promise<void> {
+    for (const stage of [this.#main, this.#post]) {
+      stage?.signal('SIGKILL')
+    }
+    await endProcessesWith(`RUNNER_TRACKING_ID=${this.#trackingId}`)
+    await Promise.all([this.#main?.ended(), this.#post?.ended()])
+    this.#folders.remove()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.dispose()
+  }
+
+  #start(stage: StageName, script: string, state: ReadonlyMap<string, string>): RunningStage {
+    const options = this.#options
+    const inputs = resolveInputs(this.manifest, options.inputs ?? {}, this.#contexts())
+    const files = new FileCommandFiles(this.tempDir)
+    const log = new StepLog(this.masks, options.debug === true, (line) => options.onLogLine?.(line, stage))
+    for (const message of inputs.warnings) log.annotate({ level: 'warning', title: '', message, source: 'runner' })
+    const env = processEnvironment({
+      inputs: inputs.values,
+      state,
+      stepEnv: options.env ?? {},
+      jobEnv: this.#jobEnv,
+      jobPath: this.#jobPath,
+      github: this.#github,
+      runner: this.#runner(),
+      files,
+      trackingId: this.#trackingId,
+      proxy: options.proxy ?? {},
+    })
+    return new RunningStage({
+      stage,
+      actionName: this.manifest.name,
+      script,
+      cwd: this.workspace,
+      env,
+      files,
+      log,
+      masks: this.masks,
+      ...(options.timeoutMs !== undefined && { timeoutMs: options.timeoutMs }),
+      onEnd: (ended) => this.#remember(ended),
+    })
+  }
+
+  #remember(ended: Ended): void {
+    for (const [name, value] of Object.entries(ended.env)) this.#jobEnv.set(name, value)
+    this.#jobPath = [...this.#jobPath.filter((folder) => !ended.path.includes(folder)), ...ended.path]
+    if (this.#jobStatus === 'success' && ended.conclusion === 'failure') this.#jobStatus = 'failure'
+    if (ended.conclusion === 'cancelled') this.#jobStatus = 'cancelled'
+  }
+
+  async #interrupt(main: RunningStage, { on, by, ...graces }: Interruption): Promise<boolean> {
+    const isOver = new AbortController()
+    const over = main.ended().then(() => false)
+    const happened = waitFor(main, on, isOver.signal).then(
+      () => true,
+      () => false,
+    )
+    const inTime = await Promise.race([happened, over])
+    isOver.abort()
+    if (!inTime) return false
+    switch (by) {
+      case 'cancel':
+        await main.cancel(graces)
+        break
+      case 'timeout':
+        await main.timeOut(graces)
+        break
+      case 'cancel without signal':
+        this.cancelWithoutSignal()
+        break
+      case 'shutdown':
+        await this.shutDown(graces)
+        break
+      case 'kill':
+        main.signal('SIGKILL')
+        break
+      case 'lost runner':
+        await this.loseRunner()
+        break
+      case 'close stdout':
+        main.closePipe('stdout')
+        break
+    }
+    return true
+  }
+
+  #whyNoPost(): SkipReason | undefined {
+    if (this.#main === undefined) return 'main never started'
+    if (this.manifest.post === undefined) return 'no post'
+    if (this.#noMore !== undefined) return this.#noMore
+    return conditionHolds(this.manifest.postIf, this.#contexts(), this.#jobStatus) ? undefined : 'post-if'
+  }
+
+  #contexts(): Contexts {
+    return contextsOf({
+      github: this.#github,
+      ...(this.#options.matrix !== undefined && { matrix: this.#options.matrix }),
+      status: this.#jobStatus,
+      runner: this.#runner(),
+    })
+  }
+
+  #runner(): Record<string, string> {
+    return runnerContext(this.tempDir, this.#options.debug === true)
+  }
+}
+
+async function waitFor(main: RunningStage, on: Interruption['on'], signal: AbortSignal): Promise<void> {
+  if (on instanceof RegExp) await main.waitForLine(on, signal)
+  else if (typeof on === 'number') await delay(on, undefined, { signal })
+  else await on
+}
+
+const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url))
+
+/** Where the secret can be read, in any form that the runner would mask; empty where it is safe. */
+export function placesThatShow(secret: string, { log, files, outputs, annotations }: Ended): readonly string[] {
+  const places: readonly (readonly [place: string, text: string])[] = [
+    ...log.map((line, index) => [`log line ${index + 1}`, line] as const),
+    ['summary', files.STEP_SUMMARY],
+    ['state', files.STATE],
+    ['env', files.ENV],
+    ...Object.entries(outputs).map(([name, value]) => [`output ${name}`, value] as const),
+    ...annotations.flatMap(({ title, message }, index) => [
+      [`title of annotation ${index + 1}`, title] as const,
+      [`message of annotation ${index + 1}`, message] as const,
+    ]),
+  ]
+  const forms = secretForms(secret)
+  return places.filter(([, text]) => forms.some((form) => text.includes(form))).map(([place]) => place)
+}
+
+export type { WorkflowEvent } from './runner-contexts.ts'
+export type { JobStatus } from './runner-expressions.ts'
+export type { Graces } from './runner-process.ts'
+export type { Ended, RunningStage, StageName } from './runner-stage.ts'
+export type { Annotation } from './workflow-commands.ts'

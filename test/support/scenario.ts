@@ -1,0 +1,51 @@
+import {
+  type ScriptedService,
+  type ScriptedServiceOptions,
+  startScriptedService,
+} from '../../local-service/scripted.ts'
+import { prepareStep, type Step, type StepOptions } from './runner.ts'
+
+export interface Scenario extends AsyncDisposable {
+  readonly service: ScriptedService
+  readonly step: Step
+}
+
+export interface ScenarioOptions
+  extends Omit<StepOptions, 'inputs'>,
+    Pick<ScriptedServiceOptions, 'script' | 'faults'> {
+  /** Added to those that reach the service; an empty text takes one of them away. */
+  readonly inputs?: Readonly<Record<string, string>>
+  readonly service?: ScriptedServiceOptions
+}
+
+export const ONE_PASSED = [{ title: 'cart > adds an item', status: 'PASSED', durationMs: 12 }]
+export const ONE_OF_TWO_FAILED = [...ONE_PASSED, { title: 'cart > rounds to cents', status: 'FAILED', durationMs: 34 }]
+
+/** The built action, ready to run as a step of a job, and a scripted service for it to talk to. */
+export async function scenario(options: ScenarioOptions = {}): Promise<Scenario> {
+  const { script = { cases: ONE_PASSED }, faults = [], inputs, service: serviceOptions, ...step } = options
+  const service = await startScriptedService({ script, faults, ...serviceOptions })
+  const prepared = prepareStep({
+    ...step,
+    inputs: {
+      'base-url': service.url,
+      'api-key': service.key,
+      project: 'web-shop',
+      'poll-interval-seconds': '0.05',
+      ...inputs,
+    },
+  })
+  return {
+    service,
+    step: prepared,
+    async [Symbol.asyncDispose]() {
+      await prepared.dispose()
+      await service.close()
+    },
+  }
+}
+
+/** What the service was asked, as `METHOD path`, in order. */
+export function requestsOf(service: ScriptedService): string[] {
+  return service.requests.map(({ method, path }) => `${method} ${path}`)
+}
