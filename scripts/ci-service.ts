@@ -1,0 +1,24 @@
+// For the workflows in .github/: a service on the runner's loopback address in which the id of the project says what becomes
+// of its runs. Writes its address and its key to the step's outputs, and serves until the job ends.
+import { appendFileSync } from 'node:fs'
+import { type Script, startScriptedService } from '../local-service/scripted.ts'
+
+const PASSED = { title: 'cart > adds an item', status: 'PASSED', durationMs: 12 }
+const FAILED = { title: 'cart > rounds to cents', status: 'FAILED', durationMs: 34 }
+
+const LIVES: Readonly<Record<string, Script>> = {
+  passes: { queuedMs: 500, runningMs: 1_500, cases: [PASSED] },
+  fails: { runningMs: 1_000, end: 'FAILED', cases: [PASSED, FAILED] },
+  hangs: { runningMs: Number.POSITIVE_INFINITY },
+}
+
+const service = await startScriptedService({
+  script: ({ projectId = '' }) => {
+    const life = LIVES[projectId]
+    if (life === undefined) throw new Error(`"${projectId}" is none of ${Object.keys(LIVES).join(', ')}.`)
+    return life
+  },
+})
+const output = process.env.GITHUB_OUTPUT
+if (output === undefined) throw new Error('GITHUB_OUTPUT is not set: this runs in a step of a workflow.')
+appendFileSync(output, `key=${service.key}\nurl=${service.url}\n`)

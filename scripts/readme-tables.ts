@@ -1,0 +1,75 @@
+// Writes the tables of inputs and outputs in README.md from action.yml. `--check` only says whether they are up to date.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { parse } from 'yaml'
+
+interface Manifest {
+  readonly inputs: Readonly<Record<string, DeclaredInput>>
+  readonly outputs: Readonly<Record<string, { readonly description: string }>>
+}
+
+interface DeclaredInput {
+  readonly description: string
+  readonly required?: boolean
+  readonly default?: string
+  readonly deprecationMessage?: string
+}
+
+/** The README with both tables written anew, between their marks. */
+export function withTables(readme: string, actionYml: string): string {
+  const { inputs, outputs }: Manifest = parse(actionYml)
+  const ofInputs = table(
+    ['input', 'default', 'meaning'],
+    Object.entries(inputs).map(([name, input]) => [`\`${name}\``, defaultOf(input), meaningOf(input)]),
+  )
+  const ofOutputs = table(
+    ['output', 'meaning'],
+    Object.entries(outputs).map(([name, { description }]) => [`\`${name}\``, description]),
+  )
+  return between(between(readme, 'inputs', ofInputs), 'outputs', ofOutputs)
+}
+
+function defaultOf(input: DeclaredInput): string {
+  if (input.required) return 'required'
+  const { default: text = '' } = input
+  if (text === '') return ''
+  // A long expression would push the meaning out of sight; the meaning says what it comes to.
+  return text.length <= 40 ? `\`${text}\`` : '[an expression](action.yml)'
+}
+
+function meaningOf({ description, deprecationMessage }: DeclaredInput): string {
+  return deprecationMessage === undefined ? description : `**Deprecated.** ${description}`
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const toRow = (cells: readonly string[]) => `| ${cells.map(toCell).join(' | ')} |`
+  return [toRow(head), toRow(head.map(() => '---')), ...rows.map(toRow)].join('\n')
+}
+
+function toCell(text: string): string {
+  return text.trim().replace(/\s+/g, ' ').replaceAll('|', '\\|')
+}
+
+function between(readme: string, name: string, content: string): string {
+  const [opening, closing] = [`<!-- ${name} -->`, `<!-- /${name} -->`]
+  const [from, to] = [readme.indexOf(opening), readme.indexOf(closing)]
+  if (from === -1 || to < from) {
+    throw new Error(
+      `README.md has no place for the table of ${name}. Put ${opening} and ${closing} on lines of their own.`,
+    )
+  }
+  return `${readme.slice(0, from)}${opening}\n${content}\n${readme.slice(to)}`
+}
+
+if (import.meta.main) {
+  const root = resolve(import.meta.dirname, '..')
+  const path = join(root, 'README.md')
+  const readme = readFileSync(path, 'utf8')
+  const fresh = withTables(readme, readFileSync(join(root, 'action.yml'), 'utf8'))
+  if (!process.argv.includes('--check')) {
+    writeFileSync(path, fresh)
+  } else if (fresh !== readme) {
+    console.error('The tables in README.md are not those of action.yml. Run "node scripts/readme-tables.ts".')
+    process.exitCode = 1
+  }
+}

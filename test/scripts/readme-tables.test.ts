@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest'
+import { withTables } from '../../scripts/readme-tables.ts'
+
+const ACTION = `
+inputs:
+  key:
+    description: The key.
+    required: true
+  choice:
+    description: >-
+      One of \`a\` | \`b\`,
+      as you like.
+    default: a
+  empty:
+    description: Nothing.
+    default: ""
+  context:
+    description: A context.
+    default: \${{ toJSON(matrix) }}
+  branch:
+    description: The branch.
+    default: \${{ github.head_ref || github.event.pull_request.head.ref || '' }}
+  old:
+    description: Use \`choice\`.
+    deprecationMessage: Use choice instead.
+outputs:
+  second:
+    description: What came second.
+  first:
+    description: What came first.
+`
+
+const README = `# Title
+<!-- inputs -->
+| an | old | table |
+<!-- /inputs -->
+Between.
+<!-- outputs --><!-- /outputs -->
+End.
+`
+
+describe('the tables of the README', () => {
+  it('have a row for each input and output, in the order of action.yml', () => {
+    expect(withTables(README, ACTION)).toBe(`# Title
+<!-- inputs -->
+| input | default | meaning |
+| --- | --- | --- |
+| \`key\` | required | The key. |
+| \`choice\` | \`a\` | One of \`a\` \\| \`b\`, as you like. |
+| \`empty\` |  | Nothing. |
+| \`context\` | \`\${{ toJSON(matrix) }}\` | A context. |
+| \`branch\` | [an expression](action.yml) | The branch. |
+| \`old\` |  | **Deprecated.** Use \`choice\`. |
+<!-- /inputs -->
+Between.
+<!-- outputs -->
+| output | meaning |
+| --- | --- |
+| \`second\` | What came second. |
+| \`first\` | What came first. |
+<!-- /outputs -->
+End.
+`)
+  })
+
+  it('do not change when they are written again', () => {
+    const once = withTables(README, ACTION)
+    expect(withTables(once, ACTION)).toBe(once)
+  })
+
+  it.each(['<!-- inputs -->', '<!-- /inputs -->', '<!-- outputs -->', '<!-- /outputs -->'])(
+    'cannot be written without the mark %s',
+    (mark) => {
+      expect(() => withTables(README.replace(mark, ''), ACTION)).toThrow('README.md has no place for the table of')
+    },
+  )
+})

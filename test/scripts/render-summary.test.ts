@@ -1,0 +1,34 @@
+import { parse } from 'parse5'
+import { expect, test } from 'vitest'
+import { renderSummaryPage } from '../../scripts/render-summary.ts'
+
+test('a summary becomes one whole page', () => {
+  const page = renderSummaryPage(
+    '## ❌ Failed\n\n| a | b |\n| --- | --- |\n| 1 | ~~2~~ |\n\n<details><summary>More</summary>\n\n`code`\n\n</details>',
+    'A & <b>',
+  )
+  const errors: string[] = []
+  parse(page, { onParseError: ({ code }) => errors.push(code) })
+  expect(errors).toEqual([])
+  expect(page).toContain('<title>A &amp; &lt;b&gt;</title>')
+  expect(page).toContain('<h2>❌ Failed</h2>')
+  expect(page).toContain('<td><del>2</del></td>')
+  expect(page).toMatch(/<details><summary>More<\/summary>\s*<p><code>code<\/code><\/p>\s*<\/details>/)
+})
+
+test('the page fits a phone, and light and dark', () => {
+  const page = renderSummaryPage('')
+  expect(page).toContain('<meta name="viewport" content="width=device-width, initial-scale=1">')
+  expect(page).toContain('<meta name="color-scheme" content="light dark">')
+})
+
+test('the page runs and loads nothing, whatever stands in the summary', () => {
+  const page = renderSummaryPage(
+    '<script>alert(1)</script>\n\n<p onclick="x()"><img src="https://example.com/x.png"></p>',
+  )
+  expect(page).not.toContain('<script')
+  // Before anything of the summary is read, the policy stands.
+  const policy = `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">`
+  expect(page.indexOf(policy)).toBeGreaterThan(0)
+  expect(page.indexOf(policy)).toBeLessThan(page.indexOf('onclick'))
+})

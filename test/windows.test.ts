@@ -1,0 +1,128 @@
+import { execFileSync } from 'node:child_process'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { textOf } from '../src/report/inert.ts'
+import { parseEnvOverrides } from '../src/workflow/env-overrides.ts'
+import { scenario } from './support/scenario.ts'
+
+// Windows as far as any machine shows it: its paths through Node's own rules for them, its signals as Node raises them
+// there. The real thing runs in the workflow CI.
+
+const INPUTS = new URL('../src/workflow/inputs.ts', import.meta.url).href
+const REPORT_FOLDER = new URL('../src/workflow/report-folder.ts', import.meta.url).href
+
+/** Code for `--import`: from here on `node:path` is what it is on Windows. */
+const WINDOWS_PATHS = `
+  import { registerHooks } from 'node:module'
+  registerHooks({
+    resolve: (name, context, next) => next(/^(node:)?path$/.test(name) ? 'node:path/win32' : name, context),
+  })
+`
+
+describe('on Windows, report-dir', () => {
+  const FOLDERS = [
+    ['test-reports', 'D:\\a\\shop\\shop\\test-reports'],
+    ['out/reports', 'D:\\a\\shop\\shop\\out\\reports'],
+    ['out\\reports', 'D:\\a\\shop\\shop\\out\\reports'],
+    ['D:\\a\\_temp\\reports', 'D:\\a\\_temp\\reports'],
+    ['D:/a/_temp/reports', 'D:\\a\\_temp\\reports'],
+    ['d:\\A\\Shop\\SHOP\\reports', 'd:\\A\\Shop\\SHOP\\reports'],
+    ['..reports', 'D:\\a\\shop\\shop\\..reports'],
+  ] as const
+  const REFUSED = [
+    'C:\\reports',
+    'C:reports',
+    '..\\other',
+    '../other',
+    '\\reports',
+    '\\\\server\\share\\reports',
+    'D:\\a\\shop\\shopping',
+  ]
+  let found: ReadonlyMap<string, string>
+
+  beforeAll(() => {
+    found = readReportDirs([...FOLDERS.map(([given]) => given), ...REFUSED])
+  })
+
+  test.each(FOLDERS)('%s is %s', (given, folder) => {
+    expect(found.get(given)).toBe(folder)
+  })
+
+  test.each(REFUSED)('%s is refused', (given) => {
+    const sentence = `Input report-dir: "${given}" is outside the workspace and the runner's temporary folder.`
+    expect(found.get(given)).toContain(sentence)
+  })
+
+  test('has a default without a character that file names cannot hold there', () => {
+    expect(found.get('')).toBe('D:\\a\\_temp\\test-run-run_1_2_3')
+  })
+})
+
+describe('on Windows, where a cancel comes as SIGINT and then as SIGBREAK', () => {
+  test.each([
+    ['SIGBREAK alone', ['SIGBREAK']],
+    ['one after the other', ['SIGINT', 'SIGBREAK']],
+  ])('%s cancels the run once and ends the step', async (_, signals) => {
+    // Node raises Windows' console events as these names; nothing else can send SIGBREAK on another system.
+    const raise = signals.map((signal) => `process.emit('${signal}', '${signal}')`).join(';')
+    const whenItRuns = `
+      const write = process.stdout.write
+      process.stdout.write = function (text, ...rest) {
+        if (/: RUNNING/.test(text)) setImmediate(() => { ${raise} })
+        return write.call(this, text, ...rest)
+      }
+    `
+    await using life = await scenario({
+      script: { runningMs: Number.POSITIVE_INFINITY },
+      env: { NODE_OPTIONS: `--import=${toModule(whenItRuns)}` },
+    })
+    const { main } = await life.step.run()
+    expect(main.exitCode).toBe(1)
+    expect(main.outputs.conclusion).toBe('cancelled')
+    expect(life.service.runs.map(({ status }) => status)).toEqual(['CANCELLED'])
+    expect(life.service.requests.filter(({ kind }) => kind === 'cancel')).toHaveLength(1)
+  })
+})
+
+test('lines of env-overrides may end as on Windows', () => {
+  const sentences: string[] = []
+  const overrides = parseEnvOverrides('A=1\r\n# a comment\r\nB="two words"\r\n', (sentence) => {
+    sentences.push(textOf(sentence))
+    return undefined
+  })
+  expect(sentences).toEqual([])
+  expect(overrides).toEqual({ A: '1', B: 'two words' })
+})
+
+/** What the action makes of each value there: a folder, or the sentence that refuses it. All in one process. */
+function readReportDirs(values: readonly string[]): ReadonlyMap<string, string> {
+  const code = `
+    import { readInputs } from ${JSON.stringify(INPUTS)}
+    import { defaultReportFolder } from ${JSON.stringify(REPORT_FOLDER)}
+    const found = [['', defaultReportFolder(process.env, 'run:1/2=3')]]
+    for (const value of ${JSON.stringify(values)}) {
+      process.env['INPUT_REPORT-DIR'] = value
+      try {
+        found.push([value, readInputs(process.env, {}).reportDir])
+      } catch (error) {
+        found.push([value, error.message])
+      }
+    }
+    console.log(JSON.stringify(found))
+  `
+  const args = ['--import', toModule(WINDOWS_PATHS), '--input-type=module', '--eval', code]
+  const env = {
+    ...process.env,
+    'INPUT_BASE-URL': 'https://tests.example.com',
+    'INPUT_API-KEY': 'a-key',
+    INPUT_PROJECT: 'web-shop',
+    GITHUB_WORKSPACE: 'D:\\a\\shop\\shop',
+    RUNNER_TEMP: 'D:\\a\\_temp',
+  }
+  const lines = execFileSync(process.execPath, args, { env, encoding: 'utf8' }).trimEnd().split('\n')
+  // Before it stand the workflow commands that mask the key.
+  return new Map(JSON.parse(lines.at(-1) ?? ''))
+}
+
+function toModule(code: string): string {
+  return `data:text/javascript,${encodeURIComponent(code)}`
+}
