@@ -1,0 +1,205 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join, posix } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { VERSION } from '../src/version.ts'
+
+// The arrows of CONTRIBUTING.md's map, read from the import lines.
+
+const root = join(import.meta.dirname, '..')
+
+interface Import {
+  /** A path from the root, or the name of a package or of a module of Node. */
+  readonly of: string
+  readonly kind: 'static' | 'dynamic' | 'type'
+}
+
+const FILES = sourceFiles('src')
+const IMPORTS = new Map([...FILES, ...sourceFiles('local-service')].map((file) => [file, importsOf(file)]))
+const ENTRIES = ['main', 'step', 'post', 'settle', 'process-end'].map((name) => `src/${name}.ts`)
+
+function sourceFiles(folder: string): string[] {
+  return globSync(`${folder}/**/*.ts`, { cwd: root }).map((file) => file.replaceAll('\\', '/'))
+}
+
+function textOf(file: string): string {
+  return readFileSync(join(root, file), 'utf8')
+}
+
+/** The source without its comments. */
+function codeOf(file: string): string {
+  return textOf(file).replace(/^\s*(\/\/|\*|\/\*).*$/gm, '')
+}
+
+function importsOf(file: string): readonly Import[] {
+  const code = codeOf(file)
+  const found = (pattern: RegExp, kind?: Import['kind']): Import[] =>
+    [...code.matchAll(pattern)].map(({ groups = {} }) => ({
+      of: resolved(file, groups.of ?? ''),
+      kind: kind ?? (groups.type === undefined ? 'static' : 'type'),
+    }))
+  return [
+    ...found(/^\s*(?:import|export)\s+(?<type>type\s)?[^'"`;]*?\bfrom\s+'(?<of>[^']+)'/gm),
+    ...found(/^\s*import\s+'(?<of>[^']+)'/gm, 'static'),
+    ...found(/\bimport\(\s*'(?<of>[^']+)'\s*\)/g, 'dynamic'),
+  ]
+}
+
+function resolved(file: string, specifier: string): string {
+  return specifier.startsWith('.') ? posix.join(posix.dirname(file), specifier) : specifier
+}
+
+/** The layer that a file of src belongs to: its folder, its own name for the clock and the version, or `entry`. */
+function layerOf(file: string): string {
+  if (ENTRIES.includes(file)) return 'entry'
+  const [, folderOrFile = ''] = file.split('/')
+  return folderOrFile.replace(/\.ts$/, '')
+}
+
+/** All that is loaded with a file, by the imports of these kinds. */
+function reachedFrom(entry: string, kinds: readonly Import['kind'][]): Set<string> {
+  const reached = new Set<string>()
+  const toVisit = [entry]
+  for (let file = toVisit.pop(); file !== undefined; file = toVisit.pop()) {
+    if (reached.has(file)) continue
+    reached.add(file)
+    toVisit.push(...(IMPORTS.get(file) ?? []).filter(({ kind }) => kinds.includes(kind)).map((one) => one.of))
+  }
+  return reached
+}
+
+const filesMatching = (files: readonly string[], pattern: RegExp) => files.filter((file) => pattern.test(codeOf(file)))
+
+describe('the layers', () => {
+  /** What each layer may load, and what it may take the types of besides. */
+  const LAYERS: Record<string, { readonly loads: readonly string[]; readonly types?: readonly string[] }> = {
+    domain: { loads: ['domain'] },
+    clock: { loads: ['node:timers/promises'] },
+    version: { loads: [] },
+    report: { loads: ['report', 'domain'] },
+    service: { loads: ['service', 'domain', 'clock', 'version', 'undici', 'node:http', 'node:https', 'node:url'] },
+    action: { loads: ['action', 'service', 'report', 'domain', 'clock'] },
+    workflow: {
+      loads: ['workflow', 'report', 'service', 'domain', 'clock', 'version', '@actions', 'node'],
+      types: ['action'],
+    },
+    entry: { loads: ['entry', 'workflow', 'action', 'service', 'report', 'domain', 'clock'] },
+  }
+
+  /** The layer of a file; the module of Node's own, the scope or the name of a package. */
+  function homeOf(imported: string): string[] {
+    if (imported.startsWith('src/')) return [layerOf(imported)]
+    if (imported.startsWith('node:')) return [imported, 'node']
+    return [imported.split('/')[0] ?? '']
+  }
+
+  it('are all there are in src', () => {
+    expect(new Set(FILES.map(layerOf))).toEqual(new Set(Object.keys(LAYERS)))
+  })
+
+  it.each(Object.keys(LAYERS))('%s imports what it may, and nothing else', (layer) => {
+    const { loads = [], types = [] } = LAYERS[layer] ?? {}
+    const forbidden = FILES.filter((file) => layerOf(file) === layer).flatMap((file) =>
+      (IMPORTS.get(file) ?? [])
+        .filter(
+          ({ of, kind }) => !homeOf(of).some((home) => (kind === 'type' ? [...loads, ...types] : loads).includes(home)),
+        )
+        .map(({ of }) => `${file} imports ${of}`),
+    )
+    expect(forbidden).toEqual([])
+  })
+
+  it('import only what is there', () => {
+    const files = new Set(IMPORTS.keys())
+    for (const [file, imports] of IMPORTS) {
+      for (const { of } of imports)
+        if (/^[.\w-]+\/.*\.ts$/.test(of)) expect(files, `${file} imports ${of}`).toContain(of)
+    }
+  })
+
+  it('load no file that loads them back', () => {
+    for (const file of FILES) {
+      const loaded = (IMPORTS.get(file) ?? []).filter(({ kind }) => kind === 'static').map(({ of }) => of)
+      for (const one of loaded) expect(reachedFrom(one, ['static']), `${file} loads ${one}`).not.toContain(file)
+    }
+  })
+})
+
+describe('the import lines', () => {
+  it('are all read: none hides its module from this test', () => {
+    for (const file of IMPORTS.keys()) {
+      const code = codeOf(file)
+      const statements = [...code.matchAll(/^\s*import\b(?!\()|^\s*export\s+(type\s+)?[{*][^;]*?\bfrom\b|\bimport\(/gm)]
+      expect(IMPORTS.get(file), file).toHaveLength(statements.length)
+      expect(code, file).not.toMatch(/\brequire\(|createRequire/)
+    }
+  })
+})
+
+describe('what is loaded', () => {
+  it("with post is never GitHub's client", () => {
+    const reached = reachedFrom('src/post.ts', ['static', 'dynamic'])
+    expect(reached).toContain('src/settle.ts')
+    expect(reached).not.toContain('@actions/github')
+  })
+
+  it("with main is GitHub's client only where a comment is wanted", () => {
+    expect(reachedFrom('src/step.ts', ['static'])).not.toContain('@actions/github')
+    expect(reachedFrom('src/main.ts', ['static', 'dynamic'])).toContain('@actions/github')
+    const importers = FILES.flatMap((file) => IMPORTS.get(file) ?? []).filter(({ of }) => of === '@actions/github')
+    expect(new Set(importers.map(({ kind }) => kind))).toEqual(new Set(['dynamic']))
+  })
+
+  it('with the first line of main and of post is next to nothing', () => {
+    for (const entry of ['src/main.ts', 'src/post.ts']) {
+      const packages = [...reachedFrom(entry, ['static'])].filter((one) => !one.startsWith('src/'))
+      expect(packages.filter((one) => one !== 'node:timers/promises')).toEqual([])
+    }
+  })
+
+  it('of undici is nothing, unless there is a proxy', () => {
+    for (const entry of ['src/step.ts', 'src/settle.ts']) {
+      expect(reachedFrom(entry, ['static'])).not.toContain('undici')
+      expect(reachedFrom(entry, ['static', 'dynamic'])).toContain('undici')
+    }
+  })
+})
+
+describe('effects', () => {
+  it('of the process are known to the entries and the workflow folder alone', () => {
+    const files = filesMatching(FILES, /\bprocess\s*[.[]|[=(]\s*process\b|node:process/)
+    expect(files).toContain('src/main.ts')
+    expect(files.filter((file) => !['entry', 'workflow'].includes(layerOf(file)))).toEqual([])
+  })
+
+  it('of time are known to the clock, and to the end of the process', () => {
+    const time =
+      /\bDate\.now\b|\bnew Date\(\s*\)|\bperformance\s*\.|\bset(Timeout|Interval|Immediate)\b|\bAbortSignal\.timeout\b|\bhrtime\b|node:timers/
+    expect(filesMatching(FILES, time).toSorted()).toEqual(['src/clock.ts', 'src/process-end.ts'])
+  })
+
+  it('of chance come from the entries alone', () => {
+    const files = filesMatching(FILES, /\bMath\.random\b/)
+    expect(files.length).toBeGreaterThan(0)
+    expect(files.filter((file) => layerOf(file) !== 'entry')).toEqual([])
+  })
+})
+
+describe('the local service', () => {
+  it('and the action share nothing', () => {
+    for (const [file, imports] of IMPORTS) {
+      const home = file.split('/')[0] ?? ''
+      const strangers = imports.filter(({ of }) => of.includes('/') && of.endsWith('.ts') && !of.startsWith(`${home}/`))
+      expect(strangers, file).toEqual([])
+    }
+  })
+})
+
+describe('the tests', () => {
+  it('mock no module', () => {
+    expect(filesMatching(sourceFiles('test'), /\bvi\.(do)?[mM]ock\(/)).toEqual([])
+  })
+})
+
+it('the version is that of the package', () => {
+  expect(VERSION).toBe(JSON.parse(textOf('package.json')).version)
+})
