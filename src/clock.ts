@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
 
 /** Time, as the action knows it. The only way to wait. */
 export interface Clock {
@@ -25,3 +25,6 @@ export const systemClock: Clock = {
   // Whole milliseconds only are accepted.
   timeout: (ms) => AbortSignal.timeout(Math.max(0, Math.ceil(ms))),
 }
+
+/** Lets go first what already waits for its turn in the event loop. No time passes. */
+export const eventLoopTurn = (): Promise<void> => turn()

@@ -3,8 +3,9 @@ import { type Failure, ServiceError } from '../domain/errors.ts'
 import { isOver, type Run } from '../domain/run.ts'
 import type { Cancellation } from '../domain/verdict.ts'
 import type { RequestOptions } from '../service/http.ts'
-import { backoffMs, isTransient } from '../service/retry.ts'
+import { backoffMs, isTransient, mayHaveStarted as mayHaveBeenTaken } from '../service/retry.ts'
 import { isUsableRunId, type TestService } from '../service/test-service.ts'
+import { mayBeUnknownYet } from './fresh-run.ts'
 
 export interface CancelOptions {
   readonly clock: Clock
@@ -13,10 +14,12 @@ export interface CancelOptions {
   readonly deadlineMs: number
   /** Ends it early. Main has none: its deadline is all the time that there is. */
   readonly signal?: AbortSignal
+  /** When the run was started; absent where that is not known and may have been just now, as in post. */
+  readonly startedAtMs?: number
 }
 
 const BACKOFF = { firstMs: 500, longestMs: 10_000 }
-/** 404 counts as over; only where a poll says that the run goes on is the cancel sent again, this many times. */
+/** 404 counts as over. Where the run is then seen to go on, the cancel is sent again so many times in all, and told. */
 const TRIES_AGAINST_404 = 3
 
 /**
@@ -27,19 +30,25 @@ export async function cancelRun(service: TestService, runId: string, options: Ca
   const { cancel } = service
   if (cancel === undefined) return { kind: 'not-supported' }
   const { clock, deadlineMs } = options
+  const startedAtMs = options.startedAtMs ?? clock.now()
   const signal = options.signal ?? new AbortController().signal
   let lastFailure: Failure | undefined
+  let mayHaveCancelled = false
   let notFound = 0
 
   for (let attempt = 1; clock.now() < deadlineMs && !signal.aborted; attempt++) {
+    const mayBeUnknown = mayBeUnknownYet(startedAtMs, clock.now())
     const answer = await tellFailure(() => cancel(runId, patience()))
     if (answer === true) return { kind: 'cancelled' }
+    if (answer !== false) mayHaveCancelled ||= mayHaveBeenTaken(answer)
     if (answer === false || mayMeanOver(answer)) {
       const run = isUsableRunId(runId) ? await tellFailure(() => service.get(runId, patience())) : undefined
-      if (isRun(run) && isOver(run)) return { kind: 'already-over', run }
-      if (answer !== false && answer.kind === 'status' && answer.status === 404) {
-        notFound++
-        if (!isRun(run) || notFound >= TRIES_AGAINST_404) return { kind: 'already-over' }
+      if (isRun(run)) {
+        const isOurDoing = mayHaveCancelled && run.status === 'CANCELLED'
+        if (isOver(run)) return { kind: isOurDoing ? 'cancelled' : 'already-over', run }
+        if (isNotFound(answer) && ++notFound >= TRIES_AGAINST_404) return { kind: 'failed', failure: answer }
+      } else if (isNotFound(answer) && !mayBeUnknown) {
+        return { kind: 'already-over' }
       }
     }
     lastFailure = answer === false ? undefined : answer
@@ -63,6 +72,11 @@ export async function cancelRun(service: TestService, runId: string, options: Ca
 function mayMeanOver(failure: Failure): boolean {
   if (failure.kind === 'broken-answer') return true
   return failure.kind === 'status' && !isTransient(failure) && !isFinal(failure)
+}
+
+/** The service's word that there is no such run. */
+export function isNotFound(answer: Failure | false | undefined): answer is Failure {
+  return answer !== false && answer !== undefined && answer.kind === 'status' && answer.status === 404
 }
 
 function isFinal(failure: Failure): boolean {

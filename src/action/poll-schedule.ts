@@ -3,13 +3,14 @@ const LONGEST_PAUSE_MS = 15_000
 
 /**
  * How long to pause before the next poll. A twentieth of the time already waited keeps the delay at about 5 % of the
- * run's length and the number of polls at a logarithm of it, until the longest pause makes it one poll in 15 s. Chance
- * adds up to a tenth, so that steps started together do not poll together; at the longest pause it takes off a
- * twentieth instead, which keeps an hour's run under 300 requests.
+ * run's length and the number of polls at a logarithm of it, until the longest pause makes it one poll in 15 s.
  *
- * @param random a number from 0 to 1
+ * @param pace a number from 0 to 1, drawn once for the whole wait, which makes each pause up to a tenth longer. With a
+ *   pace of its own, a step steadily leaves those that began with it; with a new number for each pause it would stray
+ *   about them, and ten thousand of them would still come in waves after an hour. At the longest pause the pace is
+ *   worth a two-hundredth, which keeps an hour's run under 300 requests.
  */
-export function adaptivePauseMs(waitedMs: number, random: number): number {
-  const pauseMs = Math.max(SHORTEST_PAUSE_MS, waitedMs / 20) * (1 + random / 10)
-  return pauseMs < LONGEST_PAUSE_MS ? pauseMs : LONGEST_PAUSE_MS * (1 - random / 20)
+export function adaptivePauseMs(waitedMs: number, pace: number): number {
+  const grownMs = Math.max(SHORTEST_PAUSE_MS, waitedMs / 20) * (1 + pace / 10)
+  return Math.min(grownMs, LONGEST_PAUSE_MS * (1 - (1 - pace) / 200))
 }

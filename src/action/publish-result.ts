@@ -5,6 +5,7 @@ import { line } from '../report/inert.ts'
 import { jobSummary } from '../report/job-summary.ts'
 import { reportFiles } from '../report/report-files.ts'
 import { verdictSentence, verdictTitle } from '../report/verdict-sentence.ts'
+import { withoutKey } from '../report/without-key.ts'
 import type { World } from './world.ts'
 
 /** What of the result the user wants to see where. */
@@ -21,8 +22,9 @@ export interface ReportWishes {
  */
 export async function publishResult(result: StepResult, wishes: ReportWishes, world: World): Promise<void> {
   setOutputs(result, world)
-  announce(result, wishes, world)
   const { apiKey } = wishes
+  // The runner masks the key in the log, but not what a cut leaves of it.
+  announce(withoutKey(result, apiKey), wishes, world)
   if (wishes.summary === 'always' || (wishes.summary === 'on-failure' && !result.verdict.green)) {
     world.writeSummary((alreadyBytes) => jobSummary(result, { apiKey, alreadyBytes }))
   }

@@ -8,7 +8,7 @@ import { line } from '../report/inert.ts'
 import { mayHaveStarted } from '../service/retry.ts'
 import { isUsableRunId } from '../service/test-service.ts'
 import { whyCancelled } from './abort.ts'
-import { cancelRun } from './cancel-run.ts'
+import { cancelRun, isNotFound } from './cancel-run.ts'
 import { publishResult, type ReportWishes } from './publish-result.ts'
 import { startRun } from './start-run.ts'
 import { waitForRun } from './wait-for-run.ts'
@@ -31,6 +31,8 @@ export interface RunRequest {
 
 /** How long main, giving up on a run, tries to cancel it. After a signal there is less. */
 const CANCEL_LIMIT_MS = 15_000
+/** When a run was started that this step was given: to the service it is known, or gone. */
+const LONG_AGO_MS = Number.NEGATIVE_INFINITY
 
 /** The whole story of a step: start, remember, wait, judge, report. Only a green verdict may let the step succeed. */
 export async function runTests(request: RunRequest, world: World): Promise<Verdict> {
@@ -48,7 +50,14 @@ export async function runTests(request: RunRequest, world: World): Promise<Verdi
     waitedMs: world.clock.now() - begunMs,
   }
   await publishResult(result, request.reports, world)
+  // What post can do no more about than main is settled only now: killed before it told, main leaves the telling to post.
+  if ('cancellation' in ending && isForPeople(ending.cancellation)) world.state.settled()
   return result.verdict
+}
+
+function isForPeople(cancellation: Cancellation): boolean {
+  const { kind } = cancellation
+  return kind === 'id-unknown' || kind === 'not-supported' || (kind === 'failed' && isNotFound(cancellation.failure))
 }
 
 interface Life {
@@ -67,12 +76,10 @@ async function live(request: RunRequest, world: World, deadlineMs: number): Prom
   world.state.startAttempted()
   const start = await startRun(world.service, request.order, { ...world, deadlineMs })
   if (start.kind !== 'started') {
-    // Without an id nothing more can be done for the run, by post neither.
-    world.state.settled()
-    if (start.kind === 'aborted') {
-      return { ending: { kind: 'aborted', cancellation: { kind: start.mayHaveStarted ? 'id-unknown' : 'no-run' } } }
-    }
-    const cancellation: Cancellation = { kind: mayHaveStarted(start.failure) ? 'id-unknown' : 'no-run' }
+    const mayExist = start.kind === 'aborted' ? start.mayHaveStarted : mayHaveStarted(start.failure)
+    if (!mayExist) world.state.settled()
+    const cancellation: Cancellation = { kind: mayExist ? 'id-unknown' : 'no-run' }
+    if (start.kind === 'aborted') return { ending: { kind: 'aborted', cancellation } }
     return { ending: { kind: 'gave-up', during: 'start', failure: start.failure, cancellation } }
   }
 
@@ -111,7 +118,7 @@ async function attend(
     world.state.settled()
     return end
   }
-  const cancellation = await release(runId, request.cancelOnAbort, world)
+  const cancellation = await release(runId, request.cancelOnAbort, world, startedAtMs)
   const known = end.run === undefined ? {} : { run: end.run }
   switch (end.kind) {
     case 'timed-out':
@@ -124,50 +131,54 @@ async function attend(
   }
 }
 
-async function release(runId: string, cancelOnAbort: boolean, world: World): Promise<Cancellation> {
+async function release(
+  runId: string,
+  cancelOnAbort: boolean,
+  world: World,
+  startedAtMs?: number,
+): Promise<Cancellation> {
   if (!cancelOnAbort) return { kind: 'not-wanted' }
   if (world.service.cancel !== undefined) world.log.info(line`Run ${runId}: cancelling it at the service.`)
-  const cancellation = await cancelWithin(runId, world)
-  // What main could not cancel, post tries again. What has no cancel at all, main has told already.
-  if (cancellation.kind !== 'failed') world.state.settled()
-  return cancellation
+  return cancelWithin(runId, world, startedAtMs ?? LONG_AGO_MS)
 }
 
 /** A cancel that was begun with time in hand hurries when the runner's signal comes in the middle of it. */
-async function cancelWithin(runId: string, world: World): Promise<Cancellation> {
+async function cancelWithin(runId: string, world: World, startedAtMs: number): Promise<Cancellation> {
   const { clock, abort, random, service } = world
+  const options = { clock, random, startedAtMs }
+  let cancellation: Cancellation = { kind: 'failed' }
   if (!abort.aborted) {
-    const unhurried = await cancelRun(service, runId, {
-      clock,
-      random,
-      deadlineMs: clock.now() + CANCEL_LIMIT_MS,
-      signal: abort,
-    })
-    if (unhurried.kind !== 'failed' || !abort.aborted) return unhurried
+    const deadlineMs = clock.now() + CANCEL_LIMIT_MS
+    cancellation = await cancelRun(service, runId, { ...options, deadlineMs, signal: abort })
   }
-  return cancelRun(service, runId, { clock, random, deadlineMs: whyCancelled(abort).cancelDeadlineMs })
+  if (cancellation.kind === 'failed' && abort.aborted) {
+    cancellation = await cancelRun(service, runId, { ...options, deadlineMs: whyCancelled(abort).cancelDeadlineMs })
+  }
+  // What main could not cancel stays open, for post to try again.
+  if (cancellation.kind === 'cancelled' || cancellation.kind === 'already-over') world.state.settled()
+  return cancellation
 }
 
 /** An id that cannot be shown or put in a path is a broken answer: its run is cancelled and never waited for. */
 async function refuseRunId(runId: string, world: World): Promise<Ending> {
-  let cancellation: Cancellation = { kind: 'id-unknown' }
-  if (runId !== '') {
-    world.state.runGoing(runId)
-    cancellation = await cancelWithin(runId, world)
-  }
-  if (cancellation.kind !== 'failed') world.state.settled()
   const failure: Failure = {
     kind: 'broken-answer',
     expected: 'a run id of at most 256 letters, digits and . _ ~ : = + / @ -',
     got: untrusted(runId),
   }
-  if (world.abort.aborted) return { kind: 'aborted', cancellation }
+  let cancellation: Cancellation = { kind: 'id-unknown' }
+  if (runId !== '') {
+    world.state.runGoing(runId)
+    cancellation = await cancelWithin(runId, world, world.clock.now())
+  }
+  // Whether or not the step was cancelled meanwhile: of all endings, only this one tells the id.
   return { kind: 'gave-up', during: 'start', failure, cancellation }
 }
 
 function lastWord(ending: Ending): Run | undefined {
   if (ending.kind === 'started') return undefined
   if (ending.kind === 'finished') return ending.run
-  if (ending.cancellation.kind === 'already-over') return ending.cancellation.run ?? ending.run
-  return ending.run
+  const { cancellation, run } = ending
+  const isSeenByCancel = cancellation.kind === 'cancelled' || cancellation.kind === 'already-over'
+  return isSeenByCancel ? (cancellation.run ?? run) : run
 }

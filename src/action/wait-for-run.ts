@@ -6,6 +6,7 @@ import { failureSentence } from '../report/failure-sentence.ts'
 import { line } from '../report/inert.ts'
 import { backoffMs, isTransient } from '../service/retry.ts'
 import type { TestService } from '../service/test-service.ts'
+import { mayBeUnknownYet } from './fresh-run.ts'
 import { adaptivePauseMs } from './poll-schedule.ts'
 import type { Log } from './world.ts'
 
@@ -33,8 +34,6 @@ export interface WaitOptions {
 
 const BACKOFF = { firstMs: 1_000, longestMs: 30_000 }
 const FAILING_LIMIT_MS = 300_000
-/** A run that was only just started may not be known yet to the part of the service that answers. */
-const UNKNOWN_AFTER_START_MS = 15_000
 const SIGN_OF_LIFE_MS = 60_000
 /** A poll sent shortly before the deadline, or at it, still gets this long. */
 const LAST_POLL_LIMIT_MS = 10_000
@@ -43,6 +42,7 @@ const LAST_POLL_LIMIT_MS = 10_000
 export async function waitForRun(service: TestService, runId: string, options: WaitOptions): Promise<WaitEnd> {
   const { clock, random, log, abort, deadlineMs } = options
   const begunMs = clock.now()
+  const pace = random()
   let last: Run | undefined
   let warnedOfUnknown = false
   let failing: { readonly sinceMs: number; polls: number; failure: Failure } | undefined
@@ -67,12 +67,10 @@ export async function waitForRun(service: TestService, runId: string, options: W
     last = run
   }
 
-  function isWorthAnotherPoll(failure: Failure): boolean {
+  function isWorthAnotherPoll(failure: Failure, sentAtMs: number): boolean {
     // Before the service ever answered, a certificate that is not trusted is a matter of set-up.
     if (failure.kind === 'untrusted-certificate') return last !== undefined || options.startedAtMs !== undefined
-    if (failure.kind === 'status' && failure.status === 404) {
-      return options.startedAtMs !== undefined && clock.now() - options.startedAtMs < UNKNOWN_AFTER_START_MS
-    }
+    if (failure.kind === 'status' && failure.status === 404) return mayBeUnknownYet(options.startedAtMs, sentAtMs)
     return isTransient(failure)
   }
 
@@ -90,8 +88,9 @@ export async function waitForRun(service: TestService, runId: string, options: W
 
   for (;;) {
     if (abort.aborted) return { kind: 'aborted', ...soFar() }
+    const sentAtMs = clock.now()
     try {
-      const limitMs = Math.max(LAST_POLL_LIMIT_MS, deadlineMs - clock.now())
+      const limitMs = Math.max(LAST_POLL_LIMIT_MS, deadlineMs - sentAtMs)
       const run = await service.get(runId, { signal: abort, limitMs })
       note(run)
       if (isOver(run)) return { kind: 'finished', run }
@@ -99,7 +98,7 @@ export async function waitForRun(service: TestService, runId: string, options: W
       if (!(error instanceof ServiceError)) throw error
       const { failure } = error
       if (abort.aborted) continue
-      if (!isWorthAnotherPoll(failure)) return { kind: 'gave-up', failure, ...soFar() }
+      if (!isWorthAnotherPoll(failure, sentAtMs)) return { kind: 'gave-up', failure, ...soFar() }
       if (failing === undefined) {
         log.info(line`Run ${runId}: could not be read. ${failureSentence(failure)} Trying again.`)
         lastWordMs = clock.now()
@@ -113,7 +112,7 @@ export async function waitForRun(service: TestService, runId: string, options: W
     if (nowMs >= deadlineMs) return { kind: 'timed-out', ...soFar() }
     const pauseMs =
       failing === undefined
-        ? (options.pollIntervalMs ?? adaptivePauseMs(nowMs - begunMs, random()))
+        ? (options.pollIntervalMs ?? adaptivePauseMs(nowMs - begunMs, pace))
         : Math.min(
             backoffMs(failing.polls, failing.failure, random, BACKOFF),
             failing.sinceMs + FAILING_LIMIT_MS - nowMs,

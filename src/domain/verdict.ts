@@ -22,7 +22,8 @@ export type Cancellation =
   | { readonly kind: 'id-unknown' }
   /** The test-suite workflow has no cancel. */
   | { readonly kind: 'not-supported' }
-  | { readonly kind: 'cancelled' }
+  /** `run` is there where the answer to the cancel was lost and a look at the run told that it had been taken. */
+  | { readonly kind: 'cancelled'; readonly run?: Run }
   /** It was over already; `run` tells which end it had, where that could be read. */
   | { readonly kind: 'already-over'; readonly run?: Run }
   | { readonly kind: 'failed'; readonly failure?: Failure }

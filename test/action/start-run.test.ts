@@ -1,0 +1,196 @@
+import { describe, expect, test } from 'vitest'
+import { startRun } from '../../src/action/start-run.ts'
+import type { Failure } from '../../src/domain/errors.ts'
+import { untrusted } from '../../src/domain/untrusted.ts'
+import { FakeClock } from '../support/fake-clock.ts'
+import { answer, FakeService, failure, noConnection, type Reply, silence } from '../support/fake-service.ts'
+import { FakeWorld } from '../support/fake-world.ts'
+
+const REFUSED: Failure = { kind: 'not-sent', reason: 'connect ECONNREFUSED' }
+const TOO_MANY: Failure = { kind: 'status', status: 429 }
+
+interface Setting {
+  readonly replies: readonly Reply<string>[]
+  readonly deadlineMs?: number
+  readonly signal?: NodeJS.Signals
+  readonly signalAtMs?: number
+}
+
+async function start({ replies, deadlineMs = 3_600_000, signal, signalAtMs }: Setting) {
+  const clock = new FakeClock()
+  const service = new FakeService(clock, { start: replies })
+  const world = new FakeWorld(clock, service)
+  if (signalAtMs !== undefined) world.signalAt(signalAtMs, signal)
+  const end = await clock.run(startRun(service, {}, { ...world, deadlineMs }))
+  return { end, endedMs: clock.now(), sentMs: service.timesMs('start'), world }
+}
+
+test('a start that is answered gives back the id as it came', async () => {
+  const { end, sentMs } = await start({ replies: [answer('run-1', 200)] })
+  expect(end).toEqual({ kind: 'started', runId: 'run-1' })
+  expect(sentMs).toEqual([0])
+})
+
+describe('a start that the service provably did not take', () => {
+  test('is repeated, after pauses that grow, until it is taken', async () => {
+    const replies = [failure(REFUSED), failure(REFUSED), failure(REFUSED), answer('run-1')]
+    const { end, sentMs } = await start({ replies })
+    expect(end).toEqual({ kind: 'started', runId: 'run-1' })
+    const [first = 0, second = 0, third = 0, fourth = 0] = sentMs
+    expect(second - first).toBeGreaterThanOrEqual(500)
+    expect(third - second).toBeGreaterThan(second - first)
+    expect(fourth - third).toBeGreaterThan(third - second)
+  })
+
+  test('says so once in the log', async () => {
+    const { world } = await start({ replies: [failure(REFUSED), failure(REFUSED), answer('run-1')] })
+    expect(world.told('info ')).toEqual([
+      expect.stringMatching(/^The run was not started yet: .*ECONNREFUSED.* Trying again\.$/),
+    ])
+  })
+
+  test('is given up after 60 s', async () => {
+    const { end, endedMs, sentMs } = await start({ replies: [failure(REFUSED)] })
+    expect(end).toEqual({ kind: 'failed', failure: REFUSED })
+    expect(sentMs.length).toBeGreaterThan(3)
+    expect(endedMs).toBeGreaterThan(40_000)
+    expect(endedMs).toBeLessThanOrEqual(60_000)
+  })
+
+  test('with 429 is given up after 5 minutes', async () => {
+    const { end, endedMs, sentMs } = await start({ replies: [failure(TOO_MANY)] })
+    expect(end).toEqual({ kind: 'failed', failure: TOO_MANY })
+    expect(sentMs.length).toBeGreaterThan(10)
+    expect(endedMs).toBeGreaterThan(270_000)
+    expect(endedMs).toBeLessThanOrEqual(300_000)
+  })
+
+  test('with no connection in 30 s is tried a second time', async () => {
+    const { end, sentMs } = await start({ replies: [noConnection, answer('run-1')] })
+    expect(end).toEqual({ kind: 'started', runId: 'run-1' })
+    expect(sentMs[1]).toBeGreaterThan(30_000)
+  })
+
+  test.each([REFUSED, TOO_MANY])('is never repeated past the limit of the wait: $kind', async (reason) => {
+    const { end, endedMs } = await start({ replies: [failure(reason)], deadlineMs: 10_000 })
+    expect(end).toEqual({ kind: 'failed', failure: reason })
+    expect(endedMs).toBeLessThan(10_000)
+  })
+
+  test('waits for as long as the service asks', async () => {
+    const asked: Failure = { ...TOO_MANY, retryAfterMs: 42_000 }
+    const { sentMs } = await start({ replies: [failure(asked), answer('run-1')] })
+    expect(sentMs).toEqual([0, 42_000])
+  })
+
+  test('is given up at once where the service asks for more time than there is', async () => {
+    const asked: Failure = { ...TOO_MANY, retryAfterMs: 300_000 }
+    const { end, endedMs } = await start({ replies: [failure(asked)] })
+    expect(end).toEqual({ kind: 'failed', failure: asked })
+    expect(endedMs).toBeLessThan(10)
+  })
+})
+
+describe('a start that may have been taken is never repeated', () => {
+  const failures: readonly Failure[] = [
+    { kind: 'no-answer', reason: 'read ECONNRESET' },
+    { kind: 'broken-answer', expected: 'JSON', got: untrusted('<html>') },
+    ...[408, 425, 500, 502, 503, 504].map((status): Failure => ({ kind: 'status', status, retryAfterMs: 1_000 })),
+  ]
+  test.each(failures)('after $kind $status', async (reason) => {
+    const { end, sentMs } = await start({ replies: [failure(reason), answer('run-2')] })
+    expect(end).toEqual({ kind: 'failed', failure: reason })
+    expect(sentMs).toEqual([0])
+  })
+
+  test('after 30 s of silence', async () => {
+    const { end, endedMs, sentMs } = await start({ replies: [silence, answer('run-2')] })
+    expect(end).toMatchObject({ kind: 'failed', failure: { kind: 'no-answer' } })
+    expect(endedMs).toBe(30_000)
+    expect(sentMs).toEqual([0])
+  })
+
+  test('after a first attempt that was not taken', async () => {
+    const reset: Failure = { kind: 'no-answer', reason: 'read ECONNRESET' }
+    const { end, sentMs } = await start({ replies: [failure(REFUSED), failure(reset), answer('run-2')] })
+    expect(end).toEqual({ kind: 'failed', failure: reset })
+    expect(sentMs).toHaveLength(2)
+  })
+})
+
+test.each<Failure>([
+  { kind: 'untrusted-certificate', code: 'CERT_HAS_EXPIRED' },
+  ...[301, 400, 401, 403, 404, 409].map((status): Failure => ({ kind: 'status', status })),
+])('a start that is refused ends it at once: $kind $status', async (reason) => {
+  const { end, sentMs } = await start({ replies: [failure(reason), answer('run-2')] })
+  expect(end).toEqual({ kind: 'failed', failure: reason })
+  expect(sentMs).toEqual([0])
+})
+
+describe('when the step is cancelled', () => {
+  test('before it began, nothing is sent', async () => {
+    const clock = new FakeClock()
+    const service = new FakeService(clock, { start: [answer('run-1')] })
+    const world = new FakeWorld(clock, service)
+    world.signalAt(0)
+    await clock.run(clock.sleep(1))
+    const end = await clock.run(startRun(service, {}, { ...world, deadlineMs: 60_000 }))
+    expect(end).toEqual({ kind: 'aborted', mayHaveStarted: false })
+    expect(service.requests).toEqual([])
+  })
+
+  test('before the request went out, nothing was started', async () => {
+    const { end, endedMs } = await start({ replies: [noConnection], signalAtMs: 500 })
+    expect(end).toEqual({ kind: 'aborted', mayHaveStarted: false })
+    expect(endedMs).toBe(500)
+  })
+
+  test('in the pause before a repetition, nothing was started', async () => {
+    const { end, endedMs, sentMs } = await start({ replies: [failure(REFUSED), answer('run-1')], signalAtMs: 100 })
+    expect(end).toEqual({ kind: 'aborted', mayHaveStarted: false })
+    expect(endedMs).toBe(100)
+    expect(sentMs).toEqual([0])
+  })
+
+  test.each([
+    ['SIGINT', 6_000],
+    ['SIGTERM', 1_800],
+  ] as const)('with the request out, its answer is awaited after %s for up to %i ms', async (signal, graceMs) => {
+    const cancelled = { signal, signalAtMs: 1_000 }
+    const inTime = await start({ replies: [answer('run-1', 1_000 + graceMs - 1)], ...cancelled })
+    expect(inTime.end).toEqual({ kind: 'started', runId: 'run-1' })
+
+    const tooLate = await start({ replies: [answer('run-1', 1_000 + graceMs + 1)], ...cancelled })
+    expect(tooLate.end).toEqual({ kind: 'aborted', mayHaveStarted: true })
+    expect(tooLate.endedMs).toBe(1_000 + graceMs)
+  })
+
+  test('a second signal does not shorten the patience', async () => {
+    const clock = new FakeClock()
+    const service = new FakeService(clock, { start: [answer('run-1', 6_500)] })
+    const world = new FakeWorld(clock, service)
+    world.signalAt(1_000, 'SIGINT')
+    world.signalAt(2_000, 'SIGTERM')
+    const end = await clock.run(startRun(service, {}, { ...world, deadlineMs: 60_000 }))
+    expect(end).toEqual({ kind: 'started', runId: 'run-1' })
+  })
+
+  test('and the request fails after that, nothing is repeated, and the failure tells what may have been started', async () => {
+    const untaken = await start({ replies: [failure(TOO_MANY, 2_000), answer('run-2')], signalAtMs: 1_000 })
+    expect(untaken.end).toEqual({ kind: 'aborted', mayHaveStarted: false })
+    expect(untaken.sentMs).toEqual([0])
+
+    const reset: Failure = { kind: 'no-answer', reason: 'read ECONNRESET' }
+    const lost = await start({ replies: [failure(reset, 2_000), answer('run-2')], signalAtMs: 1_000 })
+    expect(lost.end).toEqual({ kind: 'aborted', mayHaveStarted: true })
+    expect(lost.sentMs).toEqual([0])
+  })
+})
+
+test('what is not a failure of the service is not swallowed', async () => {
+  const fault = new Error('a fault of our own')
+  const give = () => {
+    throw fault
+  }
+  await expect(start({ replies: [{ afterMs: 0, give }] })).rejects.toBe(fault)
+})

@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'vitest'
+import { ServiceError } from '../../src/domain/errors.ts'
+import { type Course, exchange } from './exchange.ts'
+import { FakeClock } from './fake-clock.ts'
+
+// What http.test.ts holds the real requests to, the model's must do too: a life is worth no more than its network.
+
+const NEVER = Number.POSITIVE_INFINITY
+
+async function outcomeOf(
+  course: Partial<Course<string>>,
+  options: { readonly abortMs?: number; readonly abortUntilSentMs?: number; readonly limitMs?: number } = {},
+) {
+  const clock = new FakeClock()
+  let isServed = false
+  const serve = () => {
+    isServed = true
+    return 'served'
+  }
+  const { abortMs = NEVER, abortUntilSentMs = NEVER, limitMs } = options
+  const request = exchange(
+    clock,
+    {
+      signal: abortAt(clock, abortMs),
+      signalUntilSent: abortAt(clock, abortUntilSentMs),
+      ...(limitMs === undefined ? {} : { limitMs }),
+    },
+    { sentAfterMs: 100, servedAfterMs: 200, serve, answeredAfterMs: 300, ...course },
+  )
+  const end = await clock.run(
+    request.then(
+      (value) => value,
+      (error) => (error as ServiceError).failure?.kind ?? error,
+    ),
+  )
+  const endedMs = clock.now()
+  await clock.run(clock.sleep(100_000))
+  return { end, endedMs, isServed }
+}
+
+function abortAt(clock: FakeClock, atMs: number): AbortSignal {
+  const controller = new AbortController()
+  if (atMs <= 0) controller.abort()
+  else clock.at(atMs, () => controller.abort())
+  return controller.signal
+}
+
+test('a request is served and answered in its time', async () => {
+  expect(await outcomeOf({})).toEqual({ end: 'served', endedMs: 300, isServed: true })
+})
+
+test('what the service throws is an answer too', async () => {
+  const serve = () => {
+    throw new ServiceError({ kind: 'status', status: 500 })
+  }
+  expect(await outcomeOf({ serve })).toMatchObject({ end: 'status', endedMs: 300 })
+})
+
+test('a lost answer does not undo the deed', async () => {
+  const loss = { kind: 'no-answer', reason: 'reset' } as const
+  expect(await outcomeOf({ loss })).toEqual({ end: 'no-answer', endedMs: 300, isServed: true })
+})
+
+test('without a connection nothing is served', async () => {
+  const refusal = { kind: 'not-sent', reason: 'refused' } as const
+  expect(await outcomeOf({ refusal })).toEqual({ end: 'not-sent', endedMs: 100, isServed: false })
+  expect(await outcomeOf({ sentAfterMs: NEVER })).toEqual({ end: 'not-sent', endedMs: 30_000, isServed: false })
+})
+
+describe('the signal', () => {
+  test('ends a request before it begins, before it is sent and after that', async () => {
+    expect(await outcomeOf({}, { abortMs: 0 })).toEqual({ end: 'aborted', endedMs: 0, isServed: false })
+    expect(await outcomeOf({}, { abortMs: 50 })).toEqual({ end: 'aborted', endedMs: 50, isServed: false })
+    // It is on its way, and cannot be called back.
+    expect(await outcomeOf({}, { abortMs: 150 })).toEqual({ end: 'aborted', endedMs: 150, isServed: true })
+  })
+
+  test('that holds until the request is sent ends it only until then', async () => {
+    expect(await outcomeOf({}, { abortUntilSentMs: 0 })).toEqual({ end: 'not-sent', endedMs: 0, isServed: false })
+    expect(await outcomeOf({}, { abortUntilSentMs: 50 })).toEqual({ end: 'not-sent', endedMs: 50, isServed: false })
+    expect(await outcomeOf({}, { abortUntilSentMs: 150 })).toEqual({ end: 'served', endedMs: 300, isServed: true })
+  })
+})
+
+describe('the time limit', () => {
+  test('tells whether the request had been sent', async () => {
+    expect(await outcomeOf({}, { limitMs: 50 })).toEqual({ end: 'not-sent', endedMs: 50, isServed: false })
+    expect(await outcomeOf({}, { limitMs: 150 })).toEqual({ end: 'no-answer', endedMs: 150, isServed: true })
+  })
+
+  test('is 30 s, and never more', async () => {
+    const silent = { answeredAfterMs: NEVER }
+    expect(await outcomeOf(silent)).toMatchObject({ end: 'no-answer', endedMs: 30_000 })
+    expect(await outcomeOf(silent, { limitMs: 60_000 })).toMatchObject({ end: 'no-answer', endedMs: 30_000 })
+  })
+})

@@ -1,0 +1,89 @@
+import { type Failure, ServiceError } from '../../src/domain/errors.ts'
+import { REQUEST_LIMIT_MS, type RequestOptions } from '../../src/service/http.ts'
+import type { FakeClock } from './fake-clock.ts'
+
+/** What happens to one request and when, in milliseconds from its beginning. Infinity: never. */
+export interface Course<T> {
+  /** When the connection stands and the request goes out. */
+  readonly sentAfterMs: number
+  /** There is no connection: this comes in place of the sending. */
+  readonly refusal?: Failure
+  /** When the service takes the request. It does so whether or not somebody still waits for the answer. */
+  readonly servedAfterMs: number
+  /** The service's deed and its answer; a ServiceError that it throws is an answer too. */
+  readonly serve: () => T
+  readonly answeredAfterMs: number
+  /** The answer is lost: this comes in its place. */
+  readonly loss?: Failure
+}
+
+/** One request over a network that is not there, ended by its signals and its time limit as `http.ts` ends one. */
+export function exchange<T>(clock: FakeClock, options: RequestOptions, course: Course<T>): Promise<T> {
+  const { signal, signalUntilSent } = options
+  const begunMs = clock.now()
+  const limitMs = Math.min(options.limitMs ?? REQUEST_LIMIT_MS, REQUEST_LIMIT_MS)
+
+  return new Promise((resolve, reject) => {
+    let isSent = false
+    let isSettled = false
+    let answer: () => T = () => {
+      throw new Error('answered before it was served')
+    }
+
+    function settle(deed: () => void): void {
+      if (isSettled) return
+      isSettled = true
+      signal.removeEventListener('abort', onAbort)
+      signalUntilSent?.removeEventListener('abort', onAbortUntilSent)
+      for (const forget of timers) forget()
+      deed()
+    }
+    const fail = (failure: Failure) => settle(() => reject(new ServiceError(failure)))
+    const onAbort = () => fail({ kind: 'aborted' })
+    const onAbortUntilSent = () => {
+      if (!isSent) fail({ kind: 'not-sent', reason: 'given up before the request went out' })
+    }
+    const onLimit = () => {
+      const reason = `no complete answer within ${limitMs / 1000} s`
+      fail(isSent ? { kind: 'no-answer', reason } : { kind: 'not-sent', reason })
+    }
+    const onSent = () => {
+      if (course.refusal !== undefined) return fail(course.refusal)
+      isSent = true
+      signalUntilSent?.removeEventListener('abort', onAbortUntilSent)
+      // From here on the request is out of our hands: these are not among the timers that the end forgets.
+      clock.at(begunMs + course.servedAfterMs, () => {
+        answer = serveOnce(course.serve)
+      })
+      clock.at(begunMs + course.answeredAfterMs, () => {
+        if (course.loss !== undefined) fail(course.loss)
+        else settle(() => settleWith(answer))
+      })
+    }
+    const settleWith = (given: () => T) => {
+      try {
+        resolve(given())
+      } catch (error) {
+        reject(error)
+      }
+    }
+
+    const timers: (() => void)[] = []
+    if (signal.aborted) return onAbort()
+    if (signalUntilSent?.aborted) return onAbortUntilSent()
+    signal.addEventListener('abort', onAbort)
+    signalUntilSent?.addEventListener('abort', onAbortUntilSent)
+    timers.push(clock.at(begunMs + course.sentAfterMs, onSent), clock.at(begunMs + limitMs, onLimit))
+  })
+}
+
+function serveOnce<T>(serve: () => T): () => T {
+  try {
+    const value = serve()
+    return () => value
+  } catch (error) {
+    return () => {
+      throw error
+    }
+  }
+}

@@ -1,0 +1,94 @@
+import { StepCancelled } from '../../src/action/abort.ts'
+import type { Outputs, World } from '../../src/action/world.ts'
+import type { StepResult } from '../../src/domain/step-result.ts'
+import type { LogLine } from '../../src/report/inert.ts'
+import { textOf } from '../../src/report/inert.ts'
+import type { TestService } from '../../src/service/test-service.ts'
+import type { FakeClock } from './fake-clock.ts'
+
+/** One effect that the action had on the world, in words: `state run run-1`, `output status=RUNNING`, `error …`. */
+export interface Effect {
+  readonly atMs: number
+  readonly text: string
+}
+
+export interface FakeWorldOptions {
+  readonly random?: () => number
+  readonly comment?: (result: StepResult) => Promise<string | undefined>
+  /** Undefined: the report files cannot be written. */
+  readonly reportFolder?: string | undefined
+  readonly summaryBytes?: number
+}
+
+/** A world that remembers every effect, in order. */
+export class FakeWorld implements World {
+  readonly effects: Effect[] = []
+  readonly results: StepResult[] = []
+  readonly clock: FakeClock
+  readonly random: () => number
+  readonly service: TestService
+  readonly abort: AbortSignal
+  readonly #controller = new AbortController()
+  readonly #options: FakeWorldOptions
+  readonly log: World['log']
+  readonly state: World['state']
+
+  constructor(clock: FakeClock, service: TestService, options: FakeWorldOptions = {}) {
+    this.clock = clock
+    this.service = service
+    this.#options = { reportFolder: '/reports', ...options }
+    this.random = options.random ?? (() => 0.5)
+    this.abort = this.#controller.signal
+    this.log = {
+      info: (message) => this.#note(`info ${textOf(message)}`),
+      warning: (message) => this.#note(`warning ${textOf(message)}`),
+    }
+    this.state = {
+      startAttempted: () => this.#note('state start'),
+      runGoing: (runId) => this.#note(`state run ${runId}`),
+      settled: () => this.#note('state settled'),
+    }
+  }
+
+  /** The runner's signal, at a time of the clock. */
+  signalAt(atMs: number, signal: NodeJS.Signals = 'SIGINT'): void {
+    this.clock.at(atMs, () => this.#controller.abort(new StepCancelled(signal, this.clock.now())))
+  }
+
+  setOutput<Name extends keyof Outputs>(name: Name, value: Outputs[Name]): void {
+    this.#note(`output ${name}=${value}`)
+  }
+
+  annotate({ level, title, message }: { level: string; title: string; message: LogLine }): void {
+    this.#note(`${level} [${title}] ${textOf(message)}`)
+  }
+
+  writeSummary(render: Parameters<World['writeSummary']>[0]): void {
+    this.#note(`summary ${textOf(render(this.#options.summaryBytes ?? 0))}`)
+  }
+
+  writeReportFiles(files: readonly { readonly name: string }[], runId: string): string | undefined {
+    this.#note(`files ${files.map(({ name }) => name).join(' ')} of ${runId}`)
+    return this.#options.reportFolder
+  }
+
+  async comment(result: StepResult): Promise<string | undefined> {
+    this.results.push(result)
+    this.#note('comment')
+    return this.#options.comment?.(result)
+  }
+
+  /** The texts of the effects that begin so, without that beginning. */
+  told(beginning: string): string[] {
+    return this.effects.filter(({ text }) => text.startsWith(beginning)).map(({ text }) => text.slice(beginning.length))
+  }
+
+  /** The last value of each output. */
+  outputs(): Record<string, string> {
+    return Object.fromEntries(this.told('output ').map((pair) => pair.split(/=(.*)/s).slice(0, 2)))
+  }
+
+  #note(text: string): void {
+    this.effects.push({ atMs: this.clock.now(), text })
+  }
+}
