@@ -2,7 +2,8 @@ import { countTestCases, type TestCase } from '../domain/run.ts'
 import type { StepResult } from '../domain/step-result.ts'
 import { casesWith, FAILING } from './cases-by-outcome.ts'
 import { durationText } from './duration.ts'
-import { type LogLine, line, phrase, short } from './inert.ts'
+import { type LogLine, line, phrase } from './inert.ts'
+import { short } from './visible-text.ts'
 
 export interface Annotation {
   readonly level: 'error' | 'warning'

@@ -1,9 +1,10 @@
 import type { Outcome, TestCase } from '../domain/run.ts'
 import { durationText } from './duration.ts'
-import { type Html, html, short, type uncutHtml, visible } from './inert.ts'
+import { type cellHtml, type Html, html, type uncutHtml } from './inert.ts'
+import { short, visible } from './visible-text.ts'
 
 /** How a cell takes text: cut for pages with limits, whole for files. */
-export type Cell = typeof html | typeof uncutHtml
+export type Cell = typeof cellHtml | typeof uncutHtml
 
 // Words beside every sign: neither colour nor a picture says anything alone.
 const STATUS: Readonly<Record<Exclude<Outcome, 'other'>, Html>> = {

@@ -1,8 +1,8 @@
 import type { StepResult } from '../domain/step-result.ts'
 import { caseTable, hasDurations } from './case-table.ts'
 import { casesWith, NOT_PASSED } from './cases-by-outcome.ts'
-import { headline } from './headline.ts'
-import { type Html, hiddenMarker, html, link, type Phrase, phrase } from './inert.ts'
+import { countsOf, headline } from './headline.ts'
+import { cellHtml, type Html, hiddenMarker, html, link, type Phrase, phrase } from './inert.ts'
 import { countsLine, incompleteWarning, story } from './summary-head.ts'
 import { redact, withoutKey } from './without-key.ts'
 
@@ -23,17 +23,18 @@ export interface CommentOptions {
  */
 export function commentBody(result: StepResult, { apiKey, marker, matrix, jobUrl }: CommentOptions): Html {
   const told = withoutKey(result, apiKey)
-  const { sign, title, counts } = headline(told)
+  const counts = countsOf(told)
+  const { sign, title, counts: numbers } = headline(told, counts)
   const leg = legOf(matrix ?? '', apiKey)
   return html`${hiddenMarker(marker)}
-<h3>${sign} ${title}${counts}${leg}</h3>
-${story(told)}${countsLine(told)}${incompleteWarning(told)}${notPassed(told)}${footer(told, jobUrl)}`
+<h3>${sign} ${title}${numbers}${leg}</h3>
+${story(told, counts)}${countsLine(told, counts)}${incompleteWarning(told)}${notPassed(told)}${footer(told, jobUrl)}`
 }
 
 function notPassed({ run }: StepResult): Html {
   const testCases = casesWith(NOT_PASSED, run?.testCases ?? [])
   if (testCases.length === 0) return html``
-  const table = caseTable(hasDurations(testCases), html)
+  const table = caseTable(hasDurations(testCases), cellHtml)
   const more = testCases.length - ROWS_SHOWN
   const rest = more > 0 ? html`<p>… and ${more} more in the summary of the job.</p>\n` : html``
   return html`${table.head}${testCases.slice(0, ROWS_SHOWN).map(table.row)}${table.foot}${rest}`

@@ -1,6 +1,7 @@
 import { countTestCases, type Outcome, runDurationMs, type TestCase } from '../domain/run.ts'
 import type { StepResult } from '../domain/step-result.ts'
-import { json, textOf, visible } from './inert.ts'
+import { json, textOf } from './inert.ts'
+import { visible } from './visible-text.ts'
 import { withoutKey } from './without-key.ts'
 
 // The Common Test Report Format, https://ctrf.io, as the schema 0.0 of the `ctrf` package has it.

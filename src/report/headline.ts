@@ -1,4 +1,4 @@
-import { countTestCases } from '../domain/run.ts'
+import { type Counts, countTestCases } from '../domain/run.ts'
 import type { StepResult } from '../domain/step-result.ts'
 import { durationText } from './duration.ts'
 import { line, type Phrase, phrase, textOf } from './inert.ts'
@@ -13,13 +13,16 @@ export interface Headline {
 
 /** The title in constant words: GitHub masks no secret in the title of an annotation. */
 export function verdictTitle(result: StepResult): string {
-  return textOf(line`${headline(result).title}`)
+  return textOf(line`${headline(result, countsOf(result)).title}`)
 }
 
-export function headline(result: StepResult): Headline {
+export function countsOf({ run }: StepResult): Counts {
+  return countTestCases(run?.testCases ?? [])
+}
+
+/** `counts` are those of the result: whoever writes a page needs them elsewhere too. */
+export function headline(result: StepResult, { total, passed, failed }: Counts): Headline {
   const { verdict, ending } = result
-  const counts = countTestCases(result.run?.testCases ?? [])
-  const { total, passed, failed } = counts
   const some = failed > 0 ? phrase`: ${failed} of ${total} failed` : phrase`: ${passed} of ${total} passed`
   const tally = total === 0 ? phrase`` : some
   switch (verdict.conclusion) {

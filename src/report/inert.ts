@@ -1,4 +1,5 @@
-import { type Untrusted, untrusted } from '../domain/untrusted.ts'
+import type { Untrusted } from '../domain/untrusted.ts'
+import { INVISIBLE, PLAINLY_VISIBLE, short, visible } from './visible-text.ts'
 
 // The one door out for text that is not ours. Each place that text may go to has a template tag (JSON, a function):
 // the literal parts are ours and stand as written, every interpolated value, whoever wrote it, is made inert for that
@@ -27,7 +28,7 @@ export type Xml = Inert<'XML'>
 export type Json = Inert<'JSON'>
 
 /** A sentence that is not yet made for a place: any tag takes it, and makes its values inert there. */
-export class Phrase {
+class Phrase {
   readonly literals: readonly string[]
   readonly values: readonly Value[]
 
@@ -47,6 +48,9 @@ class Quote {
 
 type Value = string | number | Untrusted | Phrase | Quote
 
+// As a type alone: a sentence made by hand could have anybody's words among its literals.
+export type { Phrase }
+
 /** Reads what a tag made, for the moment of writing it out. */
 export function textOf(inert: LogLine | Html | Xml | Json): string {
   return inert.text
@@ -60,30 +64,6 @@ export function phrase(literals: TemplateStringsArray, ...values: readonly Value
 export function quote(value: string | Untrusted, limitChars: number): Quote {
   return new Quote(short(value, limitChars))
 }
-
-/** Cut to at most `limitChars` UTF-16 units, never inside a character; an ellipsis tells of the cut. */
-export function short(value: string | Untrusted, limitChars: number): Untrusted {
-  const text = value as string
-  if (text.length <= limitChars) return untrusted(text)
-  const splitsPair = /[\uD800-\uDBFF]/.test(text.charAt(limitChars - 2))
-  return untrusted(`${text.slice(0, splitsPair ? limitChars - 2 : limitChars - 1)}…`)
-}
-
-/** On one line, in visible characters, still to be escaped. What is invisible leaves a space behind, never nothing. */
-export function visible(value: string | Untrusted): Untrusted {
-  const text = value as string
-  return untrusted((PRINTABLE_ASCII.test(text) ? text : text.replace(INVISIBLE_RUN, ' ')).trim())
-}
-
-const PRINTABLE_ASCII = /^[ -~]*$/
-// Controls, bidi and zero-width characters, line separators, lone surrogates, and what Unicode reserves. The two
-// variation selectors that choose between text and emoji stay.
-const INVISIBLE = /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{DI}\p{NChar}]--[\uFE0E\uFE0F]]/gv
-/** A terminal's colours, cursor movements, titles and links: CSI and OSC sequences, whole. */
-const TERMINAL_SEQUENCE =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
-  /(?:\u001B\[|\u009B)[0-?]*[ -\/]*[@-~]|\u001B\][^\u0007\u001B]*(?:\u0007|\u001B\\)/gv
-const INVISIBLE_RUN = new RegExp(`(?:${TERMINAL_SEQUENCE.source}|${INVISIBLE.source})+`, 'gv')
 
 interface Place {
   readonly name: string
@@ -166,6 +146,14 @@ export function uncutHtml(literals: TemplateStringsArray, ...values: readonly (V
   return new Inert('HTML', write(UNCUT_HTML, literals, values))
 }
 
+/**
+ * As `html`, for a cell of a table: its long words may break on a narrow screen, as they do elsewhere by themselves.
+ * Whoever searches the Markdown for such a word does not find it, so ids have no place here.
+ */
+export function cellHtml(literals: TemplateStringsArray, ...values: readonly (Value | Html)[]): Html {
+  return new Inert('HTML', write(CELL_HTML, literals, values))
+}
+
 /** A link to an address of ours; words alone where it is none of the web. */
 export function link(url: string, words: Phrase): Html {
   if (!/^https?:\/\//.test(url)) return html`${words}`
@@ -178,23 +166,25 @@ export function hiddenMarker(marker: string): Html {
   return new Inert('HTML', marker)
 }
 
-const HTML: Place = htmlPlace(HTML_VALUE_LIMIT_CHARS)
-const UNCUT_HTML: Place = htmlPlace(Number.POSITIVE_INFINITY)
+const HTML = htmlPlace((value) => inSight(value, HTML_VALUE_LIMIT_CHARS))
+const UNCUT_HTML = htmlPlace((value) => inSight(value, Number.POSITIVE_INFINITY))
+const CELL_HTML = htmlPlace((value) => breakable(inSight(value, HTML_VALUE_LIMIT_CHARS)))
 
-function htmlPlace(limitChars: number): Place {
-  const text = (value: string) => `<code>${escapeMarkup(breakable(inSight(value, limitChars)))}</code>`
+function htmlPlace(shown: (value: string) => string): Place {
+  const text = (value: string) => `<code>${escapeMarkup(shown(value))}</code>`
   return { name: 'HTML', text, quoted: text, number: readableNumber }
 }
 
-/** Marks with NUL, which visible text cannot hold, where a long word may be broken on a narrow screen. */
+/** Marks with NUL, which visible text cannot hold, where a long word may be broken. */
 function breakable(text: string): string {
   return text.replace(LONG_WORD, (word) => word.replace(BREAKING_POINT, '$&\0'))
 }
 
-const LONG_WORD = /\S{11,}/gu
-/** After punctuation, in a camel's dip, and where neither comes for ten letters. */
+/** Shorter ones fit a phone's column whole, and are found in the page's source as they are. */
+const LONG_WORD = /\S{25,}/gu
+/** After punctuation, in a camel's dip, and where neither comes for ten letters and more are to follow. */
 const BREAKING_POINT =
-  /[/\\._:=,;&?-]+(?=.)|\p{Ll}(?=\p{Lu})|(?:(?!\p{Ll}\p{Lu})[^/\\._:=,;&?-]){10}(?=[^/\\._:=,;&?-])/gu
+  /[/\\._:=,;&?-]+(?=.)|\p{Ll}(?=\p{Lu})|(?:(?!\p{Ll}\p{Lu})[^/\\._:=,;&?-]){10}(?=[^/\\._:=,;&?-]{3})/gu
 
 const MARKUP: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -230,7 +220,7 @@ export function xml(literals: TemplateStringsArray, ...values: readonly (Value |
 /** Nothing is lost: what is invisible, or would be a command of the runner, is written as an escape sequence. */
 export function json(value: unknown): Json {
   const text = JSON.stringify(value) ?? 'null'
-  if (PRINTABLE_ASCII.test(text) && !text.includes('##[')) return new Inert('JSON', text)
+  if (PLAINLY_VISIBLE.test(text) && !text.includes('##[')) return new Inert('JSON', text)
   return new Inert('JSON', text.replace(INVISIBLE, escaped).replaceAll('##[', '##\\u005b'))
 }
 

@@ -1,6 +1,7 @@
 import type { StepResult } from '../domain/step-result.ts'
 import { type CaseTable, caseTable, hasDurations } from './case-table.ts'
-import { type Html, html, textOf, uncutHtml } from './inert.ts'
+import { countsOf } from './headline.ts'
+import { cellHtml, type Html, html, textOf, uncutHtml } from './inert.ts'
 import { countsLine, factsLine, headlineLine, incompleteWarning, notAllShownWarning, story } from './summary-head.ts'
 import { type Section, sectionFoot, sectionHead, summarySections } from './summary-sections.ts'
 import { withoutKey } from './without-key.ts'
@@ -23,30 +24,34 @@ export interface JobSummaryOptions {
 export function jobSummary(result: StepResult, { apiKey, jobUrl, alreadyBytes }: JobSummaryOptions): Html {
   const told = withoutKey(result, apiKey)
   const testCases = told.run?.testCases ?? []
+  const counts = countsOf(told)
   // Whatever stands there already may have left an HTML block open; an empty line closes it.
-  const top = html`${alreadyBytes > 0 ? html`\n\n` : html``}${headlineLine(told)}`
-  const counts = html`${story(told)}${countsLine(told)}${incompleteWarning(told)}`
+  const top = html`${alreadyBytes > 0 ? html`\n\n` : html``}${headlineLine(told, counts)}`
+  const explanation = html`${story(told, counts)}${countsLine(told, counts)}${incompleteWarning(told)}`
   const facts = factsLine(told, jobUrl)
 
   const warningBytes = sizeBytes(notAllShownWarning(testCases.length, testCases.length))
-  const roomBytes = SIZE_LIMIT_BYTES - alreadyBytes - sizeBytes(html`${top}${counts}${facts}`) - warningBytes
+  const roomBytes = SIZE_LIMIT_BYTES - alreadyBytes - sizeBytes(html`${top}${explanation}${facts}`) - warningBytes
   if (roomBytes < 0) return sizeBytes(top) <= GITHUB_LIMIT_BYTES - alreadyBytes ? top : html``
 
-  const table = caseTable(hasDurations(testCases), html)
+  const table = caseTable(hasDurations(testCases), cellHtml)
   const sections = summarySections(testCases)
   // The slowest stand last, where they would be cut first, and are few: they get their room before the rest.
   const slowest = fitted(sections.excerpts, table, { bytes: roomBytes, rows: ROW_LIMIT })
   const listed = fitted(sections.listed, table, slowest.room)
   const left = testCases.length - (slowest.room.rows - listed.room.rows)
   const warning = left > 0 ? notAllShownWarning(testCases.length - left, testCases.length) : html``
-  return html`${top}${counts}${warning}${facts}${listed.tables}${slowest.tables}`
+  return html`${top}${explanation}${warning}${facts}${listed.tables}${slowest.tables}`
 }
 
 /** The same page with every row, for a file: in chunks, so that a hundred thousand rows never stand in memory. */
 export function* fullSummary(result: StepResult, { apiKey }: { readonly apiKey: string }): Iterable<string> {
   const told = withoutKey(result, apiKey)
   const testCases = told.run?.testCases ?? []
-  yield textOf(html`${headlineLine(told)}${story(told)}${countsLine(told)}${incompleteWarning(told)}${factsLine(told)}`)
+  const counts = countsOf(told)
+  yield textOf(
+    html`${headlineLine(told, counts)}${story(told, counts)}${countsLine(told, counts)}${incompleteWarning(told)}${factsLine(told)}`,
+  )
   const table = caseTable(hasDurations(testCases), uncutHtml)
   const { listed, excerpts } = summarySections(testCases)
   for (const section of [...listed, ...excerpts]) {

@@ -1,9 +1,11 @@
-import { countTestCases, type Run, runDurationMs, type TestCase } from '../domain/run.ts'
+import { type Counts, type Run, runDurationMs, type TestCase } from '../domain/run.ts'
 import type { StepResult } from '../domain/step-result.ts'
 import { type Untrusted, untrusted } from '../domain/untrusted.ts'
 import { durationText } from './duration.ts'
-import { line, short, textOf, visible, type Xml, xml } from './inert.ts'
+import { countsOf } from './headline.ts'
+import { textOf, type Xml, xml } from './inert.ts'
 import { UniqueNames } from './unique-names.ts'
+import { short, visible } from './visible-text.ts'
 import { whatHappened } from './what-happened.ts'
 import { withoutKey } from './without-key.ts'
 
@@ -18,21 +20,22 @@ export function* junit(result: StepResult, { apiKey }: { readonly apiKey: string
   const told = withoutKey(result, apiKey)
   const testCases = told.run?.testCases ?? []
   const names = new UniqueNames()
-  yield textOf(opening(told))
+  const counts = countsOf(told)
+  const isRunAnError = hasErrorOfItsOwn(told.run, counts)
+  yield textOf(opening(told, counts, isRunAnError ? 1 : 0))
   for (let start = 0; start < testCases.length; start += CASES_PER_CHUNK) {
     const chunk = testCases
       .slice(start, start + CASES_PER_CHUNK)
       .map((testCase) => textOf(caseElement(testCase, names)))
     yield chunk.join('')
   }
-  if (hasErrorOfItsOwn(told.run)) yield textOf(runElement(told, names))
+  if (isRunAnError) yield textOf(runElement(told, names))
   yield '</testsuite>\n</testsuites>\n'
 }
 
-function opening({ run, target }: StepResult): Xml {
+function opening({ run, target }: StepResult, counts: Counts, ownErrors: number): Xml {
   const testCases = run?.testCases ?? []
-  const { total, byOutcome, skipped, other } = countTestCases(testCases)
-  const ownErrors = hasErrorOfItsOwn(run) ? 1 : 0
+  const { total, byOutcome, skipped, other } = counts
   const errors = byOutcome['timed-out'] + byOutcome.interrupted + ownErrors
   const ms = (run && runDurationMs(run)) ?? testCases.reduce((sum, { durationMs }) => sum + (durationMs ?? 0), 0)
   const totals = xml`tests="${total + ownErrors}" failures="${byOutcome.failed}" errors="${errors}" skipped="${skipped + other}" time="${seconds(ms)}"`
@@ -70,16 +73,15 @@ function explanation({ status, durationMs }: TestCase): Xml {
 }
 
 /** A run that did not finish, or that failed without a failed case, must not look green to who reads the cases alone. */
-function hasErrorOfItsOwn(run: Run | undefined): boolean {
+function hasErrorOfItsOwn(run: Run | undefined, { failed }: Counts): boolean {
   if (run === undefined || run.status === 'PASSED') return false
-  return run.status !== 'FAILED' || countTestCases(run.testCases ?? []).failed === 0
+  return run.status !== 'FAILED' || failed === 0
 }
 
 function runElement(result: StepResult, names: UniqueNames): Xml {
   const name = names.nameFor(untrusted('The run itself'))
   const status = result.run?.statusText ?? ''
-  const sentence = line`${whatHappened(result, 'with names')}.`
-  return xml`<testcase classname="${CLASS_NAME}" name="${name}" time="0.000"><error message="${status}" type="${status}">${sentence}</error></testcase>\n`
+  return xml`<testcase classname="${CLASS_NAME}" name="${name}" time="0.000"><error message="${status}" type="${status}">${whatHappened(result, 'with names')}.</error></testcase>\n`
 }
 
 function nameOf(title: Untrusted): Untrusted {

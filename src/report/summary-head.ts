@@ -1,4 +1,4 @@
-import { countTestCases, runDurationMs } from '../domain/run.ts'
+import { type Counts, runDurationMs } from '../domain/run.ts'
 import type { StepResult } from '../domain/step-result.ts'
 import { durationText } from './duration.ts'
 import { headline } from './headline.ts'
@@ -8,33 +8,31 @@ import { whatHappened } from './what-happened.ts'
 // What stands above the test cases. Only the headline is Markdown; every other line begins with an HTML tag.
 
 /** `## ❌ Tests failed: 3 of 40` */
-export function headlineLine(result: StepResult): Html {
-  const { sign, title, counts } = headline(result)
-  return html`## ${sign} ${title}${counts}\n`
+export function headlineLine(result: StepResult, counts: Counts): Html {
+  const { sign, title, counts: numbers } = headline(result, counts)
+  return html`## ${sign} ${title}${numbers}\n`
 }
 
 /** The honest word where the headline does not say it all: everything but tests that passed or failed. */
-export function story(result: StepResult): Html {
-  const { verdict, run } = result
-  const { failed } = countTestCases(run?.testCases ?? [])
+export function story(result: StepResult, { failed }: Counts): Html {
+  const { verdict } = result
   const isPlain = (verdict.conclusion === 'passed' && failed === 0) || (verdict.conclusion === 'failed' && failed > 0)
   return isPlain ? html`` : html`<p>${whatHappened(result, 'without names')}.</p>\n`
 }
 
 /** The counts that are not zero, and the time. */
-export function countsLine({ run, waitedMs }: StepResult): Html {
-  const { passed, failed, skipped, other, byOutcome } = countTestCases(run?.testCases ?? [])
+export function countsLine({ run, waitedMs }: StepResult, { passed, failed, skipped, other, byOutcome }: Counts): Html {
   const failures = detailed([
     [byOutcome['timed-out'], phrase`timed out`],
     [byOutcome.interrupted, phrase`interrupted`],
   ])
-  const counts: Phrase[] = []
-  if (failed > 0) counts.push(phrase`${failed} failed${failures}`)
-  if (passed > 0) counts.push(phrase`${passed} passed${detailed([[byOutcome.flaky, phrase`flaky`]])}`)
-  if (skipped > 0) counts.push(phrase`${skipped} skipped`)
-  if (other > 0) counts.push(phrase`${other} other`)
-  if (counts.length === 0) counts.push(run?.testCases === undefined ? phrase`No results` : phrase`No test cases`)
-  return html`<p>${dotted([...counts, timeTaken(run, waitedMs)])}</p>\n`
+  const parts: Phrase[] = []
+  if (failed > 0) parts.push(phrase`${failed} failed${failures}`)
+  if (passed > 0) parts.push(phrase`${passed} passed${detailed([[byOutcome.flaky, phrase`flaky`]])}`)
+  if (skipped > 0) parts.push(phrase`${skipped} skipped`)
+  if (other > 0) parts.push(phrase`${other} other`)
+  if (parts.length === 0) parts.push(run?.testCases === undefined ? phrase`No results` : phrase`No test cases`)
+  return html`<p>${dotted([...parts, timeTaken(run, waitedMs)])}</p>\n`
 }
 
 function timeTaken(run: StepResult['run'], waitedMs: number): Phrase {
@@ -48,11 +46,15 @@ function detailed(details: readonly (readonly [count: number, words: Phrase])[])
   return phrase` (${present.reduce((all, detail) => phrase`${all}, ${detail}`)})`
 }
 
-/** Where the run came to no end of its own, test cases may be missing. */
+/** Where the run, or a test case of it, came to no end of its own, the page does not tell all that one would want. */
 export function incompleteWarning({ run }: StepResult): Html {
-  const isComplete = run === undefined || run.status === 'PASSED' || run.status === 'FAILED'
-  if (isComplete || run.testCases === undefined) return html``
-  return html`<p>⚠️ <b>Incomplete:</b> the run did not get to its end, so test cases may be missing here.</p>\n`
+  if (run?.testCases === undefined) return html``
+  if (run.status !== 'PASSED' && run.status !== 'FAILED') {
+    return html`<p>⚠️ <b>Incomplete:</b> the run did not get to its end, so test cases may be missing here.</p>\n`
+  }
+  const unfinished = run.testCases.filter(({ outcome, ran }) => outcome === 'other' && !ran).length
+  if (unfinished === 0) return html``
+  return html`<p>⚠️ <b>Incomplete:</b> ${unfinished} of the test cases came to no end.</p>\n`
 }
 
 export function notAllShownWarning(shown: number, total: number): Html {

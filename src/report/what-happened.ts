@@ -54,7 +54,7 @@ function endOfRun(run: Run, { verdict }: StepResult, withNames: boolean): Phrase
   const ended = phrase`ended ${run.statusText}`
   switch (verdict.conclusion) {
     case 'passed':
-      if (counts.failed > 0) return phrase`${ended}, and that decides, although ${tally}`
+      if (counts.failed > 0) return phrase`${ended}, and that counts, although ${tally}`
       return phrase`${ended}: ${tally}`
     case 'no-tests': {
       const advice = verdict.green
@@ -81,11 +81,9 @@ function tallyOf(run: Run, { total, passed, failed, skipped, other }: Counts, wi
   if (total === 0) return phrase`no test case is listed`
   const cases = total === 1 ? phrase`test case` : phrase`test cases`
   if (failed === 0 && run.status === 'PASSED') {
-    const others = [
-      skipped > 0 ? phrase`, ${skipped} skipped` : phrase``,
-      other > 0 ? phrase`, ${other} of another status` : phrase``,
-    ] as const
-    return phrase`${passed} of ${total} ${cases} passed${others[0]}${others[1]}`
+    const andSkipped = skipped > 0 ? phrase`, ${skipped} skipped` : phrase``
+    const andOther = other > 0 ? phrase`, ${other} of another status` : phrase``
+    return phrase`${passed} of ${total} ${cases} passed${andSkipped}${andOther}`
   }
   if (failed === 0) return phrase`none of ${total} ${cases} failed, ${passed} passed`
   const tally = phrase`${failed} of ${total} ${cases} failed`

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici'
-import type { Clock } from '../clock.ts'
+import { type Clock, eventLoopTurn } from '../clock.ts'
 import { type Failure, ServiceError } from '../domain/errors.ts'
 import { untrusted } from '../domain/untrusted.ts'
 
@@ -43,34 +43,37 @@ export function createSendJson(settings: HttpSettings): SendJson {
     const answer = await send(settings, {
       method,
       path: `${prefix}/${path.map(encodeURIComponent).join('/')}`,
-      body: body === undefined ? undefined : JSON.stringify(body),
+      json: body === undefined ? undefined : JSON.stringify(body),
       options,
     })
-    return decode(answer, settings.clock)
+    // undici takes a connection back one turn after its answer: a request sent before, as the first poll is right after
+    // the start, would open another.
+    await eventLoopTurn()
+    return decode(answer, settings)
   }
 }
 
 interface Answer {
   readonly status: number
   readonly header: (name: string) => string | undefined
-  readonly body: Buffer
+  readonly text: string
 }
 
 interface OutgoingRequest {
   readonly method: 'GET' | 'POST'
   readonly path: string
-  readonly body: string | undefined
+  readonly json: string | undefined
   readonly options: RequestOptions
 }
 
-function send(settings: HttpSettings, { method, path, body, options }: OutgoingRequest): Promise<Answer> {
+function send(settings: HttpSettings, { method, path, json, options }: OutgoingRequest): Promise<Answer> {
   const limitMs = Math.min(options.limitMs ?? REQUEST_LIMIT_MS, REQUEST_LIMIT_MS)
   return new Promise((resolve, reject) => {
     let controller: Dispatcher.DispatchController | undefined
     let settled = false
     let status: number | undefined
     let headers: Record<string, string | string[] | undefined> = {}
-    const chunks: Buffer[] = []
+    const body = new ArrayBuffer(0, { maxByteLength: BODY_LIMIT_BYTES })
     let bytes = 0
     const ended = new AbortController()
 
@@ -111,7 +114,8 @@ function send(settings: HttpSettings, { method, path, body, options }: OutgoingR
         if (bytes > BODY_LIMIT_BYTES) {
           fail(broken(`a body of at most ${BODY_LIMIT_BYTES} bytes`, 'a larger one'))
         } else {
-          chunks.push(chunk)
+          body.resize(bytes)
+          new Uint8Array(body).set(chunk, bytes - chunk.byteLength)
         }
       },
       onResponseEnd() {
@@ -120,7 +124,10 @@ function send(settings: HttpSettings, { method, path, body, options }: OutgoingR
             const value = headers[name]
             return Array.isArray(value) ? value[0] : value
           }
-          resolve({ status: status ?? 0, header, body: Buffer.concat(chunks, bytes) })
+          const text = Buffer.from(body).toString('utf8')
+          // Given back now: left to the collector, a large body would still be there while the reports are made.
+          body.resize(0)
+          resolve({ status: status ?? 0, header, text })
         })
       },
       onResponseError(_, error) {
@@ -146,9 +153,9 @@ function send(settings: HttpSettings, { method, path, body, options }: OutgoingR
             accept: 'application/json',
             authorization: `Bearer ${settings.apiKey}`,
             'user-agent': settings.userAgent,
-            ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+            ...(json === undefined ? {} : { 'content-type': 'application/json' }),
           },
-          body: body ?? null,
+          body: json ?? null,
         },
         handler,
       )
@@ -189,23 +196,22 @@ function broken(expected: string, got: string): Failure {
   return { kind: 'broken-answer', expected, got: untrusted(got) }
 }
 
-function decode(answer: Answer, clock: Clock): unknown {
-  const { status } = answer
-  if (status < 200 || status > 299) throw new ServiceError(failureOfStatus(answer, clock))
+function decode(answer: Answer, { apiKey, clock }: HttpSettings): unknown {
+  const { status, text } = answer
+  if (status < 200 || status > 299) throw new ServiceError(failureOfStatus(answer, apiKey, clock))
   const contentType = answer.header('content-type')
   if (contentType !== undefined && !/^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(contentType)) {
     throw new ServiceError(broken('the content type application/json', contentType))
   }
-  const text = answer.body.toString('utf8')
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw new ServiceError(broken('JSON', text === '' ? 'an empty body' : text.slice(0, 500)), { cause })
+    throw new ServiceError(broken('JSON', text === '' ? 'an empty body' : excerpt(text, apiKey)), { cause })
   }
 }
 
-function failureOfStatus(answer: Answer, clock: Clock): Failure {
-  const error = errorTextOf(answer.body)
+function failureOfStatus(answer: Answer, apiKey: string, clock: Clock): Failure {
+  const error = errorTextOf(answer.text, apiKey)
   const retryAfterMs = parseRetryAfter(answer.header('retry-after'), clock)
   return {
     kind: 'status',
@@ -216,15 +222,19 @@ function failureOfStatus(answer: Answer, clock: Clock): Failure {
 }
 
 /** The text of the service's error object, or else the beginning of whatever a proxy in between wrote. */
-function errorTextOf(body: Buffer): string | undefined {
-  const text = body.subarray(0, 64 * 1024).toString('utf8')
+function errorTextOf(text: string, apiKey: string): string | undefined {
   try {
     const { error } = JSON.parse(text)
-    if (typeof error === 'string') return error
+    if (typeof error === 'string') return excerpt(error, apiKey)
   } catch {
     // Not the service's JSON.
   }
-  return text.trim() === '' ? undefined : text.slice(0, 500)
+  return text.trim() === '' ? undefined : excerpt(text, apiKey)
+}
+
+/** The key is masked before the cut, which could leave a part of it that nothing recognises any more. */
+function excerpt(text: string, apiKey: string): string {
+  return text.slice(0, 5_000).replaceAll(apiKey, '***').slice(0, 500)
 }
 
 /** Both forms of RFC 9110: seconds, or a date. Milliseconds from now, never negative. */

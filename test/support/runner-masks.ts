@@ -1,3 +1,5 @@
+import type { Ended } from './runner-ended.ts'
+
 /** What the runner hides: every secret, each of its lines, and the forms they take in other people's hands. */
 export class SecretMasks {
   readonly #secrets = new Set<string>()
@@ -69,4 +71,21 @@ const XML_ENTITIES: Readonly<Record<string, string>> = {
   '&': '&amp;',
   '"': '&quot;',
   "'": '&apos;',
+}
+
+/** Where the secret can be read, in any form that the runner would mask; empty where it is safe. */
+export function placesThatShow(secret: string, { log, files, outputs, annotations }: Ended): readonly string[] {
+  const places: readonly (readonly [place: string, text: string])[] = [
+    ...log.map((line, index) => [`log line ${index + 1}`, line] as const),
+    ['summary', files.STEP_SUMMARY],
+    ['state', files.STATE],
+    ['env', files.ENV],
+    ...Object.entries(outputs).map(([name, value]) => [`output ${name}`, value] as const),
+    ...annotations.flatMap(({ title, message }, index) => [
+      [`title of annotation ${index + 1}`, title] as const,
+      [`message of annotation ${index + 1}`, message] as const,
+    ]),
+  ]
+  const forms = secretForms(secret)
+  return places.filter(([, text]) => forms.some((form) => text.includes(form))).map(([place]) => place)
 }

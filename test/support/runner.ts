@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { contextsOf, type GithubContext, githubContext, type WorkflowEvent } from './runner-contexts.ts'
+import { type Ended, type SkipReason, type StageName, skipped } from './runner-ended.ts'
 import {
   FileCommandFiles,
   type JobFolders,
@@ -11,10 +11,11 @@ import {
   runnerContext,
 } from './runner-environment.ts'
 import { type Contexts, conditionHolds, type JobStatus } from './runner-expressions.ts'
+import { type Interruption, interrupt } from './runner-interruption.ts'
 import { type ActionManifest, readManifest, resolveInputs } from './runner-manifest.ts'
-import { SecretMasks, secretForms } from './runner-masks.ts'
+import { SecretMasks } from './runner-masks.ts'
 import { endProcessesWith, type Graces } from './runner-process.ts'
-import { type Ended, RunningStage, type SkipReason, type StageName, skipped } from './runner-stage.ts'
+import { RunningStage } from './runner-stage.ts'
 import { StepLog } from './workflow-commands.ts'
 
 // A test runner that keeps GitHub's contract with an action: its environment, files, commands, signals and order.
@@ -43,26 +44,6 @@ export interface StepOptions {
   readonly debug?: boolean
   /** Called with every line of the log as GitHub shows it. */
   readonly onLogLine?: (line: string, stage: StageName) => void
-}
-
-/** What happens to a running step. */
-export interface Interruption extends Graces {
-  /** When: a line of the log, so many milliseconds after the start, or once something else has happened. */
-  readonly on: RegExp | number | Promise<unknown>
-  readonly by:
-    | 'cancel'
-    /** The step's `timeout-minutes`: the same signals, but the step has failed. */
-    | 'timeout'
-    /** The workflow is cancelled, but the step's own `if` is still true: it learns nothing of it. */
-    | 'cancel without signal'
-    /** The runner is stopped: the signals, then no post. */
-    | 'shutdown'
-    /** The step's process alone is killed, as the kernel does when memory is short. */
-    | 'kill'
-    /** The machine is gone: the process ends and nothing comes after it. */
-    | 'lost runner'
-    /** The runner's end of standard output is closed; the step may go on. */
-    | 'close stdout'
 }
 
 export interface JobEnd {
@@ -151,7 +132,7 @@ export class Step {
   /** Main, what happens to it, and then post: as a job runs them. */
   async run(interruption?: Interruption): Promise<JobEnd> {
     const main = this.startMain()
-    const interrupted = interruption !== undefined && (await this.#interrupt(main, interruption))
+    const interrupted = interruption !== undefined && (await interrupt(this, main, interruption))
     const mainEnd = await main.ended()
     const postEnd = await this.runPost()
     return {
@@ -235,42 +216,6 @@ export class Step {
     if (ended.conclusion === 'cancelled') this.#jobStatus = 'cancelled'
   }
 
-  async #interrupt(main: RunningStage, { on, by, ...graces }: Interruption): Promise<boolean> {
-    const isOver = new AbortController()
-    const over = main.ended().then(() => false)
-    const happened = waitFor(main, on, isOver.signal).then(
-      () => true,
-      () => false,
-    )
-    const inTime = await Promise.race([happened, over])
-    isOver.abort()
-    if (!inTime) return false
-    switch (by) {
-      case 'cancel':
-        await main.cancel(graces)
-        break
-      case 'timeout':
-        await main.timeOut(graces)
-        break
-      case 'cancel without signal':
-        this.cancelWithoutSignal()
-        break
-      case 'shutdown':
-        await this.shutDown(graces)
-        break
-      case 'kill':
-        main.signal('SIGKILL')
-        break
-      case 'lost runner':
-        await this.loseRunner()
-        break
-      case 'close stdout':
-        main.closePipe('stdout')
-        break
-    }
-    return true
-  }
-
   #whyNoPost(): SkipReason | undefined {
     if (this.#main === undefined) return 'main never started'
     if (this.manifest.post === undefined) return 'no post'
@@ -292,33 +237,13 @@ export class Step {
   }
 }
 
-async function waitFor(main: RunningStage, on: Interruption['on'], signal: AbortSignal): Promise<void> {
-  if (on instanceof RegExp) await main.waitForLine(on, signal)
-  else if (typeof on === 'number') await delay(on, undefined, { signal })
-  else await on
-}
-
 const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url))
 
-/** Where the secret can be read, in any form that the runner would mask; empty where it is safe. */
-export function placesThatShow(secret: string, { log, files, outputs, annotations }: Ended): readonly string[] {
-  const places: readonly (readonly [place: string, text: string])[] = [
-    ...log.map((line, index) => [`log line ${index + 1}`, line] as const),
-    ['summary', files.STEP_SUMMARY],
-    ['state', files.STATE],
-    ['env', files.ENV],
-    ...Object.entries(outputs).map(([name, value]) => [`output ${name}`, value] as const),
-    ...annotations.flatMap(({ title, message }, index) => [
-      [`title of annotation ${index + 1}`, title] as const,
-      [`message of annotation ${index + 1}`, message] as const,
-    ]),
-  ]
-  const forms = secretForms(secret)
-  return places.filter(([, text]) => forms.some((form) => text.includes(form))).map(([place]) => place)
-}
-
 export type { WorkflowEvent } from './runner-contexts.ts'
+export type { Ended, StageName } from './runner-ended.ts'
 export type { JobStatus } from './runner-expressions.ts'
+export type { Interruption } from './runner-interruption.ts'
+export { placesThatShow } from './runner-masks.ts'
 export type { Graces } from './runner-process.ts'
-export type { Ended, RunningStage, StageName } from './runner-stage.ts'
+export type { RunningStage } from './runner-stage.ts'
 export type { Annotation } from './workflow-commands.ts'

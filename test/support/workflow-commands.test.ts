@@ -47,6 +47,8 @@ describe('a command in a line', () => {
 
   test('%25 is decoded last, so that an escaped escape stays a text', () => {
     expect(parseWorkflowCommand('::error::%250A')?.data).toBe('%0A')
+    expect(parseWorkflowCommand('::error title=%253A::')?.properties.get('title')).toBe('%3A')
+    expect(parseWorkflowCommand('##[error title=%255D]%253B')?.properties.get('title')).toBe('%5D')
   })
 
   test('carries any message and title that were escaped as the toolkit escapes them', () => {
@@ -209,6 +211,8 @@ describe('masks', () => {
     masks.add('abcd')
     masks.add('cdef')
     expect(masks.apply('xabcdefy abcdabcd abcd abcd')).toBe('x***y *** *** ***')
+    masks.add('pqpq')
+    expect(masks.apply('pqpqpq')).toBe('***')
   })
 
   test.each(['s3cr3t "quoted" & <tagged>', "it's % ünïcode", 'tab\there', '"in quotes"'])(

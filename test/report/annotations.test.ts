@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest'
+import { annotations } from '../../src/report/annotations.ts'
+import { textOf } from '../../src/report/inert.ts'
+import { aRun, aStepResult, aTestCase, testCasesBy } from '../support/builders.ts'
+import { ENDINGS } from '../support/endings.ts'
+
+const ofRun = (status: string, counts: Record<string, number>) =>
+  annotations(aStepResult({ run: aRun({ status, testCases: testCasesBy(counts) }) }))
+
+describe('the annotations', () => {
+  it('name each failing case, in the order of reports, with constant titles', () => {
+    const told = annotations(ENDINGS.failed).map(({ level, title, message }) => [level, title, textOf(message)])
+    expect(told).toEqual([
+      ['error', 'Test failed', 'failed case 1: FAILED after 1.2 s'],
+      ['error', 'Test failed', 'failed case 2: FAILED after 1.2 s'],
+      ['error', 'Test failed', 'failed case 3: FAILED after 1.2 s'],
+      ['error', 'Test timed out', 'timedout case 1: TIMEDOUT after 1.2 s'],
+      ['error', 'Test interrupted', 'interrupted case 1: INTERRUPTED after 1.2 s'],
+    ])
+  })
+
+  it.each([
+    [8, 8, undefined],
+    [9, 9, '1 more test case failed; the job summary lists what did not pass.'],
+    [2008, 9, '2,000 more test cases failed; the job summary lists what did not pass.'],
+  ])('for %d failing cases are %d', (failing, count, last) => {
+    const told = ofRun('FAILED', { FAILED: failing })
+    expect(told).toHaveLength(count)
+    if (last !== undefined) expect(textOf(told[8]?.message ?? expect.fail())).toBe(last)
+  })
+
+  it('are warnings where the step passes all the same', () => {
+    expect(annotations(ENDINGS.passedWithFailures).map(({ level }) => level)).toEqual(['warning', 'warning'])
+  })
+
+  it('are none where nothing failed', () => {
+    for (const name of ['passed', 'noResults', 'started', 'waitLimit', 'cancelled'] as const) {
+      expect(annotations(ENDINGS[name])).toEqual([])
+    }
+  })
+
+  it('say nothing of a duration that the service did not send', () => {
+    const run = aRun({ status: 'FAILED', testCases: [aTestCase({ status: 'ERROR', durationMs: undefined })] })
+    expect(textOf(annotations(aStepResult({ run }))[0]?.message ?? expect.fail())).toBe('adds to the cart: ERROR')
+  })
+
+  it('cannot be turned into a command by a title', () => {
+    const run = aRun({ status: 'FAILED', testCases: [aTestCase({ title: '::error::x\n##[group]', status: 'FAILED' })] })
+    expect(textOf(annotations(aStepResult({ run }))[0]?.message ?? expect.fail())).toBe(
+      ': :error::x # #[group]: FAILED after 1.2 s',
+    )
+  })
+})

@@ -1,0 +1,76 @@
+import { validateStrict } from 'ctrf'
+import { describe, expect, it } from 'vitest'
+import type { StepResult } from '../../src/domain/step-result.ts'
+import { ctrf } from '../../src/report/ctrf.ts'
+import { aRun, aStepResult, aTestCase } from '../support/builders.ts'
+import { ENDINGS } from '../support/endings.ts'
+
+function parsed(result: StepResult) {
+  const report: unknown = JSON.parse([...ctrf(result, { apiKey: '' })].join(''))
+  validateStrict(report)
+  return report
+}
+
+describe('ctrf.json', () => {
+  it.each(Object.entries(ENDINGS))('is valid for the ending %s, and its summary agrees with its tests', (_, result) => {
+    const { summary, tests } = parsed(result).results
+    const count = (status: string) => tests.filter((test) => test.status === status).length
+    expect(summary).toMatchObject({
+      tests: tests.length,
+      passed: count('passed'),
+      failed: count('failed'),
+      skipped: count('skipped'),
+      other: count('other'),
+      pending: 0,
+    })
+  })
+
+  it('tells run, tests and where they ran', () => {
+    const testCases = [
+      aTestCase({ title: 'a', status: 'FLAKY', durationMs: 12.6 }),
+      aTestCase({ title: 'b\n##[x]', status: 'TIMEDOUT' }),
+      aTestCase({ title: '', status: 'NEW', durationMs: undefined }),
+    ]
+    expect(parsed(aStepResult({ run: aRun({ status: 'TIMEDOUT', testCases }) }))).toEqual({
+      reportFormat: 'CTRF',
+      specVersion: '0.0.0',
+      generatedBy: 'test-run-action',
+      runId: 'run_7f3a',
+      results: {
+        tool: { name: 'test-run-service' },
+        summary: {
+          tests: 3,
+          passed: 1,
+          failed: 1,
+          skipped: 0,
+          pending: 0,
+          other: 1,
+          flaky: 1,
+          start: Date.UTC(2026, 2, 1, 10),
+          stop: Date.UTC(2026, 2, 1, 10, 3, 4),
+          duration: 184_000,
+        },
+        environment: { branchName: 'main', testEnvironment: 'staging' },
+        extra: { runStatus: 'TIMEDOUT' },
+        tests: [
+          { name: 'a', status: 'passed', duration: 13, rawStatus: 'FLAKY', flaky: true },
+          { name: 'b ##[x]', status: 'failed', duration: 1200, rawStatus: 'TIMEDOUT' },
+          { name: '(untitled)', status: 'other', duration: 0, rawStatus: 'NEW' },
+        ],
+      },
+    })
+  })
+
+  it('says of a run that was started elsewhere only what the service says', () => {
+    const run = aRun({ branchName: undefined })
+    const result = aStepResult({ run, startedHere: false, order: { branch: 'ours', environment: 'ours' } })
+    expect(parsed(result).results.environment).toEqual({})
+  })
+
+  it('is valid without times, without an id and with a time that ends before it begins', () => {
+    parsed(aStepResult({ runId: undefined, run: aRun({ startedAt: undefined, finishedAt: undefined }) }))
+    parsed(aStepResult({ runId: '', run: aRun({ finishedAt: undefined }) }))
+    const backwards = aRun({ startedAt: new Date(5_000), finishedAt: new Date(1_000) })
+    expect(parsed(aStepResult({ run: backwards })).results.summary.duration).toBeUndefined()
+  })
+})

@@ -1,0 +1,33 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { durationText } from '../../src/report/duration.ts'
+import { line, textOf } from '../../src/report/inert.ts'
+
+const said = (ms: number) => textOf(line`${durationText(ms)}`)
+
+describe('a length of time', () => {
+  it.each([
+    [0, '0 ms'],
+    [0.4, '0 ms'],
+    [-5, '0 ms'],
+    [340, '340 ms'],
+    [999.6, '1 s'],
+    [1000, '1 s'],
+    [1234, '1.2 s'],
+    [59_949, '59.9 s'],
+    [59_950, '1 min'],
+    [60_000, '1 min'],
+    [184_000, '3 min 4 s'],
+    [3_599_499, '59 min 59 s'],
+    [3_599_500, '1 h'],
+    [3_600_000, '1 h'],
+    [7_500_000, '2 h 5 min'],
+    [360_000_000_000, '100,000 h'],
+  ])('of %d ms is said as %s', (ms, words) => {
+    expect(said(ms)).toBe(words)
+  })
+
+  it('never shows sixty of a smaller unit', () => {
+    fc.assert(fc.property(fc.nat(100_000_000), (ms) => void expect(said(ms)).not.toMatch(/\b60 (s|min)/)))
+  })
+})

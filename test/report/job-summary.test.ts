@@ -1,0 +1,184 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { StepResult } from '../../src/domain/step-result.ts'
+import { textOf } from '../../src/report/inert.ts'
+import { fullSummary, jobSummary } from '../../src/report/job-summary.ts'
+import { aRun, aStepResult, aTestCase, testCasesBy } from '../support/builders.ts'
+import { ENDINGS } from '../support/endings.ts'
+import { hostileText } from '../support/hostile-text.ts'
+import { renderedPage, tableRows, unbalancedTags } from '../support/rendered-page.ts'
+
+const LIMIT_BYTES = 900_000
+const JOB_URL = 'https://github.com/o/r/actions/runs/1/job/2'
+
+const summaryOf = (result: StepResult, alreadyBytes = 0) =>
+  textOf(jobSummary(result, { apiKey: '', jobUrl: JOB_URL, alreadyBytes }))
+const fullOf = (result: StepResult) => [...fullSummary(result, { apiKey: '' })].join('')
+
+/** As Windows and GitHub between them count it. */
+const countedBytes = (text: string) => Buffer.byteLength(text.replaceAll('\n', '\r\n'))
+const rowsOf = (text: string) => text.split('<tr><td>').length - 1
+
+const runOf = (counts: Record<string, number>) =>
+  aStepResult({ run: aRun({ status: 'FAILED', testCases: testCasesBy(counts) }) })
+
+describe('the job summary', () => {
+  it('tells the most important first', () => {
+    const testCases = [
+      aTestCase({ title: 'pays by card' }),
+      aTestCase({ title: 'search › finds <shoes>', status: 'TIMEDOUT', durationMs: 30_000 }),
+      aTestCase({ title: 'checkout', status: 'FAILED', durationMs: 340 }),
+    ]
+    expect(summaryOf(aStepResult({ run: aRun({ status: 'FAILED', testCases }) }))).toBe(`## ❌ Tests failed: 2 of 3
+<p>2 failed (1 timed out) · 1 passed · run time 3 min 4 s</p>
+<p>Project <code>web-shop</code> · Environment <code>staging</code> · Branch <code>main</code> · Run <code>run_7f3a</code> · <a href="${JOB_URL}">Job log</a></p>
+<table>
+<tr><th align="left">Status</th><th align="left">Test</th><th align="right">Duration</th></tr>
+<tr><td>❌ Failed</td><td><code>checkout</code></td><td align="right" nowrap>340 ms</td></tr>
+<tr><td>⏱️ Timed out</td><td><code>search › finds &lt;shoes&gt;</code></td><td align="right" nowrap>30 s</td></tr>
+</table>
+<details><summary>Passed (1)</summary>
+<table>
+<tr><th align="left">Status</th><th align="left">Test</th><th align="right">Duration</th></tr>
+<tr><td>✅ Passed</td><td><code>pays by card</code></td><td align="right" nowrap>1.2 s</td></tr>
+</table>
+</details>
+<details><summary>Slowest (3)</summary>
+<table>
+<tr><th align="left">Status</th><th align="left">Test</th><th align="right">Duration</th></tr>
+<tr><td>⏱️ Timed out</td><td><code>search › finds &lt;shoes&gt;</code></td><td align="right" nowrap>30 s</td></tr>
+<tr><td>✅ Passed</td><td><code>pays by card</code></td><td align="right" nowrap>1.2 s</td></tr>
+<tr><td>❌ Failed</td><td><code>checkout</code></td><td align="right" nowrap>340 ms</td></tr>
+</table>
+</details>
+`)
+  })
+
+  it('puts the story and the warnings above the facts', () => {
+    const text = renderedPage(summaryOf(ENDINGS.cancelled)).text
+    const places = ['Run cancelled', 'not by this step', '12 passed ·', 'Incomplete', 'Project', 'Status'].map(
+      (words) => text.indexOf(words),
+    )
+    expect(places).not.toContain(-1)
+    expect(places).toEqual(places.toSorted((a, b) => a - b))
+  })
+
+  it('has a headline and balanced tags for every ending', () => {
+    for (const [name, result] of Object.entries(ENDINGS)) {
+      const text = summaryOf(result)
+      expect(renderedPage(text).elements[0]?.tagName, name).toBe('h2')
+      expect(unbalancedTags(text), name).toEqual([])
+    }
+  })
+
+  it('opens the first hundred that did not pass, and folds the rest', () => {
+    const page = renderedPage(summaryOf(runOf({ FAILED: 130, PASSED: 1 })))
+    const [open, folded] = page.elements.filter(({ tagName }) => tagName === 'table')
+    expect(open?.parentNode?.nodeName).not.toBe('details')
+    expect(folded?.parentNode?.nodeName).toBe('details')
+    expect(tableRows(page).filter(([status]) => status === '❌ Failed')).toHaveLength(130 + 5)
+  })
+
+  it('masks the key', () => {
+    const run = aRun({ testCases: [aTestCase({ title: 'a "key" b' })] })
+    const text = textOf(
+      jobSummary(aStepResult({ run, order: { environment: '"key"' } }), { apiKey: '"key"', alreadyBytes: 0 }),
+    )
+    expect(text).toContain('<code>a *** b</code>')
+    expect(text).toContain('Environment <code>***</code>')
+  })
+})
+
+describe('the limits of the job summary', () => {
+  it('are a thousand rows, the slowest five among them, and it says what it left out', () => {
+    const text = summaryOf(runOf({ PASSED: 95_000, FAILED: 300, TIMEDOUT: 4_700 }))
+    expect(rowsOf(text)).toBe(1000)
+    expect(text).toContain('<b>Not all shown:</b> 995 of 100,000 test cases.')
+    expect(text).toContain('<summary>More that did not pass (4,900, the first 895 shown)</summary>')
+    expect(text).toContain('<summary>Slowest (5)</summary>')
+    expect(text).not.toContain('<summary>Passed')
+    expect(countedBytes(text)).toBeLessThan(LIMIT_BYTES)
+  })
+
+  it('are not reached by a thousand rows with the slowest', () => {
+    const text = summaryOf(runOf({ FAILED: 995 }))
+    expect(rowsOf(text)).toBe(1000)
+    expect(text).not.toContain('Not all shown')
+  })
+
+  it('hold for titles that grow when they are escaped, and cut between rows', () => {
+    const titles = Array.from({ length: 1000 }, (_, index) => `${index} ${'"&😀.'.repeat(100)}`)
+    const testCases = titles.map((title) => aTestCase({ title, status: 'FAILED' }))
+    const text = summaryOf(aStepResult({ run: aRun({ status: 'FAILED', testCases }) }))
+    const shown = rowsOf(text) - 5
+    expect(countedBytes(text)).toBeLessThan(LIMIT_BYTES)
+    expect(countedBytes(text)).toBeGreaterThan(LIMIT_BYTES - 5_000)
+    expect(shown).toBeLessThan(900)
+    expect(text).toContain(`Not all shown:</b> ${shown} of 1,000 test cases.`)
+    expect(unbalancedTags(text)).toEqual([])
+    expect(tableRows(renderedPage(text)).every((cells) => cells.length === 3)).toBe(true)
+  })
+
+  it('count in what the file holds already, for any number of cases and any of their lengths', () => {
+    const cases = fc.record({ count: fc.nat(1500), titleChars: fc.nat(300) })
+    fc.assert(
+      fc.property(cases, fc.nat(1_100_000), ({ count, titleChars }, alreadyBytes) => {
+        const testCases = Array.from({ length: count }, () =>
+          aTestCase({ title: '<'.repeat(titleChars), status: 'FAILED' }),
+        )
+        const text = summaryOf(aStepResult({ run: aRun({ status: 'FAILED', testCases }) }), alreadyBytes)
+        const isHeadlineAlone = /^\n*## [^\n]*\n$/.test(text) || text === ''
+        expect(isHeadlineAlone || alreadyBytes + countedBytes(text) <= LIMIT_BYTES).toBe(true)
+        expect(alreadyBytes > 1_048_576 || alreadyBytes + countedBytes(text) <= 1_048_576).toBe(true)
+        expect(rowsOf(text)).toBeLessThanOrEqual(1000)
+        // Every case is shown, or said to be left out.
+        const [, left = 0] = text.match(/Not all shown:<\/b> [\d,]+ of/) ?? [undefined, 1]
+        if (!isHeadlineAlone && left === 1) expect(rowsOf(text)).toBe(count + Math.min(count, 5))
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  it('leave the headline alone where the file is full, and nothing where even that would lose the whole', () => {
+    expect(summaryOf(ENDINGS.failed, 899_990)).toBe('\n\n## ❌ Tests failed: 5 of 40\n')
+    expect(summaryOf(ENDINGS.failed, 950_000)).toBe('\n\n## ❌ Tests failed: 5 of 40\n')
+    expect(summaryOf(ENDINGS.failed, 1_048_570)).toBe('')
+  })
+
+  it('begin a page of its own below what the file holds already', () => {
+    const before = '<table><tr><td>never closed'
+    const page = renderedPage(before + summaryOf(ENDINGS.passed, before.length))
+    expect(page.elements.some(({ tagName }) => tagName === 'h2')).toBe(true)
+  })
+})
+
+describe('summary.md', () => {
+  it('is the same page as long as nothing is left out', () => {
+    for (const [name, result] of Object.entries(ENDINGS)) {
+      const page = renderedPage(textOf(jobSummary(result, { apiKey: '', alreadyBytes: 0 })))
+      const full = renderedPage(fullOf(result))
+      expect([full.skeleton, full.codes], name).toEqual([page.skeleton, page.codes])
+    }
+  })
+
+  it('has every row, and says nothing of rows left out', () => {
+    const text = fullOf(runOf({ FAILED: 3_000, PASSED: 2_000 }))
+    expect(rowsOf(text)).toBe(5_005)
+    expect(text).not.toContain('shown')
+  })
+
+  it('shows each of ten thousand hostile titles whole, in a row of its own', () => {
+    const seen = (text = '') => text.replace(/[^\p{L}\p{N}\p{P}\p{S}]|[\u115f\u3164]/gu, '')
+    // What follows an escape may be swallowed with it, as a terminal would.
+    const title = hostileText().map((text) => text.replaceAll('\u001b', '').replaceAll('\u009b', ''))
+    fc.assert(
+      fc.property(fc.array(title, { minLength: 500, maxLength: 500 }), (titles) => {
+        const testCases = titles.map((title) => aTestCase({ title, status: 'FAILED', durationMs: undefined }))
+        const page = renderedPage(fullOf(aStepResult({ run: aRun({ status: 'FAILED', testCases }) })))
+        const rows = tableRows(page).filter(([status]) => status !== 'Status')
+        expect(rows.map(([, shown]) => seen(shown).replace('(untitled)', ''))).toEqual(titles.map(seen))
+      }),
+      { numRuns: 20, endOnFailure: true },
+    )
+  })
+})

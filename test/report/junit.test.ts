@@ -1,0 +1,137 @@
+import { XMLParser, XMLValidator } from 'fast-xml-parser'
+import { describe, expect, it } from 'vitest'
+import type { StepResult } from '../../src/domain/step-result.ts'
+import { junit } from '../../src/report/junit.ts'
+import { aRun, aStepResult, aTestCase, testCasesBy } from '../support/builders.ts'
+import { ENDINGS } from '../support/endings.ts'
+
+const written = (result: StepResult) => [...junit(result, { apiKey: '' })].join('')
+
+interface Case {
+  name: string
+  classname: string
+  time: string
+  failure?: { message: string; type: string; '#text': string }
+  error?: { message: string; type: string; '#text': string }
+  skipped?: { message: string }
+}
+
+interface Suite extends Record<'name' | 'tests' | 'failures' | 'errors' | 'skipped' | 'time', string> {
+  timestamp?: string
+  testcase: Case[]
+}
+
+function parsed(result: StepResult): { suites: Omit<Suite, 'testcase'>; suite: Suite; cases: Case[] } {
+  const xml = written(result)
+  expect(XMLValidator.validate(xml)).toBe(true)
+  const parser = new XMLParser({
+    ignoreAttributes: false,
+    attributeNamePrefix: '',
+    parseTagValue: false,
+    isArray: (name) => name === 'testcase',
+  })
+  const { testsuite, ...suites } = parser.parse(xml).testsuites
+  return { suites, suite: testsuite, cases: testsuite.testcase ?? [] }
+}
+
+describe('junit.xml', () => {
+  it('is what readers of JUnit know', () => {
+    const run = aRun({
+      status: 'FAILED',
+      testCases: [
+        aTestCase({ title: 'a <b>', durationMs: 1 }),
+        aTestCase({ title: 'c', status: 'FAILED', durationMs: 61_250 }),
+        aTestCase({ title: 'd', status: 'SKIPPED', durationMs: 0 }),
+      ],
+    })
+    expect(written(aStepResult({ run }))).toBe(`<?xml version="1.0" encoding="UTF-8"?>
+<testsuites name="web-shop" tests="3" failures="1" errors="0" skipped="1" time="184.000">
+<testsuite name="web-shop" tests="3" failures="1" errors="0" skipped="1" time="184.000" timestamp="2026-03-01T10:00:00">
+<testcase classname="test-run" name="a &lt;b&gt;" time="0.001"/>
+<testcase classname="test-run" name="c" time="61.250"><failure message="FAILED" type="FAILED">The service gave this test case the status FAILED after 1 min 1 s.</failure></testcase>
+<testcase classname="test-run" name="d" time="0.000"><skipped message="SKIPPED"/></testcase>
+</testsuite>
+</testsuites>
+`)
+  })
+
+  it('counts on both levels what its cases say', () => {
+    for (const [name, result] of Object.entries(ENDINGS)) {
+      const { suites, suite, cases } = parsed(result)
+      const counted = {
+        tests: `${cases.length}`,
+        failures: `${cases.filter(({ failure }) => failure !== undefined).length}`,
+        errors: `${cases.filter(({ error }) => error !== undefined).length}`,
+        skipped: `${cases.filter(({ skipped }) => skipped !== undefined).length}`,
+      }
+      expect(suites, name).toMatchObject(counted)
+      expect(suite, name).toMatchObject(counted)
+    }
+  })
+
+  it('has a failure for failed cases, an error for timed-out and interrupted ones, each with text', () => {
+    const { cases } = parsed(ENDINGS.failed)
+    const failed = cases.filter(({ failure }) => failure)
+    const errors = cases.filter(({ error }) => error)
+    expect(failed.map(({ name }) => name)).toEqual(['failed case 1', 'failed case 2', 'failed case 3'])
+    expect(errors.map(({ name }) => name)).toEqual(['timedout case 1', 'interrupted case 1'])
+    for (const { failure, error } of [...failed, ...errors])
+      expect((failure ?? error)?.['#text']).toMatch(/status [A-Z]+ after/)
+  })
+
+  it('skips what neither passed nor failed, and lets flaky cases pass', () => {
+    const { cases } = parsed(ENDINGS.failed)
+    const skipped = cases.filter((testCase) => testCase.skipped).map(({ name }) => name)
+    expect(skipped).toEqual(['quarantined case 1', 'skipped case 1', 'skipped case 2', 'skipped case 3'])
+    expect(cases.find(({ name }) => name === 'flaky case 1')).toEqual({
+      classname: 'test-run',
+      name: 'flaky case 1',
+      time: '1.200',
+    })
+  })
+
+  it.each([
+    'timedOut',
+    'cancelled',
+    'interrupted',
+    'unknownStatus',
+    'failedWithoutFailedCase',
+    'failedWithoutResults',
+  ] as const)('has an error of the run itself for the ending %s', (name) => {
+    const { cases } = parsed(ENDINGS[name])
+    expect(cases.at(-1)).toMatchObject({ name: 'The run itself', error: { type: ENDINGS[name].run?.statusText } })
+    expect(cases.at(-1)?.error?.['#text']).toContain('run_7f3a')
+  })
+
+  it.each(['passed', 'passedWithFailures', 'failed', 'allSkipped'] as const)('has none for the ending %s', (name) => {
+    expect(parsed(ENDINGS[name]).cases.map(({ name }) => name)).not.toContain('The run itself')
+  })
+
+  it('names each case differently, the run itself too', () => {
+    const testCases = ['a', 'a', ' a\n', 'The run itself', '', '\u0000'].map((title) => aTestCase({ title }))
+    const { cases } = parsed(aStepResult({ run: aRun({ status: 'CANCELLED', testCases }) }))
+    expect(cases.map(({ name }) => name)).toEqual([
+      'a',
+      'a (2)',
+      'a (3)',
+      'The run itself',
+      '(untitled)',
+      '(untitled) (2)',
+      'The run itself (2)',
+    ])
+  })
+
+  it('sums durations up where the run has no times, and has no time where there are none', () => {
+    const times = { startedAt: undefined, finishedAt: undefined }
+    const timed = parsed(aStepResult({ run: aRun({ ...times, testCases: testCasesBy({ PASSED: 3 }) }) }))
+    expect(timed.suite).toMatchObject({ time: '3.600' })
+    expect(timed.suite.timestamp).toBeUndefined()
+    const untimed = parsed(aStepResult({ run: aRun({ ...times, testCases: [aTestCase({ durationMs: undefined })] }) }))
+    expect(untimed.cases[0]?.time).toBe('0.000')
+  })
+
+  it('bears the name of the test suite in its workflow', () => {
+    const target = { kind: 'test-suite', testSuiteId: 'smoke "1"' } as const
+    expect(parsed(aStepResult({ target })).suite.name).toBe('smoke "1"')
+  })
+})

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest'
+import { reportFiles } from '../../src/report/report-files.ts'
+import { aRun, aStepResult, aTestCase, testCasesBy } from '../support/builders.ts'
+import { ENDINGS } from '../support/endings.ts'
+
+describe('the report files', () => {
+  it('are four for every run that has results, whatever its end', () => {
+    for (const name of [
+      'passed',
+      'failed',
+      'timedOut',
+      'cancelled',
+      'interrupted',
+      'noTestsListed',
+      'abortedRunOver',
+    ] as const) {
+      const names = reportFiles(ENDINGS[name], { apiKey: '' }).map((file) => file.name)
+      expect(names).toEqual(['results.json', 'junit.xml', 'ctrf.json', 'summary.md'])
+    }
+  })
+
+  it('are none where the service never sent results', () => {
+    for (const name of ['noResults', 'waitLimit', 'aborted', 'startRefused', 'started'] as const) {
+      expect(reportFiles(ENDINGS[name], { apiKey: '' })).toEqual([])
+    }
+  })
+
+  it('can be read more than once, and never hold the key', () => {
+    const key = 'sk_live_12345678'
+    const testCases = [aTestCase({ title: `uses ${key}` }), aTestCase({ title: 'b', status: key })]
+    for (const { chunks } of reportFiles(aStepResult({ run: aRun({ testCases }) }), { apiKey: key })) {
+      const text = [...chunks()].join('')
+      expect([...chunks()].join('')).toBe(text)
+      expect(text).toContain('uses ***')
+      expect(text).not.toContain(key)
+    }
+  })
+
+  it('hold a hundred thousand test cases, in pieces that stay small', () => {
+    const testCases = testCasesBy({ PASSED: 95_000, FAILED: 5_000 })
+    const result = aStepResult({ run: aRun({ status: 'FAILED', testCases }) })
+    const marks = {
+      'results.json': '"title"',
+      'junit.xml': '<testcase ',
+      'ctrf.json': '"name"',
+      'summary.md': '<tr><td>',
+    }
+    for (const { name, chunks } of reportFiles(result, { apiKey: 'sk_live_12345678' })) {
+      let found = 0
+      for (const chunk of chunks()) {
+        found += chunk.split(marks[name]).length - 1
+        expect(chunk.length).toBeLessThan(300_000)
+      }
+      // The summary lists the slowest five again; CTRF names its tool too.
+      expect(found, name).toBe(100_000 + { 'results.json': 0, 'junit.xml': 0, 'ctrf.json': 1, 'summary.md': 5 }[name])
+    }
+  })
+})

@@ -1,0 +1,57 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { resultsJson } from '../../src/report/results-json.ts'
+import { aRun, aStepResult } from '../support/builders.ts'
+
+const written = (asSent: unknown, apiKey = '') =>
+  [...resultsJson(aStepResult({ run: aRun({ asSent }) }), { apiKey })].join('')
+
+describe('results.json', () => {
+  it('is the run as the service sent it, one test case a line', () => {
+    const sent = {
+      status: 'PASSED',
+      extra: [1, { a: [] }],
+      results: { testCases: [{ title: 'a' }, { title: 'b' }], more: {} },
+    }
+    const text = written(sent)
+    expect(JSON.parse(text)).toEqual(sent)
+    expect(text.split('\n')).toContain('{"title":"a"},')
+  })
+
+  it('reads back whatever JSON it was', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 6 }), (sent) => {
+        expect(JSON.parse(written(sent))).toEqual(JSON.parse(JSON.stringify(sent)))
+      }),
+    )
+  })
+
+  it('is null where the service never answered', () => {
+    const result = aStepResult({ ending: { kind: 'started' } })
+    expect([...resultsJson(result, { apiKey: '' })].join('')).toBe('null\n')
+  })
+
+  it('has the key masked at every depth, in names too, however JSON would have escaped it', () => {
+    const key = 'a"\\<☃##[b'
+    const sent = { [`x${key}`]: key, results: { testCases: [{ title: `>${key}<`, deeper: { [key]: [[key]] } }] } }
+    const masked = { 'x***': '***', results: { testCases: [{ title: '>***<', deeper: { '***': [['***']] } }] } }
+    expect(JSON.parse(written(sent, key))).toEqual(masked)
+  })
+
+  it('is written in pieces that stay small, however many the test cases', () => {
+    const testCases = Array.from({ length: 20_000 }, (_, index) => ({
+      title: `case ${index}`,
+      status: 'PASSED',
+      durationMs: 1,
+    }))
+    const run = aRun({ asSent: { results: { testCases } } })
+    const chunks = [...resultsJson(aStepResult({ run }), { apiKey: 'k' })]
+    expect(Math.max(...chunks.map(({ length }) => length))).toBeLessThan(50_000)
+    expect(JSON.parse(chunks.join('')).results.testCases).toHaveLength(20_000)
+  })
+
+  it('is written for an answer nested deeper than anybody can read', () => {
+    const deep: unknown = JSON.parse(`{"results":${'['.repeat(200_000)}${']'.repeat(200_000)}}`)
+    expect(() => JSON.parse(written(deep))).not.toThrow()
+  })
+})

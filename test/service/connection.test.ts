@@ -1,0 +1,225 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { promisify } from 'node:util'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { openConnections } from '../../src/service/connection.ts'
+import { forwardProxy } from '../support/forward-proxy.ts'
+import { closedPort, json, recordingServer, tcpServer } from '../support/recording-server.ts'
+import { selfSignedCertificate } from '../support/self-signed-certificate.ts'
+import { betweenPolls, failureOf, patient, sendJsonTo } from '../support/service-requests.ts'
+
+async function tlsService() {
+  const certificate = selfSignedCertificate()
+  const before = getCACertificates('default')
+  setDefaultCACertificates([certificate.cert])
+  onTestFinished(() => setDefaultCACertificates(before))
+  return recordingServer(json({ runId: 'r-1' }), certificate)
+}
+
+const START = ['POST', ['v1', 'projects', 'p', 'runs'], { branch: 'main' }] as const
+
+describe('without a proxy', () => {
+  it('the service is reached directly, over TLS', async () => {
+    const service = await tlsService()
+    const send = await sendJsonTo(service.origin)
+    expect(await send(...START, patient())).toEqual({ runId: 'r-1' })
+    expect(service.received[0]?.headers.host).toBe(`127.0.0.1:${service.port}`)
+  })
+
+  it('the proxy variables of this process play no part', async () => {
+    const service = await tlsService()
+    const proxy = await forwardProxy()
+    process.env.https_proxy = proxy.address
+    onTestFinished(() => {
+      delete process.env.https_proxy
+    })
+    const send = await sendJsonTo(service.origin, { proxies: { httpProxy: proxy.address } })
+    await send(...START, patient())
+    expect(proxy.asked).toEqual([])
+  })
+})
+
+describe('the proxy for https', () => {
+  it('is asked for a tunnel to the service, loopback or not, and sees nothing of the request', async () => {
+    const service = await tlsService()
+    const proxy = await forwardProxy()
+    const send = await sendJsonTo(service.origin, { proxies: { httpsProxy: proxy.address } })
+    expect(await send(...START, patient())).toEqual({ runId: 'r-1' })
+    expect(proxy.asked).toEqual([`CONNECT 127.0.0.1:${service.port}`])
+    expect(proxy.headers[0]).not.toHaveProperty('authorization')
+    expect(service.received[0]).toMatchObject({
+      target: '/v1/projects/p/runs',
+      headers: { host: `127.0.0.1:${service.port}`, authorization: 'Bearer key-1' },
+    })
+  })
+
+  it('is told the name and the password in its address, and the service is not', async () => {
+    const service = await tlsService()
+    const proxy = await forwardProxy()
+    const httpsProxy = proxy.address.replace('//', '//ann:p%40ss@')
+    const send = await sendJsonTo(service.origin, { proxies: { httpsProxy } })
+    await send(...START, patient())
+    expect(proxy.headers[0]?.['proxy-authorization']).toBe(`Basic ${btoa('ann:p@ss')}`)
+    expect(service.received[0]?.headers).not.toHaveProperty('proxy-authorization')
+  })
+
+  it('may be the one for http too, which an https address does not use', async () => {
+    const service = await tlsService()
+    const [httpsProxy, httpProxy] = [await forwardProxy(), await forwardProxy()]
+    const proxies = { httpsProxy: httpsProxy.address, httpProxy: httpProxy.address }
+    await (await sendJsonTo(service.origin, { proxies }))(...START, patient())
+    await (await sendJsonTo(service.origin, { proxies: { httpProxy: httpProxy.address } }))(...START, patient())
+    expect(httpsProxy.asked).toHaveLength(1)
+    expect(httpProxy.asked).toEqual([])
+    expect(service.received).toHaveLength(2)
+  })
+
+  it('keeps its tunnel for the requests that follow', async () => {
+    const service = await tlsService()
+    const proxy = await forwardProxy()
+    const send = await sendJsonTo(service.origin, { proxies: { httpsProxy: proxy.address } })
+    for (let poll = 0; poll < 3; poll++) {
+      await send('GET', ['v1'], undefined, patient())
+      await betweenPolls()
+    }
+    expect(service.received).toHaveLength(3)
+    expect(proxy.asked).toHaveLength(1)
+  })
+
+  it.each(['407 Proxy Authentication Required', '403 Forbidden', '502 Bad Gateway'])(
+    'refuses with %s, and the request was not sent',
+    async (refusal) => {
+      const service = await tlsService()
+      const proxy = await forwardProxy({ refusal })
+      const send = await sendJsonTo(service.origin, { proxies: { httpsProxy: proxy.address } })
+      expect(await failureOf(send(...START, patient()))).toMatchObject({
+        kind: 'not-sent',
+        reason: expect.stringContaining(refusal.slice(0, 3)),
+      })
+      expect(service.connections).toHaveLength(0)
+    },
+  )
+
+  it('is not there, and the request was not sent', async () => {
+    const service = await tlsService()
+    const proxies = { httpsProxy: `http://127.0.0.1:${await closedPort()}` }
+    const send = await sendJsonTo(service.origin, { proxies })
+    expect(await failureOf(send(...START, patient()))).toMatchObject({
+      kind: 'not-sent',
+      reason: expect.stringContaining('ECONNREFUSED'),
+    })
+    expect(service.connections).toHaveLength(0)
+  })
+
+  it('closes without a word, and the request was not sent', async () => {
+    const service = await tlsService()
+    const proxy = await tcpServer((socket) => socket.once('data', () => socket.end()))
+    const send = await sendJsonTo(service.origin, { proxies: { httpsProxy: `http://127.0.0.1:${proxy.port}` } })
+    expect(await failureOf(send(...START, patient()))).toMatchObject({ kind: 'not-sent' })
+    expect(proxy.connections).toHaveLength(1)
+    expect(service.connections).toHaveLength(0)
+  })
+
+  it('hides no certificate that is not trusted', async () => {
+    const service = await recordingServer(json({ runId: 'r-1' }), selfSignedCertificate())
+    const proxy = await forwardProxy()
+    const send = await sendJsonTo(service.origin, { proxies: { httpsProxy: proxy.address } })
+    expect(await failureOf(send(...START, patient()))).toEqual({
+      kind: 'untrusted-certificate',
+      code: 'DEPTH_ZERO_SELF_SIGNED_CERT',
+    })
+    expect(service.received).toHaveLength(0)
+  })
+
+  it('lets a request through no more that was given up while it made the tunnel', async () => {
+    const go = Promise.withResolvers<void>()
+    const service = await tlsService()
+    const proxy = await forwardProxy({ until: go.promise })
+    const send = await sendJsonTo(service.origin, { proxies: { httpsProxy: proxy.address } })
+    const abort = new AbortController()
+    const request = failureOf(send(...START, { ...patient(), signalUntilSent: abort.signal }))
+    await proxy.asking()
+    abort.abort()
+    expect(await request).toMatchObject({ kind: 'not-sent' })
+
+    go.resolve()
+    await service.connected(1)
+    const closed = new Promise((resolve) => service.connections[0]?.once('close', resolve))
+    await Promise.race([closed, service.arrived(1)])
+    expect(service.received).toEqual([])
+  })
+})
+
+describe('the proxy for http', () => {
+  it('is given the whole request of an http address', async () => {
+    const service = await recordingServer(json({ runId: 'r-1' }))
+    const proxy = await forwardProxy()
+    const send = await sendJsonTo(service.origin, { proxies: { httpProxy: proxy.address } })
+    expect(await send(...START, patient())).toEqual({ runId: 'r-1' })
+    expect(proxy.asked).toEqual([`POST ${service.origin}/v1/projects/p/runs`])
+    expect(service.received[0]).toMatchObject({
+      target: '/v1/projects/p/runs',
+      headers: { host: `127.0.0.1:${service.port}` },
+      body: '{"branch":"main"}',
+    })
+  })
+})
+
+describe('NO_PROXY', () => {
+  it.each(['127.0.0.1', '*', 'example.com, 127.0.0.1', 'example.com 127.0.0.1'])(
+    'of %j has the service reached directly',
+    async (noProxy) => {
+      const service = await tlsService()
+      const proxy = await forwardProxy()
+      const send = await sendJsonTo(service.origin, { proxies: { httpsProxy: proxy.address, noProxy } })
+      expect(await send(...START, patient())).toEqual({ runId: 'r-1' })
+      expect(proxy.asked).toEqual([])
+    },
+  )
+
+  it.each(['example.com', 'localhost', '127.0.0.1:1'])('of %j does not', async (noProxy) => {
+    const service = await tlsService()
+    const proxy = await forwardProxy()
+    const send = await sendJsonTo(service.origin, { proxies: { httpsProxy: proxy.address, noProxy } })
+    await send(...START, patient())
+    expect(proxy.asked).toHaveLength(1)
+  })
+})
+
+it('refuses the address of a proxy that is none', async () => {
+  await expect(openConnections('https://tests.example.com', { httpsProxy: 'ftp//nowhere' })).rejects.toThrow()
+})
+
+describe('a certificate of an own authority', () => {
+  const source = (path: string) => new URL(`../../src/${path}`, import.meta.url).href
+  const script = `
+    import { systemClock } from '${source('clock.ts')}'
+    import { openService } from '${source('service/open-service.ts')}'
+    const address = { baseUrl: new URL(process.argv[1]), apiKey: 'key', target: { kind: 'project', projectId: 'p' }, proxies: {} }
+    const service = await openService(address, systemClock)
+    const end = await service.start({}, { signal: new AbortController().signal }).catch((error) => error.failure.kind)
+    process.stdout.write(end, () => process.exit())
+  `
+
+  /** The run's id as a process of its own gets it, or the kind of its failure. */
+  async function startTrusting(extraCaCerts: string, origin: string): Promise<string> {
+    const env = { ...process.env, NODE_EXTRA_CA_CERTS: extraCaCerts }
+    const run = promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script, origin], { env })
+    return (await run).stdout
+  }
+
+  it('is trusted where NODE_EXTRA_CA_CERTS names it, and only there', async () => {
+    const certificate = selfSignedCertificate()
+    const service = await recordingServer(json({ runId: 'r-1' }), certificate)
+    const folder = mkdtempSync(join(tmpdir(), 'ca-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const file = join(folder, 'ca.pem')
+    writeFileSync(file, certificate.cert)
+    const ends = [startTrusting(file, service.origin), startTrusting('', service.origin)]
+    expect(await Promise.all(ends)).toEqual(['r-1', 'untrusted-certificate'])
+    expect(service.received).toHaveLength(1)
+  })
+})

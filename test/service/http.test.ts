@@ -1,0 +1,562 @@
+import type { ServerResponse } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import fc from 'fast-check'
+import Pool from 'undici/lib/dispatcher/pool.js'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createSendJson, parseRetryAfter, REQUEST_LIMIT_MS, type SendJson } from '../../src/service/http.ts'
+import { FakeClock } from '../support/fake-clock.ts'
+import { type Answer, closedPort, json, recordingServer, tcpServer } from '../support/recording-server.ts'
+import { selfSignedCertificate } from '../support/self-signed-certificate.ts'
+import { betweenPolls, failureOf, patient, sendJsonTo } from '../support/service-requests.ts'
+
+async function answeredBy(answer: Answer) {
+  const server = await recordingServer(answer)
+  const send = await sendJsonTo(server.origin)
+  return { server, get: () => send('GET', ['v1', 'thing'], undefined, patient()) }
+}
+
+describe('a request', () => {
+  it('is sent with its method, its path below the prefix, its headers and its JSON', async () => {
+    const server = await recordingServer(json({ fine: true }))
+    const send = await sendJsonTo(`${server.origin}/tests/api/`, { apiKey: 'key-7' })
+    const answer = await send(
+      'POST',
+      ['v1', 'projects', 'web shop', 'runs'],
+      { branch: 'main', left: undefined },
+      patient(),
+    )
+
+    expect(answer).toEqual({ fine: true })
+    expect(server.received).toEqual([
+      {
+        method: 'POST',
+        target: '/tests/api/v1/projects/web%20shop/runs',
+        headers: {
+          host: `127.0.0.1:${server.port}`,
+          connection: 'keep-alive',
+          accept: 'application/json',
+          authorization: 'Bearer key-7',
+          'user-agent': 'a-test/1',
+          'content-type': 'application/json',
+          'content-length': '17',
+        },
+        body: '{"branch":"main"}',
+      },
+    ])
+  })
+
+  it('has no body and says nothing of one when it is a GET', async () => {
+    const server = await recordingServer(json({}))
+    const send = await sendJsonTo(server.origin)
+    await send('GET', ['v1'], undefined, patient())
+
+    const { headers, body } = server.received[0] ?? {}
+    expect(body).toBe('')
+    for (const name of ['content-type', 'content-length', 'transfer-encoding']) expect(headers).not.toHaveProperty(name)
+  })
+
+  it.each([
+    ['a/b', 'a%2Fb'],
+    ['a?b#c', 'a%3Fb%23c'],
+    ['%2e%2e', '%252e%252e'],
+    ['Prüfung ✓', 'Pr%C3%BCfung%20%E2%9C%93'],
+    ['a\r\nb', 'a%0D%0Ab'],
+    ["it's (1)*~!", "it's%20(1)*~!"],
+  ])('carries the id %j as one segment of the path', async (id, encoded) => {
+    const server = await recordingServer(json({}))
+    const send = await sendJsonTo(server.origin)
+    await send('GET', ['v1', id, 'runs'], undefined, patient())
+    expect(server.received[0]?.target).toBe(`/v1/${encoded}/runs`)
+  })
+
+  it('can be undone to the id it carries, for any id', async () => {
+    const server = await recordingServer(json({}))
+    const send = await sendJsonTo(`${server.origin}/prefix`)
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: 'grapheme', minLength: 1 }), async (id) => {
+        await send('GET', ['v1', id, 'runs'], undefined, patient())
+        const segments = server.received.at(-1)?.target.split('/') ?? []
+        expect(segments).toHaveLength(5)
+        expect(decodeURIComponent(segments[3] ?? '')).toBe(id)
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  it('is followed by others over the same connection', async () => {
+    const server = await recordingServer(json({}))
+    const send = await sendJsonTo(server.origin)
+    for (let poll = 0; poll < 5; poll++) {
+      await send('GET', ['v1'], undefined, patient())
+      await betweenPolls()
+    }
+    expect(server.received).toHaveLength(5)
+    expect(server.connections).toHaveLength(1)
+  })
+
+  it('is followed at once by another over the same connection', async () => {
+    const server = await recordingServer(json({}))
+    const send = await sendJsonTo(server.origin)
+    await send('POST', ['v1'], {}, patient())
+    await send('GET', ['v1'], undefined, patient())
+    expect(server.received).toHaveLength(2)
+    expect(server.connections).toHaveLength(1)
+  })
+
+  it('gets a new connection where the one before broke', async () => {
+    const server = await recordingServer((response, request) => {
+      if (server.received.length === 1) response.destroy()
+      else json({ fine: true })(response, request)
+    })
+    const send = await sendJsonTo(server.origin)
+    await failureOf(send('GET', ['v1'], undefined, patient()))
+    expect(await send('GET', ['v1'], undefined, patient())).toEqual({ fine: true })
+  })
+})
+
+describe('an answer', () => {
+  it.each(['application/json', 'application/json; charset=utf-8', 'Application/JSON', 'application/problem+json'])(
+    'is read with the content type %s',
+    async (contentType) => {
+      const { get } = await answeredBy(json({ fine: true }, 200, { 'content-type': contentType }))
+      expect(await get()).toEqual({ fine: true })
+    },
+  )
+
+  it('is read without a content type, and with any status of 2xx', async () => {
+    const { get } = await answeredBy((response) => response.writeHead(202).end('[1]'))
+    expect(await get()).toEqual([1])
+  })
+
+  it('is read after early hints', async () => {
+    const { get } = await answeredBy((response, request) => {
+      response.writeEarlyHints({ link: '</a>; rel=preload' }, () => json({ fine: true })(response, request))
+    })
+    expect(await get()).toEqual({ fine: true })
+  })
+
+  it('is read in pieces that cut its characters', async () => {
+    const bytes = Buffer.from('{"title":"größer → ✓"}')
+    const { get } = await answeredBy(async (response) => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      for (const byte of bytes) await new Promise((resolve) => response.write(Buffer.from([byte]), resolve))
+      response.end()
+    })
+    expect(await get()).toEqual({ title: 'größer → ✓' })
+  })
+
+  it.each(['text/html', 'text/plain; x=application/json', 'application/jsonp', 'application/xml'])(
+    'is broken with the content type %s',
+    async (contentType) => {
+      const { get } = await answeredBy(json({ fine: true }, 200, { 'content-type': contentType }))
+      expect(await failureOf(get())).toEqual({
+        kind: 'broken-answer',
+        expected: 'the content type application/json',
+        got: contentType,
+      })
+    },
+  )
+
+  it.each([
+    ['', 'an empty body'],
+    ['<html>', '<html>'],
+    ['{"runId":', '{"runId":'],
+    ['NaN', 'NaN'],
+  ])('is broken where it is %j, which is not JSON', async (body, got) => {
+    const { get } = await answeredBy((response) =>
+      response.writeHead(200, { 'content-type': 'application/json' }).end(body),
+    )
+    expect(await failureOf(get())).toEqual({ kind: 'broken-answer', expected: 'JSON', got })
+  })
+
+  it('is quoted only in part where it is not JSON', async () => {
+    const { get } = await answeredBy((response) => response.writeHead(200).end('x'.repeat(100_000)))
+    expect(await failureOf(get())).toEqual({ kind: 'broken-answer', expected: 'JSON', got: 'x'.repeat(500) })
+  })
+
+  it('is read where its body has 64 MiB, and broken where it has one byte more', async () => {
+    const limitBytes = 64 * 1024 * 1024
+    let size = limitBytes
+    const { get } = await answeredBy((response) => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.end(
+        Buffer.alloc(size, 'a')
+          .fill('"', 0, 1)
+          .fill('"', size - 1),
+      )
+    })
+    expect(((await get()) as string).length).toBe(limitBytes - 2)
+    size++
+    expect(await failureOf(get())).toEqual({
+      kind: 'broken-answer',
+      expected: `a body of at most ${limitBytes} bytes`,
+      got: 'a larger one',
+    })
+  })
+
+  it.each([
+    ['shorter than it says', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"runId"'],
+    ['cut in a chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n64\r\n{"runId"'],
+    ['without its last chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n8\r\n{"runId"\r\n'],
+  ])('is broken where it is %s', async (_, answer) => {
+    const server = await tcpServer((socket) => socket.once('data', () => socket.end(answer)))
+    const send = await sendJsonTo(`http://127.0.0.1:${server.port}`)
+    expect(await failureOf(send('GET', ['v1'], undefined, patient()))).toEqual({
+      kind: 'broken-answer',
+      expected: 'a complete answer',
+      got: '8 bytes, then the end of the connection',
+    })
+  })
+
+  it('is broken where the connection is reset in the middle of it', async () => {
+    const server = await tcpServer((socket) =>
+      socket.once('data', () => {
+        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"runId"', () =>
+          setImmediate(() => socket.resetAndDestroy()),
+        )
+      }),
+    )
+    const send = await sendJsonTo(`http://127.0.0.1:${server.port}`)
+    expect(await failureOf(send('GET', ['v1'], undefined, patient()))).toMatchObject({ kind: 'broken-answer' })
+  })
+})
+
+describe('an answer with another status', () => {
+  it.each([301, 302, 303, 307, 308])('%i is not followed', async (status) => {
+    const elsewhere = await recordingServer(json({ runId: 'stolen' }))
+    const { server, get } = await answeredBy((response) =>
+      response.writeHead(status, { location: `${elsewhere.origin}/v1/thing` }).end(),
+    )
+    expect(await failureOf(get())).toEqual({ kind: 'status', status })
+    expect(server.received).toHaveLength(1)
+    expect(elsewhere.connections).toHaveLength(0)
+  })
+
+  it.each([400, 401, 404, 500])('%i has the text of the error object', async (status) => {
+    const { get } = await answeredBy(json({ error: 'no such project', more: 1 }, status))
+    expect(await failureOf(get())).toEqual({ kind: 'status', status, error: 'no such project' })
+  })
+
+  it.each([
+    ['<h1>Bad Gateway</h1>', '<h1>Bad Gateway</h1>'],
+    ['null', 'null'],
+    ['{"error":{"code":7}}', '{"error":{"code":7}}'],
+    ['y'.repeat(700), 'y'.repeat(500)],
+  ])('has the beginning of the body where that is no error object', async (body, error) => {
+    const { get } = await answeredBy((response) => response.writeHead(502).end(body))
+    expect(await failureOf(get())).toEqual({ kind: 'status', status: 502, error })
+  })
+
+  it('has no text where the body is blank', async () => {
+    const { get } = await answeredBy((response) => response.writeHead(503).end(' \n'))
+    expect(await failureOf(get())).toEqual({ kind: 'status', status: 503 })
+  })
+
+  it('tells for how long the service asks to be left alone', async () => {
+    const clock = new FakeClock(Date.UTC(2026, 4, 6, 7, 8, 9))
+    const asked = ['7', 'Wed, 06 May 2026 07:08:19 GMT']
+    const server = await recordingServer((response, request) =>
+      json({ error: 'later' }, 429, { 'retry-after': asked[server.received.length - 1] ?? '' })(response, request),
+    )
+    const send = await sendJsonTo(server.origin, { clock })
+    const later = { kind: 'status', status: 429, error: 'later' }
+    expect(await failureOf(send('POST', ['v1'], {}, patient()))).toEqual({ ...later, retryAfterMs: 7_000 })
+    expect(await failureOf(send('POST', ['v1'], {}, patient()))).toEqual({ ...later, retryAfterMs: 10_000 })
+  })
+})
+
+describe('Retry-After', () => {
+  const now = { epochMs: () => Date.UTC(2026, 0, 1) }
+
+  it.each([
+    [undefined, undefined],
+    ['', undefined],
+    ['soon', undefined],
+    ['0', 0],
+    [' 120 ', 120_000],
+    ['Thu, 01 Jan 2026 00:01:30 GMT', 90_000],
+    ['Wed, 31 Dec 2025 23:59:59 GMT', 0],
+    ['-5', 0],
+  ])('%j asks for %j ms', (value, ms) => {
+    expect(parseRetryAfter(value, now)).toBe(ms)
+  })
+
+  it('asks for no negative time, whatever it holds', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string(),
+          fc.date({ noInvalidDate: true }).map((date) => date.toUTCString()),
+        ),
+        (value) => {
+          const ms = parseRetryAfter(value, now)
+          if (ms !== undefined) expect(ms).toBeGreaterThanOrEqual(0)
+        },
+      ),
+    )
+  })
+})
+
+// What a start's repetition rests on: `not-sent` only where the service cannot have taken the request.
+describe('a request of which nothing reached the service', () => {
+  const start = (send: SendJson) => send('POST', ['v1', 'projects', 'p', 'runs'], { branch: 'main' }, patient())
+
+  it('was not sent where nobody listens', async () => {
+    const port = await closedPort()
+    const send = await sendJsonTo(`http://127.0.0.1:${port}`)
+    expect(await failureOf(start(send))).toEqual({ kind: 'not-sent', reason: `connect ECONNREFUSED 127.0.0.1:${port}` })
+  })
+
+  it('was not sent where no address of several listens', async () => {
+    const send = await sendJsonTo(`http://localhost:${await closedPort()}`)
+    expect(await failureOf(start(send))).toMatchObject({
+      kind: 'not-sent',
+      reason: expect.stringContaining('connect ECONNREFUSED'),
+    })
+  })
+
+  it('was not sent where the name is not known', async () => {
+    const send = await sendJsonTo('https://tests.invalid')
+    expect(await failureOf(start(send))).toMatchObject({
+      kind: 'not-sent',
+      // A machine without a name server says EAI_AGAIN.
+      reason: expect.stringMatching(/getaddrinfo (ENOTFOUND|EAI_AGAIN) tests\.invalid/),
+    })
+  })
+
+  it.each([
+    ['closes', (socket: Socket) => socket.end()],
+    ['resets', (socket: Socket) => socket.resetAndDestroy()],
+    ['answers with something else', (socket: Socket) => socket.end('220 mail.example.com ESMTP\r\n')],
+  ])('was not sent where the other side %s in the TLS handshake', async (_, end) => {
+    const heard: Buffer[] = []
+    const server = await tcpServer((socket) =>
+      socket.on('data', (chunk) => heard.push(chunk)).once('data', () => end(socket)),
+    )
+    const send = await sendJsonTo(`https://127.0.0.1:${server.port}`)
+    expect(await failureOf(start(send))).toMatchObject({ kind: 'not-sent' })
+    expect(Buffer.concat(heard).includes('Bearer')).toBe(false)
+    expect(server.connections).toHaveLength(1)
+  })
+
+  it('was not sent where the connection takes longer than its own limit', async () => {
+    const server = await tcpServer(() => {})
+    const origin = `https://127.0.0.1:${server.port}`
+    const connections = new Pool(origin, { allowH2: false, connect: { timeout: 1 } })
+    onTestFinished(() => connections.destroy())
+    const settings = {
+      baseUrl: new URL(origin),
+      apiKey: 'key',
+      userAgent: 'a-test',
+      connections,
+      clock: new FakeClock(),
+    }
+    expect(await failureOf(start(createSendJson(settings)))).toMatchObject({
+      kind: 'not-sent',
+      reason: expect.stringContaining('UND_ERR_CONNECT_TIMEOUT'),
+    })
+  })
+
+  it('was not sent where the time limit passes in the TLS handshake', async () => {
+    const server = await tcpServer(() => {})
+    const clock = new FakeClock()
+    const send = await sendJsonTo(`https://127.0.0.1:${server.port}`, { clock })
+    const request = failureOf(start(send))
+    await server.connected(1)
+    expect(await clock.run(request)).toEqual({ kind: 'not-sent', reason: 'no complete answer within 30 s' })
+    expect(clock.now()).toBe(REQUEST_LIMIT_MS)
+  })
+
+  it('ends for good where nobody known has signed the certificate', async () => {
+    const server = await recordingServer(json({ runId: 'r' }), selfSignedCertificate())
+    const send = await sendJsonTo(server.origin)
+    expect(await failureOf(start(send))).toEqual({
+      kind: 'untrusted-certificate',
+      code: 'DEPTH_ZERO_SELF_SIGNED_CERT',
+    })
+    expect(server.received).toHaveLength(0)
+  })
+
+  it.each([
+    ['for another host', { hosts: ['elsewhere.example'] }, 'ERR_TLS_CERT_ALTNAME_INVALID'],
+    ['expired', { notAfter: new Date('2020-01-02') }, 'CERT_HAS_EXPIRED'],
+  ])('ends for good where a trusted certificate is %s', async (_, options, code) => {
+    const certificate = selfSignedCertificate(options)
+    const server = await recordingServer(json({ runId: 'r' }), certificate)
+    const connections = new Pool(server.origin, { allowH2: false, connect: { ca: certificate.cert } })
+    onTestFinished(() => connections.destroy())
+    const settings = {
+      baseUrl: new URL(server.origin),
+      apiKey: 'key',
+      userAgent: 'a-test',
+      connections,
+      clock: new FakeClock(),
+    }
+    expect(await failureOf(start(createSendJson(settings)))).toEqual({ kind: 'untrusted-certificate', code })
+    expect(server.received).toHaveLength(0)
+  })
+})
+
+describe('a request that reached the service', () => {
+  it.each([
+    ['closed', (response: ServerResponse) => response.socket?.end()],
+    ['reset', (response: ServerResponse) => response.socket?.resetAndDestroy()],
+  ])('has no answer where the connection is then %s', async (_, end) => {
+    const { server, get } = await answeredBy(end)
+    expect(await failureOf(get())).toMatchObject({ kind: 'no-answer' })
+    expect(server.received).toHaveLength(1)
+  })
+
+  it('has no answer where the service changes to another protocol', async () => {
+    const server = await tcpServer((socket) =>
+      socket.once('data', () => socket.end('HTTP/1.1 101 Go on\r\nConnection: upgrade\r\nUpgrade: other\r\n\r\n')),
+    )
+    const send = await sendJsonTo(`http://127.0.0.1:${server.port}`)
+    expect(await failureOf(send('GET', ['v1'], undefined, patient()))).toMatchObject({ kind: 'no-answer' })
+  })
+
+  it('has no answer where early hints are all that comes', async () => {
+    const { get } = await answeredBy((response) => {
+      response.writeEarlyHints({ link: '</a>; rel=preload' }, () => response.socket?.end())
+    })
+    expect(await failureOf(get())).toMatchObject({ kind: 'no-answer' })
+  })
+
+  it('has no answer where what comes is not HTTP', async () => {
+    const server = await tcpServer((socket) => socket.once('data', () => socket.end('220 mail.example.com ESMTP\r\n')))
+    const send = await sendJsonTo(`http://127.0.0.1:${server.port}`)
+    expect(await failureOf(send('GET', ['v1'], undefined, patient()))).toMatchObject({ kind: 'no-answer' })
+  })
+
+  it.each([
+    [undefined, 'no complete answer within 30 s', REQUEST_LIMIT_MS],
+    [3_712.3456, 'no complete answer within 3.7 s', 3_712.3456],
+    [90_000, 'no complete answer within 30 s', REQUEST_LIMIT_MS],
+  ])('has no answer where the limit of %j ms passes', async (limitMs, reason, endMs) => {
+    const server = await recordingServer(() => {})
+    const clock = new FakeClock()
+    const send = await sendJsonTo(server.origin, { clock })
+    const request = failureOf(
+      send('GET', ['v1'], undefined, { ...patient(), ...(limitMs === undefined ? {} : { limitMs }) }),
+    )
+    await server.arrived(1)
+    expect(await clock.run(request)).toEqual({ kind: 'no-answer', reason })
+    expect(clock.now()).toBe(endMs)
+    expect(server.received).toHaveLength(1)
+  })
+
+  it('has no answer where the limit passes in the middle of the body', async () => {
+    const begun = Promise.withResolvers<void>()
+    const server = await recordingServer((response) => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.write('{"status":', () => begun.resolve())
+    })
+    const clock = new FakeClock()
+    const send = await sendJsonTo(server.origin, { clock })
+    const request = failureOf(send('GET', ['v1'], undefined, patient()))
+    await begun.promise
+    expect(await clock.run(request)).toMatchObject({ kind: 'no-answer' })
+  })
+
+  it('leaves no timer behind when it is answered', async () => {
+    const clock = new FakeClock()
+    const server = await recordingServer(json({}))
+    const send = await sendJsonTo(server.origin, { clock })
+    await send('GET', ['v1'], undefined, patient())
+    await expect(clock.run(new Promise(() => {}))).rejects.toThrow('nothing is left to wait for')
+    expect(clock.now()).toBe(0)
+  })
+})
+
+describe('the signal', () => {
+  it('ends a request that waits for its answer', async () => {
+    const server = await recordingServer(() => {})
+    const send = await sendJsonTo(server.origin)
+    const abort = new AbortController()
+    const request = failureOf(send('POST', ['v1'], {}, { signal: abort.signal }))
+    await server.arrived(1)
+    abort.abort()
+    expect(await request).toEqual({ kind: 'aborted' })
+    await new Promise((resolve) => server.connections[0]?.once('close', resolve))
+  })
+
+  it('keeps a request from being sent', async () => {
+    const server = await recordingServer(json({}))
+    const send = await sendJsonTo(server.origin)
+    expect(await failureOf(send('POST', ['v1'], {}, { signal: AbortSignal.abort() }))).toEqual({ kind: 'aborted' })
+    expect(server.connections).toHaveLength(0)
+  })
+
+  it('does nothing after the answer', async () => {
+    const server = await recordingServer(json({ fine: true }))
+    const send = await sendJsonTo(server.origin)
+    const abort = new AbortController()
+    await send('GET', ['v1'], undefined, { signal: abort.signal, signalUntilSent: abort.signal })
+    await betweenPolls()
+    abort.abort()
+    expect(await send('GET', ['v1'], undefined, patient())).toEqual({ fine: true })
+    expect(server.connections).toHaveLength(1)
+  })
+})
+
+describe('the signal until sent', () => {
+  const givenUp = { kind: 'not-sent', reason: 'given up before the request went out' }
+
+  it('keeps a request from being sent', async () => {
+    const server = await recordingServer(json({}))
+    const send = await sendJsonTo(server.origin)
+    const options = { ...patient(), signalUntilSent: AbortSignal.abort() }
+    expect(await failureOf(send('POST', ['v1'], {}, options))).toEqual(givenUp)
+    expect(server.connections).toHaveLength(0)
+  })
+
+  it('ends a request in its handshake, of which no byte follows when the handshake comes to its end', async () => {
+    const certificate = selfSignedCertificate()
+    const service = await recordingServer(json({ runId: 'r' }), certificate)
+    // The handshake waits here until the test lets it go on.
+    const go = Promise.withResolvers<void>()
+    const gate = await tcpServer(async (socket) => {
+      await go.promise
+      const tunnel = connect(service.port, '127.0.0.1').on('error', () => {})
+      tunnel.pipe(socket).pipe(tunnel)
+    })
+    const origin = `https://127.0.0.1:${gate.port}`
+    const connections = new Pool(origin, { allowH2: false, connect: { ca: certificate.cert } })
+    onTestFinished(() => connections.destroy())
+    const settings = {
+      baseUrl: new URL(origin),
+      apiKey: 'key',
+      userAgent: 'a-test',
+      connections,
+      clock: new FakeClock(),
+    }
+    const send = createSendJson(settings)
+
+    const abort = new AbortController()
+    const request = failureOf(send('POST', ['v1'], {}, { ...patient(), signalUntilSent: abort.signal }))
+    await gate.connected(1)
+    abort.abort()
+    expect(await request).toEqual(givenUp)
+
+    go.resolve()
+    await service.connected(1)
+    const closed = new Promise((resolve) => service.connections[0]?.once('close', resolve))
+    await Promise.race([closed, service.arrived(1)])
+    expect(service.received).toEqual([])
+  })
+
+  it('leaves a request alone that has gone out', async () => {
+    const answer = Promise.withResolvers<void>()
+    const server = await recordingServer(async (response, request) => {
+      await answer.promise
+      json({ runId: 'r-1' })(response, request)
+    })
+    const send = await sendJsonTo(server.origin)
+    const abort = new AbortController()
+    const request = send('POST', ['v1'], {}, { ...patient(), signalUntilSent: abort.signal })
+    await server.arrived(1)
+    abort.abort()
+    answer.resolve()
+    expect(await request).toEqual({ runId: 'r-1' })
+  })
+})

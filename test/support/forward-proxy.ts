@@ -1,0 +1,60 @@
+import { createServer, request as httpRequest, type IncomingHttpHeaders } from 'node:http'
+import { connect } from 'node:net'
+import { listen } from './recording-server.ts'
+
+export interface ForwardProxy {
+  readonly address: string
+  /** What it was asked to do, as `CONNECT host:port` or `GET http://host:port/path`. */
+  readonly asked: readonly string[]
+  readonly headers: readonly IncomingHttpHeaders[]
+  /** Resolves when it has been asked for something. */
+  asking(): Promise<void>
+}
+
+export interface ForwardProxyOptions {
+  /** The status to refuse every CONNECT with. */
+  readonly refusal?: string
+  /** Every CONNECT is answered only after this. */
+  readonly until?: Promise<unknown>
+}
+
+/** An HTTP proxy (RFC 9110, 9.3.6 and RFC 9112, 3.2.2): tunnels by CONNECT, requests in absolute form passed on. */
+export async function forwardProxy({ refusal, until }: ForwardProxyOptions = {}): Promise<ForwardProxy> {
+  const asked: string[] = []
+  const headers: IncomingHttpHeaders[] = []
+  const firstAsked = Promise.withResolvers<void>()
+  const server = createServer((incoming, answer) => {
+    asked.push(`${incoming.method} ${incoming.url}`)
+    headers.push(incoming.headers)
+    const { method, headers: passedOn } = incoming
+    const outgoing = httpRequest(incoming.url ?? '', { method: method ?? 'GET', headers: passedOn }, (response) => {
+      answer.writeHead(response.statusCode ?? 502, response.headers)
+      response.pipe(answer)
+    })
+    outgoing.on('error', () => answer.writeHead(502).end())
+    incoming.pipe(outgoing)
+  })
+  server.on('connect', async (incoming, socket, head) => {
+    asked.push(`CONNECT ${incoming.url}`)
+    headers.push(incoming.headers)
+    firstAsked.resolve()
+    await until
+    if (refusal !== undefined) {
+      socket.end(`HTTP/1.1 ${refusal}\r\n\r\n`)
+      return
+    }
+    const [host, port] = (incoming.url ?? '').split(':')
+    const tunnel = connect(Number(port), host, () => {
+      socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
+      tunnel.write(head)
+      tunnel.pipe(socket).pipe(tunnel)
+    })
+    const close = () => {
+      tunnel.destroy()
+      socket.destroy()
+    }
+    for (const end of [tunnel, socket]) end.on('error', close).on('close', close)
+  })
+  const { port } = await listen(server)
+  return { address: `http://127.0.0.1:${port}`, asked, headers, asking: () => firstAsked.promise }
+}

@@ -1,0 +1,40 @@
+import { join } from 'node:path'
+import { readManifest } from './runner-manifest.ts'
+
+/** Has the variables in this process's environment while the deed is done. */
+export function withEnvironment<T>(variables: Readonly<Record<string, string>>, deed: () => T): T {
+  const before = Object.keys(variables).map((name) => [name, process.env[name]] as const)
+  Object.assign(process.env, variables)
+  try {
+    return deed()
+  } finally {
+    for (const [name, value] of before) {
+      if (value === undefined) delete process.env[name]
+      else process.env[name] = value
+    }
+  }
+}
+
+/** What the deed writes to standard output, line by line, instead of having it written. */
+export function linesWrittenBy(deed: () => void): string[] {
+  const { write } = process.stdout
+  let text = ''
+  process.stdout.write = (chunk: string | Uint8Array) => {
+    text += chunk
+    return true
+  }
+  try {
+    deed()
+  } finally {
+    process.stdout.write = write
+  }
+  return text.split(/\r?\n/).slice(0, -1)
+}
+
+const DECLARED = readManifest(join(import.meta.dirname, '../..')).inputs.map(({ name }) => name)
+
+/** The variables that the runner makes of a step's inputs: every declared one is there, empty where none is given. */
+export function inputVariables(given: Readonly<Record<string, string>>): Record<string, string> {
+  const values = { ...Object.fromEntries(DECLARED.map((name) => [name, ''])), ...given }
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [`INPUT_${name.toUpperCase()}`, value]))
+}

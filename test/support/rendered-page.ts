@@ -1,0 +1,71 @@
+import { micromark } from 'micromark'
+import { gfm, gfmHtml } from 'micromark-extension-gfm'
+import { type DefaultTreeAdapterTypes, parseFragment } from 'parse5'
+
+type Node = DefaultTreeAdapterTypes.ChildNode
+type Element = DefaultTreeAdapterTypes.Element
+
+/** What a browser makes of Markdown, as GitHub renders it (CommonMark and GFM, HTML let through). */
+export interface RenderedPage {
+  /** Every element, in the order of the page. */
+  readonly elements: readonly Element[]
+  /** All text, as a person reads it. */
+  readonly text: string
+  /** What each `<code>` shows. */
+  readonly codes: readonly string[]
+  /** Tags, attributes and text, with the contents of every `<code>` left out: all that is not somebody else's text. */
+  readonly skeleton: string
+}
+
+export function renderedPage(markdown: string): RenderedPage {
+  const markup = micromark(markdown, {
+    extensions: [gfm()],
+    htmlExtensions: [gfmHtml()],
+    allowDangerousHtml: true,
+    allowDangerousProtocol: true,
+  })
+  const { childNodes } = parseFragment(markup)
+  const elements = childNodes.flatMap(elementsIn)
+  return {
+    elements,
+    text: childNodes.map(textIn).join(''),
+    codes: elements.filter(({ tagName }) => tagName === 'code').map(textIn),
+    skeleton: childNodes.map(skeletonOf).join(''),
+  }
+}
+
+/** The cells of each row, header rows included. */
+export function tableRows(page: RenderedPage): readonly (readonly string[])[] {
+  return page.elements
+    .filter(({ tagName }) => tagName === 'tr')
+    .map((row) => row.childNodes.filter((cell) => 'tagName' in cell).map((cell) => textIn(cell).trim()))
+}
+
+function elementsIn(node: Node): Element[] {
+  if (!('tagName' in node)) return []
+  return [node, ...node.childNodes.flatMap(elementsIn)]
+}
+
+function textIn(node: Node): string {
+  if ('value' in node) return node.value
+  return 'childNodes' in node ? node.childNodes.map(textIn).join('') : ''
+}
+
+function skeletonOf(node: Node): string {
+  if ('value' in node) return node.value
+  if (!('tagName' in node)) return `<!-- ${'data' in node ? node.data : ''} -->`
+  const attributes = node.attrs.map(({ name, value }) => ` ${name}="${value}"`).join('')
+  const inside = node.tagName === 'code' ? '' : node.childNodes.map(skeletonOf).join('')
+  return `<${node.tagName}${attributes}>${inside}</${node.tagName}>`
+}
+
+/** Tags that are opened and not closed, or closed and not open, as written: browsers would repair them in silence. */
+export function unbalancedTags(markdown: string): readonly string[] {
+  const open: string[] = []
+  for (const [, slash, name = ''] of markdown.matchAll(/<(\/?)([a-z][a-z0-9]*)\b/g)) {
+    if (name === 'wbr') continue
+    if (slash === '') open.push(name)
+    else if (open.pop() !== name) return [...open, `/${name}`]
+  }
+  return open
+}

@@ -1,0 +1,43 @@
+import { setImmediate as eventLoopTurn } from 'node:timers/promises'
+import { onTestFinished } from 'vitest'
+import type { Clock } from '../../src/clock.ts'
+import { type Failure, ServiceError } from '../../src/domain/errors.ts'
+import { openConnections, type Proxies } from '../../src/service/connection.ts'
+import { createSendJson, type RequestOptions, type SendJson } from '../../src/service/http.ts'
+import { FakeClock } from './fake-clock.ts'
+
+export interface SendOptions {
+  /** By default one whose time stands still. */
+  readonly clock?: Clock
+  readonly proxies?: Proxies
+  readonly apiKey?: string
+}
+
+/** The client's requests to a real address. Its connections are gone when the test is over. */
+export async function sendJsonTo(baseUrl: string, options: SendOptions = {}): Promise<SendJson> {
+  const { clock = new FakeClock(), proxies = {}, apiKey = 'key-1' } = options
+  const connections = await openConnections(new URL(baseUrl).origin, proxies)
+  onTestFinished(() => connections.destroy())
+  return createSendJson({ baseUrl: new URL(baseUrl), apiKey, userAgent: 'a-test/1', connections, clock })
+}
+
+/** A request's options where nothing ends it early. */
+export function patient(): RequestOptions {
+  return { signal: new AbortController().signal }
+}
+
+/** The moment that a connection needs before it takes another request; between two polls there is always more. */
+export async function betweenPolls(): Promise<void> {
+  for (let turn = 0; turn < 3; turn++) await eventLoopTurn()
+}
+
+/** Why a request failed. Fails itself where the request succeeds, or throws anything but a ServiceError. */
+export async function failureOf(request: Promise<unknown>): Promise<Failure> {
+  try {
+    const answer = await request
+    throw new Error(`The request succeeded with ${JSON.stringify(answer)}`)
+  } catch (error) {
+    if (error instanceof ServiceError) return error.failure
+    throw error
+  }
+}
