@@ -4,10 +4,11 @@ import { systemClock } from './clock.ts'
 import type { StepResult } from './domain/step-result.ts'
 import { commentBody } from './report/comment.ts'
 import { line, textOf } from './report/inert.ts'
+import { wrongInputsSummary } from './report/wrong-inputs.ts'
 import { openService } from './service/open-service.ts'
 import { jobUrl, readEvent } from './workflow/context.ts'
 import { type Inputs, readInputs, WrongInputs } from './workflow/inputs.ts'
-import { runnerOutput } from './workflow/output.ts'
+import { type RunnerOutput, runnerOutput } from './workflow/output.ts'
 import { readProxies } from './workflow/proxies.ts'
 import { defaultReportFolder, writeReportFolder } from './workflow/report-folder.ts'
 import { runnerState } from './workflow/state.ts'
@@ -15,35 +16,44 @@ import { runnerState } from './workflow/state.ts'
 /** The step of main: builds the real world and runs the tests in it. Tells whether the step succeeds. */
 export async function runStep(env: NodeJS.ProcessEnv, abort: AbortSignal): Promise<boolean> {
   const output = runnerOutput(env)
-  let inputs: Inputs
   try {
-    inputs = readInputs(env, readEvent(env))
+    const inputs = readInputs(env, readEvent(env))
+    const world = await realWorld(inputs, env, abort, output)
+    for (const name of inputs.ignored) {
+      output.log.warning(line`Input ${name} has no effect with run-id: the run was started without this step.`)
+    }
+    const verdict = await runTests(inputs.request, world)
+    return verdict.green
   } catch (error) {
     if (!(error instanceof WrongInputs)) throw error
+    const { sentences } = error
     output.setOutput('conclusion', 'error')
-    for (const message of error.sentences) output.annotate({ level: 'error', title: 'Wrong input', message })
+    for (const message of sentences) output.annotate({ level: 'error', title: 'Wrong input', message })
+    if (env.INPUT_SUMMARY !== 'never') output.writeSummary(() => wrongInputsSummary(sentences))
     return false
   }
-  const { baseUrl, request } = inputs
-  for (const name of inputs.ignored) {
-    output.log.warning(line`Input ${name} has no effect with run-id: the run was started without this step.`)
-  }
-  const world: World = {
+}
+
+async function realWorld(
+  inputs: Inputs,
+  env: NodeJS.ProcessEnv,
+  abort: AbortSignal,
+  output: RunnerOutput,
+): Promise<World> {
+  const { baseUrl, request, reportDir } = inputs
+  const { target, reports } = request
+  const address = { baseUrl, apiKey: reports.apiKey, target, proxies: readProxies(env) }
+  return {
     ...output,
     clock: systemClock,
     random: Math.random,
     abort,
     state: runnerState,
-    service: await openService(
-      { baseUrl, apiKey: request.reports.apiKey, target: request.target, proxies: readProxies(env) },
-      systemClock,
-    ),
+    service: await openService(address, systemClock),
     writeReportFiles: (files, runId) =>
-      writeReportFolder(files, inputs.reportDir ?? defaultReportFolder(env, runId), env, output.log),
+      writeReportFolder(files, reportDir ?? defaultReportFolder(env, runId), env, output.log),
     comment: (result) => comment(result, inputs, env, abort, output.log),
   }
-  const verdict = await runTests(request, world)
-  return verdict.green
 }
 
 /** The comment on the pull request, loaded only where one is wanted: GitHub's client is half of what there is to load. */
@@ -57,19 +67,13 @@ async function comment(
   if (when === 'never') return undefined
   const { keepCommentUpToDate } = await import('./workflow/pull-request-comment.ts')
   const { commentWarning } = await import('./workflow/comment-warning.ts')
+  const { apiKey } = request.reports
   const page = jobUrl(env)
+  const links = page === undefined ? {} : { jobUrl: page }
   const outcome = await keepCommentUpToDate({
     when,
     green: result.verdict.green,
-    body: (marker) =>
-      textOf(
-        commentBody(result, {
-          apiKey: request.reports.apiKey,
-          marker,
-          matrix,
-          ...(page === undefined ? {} : { jobUrl: page }),
-        }),
-      ),
+    body: (marker) => textOf(commentBody(result, { apiKey, marker, matrix, ...links })),
     token,
     key,
     matrix,

@@ -119,7 +119,13 @@ test('an input that is left empty is not sent', async () => {
 
 test('all wrong inputs are told at once, before any request', async () => {
   await using one = await scenario({
-    inputs: { 'base-url': 'http://example.com', wait: 'perhaps', 'timeout-minutes': '-1', summary: 'loud' },
+    inputs: {
+      'base-url': 'http://example.com',
+      wait: 'perhaps',
+      'timeout-minutes': '-1',
+      summary: 'loud',
+      'report-dir': '../elsewhere',
+    },
   })
   const { main, post } = await one.step.run()
   expect(main).toMatchObject({ conclusion: 'failure', outputs: { conclusion: 'error' } })
@@ -128,9 +134,20 @@ test('all wrong inputs are told at once, before any request', async () => {
     'wait:',
     'timeout-minutes:',
     'summary:',
+    'report-dir:',
   ])
+  expect(main.summary).toMatch(/^## ❌ Wrong inputs\n/)
+  expect(main.summary).toContain('timeout-minutes')
   expect(requestsOf(one.service)).toEqual([])
   expect(post.log).toEqual([])
+})
+
+test('an unusable proxy is a wrong input too, and its password is not shown', async () => {
+  await using one = await scenario({ env: { HTTPS_PROXY: 'gopher://user:hunter2@proxy:70' } })
+  const { main } = await one.step.run()
+  expect(main).toMatchObject({ conclusion: 'failure', outputs: { conclusion: 'error' } })
+  expect(main.annotations[0]?.message).toContain('HTTPS_PROXY')
+  expect(main.log.join('\n')).not.toContain('hunter2')
 })
 
 test('`wait: false` starts the run and leaves it to others', async () => {

@@ -1,0 +1,109 @@
+import { appendFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { constants, tmpdir } from 'node:os'
+import { join, relative, resolve } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { startLocalService } from '../local-service/local-service.ts'
+import { type Ended, prepareStep, type RunningStage, type Step } from '../test/support/runner.ts'
+import type { DemoOptions } from './demo-options.ts'
+import { LogPainter, type Style } from './log-painter.ts'
+import { renderSummaryPage } from './render-summary.ts'
+
+export interface DemoWorld {
+  /** Emptied first; summary, reports and the service's log are left in it. */
+  readonly folder: string
+  readonly print: (line: string) => void
+  readonly style: Style
+  /** Ends the step as the workflow's Cancel button does. */
+  readonly stop: AbortSignal
+}
+
+const ROOT = resolve(import.meta.dirname, '..')
+
+/** Runs the built action against a service that runs the tests of examples/web-shop; returns the step's exit code. */
+export async function runDemo(options: DemoOptions, { folder, print, style, stop }: DemoWorld): Promise<number> {
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  await using service = await openService(join(folder, 'service.log'))
+  const [key = ''] = service.keys
+  const painter = new LogPainter(style)
+  const show = (line: string): void => {
+    const painted = painter.paint(line)
+    if (painted !== undefined) print(painted)
+  }
+  await using step = prepareStep({
+    workspace: join(folder, 'workspace'),
+    tempDir: join(folder, 'temp'),
+    secrets: [key],
+    // An empty branch: the service then tests the shop's folder as it stands, uncommitted changes included.
+    inputs: { 'base-url': service.url, 'api-key': key, project: 'web-shop', branch: '', ...options.inputs },
+    onLogLine: show,
+  })
+
+  for (const line of linesAbout(step)) show(step.masks.apply(line))
+  const main = step.startMain()
+  void cancelWhenAsked(main, options.signalAfterMs, stop)
+  const mainEnd = await main.ended()
+
+  show('')
+  show('##[group]Post Run ./')
+  show('Post job cleanup.')
+  const postEnd = await step.runPost()
+  show('##[endgroup]')
+
+  const summary = mainEnd.summary + postEnd.summary
+  writeFileSync(join(folder, 'summary.md'), summary)
+  writeFileSync(join(folder, 'summary.html'), renderSummaryPage(summary))
+  for (const line of linesAfter(mainEnd, folder, style)) print(line)
+  return exitCodeOf(mainEnd)
+}
+
+async function openService(logFile: string) {
+  const service = await startLocalService(
+    { projects: { 'web-shop': { folder: 'examples/web-shop' } } },
+    { folder: ROOT, env: process.env, temporaryFolder: tmpdir(), log: (line) => appendFileSync(logFile, `${line}\n`) },
+  )
+  return { ...service, [Symbol.asyncDispose]: () => service.close() }
+}
+
+/** What the runner says of a step before it starts it. */
+function linesAbout(step: Step): string[] {
+  const given = [...step.inputs].filter(([, value]) => value !== '')
+  return ['##[group]Run ./', 'with:', ...given.map(([name, value]) => `  ${name}: ${value}`), '##[endgroup]']
+}
+
+async function cancelWhenAsked(main: RunningStage, afterMs: number | undefined, stop: AbortSignal): Promise<void> {
+  const isOver = new AbortController()
+  void main.ended().then(() => isOver.abort())
+  await delay(afterMs ?? LONGEST_DELAY_MS, undefined, { signal: AbortSignal.any([stop, isOver.signal]) }).catch(
+    () => {},
+  )
+  if (main.isRunning) await main.cancel()
+}
+
+/** Node's timers fire at once beyond this. */
+const LONGEST_DELAY_MS = 2 ** 31 - 1
+
+function linesAfter({ conclusion, outputs }: Ended, folder: string, style: Style): string[] {
+  const here = (path: string): string => relative(process.cwd(), path) || '.'
+  const reportDir = outputs['report-dir']
+  const reports =
+    reportDir === undefined || !existsSync(reportDir)
+      ? []
+      : [`Its report files, in ${here(reportDir)}: ${readdirSync(reportDir).join(', ')}`]
+  return [
+    '',
+    style(conclusion === 'success' ? 'green' : 'red', `The step: ${conclusion}`),
+    'Its outputs:',
+    ...Object.entries(outputs).map(([name, value]) => `  ${name.padEnd(12)} ${value}`),
+    `Its summary, as a page to open: ${here(join(folder, 'summary.html'))}`,
+    ...reports,
+    `The service's log: ${here(join(folder, 'service.log'))}`,
+  ]
+}
+
+/** The step's own; a step that did not succeed never counts as 0. */
+function exitCodeOf({ conclusion, exitCode, signal }: Ended): number {
+  if (conclusion === 'success') return 0
+  if (signal !== null) return 128 + constants.signals[signal]
+  return exitCode || 1
+}

@@ -1,0 +1,80 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { ACTIONS_BOT, type GitHubApi, startGitHubApi } from '../support/github-api.ts'
+import { ONE_OF_TWO_FAILED, ONE_PASSED, type Scenario, type ScenarioOptions, scenario } from '../support/scenario.ts'
+
+const TOKEN = 'ghs_0123456789'
+let api: GitHubApi
+
+beforeEach(async () => {
+  api = await startGitHubApi()
+  api.grant(TOKEN, ACTIONS_BOT, 'write')
+})
+afterEach(() => api.close())
+
+function onPullRequest(runId: string, options: ScenarioOptions): Promise<Scenario> {
+  const repository = { id: 1, full_name: api.repository }
+  const head = { ref: 'feature/cart', sha: 'a'.repeat(40), repo: repository }
+  return scenario({
+    ...options,
+    event: {
+      name: 'pull_request',
+      payload: { action: 'synchronize', repository, pull_request: { number: 7, head, base: { repo: repository } } },
+    },
+    github: { api_url: api.url, token: TOKEN, repository: api.repository, run_id: runId, head_ref: 'feature/cart' },
+    inputs: { comment: 'on-failure', ...options.inputs },
+  })
+}
+
+test('a failing run comments, and the next green one turns the comment green', async () => {
+  await using red = await onPullRequest('100', { script: { end: 'FAILED', cases: ONE_OF_TWO_FAILED } })
+  const { main } = await red.step.run()
+  expect(main.conclusion).toBe('failure')
+  expect(main.outputs['comment-url']).toMatch(/#issuecomment-\d+$/)
+  expect(api.comments).toHaveLength(1)
+  expect(api.comments[0]?.body).toMatch(/^<!-- test-run-action /)
+  expect(api.comments[0]?.body).toContain('1 of 2')
+  expect(JSON.parse(red.service.requests[0]?.body ?? '')).toEqual({ branch: 'feature/cart' })
+
+  await using green = await onPullRequest('101', { script: { cases: ONE_PASSED } })
+  expect((await green.step.run()).main.conclusion).toBe('success')
+  expect(api.comments).toHaveLength(1)
+  expect(api.comments[0]?.body).toContain('✅')
+})
+
+test('the legs of a matrix keep a comment each', async () => {
+  for (const project of ['unit', 'checkout']) {
+    await using leg = await onPullRequest('100', {
+      script: { cases: ONE_PASSED },
+      matrix: { project },
+      inputs: { comment: 'always' },
+    })
+    await leg.step.run()
+  }
+  expect(api.comments).toHaveLength(2)
+  expect(api.comments.map(({ body }) => /unit|checkout/.exec(body)?.[0])).toEqual(['unit', 'checkout'])
+})
+
+test('a token that may only read is one warning, and the verdict stands', async () => {
+  api.grant(TOKEN, ACTIONS_BOT, 'read')
+  await using one = await onPullRequest('100', { script: { cases: ONE_PASSED }, inputs: { comment: 'always' } })
+  const { main } = await one.step.run()
+  expect(main.conclusion).toBe('success')
+  expect(main.annotations).toMatchObject([
+    { level: 'warning', message: expect.stringContaining('pull-requests: write') },
+  ])
+})
+
+test('a GitHub that is out of order never changes the verdict', async () => {
+  void api.inject({ method: 'GET', times: 99 }, { kind: 'status', status: 422 })
+  await using one = await onPullRequest('100', { script: { cases: ONE_PASSED }, inputs: { comment: 'always' } })
+  const { main } = await one.step.run()
+  expect(main).toMatchObject({ conclusion: 'success', outputs: { conclusion: 'passed' } })
+  expect(main.annotations).toMatchObject([{ level: 'warning' }])
+})
+
+test('a step that is cancelled while it comments ends with the verdict it had', async () => {
+  const hanging = api.inject({ method: 'GET' }, { kind: 'hang' })
+  await using one = await onPullRequest('100', { script: { cases: ONE_PASSED }, inputs: { comment: 'always' } })
+  const { main } = await one.step.run({ on: hanging, by: 'cancel' })
+  expect(main).toMatchObject({ exitCode: 0, signalsSent: ['SIGINT'], outputs: { conclusion: 'passed' } })
+})
