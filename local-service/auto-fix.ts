@@ -1,42 +1,55 @@
-import { git } from './git.ts'
+import { join } from 'node:path'
+import { type GitOptions, git } from './git.ts'
 import type { Repository } from './work-tree.ts'
 
-export const AUTO_FIX_BRANCH_PREFIX = 'autofix/'
+/** A work tree whose changes may be worth keeping. */
+export interface FixedTree {
+  readonly repository: Repository
+  readonly workTree: string
+  /** The run's own folder, outside of the work tree. */
+  readonly home: string
+  readonly runId: string
+}
 
-const AUTHOR = {
-  GIT_AUTHOR_NAME: 'Local test run service',
-  GIT_AUTHOR_EMAIL: 'local-service@localhost',
-  GIT_COMMITTER_NAME: 'Local test run service',
-  GIT_COMMITTER_EMAIL: 'local-service@localhost',
+const WHO = { name: 'Local test run service', email: 'local-service@localhost' }
+
+/** Remembers everything that is in a work tree now, also what tests and setup have left there. */
+export async function takeSnapshot(tree: FixedTree): Promise<string> {
+  const where = gitIn(tree)
+  await git(['add', '--all'], where)
+  return git(['write-tree'], where)
 }
 
 /**
- * Keeps what one command changes in a work tree, and nothing else: tests and setup may have left files there before.
- * Gives the name of the new branch; undefined where the command changed nothing.
+ * Keeps what was changed since the snapshot, and nothing else, as one commit on a branch of its own. Gives the
+ * branch's name; undefined where nothing was changed.
  */
-export async function keepChangesOf(
-  command: () => Promise<void>,
-  repository: Repository,
-  workTree: string,
-  runId: string,
-): Promise<string | undefined> {
-  const where = { folder: workTree, env: { ...repository.env, ...AUTHOR } }
-  const snapshot = async () => {
-    await git(['add', '--all'], where)
-    return git(['write-tree'], where)
-  }
-  const before = await snapshot()
-  await command()
-  const after = await snapshot()
-  const changedPaths = await git(['diff-tree', '-r', '-z', '--name-only', '--no-renames', before, after], where)
+export async function keepChangesSince(snapshot: string, tree: FixedTree): Promise<string | undefined> {
+  const where = gitIn(tree)
+  const now = await takeSnapshot(tree)
+  const changedPaths = await git(['diff-tree', '-r', '-z', '--name-only', '--no-renames', snapshot, now], where)
   if (changedPaths === '') return undefined
 
   await git(['read-tree', 'HEAD'], where)
   await git(['update-index', '-z', '--add', '--remove', '--stdin'], { ...where, input: changedPaths })
-  const tree = await git(['write-tree'], where)
-  const message = `Fix failing tests of run ${runId}`
-  const commit = await git(['commit-tree', tree, '-p', 'HEAD', '-m', message], where)
-  const branch = `${AUTO_FIX_BRANCH_PREFIX}${runId}`
+  const fixed = await git(['write-tree'], where)
+  const commit = await git(['commit-tree', fixed, '-p', 'HEAD', '-m', `Fix failing tests of run ${tree.runId}`], where)
+  const branch = `autofix/${tree.runId}`
   await git(['update-ref', `refs/heads/${branch}`, commit], where)
   return branch
+}
+
+function gitIn({ repository, workTree, home }: FixedTree): GitOptions {
+  return {
+    folder: workTree,
+    env: {
+      ...repository.env,
+      GIT_AUTHOR_NAME: WHO.name,
+      GIT_AUTHOR_EMAIL: WHO.email,
+      GIT_COMMITTER_NAME: WHO.name,
+      GIT_COMMITTER_EMAIL: WHO.email,
+      // An index apart: the fixing command may use git too, and finds nothing staged that it did not stage.
+      GIT_INDEX_FILE: join(home, 'auto-fix-index'),
+    },
+  }
 }

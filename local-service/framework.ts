@@ -75,6 +75,11 @@ export function wholeMs(durationMs: unknown): number {
   return typeof durationMs === 'number' && durationMs > 0 ? Math.round(durationMs) : 0
 }
 
+/** What should be a text; `String()` would throw for some objects that JSON can hold. */
+export function textIn(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
 /** The objects of what should be a list: reports are files that anything may have written. */
 export function objectsIn(value: unknown): Record<string, unknown>[] {
   return Array.isArray(value) ? value.filter(isObject) : []

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, realpath, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readConfiguration, type Settings, type Suite } from './configuration.ts'
 import type { Selection } from './framework.ts'
@@ -14,7 +13,8 @@ import { describeRun, queueRun, type Run } from './run.ts'
 import { createRunQueue } from './run-queue.ts'
 import { workOf } from './run-tests.ts'
 import { describeSuiteResult, describeSuiteStatus } from './suite-result.ts'
-import { chooseWorkplace } from './workplace.ts'
+import { createTurns } from './turns.ts'
+import { chooseWorkplace, type Workplace } from './workplace.ts'
 
 export type { Settings } from './configuration.ts'
 
@@ -24,6 +24,8 @@ export interface World {
   readonly folder: string
   /** What test processes inherit. */
   readonly env: NodeJS.ProcessEnv
+  /** Where the service makes a folder of its own for work trees and reports. */
+  readonly temporaryFolder: string
   readonly log: (line: string) => void
 }
 
@@ -45,12 +47,13 @@ export async function startLocalService(settings: Settings, world: World): Promi
   const keys = configuration.keys.length > 0 ? configuration.keys : [randomBytes(24).toString('base64url')]
   const env = { CI: 'true', ...withoutGitVariables(world.env) }
   const log = (text: string) => world.log(`${new Date().toISOString()} ${text}`)
+  const inTurn = createTurns()
   const queue = createRunQueue({
     places: concurrency,
     runLimitMs,
     log: (run, text) => log(`run ${run.runId} ${text}`),
   })
-  const home = await realpath(await mkdtemp(join(tmpdir(), 'local-service-')))
+  const home = await realpath(await mkdtemp(join(world.temporaryFolder, 'local-service-')))
 
   async function start(
     project: Project,
@@ -86,7 +89,9 @@ export async function startLocalService(settings: Settings, world: World): Promi
       runLimitMs,
       stopGraceMs,
       log: (text) => log(`run ${run.runId} ${text}`),
+      inTurn,
     })
+    log(`run ${run.runId} is for project ${quote(project.id)}, ${describeWorkplace(workplace)}`)
     for (const field of order.unknownFields) log(`run ${run.runId} ignores the unknown field ${quote(field)}`)
     return queue.add(run, work) ? { run } : refuse(500, 'The service is stopping and takes no more runs.')
   }
@@ -135,7 +140,10 @@ export async function startLocalService(settings: Settings, world: World): Promi
     },
   }
 
-  const removeHome = () => rm(home, { recursive: true, force: true, maxRetries: 3 })
+  const removeHome = () =>
+    rm(home, { recursive: true, force: true, maxRetries: 3 }).catch((error) =>
+      log(`left files behind: ${error.message}`),
+    )
   const listener = await listen({ port: configuration.port }, async (message, response) => {
     const request = await readRequest(message)
     if (request === undefined) return
@@ -173,6 +181,11 @@ function namesIn(frameworkProjectName: string | undefined): string[] {
     .split(',')
     .map((name) => name.trim())
     .filter((name) => name !== '')
+}
+
+function describeWorkplace(workplace: Workplace): string {
+  if (workplace.kind === 'in-place') return 'its folder as it stands'
+  return `branch ${quote(workplace.branchName)} at ${workplace.commit}`
 }
 
 function noRun(runId: string): Answer {

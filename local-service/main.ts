@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { dirname, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { ConfigurationError } from './configuration.ts'
@@ -24,9 +25,21 @@ interface Invocation {
   readonly json: boolean
 }
 
+function isNpmScript(env: NodeJS.ProcessEnv): boolean {
+  return env.npm_lifecycle_event === 'service'
+}
+
 /** npm runs scripts in the package's folder and says in INIT_CWD where the person stands. */
 function standingIn(env: NodeJS.ProcessEnv): string {
-  return (env.npm_lifecycle_event === undefined ? undefined : env.INIT_CWD) ?? process.cwd()
+  return (isNpmScript(env) ? env.INIT_CWD : undefined) ?? process.cwd()
+}
+
+const PARENT_CHECK_MS = 500
+
+/** npm hands a signal that it gets alone to the shell around the script, and the shell just ends: notice that. */
+function whenParentEnds(then: () => void): void {
+  const parent = process.ppid
+  setInterval(() => process.ppid !== parent && then(), PARENT_CHECK_MS).unref()
 }
 
 async function readInvocation(args: string[], env: NodeJS.ProcessEnv): Promise<Invocation | 'help'> {
@@ -110,6 +123,7 @@ async function main(): Promise<void> {
   const stop = Promise.withResolvers<void>()
   // Before anything is started, so that nothing can be left behind.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.resolve())
+  if (isNpmScript(process.env)) whenParentEnds(stop.resolve)
 
   const invocation = await readInvocation(process.argv.slice(2), process.env)
   if (invocation === 'help') {
@@ -121,6 +135,7 @@ async function main(): Promise<void> {
   const service = await startLocalService(invocation.settings, {
     folder: invocation.folder,
     env,
+    temporaryFolder: tmpdir(),
     log: (line) => console.error(line),
   })
   announce(service, invocation.json)
@@ -133,7 +148,8 @@ for (const stream of [process.stdout, process.stderr]) stream.on('error', () => 
 
 main().catch((error: unknown) => {
   const expected = error instanceof UsageError || error instanceof ConfigurationError
-  console.error(expected || isListenError(error) ? error.message : error)
+  if (isListenError(error)) console.error(`${error.message}. Choose another --port, or leave it out for any free one.`)
+  else console.error(expected ? error.message : error)
   process.exitCode = 1
 })
 

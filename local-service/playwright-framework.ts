@@ -5,6 +5,7 @@ import {
   type LocatedCase,
   objectsIn,
   tellApart,
+  textIn,
   titleOf,
   wholeMs,
 } from './framework.ts'
@@ -31,9 +32,9 @@ export const playwright: Framework = {
   readReport(report, folder) {
     if (!isObject(report) || !Array.isArray(report.suites)) return undefined
     // The outermost suites are the files.
-    const cases = objectsIn(report.suites).flatMap((file) => readSuite(file, [], String(file.file ?? file.title)))
+    const cases = objectsIn(report.suites).flatMap((file) => readSuite(file, [], textIn(file.file ?? file.title)))
     const brokenFiles = new Set(
-      objectsIn(report.errors).flatMap(({ location }) => (isObject(location) ? [String(location.file)] : [])),
+      objectsIn(report.errors).flatMap(({ location }) => (isObject(location) ? [textIn(location.file)] : [])),
     )
     return [...tellApart(cases), ...[...brokenFiles].map((file) => brokenFile(file, folder))]
   },
@@ -43,18 +44,18 @@ function readSuite(suite: Record<string, unknown>, path: readonly string[], file
   return [
     ...objectsIn(suite.specs).flatMap((spec) =>
       objectsIn(spec.tests).map((test) => ({
-        title: titleOf([...path, String(spec.title)]),
+        title: titleOf([...path, textIn(spec.title)]),
         status: statusOf(test),
-        durationMs: wholeMs(durationOf(test)),
-        where: [`[${test.projectName}]`, file],
+        durationMs: durationOf(test),
+        where: [`[${textIn(test.projectName)}]`, file],
       })),
     ),
-    ...objectsIn(suite.suites).flatMap((inner) => readSuite(inner, [...path, String(inner.title)], file)),
+    ...objectsIn(suite.suites).flatMap((inner) => readSuite(inner, [...path, textIn(inner.title)], file)),
   ]
 }
 
 function durationOf(test: Record<string, unknown>): number {
-  return objectsIn(test.results).reduce((sum, attempt) => sum + Number(attempt.duration ?? 0), 0)
+  return objectsIn(test.results).reduce((sum, attempt) => sum + wholeMs(attempt.duration), 0)
 }
 
 /** Playwright says how a test went against what was expected of it; the last attempt says why it did not go well. */

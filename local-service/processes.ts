@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { readdir, readFile } from 'node:fs/promises'
+import { readdirSync, readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 
 /** Marks every process of one run: whatever a test starts inherits it, in whichever process group it ends up. */
@@ -13,20 +13,22 @@ export async function findProcessesOf(groupId: number, marker: string): Promise<
   return process.platform === 'linux' ? findInProc(groupId, marker) : findByPs(groupId)
 }
 
-async function findInProc(groupId: number, marker: string): Promise<number[]> {
-  const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number)
-  const belongs = await Promise.all(ids.map((id) => belongsTo(id, groupId, `${MARKER_VARIABLE}=${marker}`)))
-  return ids.filter((_, index) => belongs[index])
+/** Synchronous on purpose: these are no disk reads, and through the thread pool they cost six times as much. */
+function findInProc(groupId: number, marker: string): number[] {
+  const mark = `${MARKER_VARIABLE}=${marker}`
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((id) => belongsTo(id, groupId, mark))
 }
 
-async function belongsTo(id: number, groupId: number, mark: string): Promise<boolean> {
+function belongsTo(id: number, groupId: number, mark: string): boolean {
   try {
-    const stat = await readFile(`/proc/${id}/stat`, 'utf8')
+    const stat = readFileSync(`/proc/${id}/stat`, 'utf8')
     // The command's name comes in brackets and may hold anything; the state and the group follow it.
     const [state, , group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     if (state === 'Z' || state === 'X') return false
-    if (Number(group) === groupId) return true
-    return (await readFile(`/proc/${id}/environ`, 'utf8')).split('\0').includes(mark)
+    return Number(group) === groupId || readFileSync(`/proc/${id}/environ`, 'utf8').split('\0').includes(mark)
   } catch {
     // It ended meanwhile, or is another user's.
     return false

@@ -1,13 +1,14 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { keepChangesOf } from './auto-fix.ts'
+import { keepChangesSince, takeSnapshot } from './auto-fix.ts'
 import { findInstalledCommand, type Selection } from './framework.ts'
 import type { Project } from './project.ts'
 import type { RunOutcome, TestCase } from './run.ts'
 import { type CommandEnd, runCommand } from './run-command.ts'
 import type { Work } from './run-queue.ts'
-import { addWorkTree, linkPackages, type Repository, removeWorkTree } from './work-tree.ts'
+import type { InTurn } from './turns.ts'
+import { addWorkTree, linkPackages, removeWorkTree } from './work-tree.ts'
 import type { Workplace } from './workplace.ts'
 
 export interface TestRun {
@@ -23,6 +24,8 @@ export interface TestRun {
   readonly runLimitMs: number
   readonly stopGraceMs: number
   readonly log: (text: string) => void
+  /** git cannot make or remove two work trees of a repository at once: it stumbles over the half-made one. */
+  readonly inTurn: InTurn
 }
 
 const BAD_STATUSES: ReadonlySet<string> = new Set(['FAILED', 'TIMEDOUT', 'INTERRUPTED'])
@@ -40,14 +43,24 @@ export function workOf(run: TestRun): Work {
       const outcome = await runTests(run, folder, stop)
       if (run.autofix && outcome.status === 'FAILED' && failuresIn(outcome) > 0) {
         announce(outcome)
-        if (workplace.kind === 'work-tree') await fix(run, workplace.repository, workTree, folder, outcome, stop)
-        else run.log('auto-fix: not tried, the project has no commit to work on')
+        await fix(run, workTree, folder, outcome, stop)
       }
       return outcome
     } finally {
-      if (workplace.kind === 'work-tree') await removeWorkTree(workplace.repository, workTree)
-      await rm(run.home, { recursive: true, force: true, maxRetries: 3 })
+      await cleanUp(run, workTree)
     }
+  }
+}
+
+/** What cannot be removed, such as files that a test's container made as root, does not change how the tests went. */
+async function cleanUp({ workplace, home, inTurn, log }: TestRun, workTree: string): Promise<void> {
+  try {
+    if (workplace.kind === 'work-tree') {
+      await inTurn(workplace.repository.root, () => removeWorkTree(workplace.repository, workTree))
+    }
+    await rm(home, { recursive: true, force: true, maxRetries: 3 })
+  } catch (error) {
+    log(`left files behind: ${error instanceof Error ? error.message : String(error)}`)
   }
 }
 
@@ -58,7 +71,7 @@ async function prepareWorkTree(
   stop: AbortSignal,
 ): Promise<string | undefined> {
   const { setup } = run.project
-  const folder = await addWorkTree(repository, commit, workTree)
+  const folder = await run.inTurn(repository.root, () => addWorkTree(repository, commit, workTree))
   // A setup installs packages of its own: through a link it would change those of the repository's folder.
   if (setup === undefined) {
     await linkPackages(repository, workTree)
@@ -110,26 +123,31 @@ function judge(end: CommandEnd, testCases: readonly TestCase[] | undefined): Run
 
 async function fix(
   run: TestRun,
-  repository: Repository,
   workTree: string,
   folder: string,
   before: RunOutcome,
   stopAsked: AbortSignal,
 ): Promise<void> {
+  const { workplace } = run
   const { autofix } = run.project
   if (autofix === undefined) {
     run.log('auto-fix: not tried, the project has no "autofix" command')
     return
   }
+  if (workplace.kind === 'in-place') {
+    run.log('auto-fix: not tried, the project is in no git repository with a commit')
+    return
+  }
   // The run is over for its clients, its limit with it.
   const stop = AbortSignal.any([stopAsked, AbortSignal.timeout(run.runLimitMs)])
-  const runFix = async () => {
-    const end = await runCommand({ ...commandIn(run, folder), argv: autofix }, stop)
-    run.log(
-      `auto-fix: ${autofix.join(' ')} ${describeEnd(end)}${end.kind === 'exited' && end.code === 0 ? '' : quoteOutput(end)}`,
-    )
-  }
-  const branch = await keepChangesOf(runFix, repository, workTree, run.runId)
+  const tree = { repository: workplace.repository, workTree, home: run.home, runId: run.runId }
+  const snapshot = await takeSnapshot(tree)
+  const end = await runCommand({ ...commandIn(run, folder), argv: autofix }, stop)
+  const wentWell = end.kind === 'exited' && end.code === 0
+  run.log(`auto-fix: ${autofix.join(' ')} ${describeEnd(end)}${wentWell ? '' : quoteOutput(end)}`)
+  // Half of its changes are no fix; one that exits with an error may still have changed for the better.
+  if (end.kind === 'stopped') return
+  const branch = await keepChangesSince(snapshot, tree)
   if (branch === undefined) {
     run.log('auto-fix: nothing was changed, so there is no branch')
     return

@@ -64,7 +64,10 @@ export class SettingsReader {
     if (value === undefined) return undefined
     const fine =
       typeof value === 'number' && value >= least && value <= most && (whole === undefined || Number.isInteger(value))
-    this.check(fine, `"${name}" must be a ${whole ?? ''} number from ${least} to ${most}, got ${quote(value)}.`)
+    this.check(
+      fine,
+      `"${name}" must be a ${whole ? 'whole number' : 'number'} from ${least} to ${most}, got ${quote(value)}.`,
+    )
     return fine ? value : undefined
   }
 

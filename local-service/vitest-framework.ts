@@ -6,6 +6,7 @@ import {
   type LocatedCase,
   objectsIn,
   tellApart,
+  textIn,
   titleOf,
   wholeMs,
 } from './framework.ts'
@@ -31,7 +32,7 @@ export const vitest: Framework = {
     const cases: LocatedCase[] = []
     const brokenFiles: TestCase[] = []
     for (const file of objectsIn(report.testResults)) {
-      const path = String(file.name)
+      const path = textIn(file.name)
       const tests = objectsIn(file.assertionResults).map((test) => readTest(test, relative(folder, path)))
       cases.push(...tests)
       if (file.status === 'failed' && !tests.some((test) => test.status === 'FAILED')) {
@@ -43,9 +44,9 @@ export const vitest: Framework = {
 }
 
 function readTest(test: Record<string, unknown>, file: string): LocatedCase {
-  const ancestors = Array.isArray(test.ancestorTitles) ? test.ancestorTitles.map(String) : []
+  const ancestors = Array.isArray(test.ancestorTitles) ? test.ancestorTitles.map(textIn) : []
   return {
-    title: titleOf([...ancestors, String(test.title)]),
+    title: titleOf([...ancestors, textIn(test.title)]),
     status: statusOf(test),
     durationMs: wholeMs(test.duration),
     where: [file],

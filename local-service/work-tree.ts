@@ -87,6 +87,9 @@ export async function removeWorkTree(repository: Repository, at: string): Promis
   // Twice forced: also where a test left it locked or changed.
   const answer = await askGit(['worktree', 'remove', '--force', '--force', at], where)
   if (answer.kind === 'ok') return
-  await rm(at, { recursive: true, force: true })
-  await askGit(['worktree', 'prune'], where)
+  try {
+    await rm(at, { recursive: true, force: true })
+  } finally {
+    await askGit(['worktree', 'prune'], where)
+  }
 }

@@ -1,0 +1,68 @@
+import { execFile } from 'node:child_process'
+import { cp, mkdtemp, readFile, realpath, rm, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { onTestFinished } from 'vitest'
+import { PLAIN_ENV, REPOSITORY, writeFiles } from './a-local-service.ts'
+
+/** Nothing of the machine's or the person's git configuration. */
+const GIT_ENV = {
+  ...PLAIN_ENV,
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_AUTHOR_NAME: 'Tester',
+  GIT_AUTHOR_EMAIL: 'tester@example.org',
+  GIT_COMMITTER_NAME: 'Tester',
+  GIT_COMMITTER_EMAIL: 'tester@example.org',
+}
+
+export interface GitRepository {
+  readonly folder: string
+  git(...args: string[]): Promise<string>
+  write(files: Readonly<Record<string, string>>): Promise<void>
+  /** Writes the files and commits them. */
+  commit(files: Readonly<Record<string, string>>): Promise<string>
+  read(file: string): Promise<string>
+  remove(): Promise<void>
+}
+
+/** A repository in a temporary folder, on branch `main`, with one commit of these files. */
+export async function createRepository(files: Readonly<Record<string, string>>): Promise<GitRepository> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'local-service-repository-')))
+  const repository: GitRepository = {
+    folder,
+    async git(...args) {
+      const { stdout } = await promisify(execFile)('git', args, { cwd: folder, env: GIT_ENV })
+      return stdout.trim()
+    },
+    write: (written) => writeFiles(folder, written),
+    async commit(written) {
+      await repository.write(written)
+      await repository.git('add', '--all')
+      await repository.git('commit', '--quiet', '-m', 'A commit')
+      return repository.git('rev-parse', 'HEAD')
+    },
+    read: (file) => readFile(join(folder, file), 'utf8'),
+    remove: () => rm(folder, { recursive: true, force: true, maxRetries: 3 }),
+  }
+  await repository.git('init', '--quiet', '--initial-branch=main')
+  await repository.commit(files)
+  return repository
+}
+
+/** As above, and it goes with the test. */
+export async function aRepository(files: Readonly<Record<string, string>>): Promise<GitRepository> {
+  const repository = await createRepository(files)
+  onTestFinished(repository.remove)
+  return repository
+}
+
+/** Gives a folder the packages that are installed here, as `npm ci` would, with the usual line in `.gitignore`. */
+export async function installPackages(folder: string): Promise<void> {
+  await symlink(join(REPOSITORY, 'node_modules'), join(folder, 'node_modules'), 'dir')
+}
+
+export async function copyInto(folder: string, source: string): Promise<void> {
+  await cp(source, folder, { recursive: true, filter: (path) => !path.includes('node_modules') })
+}

@@ -1,0 +1,134 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { aRepository, installPackages } from './a-git-repository.ts'
+import { puppet, puppetProject, type RunObject, startService, temporaryFolder, until } from './a-local-service.ts'
+
+const SNAPSHOT_TEST = `
+  import { expect, it } from 'vitest'
+  import { greeting } from './greeting.js'
+  it('greets', () => expect(greeting).toMatchSnapshot())
+  it('greets somebody', () => expect(greeting).toContain('world'))`
+
+const FAILING = puppet({ cases: [['adds', 'failed']], exitCode: 1 })
+
+describe('auto-fix', () => {
+  async function startFixing(
+    autofix: readonly string[] | undefined,
+    projectSettings: object = {},
+    settings: object = {},
+  ) {
+    const repository = await aRepository({ 'a.txt': 'old\n', 'gone.txt': 'still here\n' })
+    const project = { ...puppetProject(repository.folder), ...(autofix ? { autofix } : {}), ...projectSettings }
+    const service = await startService({ projects: { shop: project }, ...settings })
+    return {
+      repository,
+      service,
+      logged: (text: string) => until(() => service.log.join('\n').includes(text)),
+      branches: () => repository.git('branch', '--format=%(refname:short)', '--list', 'autofix/*'),
+      run: async (body: object): Promise<RunObject & { runId: string }> => {
+        const runId = await service.startRun({ autofix: true, ...body })
+        return { ...(await service.waitFor(runId)), runId }
+      },
+    }
+  }
+
+  it('updates real snapshots on a branch of its own, and the run stays what it was', async () => {
+    const repository = await aRepository({
+      '.gitignore': 'node_modules/\n',
+      'vitest.config.mjs': 'export default {}\n',
+      'greeting.js': "export const greeting = 'hello, world'\n",
+      'greeting.test.js': SNAPSHOT_TEST,
+      '__snapshots__/greeting.test.js.snap':
+        '// Vitest Snapshot v1, https://vitest.dev/guide/snapshot.html\n\nexports[`greets 1`] = `"good day, world"`;\n',
+    })
+    await installPackages(repository.folder)
+    const autofix = [process.execPath, 'node_modules/vitest/vitest.mjs', 'run', '--update']
+    const service = await startService({ projects: { shop: { folder: repository.folder, autofix } } })
+    const runId = await service.startRun({ autofix: true })
+    const run = await service.waitFor(runId)
+    expect(run).toMatchObject({ status: 'FAILED', branchName: 'main' })
+    expect(run.results?.testCases).toMatchObject([
+      { title: 'greets', status: 'FAILED' },
+      { title: 'greets somebody', status: 'PASSED' },
+    ])
+
+    await until(() => service.log.join('\n').includes('1 test cases failed before, 0 after (PASSED)'))
+    expect(service.log.join('\n')).toContain(`the changes are on branch autofix/${runId}`)
+    const branch = `autofix/${runId}`
+    expect(await repository.git('diff', '--name-only', 'main', branch)).toBe('__snapshots__/greeting.test.js.snap')
+    expect(await repository.git('show', `${branch}:__snapshots__/greeting.test.js.snap`)).toContain('hello, world')
+    expect(await repository.git('log', '--format=%s', `main..${branch}`)).toBe(`Fix failing tests of run ${runId}`)
+    expect(await repository.git('status', '--porcelain', '--', '.', ':!node_modules')).toBe('')
+    expect((await service.get(runId)).body).toEqual(run)
+  })
+
+  it('keeps what its command changed, added and deleted, and not what tests and setup left', async () => {
+    // It looks at git itself: nothing is staged there.
+    const fix =
+      'git diff --cached --exit-code && echo new > a.txt; rm gone.txt; mkdir -p "deep/ä b"; echo more > "deep/ä b/c.txt"; echo x >> left.txt'
+    const { run, repository, logged } = await startFixing(['sh', '-c', fix], {
+      setup: ['sh', '-c', 'echo setup > setup.txt; echo left > left.txt'],
+    })
+    const { runId } = await run(FAILING)
+    await logged('failed before')
+    const branch = `autofix/${runId}`
+    expect(
+      (await repository.git('-c', 'core.quotePath=false', 'diff', '--name-status', 'main', branch)).split('\n'),
+    ).toEqual(['M\ta.txt', 'A\tdeep/ä b/c.txt', 'D\tgone.txt', 'A\tleft.txt'])
+    expect(await repository.git('show', `${branch}:a.txt`)).toBe('new')
+  })
+
+  it('is not tried where the tests pass, where nobody asked, or where no test failed', async () => {
+    const { run, service, branches } = await startFixing(['sh', '-c', 'echo new > a.txt'])
+    expect(await run(puppet({}))).toMatchObject({ status: 'PASSED' })
+    expect(await run({ ...FAILING, autofix: false })).toMatchObject({ status: 'FAILED' })
+    expect(await run(puppet({ cases: [] }))).toMatchObject({ status: 'FAILED' })
+    expect(await run(puppet({ report: 'none' }))).toMatchObject({ status: 'INTERRUPTED' })
+    await service.close()
+    expect(service.log.join('\n')).not.toContain('auto-fix')
+    expect(await branches()).toBe('')
+  })
+
+  it('makes no branch where its command changes nothing', async () => {
+    const { run, logged, branches } = await startFixing(['true'])
+    await run(FAILING)
+    await logged('auto-fix: nothing was changed, so there is no branch')
+    expect(await branches()).toBe('')
+  })
+
+  it('says in the log how its command failed', async () => {
+    const { run, logged } = await startFixing(['sh', '-c', 'echo "cannot fix this" >&2; exit 7'])
+    await run(FAILING)
+    await logged(
+      'auto-fix: sh -c echo "cannot fix this" >&2; exit 7 exited with code 7; it wrote last:\n    | cannot fix',
+    )
+  })
+
+  it('says in the log why it is not tried: no command, no repository', async () => {
+    const without = await startFixing(undefined)
+    expect(await without.run({ ...FAILING, branch: 'main' })).toMatchObject({ status: 'FAILED' })
+    await without.logged('auto-fix: not tried, the project has no "autofix" command')
+
+    const outside = await startFixing(['true'], { folder: await temporaryFolder() })
+    expect(await outside.run(FAILING)).toMatchObject({ status: 'FAILED' })
+    await outside.logged('auto-fix: not tried, the project is in no git repository with a commit')
+  })
+
+  it('holds its place while it works, cannot be cancelled any more, and ends with the service', async () => {
+    const reached = join(await temporaryFolder(), 'reached')
+    const { service, run, repository, branches } = await startFixing(
+      ['sh', '-c', `echo new > a.txt; touch ${reached}; sleep 60`],
+      {},
+      { concurrency: 1 },
+    )
+    const { runId, status } = await run(FAILING)
+    expect(status).toBe('FAILED')
+    await until(() => existsSync(reached))
+    expect((await service.get(await service.startRun())).body.status).toBe('QUEUED')
+    expect(await service.cancel(runId)).toMatchObject({ status: 400 })
+    await service.close()
+    expect(await branches()).toBe('')
+    expect((await repository.git('worktree', 'list')).split('\n')).toHaveLength(1)
+  })
+})

@@ -1,0 +1,60 @@
+// Stands in for Vitest's command: called with the same arguments, it does what the variable PUPPET (JSON) says and
+// writes a report like Vitest's. So tests of the service need no real runner where they are not about one.
+import { spawn } from 'node:child_process'
+import { appendFileSync, writeFileSync } from 'node:fs'
+
+const {
+  tellsArguments = false,
+  tellsVariable,
+  cases = tellsArguments
+    ? process.argv.slice(2).map((argument) => [argument, 'passed'])
+    : [[tellsVariable === undefined ? 'adds' : `${tellsVariable}=${process.env[tellsVariable]}`, 'passed']],
+  report = 'whole',
+  exitCode = 0,
+  workMs = 0,
+  hangs = false,
+  ignores = [],
+  journal,
+  dieBy,
+  leaves,
+} = JSON.parse(process.env.PUPPET ?? '{}')
+
+const note = (event) => journal && appendFileSync(journal, `${JSON.stringify({ event, pid: process.pid })}\n`)
+const reportFile = process.argv.find((argument) => argument.startsWith('--outputFile.json='))?.split('=')[1]
+
+function writeReport() {
+  const assertionResults = cases.map(([title, status]) => ({
+    ancestorTitles: ['puppet'],
+    title,
+    status,
+    duration: 3.4,
+  }))
+  const text = JSON.stringify({
+    testResults: [{ name: `${process.cwd()}/a.test.ts`, status: 'passed', assertionResults }],
+  })
+  if (report === 'whole') writeFileSync(reportFile, text)
+  if (report === 'cut') writeFileSync(reportFile, text.slice(0, 20))
+}
+
+for (const signal of ignores) process.on(signal, () => note(signal))
+if (leaves !== undefined) {
+  // A child that outlives its parent in a process group of its own, as Playwright's web server would.
+  const child = spawn(process.execPath, ['-e', 'process.on("SIGTERM", () => {}); setInterval(() => {}, 1000)'], {
+    detached: leaves === 'detached',
+    stdio: 'ignore',
+  })
+  child.unref()
+  appendFileSync(journal, `${JSON.stringify({ event: 'left', pid: child.pid })}\n`)
+}
+note('begins')
+if (hangs) {
+  if (report === 'whole') writeReport()
+  setInterval(() => {}, 1000)
+} else {
+  setTimeout(() => {
+    writeReport()
+    note('ends')
+    if (dieBy !== undefined) process.kill(process.pid, dieBy)
+    else process.exitCode = exitCode
+  }, workMs)
+}
