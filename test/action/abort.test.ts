@@ -10,15 +10,15 @@ describe('the time after a signal', () => {
   })
 
   // Windows' second signal comes 2.5 s before the end, as SIGTERM does elsewhere.
-  test.each(['SIGTERM', 'SIGBREAK'] as const)(
-    'after %s a start may take 1.8 s, and all is over within 2.2 s',
-    (signal) => {
-      const reason = new StepCancelled(signal, 1_000)
-      expect(reason.startDeadlineMs).toBe(2_800)
-      expect(reason.cancelDeadlineMs).toBeGreaterThan(reason.startDeadlineMs)
-      expect(reason.cancelDeadlineMs).toBeLessThan(1_000 + 2_200)
-    },
-  )
+  test.each([
+    'SIGTERM',
+    'SIGBREAK',
+  ] as const)('after %s a start may take 1.8 s, and all is over within 2.2 s', (signal) => {
+    const reason = new StepCancelled(signal, 1_000)
+    expect(reason.startDeadlineMs).toBe(2_800)
+    expect(reason.cancelDeadlineMs).toBeGreaterThan(reason.startDeadlineMs)
+    expect(reason.cancelDeadlineMs).toBeLessThan(1_000 + 2_200)
+  })
 
   test('it is what an aborted signal tells as its reason, and a second signal does not change it', () => {
     const controller = new AbortController()

@@ -91,14 +91,15 @@ describe('a run that is over already', () => {
     expect(end).toEqual({ kind: 'already-over', run: PASSED })
   })
 
-  test.each<Reply<Run>>([failure(NOT_FOUND), failure({ kind: 'status', status: 500 }), failure(LOST)])(
-    'is told by 404 alone where it cannot be read',
-    async (look) => {
-      const { end, cancelsMs } = await cancel({ cancel: [failure(NOT_FOUND)], get: [look] })
-      expect(end).toEqual({ kind: 'already-over' })
-      expect(cancelsMs).toEqual([0])
-    },
-  )
+  test.each<Reply<Run>>([
+    failure(NOT_FOUND),
+    failure({ kind: 'status', status: 500 }),
+    failure(LOST),
+  ])('is told by 404 alone where it cannot be read', async (look) => {
+    const { end, cancelsMs } = await cancel({ cancel: [failure(NOT_FOUND)], get: [look] })
+    expect(end).toEqual({ kind: 'already-over' })
+    expect(cancelsMs).toEqual([0])
+  })
 
   test('by somebody else’s cancel is not taken for ours', async () => {
     const { end } = await cancel({ cancel: [NOT_LISTED], get: [answer(CANCELLED)] })
@@ -188,13 +189,14 @@ describe('a run that goes on', () => {
 })
 
 describe('a cancel whose answer is lost', () => {
-  test.each<Failure>([LOST, { kind: 'status', status: 500 }, { kind: 'status', status: 408 }])(
-    'has done it where the next one finds the run cancelled: $kind $status',
-    async (loss) => {
-      const { end } = await cancel({ cancel: [failure(loss), NOT_LISTED], get: [answer(CANCELLED)] })
-      expect(end).toEqual({ kind: 'cancelled', run: CANCELLED })
-    },
-  )
+  test.each<Failure>([
+    LOST,
+    { kind: 'status', status: 500 },
+    { kind: 'status', status: 408 },
+  ])('has done it where the next one finds the run cancelled: $kind $status', async (loss) => {
+    const { end } = await cancel({ cancel: [failure(loss), NOT_LISTED], get: [answer(CANCELLED)] })
+    expect(end).toEqual({ kind: 'cancelled', run: CANCELLED })
+  })
 
   test('has done it where the answer is broken and a look finds the run cancelled', async () => {
     const { end, cancelsMs } = await cancel({ cancel: [failure(BROKEN)], get: [answer(CANCELLED)] })

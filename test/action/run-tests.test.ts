@@ -157,20 +157,19 @@ describe('a start that fails', () => {
 describe('an id that cannot be used', () => {
   const UNUSABLE = ['run 1', '..', '', 'a?b', 'x'.repeat(257), 'run\n1']
 
-  test.each(UNUSABLE.filter((id) => id !== ''))(
-    'cancels its run and ends the step without showing it as an output: %j',
-    async (id) => {
-      const { verdict, requests, state, outputs, error } = await step({
-        script: { start: [answer(id)], cancel: [answer(true)] },
-        cancelOnAbort: false,
-      })
-      expect(verdict).toEqual({ conclusion: 'error', green: false })
-      expect(requests).toEqual(['start', 'cancel'])
-      expect(state).toEqual(['start', `run ${id}`, 'settled'])
-      expect(outputs).toEqual({ conclusion: 'error' })
-      expect(error).toContain('run id of at most 256')
-    },
-  )
+  test.each(
+    UNUSABLE.filter((id) => id !== ''),
+  )('cancels its run and ends the step without showing it as an output: %j', async (id) => {
+    const { verdict, requests, state, outputs, error } = await step({
+      script: { start: [answer(id)], cancel: [answer(true)] },
+      cancelOnAbort: false,
+    })
+    expect(verdict).toEqual({ conclusion: 'error', green: false })
+    expect(requests).toEqual(['start', 'cancel'])
+    expect(state).toEqual(['start', `run ${id}`, 'settled'])
+    expect(outputs).toEqual({ conclusion: 'error' })
+    expect(error).toContain('run id of at most 256')
+  })
 
   test('stays open for post where its run could not be cancelled, and is named', async () => {
     const { verdict, state, error } = await step({ script: { start: [answer('run 1')], cancel: [failure(REFUSED)] } })
@@ -328,20 +327,17 @@ describe('when the step is cancelled', () => {
   test.each([
     ['SIGINT', 7_000],
     ['SIGTERM', 2_200],
-  ] as const)(
-    'by %s and the service is silent, it ends within %i ms and leaves the run to post',
-    async (signal, limitMs) => {
-      const { verdict, endedMs, state, error } = await step({
-        script: { start: STARTED, get: [answer(RUNNING), silence], cancel: [silence] },
-        signalAtMs: 5_000,
-        signal,
-      })
-      expect(verdict.conclusion).toBe('cancelled')
-      expect(endedMs - 5_000).toBeLessThanOrEqual(limitMs)
-      expect(state).toEqual(['start', 'run run-1'])
-      expect(error).toMatch(/run-1.*could not be cancelled and may go on/)
-    },
-  )
+  ] as const)('by %s and the service is silent, it ends within %i ms and leaves the run to post', async (signal, limitMs) => {
+    const { verdict, endedMs, state, error } = await step({
+      script: { start: STARTED, get: [answer(RUNNING), silence], cancel: [silence] },
+      signalAtMs: 5_000,
+      signal,
+    })
+    expect(verdict.conclusion).toBe('cancelled')
+    expect(endedMs - 5_000).toBeLessThanOrEqual(limitMs)
+    expect(state).toEqual(['start', 'run run-1'])
+    expect(error).toMatch(/run-1.*could not be cancelled and may go on/)
+  })
 
   test('and the run turns out to be over, the step is cancelled all the same and tells the true status', async () => {
     const { verdict, outputs, state } = await step({

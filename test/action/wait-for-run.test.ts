@@ -210,18 +210,17 @@ describe('a poll that fails', () => {
 })
 
 describe('a refusal', () => {
-  test.each([301, 302, 307, 400, 401, 403, 409, 410, 422])(
-    '%i ends the waiting at once, at any poll',
-    async (status) => {
-      const refusal: Failure = { kind: 'status', status }
-      const first = await wait({ replies: [failure(refusal)], startedAtMs: 0 })
-      expect(first.end).toEqual({ kind: 'gave-up', failure: refusal })
-      expect(first.endedMs).toBeLessThan(10)
-      const third = await wait({ replies: [answer(QUEUED), answer(RUNNING), failure(refusal)], startedAtMs: 0 })
-      expect(third.end).toEqual({ kind: 'gave-up', failure: refusal, run: RUNNING })
-      expect(third.pollsMs).toHaveLength(3)
-    },
-  )
+  test.each([
+    301, 302, 307, 400, 401, 403, 409, 410, 422,
+  ])('%i ends the waiting at once, at any poll', async (status) => {
+    const refusal: Failure = { kind: 'status', status }
+    const first = await wait({ replies: [failure(refusal)], startedAtMs: 0 })
+    expect(first.end).toEqual({ kind: 'gave-up', failure: refusal })
+    expect(first.endedMs).toBeLessThan(10)
+    const third = await wait({ replies: [answer(QUEUED), answer(RUNNING), failure(refusal)], startedAtMs: 0 })
+    expect(third.end).toEqual({ kind: 'gave-up', failure: refusal, run: RUNNING })
+    expect(third.pollsMs).toHaveLength(3)
+  })
 
   const NOT_FOUND: Failure = { kind: 'status', status: 404 }
 

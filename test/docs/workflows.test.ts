@@ -115,15 +115,14 @@ describe('a fragment in the README', () => {
   const { links } = readDocument('README.md')
   const fragments = README_BLOCKS.filter(({ text }) => !isWhole(text))
 
-  test.each(fragments.map(({ section, text }) => [section, text] as const))(
-    'under "%s" is a literal part of the workflow that the section links to',
-    (section, text) => {
-      const linked = links.filter((link) => link.section === section).map(({ to }) => to)
-      const files = EXAMPLE_FILES.filter((file) => linked.includes(file) || section === TITLE)
-      expect(files).not.toHaveLength(0)
-      expect(files.some((file) => isPartOf(read(file), text))).toBe(true)
-    },
-  )
+  test.each(
+    fragments.map(({ section, text }) => [section, text] as const),
+  )('under "%s" is a literal part of the workflow that the section links to', (section, text) => {
+    const linked = links.filter((link) => link.section === section).map(({ to }) => to)
+    const files = EXAMPLE_FILES.filter((file) => linked.includes(file) || section === TITLE)
+    expect(files).not.toHaveLength(0)
+    expect(files.some((file) => isPartOf(read(file), text))).toBe(true)
+  })
 
   test('comes from every example', () => {
     const linked = new Set(links.map(({ to }) => to))

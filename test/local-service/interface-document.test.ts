@@ -150,15 +150,16 @@ describe.each([
       expect([response.status, await response.json()]).toEqual([400, { error: 'The body is not UTF-8.' }])
     })
 
-    it.each(['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp'])(
-      'answers 400 to a body of type %s',
-      async (type) => {
-        const { url } = await start()
-        const response = await post(`${url}${RUNS}`, '{}', type)
-        expect(response.status).toBe(400)
-        expect(await response.json()).toEqual({ error: expect.stringContaining(`got "${type}"`) })
-      },
-    )
+    it.each([
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'application/jsonp',
+    ])('answers 400 to a body of type %s', async (type) => {
+      const { url } = await start()
+      const response = await post(`${url}${RUNS}`, '{}', type)
+      expect(response.status).toBe(400)
+      expect(await response.json()).toEqual({ error: expect.stringContaining(`got "${type}"`) })
+    })
 
     it('takes a type with parameters, in any case of letters', async () => {
       const { url } = await start()

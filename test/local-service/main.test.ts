@@ -78,29 +78,30 @@ describe('the command', () => {
     expect([key, projects[0]?.id]).toEqual(['from-the-environment', 'web-shop'])
   })
 
-  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
-    'stops on %s with code 0 and leaves neither process, nor port, nor folder',
-    async (signal) => {
-      const home = await temporaryFolder()
-      const [config, journal] = [join(home, 'config.json'), join(home, 'journal')]
-      const settings = { keys: ['k'], stopGraceSeconds: 0.4, projects: { shop: puppetProject() } }
-      await writeFile(config, JSON.stringify(settings))
-      const env = { TMPDIR: home, LOCAL_SERVICE_KEY: 'k' }
-      const main = startMain(['--json', '--config', config], env)
-      const { url } = await ready(main)
-      const client = clientOf(url, 'k', 'shop')
-      const deeds = { hangs: true, ignores: ['SIGINT', 'SIGTERM'], leaves: 'in its group', journal }
-      await client.startRun(puppet(deeds))
-      await until(async () => (await readJournal(journal)).length >= 2)
-      const pids = (await readJournal(journal)).map(({ pid }) => pid)
-      main.child.kill(signal)
-      expect(await main.exit).toBe(0)
-      expect(pids.map(isAlive)).toEqual([false, false])
-      await expect(client.get('none')).rejects.toThrow('fetch failed')
-      expect((await readdir(home)).sort()).toEqual(['config.json', 'journal'])
-      expect(main.errors()).toMatch(/INTERRUPTED/)
-    },
-  )
+  it.each([
+    'SIGINT',
+    'SIGTERM',
+    'SIGHUP',
+  ] as const)('stops on %s with code 0 and leaves neither process, nor port, nor folder', async (signal) => {
+    const home = await temporaryFolder()
+    const [config, journal] = [join(home, 'config.json'), join(home, 'journal')]
+    const settings = { keys: ['k'], stopGraceSeconds: 0.4, projects: { shop: puppetProject() } }
+    await writeFile(config, JSON.stringify(settings))
+    const env = { TMPDIR: home, LOCAL_SERVICE_KEY: 'k' }
+    const main = startMain(['--json', '--config', config], env)
+    const { url } = await ready(main)
+    const client = clientOf(url, 'k', 'shop')
+    const deeds = { hangs: true, ignores: ['SIGINT', 'SIGTERM'], leaves: 'in its group', journal }
+    await client.startRun(puppet(deeds))
+    await until(async () => (await readJournal(journal)).length >= 2)
+    const pids = (await readJournal(journal)).map(({ pid }) => pid)
+    main.child.kill(signal)
+    expect(await main.exit).toBe(0)
+    expect(pids.map(isAlive)).toEqual([false, false])
+    await expect(client.get('none')).rejects.toThrow('fetch failed')
+    expect((await readdir(home)).sort()).toEqual(['config.json', 'journal'])
+    expect(main.errors()).toMatch(/INTERRUPTED/)
+  })
 
   it('stops when npm, and so the shell around it, was stopped alone', async () => {
     const main = join(REPOSITORY, 'local-service/main.ts')

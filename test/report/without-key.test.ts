@@ -40,21 +40,28 @@ describe('a result without the key', () => {
     expect(withoutKey(result, '')).toBe(result)
   })
 
-  it.each(['a', 'A', 'PASSED', 'failed', 'ed', 'wait', 'no-', 'project', 'i'])(
-    'means the same as before, even where the key is "%s", a part of our own words',
-    (key) => {
-      for (const [name, result] of Object.entries(ENDINGS)) {
-        const told = withoutKey(result, key)
-        expect(countsOf(told), name).toEqual(countsOf(result))
-        expect(headline(told, countsOf(told)), name).toEqual(headline(result, countsOf(result)))
-        expect([told.verdict, told.ending.kind, told.run?.status], name).toEqual([
-          result.verdict,
-          result.ending.kind,
-          result.run?.status,
-        ])
-      }
-    },
-  )
+  it.each([
+    'a',
+    'A',
+    'PASSED',
+    'failed',
+    'ed',
+    'wait',
+    'no-',
+    'project',
+    'i',
+  ])('means the same as before, even where the key is "%s", a part of our own words', (key) => {
+    for (const [name, result] of Object.entries(ENDINGS)) {
+      const told = withoutKey(result, key)
+      expect(countsOf(told), name).toEqual(countsOf(result))
+      expect(headline(told, countsOf(told)), name).toEqual(headline(result, countsOf(result)))
+      expect([told.verdict, told.ending.kind, told.run?.status], name).toEqual([
+        result.verdict,
+        result.ending.kind,
+        result.run?.status,
+      ])
+    }
+  })
 
   it('keeps dates, what the service sent, and all that it need not change', () => {
     const harmless = aTestCase()

@@ -68,10 +68,12 @@ End.
     expect(withTables(once, ACTION)).toBe(once)
   })
 
-  it.each(['<!-- inputs -->', '<!-- /inputs -->', '<!-- outputs -->', '<!-- /outputs -->'])(
-    'cannot be written without the mark %s',
-    (mark) => {
-      expect(() => withTables(README.replace(mark, ''), ACTION)).toThrow('README.md has no place for the table of')
-    },
-  )
+  it.each([
+    '<!-- inputs -->',
+    '<!-- /inputs -->',
+    '<!-- outputs -->',
+    '<!-- /outputs -->',
+  ])('cannot be written without the mark %s', (mark) => {
+    expect(() => withTables(README.replace(mark, ''), ACTION)).toThrow('README.md has no place for the table of')
+  })
 })

@@ -89,19 +89,20 @@ describe('the proxy for https', () => {
     expect(proxy.asked).toHaveLength(1)
   })
 
-  it.each(['407 Proxy Authentication Required', '403 Forbidden', '502 Bad Gateway'])(
-    'refuses with %s, and the request was not sent',
-    async (refusal) => {
-      const service = await tlsService()
-      const proxy = await forwardProxy({ refusal })
-      const send = await sendJsonTo(service.origin, { proxies: { httpsProxy: proxy.address } })
-      expect(await failureOf(send(...START, patient()))).toMatchObject({
-        kind: 'not-sent',
-        reason: expect.stringContaining(refusal.slice(0, 3)),
-      })
-      expect(service.connections).toHaveLength(0)
-    },
-  )
+  it.each([
+    '407 Proxy Authentication Required',
+    '403 Forbidden',
+    '502 Bad Gateway',
+  ])('refuses with %s, and the request was not sent', async (refusal) => {
+    const service = await tlsService()
+    const proxy = await forwardProxy({ refusal })
+    const send = await sendJsonTo(service.origin, { proxies: { httpsProxy: proxy.address } })
+    expect(await failureOf(send(...START, patient()))).toMatchObject({
+      kind: 'not-sent',
+      reason: expect.stringContaining(refusal.slice(0, 3)),
+    })
+    expect(service.connections).toHaveLength(0)
+  })
 
   it('is not there, and the request was not sent', async () => {
     const service = await tlsService()
@@ -169,16 +170,18 @@ describe('the proxy for http', () => {
 })
 
 describe('NO_PROXY', () => {
-  it.each(['127.0.0.1', '*', 'example.com, 127.0.0.1', 'example.com 127.0.0.1'])(
-    'of %j has the service reached directly',
-    async (noProxy) => {
-      const service = await tlsService()
-      const proxy = await forwardProxy()
-      const send = await sendJsonTo(service.origin, { proxies: { httpsProxy: proxy.address, noProxy } })
-      expect(await send(...START, patient())).toEqual({ runId: 'r-1' })
-      expect(proxy.asked).toEqual([])
-    },
-  )
+  it.each([
+    '127.0.0.1',
+    '*',
+    'example.com, 127.0.0.1',
+    'example.com 127.0.0.1',
+  ])('of %j has the service reached directly', async (noProxy) => {
+    const service = await tlsService()
+    const proxy = await forwardProxy()
+    const send = await sendJsonTo(service.origin, { proxies: { httpsProxy: proxy.address, noProxy } })
+    expect(await send(...START, patient())).toEqual({ runId: 'r-1' })
+    expect(proxy.asked).toEqual([])
+  })
 
   it.each(['example.com', 'localhost', '127.0.0.1:1'])('of %j does not', async (noProxy) => {
     const service = await tlsService()

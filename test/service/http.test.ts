@@ -115,13 +115,15 @@ describe('a request', () => {
 })
 
 describe('an answer', () => {
-  it.each(['application/json', 'application/json; charset=utf-8', 'Application/JSON', 'application/problem+json'])(
-    'is read with the content type %s',
-    async (contentType) => {
-      const { get } = await answeredBy(json({ fine: true }, 200, { 'content-type': contentType }))
-      expect(await get()).toEqual({ fine: true })
-    },
-  )
+  it.each([
+    'application/json',
+    'application/json; charset=utf-8',
+    'Application/JSON',
+    'application/problem+json',
+  ])('is read with the content type %s', async (contentType) => {
+    const { get } = await answeredBy(json({ fine: true }, 200, { 'content-type': contentType }))
+    expect(await get()).toEqual({ fine: true })
+  })
 
   it('is read without a content type, and with any status of 2xx', async () => {
     const { get } = await answeredBy((response) => response.writeHead(202).end('[1]'))
@@ -145,17 +147,19 @@ describe('an answer', () => {
     expect(await get()).toEqual({ title: 'größer → ✓' })
   })
 
-  it.each(['text/html', 'text/plain; x=application/json', 'application/jsonp', 'application/xml'])(
-    'is broken with the content type %s',
-    async (contentType) => {
-      const { get } = await answeredBy(json({ fine: true }, 200, { 'content-type': contentType }))
-      expect(await failureOf(get())).toEqual({
-        kind: 'broken-answer',
-        expected: 'the content type application/json',
-        got: contentType,
-      })
-    },
-  )
+  it.each([
+    'text/html',
+    'text/plain; x=application/json',
+    'application/jsonp',
+    'application/xml',
+  ])('is broken with the content type %s', async (contentType) => {
+    const { get } = await answeredBy(json({ fine: true }, 200, { 'content-type': contentType }))
+    expect(await failureOf(get())).toEqual({
+      kind: 'broken-answer',
+      expected: 'the content type application/json',
+      got: contentType,
+    })
+  })
 
   it.each([
     ['', 'an empty body'],

@@ -88,13 +88,13 @@ describe('cancel', () => {
     ])
   })
 
-  it.each([[[]], [[{ runId: 'r-2' }, { runId: 'r-11' }]]])(
-    'is not done where the service lists %j as cancelled',
-    async (cancelled) => {
-      const { runs } = await project(json({ cancelled }))
-      expect(await runs.cancel?.('r-1', patient())).toBe(false)
-    },
-  )
+  it.each([
+    [[]],
+    [[{ runId: 'r-2' }, { runId: 'r-11' }]],
+  ])('is not done where the service lists %j as cancelled', async (cancelled) => {
+    const { runs } = await project(json({ cancelled }))
+    expect(await runs.cancel?.('r-1', patient())).toBe(false)
+  })
 
   it('can name an id that no path could carry', async () => {
     const { server, runs } = await project(json({ cancelled: [] }))

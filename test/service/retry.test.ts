@@ -31,12 +31,11 @@ describe('a poll or a cancel', () => {
     expect(isTransient(status(code))).toBe(true)
   })
 
-  it.each([301, 302, 304, 307, 400, 401, 403, 404, 405, 409, 410, 422, 451])(
-    'is not repeated after the status %i',
-    (code) => {
-      expect(isTransient(status(code))).toBe(false)
-    },
-  )
+  it.each([
+    301, 302, 304, 307, 400, 401, 403, 404, 405, 409, 410, 422, 451,
+  ])('is not repeated after the status %i', (code) => {
+    expect(isTransient(status(code))).toBe(false)
+  })
 
   it('is not repeated where we ended it', () => {
     expect(isTransient(ABORTED)).toBe(false)
@@ -59,19 +58,22 @@ describe('a start', () => {
     expect(startMayRepeatForMs(failure)).toBe(0)
   })
 
-  it.each([NO_ANSWER, BROKEN, ABORTED, ...[302, 408, 500, 502, 503, 504].map(status)])(
-    'may have started a run before %o',
-    (failure) => {
-      expect(mayHaveStarted(failure)).toBe(true)
-    },
-  )
+  it.each([
+    NO_ANSWER,
+    BROKEN,
+    ABORTED,
+    ...[302, 408, 500, 502, 503, 504].map(status),
+  ])('may have started a run before %o', (failure) => {
+    expect(mayHaveStarted(failure)).toBe(true)
+  })
 
-  it.each([NOT_SENT, UNTRUSTED, ...[400, 401, 403, 404, 422, 425, 429].map(status)])(
-    'has started none before %o',
-    (failure) => {
-      expect(mayHaveStarted(failure)).toBe(false)
-    },
-  )
+  it.each([
+    NOT_SENT,
+    UNTRUSTED,
+    ...[400, 401, 403, 404, 422, 425, 429].map(status),
+  ])('has started none before %o', (failure) => {
+    expect(mayHaveStarted(failure)).toBe(false)
+  })
 
   it('is repeated after no failure that may have come after a run was started', () => {
     fc.assert(

@@ -215,30 +215,32 @@ describe('masks', () => {
     expect(masks.apply('pqpqpq')).toBe('***')
   })
 
-  test.each(['s3cr3t "quoted" & <tagged>', "it's % ünïcode", 'tab\there', '"in quotes"'])(
-    'hide every form of %j',
-    (secret) => {
-      const masks = new SecretMasks()
-      masks.add(secret)
-      const padded = (prefix: string): string => Buffer.from(`${prefix}${secret}`).toString('base64').replace(/=+$/, '')
-      // Before an offset, the secret's first byte shares a base64 digit with what precedes it: that digit stays.
-      for (const prefix of ['', 'a:', 'ab:', 'abc'])
-        expect(masks.apply(padded(prefix)).length).toBeLessThan(padded(prefix).length)
-      expect(masks.apply(Buffer.from(secret).toString('base64url'))).toBe('***')
-      expect(masks.apply(JSON.stringify(secret))).not.toContain(secret.slice(1, -1))
-      expect(masks.apply(encodeURIComponent(secret).replace("'", '%27'))).toBe('***')
-      expect(
-        masks.apply(
-          secret
-            .replaceAll('&', '&amp;')
-            .replaceAll('<', '&lt;')
-            .replaceAll('>', '&gt;')
-            .replaceAll('"', '&quot;')
-            .replaceAll("'", '&apos;'),
-        ),
-      ).toBe('***')
-    },
-  )
+  test.each([
+    's3cr3t "quoted" & <tagged>',
+    "it's % ünïcode",
+    'tab\there',
+    '"in quotes"',
+  ])('hide every form of %j', (secret) => {
+    const masks = new SecretMasks()
+    masks.add(secret)
+    const padded = (prefix: string): string => Buffer.from(`${prefix}${secret}`).toString('base64').replace(/=+$/, '')
+    // Before an offset, the secret's first byte shares a base64 digit with what precedes it: that digit stays.
+    for (const prefix of ['', 'a:', 'ab:', 'abc'])
+      expect(masks.apply(padded(prefix)).length).toBeLessThan(padded(prefix).length)
+    expect(masks.apply(Buffer.from(secret).toString('base64url'))).toBe('***')
+    expect(masks.apply(JSON.stringify(secret))).not.toContain(secret.slice(1, -1))
+    expect(masks.apply(encodeURIComponent(secret).replace("'", '%27'))).toBe('***')
+    expect(
+      masks.apply(
+        secret
+          .replaceAll('&', '&amp;')
+          .replaceAll('<', '&lt;')
+          .replaceAll('>', '&gt;')
+          .replaceAll('"', '&quot;')
+          .replaceAll("'", '&apos;'),
+      ),
+    ).toBe('***')
+  })
 
   test('leave no form of any secret in any text', () => {
     const text = fc.string({ unit: 'binary' })

@@ -109,13 +109,16 @@ describe('the newer text', () => {
     )
   })
 
-  test.each(['', 'run', 'run x attempt y -->', 'run 99999 -->', `run ${'9'.repeat(21)} attempt 1 -->`])(
-    'is never one whose marker somebody has edited to %j',
-    (rest) => {
-      const identity = commentIdentity(SUBJECT, AGE)
-      expect(isNewer(identity.opening + rest, identity)).toBe(false)
-    },
-  )
+  test.each([
+    '',
+    'run',
+    'run x attempt y -->',
+    'run 99999 -->',
+    `run ${'9'.repeat(21)} attempt 1 -->`,
+  ])('is never one whose marker somebody has edited to %j', (rest) => {
+    const identity = commentIdentity(SUBJECT, AGE)
+    expect(isNewer(identity.opening + rest, identity)).toBe(false)
+  })
 })
 
 test.each([

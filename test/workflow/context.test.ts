@@ -60,12 +60,14 @@ describe('the branch of a fork', () => {
     expect(forkBranch(env('pull_request'), pullRequest({ ...OWN, full_name: 'shop/former-name' }))).toBeUndefined()
   })
 
-  it.each([{}, { pull_request: {} }, { pull_request: { head: {} } }, { workflow_run: {} }])(
-    'is none where the event says as little as %j',
-    (event) => {
-      expect(forkBranch({}, event)).toBeUndefined()
-    },
-  )
+  it.each([
+    {},
+    { pull_request: {} },
+    { pull_request: { head: {} } },
+    { workflow_run: {} },
+  ])('is none where the event says as little as %j', (event) => {
+    expect(forkBranch({}, event)).toBeUndefined()
+  })
 })
 
 describe('why there are no secrets', () => {

@@ -96,12 +96,16 @@ describe('a JSON object', () => {
     expect(sent).toBe('{"__proto__":"a","constructor":"b","two words":"c"}')
   })
 
-  it.each(['{', '{"A":}', "{'A':'hunter2'}", '{"A":"hunter2",}', '{"A":"1"} {"B":"2"}', '{A=1}'])(
-    '%s is none',
-    (given) => {
-      expect(wrongOf(given)).toEqual([NO_JSON])
-    },
-  )
+  it.each([
+    '{',
+    '{"A":}',
+    "{'A':'hunter2'}",
+    '{"A":"hunter2",}',
+    '{"A":"1"} {"B":"2"}',
+    '{A=1}',
+  ])('%s is none', (given) => {
+    expect(wrongOf(given)).toEqual([NO_JSON])
+  })
 
   it.each([
     ['null', 'null'],

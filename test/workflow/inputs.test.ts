@@ -234,16 +234,19 @@ describe('api-key', () => {
     expect(inputsOf({ 'api-key': ' s3cret\n' }).request.reports.apiKey).toBe('s3cret')
   })
 
-  it.each(['two words', 'line\nbreak', 'schlüssel', 'tab\tbed', 'bell\u0007'])(
-    '%j cannot be sent, is masked and not shown',
-    (key) => {
-      const { wrong, lines } = reading(readInputs, { ...ENOUGH, 'api-key': key }, {})
-      expect(wrong).toEqual([
-        'Input api-key: the value has a blank, a line break or a character outside ASCII in it, so it cannot be sent as a Bearer token. Copy the key again, in one line.',
-      ])
-      expect(lines).toEqual([`::add-mask::${key.replace('\n', '%0A')}`])
-    },
-  )
+  it.each([
+    'two words',
+    'line\nbreak',
+    'schlüssel',
+    'tab\tbed',
+    'bell\u0007',
+  ])('%j cannot be sent, is masked and not shown', (key) => {
+    const { wrong, lines } = reading(readInputs, { ...ENOUGH, 'api-key': key }, {})
+    expect(wrong).toEqual([
+      'Input api-key: the value has a blank, a line break or a character outside ASCII in it, so it cannot be sent as a Bearer token. Copy the key again, in one line.',
+    ])
+    expect(lines).toEqual([`::add-mask::${key.replace('\n', '%0A')}`])
+  })
 
   it('is required', () => {
     expect(wrongOf({ 'api-key': ' ' }, { env: { GITHUB_EVENT_NAME: 'push' } })).toEqual([
@@ -380,12 +383,11 @@ describe('a choice of true and false', () => {
     expect(inputsOf({ [name]: 'true' })).not.toEqual(inputsOf({ [name]: 'false' }))
   })
 
-  it.each(NAMES.flatMap((name) => ['yes', '1', 'truefalse', 'null'].map((text) => [name, text] as const)))(
-    '%s is not %s',
-    (name, text) => {
-      expect(wrongOf({ [name]: text })).toEqual([`Input ${name}: "${text}" is neither true nor false.`])
-    },
-  )
+  it.each(
+    NAMES.flatMap((name) => ['yes', '1', 'truefalse', 'null'].map((text) => [name, text] as const)),
+  )('%s is not %s', (name, text) => {
+    expect(wrongOf({ [name]: text })).toEqual([`Input ${name}: "${text}" is neither true nor false.`])
+  })
 
   it('of autofix has a third state, in which nothing is sent', () => {
     const autofix = (text: string) => inputsOf({ autofix: text }).request.order
@@ -405,14 +407,23 @@ describe('a number', () => {
     expect(inputsOf({ 'timeout-minutes': text }).request.waitLimitMs).toBeCloseTo(ms)
   })
 
-  it.each(['0', '-1', '35000.1', '1e3', 'NaN', 'Infinity', '0x10', '1,5', '35,000', '5 m', '１'])(
-    'of %s minutes is not accepted',
-    (text) => {
-      expect(wrongOf({ 'timeout-minutes': text })).toEqual([
-        `Input timeout-minutes: "${text}" is not accepted. Give a number above 0 up to 35,000, such as 1 or 0.5.`,
-      ])
-    },
-  )
+  it.each([
+    '0',
+    '-1',
+    '35000.1',
+    '1e3',
+    'NaN',
+    'Infinity',
+    '0x10',
+    '1,5',
+    '35,000',
+    '5 m',
+    '１',
+  ])('of %s minutes is not accepted', (text) => {
+    expect(wrongOf({ 'timeout-minutes': text })).toEqual([
+      `Input timeout-minutes: "${text}" is not accepted. Give a number above 0 up to 35,000, such as 1 or 0.5.`,
+    ])
+  })
 
   it.each([
     ['0.05', 50],
@@ -467,15 +478,17 @@ describe('env-overrides', () => {
     expect(inputsOf({ 'env-overrides': '{"A":1.0}' }).request.order.envOverrides).toEqual({ A: '1.0' })
   })
 
-  it.each(['hunter2', '{"A":"hunter2"', '{"A":["hunter2"]}', 'A=1\nhunter2'])(
-    'is refused without a word of its values: %s',
-    (text) => {
-      const [sentence, ...others] = wrongOf({ 'env-overrides': text })
-      expect(others).toEqual([])
-      expect(sentence).toMatch(/^Input env-overrides/)
-      expect(sentence).not.toContain('hunter2')
-    },
-  )
+  it.each([
+    'hunter2',
+    '{"A":"hunter2"',
+    '{"A":["hunter2"]}',
+    'A=1\nhunter2',
+  ])('is refused without a word of its values: %s', (text) => {
+    const [sentence, ...others] = wrongOf({ 'env-overrides': text })
+    expect(others).toEqual([])
+    expect(sentence).toMatch(/^Input env-overrides/)
+    expect(sentence).not.toContain('hunter2')
+  })
 })
 
 describe('report-dir', () => {

@@ -464,24 +464,24 @@ describe('our own abort', () => {
 })
 
 describe('where the API is', () => {
-  test.each(['', '/'])(
-    'GitHub Enterprise Server has it under /api/v3, and GraphQL beside (%j at the end)',
-    async (end) => {
-      await startApi('/api/v3')
-      const env = { GITHUB_API_URL: `${api.url}${end}` }
-      await comment({ env, body: withText('first') })
-      await comment({ env, body: withText('second') })
+  test.each([
+    '',
+    '/',
+  ])('GitHub Enterprise Server has it under /api/v3, and GraphQL beside (%j at the end)', async (end) => {
+    await startApi('/api/v3')
+    const env = { GITHUB_API_URL: `${api.url}${end}` }
+    await comment({ env, body: withText('first') })
+    await comment({ env, body: withText('second') })
 
-      expect(visibleTexts()).toEqual(['second'])
-      expect(api.requests.map(({ method, path }) => `${method} ${path.split('?')[0]}`)).toEqual([
-        'GET /api/v3/repos/octo-org/web-shop/issues/7/comments',
-        'POST /api/v3/repos/octo-org/web-shop/issues/7/comments',
-        'GET /api/v3/repos/octo-org/web-shop/issues/7/comments',
-        'POST /api/graphql',
-        'PATCH /api/v3/repos/octo-org/web-shop/issues/comments/1000001',
-      ])
-    },
-  )
+    expect(visibleTexts()).toEqual(['second'])
+    expect(api.requests.map(({ method, path }) => `${method} ${path.split('?')[0]}`)).toEqual([
+      'GET /api/v3/repos/octo-org/web-shop/issues/7/comments',
+      'POST /api/v3/repos/octo-org/web-shop/issues/7/comments',
+      'GET /api/v3/repos/octo-org/web-shop/issues/7/comments',
+      'POST /api/graphql',
+      'PATCH /api/v3/repos/octo-org/web-shop/issues/comments/1000001',
+    ])
+  })
 
   test('the token goes into the authorization header of every request, and nowhere else', async () => {
     await comment()
