@@ -17,7 +17,7 @@ export const systemClock: Clock = {
   epochMs: () => Date.now(),
   async sleep(ms, signal) {
     try {
-      await delay(ms, undefined, signal === undefined ? undefined : { signal })
+      await delay(Math.max(0, ms), undefined, signal === undefined ? undefined : { signal })
     } catch (error) {
       if (!signal?.aborted) throw error
     }

@@ -51,6 +51,7 @@ export async function settleRun(
         return warn(line`the test-suite workflow has no cancel.`)
     }
   } catch (cause) {
-    warn(line`${cause instanceof Error ? cause.message : String(cause)}.`)
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    warn(line`${reason.replace(/\.$/, '')}.`)
   }
 }

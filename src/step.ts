@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8'
 import { runTests } from './action/run-tests.ts'
 import type { Log, World } from './action/world.ts'
 import { systemClock } from './clock.ts'
@@ -22,12 +23,15 @@ export async function runStep(env: NodeJS.ProcessEnv, abort: AbortSignal): Promi
     for (const name of inputs.ignored) {
       output.log.warning(line`Input ${name} has no effect with run-id: the run was started without this step.`)
     }
-    const verdict = await runTests(inputs.request, world)
-    return verdict.green
+    const running = runTests(inputs.request, world)
+    // Now that the connection is under way. undici's parser is WebAssembly: after two answers V8 would compile it once
+    // more, better and in the background, and no process ends before that is done. The budget is what must run before.
+    setFlagsFromString('--wasm-tiering-budget=1000000000')
+    return (await running).green
   } catch (error) {
+    output.setOutput('conclusion', 'error')
     if (!(error instanceof WrongInputs)) throw error
     const { sentences } = error
-    output.setOutput('conclusion', 'error')
     for (const message of sentences) output.annotate({ level: 'error', title: 'Wrong input', message })
     if (env.INPUT_SUMMARY !== 'never') output.writeSummary(() => wrongInputsSummary(sentences))
     return false
@@ -48,7 +52,7 @@ async function realWorld(
     clock: systemClock,
     random: Math.random,
     abort,
-    state: runnerState,
+    state: runnerState(output.attempt),
     service: await openService(address, systemClock),
     writeReportFiles: (files, runId) =>
       writeReportFolder(files, reportDir ?? defaultReportFolder(env, runId), env, output.log),

@@ -82,7 +82,7 @@ describe('the layers', () => {
       loads: ['workflow', 'report', 'service', 'domain', 'clock', 'version', '@actions', 'node'],
       types: ['action'],
     },
-    entry: { loads: ['entry', 'workflow', 'action', 'service', 'report', 'domain', 'clock'] },
+    entry: { loads: ['entry', 'workflow', 'action', 'service', 'report', 'domain', 'clock', 'node:v8'] },
   }
 
   /** The layer of a file; the module of Node's own, the scope or the name of a package. */

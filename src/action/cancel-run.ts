@@ -16,11 +16,17 @@ export interface CancelOptions {
   readonly signal?: AbortSignal
   /** When the run was started; absent where that is not known and may have been just now, as in post. */
   readonly startedAtMs?: number
+  /** A cancel has gone out before this one, so that a run seen CANCELLED was cancelled by us. */
+  readonly isRepeated?: boolean
 }
 
 const BACKOFF = { firstMs: 500, longestMs: 10_000 }
-/** 404 counts as over. Where the run is then seen to go on, the cancel is sent again so many times in all, and told. */
+/** 404 counts as over. Where a poll does not say so too, the cancel is sent so many times in all, and that is told. */
 const TRIES_AGAINST_404 = 3
+/** So often a cancel may be refused, with no word that the run goes on, before the refusal is believed. */
+const TRIES_AGAINST_REFUSAL = 3
+/** What is left at the end is too short for a request, and its failure would hide the real one. */
+const SHORTEST_TRY_MS = 20
 
 /**
  * Cancels a run, and tries again until the service says that it is cancelled or over, or the deadline comes. A second
@@ -33,10 +39,15 @@ export async function cancelRun(service: TestService, runId: string, options: Ca
   const startedAtMs = options.startedAtMs ?? clock.now()
   const signal = options.signal ?? new AbortController().signal
   let lastFailure: Failure | undefined
-  let mayHaveCancelled = false
+  let mayHaveCancelled = options.isRepeated ?? false
   let notFound = 0
+  let refused = 0
 
-  for (let attempt = 1; clock.now() < deadlineMs && !signal.aborted; attempt++) {
+  for (
+    let attempt = 1;
+    deadlineMs - clock.now() > (attempt === 1 ? 0 : SHORTEST_TRY_MS) && !signal.aborted;
+    attempt++
+  ) {
     const mayBeUnknown = mayBeUnknownYet(startedAtMs, clock.now())
     const answer = await tellFailure(() => cancel(runId, patience()))
     if (answer === true) return { kind: 'cancelled' }
@@ -48,8 +59,11 @@ export async function cancelRun(service: TestService, runId: string, options: Ca
         if (isOver(run)) return { kind: isOurDoing ? 'cancelled' : 'already-over', run }
         if (isNotFound(answer) && ++notFound >= TRIES_AGAINST_404) return { kind: 'failed', failure: answer }
       } else if (isNotFound(answer) && !mayBeUnknown) {
-        return { kind: 'already-over' }
+        if (run === undefined || isNotFound(run)) return { kind: 'already-over' }
+        if (++notFound >= TRIES_AGAINST_404) return { kind: 'failed', failure: answer }
       }
+      const isGoing = isRun(run) && (run.status === 'QUEUED' || run.status === 'RUNNING')
+      if (isRefusal(answer) && !isGoing && ++refused >= TRIES_AGAINST_REFUSAL) return { kind: 'already-over' }
     }
     lastFailure = answer === false ? undefined : answer
     if (lastFailure !== undefined && isFinal(lastFailure)) break
@@ -72,6 +86,11 @@ export async function cancelRun(service: TestService, runId: string, options: Ca
 function mayMeanOver(failure: Failure): boolean {
   if (failure.kind === 'broken-answer') return true
   return failure.kind === 'status' && !isTransient(failure) && !isFinal(failure)
+}
+
+/** The service's word that this run cannot be cancelled: by the interface only one that is queued or running can. */
+function isRefusal(answer: Failure | false): boolean {
+  return answer !== false && answer.kind === 'status' && answer.status >= 400 && !isNotFound(answer)
 }
 
 /** The service's word that there is no such run. */

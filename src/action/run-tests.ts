@@ -118,7 +118,9 @@ async function attend(
     world.state.settled()
     return end
   }
-  const cancellation = await release(runId, request.cancelOnAbort, world, startedAtMs)
+  // A run that a poll has found is known to the service: a 404 to its cancel is then no matter of its youth.
+  const unknownSinceMs = end.run === undefined ? startedAtMs : undefined
+  const cancellation = await release(runId, request.cancelOnAbort, world, unknownSinceMs)
   const known = end.run === undefined ? {} : { run: end.run }
   switch (end.kind) {
     case 'timed-out':
@@ -147,12 +149,17 @@ async function cancelWithin(runId: string, world: World, startedAtMs: number): P
   const { clock, abort, random, service } = world
   const options = { clock, random, startedAtMs }
   let cancellation: Cancellation = { kind: 'failed' }
-  if (!abort.aborted) {
+  const hasTried = !abort.aborted
+  if (hasTried) {
     const deadlineMs = clock.now() + CANCEL_LIMIT_MS
     cancellation = await cancelRun(service, runId, { ...options, deadlineMs, signal: abort })
   }
   if (cancellation.kind === 'failed' && abort.aborted) {
-    cancellation = await cancelRun(service, runId, { ...options, deadlineMs: whyCancelled(abort).cancelDeadlineMs })
+    cancellation = await cancelRun(service, runId, {
+      ...options,
+      isRepeated: hasTried,
+      deadlineMs: whyCancelled(abort).cancelDeadlineMs,
+    })
   }
   // What main could not cancel stays open, for post to try again.
   if (cancellation.kind === 'cancelled' || cancellation.kind === 'already-over') world.state.settled()

@@ -52,7 +52,7 @@ export async function waitForRun(service: TestService, runId: string, options: W
 
   function note(run: Run): void {
     if (failing !== undefined) log.info(line`Run ${runId}: the service answers again.`)
-    if (failing !== undefined || run.statusText !== last?.statusText) {
+    if (run.statusText !== last?.statusText) {
       log.info(line`Run ${runId}: ${run.statusText}`)
       lastWordMs = clock.now()
       options.onStatus(run)

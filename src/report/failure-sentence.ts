@@ -78,7 +78,7 @@ function statusAdvice(status: number): Phrase {
     case 403:
       return phrase`; check that the key in ${'api-key'} has a right to this project`
     case 404:
-      return phrase`; check the inputs ${'base-url'} and ${'project'} (or ${'test-suite'}), and ${'run-id'} where it is given`
+      return phrase`; check the input ${'run-id'} where it is given, then ${'project'} (or ${'test-suite'}) and ${'base-url'}`
     case 407:
       return phrase`; the proxy wants credentials, which go into ${'HTTPS_PROXY'}`
     default:

@@ -67,7 +67,7 @@ function endOfRun(run: Run, { verdict }: StepResult, withNames: boolean): Phrase
     case 'cancelled':
       return phrase`${ended} (at the service, not by this step): ${tally}`
     case 'interrupted':
-      return phrase`${ended} (the service stopped it): ${tally}`
+      return phrase`${ended} (broken off at the service): ${tally}`
     case 'error':
       if (run.status !== 'UNKNOWN') return phrase`has the status ${run.statusText}, which is no end: ${tally}`
       return phrase`ended with the status ${quote(run.statusText, TITLE_LIMIT_CHARS)}, which this version of the action does not know and does not take for a pass: ${tally}`
@@ -132,11 +132,16 @@ function stage(
   return cancellation.kind === 'id-unknown' ? phrase`while a run was being started` : phrase`before a run was started`
 }
 
+/** The service has just said that there is no such run. */
+function isUnknownToService(ending: Ending): boolean {
+  return ending.kind === 'gave-up' && ending.failure.kind === 'status' && ending.failure.status === 404
+}
+
 /** What the step did about a run that it leaves, and what a person may have to do. */
 function fateOfRun(cancellation: Cancellation, { run, runId, ending }: StepResult): Phrase {
   switch (cancellation.kind) {
     case 'not-wanted':
-      if (runId === undefined || (run !== undefined && isOver(run))) return phrase``
+      if (runId === undefined || (run !== undefined && isOver(run)) || isUnknownToService(ending)) return phrase``
       return phrase`; the run was left as it is and may go on`
     case 'no-run':
       return ending.kind === 'wait-timeout' ? phrase`; no run was started` : phrase``

@@ -118,21 +118,25 @@ function send(settings: HttpSettings, { method, path, json, options }: OutgoingR
           new Uint8Array(body).set(chunk, bytes - chunk.byteLength)
         }
       },
-      onResponseEnd() {
-        settle(() => {
-          const header = (name: string) => {
-            const value = headers[name]
-            return Array.isArray(value) ? value[0] : value
-          }
-          const text = Buffer.from(body).toString('utf8')
-          // Given back now: left to the collector, a large body would still be there while the reports are made.
-          body.resize(0)
-          resolve({ status: status ?? 0, header, text })
-        })
-      },
+      onResponseEnd: deliver,
       onResponseError(_, error) {
+        // A refusal is one whether or not all of its words came.
+        if (status !== undefined && (status < 200 || status > 299)) return deliver()
         fail(failureOfTransport(error, controller !== undefined, status === undefined ? undefined : bytes), error)
       },
+    }
+
+    function deliver(): void {
+      settle(() => {
+        const header = (name: string) => {
+          const value = headers[name]
+          return Array.isArray(value) ? value[0] : value
+        }
+        const text = Buffer.from(body).toString('utf8')
+        // Given back now: left to the collector, a large body would still be there while the reports are made.
+        body.resize(0)
+        resolve({ status: status ?? 0, header, text })
+      })
     }
 
     if (options.signal.aborted) return onAbort()
@@ -204,7 +208,7 @@ function decode(answer: Answer, { apiKey, clock }: HttpSettings): unknown {
     throw new ServiceError(broken('the content type application/json', contentType))
   }
   try {
-    return JSON.parse(text)
+    return JSON.parse(text.replace(/^\uFEFF/, ''))
   } catch (cause) {
     throw new ServiceError(broken('JSON', text === '' ? 'an empty body' : excerpt(text, apiKey)), { cause })
   }

@@ -125,5 +125,5 @@ function inWords(value: unknown): string {
   if (value === undefined) return 'nothing'
   if (Array.isArray(value)) return 'an array'
   if (typeof value === 'object' && value !== null) return 'an object'
-  return typeof value === 'string' ? JSON.stringify(value.slice(0, 200)) : String(value)
+  return typeof value === 'string' ? JSON.stringify(value.slice(0, 5_000)) : String(value)
 }

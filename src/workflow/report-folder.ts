@@ -7,9 +7,13 @@ import { isInside } from './inputs.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
+/** What file systems take as a name; the longest run ids are a little longer with what stands before them. */
+const LONGEST_NAME = 255
+
 /** The folder of the report files where `report-dir` names none: one per run, in the runner's temporary folder. */
 export function defaultReportFolder(env: Environment, runId: string): string {
-  return join(resolve(env.RUNNER_TEMP || '.'), `test-run-${runId.replace(/[^A-Za-z0-9._-]/g, '_')}`)
+  const name = `test-run-${runId.replace(/[^A-Za-z0-9._-]/g, '_')}`
+  return join(resolve(env.RUNNER_TEMP || '.'), name.slice(0, LONGEST_NAME))
 }
 
 /** Writes the report files. A folder that cannot be written, or that a link leads out of bounds, is one warning. */
@@ -20,7 +24,9 @@ export function writeReportFolder(
   log: Log,
 ): string | undefined {
   try {
-    const roots = [env.GITHUB_WORKSPACE || '.', env.RUNNER_TEMP || '.'].map((root) => realpathSync(root))
+    const roots = [env.GITHUB_WORKSPACE || '.', env.RUNNER_TEMP || '.']
+      .filter(existsSync)
+      .map((root) => realpathSync(root))
     // Looked at before anything is made, so that nothing is made behind a link that leads out.
     const existing = realpathSync(nearestExisting(folder))
     if (!roots.some((root) => isInside(root, existing))) {

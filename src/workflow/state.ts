@@ -1,5 +1,6 @@
 import { saveState } from '@actions/core'
 import type { RunState } from '../action/world.ts'
+import type { RunnerOutput } from './output.ts'
 
 /** What the runner hands from main to post, in `STATE_<name>`. Post's entry reads it without loading this file. */
 export type SavedState = 'start' | 'run' | 'settled'
@@ -7,13 +8,16 @@ export type SavedState = 'start' | 'run' | 'settled'
 /** A state that the environment cannot carry keeps post from starting at all; no real run id is near this. */
 const LONGEST_RUN_ID = 4_096
 
-export const runnerState: RunState = {
-  startAttempted: () => save('start', 'attempted'),
-  runGoing(runId) {
-    // As JSON, since an unusable id may hold what an environment variable cannot.
-    if (runId.length <= LONGEST_RUN_ID) save('run', JSON.stringify(runId))
-  },
-  settled: () => save('settled', 'yes'),
+export function runnerState(attempt: RunnerOutput['attempt']): RunState {
+  return {
+    // Before any request: where this fails, nothing has been started that post could not know of.
+    startAttempted: () => save('start', 'attempted'),
+    runGoing(runId) {
+      // As JSON, since an unusable id may hold what an environment variable cannot.
+      if (runId.length <= LONGEST_RUN_ID) attempt(() => save('run', JSON.stringify(runId)))
+    },
+    settled: () => attempt(() => save('settled', 'yes')),
+  }
 }
 
 function save(name: SavedState, value: string): void {

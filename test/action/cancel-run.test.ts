@@ -91,14 +91,19 @@ describe('a run that is over already', () => {
     expect(end).toEqual({ kind: 'already-over', run: PASSED })
   })
 
-  test.each<Reply<Run>>([
-    failure(NOT_FOUND),
-    failure({ kind: 'status', status: 500 }),
-    failure(LOST),
-  ])('is told by 404 alone where it cannot be read', async (look) => {
-    const { end, cancelsMs } = await cancel({ cancel: [failure(NOT_FOUND)], get: [look] })
+  test('is told by 404 where a look says so too', async () => {
+    const { end, cancelsMs } = await cancel({ cancel: [failure(NOT_FOUND)], get: [failure(NOT_FOUND)] })
     expect(end).toEqual({ kind: 'already-over' })
     expect(cancelsMs).toEqual([0])
+  })
+
+  test.each<Reply<Run>>([
+    failure({ kind: 'status', status: 500 }),
+    failure(LOST),
+  ])('is not told by 404 alone where it cannot be read: the third is believed, and told', async (look) => {
+    const { end, cancelsMs } = await cancel({ cancel: [failure(NOT_FOUND)], get: [look] })
+    expect(end).toEqual({ kind: 'failed', failure: NOT_FOUND })
+    expect(cancelsMs).toHaveLength(3)
   })
 
   test('by somebody else’s cancel is not taken for ours', async () => {
@@ -174,6 +179,13 @@ describe('a run that goes on', () => {
     const never = await cancel({ cancel: [failure(NOT_FOUND)], get: [answer(RUNNING)] })
     expect(never.end).toEqual({ kind: 'failed', failure: NOT_FOUND })
     expect(never.cancelsMs).toHaveLength(3)
+  })
+
+  test('is believed over at the third refusal where no poll can tell', async () => {
+    const refusal = failure({ kind: 'status', status: 400 })
+    const { end, cancelsMs } = await cancel({ cancel: [refusal], get: [failure({ kind: 'status', status: 500 })] })
+    expect(end).toEqual({ kind: 'already-over' })
+    expect(cancelsMs).toHaveLength(3)
   })
 
   test('ends while it is tried, and its end is told', async () => {

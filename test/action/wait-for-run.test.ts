@@ -202,7 +202,6 @@ describe('a poll that fails', () => {
       'Run run-1: RUNNING',
       expect.stringMatching(/^Run run-1: could not be read\. .*503.* Trying again\.$/),
       'Run run-1: the service answers again.',
-      'Run run-1: RUNNING',
       'Run run-1: PASSED',
     ])
     expect(world.told('warning ')).toEqual([])

@@ -30,7 +30,7 @@ describe('the story', () => {
       'cancelled',
       'The run ended CANCELLED (at the service, not by this step): none of 15 test cases failed, 12 passed.',
     ],
-    ['interrupted', 'The run ended INTERRUPTED (the service stopped it): 2 of 5 test cases failed.'],
+    ['interrupted', 'The run ended INTERRUPTED (broken off at the service): 2 of 5 test cases failed.'],
     [
       'noTestsListed',
       'The run ended PASSED, but it lists no test case; if that is expected, set the input pass-with-no-tests to true.',

@@ -29,7 +29,7 @@ const EXPECTED: Readonly<Record<EndingName, readonly [title: string, sentence: s
   ],
   interrupted: [
     'Run interrupted',
-    'Run run_7f3a ended INTERRUPTED (the service stopped it): 2 of 5 test cases failed (“interrupted case 1”, “interrupted case 2”).',
+    'Run run_7f3a ended INTERRUPTED (broken off at the service): 2 of 5 test cases failed (“interrupted case 1”, “interrupted case 2”).',
   ],
   noTestsListed: [
     'No tests ran',
