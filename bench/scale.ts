@@ -1,0 +1,113 @@
+import { globSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { observeStep } from './measured-step.ts'
+import { median, type Part, table } from './table.ts'
+
+const SIZES = [1_000, 10_000, 100_000]
+const REPETITIONS = 3
+/** Four in five pass, as a bad day would have it. */
+const STATUSES = ['PASSED', 'PASSED', 'PASSED', 'FAILED', 'PASSED', 'PASSED', 'SKIPPED', 'PASSED', 'PASSED', 'PASSED']
+
+/** What a large answer costs, from its arrival to the end of the process, the reports included. */
+export async function scale(): Promise<Part> {
+  const costs: Cost[] = []
+  for (const size of SIZES) costs.push(await costOf(size))
+  const [, middle, largest] = costs as [Cost, Cost, Cost]
+  const growth = largest.cpuMs / largest.size / (middle.cpuMs / middle.size)
+  return {
+    title: 'Scale',
+    findings: [
+      {
+        what: 'Processor time of 100,000 cases beyond parsing the JSON',
+        goal: '< 1 s',
+        result: `${(largest.cpuMs / 1_000).toFixed(2)} s`,
+        isReached: largest.cpuMs < 1_000,
+      },
+      {
+        what: 'Peak memory of 100,000 cases',
+        goal: '< 200 MB',
+        result: megabytes(largest.peakBytes),
+        isReached: largest.peakBytes < 200e6,
+      },
+      {
+        what: 'Processor time per case, 100,000 beside 10,000',
+        goal: 'linear: ≤ 1.2 times',
+        result: `${growth.toFixed(2)} times`,
+        isReached: growth <= 1.2,
+      },
+      {
+        what: 'Job summary of 100,000 cases',
+        goal: '< 1 MiB, which GitHub shows',
+        result: megabytes(largest.summaryBytes),
+        isReached: largest.summaryBytes < 1_048_576,
+      },
+    ],
+    details: `From the last answer's first byte to the end of the process; medians of ${REPETITIONS} runs, of the memory the highest.
+
+${table(
+  ['Cases', 'Answer', 'Processor time, all', 'Of it JSON.parse', 'Each case', 'Peak memory', 'Summary', 'Report files'],
+  costs.map((cost) => [
+    cost.size.toLocaleString('en'),
+    megabytes(cost.answerBytes),
+    `${(cost.cpuMs + cost.parsingMs).toFixed(0)} ms`,
+    `${cost.parsingMs.toFixed(0)} ms`,
+    `${((1_000 * cost.cpuMs) / cost.size).toFixed(1)} µs`,
+    megabytes(cost.peakBytes),
+    megabytes(cost.summaryBytes),
+    megabytes(cost.fileBytes),
+  ]),
+)}`,
+  }
+}
+
+interface Cost {
+  readonly size: number
+  readonly answerBytes: number
+  /** Without `parsingMs`. */
+  readonly cpuMs: number
+  readonly parsingMs: number
+  readonly peakBytes: number
+  readonly summaryBytes: number
+  readonly fileBytes: number
+}
+
+async function costOf(size: number): Promise<Cost> {
+  const cases = Array.from({ length: size }, (_, index) => ({
+    title: `shop ${index % 97} > checkout > pays for order ${index} with a saved card`,
+    status: STATUSES[index % STATUSES.length],
+    durationMs: (index * 37) % 5_000,
+  }))
+  const costs: Cost[] = []
+  for (let repetition = 0; repetition < REPETITIONS; repetition++) {
+    const tempDir = mkdtempSync(join(tmpdir(), 'bench-'))
+    const { ended, observations } = await observeStep({ script: { end: 'FAILED', cases }, tempDir })
+    const files = globSync('test-run-*/*', { cwd: tempDir })
+    const fileBytes = files.reduce((sum, file) => sum + statSync(join(tempDir, file)).size, 0)
+    rmSync(tempDir, { recursive: true })
+    const answer = observations.marks.findLast(({ what }) => what === 'undici:request:headers')
+    const exit = observations.marks.at(-1)
+    if (answer === undefined || exit === undefined) throw new Error('The step was not observed to its end.')
+    const parsingMs = exit.parsingCpuMs - answer.parsingCpuMs
+    costs.push({
+      size,
+      answerBytes: Buffer.byteLength(JSON.stringify(cases)),
+      cpuMs: exit.cpuMs - answer.cpuMs - parsingMs,
+      parsingMs,
+      peakBytes: observations.peakBytes,
+      summaryBytes: Buffer.byteLength(ended.files.STEP_SUMMARY),
+      fileBytes,
+    })
+  }
+  return {
+    ...(costs[0] as Cost),
+    cpuMs: median(costs.map(({ cpuMs }) => cpuMs)),
+    parsingMs: median(costs.map(({ parsingMs }) => parsingMs)),
+    peakBytes: Math.max(...costs.map(({ peakBytes }) => peakBytes)),
+  }
+}
+
+function megabytes(bytes: number): string {
+  const megabytes = bytes / 1e6
+  return `${megabytes.toFixed(megabytes < 10 ? 2 : 0)} MB`
+}

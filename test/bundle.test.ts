@@ -1,0 +1,95 @@
+import { globSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { type Chunk, chunksOfMain } from '../bench/bundle.ts'
+
+// The bytes of the committed bundle are the same everywhere, and so is what loads: a dependency that creeps in is seen
+// here first. Where more is wanted and worth it, the budget is raised together with what needs it.
+
+const dist = join(import.meta.dirname, '../dist')
+const chunks = await chunksOfMain()
+
+function loaded(...when: readonly Chunk['loaded'][]): readonly Chunk[] {
+  return chunks.filter((chunk) => when.includes(chunk.loaded))
+}
+
+function sizeBytes(some: readonly Chunk[]): number {
+  return some.reduce((sum, { bytes }) => sum + bytes, 0)
+}
+
+function codeOf(some: readonly Chunk[]): string {
+  return some.map(({ name }) => readFileSync(join(dist, 'main', name), 'utf8')).join('\n')
+}
+
+/** The packages whose code is in there, as the bundler lists them with their licences. */
+function packagesIn(folder: 'main' | 'post'): string[] {
+  const licenses = readFileSync(join(dist, folder, 'licenses.txt'), 'utf8')
+  return [...licenses.matchAll(/(?:^|\n\n)(@?[a-z][\w./-]*)\n[\w.-]+\n/g)].map(([, name = '']) => name)
+}
+
+describe('dist/main', () => {
+  it('has an entry under 13 kB, so that the signal handlers stand soon', () => {
+    expect(statSync(join(dist, 'main/index.js')).size).toBeLessThan(13_000)
+  })
+
+  it('loads under 560 kB in a step that has no proxy and wants no comment', () => {
+    expect(sizeBytes(loaded('always'))).toBeLessThan(560_000)
+  })
+
+  it('has under 850 kB without what the comment alone loads', () => {
+    expect(sizeBytes(loaded('always', 'behind a proxy'))).toBeLessThan(850_000)
+  })
+
+  it('has under 150 kB more for the comment', () => {
+    expect(sizeBytes(loaded('for the comment'))).toBeLessThan(150_000)
+  })
+
+  it("loads GitHub's client for the comment alone", () => {
+    expect(codeOf(loaded('for the comment'))).toContain('octokit')
+    expect(codeOf(loaded('always', 'behind a proxy'))).not.toContain('octokit')
+  })
+
+  it("has undici's client once", () => {
+    // A sentence of undici's lib/dispatcher/client.js.
+    expect(codeOf(chunks).split('maxRequestsPerClient must be a positive number')).toHaveLength(2)
+  })
+
+  it('is made of these packages', () => {
+    expect(packagesIn('main')).toEqual([
+      '@actions/core',
+      '@actions/github',
+      '@actions/http-client',
+      '@octokit/auth-token',
+      '@octokit/core',
+      '@octokit/endpoint',
+      '@octokit/graphql',
+      '@octokit/plugin-paginate-rest',
+      '@octokit/plugin-rest-endpoint-methods',
+      '@octokit/request',
+      '@octokit/request-error',
+      'before-after-hook',
+      'content-type',
+      'json-with-bigint',
+      'tunnel',
+      'undici',
+      'universal-user-agent',
+    ])
+  })
+})
+
+describe('dist/post', () => {
+  const files = globSync('*.js', { cwd: join(dist, 'post') })
+
+  it('has an entry under 7 kB, which is all that most steps load of it', () => {
+    expect(statSync(join(dist, 'post/index.js')).size).toBeLessThan(7_000)
+  })
+
+  it('has under 800 kB', () => {
+    const bytes = files.reduce((sum, file) => sum + statSync(join(dist, 'post', file)).size, 0)
+    expect(bytes).toBeLessThan(800_000)
+  })
+
+  it('is made of these packages', () => {
+    expect(packagesIn('post')).toEqual(['@actions/core', 'undici'])
+  })
+})
