@@ -56,6 +56,17 @@ describe('an output', () => {
     expect(entries()).toEqual({ 'run-id': 'r-1', conclusion: 'no-tests', total: '0', 'duration-ms': '12345' })
     expect(lines).toEqual([])
   })
+
+  it('that cannot be written is one warning, however many follow, and stops nothing', () => {
+    const lines = linesWrittenBy(() =>
+      withEnvironment({ GITHUB_OUTPUT: '/nowhere/output' }, () => {
+        const { setOutput } = runnerOutput({})
+        setOutput('run-id', 'r-1')
+        setOutput('total', 1)
+      }),
+    )
+    expect(lines).toEqual([expect.stringMatching(/^::warning::The runner's files cannot be written: .*nowhere/)])
+  })
 })
 
 describe('the job summary', () => {

@@ -50,6 +50,11 @@ describe('the default folder', () => {
   ])('of the run %s is %s in the temporary folder', (runId, name) => {
     expect(defaultReportFolder({ RUNNER_TEMP: '/runner/temp' }, runId)).toBe(resolve('/runner/temp', name))
   })
+
+  it('has a name that a file system takes, also for the longest run id', () => {
+    const folder = defaultReportFolder({ RUNNER_TEMP: '/runner/temp' }, 'x'.repeat(256))
+    expect(folder).toBe(resolve('/runner/temp', `test-run-${'x'.repeat(246)}`))
+  })
 })
 
 describe('the report files', () => {
