@@ -1,8 +1,6 @@
 /** A table in Markdown. Columns of numbers stand at the right. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const alignment = head.map((_, column) =>
-    rows.every((row) => /^[<≤]?\d/.test(row[column] ?? '')) && rows.length > 0 ? '---:' : '---',
-  )
+  const alignment = head.map((_, column) => (rows.every((row) => /^(\d|$)/.test(row[column] ?? '')) ? '---:' : '---'))
   return [head, alignment, ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 }
 
