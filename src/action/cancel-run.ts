@@ -54,12 +54,13 @@ export async function cancelRun(service: TestService, runId: string, options: Ca
     if (answer !== false) mayHaveCancelled ||= mayHaveBeenTaken(answer)
     if (answer === false || mayMeanOver(answer)) {
       const run = isUsableRunId(runId) ? await tellFailure(() => service.get(runId, patience())) : undefined
-      if (isRun(run)) {
+      if (isRun(run) && isOver(run)) {
         const isOurDoing = mayHaveCancelled && run.status === 'CANCELLED'
-        if (isOver(run)) return { kind: isOurDoing ? 'cancelled' : 'already-over', run }
-        if (isNotFound(answer) && ++notFound >= TRIES_AGAINST_404) return { kind: 'failed', failure: answer }
-      } else if (isNotFound(answer) && !mayBeUnknown) {
-        if (run === undefined || isNotFound(run)) return { kind: 'already-over' }
+        return { kind: isOurDoing ? 'cancelled' : 'already-over', run }
+      }
+      if (isNotFound(answer) && (isRun(run) || !mayBeUnknown)) {
+        const isGone = !isRun(run) && (run === undefined || isNotFound(run))
+        if (isGone) return { kind: 'already-over' }
         if (++notFound >= TRIES_AGAINST_404) return { kind: 'failed', failure: answer }
       }
       const isGoing = isRun(run) && (run.status === 'QUEUED' || run.status === 'RUNNING')
