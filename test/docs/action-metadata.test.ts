@@ -1,39 +1,51 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { Ajv } from 'ajv'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { ACTION_METADATA_SCHEMA, CONTEXTS_OF_DEFAULTS } from './action-metadata-schema.ts'
 import { ROOT, read } from './documents.ts'
+import { mistakesInAction } from './github-schema.ts'
 
-const validate = new Ajv({ allErrors: true }).compile(ACTION_METADATA_SCHEMA)
-const metadata = parse(read('action.yml'))
+const text = read('action.yml')
+const metadata = parse(text)
 
-test('action.yml keeps to the schema of action metadata', () => {
-  validate(metadata)
-  expect(validate.errors ?? []).toEqual([])
+test("action.yml keeps to GitHub's published schema", () => {
+  expect(mistakesInAction(text)).toEqual([])
 })
 
 test.each([
-  ['a default that is no text', { inputs: { wait: { description: 'x', default: true } } }],
-  ['an input without a description', { inputs: { wait: {} } }],
-  ['a misspelt key', { inputs: { wait: { description: 'x', requird: true } } }],
-  ['a runtime that is gone', { runs: { using: 'node16', main: 'dist/main/index.js' } }],
-  ['an unknown color', { branding: { icon: 'check', color: 'pink' } }],
-])('the schema refuses %s', (_, change) => {
-  expect(validate({ ...metadata, ...change })).toBe(false)
+  ['a misspelt key', 'branding:', 'brandin:'],
+  ['an icon that is none', /icon: .*/, 'icon: checkmark'],
+  ['a color that is none', /color: .*/, 'color: pink'],
+  ['a runtime that is none', 'using: node24', 'using: node23'],
+  ['a context that inputs do not have', 'toJSON(matrix)', 'toJSON(secrets)'],
+  ['a function that there is not', 'toJSON(matrix)', 'asJSON(matrix)'],
+  ['a broken line', 'inputs:', 'inputs: {'],
+])('that schema refuses %s', (_, right, wrong) => {
+  expect(mistakesInAction(text.replace(right, wrong))).not.toEqual([])
 })
 
-test('the files that action.yml runs are there', () => {
+// What the schema leaves open.
+
+test('the Marketplace can list it', () => {
+  expect(metadata).toMatchObject({ author: expect.any(String), branding: expect.anything() })
+  expect(metadata.description.length).toBeLessThanOrEqual(125)
+})
+
+test('it runs on the Node that the contract names, from files that are there', () => {
+  expect(metadata.runs.using).toBe('node24')
   for (const file of [metadata.runs.main, metadata.runs.post]) expect(existsSync(join(ROOT, file))).toBe(true)
 })
 
-test('the defaults of inputs name only contexts that GitHub gives them', () => {
-  const inputs: { default?: string }[] = Object.values(metadata.inputs)
-  const expressions = inputs.flatMap((input) => input.default?.match(/\$\{\{.*?\}\}/gs) ?? [])
-  expect(expressions).not.toHaveLength(0)
-  const contexts = expressions.flatMap((expression) =>
-    expression.replace(/'[^']*'/g, '').match(/(?<![.\w])[a-z]+(?=[.)])/g),
-  )
-  expect(CONTEXTS_OF_DEFAULTS).toEqual(expect.arrayContaining(contexts))
+test('every input has only keys that GitHub knows, and a default only as text', () => {
+  const known = ['description', 'required', 'default', 'deprecationMessage']
+  for (const [name, input] of Object.entries<Record<string, unknown>>(metadata.inputs)) {
+    expect.soft(known, name).toEqual(expect.arrayContaining(Object.keys(input)))
+    // GitHub turns `true` and `60` into text; readers of the file should see what arrives.
+    expect.soft(typeof (input.default ?? ''), name).toBe('string')
+  }
+})
+
+test('every input and every output is described', () => {
+  const described = { ...metadata.inputs, ...metadata.outputs }
+  for (const name of Object.keys(described)) expect.soft(described[name], name).toHaveProperty('description')
 })

