@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+import { playJob } from '../support/job.ts'
+
+// What GitHub would do with our own workflows, as far as one machine can do it.
+
+test('the job "action" of CI is green: a pass, a failure, a run awaited later, one that is cut off', async () => {
+  const played = await playJob('.github/workflows/ci.yml', 'action', { minuteMs: 2_000 })
+  expect(played, played.log).toMatchObject({ result: 'success' })
+})
+
+test('the job "shop" of CI is green: the shop as it is, and with a bug', async () => {
+  const played = await playJob('.github/workflows/ci.yml', 'shop', { skip: ['npm ci'] })
+  expect(played, played.log).toMatchObject({ result: 'success' })
+})
+
+test('the workflow Cancel finds that a cancelled step left no run behind', async () => {
+  const step = await playJob('.github/workflows/cancel.yml', 'step', { cancel: { during: 'hangs', on: /RUNNING/ } })
+  expect(step, step.log).toMatchObject({ result: 'cancelled', outputs: { status: 'CANCELLED' } })
+  const needs = { step: { result: step.result, outputs: { ...step.outputs } } }
+  const judged = await playJob('.github/workflows/cancel.yml', 'cancelled', { contexts: { needs } })
+  expect(judged, judged.log).toMatchObject({ result: 'success' })
+})
+
+test('the workflow Cancel is red where a run is left behind', async () => {
+  const outputs = { 'run-id': 'run-7', conclusion: 'cancelled', status: 'RUNNING' }
+  const needs = { step: { result: 'cancelled', outputs } }
+  expect(await playJob('.github/workflows/cancel.yml', 'cancelled', { contexts: { needs } })).toMatchObject({
+    result: 'failure',
+  })
+})
+
+test.each([
+  ['success success success', 'success'],
+  ['success failure success', 'failure'],
+  ['success cancelled success', 'failure'],
+  ['success success skipped', 'failure'],
+])('the check to require: jobs that end %s make it a %s', async (results, result) => {
+  const [test = '', action = '', shop = ''] = results.split(' ')
+  const needs = { test: { result: test }, action: { result: action }, shop: { result: shop } }
+  expect(await playJob('.github/workflows/ci.yml', 'ci', { contexts: { needs } })).toMatchObject({ result })
+})
