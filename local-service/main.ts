@@ -88,7 +88,9 @@ function parseArguments(args: string[]) {
       },
     })
   } catch (error) {
-    throw new UsageError(`${(error as Error).message}\n\n${USAGE}`)
+    // Node's advice on how to pass such a thing on, after the first sentence, is none for this command.
+    const [sentence] = (error as Error).message.split('. ')
+    throw new UsageError(`${sentence?.replace(/\.$/, '')}.\n\n${USAGE}`)
   }
 }
 

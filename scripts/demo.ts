@@ -2,9 +2,10 @@
 import { existsSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 import { styleText } from 'node:util'
+import { ConfigurationError } from '../local-service/configuration.ts'
 import { readManifest } from '../test/support/runner-manifest.ts'
 import { DEMO_USAGE, parseDemoArguments } from './demo-options.ts'
-import { runDemo } from './run-demo.ts'
+import { FolderInUse, runDemo } from './run-demo.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
 const EXIT_CODE_OF_A_MISTAKE = 2
@@ -26,12 +27,17 @@ async function main(): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.abort())
   // Whoever reads the log may go away first; what was started is still ended.
   process.stdout.on('error', () => {})
-  process.exitCode = await runDemo(parsed.options, {
-    folder: resolve(ROOT, '.demo'),
-    print: (line) => console.log(line),
-    style: (format, text) => styleText(format, text, { stream: process.stdout }),
-    stop: stop.signal,
-  })
+  try {
+    process.exitCode = await runDemo(parsed.options, {
+      folder: resolve(ROOT, '.demo'),
+      print: (line) => console.log(line),
+      style: (format, text) => styleText(format, text, { stream: process.stdout }),
+      stop: stop.signal,
+    })
+  } catch (error) {
+    if (error instanceof FolderInUse || error instanceof ConfigurationError) return refuse(error.message)
+    throw error
+  }
 }
 
 await main()

@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { constants, tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -19,10 +19,12 @@ export interface DemoWorld {
 
 const ROOT = resolve(import.meta.dirname, '..')
 
-/** Runs the built action against a service that runs the tests of examples/web-shop; returns the step's exit code. */
+/**
+ * Runs the built action against a service that runs the tests of examples/web-shop; returns the step's exit code.
+ * Throws FolderInUse, in which case nothing was touched, and ConfigurationError.
+ */
 export async function runDemo(options: DemoOptions, { folder, print, style, stop }: DemoWorld): Promise<number> {
-  rmSync(folder, { recursive: true, force: true })
-  mkdirSync(folder, { recursive: true })
+  using _ = takeFolder(folder)
   await using service = await openService(join(folder, 'service.log'))
   const [key = ''] = service.keys
   const painter = new LogPainter(style)
@@ -57,6 +59,33 @@ export async function runDemo(options: DemoOptions, { folder, print, style, stop
   return exitCodeOf(mainEnd)
 }
 
+export class FolderInUse extends Error {
+  override readonly name = 'FolderInUse'
+}
+
+/** Empties the folder and holds it until it is disposed of: two demos would mix up their files. */
+function takeFolder(folder: string): Disposable {
+  const holderFile = join(folder, 'held-by-process')
+  const holder = existsSync(holderFile) ? Number(readFileSync(holderFile, 'utf8')) : undefined
+  if (holder !== undefined && isRunning(holder)) {
+    throw new FolderInUse(
+      `Another demo, process ${holder}, is writing to ${pathFromHere(folder)}: wait for its end or stop it, then try again.`,
+    )
+  }
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(holderFile, String(process.pid))
+  return { [Symbol.dispose]: () => rmSync(holderFile, { force: true }) }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
 async function openService(logFile: string) {
   const service = await startLocalService(
     { projects: { 'web-shop': { folder: 'examples/web-shop' } } },
@@ -84,21 +113,26 @@ async function cancelWhenAsked(main: RunningStage, afterMs: number | undefined, 
 const LONGEST_DELAY_MS = 2 ** 31 - 1
 
 function linesAfter({ conclusion, outputs }: Ended, folder: string, style: Style): string[] {
-  const here = (path: string): string => relative(process.cwd(), path) || '.'
   const reportDir = outputs['report-dir']
   const reports =
     reportDir === undefined || !existsSync(reportDir)
       ? []
-      : [`Its report files, in ${here(reportDir)}: ${readdirSync(reportDir).join(', ')}`]
+      : [`Its report files, in ${pathFromHere(reportDir)}: ${readdirSync(reportDir).join(', ')}`]
+  const serviceLog = join(folder, 'service.log')
+  const outputLines = Object.entries(outputs).map(([name, value]) => `  ${name.padEnd(12)} ${value}`)
   return [
     '',
     style(conclusion === 'success' ? 'green' : 'red', `The step: ${conclusion}`),
-    'Its outputs:',
-    ...Object.entries(outputs).map(([name, value]) => `  ${name.padEnd(12)} ${value}`),
-    `Its summary, as a page to open: ${here(join(folder, 'summary.html'))}`,
+    outputLines.length > 0 ? 'Its outputs:' : 'Its outputs: none',
+    ...outputLines,
+    `Its summary, as a page to open: ${pathFromHere(join(folder, 'summary.html'))}`,
     ...reports,
-    `The service's log: ${here(join(folder, 'service.log'))}`,
+    ...(existsSync(serviceLog) ? [`The service's log: ${pathFromHere(serviceLog)}`] : []),
   ]
+}
+
+function pathFromHere(path: string): string {
+  return relative(process.cwd(), path) || '.'
 }
 
 /** The step's own; a step that did not succeed never counts as 0. */

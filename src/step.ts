@@ -70,7 +70,7 @@ async function comment(
 ): Promise<string | undefined> {
   if (when === 'never') return undefined
   const { keepCommentUpToDate } = await import('./workflow/pull-request-comment.ts')
-  const { commentWarning } = await import('./workflow/comment-warning.ts')
+  const { commentRemark, commentWarning } = await import('./workflow/comment-warning.ts')
   const { apiKey } = request.reports
   const page = jobUrl(env)
   const links = page === undefined ? {} : { jobUrl: page }
@@ -88,5 +88,7 @@ async function comment(
   })
   const warning = commentWarning(outcome)
   if (warning !== undefined) log.warning(warning)
+  const remark = commentRemark(outcome)
+  if (remark !== undefined) log.info(remark)
   return 'url' in outcome ? outcome.url : undefined
 }

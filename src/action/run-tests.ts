@@ -90,12 +90,12 @@ async function live(request: RunRequest, world: World, deadlineMs: number): Prom
   if (request.cancelOnAbort) world.state.runGoing(runId)
   else world.state.settled()
   world.setOutput('run-id', runId)
-  world.log.info(line`Run ${runId} was started.`)
   // Cancelled in the middle of the start, the run goes the way of any other: through `attend`, which ends at once.
   if (!request.wait && !world.abort.aborted) {
     world.state.settled()
     return { ending: { kind: 'started' }, runId }
   }
+  world.log.info(line`Run ${runId} was started.`)
   return { ending: await attend(runId, request, world, deadlineMs, startedAtMs), runId }
 }
 

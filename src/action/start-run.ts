@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts'
 import { type Failure, ServiceError } from '../domain/errors.ts'
 import type { Order } from '../domain/order.ts'
+import { durationText } from '../report/duration.ts'
 import { failureSentence } from '../report/failure-sentence.ts'
 import { line } from '../report/inert.ts'
 import { backoffMs, mayHaveStarted, startMayRepeatForMs } from '../service/retry.ts'
@@ -42,7 +43,10 @@ export async function startRun(service: TestService, order: Order, options: Star
     const pauseMs = backoffMs(attempt, end.failure, random, BACKOFF)
     const untilMs = Math.min(begunMs + startMayRepeatForMs(end.failure), options.deadlineMs)
     if (clock.now() + pauseMs >= untilMs) return end
-    if (attempt === 1) log.info(line`The run was not started yet: ${failureSentence(end.failure)} Trying again.`)
+    if (attempt === 1) {
+      const limit = durationText(untilMs - begunMs)
+      log.info(line`The run was not started yet, trying again for up to ${limit}. ${failureSentence(end.failure)}`)
+    }
     await clock.sleep(pauseMs, abort)
   }
 }

@@ -35,8 +35,10 @@ export interface WaitOptions {
 const BACKOFF = { firstMs: 1_000, longestMs: 30_000 }
 const FAILING_LIMIT_MS = 300_000
 const SIGN_OF_LIFE_MS = 60_000
-/** A poll sent shortly before the deadline, or at it, still gets this long. */
+/** The last poll, sent at the deadline, gets this long. */
 const LAST_POLL_LIMIT_MS = 10_000
+/** A poll before it ends at the deadline, so that one that hangs is not the last; sent just before, it gets this long. */
+const SHORTEST_POLL_LIMIT_MS = 1_000
 
 /** Polls the run until it is over, the deadline passes, the step is cancelled or the service is given up. */
 export async function waitForRun(service: TestService, runId: string, options: WaitOptions): Promise<WaitEnd> {
@@ -45,13 +47,14 @@ export async function waitForRun(service: TestService, runId: string, options: W
   const pace = random()
   let last: Run | undefined
   let warnedOfUnknown = false
-  let failing: { readonly sinceMs: number; polls: number; failure: Failure } | undefined
+  let failing: { readonly sinceMs: number; readonly isTold: boolean; polls: number; failure: Failure } | undefined
   let lastWordMs = begunMs
+  let lastTroubleToldMs = Number.NEGATIVE_INFINITY
 
   const soFar = () => (last === undefined ? {} : { run: last })
 
   function note(run: Run): void {
-    if (failing !== undefined) log.info(line`Run ${runId}: the service answers again.`)
+    if (failing?.isTold) log.info(line`Run ${runId}: the service answers again.`)
     if (run.statusText !== last?.statusText) {
       log.info(line`Run ${runId}: ${run.statusText}`)
       lastWordMs = clock.now()
@@ -86,11 +89,28 @@ export async function waitForRun(service: TestService, runId: string, options: W
     }
   }
 
+  /** The first failure of a row is told, but a service that fails every other poll must not fill the log. */
+  function noteTrouble(failure: Failure): { readonly sinceMs: number } {
+    if (failing === undefined) {
+      const nowMs = clock.now()
+      const isTold = nowMs - lastTroubleToldMs >= SIGN_OF_LIFE_MS
+      if (isTold) {
+        log.info(line`Run ${runId}: could not be read, trying again. ${failureSentence(failure)}`)
+        lastTroubleToldMs = lastWordMs = nowMs
+      }
+      failing = { sinceMs: nowMs, isTold, polls: 0, failure }
+    }
+    failing.polls++
+    failing.failure = failure
+    return failing
+  }
+
   for (;;) {
     if (abort.aborted) return { kind: 'aborted', ...soFar() }
     const sentAtMs = clock.now()
+    const isLast = sentAtMs >= deadlineMs
     try {
-      const limitMs = Math.max(LAST_POLL_LIMIT_MS, deadlineMs - sentAtMs)
+      const limitMs = isLast ? LAST_POLL_LIMIT_MS : Math.max(SHORTEST_POLL_LIMIT_MS, deadlineMs - sentAtMs)
       const run = await service.get(runId, { signal: abort, limitMs })
       note(run)
       if (isOver(run)) return { kind: 'finished', run }
@@ -99,17 +119,11 @@ export async function waitForRun(service: TestService, runId: string, options: W
       const { failure } = error
       if (abort.aborted) continue
       if (!isWorthAnotherPoll(failure, sentAtMs)) return { kind: 'gave-up', failure, ...soFar() }
-      if (failing === undefined) {
-        log.info(line`Run ${runId}: could not be read. ${failureSentence(failure)} Trying again.`)
-        lastWordMs = clock.now()
-        failing = { sinceMs: clock.now(), polls: 0, failure }
-      }
-      failing.polls++
-      failing.failure = failure
-      if (clock.now() - failing.sinceMs >= FAILING_LIMIT_MS) return { kind: 'gave-up', failure, ...soFar() }
+      const { sinceMs } = noteTrouble(failure)
+      if (clock.now() - sinceMs >= FAILING_LIMIT_MS) return { kind: 'gave-up', failure, ...soFar() }
     }
+    if (isLast) return { kind: 'timed-out', ...soFar() }
     const nowMs = clock.now()
-    if (nowMs >= deadlineMs) return { kind: 'timed-out', ...soFar() }
     const pauseMs =
       failing === undefined
         ? (options.pollIntervalMs ?? adaptivePauseMs(nowMs - begunMs, pace))

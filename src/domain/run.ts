@@ -28,6 +28,8 @@ export interface Run {
   readonly statusText: Untrusted
   readonly startedAt?: Date
   readonly finishedAt?: Date
+  /** The service has set a finishing time, which `finishedAt` has where it could be read. */
+  readonly isFinished: boolean
   readonly branchName?: Untrusted
   /** Absent when the service sent no results. */
   readonly testCases?: readonly TestCase[]
@@ -37,7 +39,7 @@ export interface Run {
 
 /** The run will not change any more. A status of the future counts as over once the run has a finishing time. */
 export function isOver(run: Run): boolean {
-  if (run.status === 'UNKNOWN') return run.finishedAt !== undefined
+  if (run.status === 'UNKNOWN') return run.isFinished
   return run.status !== 'QUEUED' && run.status !== 'RUNNING'
 }
 

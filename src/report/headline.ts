@@ -21,13 +21,17 @@ export function countsOf({ run }: StepResult): Counts {
 }
 
 /** `counts` are those of the result: whoever writes a page needs them elsewhere too. */
-export function headline(result: StepResult, { total, passed, failed }: Counts): Headline {
+export function headline(result: StepResult, { total, passed, failed, skipped }: Counts): Headline {
   const { verdict, ending } = result
   const some = failed > 0 ? phrase`: ${failed} of ${total} failed` : phrase`: ${passed} of ${total} passed`
   const tally = total === 0 ? phrase`` : some
   switch (verdict.conclusion) {
     case 'passed':
-      if (failed === 0) return { sign: PASS, title: phrase`Tests passed`, counts: phrase`: ${passed} of ${total}` }
+      if (failed === 0) {
+        // Without it, `15 of 16` would read as one that failed.
+        const rest = skipped > 0 ? phrase`, ${skipped} skipped` : phrase``
+        return { sign: PASS, title: phrase`Tests passed`, counts: phrase`: ${passed} of ${total}${rest}` }
+      }
       return { sign: WARNING, title: phrase`Run passed, with failed tests`, counts: phrase`: ${failed} of ${total}` }
     case 'failed':
       if (failed === 0) return { sign: FAIL, title: phrase`Run failed`, counts: tally }

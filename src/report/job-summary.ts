@@ -15,20 +15,19 @@ const ROWS_PER_CHUNK = 500
 
 export interface JobSummaryOptions {
   readonly apiKey: string
-  readonly jobUrl?: string
   /** What the step's summary file holds before this. */
   readonly alreadyBytes: number
 }
 
 /** The page that people look at, within what GitHub shows: it stops between rows, and says how many it left out. */
-export function jobSummary(result: StepResult, { apiKey, jobUrl, alreadyBytes }: JobSummaryOptions): Html {
+export function jobSummary(result: StepResult, { apiKey, alreadyBytes }: JobSummaryOptions): Html {
   const told = withoutKey(result, apiKey)
   const testCases = told.run?.testCases ?? []
   const counts = countsOf(told)
   // Whatever stands there already may have left an HTML block open; an empty line closes it.
   const top = html`${alreadyBytes > 0 ? html`\n\n` : html``}${headlineLine(told, counts)}`
   const explanation = html`${story(told, counts)}${countsLine(told, counts)}${incompleteWarning(told)}`
-  const facts = factsLine(told, jobUrl)
+  const facts = factsLine(told)
 
   const warningBytes = sizeBytes(notAllShownWarning(testCases.length, testCases.length))
   const roomBytes = SIZE_LIMIT_BYTES - alreadyBytes - sizeBytes(html`${top}${explanation}${facts}`) - warningBytes

@@ -2,7 +2,7 @@ import { type Counts, runDurationMs } from '../domain/run.ts'
 import type { StepResult } from '../domain/step-result.ts'
 import { durationText } from './duration.ts'
 import { headline } from './headline.ts'
-import { type Html, html, link, type Phrase, phrase } from './inert.ts'
+import { type Html, html, type Phrase, phrase } from './inert.ts'
 import { whatHappened } from './what-happened.ts'
 
 // What stands above the test cases. Only the headline is Markdown; every other line begins with an HTML tag.
@@ -62,7 +62,7 @@ export function notAllShownWarning(shown: number, total: number): Html {
 }
 
 /** What was run, and where. Of a run that was started elsewhere, only what the service says of it. */
-export function factsLine(result: StepResult, jobUrl?: string): Html {
+export function factsLine(result: StepResult): Html {
   const { target, runId, startedHere, run } = result
   const order = startedHere ? result.order : {}
   const facts =
@@ -73,8 +73,7 @@ export function factsLine(result: StepResult, jobUrl?: string): Html {
   if (order.frameworkProject !== undefined) facts.push(phrase`Framework project ${order.frameworkProject}`)
   if (runId !== undefined) facts.push(phrase`Run ${runId}`)
   if (order.autofix !== undefined) facts.push(order.autofix ? phrase`Auto-fix on` : phrase`Auto-fix off`)
-  const job = jobUrl === undefined ? html`` : html` · ${link(jobUrl, phrase`Job log`)}`
-  return html`<p>${dotted(facts)}${job}</p>\n`
+  return html`<p>${dotted(facts)}</p>\n`
 }
 
 function dotted(parts: readonly Phrase[]): Phrase {

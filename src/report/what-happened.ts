@@ -116,10 +116,8 @@ function endOfPatience(
   result: StepResult,
   withNames: boolean,
 ): Phrase {
-  const limit = phrase`${durationText(limitMs)}, the limit set by ${'timeout-minutes'}`
-  if (result.runId === undefined) return phrase`No id of a run came within ${limit}`
   const last = run === undefined ? phrase`` : phrase` (last status ${run.statusText})`
-  return phrase`${theRunAtStart(result, withNames)} was not over after ${limit}${last}`
+  return phrase`${theRunAtStart(result, withNames)} was not over after ${durationText(limitMs)}, the limit set by ${'timeout-minutes'}${last}`
 }
 
 function stage(
@@ -144,7 +142,7 @@ function fateOfRun(cancellation: Cancellation, { run, runId, ending }: StepResul
       if (runId === undefined || (run !== undefined && isOver(run)) || isUnknownToService(ending)) return phrase``
       return phrase`; the run was left as it is and may go on`
     case 'no-run':
-      return ending.kind === 'wait-timeout' ? phrase`; no run was started` : phrase``
+      return phrase``
     case 'id-unknown':
       return phrase`; a run may have been started and cannot be looked up`
     case 'not-supported':

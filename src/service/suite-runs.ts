@@ -32,6 +32,7 @@ export function suiteRuns(send: SendJson, testSuiteId: string, clock: Clock): Te
           return {
             status: status === 'RUNNING' ? 'RUNNING' : 'UNKNOWN',
             statusText: untrusted(status),
+            isFinished: false,
             asSent: answer,
           }
         }
@@ -41,7 +42,8 @@ export function suiteRuns(send: SendJson, testSuiteId: string, clock: Clock): Te
       const result = decodeSuiteResult(answer)
       const isSettled = !result.statuses.some((status) => UNFINISHED.has(status))
       const status = isSettled || clock.now() - finishedAtMs >= SETTLING_LIMIT_MS ? verdictOf(result) : 'RUNNING'
-      return { status, statusText: untrusted(status), testCases: result.testCases, asSent: answer }
+      const isFinished = status !== 'RUNNING'
+      return { status, statusText: untrusted(status), isFinished, testCases: result.testCases, asSent: answer }
     },
   }
 }

@@ -20,6 +20,7 @@ export function decodeRun(json: unknown): Run {
     statusText: untrusted(status),
     ...(startedAt === undefined ? {} : { startedAt }),
     ...(finishedAt === undefined ? {} : { finishedAt }),
+    isFinished: !isMissing(answer.finishedAt) && answer.finishedAt !== '',
     ...(branchName === undefined ? {} : { branchName: untrusted(branchName) }),
     ...(isMissing(answer.results) ? {} : { testCases: decodeResults(answer.results) }),
     asSent: json,

@@ -22,6 +22,18 @@ export function commentWarning(outcome: CommentOutcome): LogLine | undefined {
   }
 }
 
+/** Why there is rightly no comment of this run, for whoever looks for it; undefined where there is nothing to explain. */
+export function commentRemark(outcome: CommentOutcome): LogLine | undefined {
+  switch (outcome.kind) {
+    case 'no-pull-request':
+      return line`No comment was written, for this workflow run is not about a pull request.`
+    case 'newer-exists':
+      return line`The comment was left as it is, for a later run has written it.`
+    default:
+      return undefined
+  }
+}
+
 function failureWarning(failure: CommentFailure): LogLine | undefined {
   switch (failure.kind) {
     case 'aborted':

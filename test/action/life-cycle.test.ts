@@ -25,7 +25,7 @@ function breach(what: string): never {
 
 const START_GRACE_MS = { SIGINT: 6_000, SIGTERM: 1_800 } as const
 const REQUEST_LIMIT_MS = 30_000
-const LAST_POLL_MS = 10_000
+const LAST_POLLS_MS = 1_000 + 10_000
 const MAIN_CANCEL_MS = 15_000
 const POST_CANCEL_MS = 60_000
 /** Each timer on the way may be a moment late. */
@@ -103,7 +103,7 @@ const endsInTime: Promised = (plan, story) => {
   // A start that is out at the limit is still awaited: the run's id is in its answer.
   const { waitLimitMs } = plan.request
   const startedMs = plan.service.isGiven ? 0 : (heardStart(story)?.atMs ?? waitLimitMs + REQUEST_LIMIT_MS)
-  const limitMs = Math.max(waitLimitMs, startedMs) + LAST_POLL_MS + MAIN_CANCEL_MS + plan.commentMs + LATENESS_MS
+  const limitMs = Math.max(waitLimitMs, startedMs) + LAST_POLLS_MS + MAIN_CANCEL_MS + plan.commentMs + LATENESS_MS
   const undisturbedMs = signalled?.atMs ?? endedMs
   if (undisturbedMs > limitMs) breach(`main took ${undisturbedMs} ms with a wait limit of ${waitLimitMs} ms`)
   if (post !== undefined && post.tookMs > POST_CANCEL_MS + LATENESS_MS) breach(`post took ${post.tookMs} ms`)

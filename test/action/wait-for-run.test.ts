@@ -200,11 +200,22 @@ describe('a poll that fails', () => {
     const { world } = await wait({ replies })
     expect(world.told('info ')).toEqual([
       'Run run-1: RUNNING',
-      expect.stringMatching(/^Run run-1: could not be read\. .*503.* Trying again\.$/),
+      expect.stringMatching(/^Run run-1: could not be read, trying again\. .*503/),
       'Run run-1: the service answers again.',
       'Run run-1: PASSED',
     ])
     expect(world.told('warning ')).toEqual([])
+  })
+
+  test('is told of once a minute at most, where every other poll fails', async () => {
+    const flapping = Array.from({ length: 6_000 }, (_, index) => (index % 2 === 0 ? failure(DOWN) : answer(RUNNING)))
+    const { world, endedMs } = await wait({ replies: [...flapping, answer(PASSED)], pollIntervalMs: 50 })
+    const minutes = Math.ceil(endedMs / MINUTE_MS)
+    expect(minutes).toBeGreaterThan(10)
+    const told = world.told('info ').filter((text) => text.includes('could not be read'))
+    expect(told.length).toBeGreaterThan(minutes / 3)
+    expect(told.length).toBeLessThanOrEqual(minutes)
+    expect(world.told('info ').length).toBeLessThan(3 * minutes + 3)
   })
 })
 
@@ -286,12 +297,26 @@ describe('the limit of the wait', () => {
     expect(endedMs).toBe(60_000)
   })
 
-  test('lets a poll that is on its way come in for 10 s at most', async () => {
-    const late = await wait({ replies: [answer(RUNNING), answer(PASSED, 9_000)], deadlineMs: 1_200 })
+  test('lets the last poll come in for 10 s at most', async () => {
+    const late = await wait({ replies: [answer(RUNNING), answer(PASSED, 9_000)], deadlineMs: 900 })
     expect(late.end).toEqual({ kind: 'finished', run: PASSED })
-    const never = await wait({ replies: [answer(RUNNING), silence], deadlineMs: 1_200 })
+    expect(late.pollsMs).toEqual([0, 900])
+    const never = await wait({ replies: [answer(RUNNING), silence], deadlineMs: 900 })
     expect(never.end).toEqual({ kind: 'timed-out', run: RUNNING })
-    expect(never.endedMs).toBeLessThanOrEqual(1_200 + 10_000)
+    expect(never.endedMs).toBe(900 + 10_000)
+  })
+
+  test('ends a poll that hangs over it, which is not the last one then', async () => {
+    const { end, pollsMs } = await wait({ replies: [answer(RUNNING), silence, answer(PASSED)], deadlineMs: 20_000 })
+    expect(end).toEqual({ kind: 'finished', run: PASSED })
+    expect(pollsMs).toEqual([0, expect.closeTo(1_000, -3), 20_000])
+  })
+
+  test('leaves a poll that is sent shortly before it a second', async () => {
+    const replies = [answer(RUNNING), answer(PASSED, 800)]
+    const { end, pollsMs } = await wait({ replies, deadlineMs: 1_200 })
+    expect(end).toEqual({ kind: 'finished', run: PASSED })
+    expect(pollsMs).toHaveLength(2)
   })
 
   test('counts a last poll that fails as the run not being over', async () => {

@@ -59,7 +59,7 @@ describe('the comment', () => {
     ['{"os":"@octocat <b>"}', ' · @octocat <b>'],
   ])('names the matrix leg %s in the headline', (matrix, words) => {
     const page = renderedPage(bodyOf(ENDINGS.passed, { matrix }))
-    expect(page.text).toContain(`✅ Tests passed: 39 of 40${words}\n`)
+    expect(page.text).toContain(`✅ Tests passed: 39 of 40, 1 skipped${words}\n`)
   })
 
   it('needs neither a job nor a run', () => {

@@ -5,7 +5,7 @@ import { aRun, aStepResult, testCasesBy } from '../support/builders.ts'
 import { ENDINGS, type EndingName } from '../support/endings.ts'
 
 const EXPECTED: Readonly<Record<EndingName, string>> = {
-  passed: '✅ Tests passed: 39 of 40',
+  passed: '✅ Tests passed: 39 of 40, 1 skipped',
   passedWithFailures: '⚠️ Run passed, with failed tests: 2 of 40',
   failed: '❌ Tests failed: 5 of 40',
   failedWithoutFailedCase: '❌ Run failed: 4 of 4 passed',

@@ -36,7 +36,7 @@ function everyOutput(result: StepResult, key: string, matrix: string): Record<st
     annotations: annotations(result)
       .map(({ message }) => textOf(message))
       .join('\n'),
-    summary: textOf(jobSummary(result, { apiKey: key, jobUrl: JOB_URL, alreadyBytes: 0 })),
+    summary: textOf(jobSummary(result, { apiKey: key, alreadyBytes: 0 })),
     comment: textOf(commentBody(result, { apiKey: key, marker: MARKER, matrix, jobUrl: JOB_URL })),
     'summary.md': written(fullSummary(result, { apiKey: key })),
     'results.json': written(resultsJson(result, { apiKey: key })),

@@ -97,8 +97,8 @@ describe('the line of facts', () => {
 
   it('tells what was run and where, and no override', () => {
     const result = aStepResult({ order, run: aRun({ branchName: undefined }) })
-    expect(read(factsLine(result, 'https://github.com/o/r/actions/runs/1/job/2'))).toBe(
-      'Project web-shop · Environment staging · Branch feature/x · Framework project chromium · Run run_7f3a · Auto-fix on · Job log',
+    expect(read(factsLine(result))).toBe(
+      'Project web-shop · Environment staging · Branch feature/x · Framework project chromium · Run run_7f3a · Auto-fix on',
     )
   })
 

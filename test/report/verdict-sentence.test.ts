@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { untrusted } from '../../src/domain/untrusted.ts'
-import type { Cancellation } from '../../src/domain/verdict.ts'
 import { textOf } from '../../src/report/inert.ts'
 import { verdictSentence, verdictTitle } from '../../src/report/verdict-sentence.ts'
 import { aRun, aStepResult, aTestCase, testCasesBy } from '../support/builders.ts'
@@ -116,19 +115,6 @@ describe('the verdict in words', () => {
     const sentence = textOf(verdictSentence(result))
     expect(sentence).toContain('Run a ::warning::b ended FAILED: 1 of 1 test case failed (“::error::@octocat xxx')
     expect(sentence.length).toBeLessThan(250)
-  })
-
-  it('speaks of the wait where its limit came before there was a run', () => {
-    const limitedBy = (cancellation: Cancellation) =>
-      textOf(
-        verdictSentence(
-          aStepResult({ runId: undefined, ending: { kind: 'wait-timeout', limitMs: 60_000, cancellation } }),
-        ),
-      )
-    expect(limitedBy({ kind: 'no-run' })).toBe(
-      'No id of a run came within 1 min, the limit set by timeout-minutes; no run was started.',
-    )
-    expect(limitedBy({ kind: 'id-unknown' })).toContain('a run may have been started and cannot be looked up')
   })
 
   it('says only of starts that may have arrived that a run may have been started', () => {

@@ -75,14 +75,14 @@ describe.concurrent('the workflow is cancelled', () => {
 
   test('in the pause after a poll that failed', async () => {
     await using one = await scenario({ script: HANGING, faults: [{ on: 'get', from: 2, do: { status: 500 } }] })
-    const { main } = await one.step.run({ on: /Trying again/, by: 'cancel' })
+    const { main } = await one.step.run({ on: /trying again/, by: 'cancel' })
     expectCancelledStep(main)
     expectNoRunLeft(one)
   })
 
   test('in the pause after a start that was turned away', async () => {
     await using one = await scenario({ faults: [{ on: 'start', do: { status: 429 } }] })
-    const { main } = await one.step.run({ on: /Trying again/, by: 'cancel' })
+    const { main } = await one.step.run({ on: /trying again/, by: 'cancel' })
     expectCancelledStep(main)
     expect(main.annotations[0]?.message).not.toContain('may have been started')
     expect(one.service.runs).toEqual([])

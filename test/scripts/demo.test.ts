@@ -84,6 +84,20 @@ describe('the demo', () => {
     await expect(fetch(url)).rejects.toThrow('fetch failed')
   })
 
+  test('does not mix its files with those of another that is running', async () => {
+    const first = demo([])
+    await expect(demo([])).rejects.toThrow(/^Another demo, process \d+, is writing to .*: wait for its end or stop it/)
+    expect(await first).toBe(0)
+    expect(await demo(['--input', 'project='])).toBe(1)
+  })
+
+  test('says so where there are no outputs and no log of the service', async () => {
+    expect(await demo(['--signal-after', '0'])).not.toBe(0)
+    if (output('conclusion') === undefined) expect(printed).toContain('Its outputs: none')
+    const isServiceLog = (line: string) => line.startsWith("The service's log")
+    expect(printed.some(isServiceLog)).toBe(existsSync(join(folder, 'service.log')))
+  })
+
   test('hands inputs on as they were given', async () => {
     expect(await demo(['--input', 'framework-project=unit', '--input', 'summary=never'])).toBe(0)
     expect(printed).toContain('    framework-project: unit')

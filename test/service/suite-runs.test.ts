@@ -45,7 +45,7 @@ describe('start', () => {
 describe('get', () => {
   it('asks for the status alone while the suite runs', async () => {
     const { targets, runs } = await suite({ status: 'RUNNING' })
-    const running = { status: 'RUNNING', statusText: 'RUNNING', asSent: { status: 'RUNNING' } }
+    const running = { status: 'RUNNING', statusText: 'RUNNING', isFinished: false, asSent: { status: 'RUNNING' } }
     expect(await runs.get('s-1', patient())).toEqual(running)
     expect(await runs.get('s-1', patient())).toEqual(running)
     expect(targets()).toEqual(['GET /v1/testSuiteRun/s-1/status', 'GET /v1/testSuiteRun/s-1/status'])
@@ -66,6 +66,7 @@ describe('get', () => {
     expect(run).toEqual({
       status: 'FAILED',
       statusText: 'FAILED',
+      isFinished: true,
       testCases: [
         { title: 'test 0', status: 'PASSED', outcome: 'passed', ran: true },
         { title: 'test 1', status: 'ERROR', outcome: 'failed', ran: true },
@@ -103,6 +104,7 @@ describe('get', () => {
     expect(await runs.get('s-1', patient())).toEqual({
       status: 'UNKNOWN',
       statusText: 'PAUSED',
+      isFinished: false,
       asSent: { status: 'PAUSED' },
     })
   })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ServiceError } from '../../src/domain/errors.ts'
-import { RUN_STATUSES } from '../../src/domain/run.ts'
+import { isOver, RUN_STATUSES } from '../../src/domain/run.ts'
 import {
   decodeCancelled,
   decodeRun,
@@ -57,6 +57,7 @@ describe('a run', () => {
       statusText: 'FAILED',
       startedAt: new Date('2026-03-04T05:06:07.000Z'),
       finishedAt: new Date('2026-03-04T05:07:07.500Z'),
+      isFinished: true,
       branchName: 'main',
       testCases: [
         { title: 'cart > adds', status: 'PASSED', outcome: 'passed', ran: true, durationMs: 12 },
@@ -68,7 +69,12 @@ describe('a run', () => {
 
   it('is decoded with its status alone, as a queued one comes', () => {
     for (const queued of [{ status: 'QUEUED' }, { ...nulls(), status: 'QUEUED' }]) {
-      expect(decodeRun(queued)).toEqual({ status: 'QUEUED', statusText: 'QUEUED', asSent: queued })
+      expect(decodeRun(queued)).toEqual({
+        status: 'QUEUED',
+        statusText: 'QUEUED',
+        isFinished: false,
+        asSent: queued,
+      })
     }
     function nulls() {
       return { startedAt: null, finishedAt: null, branchName: null, results: null }
@@ -98,6 +104,13 @@ describe('a run', () => {
     const run = decodeRun({ ...RUN, startedAt: 'yesterday', finishedAt: '' })
     expect(run).not.toHaveProperty('startedAt')
     expect(run).not.toHaveProperty('finishedAt')
+    expect(run.isFinished).toBe(false)
+  })
+
+  it('is finished where its finishing time is set, even if it cannot be read', () => {
+    const run = decodeRun({ ...RUN, status: 'QUARANTINED', finishedAt: 'just now' })
+    expect(run).not.toHaveProperty('finishedAt')
+    expect(isOver(run)).toBe(true)
   })
 
   it('counts no negative time', () => {

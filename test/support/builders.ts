@@ -56,6 +56,7 @@ export function aRun(fields: RunFields = {}): Run {
     statusText: untrusted(status),
     ...(startedAt === undefined ? {} : { startedAt }),
     ...(finishedAt === undefined ? {} : { finishedAt }),
+    isFinished: finishedAt !== undefined,
     ...(branchName === undefined ? {} : { branchName: untrusted(branchName) }),
     ...(testCases === undefined ? {} : { testCases }),
     asSent:

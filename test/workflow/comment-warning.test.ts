@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { untrusted } from '../../src/domain/untrusted.ts'
-import { textOf } from '../../src/report/inert.ts'
-import { commentWarning } from '../../src/workflow/comment-warning.ts'
+import { line, textOf } from '../../src/report/inert.ts'
+import { commentRemark, commentWarning } from '../../src/workflow/comment-warning.ts'
 import type { CommentOutcome } from '../../src/workflow/pull-request-comment.ts'
 
 const HOSTILE = untrusted('no\n::error::##[group]\u001b[31m')
@@ -16,6 +16,13 @@ describe('a comment that is as it should be', () => {
   ])('is not warned of: $kind', (outcome) => {
     expect(commentWarning(outcome)).toBeUndefined()
   })
+})
+
+test('a comment that rightly is not written is explained in one line', () => {
+  expect(textOf(commentRemark({ kind: 'no-pull-request' }) ?? line``)).toMatch(/not about a pull request/)
+  expect(textOf(commentRemark({ kind: 'newer-exists', url: 'https://github.com/' }) ?? line``)).toMatch(/later run/)
+  expect(commentRemark({ kind: 'written', url: 'https://github.com/' })).toBeUndefined()
+  expect(commentRemark({ kind: 'not-needed' })).toBeUndefined()
 })
 
 describe('a comment that is missing', () => {
