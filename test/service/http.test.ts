@@ -15,6 +15,14 @@ async function answeredBy(answer: Answer) {
   return { server, get: () => send('GET', ['v1', 'thing'], undefined, patient()) }
 }
 
+/** Requests over connections that are made in a way of their own. */
+function sendJsonOver(origin: string, connect: { readonly timeout?: number; readonly ca?: string }): SendJson {
+  const connections = new Pool(origin, { allowH2: false, connect })
+  onTestFinished(() => connections.destroy())
+  const clock = new FakeClock()
+  return createSendJson({ baseUrl: new URL(origin), apiKey: 'key', userAgent: 'a-test', connections, clock })
+}
+
 describe('a request', () => {
   it('is sent with its method, its path below the prefix, its headers and its JSON', async () => {
     const server = await recordingServer(json({ fine: true }))
@@ -346,16 +354,8 @@ describe('a request of which nothing reached the service', () => {
   it('was not sent where the connection takes longer than its own limit', async () => {
     const server = await tcpServer(() => {})
     const origin = `https://127.0.0.1:${server.port}`
-    const connections = new Pool(origin, { allowH2: false, connect: { timeout: 1 } })
-    onTestFinished(() => connections.destroy())
-    const settings = {
-      baseUrl: new URL(origin),
-      apiKey: 'key',
-      userAgent: 'a-test',
-      connections,
-      clock: new FakeClock(),
-    }
-    expect(await failureOf(start(createSendJson(settings)))).toMatchObject({
+    const send = sendJsonOver(origin, { timeout: 1 })
+    expect(await failureOf(start(send))).toMatchObject({
       kind: 'not-sent',
       reason: expect.stringContaining('UND_ERR_CONNECT_TIMEOUT'),
     })
@@ -387,16 +387,8 @@ describe('a request of which nothing reached the service', () => {
   ])('ends for good where a trusted certificate is %s', async (_, options, code) => {
     const certificate = selfSignedCertificate(options)
     const server = await recordingServer(json({ runId: 'r' }), certificate)
-    const connections = new Pool(server.origin, { allowH2: false, connect: { ca: certificate.cert } })
-    onTestFinished(() => connections.destroy())
-    const settings = {
-      baseUrl: new URL(server.origin),
-      apiKey: 'key',
-      userAgent: 'a-test',
-      connections,
-      clock: new FakeClock(),
-    }
-    expect(await failureOf(start(createSendJson(settings)))).toEqual({ kind: 'untrusted-certificate', code })
+    const send = sendJsonOver(server.origin, { ca: certificate.cert })
+    expect(await failureOf(start(send))).toEqual({ kind: 'untrusted-certificate', code })
     expect(server.received).toHaveLength(0)
   })
 })
@@ -525,16 +517,7 @@ describe('the signal until sent', () => {
       tunnel.pipe(socket).pipe(tunnel)
     })
     const origin = `https://127.0.0.1:${gate.port}`
-    const connections = new Pool(origin, { allowH2: false, connect: { ca: certificate.cert } })
-    onTestFinished(() => connections.destroy())
-    const settings = {
-      baseUrl: new URL(origin),
-      apiKey: 'key',
-      userAgent: 'a-test',
-      connections,
-      clock: new FakeClock(),
-    }
-    const send = createSendJson(settings)
+    const send = sendJsonOver(origin, { ca: certificate.cert })
 
     const abort = new AbortController()
     const request = failureOf(send('POST', ['v1'], {}, { ...patient(), signalUntilSent: abort.signal }))
