@@ -1,9 +1,14 @@
+import { StepCancelled } from './action/abort.ts'
+import { systemClock } from './clock.ts'
+
 // Most steps leave nothing to do: that is seen here, before anything else is loaded.
 const { STATE_start: start, STATE_run: run, STATE_settled: settled } = process.env
 
 if (!settled && (start || run)) {
   const abort = new AbortController()
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGBREAK'] as const) process.on(signal, () => abort.abort())
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGBREAK'] as const) {
+    process.on(signal, () => abort.abort(new StepCancelled(signal, systemClock.now())))
+  }
 
   const { endProcess } = await import('./process-end.ts')
   const deed = async () => {
@@ -13,5 +18,3 @@ if (!settled && (start || run)) {
   }
   await endProcess(deed, true)
 }
-
-export {}

@@ -1,4 +1,4 @@
-import { cancelRun } from './action/cancel-run.ts'
+import { cancelRunWithin } from './action/cancel-run.ts'
 import { systemClock } from './clock.ts'
 import { failureSentence } from './report/failure-sentence.ts'
 import { type LogLine, line } from './report/inert.ts'
@@ -20,24 +20,24 @@ const CANCEL_LIMIT_MS = 60_000
 export async function settleRun(
   env: NodeJS.ProcessEnv,
   savedRun: string | undefined,
-  signal: AbortSignal,
+  abort: AbortSignal,
 ): Promise<void> {
   const { log } = runnerOutput(env)
-  if (savedRun === undefined) {
+  const runId = idOf(savedRun)
+  if (runId === undefined) {
     log.warning(
       line`The step ended while a run was being started, before its id was known. A run may have been started; it cannot be looked up from here, so look at the service and cancel it there.`,
     )
     return
   }
-  const runId = String(JSON.parse(savedRun))
   const warn = (reason: LogLine) =>
     log.warning(line`Run ${runId} may still be going: ${reason} Cancel it at the service if it should not go on.`)
   try {
     const inputs = readServiceInputs(env, readEvent(env))
     const service = await openService({ ...inputs, proxies: readProxies(env) }, systemClock)
-    log.info(line`Run ${runId} was left going. Cancelling it at the service.`)
-    const deadlineMs = systemClock.now() + CANCEL_LIMIT_MS
-    const end = await cancelRun(service, runId, { clock: systemClock, random: Math.random, deadlineMs, signal })
+    if (service.cancel !== undefined) log.info(line`Run ${runId} was left going. Cancelling it at the service.`)
+    const options = { clock: systemClock, random: Math.random, abort, limitMs: CANCEL_LIMIT_MS }
+    const end = await cancelRunWithin(service, runId, options)
     switch (end.kind) {
       case 'cancelled':
         return log.info(line`Run ${runId} was cancelled.`)
@@ -46,12 +46,23 @@ export async function settleRun(
           line`Run ${runId} was over already: ${end.run?.statusText ?? 'the service does not know it any more'}.`,
         )
       case 'failed':
-        return warn(end.failure === undefined ? line`the service did not cancel it.` : failureSentence(end.failure))
+        return warn(
+          end.failure === undefined ? line`the service did not cancel it.` : failureSentence(end.failure, 'cancel'),
+        )
       default:
         return warn(line`the test-suite workflow has no cancel.`)
     }
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
     warn(line`${reason.replace(/\.$/, '')}.`)
+  }
+}
+
+function idOf(savedRun: string | undefined): string | undefined {
+  try {
+    const id: unknown = JSON.parse(savedRun ?? '')
+    return typeof id === 'string' && id !== '' ? id : undefined
+  } catch {
+    return undefined
   }
 }

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runTests } from './action/run-tests.ts'
 import type { Log, World } from './action/world.ts'
-import { systemClock } from './clock.ts'
+import { eventLoopTurn, systemClock } from './clock.ts'
 import type { StepResult } from './domain/step-result.ts'
 import { commentBody } from './report/comment.ts'
 import { line, textOf } from './report/inert.ts'
@@ -12,7 +12,7 @@ import { type Inputs, readInputs, WrongInputs } from './workflow/inputs.ts'
 import { type RunnerOutput, runnerOutput } from './workflow/output.ts'
 import { readProxies } from './workflow/proxies.ts'
 import { defaultReportFolder, writeReportFolder } from './workflow/report-folder.ts'
-import { runnerState } from './workflow/state.ts'
+import { runnerState, StateNotSaved } from './workflow/state.ts'
 
 /** The step of main: builds the real world and runs the tests in it. Tells whether the step succeeds. */
 export async function runStep(env: NodeJS.ProcessEnv, abort: AbortSignal): Promise<boolean> {
@@ -23,6 +23,8 @@ export async function runStep(env: NodeJS.ProcessEnv, abort: AbortSignal): Promi
     for (const name of inputs.ignored) {
       output.log.warning(line`Input ${name} has no effect with run-id: the run was started without this step.`)
     }
+    // Lets in a signal that came while all this was loaded: nothing need be started then.
+    await eventLoopTurn()
     const running = runTests(inputs.request, world)
     // Now that the connection is under way. undici's parser is WebAssembly: after two answers V8 would compile it once
     // more, better and in the background, and no process ends before that is done. The budget is what must run before.
@@ -30,12 +32,22 @@ export async function runStep(env: NodeJS.ProcessEnv, abort: AbortSignal): Promi
     return (await running).green
   } catch (error) {
     output.setOutput('conclusion', 'error')
-    if (!(error instanceof WrongInputs)) throw error
-    const { sentences } = error
-    for (const message of sentences) output.annotate({ level: 'error', title: 'Wrong input', message })
-    if (env.INPUT_SUMMARY !== 'never') output.writeSummary(() => wrongInputsSummary(sentences))
-    return false
+    if (error instanceof WrongInputs) return tellWrongInputs(error, env, output)
+    if (error instanceof StateNotSaved) return tellNothingStarted(error, output)
+    throw error
   }
+}
+
+function tellWrongInputs({ sentences }: WrongInputs, env: NodeJS.ProcessEnv, output: RunnerOutput): false {
+  for (const message of sentences) output.annotate({ level: 'error', title: 'Wrong input', message })
+  if (env.INPUT_SUMMARY !== 'never') output.writeSummary(() => wrongInputsSummary(sentences))
+  return false
+}
+
+function tellNothingStarted({ message: reason }: StateNotSaved, output: RunnerOutput): false {
+  const message = line`The runner's files cannot be written, so no run was started: if this step were killed, nothing would cancel it. Free some space on the runner, or look at its temporary folder. ${reason}`
+  output.annotate({ level: 'error', title: 'Run not started', message })
+  return false
 }
 
 async function realWorld(

@@ -5,6 +5,7 @@ import type { Cancellation } from '../domain/verdict.ts'
 import type { RequestOptions } from '../service/http.ts'
 import { backoffMs, isTransient, mayHaveStarted as mayHaveBeenTaken } from '../service/retry.ts'
 import { isUsableRunId, type TestService } from '../service/test-service.ts'
+import { whyCancelled } from './abort.ts'
 import { mayBeUnknownYet } from './fresh-run.ts'
 
 export interface CancelOptions {
@@ -18,12 +19,14 @@ export interface CancelOptions {
   readonly startedAtMs?: number
   /** A cancel has gone out before this one, so that a run seen CANCELLED was cancelled by us. */
   readonly isRepeated?: boolean
+  /** Called with what each look at the run brings. */
+  readonly onRun?: (run: Run) => void
 }
 
 const BACKOFF = { firstMs: 500, longestMs: 10_000 }
 /** 404 counts as over. Where a poll does not say so too, the cancel is sent so many times in all, and that is told. */
-const TRIES_AGAINST_404 = 3
-/** So often a cancel may be refused, with no word that the run goes on, before the refusal is believed. */
+const TRIES_AGAINST_404 = 4
+/** So often a cancel may be refused, and a look say nothing of the run going on, before the refusal is believed. */
 const TRIES_AGAINST_REFUSAL = 3
 /** What is left at the end is too short for a request, and its failure would hide the real one. */
 const SHORTEST_TRY_MS = 20
@@ -54,6 +57,7 @@ export async function cancelRun(service: TestService, runId: string, options: Ca
     if (answer !== false) mayHaveCancelled ||= mayHaveBeenTaken(answer)
     if (answer === false || mayMeanOver(answer)) {
       const run = isUsableRunId(runId) ? await tellFailure(() => service.get(runId, patience())) : undefined
+      if (isRun(run)) options.onRun?.(run)
       if (isRun(run) && isOver(run)) {
         const isOurDoing = mayHaveCancelled && run.status === 'CANCELLED'
         return { kind: isOurDoing ? 'cancelled' : 'already-over', run }
@@ -63,8 +67,7 @@ export async function cancelRun(service: TestService, runId: string, options: Ca
         if (isGone) return { kind: 'already-over' }
         if (++notFound >= TRIES_AGAINST_404) return { kind: 'failed', failure: answer }
       }
-      const isGoing = isRun(run) && (run.status === 'QUEUED' || run.status === 'RUNNING')
-      if (isRefusal(answer) && !isGoing && ++refused >= TRIES_AGAINST_REFUSAL) return { kind: 'already-over' }
+      if (isRefusal(answer) && !mayBeGoing(run) && ++refused >= TRIES_AGAINST_REFUSAL) return { kind: 'already-over' }
     }
     lastFailure = answer === false ? undefined : answer
     if (lastFailure !== undefined && isFinal(lastFailure)) break
@@ -81,6 +84,12 @@ export async function cancelRun(service: TestService, runId: string, options: Ca
     const leftMs = Math.max(1, deadlineMs - clock.now())
     return { signal, limitMs: Math.max(leftMs / 2, Math.min(leftMs, 1_000)) }
   }
+}
+
+/** What a look at the run brought says that it goes on, or says nothing at all. */
+function mayBeGoing(look: Run | Failure | undefined): boolean {
+  if (look === undefined) return false
+  return isRun(look) ? look.status === 'QUEUED' || look.status === 'RUNNING' : isTransient(look)
 }
 
 /** An answer about the run's state, not about the caller: the run may be over already. */
@@ -105,6 +114,28 @@ function isFinal(failure: Failure): boolean {
 
 function isRun(answer: Run | Failure | undefined): answer is Run {
   return answer !== undefined && 'statusText' in answer
+}
+
+export interface CancelWithinOptions extends Pick<CancelOptions, 'clock' | 'random' | 'startedAtMs' | 'onRun'> {
+  readonly limitMs: number
+  /** Aborts, with a `StepCancelled`, when the runner tells the step to end. */
+  readonly abort: AbortSignal
+}
+
+/** A cancel with time in hand, which hurries when the runner's signal comes before it or in the middle of it. */
+export async function cancelRunWithin(
+  service: TestService,
+  runId: string,
+  { limitMs, abort, ...options }: CancelWithinOptions,
+): Promise<Cancellation> {
+  const hasTried = !abort.aborted
+  if (hasTried) {
+    const deadlineMs = options.clock.now() + limitMs
+    const cancellation = await cancelRun(service, runId, { ...options, deadlineMs, signal: abort })
+    if (cancellation.kind !== 'failed' || !abort.aborted) return cancellation
+  }
+  const { cancelDeadlineMs } = whyCancelled(abort)
+  return cancelRun(service, runId, { ...options, isRepeated: hasTried, deadlineMs: cancelDeadlineMs })
 }
 
 async function tellFailure<T>(request: () => Promise<T>): Promise<T | Failure> {

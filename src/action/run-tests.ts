@@ -1,14 +1,13 @@
 import type { Failure } from '../domain/errors.ts'
 import type { Order, Target } from '../domain/order.ts'
-import type { Run } from '../domain/run.ts'
+import { isOver, type Run } from '../domain/run.ts'
 import type { StepResult } from '../domain/step-result.ts'
 import { untrusted } from '../domain/untrusted.ts'
 import { type Cancellation, type Ending, judge, type Verdict } from '../domain/verdict.ts'
 import { line } from '../report/inert.ts'
 import { mayHaveStarted } from '../service/retry.ts'
 import { isUsableRunId } from '../service/test-service.ts'
-import { whyCancelled } from './abort.ts'
-import { cancelRun, isNotFound } from './cancel-run.ts'
+import { type CancelWithinOptions, cancelRunWithin, isNotFound } from './cancel-run.ts'
 import { publishResult, type ReportWishes } from './publish-result.ts'
 import { startRun } from './start-run.ts'
 import { waitForRun } from './wait-for-run.ts'
@@ -120,8 +119,13 @@ async function attend(
   }
   // A run that a poll has found is known to the service: a 404 to its cancel is then no matter of its youth.
   const unknownSinceMs = end.run === undefined ? startedAtMs : undefined
-  const cancellation = await release(runId, request.cancelOnAbort, world, unknownSinceMs)
-  const known = end.run === undefined ? {} : { run: end.run }
+  let { run } = end
+  const onRun = (seen: Run) => {
+    if (seen.status !== run?.status) world.setOutput('status', seen.status)
+    if (!isOver(seen)) run = seen
+  }
+  const cancellation = await release(runId, request.cancelOnAbort, world, onRun, unknownSinceMs)
+  const known = run === undefined ? {} : { run }
   switch (end.kind) {
     case 'timed-out':
       return { kind: 'wait-timeout', limitMs: request.waitLimitMs, cancellation, ...known }
@@ -137,30 +141,22 @@ async function release(
   runId: string,
   cancelOnAbort: boolean,
   world: World,
+  onRun: (run: Run) => void,
   startedAtMs?: number,
 ): Promise<Cancellation> {
   if (!cancelOnAbort) return { kind: 'not-wanted' }
   if (world.service.cancel !== undefined) world.log.info(line`Run ${runId}: cancelling it at the service.`)
-  return cancelWithin(runId, world, startedAtMs ?? LONG_AGO_MS)
+  return cancelAndSettle(runId, world, { startedAtMs: startedAtMs ?? LONG_AGO_MS, onRun })
 }
 
-/** A cancel that was begun with time in hand hurries when the runner's signal comes in the middle of it. */
-async function cancelWithin(runId: string, world: World, startedAtMs: number): Promise<Cancellation> {
-  const { clock, abort, random, service } = world
-  const options = { clock, random, startedAtMs }
-  let cancellation: Cancellation = { kind: 'failed' }
-  const hasTried = !abort.aborted
-  if (hasTried) {
-    const deadlineMs = clock.now() + CANCEL_LIMIT_MS
-    cancellation = await cancelRun(service, runId, { ...options, deadlineMs, signal: abort })
-  }
-  if (cancellation.kind === 'failed' && abort.aborted) {
-    cancellation = await cancelRun(service, runId, {
-      ...options,
-      isRepeated: hasTried,
-      deadlineMs: whyCancelled(abort).cancelDeadlineMs,
-    })
-  }
+async function cancelAndSettle(
+  runId: string,
+  world: World,
+  known: Pick<CancelWithinOptions, 'startedAtMs' | 'onRun'>,
+): Promise<Cancellation> {
+  const { clock, abort, random } = world
+  const options = { ...known, clock, abort, random, limitMs: CANCEL_LIMIT_MS }
+  const cancellation = await cancelRunWithin(world.service, runId, options)
   // What main could not cancel stays open, for post to try again.
   if (cancellation.kind === 'cancelled' || cancellation.kind === 'already-over') world.state.settled()
   return cancellation
@@ -176,7 +172,7 @@ async function refuseRunId(runId: string, world: World): Promise<Ending> {
   let cancellation: Cancellation = { kind: 'id-unknown' }
   if (runId !== '') {
     world.state.runGoing(runId)
-    cancellation = await cancelWithin(runId, world, world.clock.now())
+    cancellation = await cancelAndSettle(runId, world, { startedAtMs: world.clock.now() })
   }
   // Whether or not the step was cancelled meanwhile: of all endings, only this one tells the id.
   return { kind: 'gave-up', during: 'start', failure, cancellation }

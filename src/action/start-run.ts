@@ -45,7 +45,9 @@ export async function startRun(service: TestService, order: Order, options: Star
     if (clock.now() + pauseMs >= untilMs) return end
     if (attempt === 1) {
       const limit = durationText(untilMs - begunMs)
-      log.info(line`The run was not started yet, trying again for up to ${limit}. ${failureSentence(end.failure)}`)
+      log.info(
+        line`The run was not started yet, trying again for up to ${limit}. ${failureSentence(end.failure, 'start')}`,
+      )
     }
     await clock.sleep(pauseMs, abort)
   }

@@ -95,7 +95,7 @@ export async function waitForRun(service: TestService, runId: string, options: W
       const nowMs = clock.now()
       const isTold = nowMs - lastTroubleToldMs >= SIGN_OF_LIFE_MS
       if (isTold) {
-        log.info(line`Run ${runId}: could not be read, trying again. ${failureSentence(failure)}`)
+        log.info(line`Run ${runId}: could not be read, trying again. ${failureSentence(failure, 'poll')}`)
         lastTroubleToldMs = lastWordMs = nowMs
       }
       failing = { sinceMs: nowMs, isTold, polls: 0, failure }

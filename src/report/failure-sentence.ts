@@ -3,14 +3,17 @@ import { type LogLine, line, type Phrase, phrase, quote } from './inert.ts'
 
 const ERROR_LIMIT_CHARS = 300
 
+/** What was asked of the service: what helps depends on what was sent. */
+export type Request = 'start' | 'poll' | 'cancel'
+
 /** Why a request brought nothing, and what to do about it where something can be done. */
-export function failureSentence(failure: Failure): LogLine {
-  return line`The ${predicateOf(failure)}${adviceOn(failure)}.`
+export function failureSentence(failure: Failure, request: Request): LogLine {
+  return line`The ${predicateOf(failure)}${adviceOn(failure, request)}.`
 }
 
 /** The same within a sentence. */
-export function failureClause(failure: Failure): Phrase {
-  return phrase`the ${predicateOf(failure)}${adviceOn(failure)}`
+export function failureClause(failure: Failure, request: Request): Phrase {
+  return phrase`the ${predicateOf(failure)}${adviceOn(failure, request)}`
 }
 
 /** Within a sentence, and without advice. */
@@ -39,14 +42,14 @@ function predicateOf(failure: Failure): Phrase {
   }
 }
 
-function adviceOn(failure: Failure): Phrase {
+function adviceOn(failure: Failure, request: Request): Phrase {
   switch (failure.kind) {
     case 'not-sent':
       return phrase`; check the input ${'base-url'}, and that this runner can reach it`
     case 'untrusted-certificate':
       return certificateAdvice(failure.code)
     case 'status':
-      return statusAdvice(failure.status)
+      return statusAdvice(failure.status, request)
     default:
       return phrase``
   }
@@ -65,19 +68,22 @@ function certificateAdvice(code: string): Phrase {
   }
 }
 
-function statusAdvice(status: number): Phrase {
+function statusAdvice(status: number, request: Request): Phrase {
   if (status >= 300 && status < 400) {
     return phrase`; redirects are not followed, so check the input ${'base-url'}`
   }
   switch (status) {
     case 400:
     case 422:
+      if (request !== 'start') return phrase``
       return phrase`; check the inputs, above all ${'branch'}, ${'environment'} and ${'framework-project'}`
     case 401:
       return phrase`; check the input ${'api-key'}`
     case 403:
       return phrase`; check that the key in ${'api-key'} has a right to this project`
     case 404:
+      if (request === 'cancel') return phrase``
+      if (request === 'start') return phrase`; check the input ${'project'} (or ${'test-suite'}), then ${'base-url'}`
       return phrase`; check the input ${'run-id'} where it is given, then ${'project'} (or ${'test-suite'}) and ${'base-url'}`
     case 407:
       return phrase`; the proxy wants credentials, which go into ${'HTTPS_PROXY'}`

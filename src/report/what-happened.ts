@@ -26,7 +26,7 @@ export function whatHappened(result: StepResult, naming: 'with names' | 'without
     case 'gave-up': {
       const what =
         ending.during === 'start' ? failedStart(ending) : phrase`${theRunAtStart(result, withNames)} could not be read`
-      return phrase`${what}: ${failureClause(ending.failure)}${fateOfRun(ending.cancellation, result)}`
+      return phrase`${what}: ${failureClause(ending.failure, ending.during === 'start' ? 'start' : 'poll')}${fateOfRun(ending.cancellation, result)}`
     }
     default:
       return phrase`${theRunAtStart(result, withNames)} was started and goes on; this step does not wait for it`

@@ -100,10 +100,10 @@ describe('a run that is over already', () => {
   test.each<Reply<Run>>([
     failure({ kind: 'status', status: 500 }),
     failure(LOST),
-  ])('is not told by 404 alone where it cannot be read: the third is believed, and told', async (look) => {
+  ])('is not told by 404 alone where it cannot be read: the fourth is believed, and told', async (look) => {
     const { end, cancelsMs } = await cancel({ cancel: [failure(NOT_FOUND)], get: [look] })
     expect(end).toEqual({ kind: 'failed', failure: NOT_FOUND })
-    expect(cancelsMs).toHaveLength(3)
+    expect(cancelsMs).toHaveLength(4)
   })
 
   test('by somebody else’s cancel is not taken for ours', async () => {
@@ -173,19 +173,29 @@ describe('a run that goes on', () => {
     expect(endedMs).toBeLessThanOrEqual(15_001)
   })
 
-  test('is not over because of a 404 where a poll shows it; the third 404 is believed, and told', async () => {
+  test('is not over because of a 404 where a poll shows it; the fourth 404 is believed, and told', async () => {
     const found = await cancel({ cancel: [failure(NOT_FOUND), failure(NOT_FOUND), LISTED], get: [answer(RUNNING)] })
     expect(found.end).toEqual({ kind: 'cancelled' })
     const never = await cancel({ cancel: [failure(NOT_FOUND)], get: [answer(RUNNING)] })
     expect(never.end).toEqual({ kind: 'failed', failure: NOT_FOUND })
-    expect(never.cancelsMs).toHaveLength(3)
+    expect(never.cancelsMs).toHaveLength(4)
   })
 
-  test('is believed over at the third refusal where no poll can tell', async () => {
+  test.each<[string, Reply<Run>]>([
+    ['that there is no such run', failure(NOT_FOUND)],
+    ['a status of the future', answer(aRun({ status: 'PAUSED', finishedAt: undefined }))],
+  ])('is believed over at the third refusal where a look says %s', async (_, look) => {
     const refusal = failure({ kind: 'status', status: 400 })
-    const { end, cancelsMs } = await cancel({ cancel: [refusal], get: [failure({ kind: 'status', status: 500 })] })
+    const { end, cancelsMs } = await cancel({ cancel: [refusal], get: [look] })
     expect(end).toEqual({ kind: 'already-over' })
     expect(cancelsMs).toHaveLength(3)
+  })
+
+  test('is not believed over because of refusals where no look can tell: one of them may yet be taken', async () => {
+    const refusal = failure({ kind: 'status', status: 409 })
+    const blind = [failure({ kind: 'status', status: 500 })]
+    expect((await cancel({ cancel: [refusal, refusal, refusal, LISTED], get: blind })).end.kind).toBe('cancelled')
+    expect((await cancel({ cancel: [refusal], get: blind })).end.kind).toBe('failed')
   })
 
   test('ends while it is tried, and its end is told', async () => {

@@ -171,13 +171,7 @@ function conclusionOf(end: string, plan: LifePlan): string {
 const tellsTheLastStatus: Promised = (_, story) => {
   if (!isByItself(story)) return
   const { heard, outputs } = story.main
-  const firstCancel = heard.findIndex(({ method }) => method === 'cancel')
-  let last: string | undefined
-  for (const [index, word] of heard.entries()) {
-    // Once the step cancels, only an end is news.
-    const isNews = firstCancel < 0 || index < firstCancel || isEnd(word)
-    if (isNews && 'run' in word) last = word.run.status
-  }
+  const last = heard.findLast((word): word is Extract<Heard, { run: Run }> => 'run' in word)?.run.status
   if (outputs.get('status') !== last) breach(`status ${outputs.get('status')} instead of ${last}`)
 }
 

@@ -294,6 +294,15 @@ describe('when the step is cancelled', () => {
     expect(error).toContain('run-1')
   })
 
+  test('the status that only the cancel finds out is told too', async () => {
+    const { outputs, error } = await step({
+      script: { start: [answer('run-1', 500)], get: [answer(RUNNING)], cancel: [answer(false), answer(true)] },
+      signalAtMs: 100,
+    })
+    expect(outputs).toEqual({ 'run-id': 'run-1', status: 'RUNNING', conclusion: 'cancelled' })
+    expect(error).toContain('while run run-1 was RUNNING')
+  })
+
   test('before anything was sent, nothing is', async () => {
     const clock = new FakeClock()
     const service = new FakeService(clock, {})

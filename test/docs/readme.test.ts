@@ -139,7 +139,7 @@ function sentencesOfCode(): string[] {
   )
   return [
     ...noteworthy.map(([, result]) => verdictSentence(result)),
-    ...FAILURES.map(failureSentence),
+    ...FAILURES.map((failure) => failureSentence(failure, 'start')),
     ...warnings,
   ].map(textOf)
 }

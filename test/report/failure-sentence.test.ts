@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { Failure } from '../../src/domain/errors.ts'
 import { untrusted } from '../../src/domain/untrusted.ts'
-import { failureClause, failureReason, failureSentence } from '../../src/report/failure-sentence.ts'
+import { failureClause, failureReason, failureSentence, type Request } from '../../src/report/failure-sentence.ts'
 import { line, textOf } from '../../src/report/inert.ts'
 
-const said = (failure: Failure) => textOf(failureSentence(failure))
+const said = (failure: Failure, request: Request = 'start') => textOf(failureSentence(failure, request))
 
 describe('the sentence on a failure', () => {
   it.each<[Failure, string]>([
@@ -31,16 +31,19 @@ describe('the sentence on a failure', () => {
     expect(said(failure)).toBe(sentence)
   })
 
-  it.each([
-    [400, 'branch'],
-    [401, 'api-key'],
-    [403, 'api-key'],
-    [404, 'project'],
-    [404, 'run-id'],
-    [407, 'HTTPS_PROXY'],
-    [302, 'base-url'],
-  ])('of status %d says to look at %s', (status, input) => {
-    expect(said({ kind: 'status', status })).toContain(input)
+  it.each<[number, string, readonly Request[]]>([
+    [400, 'branch', ['start']],
+    [422, 'environment', ['start']],
+    [401, 'api-key', ['start', 'poll', 'cancel']],
+    [403, 'api-key', ['start', 'poll', 'cancel']],
+    [404, 'project', ['start', 'poll']],
+    [404, 'run-id', ['poll']],
+    [407, 'HTTPS_PROXY', ['start', 'poll', 'cancel']],
+    [302, 'base-url', ['start', 'poll', 'cancel']],
+  ])('of status %d says to look at %s where that was sent: in %j', (status, input, requests) => {
+    for (const request of ['start', 'poll', 'cancel'] as const) {
+      expect(said({ kind: 'status', status }, request).includes(input), request).toBe(requests.includes(request))
+    }
   })
 
   it.each([
@@ -61,7 +64,7 @@ describe('the sentence on a failure', () => {
 
   it('stands within a sentence too, with its advice or without', () => {
     const failure: Failure = { kind: 'status', status: 401 }
-    expect(textOf(line`x: ${failureClause(failure)}`)).toBe(
+    expect(textOf(line`x: ${failureClause(failure, 'start')}`)).toBe(
       'x: the service answered 401 Unauthorized; check the input api-key',
     )
     expect(textOf(line`x: ${failureReason(failure)}`)).toBe('x: the service answered 401 Unauthorized')

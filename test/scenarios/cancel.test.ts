@@ -256,6 +256,20 @@ describe.concurrent('main is gone without a word', () => {
     expectNoRunLeft(one)
   })
 
+  test('and post, told to end too, drops the request that hangs and gets it done', async () => {
+    await using one = await scenario({ script: HANGING, faults: [{ on: 'cancel', to: 1, do: 'hang' }] })
+    const main = one.step.startMain()
+    await one.service.waitForRequest('get')
+    main.signal('SIGKILL')
+    const post = await one.step.startPost()
+    await one.service.waitForRequest('cancel')
+    const { end, tookMs } = await timed(() => post.cancel())
+    expect(end.signalsSent).toEqual(['SIGINT'])
+    expect(tookMs).toBeLessThan(7_000)
+    expect(end.log).toContainEqual(expect.stringContaining('was cancelled'))
+    expectNoRunLeft(one)
+  })
+
   test('in the start, and post says that a run may be going', async () => {
     await using one = await scenario({ script: HANGING, faults: [{ on: 'start', do: 'hang', effect: true }] })
     const { post } = await one.step.run({ on: one.service.waitForRequest('start'), by: 'kill' })

@@ -1,3 +1,5 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Fault, FaultDeed } from '../../local-service/scripted.ts'
 import { ONE_PASSED, requestsOf, scenario } from '../support/scenario.ts'
@@ -86,6 +88,18 @@ test('a run id that no output could carry is a broken answer, and its run is can
   expect(main.outputs).not.toHaveProperty('run-id')
   expect(one.service.runs[0]?.cancelAccepted).toBe(true)
   expect(main.annotations).toHaveLength(1)
+})
+
+test('where post could not be told of a run, none is started', async () => {
+  await using one = await scenario()
+  const main = one.step.startMain()
+  // Long before node has loaded anything.
+  rmSync(join(one.step.tempDir, '_runner_file_commands'), { recursive: true })
+  const end = await main.ended()
+  expect(end.conclusion).toBe('failure')
+  expect(requestsOf(one.service)).toEqual([])
+  const errors = end.annotations.filter(({ level }) => level === 'error')
+  expect(errors).toMatchObject([{ title: 'Run not started', message: expect.stringContaining('no run was started') }])
 })
 
 test('a service that is not there is one clear sentence', async () => {
