@@ -3,6 +3,7 @@ import { runTests } from './action/run-tests.ts'
 import type { Log, World } from './action/world.ts'
 import { eventLoopTurn, systemClock } from './clock.ts'
 import type { StepResult } from './domain/step-result.ts'
+import { keyRedaction } from './domain/without-key.ts'
 import { commentBody } from './report/comment.ts'
 import { line, textOf } from './report/inert.ts'
 import { wrongInputsSummary } from './report/wrong-inputs.ts'
@@ -83,13 +84,13 @@ async function comment(
   if (when === 'never') return undefined
   const { keepCommentUpToDate } = await import('./workflow/pull-request-comment.ts')
   const { commentRemark, commentWarning } = await import('./workflow/comment-warning.ts')
-  const { apiKey } = request.reports
+  const redact = keyRedaction(request.reports.apiKey)
   const page = jobUrl(env)
   const links = page === undefined ? {} : { jobUrl: page }
   const outcome = await keepCommentUpToDate({
     when,
     green: result.verdict.green,
-    body: (marker) => textOf(commentBody(result, { apiKey, marker, matrix, ...links })),
+    body: (marker) => textOf(commentBody(result, { redact, marker, matrix, ...links })),
     token,
     key,
     matrix,

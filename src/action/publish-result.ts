@@ -1,11 +1,12 @@
 import { countTestCases, runDurationMs } from '../domain/run.ts'
 import type { StepResult } from '../domain/step-result.ts'
+import { keyRedaction } from '../domain/without-key.ts'
 import { annotations } from '../report/annotations.ts'
 import { line } from '../report/inert.ts'
 import { jobSummary } from '../report/job-summary.ts'
 import { reportFiles } from '../report/report-files.ts'
 import { verdictSentence, verdictTitle } from '../report/verdict-sentence.ts'
-import { withoutKey } from '../report/without-key.ts'
+import { resultWithoutKey } from '../report/without-key.ts'
 import type { World } from './world.ts'
 
 /** What of the result the user wants to see where. */
@@ -22,19 +23,19 @@ export interface ReportWishes {
  */
 export async function publishResult(result: StepResult, wishes: ReportWishes, world: World): Promise<void> {
   setOutputs(result, world)
-  const { apiKey } = wishes
-  // The runner masks the key in the log, but not what a cut leaves of it.
-  announce(withoutKey(result, apiKey), wishes, world)
+  const redact = keyRedaction(wishes.apiKey)
+  const told = resultWithoutKey(result, redact)
+  announce(told, wishes, world)
   if (wishes.summary === 'always' || (wishes.summary === 'on-failure' && !result.verdict.green)) {
-    world.writeSummary((alreadyBytes) => jobSummary(result, { apiKey, alreadyBytes }))
+    world.writeSummary((alreadyBytes) => jobSummary(told, { alreadyBytes }))
   }
-  const files = reportFiles(result, { apiKey })
+  const files = reportFiles(told, redact)
   if (files.length > 0 && result.runId !== undefined) {
     const folder = world.writeReportFiles(files, result.runId)
     if (folder !== undefined) world.setOutput('report-dir', folder)
   }
   if (world.abort.aborted) return
-  const commentUrl = await world.comment(result)
+  const commentUrl = await world.comment(told)
   if (commentUrl !== undefined) world.setOutput('comment-url', commentUrl)
 }
 

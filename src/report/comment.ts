@@ -1,15 +1,16 @@
 import type { StepResult } from '../domain/step-result.ts'
+import type { Redact } from '../domain/without-key.ts'
 import { caseTable, hasDurations } from './case-table.ts'
 import { casesWith, NOT_PASSED } from './cases-by-outcome.ts'
 import { countsOf, headline } from './headline.ts'
 import { cellHtml, type Html, hiddenMarker, html, link, type Phrase, phrase } from './inert.ts'
 import { countsLine, incompleteWarning, story } from './summary-head.ts'
-import { redact, withoutKey } from './without-key.ts'
 
 const ROWS_SHOWN = 20
 
 export interface CommentOptions {
-  readonly apiKey: string
+  /** Masks the API key in the matrix. */
+  readonly redact: Redact
   /** By what the comment is found again: one HTML comment, of our own words. */
   readonly marker: string
   /** The matrix context as JSON. */
@@ -21,14 +22,13 @@ export interface CommentOptions {
  * The pull request comment. Its parts are few and their text is cut, so that it stays far below GitHub's 65,536
  * characters, whatever the text.
  */
-export function commentBody(result: StepResult, { apiKey, marker, matrix, jobUrl }: CommentOptions): Html {
-  const told = withoutKey(result, apiKey)
-  const counts = countsOf(told)
-  const { sign, title, counts: numbers } = headline(told, counts)
-  const leg = legOf(matrix ?? '', apiKey)
+export function commentBody(result: StepResult, { redact, marker, matrix, jobUrl }: CommentOptions): Html {
+  const counts = countsOf(result)
+  const { sign, title, counts: numbers } = headline(result, counts)
+  const leg = legOf(matrix ?? '', redact)
   return html`${hiddenMarker(marker)}
 <h3>${sign} ${title}${numbers}${leg}</h3>
-${story(told, counts)}${countsLine(told, counts)}${incompleteWarning(told)}${notPassed(told)}${footer(told, jobUrl)}`
+${story(result, counts)}${countsLine(result, counts)}${incompleteWarning(result)}${notPassed(result)}${footer(result, jobUrl)}`
 }
 
 function notPassed({ run }: StepResult): Html {
@@ -49,8 +49,8 @@ function footer({ runId }: StepResult, jobUrl: string | undefined): Html {
 }
 
 /** The matrix leg as GitHub names jobs: `ubuntu-latest, 20`. */
-function legOf(matrix: string, apiKey: string): Phrase {
-  const values = redact(scalarsIn(parsed(matrix)).join(', '), apiKey)
+function legOf(matrix: string, redact: Redact): Phrase {
+  const values = redact(scalarsIn(parsed(matrix)).join(', '))
   return values === '' ? phrase`` : phrase` · ${values}`
 }
 

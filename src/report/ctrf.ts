@@ -2,7 +2,6 @@ import { countTestCases, type Outcome, runDurationMs, type TestCase } from '../d
 import type { StepResult } from '../domain/step-result.ts'
 import { json, textOf } from './inert.ts'
 import { visible } from './visible-text.ts'
-import { withoutKey } from './without-key.ts'
 
 // The Common Test Report Format, https://ctrf.io, as the schema 0.0 of the `ctrf` package has it.
 
@@ -18,9 +17,8 @@ const STATUS: Readonly<Record<Outcome, 'passed' | 'failed' | 'skipped' | 'other'
   other: 'other',
 }
 
-export function* ctrf(result: StepResult, { apiKey }: { readonly apiKey: string }): Iterable<string> {
-  const told = withoutKey(result, apiKey)
-  const { runId, run } = told
+export function* ctrf(result: StepResult): Iterable<string> {
+  const { runId, run } = result
   const testCases = run?.testCases ?? []
   yield `{
 "reportFormat": "CTRF",
@@ -28,8 +26,8 @@ export function* ctrf(result: StepResult, { apiKey }: { readonly apiKey: string 
 "generatedBy": "test-run-action",${runId ? `\n"runId": ${text(runId)},` : ''}
 "results": {
 "tool": {"name": "test-run-service"},
-"summary": ${text(summaryOf(told))},
-"environment": ${text(environmentOf(told))},
+"summary": ${text(summaryOf(result))},
+"environment": ${text(environmentOf(result))},
 "extra": ${text({ runStatus: run && visible(run.statusText) })},
 "tests": [`
   for (let start = 0; start < testCases.length; start += CASES_PER_CHUNK) {

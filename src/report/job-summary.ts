@@ -4,7 +4,6 @@ import { countsOf } from './headline.ts'
 import { cellHtml, type Html, html, textOf, uncutHtml } from './inert.ts'
 import { countsLine, factsLine, headlineLine, incompleteWarning, notAllShownWarning, story } from './summary-head.ts'
 import { type Section, sectionFoot, sectionHead, summarySections } from './summary-sections.ts'
-import { withoutKey } from './without-key.ts'
 
 const ROW_LIMIT = 1000
 const SIZE_LIMIT_BYTES = 900_000
@@ -14,20 +13,18 @@ const GITHUB_LIMIT_BYTES = 1_048_576
 const ROWS_PER_CHUNK = 500
 
 export interface JobSummaryOptions {
-  readonly apiKey: string
   /** What the step's summary file holds before this. */
   readonly alreadyBytes: number
 }
 
 /** The page that people look at, within what GitHub shows: it stops between rows, and says how many it left out. */
-export function jobSummary(result: StepResult, { apiKey, alreadyBytes }: JobSummaryOptions): Html {
-  const told = withoutKey(result, apiKey)
-  const testCases = told.run?.testCases ?? []
-  const counts = countsOf(told)
+export function jobSummary(result: StepResult, { alreadyBytes }: JobSummaryOptions): Html {
+  const testCases = result.run?.testCases ?? []
+  const counts = countsOf(result)
   // Whatever stands there already may have left an HTML block open; an empty line closes it.
-  const top = html`${alreadyBytes > 0 ? html`\n\n` : html``}${headlineLine(told, counts)}`
-  const explanation = html`${story(told, counts)}${countsLine(told, counts)}${incompleteWarning(told)}`
-  const facts = factsLine(told)
+  const top = html`${alreadyBytes > 0 ? html`\n\n` : html``}${headlineLine(result, counts)}`
+  const explanation = html`${story(result, counts)}${countsLine(result, counts)}${incompleteWarning(result)}`
+  const facts = factsLine(result)
 
   const warningBytes = sizeBytes(notAllShownWarning(testCases.length, testCases.length))
   const roomBytes = SIZE_LIMIT_BYTES - alreadyBytes - sizeBytes(html`${top}${explanation}${facts}`) - warningBytes
@@ -44,12 +41,11 @@ export function jobSummary(result: StepResult, { apiKey, alreadyBytes }: JobSumm
 }
 
 /** The same page with every row, for a file: in chunks, so that a hundred thousand rows never stand in memory. */
-export function* fullSummary(result: StepResult, { apiKey }: { readonly apiKey: string }): Iterable<string> {
-  const told = withoutKey(result, apiKey)
-  const testCases = told.run?.testCases ?? []
-  const counts = countsOf(told)
+export function* fullSummary(result: StepResult): Iterable<string> {
+  const testCases = result.run?.testCases ?? []
+  const counts = countsOf(result)
   yield textOf(
-    html`${headlineLine(told, counts)}${story(told, counts)}${countsLine(told, counts)}${incompleteWarning(told)}${factsLine(told)}`,
+    html`${headlineLine(result, counts)}${story(result, counts)}${countsLine(result, counts)}${incompleteWarning(result)}${factsLine(result)}`,
   )
   const table = caseTable(hasDurations(testCases), uncutHtml)
   const { listed, excerpts } = summarySections(testCases)

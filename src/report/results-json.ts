@@ -1,4 +1,5 @@
 import type { StepResult } from '../domain/step-result.ts'
+import type { Redact } from '../domain/without-key.ts'
 import { json, textOf } from './inert.ts'
 import { jsonWithoutKey } from './without-key.ts'
 
@@ -8,32 +9,32 @@ const ITEMS_PER_CHUNK = 500
 const LIST_DEPTH = 2
 
 /** The run as the service sent it, one test case a line, with the API key masked. */
-export function* resultsJson({ run }: StepResult, { apiKey }: { readonly apiKey: string }): Iterable<string> {
-  yield* chunksOf(run?.asSent, apiKey, 0)
+export function* resultsJson({ run }: StepResult, redact: Redact): Iterable<string> {
+  yield* chunksOf(run?.asSent, redact, 0)
   yield '\n'
 }
 
 /** Lists as long as they like to be, written piece by piece; what lies deeper is small, and written whole. */
-function* chunksOf(value: unknown, apiKey: string, depth: number): Iterable<string> {
+function* chunksOf(value: unknown, redact: Redact, depth: number): Iterable<string> {
   if (depth > LIST_DEPTH || typeof value !== 'object' || value === null) {
-    yield text(value, apiKey)
+    yield text(value, redact)
   } else if (Array.isArray(value)) {
     for (let start = 0; start < value.length; start += ITEMS_PER_CHUNK) {
-      const items = value.slice(start, start + ITEMS_PER_CHUNK).map((item) => text(item, apiKey))
+      const items = value.slice(start, start + ITEMS_PER_CHUNK).map((item) => text(item, redact))
       yield `${start === 0 ? '[\n' : ',\n'}${items.join(',\n')}`
     }
     yield value.length === 0 ? '[]' : '\n]'
   } else {
     let separator = '{\n'
     for (const [name, member] of Object.entries(value)) {
-      yield `${separator}${text(name, apiKey)}: `
-      yield* chunksOf(member, apiKey, depth + 1)
+      yield `${separator}${text(name, redact)}: `
+      yield* chunksOf(member, redact, depth + 1)
       separator = ',\n'
     }
     yield separator === '{\n' ? '{}' : '\n}'
   }
 }
 
-function text(value: unknown, apiKey: string): string {
-  return textOf(json(jsonWithoutKey(value, apiKey)))
+function text(value: unknown, redact: Redact): string {
+  return textOf(json(jsonWithoutKey(value, redact)))
 }

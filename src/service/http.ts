@@ -2,6 +2,7 @@ import type { Dispatcher } from 'undici'
 import { type Clock, eventLoopTurn } from '../clock.ts'
 import { type Failure, ServiceError } from '../domain/errors.ts'
 import { untrusted } from '../domain/untrusted.ts'
+import type { Redact } from '../domain/without-key.ts'
 
 /** A body beyond this is refused: no run has so many test cases, and the runner has only so much memory. */
 const BODY_LIMIT_BYTES = 64 * 1024 * 1024
@@ -20,6 +21,8 @@ export interface RequestOptions {
 export interface HttpSettings {
   readonly baseUrl: URL
   readonly apiKey: string
+  /** Masks the key in what is quoted of an answer, which must be done before the quotation is cut. */
+  readonly redact: Redact
   readonly userAgent: string
   readonly connections: Dispatcher
   readonly clock: Clock
@@ -200,9 +203,9 @@ function broken(expected: string, got: string): Failure {
   return { kind: 'broken-answer', expected, got: untrusted(got) }
 }
 
-function decode(answer: Answer, { apiKey, clock }: HttpSettings): unknown {
+function decode(answer: Answer, { redact, clock }: HttpSettings): unknown {
   const { status, text } = answer
-  if (status < 200 || status > 299) throw new ServiceError(failureOfStatus(answer, apiKey, clock))
+  if (status < 200 || status > 299) throw new ServiceError(failureOfStatus(answer, redact, clock))
   const contentType = answer.header('content-type')
   if (contentType !== undefined && !/^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(contentType)) {
     throw new ServiceError(broken('the content type application/json', contentType))
@@ -210,12 +213,12 @@ function decode(answer: Answer, { apiKey, clock }: HttpSettings): unknown {
   try {
     return JSON.parse(text.replace(/^\uFEFF/, ''))
   } catch (cause) {
-    throw new ServiceError(broken('JSON', text === '' ? 'an empty body' : excerpt(text, apiKey)), { cause })
+    throw new ServiceError(broken('JSON', text === '' ? 'an empty body' : excerpt(text, redact)), { cause })
   }
 }
 
-function failureOfStatus(answer: Answer, apiKey: string, clock: Clock): Failure {
-  const error = errorTextOf(answer.text, apiKey)
+function failureOfStatus(answer: Answer, redact: Redact, clock: Clock): Failure {
+  const error = errorTextOf(answer.text, redact)
   const retryAfterMs = parseRetryAfter(answer.header('retry-after'), clock)
   return {
     kind: 'status',
@@ -226,19 +229,19 @@ function failureOfStatus(answer: Answer, apiKey: string, clock: Clock): Failure 
 }
 
 /** The text of the service's error object, or else the beginning of whatever a proxy in between wrote. */
-function errorTextOf(text: string, apiKey: string): string | undefined {
+function errorTextOf(text: string, redact: Redact): string | undefined {
   try {
     const { error } = JSON.parse(text)
-    if (typeof error === 'string') return excerpt(error, apiKey)
+    if (typeof error === 'string') return excerpt(error, redact)
   } catch {
     // Not the service's JSON.
   }
-  return text.trim() === '' ? undefined : excerpt(text, apiKey)
+  return text.trim() === '' ? undefined : excerpt(text, redact)
 }
 
 /** The key is masked before the cut, which could leave a part of it that nothing recognises any more. */
-function excerpt(text: string, apiKey: string): string {
-  return text.slice(0, 5_000).replaceAll(apiKey, '***').slice(0, 500)
+function excerpt(text: string, redact: Redact): string {
+  return redact(text.slice(0, 5_000)).slice(0, 500)
 }
 
 /** Both forms of RFC 9110: seconds, or a date. Milliseconds from now, never negative. */

@@ -6,7 +6,7 @@ import { aRun, aStepResult, aTestCase } from '../support/builders.ts'
 import { ENDINGS } from '../support/endings.ts'
 
 function parsed(result: StepResult) {
-  const report: unknown = JSON.parse([...ctrf(result, { apiKey: '' })].join(''))
+  const report: unknown = JSON.parse([...ctrf(result)].join(''))
   validateStrict(report)
   return report
 }

@@ -5,7 +5,7 @@ import { junit } from '../../src/report/junit.ts'
 import { aRun, aStepResult, aTestCase, testCasesBy } from '../support/builders.ts'
 import { ENDINGS } from '../support/endings.ts'
 
-const written = (result: StepResult) => [...junit(result, { apiKey: '' })].join('')
+const written = (result: StepResult) => [...junit(result)].join('')
 
 interface Case {
   name: string

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { keyRedaction } from '../../src/domain/without-key.ts'
 import { reportFiles } from '../../src/report/report-files.ts'
-import { aRun, aStepResult, aTestCase, testCasesBy } from '../support/builders.ts'
+import { aRun, aStepResult, testCasesBy } from '../support/builders.ts'
 import { ENDINGS } from '../support/endings.ts'
 
 describe('the report files', () => {
@@ -14,25 +15,21 @@ describe('the report files', () => {
       'noTestsListed',
       'abortedRunOver',
     ] as const) {
-      const names = reportFiles(ENDINGS[name], { apiKey: '' }).map((file) => file.name)
+      const names = reportFiles(ENDINGS[name], keyRedaction('')).map((file) => file.name)
       expect(names).toEqual(['results.json', 'junit.xml', 'ctrf.json', 'summary.md'])
     }
   })
 
   it('are none where the service never sent results', () => {
     for (const name of ['noResults', 'waitLimit', 'aborted', 'startRefused', 'started'] as const) {
-      expect(reportFiles(ENDINGS[name], { apiKey: '' })).toEqual([])
+      expect(reportFiles(ENDINGS[name], keyRedaction(''))).toEqual([])
     }
   })
 
-  it('can be read more than once, and never hold the key', () => {
-    const key = 'sk_live_12345678'
-    const testCases = [aTestCase({ title: `uses ${key}` }), aTestCase({ title: 'b', status: key })]
-    for (const { chunks } of reportFiles(aStepResult({ run: aRun({ testCases }) }), { apiKey: key })) {
+  it('can be read more than once', () => {
+    for (const { chunks } of reportFiles(ENDINGS.failed, keyRedaction(''))) {
       const text = [...chunks()].join('')
       expect([...chunks()].join('')).toBe(text)
-      expect(text).toContain('uses ***')
-      expect(text).not.toContain(key)
     }
   })
 
@@ -45,7 +42,7 @@ describe('the report files', () => {
       'ctrf.json': '"name"',
       'summary.md': '<tr><td>',
     }
-    for (const { name, chunks } of reportFiles(result, { apiKey: 'sk_live_12345678' })) {
+    for (const { name, chunks } of reportFiles(result, keyRedaction('sk_live_12345678'))) {
       let found = 0
       for (const chunk of chunks()) {
         found += chunk.split(marks[name]).length - 1

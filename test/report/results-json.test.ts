@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { keyRedaction } from '../../src/domain/without-key.ts'
 import { resultsJson } from '../../src/report/results-json.ts'
 import { aRun, aStepResult } from '../support/builders.ts'
 
 const written = (asSent: unknown, apiKey = '') =>
-  [...resultsJson(aStepResult({ run: aRun({ asSent }) }), { apiKey })].join('')
+  [...resultsJson(aStepResult({ run: aRun({ asSent }) }), keyRedaction(apiKey))].join('')
 
 describe('results.json', () => {
   it('is the run as the service sent it, one test case a line', () => {
@@ -28,7 +29,7 @@ describe('results.json', () => {
 
   it('is null where the service never answered', () => {
     const result = aStepResult({ ending: { kind: 'started' } })
-    expect([...resultsJson(result, { apiKey: '' })].join('')).toBe('null\n')
+    expect([...resultsJson(result, keyRedaction(''))].join('')).toBe('null\n')
   })
 
   it('has the key masked at every depth, in names too, however JSON would have escaped it', () => {
@@ -45,7 +46,7 @@ describe('results.json', () => {
       durationMs: 1,
     }))
     const run = aRun({ asSent: { results: { testCases } } })
-    const chunks = [...resultsJson(aStepResult({ run }), { apiKey: 'k' })]
+    const chunks = [...resultsJson(aStepResult({ run }), keyRedaction('k'))]
     expect(Math.max(...chunks.map(({ length }) => length))).toBeLessThan(50_000)
     expect(JSON.parse(chunks.join('')).results.testCases).toHaveLength(20_000)
   })

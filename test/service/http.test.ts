@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net'
 import fc from 'fast-check'
 import Pool from 'undici/lib/dispatcher/pool.js'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { keyRedaction } from '../../src/domain/without-key.ts'
 import { createSendJson, parseRetryAfter, REQUEST_LIMIT_MS, type SendJson } from '../../src/service/http.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { type Answer, closedPort, json, recordingServer, tcpServer } from '../support/recording-server.ts'
@@ -20,7 +21,14 @@ function sendJsonOver(origin: string, connect: { readonly timeout?: number; read
   const connections = new Pool(origin, { allowH2: false, connect })
   onTestFinished(() => connections.destroy())
   const clock = new FakeClock()
-  return createSendJson({ baseUrl: new URL(origin), apiKey: 'key', userAgent: 'a-test', connections, clock })
+  return createSendJson({
+    baseUrl: new URL(origin),
+    apiKey: 'key',
+    redact: keyRedaction('key'),
+    userAgent: 'a-test',
+    connections,
+    clock,
+  })
 }
 
 describe('a request', () => {

@@ -2,6 +2,7 @@ import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 import { onTestFinished } from 'vitest'
 import type { Clock } from '../../src/clock.ts'
 import { type Failure, ServiceError } from '../../src/domain/errors.ts'
+import { keyRedaction } from '../../src/domain/without-key.ts'
 import { openConnections, type Proxies } from '../../src/service/connection.ts'
 import { createSendJson, type RequestOptions, type SendJson } from '../../src/service/http.ts'
 import { FakeClock } from './fake-clock.ts'
@@ -18,7 +19,14 @@ export async function sendJsonTo(baseUrl: string, options: SendOptions = {}): Pr
   const { clock = new FakeClock(), proxies = {}, apiKey = 'key-1' } = options
   const connections = await openConnections(new URL(baseUrl).origin, proxies)
   onTestFinished(() => connections.destroy())
-  return createSendJson({ baseUrl: new URL(baseUrl), apiKey, userAgent: 'a-test/1', connections, clock })
+  return createSendJson({
+    baseUrl: new URL(baseUrl),
+    apiKey,
+    redact: keyRedaction(apiKey),
+    userAgent: 'a-test/1',
+    connections,
+    clock,
+  })
 }
 
 /** A request's options where nothing ends it early. */
