@@ -1,4 +1,5 @@
 import { setFlagsFromString } from 'node:v8'
+import { isSummaryWanted } from './action/publish-result.ts'
 import { runTests } from './action/run-tests.ts'
 import type { Log, World } from './action/world.ts'
 import { eventLoopTurn, systemClock } from './clock.ts'
@@ -85,12 +86,13 @@ async function comment(
   const { keepCommentUpToDate } = await import('./workflow/pull-request-comment.ts')
   const { commentRemark, commentWarning } = await import('./workflow/comment-warning.ts')
   const redact = keyRedaction(request.reports.apiKey)
-  const page = jobUrl(env)
-  const links = page === undefined ? {} : { jobUrl: page }
+  const url = jobUrl(env)
+  const job = url === undefined ? {} : { job: { url, name: env.GITHUB_JOB ?? '' } }
+  const hasSummary = isSummaryWanted(request.reports, result.verdict)
   const outcome = await keepCommentUpToDate({
     when,
     green: result.verdict.green,
-    body: (marker) => textOf(commentBody(result, { redact, marker, matrix, ...links })),
+    body: (marker) => textOf(commentBody(result, { redact, marker, matrix, key, hasSummary, ...job })),
     token,
     key,
     matrix,

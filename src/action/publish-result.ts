@@ -1,5 +1,6 @@
 import { countTestCases, runDurationMs } from '../domain/run.ts'
 import type { StepResult } from '../domain/step-result.ts'
+import type { Verdict } from '../domain/verdict.ts'
 import { keyRedaction } from '../domain/without-key.ts'
 import { annotations } from '../report/annotations.ts'
 import { line } from '../report/inert.ts'
@@ -26,7 +27,7 @@ export async function publishResult(result: StepResult, wishes: ReportWishes, wo
   const redact = keyRedaction(wishes.apiKey)
   const told = resultWithoutKey(result, redact)
   announce(told, wishes, world)
-  if (wishes.summary === 'always' || (wishes.summary === 'on-failure' && !result.verdict.green)) {
+  if (isSummaryWanted(wishes, result.verdict)) {
     world.writeSummary((alreadyBytes) => jobSummary(told, { alreadyBytes }))
   }
   const files = reportFiles(told, redact)
@@ -34,9 +35,15 @@ export async function publishResult(result: StepResult, wishes: ReportWishes, wo
     const folder = world.writeReportFiles(files, result.runId)
     if (folder !== undefined) world.setOutput('report-dir', folder)
   }
-  if (world.abort.aborted) return
+  // A run that is only started has no result yet, and who waits for it comments on that.
+  if (world.abort.aborted || result.ending.kind === 'started') return
   const commentUrl = await world.comment(told)
   if (commentUrl !== undefined) world.setOutput('comment-url', commentUrl)
+}
+
+/** Whether this verdict is to be told in the job summary. */
+export function isSummaryWanted({ summary }: ReportWishes, { green }: Verdict): boolean {
+  return summary === 'always' || (summary === 'on-failure' && !green)
 }
 
 function setOutputs({ verdict, run }: StepResult, world: World): void {
@@ -59,7 +66,8 @@ function announce(result: StepResult, wishes: ReportWishes, world: World): void 
   const message = verdictSentence(result)
   if (!verdict.green) {
     world.annotate({ level: 'error', title, message })
-    if (wishes.annotations) for (const annotation of annotations(result)) world.annotate(annotation)
+    if (wishes.annotations)
+      for (const annotation of annotations(result, isSummaryWanted(wishes, verdict))) world.annotate(annotation)
   } else if (run !== undefined && countTestCases(run.testCases ?? []).failed > 0) {
     world.annotate({ level: 'warning', title, message })
   } else {

@@ -128,7 +128,13 @@ async function attend(
   const known = run === undefined ? {} : { run }
   switch (end.kind) {
     case 'timed-out':
-      return { kind: 'wait-timeout', limitMs: request.waitLimitMs, cancellation, ...known }
+      return {
+        kind: 'wait-timeout',
+        limitMs: request.waitLimitMs,
+        cancellation,
+        ...known,
+        ...(end.failure && { failure: end.failure }),
+      }
     case 'aborted':
       return { kind: 'aborted', cancellation, ...known }
     case 'gave-up':

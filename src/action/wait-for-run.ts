@@ -13,7 +13,7 @@ import type { Log } from './world.ts'
 /** How the waiting ended; `run` is what the service last said. */
 export type WaitEnd =
   | { readonly kind: 'finished'; readonly run: Run }
-  | { readonly kind: 'timed-out'; readonly run?: Run }
+  | { readonly kind: 'timed-out'; readonly run?: Run; readonly failure?: Failure }
   | { readonly kind: 'aborted'; readonly run?: Run }
   | { readonly kind: 'gave-up'; readonly run?: Run; readonly failure: Failure }
 
@@ -122,7 +122,7 @@ export async function waitForRun(service: TestService, runId: string, options: W
       const { sinceMs } = noteTrouble(failure)
       if (clock.now() - sinceMs >= FAILING_LIMIT_MS) return { kind: 'gave-up', failure, ...soFar() }
     }
-    if (isLast) return { kind: 'timed-out', ...soFar() }
+    if (isLast) return { kind: 'timed-out', ...soFar(), ...(failing && { failure: failing.failure }) }
     const nowMs = clock.now()
     const pauseMs =
       failing === undefined

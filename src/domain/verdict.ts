@@ -33,7 +33,14 @@ export type Ending =
   | { readonly kind: 'finished'; readonly run: Run }
   /** `wait: false`. */
   | { readonly kind: 'started' }
-  | { readonly kind: 'wait-timeout'; readonly run?: Run; readonly limitMs: number; readonly cancellation: Cancellation }
+  | {
+      readonly kind: 'wait-timeout'
+      readonly run?: Run
+      readonly limitMs: number
+      /** Of the last poll, where that could not be read either. */
+      readonly failure?: Failure
+      readonly cancellation: Cancellation
+    }
   /** The workflow was cancelled or the step's time limit passed. */
   | { readonly kind: 'aborted'; readonly run?: Run; readonly cancellation: Cancellation }
   | {

@@ -3,7 +3,7 @@ import type { StepResult } from '../domain/step-result.ts'
 import { casesWith, FAILING } from './cases-by-outcome.ts'
 import { durationText } from './duration.ts'
 import { type LogLine, line, phrase } from './inert.ts'
-import { short } from './visible-text.ts'
+import { short, shownTitle } from './visible-text.ts'
 
 export interface Annotation {
   readonly level: 'error' | 'warning'
@@ -22,8 +22,8 @@ const TITLES: Readonly<Partial<Record<TestCase['outcome'], string>>> = {
   interrupted: 'Test interrupted',
 }
 
-/** What follows the verdict's own annotation: the first failing test cases, then how many more there are. */
-export function annotations({ run, verdict }: StepResult): Annotation[] {
+/** What follows the verdict's own annotation: the first failing test cases, then how many more there are, and where. */
+export function annotations({ run, verdict }: StepResult, hasSummary: boolean): Annotation[] {
   const testCases = run?.testCases ?? []
   const level = verdict.green ? 'warning' : 'error'
   const shown: Annotation[] = casesWith(FAILING, testCases)
@@ -32,17 +32,11 @@ export function annotations({ run, verdict }: StepResult): Annotation[] {
   const more = countTestCases(testCases).failed - shown.length
   if (more === 0) return shown
   const them = more === 1 ? phrase`test case` : phrase`test cases`
-  return [
-    ...shown,
-    {
-      level,
-      title: 'More failed tests',
-      message: line`${more} more ${them} failed; the job summary lists what did not pass.`,
-    },
-  ]
+  const where = hasSummary ? phrase`; the job summary lists what did not pass` : phrase``
+  return [...shown, { level, title: 'More failed tests', message: line`${more} more ${them} failed${where}.` }]
 }
 
 function messageOf({ title, status, durationMs }: TestCase): LogLine {
   const time = durationMs === undefined ? phrase`` : phrase` after ${durationText(durationMs)}`
-  return line`${short(title, TITLE_LIMIT_CHARS)}: ${status}${time}`
+  return line`${short(shownTitle(title), TITLE_LIMIT_CHARS)}: ${status}${time}`
 }

@@ -1,7 +1,7 @@
 import type { Outcome, TestCase } from '../domain/run.ts'
 import { durationText } from './duration.ts'
 import { type cellHtml, type Html, html, type uncutHtml } from './inert.ts'
-import { short, visible } from './visible-text.ts'
+import { short, shownTitle } from './visible-text.ts'
 
 /** How a cell takes text: cut for pages with limits, whole for files. */
 export type Cell = typeof cellHtml | typeof uncutHtml
@@ -36,7 +36,7 @@ export function caseTable(withDuration: boolean, cell: Cell): CaseTable {
     head: html`<table>\n<tr><th align="left">Status</th><th align="left">Test</th>${heading}</tr>\n`,
     row(testCase) {
       const duration = withDuration ? html`<td align="right" nowrap>${durationOf(testCase)}</td>` : html``
-      return cell`<tr><td>${statusOf(testCase)}</td><td>${titleOf(testCase)}</td>${duration}</tr>\n`
+      return cell`<tr><td>${statusOf(testCase)}</td><td>${shownTitle(testCase.title)}</td>${duration}</tr>\n`
     },
     foot: html`</table>\n`,
   }
@@ -44,10 +44,6 @@ export function caseTable(withDuration: boolean, cell: Cell): CaseTable {
 
 function statusOf({ outcome, status }: TestCase): Html {
   return outcome === 'other' ? html`❔ ${short(status, STATUS_LIMIT_CHARS)}` : STATUS[outcome]
-}
-
-function titleOf({ title }: TestCase) {
-  return String(visible(title)) === '' ? '(untitled)' : title
 }
 
 function durationOf({ durationMs }: TestCase): Html {

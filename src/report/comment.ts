@@ -4,54 +4,56 @@ import { caseTable, hasDurations } from './case-table.ts'
 import { casesWith, NOT_PASSED } from './cases-by-outcome.ts'
 import { countsOf, headline } from './headline.ts'
 import { cellHtml, type Html, hiddenMarker, html, link, type Phrase, phrase } from './inert.ts'
-import { countsLine, incompleteWarning, story } from './summary-head.ts'
+import { countsLine, dotted, factsOf, incompleteWarning, story } from './summary-head.ts'
 
 const ROWS_SHOWN = 20
 
 export interface CommentOptions {
-  /** Masks the API key in the matrix. */
+  /** Masks the API key in what the workflow gave: the matrix, the comment's key, the job's name. */
   readonly redact: Redact
   /** By what the comment is found again: one HTML comment, of our own words. */
   readonly marker: string
   /** The matrix context as JSON. */
   readonly matrix?: string
-  readonly jobUrl?: string
+  /** The `comment-key` input. */
+  readonly key?: string
+  readonly job?: { readonly name: string; readonly url: string }
+  /** There is a job summary to send people to. */
+  readonly hasSummary: boolean
 }
 
 /**
  * The pull request comment. Its parts are few and their text is cut, so that it stays far below GitHub's 65,536
  * characters, whatever the text.
  */
-export function commentBody(result: StepResult, { redact, marker, matrix, jobUrl }: CommentOptions): Html {
+export function commentBody(result: StepResult, options: CommentOptions): Html {
   const counts = countsOf(result)
   const { sign, title, counts: numbers } = headline(result, counts)
-  const leg = legOf(matrix ?? '', redact)
-  return html`${hiddenMarker(marker)}
-<h3>${sign} ${title}${numbers}${leg}</h3>
-${story(result, counts)}${countsLine(result, counts)}${incompleteWarning(result)}${notPassed(result)}${footer(result, jobUrl)}`
+  return html`${hiddenMarker(options.marker)}
+<h3>${sign} ${title}${numbers}${apart(options)}</h3>
+${story(result, counts)}${countsLine(result, counts)}${incompleteWarning(result)}${notPassed(result, options)}${footer(result, options)}`
 }
 
-function notPassed({ run }: StepResult): Html {
+function notPassed({ run }: StepResult, { hasSummary }: CommentOptions): Html {
   const testCases = casesWith(NOT_PASSED, run?.testCases ?? [])
   if (testCases.length === 0) return html``
   const table = caseTable(hasDurations(testCases), cellHtml)
   const more = testCases.length - ROWS_SHOWN
-  const rest = more > 0 ? html`<p>… and ${more} more in the summary of the job.</p>\n` : html``
+  const where = hasSummary ? phrase` in the summary of the job` : phrase``
+  const rest = more > 0 ? html`<p>… and ${more} more${where}.</p>\n` : html``
   return html`${table.head}${testCases.slice(0, ROWS_SHOWN).map(table.row)}${table.foot}${rest}`
 }
 
-function footer({ runId }: StepResult, jobUrl: string | undefined): Html {
-  const run = runId === undefined ? [] : [html`Run ${runId}`]
-  const job = jobUrl === undefined ? [] : [link(jobUrl, phrase`Job log`)]
-  const [first, second] = [...run, ...job]
-  if (first === undefined) return html``
-  return html`<p>${first}${second === undefined ? html`` : html` · ${second}`}</p>\n`
+/** What was run, and by which job: a pull request may have several of these comments. */
+function footer(result: StepResult, { job, redact }: CommentOptions): Html {
+  const log = job === undefined ? html`` : html` · ${link(job.url, phrase`Log of the job ${redact(job.name)}`)}`
+  return html`<p>${dotted(factsOf(result))}${log}</p>\n`
 }
 
-/** The matrix leg as GitHub names jobs: `ubuntu-latest, 20`. */
-function legOf(matrix: string, redact: Redact): Phrase {
-  const values = redact(scalarsIn(parsed(matrix)).join(', '))
-  return values === '' ? phrase`` : phrase` · ${values}`
+/** The comment's key, and the matrix leg as GitHub names jobs: `ubuntu-latest, 20`. */
+function apart({ key = '', matrix = '', redact }: CommentOptions): Phrase {
+  const parts = [key, scalarsIn(parsed(matrix)).join(', ')].filter((part) => part !== '')
+  return parts.reduce((all, part) => phrase`${all} · ${redact(part)}`, phrase``)
 }
 
 function parsed(matrix: string): unknown {

@@ -1,7 +1,7 @@
 import { countTestCases, type Outcome, runDurationMs, type TestCase } from '../domain/run.ts'
 import type { StepResult } from '../domain/step-result.ts'
 import { json, textOf } from './inert.ts'
-import { visible } from './visible-text.ts'
+import { shownTitle, visible } from './visible-text.ts'
 
 // The Common Test Report Format, https://ctrf.io, as the schema 0.0 of the `ctrf` package has it.
 
@@ -57,7 +57,7 @@ function environmentOf({ run, order, startedHere }: StepResult) {
 
 function testOf({ title, status, outcome, durationMs }: TestCase) {
   return {
-    name: visible(title) || '(untitled)',
+    name: shownTitle(title),
     status: STATUS[outcome],
     // Required; the test-suite workflow sends none.
     duration: Math.round(durationMs ?? 0),

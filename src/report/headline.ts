@@ -21,16 +21,18 @@ export function countsOf({ run }: StepResult): Counts {
 }
 
 /** `counts` are those of the result: whoever writes a page needs them elsewhere too. */
-export function headline(result: StepResult, { total, passed, failed, skipped }: Counts): Headline {
+export function headline(result: StepResult, { total, passed, failed, skipped, other }: Counts): Headline {
   const { verdict, ending } = result
   const some = failed > 0 ? phrase`: ${failed} of ${total} failed` : phrase`: ${passed} of ${total} passed`
   const tally = total === 0 ? phrase`` : some
   switch (verdict.conclusion) {
     case 'passed':
       if (failed === 0) {
-        // Without it, `15 of 16` would read as one that failed.
-        const rest = skipped > 0 ? phrase`, ${skipped} skipped` : phrase``
-        return { sign: PASS, title: phrase`Tests passed`, counts: phrase`: ${passed} of ${total}${rest}` }
+        // Without the rest, `15 of 16` would read as one that failed.
+        const andSkipped = skipped > 0 ? phrase`, ${skipped} skipped` : phrase``
+        const andOther = other > 0 ? phrase`, ${other} other` : phrase``
+        const counts = phrase`: ${passed} of ${total}${andSkipped}${andOther}`
+        return { sign: PASS, title: phrase`Tests passed`, counts }
       }
       return { sign: WARNING, title: phrase`Run passed, with failed tests`, counts: phrase`: ${failed} of ${total}` }
     case 'failed':

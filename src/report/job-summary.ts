@@ -13,7 +13,7 @@ const GITHUB_LIMIT_BYTES = 1_048_576
 const ROWS_PER_CHUNK = 500
 
 export interface JobSummaryOptions {
-  /** What the step's summary file holds before this. */
+  /** What the step's summary file holds before this, each `\n` counted twice. */
   readonly alreadyBytes: number
 }
 
@@ -28,7 +28,11 @@ export function jobSummary(result: StepResult, { alreadyBytes }: JobSummaryOptio
 
   const warningBytes = sizeBytes(notAllShownWarning(testCases.length, testCases.length))
   const roomBytes = SIZE_LIMIT_BYTES - alreadyBytes - sizeBytes(html`${top}${explanation}${facts}`) - warningBytes
-  if (roomBytes < 0) return sizeBytes(top) <= GITHUB_LIMIT_BYTES - alreadyBytes ? top : html``
+  if (roomBytes < 0) {
+    const leftBytes = GITHUB_LIMIT_BYTES - alreadyBytes
+    // Where it is the headline that would make GitHub drop what others wrote, it stays away.
+    return leftBytes >= 0 && sizeBytes(top) > leftBytes ? html`` : top
+  }
 
   const table = caseTable(hasDurations(testCases), cellHtml)
   const sections = summarySections(testCases)
@@ -36,7 +40,7 @@ export function jobSummary(result: StepResult, { alreadyBytes }: JobSummaryOptio
   const slowest = fitted(sections.excerpts, table, { bytes: roomBytes, rows: ROW_LIMIT })
   const listed = fitted(sections.listed, table, slowest.room)
   const left = testCases.length - (slowest.room.rows - listed.room.rows)
-  const warning = left > 0 ? notAllShownWarning(testCases.length - left, testCases.length) : html``
+  const warning = left > 0 ? notAllShownWarning(left, testCases.length) : html``
   return html`${top}${explanation}${warning}${facts}${listed.tables}${slowest.tables}`
 }
 

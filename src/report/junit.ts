@@ -5,7 +5,7 @@ import { durationText } from './duration.ts'
 import { countsOf } from './headline.ts'
 import { textOf, type Xml, xml } from './inert.ts'
 import { UniqueNames } from './unique-names.ts'
-import { short, visible } from './visible-text.ts'
+import { short, shownTitle } from './visible-text.ts'
 import { whatHappened } from './what-happened.ts'
 
 // JUnit's XML has no standard, only readers. This is what the usual ones take alike: totals on both levels, one
@@ -83,7 +83,7 @@ function runElement(result: StepResult, names: UniqueNames): Xml {
 }
 
 function nameOf(title: Untrusted): Untrusted {
-  return short(visible(title) || untrusted('(untitled)'), NAME_LIMIT_CHARS)
+  return short(shownTitle(title), NAME_LIMIT_CHARS)
 }
 
 function seconds(ms: number): string {

@@ -21,7 +21,11 @@ export function story(result: StepResult, { failed }: Counts): Html {
 }
 
 /** The counts that are not zero, and the time. */
-export function countsLine({ run, waitedMs }: StepResult, { passed, failed, skipped, other, byOutcome }: Counts): Html {
+export function countsLine(
+  { ending, run, waitedMs }: StepResult,
+  { passed, failed, skipped, other, byOutcome }: Counts,
+): Html {
+  if (ending.kind === 'started') return html``
   const failures = detailed([
     [byOutcome['timed-out'], phrase`timed out`],
     [byOutcome.interrupted, phrase`interrupted`],
@@ -54,15 +58,19 @@ export function incompleteWarning({ run }: StepResult): Html {
   }
   const unfinished = run.testCases.filter(({ outcome, ran }) => outcome === 'other' && !ran).length
   if (unfinished === 0) return html``
-  return html`<p>⚠️ <b>Incomplete:</b> ${unfinished} of the test cases came to no end.</p>\n`
+  return html`<p>⚠️ <b>Incomplete:</b> ${unfinished} of ${run.testCases.length} test cases came to no end.</p>\n`
 }
 
-export function notAllShownWarning(shown: number, total: number): Html {
-  return html`<p>⚠️ <b>Not all shown:</b> ${shown} of ${total} test cases. The report files hold every one.</p>\n`
+export function notAllShownWarning(left: number, total: number): Html {
+  return html`<p>⚠️ <b>Not all shown:</b> ${left} of ${total} test cases are left out here. The report files hold every one.</p>\n`
+}
+
+export function factsLine(result: StepResult): Html {
+  return html`<p>${dotted(factsOf(result))}</p>\n`
 }
 
 /** What was run, and where. Of a run that was started elsewhere, only what the service says of it. */
-export function factsLine(result: StepResult): Html {
+export function factsOf(result: StepResult): readonly Phrase[] {
   const { target, runId, startedHere, run } = result
   const order = startedHere ? result.order : {}
   const facts =
@@ -73,9 +81,9 @@ export function factsLine(result: StepResult): Html {
   if (order.frameworkProject !== undefined) facts.push(phrase`Framework project ${order.frameworkProject}`)
   if (runId !== undefined) facts.push(phrase`Run ${runId}`)
   if (order.autofix !== undefined) facts.push(order.autofix ? phrase`Auto-fix on` : phrase`Auto-fix off`)
-  return html`<p>${dotted(facts)}</p>\n`
+  return facts
 }
 
-function dotted(parts: readonly Phrase[]): Phrase {
+export function dotted(parts: readonly Phrase[]): Phrase {
   return parts.reduce((all, part) => phrase`${all} · ${part}`)
 }

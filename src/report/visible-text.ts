@@ -20,6 +20,11 @@ export function short(value: string | Untrusted, limitChars: number): Untrusted 
   return untrusted(`${text.slice(0, splitsPair ? limitChars - 2 : limitChars - 1)}…`)
 }
 
+/** A test's title; one of which nothing would be seen is named as such. */
+export function shownTitle(title: Untrusted): Untrusted {
+  return visible(title) || untrusted('(untitled)')
+}
+
 /** On one line, in visible characters, still to be escaped. What is invisible leaves a space behind, never nothing. */
 export function visible(value: string | Untrusted): Untrusted {
   const text = value as string

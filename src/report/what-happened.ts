@@ -5,6 +5,7 @@ import { casesWith, FAILING } from './cases-by-outcome.ts'
 import { durationText } from './duration.ts'
 import { failureClause, failureReason } from './failure-sentence.ts'
 import { type Phrase, phrase, quote } from './inert.ts'
+import { shownTitle } from './visible-text.ts'
 
 const TITLES_NAMED = 3
 const TITLE_LIMIT_CHARS = 120
@@ -85,7 +86,10 @@ function tallyOf(run: Run, { total, passed, failed, skipped, other }: Counts, wi
     const andOther = other > 0 ? phrase`, ${other} of another status` : phrase``
     return phrase`${passed} of ${total} ${cases} passed${andSkipped}${andOther}`
   }
-  if (failed === 0) return phrase`none of ${total} ${cases} failed, ${passed} passed`
+  if (failed === 0) {
+    const none = total === 1 ? phrase`its one test case did not fail` : phrase`none of ${total} test cases failed`
+    return phrase`${none}, ${passed} passed`
+  }
   const tally = phrase`${failed} of ${total} ${cases} failed`
   return withNames ? phrase`${tally} (${firstTitles(run.testCases)})` : tally
 }
@@ -94,7 +98,7 @@ function firstTitles(testCases: NonNullable<Run['testCases']>): Phrase {
   const failing = casesWith(FAILING, testCases)
   const [first, ...others] = failing
     .slice(0, TITLES_NAMED)
-    .map(({ title }) => phrase`${quote(title, TITLE_LIMIT_CHARS)}`)
+    .map(({ title }) => phrase`${quote(shownTitle(title), TITLE_LIMIT_CHARS)}`)
   const titles = others.reduce((all, title) => phrase`${all}, ${title}`, first ?? phrase``)
   return failing.length > TITLES_NAMED ? phrase`${titles} and ${failing.length - TITLES_NAMED} more` : titles
 }
@@ -112,12 +116,13 @@ function failedStart({ cancellation }: { readonly cancellation: Cancellation }):
 }
 
 function endOfPatience(
-  { limitMs, run }: Extract<Ending, { kind: 'wait-timeout' }>,
+  { limitMs, run, failure }: Extract<Ending, { kind: 'wait-timeout' }>,
   result: StepResult,
   withNames: boolean,
 ): Phrase {
   const last = run === undefined ? phrase`` : phrase` (last status ${run.statusText})`
-  return phrase`${theRunAtStart(result, withNames)} was not over after ${durationText(limitMs)}, the limit set by ${'timeout-minutes'}${last}`
+  const unread = failure === undefined ? phrase`` : phrase`; it could not be read in the end: ${failureReason(failure)}`
+  return phrase`${theRunAtStart(result, withNames)} was not over after ${durationText(limitMs)}, the limit set by ${'timeout-minutes'}${last}${unread}`
 }
 
 function stage(

@@ -87,6 +87,8 @@ function send(settings: HttpSettings, { method, path, json, options }: OutgoingR
       options.signal.removeEventListener('abort', onAbort)
       options.signalUntilSent?.removeEventListener('abort', onAbortUntilSent)
       deed()
+      // Given back now: left to the collector, a large body would still be there while the reports are made.
+      body.resize(0)
     }
     function fail(failure: Failure, cause?: unknown): void {
       settle(() => {
@@ -113,6 +115,7 @@ function send(settings: HttpSettings, { method, path, json, options }: OutgoingR
         headers = itsHeaders
       },
       onResponseData(_, chunk) {
+        if (settled) return
         bytes += chunk.byteLength
         if (bytes > BODY_LIMIT_BYTES) {
           fail(broken(`a body of at most ${BODY_LIMIT_BYTES} bytes`, 'a larger one'))
@@ -136,8 +139,6 @@ function send(settings: HttpSettings, { method, path, json, options }: OutgoingR
           return Array.isArray(value) ? value[0] : value
         }
         const text = Buffer.from(body).toString('utf8')
-        // Given back now: left to the collector, a large body would still be there while the reports are made.
-        body.resize(0)
         resolve({ status: status ?? 0, header, text })
       })
     }

@@ -42,7 +42,7 @@ function failureWarning(failure: CommentFailure): LogLine | undefined {
       return line`The pull request comment was not written: GitHub's API could not be reached (${failure.reason}). The next run writes it.`
     case 'rate-limited': {
       const seconds = Math.ceil(failure.retryAfterMs / 1000)
-      return line`The pull request comment was not written: GitHub's API limits the rate and asks to wait ${seconds} s, longer than this step waits. The next run writes it; with many jobs, comment from one of them only.`
+      return line`The pull request comment was not written: GitHub's API limits the rate for longer than the half minute that this step waits (it asks for another ${seconds} s). The next run writes it; with many jobs, comment from one of them only.`
     }
     case 'status': {
       const advice = failure.status === 401 ? line` Check \`github-token\`: it is wrong or has expired.` : line``

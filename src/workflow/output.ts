@@ -1,4 +1,4 @@
-import { appendFileSync, statSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { error, info, setOutput, warning } from '@actions/core'
 import type { Outputs, World } from '../action/world.ts'
 import type { Annotation } from '../report/annotations.ts'
@@ -44,10 +44,17 @@ export function runnerOutput(env: Environment): RunnerOutput {
       if (!path) return
       try {
         // One append: whatever was written before a kill counts.
-        appendFileSync(path, textOf(render(statSync(path, { throwIfNoEntry: false })?.size ?? 0)))
+        appendFileSync(path, textOf(render(existsSync(path) ? sizeOnWindows(readFileSync(path)) : 0)))
       } catch (cause) {
         log.warning(line`The job summary could not be written: ${String(cause)}`)
       }
     },
   }
 }
+
+/** With each line end as two bytes, which it becomes there once GitHub has counted. */
+function sizeOnWindows(text: Buffer): number {
+  return text.reduce((bytes, byte) => bytes + (byte === LINE_FEED ? 1 : 0), text.length)
+}
+
+const LINE_FEED = 0x0a

@@ -293,7 +293,7 @@ describe('the limit of the wait', () => {
   test('is kept to also where the service asks for more time', async () => {
     const busy: Failure = { kind: 'status', status: 429, retryAfterMs: 120_000 }
     const { end, endedMs } = await wait({ replies: [failure(busy)], deadlineMs: 60_000 })
-    expect(end).toEqual({ kind: 'timed-out' })
+    expect(end).toEqual({ kind: 'timed-out', failure: busy })
     expect(endedMs).toBe(60_000)
   })
 
@@ -302,7 +302,7 @@ describe('the limit of the wait', () => {
     expect(late.end).toEqual({ kind: 'finished', run: PASSED })
     expect(late.pollsMs).toEqual([0, 900])
     const never = await wait({ replies: [answer(RUNNING), silence], deadlineMs: 900 })
-    expect(never.end).toEqual({ kind: 'timed-out', run: RUNNING })
+    expect(never.end).toMatchObject({ kind: 'timed-out', run: RUNNING, failure: { kind: 'no-answer' } })
     expect(never.endedMs).toBe(900 + 10_000)
   })
 
@@ -321,7 +321,7 @@ describe('the limit of the wait', () => {
 
   test('counts a last poll that fails as the run not being over', async () => {
     const { end } = await wait({ replies: [answer(RUNNING), failure(DOWN)], deadlineMs: 1_100 })
-    expect(end).toEqual({ kind: 'timed-out', run: RUNNING })
+    expect(end).toEqual({ kind: 'timed-out', run: RUNNING, failure: DOWN })
   })
 })
 

@@ -5,11 +5,11 @@ import { aRun, aStepResult, aTestCase, testCasesBy } from '../support/builders.t
 import { ENDINGS } from '../support/endings.ts'
 
 const ofRun = (status: string, counts: Record<string, number>) =>
-  annotations(aStepResult({ run: aRun({ status, testCases: testCasesBy(counts) }) }))
+  annotations(aStepResult({ run: aRun({ status, testCases: testCasesBy(counts) }) }), true)
 
 describe('the annotations', () => {
   it('name each failing case, in the order of reports, with constant titles', () => {
-    const told = annotations(ENDINGS.failed).map(({ level, title, message }) => [level, title, textOf(message)])
+    const told = annotations(ENDINGS.failed, true).map(({ level, title, message }) => [level, title, textOf(message)])
     expect(told).toEqual([
       ['error', 'Test failed', 'failed case 1: FAILED after 1.2 s'],
       ['error', 'Test failed', 'failed case 2: FAILED after 1.2 s'],
@@ -29,24 +29,37 @@ describe('the annotations', () => {
     if (last !== undefined) expect(textOf(told[8]?.message ?? expect.fail())).toBe(last)
   })
 
+  it('send nobody to a summary that is not there', () => {
+    const run = aRun({ status: 'FAILED', testCases: testCasesBy({ FAILED: 10 }) })
+    const last = annotations(aStepResult({ run }), false).at(-1)
+    expect(textOf(last?.message ?? expect.fail())).toBe('2 more test cases failed.')
+  })
+
+  it('name a case that has no title', () => {
+    const run = aRun({ status: 'FAILED', testCases: [aTestCase({ title: ' \u200b', status: 'FAILED' })] })
+    expect(textOf(annotations(aStepResult({ run }), true)[0]?.message ?? expect.fail())).toBe(
+      '(untitled): FAILED after 1.2 s',
+    )
+  })
+
   it('are warnings where the step passes all the same', () => {
-    expect(annotations(ENDINGS.passedWithFailures).map(({ level }) => level)).toEqual(['warning', 'warning'])
+    expect(annotations(ENDINGS.passedWithFailures, true).map(({ level }) => level)).toEqual(['warning', 'warning'])
   })
 
   it('are none where nothing failed', () => {
     for (const name of ['passed', 'noResults', 'started', 'waitLimit', 'cancelled'] as const) {
-      expect(annotations(ENDINGS[name])).toEqual([])
+      expect(annotations(ENDINGS[name], true)).toEqual([])
     }
   })
 
   it('say nothing of a duration that the service did not send', () => {
     const run = aRun({ status: 'FAILED', testCases: [aTestCase({ status: 'ERROR', durationMs: undefined })] })
-    expect(textOf(annotations(aStepResult({ run }))[0]?.message ?? expect.fail())).toBe('adds to the cart: ERROR')
+    expect(textOf(annotations(aStepResult({ run }), true)[0]?.message ?? expect.fail())).toBe('adds to the cart: ERROR')
   })
 
   it('cannot be turned into a command by a title', () => {
     const run = aRun({ status: 'FAILED', testCases: [aTestCase({ title: '::error::x\n##[group]', status: 'FAILED' })] })
-    expect(textOf(annotations(aStepResult({ run }))[0]?.message ?? expect.fail())).toBe(
+    expect(textOf(annotations(aStepResult({ run }), true)[0]?.message ?? expect.fail())).toBe(
       ': :error::x # #[group]: FAILED after 1.2 s',
     )
   })

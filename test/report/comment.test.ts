@@ -9,9 +9,11 @@ import { renderedPage, tableRows } from '../support/rendered-page.ts'
 
 const MARKER = '<!-- test-run-action 0f3a run 1 attempt 1 -->'
 const JOB_URL = 'https://github.com/o/r/actions/runs/1/job/2'
+const JOB = { name: 'test-run', url: JOB_URL }
+const NO_KEY = { redact: keyRedaction('') }
 
 const bodyOf = (result: StepResult, options: Partial<CommentOptions> = {}) =>
-  textOf(commentBody(result, { redact: keyRedaction(''), marker: MARKER, jobUrl: JOB_URL, ...options }))
+  textOf(commentBody(result, { ...NO_KEY, marker: MARKER, job: JOB, hasSummary: true, ...options }))
 
 describe('the comment', () => {
   it('begins with its marker, which nobody sees', () => {
@@ -34,7 +36,9 @@ describe('the comment', () => {
     ])
     const links = page.elements.filter(({ tagName }) => tagName === 'a')
     expect(links.map(({ attrs }) => attrs)).toEqual([[{ name: 'href', value: JOB_URL }]])
-    expect(page.text).toContain('Run run_7f3a · Job log')
+    expect(page.text).toContain(
+      'Project web-shop · Environment staging · Branch main · Run run_7f3a · Log of the job test-run',
+    )
   })
 
   it('shows twenty of what did not pass and counts the others', () => {
@@ -42,6 +46,16 @@ describe('the comment', () => {
     const page = renderedPage(bodyOf(aStepResult({ run })))
     expect(tableRows(page)).toHaveLength(21)
     expect(page.text).toContain('… and 1,005 more in the summary of the job.')
+  })
+
+  it('sends nobody to a summary that is not there', () => {
+    const run = aRun({ status: 'FAILED', testCases: testCasesBy({ FAILED: 25 }) })
+    expect(renderedPage(bodyOf(aStepResult({ run }), { hasSummary: false })).text).toContain('… and 5 more.')
+  })
+
+  it('is told apart from the others of the pull request by its key', () => {
+    const matrix = '{"os":"linux"}'
+    expect(renderedPage(bodyOf(ENDINGS.failed, { key: 'two', matrix })).text).toContain('5 of 40 · two · linux\n')
   })
 
   it('has no table where all passed, and tells the story where there is one', () => {
@@ -65,7 +79,7 @@ describe('the comment', () => {
 
   it('needs neither a job nor a run', () => {
     const result = aStepResult({ runId: undefined, ending: ENDINGS.startRefused.ending })
-    const body = textOf(commentBody(result, { redact: keyRedaction(''), marker: MARKER }))
+    const body = textOf(commentBody(result, { ...NO_KEY, marker: MARKER, hasSummary: true }))
     expect(renderedPage(body).elements.some(({ tagName }) => tagName === 'a')).toBe(false)
   })
 
@@ -85,7 +99,8 @@ describe('the comment', () => {
       })
       const body = bodyOf(result, {
         matrix: JSON.stringify({ os: huge }),
-        jobUrl: `https://github.com/${'x'.repeat(500)}`,
+        key: huge,
+        job: { name: huge, url: `https://github.com/${'x'.repeat(500)}` },
       })
       expect(Buffer.byteLength(body)).toBeLessThan(65_536)
     }

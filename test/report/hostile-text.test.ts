@@ -38,11 +38,20 @@ function everyOutput(given: StepResult, key: string, matrix: string): Record<str
   const result = resultWithoutKey(asTheServiceSaysIt(given, redact), redact)
   return {
     sentence: textOf(verdictSentence(result)),
-    annotations: annotations(result)
+    annotations: annotations(result, true)
       .map(({ message }) => textOf(message))
       .join('\n'),
     summary: textOf(jobSummary(result, { alreadyBytes: 0 })),
-    comment: textOf(commentBody(result, { redact, marker: MARKER, matrix, jobUrl: JOB_URL })),
+    comment: textOf(
+      commentBody(result, {
+        redact,
+        marker: MARKER,
+        matrix,
+        hasSummary: true,
+        job: { name: matrix, url: JOB_URL },
+        key: matrix,
+      }),
+    ),
     'summary.md': written(fullSummary(result)),
     'results.json': written(resultsJson(result, redact)),
     'junit.xml': written(junit(result)),
@@ -81,7 +90,7 @@ describe('whatever text a step holds', () => {
     fc.assert(
       fc.property(anyStep(hostileText()), (tell) => {
         const result = tell(asDrawn)
-        const lines = [verdictSentence(result), ...annotations(result).map(({ message }) => message)]
+        const lines = [verdictSentence(result), ...annotations(result, true).map(({ message }) => message)]
         for (const line of lines) expect(textOf(line)).not.toMatch(/[\n\r\u2028\u2029]/)
         expect(verdictTitle(result)).toBe(verdictTitle(tell(tamed)))
       }),

@@ -81,7 +81,7 @@ describe('the warning of incomplete results', () => {
   it('counts the cases that a run left unfinished', () => {
     const testCases = testCasesBy({ PASSED: 2, RUNNING: 1, QUEUED: 1, CANCELLED: 1, NEW: 1, SKIPPED: 1 })
     expect(read(incompleteWarning(aStepResult({ run: aRun({ status: 'FAILED', testCases }) })))).toBe(
-      '⚠️ Incomplete: 3 of the test cases came to no end.',
+      '⚠️ Incomplete: 3 of 7 test cases came to no end.',
     )
   })
 })

@@ -80,6 +80,18 @@ test('a start that is turned away with 429 is sent again', async () => {
   expect(one.service.runs).toHaveLength(1)
 })
 
+test('a step whose answer was too large still ends: node could wait for its own compiler for ever', async () => {
+  const rawBody = `{"runId":"${'x'.repeat(65 * 1024 * 1024)}"}`
+  // It was every other step that hung.
+  for (let step = 1; step <= 5; step++) {
+    await using one = await scenario({ faults: [{ on: 'start', do: { status: 200, rawBody } }], timeoutMs: 10_000 })
+    const { main } = await one.step.run()
+    expect(main.signalsSent).toEqual([])
+    expect(main).toMatchObject({ exitCode: 1, outputs: { conclusion: 'error' } })
+    expect(main.annotations[0]?.message).toContain('a larger one')
+  }
+})
+
 test('a run id that no output could carry is a broken answer, and its run is cancelled', async () => {
   const runId = 'a b\n::error::c'
   await using one = await scenario({ script: { runningMs: Infinity, runId } })

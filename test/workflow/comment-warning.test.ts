@@ -38,7 +38,7 @@ describe('a comment that is missing', () => {
 
   test.each<[CommentOutcome & { kind: 'failed' }, RegExp]>([
     [failed({ kind: 'no-answer', reason: untrusted('connect ECONNREFUSED') }), /could not be reached \(connect ECON/],
-    [failed({ kind: 'rate-limited', retryAfterMs: 60_500 }), /asks to wait 61 s/],
+    [failed({ kind: 'rate-limited', retryAfterMs: 60_500 }), /longer than the half minute .* another 61 s/],
     [failed({ kind: 'status', status: 422, message: untrusted('Validation Failed') }), /422 \(Validation Failed\)\.$/],
     [failed({ kind: 'status', status: 401, message: untrusted('Bad credentials') }), /401 .* Check `github-token`/],
     [failed({ kind: 'unexpected', reason: untrusted('the event file') }), /not written: the event file\.$/],
