@@ -1,4 +1,5 @@
 import type { Failure } from '../domain/errors.ts'
+import { durationText } from './duration.ts'
 import { type LogLine, line, type Phrase, phrase, quote } from './inert.ts'
 
 const ERROR_LIMIT_CHARS = 300
@@ -32,8 +33,11 @@ function predicateOf(failure: Failure): Phrase {
     case 'status': {
       const name = STATUS_NAMES.get(failure.status)
       const status = name === undefined ? phrase`${failure.status}` : phrase`${failure.status} ${name}`
-      if (failure.error === undefined) return phrase`service answered ${status}`
-      return phrase`service answered ${status}: ${quote(failure.error, ERROR_LIMIT_CHARS)}`
+      const { error, retryAfterMs } = failure
+      const wait =
+        retryAfterMs === undefined ? phrase`` : phrase`, to be asked again after ${durationText(retryAfterMs)}`
+      if (error === undefined) return phrase`service answered ${status}${wait}`
+      return phrase`service answered ${status}${wait}: ${quote(error, ERROR_LIMIT_CHARS)}`
     }
     case 'broken-answer':
       return phrase`service's answer is broken: expected ${failure.expected}, got ${quote(failure.got, ERROR_LIMIT_CHARS)}`

@@ -81,14 +81,12 @@ function tallyOf(run: Run, { total, passed, failed, skipped, other }: Counts, wi
   if (run.testCases === undefined) return phrase`the service sent no results`
   if (total === 0) return phrase`no test case is listed`
   const cases = total === 1 ? phrase`test case` : phrase`test cases`
-  if (failed === 0 && run.status === 'PASSED') {
+  if (failed === 0) {
     const andSkipped = skipped > 0 ? phrase`, ${skipped} skipped` : phrase``
     const andOther = other > 0 ? phrase`, ${other} of another status` : phrase``
-    return phrase`${passed} of ${total} ${cases} passed${andSkipped}${andOther}`
-  }
-  if (failed === 0) {
+    if (run.status === 'PASSED') return phrase`${passed} of ${total} ${cases} passed${andSkipped}${andOther}`
     const none = total === 1 ? phrase`its one test case did not fail` : phrase`none of ${total} test cases failed`
-    return phrase`${none}, ${passed} passed`
+    return phrase`${none}, ${passed} passed${andSkipped}${andOther}`
   }
   const tally = phrase`${failed} of ${total} ${cases} failed`
   return withNames ? phrase`${tally} (${firstTitles(run.testCases)})` : tally

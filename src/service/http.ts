@@ -118,6 +118,10 @@ function send(settings: HttpSettings, { method, path, json, options }: OutgoingR
         if (settled) return
         bytes += chunk.byteLength
         if (bytes > BODY_LIMIT_BYTES) {
+          if (isRefusal(status)) {
+            deliver()
+            return controller?.abort(new Error('enough is known'))
+          }
           fail(broken(`a body of at most ${BODY_LIMIT_BYTES} bytes`, 'a larger one'))
         } else {
           body.resize(bytes)
@@ -127,7 +131,7 @@ function send(settings: HttpSettings, { method, path, json, options }: OutgoingR
       onResponseEnd: deliver,
       onResponseError(_, error) {
         // A refusal is one whether or not all of its words came.
-        if (status !== undefined && (status < 200 || status > 299)) return deliver()
+        if (isRefusal(status)) return deliver()
         fail(failureOfTransport(error, controller !== undefined, status === undefined ? undefined : bytes), error)
       },
     }
@@ -159,6 +163,8 @@ function send(settings: HttpSettings, { method, path, json, options }: OutgoingR
           path,
           headers: {
             accept: 'application/json',
+            // Nothing here unpacks anything.
+            'accept-encoding': 'identity',
             authorization: `Bearer ${settings.apiKey}`,
             'user-agent': settings.userAgent,
             ...(json === undefined ? {} : { 'content-type': 'application/json' }),
@@ -177,10 +183,14 @@ function send(settings: HttpSettings, { method, path, json, options }: OutgoingR
 const CERTIFICATE_ERROR =
   /CERT|^UNABLE_TO_VERIFY_LEAF_SIGNATURE$|^INVALID_CA$|^INVALID_PURPOSE$|^HOSTNAME_MISMATCH$|^UND_ERR_PRX_TLS$/
 
+/** The words of undici's proxy agent for a refused tunnel. */
+const PROXY_WANTS_CREDENTIALS = /^Proxy response \(407\)/
+
 function failureOfTransport(error: unknown, sent: boolean, bodyBytes: number | undefined): Failure {
   if (!sent) {
     const code = codeOf(error)
     if (code !== undefined && CERTIFICATE_ERROR.test(code)) return { kind: 'untrusted-certificate', code }
+    if (PROXY_WANTS_CREDENTIALS.test(reasonOf(error))) return { kind: 'status', status: 407 }
     return { kind: 'not-sent', reason: reasonOf(error) }
   }
   if (bodyBytes !== undefined) return broken('a complete answer', `${bodyBytes} bytes, then the end of the connection`)
@@ -206,7 +216,11 @@ function broken(expected: string, got: string): Failure {
 
 function decode(answer: Answer, { redact, clock }: HttpSettings): unknown {
   const { status, text } = answer
-  if (status < 200 || status > 299) throw new ServiceError(failureOfStatus(answer, redact, clock))
+  if (isRefusal(status)) throw new ServiceError(failureOfStatus(answer, redact, clock))
+  const encoding = answer.header('content-encoding')
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    throw new ServiceError(broken('a body that is not packed', `the content encoding ${encoding}`))
+  }
   const contentType = answer.header('content-type')
   if (contentType !== undefined && !/^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(contentType)) {
     throw new ServiceError(broken('the content type application/json', contentType))
@@ -216,6 +230,10 @@ function decode(answer: Answer, { redact, clock }: HttpSettings): unknown {
   } catch (cause) {
     throw new ServiceError(broken('JSON', text === '' ? 'an empty body' : excerpt(text, redact)), { cause })
   }
+}
+
+function isRefusal(status: number | undefined): boolean {
+  return status !== undefined && (status < 200 || status > 299)
 }
 
 function failureOfStatus(answer: Answer, redact: Redact, clock: Clock): Failure {

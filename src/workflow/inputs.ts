@@ -214,7 +214,8 @@ function readTarget(read: Read, wrong: Wrong): Target | undefined {
 const ORDER_INPUTS = ['branch', 'environment', 'framework-project', 'run-group', 'env-overrides', 'autofix'] as const
 
 function readOrder(read: Read, wrong: Wrong, target: Target | undefined): Order {
-  const [branch, environment, frameworkProject, runGroup] = ORDER_INPUTS.map(read) as [string, string, string, string]
+  const [branch, environment, , runGroup] = ORDER_INPUTS.map(read) as [string, string, string, string]
+  const frameworkProject = readAsWritten('framework-project')
   const autofix = readBoolean('autofix', read, wrong)
   const envOverrides = parseEnvOverrides(read('env-overrides'), wrong)
   const branchCharacters = [...branch].length
@@ -241,7 +242,7 @@ function readOrder(read: Read, wrong: Wrong, target: Target | undefined): Order 
 }
 
 function refuseForkBranch(branch: string | undefined, env: Environment, event: EventPayload, wrong: Wrong): void {
-  if (branch === undefined || branch !== forkBranch(env, event)) return
+  if (branch === undefined || branch.replace(/^refs\/heads\//, '') !== forkBranch(env, event)) return
   wrong(
     line`Input branch: "${branch}" is a branch of a fork. The service would look for a branch of that name in its own repository and test the wrong code. Skip this step for forks, or give another branch.`,
   )
@@ -253,6 +254,12 @@ function readBoolean(name: string, read: Read, wrong: Wrong): boolean | undefine
   if (/^true$/i.test(given)) return true
   if (/^false$/i.test(given)) return false
   return wrong(line`Input ${name}: "${given}" is neither true nor false.`)
+}
+
+/** Blanks included, which may mean something to the test framework; the line break that ends a YAML block does not. */
+function readAsWritten(name: string): string {
+  const given = getInput(name, { trimWhitespace: false }).replace(/[\r\n]+$/, '')
+  return given.trim() === '' ? '' : given
 }
 
 interface Range {

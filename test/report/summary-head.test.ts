@@ -28,7 +28,7 @@ describe('the story', () => {
     ['timedOut', 'The run ended TIMEDOUT (it reached its time limit at the service): 1 of 4 test cases failed.'],
     [
       'cancelled',
-      'The run ended CANCELLED (at the service, not by this step): none of 15 test cases failed, 12 passed.',
+      'The run ended CANCELLED (at the service, not by this step): none of 15 test cases failed, 12 passed, 3 of another status.',
     ],
     ['interrupted', 'The run ended INTERRUPTED (broken off at the service): 2 of 5 test cases failed.'],
     [

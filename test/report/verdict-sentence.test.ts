@@ -24,7 +24,7 @@ const EXPECTED: Readonly<Record<EndingName, readonly [title: string, sentence: s
   ],
   cancelled: [
     'Run cancelled',
-    'Run run_7f3a ended CANCELLED (at the service, not by this step): none of 15 test cases failed, 12 passed.',
+    'Run run_7f3a ended CANCELLED (at the service, not by this step): none of 15 test cases failed, 12 passed, 3 of another status.',
   ],
   interrupted: [
     'Run interrupted',
@@ -134,7 +134,7 @@ describe('the verdict in words', () => {
   it('knows a run that has no end although the wait has one', () => {
     const run = aRun({ status: 'RUNNING', testCases: testCasesBy({ PASSED: 1, RUNNING: 1 }) })
     expect(textOf(verdictSentence(aStepResult({ run })))).toBe(
-      'Run run_7f3a has the status RUNNING, which is no end: none of 2 test cases failed, 1 passed.',
+      'Run run_7f3a has the status RUNNING, which is no end: none of 2 test cases failed, 1 passed, 1 of another status.',
     )
   })
 

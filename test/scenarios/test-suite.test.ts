@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import type { Fault } from '../../local-service/scripted.ts'
 import { requestsOf, type ScenarioOptions, scenario } from '../support/scenario.ts'
@@ -50,6 +51,19 @@ test.each([
   const { main } = await one.step.run()
   expect(main.outputs).toMatchObject({ conclusion, status })
   expect(main.exitCode).toBe(conclusion === 'passed' ? 0 : 1)
+})
+
+test('results that are still unfinished at the limit of the wait are reported all the same', async () => {
+  const cases = [PASSED, { testId: '2', testName: 'pays', status: 'RUNNING' }]
+  await using one = await scenario(asSuite({ script: { cases }, inputs: { 'timeout-minutes': '0.02' } }))
+  const { main } = await one.step.run()
+  expect(main.outputs).toMatchObject({ conclusion: 'wait-timeout', status: 'RUNNING', total: '2', passed: '1' })
+  expect(readdirSync(main.outputs['report-dir'] ?? '').toSorted()).toEqual([
+    'ctrf.json',
+    'junit.xml',
+    'results.json',
+    'summary.md',
+  ])
 })
 
 test('inputs that its workflow does not have are refused together', async () => {

@@ -89,11 +89,7 @@ describe('the proxy for https', () => {
     expect(proxy.asked).toHaveLength(1)
   })
 
-  it.each([
-    '407 Proxy Authentication Required',
-    '403 Forbidden',
-    '502 Bad Gateway',
-  ])('refuses with %s, and the request was not sent', async (refusal) => {
+  it.each(['403 Forbidden', '502 Bad Gateway'])('refuses with %s, and the request was not sent', async (refusal) => {
     const service = await tlsService()
     const proxy = await forwardProxy({ refusal })
     const send = await sendJsonTo(service.origin, { proxies: { httpsProxy: proxy.address } })
@@ -101,6 +97,14 @@ describe('the proxy for https', () => {
       kind: 'not-sent',
       reason: expect.stringContaining(refusal.slice(0, 3)),
     })
+    expect(service.connections).toHaveLength(0)
+  })
+
+  it('wants credentials, which no repetition would bring', async () => {
+    const service = await tlsService()
+    const proxy = await forwardProxy({ refusal: '407 Proxy Authentication Required' })
+    const send = await sendJsonTo(service.origin, { proxies: { httpsProxy: proxy.address } })
+    expect(await failureOf(send(...START, patient()))).toEqual({ kind: 'status', status: 407 })
     expect(service.connections).toHaveLength(0)
   })
 

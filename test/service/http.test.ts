@@ -51,6 +51,7 @@ describe('a request', () => {
           host: `127.0.0.1:${server.port}`,
           connection: 'keep-alive',
           accept: 'application/json',
+          'accept-encoding': 'identity',
           authorization: 'Bearer key-7',
           'user-agent': 'a-test/1',
           'content-type': 'application/json',
@@ -212,6 +213,28 @@ describe('an answer', () => {
       expected: `a body of at most ${limitBytes} bytes`,
       got: 'a larger one',
     })
+  })
+
+  it('is a refusal where its status says so, however large its body', async () => {
+    const { get } = await answeredBy((response) => {
+      response.writeHead(401, { 'content-type': 'application/json' })
+      response.end(Buffer.alloc(65 * 1024 * 1024, 'a'))
+    })
+    expect(await failureOf(get())).toMatchObject({ kind: 'status', status: 401, error: 'a'.repeat(500) })
+  })
+
+  it.each(['gzip', 'br', 'x-own'])('is broken where it is packed, as by %s', async (encoding) => {
+    const { get } = await answeredBy(json({}, 200, { 'content-encoding': encoding }))
+    expect(await failureOf(get())).toEqual({
+      kind: 'broken-answer',
+      expected: 'a body that is not packed',
+      got: `the content encoding ${encoding}`,
+    })
+  })
+
+  it('is read where it says that it is not packed', async () => {
+    const { get } = await answeredBy(json({ fine: true }, 200, { 'content-encoding': 'Identity' }))
+    expect(await get()).toEqual({ fine: true })
   })
 
   it.each([

@@ -341,9 +341,22 @@ describe('branch', () => {
     expect(wrongOf({ branch: 'patch-1' }, step)).toEqual([
       'Input branch: "patch-1" is a branch of a fork. The service would look for a branch of that name in its own repository and test the wrong code. Skip this step for forks, or give another branch.',
     ])
+    expect(wrongOf({ branch: 'refs/heads/patch-1' }, step)).toHaveLength(1)
     expect(inputsOf({ branch: 'main' }, step).request.order.branch).toBe('main')
     expect(inputsOf({ branch: '' }, step).request.order).toEqual({})
     expect(inputsOf({ branch: 'patch-1', 'run-id': 'r-1' }, step).request.runId).toBe('r-1')
+  })
+})
+
+describe('framework-project', () => {
+  it.each([
+    ['unit', 'unit'],
+    [' unit, "e 2 e" ', ' unit, "e 2 e" '],
+    ['unit\n', 'unit'],
+    ['unit\r\ne2e\r\n', 'unit\r\ne2e'],
+    [' \n', undefined],
+  ])('given as %j is sent as %j', (given, sent) => {
+    expect(inputsOf({ 'framework-project': given }).request.order.frameworkProject).toBe(sent)
   })
 })
 
