@@ -1,4 +1,3 @@
-import { setFlagsFromString } from 'node:v8'
 import { line, textOf } from './report/inert.ts'
 
 /**
@@ -6,9 +5,6 @@ import { line, textOf } from './report/inert.ts'
  * (a non-zero exit without one fails the step without a word), or a warning where `neverFail` holds.
  */
 export async function endProcess(deed: () => Promise<number>, neverFail = false): Promise<never> {
-  // Node cannot exit while Maglev, V8's middle compiler, waits in the background for memory that only a collection
-  // would free: each waits for the other, for ever (nodejs/node#54918). No step runs long enough to miss it.
-  setFlagsFromString('--no-maglev')
   const fail = (cause: unknown) => {
     const reason = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
     const command = neverFail ? 'warning' : 'error'

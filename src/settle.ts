@@ -1,5 +1,6 @@
 import { cancelRunWithin } from './action/cancel-run.ts'
 import { systemClock } from './clock.ts'
+import { keepExitQuick } from './quick-exit.ts'
 import { failureSentence } from './report/failure-sentence.ts'
 import { type LogLine, line } from './report/inert.ts'
 import { openService } from './service/open-service.ts'
@@ -37,7 +38,9 @@ export async function settleRun(
     const service = await openService({ ...inputs, proxies: readProxies(env) }, systemClock)
     if (service.cancel !== undefined) log.info(line`Run ${runId} was left going. Cancelling it at the service.`)
     const options = { clock: systemClock, random: Math.random, abort, limitMs: CANCEL_LIMIT_MS }
-    const end = await cancelRunWithin(service, runId, options)
+    const cancelling = cancelRunWithin(service, runId, options)
+    keepExitQuick()
+    const end = await cancelling
     switch (end.kind) {
       case 'cancelled':
         return log.info(line`Run ${runId} was cancelled.`)

@@ -1,10 +1,10 @@
-import { setFlagsFromString } from 'node:v8'
 import { isSummaryWanted } from './action/publish-result.ts'
 import { runTests } from './action/run-tests.ts'
 import type { Log, World } from './action/world.ts'
 import { eventLoopTurn, systemClock } from './clock.ts'
 import type { StepResult } from './domain/step-result.ts'
 import { keyRedaction } from './domain/without-key.ts'
+import { keepExitQuick } from './quick-exit.ts'
 import { commentBody } from './report/comment.ts'
 import { line, textOf } from './report/inert.ts'
 import { wrongInputsSummary } from './report/wrong-inputs.ts'
@@ -28,9 +28,7 @@ export async function runStep(env: NodeJS.ProcessEnv, abort: AbortSignal): Promi
     // Lets in a signal that came while all this was loaded: nothing need be started then.
     await eventLoopTurn()
     const running = runTests(inputs.request, world)
-    // Now that the connection is under way. undici's parser is WebAssembly: after two answers V8 would compile it once
-    // more, better and in the background, and no process ends before that is done. The budget is what must run before.
-    setFlagsFromString('--wasm-tiering-budget=1000000000')
+    keepExitQuick()
     return (await running).green
   } catch (error) {
     output.setOutput('conclusion', 'error')
