@@ -67,7 +67,7 @@ export class FolderInUse extends Error {
 function takeFolder(folder: string): Disposable {
   const holderFile = join(folder, 'held-by-process')
   const holder = existsSync(holderFile) ? Number(readFileSync(holderFile, 'utf8')) : undefined
-  if (holder !== undefined && isRunning(holder)) {
+  if (holder && isRunning(holder)) {
     throw new FolderInUse(
       `Another demo, process ${holder}, is writing to ${pathFromHere(folder)}: wait for its end or stop it, then try again.`,
     )

@@ -1,4 +1,4 @@
-import { cancelRunWithin } from './action/cancel-run.ts'
+import { cancelRun } from './action/cancel-run.ts'
 import { systemClock } from './clock.ts'
 import { keepExitQuick } from './quick-exit.ts'
 import { failureSentence } from './report/failure-sentence.ts'
@@ -38,7 +38,7 @@ export async function settleRun(
     const service = await openService({ ...inputs, proxies: readProxies(env) }, systemClock)
     if (service.cancel !== undefined) log.info(line`Run ${runId} was left going. Cancelling it at the service.`)
     const options = { clock: systemClock, random: Math.random, abort, limitMs: CANCEL_LIMIT_MS }
-    const cancelling = cancelRunWithin(service, runId, options)
+    const cancelling = cancelRun(service, runId, options)
     keepExitQuick()
     const end = await cancelling
     switch (end.kind) {

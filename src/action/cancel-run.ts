@@ -11,14 +11,12 @@ import { mayBeUnknownYet } from './fresh-run.ts'
 export interface CancelOptions {
   readonly clock: Clock
   readonly random: () => number
-  /** Until when to try, on the clock's `now()`. */
-  readonly deadlineMs: number
-  /** Ends it early. Main has none: its deadline is all the time that there is. */
-  readonly signal?: AbortSignal
+  /** How long to try, unless the signal comes. */
+  readonly limitMs: number
+  /** Aborts, with a `StepCancelled`, when the runner tells the step to end: what is left of the time is its then. */
+  readonly abort: AbortSignal
   /** When the run was started; absent where that is not known and may have been just now, as in post. */
   readonly startedAtMs?: number
-  /** A cancel has gone out before this one, so that a run seen CANCELLED was cancelled by us. */
-  readonly isRepeated?: boolean
   /** Called with what each look at the run brings. */
   readonly onRun?: (run: Run) => void
 }
@@ -32,25 +30,29 @@ const TRIES_AGAINST_REFUSAL = 3
 const SHORTEST_TRY_MS = 20
 
 /**
- * Cancels a run, and tries again until the service says that it is cancelled or over, or the deadline comes. A second
- * cancel of the same run is harmless, so that main and post may both try. Never throws ServiceError.
+ * Cancels a run, and tries again until the service says that it is cancelled or over, or the time has passed. When the
+ * runner's signal comes, before it or in the middle of it, what hangs is dropped and tried anew in the time that is
+ * left. A second cancel of the same run is harmless, so that main and post may both try. Never throws ServiceError.
  */
 export async function cancelRun(service: TestService, runId: string, options: CancelOptions): Promise<Cancellation> {
   const { cancel } = service
   if (cancel === undefined) return { kind: 'not-supported' }
-  const { clock, deadlineMs } = options
+  const { clock, abort } = options
   const startedAtMs = options.startedAtMs ?? clock.now()
-  const signal = options.signal ?? new AbortController().signal
+  let deadlineMs = clock.now() + options.limitMs
+  let signal = abort
   let lastFailure: Failure | undefined
-  let mayHaveCancelled = options.isRepeated ?? false
+  let mayHaveCancelled = false
   let notFound = 0
   let refused = 0
 
-  for (
-    let attempt = 1;
-    deadlineMs - clock.now() > (attempt === 1 ? 0 : SHORTEST_TRY_MS) && !signal.aborted;
-    attempt++
-  ) {
+  for (let attempt = 1; ; attempt++) {
+    if (signal.aborted) {
+      deadlineMs = whyCancelled(abort).cancelDeadlineMs
+      signal = new AbortController().signal
+      attempt = 1
+    }
+    if (deadlineMs - clock.now() <= (attempt === 1 ? 0 : SHORTEST_TRY_MS)) break
     const mayBeUnknown = mayBeUnknownYet(startedAtMs, clock.now())
     const answer = await tellFailure(() => cancel(runId, patience()))
     if (answer === true) return { kind: 'cancelled' }
@@ -114,28 +116,6 @@ function isFinal(failure: Failure): boolean {
 
 function isRun(answer: Run | Failure | undefined): answer is Run {
   return answer !== undefined && 'statusText' in answer
-}
-
-export interface CancelWithinOptions extends Pick<CancelOptions, 'clock' | 'random' | 'startedAtMs' | 'onRun'> {
-  readonly limitMs: number
-  /** Aborts, with a `StepCancelled`, when the runner tells the step to end. */
-  readonly abort: AbortSignal
-}
-
-/** A cancel with time in hand, which hurries when the runner's signal comes before it or in the middle of it. */
-export async function cancelRunWithin(
-  service: TestService,
-  runId: string,
-  { limitMs, abort, ...options }: CancelWithinOptions,
-): Promise<Cancellation> {
-  const hasTried = !abort.aborted
-  if (hasTried) {
-    const deadlineMs = options.clock.now() + limitMs
-    const cancellation = await cancelRun(service, runId, { ...options, deadlineMs, signal: abort })
-    if (cancellation.kind !== 'failed' || !abort.aborted) return cancellation
-  }
-  const { cancelDeadlineMs } = whyCancelled(abort)
-  return cancelRun(service, runId, { ...options, isRepeated: hasTried, deadlineMs: cancelDeadlineMs })
 }
 
 async function tellFailure<T>(request: () => Promise<T>): Promise<T | Failure> {

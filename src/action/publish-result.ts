@@ -1,13 +1,12 @@
 import { countTestCases, runDurationMs } from '../domain/run.ts'
 import type { StepResult } from '../domain/step-result.ts'
 import type { Verdict } from '../domain/verdict.ts'
-import { keyRedaction } from '../domain/without-key.ts'
+import { keyRedaction, resultWithoutKey } from '../domain/without-key.ts'
 import { annotations } from '../report/annotations.ts'
 import { line } from '../report/inert.ts'
 import { jobSummary } from '../report/job-summary.ts'
 import { reportFiles } from '../report/report-files.ts'
 import { verdictSentence, verdictTitle } from '../report/verdict-sentence.ts'
-import { resultWithoutKey } from '../report/without-key.ts'
 import type { World } from './world.ts'
 
 /** What of the result the user wants to see where. */

@@ -7,7 +7,7 @@ import { type Cancellation, type Ending, judge, type Verdict } from '../domain/v
 import { line } from '../report/inert.ts'
 import { mayHaveStarted } from '../service/retry.ts'
 import { isUsableRunId } from '../service/test-service.ts'
-import { type CancelWithinOptions, cancelRunWithin, isNotFound } from './cancel-run.ts'
+import { type CancelOptions, cancelRun, isNotFound } from './cancel-run.ts'
 import { publishResult, type ReportWishes } from './publish-result.ts'
 import { startRun } from './start-run.ts'
 import { waitForRun } from './wait-for-run.ts'
@@ -158,11 +158,11 @@ async function release(
 async function cancelAndSettle(
   runId: string,
   world: World,
-  known: Pick<CancelWithinOptions, 'startedAtMs' | 'onRun'>,
+  known: Pick<CancelOptions, 'startedAtMs' | 'onRun'>,
 ): Promise<Cancellation> {
   const { clock, abort, random } = world
   const options = { ...known, clock, abort, random, limitMs: CANCEL_LIMIT_MS }
-  const cancellation = await cancelRunWithin(world.service, runId, options)
+  const cancellation = await cancelRun(world.service, runId, options)
   // What main could not cancel stays open, for post to try again.
   if (cancellation.kind === 'cancelled' || cancellation.kind === 'already-over') world.state.settled()
   return cancellation

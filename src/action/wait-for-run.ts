@@ -47,7 +47,7 @@ export async function waitForRun(service: TestService, runId: string, options: W
   const pace = random()
   let last: Run | undefined
   let warnedOfUnknown = false
-  let failing: { readonly sinceMs: number; readonly isTold: boolean; polls: number; failure: Failure } | undefined
+  let failing: { readonly sinceMs: number; isTold: boolean; polls: number; failure: Failure } | undefined
   let lastWordMs = begunMs
   let lastTroubleToldMs = Number.NEGATIVE_INFINITY
 
@@ -84,8 +84,12 @@ export async function waitForRun(service: TestService, runId: string, options: W
       if (abort.aborted || clock.now() < lastWordMs + SIGN_OF_LIFE_MS) continue
       lastWordMs = clock.now()
       const waited = durationText(clock.now() - begunMs)
-      if (failing !== undefined) log.info(line`Run ${runId}: still no answer from the service after ${waited}.`)
-      else log.info(line`Run ${runId}: still ${last?.statusText ?? 'waiting'} after ${waited}.`)
+      if (failing === undefined) {
+        log.info(line`Run ${runId}: still ${last?.statusText ?? 'waiting'} after ${waited}.`)
+      } else {
+        log.info(line`Run ${runId}: still not to be read after ${waited}. ${failureSentence(failing.failure, 'poll')}`)
+        failing.isTold = true
+      }
     }
   }
 

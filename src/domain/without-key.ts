@@ -1,39 +1,55 @@
 import type { Failure } from './errors.ts'
 import type { Run, TestCase } from './run.ts'
+import type { StepResult } from './step-result.ts'
 
 /** Puts `***` in the place of the API key. */
 export type Redact = (text: string) => string
 
 const MASK = '***'
 
-/** A shorter piece of an encoded key could be a piece of anything. The key itself is masked however short it is. */
-const SHORTEST_ENCODING_CHARS = 8
+/** A shorter piece of base64 could be a piece of anything. The key itself is masked however short it is. */
+const SHORTEST_BASE64_CHARS = 8
 
-/** Masks the key as the runner masks secrets in its log: as it is, and in the encodings that others echo it in. */
+/** Masks the key as it is, and in the forms that others echo it in: in an address, JSON, HTML, XML and base64. */
 export function keyRedaction(apiKey: string): Redact {
   if (apiKey === '') return (text) => text
-  const encodings = encodingsOf(apiKey).filter((encoding) => encoding.length >= SHORTEST_ENCODING_CHARS)
-  const longestFirst = [...new Set([apiKey, ...encodings])].sort((one, other) => other.length - one.length)
-  const pattern = new RegExp(longestFirst.map((text) => text.replace(/[^\w]/g, '\\$&')).join('|'), 'g')
+  const inBase64 = [0, 1, 2].flatMap((bytesBefore) => base64Of(apiKey, bytesBefore))
+  const forms = inBase64.filter((form) => form.length >= SHORTEST_BASE64_CHARS).map(literally)
+  const pattern = new RegExp([anyFormOf(apiKey), ...forms].join('|'), 'g')
   return (text) => text.replace(pattern, MASK)
 }
 
-function encodingsOf(apiKey: string): readonly string[] {
-  const inUrl = encodeURIComponent(apiKey)
-  const inMarkup = apiKey.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
-  return [
-    inUrl,
-    inUrl.replace(/%../g, (code) => code.toLowerCase()),
-    JSON.stringify(apiKey).slice(1, -1),
-    inMarkup,
-    inMarkup.replaceAll('"', '&quot;').replaceAll("'", '&#39;'),
-    inMarkup.replaceAll('"', '&quot;').replaceAll("'", '&apos;'),
-    ...[0, 1, 2].flatMap((bytesBefore) => inBase64(apiKey, bytesBefore)),
-  ]
+/** A pattern for the key, however its characters are escaped. Nothing in it repeats without end, for texts are long. */
+function anyFormOf(apiKey: string): string {
+  const pieces = apiKey.match(/\\+|[^\\]/g) ?? []
+  return pieces
+    .map((piece, index) => {
+      if (/[\w.~-]/.test(piece)) return literally(piece)
+      const length = piece.length
+      // JSON doubles backslashes, JSON within JSON doubles them again, and what follows may have some of its own.
+      if (piece.startsWith('\\')) return `(?:(?:${codesOf('\\')}){${length}}|\\\\{${length},${4 * length + 3}})`
+      const isAfterBackslash = pieces[index - 1]?.startsWith('\\') === true
+      return `(?:${codesOf(piece)}|${isAfterBackslash ? '' : '\\\\{0,3}'}${literally(piece)})`
+    })
+    .join('')
+}
+
+/** In an address, in JSON for a page, in HTML and XML. */
+function codesOf(character: string): string {
+  const code = character.charCodeAt(0)
+  const hex = Array.from(code.toString(16), (digit) => `[${digit}${digit.toUpperCase()}]`).join('')
+  const name = NAMES_IN_MARKUP[character]
+  return `%${hex}|\\\\{1,3}u00${hex}|&(?:${name === undefined ? '' : `${name}|`}#0{0,5}${code}|#[xX]0{0,5}${hex});`
+}
+
+const NAMES_IN_MARKUP: Readonly<Record<string, string>> = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": 'apos' }
+
+function literally(text: string): string {
+  return text.replace(/\W/g, '\\$&')
 }
 
 /** What of the base64 form of a text is the key's alone, whatever stands before it and after it. */
-function inBase64(apiKey: string, bytesBefore: number): readonly string[] {
+function base64Of(apiKey: string, bytesBefore: number): readonly string[] {
   const base64 = Buffer.from(' '.repeat(bytesBefore) + apiKey)
     .toString('base64')
     .replace(/=+$/, '')
@@ -67,12 +83,25 @@ export function runWithoutKey(run: Run, redact: Redact): Run {
   return { ...told, testCases: mapped(run.testCases, mended) }
 }
 
+/**
+ * The result with the API key masked in what the user gave and in an id that was refused. What the service says comes
+ * without it already (service/key-free-service.ts).
+ */
+export function resultWithoutKey(result: StepResult, redact: Redact): StepResult {
+  const { ending, order, target } = result
+  return {
+    ...redactTexts(result, ['runId'], redact),
+    order: redactTexts(order, ['branch', 'environment', 'frameworkProject', 'runGroup'], redact),
+    target:
+      target.kind === 'project'
+        ? redactTexts(target, ['projectId'], redact)
+        : redactTexts(target, ['testSuiteId'], redact),
+    ending: ending.kind === 'gave-up' ? { ...ending, failure: failureWithoutKey(ending.failure, redact) } : ending,
+  }
+}
+
 /** The value with the key masked in the texts of these names; itself where the key is in none of them. */
-export function redactTexts<Value extends object>(
-  value: Value,
-  names: readonly (keyof Value)[],
-  redact: Redact,
-): Value {
+function redactTexts<Value extends object>(value: Value, names: readonly (keyof Value)[], redact: Redact): Value {
   let copy = value
   for (const name of names) {
     const text = value[name]

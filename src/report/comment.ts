@@ -3,10 +3,12 @@ import type { Redact } from '../domain/without-key.ts'
 import { caseTable, hasDurations } from './case-table.ts'
 import { casesWith, NOT_PASSED } from './cases-by-outcome.ts'
 import { countsOf, headline } from './headline.ts'
-import { cellHtml, type Html, hiddenMarker, html, link, type Phrase, phrase } from './inert.ts'
+import { cellHtml, type Html, hiddenMarker, html, link, type Phrase, phrase, textOf } from './inert.ts'
 import { countsLine, dotted, factsOf, incompleteWarning, story } from './summary-head.ts'
 
 const ROWS_SHOWN = 20
+/** Of the 65,536 that GitHub takes; what stands around the rows needs its room too. */
+const ROWS_LIMIT_CHARS = 32_000
 
 export interface CommentOptions {
   /** Masks the API key in what the workflow gave: the matrix, the comment's key, the job's name. */
@@ -22,10 +24,7 @@ export interface CommentOptions {
   readonly hasSummary: boolean
 }
 
-/**
- * The pull request comment. Its parts are few and their text is cut, so that it stays far below GitHub's 65,536
- * characters, whatever the text.
- */
+/** The pull request comment. Its parts are few and their text is cut, so that it stays below GitHub's 65,536 characters. */
 export function commentBody(result: StepResult, options: CommentOptions): Html {
   const counts = countsOf(result)
   const { sign, title, counts: numbers } = headline(result, counts)
@@ -38,10 +37,20 @@ function notPassed({ run }: StepResult, { hasSummary }: CommentOptions): Html {
   const testCases = casesWith(NOT_PASSED, run?.testCases ?? [])
   if (testCases.length === 0) return html``
   const table = caseTable(hasDurations(testCases), cellHtml)
-  const more = testCases.length - ROWS_SHOWN
+  const rows = firstRows(testCases.slice(0, ROWS_SHOWN).map(table.row))
+  const more = testCases.length - rows.length
   const where = hasSummary ? phrase` in the summary of the job` : phrase``
   const rest = more > 0 ? html`<p>… and ${more} more${where}.</p>\n` : html``
-  return html`${table.head}${testCases.slice(0, ROWS_SHOWN).map(table.row)}${table.foot}${rest}`
+  return html`${table.head}${rows}${table.foot}${rest}`
+}
+
+function firstRows(rows: readonly Html[]): readonly Html[] {
+  let leftChars = ROWS_LIMIT_CHARS
+  const tooLong = rows.findIndex((row) => {
+    leftChars -= textOf(row).length
+    return leftChars < 0
+  })
+  return tooLong === -1 ? rows : rows.slice(0, tooLong)
 }
 
 /** What was run, and by which job: a pull request may have several of these comments. */

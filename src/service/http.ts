@@ -260,7 +260,7 @@ function errorTextOf(text: string, redact: Redact): string | undefined {
 
 /** The key is masked before the cut, which could leave a part of it that nothing recognises any more. */
 function excerpt(text: string, redact: Redact): string {
-  return redact(text.slice(0, 5_000)).slice(0, 500)
+  return redact(text).slice(0, 500)
 }
 
 /** Both forms of RFC 9110: seconds, or a date. Milliseconds from now, never negative. */

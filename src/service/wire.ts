@@ -126,5 +126,6 @@ function inWords(value: unknown): string {
   if (value === undefined) return 'nothing'
   if (Array.isArray(value)) return 'an array'
   if (typeof value === 'object' && value !== null) return 'an object'
-  return typeof value === 'string' ? JSON.stringify(value.slice(0, 5_000)) : String(value)
+  // Whole: a cut could leave a part of the key that nothing recognises any more.
+  return typeof value === 'string' ? JSON.stringify(value) : String(value)
 }

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { StepCancelled } from '../../src/action/abort.ts'
 import { type CancelOptions, cancelRun } from '../../src/action/cancel-run.ts'
 import type { Failure } from '../../src/domain/errors.ts'
 import type { Run } from '../../src/domain/run.ts'
@@ -19,6 +20,7 @@ import {
 } from '../support/fake-service.ts'
 
 const LONG_AGO_MS = Number.NEGATIVE_INFINITY
+const NEVER = new AbortController().signal
 const LISTED = answer(true)
 const NOT_LISTED = answer(false)
 const CANCELLED = aRun({ status: 'CANCELLED' })
@@ -26,11 +28,12 @@ const LOST: Failure = { kind: 'no-answer', reason: 'read ECONNRESET' }
 const BROKEN: Failure = { kind: 'broken-answer', expected: 'JSON', got: untrusted('<html>') }
 const NOT_FOUND: Failure = { kind: 'status', status: 404 }
 
-type Setting = Partial<Pick<CancelOptions, 'deadlineMs' | 'startedAtMs'>> & {
+type Setting = Partial<Pick<CancelOptions, 'limitMs' | 'startedAtMs'>> & {
   readonly cancel: readonly Reply<boolean>[]
   readonly get?: readonly Reply<Run>[]
   readonly runId?: string
   readonly signalAtMs?: number
+  readonly signalName?: 'SIGINT' | 'SIGTERM'
 }
 
 interface Cancelling {
@@ -40,19 +43,27 @@ interface Cancelling {
   readonly looksMs: readonly number[]
 }
 
-async function cancel({ cancel, get, runId = 'run-1', signalAtMs, ...options }: Setting): Promise<Cancelling> {
+async function cancel({
+  cancel,
+  get,
+  runId = 'run-1',
+  signalAtMs,
+  signalName = 'SIGINT',
+  ...options
+}: Setting): Promise<Cancelling> {
   const clock = new FakeClock()
   const service = new FakeService(clock, { cancel, ...(get === undefined ? {} : { get }) })
   const controller = new AbortController()
-  if (signalAtMs !== undefined) clock.at(signalAtMs, () => controller.abort())
-  const { signal } = controller
+  if (signalAtMs !== undefined) {
+    clock.at(signalAtMs, () => controller.abort(new StepCancelled(signalName, clock.now())))
+  }
   const end = await clock.run(
     cancelRun(service, runId, {
       clock,
       random: () => 0.5,
-      deadlineMs: 15_000,
+      limitMs: 15_000,
       startedAtMs: LONG_AGO_MS,
-      signal,
+      abort: controller.signal,
       ...options,
     }),
   )
@@ -61,7 +72,7 @@ async function cancel({ cancel, get, runId = 'run-1', signalAtMs, ...options }: 
 
 test('a workflow without a cancel says so', async () => {
   const clock = new FakeClock()
-  const options = { clock, random: () => 0.5, deadlineMs: 15_000 }
+  const options = { clock, random: () => 0.5, limitMs: 15_000, abort: NEVER }
   expect(await cancelRun(new FakeService(clock, {}), 'run-1', options)).toEqual({ kind: 'not-supported' })
 })
 
@@ -123,7 +134,7 @@ describe('a run that was just started', () => {
     const clock = new FakeClock()
     const service = new FakeService(clock, { cancel: [failure(NOT_FOUND), LISTED], get: [failure(NOT_FOUND)] })
     await clock.run(clock.sleep(100_000))
-    const end = cancelRun(service, 'run-1', { clock, random: () => 0.5, deadlineMs: 160_000 })
+    const end = cancelRun(service, 'run-1', { clock, random: () => 0.5, limitMs: 60_000, abort: NEVER })
     expect(await clock.run(end)).toEqual({ kind: 'cancelled' })
   })
 
@@ -132,7 +143,7 @@ describe('a run that was just started', () => {
       cancel: [failure(NOT_FOUND)],
       get: [failure(NOT_FOUND)],
       startedAtMs: 0,
-      deadlineMs: 60_000,
+      limitMs: 60_000,
     })
     expect(end).toEqual({ kind: 'already-over' })
     expect(endedMs).toBeGreaterThanOrEqual(15_000)
@@ -143,7 +154,7 @@ describe('a run that was just started', () => {
       cancel: [failure(NOT_FOUND, 16_000), LISTED],
       get: [silence],
       startedAtMs: 0,
-      deadlineMs: 60_000,
+      limitMs: 60_000,
     })
     expect(end).toEqual({ kind: 'cancelled' })
   })
@@ -153,7 +164,7 @@ describe('a run that was just started', () => {
       cancel: [failure(NOT_FOUND)],
       get: [failure(NOT_FOUND)],
       startedAtMs: 0,
-      deadlineMs: 6_700,
+      limitMs: 6_700,
     })
     expect(end).toEqual({ kind: 'failed', failure: NOT_FOUND })
   })
@@ -252,8 +263,8 @@ describe('a cancel that fails', () => {
 
   test('is tried again: any one fault leaves time for another try', async () => {
     for (const fault of transient) {
-      for (const deadlineMs of [15_000, 6_700, 2_050]) {
-        const { end } = await cancel({ cancel: [fault, LISTED], get: [answer(RUNNING)], deadlineMs })
+      for (const limitMs of [15_000, 6_700, 2_050]) {
+        const { end } = await cancel({ cancel: [fault, LISTED], get: [answer(RUNNING)], limitMs })
         expect(end).toEqual({ kind: 'cancelled' })
       }
     }
@@ -262,17 +273,17 @@ describe('a cancel that fails', () => {
   test('is tried until the deadline and tells the last failure, whatever the failures are', async () => {
     const replies = fc.array(fc.constantFrom(...transient, NOT_LISTED), { minLength: 1, maxLength: 6 })
     await fc.assert(
-      fc.asyncProperty(replies, fc.integer({ min: 1, max: 60_000 }), async (cancels, deadlineMs) => {
-        const { end, endedMs, cancelsMs } = await cancel({ cancel: cancels, get: [answer(RUNNING)], deadlineMs })
+      fc.asyncProperty(replies, fc.integer({ min: 1, max: 60_000 }), async (cancels, limitMs) => {
+        const { end, endedMs, cancelsMs } = await cancel({ cancel: cancels, get: [answer(RUNNING)], limitMs })
         expect(end.kind).toBe('failed')
-        expect(endedMs).toBeLessThanOrEqual(deadlineMs + 2)
+        expect(endedMs).toBeLessThanOrEqual(limitMs + 2)
         expect(cancelsMs.length).toBeGreaterThan(0)
       }),
     )
   })
 
   test('is not repeated in a hurry: the pauses grow', async () => {
-    const { cancelsMs } = await cancel({ cancel: [failure({ kind: 'status', status: 500 })], deadlineMs: 60_000 })
+    const { cancelsMs } = await cancel({ cancel: [failure({ kind: 'status', status: 500 })], limitMs: 60_000 })
     const pausesMs = cancelsMs.slice(1).map((atMs, index) => atMs - (cancelsMs[index] ?? 0))
     expect(pausesMs[0]).toBeGreaterThanOrEqual(250)
     expect(pausesMs[2]).toBeGreaterThan(pausesMs[0] ?? 0)
@@ -296,17 +307,40 @@ describe('a cancel that fails', () => {
 
 describe('time', () => {
   test('none left: nothing is sent', async () => {
-    const { end, cancelsMs } = await cancel({ cancel: [LISTED], deadlineMs: 0 })
+    const { end, cancelsMs } = await cancel({ cancel: [LISTED], limitMs: 0 })
     expect(end).toEqual({ kind: 'failed' })
     expect(cancelsMs).toEqual([])
   })
 
-  test('a signal ends it at once, in a request as in a pause', async () => {
-    const inRequest = await cancel({ cancel: [silence], signalAtMs: 3_000 })
-    expect(inRequest).toMatchObject({ end: { kind: 'failed' }, endedMs: 3_000 })
+  test.each([
+    ['SIGINT', 6_700],
+    ['SIGTERM', 2_050],
+  ] as const)('%s leaves it %i ms, whatever it had before', async (signalName, leftMs) => {
+    const never = await cancel({ cancel: [silence], signalAtMs: 3_000, signalName, limitMs: 60_000 })
+    expect(never.end.kind).toBe('failed')
+    expect(never.endedMs).toBeLessThanOrEqual(3_000 + leftMs + 1)
+    expect(never.endedMs).toBeGreaterThan(3_000 + leftMs - 200)
+    const late = await cancel({ cancel: [silence], signalAtMs: 14_900, signalName })
+    expect(late.endedMs).toBeGreaterThan(15_000)
+  })
+
+  test('a signal drops what hangs, in a request as in a pause, and tries at once again', async () => {
+    const inRequest = await cancel({ cancel: [silence, LISTED], signalAtMs: 3_000 })
+    expect(inRequest).toMatchObject({ end: { kind: 'cancelled' }, endedMs: 3_000, cancelsMs: [0, 3_000] })
+    const inLook = await cancel({ cancel: [NOT_LISTED, LISTED], get: [silence], signalAtMs: 3_000 })
+    expect(inLook).toMatchObject({ end: { kind: 'cancelled' }, cancelsMs: [0, 3_000] })
     const busy: Failure = { kind: 'status', status: 429, retryAfterMs: 3_600_000 }
-    const inPause = await cancel({ cancel: [failure(busy)], signalAtMs: 3_000 })
-    expect(inPause).toMatchObject({ end: { kind: 'failed' }, endedMs: 3_000, cancelsMs: [0] })
+    const inPause = await cancel({ cancel: [failure(busy), LISTED], signalAtMs: 3_000 })
+    expect(inPause).toMatchObject({ end: { kind: 'cancelled' }, endedMs: 3_000, cancelsMs: [0, 3_000] })
+  })
+
+  test('a signal makes nobody forget who cancelled the run', async () => {
+    const cancelled = [answer(CANCELLED)]
+    const ours = await cancel({ cancel: [failure(LOST), NOT_LISTED], get: cancelled, signalAtMs: 100 })
+    expect(ours.end).toEqual({ kind: 'cancelled', run: CANCELLED })
+    const refused = failure({ kind: 'not-sent', reason: 'connect ECONNREFUSED' })
+    const others = await cancel({ cancel: [refused, NOT_LISTED], get: cancelled, signalAtMs: 100 })
+    expect(others.end).toEqual({ kind: 'already-over', run: CANCELLED })
   })
 })
 

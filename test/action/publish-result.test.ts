@@ -119,6 +119,11 @@ describe('the verdict', () => {
   })
 })
 
+test('a run that is only started gets no comment: who waits for it writes one', async () => {
+  expect((await publish(ENDINGS.started)).told('comment')).toEqual([])
+  expect((await publish(GREEN)).told('comment')).toHaveLength(1)
+})
+
 describe('the summary', () => {
   test.each([
     ['always', 1, 1],

@@ -303,6 +303,21 @@ describe('when the step is cancelled', () => {
     expect(error).toContain('while run run-1 was RUNNING')
   })
 
+  test('that status is told the moment it is known, for the step may be killed before its end', async () => {
+    const clock = new FakeClock()
+    const service = new FakeService(clock, {
+      start: [answer('run-1', 500)],
+      get: [answer(RUNNING)],
+      cancel: [answer(false), silence],
+    })
+    const world = new FakeWorld(clock, service)
+    world.signalAt(100)
+    const running = runTests(REQUEST, world)
+    await clock.run(clock.sleep(2_000))
+    expect(world.outputs()).toEqual({ 'run-id': 'run-1', status: 'RUNNING' })
+    await clock.run(running)
+  })
+
   test('before anything was sent, nothing is', async () => {
     const clock = new FakeClock()
     const service = new FakeService(clock, {})

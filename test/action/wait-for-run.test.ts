@@ -384,7 +384,30 @@ describe('the log', () => {
     const signs = world.told('info ').filter((line) => line.includes('still'))
     expect(signs.length).toBeGreaterThanOrEqual(4)
     expect(signs.length).toBeLessThanOrEqual(5)
-    for (const sign of signs) expect(sign).toMatch(/^Run run-1: still no answer from the service after \d/)
+    for (const sign of signs) expect(sign).toMatch(/^Run run-1: still not to be read after \d.*\. The service did not/)
+  })
+
+  test('explains an outage that begins soon after another, and tells its end', async () => {
+    const replies = [failure(DOWN), answer(RUNNING), ...Array(12).fill(failure(DOWN)), answer(RUNNING), answer(PASSED)]
+    const { world } = await wait({ replies })
+    expect(world.told('info ')).toEqual([
+      expect.stringMatching(/could not be read, trying again\. .*503/),
+      'Run run-1: the service answers again.',
+      'Run run-1: RUNNING',
+      ...Array(world.told('info ').filter((line) => line.includes('still')).length).fill(
+        expect.stringMatching(/^Run run-1: still not to be read after .*503/),
+      ),
+      'Run run-1: the service answers again.',
+      'Run run-1: PASSED',
+    ])
+    expect(world.told('info ').length).toBeGreaterThan(5)
+  })
+
+  test('has its first sign of life a minute after a trouble was told, not sooner', async () => {
+    const replies = [answer(RUNNING), ...Array(9).fill(answer(RUNNING)), failure(DOWN), silence]
+    const { world } = await wait({ replies, pollIntervalMs: 5_000 })
+    const atMs = (words: string) => world.effects.find(({ text }) => text.includes(words))?.atMs ?? Number.NaN
+    expect(atMs('still not to be read') - atMs('trying again')).toBeGreaterThanOrEqual(MINUTE_MS)
   })
 })
 

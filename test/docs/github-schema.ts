@@ -1,12 +1,13 @@
 import { registerHooks } from 'node:module'
 
 // GitHub's parser imports its schemas as Node did before import attributes.
-registerHooks({
+const hooks = registerHooks({
   load: (url, context, nextLoad) =>
     nextLoad(url, url.endsWith('.json') ? { ...context, importAttributes: { type: 'json' } } : context),
 })
 const { parseAction } = await import('@actions/workflow-parser/actions/index')
 const { convertWorkflowTemplate, NoOperationTraceWriter, parseWorkflow } = await import('@actions/workflow-parser')
+hooks.deregister()
 
 /** What GitHub's published schema of action metadata finds wrong. */
 export function mistakesInAction(yaml: string): string[] {

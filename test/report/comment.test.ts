@@ -90,11 +90,13 @@ describe('the comment', () => {
   })
 
   it('stays within 65,536 characters and bytes at its largest', () => {
-    for (const worst of ['"', '.a', '☃', '😀', '##[']) {
+    for (const worst of ['"', '"&', '.a', '☃', '😀', '##[']) {
       const huge = worst.repeat(100_000)
       const testCases = Array.from({ length: 5_000 }, (_, index) => aTestCase({ title: index + huge, status: huge }))
       const result = aStepResult({
         runId: huge,
+        target: { kind: 'project', projectId: huge },
+        order: { branch: huge, environment: huge, frameworkProject: huge, autofix: true },
         run: aRun({ status: huge, branchName: huge, testCases, asSent: null }),
       })
       const body = bodyOf(result, {

@@ -6,7 +6,13 @@ import { describe, expect, it } from 'vitest'
 import type { Failure } from '../../src/domain/errors.ts'
 import type { Run } from '../../src/domain/run.ts'
 import type { StepResult } from '../../src/domain/step-result.ts'
-import { failureWithoutKey, keyRedaction, type Redact, runWithoutKey } from '../../src/domain/without-key.ts'
+import {
+  failureWithoutKey,
+  keyRedaction,
+  type Redact,
+  resultWithoutKey,
+  runWithoutKey,
+} from '../../src/domain/without-key.ts'
 import { annotations } from '../../src/report/annotations.ts'
 import { commentBody } from '../../src/report/comment.ts'
 import { ctrf } from '../../src/report/ctrf.ts'
@@ -15,7 +21,6 @@ import { fullSummary, jobSummary } from '../../src/report/job-summary.ts'
 import { junit } from '../../src/report/junit.ts'
 import { resultsJson } from '../../src/report/results-json.ts'
 import { verdictSentence, verdictTitle } from '../../src/report/verdict-sentence.ts'
-import { resultWithoutKey } from '../../src/report/without-key.ts'
 import { anyStep } from '../support/hostile-step.ts'
 import { apiKey, hostileText } from '../support/hostile-text.ts'
 import { renderedPage, unbalancedTags } from '../support/rendered-page.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { keyRedaction } from '../../src/domain/without-key.ts'
-import { resultsJson } from '../../src/report/results-json.ts'
+import { jsonWithoutKey, resultsJson } from '../../src/report/results-json.ts'
 import { aRun, aStepResult } from '../support/builders.ts'
 
 const written = (asSent: unknown, apiKey = '') =>
@@ -54,5 +54,34 @@ describe('results.json', () => {
   it('is written for an answer nested deeper than anybody can read', () => {
     const deep: unknown = JSON.parse(`{"results":${'['.repeat(200_000)}${']'.repeat(200_000)}}`)
     expect(() => JSON.parse(written(deep))).not.toThrow()
+  })
+})
+
+describe('JSON without the key', () => {
+  const key = 'sk_live_"<&\\$1'
+  const redact = keyRedaction(key)
+
+  it('has it masked in strings, names and numbers', () => {
+    expect(jsonWithoutKey({ [`a${key}`]: [`b${key}`, 1, null, true] }, redact)).toEqual({
+      'a***': ['b***', 1, null, true],
+    })
+    expect(jsonWithoutKey({ pin: 12345678.5 }, keyRedaction('12345678'))).toEqual({ pin: '***.5' })
+  })
+
+  it('is the very same value where the key is nowhere', () => {
+    const value = { a: [{ b: 'c', d: 1 }] }
+    expect(jsonWithoutKey(value, redact)).toBe(value)
+    expect(jsonWithoutKey(value, keyRedaction(''))).toBe(value)
+  })
+
+  it('keeps a name that would be a prototype elsewhere', () => {
+    const mended = jsonWithoutKey(JSON.parse(`{"__proto__": {"x": ${JSON.stringify(key)}}}`), redact)
+    expect(JSON.stringify(mended)).toBe('{"__proto__":{"x":"***"}}')
+  })
+
+  it('ends where JSON is nested deeper than anybody reads', () => {
+    const depth = 100_000
+    const deep: unknown = JSON.parse('['.repeat(depth) + ']'.repeat(depth))
+    expect(JSON.stringify(jsonWithoutKey(deep, redact))).toContain('nested deeper than 200 levels')
   })
 })

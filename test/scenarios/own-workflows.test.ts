@@ -16,26 +16,25 @@ test('the job "shop" of CI is green: the shop as it is, and with a bug', async (
 test('the workflow Cancel finds that a cancelled step left no run behind', async () => {
   const step = await playJob('.github/workflows/cancel.yml', 'step', { cancel: { during: 'hangs', on: /RUNNING/ } })
   expect(step, step.log).toMatchObject({ result: 'cancelled', outputs: { status: 'CANCELLED' } })
-  const needs = { step: { result: step.result, outputs: { ...step.outputs } } }
-  const judged = await playJob('.github/workflows/cancel.yml', 'cancelled', { contexts: { needs } })
+  const needs = { step, replace: { result: 'success' } } as const
+  const judged = await playJob('.github/workflows/cancel.yml', 'cancelled', { needs })
   expect(judged, judged.log).toMatchObject({ result: 'success' })
 })
 
 test('the workflow Cancel is red where a run is left behind', async () => {
   const outputs = { 'run-id': 'run-7', conclusion: 'cancelled', status: 'RUNNING' }
-  const needs = { step: { result: 'cancelled', outputs } }
-  expect(await playJob('.github/workflows/cancel.yml', 'cancelled', { contexts: { needs } })).toMatchObject({
-    result: 'failure',
-  })
+  const needs = { step: { result: 'cancelled', outputs }, replace: { result: 'success' } } as const
+  expect(await playJob('.github/workflows/cancel.yml', 'cancelled', { needs })).toMatchObject({ result: 'failure' })
 })
 
 test.each([
-  ['success success success', 'success'],
-  ['success failure success', 'failure'],
-  ['success cancelled success', 'failure'],
-  ['success success skipped', 'failure'],
-])('the check to require: jobs that end %s make it a %s', async (results, result) => {
-  const [test = '', action = '', shop = ''] = results.split(' ')
-  const needs = { test: { result: test }, action: { result: action }, shop: { result: shop } }
-  expect(await playJob('.github/workflows/ci.yml', 'ci', { contexts: { needs } })).toMatchObject({ result })
+  ['success', 'success', 'success', 'success'],
+  ['failure', 'success', 'success', 'failure'],
+  ['success', 'failure', 'success', 'failure'],
+  ['success', 'success', 'failure', 'failure'],
+  ['success', 'cancelled', 'success', 'failure'],
+  ['success', 'success', 'skipped', 'failure'],
+] as const)('after %s, %s and %s the check to require is a %s, and never skipped', async (first, second, third, result) => {
+  const needs = { test: { result: first }, action: { result: second }, shop: { result: third } }
+  expect(await playJob('.github/workflows/ci.yml', 'ci', { needs })).toMatchObject({ result })
 })

@@ -215,12 +215,23 @@ describe('an answer', () => {
     })
   })
 
-  it('is a refusal where its status says so, however large its body', async () => {
-    const { get } = await answeredBy((response) => {
+  it('is a refusal where its status says so, however large its body, of which no more is taken', async () => {
+    const { get, server } = await answeredBy((response) => {
       response.writeHead(401, { 'content-type': 'application/json' })
-      response.end(Buffer.alloc(65 * 1024 * 1024, 'a'))
+      response.write(Buffer.alloc(65 * 1024 * 1024, 'a'))
     })
-    expect(await failureOf(get())).toMatchObject({ kind: 'status', status: 401, error: 'a'.repeat(500) })
+    const refused = failureOf(get())
+    await server.connected(1)
+    const closed = new Promise((done) => server.connections[0]?.on('error', () => {}).once('close', done))
+    expect(await refused).toMatchObject({ kind: 'status', status: 401, error: 'a'.repeat(500) })
+    await closed
+  })
+
+  it('is told without the key also where the key is long and stands there often', async () => {
+    const key = 'k'.repeat(1_500)
+    const server = await recordingServer(json({ error: `no ${key} ${key} ${key} ${key}` }, 500))
+    const send = await sendJsonTo(server.origin, { apiKey: key })
+    expect(await failureOf(send('GET', ['v1'], undefined, patient()))).toMatchObject({ error: 'no *** *** *** ***' })
   })
 
   it.each(['gzip', 'br', 'x-own'])('is broken where it is packed, as by %s', async (encoding) => {

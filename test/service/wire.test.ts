@@ -267,10 +267,8 @@ describe('any JSON at all', () => {
     expect(decodedOrBroken(decodeRun, { status: json })).toBeUndefined()
   })
 
-  it('that is very long is broken without being written out', () => {
+  it('that is text is told whole, to be cut where the key has been masked', () => {
     const title = 'x'.repeat(1_000_000)
-    expect(failureOf(() => decodeRun({ status: 'PASSED', results: title }))).toMatchObject({
-      got: `"${'x'.repeat(5_000)}"`,
-    })
+    expect(failureOf(() => decodeRun({ status: 'PASSED', results: title }))).toMatchObject({ got: `"${title}"` })
   })
 })

@@ -23,7 +23,15 @@ import { endProcessesWith } from './runner-process.ts'
 
 // One job of a workflow of ours, played in the order of its steps: scripts in bash, `uses: ./` over the built action.
 
+interface WorkflowText {
+  readonly env?: Readonly<Record<string, unknown>>
+  readonly jobs: Readonly<Record<string, JobText>>
+}
+
 interface JobText {
+  readonly if?: string
+  readonly needs?: string | readonly string[]
+  readonly env?: Readonly<Record<string, unknown>>
   readonly defaults?: { readonly run?: { readonly shell?: string } }
   readonly outputs?: Readonly<Record<string, string>>
   readonly steps: readonly StepText[]
@@ -43,7 +51,8 @@ interface StepText {
 }
 
 export interface JobOptions {
-  readonly contexts?: Contexts
+  /** How the jobs ended that this one may need. Of the others it sees nothing. */
+  readonly needs?: Readonly<Record<string, NeededJob>>
   /** Scripts that are taken as done: what they bring is there. */
   readonly skip?: readonly string[]
   /** How long a minute of `timeout-minutes` takes here. */
@@ -52,15 +61,21 @@ export interface JobOptions {
   readonly cancel?: { readonly during: string; readonly on: RegExp }
 }
 
+interface NeededJob {
+  readonly result: JobStatus | 'skipped'
+  readonly outputs?: Readonly<Record<string, string>>
+}
+
 export interface JobPlayed {
-  readonly result: JobStatus
+  readonly result: JobStatus | 'skipped'
   readonly outputs: Readonly<Record<string, string>>
   /** Everything that the scripts and the action wrote, for whoever has to find out why. */
   readonly log: string
 }
 
 export async function playJob(file: string, job: string, options: JobOptions = {}): Promise<JobPlayed> {
-  const played = new PlayedJob(parse(readFileSync(join(REPOSITORY, file), 'utf8')).jobs[job], options)
+  const workflow: WorkflowText = parse(readFileSync(join(REPOSITORY, file), 'utf8'))
+  const played = new PlayedJob(workflow, job, options)
   try {
     return await played.play()
   } finally {
@@ -70,6 +85,8 @@ export async function playJob(file: string, job: string, options: JobOptions = {
 
 class PlayedJob {
   readonly #job: JobText
+  readonly #env: Readonly<Record<string, unknown>>
+  readonly #needs: Readonly<Record<string, NeededJob>>
   readonly #options: JobOptions
   readonly #folder = realpathSync(mkdtempSync(join(tmpdir(), 'job-')))
   readonly #workspace = join(this.#folder, 'work')
@@ -79,8 +96,18 @@ class PlayedJob {
   readonly #log: string[] = []
   #status: JobStatus = 'success'
 
-  constructor(job: JobText, options: JobOptions) {
+  constructor(workflow: WorkflowText, name: string, options: JobOptions) {
+    const job = workflow.jobs[name]
+    if (job === undefined) throw new Error(`There is no job ${name}.`)
     this.#job = job
+    this.#env = { ...workflow.env, ...job.env }
+    this.#needs = Object.fromEntries(
+      [job.needs ?? []].flat().map((needed) => {
+        const end = options.needs?.[needed]
+        if (end === undefined) throw new Error(`The job ${name} needs ${needed}: say how that ended.`)
+        return [needed, end] as const
+      }),
+    )
     this.#options = options
     // What a checkout brings, linked: the scripts may write beside it without changing it.
     mkdirSync(this.#workspace)
@@ -88,6 +115,9 @@ class PlayedJob {
   }
 
   async play(): Promise<JobPlayed> {
+    if (!conditionHolds(this.#job.if ?? 'success()', this.#contexts(), this.#statusOfNeeded())) {
+      return { result: 'skipped', outputs: {}, log: '' }
+    }
     for (const step of this.#job.steps) await this.#playStep(step)
     for (const action of this.#actions.toReversed()) this.#log.push(...(await action.runPost()).log)
     const outputs = Object.entries(this.#job.outputs ?? {}).map(([name, value]) => [name, this.#render(value)] as const)
@@ -100,13 +130,23 @@ class PlayedJob {
     rmSync(this.#folder, { recursive: true, force: true })
   }
 
+  /** What `success()` and its siblings mean in the condition of a job. */
+  #statusOfNeeded(): JobStatus {
+    const results = Object.values(this.#needs).map(({ result }) => result)
+    if (results.includes('cancelled')) return 'cancelled'
+    return results.every((result) => result === 'success') ? 'success' : 'failure'
+  }
+
   async #playStep(step: StepText): Promise<void> {
-    if (!conditionHolds(step.if ?? 'success()', this.#contexts(), this.#status)) return
+    if (!conditionHolds(step.if ?? 'success()', this.#contexts(), this.#status)) {
+      if (step.id !== undefined) this.#steps[step.id] = { outcome: 'skipped', conclusion: 'skipped', outputs: {} }
+      return
+    }
     this.#log.push(`## ${step.name ?? step.uses ?? step.run}`)
     const { outcome, outputs } = await this.#playAnyStep(step)
     const conclusion = outcome === 'failure' && step['continue-on-error'] === true ? 'success' : outcome
     if (step.id !== undefined) this.#steps[step.id] = { outcome, conclusion, outputs: { ...outputs } }
-    if (this.#status === 'success') this.#status = conclusion
+    if (this.#status === 'success' || conclusion === 'cancelled') this.#status = conclusion
   }
 
   async #playAnyStep(step: StepText): Promise<StepPlayed> {
@@ -123,6 +163,7 @@ class PlayedJob {
     const minutes = step['timeout-minutes']
     const action = prepareStep({
       workspace: this.#workspace,
+      env: this.#renderAll({ ...this.#env, ...step.env }),
       inputs: this.#renderAll(step.with),
       ...(minutes === undefined ? {} : { timeoutMs: minutes * minuteMs }),
     })
@@ -149,7 +190,8 @@ class PlayedJob {
     const child = spawn('bash', [...flags, file], {
       cwd: this.#workspace,
       env: {
-        ...process.env,
+        ...withoutRunner(process.env),
+        ...this.#renderAll(this.#env),
         ...this.#renderAll(step.env),
         GITHUB_OUTPUT: output,
         RUNNER_TRACKING_ID: this.#trackingId,
@@ -166,7 +208,10 @@ class PlayedJob {
   }
 
   #contexts(): Contexts {
-    return { github: githubContext({ name: 'push' }), steps: this.#steps, ...this.#options.contexts }
+    const needs = Object.entries(this.#needs).map(
+      ([name, { result, outputs = {} }]) => [name, { result, outputs: { ...outputs } }] as const,
+    )
+    return { github: githubContext({ name: 'push' }), steps: this.#steps, needs: Object.fromEntries(needs) }
   }
 
   #render(value: unknown): string {
@@ -176,6 +221,11 @@ class PlayedJob {
   #renderAll(values: Readonly<Record<string, unknown>> = {}): Record<string, string> {
     return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, this.#render(value)]))
   }
+}
+
+/** The tests themselves may run in a job, whose files are none of this one's. */
+function withoutRunner(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !/^(GITHUB|RUNNER|ACTIONS|INPUT)_/.test(name)))
 }
 
 interface StepPlayed {

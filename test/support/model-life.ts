@@ -184,8 +184,12 @@ function settle(
     alarms.push('A run may have been started.')
     return Promise.resolve()
   }
-  const deadlineMs = clock.now() + POST_CANCEL_LIMIT_MS
-  return cancelRun(service, runId, { clock, random, deadlineMs }).then((end) => {
+  return cancelRun(service, runId, {
+    clock,
+    random,
+    limitMs: POST_CANCEL_LIMIT_MS,
+    abort: new AbortController().signal,
+  }).then((end) => {
     if (end.kind !== 'cancelled' && end.kind !== 'already-over') alarms.push(`Run ${runId} may still be going.`)
   })
 }
