@@ -78,7 +78,7 @@ export function findRoute(method: string, target: string): Route {
   const hint =
     onThisPath.length > 0
       ? `This path takes ${onThisPath.join(' and ')}.`
-      : 'The endpoints are those of the interface document, under /v1.'
+      : 'The endpoints are under /v1; the README of this service lists them.'
   return { kind: 'unknown', status: 404, error: `There is no endpoint ${method} ${quote(path)}. ${hint}` }
 }
 

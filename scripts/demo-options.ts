@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util'
 export const DEMO_USAGE = `Usage: npm start -- [options]
 
 Runs the built action as GitHub's runner would, against a test run service on this machine that really runs the tests
-of examples/web-shop.
+of examples/web-shop. The service is on this machine, so proxies that are set here are left out.
 
   --fail                   the shop has a bug: see a failing run
   --input NAME=VALUE       an input of the step, as in its \`with\`; may be given several times

@@ -1,4 +1,5 @@
 // The way from a merged change to a release; CONTRIBUTING.md tells it as a story.
+//   npm run release -- owner octo-org        once: who publishes it, wherever the pages and workflows say OWNER
 //   npm run release -- prepare 1.2.0        on a branch: the version and the changelog, everywhere alike; then a build
 //   npm run release -- tag [--dry-run]      on main: looks at everything, makes the tag v1.2.0 and pushes it
 // and, in the release workflow that the tag starts:
@@ -18,6 +19,24 @@ class Refusal extends Error {
   constructor(reasons: readonly string[]) {
     super(reasons.join('\n'))
   }
+}
+
+/** What stands for the publisher until there is one. */
+const NOBODY = 'OWNER/test-run-action'
+
+function owner(name: string): void {
+  if (!/^[A-Za-z0-9][A-Za-z0-9-]*$/.test(name)) {
+    throw new Refusal([`"${name}" is no user or organisation of GitHub. Give one such as octo-org.`])
+  }
+  const files = filesWithoutOwner()
+  for (const file of files) writeFileSync(file, read(file).replaceAll(NOBODY, `${name}/test-run-action`))
+  console.log(`Put ${name} into ${files.length} files. Look at the changes, commit them, and merge them.`)
+}
+
+/** The pages and workflows for users that nobody has put a publisher into. */
+function filesWithoutOwner(): string[] {
+  const files = git('ls-files', '--', '*.md', '*.yml').split('\n')
+  return files.filter((file) => file !== '' && read(file).includes(NOBODY))
 }
 
 function prepare(version: string): void {
@@ -118,6 +137,11 @@ function mismatches(version: string): string[] {
       ([file, found]) =>
         `${file} says ${found ?? 'no version'}, and the release is ${version}. Run npm run release -- prepare VERSION.`,
     )
+  const [unowned, ...others] = filesWithoutOwner()
+  if (unowned !== undefined) {
+    const files = others.length === 0 ? unowned : `${unowned} and ${others.length} more`
+    reasons.push(`${files} still say ${NOBODY}. Run npm run release -- owner NAME, and merge what it changes.`)
+  }
   if (findRelease(read('CHANGELOG.md'), version)?.notes === '') {
     reasons.push(`CHANGELOG.md says nothing about ${version}. Write down what users will notice.`)
   }
@@ -183,14 +207,15 @@ function main(): void {
   const { values, positionals } = parseArgs({ options, allowPositionals: true })
   const [command = '', argument = ''] = positionals
   const isDryRun = values['dry-run']
-  if (command === 'prepare') prepare(argument)
+  if (command === 'owner') owner(argument)
+  else if (command === 'prepare') prepare(argument)
   else if (command === 'tag') tag(isDryRun)
   else if (command === 'check') check(argument)
   else if (command === 'notes') notes(argument)
   else if (command === 'move-major') moveMajor(argument, isDryRun)
   else
     throw new Refusal([
-      `Say what to do: prepare VERSION, tag, check TAG, notes TAG or move-major TAG. Got "${command}".`,
+      `Say what to do: owner NAME, prepare VERSION, tag, check TAG, notes TAG or move-major TAG. Got "${command}".`,
     ])
 }
 

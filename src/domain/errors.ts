@@ -3,7 +3,7 @@ import type { Untrusted } from './untrusted.ts'
 /** Why a request to the service did not bring a usable answer. Sentences for people are made in `report/`. */
 export type Failure =
   /** No connection was made, so the service cannot have taken the request. */
-  | { readonly kind: 'not-sent'; readonly reason: string }
+  | { readonly kind: 'not-sent'; readonly reason: string; readonly hasProxy?: boolean }
   /** As above, for good: trying again meets the same certificate. */
   | { readonly kind: 'untrusted-certificate'; readonly code: string }
   /** The request was, or may have been, on its way; then the time limit, a reset or a closed connection. */
@@ -13,11 +13,19 @@ export type Failure =
       readonly kind: 'status'
       readonly status: number
       readonly error?: Untrusted
+      /** Where a redirect leads: scheme and host alone. */
+      readonly location?: Untrusted
       /** How long the service asks to be left alone, in milliseconds. */
       readonly retryAfterMs?: number
     }
   /** A 2xx answer that is not what the interface promises. */
-  | { readonly kind: 'broken-answer'; readonly expected: string; readonly got: Untrusted }
+  | {
+      readonly kind: 'broken-answer'
+      readonly expected: string
+      readonly got: Untrusted
+      /** It is no JSON at all, so that somebody else may have answered. */
+      readonly isForeign?: boolean
+    }
   /** Our own AbortSignal ended it. */
   | { readonly kind: 'aborted' }
 

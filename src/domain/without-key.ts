@@ -67,7 +67,7 @@ export function failureWithoutKey(failure: Failure, redact: Redact): Failure {
     case 'untrusted-certificate':
       return redactTexts(failure, ['code'], redact)
     case 'status':
-      return redactTexts(failure, ['error'], redact)
+      return redactTexts(failure, ['error', 'location'], redact)
     case 'broken-answer':
       return redactTexts(failure, ['expected', 'got'], redact)
     case 'aborted':

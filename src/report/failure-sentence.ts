@@ -25,7 +25,7 @@ export function failureReason(failure: Failure): Phrase {
 function predicateOf(failure: Failure): Phrase {
   switch (failure.kind) {
     case 'not-sent':
-      return phrase`service could not be reached: ${failure.reason}`
+      return phrase`service could not be reached${failure.hasProxy === true ? phrase`, with a proxy set` : phrase``}: ${failure.reason}`
     case 'untrusted-certificate':
       return phrase`service's certificate is not accepted (${failure.code})`
     case 'no-answer':
@@ -33,11 +33,12 @@ function predicateOf(failure: Failure): Phrase {
     case 'status': {
       const name = STATUS_NAMES.get(failure.status)
       const status = name === undefined ? phrase`${failure.status}` : phrase`${failure.status} ${name}`
-      const { error, retryAfterMs } = failure
+      const { error, location, retryAfterMs } = failure
       const wait =
         retryAfterMs === undefined ? phrase`` : phrase`, to be asked again after ${durationText(retryAfterMs)}`
-      if (error === undefined) return phrase`service answered ${status}${wait}`
-      return phrase`service answered ${status}${wait}: ${quote(error, ERROR_LIMIT_CHARS)}`
+      const where = location === undefined ? phrase`` : phrase`, which leads to ${quote(location, ERROR_LIMIT_CHARS)}`
+      if (error === undefined) return phrase`service answered ${status}${where}${wait}`
+      return phrase`service answered ${status}${where}${wait}: ${quote(error, ERROR_LIMIT_CHARS)}`
     }
     case 'broken-answer':
       return phrase`service's answer is broken: expected ${failure.expected}, got ${quote(failure.got, ERROR_LIMIT_CHARS)}`
@@ -49,7 +50,11 @@ function predicateOf(failure: Failure): Phrase {
 function adviceOn(failure: Failure, request: Request): Phrase {
   switch (failure.kind) {
     case 'not-sent':
+      if (failure.hasProxy) return phrase`; check ${'HTTPS_PROXY'} and ${'NO_PROXY'}, then the input ${'base-url'}`
       return phrase`; check the input ${'base-url'}, and that this runner can reach it`
+    case 'broken-answer':
+      if (!failure.isForeign) return phrase``
+      return phrase`; check the path in the input ${'base-url'}, and whether a proxy answers in the service's place`
     case 'untrusted-certificate':
       return certificateAdvice(failure.code)
     case 'status':

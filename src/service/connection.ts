@@ -18,10 +18,15 @@ const SETTINGS = {
   keepAliveTimeout: 20_000,
 } as const
 
+/** The proxy that is set for an origin, unless `NO_PROXY` names it. */
+export function proxyFor(origin: string, proxies: Proxies): string | undefined {
+  // As for the runner itself, HTTP_PROXY is for http: addresses alone; undici would take it for https: ones too.
+  return origin.startsWith('https:') ? proxies.httpsProxy : proxies.httpProxy
+}
+
 /** Connections to the service's origin, through the proxies where there are any. Throws on an unusable proxy address. */
 export async function openConnections(origin: string, proxies: Proxies): Promise<Dispatcher> {
-  // As for the runner itself, HTTP_PROXY is for http: addresses alone; undici would take it for https: ones too.
-  const proxy = origin.startsWith('https:') ? proxies.httpsProxy : proxies.httpProxy
+  const proxy = proxyFor(origin, proxies)
   if (proxy === undefined) return new Pool(origin, SETTINGS)
   const { EnvHttpProxyAgent } = await import('undici')
   return new EnvHttpProxyAgent({ ...SETTINGS, httpProxy: proxy, httpsProxy: proxy, noProxy: proxies.noProxy ?? '' })

@@ -25,6 +25,8 @@ export interface HttpSettings {
   readonly redact: Redact
   readonly userAgent: string
   readonly connections: Dispatcher
+  /** The connections may go through a proxy. */
+  readonly hasProxy: boolean
   readonly clock: Clock
 }
 
@@ -132,7 +134,8 @@ function send(settings: HttpSettings, { method, path, json, options }: OutgoingR
       onResponseError(_, error) {
         // A refusal is one whether or not all of its words came.
         if (isRefusal(status)) return deliver()
-        fail(failureOfTransport(error, controller !== undefined, status === undefined ? undefined : bytes), error)
+        if (controller === undefined) fail(failureToConnect(error, settings), error)
+        else fail(failureOfTransport(error, status === undefined ? undefined : bytes), error)
       },
     }
 
@@ -153,7 +156,7 @@ function send(settings: HttpSettings, { method, path, json, options }: OutgoingR
     options.signalUntilSent?.addEventListener('abort', onAbortUntilSent)
     void settings.clock.sleep(limitMs, ended.signal).then(() => {
       const reason = `no complete answer within ${Number((limitMs / 1000).toPrecision(2))} s`
-      fail(controller === undefined ? { kind: 'not-sent', reason } : { kind: 'no-answer', reason })
+      fail(controller === undefined ? notSent(reason, settings) : { kind: 'no-answer', reason })
     })
     try {
       settings.connections.dispatch(
@@ -174,7 +177,7 @@ function send(settings: HttpSettings, { method, path, json, options }: OutgoingR
         handler,
       )
     } catch (error) {
-      fail({ kind: 'not-sent', reason: reasonOf(error) }, error)
+      fail(notSent(reasonOf(error), settings), error)
     }
   })
 }
@@ -186,13 +189,18 @@ const CERTIFICATE_ERROR =
 /** The words of undici's proxy agent for a refused tunnel. */
 const PROXY_WANTS_CREDENTIALS = /^Proxy response \(407\)/
 
-function failureOfTransport(error: unknown, sent: boolean, bodyBytes: number | undefined): Failure {
-  if (!sent) {
-    const code = codeOf(error)
-    if (code !== undefined && CERTIFICATE_ERROR.test(code)) return { kind: 'untrusted-certificate', code }
-    if (PROXY_WANTS_CREDENTIALS.test(reasonOf(error))) return { kind: 'status', status: 407 }
-    return { kind: 'not-sent', reason: reasonOf(error) }
-  }
+function failureToConnect(error: unknown, settings: HttpSettings): Failure {
+  const code = codeOf(error)
+  if (code !== undefined && CERTIFICATE_ERROR.test(code)) return { kind: 'untrusted-certificate', code }
+  if (PROXY_WANTS_CREDENTIALS.test(reasonOf(error))) return { kind: 'status', status: 407 }
+  return notSent(reasonOf(error), settings)
+}
+
+function notSent(reason: string, { hasProxy }: HttpSettings): Failure {
+  return { kind: 'not-sent', reason, ...(hasProxy ? { hasProxy } : {}) }
+}
+
+function failureOfTransport(error: unknown, bodyBytes: number | undefined): Failure {
   if (bodyBytes !== undefined) return broken('a complete answer', `${bodyBytes} bytes, then the end of the connection`)
   return { kind: 'no-answer', reason: reasonOf(error) }
 }
@@ -214,35 +222,49 @@ function broken(expected: string, got: string): Failure {
   return { kind: 'broken-answer', expected, got: untrusted(got) }
 }
 
-function decode(answer: Answer, { redact, clock }: HttpSettings): unknown {
+function decode(answer: Answer, settings: HttpSettings): unknown {
+  const { redact } = settings
   const { status, text } = answer
-  if (isRefusal(status)) throw new ServiceError(failureOfStatus(answer, redact, clock))
+  if (isRefusal(status)) throw new ServiceError(failureOfStatus(answer, settings))
   const encoding = answer.header('content-encoding')
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
     throw new ServiceError(broken('a body that is not packed', `the content encoding ${encoding}`))
   }
   const contentType = answer.header('content-type')
   if (contentType !== undefined && !/^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(contentType)) {
-    throw new ServiceError(broken('the content type application/json', contentType))
+    throw new ServiceError(
+      foreign(
+        'the content type application/json',
+        text === '' ? contentType : `${contentType}: ${excerpt(text, redact)}`,
+      ),
+    )
   }
   try {
     return JSON.parse(text.replace(/^\uFEFF/, ''))
   } catch (cause) {
-    throw new ServiceError(broken('JSON', text === '' ? 'an empty body' : excerpt(text, redact)), { cause })
+    throw new ServiceError(foreign('JSON', text === '' ? 'an empty body' : excerpt(text, redact)), { cause })
   }
+}
+
+function foreign(expected: string, got: string): Failure {
+  return { kind: 'broken-answer', expected, got: untrusted(got), isForeign: true }
 }
 
 function isRefusal(status: number | undefined): boolean {
   return status !== undefined && (status < 200 || status > 299)
 }
 
-function failureOfStatus(answer: Answer, redact: Redact, clock: Clock): Failure {
+function failureOfStatus(answer: Answer, { baseUrl, redact, clock }: HttpSettings): Failure {
   const error = errorTextOf(answer.text, redact)
+  const redirect = answer.status < 400 ? answer.header('location') : undefined
+  const location = redirect === undefined ? null : URL.parse(redirect, baseUrl.href)
   const retryAfterMs = parseRetryAfter(answer.header('retry-after'), clock)
   return {
     kind: 'status',
     status: answer.status,
     ...(error === undefined ? {} : { error: untrusted(error) }),
+    // What comes after the host may be as long as it likes, and hold what nobody should read.
+    ...(location === null ? {} : { location: untrusted(location.origin) }),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   }
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts'
 import type { Target } from '../domain/order.ts'
 import { keyRedaction } from '../domain/without-key.ts'
 import { VERSION } from '../version.ts'
-import { openConnections, type Proxies } from './connection.ts'
+import { openConnections, type Proxies, proxyFor } from './connection.ts'
 import { createSendJson } from './http.ts'
 import { keyFree } from './key-free-service.ts'
 import { projectRuns } from './project-runs.ts'
@@ -20,9 +20,10 @@ export interface ServiceAddress {
 export async function openService(address: ServiceAddress, clock: Clock): Promise<TestService> {
   const { baseUrl, apiKey, target, proxies } = address
   const connections = await openConnections(baseUrl.origin, proxies)
+  const hasProxy = proxyFor(baseUrl.origin, proxies) !== undefined
   const redact = keyRedaction(apiKey)
   const userAgent = `test-run-action/${VERSION}`
-  const send = createSendJson({ baseUrl, apiKey, redact, userAgent, connections, clock })
+  const send = createSendJson({ baseUrl, apiKey, redact, userAgent, connections, hasProxy, clock })
   const service =
     target.kind === 'project' ? projectRuns(send, target.projectId) : suiteRuns(send, target.testSuiteId, clock)
   return keyFree(service, redact)

@@ -17,11 +17,14 @@ export function parseEnvOverrides(given: string, wrong: Wrong): Readonly<Record<
 
 function parseLines(given: string, wrong: Wrong): Readonly<Record<string, string>> | undefined {
   // parseEnv passes over what it does not understand; quoted values may span lines and hold anything.
-  const unquoted = given.replace(/^([^\S\n]*[^=#\s][^=\n]*=)[^\S\n]*("[^"]*"|'[^']*'|`[^`]*`)/gm, '$1')
+  const unquoted = given.replace(
+    /^([^\S\n]*[^=#\s][^=\n]*=)[^\S\n]*("[^"]*"|'[^']*'|`[^`]*`)/gm,
+    (_, name: string, value: string) => name + value.replace(/[^\n]/g, ''),
+  )
   const strange = unquoted.split(/\r?\n/).findIndex((text) => !ENV_LINE.test(text))
   if (strange !== -1) {
     return wrong(
-      line`Input env-overrides: a line has no NAME= at its beginning (values are not shown). Give one NAME=value a line, or a JSON object.`,
+      line`Input env-overrides: line ${strange + 1} has no NAME= at its beginning (values are not shown). Give one NAME=value a line, or a JSON object.`,
     )
   }
   const overrides = parseEnv(given) as Record<string, string>
@@ -32,23 +35,30 @@ function parseJsonOverrides(given: string, wrong: Wrong): Readonly<Record<string
   let json: Record<string, unknown>
   try {
     json = JSON.parse(given, keepNumbersAsWritten)
-  } catch {
+  } catch (cause) {
+    // Of V8's message the place alone: the rest of it quotes the text.
+    const [, place] = /\((line \d+ column \d+)\)$/.exec(String(cause)) ?? []
+    const where = place === undefined ? line`` : line` (${place})`
     return wrong(
-      line`Input env-overrides begins with { and is not valid JSON (values are not shown). Give a JSON object of names and values, or one NAME=value a line.`,
+      line`Input env-overrides begins with { and is not valid JSON${where}; values are not shown. Give a JSON object of names and values, or one NAME=value a line.`,
     )
   }
   const overrides = new Map<string, string>()
+  let isWrong = false
   for (const [name, value] of Object.entries(json)) {
-    if (name === '')
-      return wrong(line`Input env-overrides: a name in the JSON object is empty. Give each value a name.`)
-    if (value instanceof NumberAsWritten) overrides.set(name, value.source)
+    if (name === '') {
+      isWrong = true
+      wrong(line`Input env-overrides: a name in the JSON object is empty. Give each value a name.`)
+    } else if (value instanceof NumberAsWritten) overrides.set(name, value.source)
     else if (typeof value === 'string' || typeof value === 'boolean') overrides.set(name, String(value))
     else {
+      isWrong = true
       const kind = value === null ? 'null' : Array.isArray(value) ? 'an array' : 'an object'
-      return wrong(line`Input env-overrides: the value of "${name}" is ${kind}. Give strings, numbers, true or false.`)
+      const cause = value === null ? line` An output or a secret that does not exist is null in toJSON.` : line``
+      wrong(line`Input env-overrides: the value of "${name}" is ${kind}. Give strings, numbers, true or false.${cause}`)
     }
   }
-  return overrides.size === 0 ? undefined : Object.fromEntries(overrides)
+  return isWrong || overrides.size === 0 ? undefined : Object.fromEntries(overrides)
 }
 
 class NumberAsWritten {

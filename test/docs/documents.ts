@@ -96,6 +96,9 @@ function isInPre(element: DefaultTreeAdapterTypes.Element): boolean {
   return element.parentNode !== null && 'tagName' in element.parentNode && element.parentNode.tagName === 'pre'
 }
 
+/** How a workflow names this action, whoever publishes it. */
+export const OWN_ACTION = /^[\w-]+\/test-run-action@v1$/
+
 export interface ActionManifest {
   readonly inputs: Readonly<Record<string, { readonly required?: boolean; readonly deprecationMessage?: string }>>
   readonly outputs: Readonly<Record<string, unknown>>

@@ -7,7 +7,7 @@ import { type JobEnd, prepareStep, type Step } from '../support/runner.ts'
 import { githubContext, type WorkflowEvent } from '../support/runner-contexts.ts'
 import { type Contexts, conditionHolds, renderTemplate } from '../support/runner-expressions.ts'
 import { ONE_PASSED } from '../support/scenario.ts'
-import { read } from './documents.ts'
+import { OWN_ACTION, read } from './documents.ts'
 
 // Each example does what the README says of it: its own step, with its own expressions, over the built action.
 
@@ -61,7 +61,7 @@ function jobOf(file: string, job: string): ExampleJob {
 }
 
 function stepOf(file: string, job: string): ExampleStep {
-  const step = jobOf(file, job).steps.find(({ uses }) => uses?.startsWith('OWNER/test-run-action@'))
+  const step = jobOf(file, job).steps.find(({ uses }) => OWN_ACTION.test(uses ?? ''))
   if (step === undefined) throw new Error(`The job ${job} of ${file} does not use the action.`)
   return step
 }
@@ -122,7 +122,7 @@ describe('start-early.yml', () => {
     const { end: start } = await run('start-early.yml', { job: 'start' })
     expect(start.main.outputs.conclusion).toBe('started')
     expect(start.post.log).toEqual([])
-    const { end } = await run('start-early.yml', { contexts: needsStart(start) })
+    const { end } = await run('start-early.yml', { job: 'tests', contexts: needsStart(start) })
     isGreen(end)
     expect(service.runs).toHaveLength(1)
   })
@@ -141,7 +141,7 @@ describe('start-early.yml', () => {
     ['cancelled', false, true],
   ] as const)('after %s of the jobs before, awaits: %s, cancels: %s', (status, awaits, cancels) => {
     const contexts = { needs: { start: { outputs: { 'run-id': 'run-7' } } } }
-    expect(conditionHolds(jobOf('start-early.yml', 'test-run').if ?? '', contexts, status)).toBe(awaits)
+    expect(conditionHolds(jobOf('start-early.yml', 'tests').if ?? '', contexts, status)).toBe(awaits)
     expect(conditionHolds(jobOf('start-early.yml', 'cancel').if ?? '', contexts, status)).toBe(cancels)
   })
 
@@ -169,7 +169,7 @@ test('nightly.yml tests the staging environment on the branch of the schedule', 
 
 test('preview.yml hands every character of its values on, and the action logs none of them', async () => {
   const url = 'https://pr-7.preview.example.com/#/shop?a=1'
-  const { end } = await run('preview.yml', { contexts: { needs: { deploy: { outputs: { url } } } } })
+  const { end } = await run('preview.yml', { job: 'tests', contexts: { needs: { deploy: { outputs: { url } } } } })
   isGreen(end)
   const envOverrides = { BASE_URL: url, SHOP_PASSWORD: 'a "quoted" #1 \\ secret' }
   expect(service.runs).toMatchObject([{ body: { envOverrides } }])

@@ -72,6 +72,18 @@ describe('tag', () => {
     refuses(release('tag'), 'HEAD is not what origin has as main.')
   })
 
+  test('refuses pages that name no publisher, until one is put in', () => {
+    write('README.md', '- uses: OWNER/test-run-action@v1\n')
+    write('gate.yml', '- uses: OWNER/test-run-action@v1\n- uses: OWNER/test-run-action@v1\n')
+    merge('Pages')
+    refuses(release('tag'), 'README.md and 1 more still say OWNER/test-run-action.')
+    refuses(release('owner', 'octo org'), '"octo org" is no user or organisation of GitHub.')
+    expect(release('owner', 'octo-org')).toMatchObject({ status: 0, output: expect.stringContaining('into 2 files') })
+    expect(readFileSync(join(clone, 'gate.yml'), 'utf8')).toBe('- uses: octo-org/test-run-action@v1\n'.repeat(2))
+    merge('A publisher')
+    expect(release('tag').status).toBe(0)
+  })
+
   test('refuses a stale dist', () => {
     writeVersions('1.0.0', { 'check-dist': 'node -e "process.exit(1)"' })
     merge('Forgot to build')
@@ -224,7 +236,10 @@ describe('move-major', () => {
 })
 
 test('an unknown command is answered with what there is', () => {
-  refuses(release('publish'), 'Say what to do: prepare VERSION, tag, check TAG, notes TAG or move-major TAG.')
+  refuses(
+    release('publish'),
+    'Say what to do: owner NAME, prepare VERSION, tag, check TAG, notes TAG or move-major TAG.',
+  )
 })
 
 test('the version of this repository is the same everywhere', () => {

@@ -26,6 +26,22 @@ describe('the sentence on a failure', () => {
       { kind: 'broken-answer', expected: 'runId to be a string', got: untrusted('nothing') },
       "The service's answer is broken: expected runId to be a string, got “nothing”.",
     ],
+    [
+      { kind: 'not-sent', reason: 'getaddrinfo ENOTFOUND proxy', hasProxy: true },
+      'The service could not be reached, with a proxy set: getaddrinfo ENOTFOUND proxy; check HTTPS_PROXY and NO_PROXY, then the input base-url.',
+    ],
+    [
+      { kind: 'broken-answer', expected: 'JSON', got: untrusted('<html>'), isForeign: true },
+      "The service's answer is broken: expected JSON, got “<html>”; check the path in the input base-url, and whether a proxy answers in the service's place.",
+    ],
+    [
+      { kind: 'status', status: 302, location: untrusted('https://login.example.com') },
+      'The service answered 302 Found, which leads to “https://login.example.com”; redirects are not followed, so check the input base-url.',
+    ],
+    [
+      { kind: 'status', status: 429, retryAfterMs: 90_000 },
+      'The service answered 429 Too Many Requests, to be asked again after 1 min 30 s.',
+    ],
     [{ kind: 'aborted' }, 'The request was given up, since the step was ending.'],
   ])('of %j says what happened', (failure, sentence) => {
     expect(said(failure)).toBe(sentence)

@@ -96,6 +96,7 @@ describe('the proxy for https', () => {
     expect(await failureOf(send(...START, patient()))).toMatchObject({
       kind: 'not-sent',
       reason: expect.stringContaining(refusal.slice(0, 3)),
+      hasProxy: true,
     })
     expect(service.connections).toHaveLength(0)
   })

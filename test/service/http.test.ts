@@ -27,6 +27,7 @@ function sendJsonOver(origin: string, connect: { readonly timeout?: number; read
     redact: keyRedaction('key'),
     userAgent: 'a-test',
     connections,
+    hasProxy: false,
     clock,
   })
 }
@@ -174,7 +175,8 @@ describe('an answer', () => {
     expect(await failureOf(get())).toEqual({
       kind: 'broken-answer',
       expected: 'the content type application/json',
-      got: contentType,
+      got: `${contentType}: {"fine":true}`,
+      isForeign: true,
     })
   })
 
@@ -187,12 +189,17 @@ describe('an answer', () => {
     const { get } = await answeredBy((response) =>
       response.writeHead(200, { 'content-type': 'application/json' }).end(body),
     )
-    expect(await failureOf(get())).toEqual({ kind: 'broken-answer', expected: 'JSON', got })
+    expect(await failureOf(get())).toEqual({ kind: 'broken-answer', expected: 'JSON', got, isForeign: true })
   })
 
   it('is quoted only in part where it is not JSON', async () => {
     const { get } = await answeredBy((response) => response.writeHead(200).end('x'.repeat(100_000)))
-    expect(await failureOf(get())).toEqual({ kind: 'broken-answer', expected: 'JSON', got: 'x'.repeat(500) })
+    expect(await failureOf(get())).toEqual({
+      kind: 'broken-answer',
+      expected: 'JSON',
+      got: 'x'.repeat(500),
+      isForeign: true,
+    })
   })
 
   it('is read where its body has 64 MiB, and broken where it has one byte more', async () => {
@@ -279,9 +286,9 @@ describe('an answer with another status', () => {
   it.each([301, 302, 303, 307, 308])('%i is not followed', async (status) => {
     const elsewhere = await recordingServer(json({ runId: 'stolen' }))
     const { server, get } = await answeredBy((response) =>
-      response.writeHead(status, { location: `${elsewhere.origin}/v1/thing` }).end(),
+      response.writeHead(status, { location: `${elsewhere.origin}/v1/thing?token=secret` }).end(),
     )
-    expect(await failureOf(get())).toEqual({ kind: 'status', status })
+    expect(await failureOf(get())).toEqual({ kind: 'status', status, location: elsewhere.origin })
     expect(server.received).toHaveLength(1)
     expect(elsewhere.connections).toHaveLength(0)
   })

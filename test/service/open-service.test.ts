@@ -41,7 +41,7 @@ describe('the service', () => {
     expect(await failureOf(service.start({}, patient()))).toMatchObject({
       error: expect.stringMatching(/^no [^ ]*\*\*\*[^ ]{0,4}$/),
     })
-    expect(await failureOf(service.get('r-1', patient()))).toMatchObject({ got: `text/${'p'.repeat(280)}***` })
+    expect(await failureOf(service.get('r-1', patient()))).toMatchObject({ got: `text/${'p'.repeat(280)}***: {}` })
   })
 })
 

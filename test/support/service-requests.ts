@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest'
 import type { Clock } from '../../src/clock.ts'
 import { type Failure, ServiceError } from '../../src/domain/errors.ts'
 import { keyRedaction } from '../../src/domain/without-key.ts'
-import { openConnections, type Proxies } from '../../src/service/connection.ts'
+import { openConnections, type Proxies, proxyFor } from '../../src/service/connection.ts'
 import { createSendJson, type RequestOptions, type SendJson } from '../../src/service/http.ts'
 import { FakeClock } from './fake-clock.ts'
 
@@ -25,6 +25,7 @@ export async function sendJsonTo(baseUrl: string, options: SendOptions = {}): Pr
     redact: keyRedaction(apiKey),
     userAgent: 'a-test/1',
     connections,
+    hasProxy: proxyFor(new URL(baseUrl).origin, proxies) !== undefined,
     clock,
   })
 }

@@ -16,10 +16,10 @@ function wrongOf(given: string): string[] {
   return sentences.map(textOf)
 }
 
-const NO_NAME =
-  'Input env-overrides: a line has no NAME= at its beginning (values are not shown). Give one NAME=value a line, or a JSON object.'
-const NO_JSON =
-  'Input env-overrides begins with { and is not valid JSON (values are not shown). Give a JSON object of names and values, or one NAME=value a line.'
+const noName = (line: number) =>
+  `Input env-overrides: line ${line} has no NAME= at its beginning (values are not shown). Give one NAME=value a line, or a JSON object.`
+const noJson = (place: string) =>
+  `Input env-overrides begins with { and is not valid JSON (${place}); values are not shown. Give a JSON object of names and values, or one NAME=value a line.`
 
 describe('lines of NAME=value', () => {
   it.each([
@@ -50,16 +50,17 @@ describe('lines of NAME=value', () => {
   })
 
   it.each([
-    'just words',
-    'A: 1\nB=2',
-    'A=1\nhunter2',
-    '=hunter2',
-    'A=1\n=hunter2',
-    'A=x="begun\nhunter2"',
-    'A="closed"\nhunter2"',
-    '- A=1\nhunter2',
-  ])('%j is refused, since the part without a name would be lost', (given) => {
-    expect(wrongOf(given)).toEqual([NO_NAME])
+    ['just words', 1],
+    ['A: 1\nB=2', 1],
+    ['A=1\nhunter2', 2],
+    ['=hunter2', 1],
+    ['A=1\n=hunter2', 2],
+    ['A=x="begun\nhunter2"', 2],
+    ['A="closed"\nhunter2"', 2],
+    ['- A=1\nhunter2', 2],
+    ['A="one\ntwo\nthree"\n\nhunter2', 5],
+  ])('%j is refused at line %i, since the part without a name would be lost', (given, line) => {
+    expect(wrongOf(given)).toEqual([noName(line)])
   })
 
   it('come back as they were written down, quoted', () => {
@@ -97,14 +98,17 @@ describe('a JSON object', () => {
   })
 
   it.each([
-    '{',
-    '{"A":}',
-    "{'A':'hunter2'}",
-    '{"A":"hunter2",}',
-    '{"A":"1"} {"B":"2"}',
-    '{A=1}',
-  ])('%s is none', (given) => {
-    expect(wrongOf(given)).toEqual([NO_JSON])
+    ['{', 'line 1 column 2'],
+    ["{'A':'hunter2'}", 'line 1 column 2'],
+    ['{\n"A":"hunter2",}', 'line 2 column 15'],
+    ['{"A":"1"} {"B":"2"}', 'line 1 column 11'],
+    ['{A=1}', 'line 1 column 2'],
+  ])('%j is none, and the place is told', (given, place) => {
+    expect(wrongOf(given)).toEqual([noJson(place)])
+  })
+
+  it('is none where V8 does not tell the place', () => {
+    expect(wrongOf('{"A":}')).toEqual([noJson('').replace(' ()', '')])
   })
 
   it.each([
@@ -114,9 +118,10 @@ describe('a JSON object', () => {
     ['{"B":1}', 'an object'],
     ['{"source":"hunter2"}', 'an object'],
   ])('cannot have %s for a value', (value, kind) => {
-    expect(wrongOf(`{"OK":"1","A":${value}}`)).toEqual([
-      `Input env-overrides: the value of "A" is ${kind}. Give strings, numbers, true or false.`,
-    ])
+    const cause = kind === 'null' ? ' An output or a secret that does not exist is null in toJSON.' : ''
+    const sentence = (name: string) =>
+      `Input env-overrides: the value of "${name}" is ${kind}. Give strings, numbers, true or false.${cause}`
+    expect(wrongOf(`{"OK":"1","A":${value},"B":${value}}`)).toEqual([sentence('A'), sentence('B')])
   })
 
   it('cannot have a value without a name', () => {
