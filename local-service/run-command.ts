@@ -42,7 +42,7 @@ export async function runCommand(command: Command, stop: AbortSignal): Promise<C
   let child: ChildProcess
   try {
     child = start(command, (text) => {
-      lastOutput = (lastOutput + text).slice(-KEPT_OUTPUT_CHARS)
+      lastOutput = lastLines(lastOutput + text)
     })
   } catch (error) {
     return { kind: 'not-started', reason: reasonOf(error), lastOutput }
@@ -71,6 +71,13 @@ export async function runCommand(command: Command, stop: AbortSignal): Promise<C
   if (ended instanceof Error) return { kind: 'not-started', reason: ended.message, lastOutput }
   if (ended.signal !== null) return { kind: 'killed', signal: ended.signal, lastOutput }
   return { kind: 'exited', code: ended.code ?? 1, lastOutput }
+}
+
+/** Whole lines, where there are any: a cut within one could tear a terminal sequence. */
+function lastLines(text: string): string {
+  if (text.length <= KEPT_OUTPUT_CHARS) return text
+  const kept = text.slice(-KEPT_OUTPUT_CHARS)
+  return kept.slice(kept.indexOf('\n') + 1)
 }
 
 function start({ argv, folder, env, runId }: Command, onOutput: (text: string) => void): ChildProcess {

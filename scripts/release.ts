@@ -93,6 +93,7 @@ function tag(isDryRun: boolean): void {
 /** The workflow's second look: a tag may have been pushed by hand. */
 function check(name: string): void {
   const version = versionOfTag(name)
+  if (git('tag', '--list', name) === '') throw new Refusal([`There is no tag ${name} here: git fetch --tags`])
   const reasons = mismatches(version)
   const commit = git('rev-parse', `${name}^{commit}`)
   if (commit !== git('rev-parse', 'HEAD')) reasons.push(`The files here are not those of ${name}. Check out the tag.`)
@@ -202,21 +203,21 @@ function npm(script: string): void {
   execFileSync('npm', ['run', '--silent', script], { stdio: 'inherit', shell: process.platform === 'win32' })
 }
 
+const COMMANDS = 'owner NAME, prepare VERSION, tag, check TAG, notes TAG or move-major TAG'
+
 function main(): void {
-  const options = { 'dry-run': { type: 'boolean', default: false } } as const
+  const options = { 'dry-run': { type: 'boolean', default: false }, help: { type: 'boolean', default: false } } as const
   const { values, positionals } = parseArgs({ options, allowPositionals: true })
   const [command = '', argument = ''] = positionals
   const isDryRun = values['dry-run']
-  if (command === 'owner') owner(argument)
+  if (values.help) console.log(`The commands are ${COMMANDS}; CONTRIBUTING.md says what for.`)
+  else if (command === 'owner') owner(argument)
   else if (command === 'prepare') prepare(argument)
   else if (command === 'tag') tag(isDryRun)
   else if (command === 'check') check(argument)
   else if (command === 'notes') notes(argument)
   else if (command === 'move-major') moveMajor(argument, isDryRun)
-  else
-    throw new Refusal([
-      `Say what to do: owner NAME, prepare VERSION, tag, check TAG, notes TAG or move-major TAG. Got "${command}".`,
-    ])
+  else throw new Refusal([`Say what to do: ${COMMANDS}. Got "${command}".`])
 }
 
 try {
