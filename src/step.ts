@@ -1,16 +1,14 @@
-import { isSummaryWanted } from './action/publish-result.ts'
 import { runTests } from './action/run-tests.ts'
 import type { Log, World } from './action/world.ts'
 import { eventLoopTurn, systemClock } from './clock.ts'
 import type { StepResult } from './domain/step-result.ts'
-import { keyRedaction } from './domain/without-key.ts'
 import { keepExitQuick } from './quick-exit.ts'
-import { commentBody } from './report/comment.ts'
+import { type CommentOptions, commentBody } from './report/comment.ts'
 import { line, textOf } from './report/inert.ts'
 import { wrongInputsSummary } from './report/wrong-inputs.ts'
 import { openService } from './service/open-service.ts'
 import { jobUrl, readEvent } from './workflow/context.ts'
-import { type Inputs, readInputs, WrongInputs } from './workflow/inputs.ts'
+import { type CommentWishes, type Inputs, readInputs, WrongInputs } from './workflow/inputs.ts'
 import { type RunnerOutput, runnerOutput } from './workflow/output.ts'
 import { readProxies } from './workflow/proxies.ts'
 import { defaultReportFolder, writeReportFolder } from './workflow/report-folder.ts'
@@ -68,14 +66,15 @@ async function realWorld(
     service: await openService(address, systemClock),
     writeReportFiles: (files, runId) =>
       writeReportFolder(files, reportDir ?? defaultReportFolder(env, runId), env, output.log),
-    comment: (result) => comment(result, inputs, env, abort, output.log),
+    comment: (result, options) => comment(result, options, inputs.comment, env, abort, output.log),
   }
 }
 
 /** The comment on the pull request, loaded only where one is wanted: GitHub's client is half of what there is to load. */
 async function comment(
   result: StepResult,
-  { request, comment: { when, key, matrix, token } }: Inputs,
+  options: Pick<CommentOptions, 'redact' | 'hasSummary'>,
+  { when, key, matrix, token }: CommentWishes,
   env: NodeJS.ProcessEnv,
   signal: AbortSignal,
   log: Log,
@@ -83,14 +82,12 @@ async function comment(
   if (when === 'never') return undefined
   const { keepCommentUpToDate } = await import('./workflow/pull-request-comment.ts')
   const { commentRemark, commentWarning } = await import('./workflow/comment-warning.ts')
-  const redact = keyRedaction(request.reports.apiKey)
   const url = jobUrl(env)
   const job = url === undefined ? {} : { job: { url, name: env.GITHUB_JOB ?? '' } }
-  const hasSummary = isSummaryWanted(request.reports, result.verdict)
   const outcome = await keepCommentUpToDate({
     when,
     green: result.verdict.green,
-    body: (marker) => textOf(commentBody(result, { redact, marker, matrix, key, hasSummary, ...job })),
+    body: (marker) => textOf(commentBody(result, { ...options, marker, matrix, key, ...job })),
     token,
     key,
     matrix,

@@ -15,7 +15,9 @@ interface Import {
 
 const FILES = sourceFiles('src')
 const IMPORTS = new Map([...FILES, ...sourceFiles('local-service')].map((file) => [file, importsOf(file)]))
-const ENTRIES = ['main', 'step', 'post', 'settle', 'process-end', 'quick-exit'].map((name) => `src/${name}.ts`)
+const ENTRIES = ['main', 'step', 'post', 'settle', 'process-end', 'quick-exit', 'runner-signals'].map(
+  (name) => `src/${name}.ts`,
+)
 
 function sourceFiles(folder: string): string[] {
   return globSync(`${folder}/**/*.ts`, { cwd: root }).map((file) => file.replaceAll('\\', '/'))

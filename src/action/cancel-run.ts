@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts'
-import { type Failure, ServiceError } from '../domain/errors.ts'
+import { type Failure, isNotFound, ServiceError } from '../domain/errors.ts'
 import { isOver, type Run } from '../domain/run.ts'
 import type { Cancellation } from '../domain/verdict.ts'
 import type { RequestOptions } from '../service/http.ts'
@@ -64,7 +64,7 @@ export async function cancelRun(service: TestService, runId: string, options: Ca
         const isOurDoing = mayHaveCancelled && run.status === 'CANCELLED'
         return { kind: isOurDoing ? 'cancelled' : 'already-over', run }
       }
-      if (isNotFound(answer) && (isRun(run) || !mayBeUnknown)) {
+      if (answer !== false && isNotFound(answer) && (isRun(run) || !mayBeUnknown)) {
         const isGone = !isRun(run) && (run === undefined || isNotFound(run))
         if (isGone) return { kind: 'already-over' }
         if (++notFound >= TRIES_AGAINST_404) return { kind: 'failed', failure: answer }
@@ -103,11 +103,6 @@ function mayMeanOver(failure: Failure): boolean {
 /** The service's word that this run cannot be cancelled: by the interface only one that is queued or running can. */
 function isRefusal(answer: Failure | false): boolean {
   return answer !== false && answer.kind === 'status' && answer.status >= 400 && !isNotFound(answer)
-}
-
-/** The service's word that there is no such run. */
-export function isNotFound(answer: Failure | false | undefined): answer is Failure {
-  return answer !== false && answer !== undefined && answer.kind === 'status' && answer.status === 404
 }
 
 function isFinal(failure: Failure): boolean {

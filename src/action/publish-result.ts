@@ -25,10 +25,9 @@ export async function publishResult(result: StepResult, wishes: ReportWishes, wo
   setOutputs(result, world)
   const redact = keyRedaction(wishes.apiKey)
   const told = resultWithoutKey(result, redact)
-  announce(told, wishes, world)
-  if (isSummaryWanted(wishes, result.verdict)) {
-    world.writeSummary((alreadyBytes) => jobSummary(told, { alreadyBytes }))
-  }
+  const hasSummary = isSummaryWanted(wishes, result.verdict)
+  announce(told, wishes, hasSummary, world)
+  if (hasSummary) world.writeSummary((alreadyBytes) => jobSummary(told, { alreadyBytes }))
   const files = reportFiles(told, redact)
   if (files.length > 0 && result.runId !== undefined) {
     const folder = world.writeReportFiles(files, result.runId)
@@ -36,12 +35,12 @@ export async function publishResult(result: StepResult, wishes: ReportWishes, wo
   }
   // A run that is only started has no result yet, and who waits for it comments on that.
   if (world.abort.aborted || result.ending.kind === 'started') return
-  const commentUrl = await world.comment(told)
+  const commentUrl = await world.comment(told, { redact, hasSummary })
   if (commentUrl !== undefined) world.setOutput('comment-url', commentUrl)
 }
 
 /** Whether this verdict is to be told in the job summary. */
-export function isSummaryWanted({ summary }: ReportWishes, { green }: Verdict): boolean {
+function isSummaryWanted({ summary }: ReportWishes, { green }: Verdict): boolean {
   return summary === 'always' || (summary === 'on-failure' && !green)
 }
 
@@ -59,14 +58,13 @@ function setOutputs({ verdict, run }: StepResult, world: World): void {
 }
 
 /** The verdict comes first: GitHub keeps the first ten annotations of a step. */
-function announce(result: StepResult, wishes: ReportWishes, world: World): void {
+function announce(result: StepResult, wishes: ReportWishes, hasSummary: boolean, world: World): void {
   const { verdict, run } = result
   const title = verdictTitle(result)
   const message = verdictSentence(result)
   if (!verdict.green) {
     world.annotate({ level: 'error', title, message })
-    if (wishes.annotations)
-      for (const annotation of annotations(result, isSummaryWanted(wishes, verdict))) world.annotate(annotation)
+    if (wishes.annotations) for (const annotation of annotations(result, hasSummary)) world.annotate(annotation)
   } else if (run !== undefined && countTestCases(run.testCases ?? []).failed > 0) {
     world.annotate({ level: 'warning', title, message })
   } else {

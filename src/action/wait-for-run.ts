@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts'
-import { type Failure, ServiceError } from '../domain/errors.ts'
+import { type Failure, isNotFound, ServiceError } from '../domain/errors.ts'
 import { isOver, type Run } from '../domain/run.ts'
 import { durationText } from '../report/duration.ts'
 import { failureSentence } from '../report/failure-sentence.ts'
@@ -73,7 +73,7 @@ export async function waitForRun(service: TestService, runId: string, options: W
   function isWorthAnotherPoll(failure: Failure, sentAtMs: number): boolean {
     // Before the service ever answered, a certificate that is not trusted is a matter of set-up.
     if (failure.kind === 'untrusted-certificate') return last !== undefined || options.startedAtMs !== undefined
-    if (failure.kind === 'status' && failure.status === 404) return mayBeUnknownYet(options.startedAtMs, sentAtMs)
+    if (isNotFound(failure)) return mayBeUnknownYet(options.startedAtMs, sentAtMs)
     return isTransient(failure)
   }
 

@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts'
 import type { StepResult } from '../domain/step-result.ts'
 import type { Conclusion } from '../domain/verdict.ts'
 import type { Annotation } from '../report/annotations.ts'
+import type { CommentOptions } from '../report/comment.ts'
 import type { Html, LogLine } from '../report/inert.ts'
 import type { ReportFile } from '../report/report-files.ts'
 import type { TestService } from '../service/test-service.ts'
@@ -54,5 +55,5 @@ export interface World {
   /** Gives back the folder, or undefined where nothing could be written, which it has then warned of. */
   writeReportFiles(files: readonly ReportFile[], runId: string): string | undefined
   /** Keeps the pull request comment up to date, where one is wanted; gives back its address. */
-  comment(result: StepResult): Promise<string | undefined>
+  comment(result: StepResult, options: Pick<CommentOptions, 'redact' | 'hasSummary'>): Promise<string | undefined>
 }

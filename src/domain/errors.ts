@@ -38,3 +38,8 @@ export class ServiceError extends Error {
     this.failure = failure
   }
 }
+
+/** The word that there is no such thing: of a run, that the service does not know it, or not any more. */
+export function isNotFound(failure: Failure | undefined): boolean {
+  return failure?.kind === 'status' && failure.status === 404
+}

@@ -2,6 +2,7 @@ import type { StepResult } from '../domain/step-result.ts'
 import { type CaseTable, caseTable, hasDurations } from './case-table.ts'
 import { countsOf } from './headline.ts'
 import { cellHtml, type Html, html, textOf, uncutHtml } from './inert.ts'
+import { sizeOnWindows } from './size-on-windows.ts'
 import { countsLine, factsLine, headlineLine, incompleteWarning, notAllShownWarning, story } from './summary-head.ts'
 import { type Section, sectionFoot, sectionHead, summarySections } from './summary-sections.ts'
 
@@ -92,8 +93,6 @@ function fitted(sections: readonly Section[], table: CaseTable, room: Room): { t
   return { tables, room: { bytes, rows } }
 }
 
-/** On Windows every `\n` becomes two bytes, after GitHub has counted. */
 function sizeBytes(html: Html): number {
-  const text = textOf(html)
-  return Buffer.byteLength(text) + text.split('\n').length - 1
+  return sizeOnWindows(Buffer.from(textOf(html)))
 }

@@ -1,3 +1,4 @@
+import { isNotFound } from '../domain/errors.ts'
 import { type Counts, countTestCases, isOver, type Run } from '../domain/run.ts'
 import type { StepResult } from '../domain/step-result.ts'
 import type { Cancellation, Ending } from '../domain/verdict.ts'
@@ -135,7 +136,7 @@ function stage(
 
 /** The service has just said that there is no such run. */
 function isUnknownToService(ending: Ending): boolean {
-  return ending.kind === 'gave-up' && ending.failure.kind === 'status' && ending.failure.status === 404
+  return ending.kind === 'gave-up' && isNotFound(ending.failure)
 }
 
 /** What the step did about a run that it leaves, and what a person may have to do. */

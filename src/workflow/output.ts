@@ -3,6 +3,7 @@ import { error, info, setOutput, warning } from '@actions/core'
 import type { Outputs, World } from '../action/world.ts'
 import type { Annotation } from '../report/annotations.ts'
 import { line, textOf } from '../report/inert.ts'
+import { sizeOnWindows } from '../report/size-on-windows.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -51,10 +52,3 @@ export function runnerOutput(env: Environment): RunnerOutput {
     },
   }
 }
-
-/** With each line end as two bytes, which it becomes there once GitHub has counted. */
-function sizeOnWindows(text: Buffer): number {
-  return text.reduce((bytes, byte) => bytes + (byte === LINE_FEED ? 1 : 0), text.length)
-}
-
-const LINE_FEED = 0x0a
