@@ -1,8 +1,8 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Ended } from '../test/support/runner-ended.ts'
 import { type ScenarioOptions, scenario } from '../test/support/scenario.ts'
+import type { Ended } from '../tools/runner-emulator/ended.ts'
 
 /** What a process noted about itself, times counted from its start. */
 export interface Observations {

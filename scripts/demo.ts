@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 import { styleText } from 'node:util'
-import { ConfigurationError } from '../local-service/configuration.ts'
-import { readManifest } from '../test/support/runner-manifest.ts'
+import { ConfigurationError } from '../local-service/src/configuration.ts'
+import { readManifest } from '../tools/runner-emulator/manifest.ts'
 import { DEMO_USAGE, parseDemoArguments } from './demo-options.ts'
 import { FolderInUse, runDemo } from './run-demo.ts'
 

@@ -2,8 +2,8 @@ import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSyn
 import { constants, tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { startLocalService } from '../local-service/local-service.ts'
-import { type Ended, prepareStep, type RunningStage, type Step } from '../test/support/runner.ts'
+import { startLocalService } from '../local-service/src/local-service.ts'
+import { type Ended, prepareStep, type RunningStage, type Step } from '../tools/runner-emulator/runner.ts'
 import type { DemoOptions } from './demo-options.ts'
 import { LogPainter, type Style } from './log-painter.ts'
 import { renderSummaryPage } from './render-summary.ts'
@@ -101,9 +101,9 @@ function linesAbout(step: Step): string[] {
 }
 
 async function cancelWhenAsked(main: RunningStage, afterMs: number | undefined, stop: AbortSignal): Promise<void> {
-  const isOver = new AbortController()
-  void main.ended().then(() => isOver.abort())
-  await delay(afterMs ?? LONGEST_DELAY_MS, undefined, { signal: AbortSignal.any([stop, isOver.signal]) }).catch(
+  const isTerminal = new AbortController()
+  void main.ended().then(() => isTerminal.abort())
+  await delay(afterMs ?? LONGEST_DELAY_MS, undefined, { signal: AbortSignal.any([stop, isTerminal.signal]) }).catch(
     () => {},
   )
   if (main.isRunning) await main.cancel()

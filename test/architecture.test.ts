@@ -14,8 +14,8 @@ interface Import {
 }
 
 const FILES = sourceFiles('src')
-const IMPORTS = new Map([...FILES, ...sourceFiles('local-service')].map((file) => [file, importsOf(file)]))
-const ENTRIES = ['main', 'step', 'post', 'settle', 'process-end', 'quick-exit', 'runner-signals'].map(
+const IMPORTS = new Map([...FILES, ...sourceFiles('local-service/src')].map((file) => [file, importsOf(file)]))
+const ENTRIES = ['main', 'run-step', 'post', 'cancel-leftover-run', 'process-exit', 'v8-flags', 'runner-signals'].map(
   (name) => `src/${name}.ts`,
 )
 
@@ -74,17 +74,17 @@ const filesMatching = (files: readonly string[], pattern: RegExp) => files.filte
 describe('the layers', () => {
   /** What each layer may load, and what it may take the types of besides. */
   const LAYERS: Record<string, { readonly loads: readonly string[]; readonly types?: readonly string[] }> = {
-    domain: { loads: ['domain'] },
+    outcome: { loads: ['outcome'] },
     clock: { loads: ['node:timers/promises'] },
     version: { loads: [] },
-    report: { loads: ['report', 'domain'] },
-    service: { loads: ['service', 'domain', 'clock', 'version', 'undici'] },
-    action: { loads: ['action', 'service', 'report', 'domain', 'clock'] },
-    workflow: {
-      loads: ['workflow', 'report', 'service', 'domain', 'clock', 'version', '@actions', 'node'],
+    report: { loads: ['report', 'outcome'] },
+    service: { loads: ['service', 'outcome', 'clock', 'version', 'undici'] },
+    action: { loads: ['action', 'service', 'report', 'outcome', 'clock'] },
+    github: {
+      loads: ['github', 'report', 'service', 'outcome', 'clock', 'version', '@actions', 'node'],
       types: ['action'],
     },
-    entry: { loads: ['entry', 'workflow', 'action', 'service', 'report', 'domain', 'clock', 'node:v8'] },
+    entry: { loads: ['entry', 'github', 'action', 'service', 'report', 'outcome', 'clock', 'node:v8'] },
   }
 
   /** The layer of a file; the module of Node's own, the scope or the name of a package. */
@@ -140,12 +140,12 @@ describe('the import lines', () => {
 describe('what is loaded', () => {
   it("with post is never GitHub's client", () => {
     const reached = reachedFrom('src/post.ts', ['static', 'dynamic'])
-    expect(reached).toContain('src/settle.ts')
+    expect(reached).toContain('src/cancel-leftover-run.ts')
     expect(reached).not.toContain('@actions/github')
   })
 
   it("with main is GitHub's client only where a comment is wanted", () => {
-    expect(reachedFrom('src/step.ts', ['static'])).not.toContain('@actions/github')
+    expect(reachedFrom('src/run-step.ts', ['static'])).not.toContain('@actions/github')
     expect(reachedFrom('src/main.ts', ['static', 'dynamic'])).toContain('@actions/github')
     const importers = FILES.flatMap((file) => IMPORTS.get(file) ?? []).filter(({ of }) => of === '@actions/github')
     expect(new Set(importers.map(({ kind }) => kind))).toEqual(new Set(['dynamic']))
@@ -159,7 +159,7 @@ describe('what is loaded', () => {
   })
 
   it('of undici is its connections alone, unless there is a proxy', () => {
-    for (const entry of ['src/step.ts', 'src/settle.ts']) {
+    for (const entry of ['src/run-step.ts', 'src/cancel-leftover-run.ts']) {
       expect(reachedFrom(entry, ['static'])).toContain('undici/lib/dispatcher/pool.js')
       expect(reachedFrom(entry, ['static'])).not.toContain('undici')
       expect(reachedFrom(entry, ['static', 'dynamic'])).toContain('undici')
@@ -168,16 +168,16 @@ describe('what is loaded', () => {
 })
 
 describe('effects', () => {
-  it('of the process are known to the entries and the workflow folder alone', () => {
+  it('of the process are known to the entries and the github folder alone', () => {
     const files = filesMatching(FILES, /\bprocess\s*[.[]|[=(]\s*process\b|node:process/)
     expect(files).toContain('src/main.ts')
-    expect(files.filter((file) => !['entry', 'workflow'].includes(layerOf(file)))).toEqual([])
+    expect(files.filter((file) => !['entry', 'github'].includes(layerOf(file)))).toEqual([])
   })
 
   it('of time are known to the clock, and to the end of the process', () => {
     const time =
       /\bDate\.now\b|\bnew Date\(\s*\)|\bperformance\s*\.|\bset(Timeout|Interval|Immediate)\b|\bAbortSignal\.timeout\b|\bhrtime\b|node:timers/
-    expect(filesMatching(FILES, time).toSorted()).toEqual(['src/clock.ts', 'src/process-end.ts'])
+    expect(filesMatching(FILES, time).toSorted()).toEqual(['src/clock.ts', 'src/process-exit.ts'])
   })
 
   it('of chance come from the entries alone', () => {

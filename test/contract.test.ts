@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { withTables } from '../scripts/readme-tables.ts'
-import { DEFAULTS, readInputs } from '../src/workflow/inputs.ts'
+import { DEFAULTS, readInputs } from '../src/github/inputs.ts'
+import { contextsOf, githubContext } from '../tools/runner-emulator/contexts.ts'
+import { renderTemplate } from '../tools/runner-emulator/expressions.ts'
 import { inputVariables, linesWrittenBy, withEnvironment } from './support/process-effects.ts'
-import { contextsOf, githubContext } from './support/runner-contexts.ts'
-import { renderTemplate } from './support/runner-expressions.ts'
 
 // What the action promises its users, written down a second time by hand: names and defaults are fixed, and a change
 // here is a new major version.

@@ -1,14 +1,14 @@
 import { execFileSync } from 'node:child_process'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { textOf } from '../src/report/inert.ts'
-import { parseEnvOverrides } from '../src/workflow/env-overrides.ts'
+import { parseEnvOverrides } from '../src/github/env-overrides.ts'
+import { render } from '../src/report/safe-text.ts'
 import { scenario } from './support/scenario.ts'
 
 // Windows as far as any machine shows it: its paths through Node's own rules for them, its signals as Node raises them
 // there. The real thing runs in the workflow CI.
 
-const INPUTS = new URL('../src/workflow/inputs.ts', import.meta.url).href
-const REPORT_FOLDER = new URL('../src/workflow/report-folder.ts', import.meta.url).href
+const INPUTS = new URL('../src/github/inputs.ts', import.meta.url).href
+const REPORT_FOLDER = new URL('../src/github/report-files.ts', import.meta.url).href
 
 /** Code for `--import`: from here on `node:path` is what it is on Windows. */
 const WINDOWS_PATHS = `
@@ -86,7 +86,7 @@ describe('on Windows, where a cancel comes as SIGINT and then as SIGBREAK', () =
 test('lines of env-overrides may end as on Windows', () => {
   const sentences: string[] = []
   const overrides = parseEnvOverrides('A=1\r\n# a comment\r\nB="two words"\r\n', (sentence) => {
-    sentences.push(textOf(sentence))
+    sentences.push(render(sentence))
     return undefined
   })
   expect(sentences).toEqual([])

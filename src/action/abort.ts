@@ -19,7 +19,7 @@ export class StepCancelled extends Error {
 }
 
 /** The reason of an aborted signal that main made. */
-export function whyCancelled(signal: AbortSignal): StepCancelled {
+export function cancelReason(signal: AbortSignal): StepCancelled {
   return signal.reason as StepCancelled
 }
 

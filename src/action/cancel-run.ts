@@ -1,12 +1,12 @@
 import type { Clock } from '../clock.ts'
-import { type Failure, isNotFound, ServiceError } from '../domain/errors.ts'
-import { isOver, type Run } from '../domain/run.ts'
-import type { Cancellation } from '../domain/verdict.ts'
+import { type Failure, isNotFound, ServiceError } from '../outcome/failure.ts'
+import { isTerminal, type Run } from '../outcome/run.ts'
+import type { Cancellation } from '../outcome/verdict.ts'
 import type { RequestOptions } from '../service/http.ts'
 import { backoffMs, isTransient, mayHaveStarted as mayHaveBeenTaken } from '../service/retry.ts'
 import { isUsableRunId, type TestService } from '../service/test-service.ts'
-import { whyCancelled } from './abort.ts'
-import { mayBeUnknownYet } from './fresh-run.ts'
+import { cancelReason } from './abort.ts'
+import { isWithinNotFoundGrace } from './not-found-grace.ts'
 
 export interface CancelOptions {
   readonly clock: Clock
@@ -48,28 +48,29 @@ export async function cancelRun(service: TestService, runId: string, options: Ca
 
   for (let attempt = 1; ; attempt++) {
     if (signal.aborted) {
-      deadlineMs = whyCancelled(abort).cancelDeadlineMs
+      deadlineMs = cancelReason(abort).cancelDeadlineMs
       signal = new AbortController().signal
       attempt = 1
     }
     if (deadlineMs - clock.now() <= (attempt === 1 ? 0 : SHORTEST_TRY_MS)) break
-    const mayBeUnknown = mayBeUnknownYet(startedAtMs, clock.now())
-    const answer = await tellFailure(() => cancel(runId, patience()))
+    const mayBeUnknown = isWithinNotFoundGrace(startedAtMs, clock.now())
+    const answer = await toFailure(() => cancel(runId, patience()))
     if (answer === true) return { kind: 'cancelled' }
     if (answer !== false) mayHaveCancelled ||= mayHaveBeenTaken(answer)
     if (answer === false || mayMeanOver(answer)) {
-      const run = isUsableRunId(runId) ? await tellFailure(() => service.get(runId, patience())) : undefined
+      const run = isUsableRunId(runId) ? await toFailure(() => service.get(runId, patience())) : undefined
       if (isRun(run)) options.onRun?.(run)
-      if (isRun(run) && isOver(run)) {
+      if (isRun(run) && isTerminal(run)) {
         const isOurDoing = mayHaveCancelled && run.status === 'CANCELLED'
-        return { kind: isOurDoing ? 'cancelled' : 'already-over', run }
+        return { kind: isOurDoing ? 'cancelled' : 'already-finished', run }
       }
       if (answer !== false && isNotFound(answer) && (isRun(run) || !mayBeUnknown)) {
         const isGone = !isRun(run) && (run === undefined || isNotFound(run))
-        if (isGone) return { kind: 'already-over' }
+        if (isGone) return { kind: 'already-finished' }
         if (++notFound >= TRIES_AGAINST_404) return { kind: 'failed', failure: answer }
       }
-      if (isRefusal(answer) && !mayBeGoing(run) && ++refused >= TRIES_AGAINST_REFUSAL) return { kind: 'already-over' }
+      if (isRefusal(answer) && !mayBeGoing(run) && ++refused >= TRIES_AGAINST_REFUSAL)
+        return { kind: 'already-finished' }
     }
     lastFailure = answer === false ? undefined : answer
     if (lastFailure !== undefined && isFinal(lastFailure)) break
@@ -96,7 +97,7 @@ function mayBeGoing(look: Run | Failure | undefined): boolean {
 
 /** An answer about the run's state, not about the caller: the run may be over already. */
 function mayMeanOver(failure: Failure): boolean {
-  if (failure.kind === 'broken-answer') return true
+  if (failure.kind === 'invalid-response') return true
   return failure.kind === 'status' && !isTransient(failure) && !isFinal(failure)
 }
 
@@ -110,10 +111,10 @@ function isFinal(failure: Failure): boolean {
 }
 
 function isRun(answer: Run | Failure | undefined): answer is Run {
-  return answer !== undefined && 'statusText' in answer
+  return answer !== undefined && 'rawStatus' in answer
 }
 
-async function tellFailure<T>(request: () => Promise<T>): Promise<T | Failure> {
+async function toFailure<T>(request: () => Promise<T>): Promise<T | Failure> {
   try {
     return await request()
   } catch (error) {

@@ -1,12 +1,12 @@
 import type { Clock } from '../clock.ts'
-import { type Failure, ServiceError } from '../domain/errors.ts'
-import type { Order } from '../domain/order.ts'
+import { type Failure, ServiceError } from '../outcome/failure.ts'
+import type { StartParameters } from '../outcome/start-parameters.ts'
 import { durationText } from '../report/duration.ts'
 import { failureSentence } from '../report/failure-sentence.ts'
-import { line } from '../report/inert.ts'
+import { logLine } from '../report/safe-text.ts'
 import { backoffMs, mayHaveStarted, startMayRepeatForMs } from '../service/retry.ts'
 import type { TestService } from '../service/test-service.ts'
-import { onAbort, whyCancelled } from './abort.ts'
+import { cancelReason, onAbort } from './abort.ts'
 import type { Log } from './world.ts'
 
 export type StartEnd =
@@ -31,12 +31,16 @@ const BACKOFF = { firstMs: 1_000, longestMs: 15_000 }
  * Starts at most one run. The request is sent again only where the service provably did not take the one before.
  * When the step is cancelled, a request that is already out is still awaited for a while, for the id is in its answer.
  */
-export async function startRun(service: TestService, order: Order, options: StartOptions): Promise<StartEnd> {
+export async function startRun(
+  service: TestService,
+  parameters: StartParameters,
+  options: StartOptions,
+): Promise<StartEnd> {
   const { clock, random, log, abort } = options
   const begunMs = clock.now()
   for (let attempt = 1; ; attempt++) {
     if (abort.aborted) return { kind: 'aborted', mayHaveStarted: false }
-    const end = await startOnce(service, order, clock, abort)
+    const end = await startOnce(service, parameters, clock, abort)
     if (end.kind === 'started') return end
     if (abort.aborted) return { kind: 'aborted', mayHaveStarted: mayHaveStarted(end.failure) }
 
@@ -46,7 +50,7 @@ export async function startRun(service: TestService, order: Order, options: Star
     if (attempt === 1) {
       const limit = durationText(untilMs - begunMs)
       log.info(
-        line`The run was not started yet, trying again for up to ${limit}. ${failureSentence(end.failure, 'start')}`,
+        logLine`The run was not started yet, trying again for up to ${limit}. ${failureSentence(end.failure, 'start')}`,
       )
     }
     await clock.sleep(pauseMs, abort)
@@ -55,19 +59,19 @@ export async function startRun(service: TestService, order: Order, options: Star
 
 async function startOnce(
   service: TestService,
-  order: Order,
+  parameters: StartParameters,
   clock: Clock,
   abort: AbortSignal,
 ): Promise<Extract<StartEnd, { kind: 'started' | 'failed' }>> {
   const patience = new AbortController()
   const forget = onAbort(abort, () => {
-    const grace = clock.timeout(whyCancelled(abort).startDeadlineMs - clock.now())
+    const grace = clock.timeout(cancelReason(abort).startDeadlineMs - clock.now())
     onAbort(grace, () => patience.abort())
   })
   try {
     return {
       kind: 'started',
-      runId: await service.start(order, { signal: patience.signal, signalUntilSent: abort }),
+      runId: await service.start(parameters, { signal: patience.signal, signalUntilSent: abort }),
     }
   } catch (error) {
     if (error instanceof ServiceError) return { kind: 'failed', failure: error.failure }

@@ -1,12 +1,12 @@
 import type { Clock } from '../clock.ts'
-import { type Failure, isNotFound, ServiceError } from '../domain/errors.ts'
-import { isOver, type Run } from '../domain/run.ts'
+import { type Failure, isNotFound, ServiceError } from '../outcome/failure.ts'
+import { isTerminal, type Run } from '../outcome/run.ts'
 import { durationText } from '../report/duration.ts'
 import { failureSentence } from '../report/failure-sentence.ts'
-import { line } from '../report/inert.ts'
+import { logLine } from '../report/safe-text.ts'
 import { backoffMs, isTransient } from '../service/retry.ts'
 import type { TestService } from '../service/test-service.ts'
-import { mayBeUnknownYet } from './fresh-run.ts'
+import { isWithinNotFoundGrace } from './not-found-grace.ts'
 import { adaptivePauseMs } from './poll-schedule.ts'
 import type { Log } from './world.ts'
 
@@ -34,7 +34,7 @@ export interface WaitOptions {
 
 const BACKOFF = { firstMs: 1_000, longestMs: 30_000 }
 const FAILING_LIMIT_MS = 300_000
-const SIGN_OF_LIFE_MS = 60_000
+const HEARTBEAT_MS = 60_000
 /** The last poll, sent at the deadline, gets this long. */
 const LAST_POLL_LIMIT_MS = 10_000
 /** A poll before it ends at the deadline, so that one that hangs is not the last; sent just before, it gets this long. */
@@ -44,7 +44,7 @@ const SHORTEST_POLL_LIMIT_MS = 1_000
 export async function waitForRun(service: TestService, runId: string, options: WaitOptions): Promise<WaitEnd> {
   const { clock, random, log, abort, deadlineMs } = options
   const begunMs = clock.now()
-  const pace = random()
+  const jitter = random()
   let last: Run | undefined
   let warnedOfUnknown = false
   let failing: { readonly sinceMs: number; isTold: boolean; polls: number; failure: Failure } | undefined
@@ -54,16 +54,16 @@ export async function waitForRun(service: TestService, runId: string, options: W
   const soFar = () => (last === undefined ? {} : { run: last })
 
   function note(run: Run): void {
-    if (failing?.isTold) log.info(line`Run ${runId}: the service answers again.`)
-    if (run.statusText !== last?.statusText) {
-      log.info(line`Run ${runId}: ${run.statusText}`)
+    if (failing?.isTold) log.info(logLine`Run ${runId}: the service answers again.`)
+    if (run.rawStatus !== last?.rawStatus) {
+      log.info(logLine`Run ${runId}: ${run.rawStatus}`)
       lastWordMs = clock.now()
       options.onStatus(run)
     }
-    if (run.status === 'UNKNOWN' && !isOver(run) && !warnedOfUnknown) {
+    if (run.status === 'UNKNOWN' && !isTerminal(run) && !warnedOfUnknown) {
       warnedOfUnknown = true
       log.warning(
-        line`Run ${runId} has the status ${run.statusText}, which this version of the action does not know. Waiting on, since it has no finishing time yet.`,
+        logLine`Run ${runId} has the status ${run.rawStatus}, which this version of the action does not know. Waiting on, since it has no finishing time yet.`,
       )
     }
     failing = undefined
@@ -73,33 +73,35 @@ export async function waitForRun(service: TestService, runId: string, options: W
   function isWorthAnotherPoll(failure: Failure, sentAtMs: number): boolean {
     // Before the service ever answered, a certificate that is not trusted is a matter of set-up.
     if (failure.kind === 'untrusted-certificate') return last !== undefined || options.startedAtMs !== undefined
-    if (isNotFound(failure)) return mayBeUnknownYet(options.startedAtMs, sentAtMs)
+    if (isNotFound(failure)) return isWithinNotFoundGrace(options.startedAtMs, sentAtMs)
     return isTransient(failure)
   }
 
   async function pause(pauseMs: number): Promise<void> {
     const untilMs = clock.now() + pauseMs
     while (!abort.aborted && clock.now() < untilMs) {
-      await clock.sleep(Math.min(untilMs, lastWordMs + SIGN_OF_LIFE_MS) - clock.now(), abort)
-      if (abort.aborted || clock.now() < lastWordMs + SIGN_OF_LIFE_MS) continue
+      await clock.sleep(Math.min(untilMs, lastWordMs + HEARTBEAT_MS) - clock.now(), abort)
+      if (abort.aborted || clock.now() < lastWordMs + HEARTBEAT_MS) continue
       lastWordMs = clock.now()
       const waited = durationText(clock.now() - begunMs)
       if (failing === undefined) {
-        log.info(line`Run ${runId}: still ${last?.statusText ?? 'waiting'} after ${waited}.`)
+        log.info(logLine`Run ${runId}: still ${last?.rawStatus ?? 'waiting'} after ${waited}.`)
       } else {
-        log.info(line`Run ${runId}: still not to be read after ${waited}. ${failureSentence(failing.failure, 'poll')}`)
+        log.info(
+          logLine`Run ${runId}: still not to be read after ${waited}. ${failureSentence(failing.failure, 'poll')}`,
+        )
         failing.isTold = true
       }
     }
   }
 
   /** The first failure of a row is told, but a service that fails every other poll must not fill the log. */
-  function noteTrouble(failure: Failure): { readonly sinceMs: number } {
+  function onPollFailed(failure: Failure): { readonly sinceMs: number } {
     if (failing === undefined) {
       const nowMs = clock.now()
-      const isTold = nowMs - lastTroubleToldMs >= SIGN_OF_LIFE_MS
+      const isTold = nowMs - lastTroubleToldMs >= HEARTBEAT_MS
       if (isTold) {
-        log.info(line`Run ${runId}: could not be read, trying again. ${failureSentence(failure, 'poll')}`)
+        log.info(logLine`Run ${runId}: could not be read, trying again. ${failureSentence(failure, 'poll')}`)
         lastTroubleToldMs = lastWordMs = nowMs
       }
       failing = { sinceMs: nowMs, isTold, polls: 0, failure }
@@ -117,20 +119,20 @@ export async function waitForRun(service: TestService, runId: string, options: W
       const limitMs = isLast ? LAST_POLL_LIMIT_MS : Math.max(SHORTEST_POLL_LIMIT_MS, deadlineMs - sentAtMs)
       const run = await service.get(runId, { signal: abort, limitMs })
       note(run)
-      if (isOver(run)) return { kind: 'finished', run }
+      if (isTerminal(run)) return { kind: 'finished', run }
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
       const { failure } = error
       if (abort.aborted) continue
       if (!isWorthAnotherPoll(failure, sentAtMs)) return { kind: 'gave-up', failure, ...soFar() }
-      const { sinceMs } = noteTrouble(failure)
+      const { sinceMs } = onPollFailed(failure)
       if (clock.now() - sinceMs >= FAILING_LIMIT_MS) return { kind: 'gave-up', failure, ...soFar() }
     }
     if (isLast) return { kind: 'timed-out', ...soFar(), ...(failing && { failure: failing.failure }) }
     const nowMs = clock.now()
     const pauseMs =
       failing === undefined
-        ? (options.pollIntervalMs ?? adaptivePauseMs(nowMs - begunMs, pace))
+        ? (options.pollIntervalMs ?? adaptivePauseMs(nowMs - begunMs, jitter))
         : Math.min(
             backoffMs(failing.polls, failing.failure, random, BACKOFF),
             failing.sinceMs + FAILING_LIMIT_MS - nowMs,

@@ -1,10 +1,10 @@
 import type { Clock } from '../clock.ts'
-import type { StepResult } from '../domain/step-result.ts'
-import type { Conclusion } from '../domain/verdict.ts'
+import type { StepResult } from '../outcome/step-result.ts'
+import type { Conclusion } from '../outcome/verdict.ts'
 import type { Annotation } from '../report/annotations.ts'
-import type { CommentOptions } from '../report/comment.ts'
-import type { Html, LogLine } from '../report/inert.ts'
+import type { CommentOptions } from '../report/comment-body.ts'
 import type { ReportFile } from '../report/report-files.ts'
+import type { Html, LogLine } from '../report/safe-text.ts'
 import type { TestService } from '../service/test-service.ts'
 
 /** Lines for the person who reads the step's log. */
@@ -32,10 +32,10 @@ export interface Outputs {
 /** What main leaves for post, which runs even where main was killed. */
 export interface RunState {
   startAttempted(): void
-  /** The run is going, and post has to cancel it unless `settled` comes. */
-  runGoing(runId: string): void
+  /** The run is going, and post has to cancel it unless `done` comes. */
+  runStarted(runId: string): void
   /** Nothing is left for post to do. */
-  settled(): void
+  done(): void
 }
 
 /** The effects that the action has on the world outside: all of them, and nothing is done but through them. */

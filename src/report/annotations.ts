@@ -1,9 +1,9 @@
-import { countTestCases, type TestCase } from '../domain/run.ts'
-import type { StepResult } from '../domain/step-result.ts'
+import { countTestCases, type TestCase } from '../outcome/run.ts'
+import type { StepResult } from '../outcome/step-result.ts'
 import { casesWith, FAILING } from './cases-by-outcome.ts'
 import { durationText } from './duration.ts'
-import { type LogLine, line, phrase } from './inert.ts'
-import { short, shownTitle } from './visible-text.ts'
+import { fragment, type LogLine, logLine } from './safe-text.ts'
+import { shownTitle, truncate } from './visible-text.ts'
 
 export interface Annotation {
   readonly level: 'error' | 'warning'
@@ -25,18 +25,18 @@ const TITLES: Readonly<Partial<Record<TestCase['outcome'], string>>> = {
 /** What follows the verdict's own annotation: the first failing test cases, then how many more there are, and where. */
 export function annotations({ run, verdict }: StepResult, hasSummary: boolean): Annotation[] {
   const testCases = run?.testCases ?? []
-  const level = verdict.green ? 'warning' : 'error'
+  const level = verdict.success ? 'warning' : 'error'
   const shown: Annotation[] = casesWith(FAILING, testCases)
     .slice(0, CASES_SHOWN)
     .map((testCase) => ({ level, title: TITLES[testCase.outcome] ?? 'Test failed', message: messageOf(testCase) }))
   const more = countTestCases(testCases).failed - shown.length
   if (more === 0) return shown
-  const them = more === 1 ? phrase`test case` : phrase`test cases`
-  const where = hasSummary ? phrase`; the job summary lists what did not pass` : phrase``
-  return [...shown, { level, title: 'More failed tests', message: line`${more} more ${them} failed${where}.` }]
+  const them = more === 1 ? fragment`test case` : fragment`test cases`
+  const where = hasSummary ? fragment`; the job summary lists what did not pass` : fragment``
+  return [...shown, { level, title: 'More failed tests', message: logLine`${more} more ${them} failed${where}.` }]
 }
 
 function messageOf({ title, status, durationMs }: TestCase): LogLine {
-  const time = durationMs === undefined ? phrase`` : phrase` after ${durationText(durationMs)}`
-  return line`${short(shownTitle(title), TITLE_LIMIT_CHARS)}: ${status}${time}`
+  const time = durationMs === undefined ? fragment`` : fragment` after ${durationText(durationMs)}`
+  return logLine`${truncate(shownTitle(title), TITLE_LIMIT_CHARS)}: ${status}${time}`
 }

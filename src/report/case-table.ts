@@ -1,10 +1,10 @@
-import type { Outcome, TestCase } from '../domain/run.ts'
+import type { Outcome, TestCase } from '../outcome/run.ts'
 import { durationText } from './duration.ts'
-import { type cellHtml, type Html, html, type uncutHtml } from './inert.ts'
-import { short, shownTitle } from './visible-text.ts'
+import { type cellHtml, type Html, html, type untruncatedHtml } from './safe-text.ts'
+import { shownTitle, truncate } from './visible-text.ts'
 
 /** How a cell takes text: cut for pages with limits, whole for files. */
-export type Cell = typeof cellHtml | typeof uncutHtml
+export type Cell = typeof cellHtml | typeof untruncatedHtml
 
 // Words beside every sign: neither colour nor a picture says anything alone.
 const STATUS: Readonly<Record<Exclude<Outcome, 'other'>, Html>> = {
@@ -43,7 +43,7 @@ export function caseTable(withDuration: boolean, cell: Cell): CaseTable {
 }
 
 function statusOf({ outcome, status }: TestCase): Html {
-  return outcome === 'other' ? html`❔ ${short(status, STATUS_LIMIT_CHARS)}` : STATUS[outcome]
+  return outcome === 'other' ? html`❔ ${truncate(status, STATUS_LIMIT_CHARS)}` : STATUS[outcome]
 }
 
 function durationOf({ durationMs }: TestCase): Html {

@@ -1,4 +1,4 @@
-import { OUTCOMES, type Outcome, type TestCase } from '../domain/run.ts'
+import { OUTCOMES, type Outcome, type TestCase } from '../outcome/run.ts'
 
 /** What counts as failed: the same three as `Counts.failed`, in the order of reports. */
 export const FAILING: readonly Outcome[] = ['failed', 'timed-out', 'interrupted']

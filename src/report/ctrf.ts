@@ -1,6 +1,6 @@
-import { countTestCases, type Outcome, runDurationMs, type TestCase } from '../domain/run.ts'
-import type { StepResult } from '../domain/step-result.ts'
-import { json, textOf } from './inert.ts'
+import { countTestCases, type Outcome, runDurationMs, type TestCase } from '../outcome/run.ts'
+import type { StepResult } from '../outcome/step-result.ts'
+import { json, render } from './safe-text.ts'
 import { shownTitle, visible } from './visible-text.ts'
 
 // The Common Test Report Format, https://ctrf.io, as the schema 0.0 of the `ctrf` package has it.
@@ -28,7 +28,7 @@ export function* ctrf(result: StepResult): Iterable<string> {
 "tool": {"name": "test-run-service"},
 "summary": ${text(summaryOf(result))},
 "environment": ${text(environmentOf(result))},
-"extra": ${text({ runStatus: run && visible(run.statusText) })},
+"extra": ${text({ runStatus: run && visible(run.rawStatus) })},
 "tests": [`
   for (let start = 0; start < testCases.length; start += CASES_PER_CHUNK) {
     const tests = testCases.slice(start, start + CASES_PER_CHUNK).map((testCase) => text(testOf(testCase)))
@@ -46,8 +46,8 @@ function summaryOf({ run }: StepResult) {
   return { tests: total, passed, failed, skipped, pending: 0, other, flaky: byOutcome.flaky, start, stop, duration }
 }
 
-function environmentOf({ run, order, startedHere }: StepResult) {
-  const { branch, environment } = startedHere ? order : {}
+function environmentOf({ run, parameters, ownsRun }: StepResult) {
+  const { branch, environment } = ownsRun ? parameters : {}
   const branchName = run?.branchName ?? branch
   return {
     branchName: branchName && visible(branchName),
@@ -67,5 +67,5 @@ function testOf({ title, status, outcome, durationMs }: TestCase) {
 }
 
 function text(value: unknown): string {
-  return textOf(json(value))
+  return render(json(value))
 }

@@ -1,17 +1,17 @@
-import { type Phrase, phrase } from './inert.ts'
+import { type Fragment, fragment } from './safe-text.ts'
 
 /** A length of time as people say it: `340 ms`, `1.2 s`, `3 min 4 s`, `2 h 5 min`. */
-export function durationText(ms: number): Phrase {
+export function durationText(ms: number): Fragment {
   const wholeMs = Math.round(Math.max(0, ms))
-  if (wholeMs < 1000) return phrase`${wholeMs} ms`
+  if (wholeMs < 1000) return fragment`${wholeMs} ms`
   const tenths = Math.round(wholeMs / 100)
-  if (tenths < 600) return phrase`${tenths / 10} s`
+  if (tenths < 600) return fragment`${tenths / 10} s`
   const seconds = Math.round(wholeMs / 1000)
-  if (seconds < 3600) return twoUnits(Math.floor(seconds / 60), phrase`min`, seconds % 60, phrase`s`)
+  if (seconds < 3600) return twoUnits(Math.floor(seconds / 60), fragment`min`, seconds % 60, fragment`s`)
   const minutes = Math.round(seconds / 60)
-  return twoUnits(Math.floor(minutes / 60), phrase`h`, minutes % 60, phrase`min`)
+  return twoUnits(Math.floor(minutes / 60), fragment`h`, minutes % 60, fragment`min`)
 }
 
-function twoUnits(large: number, largeUnit: Phrase, small: number, smallUnit: Phrase): Phrase {
-  return small === 0 ? phrase`${large} ${largeUnit}` : phrase`${large} ${largeUnit} ${small} ${smallUnit}`
+function twoUnits(large: number, largeUnit: Fragment, small: number, smallUnit: Fragment): Fragment {
+  return small === 0 ? fragment`${large} ${largeUnit}` : fragment`${large} ${largeUnit} ${small} ${smallUnit}`
 }

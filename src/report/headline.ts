@@ -1,19 +1,19 @@
-import { type Counts, countTestCases } from '../domain/run.ts'
-import type { StepResult } from '../domain/step-result.ts'
+import { type Counts, countTestCases } from '../outcome/run.ts'
+import type { StepResult } from '../outcome/step-result.ts'
 import { durationText } from './duration.ts'
-import { line, type Phrase, phrase, textOf } from './inert.ts'
+import { type Fragment, fragment, logLine, render } from './safe-text.ts'
 
 /** The verdict at a glance. Words and numbers of ours alone, so it may stand in Markdown. */
 export interface Headline {
-  readonly sign: Phrase
-  readonly title: Phrase
+  readonly sign: Fragment
+  readonly title: Fragment
   /** To follow the title at once: `: 3 of 40`. */
-  readonly counts: Phrase
+  readonly counts: Fragment
 }
 
 /** The title in constant words: GitHub masks no secret in the title of an annotation. */
 export function verdictTitle(result: StepResult): string {
-  return textOf(line`${headline(result, countsOf(result)).title}`)
+  return render(logLine`${headline(result, countsOf(result)).title}`)
 }
 
 export function countsOf({ run }: StepResult): Counts {
@@ -23,51 +23,55 @@ export function countsOf({ run }: StepResult): Counts {
 /** `counts` are those of the result: whoever writes a page needs them elsewhere too. */
 export function headline(result: StepResult, { total, passed, failed, skipped, other }: Counts): Headline {
   const { verdict, ending } = result
-  const some = failed > 0 ? phrase`: ${failed} of ${total} failed` : phrase`: ${passed} of ${total} passed`
-  const tally = total === 0 ? phrase`` : some
+  const some = failed > 0 ? fragment`: ${failed} of ${total} failed` : fragment`: ${passed} of ${total} passed`
+  const tally = total === 0 ? fragment`` : some
   switch (verdict.conclusion) {
     case 'passed':
       if (failed === 0) {
         // Without the rest, `15 of 16` would read as one that failed.
-        const andSkipped = skipped > 0 ? phrase`, ${skipped} skipped` : phrase``
-        const andOther = other > 0 ? phrase`, ${other} other` : phrase``
-        const counts = phrase`: ${passed} of ${total}${andSkipped}${andOther}`
-        return { sign: PASS, title: phrase`Tests passed`, counts }
+        const andSkipped = skipped > 0 ? fragment`, ${skipped} skipped` : fragment``
+        const andOther = other > 0 ? fragment`, ${other} other` : fragment``
+        const counts = fragment`: ${passed} of ${total}${andSkipped}${andOther}`
+        return { sign: PASS, title: fragment`Tests passed`, counts }
       }
-      return { sign: WARNING, title: phrase`Run passed, with failed tests`, counts: phrase`: ${failed} of ${total}` }
+      return {
+        sign: WARNING,
+        title: fragment`Run passed, with failed tests`,
+        counts: fragment`: ${failed} of ${total}`,
+      }
     case 'failed':
-      if (failed === 0) return { sign: FAIL, title: phrase`Run failed`, counts: tally }
-      return { sign: FAIL, title: phrase`Tests failed`, counts: phrase`: ${failed} of ${total}` }
+      if (failed === 0) return { sign: FAIL, title: fragment`Run failed`, counts: tally }
+      return { sign: FAIL, title: fragment`Tests failed`, counts: fragment`: ${failed} of ${total}` }
     case 'no-tests': {
-      const none = total === 0 ? phrase`` : phrase`: 0 of ${total}`
-      return { sign: verdict.green ? WARNING : FAIL, title: phrase`No tests ran`, counts: none }
+      const none = total === 0 ? fragment`` : fragment`: 0 of ${total}`
+      return { sign: verdict.success ? WARNING : FAIL, title: fragment`No tests ran`, counts: none }
     }
     case 'timed-out':
-      return { sign: CLOCK, title: phrase`Run timed out`, counts: tally }
+      return { sign: CLOCK, title: fragment`Run timed out`, counts: tally }
     case 'interrupted':
-      return { sign: WARNING, title: phrase`Run interrupted`, counts: tally }
+      return { sign: WARNING, title: fragment`Run interrupted`, counts: tally }
     case 'cancelled':
-      if (ending.kind === 'aborted') return { sign: STOP, title: phrase`Step cancelled`, counts: tally }
-      return { sign: STOP, title: phrase`Run cancelled`, counts: tally }
+      if (ending.kind === 'aborted') return { sign: STOP, title: fragment`Step cancelled`, counts: tally }
+      return { sign: STOP, title: fragment`Run cancelled`, counts: tally }
     case 'wait-timeout': {
-      const after = ending.kind === 'wait-timeout' ? phrase` after ${durationText(ending.limitMs)}` : phrase``
-      return { sign: CLOCK, title: phrase`Wait limit reached`, counts: phrase`${after}${tally}` }
+      const after = ending.kind === 'wait-timeout' ? fragment` after ${durationText(ending.limitMs)}` : fragment``
+      return { sign: CLOCK, title: fragment`Wait limit reached`, counts: fragment`${after}${tally}` }
     }
     case 'started':
-      return { sign: phrase`▶️`, title: phrase`Run started`, counts: phrase`` }
+      return { sign: fragment`▶️`, title: fragment`Run started`, counts: fragment`` }
     case 'error':
       return { sign: FAIL, title: errorTitle(result), counts: tally }
   }
 }
 
-const PASS = phrase`✅`
-const FAIL = phrase`❌`
-const WARNING = phrase`⚠️`
-const CLOCK = phrase`⏱️`
-const STOP = phrase`🚫`
+const PASS = fragment`✅`
+const FAIL = fragment`❌`
+const WARNING = fragment`⚠️`
+const CLOCK = fragment`⏱️`
+const STOP = fragment`🚫`
 
-function errorTitle({ ending }: StepResult): Phrase {
-  if (ending.kind !== 'gave-up') return phrase`Run status unknown`
-  if (ending.during === 'wait') return phrase`Run could not be read`
-  return ending.cancellation.kind === 'no-run' ? phrase`Run not started` : phrase`Start failed`
+function errorTitle({ ending }: StepResult): Fragment {
+  if (ending.kind !== 'gave-up') return fragment`Run status unknown`
+  if (ending.during === 'wait') return fragment`Run could not be read`
+  return ending.cancellation.kind === 'no-run' ? fragment`Run not started` : fragment`Start failed`
 }

@@ -1,9 +1,16 @@
-import type { StepResult } from '../domain/step-result.ts'
+import type { StepResult } from '../outcome/step-result.ts'
 import { type CaseTable, caseTable, hasDurations } from './case-table.ts'
 import { countsOf } from './headline.ts'
-import { cellHtml, type Html, html, textOf, uncutHtml } from './inert.ts'
+import { cellHtml, type Html, html, render, untruncatedHtml } from './safe-text.ts'
 import { sizeOnWindows } from './size-on-windows.ts'
-import { countsLine, factsLine, headlineLine, incompleteWarning, notAllShownWarning, story } from './summary-head.ts'
+import {
+  countsLine,
+  explanation,
+  factsLine,
+  headlineLine,
+  incompleteWarning,
+  notAllShownWarning,
+} from './summary-head.ts'
 import { type Section, sectionFoot, sectionHead, summarySections } from './summary-sections.ts'
 
 const ROW_LIMIT = 1000
@@ -24,11 +31,11 @@ export function jobSummary(result: StepResult, { alreadyBytes }: JobSummaryOptio
   const counts = countsOf(result)
   // Whatever stands there already may have left an HTML block open; an empty line closes it.
   const top = html`${alreadyBytes > 0 ? html`\n\n` : html``}${headlineLine(result, counts)}`
-  const explanation = html`${story(result, counts)}${countsLine(result, counts)}${incompleteWarning(result)}`
+  const intro = html`${explanation(result, counts)}${countsLine(result, counts)}${incompleteWarning(result)}`
   const facts = factsLine(result)
 
   const warningBytes = sizeBytes(notAllShownWarning(testCases.length, testCases.length))
-  const roomBytes = SIZE_LIMIT_BYTES - alreadyBytes - sizeBytes(html`${top}${explanation}${facts}`) - warningBytes
+  const roomBytes = SIZE_LIMIT_BYTES - alreadyBytes - sizeBytes(html`${top}${intro}${facts}`) - warningBytes
   if (roomBytes < 0) {
     const leftBytes = GITHUB_LIMIT_BYTES - alreadyBytes
     // Where it is the headline that would make GitHub drop what others wrote, it stays away.
@@ -38,29 +45,29 @@ export function jobSummary(result: StepResult, { alreadyBytes }: JobSummaryOptio
   const table = caseTable(hasDurations(testCases), cellHtml)
   const sections = summarySections(testCases)
   // The slowest stand last, where they would be cut first, and are few: they get their room before the rest.
-  const slowest = fitted(sections.excerpts, table, { bytes: roomBytes, rows: ROW_LIMIT })
-  const listed = fitted(sections.listed, table, slowest.room)
+  const slowest = fitToBudget(sections.excerpts, table, { bytes: roomBytes, rows: ROW_LIMIT })
+  const listed = fitToBudget(sections.listed, table, slowest.room)
   const left = testCases.length - (slowest.room.rows - listed.room.rows)
   const warning = left > 0 ? notAllShownWarning(left, testCases.length) : html``
-  return html`${top}${explanation}${warning}${facts}${listed.tables}${slowest.tables}`
+  return html`${top}${intro}${warning}${facts}${listed.tables}${slowest.tables}`
 }
 
 /** The same page with every row, for a file: in chunks, so that a hundred thousand rows never stand in memory. */
 export function* fullSummary(result: StepResult): Iterable<string> {
   const testCases = result.run?.testCases ?? []
   const counts = countsOf(result)
-  yield textOf(
-    html`${headlineLine(result, counts)}${story(result, counts)}${countsLine(result, counts)}${incompleteWarning(result)}${factsLine(result)}`,
+  yield render(
+    html`${headlineLine(result, counts)}${explanation(result, counts)}${countsLine(result, counts)}${incompleteWarning(result)}${factsLine(result)}`,
   )
-  const table = caseTable(hasDurations(testCases), uncutHtml)
+  const table = caseTable(hasDurations(testCases), untruncatedHtml)
   const { listed, excerpts } = summarySections(testCases)
   for (const section of [...listed, ...excerpts]) {
     const cases = section.testCases
-    yield textOf(html`${sectionHead(section, cases.length)}${table.head}`)
+    yield render(html`${sectionHead(section, cases.length)}${table.head}`)
     for (let start = 0; start < cases.length; start += ROWS_PER_CHUNK) {
-      yield textOf(html`${cases.slice(start, start + ROWS_PER_CHUNK).map(table.row)}`)
+      yield render(html`${cases.slice(start, start + ROWS_PER_CHUNK).map(table.row)}`)
     }
-    yield textOf(html`${table.foot}${sectionFoot(section)}`)
+    yield render(html`${table.foot}${sectionFoot(section)}`)
   }
 }
 
@@ -70,7 +77,11 @@ interface Room {
 }
 
 /** As many rows as there is room for. A section of which not one fits is left out whole. */
-function fitted(sections: readonly Section[], table: CaseTable, room: Room): { tables: readonly Html[]; room: Room } {
+function fitToBudget(
+  sections: readonly Section[],
+  table: CaseTable,
+  room: Room,
+): { tables: readonly Html[]; room: Room } {
   let { bytes, rows } = room
   const tables: Html[] = []
   for (const section of sections) {
@@ -94,5 +105,5 @@ function fitted(sections: readonly Section[], table: CaseTable, room: Room): { t
 }
 
 function sizeBytes(html: Html): number {
-  return sizeOnWindows(Buffer.from(textOf(html)))
+  return sizeOnWindows(Buffer.from(render(html)))
 }

@@ -1,12 +1,12 @@
-import { type Counts, type Run, runDurationMs, type TestCase } from '../domain/run.ts'
-import type { StepResult } from '../domain/step-result.ts'
-import { type Untrusted, untrusted } from '../domain/untrusted.ts'
+import { type Counts, type Run, runDurationMs, type TestCase } from '../outcome/run.ts'
+import type { StepResult } from '../outcome/step-result.ts'
+import { type Untrusted, untrusted } from '../outcome/untrusted.ts'
 import { durationText } from './duration.ts'
 import { countsOf } from './headline.ts'
-import { textOf, type Xml, xml } from './inert.ts'
+import { outcomeText } from './outcome-text.ts'
+import { render, type Xml, xml } from './safe-text.ts'
 import { UniqueNames } from './unique-names.ts'
-import { short, shownTitle } from './visible-text.ts'
-import { whatHappened } from './what-happened.ts'
+import { shownTitle, truncate } from './visible-text.ts'
 
 // JUnit's XML has no standard, only readers. This is what the usual ones take alike: totals on both levels, one
 // constant class name, one name per case, and text within a failure.
@@ -20,14 +20,14 @@ export function* junit(result: StepResult): Iterable<string> {
   const names = new UniqueNames()
   const counts = countsOf(result)
   const isRunAnError = hasErrorOfItsOwn(result.run, counts)
-  yield textOf(opening(result, counts, isRunAnError ? 1 : 0))
+  yield render(opening(result, counts, isRunAnError ? 1 : 0))
   for (let start = 0; start < testCases.length; start += CASES_PER_CHUNK) {
     const chunk = testCases
       .slice(start, start + CASES_PER_CHUNK)
-      .map((testCase) => textOf(caseElement(testCase, names)))
+      .map((testCase) => render(caseElement(testCase, names)))
     yield chunk.join('')
   }
-  if (isRunAnError) yield textOf(runElement(result, names))
+  if (isRunAnError) yield render(runElement(result, names))
   yield '</testsuite>\n</testsuites>\n'
 }
 
@@ -78,12 +78,12 @@ function hasErrorOfItsOwn(run: Run | undefined, { failed }: Counts): boolean {
 
 function runElement(result: StepResult, names: UniqueNames): Xml {
   const name = names.nameFor(untrusted('The run itself'))
-  const status = result.run?.statusText ?? ''
-  return xml`<testcase classname="${CLASS_NAME}" name="${name}" time="0.000"><error message="${status}" type="${status}">${whatHappened(result, 'with names')}.</error></testcase>\n`
+  const status = result.run?.rawStatus ?? ''
+  return xml`<testcase classname="${CLASS_NAME}" name="${name}" time="0.000"><error message="${status}" type="${status}">${outcomeText(result, 'with names')}.</error></testcase>\n`
 }
 
 function nameOf(title: Untrusted): Untrusted {
-  return short(shownTitle(title), NAME_LIMIT_CHARS)
+  return truncate(shownTitle(title), NAME_LIMIT_CHARS)
 }
 
 function seconds(ms: number): string {

@@ -1,5 +1,5 @@
-import type { StepResult } from '../domain/step-result.ts'
-import type { Redact } from '../domain/without-key.ts'
+import type { StepResult } from '../outcome/step-result.ts'
+import type { Redact } from '../outcome/without-key.ts'
 import { ctrf } from './ctrf.ts'
 import { fullSummary } from './job-summary.ts'
 import { junit } from './junit.ts'

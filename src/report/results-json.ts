@@ -1,6 +1,6 @@
-import type { StepResult } from '../domain/step-result.ts'
-import { mapped, type Redact } from '../domain/without-key.ts'
-import { json, textOf } from './inert.ts'
+import type { StepResult } from '../outcome/step-result.ts'
+import { mapped, type Redact } from '../outcome/without-key.ts'
+import { json, render } from './safe-text.ts'
 
 const ITEMS_PER_CHUNK = 500
 
@@ -12,7 +12,7 @@ const LIST_DEPTH = 2
 
 /** The run as the service sent it, one test case a line, with the API key masked. */
 export function* resultsJson({ run }: StepResult, redact: Redact): Iterable<string> {
-  yield* chunksOf(run?.asSent, redact, 0)
+  yield* chunksOf(run?.raw, redact, 0)
   yield '\n'
 }
 
@@ -38,7 +38,7 @@ function* chunksOf(value: unknown, redact: Redact, depth: number): Iterable<stri
 }
 
 function text(value: unknown, redact: Redact): string {
-  return textOf(json(jsonWithoutKey(value, redact)))
+  return render(json(jsonWithoutKey(value, redact)))
 }
 
 /** Decoded JSON with the key masked in strings, names and numbers, and nested no deeper than parsers can follow. */

@@ -1,9 +1,9 @@
-import { type Counts, runDurationMs } from '../domain/run.ts'
-import type { StepResult } from '../domain/step-result.ts'
+import { type Counts, runDurationMs } from '../outcome/run.ts'
+import type { StepResult } from '../outcome/step-result.ts'
 import { durationText } from './duration.ts'
 import { headline } from './headline.ts'
-import { type Html, html, type Phrase, phrase } from './inert.ts'
-import { whatHappened } from './what-happened.ts'
+import { outcomeText } from './outcome-text.ts'
+import { type Fragment, fragment, type Html, html } from './safe-text.ts'
 
 // What stands above the test cases. Only the headline is Markdown; every other line begins with an HTML tag.
 
@@ -14,10 +14,10 @@ export function headlineLine(result: StepResult, counts: Counts): Html {
 }
 
 /** The honest word where the headline does not say it all: everything but tests that passed or failed. */
-export function story(result: StepResult, { failed }: Counts): Html {
+export function explanation(result: StepResult, { failed }: Counts): Html {
   const { verdict } = result
   const isPlain = (verdict.conclusion === 'passed' && failed === 0) || (verdict.conclusion === 'failed' && failed > 0)
-  return isPlain ? html`` : html`<p>${whatHappened(result, 'without names')}.</p>\n`
+  return isPlain ? html`` : html`<p>${outcomeText(result, 'without names')}.</p>\n`
 }
 
 /** The counts that are not zero, and the time. */
@@ -27,27 +27,27 @@ export function countsLine(
 ): Html {
   if (ending.kind === 'started') return html``
   const failures = detailed([
-    [byOutcome['timed-out'], phrase`timed out`],
-    [byOutcome.interrupted, phrase`interrupted`],
+    [byOutcome['timed-out'], fragment`timed out`],
+    [byOutcome.interrupted, fragment`interrupted`],
   ])
-  const parts: Phrase[] = []
-  if (failed > 0) parts.push(phrase`${failed} failed${failures}`)
-  if (passed > 0) parts.push(phrase`${passed} passed${detailed([[byOutcome.flaky, phrase`flaky`]])}`)
-  if (skipped > 0) parts.push(phrase`${skipped} skipped`)
-  if (other > 0) parts.push(phrase`${other} other`)
-  if (parts.length === 0) parts.push(run?.testCases === undefined ? phrase`No results` : phrase`No test cases`)
-  return html`<p>${dotted([...parts, timeTaken(run, waitedMs)])}</p>\n`
+  const parts: Fragment[] = []
+  if (failed > 0) parts.push(fragment`${failed} failed${failures}`)
+  if (passed > 0) parts.push(fragment`${passed} passed${detailed([[byOutcome.flaky, fragment`flaky`]])}`)
+  if (skipped > 0) parts.push(fragment`${skipped} skipped`)
+  if (other > 0) parts.push(fragment`${other} other`)
+  if (parts.length === 0) parts.push(run?.testCases === undefined ? fragment`No results` : fragment`No test cases`)
+  return html`<p>${joinWithDots([...parts, timeTaken(run, waitedMs)])}</p>\n`
 }
 
-function timeTaken(run: StepResult['run'], waitedMs: number): Phrase {
+function timeTaken(run: StepResult['run'], waitedMs: number): Fragment {
   const runMs = run === undefined ? undefined : runDurationMs(run)
-  return runMs === undefined ? phrase`waited ${durationText(waitedMs)}` : phrase`run time ${durationText(runMs)}`
+  return runMs === undefined ? fragment`waited ${durationText(waitedMs)}` : fragment`run time ${durationText(runMs)}`
 }
 
-function detailed(details: readonly (readonly [count: number, words: Phrase])[]): Phrase {
-  const present = details.filter(([count]) => count > 0).map(([count, words]) => phrase`${count} ${words}`)
-  if (present.length === 0) return phrase``
-  return phrase` (${present.reduce((all, detail) => phrase`${all}, ${detail}`)})`
+function detailed(details: readonly (readonly [count: number, words: Fragment])[]): Fragment {
+  const present = details.filter(([count]) => count > 0).map(([count, words]) => fragment`${count} ${words}`)
+  if (present.length === 0) return fragment``
+  return fragment` (${present.reduce((all, detail) => fragment`${all}, ${detail}`)})`
 }
 
 /** Where the run, or a test case of it, came to no end of its own, the page does not tell all that one would want. */
@@ -66,24 +66,24 @@ export function notAllShownWarning(left: number, total: number): Html {
 }
 
 export function factsLine(result: StepResult): Html {
-  return html`<p>${dotted(factsOf(result))}</p>\n`
+  return html`<p>${joinWithDots(factsOf(result))}</p>\n`
 }
 
 /** What was run, and where. Of a run that was started elsewhere, only what the service says of it. */
-export function factsOf(result: StepResult): readonly Phrase[] {
-  const { target, runId, startedHere, run } = result
-  const order = startedHere ? result.order : {}
+export function factsOf(result: StepResult): readonly Fragment[] {
+  const { target, runId, ownsRun, run } = result
+  const parameters = ownsRun ? result.parameters : {}
   const facts =
-    target.kind === 'project' ? [phrase`Project ${target.projectId}`] : [phrase`Test suite ${target.testSuiteId}`]
-  if (order.environment !== undefined) facts.push(phrase`Environment ${order.environment}`)
-  const branch = run?.branchName ?? order.branch
-  if (branch !== undefined) facts.push(phrase`Branch ${branch}`)
-  if (order.frameworkProject !== undefined) facts.push(phrase`Framework project ${order.frameworkProject}`)
-  if (runId !== undefined) facts.push(phrase`Run ${runId}`)
-  if (order.autofix !== undefined) facts.push(order.autofix ? phrase`Auto-fix on` : phrase`Auto-fix off`)
+    target.kind === 'project' ? [fragment`Project ${target.projectId}`] : [fragment`Test suite ${target.testSuiteId}`]
+  if (parameters.environment !== undefined) facts.push(fragment`Environment ${parameters.environment}`)
+  const branch = run?.branchName ?? parameters.branch
+  if (branch !== undefined) facts.push(fragment`Branch ${branch}`)
+  if (parameters.frameworkProject !== undefined) facts.push(fragment`Framework project ${parameters.frameworkProject}`)
+  if (runId !== undefined) facts.push(fragment`Run ${runId}`)
+  if (parameters.autofix !== undefined) facts.push(parameters.autofix ? fragment`Auto-fix on` : fragment`Auto-fix off`)
   return facts
 }
 
-export function dotted(parts: readonly Phrase[]): Phrase {
-  return parts.reduce((all, part) => phrase`${all} · ${part}`)
+export function joinWithDots(parts: readonly Fragment[]): Fragment {
+  return parts.reduce((all, part) => fragment`${all} · ${part}`)
 }

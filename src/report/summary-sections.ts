@@ -1,13 +1,13 @@
-import type { TestCase } from '../domain/run.ts'
+import type { TestCase } from '../outcome/run.ts'
 import { casesWith, NOT_PASSED, slowestCases } from './cases-by-outcome.ts'
-import { type Html, html, type Phrase, phrase } from './inert.ts'
+import { type Fragment, fragment, type Html, html } from './safe-text.ts'
 
 const OPEN_ROWS = 100
 const SLOWEST_SHOWN = 5
 
 /** A table of the summary. */
 export interface Section {
-  readonly name: Phrase
+  readonly name: Fragment
   readonly isOpen: boolean
   readonly testCases: readonly TestCase[]
 }
@@ -23,17 +23,17 @@ export interface Sections {
 export function summarySections(testCases: readonly TestCase[]): Sections {
   const notPassed = casesWith(NOT_PASSED, testCases)
   const listed = [
-    { name: phrase`Not passed`, isOpen: true, testCases: notPassed.slice(0, OPEN_ROWS) },
-    folded(phrase`More that did not pass`, notPassed.slice(OPEN_ROWS)),
-    folded(phrase`Flaky`, casesWith(['flaky'], testCases)),
-    folded(phrase`Skipped`, casesWith(['skipped'], testCases)),
-    folded(phrase`Passed`, casesWith(['passed'], testCases)),
+    { name: fragment`Not passed`, isOpen: true, testCases: notPassed.slice(0, OPEN_ROWS) },
+    folded(fragment`More that did not pass`, notPassed.slice(OPEN_ROWS)),
+    folded(fragment`Flaky`, casesWith(['flaky'], testCases)),
+    folded(fragment`Skipped`, casesWith(['skipped'], testCases)),
+    folded(fragment`Passed`, casesWith(['passed'], testCases)),
   ]
-  const excerpts = [folded(phrase`Slowest`, slowestCases(testCases, SLOWEST_SHOWN))]
+  const excerpts = [folded(fragment`Slowest`, slowestCases(testCases, SLOWEST_SHOWN))]
   return { listed: listed.filter(hasCases), excerpts: excerpts.filter(hasCases) }
 }
 
-function folded(name: Phrase, testCases: readonly TestCase[]): Section {
+function folded(name: Fragment, testCases: readonly TestCase[]): Section {
   return { name, isOpen: false, testCases }
 }
 
@@ -44,7 +44,7 @@ function hasCases(section: Section): boolean {
 export function sectionHead({ name, isOpen, testCases }: Section, shown: number): Html {
   if (isOpen) return html``
   const all = testCases.length
-  const count = shown < all ? phrase`${all}, the first ${shown} shown` : phrase`${all}`
+  const count = shown < all ? fragment`${all}, the first ${shown} shown` : fragment`${all}`
   return html`<details><summary>${name} (${count})</summary>\n`
 }
 

@@ -1,4 +1,4 @@
-import { type Untrusted, untrusted } from '../domain/untrusted.ts'
+import { type Untrusted, untrusted } from '../outcome/untrusted.ts'
 
 /** Gives each title a name of its own: `a`, `a (2)`, `a (3)`, whatever other titles look like. In linear time. */
 export class UniqueNames {

@@ -1,4 +1,4 @@
-import { type Untrusted, untrusted } from '../domain/untrusted.ts'
+import { type Untrusted, untrusted } from '../outcome/untrusted.ts'
 
 /** A quick look that most text passes, and that saves the slow search for what is invisible. */
 export const PLAINLY_VISIBLE =
@@ -13,7 +13,7 @@ const TERMINAL_SEQUENCE =
 const INVISIBLE_RUN = new RegExp(`(?:${TERMINAL_SEQUENCE.source}|${INVISIBLE.source})+`, 'gv')
 
 /** Cut to at most `limitChars` UTF-16 units, never inside a character; an ellipsis tells of the cut. */
-export function short(value: string | Untrusted, limitChars: number): Untrusted {
+export function truncate(value: string | Untrusted, limitChars: number): Untrusted {
   const text = value as string
   if (text.length <= limitChars) return untrusted(text)
   const splitsPair = /[\uD800-\uDBFF]/.test(text.charAt(limitChars - 2))

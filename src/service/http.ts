@@ -1,8 +1,8 @@
 import type { Dispatcher } from 'undici'
 import { type Clock, eventLoopTurn } from '../clock.ts'
-import { type Failure, ServiceError } from '../domain/errors.ts'
-import { untrusted } from '../domain/untrusted.ts'
-import type { Redact } from '../domain/without-key.ts'
+import { type Failure, ServiceError } from '../outcome/failure.ts'
+import { untrusted } from '../outcome/untrusted.ts'
+import type { Redact } from '../outcome/without-key.ts'
 
 /** A body beyond this is refused: no run has so many test cases, and the runner has only so much memory. */
 const BODY_LIMIT_BYTES = 64 * 1024 * 1024
@@ -82,13 +82,13 @@ function send(settings: HttpSettings, { method, path, json, options }: OutgoingR
     let bytes = 0
     const ended = new AbortController()
 
-    function settle(deed: () => void): void {
+    function settle(task: () => void): void {
       if (settled) return
       settled = true
       ended.abort()
       options.signal.removeEventListener('abort', onAbort)
       options.signalUntilSent?.removeEventListener('abort', onAbortUntilSent)
-      deed()
+      task()
       // Given back now: left to the collector, a large body would still be there while the reports are made.
       body.resize(0)
     }
@@ -156,7 +156,7 @@ function send(settings: HttpSettings, { method, path, json, options }: OutgoingR
     options.signalUntilSent?.addEventListener('abort', onAbortUntilSent)
     void settings.clock.sleep(limitMs, ended.signal).then(() => {
       const reason = `no complete answer within ${Number((limitMs / 1000).toPrecision(2))} s`
-      fail(controller === undefined ? notSent(reason, settings) : { kind: 'no-answer', reason })
+      fail(controller === undefined ? notSent(reason, settings) : { kind: 'no-response', reason })
     })
     try {
       settings.connections.dispatch(
@@ -202,7 +202,7 @@ function notSent(reason: string, { hasProxy }: HttpSettings): Failure {
 
 function failureOfTransport(error: unknown, bodyBytes: number | undefined): Failure {
   if (bodyBytes !== undefined) return broken('a complete answer', `${bodyBytes} bytes, then the end of the connection`)
-  return { kind: 'no-answer', reason: reasonOf(error) }
+  return { kind: 'no-response', reason: reasonOf(error) }
 }
 
 function codeOf(error: unknown): string | undefined {
@@ -219,7 +219,7 @@ function reasonOf(error: unknown): string {
 }
 
 function broken(expected: string, got: string): Failure {
-  return { kind: 'broken-answer', expected, got: untrusted(got) }
+  return { kind: 'invalid-response', expected, got: untrusted(got) }
 }
 
 function decode(answer: Answer, settings: HttpSettings): unknown {
@@ -247,7 +247,7 @@ function decode(answer: Answer, settings: HttpSettings): unknown {
 }
 
 function foreign(expected: string, got: string): Failure {
-  return { kind: 'broken-answer', expected, got: untrusted(got), isForeign: true }
+  return { kind: 'invalid-response', expected, got: untrusted(got), isNotJson: true }
 }
 
 function isRefusal(status: number | undefined): boolean {

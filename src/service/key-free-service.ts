@@ -1,5 +1,5 @@
-import { ServiceError } from '../domain/errors.ts'
-import { failureWithoutKey, type Redact, runWithoutKey } from '../domain/without-key.ts'
+import { ServiceError } from '../outcome/failure.ts'
+import { failureWithoutKey, type Redact, runWithoutKey } from '../outcome/without-key.ts'
 import type { TestService } from './test-service.ts'
 
 /**
@@ -17,7 +17,7 @@ export function keyFree(service: TestService, redact: Redact): TestService {
     }
   }
   return {
-    start: (order, options) => withoutKey(service.start(order, options)),
+    start: (parameters, options) => withoutKey(service.start(parameters, options)),
     get: async (runId, options) => runWithoutKey(await withoutKey(service.get(runId, options)), redact),
     ...(cancel === undefined ? {} : { cancel: (runId, options) => withoutKey(cancel(runId, options)) }),
   }

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts'
-import type { Target } from '../domain/order.ts'
-import { keyRedaction } from '../domain/without-key.ts'
+import type { Target } from '../outcome/start-parameters.ts'
+import { keyRedaction } from '../outcome/without-key.ts'
 import { VERSION } from '../version.ts'
 import { openConnections, type Proxies, proxyFor } from './connection.ts'
 import { createSendJson } from './http.ts'

@@ -1,19 +1,19 @@
+import { decodeCancelled, decodeRun, decodeStarted } from './decode.ts'
 import type { SendJson } from './http.ts'
 import type { TestService } from './test-service.ts'
-import { decodeCancelled, decodeRun, decodeStarted } from './wire.ts'
 
 /** The runs of a project (interface, sections 4.1 to 4.3). */
 export function projectRuns(send: SendJson, projectId: string): TestService {
   const runs = ['v1', 'projects', projectId, 'runs']
   return {
-    async start(order, options) {
+    async start(parameters, options) {
       const body = {
-        frameworkProjectName: order.frameworkProject,
-        runGroupName: order.runGroup,
-        envOverrides: order.envOverrides,
-        environment: order.environment,
-        autofix: order.autofix,
-        branch: order.branch,
+        frameworkProjectName: parameters.frameworkProject,
+        runGroupName: parameters.runGroup,
+        envOverrides: parameters.envOverrides,
+        environment: parameters.environment,
+        autofix: parameters.autofix,
+        branch: parameters.branch,
       }
       return decodeStarted(await send('POST', runs, body, options))
     },

@@ -1,4 +1,4 @@
-import type { Failure } from '../domain/errors.ts'
+import type { Failure } from '../outcome/failure.ts'
 
 /** Statuses that say nothing about the request itself: time limit, too early, too many. */
 const TRANSIENT_STATUSES = new Set([408, 425, 429])
@@ -8,8 +8,8 @@ export function isTransient(failure: Failure): boolean {
   switch (failure.kind) {
     case 'not-sent':
     case 'untrusted-certificate': // a node behind a balancer may have one that the others do not
-    case 'no-answer':
-    case 'broken-answer':
+    case 'no-response':
+    case 'invalid-response':
       return true
     case 'status':
       return failure.status >= 500 || TRANSIENT_STATUSES.has(failure.status)
@@ -37,8 +37,8 @@ export function mayHaveStarted(failure: Failure): boolean {
     case 'status':
       // A 4xx answer is the service's word that the request was at fault, except the one for its own time limit.
       return failure.status < 400 || failure.status >= 500 || failure.status === 408
-    case 'no-answer':
-    case 'broken-answer':
+    case 'no-response':
+    case 'invalid-response':
     case 'aborted':
       return true
   }

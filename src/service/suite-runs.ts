@@ -1,9 +1,9 @@
 import type { Clock } from '../clock.ts'
-import type { Run } from '../domain/run.ts'
-import { untrusted } from '../domain/untrusted.ts'
+import type { Run } from '../outcome/run.ts'
+import { untrusted } from '../outcome/untrusted.ts'
+import { decodeSuiteResult, decodeSuiteStarted, decodeSuiteStatus, type SuiteResult } from './decode.ts'
 import type { SendJson } from './http.ts'
 import type { TestService } from './test-service.ts'
-import { decodeSuiteResult, decodeSuiteStarted, decodeSuiteStatus, type SuiteResult } from './wire.ts'
 
 /** How long results may still be unfinished after the status says FINISHED. */
 const SETTLING_LIMIT_MS = 30_000
@@ -15,11 +15,11 @@ const GOOD = new Set(['PASSED', 'FLAKY', 'SKIPPED'])
 export function suiteRuns(send: SendJson, testSuiteId: string, clock: Clock): TestService {
   let finishedAtMs: number | undefined
   return {
-    async start(order, options) {
+    async start(parameters, options) {
       const body = {
-        environment: order.environment,
-        variableOverrides: order.envOverrides,
-        metadata: order.branch === undefined ? undefined : { git: { branch: order.branch } },
+        environment: parameters.environment,
+        variableOverrides: parameters.envOverrides,
+        metadata: parameters.branch === undefined ? undefined : { git: { branch: parameters.branch } },
       }
       return decodeSuiteStarted(await send('POST', ['v1', 'testSuite', testSuiteId, 'run'], body, options))
     },
@@ -31,9 +31,9 @@ export function suiteRuns(send: SendJson, testSuiteId: string, clock: Clock): Te
         if (status !== 'FINISHED') {
           return {
             status: status === 'RUNNING' ? 'RUNNING' : 'UNKNOWN',
-            statusText: untrusted(status),
-            isFinished: false,
-            asSent: answer,
+            rawStatus: untrusted(status),
+            hasFinishedAt: false,
+            raw: answer,
           }
         }
         finishedAtMs = clock.now()
@@ -42,8 +42,8 @@ export function suiteRuns(send: SendJson, testSuiteId: string, clock: Clock): Te
       const result = decodeSuiteResult(answer)
       const isSettled = !result.statuses.some((status) => UNFINISHED.has(status))
       const status = isSettled || clock.now() - finishedAtMs >= SETTLING_LIMIT_MS ? verdictOf(result) : 'RUNNING'
-      const isFinished = status !== 'RUNNING'
-      return { status, statusText: untrusted(status), isFinished, testCases: result.testCases, asSent: answer }
+      const hasFinishedAt = status !== 'RUNNING'
+      return { status, rawStatus: untrusted(status), hasFinishedAt, testCases: result.testCases, raw: answer }
     },
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import { onAbort, StepCancelled, whyCancelled } from '../../src/action/abort.ts'
+import { cancelReason, onAbort, StepCancelled } from '../../src/action/abort.ts'
 
 describe('the time after a signal', () => {
   test('after SIGINT a start may take 6 s, and the cancel is over within the 7 s before the runner goes on', () => {
@@ -25,7 +25,7 @@ describe('the time after a signal', () => {
     const first = new StepCancelled('SIGINT', 0)
     controller.abort(first)
     controller.abort(new StepCancelled('SIGTERM', 7_500))
-    expect(whyCancelled(controller.signal)).toBe(first)
+    expect(cancelReason(controller.signal)).toBe(first)
     expect(first.message).toBe('The step was cancelled (SIGINT).')
   })
 })

@@ -2,10 +2,10 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { StepCancelled } from '../../src/action/abort.ts'
 import { type CancelOptions, cancelRun } from '../../src/action/cancel-run.ts'
-import type { Failure } from '../../src/domain/errors.ts'
-import type { Run } from '../../src/domain/run.ts'
-import { untrusted } from '../../src/domain/untrusted.ts'
-import type { Cancellation } from '../../src/domain/verdict.ts'
+import type { Failure } from '../../src/outcome/failure.ts'
+import type { Run } from '../../src/outcome/run.ts'
+import { untrusted } from '../../src/outcome/untrusted.ts'
+import type { Cancellation } from '../../src/outcome/verdict.ts'
 import { aRun } from '../support/builders.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import {
@@ -24,8 +24,8 @@ const NEVER = new AbortController().signal
 const LISTED = answer(true)
 const NOT_LISTED = answer(false)
 const CANCELLED = aRun({ status: 'CANCELLED' })
-const LOST: Failure = { kind: 'no-answer', reason: 'read ECONNRESET' }
-const BROKEN: Failure = { kind: 'broken-answer', expected: 'JSON', got: untrusted('<html>') }
+const LOST: Failure = { kind: 'no-response', reason: 'read ECONNRESET' }
+const BROKEN: Failure = { kind: 'invalid-response', expected: 'JSON', got: untrusted('<html>') }
 const NOT_FOUND: Failure = { kind: 'status', status: 404 }
 
 type Setting = Partial<Pick<CancelOptions, 'limitMs' | 'startedAtMs'>> & {
@@ -92,19 +92,19 @@ describe('a run that is over already', () => {
     ]),
   ])('is told by %s, and one look tells its end', async (_, reply) => {
     const { end, cancelsMs, looksMs } = await cancel({ cancel: [reply], get: [answer(PASSED)] })
-    expect(end).toEqual({ kind: 'already-over', run: PASSED })
+    expect(end).toEqual({ kind: 'already-finished', run: PASSED })
     expect(cancelsMs).toHaveLength(1)
     expect(looksMs).toHaveLength(1)
   })
 
   test('is told by 404, and its end where it can still be read', async () => {
     const { end } = await cancel({ cancel: [failure(NOT_FOUND)], get: [answer(PASSED)] })
-    expect(end).toEqual({ kind: 'already-over', run: PASSED })
+    expect(end).toEqual({ kind: 'already-finished', run: PASSED })
   })
 
   test('is told by 404 where a look says so too', async () => {
     const { end, cancelsMs } = await cancel({ cancel: [failure(NOT_FOUND)], get: [failure(NOT_FOUND)] })
-    expect(end).toEqual({ kind: 'already-over' })
+    expect(end).toEqual({ kind: 'already-finished' })
     expect(cancelsMs).toEqual([0])
   })
 
@@ -119,7 +119,7 @@ describe('a run that is over already', () => {
 
   test('by somebody else’s cancel is not taken for ours', async () => {
     const { end } = await cancel({ cancel: [NOT_LISTED], get: [answer(CANCELLED)] })
-    expect(end).toEqual({ kind: 'already-over', run: CANCELLED })
+    expect(end).toEqual({ kind: 'already-finished', run: CANCELLED })
   })
 })
 
@@ -145,7 +145,7 @@ describe('a run that was just started', () => {
       startedAtMs: 0,
       limitMs: 60_000,
     })
-    expect(end).toEqual({ kind: 'already-over' })
+    expect(end).toEqual({ kind: 'already-finished' })
     expect(endedMs).toBeGreaterThanOrEqual(15_000)
   })
 
@@ -198,7 +198,7 @@ describe('a run that goes on', () => {
   ])('is believed over at the third refusal where a look says %s', async (_, look) => {
     const refusal = failure({ kind: 'status', status: 400 })
     const { end, cancelsMs } = await cancel({ cancel: [refusal], get: [look] })
-    expect(end).toEqual({ kind: 'already-over' })
+    expect(end).toEqual({ kind: 'already-finished' })
     expect(cancelsMs).toHaveLength(3)
   })
 
@@ -212,7 +212,7 @@ describe('a run that goes on', () => {
   test('ends while it is tried, and its end is told', async () => {
     const replies = [answer(RUNNING), answer(RUNNING), answer(PASSED)]
     const { end } = await cancel({ cancel: [failure({ kind: 'status', status: 409 })], get: replies })
-    expect(end).toEqual({ kind: 'already-over', run: PASSED })
+    expect(end).toEqual({ kind: 'already-finished', run: PASSED })
   })
 
   test('is tried again where neither the cancel nor the look is of use', async () => {
@@ -239,13 +239,13 @@ describe('a cancel whose answer is lost', () => {
 
   test('has not done it where the next one finds another end', async () => {
     const { end } = await cancel({ cancel: [failure(LOST), NOT_LISTED], get: [answer(PASSED)] })
-    expect(end).toEqual({ kind: 'already-over', run: PASSED })
+    expect(end).toEqual({ kind: 'already-finished', run: PASSED })
   })
 
   test('cannot have done it where it was never sent', async () => {
     const refused: Failure = { kind: 'not-sent', reason: 'connect ECONNREFUSED' }
     const { end } = await cancel({ cancel: [failure(refused), NOT_LISTED], get: [answer(CANCELLED)] })
-    expect(end).toEqual({ kind: 'already-over', run: CANCELLED })
+    expect(end).toEqual({ kind: 'already-finished', run: CANCELLED })
   })
 })
 
@@ -340,7 +340,7 @@ describe('time', () => {
     expect(ours.end).toEqual({ kind: 'cancelled', run: CANCELLED })
     const refused = failure({ kind: 'not-sent', reason: 'connect ECONNREFUSED' })
     const others = await cancel({ cancel: [refused, NOT_LISTED], get: cancelled, signalAtMs: 100 })
-    expect(others.end).toEqual({ kind: 'already-over', run: CANCELLED })
+    expect(others.end).toEqual({ kind: 'already-finished', run: CANCELLED })
   })
 })
 
@@ -352,7 +352,7 @@ describe('an id that no path can carry', () => {
   })
 
   test('counts as over with 404, and otherwise not', async () => {
-    expect((await cancel({ cancel: [failure(NOT_FOUND)], runId: 'a?b' })).end).toEqual({ kind: 'already-over' })
+    expect((await cancel({ cancel: [failure(NOT_FOUND)], runId: 'a?b' })).end).toEqual({ kind: 'already-finished' })
     expect((await cancel({ cancel: [NOT_LISTED], runId: 'a?b' })).end).toEqual({ kind: 'failed' })
   })
 })

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { adaptivePauseMs } from '../../src/action/poll-schedule.ts'
 
 const waitedMs = fc.double({ min: 0, max: 35_000 * 60_000, noNaN: true })
-const pace = fc.double({ min: 0, max: 1, noNaN: true })
+const jitter = fc.double({ min: 0, max: 1, noNaN: true })
 
 /** When a step polls, from the first poll at 0 until the one that finds a run of this length over. */
 function pollsMs(runMs: number, itsPace: number, answerMs = 0): number[] {
@@ -18,7 +18,7 @@ function pollsMs(runMs: number, itsPace: number, answerMs = 0): number[] {
 
 test('a pause is never under 1 s and never over 15 s', () => {
   fc.assert(
-    fc.property(waitedMs, pace, (waited, itsPace) => {
+    fc.property(waitedMs, jitter, (waited, itsPace) => {
       const pauseMs = adaptivePauseMs(waited, itsPace)
       expect(pauseMs).toBeGreaterThanOrEqual(1_000)
       expect(pauseMs).toBeLessThanOrEqual(15_000)
@@ -28,7 +28,7 @@ test('a pause is never under 1 s and never over 15 s', () => {
 
 test('between the bounds a pause is a twentieth of the time waited, or up to a tenth more', () => {
   fc.assert(
-    fc.property(fc.double({ min: 20_000, max: 270_000, noNaN: true }), pace, (waited, itsPace) => {
+    fc.property(fc.double({ min: 20_000, max: 270_000, noNaN: true }), jitter, (waited, itsPace) => {
       const share = adaptivePauseMs(waited, itsPace) / (waited / 20)
       expect(share).toBeGreaterThanOrEqual(1 - 1e-9)
       expect(share).toBeLessThanOrEqual(1.1 + 1e-9)
@@ -36,7 +36,7 @@ test('between the bounds a pause is a twentieth of the time waited, or up to a t
   )
 })
 
-test('a higher pace has longer pauses at every length of the wait', () => {
+test('a higher jitter has longer pauses at every length of the wait', () => {
   fc.assert(
     fc.property(waitedMs, (waited) => {
       const pauses = [0, 0.25, 0.5, 0.75, 1].map((one) => adaptivePauseMs(waited, one))
@@ -48,16 +48,16 @@ test('a higher pace has longer pauses at every length of the wait', () => {
 
 test('the pause never shrinks while the wait goes on', () => {
   fc.assert(
-    fc.property(waitedMs, waitedMs, pace, (one, other, itsPace) => {
+    fc.property(waitedMs, waitedMs, jitter, (one, other, itsPace) => {
       const [earlier, later] = [Math.min(one, other), Math.max(one, other)]
       expect(adaptivePauseMs(earlier, itsPace)).toBeLessThanOrEqual(adaptivePauseMs(later, itsPace))
     }),
   )
 })
 
-test('a run of an hour costs under 300 requests at every pace, the start and answers in no time included', () => {
+test('a run of an hour costs under 300 requests at every jitter, the start and answers in no time included', () => {
   fc.assert(
-    fc.property(pace, (itsPace) => {
+    fc.property(jitter, (itsPace) => {
       const [start, polls] = [1, pollsMs(3_600_000, itsPace).length]
       expect(start + polls).toBeLessThan(300)
     }),

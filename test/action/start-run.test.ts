@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { startRun } from '../../src/action/start-run.ts'
-import type { Failure } from '../../src/domain/errors.ts'
-import { untrusted } from '../../src/domain/untrusted.ts'
+import type { Failure } from '../../src/outcome/failure.ts'
+import { untrusted } from '../../src/outcome/untrusted.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { answer, FakeService, failure, noConnection, type Reply, silence } from '../support/fake-service.ts'
 import { FakeWorld } from '../support/fake-world.ts'
@@ -93,8 +93,8 @@ describe('a start that the service provably did not take', () => {
 
 describe('a start that may have been taken is never repeated', () => {
   const failures: readonly Failure[] = [
-    { kind: 'no-answer', reason: 'read ECONNRESET' },
-    { kind: 'broken-answer', expected: 'JSON', got: untrusted('<html>') },
+    { kind: 'no-response', reason: 'read ECONNRESET' },
+    { kind: 'invalid-response', expected: 'JSON', got: untrusted('<html>') },
     ...[408, 425, 500, 502, 503, 504].map((status): Failure => ({ kind: 'status', status, retryAfterMs: 1_000 })),
   ]
   test.each(failures)('after $kind $status', async (reason) => {
@@ -105,13 +105,13 @@ describe('a start that may have been taken is never repeated', () => {
 
   test('after 30 s of silence', async () => {
     const { end, endedMs, sentMs } = await start({ replies: [silence, answer('run-2')] })
-    expect(end).toMatchObject({ kind: 'failed', failure: { kind: 'no-answer' } })
+    expect(end).toMatchObject({ kind: 'failed', failure: { kind: 'no-response' } })
     expect(endedMs).toBe(30_000)
     expect(sentMs).toEqual([0])
   })
 
   test('after a first attempt that was not taken', async () => {
-    const reset: Failure = { kind: 'no-answer', reason: 'read ECONNRESET' }
+    const reset: Failure = { kind: 'no-response', reason: 'read ECONNRESET' }
     const { end, sentMs } = await start({ replies: [failure(REFUSED), failure(reset), answer('run-2')] })
     expect(end).toEqual({ kind: 'failed', failure: reset })
     expect(sentMs).toHaveLength(2)
@@ -180,7 +180,7 @@ describe('when the step is cancelled', () => {
     expect(untaken.end).toEqual({ kind: 'aborted', mayHaveStarted: false })
     expect(untaken.sentMs).toEqual([0])
 
-    const reset: Failure = { kind: 'no-answer', reason: 'read ECONNRESET' }
+    const reset: Failure = { kind: 'no-response', reason: 'read ECONNRESET' }
     const lost = await start({ replies: [failure(reset, 2_000), answer('run-2')], signalAtMs: 1_000 })
     expect(lost.end).toEqual({ kind: 'aborted', mayHaveStarted: true })
     expect(lost.sentMs).toEqual([0])

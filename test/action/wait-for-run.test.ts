@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type WaitEnd, type WaitOptions, waitForRun } from '../../src/action/wait-for-run.ts'
-import type { Failure } from '../../src/domain/errors.ts'
-import type { Run } from '../../src/domain/run.ts'
-import { untrusted } from '../../src/domain/untrusted.ts'
+import type { Failure } from '../../src/outcome/failure.ts'
+import type { Run } from '../../src/outcome/run.ts'
+import { untrusted } from '../../src/outcome/untrusted.ts'
 import { aRun } from '../support/builders.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import {
@@ -53,7 +53,7 @@ async function wait({ replies, signalAtMs, random, ...options }: Setting): Promi
   return { end, endedMs: clock.now(), pollsMs: service.timesMs('get'), world, statuses }
 }
 
-test('all pauses of a wait have the pace that was drawn at its beginning', async () => {
+test('all pauses of a wait have the jitter that was drawn at its beginning', async () => {
   const draws = [1]
   const replies = [RUNNING, RUNNING, RUNNING, PASSED].map((run) => answer(run))
   const { pollsMs } = await wait({ replies, random: () => draws.pop() ?? 0 })
@@ -101,8 +101,8 @@ describe('a status that this version does not know', () => {
 describe('a poll that fails', () => {
   const transient: readonly Failure[] = [
     { kind: 'not-sent', reason: 'getaddrinfo EAI_AGAIN' },
-    { kind: 'no-answer', reason: 'read ECONNRESET' },
-    { kind: 'broken-answer', expected: 'JSON', got: untrusted('<html>') },
+    { kind: 'no-response', reason: 'read ECONNRESET' },
+    { kind: 'invalid-response', expected: 'JSON', got: untrusted('<html>') },
     ...[408, 425, 429, 500, 502, 503, 504].map((status): Failure => ({ kind: 'status', status })),
     { kind: 'status', status: 429, retryAfterMs: 20_000 },
     { kind: 'status', status: 503, retryAfterMs: 20_000 },
@@ -167,7 +167,7 @@ describe('a poll that fails', () => {
 
   test('is given up after 5 minutes also where the service never answers at all', async () => {
     const { end, endedMs } = await wait({ replies: [silence] })
-    expect(end).toMatchObject({ kind: 'gave-up', failure: { kind: 'no-answer' } })
+    expect(end).toMatchObject({ kind: 'gave-up', failure: { kind: 'no-response' } })
     expect(endedMs).toBeGreaterThanOrEqual(5 * MINUTE_MS)
     expect(endedMs).toBeLessThanOrEqual(6 * MINUTE_MS)
   })
@@ -302,7 +302,7 @@ describe('the limit of the wait', () => {
     expect(late.end).toEqual({ kind: 'finished', run: PASSED })
     expect(late.pollsMs).toEqual([0, 900])
     const never = await wait({ replies: [answer(RUNNING), silence], deadlineMs: 900 })
-    expect(never.end).toMatchObject({ kind: 'timed-out', run: RUNNING, failure: { kind: 'no-answer' } })
+    expect(never.end).toMatchObject({ kind: 'timed-out', run: RUNNING, failure: { kind: 'no-response' } })
     expect(never.endedMs).toBe(900 + 10_000)
   })
 

@@ -1,13 +1,13 @@
 import { existsSync, globSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { Failure } from '../../src/domain/errors.ts'
-import { untrusted } from '../../src/domain/untrusted.ts'
+import { commentWarning } from '../../src/github/comment-warning.ts'
+import type { CommentOutcome } from '../../src/github/pull-request-comment.ts'
+import type { Failure } from '../../src/outcome/failure.ts'
+import { untrusted } from '../../src/outcome/untrusted.ts'
 import { failureSentence } from '../../src/report/failure-sentence.ts'
-import { textOf } from '../../src/report/inert.ts'
+import { render } from '../../src/report/safe-text.ts'
 import { verdictSentence } from '../../src/report/verdict-sentence.ts'
-import { commentWarning } from '../../src/workflow/comment-warning.ts'
-import type { CommentOutcome } from '../../src/workflow/pull-request-comment.ts'
 import { ENDINGS } from '../support/endings.ts'
 import { ROOT, read, readActionManifest, readDocument } from './documents.ts'
 
@@ -82,17 +82,17 @@ describe('what the README names', () => {
       ['1,000 rows', 'src/report/job-summary.ts', 'ROW_LIMIT = 1000'],
       ['900,000 bytes', 'src/report/job-summary.ts', 'SIZE_LIMIT_BYTES = 900_000'],
       ['eight cases', 'src/report/annotations.ts', 'CASES_SHOWN = 8'],
-      ['20 rows', 'src/report/comment.ts', ' = 20\n'],
+      ['20 rows', 'src/report/comment-body.ts', ' = 20\n'],
       ['an answer of up to 64 MiB', 'src/service/http.ts', 'BODY_LIMIT_BYTES = 64 * 1024 * 1024'],
       ['30 s;', 'src/service/http.ts', 'REQUEST_LIMIT_MS = 30_000'],
       ['until failures have lasted 5 minutes', 'src/action/wait-for-run.ts', 'FAILING_LIMIT_MS = 300_000'],
       ['repeated for up to 60 s', 'src/service/retry.ts', 'return 60_000'],
       ['after a 429 for up to 5 minutes', 'src/service/retry.ts', 'return 300_000'],
       ['1 s to 15 s', 'src/action/poll-schedule.ts', 'LONGEST_PAUSE_MS = 15_000'],
-      ['trying for 15 s', 'src/action/run-tests.ts', 'CANCEL_LIMIT_MS = 15_000'],
-      ['trying for up to a minute', 'src/settle.ts', 'CANCEL_LIMIT_MS = 60_000'],
-      ['up to 35,000', 'src/workflow/inputs.ts', 'most: 35_000'],
-      ['0.05 to 3,600', 'src/workflow/inputs.ts', 'least: 0.05, most: 3_600'],
+      ['trying for 15 s', 'src/action/run-action.ts', 'CANCEL_LIMIT_MS = 15_000'],
+      ['trying for up to a minute', 'src/cancel-leftover-run.ts', 'CANCEL_LIMIT_MS = 60_000'],
+      ['up to 35,000', 'src/github/inputs.ts', 'most: 35_000'],
+      ['0.05 to 3,600', 'src/github/inputs.ts', 'least: 0.05, most: 3_600'],
     ] as const
     const prose = read('README.md').replace(/\s+/g, ' ')
     for (const [words, file, constant] of limits) {
@@ -123,7 +123,7 @@ describe('the messages that the README explains', () => {
   })
 
   test('cover every end that is not green, and every warning', () => {
-    const warnings = templatesOf(/\bwarn(?:ing)?\(\s*line`/g).filter((template) => /\w/.test(template))
+    const warnings = templatesOf(/\bwarn(?:ing)?\(\s*logLine`/g).filter((template) => /\w/.test(template))
     const unexplained = [...sentencesOfCode(), ...warnings].filter(
       (sentence) => !OWN.some((message) => isIn(sentence, message)),
     )
@@ -135,26 +135,26 @@ describe('the messages that the README explains', () => {
 function sentencesOfCode(): string[] {
   const warnings = COMMENT_OUTCOMES.map(commentWarning).filter((warning) => warning !== undefined)
   const noteworthy = Object.entries(ENDINGS).filter(
-    ([name, { verdict }]) => !verdict.green || name === 'passedWithFailures',
+    ([name, { verdict }]) => !verdict.success || name === 'passedWithFailures',
   )
   return [
     ...noteworthy.map(([, result]) => verdictSentence(result)),
     ...FAILURES.map((failure) => failureSentence(failure, 'start')),
     ...warnings,
-  ].map(textOf)
+  ].map(render)
 }
 
 const FAILURES: readonly Failure[] = [
   { kind: 'not-sent', reason: 'connect ECONNREFUSED' },
   { kind: 'untrusted-certificate', code: 'SELF_SIGNED_CERT_IN_CHAIN' },
-  { kind: 'no-answer', reason: 'socket hang up' },
-  { kind: 'broken-answer', expected: 'JSON', got: untrusted('<html>') },
+  { kind: 'no-response', reason: 'socket hang up' },
+  { kind: 'invalid-response', expected: 'JSON', got: untrusted('<html>') },
   ...[301, 400, 401, 403, 404, 407, 422, 429, 500, 503].map((status) => ({ kind: 'status', status }) as const),
 ]
 
 const COMMENT_OUTCOMES: readonly CommentOutcome[] = [
   { kind: 'not-allowed', message: untrusted('Resource not accessible by integration') },
-  { kind: 'failed', failure: { kind: 'no-answer', reason: untrusted('no answer in time') } },
+  { kind: 'failed', failure: { kind: 'no-response', reason: untrusted('no answer in time') } },
   { kind: 'failed', failure: { kind: 'rate-limited', retryAfterMs: 60_000 } },
   { kind: 'failed', failure: { kind: 'status', status: 401, message: untrusted('Bad credentials') } },
   { kind: 'failed', failure: { kind: 'unexpected', reason: untrusted('no event file') } },
@@ -168,7 +168,7 @@ function templatesOf(opening: RegExp): string[] {
   })
 }
 
-const TEMPLATES = templatesOf(/\b(?:line|phrase)`/g)
+const TEMPLATES = templatesOf(/\b(?:logLine|fragment)`/g)
 
 /** The template literal whose first character stands at `start`. */
 function templateAt(source: string, start: number): string {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { annotations } from '../../src/report/annotations.ts'
-import { textOf } from '../../src/report/inert.ts'
+import { render } from '../../src/report/safe-text.ts'
 import { aRun, aStepResult, aTestCase, testCasesBy } from '../support/builders.ts'
 import { ENDINGS } from '../support/endings.ts'
 
@@ -9,7 +9,7 @@ const ofRun = (status: string, counts: Record<string, number>) =>
 
 describe('the annotations', () => {
   it('name each failing case, in the order of reports, with constant titles', () => {
-    const told = annotations(ENDINGS.failed, true).map(({ level, title, message }) => [level, title, textOf(message)])
+    const told = annotations(ENDINGS.failed, true).map(({ level, title, message }) => [level, title, render(message)])
     expect(told).toEqual([
       ['error', 'Test failed', 'failed case 1: FAILED after 1.2 s'],
       ['error', 'Test failed', 'failed case 2: FAILED after 1.2 s'],
@@ -26,18 +26,18 @@ describe('the annotations', () => {
   ])('for %d failing cases are %d', (failing, count, last) => {
     const told = ofRun('FAILED', { FAILED: failing })
     expect(told).toHaveLength(count)
-    if (last !== undefined) expect(textOf(told[8]?.message ?? expect.fail())).toBe(last)
+    if (last !== undefined) expect(render(told[8]?.message ?? expect.fail())).toBe(last)
   })
 
   it('send nobody to a summary that is not there', () => {
     const run = aRun({ status: 'FAILED', testCases: testCasesBy({ FAILED: 10 }) })
     const last = annotations(aStepResult({ run }), false).at(-1)
-    expect(textOf(last?.message ?? expect.fail())).toBe('2 more test cases failed.')
+    expect(render(last?.message ?? expect.fail())).toBe('2 more test cases failed.')
   })
 
   it('name a case that has no title', () => {
     const run = aRun({ status: 'FAILED', testCases: [aTestCase({ title: ' \u200b', status: 'FAILED' })] })
-    expect(textOf(annotations(aStepResult({ run }), true)[0]?.message ?? expect.fail())).toBe(
+    expect(render(annotations(aStepResult({ run }), true)[0]?.message ?? expect.fail())).toBe(
       '(untitled): FAILED after 1.2 s',
     )
   })
@@ -54,12 +54,12 @@ describe('the annotations', () => {
 
   it('say nothing of a duration that the service did not send', () => {
     const run = aRun({ status: 'FAILED', testCases: [aTestCase({ status: 'ERROR', durationMs: undefined })] })
-    expect(textOf(annotations(aStepResult({ run }), true)[0]?.message ?? expect.fail())).toBe('adds to the cart: ERROR')
+    expect(render(annotations(aStepResult({ run }), true)[0]?.message ?? expect.fail())).toBe('adds to the cart: ERROR')
   })
 
   it('cannot be turned into a command by a title', () => {
     const run = aRun({ status: 'FAILED', testCases: [aTestCase({ title: '::error::x\n##[group]', status: 'FAILED' })] })
-    expect(textOf(annotations(aStepResult({ run }), true)[0]?.message ?? expect.fail())).toBe(
+    expect(render(annotations(aStepResult({ run }), true)[0]?.message ?? expect.fail())).toBe(
       ': :error::x # #[group]: FAILED after 1.2 s',
     )
   })

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { caseTable, hasDurations } from '../../src/report/case-table.ts'
-import { cellHtml, html, textOf, uncutHtml } from '../../src/report/inert.ts'
+import { cellHtml, html, render, untruncatedHtml } from '../../src/report/safe-text.ts'
 import { aTestCase, type TestCaseFields } from '../support/builders.ts'
 import { renderedPage, tableRows } from '../support/rendered-page.ts'
 
 function rows(cases: readonly TestCaseFields[], withDuration = true, cell: typeof cellHtml = cellHtml) {
   const table = caseTable(withDuration, cell)
   return tableRows(
-    renderedPage(textOf(html`${table.head}${cases.map((fields) => table.row(aTestCase(fields)))}${table.foot}`)),
+    renderedPage(render(html`${table.head}${cases.map((fields) => table.row(aTestCase(fields)))}${table.foot}`)),
   )
 }
 
@@ -48,6 +48,6 @@ describe('a table of test cases', () => {
   it('cuts titles, except where it is told not to', () => {
     const title = 'word '.repeat(200).trim()
     expect(rows([{ title }])[1]?.[1]).toHaveLength(300)
-    expect(rows([{ title }], true, uncutHtml)[1]?.[1]).toBe(title)
+    expect(rows([{ title }], true, untruncatedHtml)[1]?.[1]).toBe(title)
   })
 })

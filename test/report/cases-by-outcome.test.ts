@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { OUTCOMES } from '../../src/domain/run.ts'
+import { OUTCOMES } from '../../src/outcome/run.ts'
 import { casesWith, FAILING, NOT_PASSED, slowestCases } from '../../src/report/cases-by-outcome.ts'
 import { aTestCase } from '../support/builders.ts'
 

@@ -1,6 +1,6 @@
 import { validateStrict } from 'ctrf'
 import { describe, expect, it } from 'vitest'
-import type { StepResult } from '../../src/domain/step-result.ts'
+import type { StepResult } from '../../src/outcome/step-result.ts'
 import { ctrf } from '../../src/report/ctrf.ts'
 import { aRun, aStepResult, aTestCase } from '../support/builders.ts'
 import { ENDINGS } from '../support/endings.ts'
@@ -63,7 +63,7 @@ describe('ctrf.json', () => {
 
   it('says of a run that was started elsewhere only what the service says', () => {
     const run = aRun({ branchName: undefined })
-    const result = aStepResult({ run, startedHere: false, order: { branch: 'ours', environment: 'ours' } })
+    const result = aStepResult({ run, ownsRun: false, parameters: { branch: 'ours', environment: 'ours' } })
     expect(parsed(result).results.environment).toEqual({})
   })
 

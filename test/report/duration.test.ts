@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { durationText } from '../../src/report/duration.ts'
-import { line, textOf } from '../../src/report/inert.ts'
+import { logLine, render } from '../../src/report/safe-text.ts'
 
-const said = (ms: number) => textOf(line`${durationText(ms)}`)
+const said = (ms: number) => render(logLine`${durationText(ms)}`)
 
 describe('a length of time', () => {
   it.each([

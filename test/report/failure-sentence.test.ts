@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import type { Failure } from '../../src/domain/errors.ts'
-import { untrusted } from '../../src/domain/untrusted.ts'
+import type { Failure } from '../../src/outcome/failure.ts'
+import { untrusted } from '../../src/outcome/untrusted.ts'
 import { failureClause, failureReason, failureSentence, type Request } from '../../src/report/failure-sentence.ts'
-import { line, textOf } from '../../src/report/inert.ts'
+import { logLine, render } from '../../src/report/safe-text.ts'
 
-const said = (failure: Failure, request: Request = 'start') => textOf(failureSentence(failure, request))
+const said = (failure: Failure, request: Request = 'start') => render(failureSentence(failure, request))
 
 describe('the sentence on a failure', () => {
   it.each<[Failure, string]>([
@@ -13,7 +13,7 @@ describe('the sentence on a failure', () => {
       'The service could not be reached: connection refused (ECONNREFUSED); check the input base-url, and that this runner can reach it.',
     ],
     [
-      { kind: 'no-answer', reason: 'socket hang up (ECONNRESET)' },
+      { kind: 'no-response', reason: 'socket hang up (ECONNRESET)' },
       'The service did not answer: socket hang up (ECONNRESET).',
     ],
     [
@@ -23,7 +23,7 @@ describe('the sentence on a failure', () => {
     [{ kind: 'status', status: 503 }, 'The service answered 503 Service Unavailable.'],
     [{ kind: 'status', status: 599, error: untrusted('x') }, 'The service answered 599: “x”.'],
     [
-      { kind: 'broken-answer', expected: 'runId to be a string', got: untrusted('nothing') },
+      { kind: 'invalid-response', expected: 'runId to be a string', got: untrusted('nothing') },
       "The service's answer is broken: expected runId to be a string, got “nothing”.",
     ],
     [
@@ -31,7 +31,7 @@ describe('the sentence on a failure', () => {
       'The service could not be reached, with a proxy set: getaddrinfo ENOTFOUND proxy; check HTTPS_PROXY and NO_PROXY, then the input base-url.',
     ],
     [
-      { kind: 'broken-answer', expected: 'JSON', got: untrusted('<html>'), isForeign: true },
+      { kind: 'invalid-response', expected: 'JSON', got: untrusted('<html>'), isNotJson: true },
       "The service's answer is broken: expected JSON, got “<html>”; check the path in the input base-url, and whether a proxy answers in the service's place.",
     ],
     [
@@ -80,9 +80,9 @@ describe('the sentence on a failure', () => {
 
   it('stands within a sentence too, with its advice or without', () => {
     const failure: Failure = { kind: 'status', status: 401 }
-    expect(textOf(line`x: ${failureClause(failure, 'start')}`)).toBe(
+    expect(render(logLine`x: ${failureClause(failure, 'start')}`)).toBe(
       'x: the service answered 401 Unauthorized; check the input api-key',
     )
-    expect(textOf(line`x: ${failureReason(failure)}`)).toBe('x: the service answered 401 Unauthorized')
+    expect(render(logLine`x: ${failureReason(failure)}`)).toBe('x: the service answered 401 Unauthorized')
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { countsOf, headline } from '../../src/report/headline.ts'
-import { html, textOf } from '../../src/report/inert.ts'
+import { html, render } from '../../src/report/safe-text.ts'
 import { aRun, aStepResult, testCasesBy } from '../support/builders.ts'
 import { ENDINGS, type EndingName } from '../support/endings.ts'
 
@@ -37,7 +37,7 @@ const EXPECTED: Readonly<Record<EndingName, string>> = {
 
 const said = (result: Parameters<typeof headline>[0]) => {
   const { sign, title, counts } = headline(result, countsOf(result))
-  return textOf(html`${sign} ${title}${counts}`)
+  return render(html`${sign} ${title}${counts}`)
 }
 
 describe('the headline', () => {

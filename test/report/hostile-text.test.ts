@@ -3,23 +3,23 @@ import { schema } from 'ctrf'
 import fc from 'fast-check'
 import { XMLParser, XMLValidator } from 'fast-xml-parser'
 import { describe, expect, it } from 'vitest'
-import type { Failure } from '../../src/domain/errors.ts'
-import type { Run } from '../../src/domain/run.ts'
-import type { StepResult } from '../../src/domain/step-result.ts'
+import type { Failure } from '../../src/outcome/failure.ts'
+import type { Run } from '../../src/outcome/run.ts'
+import type { StepResult } from '../../src/outcome/step-result.ts'
 import {
   failureWithoutKey,
   keyRedaction,
   type Redact,
   resultWithoutKey,
   runWithoutKey,
-} from '../../src/domain/without-key.ts'
+} from '../../src/outcome/without-key.ts'
 import { annotations } from '../../src/report/annotations.ts'
-import { commentBody } from '../../src/report/comment.ts'
+import { commentBody } from '../../src/report/comment-body.ts'
 import { ctrf } from '../../src/report/ctrf.ts'
-import { textOf } from '../../src/report/inert.ts'
 import { fullSummary, jobSummary } from '../../src/report/job-summary.ts'
 import { junit } from '../../src/report/junit.ts'
 import { resultsJson } from '../../src/report/results-json.ts'
+import { render } from '../../src/report/safe-text.ts'
 import { verdictSentence, verdictTitle } from '../../src/report/verdict-sentence.ts'
 import { anyStep } from '../support/hostile-step.ts'
 import { apiKey, hostileText } from '../support/hostile-text.ts'
@@ -42,12 +42,12 @@ function everyOutput(given: StepResult, key: string, matrix: string): Record<str
   const redact = keyRedaction(key)
   const result = resultWithoutKey(asTheServiceSaysIt(given, redact), redact)
   return {
-    sentence: textOf(verdictSentence(result)),
+    sentence: render(verdictSentence(result)),
     annotations: annotations(result, true)
-      .map(({ message }) => textOf(message))
+      .map(({ message }) => render(message))
       .join('\n'),
-    summary: textOf(jobSummary(result, { alreadyBytes: 0 })),
-    comment: textOf(
+    summary: render(jobSummary(result, { alreadyBytes: 0 })),
+    comment: render(
       commentBody(result, {
         redact,
         marker: MARKER,
@@ -96,7 +96,7 @@ describe('whatever text a step holds', () => {
       fc.property(anyStep(hostileText()), (tell) => {
         const result = tell(asDrawn)
         const lines = [verdictSentence(result), ...annotations(result, true).map(({ message }) => message)]
-        for (const line of lines) expect(textOf(line)).not.toMatch(/[\n\r\u2028\u2029]/)
+        for (const line of lines) expect(render(line)).not.toMatch(/[\n\r\u2028\u2029]/)
         expect(verdictTitle(result)).toBe(verdictTitle(tell(tamed)))
       }),
       RUNS,
@@ -174,7 +174,7 @@ describe('whatever text a step holds', () => {
       fc.property(anyStep(hostileText()), (tell) => {
         const { run } = tell(asDrawn)
         const readBack = JSON.parse(written(resultsJson(tell(asDrawn), keyRedaction(''))))
-        expect(readBack).toEqual(JSON.parse(JSON.stringify(run?.asSent ?? null)))
+        expect(readBack).toEqual(JSON.parse(JSON.stringify(run?.raw ?? null)))
       }),
       RUNS,
     )

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { StepResult } from '../../src/domain/step-result.ts'
-import { textOf } from '../../src/report/inert.ts'
+import type { StepResult } from '../../src/outcome/step-result.ts'
 import { fullSummary, jobSummary } from '../../src/report/job-summary.ts'
+import { render } from '../../src/report/safe-text.ts'
 import { aRun, aStepResult, aTestCase, testCasesBy } from '../support/builders.ts'
 import { ENDINGS } from '../support/endings.ts'
 import { hostileText } from '../support/hostile-text.ts'
@@ -10,7 +10,7 @@ import { renderedPage, tableRows, unbalancedTags } from '../support/rendered-pag
 
 const LIMIT_BYTES = 900_000
 
-const summaryOf = (result: StepResult, alreadyBytes = 0) => textOf(jobSummary(result, { alreadyBytes }))
+const summaryOf = (result: StepResult, alreadyBytes = 0) => render(jobSummary(result, { alreadyBytes }))
 const fullOf = (result: StepResult) => [...fullSummary(result)].join('')
 
 /** As Windows and GitHub between them count it. */
@@ -52,7 +52,7 @@ describe('the job summary', () => {
 `)
   })
 
-  it('puts the story and the warnings above the facts', () => {
+  it('puts the explanation and the warnings above the facts', () => {
     const text = renderedPage(summaryOf(ENDINGS.cancelled)).text
     const places = ['Run cancelled', 'not by this step', '12 passed ·', 'Incomplete', 'Project', 'Status'].map(
       (words) => text.indexOf(words),
@@ -146,7 +146,7 @@ describe('the limits of the job summary', () => {
 describe('summary.md', () => {
   it('is the same page as long as nothing is left out', () => {
     for (const [name, result] of Object.entries(ENDINGS)) {
-      const page = renderedPage(textOf(jobSummary(result, { alreadyBytes: 0 })))
+      const page = renderedPage(render(jobSummary(result, { alreadyBytes: 0 })))
       const full = renderedPage(fullOf(result))
       expect([full.skeleton, full.codes], name).toEqual([page.skeleton, page.codes])
     }

@@ -1,6 +1,6 @@
 import { XMLParser, XMLValidator } from 'fast-xml-parser'
 import { describe, expect, it } from 'vitest'
-import type { StepResult } from '../../src/domain/step-result.ts'
+import type { StepResult } from '../../src/outcome/step-result.ts'
 import { junit } from '../../src/report/junit.ts'
 import { aRun, aStepResult, aTestCase, testCasesBy } from '../support/builders.ts'
 import { ENDINGS } from '../support/endings.ts'
@@ -99,7 +99,7 @@ describe('junit.xml', () => {
     'failedWithoutResults',
   ] as const)('has an error of the run itself for the ending %s', (name) => {
     const { cases } = parsed(ENDINGS[name])
-    expect(cases.at(-1)).toMatchObject({ name: 'The run itself', error: { type: ENDINGS[name].run?.statusText } })
+    expect(cases.at(-1)).toMatchObject({ name: 'The run itself', error: { type: ENDINGS[name].run?.rawStatus } })
     expect(cases.at(-1)?.error?.['#text']).toContain('run_7f3a')
   })
 

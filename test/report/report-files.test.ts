@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { keyRedaction } from '../../src/domain/without-key.ts'
+import { keyRedaction } from '../../src/outcome/without-key.ts'
 import { reportFiles } from '../../src/report/report-files.ts'
 import { aRun, aStepResult, testCasesBy } from '../support/builders.ts'
 import { ENDINGS } from '../support/endings.ts'

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { keyRedaction } from '../../src/domain/without-key.ts'
+import { keyRedaction } from '../../src/outcome/without-key.ts'
 import { jsonWithoutKey, resultsJson } from '../../src/report/results-json.ts'
 import { aRun, aStepResult } from '../support/builders.ts'
 
-const written = (asSent: unknown, apiKey = '') =>
-  [...resultsJson(aStepResult({ run: aRun({ asSent }) }), keyRedaction(apiKey))].join('')
+const written = (raw: unknown, apiKey = '') =>
+  [...resultsJson(aStepResult({ run: aRun({ raw }) }), keyRedaction(apiKey))].join('')
 
 describe('results.json', () => {
   it('is the run as the service sent it, one test case a line', () => {
@@ -45,7 +45,7 @@ describe('results.json', () => {
       status: 'PASSED',
       durationMs: 1,
     }))
-    const run = aRun({ asSent: { results: { testCases } } })
+    const run = aRun({ raw: { results: { testCases } } })
     const chunks = [...resultsJson(aStepResult({ run }), keyRedaction('k'))]
     expect(Math.max(...chunks.map(({ length }) => length))).toBeLessThan(50_000)
     expect(JSON.parse(chunks.join('')).results.testCases).toHaveLength(20_000)

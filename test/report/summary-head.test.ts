@@ -1,24 +1,24 @@
 import { describe, expect, it } from 'vitest'
-import type { StepResult } from '../../src/domain/step-result.ts'
+import type { StepResult } from '../../src/outcome/step-result.ts'
 import { countsOf } from '../../src/report/headline.ts'
-import { textOf } from '../../src/report/inert.ts'
-import { countsLine, factsLine, headlineLine, incompleteWarning, story } from '../../src/report/summary-head.ts'
+import { render } from '../../src/report/safe-text.ts'
+import { countsLine, explanation, factsLine, headlineLine, incompleteWarning } from '../../src/report/summary-head.ts'
 import { aRun, aStepResult, aTestCase, testCasesBy } from '../support/builders.ts'
 import { ENDINGS } from '../support/endings.ts'
 import { renderedPage } from '../support/rendered-page.ts'
 
-const read = (html: Parameters<typeof textOf>[0]) => renderedPage(textOf(html)).text.trim()
+const read = (html: Parameters<typeof render>[0]) => renderedPage(render(html)).text.trim()
 
-const storyOf = (result: StepResult) => story(result, countsOf(result))
+const storyOf = (result: StepResult) => explanation(result, countsOf(result))
 const countsLineOf = (result: StepResult) => countsLine(result, countsOf(result))
 
 describe('the headline', () => {
   it('is a heading of the second rank', () => {
-    expect(textOf(headlineLine(ENDINGS.failed, countsOf(ENDINGS.failed)))).toBe('## ❌ Tests failed: 5 of 40\n')
+    expect(render(headlineLine(ENDINGS.failed, countsOf(ENDINGS.failed)))).toBe('## ❌ Tests failed: 5 of 40\n')
   })
 })
 
-describe('the story', () => {
+describe('the explanation', () => {
   it('is left out where the headline says it all', () => {
     expect(read(storyOf(ENDINGS.passed))).toBe('')
     expect(read(storyOf(ENDINGS.failed))).toBe('')
@@ -87,7 +87,7 @@ describe('the warning of incomplete results', () => {
 })
 
 describe('the line of facts', () => {
-  const order = {
+  const parameters = {
     branch: 'feature/x',
     environment: 'staging',
     frameworkProject: 'chromium',
@@ -96,29 +96,34 @@ describe('the line of facts', () => {
   }
 
   it('tells what was run and where, and no override', () => {
-    const result = aStepResult({ order, run: aRun({ branchName: undefined }) })
+    const result = aStepResult({ parameters, run: aRun({ branchName: undefined }) })
     expect(read(factsLine(result))).toBe(
       'Project web-shop · Environment staging · Branch feature/x · Framework project chromium · Run run_7f3a · Auto-fix on',
     )
   })
 
   it('tells the branch that the service names rather than the one asked for', () => {
-    expect(read(factsLine(aStepResult({ order, run: aRun({ branchName: 'main' }) })))).toContain('Branch main')
+    expect(read(factsLine(aStepResult({ parameters, run: aRun({ branchName: 'main' }) })))).toContain('Branch main')
   })
 
   it('tells of a run that was started elsewhere only what the service says', () => {
-    const result = aStepResult({ order, startedHere: false, run: aRun({ branchName: undefined }) })
+    const result = aStepResult({ parameters, ownsRun: false, run: aRun({ branchName: undefined }) })
     expect(read(factsLine(result))).toBe('Project web-shop · Run run_7f3a')
   })
 
   it('knows test suites, auto-fix that is off, and what is not known', () => {
     const target = { kind: 'test-suite', testSuiteId: 'smoke' } as const
-    const result = aStepResult({ target, order: { autofix: false }, runId: undefined, ending: { kind: 'started' } })
+    const result = aStepResult({
+      target,
+      parameters: { autofix: false },
+      runId: undefined,
+      ending: { kind: 'started' },
+    })
     expect(read(factsLine(result))).toBe('Test suite smoke · Auto-fix off')
   })
 
   it('keeps an id findable in the Markdown, however long', () => {
     const runId = 'run_01HZY3V9Q2K8-checkout.PaymentForm/7f3a'
-    expect(textOf(factsLine(aStepResult({ runId })))).toContain(runId)
+    expect(render(factsLine(aStepResult({ runId })))).toContain(runId)
   })
 })

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { html, textOf } from '../../src/report/inert.ts'
+import { html, render } from '../../src/report/safe-text.ts'
 import { sectionFoot, sectionHead, summarySections } from '../../src/report/summary-sections.ts'
 import { aTestCase, testCasesBy } from '../support/builders.ts'
 
 const told = (counts: Record<string, number>) => {
   const { listed, excerpts } = summarySections(testCasesBy(counts))
   return [...listed, ...excerpts].map(({ name, isOpen, testCases }) => [
-    textOf(html`${name}`),
+    render(html`${name}`),
     isOpen,
     testCases.length,
   ])
@@ -49,13 +49,13 @@ describe('the head of a section', () => {
   if (section === undefined) throw new Error('a section is missing')
 
   it('says how many cases there are, and how many of them it shows', () => {
-    expect(textOf(sectionHead(section, 1234))).toBe('<details><summary>Skipped (1,234)</summary>\n')
-    expect(textOf(sectionHead(section, 7))).toBe('<details><summary>Skipped (1,234, the first 7 shown)</summary>\n')
-    expect(textOf(sectionFoot(section))).toBe('</details>\n')
+    expect(render(sectionHead(section, 1234))).toBe('<details><summary>Skipped (1,234)</summary>\n')
+    expect(render(sectionHead(section, 7))).toBe('<details><summary>Skipped (1,234, the first 7 shown)</summary>\n')
+    expect(render(sectionFoot(section))).toBe('</details>\n')
   })
 
   it('is nothing where the section stands open', () => {
-    expect(textOf(sectionHead({ ...section, isOpen: true }, 7))).toBe('')
-    expect(textOf(sectionFoot({ ...section, isOpen: true }))).toBe('')
+    expect(render(sectionHead({ ...section, isOpen: true }, 7))).toBe('')
+    expect(render(sectionFoot({ ...section, isOpen: true }))).toBe('')
   })
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { untrusted } from '../../src/domain/untrusted.ts'
+import { untrusted } from '../../src/outcome/untrusted.ts'
 import { UniqueNames } from '../../src/report/unique-names.ts'
 
 const namesFor = (titles: readonly string[]) => {

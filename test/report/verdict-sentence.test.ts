@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { untrusted } from '../../src/domain/untrusted.ts'
-import { textOf } from '../../src/report/inert.ts'
+import { untrusted } from '../../src/outcome/untrusted.ts'
+import { render } from '../../src/report/safe-text.ts'
 import { verdictSentence, verdictTitle } from '../../src/report/verdict-sentence.ts'
 import { aRun, aStepResult, aTestCase, testCasesBy } from '../support/builders.ts'
 import { ENDINGS, type EndingName } from '../support/endings.ts'
@@ -103,7 +103,7 @@ const EXPECTED: Readonly<Record<EndingName, readonly [title: string, sentence: s
 describe('the verdict in words', () => {
   it.each(Object.keys(ENDINGS) as EndingName[])('tells the ending %s', (name) => {
     const result = ENDINGS[name]
-    expect([verdictTitle(result), textOf(verdictSentence(result))]).toEqual(EXPECTED[name])
+    expect([verdictTitle(result), render(verdictSentence(result))]).toEqual(EXPECTED[name])
   })
 
   it('cuts titles, and makes the run id, the status and the titles harmless', () => {
@@ -112,7 +112,7 @@ describe('the verdict in words', () => {
       runId: 'a\n::warning::b',
       run: aRun({ status: 'FAILED', testCases: [aTestCase({ title, status: 'FAILED' })] }),
     })
-    const sentence = textOf(verdictSentence(result))
+    const sentence = render(verdictSentence(result))
     expect(sentence).toContain('Run a ::warning::b ended FAILED: 1 of 1 test case failed (“::error::@octocat xxx')
     expect(sentence.length).toBeLessThan(250)
   })
@@ -120,20 +120,20 @@ describe('the verdict in words', () => {
   it('says only of starts that may have arrived that a run may have been started', () => {
     for (const [name, result] of Object.entries(ENDINGS)) {
       const isUnclear = name === 'startUnclear' || name === 'abortedInStart'
-      expect(textOf(verdictSentence(result)).includes('may have been started'), name).toBe(isUnclear)
+      expect(render(verdictSentence(result)).includes('may have been started'), name).toBe(isUnclear)
     }
   })
 
   it('names the run wherever it may go on', () => {
     for (const [name, result] of Object.entries(ENDINGS)) {
-      const sentence = textOf(verdictSentence(result))
+      const sentence = render(verdictSentence(result))
       if (sentence.includes('may go on')) expect(sentence, name).toContain('run_7f3a')
     }
   })
 
   it('knows a run that has no end although the wait has one', () => {
     const run = aRun({ status: 'RUNNING', testCases: testCasesBy({ PASSED: 1, RUNNING: 1 }) })
-    expect(textOf(verdictSentence(aStepResult({ run })))).toBe(
+    expect(render(verdictSentence(aStepResult({ run })))).toBe(
       'Run run_7f3a has the status RUNNING, which is no end: none of 2 test cases failed, 1 passed, 1 of another status.',
     )
   })

@@ -1,19 +1,19 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { INVISIBLE, PLAINLY_VISIBLE, short, visible } from '../../src/report/visible-text.ts'
+import { INVISIBLE, PLAINLY_VISIBLE, truncate, visible } from '../../src/report/visible-text.ts'
 
 describe('a cut', () => {
   it('leaves short text whole and marks long text', () => {
-    expect(short('abcd', 4)).toBe('abcd')
-    expect(short('abcde', 4)).toBe('abc…')
+    expect(truncate('abcd', 4)).toBe('abcd')
+    expect(truncate('abcde', 4)).toBe('abc…')
   })
 
   it('is never made inside a character', () => {
-    expect(short('ab😀cd', 4)).toBe('ab…')
-    expect(short('ab😀cd', 5)).toBe('ab😀…')
+    expect(truncate('ab😀cd', 4)).toBe('ab…')
+    expect(truncate('ab😀cd', 5)).toBe('ab😀…')
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 20 }), fc.integer({ min: 1, max: 20 }), (text, limitChars) => {
-        const cut = short(text, limitChars) as unknown as string
+        const cut = truncate(text, limitChars) as unknown as string
         expect(cut.length).toBeLessThanOrEqual(limitChars)
         expect(cut.isWellFormed()).toBe(true)
       }),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Fault } from '../../local-service/scripted.ts'
+import type { Fault } from '../../local-service/src/scripted.ts'
 import { requestsOf, type Scenario, scenario } from '../support/scenario.ts'
 
 // Real processes, real signals, the runner's real patience: time passes here because the runner's clock is the point.
@@ -19,9 +19,9 @@ function expectNoRunLeft({ service }: Scenario): void {
 }
 
 /** How long main lived after the first line that tells of the cancel; the signal came just before it. */
-async function timed<T>(deed: () => Promise<T>): Promise<{ end: T; tookMs: number }> {
+async function timed<T>(task: () => Promise<T>): Promise<{ end: T; tookMs: number }> {
   const began = performance.now()
-  const end = await deed()
+  const end = await task()
   return { end, tookMs: performance.now() - began }
 }
 

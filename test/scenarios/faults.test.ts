@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { Fault, FaultDeed } from '../../local-service/scripted.ts'
+import type { Fault, FaultDeed } from '../../local-service/src/scripted.ts'
 import { ONE_PASSED, requestsOf, scenario } from '../support/scenario.ts'
 
 const POLL_FAULTS: readonly [string, Omit<Fault, 'on'>][] = [
@@ -55,8 +55,8 @@ const START_FAULTS: readonly [string, FaultDeed][] = [
   ['HTML', { status: 200, rawBody: '<html>', headers: { 'content-type': 'text/html' } }],
 ]
 
-test.each(START_FAULTS)('a start that is taken and answered by %s is not sent again', async (_, deed) => {
-  await using one = await scenario({ faults: [{ on: 'start', do: deed, effect: true }] })
+test.each(START_FAULTS)('a start that is taken and answered by %s is not sent again', async (_, task) => {
+  await using one = await scenario({ faults: [{ on: 'start', do: task, effect: true }] })
   const { main, post } = await one.step.run()
   expect(requestsOf(one.service)).toEqual(['POST /v1/projects/web-shop/runs'])
   expect(main).toMatchObject({ conclusion: 'failure', outputs: { conclusion: 'error' } })

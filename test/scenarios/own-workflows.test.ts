@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { playJob } from '../support/job.ts'
+import { playJob } from '../../tools/runner-emulator/job.ts'
 
 // What GitHub would do with our own workflows and with what guards the recipes, as far as one machine can do it.
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Fault } from '../../local-service/scripted.ts'
-import type { Interruption, JobEnd } from '../support/runner.ts'
+import type { Fault } from '../../local-service/src/scripted.ts'
+import type { Interruption, JobEnd } from '../../tools/runner-emulator/runner.ts'
 import { ONE_PASSED, type Scenario, scenario } from '../support/scenario.ts'
 
 // Real processes under real signals, at times and with faults of chance. The same invariants are held for many more
@@ -105,10 +105,10 @@ function expectInvariants(given: Life, { service }: Scenario, { main, post }: Jo
   const told = [...main.annotations, ...post.annotations].map(({ message }) => message).join('\n')
   for (const run of service.runs) {
     const isLeftOnPurpose = main.outputs.conclusion === 'started'
-    const isOver = !['QUEUED', 'RUNNING'].includes(run.status)
+    const isTerminal = !['QUEUED', 'RUNNING'].includes(run.status)
     const isNamed = told.includes(run.runId) || told.includes('may have been started')
     const couldNotKnow = given.interruption?.by === 'kill' && post.conclusion === 'skipped'
-    expect(isOver || isNamed || isLeftOnPurpose || couldNotKnow, `run ${run.status} is left going in silence`).toBe(
+    expect(isTerminal || isNamed || isLeftOnPurpose || couldNotKnow, `run ${run.status} is left going in silence`).toBe(
       true,
     )
   }

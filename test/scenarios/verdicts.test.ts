@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { placesThatShow } from '../support/runner.ts'
+import { placesThatShow } from '../../tools/runner-emulator/runner.ts'
 import { ONE_OF_TWO_FAILED, ONE_PASSED, requestsOf, scenario } from '../support/scenario.ts'
 
 describe('the five ends of a run give five verdicts', () => {

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import fc from 'fast-check'
 import Pool from 'undici/lib/dispatcher/pool.js'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { keyRedaction } from '../../src/domain/without-key.ts'
+import { keyRedaction } from '../../src/outcome/without-key.ts'
 import { createSendJson, parseRetryAfter, REQUEST_LIMIT_MS, type SendJson } from '../../src/service/http.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { type Answer, closedPort, json, recordingServer, tcpServer } from '../support/recording-server.ts'
@@ -173,10 +173,10 @@ describe('an answer', () => {
   ])('is broken with the content type %s', async (contentType) => {
     const { get } = await answeredBy(json({ fine: true }, 200, { 'content-type': contentType }))
     expect(await failureOf(get())).toEqual({
-      kind: 'broken-answer',
+      kind: 'invalid-response',
       expected: 'the content type application/json',
       got: `${contentType}: {"fine":true}`,
-      isForeign: true,
+      isNotJson: true,
     })
   })
 
@@ -189,16 +189,16 @@ describe('an answer', () => {
     const { get } = await answeredBy((response) =>
       response.writeHead(200, { 'content-type': 'application/json' }).end(body),
     )
-    expect(await failureOf(get())).toEqual({ kind: 'broken-answer', expected: 'JSON', got, isForeign: true })
+    expect(await failureOf(get())).toEqual({ kind: 'invalid-response', expected: 'JSON', got, isNotJson: true })
   })
 
   it('is quoted only in part where it is not JSON', async () => {
     const { get } = await answeredBy((response) => response.writeHead(200).end('x'.repeat(100_000)))
     expect(await failureOf(get())).toEqual({
-      kind: 'broken-answer',
+      kind: 'invalid-response',
       expected: 'JSON',
       got: 'x'.repeat(500),
-      isForeign: true,
+      isNotJson: true,
     })
   })
 
@@ -216,7 +216,7 @@ describe('an answer', () => {
     expect(((await get()) as string).length).toBe(limitBytes - 2)
     size++
     expect(await failureOf(get())).toEqual({
-      kind: 'broken-answer',
+      kind: 'invalid-response',
       expected: `a body of at most ${limitBytes} bytes`,
       got: 'a larger one',
     })
@@ -244,7 +244,7 @@ describe('an answer', () => {
   it.each(['gzip', 'br', 'x-own'])('is broken where it is packed, as by %s', async (encoding) => {
     const { get } = await answeredBy(json({}, 200, { 'content-encoding': encoding }))
     expect(await failureOf(get())).toEqual({
-      kind: 'broken-answer',
+      kind: 'invalid-response',
       expected: 'a body that is not packed',
       got: `the content encoding ${encoding}`,
     })
@@ -263,7 +263,7 @@ describe('an answer', () => {
     const server = await tcpServer((socket) => socket.once('data', () => socket.end(answer)))
     const send = await sendJsonTo(`http://127.0.0.1:${server.port}`)
     expect(await failureOf(send('GET', ['v1'], undefined, patient()))).toEqual({
-      kind: 'broken-answer',
+      kind: 'invalid-response',
       expected: 'a complete answer',
       got: '8 bytes, then the end of the connection',
     })
@@ -278,7 +278,7 @@ describe('an answer', () => {
       }),
     )
     const send = await sendJsonTo(`http://127.0.0.1:${server.port}`)
-    expect(await failureOf(send('GET', ['v1'], undefined, patient()))).toMatchObject({ kind: 'broken-answer' })
+    expect(await failureOf(send('GET', ['v1'], undefined, patient()))).toMatchObject({ kind: 'invalid-response' })
   })
 })
 
@@ -448,7 +448,7 @@ describe('a request that reached the service', () => {
     ['reset', (response: ServerResponse) => response.socket?.resetAndDestroy()],
   ])('has no answer where the connection is then %s', async (_, end) => {
     const { server, get } = await answeredBy(end)
-    expect(await failureOf(get())).toMatchObject({ kind: 'no-answer' })
+    expect(await failureOf(get())).toMatchObject({ kind: 'no-response' })
     expect(server.received).toHaveLength(1)
   })
 
@@ -457,20 +457,20 @@ describe('a request that reached the service', () => {
       socket.once('data', () => socket.end('HTTP/1.1 101 Go on\r\nConnection: upgrade\r\nUpgrade: other\r\n\r\n')),
     )
     const send = await sendJsonTo(`http://127.0.0.1:${server.port}`)
-    expect(await failureOf(send('GET', ['v1'], undefined, patient()))).toMatchObject({ kind: 'no-answer' })
+    expect(await failureOf(send('GET', ['v1'], undefined, patient()))).toMatchObject({ kind: 'no-response' })
   })
 
   it('has no answer where early hints are all that comes', async () => {
     const { get } = await answeredBy((response) => {
       response.writeEarlyHints({ link: '</a>; rel=preload' }, () => response.socket?.end())
     })
-    expect(await failureOf(get())).toMatchObject({ kind: 'no-answer' })
+    expect(await failureOf(get())).toMatchObject({ kind: 'no-response' })
   })
 
   it('has no answer where what comes is not HTTP', async () => {
     const server = await tcpServer((socket) => socket.once('data', () => socket.end('220 mail.example.com ESMTP\r\n')))
     const send = await sendJsonTo(`http://127.0.0.1:${server.port}`)
-    expect(await failureOf(send('GET', ['v1'], undefined, patient()))).toMatchObject({ kind: 'no-answer' })
+    expect(await failureOf(send('GET', ['v1'], undefined, patient()))).toMatchObject({ kind: 'no-response' })
   })
 
   it.each([
@@ -485,7 +485,7 @@ describe('a request that reached the service', () => {
       send('GET', ['v1'], undefined, { ...patient(), ...(limitMs === undefined ? {} : { limitMs }) }),
     )
     await server.arrived(1)
-    expect(await clock.run(request)).toEqual({ kind: 'no-answer', reason })
+    expect(await clock.run(request)).toEqual({ kind: 'no-response', reason })
     expect(clock.now()).toBe(endMs)
     expect(server.received).toHaveLength(1)
   })
@@ -500,7 +500,7 @@ describe('a request that reached the service', () => {
     const send = await sendJsonTo(server.origin, { clock })
     const request = failureOf(send('GET', ['v1'], undefined, patient()))
     await begun.promise
-    expect(await clock.run(request)).toMatchObject({ kind: 'no-answer' })
+    expect(await clock.run(request)).toMatchObject({ kind: 'no-response' })
   })
 
   it('leaves no timer behind when it is answered', async () => {

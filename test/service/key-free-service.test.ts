@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { Failure } from '../../src/domain/errors.ts'
-import { untrusted } from '../../src/domain/untrusted.ts'
-import { keyRedaction } from '../../src/domain/without-key.ts'
+import type { Failure } from '../../src/outcome/failure.ts'
+import { untrusted } from '../../src/outcome/untrusted.ts'
+import { keyRedaction } from '../../src/outcome/without-key.ts'
 import { keyFree } from '../../src/service/key-free-service.ts'
 import type { TestService } from '../../src/service/test-service.ts'
 import { aRun, aTestCase } from '../support/builders.ts'
@@ -24,7 +24,7 @@ describe('a service from which the key is kept away', () => {
     expect(await asked({ start: [answer(KEY)] }, (service) => service.start({}, patient()))).toBe(KEY)
   })
 
-  const broken: Failure = { kind: 'broken-answer', expected: 'JSON', got: untrusted(`<p>${KEY}</p>`) }
+  const broken: Failure = { kind: 'invalid-response', expected: 'JSON', got: untrusted(`<p>${KEY}</p>`) }
 
   it.each<[string, Script, (service: TestService) => Promise<unknown>]>([
     ['start', { start: [failure(broken)] }, (service) => service.start({}, patient())],

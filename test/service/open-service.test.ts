@@ -36,7 +36,7 @@ describe('the service', () => {
       new FakeClock(),
     )
     const run = await service.get('r-1', patient())
-    expect(run.statusText).toBe(`${'x'.repeat(985)}***`)
+    expect(run.rawStatus).toBe(`${'x'.repeat(985)}***`)
     expect(run.testCases).toMatchObject([{ title: 'uses ***' }])
     expect(await failureOf(service.start({}, patient()))).toMatchObject({
       error: expect.stringMatching(/^no [^ ]*\*\*\*[^ ]{0,4}$/),

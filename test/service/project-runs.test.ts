@@ -40,9 +40,9 @@ describe('start', () => {
     [{}, '{}'],
     [{ autofix: false }, '{"autofix":false}'],
     [{ branch: 'main' }, '{"branch":"main"}'],
-  ])('posts of the order %j no field that was not given', async (order, body) => {
+  ])('posts of the order %j no field that was not given', async (parameters, body) => {
     const { server, runs } = await project(json({ runId: 'r-1' }))
-    await runs.start(order, patient())
+    await runs.start(parameters, patient())
     expect(server.received[0]).toMatchObject({ body, headers: { 'content-type': 'application/json' } })
   })
 
@@ -62,7 +62,7 @@ describe('start', () => {
   it('fails where the answer has no id', async () => {
     const { runs } = await project(json({ id: 'r-1' }))
     expect(await failureOf(runs.start({}, patient()))).toEqual({
-      kind: 'broken-answer',
+      kind: 'invalid-response',
       expected: 'runId to be a string',
       got: 'nothing',
     })

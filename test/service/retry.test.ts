@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Failure } from '../../src/domain/errors.ts'
-import { untrusted } from '../../src/domain/untrusted.ts'
+import type { Failure } from '../../src/outcome/failure.ts'
+import { untrusted } from '../../src/outcome/untrusted.ts'
 import { backoffMs, isTransient, mayHaveStarted, startMayRepeatForMs } from '../../src/service/retry.ts'
 
 const status = (code: number): Failure => ({ kind: 'status', status: code })
 const NOT_SENT: Failure = { kind: 'not-sent', reason: 'connect ECONNREFUSED' }
 const UNTRUSTED: Failure = { kind: 'untrusted-certificate', code: 'CERT_HAS_EXPIRED' }
-const NO_ANSWER: Failure = { kind: 'no-answer', reason: 'read ECONNRESET' }
-const BROKEN: Failure = { kind: 'broken-answer', expected: 'JSON', got: untrusted('<html>') }
+const NO_ANSWER: Failure = { kind: 'no-response', reason: 'read ECONNRESET' }
+const BROKEN: Failure = { kind: 'invalid-response', expected: 'JSON', got: untrusted('<html>') }
 const ABORTED: Failure = { kind: 'aborted' }
 
 const anyFailure: fc.Arbitrary<Failure> = fc.oneof(

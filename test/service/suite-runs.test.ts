@@ -25,8 +25,8 @@ async function suite(set: { status?: unknown; statuses?: readonly string[] } = {
 describe('start', () => {
   it('posts the environment, the overrides and the branch under the names of this workflow', async () => {
     const { server, runs } = await suite()
-    const order = { branch: 'main', environment: 'staging', envOverrides: { A: '1' } }
-    expect(await runs.start(order, patient())).toBe('s-1')
+    const parameters = { branch: 'main', environment: 'staging', envOverrides: { A: '1' } }
+    expect(await runs.start(parameters, patient())).toBe('s-1')
     expect(server.received).toMatchObject([{ method: 'POST', target: '/v1/testSuite/suite%201/run' }])
     expect(JSON.parse(server.received[0]?.body ?? '')).toEqual({
       environment: 'staging',
@@ -45,7 +45,7 @@ describe('start', () => {
 describe('get', () => {
   it('asks for the status alone while the suite runs', async () => {
     const { targets, runs } = await suite({ status: 'RUNNING' })
-    const running = { status: 'RUNNING', statusText: 'RUNNING', isFinished: false, asSent: { status: 'RUNNING' } }
+    const running = { status: 'RUNNING', rawStatus: 'RUNNING', hasFinishedAt: false, raw: { status: 'RUNNING' } }
     expect(await runs.get('s-1', patient())).toEqual(running)
     expect(await runs.get('s-1', patient())).toEqual(running)
     expect(targets()).toEqual(['GET /v1/testSuiteRun/s-1/status', 'GET /v1/testSuiteRun/s-1/status'])
@@ -65,13 +65,13 @@ describe('get', () => {
     const run = await runs.get('s-1', patient())
     expect(run).toEqual({
       status: 'FAILED',
-      statusText: 'FAILED',
-      isFinished: true,
+      rawStatus: 'FAILED',
+      hasFinishedAt: true,
       testCases: [
         { title: 'test 0', status: 'PASSED', outcome: 'passed', ran: true },
         { title: 'test 1', status: 'ERROR', outcome: 'failed', ran: true },
       ],
-      asSent: {
+      raw: {
         testSuiteName: 'Checkout',
         results: [
           { testId: 't-0', testName: 'test 0', status: 'PASSED' },
@@ -96,16 +96,16 @@ describe('get', () => {
     [['passed'], 'FAILED'],
   ])('counts results of %j as %s', async (statuses, verdict) => {
     const { runs } = await suite({ status: 'FINISHED', statuses })
-    expect(await runs.get('s-1', patient())).toMatchObject({ status: verdict, statusText: verdict })
+    expect(await runs.get('s-1', patient())).toMatchObject({ status: verdict, rawStatus: verdict })
   })
 
   it('knows no other status of a suite', async () => {
     const { runs } = await suite({ status: 'PAUSED' })
     expect(await runs.get('s-1', patient())).toEqual({
       status: 'UNKNOWN',
-      statusText: 'PAUSED',
-      isFinished: false,
-      asSent: { status: 'PAUSED' },
+      rawStatus: 'PAUSED',
+      hasFinishedAt: false,
+      raw: { status: 'PAUSED' },
     })
   })
 
@@ -138,7 +138,7 @@ describe('get', () => {
 
   it('fails where the status is none', async () => {
     const { runs } = await suite({ status: 7 })
-    expect(await failureOf(runs.get('s-1', patient()))).toMatchObject({ kind: 'broken-answer', got: '7' })
+    expect(await failureOf(runs.get('s-1', patient()))).toMatchObject({ kind: 'invalid-response', got: '7' })
   })
 })
 

@@ -1,7 +1,7 @@
-import { judgeTestCase, RUN_STATUSES, type Run, type TestCase } from '../../src/domain/run.ts'
-import type { StepResult } from '../../src/domain/step-result.ts'
-import { untrusted } from '../../src/domain/untrusted.ts'
-import { type Ending, judge } from '../../src/domain/verdict.ts'
+import { judgeTestCase, RUN_STATUSES, type Run, type TestCase } from '../../src/outcome/run.ts'
+import type { StepResult } from '../../src/outcome/step-result.ts'
+import { untrusted } from '../../src/outcome/untrusted.ts'
+import { type Ending, judge } from '../../src/outcome/verdict.ts'
 
 // Values of the domain for tests: each call says what matters to the test, and the rest is plausible.
 
@@ -39,7 +39,7 @@ export interface RunFields {
   readonly branchName?: string | undefined
   readonly testCases?: readonly TestCase[] | undefined
   /** What the service sent; made from the other fields where it is not given. */
-  readonly asSent?: unknown
+  readonly raw?: unknown
 }
 
 export function aRun(fields: RunFields = {}): Run {
@@ -53,26 +53,26 @@ export function aRun(fields: RunFields = {}): Run {
   }
   return {
     status: RUN_STATUSES.find((known) => known === status) ?? 'UNKNOWN',
-    statusText: untrusted(status),
+    rawStatus: untrusted(status),
     ...(startedAt === undefined ? {} : { startedAt }),
     ...(finishedAt === undefined ? {} : { finishedAt }),
-    isFinished: finishedAt !== undefined,
+    hasFinishedAt: finishedAt !== undefined,
     ...(branchName === undefined ? {} : { branchName: untrusted(branchName) }),
     ...(testCases === undefined ? {} : { testCases }),
-    asSent:
-      'asSent' in fields
-        ? fields.asSent
+    raw:
+      'raw' in fields
+        ? fields.raw
         : asJson({
             status,
             startedAt,
             finishedAt,
             branchName,
-            results: testCases && { testCases: testCases.map(asSent) },
+            results: testCases && { testCases: testCases.map(raw) },
           }),
   }
 }
 
-function asSent({ title, status, durationMs }: TestCase) {
+function raw({ title, status, durationMs }: TestCase) {
   return { title, status, durationMs }
 }
 
@@ -98,8 +98,8 @@ export function aStepResult(
     ...(run === undefined ? {} : { run }),
     ...(runId === undefined ? {} : { runId }),
     target: given.target ?? { kind: 'project', projectId: 'web-shop' },
-    order: given.order ?? { branch: 'main', environment: 'staging' },
-    startedHere: given.startedHere ?? true,
+    parameters: given.parameters ?? { branch: 'main', environment: 'staging' },
+    ownsRun: given.ownsRun ?? true,
     waitedMs: given.waitedMs ?? 190_000,
   }
 }
@@ -107,5 +107,5 @@ export function aStepResult(
 function lastWordIn(ending: Ending): Run | undefined {
   if (ending.kind === 'started') return undefined
   const { cancellation } = { cancellation: undefined, ...ending }
-  return (cancellation?.kind === 'already-over' ? cancellation.run : undefined) ?? ending.run
+  return (cancellation?.kind === 'already-finished' ? cancellation.run : undefined) ?? ending.run
 }

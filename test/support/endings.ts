@@ -1,5 +1,5 @@
-import type { StepResult } from '../../src/domain/step-result.ts'
-import { untrusted } from '../../src/domain/untrusted.ts'
+import type { StepResult } from '../../src/outcome/step-result.ts'
+import { untrusted } from '../../src/outcome/untrusted.ts'
 import { aRun, aStepResult, testCasesBy } from './builders.ts'
 
 const RUNNING = aRun({ status: 'RUNNING', finishedAt: undefined, testCases: undefined })
@@ -58,14 +58,14 @@ export const ENDINGS = {
       kind: 'wait-timeout',
       run: RUNNING,
       limitMs: 60_000,
-      cancellation: { kind: 'already-over', run: aRun({ testCases: testCasesBy({ PASSED: 2 }) }) },
+      cancellation: { kind: 'already-finished', run: aRun({ testCases: testCasesBy({ PASSED: 2 }) }) },
     },
   }),
   aborted: aStepResult({ ending: { kind: 'aborted', run: RUNNING, cancellation: { kind: 'cancelled' } } }),
   abortedCancelFailed: aStepResult({ ending: { kind: 'aborted', run: RUNNING, cancellation: { kind: 'failed' } } }),
   abortedRunLeft: aStepResult({ ending: { kind: 'aborted', run: RUNNING, cancellation: { kind: 'not-wanted' } } }),
   abortedRunOver: aStepResult({
-    ending: { kind: 'aborted', run: RUNNING, cancellation: { kind: 'already-over', run: aRun() } },
+    ending: { kind: 'aborted', run: RUNNING, cancellation: { kind: 'already-finished', run: aRun() } },
   }),
   abortedInStart: aStepResult({ runId: undefined, ending: { kind: 'aborted', cancellation: { kind: 'id-unknown' } } }),
   abortedBeforeStart: aStepResult({ runId: undefined, ending: { kind: 'aborted', cancellation: { kind: 'no-run' } } }),
@@ -83,7 +83,7 @@ export const ENDINGS = {
     ending: {
       kind: 'gave-up',
       during: 'start',
-      failure: { kind: 'no-answer', reason: 'socket hang up (ECONNRESET)' },
+      failure: { kind: 'no-response', reason: 'socket hang up (ECONNRESET)' },
       cancellation: { kind: 'id-unknown' },
     },
   }),
@@ -100,7 +100,7 @@ export const ENDINGS = {
     ending: {
       kind: 'gave-up',
       during: 'wait',
-      failure: { kind: 'broken-answer', expected: 'status to be a string', got: untrusted('{"status":7}') },
+      failure: { kind: 'invalid-response', expected: 'status to be a string', got: untrusted('{"status":7}') },
       cancellation: { kind: 'cancelled' },
     },
   }),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { ServiceError } from '../../src/domain/errors.ts'
-import { type Course, exchange } from './exchange.ts'
+import { ServiceError } from '../../src/outcome/failure.ts'
+import { exchange, type RequestTimeline } from './exchange.ts'
 import { FakeClock } from './fake-clock.ts'
 
 // What http.test.ts holds the real requests to, the model's must do too: a life is worth no more than its network.
@@ -8,7 +8,7 @@ import { FakeClock } from './fake-clock.ts'
 const NEVER = Number.POSITIVE_INFINITY
 
 async function outcomeOf(
-  course: Partial<Course<string>>,
+  course: Partial<RequestTimeline<string>>,
   options: { readonly abortMs?: number; readonly abortUntilSentMs?: number; readonly limitMs?: number } = {},
 ) {
   const clock = new FakeClock()
@@ -56,9 +56,9 @@ test('what the service throws is an answer too', async () => {
   expect(await outcomeOf({ serve })).toMatchObject({ end: 'status', endedMs: 300 })
 })
 
-test('a lost answer does not undo the deed', async () => {
-  const loss = { kind: 'no-answer', reason: 'reset' } as const
-  expect(await outcomeOf({ loss })).toEqual({ end: 'no-answer', endedMs: 300, isServed: true })
+test('a lost answer does not undo the task', async () => {
+  const loss = { kind: 'no-response', reason: 'reset' } as const
+  expect(await outcomeOf({ loss })).toEqual({ end: 'no-response', endedMs: 300, isServed: true })
 })
 
 test('without a connection nothing is served', async () => {
@@ -85,12 +85,12 @@ describe('the signal', () => {
 describe('the time limit', () => {
   test('tells whether the request had been sent', async () => {
     expect(await outcomeOf({}, { limitMs: 50 })).toEqual({ end: 'not-sent', endedMs: 50, isServed: false })
-    expect(await outcomeOf({}, { limitMs: 150 })).toEqual({ end: 'no-answer', endedMs: 150, isServed: true })
+    expect(await outcomeOf({}, { limitMs: 150 })).toEqual({ end: 'no-response', endedMs: 150, isServed: true })
   })
 
   test('is 30 s, and never more', async () => {
     const silent = { answeredAfterMs: NEVER }
-    expect(await outcomeOf(silent)).toMatchObject({ end: 'no-answer', endedMs: 30_000 })
-    expect(await outcomeOf(silent, { limitMs: 60_000 })).toMatchObject({ end: 'no-answer', endedMs: 30_000 })
+    expect(await outcomeOf(silent)).toMatchObject({ end: 'no-response', endedMs: 30_000 })
+    expect(await outcomeOf(silent, { limitMs: 60_000 })).toMatchObject({ end: 'no-response', endedMs: 30_000 })
   })
 })

@@ -1,16 +1,16 @@
-import { type Failure, ServiceError } from '../../src/domain/errors.ts'
+import { type Failure, ServiceError } from '../../src/outcome/failure.ts'
 import { REQUEST_LIMIT_MS, type RequestOptions } from '../../src/service/http.ts'
 import type { FakeClock } from './fake-clock.ts'
 
 /** What happens to one request and when, in milliseconds from its beginning. Infinity: never. */
-export interface Course<T> {
+export interface RequestTimeline<T> {
   /** When the connection stands and the request goes out. */
   readonly sentAfterMs: number
   /** There is no connection: this comes in place of the sending. */
   readonly refusal?: Failure
   /** When the service takes the request. It does so whether or not somebody still waits for the answer. */
   readonly servedAfterMs: number
-  /** The service's deed and its answer; a ServiceError that it throws is an answer too. */
+  /** The service's task and its answer; a ServiceError that it throws is an answer too. */
   readonly serve: () => T
   readonly answeredAfterMs: number
   /** The answer is lost: this comes in its place. */
@@ -18,7 +18,7 @@ export interface Course<T> {
 }
 
 /** One request over a network that is not there, ended by its signals and its time limit as `http.ts` ends one. */
-export function exchange<T>(clock: FakeClock, options: RequestOptions, course: Course<T>): Promise<T> {
+export function exchange<T>(clock: FakeClock, options: RequestOptions, course: RequestTimeline<T>): Promise<T> {
   const { signal, signalUntilSent } = options
   const begunMs = clock.now()
   const limitMs = Math.min(options.limitMs ?? REQUEST_LIMIT_MS, REQUEST_LIMIT_MS)
@@ -30,13 +30,13 @@ export function exchange<T>(clock: FakeClock, options: RequestOptions, course: C
       throw new Error('answered before it was served')
     }
 
-    function settle(deed: () => void): void {
+    function settle(task: () => void): void {
       if (isSettled) return
       isSettled = true
       signal.removeEventListener('abort', onAbort)
       signalUntilSent?.removeEventListener('abort', onAbortUntilSent)
       for (const forget of timers) forget()
-      deed()
+      task()
     }
     const fail = (failure: Failure) => settle(() => reject(new ServiceError(failure)))
     const onAbort = () => fail({ kind: 'aborted' })
@@ -45,7 +45,7 @@ export function exchange<T>(clock: FakeClock, options: RequestOptions, course: C
     }
     const onLimit = () => {
       const reason = `no complete answer within ${limitMs / 1000} s`
-      fail(isSent ? { kind: 'no-answer', reason } : { kind: 'not-sent', reason })
+      fail(isSent ? { kind: 'no-response', reason } : { kind: 'not-sent', reason })
     }
     const onSent = () => {
       if (course.refusal !== undefined) return fail(course.refusal)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { FakeClock } from './fake-clock.ts'
 
-test('time jumps from one timer to the next, in their order, and those of one time as they were set', async () => {
+test('time jumps from one timer to the next, in their parameters, and those of one time as they were set', async () => {
   const clock = new FakeClock()
   const rung: string[] = []
   const ring = (name: string) => () => rung.push(`${name} ${clock.now()}`)

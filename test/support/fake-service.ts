@@ -1,5 +1,5 @@
-import { type Failure, ServiceError } from '../../src/domain/errors.ts'
-import type { Run } from '../../src/domain/run.ts'
+import { type Failure, ServiceError } from '../../src/outcome/failure.ts'
+import type { Run } from '../../src/outcome/run.ts'
 import type { RequestOptions } from '../../src/service/http.ts'
 import type { TestService } from '../../src/service/test-service.ts'
 import { aRun } from './builders.ts'

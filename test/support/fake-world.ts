@@ -1,8 +1,8 @@
 import { StepCancelled } from '../../src/action/abort.ts'
 import type { Outputs, World } from '../../src/action/world.ts'
-import type { StepResult } from '../../src/domain/step-result.ts'
-import type { LogLine } from '../../src/report/inert.ts'
-import { textOf } from '../../src/report/inert.ts'
+import type { StepResult } from '../../src/outcome/step-result.ts'
+import type { LogLine } from '../../src/report/safe-text.ts'
+import { render } from '../../src/report/safe-text.ts'
 import type { TestService } from '../../src/service/test-service.ts'
 import type { FakeClock } from './fake-clock.ts'
 
@@ -40,13 +40,13 @@ export class FakeWorld implements World {
     this.random = options.random ?? (() => 0.5)
     this.abort = this.#controller.signal
     this.log = {
-      info: (message) => this.#note(`info ${textOf(message)}`),
-      warning: (message) => this.#note(`warning ${textOf(message)}`),
+      info: (message) => this.#note(`info ${render(message)}`),
+      warning: (message) => this.#note(`warning ${render(message)}`),
     }
     this.state = {
       startAttempted: () => this.#note('state start'),
-      runGoing: (runId) => this.#note(`state run ${runId}`),
-      settled: () => this.#note('state settled'),
+      runStarted: (runId) => this.#note(`state run ${runId}`),
+      done: () => this.#note('state done'),
     }
   }
 
@@ -60,11 +60,11 @@ export class FakeWorld implements World {
   }
 
   annotate({ level, title, message }: { level: string; title: string; message: LogLine }): void {
-    this.#note(`${level} [${title}] ${textOf(message)}`)
+    this.#note(`${level} [${title}] ${render(message)}`)
   }
 
-  writeSummary(render: Parameters<World['writeSummary']>[0]): void {
-    this.#note(`summary ${textOf(render(this.#options.summaryBytes ?? 0))}`)
+  writeSummary(build: Parameters<World['writeSummary']>[0]): void {
+    this.#note(`summary ${render(build(this.#options.summaryBytes ?? 0))}`)
   }
 
   writeReportFiles(files: readonly { readonly name: string }[], runId: string): string | undefined {

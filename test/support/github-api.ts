@@ -38,7 +38,7 @@ export type Fault =
   | { readonly kind: 'hang' }
   /** The connection breaks before anything is done. */
   | { readonly kind: 'reset' }
-  /** The deed is done, then the connection breaks. */
+  /** The task is done, then the connection breaks. */
   | { readonly kind: 'lost-answer' }
   /** The answer's body ends in the middle, though its length promised more. */
   | { readonly kind: 'cut-short' }

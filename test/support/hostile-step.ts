@@ -1,9 +1,9 @@
 import fc from 'fast-check'
-import type { Failure } from '../../src/domain/errors.ts'
-import type { Run } from '../../src/domain/run.ts'
-import type { StepResult } from '../../src/domain/step-result.ts'
-import { untrusted } from '../../src/domain/untrusted.ts'
-import type { Cancellation, Ending } from '../../src/domain/verdict.ts'
+import type { Failure } from '../../src/outcome/failure.ts'
+import type { Run } from '../../src/outcome/run.ts'
+import type { StepResult } from '../../src/outcome/step-result.ts'
+import { untrusted } from '../../src/outcome/untrusted.ts'
+import type { Cancellation, Ending } from '../../src/outcome/verdict.ts'
 import { aRun, aStepResult, aTestCase } from './builders.ts'
 
 /** Makes a step result of the texts drawn for it, each passed through `say`: the same step can be told in other words. */
@@ -27,7 +27,7 @@ export function anyStep(text: fc.Arbitrary<string>): fc.Arbitrary<StepTeller> {
     branch: fc.option(text, { nil: undefined }),
     environment: fc.option(text, { nil: undefined }),
     frameworkProject: fc.option(text, { nil: undefined }),
-    startedHere: fc.boolean(),
+    ownsRun: fc.boolean(),
     autofix: fc.option(fc.boolean(), { nil: undefined }),
     passWithNoTests: fc.boolean(),
   })
@@ -41,14 +41,14 @@ export function anyStep(text: fc.Arbitrary<string>): fc.Arbitrary<StepTeller> {
           drawn.kind === 'project'
             ? { kind: 'project', projectId: say(drawn.id) }
             : { kind: 'test-suite', testSuiteId: say(drawn.id) },
-        order: {
+        parameters: {
           ...(branch === undefined ? {} : { branch: say(branch) }),
           ...(environment === undefined ? {} : { environment: say(environment) }),
           ...(frameworkProject === undefined ? {} : { frameworkProject: say(frameworkProject) }),
           ...(autofix === undefined ? {} : { autofix }),
           envOverrides: { SECRET: 'value of an override' },
         },
-        startedHere: drawn.startedHere,
+        ownsRun: drawn.ownsRun,
         passWithNoTests: drawn.passWithNoTests,
       })
     // What fast-check prints of a counterexample.
@@ -80,7 +80,7 @@ function anyRun(text: fc.Arbitrary<string>): fc.Arbitrary<Teller<Run>> {
         status: sayStatus(drawn.status, say),
         branchName: drawn.branchName === undefined ? undefined : say(drawn.branchName),
         testCases,
-        asSent: { [say('extra')]: say('more'), results: testCases === undefined ? null : { testCases } },
+        raw: { [say('extra')]: say('more'), results: testCases === undefined ? null : { testCases } },
       })
     })
 }
@@ -98,7 +98,7 @@ function anyFailure(text: fc.Arbitrary<string>): fc.Arbitrary<Teller<Failure>> {
     ),
     text.map(
       (reason): Teller<Failure> =>
-        (say) => ({ kind: 'no-answer', reason: say(reason) }),
+        (say) => ({ kind: 'no-response', reason: say(reason) }),
     ),
     text.map(
       (code): Teller<Failure> =>
@@ -110,7 +110,7 @@ function anyFailure(text: fc.Arbitrary<string>): fc.Arbitrary<Teller<Failure>> {
     ),
     fc.tuple(text, text).map(
       ([expected, got]): Teller<Failure> =>
-        (say) => ({ kind: 'broken-answer', expected: say(expected), got: untrusted(say(got)) }),
+        (say) => ({ kind: 'invalid-response', expected: say(expected), got: untrusted(say(got)) }),
     ),
     fc.constant<Teller<Failure>>(() => ({ kind: 'aborted' })),
   )
@@ -121,13 +121,15 @@ function anyCancellation(
   failure: fc.Arbitrary<Teller<Failure>>,
 ): fc.Arbitrary<Teller<Cancellation>> {
   return fc.oneof(
-    fc.constantFrom('not-wanted', 'no-run', 'id-unknown', 'not-supported', 'cancelled', 'already-over', 'failed').map(
-      (kind): Teller<Cancellation> =>
-        () => ({ kind }),
-    ),
+    fc
+      .constantFrom('not-wanted', 'no-run', 'id-unknown', 'not-supported', 'cancelled', 'already-finished', 'failed')
+      .map(
+        (kind): Teller<Cancellation> =>
+          () => ({ kind }),
+      ),
     run.map(
       (over): Teller<Cancellation> =>
-        (say) => ({ kind: 'already-over', run: over(say) }),
+        (say) => ({ kind: 'already-finished', run: over(say) }),
     ),
     failure.map(
       (why): Teller<Cancellation> =>

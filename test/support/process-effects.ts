@@ -1,12 +1,12 @@
 import { join } from 'node:path'
-import { readManifest } from './runner-manifest.ts'
+import { readManifest } from '../../tools/runner-emulator/manifest.ts'
 
-/** Has the variables in this process's environment while the deed is done. */
-export function withEnvironment<T>(variables: Readonly<Record<string, string>>, deed: () => T): T {
+/** Has the variables in this process's environment while the task is done. */
+export function withEnvironment<T>(variables: Readonly<Record<string, string>>, task: () => T): T {
   const before = Object.keys(variables).map((name) => [name, process.env[name]] as const)
   Object.assign(process.env, variables)
   try {
-    return deed()
+    return task()
   } finally {
     for (const [name, value] of before) {
       if (value === undefined) delete process.env[name]
@@ -15,8 +15,8 @@ export function withEnvironment<T>(variables: Readonly<Record<string, string>>, 
   }
 }
 
-/** What the deed writes to standard output, line by line, instead of having it written. */
-export function linesWrittenBy(deed: () => void): string[] {
+/** What the task writes to standard output, line by line, instead of having it written. */
+export function linesWrittenBy(task: () => void): string[] {
   const { write } = process.stdout
   let text = ''
   process.stdout.write = (chunk: string | Uint8Array) => {
@@ -24,7 +24,7 @@ export function linesWrittenBy(deed: () => void): string[] {
     return true
   }
   try {
-    deed()
+    task()
   } finally {
     process.stdout.write = write
   }

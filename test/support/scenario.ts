@@ -2,8 +2,8 @@ import {
   type ScriptedService,
   type ScriptedServiceOptions,
   startScriptedService,
-} from '../../local-service/scripted.ts'
-import { prepareStep, type Step, type StepOptions } from './runner.ts'
+} from '../../local-service/src/scripted.ts'
+import { prepareStep, type Step, type StepOptions } from '../../tools/runner-emulator/runner.ts'
 
 export interface Scenario extends AsyncDisposable {
   readonly service: ScriptedService

@@ -1,0 +1,198 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, realpath, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { chooseWorkplace, type Workplace } from './checkout.ts'
+import { readConfiguration, type Settings, type Suite } from './configuration.ts'
+import type { Selection } from './framework.ts'
+import { withoutGitVariables } from './git.ts'
+import { createTurns } from './keyed-mutex.ts'
+import { listen, readRequest, sendAnswer } from './listen.ts'
+import type { Project } from './project.ts'
+import type { RunOrder } from './request-bodies.ts'
+import { type Answer, answerRequest, type Backend, ok, refuse, refuseCancel } from './request-handler.ts'
+import { quote } from './routes.ts'
+import { describeRun, queueRun, type Run } from './run.ts'
+import { createRunQueue } from './run-queue.ts'
+import { workOf } from './run-tests.ts'
+import { describeSuiteResult, describeSuiteStatus } from './suite-result.ts'
+
+export type { Settings } from './configuration.ts'
+
+/** What the service needs of the machine. */
+export interface World {
+  /** Relative folders in the settings start here; without projects in them, it is the project. */
+  readonly folder: string
+  /** What test processes inherit. */
+  readonly env: NodeJS.ProcessEnv
+  /** Where the service makes a folder of its own for work trees and reports. */
+  readonly temporaryFolder: string
+  readonly log: (line: string) => void
+}
+
+export interface LocalService {
+  readonly url: string
+  readonly keys: readonly string[]
+  readonly projects: readonly { readonly id: string; readonly folder: string; readonly framework: string }[]
+  /** Interrupts what is going, waits until its processes and work trees are gone, then frees the port. */
+  close(): Promise<void>
+}
+
+/** Starts a test run service that really runs tests. Throws a ConfigurationError for settings it cannot use. */
+export async function startLocalService(settings: Settings, world: World): Promise<LocalService> {
+  if (process.platform === 'win32') {
+    throw new Error('The local service stops tests by process group, which Windows does not have. Use Linux or macOS.')
+  }
+  const configuration = readConfiguration(settings, world.folder)
+  const { projects, suites, concurrency, runLimitMs, stopGraceMs } = configuration
+  const keys = configuration.keys.length > 0 ? configuration.keys : [randomBytes(24).toString('base64url')]
+  const env = { CI: 'true', ...withoutGitVariables(world.env) }
+  const log = (text: string) => world.log(`${new Date().toISOString()} ${text}`)
+  const inTurn = createTurns()
+  const queue = createRunQueue({
+    places: concurrency,
+    runLimitMs,
+    log: (run, text) => log(`run ${run.runId} ${text}`),
+  })
+  const home = await realpath(await mkdtemp(join(world.temporaryFolder, 'local-service-')))
+
+  async function start(
+    project: Project,
+    order: RunOrder,
+    selection: Selection,
+    suite?: Suite,
+  ): Promise<{ run: Run } | Answer> {
+    const environmentName = order.environment ?? project.defaultEnvironment
+    const environment = environmentName === undefined ? {} : project.environments.get(environmentName)
+    if (environment === undefined) {
+      const known = [...project.environments.keys()].map(quote).join(', ') || 'none'
+      const error = `Project ${quote(project.id)} has no environment ${quote(environmentName)}. Its environments: ${known}.`
+      return refuse(400, error)
+    }
+    const mayFix = order.autofix && project.autofix !== undefined
+    const chosen = await chooseWorkplace(project, order.branch ?? project.defaultBranch, mayFix, env)
+    // Without a branch in the request, it is the configured one that does not exist.
+    if (chosen.kind === 'refused') return refuse(order.branch === undefined ? 500 : 400, chosen.error)
+    const { workplace } = chosen
+    const run = queueRun({
+      projectId: project.id,
+      ...(suite === undefined ? {} : { testSuiteId: suite.id }),
+      ...(workplace.branchName === undefined ? {} : { branchName: workplace.branchName }),
+    })
+    const work = workOf({
+      runId: run.runId,
+      project,
+      workplace,
+      selection,
+      env: { ...env, ...environment, ...order.envOverrides },
+      autofix: order.autofix,
+      home: join(home, run.runId),
+      runLimitMs,
+      stopGraceMs,
+      log: (text) => log(`run ${run.runId} ${text}`),
+      inTurn,
+    })
+    log(`run ${run.runId} is for project ${quote(project.id)}, ${describeWorkplace(workplace)}`)
+    for (const field of order.unknownFields) log(`run ${run.runId} ignores the unknown field ${quote(field)}`)
+    return queue.add(run, work) ? { run } : refuse(500, 'The service is stopping and takes no more runs.')
+  }
+
+  const findRun = (projectId: string, runId: string): Run | undefined => {
+    const run = queue.find(runId)
+    return run?.projectId === projectId && run.testSuiteId === undefined ? run : undefined
+  }
+  const findSuiteRun = (runId: string): { run: Run; suite: Suite } | undefined => {
+    const run = queue.find(runId)
+    const suite = suites.get(run?.testSuiteId ?? '')
+    return run && suite && { run, suite }
+  }
+
+  const backend: Backend = {
+    async startRun(projectId, order) {
+      const project = projects.get(projectId)
+      if (project === undefined) return nothingNamed('project', projectId, projects)
+      const frameworkProjects = namesIn(order.frameworkProjectName)
+      const started = await start(project, order, { frameworkProjects, files: [] })
+      return 'run' in started ? ok({ runId: started.run.runId }) : started
+    },
+    async getRun(projectId, runId) {
+      const run = findRun(projectId, runId)
+      return run ? ok(describeRun(run)) : noRun(runId)
+    },
+    async cancelRun(projectId, runId) {
+      const run = findRun(projectId, runId)
+      if (run === undefined) return noRun(runId)
+      return queue.cancel(runId) ? ok({ cancelled: [{ runId }] }) : refuseCancel(runId, run.phase.status)
+    },
+    async startSuite(testSuiteId, order) {
+      const suite = suites.get(testSuiteId)
+      if (suite === undefined) return nothingNamed('test suite', testSuiteId, suites)
+      const started = await start(suite.project, order, suite.selection, suite)
+      if (!('run' in started)) return started
+      return ok({ testSuiteRunId: started.run.runId, testSuiteName: suite.name, projectId: suite.project.id })
+    },
+    async getSuiteStatus(runId) {
+      const found = findSuiteRun(runId)
+      return found ? ok(describeSuiteStatus(found.run)) : noRun(runId)
+    },
+    async getSuiteResult(runId) {
+      const found = findSuiteRun(runId)
+      return found ? ok(describeSuiteResult(found.run, found.suite.name)) : noRun(runId)
+    },
+  }
+
+  const removeHome = () =>
+    rm(home, { recursive: true, force: true, maxRetries: 3 }).catch((error) =>
+      log(`left files behind: ${error.message}`),
+    )
+  const listener = await listen({ port: configuration.port }, async (message, response) => {
+    const request = await readRequest(message)
+    if (request === undefined) return
+    const answer = await answerRequest(request, keys, backend).catch((error: unknown) => {
+      log(`a request failed: ${error instanceof Error ? error.stack : String(error)}`)
+      return refuse(500, 'The service failed to handle this request; its log says why.')
+    })
+    sendAnswer(response, answer)
+  }).catch(async (error: unknown) => {
+    await removeHome()
+    throw error
+  })
+
+  let closed: Promise<void> | undefined
+  async function close(): Promise<void> {
+    // It answers until the end, so that who polls learns that their run is interrupted.
+    await queue.close()
+    await listener.close()
+    await removeHome()
+  }
+  return {
+    url: listener.url,
+    keys,
+    projects: [...projects.values()].map(({ id, folder, framework }) => ({ id, folder, framework: framework.name })),
+    close: () => {
+      closed ??= close()
+      return closed
+    },
+  }
+}
+
+/** "Name(s)" says the interface: a list is separated by commas, for a name may well hold blanks. */
+function namesIn(frameworkProjectName: string | undefined): string[] {
+  return (frameworkProjectName ?? '')
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '')
+}
+
+function describeWorkplace(workplace: Workplace): string {
+  if (workplace.kind === 'in-place') return 'its folder as it stands'
+  return `branch ${quote(workplace.branchName)} at ${workplace.commit}`
+}
+
+function noRun(runId: string): Answer {
+  return refuse(404, `There is no run ${quote(runId)} here.`)
+}
+
+function nothingNamed(what: string, id: string, known: ReadonlyMap<string, unknown>): Answer {
+  const list = [...known.keys()].map((name) => quote(name)).join(', ') || 'none'
+  return refuse(404, `There is no ${what} ${quote(id)} here. What there is: ${list}.`)
+}

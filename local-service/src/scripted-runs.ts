@@ -1,0 +1,205 @@
+import { randomUUID } from 'node:crypto'
+import { type Answer, type Backend, ok, refuse, refuseCancel } from './request-handler.ts'
+import { quote } from './routes.ts'
+
+/** The life of one run, from outside. Times count from the start request; a run with nothing said passes at once. */
+export interface Script {
+  readonly queuedMs?: number
+  /** `Infinity`: it never ends on its own. */
+  readonly runningMs?: number
+  /** The status it ends with; any text. Default: PASSED. */
+  readonly end?: string
+  /** Sent as they are: `results.testCases` of a run, `results` of a test-suite run. */
+  readonly cases?: readonly unknown[]
+  /** Sent as it is instead of the whole results; given as `undefined`, the field is left out. */
+  readonly results?: unknown
+  /** Sent as it is for the id in the start's answer; the run is then found under its text. */
+  readonly runId?: unknown
+  /** Merged into every answer about the run, last: what it names wins, `undefined` takes a field away. */
+  readonly extra?: object
+}
+
+/** What a script may depend on. `number` counts the accepted starts from 1. */
+export interface ScriptedStart {
+  readonly number: number
+  readonly projectId?: string
+  readonly testSuiteId?: string
+  /** The decoded body; undefined where none was sent. */
+  readonly body: unknown
+}
+
+/** An accepted start and what has become of it. */
+export interface ScriptedRun extends ScriptedStart {
+  readonly runId: string
+  /** Now. */
+  readonly status: string
+  readonly cancelAccepted: boolean
+}
+
+export interface ScriptedRuns {
+  readonly backend: Backend
+  readonly runs: readonly ScriptedRun[]
+  finishRun(runId: string, status: string, cases?: readonly unknown[]): void
+}
+
+interface Run extends ScriptedStart {
+  readonly runId: string
+  readonly script: Script
+  readonly branchName: string
+  readonly queuedAtMs: number
+  /** Set by a cancel or by the test: ends the script's own course. */
+  ended?: { readonly status: string; readonly atMs: number; readonly cases?: readonly unknown[] }
+  cancelAccepted: boolean
+}
+
+type Phase =
+  | { readonly status: 'QUEUED' }
+  | { readonly status: 'RUNNING'; readonly startedAtMs: number }
+  | { readonly status: string; readonly startedAtMs: number | undefined; readonly finishedAtMs: number }
+
+/** Runs that only pretend: where each one is follows from its script and the clock, whenever somebody asks. */
+export function createScriptedRuns(
+  scriptFor: (start: ScriptedStart) => Script,
+  now: () => number = () => performance.timeOrigin + performance.now(),
+): ScriptedRuns {
+  const runs: Run[] = []
+
+  function accept(start: Omit<ScriptedStart, 'number'>, branchName: string): Run {
+    const numbered = { ...start, number: runs.length + 1 }
+    const script = scriptFor(numbered)
+    const run: Run = {
+      ...numbered,
+      script,
+      runId: script.runId === undefined ? randomUUID() : String(script.runId),
+      branchName,
+      queuedAtMs: now(),
+      cancelAccepted: false,
+    }
+    runs.push(run)
+    return run
+  }
+
+  const find = (belongs: (run: Run) => boolean, runId: string) =>
+    runs.findLast((run) => run.runId === runId && belongs(run))
+  const findRun = (projectId: string, runId: string) => find((run) => run.projectId === projectId, runId)
+  const findSuiteRun = (runId: string) => find((run) => run.testSuiteId !== undefined, runId)
+
+  const backend: Backend = {
+    async startRun(projectId, order) {
+      const run = accept({ projectId, body: order.asSent }, order.branch ?? 'main')
+      return ok({ runId: idToSend(run) })
+    },
+    async getRun(projectId, runId) {
+      const run = findRun(projectId, runId)
+      return run ? ok(describeRun(run, phaseOf(run, now()))) : noRun(runId)
+    },
+    async cancelRun(projectId, runId) {
+      const run = findRun(projectId, runId)
+      if (run === undefined) return noRun(runId)
+      const { status } = phaseOf(run, now())
+      if (!isGoing(status)) return refuseCancel(runId, status)
+      run.ended = { status: 'CANCELLED', atMs: now() }
+      run.cancelAccepted = true
+      return ok({ cancelled: [{ runId: idToSend(run) }] })
+    },
+    async startSuite(testSuiteId, order) {
+      const run = accept({ testSuiteId, body: order.asSent }, order.branch ?? 'main')
+      return ok({ testSuiteRunId: idToSend(run), testSuiteName: suiteName(run), projectId: 'scripted' })
+    },
+    async getSuiteStatus(runId) {
+      const run = findSuiteRun(runId)
+      if (run === undefined) return noRun(runId)
+      const { status } = phaseOf(run, now())
+      return ok({ status: isGoing(status) ? 'RUNNING' : 'FINISHED', ...run.script.extra })
+    },
+    async getSuiteResult(runId) {
+      const run = findSuiteRun(runId)
+      return run ? ok(describeSuiteRun(run, phaseOf(run, now()))) : noRun(runId)
+    },
+  }
+
+  return {
+    backend,
+    get runs() {
+      return runs.map((run) => ({
+        runId: run.runId,
+        number: run.number,
+        ...(run.projectId === undefined ? {} : { projectId: run.projectId }),
+        ...(run.testSuiteId === undefined ? {} : { testSuiteId: run.testSuiteId }),
+        body: run.body,
+        status: phaseOf(run, now()).status,
+        cancelAccepted: run.cancelAccepted,
+      }))
+    },
+    finishRun(runId, status, cases) {
+      const run = runs.findLast((candidate) => candidate.runId === runId)
+      if (run === undefined) throw new Error(`No start was answered with the run id ${quote(runId)}.`)
+      run.ended = { status, atMs: now(), ...(cases === undefined ? {} : { cases }) }
+    },
+  }
+}
+
+function phaseOf(run: Run, nowMs: number): Phase {
+  const startsAtMs = run.queuedAtMs + (run.script.queuedMs ?? 0)
+  const endsAtMs = startsAtMs + (run.script.runningMs ?? 0)
+  if (run.ended !== undefined) {
+    const { status, atMs } = run.ended
+    return { status, startedAtMs: startsAtMs <= atMs ? startsAtMs : undefined, finishedAtMs: atMs }
+  }
+  if (nowMs < startsAtMs) return { status: 'QUEUED' }
+  if (nowMs < endsAtMs) return { status: 'RUNNING', startedAtMs: startsAtMs }
+  return { status: run.script.end ?? 'PASSED', startedAtMs: startsAtMs, finishedAtMs: endsAtMs }
+}
+
+function describeRun(run: Run, phase: Phase): object {
+  const startedAtMs = 'startedAtMs' in phase ? phase.startedAtMs : undefined
+  return {
+    status: phase.status,
+    startedAt: startedAtMs === undefined ? null : isoTime(startedAtMs),
+    ...('finishedAtMs' in phase ? { finishedAt: isoTime(phase.finishedAtMs) } : {}),
+    branchName: run.branchName,
+    ...('finishedAtMs' in phase ? { results: resultsOf(run, phase.status) } : {}),
+    ...run.script.extra,
+  }
+}
+
+function resultsOf(run: Run, status: string): unknown {
+  if ('results' in run.script) return run.script.results
+  return { testCases: run.ended?.cases ?? run.script.cases ?? casesThatFit(status) }
+}
+
+function casesThatFit(status: string): unknown[] {
+  const passed = { title: 'cart > adds a product', status: 'PASSED', durationMs: 12 }
+  const failed = { title: 'cart > rounds the total', status: 'FAILED', durationMs: 34 }
+  if (status === 'PASSED') return [passed]
+  return status === 'FAILED' ? [passed, failed] : []
+}
+
+function describeSuiteRun(run: Run, { status }: Phase): object {
+  const fitting = [{ testId: 'test-1', testName: 'cart > adds a product', status }]
+  return {
+    testSuiteName: suiteName(run),
+    results: 'results' in run.script ? run.script.results : (run.ended?.cases ?? run.script.cases ?? fitting),
+    ...run.script.extra,
+  }
+}
+
+function suiteName(run: Run): string {
+  return `Suite ${run.testSuiteId}`
+}
+
+function idToSend(run: Run): unknown {
+  return 'runId' in run.script ? run.script.runId : run.runId
+}
+
+function isGoing(status: string): boolean {
+  return status === 'QUEUED' || status === 'RUNNING'
+}
+
+function noRun(runId: string): Answer {
+  return refuse(404, `There is no run ${quote(runId)} here.`)
+}
+
+function isoTime(epochMs: number): string {
+  return new Date(epochMs).toISOString()
+}

@@ -1,0 +1,204 @@
+import { randomBytes } from 'node:crypto'
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
+import { setTimeout as delay } from 'node:timers/promises'
+import { TLSSocket } from 'node:tls'
+import { type ListenOptions, listen, readRequest, sendAnswer } from './listen.ts'
+import { type Answer, answerRequest, ok, refuse } from './request-handler.ts'
+import { type Endpoint, findRoute, type Route } from './routes.ts'
+import { createScriptedRuns, type Script, type ScriptedRun, type ScriptedStart } from './scripted-runs.ts'
+
+export type { Script, ScriptedRun, ScriptedStart } from './scripted-runs.ts'
+
+/** What goes wrong with the requests of one endpoint. The first fault that fits a request is the one that happens. */
+export interface Fault {
+  readonly on: Endpoint
+  /** Which of that endpoint's requests, counted from 1 since the service began, both ends included. Default: all. */
+  readonly from?: number
+  readonly to?: number
+  /** Absent: the normal answer, for `delayMs`. */
+  readonly do?: FaultDeed
+  /** The request still takes effect, as a start that is accepted and whose answer is then lost. Default: false. */
+  readonly effect?: boolean
+  /** How much later the answer comes; the effect, where there is one, comes before. */
+  readonly delayMs?: number
+}
+
+export type FaultDeed =
+  | {
+      readonly status: number
+      readonly body?: unknown
+      /** Sent as it is instead of `body`. */
+      readonly rawBody?: string
+      readonly headers?: Readonly<Record<string, string>>
+    }
+  /** The connection is reset instead of an answer. */
+  | 'reset'
+  /** No answer, ever. */
+  | 'hang'
+  /** Half of the answer that the headers promise, then the connection's end. */
+  | 'truncate'
+
+export interface RecordedRequest {
+  readonly kind: Route['kind']
+  readonly method: string
+  /** Path and query as they came over the wire, undecoded. */
+  readonly path: string
+  readonly headers: IncomingHttpHeaders
+  readonly body: string
+  /** Since the service began. */
+  readonly atMs: number
+  /** Absent until an answer went out: for good where there was a reset or no answer. */
+  readonly answeredStatus?: number | undefined
+}
+
+export interface ScriptedServiceOptions extends ListenOptions {
+  /** Default: one generated key. */
+  readonly keys?: readonly string[]
+  readonly script?: Script | ((start: ScriptedStart) => Script)
+  readonly faults?: readonly Fault[]
+  /** As a reverse proxy might put before every path, for example `/api`. */
+  readonly pathPrefix?: string
+}
+
+export interface ScriptedService {
+  /** `{base_url}`, path prefix included. */
+  readonly url: string
+  readonly port: number
+  readonly key: string
+  /** Every request that arrived whole, in order. */
+  readonly requests: readonly RecordedRequest[]
+  /** Every accepted start, in order. */
+  readonly runs: readonly ScriptedRun[]
+  addFault(fault: Fault): void
+  /** For the starts that come after. */
+  setScript(script: Script | ((start: ScriptedStart) => Script)): void
+  /** Ends a run now, or gives one that is over another end. */
+  finishRun(runId: string, status: string, cases?: readonly unknown[]): void
+  /** Resolves once `count` (default 1) such requests have arrived, those before the call included. */
+  waitForRequest(which: Endpoint | ((request: RecordedRequest) => boolean), count?: number): Promise<void>
+  close(): Promise<void>
+}
+
+/**
+ * A test run service for tests: real sockets and the interface's own rules, with runs that follow a script and, where
+ * wanted, faults. Nothing is run.
+ */
+export async function startScriptedService(options: ScriptedServiceOptions = {}): Promise<ScriptedService> {
+  const keys = options.keys ?? [randomBytes(16).toString('hex')]
+  const prefix = options.pathPrefix ?? ''
+  const faults = [...(options.faults ?? [])]
+  const requests: Mutable<RecordedRequest>[] = []
+  const waiting = new Set<() => void>()
+  const closing = new AbortController()
+  const beganAtMs = performance.now()
+  let script = options.script ?? {}
+  const { backend, ...scripted } = runsOf(() => script)
+
+  const listener = await listen(options, async (message, response) => {
+    // A client that hangs up early, which is what faults provoke, is no error of the service.
+    response.on('error', () => undefined)
+    const request = await readRequest(message)
+    if (request === undefined) return
+    const path = request.target
+    const target = path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : ''
+    const { kind } = findRoute(request.method, target)
+    const record: Mutable<RecordedRequest> = {
+      kind,
+      method: request.method,
+      path,
+      headers: message.headers,
+      body: request.body.kind === 'text' ? request.body.text : `(${request.body.kind})`,
+      atMs: performance.now() - beganAtMs,
+    }
+    requests.push(record)
+    const occurrence = requests.filter((other) => other.kind === kind).length
+    const fault = faults.find(
+      ({ on, from = 1, to = Infinity }) => on === kind && from <= occurrence && occurrence <= to,
+    )
+    const deed = fault?.do
+    const takesEffect = deed === undefined || fault?.effect === true || message.method === 'GET'
+    let answer = ok({})
+    try {
+      if (takesEffect) answer = await answerRequest({ ...request, target }, keys, backend)
+    } catch (error) {
+      answer = refuse(500, `The test's script threw: ${String(error)}`)
+    }
+    for (const look of waiting) look()
+
+    if (fault?.delayMs !== undefined) {
+      await delay(fault.delayMs, undefined, { signal: closing.signal, ref: false }).catch(() => undefined)
+    }
+    if (closing.signal.aborted) return
+    record.answeredStatus = reply(response, answer, deed)
+  })
+
+  return {
+    url: `${listener.url}${prefix}`,
+    port: listener.port,
+    key: keys[0] ?? '',
+    requests,
+    get runs() {
+      return scripted.runs()
+    },
+    addFault: (fault) => void faults.push(fault),
+    setScript: (next) => {
+      script = next
+    },
+    finishRun: scripted.finishRun,
+    waitForRequest(which, count = 1) {
+      const fits = typeof which === 'string' ? (request: RecordedRequest) => request.kind === which : which
+      return new Promise((resolve, reject) => {
+        const look = () => {
+          if (requests.filter(fits).length < count) return
+          waiting.delete(look)
+          resolve()
+        }
+        waiting.add(look)
+        closing.signal.addEventListener('abort', () => reject(new Error('The scripted service closed before that.')))
+        look()
+      })
+    },
+    async close() {
+      closing.abort()
+      await listener.close()
+    },
+  }
+}
+
+function runsOf(current: () => Script | ((start: ScriptedStart) => Script)) {
+  const scripted = createScriptedRuns((start) => {
+    const script = current()
+    return typeof script === 'function' ? script(start) : script
+  })
+  return { backend: scripted.backend, runs: () => scripted.runs, finishRun: scripted.finishRun }
+}
+
+/** Sends the answer, or what the fault makes of it, and gives the status that went out. */
+function reply(response: ServerResponse, answer: Answer, deed: FaultDeed | undefined): number | undefined {
+  if (deed === 'hang') return undefined
+  if (deed === 'reset') {
+    const { socket } = response
+    // Only a plain TCP socket can send a reset; a TLS one is cut off.
+    if (socket instanceof TLSSocket) socket.destroy()
+    else socket?.resetAndDestroy()
+    return undefined
+  }
+  if (deed === 'truncate') {
+    const text = JSON.stringify(answer.body)
+    response.writeHead(answer.status, {
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': Buffer.byteLength(text),
+    })
+    response.write(text.slice(0, Math.floor(text.length / 2)), () => response.destroy())
+    return answer.status
+  }
+  if (deed === undefined) {
+    sendAnswer(response, answer)
+    return answer.status
+  }
+  response.writeHead(deed.status, { 'content-type': 'application/json; charset=utf-8', ...deed.headers })
+  response.end(deed.rawBody ?? JSON.stringify(deed.body ?? { error: 'A scripted fault.' }))
+  return deed.status
+}
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] }

@@ -1,0 +1,134 @@
+import { spawnSync } from 'node:child_process'
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { onTestFinished } from 'vitest'
+import { type LocalService, type Settings, startLocalService, type World } from '../src/local-service.ts'
+
+export const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url))
+export const WEB_SHOP = join(REPOSITORY, 'examples/web-shop')
+export const KEY = 'a-key-for-tests'
+
+/** What test processes inherit in tests: nothing of the Vitest that runs these tests. */
+export const PLAIN_ENV = { PATH: process.env.PATH, HOME: process.env.HOME }
+
+export interface RunObject {
+  readonly status: string
+  readonly startedAt: string | null
+  readonly finishedAt?: string
+  readonly branchName?: string
+  readonly results?: { readonly testCases: { title: string; status: string; durationMs: number }[] }
+}
+
+export interface Reply {
+  readonly status: number
+  // biome-ignore lint/suspicious/noExplicitAny: a test asserts what it finds
+  readonly body: any
+}
+
+/** A client of a service, for one project: `web-shop` unless another is named. */
+export function clientOf(url: string, key: string, projectId = 'web-shop') {
+  async function send(method: string, path: string, body?: unknown): Promise<Reply> {
+    const response = await fetch(`${url}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    return { status: response.status, body: await response.json() }
+  }
+  const runs = `/v1/projects/${projectId}/runs`
+  const get = (runId: string) => send('GET', `${runs}/${runId}`)
+  return {
+    send,
+    get,
+    start: (body: object = {}) => send('POST', runs, body),
+    /** Starts a run that has to be accepted and gives its id. */
+    async startRun(body: object = {}): Promise<string> {
+      const { status, body: answer } = await send('POST', runs, body)
+      if (status !== 200) throw new Error(`The start was answered with ${status}: ${answer.error}`)
+      return answer.runId
+    },
+    cancel: (runId: string) => send('POST', `${runs}/cancel`, { where: { runId } }),
+    /** Polls until the run has one of these statuses, or until it is over. */
+    async waitFor(runId: string, ...statuses: string[]): Promise<RunObject> {
+      for (;;) {
+        const { body } = await get(runId)
+        if (statuses.length > 0 ? statuses.includes(body.status) : body.finishedAt !== undefined) return body
+        await delay(20)
+      }
+    },
+  }
+}
+
+export type StartedService = LocalService & ReturnType<typeof clientOf> & { readonly log: readonly string[] }
+
+/** Starts a local service that ends with the test. */
+export async function startService(settings: Settings, world: Partial<World> = {}): Promise<StartedService> {
+  const log: string[] = []
+  const service = await startLocalService(
+    { keys: [KEY], stopGraceSeconds: 0.4, ...settings },
+    { folder: WEB_SHOP, env: PLAIN_ENV, temporaryFolder: tmpdir(), log: (line) => log.push(line), ...world },
+  )
+  onTestFinished(() => service.close())
+  return { ...service, ...clientOf(service.url, KEY, service.projects[0]?.id), log }
+}
+
+/** A project whose test runner is the puppet: each run does what the variable PUPPET in its `envOverrides` says. */
+export function puppetProject(folder = WEB_SHOP) {
+  const command = [process.execPath, fileURLToPath(new URL('puppet-runner.mjs', import.meta.url))]
+  return { folder, framework: 'vitest', command } as const
+}
+
+export function startPuppetService(settings: Settings = {}, world: Partial<World> = {}): Promise<StartedService> {
+  return startService({ projects: { 'web-shop': puppetProject() }, ...settings }, world)
+}
+
+/** The start request for a run whose puppet does this. */
+export function puppet(deeds: object): { envOverrides: { PUPPET: string } } {
+  return { envOverrides: { PUPPET: JSON.stringify(deeds) } }
+}
+
+/** A folder that goes with the test. */
+export async function temporaryFolder(): Promise<string> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'local-service-test-')))
+  onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }))
+  return folder
+}
+
+export async function writeFiles(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, name)), { recursive: true })
+    await writeFile(join(folder, name), text)
+  }
+}
+
+/** The process ids that a test wrote into a file, once it has. */
+export async function pidsIn(file: string): Promise<number[]> {
+  let text = ''
+  await until(async () => {
+    text = await readFile(file, 'utf8').catch(() => '')
+    return text !== ''
+  })
+  return text.split(' ').map(Number)
+}
+
+/** What puppets noted in their journal, so far. */
+export async function readJournal(file: string): Promise<{ event: string; pid: number }[]> {
+  const text = await readFile(file, 'utf8').catch(() => '')
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line))
+}
+
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await delay(20)
+}
+
+/** A zombie, which waits for the machine's first process to notice that it ended, is not alive. */
+export function isAlive(pid: number): boolean {
+  const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' })
+  return stdout.trim() !== '' && !stdout.startsWith('Z')
+}

@@ -1,0 +1,278 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { chooseWorkplace } from '../src/checkout.ts'
+import { readConfiguration } from '../src/configuration.ts'
+import type { InTurn } from '../src/keyed-mutex.ts'
+import { workOf } from '../src/run-tests.ts'
+import { aRepository, copyInto, type GitRepository, installPackages } from './a-git-repository.ts'
+import {
+  isAlive,
+  PLAIN_ENV,
+  puppet,
+  puppetProject,
+  readJournal,
+  type StartedService,
+  startService,
+  temporaryFolder,
+  until,
+  WEB_SHOP,
+} from './a-local-service.ts'
+
+// A runner that passes one test for each file in the folder that it runs in, so that a run tells what was there.
+const LISTING_RUNNER = [
+  process.execPath,
+  '-e',
+  `const fs = require('node:fs')
+   const file = process.argv.find((argument) => argument.startsWith('--outputFile.json=')).split('=')[1]
+   const assertionResults = fs.readdirSync('.').map((name) => ({
+     ancestorTitles: [], title: name + ': ' + (fs.statSync(name).isFile() ? fs.readFileSync(name, 'utf8') : 'folder'), status: 'passed' }))
+   fs.writeFileSync(file, JSON.stringify({ testResults: [{ name: '/a', status: 'passed', assertionResults }] }))`,
+  'node',
+]
+
+async function startListing(repository: GitRepository, settings: object = {}, projectSettings: object = {}) {
+  const home = await temporaryFolder()
+  const project = {
+    folder: repository.folder,
+    framework: 'vitest',
+    command: LISTING_RUNNER,
+    ...projectSettings,
+  } as const
+  const service = await startService({ projects: { listing: project }, ...settings }, { temporaryFolder: home })
+  return { service, home }
+}
+
+async function listing(service: StartedService, body: object) {
+  const run = await service.waitFor(await service.startRun(body))
+  const titles = run.results?.testCases.map(({ title }) => title).filter((title) => !title.startsWith('.git'))
+  return { branchName: run.branchName, status: run.status, titles }
+}
+
+async function workTreesOf({ git }: GitRepository): Promise<number> {
+  return (await git('worktree', 'list', '--porcelain')).split('\n').filter((line) => line.startsWith('worktree '))
+    .length
+}
+
+describe('a run for a branch', () => {
+  it("runs in a work tree with that branch's files, and takes it away again", async () => {
+    const repository = await aRepository({ 'a.txt': 'main' })
+    await repository.git('switch', '--quiet', '--create', 'feature/x')
+    await repository.commit({ 'a.txt': 'feature', 'b.txt': 'new' })
+    await repository.git('switch', '--quiet', 'main')
+    await repository.write({ 'a.txt': 'not committed', 'c.txt': 'not committed' })
+    const { service, home } = await startListing(repository)
+    expect(await listing(service, { branch: 'feature/x' })).toEqual({
+      branchName: 'feature/x',
+      status: 'PASSED',
+      titles: ['a.txt: feature', 'b.txt: new'],
+    })
+    expect(await listing(service, { branch: 'main' })).toMatchObject({ branchName: 'main', titles: ['a.txt: main'] })
+    expect(await workTreesOf(repository)).toBe(1)
+    expect((await readdir(home)).length).toBe(1)
+    expect(await readdir(join(home, (await readdir(home))[0] ?? ''))).toEqual([])
+    expect(await repository.read('a.txt')).toBe('not committed')
+  })
+
+  it('takes the folder as it stands where no branch is asked for or configured', async () => {
+    const repository = await aRepository({ 'a.txt': 'main' })
+    await repository.write({ 'a.txt': 'not committed' })
+    const { service } = await startListing(repository)
+    expect(await listing(service, {})).toMatchObject({ branchName: 'main', titles: ['a.txt: not committed'] })
+    await repository.git('checkout', '--quiet', '--detach')
+    expect(await listing(service, {})).toMatchObject({ branchName: undefined, status: 'PASSED' })
+  })
+
+  it("takes the project's default branch where one is configured", async () => {
+    const repository = await aRepository({ 'a.txt': 'main' })
+    await repository.write({ 'a.txt': 'not committed' })
+    const { service } = await startListing(repository, {}, { defaultBranch: 'main' })
+    expect(await listing(service, {})).toMatchObject({ branchName: 'main', titles: ['a.txt: main'] })
+  })
+
+  it('keeps to the commit that the branch was at when the run was started', async () => {
+    const repository = await aRepository({ 'a.txt': 'first' })
+    const { service } = await startListing(repository, { concurrency: 1 }, { setup: ['sh', '-c', 'sleep 0.3'] })
+    const [first, second] = [await service.startRun({ branch: 'main' }), await service.startRun({ branch: 'main' })]
+    await repository.commit({ 'a.txt': 'second' })
+    for (const runId of [first, second]) {
+      const { results } = await service.waitFor(runId ?? '')
+      expect(results?.testCases.map(({ title }) => title)).toContain('a.txt: first')
+    }
+  })
+
+  it("finds a branch that only a remote has, origin's first", async () => {
+    const upstream = await aRepository({ 'a.txt': 'upstream' })
+    await upstream.git('branch', 'theirs')
+    const repository = await aRepository({ 'a.txt': 'here' })
+    await repository.git('remote', 'add', 'another', upstream.folder)
+    await repository.git('fetch', '--quiet', 'another')
+    await repository.git('remote', 'add', 'origin', upstream.folder)
+    const { service } = await startListing(repository)
+    expect(await listing(service, { branch: 'theirs' })).toMatchObject({ titles: ['a.txt: upstream'] })
+    await upstream.commit({ 'a.txt': 'newer' })
+    await upstream.git('branch', '--force', 'theirs')
+    await repository.git('fetch', '--quiet', 'origin')
+    expect(await listing(service, { branch: 'theirs' })).toMatchObject({ titles: ['a.txt: newer'] })
+  })
+
+  it.each([
+    'no-such-branch',
+    'main~1',
+    'main^{/A commit}',
+    'main@{0}',
+    'HEAD',
+    'v1',
+    '--help',
+    '-q',
+    '../tags/v1',
+    'refs/heads/main',
+    'ma\nin',
+    'ma\0in',
+    '🐙',
+    'b'.repeat(255),
+  ])('is refused with 400 where there is no such branch: %j', async (branch) => {
+    const repository = await aRepository({ 'a.txt': 'main' })
+    await repository.commit({ 'a.txt': 'main, again' })
+    await repository.git('tag', 'v1')
+    const { service } = await startListing(repository)
+    const { status, body } = await service.start({ branch })
+    expect(status).toBe(400)
+    expect(body.error).toMatch(/^Project "listing" has no branch ".*"?…?\. Commit to it or fetch it in /)
+  })
+
+  it('is refused with 400 where the project is in no repository, and runs there without one', async () => {
+    const folder = await temporaryFolder()
+    const service = await startService({ projects: { plain: puppetProject(folder) } })
+    expect(await service.start({ branch: 'main' })).toEqual({
+      status: 400,
+      body: {
+        error: expect.stringMatching(/^Project "plain" has no branch "main": its folder is in no git repository/),
+      },
+    })
+    const run = await service.waitFor(await service.startRun())
+    expect(run.status).toBe('PASSED')
+    expect(run).not.toHaveProperty('branchName')
+  })
+
+  it('is refused with 500 where the configured default branch does not exist', async () => {
+    const repository = await aRepository({ 'a.txt': 'main' })
+    const { service } = await startListing(repository, {}, { defaultBranch: 'develop' })
+    expect(await service.start()).toMatchObject({ status: 500, body: { error: expect.stringContaining('"develop"') } })
+  })
+
+  it('runs in the folder of the project within the repository, and is refused where the branch has none', async () => {
+    const repository = await aRepository({ 'a.txt': 'root' })
+    await repository.git('branch', 'before')
+    await repository.commit({ 'packages/shop/b.txt': 'shop' })
+    const { service } = await startListing(repository, {}, { folder: join(repository.folder, 'packages/shop') })
+    expect(await listing(service, { branch: 'main' })).toMatchObject({ titles: ['b.txt: shop'] })
+    expect(await service.start({ branch: 'before' })).toEqual({
+      status: 400,
+      body: { error: 'Branch "before" has no folder "packages/shop", where project "listing" is.' },
+    })
+  })
+
+  it('leaves no work tree when it is cancelled, even a locked one with changes in it', async () => {
+    const journal = join(await temporaryFolder(), 'journal')
+    const repository = await aRepository({ 'a.txt': 'main' })
+    const setup = ['sh', '-c', 'echo changed > a.txt; echo new > b.txt; git worktree lock .']
+    const service = await startService({ projects: { shop: { ...puppetProject(repository.folder), setup } } })
+    const runId = await service.startRun({ branch: 'main', ...puppet({ hangs: true, journal }) })
+    await until(async () => (await readJournal(journal)).length > 0)
+    expect(await workTreesOf(repository)).toBe(2)
+    await service.cancel(runId)
+    await until(async () => (await workTreesOf(repository)) === 1)
+    const [{ pid } = { pid: 0 }] = await readJournal(journal)
+    expect(isAlive(pid)).toBe(false)
+  })
+
+  it('does not run the hooks of the repository', async () => {
+    const repository = await aRepository({ 'a.txt': 'main' })
+    await repository.write({ '.git/hooks/post-checkout': '#!/bin/sh\ntouch hooked' })
+    await repository.git('config', 'core.fileMode', 'false')
+    const { chmod } = await import('node:fs/promises')
+    await chmod(join(repository.folder, '.git/hooks/post-checkout'), 0o755)
+    const { service } = await startListing(repository)
+    expect(await listing(service, { branch: 'main' })).toMatchObject({ titles: ['a.txt: main'] })
+  })
+
+  it('is set up by the command of the project, and INTERRUPTED where that fails', async () => {
+    const repository = await aRepository({ 'a.txt': 'main' })
+    const setup = ['sh', '-c', 'echo "setting up"; test "$BROKEN" != yes && echo done > ready.txt']
+    const { service } = await startListing(repository, {}, { setup })
+    expect((await listing(service, { branch: 'main' })).titles).toContain('ready.txt: done\n')
+    expect(await listing(service, { branch: 'main', envOverrides: { BROKEN: 'yes' } })).toMatchObject({
+      status: 'INTERRUPTED',
+      titles: [],
+    })
+    expect(service.log.join('\n')).toMatch(/setup exited with code 1; it wrote last:\n {4}\| setting up/)
+  })
+
+  it('runs beside others for the same repository', async () => {
+    const repository = await aRepository({ 'a.txt': 'main' })
+    const { service } = await startListing(repository, { concurrency: 8 })
+    const ends = await Promise.all(Array.from({ length: 24 }, () => listing(service, { branch: 'main' })))
+    expect(new Set(ends.map(({ status }) => status))).toEqual(new Set(['PASSED']))
+    expect(await workTreesOf(repository)).toBe(1)
+  })
+
+  describe('by itself', () => {
+    async function workFor(repository: GitRepository, inTurn: InTurn) {
+      const { folder } = repository
+      const [project] = readConfiguration({ projects: { shop: puppetProject(folder) } }, folder).projects.values()
+      if (project === undefined) throw new Error('The folder is no project.')
+      const chosen = await chooseWorkplace(project, 'main', false, PLAIN_ENV)
+      if (chosen.kind === 'refused') throw new Error(chosen.error)
+      const log: string[] = []
+      const work = workOf({
+        runId: 'a-run',
+        project,
+        workplace: chosen.workplace,
+        selection: { frameworkProjects: [], files: [] },
+        env: PLAIN_ENV,
+        autofix: false,
+        home: join(await temporaryFolder(), 'home'),
+        runLimitMs: 60_000,
+        stopGraceMs: 1000,
+        log: (text) => log.push(text),
+        inTurn,
+      })
+      return { log, outcome: await work(new AbortController().signal, () => {}) }
+    }
+
+    it('makes and removes its work tree in turn with the others of the repository', async () => {
+      const repository = await aRepository({ 'a.txt': 'main' })
+      const turns: string[] = []
+      const { outcome } = await workFor(repository, async (thing, task) => {
+        const before = await workTreesOf(repository)
+        const result = await task()
+        turns.push(`${thing}: ${before} to ${await workTreesOf(repository)}`)
+        return result
+      })
+      expect(outcome.status).toBe('PASSED')
+      expect(turns).toEqual([`${repository.folder}: 1 to 2`, `${repository.folder}: 2 to 1`])
+    })
+
+    it('still tells how the tests went where something cannot be removed, and the log names it', async () => {
+      let turns = 0
+      const { outcome, log } = await workFor(await aRepository({ 'a.txt': 'main' }), (_thing, task) => {
+        turns++
+        return turns === 1 ? task() : Promise.reject(new Error('EACCES: permission denied, rmdir'))
+      })
+      expect(outcome.status).toBe('PASSED')
+      expect(log).toEqual(['left files behind: EACCES: permission denied, rmdir'])
+    })
+  })
+
+  it('finds the packages that are installed in the repository, for a project in a folder of it', async () => {
+    const repository = await aRepository({ '.gitignore': 'node_modules/\n' })
+    await installPackages(repository.folder)
+    await copyInto(join(repository.folder, 'shop'), WEB_SHOP)
+    await repository.commit({})
+    const service = await startService({ projects: { shop: { folder: join(repository.folder, 'shop') } } })
+    const run = await service.waitFor(await service.startRun({ branch: 'main', frameworkProjectName: 'unit' }))
+    expect(run).toMatchObject({ status: 'PASSED', branchName: 'main' })
+    expect(run.results?.testCases).toHaveLength(10)
+  })
+})

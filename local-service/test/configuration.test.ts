@@ -1,0 +1,144 @@
+import { readFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { readConfiguration } from '../src/configuration.ts'
+import { REPOSITORY, startService, temporaryFolder, WEB_SHOP, writeFiles } from './a-local-service.ts'
+
+describe('without a configuration', () => {
+  it('the folder is the only project, under its own name, with defaults for the rest', () => {
+    expect(readConfiguration({}, WEB_SHOP)).toMatchObject({
+      port: 0,
+      keys: [],
+      concurrency: 2,
+      runLimitMs: 3_600_000,
+      stopGraceMs: 5000,
+      projects: new Map([['web-shop', expect.objectContaining({ folder: WEB_SHOP })]]),
+      suites: new Map(),
+    })
+  })
+
+  it('a key is made up, another one for each service', async () => {
+    const [one, another] = [await startService({ keys: [] }), await startService({ keys: [] })]
+    expect(one.keys).toEqual([expect.stringMatching(/^[\w-]{32}$/)])
+    expect(another.keys).not.toEqual(one.keys)
+  })
+
+  it.each([
+    ['vitest', { 'vitest.config.ts': '' }],
+    ['vitest', { 'vitest.workspace.json': '' }],
+    ['vitest', { 'package.json': '{"devDependencies":{"vitest":"*"}}' }],
+    ['playwright', { 'playwright.config.mjs': '' }],
+    ['playwright', { 'package.json': '{"dependencies":{"@playwright/test":"*"}}' }],
+    ['vitest', { 'vitest.config.js': '', 'package.json': '{"devDependencies":{"@playwright/test":"*"}}' }],
+  ])('the framework is %s where the folder holds %j', async (name, files) => {
+    const folder = await temporaryFolder()
+    await writeFiles(folder, files as Record<string, string>)
+    expect(readConfiguration({}, folder).projects.get(basename(folder))?.framework.name).toBe(name)
+  })
+
+  it.each([
+    [{}, /has neither a Vitest nor a Playwright configuration/],
+    [{ 'package.json': 'broken' }, /has neither a Vitest nor a Playwright configuration/],
+    [{ 'vitest.config.ts': '', 'playwright.config.ts': '' }, /uses both .*Say which with "framework", or --framework/],
+    [{ 'package.json': '{"devDependencies":{"vitest":"*","@playwright/test":"*"}}' }, /uses both/],
+  ])('a folder that holds %j is refused with a sentence', async (files, message) => {
+    const folder = await temporaryFolder()
+    await writeFiles(folder, files as Record<string, string>)
+    expect(() => readConfiguration({}, folder)).toThrow(message)
+  })
+})
+
+describe('a configuration', () => {
+  it('is the example of the README, which can be used as it is', async () => {
+    const folder = join(REPOSITORY, 'local-service')
+    const configuration = readConfiguration(
+      JSON.parse(await readFile(join(folder, 'example-config.json'), 'utf8')),
+      folder,
+    )
+    expect(configuration.projects.get('web-shop')).toMatchObject({ folder: WEB_SHOP })
+    expect([...configuration.suites.keys()]).toEqual(['smoke'])
+  })
+
+  it('has relative folders start where it lies', () => {
+    const { projects } = readConfiguration({ projects: { shop: { folder: 'examples/web-shop' } } }, REPOSITORY)
+    expect(projects.get('shop')?.folder).toBe(WEB_SHOP)
+  })
+
+  it.each([
+    [[], 'The configuration must be an object, got [].'],
+    [{ prot: 1 }, 'The configuration: "prot" is no setting here.'],
+    [{ port: 70_000 }, 'The configuration: "port" must be a whole number from 0 to 65535, got 70000.'],
+    [{ port: '80' }, '"port" must be a whole number from 0 to 65535, got "80".'],
+    [{ concurrency: 0 }, '"concurrency" must be a whole number from 1 to 1000, got 0.'],
+    [{ concurrency: 1.5 }, '"concurrency" must be a whole number from 1 to 1000, got 1.5.'],
+    [{ runLimitMinutes: 0 }, '"runLimitMinutes" must be a number from 0.001 to 35791, got 0.'],
+    [{ stopGraceSeconds: -1 }, '"stopGraceSeconds" must be a number from 0 to 3600, got -1.'],
+    [{ keys: 'k' }, '"keys" must be a list of texts.'],
+    [{ keys: ['a b'] }, '"keys" holds a key that is empty, or that has blanks or characters outside ASCII in it.'],
+    [{ projects: {} }, '"projects" is empty: name at least one, or leave it out.'],
+    [{ projects: { shop: {} } }, 'Project "shop": "folder" is missing: say where the project is.'],
+    [{ projects: { shop: { folder: 'nowhere' } } }, 'Project "shop": "folder" is "nowhere", but there is no folder'],
+    [
+      { projects: { shop: { folder: '.', framework: 'jest' } } },
+      '"framework" is "jest"; it can be "vitest" or "playwright".',
+    ],
+    [{ projects: { shop: { folder: '.', setup: [] } } }, '"setup" must be a command and its arguments'],
+    [
+      { projects: { shop: { folder: '.', autofix: 'npm test' } } },
+      'Project "shop": "autofix" must be a list of texts.',
+    ],
+    [
+      { projects: { shop: { folder: '.', defaultEnvironment: 'x' } } },
+      '"defaultEnvironment" is "x", which is not among',
+    ],
+    [
+      { projects: { shop: { folder: '.', environments: { a: { B: 1 } } } } },
+      'Project "shop", environment "a": the variable "B" must be a text.',
+    ],
+    [{ suites: { s: {} } }, 'Suite "s": "project" is missing.'],
+    [{ suites: { s: { project: 'x' } } }, 'Suite "s": "project" is "x", which is no project here.'],
+    [
+      { suites: { s: { project: 'web-shop', files: ['--x'] } } },
+      'Suite "s": "files" holds a part of a path that is empty or starts',
+    ],
+  ])('is refused with a sentence: %j', (settings, message) => {
+    expect(() => readConfiguration(settings, WEB_SHOP)).toThrow(message)
+  })
+
+  it('is told everything that is wrong with it at once, and no key', () => {
+    const settings = { port: -1, keys: ['secret key'], concurrency: 'many', projects: { a: {}, b: { folder: 7 } } }
+    const read = () => readConfiguration(settings, WEB_SHOP)
+    expect(read).toThrow(/"port"[\s\S]*"folder"|"folder"[\s\S]*"port"/)
+    try {
+      read()
+    } catch (error) {
+      expect((error as Error).message.split('\n')).toHaveLength(6)
+      expect((error as Error).message).not.toContain('secret')
+    }
+  })
+})
+
+describe('the README', () => {
+  const settingsOf = (settings: unknown, name: string) => {
+    try {
+      readConfiguration(settings, WEB_SHOP)
+    } catch (error) {
+      const [, list = ''] =
+        new RegExp(`^${name}: "x" is no setting here. The settings are (.*)\\.$`, 'm').exec((error as Error).message) ??
+        []
+      return list.split(', ').sort()
+    }
+    throw new Error('An unknown setting was accepted.')
+  }
+
+  it.each([
+    ['| setting |', settingsOf({ x: 1 }, 'The configuration')],
+    ['| setting of a project |', settingsOf({ projects: { p: { x: 1 } } }, 'Project "p"')],
+    ['| setting of a suite |', settingsOf({ suites: { s: { x: 1 } } }, 'Suite "s"')],
+  ])('lists every setting in its table "%s"', async (head, settings) => {
+    const readme = await readFile(join(REPOSITORY, 'local-service/README.md'), 'utf8')
+    const [table = ''] = readme.slice(readme.indexOf(head)).split('\n\n')
+    const listed = [...table.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name)
+    expect(listed.sort()).toEqual(settings)
+  })
+})

@@ -1,0 +1,458 @@
+import { connect } from 'node:net'
+import fc from 'fast-check'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { BODY_LIMIT_BYTES } from '../src/request-handler.ts'
+import { startScriptedService } from '../src/scripted.ts'
+import { createRepository, type GitRepository } from './a-git-repository.ts'
+import { clientOf, KEY, puppet, puppetProject, startService } from './a-local-service.ts'
+
+// A walk through the interface document, section by section, over real sockets: once against the service that really
+// runs tests (with a puppet for a test runner) and once against the scripted one.
+
+const RUNS = '/v1/projects/web-shop/runs'
+const NO_SUCH = '00000000-0000-4000-8000-000000000000'
+
+let repository: GitRepository
+
+beforeAll(async () => {
+  repository = await createRepository({ 'README.md': 'A project on a branch.' })
+  return repository.remove
+})
+
+async function startReal(settings: object = {}) {
+  const project = {
+    ...puppetProject(repository.folder),
+    environments: { staging: { STAGE: 'staging' }, production: { STAGE: 'production' } },
+    defaultEnvironment: 'staging',
+  }
+  const service = await startService({
+    projects: { 'web-shop': project, other: puppetProject() },
+    suites: { smoke: { project: 'web-shop', name: 'Smoke test' } },
+    ...settings,
+  })
+  return { ...service, hanging: puppet({ hangs: true, report: 'none' }) }
+}
+
+async function startScripted() {
+  const service = await startScriptedService({
+    keys: [KEY],
+    script: ({ body }) => (JSON.stringify(body ?? {}).includes('hangs') ? { runningMs: Infinity } : { runningMs: 20 }),
+  })
+  onTestFinished(() => service.close())
+  return { ...service, ...clientOf(service.url, KEY), hanging: { envOverrides: { PUPPET: 'hangs' } } }
+}
+
+describe.each([
+  ['the service that runs tests', startReal],
+  ['the scripted service', startScripted],
+])('%s', (_name, start) => {
+  describe('authentication (section 5)', () => {
+    it.each([
+      ['no header', undefined],
+      ['an empty header', ''],
+      ['another key', 'Bearer something-else'],
+      ['a part of the key', `Bearer ${KEY.slice(0, -1)}`],
+      ['the key and more', `Bearer ${KEY}x`],
+      ['no key', 'Bearer '],
+      ['another scheme', `Basic ${KEY}`],
+      ['the key alone', KEY],
+    ])('answers 401 to %s, on every endpoint', async (_case, authorization) => {
+      const { url } = await start()
+      for (const [method, path] of [
+        ['POST', RUNS],
+        ['POST', `${RUNS}/cancel`],
+        ['GET', `${RUNS}/${NO_SUCH}`],
+        ['POST', '/v1/testSuite/smoke/run'],
+        ['GET', `/v1/testSuiteRun/${NO_SUCH}/status`],
+        ['GET', `/v1/testSuiteRun/${NO_SUCH}/result`],
+        ['GET', '/'],
+      ] as const) {
+        const response = await fetch(url + path, {
+          method,
+          headers: authorization === undefined ? {} : { authorization },
+        })
+        expect([path, response.status]).toEqual([path, 401])
+        expect(response.headers.get('www-authenticate')).toBe('Bearer')
+        expect(await response.json()).toEqual({ error: expect.stringMatching(/API key is missing or invalid/) })
+      }
+    })
+
+    it('takes the scheme in any case of letters', async () => {
+      const { url } = await start()
+      const response = await fetch(`${url}${RUNS}/${NO_SUCH}`, { headers: { authorization: `bearer ${KEY}` } })
+      expect(response.status).toBe(404)
+    })
+  })
+
+  describe('start a test run (4.1)', () => {
+    it('answers 200 with a run id, for a body that gives nothing', async () => {
+      const service = await start()
+      expect(await service.start({})).toEqual({ status: 200, body: { runId: expect.stringMatching(/^[\w-]+$/) } })
+    })
+
+    it('gives every run an id of its own', async () => {
+      const service = await start()
+      expect(await service.startRun()).not.toBe(await service.startRun())
+    })
+
+    it('takes every documented field, the deprecated ones included', async () => {
+      const service = await start()
+      for (const body of [
+        { frameworkProjectName: 'unit' },
+        { runGroupName: 'unit' },
+        { environment: 'staging' },
+        { environmentName: 'staging' },
+        { envOverrides: { NAME: 'value', PORT: 8080, DEBUG: true } },
+        { autofix: true },
+        { autofix: false },
+      ]) {
+        expect([body, (await service.start(body)).status]).toEqual([body, 200])
+      }
+    })
+
+    it.each([
+      [{ frameworkProjectName: 1 }, '"frameworkProjectName" must be a string, got a number.'],
+      [{ runGroupName: [] }, '"runGroupName" must be a string, got an array.'],
+      [{ frameworkProjectName: 'unit', runGroupName: 1 }, '"runGroupName" must be a string, got a number.'],
+      [{ envOverrides: [] }, '"envOverrides" must be an object, got an array.'],
+      [{ envOverrides: { A: {} } }, '"envOverrides.A" must be a string, a number or a boolean, got an object.'],
+      [{ envOverrides: { A: null } }, '"envOverrides.A" must be a string, a number or a boolean, got null.'],
+      [
+        { envOverrides: { 'A=B': '' } },
+        '"envOverrides" holds "A=B", which cannot be the name of an environment variable.',
+      ],
+      [{ envOverrides: { '': 'x' } }, '"envOverrides" holds "", which cannot be the name of an environment variable.'],
+      [{ envOverrides: { A: 'a\0' } }, '"envOverrides.A" holds a NUL character, which no environment variable can.'],
+      [{ environment: null }, '"environment" must be a string, got null.'],
+      [{ environmentName: true }, '"environmentName" must be a string, got a boolean.'],
+      [{ autofix: 'true' }, '"autofix" must be true or false, got a string.'],
+      [{ branch: 7 }, '"branch" must be a string, got a number.'],
+      [{ branch: '' }, '"branch" must be 1 to 255 characters long, got 0.'],
+      [{ branch: 'b'.repeat(256) }, '"branch" must be 1 to 255 characters long, got 256.'],
+      [[], 'The body must be a JSON object, got an array.'],
+      ['text', 'The body must be a JSON object, got a string.'],
+      [null, 'The body must be a JSON object, got null.'],
+    ])('answers 400 to %j', async (body, error) => {
+      const service = await start()
+      expect(await service.send('POST', RUNS, body)).toEqual({ status: 400, body: { error } })
+    })
+
+    it.each(['', '{', '{"branch":', 'branch=main'])('answers 400 to a body that is not JSON: %j', async (text) => {
+      const { url } = await start()
+      const response = await post(`${url}${RUNS}`, text)
+      expect(response.status).toBe(400)
+      expect(await response.json()).toEqual({ error: expect.stringMatching(/^The body is (not JSON|empty)/) })
+    })
+
+    it('answers 400 to bytes that are not UTF-8', async () => {
+      const { url } = await start()
+      const response = await post(`${url}${RUNS}`, new Uint8Array([0x7b, 0xff, 0x7d]))
+      expect([response.status, await response.json()]).toEqual([400, { error: 'The body is not UTF-8.' }])
+    })
+
+    it.each([
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'application/jsonp',
+    ])('answers 400 to a body of type %s', async (type) => {
+      const { url } = await start()
+      const response = await post(`${url}${RUNS}`, '{}', type)
+      expect(response.status).toBe(400)
+      expect(await response.json()).toEqual({ error: expect.stringContaining(`got "${type}"`) })
+    })
+
+    it('takes a type with parameters, in any case of letters', async () => {
+      const { url } = await start()
+      expect((await post(`${url}${RUNS}`, '{}', 'Application/JSON; charset=utf-8')).status).toBe(200)
+    })
+
+    it('reads a body up to its limit and answers 400 to a larger one', async () => {
+      const { url } = await start()
+      const filled = (sizeBytes: number) => `{"x":"${'x'.repeat(sizeBytes - 8)}"}`
+      expect((await post(`${url}${RUNS}`, filled(BODY_LIMIT_BYTES))).status).toBe(200)
+      const response = await post(`${url}${RUNS}`, filled(BODY_LIMIT_BYTES + 1))
+      expect(response.status).toBe(400)
+      expect(await response.json()).toEqual({ error: expect.stringContaining(String(BODY_LIMIT_BYTES)) })
+    })
+
+    it('answers any body with a documented status, and one sentence where it refuses', async () => {
+      const { send } = await start()
+      const anyBranch = fc.jsonValue({ maxDepth: 2 }).map((branch) => ({ branch }))
+      await fc.assert(
+        fc.asyncProperty(fc.oneof(anyBranch, fc.jsonValue({ maxDepth: 2 })), async (body) => {
+          const answer = await send('POST', RUNS, body)
+          expect([200, 400]).toContain(answer.status)
+          if (answer.status === 400) expect(answer.body).toEqual({ error: expect.stringMatching(/^[^\r\n]+\.$/) })
+        }),
+        { numRuns: 50, examples: [[{ branch: 'main~1\n' }], [{ branch: '--help' }], [{ branch: '\0' }]] },
+      )
+    })
+  })
+
+  describe('get a run (4.3) and its fields (2.1)', () => {
+    it('has all its fields once it is over', async () => {
+      const service = await start()
+      const runId = await service.startRun()
+      const seen = await service.waitFor(runId)
+      expect(seen).toEqual({
+        status: 'PASSED',
+        startedAt: expect.stringMatching(ISO_TIME),
+        finishedAt: expect.stringMatching(ISO_TIME),
+        branchName: expect.any(String),
+        results: { testCases: expect.any(Array) },
+      })
+      for (const testCase of seen.results?.testCases ?? []) {
+        expect(testCase).toEqual({ title: expect.any(String), status: 'PASSED', durationMs: expect.any(Number) })
+        expect(Number.isInteger(testCase.durationMs)).toBe(true)
+      }
+      expect(Date.parse(seen.startedAt ?? '')).toBeLessThanOrEqual(Date.parse(seen.finishedAt ?? ''))
+    })
+
+    it('has startedAt but neither finishedAt nor results while it runs', async () => {
+      const service = await start()
+      const run = await service.waitFor(await service.startRun(service.hanging), 'RUNNING')
+      expect(run).toEqual({
+        status: 'RUNNING',
+        startedAt: expect.stringMatching(ISO_TIME),
+        branchName: expect.any(String),
+      })
+    })
+
+    it('answers 404 to an id that nobody was given, and to one of another project', async () => {
+      const service = await start()
+      const runId = await service.startRun()
+      const error = { error: expect.stringMatching(/^There is no run/) }
+      expect(await service.get(NO_SUCH)).toEqual({ status: 404, body: error })
+      expect(await service.send('GET', `/v1/projects/other/runs/${runId}`)).toEqual({ status: 404, body: error })
+      expect(await service.send('POST', '/v1/projects/other/runs/cancel', { where: { runId } })).toEqual({
+        status: 404,
+        body: error,
+      })
+    })
+
+    it('takes ids that are percent-encoded, dots and slashes too, and answers 400 to broken encoding', async () => {
+      const { url } = await start()
+      for (const [id, status] of [
+        ['%2E%2E', 404],
+        ['a%2Fb', 404],
+        ['%F0%9F%90%99', 404],
+        ['%', 400],
+        ['%FF', 400],
+      ] as const) {
+        // As raw HTTP: fetch would collapse dots before it sends them.
+        expect([id, await rawStatus(url, `GET ${RUNS}/${id} HTTP/1.1`)]).toEqual([id, status])
+      }
+    })
+  })
+
+  describe('cancel a run (4.2)', () => {
+    it('answers with the list of what it cancelled, and the run is CANCELLED', async () => {
+      const service = await start()
+      const runId = await service.startRun(service.hanging)
+      await service.waitFor(runId, 'RUNNING')
+      expect(await service.cancel(runId)).toEqual({ status: 200, body: { cancelled: [{ runId }] } })
+      expect((await service.get(runId)).body).toMatchObject({ status: 'CANCELLED', results: { testCases: [] } })
+    })
+
+    it('answers 400 to a run that is over, whichever way', async () => {
+      const service = await start()
+      const passed = await service.startRun()
+      await service.waitFor(passed)
+      const cancelled = await service.startRun(service.hanging)
+      await service.cancel(cancelled)
+      for (const [runId, status] of [
+        [passed, 'PASSED'],
+        [cancelled, 'CANCELLED'],
+      ]) {
+        const error = `Run "${runId}" is ${status}; only a QUEUED or RUNNING run can be cancelled.`
+        expect(await service.cancel(runId ?? '')).toEqual({ status: 400, body: { error } })
+      }
+    })
+
+    it('answers 404 to an id that nobody was given', async () => {
+      const service = await start()
+      expect((await service.cancel(NO_SUCH)).status).toBe(404)
+    })
+
+    it.each([
+      [{}, '"where" is missing. Send {"where": {"runId": "…"}}.'],
+      [{ runId: 'x' }, '"where" is missing. Send {"where": {"runId": "…"}}.'],
+      [{ where: 'x' }, '"where" must be an object, got a string.'],
+      [{ where: {} }, '"where.runId" is missing. Send {"where": {"runId": "…"}}.'],
+      [{ where: { runId: 5 } }, '"where.runId" must be a string, got a number.'],
+      [{ where: { runId: 'x', status: 'QUEUED' } }, '"where" can hold "runId" only, got also "status".'],
+    ])('answers 400 to %j', async (body, error) => {
+      const service = await start()
+      expect(await service.send('POST', `${RUNS}/cancel`, body)).toEqual({ status: 400, body: { error } })
+    })
+  })
+
+  describe('the test-suite endpoints (4.4)', () => {
+    it('start, tell whether the run goes on, and give its tests', async () => {
+      const service = await start()
+      const started = await service.send('POST', '/v1/testSuite/smoke/run')
+      expect(started).toEqual({
+        status: 200,
+        body: { testSuiteRunId: expect.any(String), testSuiteName: expect.any(String), projectId: expect.any(String) },
+      })
+      const run = `/v1/testSuiteRun/${started.body.testSuiteRunId}`
+      const statuses = new Set<string>()
+      for (;;) {
+        const { status, body } = await service.send('GET', `${run}/status`)
+        expect(status).toBe(200)
+        statuses.add(body.status)
+        if (body.status === 'FINISHED') break
+      }
+      expect([...statuses]).toEqual(['RUNNING', 'FINISHED'])
+      const result = await service.send('GET', `${run}/result`)
+      expect(result).toEqual({
+        status: 200,
+        body: {
+          testSuiteName: started.body.testSuiteName,
+          results: [{ testId: expect.any(String), testName: expect.any(String), status: 'PASSED' }],
+        },
+      })
+    })
+
+    it('take environment, variables and branch, and answer 400 where they are not what they should be', async () => {
+      const service = await start()
+      const send = (body: object) => service.send('POST', '/v1/testSuite/smoke/run', body)
+      expect((await send({ environment: 'staging', variableOverrides: { A: 'b' }, metadata: {} })).status).toBe(200)
+      for (const [body, error] of [
+        [{ environment: 1 }, '"environment" must be a string, got a number.'],
+        [{ variableOverrides: 'A=b' }, '"variableOverrides" must be an object, got a string.'],
+        [{ metadata: { git: 'main' } }, '"metadata.git" must be an object, got a string.'],
+        [{ metadata: { git: { branch: '' } } }, '"metadata.git.branch" must be 1 to 255 characters long, got 0.'],
+      ] as const) {
+        expect(await send(body)).toEqual({ status: 400, body: { error } })
+      }
+    })
+
+    it('answer 404 to a run that is none of theirs', async () => {
+      const service = await start()
+      const runId = await service.startRun()
+      for (const id of [NO_SUCH, runId]) {
+        expect((await service.send('GET', `/v1/testSuiteRun/${id}/status`)).status).toBe(404)
+        expect((await service.send('GET', `/v1/testSuiteRun/${id}/result`)).status).toBe(404)
+      }
+      const { body } = await service.send('POST', '/v1/testSuite/smoke/run')
+      expect((await service.get(body.testSuiteRunId)).status).toBe(404)
+    })
+  })
+
+  describe('errors (section 7) and versions (section 9)', () => {
+    it.each([
+      ['GET', '/'],
+      ['GET', RUNS],
+      ['PUT', RUNS],
+      ['DELETE', `${RUNS}/${NO_SUCH}`],
+      ['POST', `${RUNS}/`],
+      ['POST', '/v1/projects//runs'],
+      ['POST', '/v2/projects/web-shop/runs'],
+      ['POST', '/projects/web-shop/runs'],
+      ['GET', '/v1/testSuite/smoke/run'],
+      ['POST', `/v1/testSuiteRun/${NO_SUCH}/status`],
+    ])('answers 404 with a sentence to %s %s', async (method, path) => {
+      const { send } = await start()
+      const body = method === 'GET' ? undefined : {}
+      expect(await send(method, path, body)).toEqual({
+        status: 404,
+        body: { error: expect.stringMatching(/^There is no endpoint \w+ ".*"\. .*\.$/) },
+      })
+    })
+
+    it('answers 400 with an error object to what is not HTTP', async () => {
+      const { url } = await start()
+      const answer = await raw(url, 'HELLO\r\n\r\n')
+      expect(answer).toMatch(/^HTTP\/1\.1 400 /)
+      expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toEqual({ error: expect.any(String) })
+    })
+
+    it('sends JSON and says so', async () => {
+      const { url } = await start()
+      const response = await post(`${url}${RUNS}`, '{}')
+      expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
+    })
+  })
+})
+
+describe('the service that runs tests', () => {
+  it('answers 404 to a project and a test suite that it does not have, naming those that it has', async () => {
+    const { send } = await startReal()
+    expect(await send('POST', '/v1/projects/nope/runs', {})).toEqual({
+      status: 404,
+      body: { error: 'There is no project "nope" here. What there is: "web-shop", "other".' },
+    })
+    expect(await send('POST', '/v1/testSuite/nope/run', {})).toEqual({
+      status: 404,
+      body: { error: 'There is no test suite "nope" here. What there is: "smoke".' },
+    })
+  })
+
+  it('answers 400 to an environment that it does not have, naming those that it has', async () => {
+    const { start } = await startReal()
+    expect(await start({ environmentName: 'test' })).toEqual({
+      status: 400,
+      body: {
+        error: 'Project "web-shop" has no environment "test". Its environments: "staging", "production".',
+      },
+    })
+  })
+
+  it('accepts each of several keys', async () => {
+    const { url } = await startReal({ keys: ['first-key', 'second-key'] })
+    for (const [key, status] of [
+      ['first-key', 404],
+      ['second-key', 404],
+      ['third-key', 401],
+    ] as const) {
+      expect((await clientOf(url, key).get(NO_SUCH)).status).toBe(status)
+    }
+  })
+
+  it('has a null startedAt and neither finishedAt nor results while a run is queued', async () => {
+    const service = await startReal({ concurrency: 1 })
+    await service.startRun(service.hanging)
+    const { body } = await service.get(await service.startRun())
+    expect(body).toEqual({ status: 'QUEUED', startedAt: null, branchName: expect.any(String) })
+  })
+
+  it('ignores a field that the interface does not know, and says so in its log', async () => {
+    const service = await startReal()
+    await service.waitFor(await service.startRun({ framworkProjectName: 'unit' }))
+    expect(service.log.join('\n')).toContain('ignores the unknown field "framworkProjectName"')
+  })
+})
+
+describe('the scripted service', () => {
+  it('has a null startedAt and neither finishedAt nor results while a run is queued', async () => {
+    const service = await startScriptedService({ script: { queuedMs: Infinity } })
+    onTestFinished(() => service.close())
+    const client = clientOf(service.url, service.key)
+    const { body } = await client.get(await client.startRun({ branch: 'feature/x' }))
+    expect(body).toEqual({ status: 'QUEUED', startedAt: null, branchName: 'feature/x' })
+  })
+})
+
+const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+
+function post(url: string, body: string | Uint8Array<ArrayBuffer>, type = 'application/json'): Promise<Response> {
+  return fetch(url, { method: 'POST', body, headers: { authorization: `Bearer ${KEY}`, 'content-type': type } })
+}
+
+async function rawStatus(url: string, requestLine: string): Promise<number> {
+  const text = `${requestLine}\r\nHost: x\r\nAuthorization: Bearer ${KEY}\r\nConnection: close\r\n\r\n`
+  return Number((await raw(url, text)).split(' ')[1])
+}
+
+function raw(url: string, text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let answer = ''
+    const socket = connect(Number(new URL(url).port), '127.0.0.1', () => socket.write(text))
+    socket.setEncoding('utf8').on('data', (chunk) => {
+      answer += chunk
+    })
+    socket.on('error', reject)
+    socket.on('close', () => resolve(answer))
+  })
+}

@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest'
+import { createTurns } from '../src/keyed-mutex.ts'
+
+it('runs what is about the same thing one after the other, and what is about another beside it', async () => {
+  const inTurn = createTurns()
+  const events: string[] = []
+  const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const task = (name: string, gate?: Promise<void>) => async () => {
+    events.push(`${name} begins`)
+    await gate
+    events.push(`${name} ends`)
+    return name
+  }
+  const first = inTurn('a', task('first', gates[0]?.promise))
+  const second = inTurn('a', task('second', gates[1]?.promise))
+  const other = inTurn('b', task('other'))
+  expect(await other).toBe('other')
+  expect(events).toEqual(['first begins', 'other begins', 'other ends'])
+  gates[1]?.resolve()
+  gates[0]?.resolve()
+  expect(await Promise.all([first, second])).toEqual(['first', 'second'])
+  expect(events.slice(3)).toEqual(['first ends', 'second begins', 'second ends'])
+})
+
+it('goes on after a task that failed, whose caller alone learns of it', async () => {
+  const inTurn = createTurns()
+  const failing = inTurn('a', () => Promise.reject(new Error('broken')))
+  const next = inTurn('a', async () => 'fine')
+  await expect(failing).rejects.toThrow('broken')
+  expect(await next).toBe('fine')
+})

@@ -1,0 +1,179 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { readdir, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import {
+  clientOf,
+  isAlive,
+  PLAIN_ENV,
+  puppet,
+  puppetProject,
+  REPOSITORY,
+  readJournal,
+  temporaryFolder,
+  until,
+  WEB_SHOP,
+} from './a-local-service.ts'
+
+interface StartedMain {
+  readonly child: ChildProcess
+  readonly output: () => string
+  readonly errors: () => string
+  readonly exit: Promise<number | string>
+}
+
+function startMain(args: readonly string[], env: NodeJS.ProcessEnv = {}, cwd = WEB_SHOP): StartedMain {
+  const main = join(REPOSITORY, 'local-service/src/main.ts')
+  const child = spawn(process.execPath, [main, ...args], { cwd, env: { ...PLAIN_ENV, ...env } })
+  let [output, errors] = ['', '']
+  child.stdout.setEncoding('utf8').on('data', (text) => {
+    output += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text) => {
+    errors += text
+  })
+  const exit = new Promise<number | string>((resolve) =>
+    child.on('close', (code, signal) => resolve(code ?? signal ?? '')),
+  )
+  onTestFinished(async () => {
+    child.kill('SIGTERM')
+    await exit
+  })
+  return { child, output: () => output, errors: () => errors, exit }
+}
+
+async function ready(main: StartedMain): Promise<{ url: string; key: string; projects: { id: string }[] }> {
+  await Promise.race([until(() => main.output().endsWith('}\n')), main.exit])
+  return JSON.parse(main.output())
+}
+
+describe('the command', () => {
+  it('prints its address and a key for a person, and serves the folder one stands in', async () => {
+    const main = startMain([])
+    await until(() => main.output().includes('Project: '))
+    const [, url = '', key = ''] =
+      /^Address: (\S+)\nKey: (\S+)\nProject: web-shop \(vitest, .*web-shop\)$/m.exec(main.output()) ?? []
+    expect((await clientOf(url, key).get('none')).status).toBe(404)
+  })
+
+  it('prints the same as JSON for a program, and takes port, keys and folder', async () => {
+    const port = await freePort()
+    const main = startMain(
+      ['--json', '--port', String(port), '--key', 'one', '--key', 'two', 'examples/web-shop'],
+      {},
+      REPOSITORY,
+    )
+    expect(await ready(main)).toEqual({
+      url: `http://127.0.0.1:${port}`,
+      key: 'one',
+      keys: ['one', 'two'],
+      projects: [{ id: 'web-shop', folder: join(WEB_SHOP, '.'), framework: 'vitest' }],
+    })
+  })
+
+  it('takes the key from LOCAL_SERVICE_KEY, and the folder where the person who called npm stands', async () => {
+    const env = { LOCAL_SERVICE_KEY: 'from-the-environment', npm_lifecycle_event: 'service', INIT_CWD: WEB_SHOP }
+    const { key, projects } = await ready(startMain(['--json'], env, REPOSITORY))
+    expect([key, projects[0]?.id]).toEqual(['from-the-environment', 'web-shop'])
+  })
+
+  it.each([
+    'SIGINT',
+    'SIGTERM',
+    'SIGHUP',
+  ] as const)('stops on %s with code 0 and leaves neither process, nor port, nor folder', async (signal) => {
+    const home = await temporaryFolder()
+    const [config, journal] = [join(home, 'config.json'), join(home, 'journal')]
+    const settings = { keys: ['k'], stopGraceSeconds: 0.4, projects: { shop: puppetProject() } }
+    await writeFile(config, JSON.stringify(settings))
+    const env = { TMPDIR: home, LOCAL_SERVICE_KEY: 'k' }
+    const main = startMain(['--json', '--config', config], env)
+    const { url } = await ready(main)
+    const client = clientOf(url, 'k', 'shop')
+    const deeds = { hangs: true, ignores: ['SIGINT', 'SIGTERM'], leaves: 'in its group', journal }
+    await client.startRun(puppet(deeds))
+    await until(async () => (await readJournal(journal)).length >= 2)
+    const pids = (await readJournal(journal)).map(({ pid }) => pid)
+    main.child.kill(signal)
+    expect(await main.exit).toBe(0)
+    expect(pids.map(isAlive)).toEqual([false, false])
+    await expect(client.get('none')).rejects.toThrow('fetch failed')
+    expect((await readdir(home)).sort()).toEqual(['config.json', 'journal'])
+    expect(main.errors()).toMatch(/INTERRUPTED/)
+  })
+
+  it('stops when npm, and so the shell around it, was stopped alone', async () => {
+    const main = join(REPOSITORY, 'local-service/src/main.ts')
+    const env = { ...PLAIN_ENV, npm_lifecycle_event: 'service', INIT_CWD: WEB_SHOP }
+    const shell = spawn('sh', ['-c', `"${process.execPath}" "${main}" --json; true`], { env })
+    let output = ''
+    shell.stdout.setEncoding('utf8').on('data', (text) => {
+      output += text
+    })
+    await until(() => output.endsWith('}\n'))
+    shell.kill('SIGTERM')
+    const { url } = JSON.parse(output)
+    await until(() =>
+      fetch(url).then(
+        () => false,
+        () => true,
+      ),
+    )
+  })
+
+  it('keeps its key from the tests', async () => {
+    const home = await temporaryFolder()
+    const config = join(home, 'config.json')
+    await writeFile(config, JSON.stringify({ projects: { shop: puppetProject() } }))
+    const { url, key } = await ready(startMain(['--json', '--config', config], { LOCAL_SERVICE_KEY: 'secret-key' }))
+    const client = clientOf(url, key, 'shop')
+    const run = await client.waitFor(await client.startRun(puppet({ tellsVariable: 'LOCAL_SERVICE_KEY' })))
+    expect(run.results?.testCases).toMatchObject([{ title: 'puppet > LOCAL_SERVICE_KEY=undefined' }])
+  })
+
+  it.each([
+    ['an unknown option', ['--prot', '1'], /Unknown option '--prot'[\s\S]*Usage:/],
+    ['a port that is none', ['--port', 'http'], /"port" must be a whole number from 0 to 65535, got "http"\./],
+    ['two folders', ['a', 'b'], /One folder at most, got also b\./],
+    ['a folder that is not there', ['nowhere'], /there is no folder ".*nowhere"/],
+    [
+      'a folder beside a configuration',
+      ['--config', 'c.json', 'a'],
+      /With --config, folder and framework belong into the file\./,
+    ],
+    ['a configuration that is not there', ['--config', 'none.json'], /The configuration file cannot be read: ENOENT/],
+    ['a configuration that is not JSON', ['--config', 'vitest.config.ts'], /The configuration file .* is not JSON/],
+    ['a key with blanks', ['--key', 'a b'], /"keys" holds a key that is empty, or that has blanks/],
+  ])('refuses %s with a sentence and code 1', async (_case, args, message) => {
+    const main = startMain(args)
+    expect(await main.exit).toBe(1)
+    expect(main.errors()).toMatch(message)
+    expect(main.errors()).not.toMatch(/^ {4}at /m)
+    expect(main.output()).toBe('')
+  })
+
+  it('refuses a port that is taken with a sentence and code 1', async () => {
+    const server = createServer()
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void server.close())
+    const { port } = server.address() as { port: number }
+    const main = startMain(['--port', String(port)])
+    expect(await main.exit).toBe(1)
+    expect(main.errors()).toMatch(/^listen EADDRINUSE: .*\. Choose another --port, or leave it out/)
+  })
+
+  it('explains itself', async () => {
+    const main = startMain(['--help'])
+    expect(await main.exit).toBe(0)
+    expect(main.output()).toMatch(/^Usage: npm run service -- \[folder\]/)
+  })
+})
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}

@@ -1,0 +1,183 @@
+import { existsSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { readConfiguration } from '../src/configuration.ts'
+import { createTurns } from '../src/keyed-mutex.ts'
+import { playwright } from '../src/playwright-framework.ts'
+import { workOf } from '../src/run-tests.ts'
+import { installPackages } from './a-git-repository.ts'
+import { isAlive, PLAIN_ENV, pidsIn, startService, temporaryFolder, writeFiles } from './a-local-service.ts'
+
+const CONFIG = `
+  import { defineConfig } from '@playwright/test'
+  export default defineConfig({
+    timeout: 200,
+    use: { baseURL: process.env.SHOP_URL },
+    projects: [{ name: 'api' }, { name: 'admin', testMatch: /admin/ }],
+  })`
+
+/** API tests: Playwright's request fixture against a real server, no browser. */
+const API_TESTS = `
+  import { expect, test } from '@playwright/test'
+  test.describe('orders', () => {
+    test.describe('over the API', () => {
+      test('can be listed', async ({ request }) => {
+        expect(await (await request.get('/orders')).json()).toEqual([{ id: 1 }])
+      })
+      test('are refused without a body', async ({ request }) => {
+        expect((await request.post('/orders')).status()).toBe(201)
+      })
+      test.skip('can be deleted', () => {})
+      test('fail as expected', () => { test.fail(); expect(1).toBe(2) })
+    })
+    test.describe('with a retry', () => {
+      test.describe.configure({ retries: 1 })
+      test('appear at the second try', ({}, info) => expect(info.retry).toBe(1))
+      test('take for ever', () => new Promise(() => {}))
+    })
+  })`
+
+async function startWith(files: Record<string, string>, settings: object = {}) {
+  const folder = await temporaryFolder()
+  await installPackages(folder)
+  await writeFiles(folder, { 'playwright.config.ts': CONFIG, ...files })
+  return { folder, service: await startService({ projects: { shop: { folder } }, ...settings }) }
+}
+
+describe('a run of a Playwright Test project', () => {
+  it('tells the true cases of API tests, retries as one', async () => {
+    const shop = createServer((request, response) => {
+      response.writeHead(request.method === 'GET' ? 200 : 400, { 'content-type': 'application/json' })
+      response.end('[{"id":1}]')
+    })
+    await new Promise<void>((resolve) => shop.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void shop.close())
+    const { service, folder } = await startWith({ 'orders.spec.ts': API_TESTS })
+    const run = await service.waitFor(
+      await service.startRun({
+        frameworkProjectName: 'api',
+        envOverrides: { SHOP_URL: `http://127.0.0.1:${(shop.address() as AddressInfo).port}` },
+      }),
+    )
+    expect(run.status).toBe('FAILED')
+    expect(run.results?.testCases).toHaveLength(6)
+    const statuses = Object.fromEntries((run.results?.testCases ?? []).map(({ title, status }) => [title, status]))
+    expect(statuses).toEqual({
+      'orders > over the API > can be listed': 'PASSED',
+      'orders > over the API > are refused without a body': 'FAILED',
+      'orders > over the API > can be deleted': 'SKIPPED',
+      'orders > over the API > fail as expected': 'PASSED',
+      'orders > with a retry > appear at the second try': 'FLAKY',
+      'orders > with a retry > take for ever': 'TIMEDOUT',
+    })
+    const durations = new Map(run.results?.testCases.map(({ title, durationMs }) => [title, durationMs]))
+    expect(durations.get('orders > with a retry > take for ever')).toBeGreaterThanOrEqual(400)
+    // Where it would lie by default, it would be shared by all runs of the folder.
+    expect(existsSync(join(folder, 'test-results'))).toBe(false)
+  })
+
+  it('passes, and tells apart what two framework projects run of the same test', async () => {
+    const { service } = await startWith({
+      'admin.spec.ts': `
+        import { test } from '@playwright/test'
+        test.describe('admin', () => test('logs in', () => {}))`,
+    })
+    expect(await service.waitFor(await service.startRun())).toMatchObject({
+      status: 'PASSED',
+      results: { testCases: [{ title: '[api] > admin > logs in' }, { title: '[admin] > admin > logs in' }] },
+    })
+  })
+
+  it('names a file that cannot be loaded', async () => {
+    const { service } = await startWith({ 'orders.spec.ts': API_TESTS, 'lib/admin.spec.ts': 'throw new Error()' })
+    const run = await service.waitFor(await service.startRun())
+    const testCases = [{ title: 'lib/admin.spec.ts', status: 'FAILED', durationMs: 0 }]
+    expect(run).toMatchObject({ status: 'FAILED', results: { testCases } })
+  })
+
+  it('does not pass when it has no tests', async () => {
+    const { service } = await startWith({})
+    const run = await service.waitFor(await service.startRun())
+    expect(run).toMatchObject({ status: 'FAILED', results: { testCases: [] } })
+  })
+
+  it('that is stopped tells what was through, and leaves no process, its web server included', async () => {
+    const folder = await temporaryFolder()
+    await installPackages(folder)
+    await writeFiles(folder, {
+      'playwright.config.ts': `
+        const url = 'http://127.0.0.1:' + process.env.PORT
+        export default { timeout: 0, webServer: { command: 'node server.mjs', url } }`,
+      'server.mjs': `
+        import { createServer } from 'node:http'
+        import { writeFileSync } from 'node:fs'
+        process.on('SIGTERM', () => {})
+        process.on('SIGINT', () => {})
+        const server = createServer((_, response) => response.end())
+        server.listen(process.env.PORT, '127.0.0.1', () => writeFileSync('server.pid', String(process.pid)))`,
+      'hang.spec.ts': `
+        import { writeFileSync } from 'node:fs'
+        import { test } from '@playwright/test'
+        test('passes first', () => {})
+        test('hangs', () => { writeFileSync('test.pid', String(process.pid)); return new Promise(() => {}) })`,
+    })
+    const [project] = readConfiguration({}, folder).projects.values()
+    if (project === undefined) throw new Error('The folder is no project.')
+    const work = workOf({
+      runId: 'a-run',
+      project,
+      workplace: { kind: 'in-place' },
+      selection: { frameworkProjects: [], files: [] },
+      env: { ...PLAIN_ENV, PORT: String(await freePort()) },
+      autofix: false,
+      home: join(folder, 'home'),
+      runLimitMs: 60_000,
+      stopGraceMs: 10_000,
+      log: () => {},
+      inTurn: createTurns(),
+    })
+    const stop = new AbortController()
+    const ended = work(stop.signal, () => {})
+    const pids = [...(await pidsIn(join(folder, 'test.pid'))), ...(await pidsIn(join(folder, 'server.pid')))]
+    expect(pids.map(isAlive)).toEqual([true, true])
+    stop.abort()
+    expect(await ended).toEqual({
+      status: 'INTERRUPTED',
+      testCases: [
+        { title: 'passes first', status: 'PASSED', durationMs: expect.any(Number) },
+        { title: 'hangs', status: 'INTERRUPTED', durationMs: expect.any(Number) },
+      ],
+    })
+    expect(pids.map(isAlive)).toEqual([false, false])
+    expect(existsSync(join(folder, 'home'))).toBe(false)
+  })
+})
+
+describe("Playwright's report", () => {
+  it('is refused, or read without a throw, whatever it holds', () => {
+    const tests = fc.array(fc.record({ projectName: fc.jsonValue(), status: fc.jsonValue(), results: fc.jsonValue() }))
+    const close = fc.record({
+      errors: fc.jsonValue(),
+      suites: fc.array(fc.record({ title: fc.jsonValue(), specs: fc.array(fc.record({ title: fc.string(), tests })) })),
+    })
+    fc.assert(
+      fc.property(fc.oneof(fc.jsonValue(), fc.record({ suites: fc.jsonValue() }), close), (report) => {
+        for (const testCase of playwright.readReport(report, '/project') ?? []) {
+          expect(testCase.status).not.toBe('PASSED')
+          expect(Number.isInteger(testCase.durationMs)).toBe(true)
+        }
+      }),
+    )
+  })
+})
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}

@@ -1,0 +1,209 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { begin, describeRun, end, queueRun } from '../src/run.ts'
+import { puppet, readJournal, startPuppetService, temporaryFolder, until, WEB_SHOP } from './a-local-service.ts'
+
+describe('a run', () => {
+  it.each([
+    ['PASSED', 'exits with 0 after passing tests', { cases: [['adds', 'passed']] }],
+    ['FAILED', 'exits with 1 after a failing test', { cases: [['adds', 'failed']], exitCode: 1 }],
+    ['FAILED', 'exits with 1 although its tests passed', { exitCode: 1 }],
+    ['FAILED', 'exits with 0 although a test failed', { cases: [['adds', 'failed']] }],
+    ['FAILED', 'exits with 0 and found no tests', { cases: [] }],
+    ['PASSED', 'exits with 0 and skipped every test', { cases: [['adds', 'skipped']] }],
+    ['INTERRUPTED', 'exits with 0 without a report', { report: 'none' }],
+    ['INTERRUPTED', 'exits with 1 without a report', { report: 'none', exitCode: 1 }],
+    ['INTERRUPTED', 'leaves half a report', { report: 'cut' }],
+    ['INTERRUPTED', 'is killed before its report', { report: 'none', dieBy: 'SIGKILL' }],
+    ['INTERRUPTED', 'is killed after its report', { dieBy: 'SIGTERM' }],
+  ])('is %s when its test runner %s', async (status, _case, deeds) => {
+    const service = await startPuppetService()
+    const run = await service.waitFor(await service.startRun(puppet(deeds)))
+    expect(run.status).toBe(status)
+    expect(run.startedAt).not.toBeNull()
+  })
+
+  it('tells the cases that were through when its runner was killed after the report', async () => {
+    const service = await startPuppetService()
+    const run = await service.waitFor(await service.startRun(puppet({ dieBy: 'SIGTERM' })))
+    expect(run.results?.testCases).toEqual([{ title: 'puppet > adds', status: 'PASSED', durationMs: 3 }])
+  })
+
+  it('is QUEUED until a place is free, then RUNNING', async () => {
+    const service = await startPuppetService({ concurrency: 1 })
+    const first = await service.startRun(puppet({ hangs: true }))
+    const second = await service.startRun(puppet({ hangs: true }))
+    expect(await service.waitFor(first, 'RUNNING')).toMatchObject({ status: 'RUNNING' })
+    expect((await service.get(second)).body).toMatchObject({ status: 'QUEUED', startedAt: null })
+    await service.cancel(first)
+    expect(await service.waitFor(second, 'RUNNING')).toMatchObject({ startedAt: expect.any(String) })
+  })
+
+  it('is CANCELLED without ever running when it is cancelled in the queue', async () => {
+    const journal = join(await temporaryFolder(), 'journal')
+    const service = await startPuppetService({ concurrency: 1 })
+    const first = await service.startRun(puppet({ hangs: true }))
+    const second = await service.startRun(puppet({ journal }))
+    expect((await service.cancel(second)).status).toBe(200)
+    expect((await service.get(second)).body).toMatchObject({
+      status: 'CANCELLED',
+      startedAt: null,
+      finishedAt: expect.any(String),
+      results: { testCases: [] },
+    })
+    const third = await service.startRun(puppet({}))
+    await service.cancel(first)
+    await service.waitFor(third)
+    expect(await readJournal(journal)).toEqual([])
+    expect((await service.get(second)).body.status).toBe('CANCELLED')
+  })
+
+  it('stays CANCELLED when its runner passes in spite of it', async () => {
+    const journal = join(await temporaryFolder(), 'journal')
+    const service = await startPuppetService({ concurrency: 1, stopGraceSeconds: 10 })
+    const ignores = ['SIGINT', 'SIGTERM']
+    const runId = await service.startRun(puppet({ journal, ignores, workMs: 1000 }))
+    await until(async () => (await readJournal(journal)).some(({ event }) => event === 'begins'))
+    await service.cancel(runId)
+    // The next one gets the place when the first has ended, by itself.
+    await service.waitFor(await service.startRun(puppet({})))
+    expect((await readJournal(journal)).map(({ event }) => event)).toEqual(['begins', 'SIGINT', 'ends'])
+    expect((await service.get(runId)).body.status).toBe('CANCELLED')
+  })
+
+  it('is TIMEDOUT over its limit, with the cases that its runner could still report', async () => {
+    const service = await startPuppetService({ runLimitMinutes: 0.025 })
+    const run = await service.waitFor(await service.startRun(puppet({ hangs: true })))
+    expect(run).toMatchObject({
+      status: 'TIMEDOUT',
+      startedAt: expect.any(String),
+      results: { testCases: [{ title: 'puppet > adds' }] },
+    })
+  })
+
+  it('does not count the time in the queue towards its limit', async () => {
+    const service = await startPuppetService({ concurrency: 1, runLimitMinutes: 0.02 })
+    const first = await service.startRun(puppet({ hangs: true }))
+    const second = await service.startRun(puppet({}))
+    expect(await service.waitFor(first)).toMatchObject({ status: 'TIMEDOUT' })
+    expect(await service.waitFor(second)).toMatchObject({ status: 'PASSED' })
+  })
+
+  it('is INTERRUPTED when the service stops, running or queued, and who polls still learns it', async () => {
+    const journal = join(await temporaryFolder(), 'journal')
+    const service = await startPuppetService({ concurrency: 1 })
+    const running = await service.startRun(puppet({ hangs: true, ignores: ['SIGINT', 'SIGTERM'], journal }))
+    const queued = await service.startRun()
+    await until(async () => (await readJournal(journal)).length > 0)
+    const closed = service.close()
+    expect((await service.get(running)).body).toMatchObject({ status: 'INTERRUPTED', startedAt: expect.any(String) })
+    expect((await service.get(queued)).body).toMatchObject({ status: 'INTERRUPTED', startedAt: null })
+    expect(await service.start()).toEqual({
+      status: 500,
+      body: { error: 'The service is stopping and takes no more runs.' },
+    })
+    await closed
+    await expect(service.get(running)).rejects.toThrow('fetch failed')
+  })
+
+  it('is INTERRUPTED where its framework is not installed, and the log says so', async () => {
+    const folder = await temporaryFolder()
+    const service = await startPuppetService({ projects: { bare: { folder, framework: 'vitest' } } })
+    expect(await service.waitFor(await service.startRun())).toMatchObject({ status: 'INTERRUPTED' })
+    expect(service.log.join('\n')).toContain(`vitest is not installed in ${folder}.`)
+  })
+
+  it('is INTERRUPTED where there is no such command', async () => {
+    const folder = await temporaryFolder()
+    const project = { folder, framework: 'vitest', command: ['no-such-command-here'] } as const
+    const service = await startPuppetService({ projects: { odd: project } })
+    expect(await service.waitFor(await service.startRun())).toMatchObject({ status: 'INTERRUPTED' })
+    expect(service.log.join('\n')).toContain('could not be started: spawn no-such-command-here ENOENT')
+  })
+
+  // One variable may have 128 KiB there.
+  it.runIf(process.platform === 'linux')('is INTERRUPTED where its environment is too big', async () => {
+    const service = await startPuppetService()
+    const runId = await service.startRun({ envOverrides: { BIG: 'x'.repeat(500_000) } })
+    expect(await service.waitFor(runId)).toMatchObject({ status: 'INTERRUPTED' })
+    expect(service.log.join('\n')).toContain('could not be started: spawn E2BIG')
+  })
+})
+
+// Quicker to start than the puppet: it reports what the variable REPORT holds. The first one waits for a second one, so
+// that two are at work at once at least that one time.
+const QUICK_RUNNER = `
+  echo begins >> "$JOURNAL"
+  while [ "$(grep -c begins "$JOURNAL")" -lt 2 ]; do sleep 0.01; done
+  for argument; do case "$argument" in --outputFile.json=*) file="\${argument#*=}";; esac; done
+  printf %s "$REPORT" > "$file"
+  echo ends >> "$JOURNAL"
+  exit "$CODE"`
+
+describe('fifty runs queued at once on two places', () => {
+  it('all end right, two at a time, in the order of their starts', async () => {
+    const journal = join(await temporaryFolder(), 'journal')
+    const project = { folder: WEB_SHOP, framework: 'vitest', command: ['sh', '-c', QUICK_RUNNER, 'sh'] } as const
+    const service = await startPuppetService({ concurrency: 2, projects: { 'web-shop': project } })
+    const runIds = await Promise.all(
+      Array.from({ length: 50 }, (_, index) => {
+        const fails = index % 3 === 0
+        const assertionResults = [{ title: `test ${index}`, status: fails ? 'failed' : 'passed' }]
+        const REPORT = JSON.stringify({ testResults: [{ name: 'a.test.ts', assertionResults }] })
+        return service.startRun({ envOverrides: { REPORT, CODE: fails ? 1 : 0, JOURNAL: journal } })
+      }),
+    )
+    expect(new Set(runIds).size).toBe(50)
+    const runs = await Promise.all(runIds.map((runId) => service.waitFor(runId)))
+    for (const [index, run] of runs.entries()) {
+      const status = index % 3 === 0 ? 'FAILED' : 'PASSED'
+      expect(run.status).toBe(status)
+      expect(run.results?.testCases).toMatchObject([{ title: `test ${index}`, status }])
+    }
+
+    let atWork = 0
+    const load: number[] = []
+    for (const event of (await readFile(journal, 'utf8')).trim().split('\n')) {
+      atWork += event === 'begins' ? 1 : -1
+      load.push(atWork)
+    }
+    expect(load).toHaveLength(100)
+    expect(Math.max(...load)).toBe(2)
+    expect(atWork).toBe(0)
+
+    const startedInOrder = runs.map((run) => run.startedAt ?? '')
+    const inOrderOfTheQueue = service.log.filter((line) => line.endsWith(' QUEUED')).map((line) => line.split(' ')[2])
+    const byId = new Map(runIds.map((runId, index) => [runId, startedInOrder[index] ?? '']))
+    const begun = inOrderOfTheQueue.map((runId) => byId.get(runId ?? '') ?? '')
+    expect(begun).toEqual([...begun].sort())
+  })
+})
+
+describe("a run's record", () => {
+  const outcome = { status: 'PASSED', testCases: [] } as const
+
+  it('begins once', () => {
+    const run = queueRun({ projectId: 'p' })
+    begin(run, new Date())
+    expect(() => begin(run, new Date())).toThrow('A run that is RUNNING cannot begin.')
+  })
+
+  it('does not begin when it is over', () => {
+    const run = queueRun({ projectId: 'p' })
+    end(run, { status: 'CANCELLED', testCases: [] }, new Date())
+    expect(() => begin(run, new Date())).toThrow('A run that is CANCELLED cannot begin.')
+  })
+
+  it('keeps its first end', () => {
+    const run = queueRun({ projectId: 'p' })
+    begin(run, new Date())
+    expect(end(run, { status: 'CANCELLED', testCases: [] }, new Date())).toBe(true)
+    expect(end(run, outcome, new Date())).toBe(false)
+    expect(run.phase.status).toBe('CANCELLED')
+  })
+
+  it('leaves the branch out where there is none', () => {
+    expect(describeRun(queueRun({ projectId: 'p' }))).toEqual({ status: 'QUEUED', startedAt: null })
+  })
+})

@@ -1,0 +1,279 @@
+import { request } from 'node:https'
+import { setTimeout as delay } from 'node:timers/promises'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { selfSignedCertificate } from '../../test/support/self-signed-certificate.ts'
+import { type ScriptedServiceOptions, startScriptedService } from '../src/scripted.ts'
+import { clientOf } from './a-local-service.ts'
+
+async function start(options: ScriptedServiceOptions = {}) {
+  const service = await startScriptedService(options)
+  onTestFinished(() => service.close())
+  return { service, client: clientOf(service.url, service.key) }
+}
+
+describe('a scripted run', () => {
+  it('passes at once where nothing is said', async () => {
+    const { service, client } = await start()
+    const runId = await client.startRun({ branch: 'main' })
+    expect((await client.get(runId)).body).toMatchObject({ status: 'PASSED', branchName: 'main' })
+    expect(service.runs).toEqual([
+      { runId, number: 1, projectId: 'web-shop', body: { branch: 'main' }, status: 'PASSED', cancelAccepted: false },
+    ])
+  })
+
+  it('waits, runs and ends as its script says', async () => {
+    const { client } = await start({ script: { queuedMs: 60, runningMs: 60, end: 'TIMEDOUT', cases: [{ odd: 1 }] } })
+    const runId = await client.startRun()
+    const seen: object[] = []
+    for (;;) {
+      const { body } = await client.get(runId)
+      if (body.status !== (seen.at(-1) as { status?: string } | undefined)?.status) seen.push(body)
+      if (body.finishedAt) break
+      await delay(5)
+    }
+    const startedAt = expect.any(String)
+    expect(seen).toEqual([
+      { status: 'QUEUED', startedAt: null, branchName: 'main' },
+      { status: 'RUNNING', startedAt, branchName: 'main' },
+      {
+        status: 'TIMEDOUT',
+        startedAt,
+        finishedAt: expect.any(String),
+        branchName: 'main',
+        results: { testCases: [{ odd: 1 }] },
+      },
+    ])
+    const last = seen.at(-1) as { startedAt: string; finishedAt: string }
+    expect(Date.parse(last.finishedAt) - Date.parse(last.startedAt)).toBe(60)
+  })
+
+  it.each([
+    ['any results', { results: 'none' }, 'none'],
+    ['null for results', { results: null }, null],
+    ['no results', { results: undefined }, undefined],
+    ['results from unknown fields', { extra: { results: [] } }, []],
+  ])('sends %s', async (_case, script, results) => {
+    const { client } = await start({ script })
+    expect((await client.get(await client.startRun())).body.results).toEqual(results)
+  })
+
+  it('sends any id, and is found under its text', async () => {
+    const { client } = await start({ script: ({ number }) => (number === 1 ? { runId: 17 } : { runId: undefined }) })
+    expect(await client.start()).toEqual({ status: 200, body: { runId: 17 } })
+    expect((await client.get('17')).body.status).toBe('PASSED')
+    expect(await client.start()).toEqual({ status: 200, body: {} })
+  })
+
+  it('has unknown fields, and lacks known ones, where its script says so', async () => {
+    const extra = { status: 'PREPARING', finishedAt: undefined, eta: 5 }
+    const { client } = await start({ script: { extra } })
+    const { body } = await client.get(await client.startRun())
+    expect(body).toMatchObject({ status: 'PREPARING', eta: 5 })
+    expect(body).not.toHaveProperty('finishedAt')
+  })
+
+  it('is scripted by what was asked for, and by setScript for the starts after it', async () => {
+    const { service, client } = await start({
+      script: ({ projectId, body }) => ({ end: `${projectId} ${JSON.stringify(body)}` }),
+    })
+    const endOf = async () => (await client.get(await client.startRun({ branch: 'b' }))).body.status
+    expect(await endOf()).toBe('web-shop {"branch":"b"}')
+    service.setScript({ end: 'FAILED' })
+    expect(await endOf()).toBe('FAILED')
+    expect(service.runs.map(({ number, status }) => [number, status])).toEqual([
+      [1, 'web-shop {"branch":"b"}'],
+      [2, 'FAILED'],
+    ])
+  })
+
+  it('ends when the test says so, and again with another end', async () => {
+    const { service, client } = await start({ script: { runningMs: Infinity } })
+    const runId = await client.startRun()
+    expect((await client.get(runId)).body.status).toBe('RUNNING')
+    service.finishRun(runId, 'FAILED', [{ title: 'a' }])
+    expect((await client.get(runId)).body).toMatchObject({ status: 'FAILED', results: { testCases: [{ title: 'a' }] } })
+    service.finishRun(runId, 'PASSED')
+    expect((await client.get(runId)).body.status).toBe('PASSED')
+    expect(() => service.finishRun('another', 'PASSED')).toThrow('No start was answered with the run id "another".')
+  })
+
+  it('is cancelled while it waits or runs', async () => {
+    const { service, client } = await start({
+      script: ({ number }) => (number === 1 ? { queuedMs: Infinity } : { runningMs: Infinity }),
+    })
+    for (const startedAt of [null, expect.any(String)]) {
+      const runId = await client.startRun()
+      expect((await client.cancel(runId)).body).toEqual({ cancelled: [{ runId }] })
+      expect((await client.get(runId)).body).toMatchObject({ status: 'CANCELLED', startedAt })
+    }
+    expect(service.runs.map(({ cancelAccepted }) => cancelAccepted)).toEqual([true, true])
+  })
+
+  it('belongs to a test suite where it was started there, with its cases for tests', async () => {
+    const cases = [{ testId: '1', testName: 'a', status: 'RETRYING' }]
+    const { service, client } = await start({ script: { cases } })
+    const { body } = await client.send('POST', '/v1/testSuite/smoke%20test/run')
+    const run = `/v1/testSuiteRun/${body.testSuiteRunId}`
+    expect((await client.send('GET', `${run}/status`)).body).toEqual({ status: 'FINISHED' })
+    expect((await client.send('GET', `${run}/result`)).body).toEqual({
+      testSuiteName: body.testSuiteName,
+      results: cases,
+    })
+    expect(service.runs).toMatchObject([{ testSuiteId: 'smoke test', body: undefined }])
+    service.finishRun(body.testSuiteRunId, 'PASSED', [])
+    expect((await client.send('GET', `${run}/result`)).body.results).toEqual([])
+  })
+})
+
+describe('a fault', () => {
+  it('happens to the requests that it is meant for, by their number', async () => {
+    const fault = { on: 'get', from: 2, to: 3, do: { status: 503, headers: { 'retry-after': '1' } } } as const
+    const { service, client } = await start({ faults: [fault] })
+    const runId = await client.startRun()
+    const statuses: number[] = []
+    for (const _ of [1, 2, 3, 4]) statuses.push((await client.get(runId)).status)
+    expect(statuses).toEqual([200, 503, 503, 200])
+    expect(service.requests.map(({ kind, answeredStatus }) => [kind, answeredStatus])).toEqual([
+      ['start', 200],
+      ['get', 200],
+      ['get', 503],
+      ['get', 503],
+      ['get', 200],
+    ])
+  })
+
+  it('is the first one that fits', async () => {
+    const { service, client } = await start({ faults: [{ on: 'start', do: { status: 500 } }] })
+    service.addFault({ on: 'start', do: { status: 503 } })
+    expect((await client.start()).status).toBe(500)
+  })
+
+  it('answers with any status, body and headers', async () => {
+    const { service, client } = await start({
+      faults: [
+        { on: 'start', to: 1, do: { status: 418, body: { error: 'tea' } } },
+        { on: 'start', do: { status: 200, rawBody: '<html>', headers: { 'content-type': 'text/html' } } },
+      ],
+    })
+    expect(await client.start()).toEqual({ status: 418, body: { error: 'tea' } })
+    const headers = { authorization: `Bearer ${service.key}` }
+    const response = await fetch(`${service.url}/v1/projects/p/runs`, { method: 'POST', headers })
+    expect([response.headers.get('content-type'), await response.text()]).toEqual(['text/html', '<html>'])
+  })
+
+  it.each([
+    ['reset', 'ECONNRESET'],
+    ['truncate', 'UND_ERR_SOCKET'],
+  ] as const)('by "%s" breaks the connection, with or without the effect of the request', async (deed, code) => {
+    const { service, client } = await start({
+      faults: [
+        { on: 'start', to: 1, do: deed },
+        { on: 'start', from: 2, do: deed, effect: true },
+      ],
+    })
+    for (const runs of [0, 1]) {
+      const failure = await client.start().catch((error: Error) => error.cause as { code: string })
+      expect(failure).toMatchObject({ code })
+      expect(service.runs).toHaveLength(runs)
+    }
+  })
+
+  it('by "hang" never answers', async () => {
+    const { service, client } = await start({ faults: [{ on: 'cancel', do: 'hang' }] })
+    const runId = await client.startRun()
+    const answered = client.cancel(runId).then(
+      () => 'answered',
+      () => 'cut off',
+    )
+    await service.waitForRequest('cancel')
+    expect(await Promise.race([answered, delay(100, 'waiting')])).toBe('waiting')
+    await service.close()
+    expect(await answered).toBe('cut off')
+    expect(service.requests.at(-1)).toMatchObject({ kind: 'cancel', answeredStatus: undefined })
+  })
+
+  it('by a delay answers later, and the request has its effect before', async () => {
+    const { service, client } = await start({ faults: [{ on: 'start', delayMs: 150 }] })
+    const beganAtMs = performance.now()
+    const started = client.start()
+    await service.waitForRequest('start')
+    expect(service.runs).toHaveLength(1)
+    expect(service.requests[0]?.answeredStatus).toBeUndefined()
+    expect((await started).status).toBe(200)
+    expect(performance.now() - beganAtMs).toBeGreaterThanOrEqual(149)
+  })
+})
+
+describe('the scripted service', () => {
+  it('records what came over the wire', async () => {
+    const { service, client } = await start({ pathPrefix: '/test/api' })
+    await client.send('POST', '/v1/projects/a%2Fb/runs?x=1', { branch: 'ä' })
+    expect(service.requests).toEqual([
+      {
+        kind: 'start',
+        method: 'POST',
+        path: '/test/api/v1/projects/a%2Fb/runs?x=1',
+        headers: expect.objectContaining({ authorization: `Bearer ${service.key}` }),
+        body: '{"branch":"ä"}',
+        atMs: expect.any(Number),
+        answeredStatus: 200,
+      },
+    ])
+    expect(service.runs).toMatchObject([{ projectId: 'a/b' }])
+    const outside = await fetch(`http://127.0.0.1:${service.port}/v1/projects/a/runs`, {
+      headers: { authorization: `Bearer ${service.key}` },
+    })
+    expect(outside.status).toBe(404)
+  })
+
+  it('waits for requests of a kind, or such as a test looks for, those that came before included', async () => {
+    const { service, client } = await start()
+    const runId = await client.startRun()
+    await service.waitForRequest('start')
+    const twice = service.waitForRequest(({ path }) => path.endsWith(runId), 2)
+    await client.get(runId)
+    expect(await Promise.race([twice, delay(50, 'waiting')])).toBe('waiting')
+    await client.get(runId)
+    await twice
+    const never = service.waitForRequest('cancel')
+    await service.close()
+    await expect(never).rejects.toThrow('The scripted service closed before that.')
+  })
+
+  it('answers 500 with the reason where the script throws', async () => {
+    const { client } = await start({
+      script: () => {
+        throw new Error('a mistake in the test')
+      },
+    })
+    expect(await client.start()).toEqual({
+      status: 500,
+      body: { error: "The test's script threw: Error: a mistake in the test" },
+    })
+  })
+
+  it('takes a fixed port, and frees it', async () => {
+    const { service } = await start()
+    await service.close()
+    expect((await start({ port: service.port })).service.port).toBe(service.port)
+  })
+
+  it('speaks HTTPS, its faults too, where it is given a certificate', async () => {
+    const { cert, key } = selfSignedCertificate()
+    const { service } = await start({ tls: { cert, key }, faults: [{ on: 'get', from: 2, do: 'reset' }] })
+    expect(service.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/)
+    const getStatus = () =>
+      new Promise<number | string>((resolve) => {
+        const headers = { authorization: `Bearer ${service.key}` }
+        const sent = request(
+          `${service.url}/v1/projects/p/runs/none`,
+          { ca: cert, headers, agent: false },
+          (response) => resolve(response.statusCode ?? 0),
+        )
+        sent.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? ''))
+        sent.end()
+      })
+    expect(await getStatus()).toBe(404)
+    expect(await getStatus()).toBe('ECONNRESET')
+  })
+})

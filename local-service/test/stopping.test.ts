@@ -1,0 +1,133 @@
+import { existsSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { runCommand } from '../src/run-command.ts'
+import {
+  isAlive,
+  PLAIN_ENV,
+  puppet,
+  readJournal,
+  startPuppetService,
+  temporaryFolder,
+  until,
+} from './a-local-service.ts'
+
+const STUBBORN = ['SIGINT', 'SIGTERM']
+
+async function pidsNotedIn(journal: string, count: number): Promise<number[]> {
+  await until(async () => (await readJournal(journal)).length >= count)
+  return [...new Set((await readJournal(journal)).map(({ pid }) => pid))]
+}
+
+describe('stopping a run', () => {
+  it('leaves no process of a runner that ignores SIGINT and SIGTERM, nor of what it started', async () => {
+    const journal = join(await temporaryFolder(), 'journal')
+    const service = await startPuppetService({ concurrency: 1, stopGraceSeconds: 1.5 })
+    const runId = await service.startRun(puppet({ hangs: true, ignores: STUBBORN, leaves: 'in its group', journal }))
+    const pids = await pidsNotedIn(journal, 2)
+    expect(pids.map(isAlive)).toEqual([true, true])
+    await service.cancel(runId)
+    await until(() => !pids.some(isAlive))
+    expect((await readJournal(journal)).map(({ event }) => event).filter((event) => event.startsWith('SIG'))).toEqual(
+      STUBBORN,
+    )
+  })
+
+  it.runIf(process.platform === 'linux')('finds a process that has left the process group', async () => {
+    const journal = join(await temporaryFolder(), 'journal')
+    const service = await startPuppetService({ concurrency: 1 })
+    const runId = await service.startRun(puppet({ hangs: true, leaves: 'detached', journal }))
+    const pids = await pidsNotedIn(journal, 2)
+    await service.cancel(runId)
+    await until(() => !pids.some(isAlive))
+  })
+
+  it.runIf(process.platform === 'linux')('ends what a run that passed has left behind, before it says so', async () => {
+    const journal = join(await temporaryFolder(), 'journal')
+    const service = await startPuppetService()
+    for (const leaves of ['in its group', 'detached']) {
+      expect((await service.waitFor(await service.startRun(puppet({ leaves, journal })))).status).toBe('PASSED')
+      const left = (await readJournal(journal)).filter(({ event }) => event === 'left')
+      expect(left.map(({ pid }) => isAlive(pid))).not.toContain(true)
+    }
+  })
+
+  it('does not touch the processes of another run', async () => {
+    const folder = await temporaryFolder()
+    const service = await startPuppetService({ concurrency: 2 })
+    const stopped = await service.startRun(puppet({ hangs: true, journal: join(folder, 'stopped') }))
+    await service.startRun(puppet({ hangs: true, journal: join(folder, 'other') }))
+    const [gone = 0] = await pidsNotedIn(join(folder, 'stopped'), 1)
+    const [other = 0] = await pidsNotedIn(join(folder, 'other'), 1)
+    await service.cancel(stopped)
+    await until(() => !isAlive(gone))
+    expect(isAlive(other)).toBe(true)
+  })
+
+  it('leaves neither process, nor port, nor folder when the service closes', async () => {
+    const journal = join(await temporaryFolder(), 'journal')
+    const home = await temporaryFolder()
+    const service = await startPuppetService({}, { temporaryFolder: home })
+    await service.startRun(puppet({ hangs: true, ignores: STUBBORN, leaves: 'in its group', journal }))
+    const pids = await pidsNotedIn(journal, 2)
+    expect(await readdir(home)).toHaveLength(1)
+    await service.close()
+    expect(pids.map(isAlive)).toEqual([false, false])
+    expect(await readdir(home)).toEqual([])
+    await expect(fetch(service.url)).rejects.toThrow('fetch failed')
+  })
+
+  it('closes once, however often it is asked to', async () => {
+    const service = await startPuppetService()
+    await Promise.all([service.close(), service.close()])
+    await service.close()
+  })
+})
+
+describe('a command', () => {
+  const commandOf = (script: string) => ({
+    argv: ['sh', '-c', script],
+    folder: tmpdir(),
+    env: PLAIN_ENV,
+    runId: `test-${Math.random()}`,
+    stopGraceMs: 300,
+  })
+
+  it('ends by its exit code, with the last of what it wrote, colours taken out', async () => {
+    const end = await runCommand(commandOf('printf "\\033[31mred\\033[0m"; exit 3'), new AbortController().signal)
+    expect(end).toEqual({ kind: 'exited', code: 3, lastOutput: 'red' })
+  })
+
+  it('ends by a signal that somebody else sent', async () => {
+    const end = await runCommand(commandOf('kill -9 $$'), new AbortController().signal)
+    expect(end).toMatchObject({ kind: 'killed', signal: 'SIGKILL' })
+  })
+
+  it('is not started where it was stopped before', async () => {
+    expect(await runCommand(commandOf('exit 0'), AbortSignal.abort())).toEqual({ kind: 'stopped', lastOutput: '' })
+  })
+
+  it('keeps the end of a long output only', async () => {
+    const end = await runCommand(commandOf('seq 100000; echo last'), new AbortController().signal)
+    expect(end.lastOutput).toMatch(/100000\nlast\n$/)
+    expect(end.lastOutput.length).toBeLessThanOrEqual(4000)
+  })
+
+  it('reads nothing from the terminal', async () => {
+    const end = await runCommand(commandOf('cat; echo "read"'), new AbortController().signal)
+    expect(end).toMatchObject({ kind: 'exited', code: 0, lastOutput: 'read\n' })
+  })
+
+  it('is asked gently first: by SIGINT, then by SIGTERM', async () => {
+    const ready = join(await temporaryFolder(), 'ready')
+    const stop = new AbortController()
+    const script = `trap "echo INT" INT; trap "echo TERM; exit 0" TERM; touch ${ready}; while true; do sleep 0.05; done`
+    const ended = runCommand({ ...commandOf(script), stopGraceMs: 1500 }, stop.signal)
+    await until(() => existsSync(ready))
+    stop.abort()
+    // The shell may say in between that its `sleep` was terminated.
+    expect(await ended).toEqual({ kind: 'stopped', lastOutput: expect.stringMatching(/^INT\n[\s\S]*TERM\n$/) })
+  })
+})

@@ -1,0 +1,161 @@
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { vitest } from '../src/vitest-framework.ts'
+import { installPackages } from './a-git-repository.ts'
+import { isAlive, pidsIn, startService, temporaryFolder, until, writeFiles } from './a-local-service.ts'
+
+describe('a run of the web shop, with its own Vitest', () => {
+  it('passes with the true cases, describe paths in their titles', async () => {
+    const service = await startService({})
+    const run = await service.waitFor(await service.startRun())
+    expect(run.status).toBe('PASSED')
+    const cases = run.results?.testCases ?? []
+    expect(cases.filter(({ status }) => status === 'PASSED')).toHaveLength(15)
+    expect(cases.filter(({ status }) => status === 'SKIPPED').map(({ title }) => title)).toEqual([
+      'money > is shown in the currency of the customer',
+    ])
+    expect(cases.map(({ title }) => title)).toContain('checkout > shipping > is free from 50 euros on')
+  })
+
+  it('fails with the failing cases when an override switches the bug on, and the log says what they said', async () => {
+    const service = await startService({})
+    const run = await service.waitFor(await service.startRun({ envOverrides: { WEB_SHOP_BUG: 'rounding' } }))
+    expect(run.status).toBe('FAILED')
+    const failed = run.results?.testCases.filter(({ status }) => status === 'FAILED').map(({ title }) => title)
+    expect(failed?.sort()).toEqual([
+      'checkout > adds value added tax on goods and shipping, to the cent',
+      'money > a percentage > is rounded up from half a cent',
+    ])
+    expect(service.log.join('\n')).toMatch(/ {4}\| .*expected .* to match object/)
+  })
+
+  it('is limited to framework projects', async () => {
+    const service = await startService({})
+    const { results } = await service.waitFor(await service.startRun({ frameworkProjectName: 'checkout' }))
+    expect(new Set(results?.testCases.map(({ title }) => title.split(' > ')[0]))).toEqual(new Set(['checkout']))
+  })
+
+  it('does not pass when no framework project has that name', async () => {
+    const service = await startService({})
+    const run = await service.waitFor(await service.startRun({ frameworkProjectName: '--reporter=json' }))
+    expect(run).toMatchObject({ status: 'INTERRUPTED', results: { testCases: [] } })
+    expect(service.log.join('\n')).toContain('The filter matched no projects: --reporter=json')
+  })
+})
+
+describe('a run of a Vitest project', () => {
+  async function startWith(files: Record<string, string>, settings: object = {}) {
+    const folder = await temporaryFolder()
+    await installPackages(folder)
+    await writeFiles(folder, { 'vitest.config.mjs': 'export default { test: {} }', ...files })
+    return { folder, service: await startService({ projects: { project: { folder } }, ...settings }) }
+  }
+
+  it('tells retries as one case, and every kind of test as what it is', async () => {
+    const { service } = await startWith({
+      'kinds.test.js': `
+        import { describe, expect, it } from 'vitest'
+        let tries = 0
+        describe('kinds', () => {
+          it('passes', () => {})
+          it('passes at the second try', { retry: 2 }, () => expect(++tries).toBe(2))
+          it('never passes', { retry: 2 }, () => expect(1).toBe(2))
+          it.fails('fails as it should', () => expect(1).toBe(2))
+          it('takes too long', { timeout: 20 }, () => new Promise(() => {}))
+          it.skip('is skipped', () => {})
+          it.todo('is to do')
+        })`,
+      'broken.test.js': 'throw new Error("cannot be loaded")',
+    })
+    const run = await service.waitFor(await service.startRun())
+    expect(run.status).toBe('FAILED')
+    expect(Object.fromEntries((run.results?.testCases ?? []).map(({ title, status }) => [title, status]))).toEqual({
+      'kinds > passes': 'PASSED',
+      'kinds > passes at the second try': 'FLAKY',
+      'kinds > never passes': 'FAILED',
+      'kinds > fails as it should': 'PASSED',
+      'kinds > takes too long': 'FAILED',
+      'kinds > is skipped': 'SKIPPED',
+      'kinds > is to do': 'SKIPPED',
+      'broken.test.js': 'FAILED',
+    })
+    expect(run.results?.testCases).toHaveLength(8)
+  })
+
+  it.each([
+    ['has no tests', {}, 'FAILED'],
+    [
+      'has no tests and would pass without',
+      { 'vitest.config.mjs': 'export default { test: { passWithNoTests: true } }' },
+      'FAILED',
+    ],
+    ['has a broken configuration', { 'vitest.config.mjs': 'throw new Error("broken")' }, 'INTERRUPTED'],
+  ])('does not pass when it %s', async (_case, files, status) => {
+    const { service } = await startWith(files as Record<string, string>)
+    expect(await service.waitFor(await service.startRun())).toMatchObject({ status, results: { testCases: [] } })
+  })
+
+  it('leaves no process when it is cancelled while a test hangs in a loop', async () => {
+    const { service, folder } = await startWith({
+      'hang.test.js': `
+        import { writeFileSync } from 'node:fs'
+        import { it } from 'vitest'
+        process.on('SIGINT', () => {})
+        process.on('SIGTERM', () => {})
+        it('hangs', () => { writeFileSync('pids', [process.pid, process.ppid].join(' ')); for (;;); })`,
+    })
+    const runId = await service.startRun()
+    const pids = await pidsIn(join(folder, 'pids'))
+    expect(pids.map(isAlive)).toEqual([true, true])
+    expect((await service.cancel(runId)).status).toBe(200)
+    await until(() => !pids.some(isAlive))
+    expect((await service.get(runId)).body.status).toBe('CANCELLED')
+  })
+})
+
+describe("Vitest's report", () => {
+  const reportOf = (...files: [name: string, ...titles: string[]][]) => ({
+    testResults: files.map(([name, ...titles]) => ({
+      name: `/project/${name}`,
+      status: 'passed',
+      assertionResults: titles.map((title) => ({
+        ancestorTitles: ['', 'cart'],
+        title,
+        status: 'passed',
+        duration: 1.6,
+      })),
+    })),
+  })
+
+  it('gives a title its file only where two tests share it', () => {
+    const report = reportOf(['a.test.ts', 'adds', 'removes'], ['b.test.ts', 'adds'])
+    expect(vitest.readReport(report, '/project')).toEqual([
+      { title: 'a.test.ts > cart > adds', status: 'PASSED', durationMs: 2 },
+      { title: 'cart > removes', status: 'PASSED', durationMs: 2 },
+      { title: 'b.test.ts > cart > adds', status: 'PASSED', durationMs: 2 },
+    ])
+  })
+
+  it('takes a test that was still pending for interrupted', () => {
+    const assertionResults = [{ ancestorTitles: [], title: 'a', status: 'pending' }]
+    const report = { testResults: [{ name: '/project/a.test.ts', status: 'passed', assertionResults }] }
+    expect(vitest.readReport(report, '/project')).toEqual([{ title: 'a', status: 'INTERRUPTED', durationMs: 0 }])
+  })
+
+  it('is refused, or read without a throw, whatever it holds', () => {
+    const loose = fc.record({ testResults: fc.jsonValue() })
+    const close = fc.record({
+      testResults: fc.array(fc.record({ name: fc.jsonValue(), assertionResults: fc.array(fc.jsonValue()) })),
+    })
+    fc.assert(
+      fc.property(fc.oneof(fc.jsonValue(), loose, close), (report) => {
+        const cases = vitest.readReport(report, '/project')
+        for (const testCase of cases ?? []) {
+          expect(testCase.status).not.toBe('PASSED')
+          expect(Number.isInteger(testCase.durationMs)).toBe(true)
+        }
+      }),
+    )
+  })
+})

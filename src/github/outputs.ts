@@ -1,0 +1,54 @@
+import { appendFileSync, existsSync, readFileSync } from 'node:fs'
+import { error, info, setOutput, warning } from '@actions/core'
+import type { Outputs, World } from '../action/world.ts'
+import type { Annotation } from '../report/annotations.ts'
+import { logLine, render } from '../report/safe-text.ts'
+import { sizeOnWindows } from '../report/size-on-windows.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** The effects that leave the step through the runner: the log, annotations, outputs and the job summary. */
+export interface RunnerOutput extends Pick<World, 'log' | 'annotate' | 'setOutput' | 'writeSummary'> {
+  /**
+   * Does what needs the runner's files. Where they cannot be written, one warning says so and the step goes on: it must
+   * not leave a run behind because an output is lost.
+   */
+  attempt(task: () => void): void
+}
+
+export function runnerOutput(env: Environment): RunnerOutput {
+  const log: World['log'] = {
+    info: (message) => info(render(message)),
+    warning: (message) => warning(render(message)),
+  }
+  let hasWarned = false
+  const attempt: RunnerOutput['attempt'] = (task) => {
+    try {
+      task()
+    } catch (cause) {
+      if (!hasWarned) log.warning(logLine`The runner's files cannot be written: ${String(cause)}`)
+      hasWarned = true
+    }
+  }
+  return {
+    log,
+    attempt,
+    annotate({ level, title, message }: Annotation) {
+      const write = level === 'error' ? error : warning
+      write(render(message), { title })
+    },
+    setOutput<Name extends keyof Outputs>(name: Name, value: Outputs[Name]) {
+      attempt(() => setOutput(name, value))
+    },
+    writeSummary(build) {
+      const path = env.GITHUB_STEP_SUMMARY
+      if (!path) return
+      try {
+        // One append: whatever was written before a kill counts.
+        appendFileSync(path, render(build(existsSync(path) ? sizeOnWindows(readFileSync(path)) : 0)))
+      } catch (cause) {
+        log.warning(logLine`The job summary could not be written: ${String(cause)}`)
+      }
+    },
+  }
+}

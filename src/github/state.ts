@@ -1,0 +1,36 @@
+import { saveState } from '@actions/core'
+import type { RunState } from '../action/world.ts'
+import type { RunnerOutput } from './outputs.ts'
+
+/** What the runner hands from main to post, in `STATE_<name>`. Post's entry reads it without loading this file. */
+export type SavedState = 'start' | 'run' | 'done'
+
+/** Post could not be told of a run. Thrown before there is one. */
+export class StateNotSaved extends Error {
+  override readonly name = 'StateNotSaved'
+}
+
+/** A state that the environment cannot carry keeps post from starting at all; no real run id is near this. */
+const LONGEST_RUN_ID = 4_096
+
+export function runnerState(attempt: RunnerOutput['attempt']): RunState {
+  return {
+    // Before any request: where this fails, nothing has been started that post could not know of.
+    startAttempted() {
+      try {
+        save('start', 'attempted')
+      } catch (cause) {
+        throw new StateNotSaved(String(cause), { cause })
+      }
+    },
+    runStarted(runId) {
+      // As JSON, since an unusable id may hold what an environment variable cannot.
+      if (runId.length <= LONGEST_RUN_ID) attempt(() => save('run', JSON.stringify(runId)))
+    },
+    done: () => attempt(() => save('done', 'yes')),
+  }
+}
+
+function save(name: SavedState, value: string): void {
+  saveState(name, value)
+}

@@ -1,0 +1,180 @@
+import { describe, expect, test } from 'vitest'
+import { publishResult, type ReportSettings } from '../../src/action/publish.ts'
+import type { StepResult } from '../../src/outcome/step-result.ts'
+import { aRun, aStepResult, testCasesBy } from '../support/builders.ts'
+import { ENDINGS } from '../support/endings.ts'
+import { FakeClock } from '../support/fake-clock.ts'
+import { FakeService, RUNNING } from '../support/fake-service.ts'
+import { FakeWorld, type FakeWorldOptions } from '../support/fake-world.ts'
+
+const WISHES: ReportSettings = { apiKey: 'a-secret-key', summary: 'always', annotations: true }
+const FAILED = aStepResult({ run: aRun({ status: 'FAILED', testCases: testCasesBy({ FAILED: 12, PASSED: 28 }) }) })
+const GREEN = aStepResult()
+const ABORTED = aStepResult({ ending: { kind: 'aborted', run: RUNNING, cancellation: { kind: 'cancelled' } } })
+
+async function publish(
+  result: StepResult,
+  settings: Partial<ReportSettings> = {},
+  options: FakeWorldOptions & { readonly isAborted?: boolean } = {},
+): Promise<FakeWorld> {
+  const clock = new FakeClock()
+  const world = new FakeWorld(clock, new FakeService(clock, {}), options)
+  if (options.isAborted) {
+    world.signalAt(0)
+    await clock.run(clock.sleep(1))
+  }
+  await publishResult(result, { ...WISHES, ...settings }, world)
+  return world
+}
+
+test('the most important comes first: outputs, the verdict, then the summary, the files and the comment', async () => {
+  const world = await publish(FAILED, {}, { comment: async () => 'https://example.com/comment/1' })
+  const kinds = world.effects.map(({ text }) => text.split(/[ =]/, 2).join(' '))
+  expect(kinds.filter((kind, index) => kind !== kinds[index - 1])).toEqual([
+    'output conclusion',
+    'output status',
+    'output duration-ms',
+    'output total',
+    'output passed',
+    'output failed',
+    'output skipped',
+    'output other',
+    'error [Tests',
+    'error [Test',
+    'error [More',
+    'summary ##',
+    'files results.json',
+    'output report-dir',
+    'comment',
+    'output comment-url',
+  ])
+})
+
+describe('outputs', () => {
+  test('count flaky cases as passed, and those that timed out or were interrupted as failed', async () => {
+    const testCases = testCasesBy({
+      PASSED: 3,
+      FLAKY: 1,
+      FAILED: 1,
+      TIMEDOUT: 1,
+      INTERRUPTED: 1,
+      ERROR: 1,
+      SKIPPED: 2,
+      NEW: 1,
+    })
+    const world = await publish(aStepResult({ run: aRun({ status: 'FAILED', testCases }) }))
+    expect(world.outputs()).toMatchObject({ total: '11', passed: '4', failed: '4', skipped: '2', other: '1' })
+  })
+
+  test('are zero for a PASSED run without results, and not set for another', async () => {
+    const passed = await publish(aStepResult({ run: aRun({ testCases: undefined }) }))
+    expect(passed.outputs()).toMatchObject({ conclusion: 'no-tests', total: '0', passed: '0', failed: '0' })
+    const failed = await publish(aStepResult({ run: aRun({ status: 'FAILED', testCases: undefined }) }))
+    expect(failed.outputs()).toEqual({ conclusion: 'failed', status: 'FAILED', 'duration-ms': '184000' })
+  })
+
+  test('have the conclusion alone where the service never said a word', async () => {
+    const ending = { kind: 'aborted', cancellation: { kind: 'no-run' } } as const
+    const world = await publish(aStepResult({ ending, runId: undefined }))
+    expect(world.outputs()).toEqual({ conclusion: 'cancelled' })
+  })
+
+  test('have no duration where the run’s times contradict each other', async () => {
+    const run = aRun({ startedAt: new Date(2_000), finishedAt: new Date(1_000) })
+    expect((await publish(aStepResult({ run }))).outputs()).not.toHaveProperty('duration-ms')
+  })
+
+  test('never carry text of the service', async () => {
+    const run = aRun({ status: '$(reboot)', branchName: '$(reboot)', testCases: testCasesBy({ '$(reboot)': 1 }) })
+    const world = await publish(aStepResult({ run }))
+    expect(world.outputs().status).toBe('UNKNOWN')
+    expect(JSON.stringify(world.outputs())).not.toContain('reboot')
+  })
+})
+
+describe('the verdict', () => {
+  test.each(Object.entries(ENDINGS))('is told once, as its colour wants it: %s', async (_, result) => {
+    const world = await publish(result)
+    const errors = world.told('error [')
+    if (result.verdict.success) expect(errors).toEqual([])
+    else expect(errors.length).toBeGreaterThan(0)
+  })
+
+  test('is an error before those of the test cases, of which there are at most nine lines', async () => {
+    const errors = (await publish(FAILED)).told('error ')
+    expect(errors[0]).toContain('12 of 40 test cases failed')
+    expect(errors).toHaveLength(1 + 8 + 1)
+  })
+
+  test('stands alone where annotations are not wanted', async () => {
+    expect((await publish(FAILED, { annotations: false })).told('error ')).toHaveLength(1)
+  })
+
+  test('is a warning for a PASSED run with failed cases, and a line of the log for one without', async () => {
+    const odd = await publish(ENDINGS.passedWithFailures)
+    expect(odd.told('warning ')).toEqual([expect.stringContaining('2 of 40')])
+    const green = await publish(GREEN)
+    expect(green.told('warning ')).toEqual([])
+    expect(green.told('info ')).toEqual([expect.stringMatching(/^Run run_7f3a ended PASSED/)])
+  })
+})
+
+test('a run that is only started gets no comment: who waits for it writes one', async () => {
+  expect((await publish(ENDINGS.started)).told('comment')).toEqual([])
+  expect((await publish(GREEN)).told('comment')).toHaveLength(1)
+})
+
+describe('the summary', () => {
+  test.each([
+    ['always', 1, 1],
+    ['on-failure', 0, 1],
+    ['never', 0, 0],
+  ] as const)('%s', async (summary, ifGreen, ifRed) => {
+    expect((await publish(GREEN, { summary })).told('summary ')).toHaveLength(ifGreen)
+    expect((await publish(FAILED, { summary })).told('summary ')).toHaveLength(ifRed)
+  })
+
+  test('keeps within what the file has left, and out of it the key', async () => {
+    const run = aRun({ status: 'FAILED', testCases: testCasesBy({ FAILED: 500 }) })
+    const world = await publish(
+      aStepResult({ run, parameters: { environment: 'a-secret-key' } }),
+      {},
+      { summaryBytes: 890_000 },
+    )
+    const [summary = ''] = world.told('summary ')
+    expect(Buffer.byteLength(summary)).toBeLessThan(10_000)
+    expect(summary).toContain('Environment <code>***</code>')
+  })
+})
+
+describe('the report files', () => {
+  test('are written where there are results, and their folder is an output', async () => {
+    const world = await publish(FAILED)
+    expect(world.told('files ')).toEqual(['results.json junit.xml ctrf.json summary.md of run_7f3a'])
+    expect(world.outputs()['report-dir']).toBe('/reports')
+  })
+
+  test('are not written without results', async () => {
+    expect((await publish(ABORTED)).told('files ')).toEqual([])
+  })
+
+  test('that cannot be written set no output and change nothing else', async () => {
+    const world = await publish(GREEN, {}, { reportFolder: undefined })
+    expect(world.outputs()).not.toHaveProperty('report-dir')
+    expect(world.told('comment')).toHaveLength(1)
+  })
+})
+
+describe('the comment', () => {
+  test('has its address as an output, where there is one', async () => {
+    const commented = await publish(GREEN, {}, { comment: async () => 'https://example.com/comment/1' })
+    expect(commented.outputs()['comment-url']).toBe('https://example.com/comment/1')
+    expect((await publish(GREEN)).outputs()).not.toHaveProperty('comment-url')
+  })
+
+  test('is left out of a cancelled step: there is no time for it', async () => {
+    const world = await publish(ABORTED, {}, { isAborted: true })
+    expect(world.told('comment')).toEqual([])
+    expect(world.told('summary ')).toHaveLength(1)
+  })
+})

@@ -1,0 +1,512 @@
+import { describe, expect, test } from 'vitest'
+import { type RunRequest, runAction } from '../../src/action/run-action.ts'
+import type { Failure } from '../../src/outcome/failure.ts'
+import { aRun, testCasesBy } from '../support/builders.ts'
+import { FakeClock } from '../support/fake-clock.ts'
+import { answer, FakeService, failure, PASSED, QUEUED, RUNNING, type Script, silence } from '../support/fake-service.ts'
+import { FakeWorld } from '../support/fake-world.ts'
+
+const REQUEST: RunRequest = {
+  target: { kind: 'project', projectId: 'web-shop' },
+  parameters: { branch: 'main' },
+  wait: true,
+  waitLimitMs: 60_000,
+  cancelOnAbort: true,
+  passWithNoTests: false,
+  reports: { apiKey: 'key', summary: 'never', annotations: true },
+}
+const GIVEN: Partial<RunRequest> = { runId: 'run-1', cancelOnAbort: false }
+
+const LOST: Failure = { kind: 'no-response', reason: 'read ECONNRESET' }
+const REFUSED: Failure = { kind: 'status', status: 401 }
+const CANCELLED = aRun({ status: 'CANCELLED' })
+const STARTED = [answer('run-1', 100)]
+
+interface Setting extends Partial<RunRequest> {
+  readonly script: Script
+  readonly signalAtMs?: number
+  readonly signal?: NodeJS.Signals
+}
+
+async function step({ script, signalAtMs, signal, ...request }: Setting) {
+  const clock = new FakeClock()
+  const service = new FakeService(clock, script)
+  const world = new FakeWorld(clock, service)
+  if (signalAtMs !== undefined) world.signalAt(signalAtMs, signal)
+  const verdict = await clock.run(runAction({ ...REQUEST, ...request }, world))
+  return {
+    verdict,
+    endedMs: clock.now(),
+    requests: service.requests.map(({ method }) => method),
+    state: world.told('state '),
+    outputs: world.outputs(),
+    error: world.told('error ')[0],
+    effects: world.effects.map(({ text }) => text),
+    world,
+  }
+}
+
+describe('a run that is started and waited for', () => {
+  test('is told in this parameters: what post needs, the id, each status, the verdict', async () => {
+    const { verdict, effects } = await step({
+      script: { start: STARTED, get: [answer(QUEUED), answer(RUNNING), answer(PASSED)] },
+    })
+    expect(verdict).toEqual({ conclusion: 'passed', success: true })
+    expect(effects).toEqual([
+      'state start',
+      'state run run-1',
+      'output run-id=run-1',
+      'info Run run-1 was started.',
+      'info Run run-1: QUEUED',
+      'output status=QUEUED',
+      'info Run run-1: RUNNING',
+      'output status=RUNNING',
+      'info Run run-1: PASSED',
+      'output status=PASSED',
+      'state done',
+      'output conclusion=passed',
+      'output status=PASSED',
+      'output duration-ms=184000',
+      'output total=2',
+      'output passed=2',
+      'output failed=0',
+      'output skipped=0',
+      'output other=0',
+      expect.stringMatching(/^info Run run-1 ended PASSED/),
+      'files results.json junit.xml ctrf.json summary.md of run-1',
+      'output report-dir=/reports',
+      'comment',
+    ])
+  })
+
+  test('has its id in the output before the first poll', async () => {
+    const { world, requests } = await step({ script: { start: STARTED, get: [silence], cancel: [answer(true)] } })
+    const told = world.effects.find(({ text }) => text === 'output run-id=run-1')
+    expect(told?.atMs).toBe(100)
+    expect(requests[1]).toBe('get')
+  })
+
+  test('gives the reports what was asked, what came and how long it took', async () => {
+    const { world } = await step({ script: { start: STARTED, get: [answer(PASSED, 50)] } })
+    expect(world.results).toEqual([
+      {
+        verdict: { conclusion: 'passed', success: true },
+        ending: { kind: 'finished', run: PASSED },
+        run: PASSED,
+        runId: 'run-1',
+        target: REQUEST.target,
+        parameters: REQUEST.parameters,
+        ownsRun: true,
+        waitedMs: 150,
+      },
+    ])
+  })
+
+  test.each([
+    ['FAILED', 'failed'],
+    ['TIMEDOUT', 'timed-out'],
+    ['CANCELLED', 'cancelled'],
+    ['INTERRUPTED', 'interrupted'],
+    ['EXPLODED', 'error'],
+  ])('and ends %s, makes the step red and is left alone', async (status, conclusion) => {
+    const { verdict, requests, state, outputs, error } = await step({
+      script: { start: STARTED, get: [answer(aRun({ status }))] },
+    })
+    expect(verdict).toEqual({ conclusion, success: false })
+    expect(requests).toEqual(['start', 'get'])
+    expect(state.at(-1)).toBe('done')
+    expect(outputs).toMatchObject({ conclusion, status: status === 'EXPLODED' ? 'UNKNOWN' : status })
+    expect(error).toContain('run-1')
+  })
+
+  test('and has no case that ran, makes the step red unless that is allowed', async () => {
+    for (const testCases of [undefined, [], testCasesBy({ SKIPPED: 3 })]) {
+      const script = { start: STARTED, get: [answer(aRun({ testCases }))] }
+      expect((await step({ script })).verdict).toEqual({ conclusion: 'no-tests', success: false })
+      expect((await step({ script, passWithNoTests: true })).verdict).toEqual({ conclusion: 'no-tests', success: true })
+    }
+  })
+})
+
+describe('a start that fails', () => {
+  test('with a refusal is an error, and nothing is left for post', async () => {
+    const { verdict, requests, state, outputs, error } = await step({ script: { start: [failure(REFUSED)] } })
+    expect(verdict).toEqual({ conclusion: 'error', success: false })
+    expect(requests).toEqual(['start'])
+    expect(state).toEqual(['start', 'done'])
+    expect(outputs).toEqual({ conclusion: 'error' })
+    expect(error).toContain('401')
+    expect(error).not.toContain('may have been started')
+  })
+
+  test('without an answer is an error that says that a run may have been started', async () => {
+    const { verdict, error, requests } = await step({ script: { start: [failure(LOST)] } })
+    expect(verdict).toEqual({ conclusion: 'error', success: false })
+    expect(requests).toEqual(['start'])
+    expect(error).toContain('may have been started')
+  })
+
+  test('without an answer is off post’s hands only once it is told', async () => {
+    const { effects } = await step({ script: { start: [failure(LOST)] } })
+    const told = effects.findIndex((text) => text.startsWith('error '))
+    expect(told).toBeGreaterThan(0)
+    expect(effects.indexOf('state done')).toBeGreaterThan(told)
+  })
+})
+
+describe('an id that cannot be used', () => {
+  const UNUSABLE = ['run 1', '..', '', 'a?b', 'x'.repeat(257), 'run\n1']
+
+  test.each(
+    UNUSABLE.filter((id) => id !== ''),
+  )('cancels its run and ends the step without showing it as an output: %j', async (id) => {
+    const { verdict, requests, state, outputs, error } = await step({
+      script: { start: [answer(id)], cancel: [answer(true)] },
+      cancelOnAbort: false,
+    })
+    expect(verdict).toEqual({ conclusion: 'error', success: false })
+    expect(requests).toEqual(['start', 'cancel'])
+    expect(state).toEqual(['start', `run ${id}`, 'done'])
+    expect(outputs).toEqual({ conclusion: 'error' })
+    expect(error).toContain('run id of at most 256')
+  })
+
+  test('stays open for post where its run could not be cancelled, and is named', async () => {
+    const { verdict, state, error } = await step({ script: { start: [answer('run 1')], cancel: [failure(REFUSED)] } })
+    expect(verdict.conclusion).toBe('error')
+    expect(state).toEqual(['start', 'run run 1'])
+    expect(error).toContain('run 1')
+    expect(error).toContain('may go on')
+  })
+
+  test('is named also where the step is cancelled meanwhile', async () => {
+    const { error, endedMs } = await step({
+      script: { start: [answer('run 1')], cancel: [silence] },
+      signalAtMs: 1_000,
+      signal: 'SIGTERM',
+    })
+    expect(error).toContain('run 1')
+    expect(endedMs).toBeLessThanOrEqual(1_000 + 2_200)
+  })
+
+  test('that is empty leaves nothing to cancel but the words', async () => {
+    const { verdict, requests, error, state } = await step({ script: { start: [answer('')], cancel: [answer(true)] } })
+    expect(verdict.conclusion).toBe('error')
+    expect(requests).toEqual(['start'])
+    expect(state).toEqual(['start', 'done'])
+    expect(error).toContain('may have been started')
+  })
+})
+
+describe('wait: false', () => {
+  test('ends the step green once the run is started, and gives the run back', async () => {
+    const { verdict, requests, state, outputs } = await step({ script: { start: STARTED }, wait: false })
+    expect(verdict).toEqual({ conclusion: 'started', success: true })
+    expect(requests).toEqual(['start'])
+    expect(state).toEqual(['start', 'run run-1', 'done'])
+    expect(outputs).toEqual({ 'run-id': 'run-1', conclusion: 'started' })
+  })
+
+  test('with a cancel in the middle of the start cancels the run', async () => {
+    const { verdict, requests, state, outputs } = await step({
+      script: { start: [answer('run-1', 3_000)], cancel: [answer(true)] },
+      wait: false,
+      signalAtMs: 1_000,
+    })
+    expect(verdict).toEqual({ conclusion: 'cancelled', success: false })
+    expect(requests).toEqual(['start', 'cancel'])
+    expect(state).toEqual(['start', 'run run-1', 'done'])
+    expect(outputs).toEqual({ 'run-id': 'run-1', conclusion: 'cancelled' })
+  })
+
+  test('with a cancel in the middle of the start leaves the run where cancel-on-abort is false, and knows its id', async () => {
+    const { verdict, requests, state, outputs } = await step({
+      script: { start: [answer('run-1', 3_000)], cancel: [answer(true)] },
+      wait: false,
+      cancelOnAbort: false,
+      signalAtMs: 1_000,
+    })
+    expect(verdict).toEqual({ conclusion: 'cancelled', success: false })
+    expect(requests).toEqual(['start'])
+    expect(state).toEqual(['start', 'done'])
+    expect(outputs['run-id']).toBe('run-1')
+  })
+
+  test('with a start that is not answered is red', async () => {
+    const { verdict } = await step({ script: { start: [silence] }, wait: false })
+    expect(verdict).toEqual({ conclusion: 'error', success: false })
+  })
+})
+
+describe('a run that is given', () => {
+  test('is waited for and neither started nor kept for post', async () => {
+    const { verdict, requests, state, effects, world } = await step({ script: { get: [answer(PASSED)] }, ...GIVEN })
+    expect(verdict).toEqual({ conclusion: 'passed', success: true })
+    expect(requests).toEqual(['get'])
+    expect(effects[0]).toBe('output run-id=run-1')
+    expect(state).toEqual(['done'])
+    expect(world.results[0]?.ownsRun).toBe(false)
+  })
+
+  test('goes on when the step is cancelled', async () => {
+    const { verdict, requests, state, error } = await step({ script: { get: [silence] }, ...GIVEN, signalAtMs: 1_000 })
+    expect(verdict.conclusion).toBe('cancelled')
+    expect(requests).toEqual(['get'])
+    expect(state).toEqual([])
+    expect(error).toMatch(/run-1.*may go on/)
+  })
+
+  test('is cancelled with the step where cancel-on-abort says so, by post too', async () => {
+    const { requests, state } = await step({
+      script: { get: [silence], cancel: [answer(true)] },
+      ...GIVEN,
+      cancelOnAbort: true,
+      signalAtMs: 1_000,
+    })
+    expect(requests).toEqual(['get', 'cancel'])
+    expect(state).toEqual(['run run-1', 'done'])
+  })
+
+  test('and is not known ends the step at once, also where it was to be cancelled', async () => {
+    const notFound = failure({ kind: 'status', status: 404 })
+    const { verdict, endedMs, state } = await step({
+      script: { get: [notFound], cancel: [notFound] },
+      ...GIVEN,
+      cancelOnAbort: true,
+    })
+    expect(verdict.conclusion).toBe('error')
+    expect(state).toEqual(['run run-1', 'done'])
+    expect(endedMs).toBeLessThan(10)
+  })
+})
+
+describe('when the step is cancelled', () => {
+  test('while it polls, the run is cancelled and the last status stays', async () => {
+    const { verdict, endedMs, state, outputs, error, requests } = await step({
+      script: { start: STARTED, get: [answer(RUNNING), silence], cancel: [answer(true, 80)] },
+      signalAtMs: 5_000,
+    })
+    expect(verdict).toEqual({ conclusion: 'cancelled', success: false })
+    expect(endedMs).toBe(5_080)
+    expect(requests).toEqual(['start', 'get', 'get', 'cancel'])
+    expect(state).toEqual(['start', 'run run-1', 'done'])
+    expect(outputs).toEqual({ 'run-id': 'run-1', status: 'RUNNING', conclusion: 'cancelled' })
+    expect(error).toContain('run-1')
+  })
+
+  test('the status that only the cancel finds out is told too', async () => {
+    const { outputs, error } = await step({
+      script: { start: [answer('run-1', 500)], get: [answer(RUNNING)], cancel: [answer(false), answer(true)] },
+      signalAtMs: 100,
+    })
+    expect(outputs).toEqual({ 'run-id': 'run-1', status: 'RUNNING', conclusion: 'cancelled' })
+    expect(error).toContain('while run run-1 was RUNNING')
+  })
+
+  test('that status is told the moment it is known, for the step may be killed before its end', async () => {
+    const clock = new FakeClock()
+    const service = new FakeService(clock, {
+      start: [answer('run-1', 500)],
+      get: [answer(RUNNING)],
+      cancel: [answer(false), silence],
+    })
+    const world = new FakeWorld(clock, service)
+    world.signalAt(100)
+    const running = runAction(REQUEST, world)
+    await clock.run(clock.sleep(2_000))
+    expect(world.outputs()).toEqual({ 'run-id': 'run-1', status: 'RUNNING' })
+    await clock.run(running)
+  })
+
+  test('before anything was sent, nothing is', async () => {
+    const clock = new FakeClock()
+    const service = new FakeService(clock, {})
+    const world = new FakeWorld(clock, service)
+    world.signalAt(0)
+    await clock.run(clock.sleep(1))
+    expect(await clock.run(runAction(REQUEST, world))).toEqual({ conclusion: 'cancelled', success: false })
+    expect(service.requests).toEqual([])
+    expect(world.told('state ')).toEqual(['start', 'done'])
+  })
+
+  test('in the start, its answer is awaited and its run cancelled without a poll', async () => {
+    const { requests, state, outputs, endedMs } = await step({
+      script: { start: [answer('run-1', 6_900)], cancel: [answer(true, 100)] },
+      signalAtMs: 1_000,
+    })
+    expect(requests).toEqual(['start', 'cancel'])
+    expect(state).toEqual(['start', 'run run-1', 'done'])
+    expect(outputs).toEqual({ 'run-id': 'run-1', conclusion: 'cancelled' })
+    expect(endedMs).toBe(7_000)
+  })
+
+  test('in a start that is never answered, the words are that a run may have been started', async () => {
+    const { verdict, state, error, endedMs } = await step({ script: { start: [silence] }, signalAtMs: 1_000 })
+    expect(verdict.conclusion).toBe('cancelled')
+    expect(error).toContain('may have been started')
+    expect(state).toEqual(['start', 'done'])
+    expect(endedMs).toBe(7_000)
+  })
+
+  test.each([
+    ['SIGINT', 7_000],
+    ['SIGTERM', 2_200],
+  ] as const)('by %s and the service is silent, it ends within %i ms and leaves the run to post', async (signal, limitMs) => {
+    const { verdict, endedMs, state, error } = await step({
+      script: { start: STARTED, get: [answer(RUNNING), silence], cancel: [silence] },
+      signalAtMs: 5_000,
+      signal,
+    })
+    expect(verdict.conclusion).toBe('cancelled')
+    expect(endedMs - 5_000).toBeLessThanOrEqual(limitMs)
+    expect(state).toEqual(['start', 'run run-1'])
+    expect(error).toMatch(/run-1.*could not be cancelled and may go on/)
+  })
+
+  test('and the run turns out to be over, the step is cancelled all the same and tells the true status', async () => {
+    const { verdict, outputs, state } = await step({
+      script: { start: STARTED, get: [answer(RUNNING), silence, answer(PASSED)], cancel: [answer(false)] },
+      signalAtMs: 5_000,
+    })
+    expect(verdict).toEqual({ conclusion: 'cancelled', success: false })
+    expect(outputs).toMatchObject({ status: 'PASSED', total: '2' })
+    expect(state.at(-1)).toBe('done')
+  })
+
+  test('the summary is written and the comment is not', async () => {
+    const { effects } = await step({
+      script: { start: STARTED, get: [silence], cancel: [answer(true)] },
+      signalAtMs: 1_000,
+      reports: { ...REQUEST.reports, summary: 'always' },
+    })
+    expect(effects.filter((text) => text.startsWith('summary '))).toHaveLength(1)
+    expect(effects).not.toContain('comment')
+  })
+})
+
+describe('the limit of the wait', () => {
+  test('ends the step red, and the run is cancelled', async () => {
+    const { verdict, requests, state, outputs, error } = await step({
+      script: { start: STARTED, get: [answer(RUNNING)], cancel: [answer(true)] },
+    })
+    expect(verdict).toEqual({ conclusion: 'wait-timeout', success: false })
+    expect(requests.at(-1)).toBe('cancel')
+    expect(state).toEqual(['start', 'run run-1', 'done'])
+    expect(outputs).toEqual({ 'run-id': 'run-1', status: 'RUNNING', conclusion: 'wait-timeout' })
+    expect(error).toContain('run-1')
+  })
+
+  test('counts from the beginning of the start', async () => {
+    const { world } = await step({
+      script: { start: [answer('run-1', 20_000)], get: [answer(RUNNING)], cancel: [answer(true)] },
+    })
+    const cancelling = world.effects.find(({ text }) => text.includes('cancelling'))
+    expect(cancelling?.atMs).toBe(REQUEST.waitLimitMs)
+  })
+
+  test.each([
+    ['PASSED', 'passed', true],
+    ['FAILED', 'failed', false],
+    ['CANCELLED', 'cancelled', false],
+  ])('gives way to the true verdict where the cancel finds the run %s', async (status, conclusion, success) => {
+    const polls = [answer(RUNNING), answer(RUNNING), answer(aRun({ status }))]
+    const { verdict, outputs, state } = await step({
+      script: { start: STARTED, get: polls, cancel: [answer(false)] },
+      waitLimitMs: 1_000,
+    })
+    expect(verdict).toEqual({ conclusion, success })
+    expect(outputs).toMatchObject({ conclusion, status })
+    expect(state.at(-1)).toBe('done')
+  })
+
+  test('does not give way to the step’s own cancel whose answer was lost', async () => {
+    const polls = [answer(RUNNING), answer(RUNNING), answer(CANCELLED)]
+    const { verdict, outputs } = await step({
+      script: { start: STARTED, get: polls, cancel: [failure(LOST), answer(false)] },
+      waitLimitMs: 1_000,
+    })
+    expect(verdict).toEqual({ conclusion: 'wait-timeout', success: false })
+    expect(outputs).toMatchObject({ status: 'CANCELLED' })
+  })
+
+  test('leaves a run alone where cancel-on-abort is false', async () => {
+    const { verdict, requests, state, error } = await step({
+      script: { start: STARTED, get: [answer(RUNNING)], cancel: [answer(true)] },
+      cancelOnAbort: false,
+    })
+    expect(verdict.conclusion).toBe('wait-timeout')
+    expect(requests).not.toContain('cancel')
+    expect(state).toEqual(['start', 'done'])
+    expect(error).toContain('may go on')
+  })
+
+  test('gives the cancel 15 s, and then leaves the run to post', async () => {
+    const { verdict, endedMs, state, error } = await step({
+      script: { start: STARTED, get: [answer(RUNNING)], cancel: [silence] },
+    })
+    expect(verdict.conclusion).toBe('wait-timeout')
+    expect(endedMs).toBeGreaterThan(REQUEST.waitLimitMs + 14_000)
+    expect(endedMs).toBeLessThanOrEqual(REQUEST.waitLimitMs + 15_100)
+    expect(state).toEqual(['start', 'run run-1'])
+    expect(error).toMatch(/run-1.*may go on/)
+  })
+
+  test('hurries its cancel when a signal comes in the middle of it', async () => {
+    const { verdict, endedMs, requests } = await step({
+      script: { start: STARTED, get: [answer(RUNNING)], cancel: [silence, answer(true)] },
+      signalAtMs: 62_000,
+    })
+    expect(verdict.conclusion).toBe('wait-timeout')
+    expect(endedMs).toBe(62_000)
+    expect(requests.filter((method) => method === 'cancel')).toHaveLength(2)
+  })
+})
+
+describe('a service that is given up', () => {
+  test('is an error, and the run is cancelled', async () => {
+    const { verdict, requests, state, outputs, error } = await step({
+      script: { start: STARTED, get: [answer(RUNNING), failure(REFUSED)], cancel: [answer(true)] },
+    })
+    expect(verdict).toEqual({ conclusion: 'error', success: false })
+    expect(requests).toEqual(['start', 'get', 'get', 'cancel'])
+    expect(state).toEqual(['start', 'run run-1', 'done'])
+    expect(outputs).toEqual({ 'run-id': 'run-1', status: 'RUNNING', conclusion: 'error' })
+    expect(error).toMatch(/run-1.*401/)
+  })
+
+  test('is an error also where the cancel finds that the run has passed', async () => {
+    const { verdict, outputs } = await step({
+      script: { start: STARTED, get: [failure(REFUSED), answer(PASSED)], cancel: [answer(false)] },
+    })
+    expect(verdict).toEqual({ conclusion: 'error', success: false })
+    expect(outputs.status).toBe('PASSED')
+  })
+})
+
+describe('a workflow that has no cancel', () => {
+  test('says so with the id, and only then takes the run off post’s hands', async () => {
+    const { verdict, effects, error } = await step({ script: { start: STARTED, get: [silence] }, signalAtMs: 1_000 })
+    expect(verdict.conclusion).toBe('cancelled')
+    expect(error).toMatch(/run-1.*no cancel/)
+    expect(effects).not.toContainEqual(expect.stringContaining('cancelling it'))
+    const told = effects.findIndex((text) => text.startsWith('error '))
+    expect(effects.indexOf('state done')).toBeGreaterThan(told)
+  })
+})
+
+test('without cancel-on-abort a run is post’s business only until its id is known', async () => {
+  const { effects } = await step({ script: { start: STARTED, get: [answer(PASSED)] }, cancelOnAbort: false })
+  expect(effects.slice(0, 3)).toEqual(['state start', 'state done', 'output run-id=run-1'])
+  expect(effects).not.toContain('state run run-1')
+})
+
+test('a fault of the action leaves the run to post', async () => {
+  const clock = new FakeClock()
+  const give = () => {
+    throw new Error('a fault of our own')
+  }
+  const service = new FakeService(clock, { start: STARTED, get: [{ afterMs: 0, give }] })
+  const world = new FakeWorld(clock, service)
+  await expect(clock.run(runAction(REQUEST, world))).rejects.toThrow('a fault of our own')
+  expect(world.told('state ')).toEqual(['start', 'run run-1'])
+})

@@ -1,0 +1,160 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { parseEnvOverrides } from '../../src/github/env-overrides.ts'
+import { type LogLine, render } from '../../src/report/safe-text.ts'
+
+function overridesOf(given: string): Readonly<Record<string, string>> | undefined {
+  return parseEnvOverrides(given, (sentence) => {
+    throw new Error(render(sentence))
+  })
+}
+
+function wrongOf(given: string): string[] {
+  const sentences: LogLine[] = []
+  const wrong = (sentence: LogLine) => void sentences.push(sentence) as undefined
+  expect(parseEnvOverrides(given, wrong)).toBeUndefined()
+  return sentences.map(render)
+}
+
+const noName = (line: number) =>
+  `Input env-overrides: line ${line} has no NAME= at its beginning (values are not shown). Give one NAME=value a line, or a JSON object.`
+const noJson = (place: string) =>
+  `Input env-overrides begins with { and is not valid JSON (${place}); values are not shown. Give a JSON object of names and values, or one NAME=value a line.`
+
+describe('lines of NAME=value', () => {
+  it.each([
+    ['A=1', { A: '1' }],
+    ['A=1\nB=two words \n\nC=', { A: '1', B: 'two words', C: '' }],
+    ['A=1\r\nB=2', { A: '1', B: '2' }],
+    ['  A = 1', { A: '1' }],
+    ['export A=1', { A: '1' }],
+    ['# a comment\nA=1 # another\n  # and a third', { A: '1' }],
+    ['URL=https://example.com/?a=b&c=d', { URL: 'https://example.com/?a=b&c=d' }],
+    ['A="with # and spaces "', { A: 'with # and spaces ' }],
+    ["A='single \"quotes\"'\nB=`it's`", { A: 'single "quotes"', B: "it's" }],
+    ['A="two\nlines"\nB=2', { A: 'two\nlines', B: '2' }],
+    [
+      'KEY="-----BEGIN-----\nabc\nno name here\n-----END-----"',
+      { KEY: '-----BEGIN-----\nabc\nno name here\n-----END-----' },
+    ],
+    ['A="x=\ny"\nB=\'z\n\'', { A: 'x=\ny', B: 'z\n' }],
+    ["A=it's fine\nB=isn't it", { A: "it's fine", B: "isn't it" }],
+    ['# an open quote ="\nA="two\nlines"', { A: 'two\nlines' }],
+    ['A=1\nA=2', { A: '2' }],
+  ])('%j are names and values', (given, overrides) => {
+    expect(overridesOf(given)).toEqual(overrides)
+  })
+
+  it.each(['', '# nothing but a comment', '\n\n'])('%j are none', (given) => {
+    expect(overridesOf(given)).toBeUndefined()
+  })
+
+  it.each([
+    ['just words', 1],
+    ['A: 1\nB=2', 1],
+    ['A=1\nhunter2', 2],
+    ['=hunter2', 1],
+    ['A=1\n=hunter2', 2],
+    ['A=x="begun\nhunter2"', 2],
+    ['A="closed"\nhunter2"', 2],
+    ['- A=1\nhunter2', 2],
+    ['A="one\ntwo\nthree"\n\nhunter2', 5],
+  ])('%j is refused at line %i, since the part without a name would be lost', (given, line) => {
+    expect(wrongOf(given)).toEqual([noName(line)])
+  })
+
+  it('come back as they were written down, quoted', () => {
+    const name = fc.stringMatching(/^[A-Za-z_][A-Za-z0-9_]{0,12}$/).filter((text) => text !== 'export' && !(text in {}))
+    const value = fc.string({ unit: fc.constantFrom(...'ab =#"\'$\n,{}:é'), maxLength: 20 })
+    fc.assert(
+      fc.property(fc.dictionary(name, value, { noNullPrototype: true }), (overrides) => {
+        const lines = Object.entries(overrides).map(([key, text]) => `${key}=\`${text}\``)
+        expect(overridesOf(lines.join('\n')) ?? {}).toEqual(overrides)
+      }),
+      { numRuns: 300 },
+    )
+  })
+})
+
+describe('a JSON object', () => {
+  it.each([
+    ['{"A":"1","B":""}', { A: '1', B: '' }],
+    ['{"A":true,"B":false}', { A: 'true', B: 'false' }],
+    ['{"A":1,"B":1.0,"C":1e3,"D":-0}', { A: '1', B: '1.0', C: '1e3', D: '-0' }],
+    ['{"BUILD":12345678901234567890}', { BUILD: '12345678901234567890' }],
+    ['{\n  "A": "two\\nlines"\n}', { A: 'two\nlines' }],
+    ['{"A":1,"A":2}', { A: '2' }],
+  ])('%j is names and values as written', (given, overrides) => {
+    expect(overridesOf(given)).toEqual(overrides)
+  })
+
+  it('that is empty is none', () => {
+    expect(overridesOf('{}')).toBeUndefined()
+  })
+
+  it('may have any name for a key', () => {
+    const sent = JSON.stringify(overridesOf('{"__proto__":"a","constructor":"b","two words":"c"}'))
+    expect(sent).toBe('{"__proto__":"a","constructor":"b","two words":"c"}')
+  })
+
+  it.each([
+    ['{', 'line 1 column 2'],
+    ["{'A':'hunter2'}", 'line 1 column 2'],
+    ['{\n"A":"hunter2",}', 'line 2 column 15'],
+    ['{"A":"1"} {"B":"2"}', 'line 1 column 11'],
+    ['{A=1}', 'line 1 column 2'],
+  ])('%j is none, and the place is told', (given, place) => {
+    expect(wrongOf(given)).toEqual([noJson(place)])
+  })
+
+  it('is none where V8 does not tell the place', () => {
+    expect(wrongOf('{"A":}')).toEqual([noJson('').replace(' ()', '')])
+  })
+
+  it.each([
+    ['null', 'null'],
+    ['["hunter2"]', 'an array'],
+    ['{"B":"hunter2"}', 'an object'],
+    ['{"B":1}', 'an object'],
+    ['{"source":"hunter2"}', 'an object'],
+  ])('cannot have %s for a value', (value, kind) => {
+    const cause = kind === 'null' ? ' An output or a secret that does not exist is null in toJSON.' : ''
+    const sentence = (name: string) =>
+      `Input env-overrides: the value of "${name}" is ${kind}. Give strings, numbers, true or false.${cause}`
+    expect(wrongOf(`{"OK":"1","A":${value},"B":${value}}`)).toEqual([sentence('A'), sentence('B')])
+  })
+
+  it('cannot have a value without a name', () => {
+    expect(wrongOf('{"":"hunter2"}')).toEqual([
+      'Input env-overrides: a name in the JSON object is empty. Give each value a name.',
+    ])
+  })
+
+  it('comes back as it was written, for any names and texts', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string({ minLength: 1 }), fc.string()), (overrides) => {
+        expect(Object.entries(overridesOf(JSON.stringify(overrides)) ?? {})).toEqual(Object.entries(overrides))
+      }),
+    )
+  })
+
+  it('is refused where it is nested deeper than a program can follow', () => {
+    const depth = 100_000
+    expect(wrongOf(`{"A":${'['.repeat(depth)}${']'.repeat(depth)}}`)).toHaveLength(1)
+  })
+})
+
+it('says nothing of a value, whatever is wrong with it', () => {
+  const around = fc.string({ unit: fc.constantFrom(...'A={}[]":,\n\'#'), maxLength: 8 })
+  fc.assert(
+    fc.property(around, around, (before, after) => {
+      const sentences: string[] = []
+      parseEnvOverrides(
+        `${before}A=hunter2${after}`.trim(),
+        (sentence) => void sentences.push(render(sentence)) as undefined,
+      )
+      parseEnvOverrides(`{"A":"hunter2${after}`, (sentence) => void sentences.push(render(sentence)) as undefined)
+      for (const sentence of sentences) expect(sentence).not.toContain('hunter2')
+    }),
+  )
+})

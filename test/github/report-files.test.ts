@@ -1,0 +1,164 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { defaultReportFolder, writeReportFiles } from '../../src/github/report-files.ts'
+import type { ReportFile } from '../../src/report/report-files.ts'
+import { render } from '../../src/report/safe-text.ts'
+
+function job() {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'reports-')))
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }))
+  const [workspace, temp, outside] = ['work', 'temp', 'outside'].map((name) => join(root, name)) as [
+    string,
+    string,
+    string,
+  ]
+  for (const folder of [workspace, temp, outside]) mkdirSync(folder)
+  const warnings: string[] = []
+  const log = {
+    info: () => {},
+    warning: (message: Parameters<typeof render>[0]) => void warnings.push(render(message)),
+  }
+  const write = (folder: string, files: readonly ReportFile[] = FILES, env = {}) =>
+    writeReportFiles(files, folder, { GITHUB_WORKSPACE: workspace, RUNNER_TEMP: temp, ...env }, log)
+  return { root, workspace, temp, outside, warnings, write }
+}
+
+const FILES: readonly ReportFile[] = [
+  { name: 'results.json', chunks: () => ['{"status":', '"PASSED"}\n'] },
+  { name: 'summary.md', chunks: () => ['## Grüße ✓\n'] },
+]
+
+describe('the default folder', () => {
+  it.each([
+    ['r-1', 'test-run-r-1'],
+    ['A_b.c-9', 'test-run-A_b.c-9'],
+    ['a/b:c=d+e@f~g', 'test-run-a_b_c_d_e_f_g'],
+    ['..', 'test-run-..'],
+    ['é🌱', 'test-run-___'],
+  ])('of the run %s is %s in the temporary folder', (runId, name) => {
+    expect(defaultReportFolder({ RUNNER_TEMP: '/runner/temp' }, runId)).toBe(resolve('/runner/temp', name))
+  })
+
+  it('has a name that a file system takes, also for the longest run id', () => {
+    const folder = defaultReportFolder({ RUNNER_TEMP: '/runner/temp' }, 'x'.repeat(256))
+    expect(folder).toBe(resolve('/runner/temp', `test-run-${'x'.repeat(246)}`))
+  })
+})
+
+describe('the report files', () => {
+  it('are written whole into a folder that is made for them, and its path is given back', () => {
+    const { workspace, warnings, write } = job()
+    const folder = join(workspace, 'a/b/reports')
+    expect(write(folder)).toBe(folder)
+    expect(readdirSync(folder).toSorted()).toEqual(['results.json', 'summary.md'])
+    expect(readFileSync(join(folder, 'results.json'), 'utf8')).toBe('{"status":"PASSED"}\n')
+    expect(readFileSync(join(folder, 'summary.md'), 'utf8')).toBe('## Grüße ✓\n')
+    expect(warnings).toEqual([])
+  })
+
+  it.each(['workspace', 'temp'] as const)('may lie in the %s itself', (place) => {
+    const step = job()
+    expect(step.write(step[place])).toBe(step[place])
+    expect(existsSync(join(step[place], 'results.json'))).toBe(true)
+  })
+
+  it('take the place of older, longer ones', () => {
+    const { workspace, write } = job()
+    writeFileSync(join(workspace, 'summary.md'), 'x'.repeat(1_000))
+    write(workspace)
+    expect(readFileSync(join(workspace, 'summary.md'), 'utf8')).toBe('## Grüße ✓\n')
+  })
+
+  it('are written chunk by chunk, however many there are', () => {
+    const { temp, write } = job()
+    function* chunks() {
+      for (let row = 0; row < 10_000; row++) yield `row ${row}\n`
+    }
+    write(temp, [{ name: 'junit.xml', chunks }])
+    expect(readFileSync(join(temp, 'junit.xml'), 'utf8').split('\n')).toHaveLength(10_001)
+  })
+
+  it('may lie behind a link that stays within', () => {
+    const { workspace, temp, warnings, write } = job()
+    symlinkSync(temp, join(workspace, 'link'))
+    expect(write(join(workspace, 'link/reports'))).toBe(join(workspace, 'link/reports'))
+    expect(existsSync(join(temp, 'reports/results.json'))).toBe(true)
+    expect(warnings).toEqual([])
+  })
+
+  it('may lie in a workspace that is itself behind a link', () => {
+    const { root, workspace, write } = job()
+    symlinkSync(workspace, join(root, 'linked'))
+    const folder = join(root, 'linked/reports')
+    expect(write(folder, FILES, { GITHUB_WORKSPACE: join(root, 'linked') })).toBe(folder)
+  })
+})
+
+describe('one warning, and no folder, is all that comes of', () => {
+  it.each(['link', 'link/deeper/still'])('%s, where the link leads out', (way) => {
+    const { workspace, outside, warnings, write } = job()
+    symlinkSync(outside, join(workspace, 'link'))
+    const folder = join(workspace, way)
+    expect(write(folder)).toBeUndefined()
+    expect(readdirSync(outside)).toEqual([])
+    expect(warnings).toEqual([
+      `The report files could not be written to ${folder}: a link leads out of the workspace and the runner's temporary folder. The verdict stands.`,
+    ])
+  })
+
+  it.each(['link', 'link/deeper'])('%s, where the link leads to what is not there', (way) => {
+    const { workspace, outside, warnings, write } = job()
+    symlinkSync(join(outside, 'new'), join(workspace, 'link'))
+    expect(write(join(workspace, way))).toBeUndefined()
+    expect(readdirSync(outside)).toEqual([])
+    expect(warnings).toHaveLength(1)
+  })
+
+  it.skipIf(process.platform === 'win32')('a link in the place of a report file', () => {
+    const { workspace, outside, warnings, write } = job()
+    writeFileSync(join(outside, 'target'), 'precious')
+    symlinkSync(join(outside, 'target'), join(workspace, 'results.json'))
+    expect(write(workspace)).toBeUndefined()
+    expect(readFileSync(join(outside, 'target'), 'utf8')).toBe('precious')
+    expect(warnings).toEqual([expect.stringContaining('ELOOP')])
+  })
+
+  it('a file in the place of the folder', () => {
+    const { workspace, warnings, write } = job()
+    writeFileSync(join(workspace, 'reports'), 'precious')
+    expect(write(join(workspace, 'reports'))).toBeUndefined()
+    expect(write(join(workspace, 'reports/deeper'))).toBeUndefined()
+    expect(readFileSync(join(workspace, 'reports'), 'utf8')).toBe('precious')
+    expect(warnings).toHaveLength(2)
+  })
+
+  it('a report that cannot be made', () => {
+    const { temp, warnings, write } = job()
+    const chunks = () => {
+      throw new RangeError('Maximum call stack size exceeded')
+    }
+    expect(write(temp, [{ name: 'results.json', chunks }])).toBeUndefined()
+    expect(warnings).toEqual([
+      `The report files could not be written to ${temp}: Maximum call stack size exceeded. The verdict stands.`,
+    ])
+  })
+
+  it('a workspace that is gone', () => {
+    const { workspace, warnings, write } = job()
+    rmSync(workspace, { recursive: true })
+    expect(write(join(workspace, 'reports'))).toBeUndefined()
+    expect(warnings).toHaveLength(1)
+  })
+})

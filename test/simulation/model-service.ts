@@ -1,0 +1,265 @@
+import { type Failure, ServiceError } from '../../src/outcome/failure.ts'
+import type { Run } from '../../src/outcome/run.ts'
+import { untrusted } from '../../src/outcome/untrusted.ts'
+import { decodeRun } from '../../src/service/decode.ts'
+import type { RequestOptions } from '../../src/service/http.ts'
+import type { TestService } from '../../src/service/test-service.ts'
+import { exchange, type RequestTimeline } from '../support/exchange.ts'
+import type { FakeClock } from '../support/fake-clock.ts'
+
+/** How one request fares. `served`: the service takes it, although its answer does not come. */
+export type NetworkOutcome =
+  | { readonly kind: 'answered'; readonly afterMs: number }
+  | { readonly kind: 'refused'; readonly afterMs: number }
+  | { readonly kind: 'no-connection' }
+  | { readonly kind: 'untrusted-certificate' }
+  | { readonly kind: 'reset'; readonly afterMs: number; readonly served: boolean }
+  | { readonly kind: 'silence'; readonly served: boolean }
+  | {
+      readonly kind: 'status'
+      readonly afterMs: number
+      readonly status: number
+      readonly retryAfterMs?: number
+      readonly served: boolean
+    }
+  | { readonly kind: 'broken'; readonly afterMs: number }
+
+/** While it lasts, every request that begins fares like this. */
+export interface Outage {
+  readonly fromMs: number
+  readonly forMs: number
+  readonly fate: NetworkOutcome
+}
+
+export interface RunPlan {
+  readonly id: string
+  readonly queuedMs: number
+  /** Infinity: it never ends on its own. */
+  readonly runningMs: number
+  readonly end: string
+  /** Statuses of its test cases; absent: no results are sent. */
+  readonly cases?: readonly string[]
+  /** A status of the future that it has, instead of RUNNING, for the second half of its time. */
+  readonly oddStatus?: string
+}
+
+export interface ServicePlan {
+  readonly run: RunPlan
+  /** The step is given this run instead of starting it. */
+  readonly isGiven: boolean
+  readonly hasCancel: boolean
+  readonly usualMs: number
+  /** For so long after its start the run is not found, by a poll and by a cancel. */
+  readonly unknownToGetForMs: number
+  readonly unknownToCancelForMs: number
+  /** So many cancels of a going run are answered with an empty list and do nothing. */
+  readonly emptyLists: number
+  /** For so long after an accepted cancel the run is still RUNNING. */
+  readonly stopsAfterMs: number
+  /** What a cancel of a run that is over is answered with: an empty list, or this status. */
+  readonly answerWhenOver: 'empty list' | 400 | 404 | 409
+  /** The fates of the first requests of each kind; then `usualMs` alone counts. */
+  readonly starts: readonly NetworkOutcome[]
+  readonly gets: readonly NetworkOutcome[]
+  readonly cancels: readonly NetworkOutcome[]
+  readonly outages: readonly Outage[]
+}
+
+export interface ModelRun {
+  readonly id: string
+  readonly isGiven: boolean
+  readonly acceptedAtMs: number
+  cancelAcceptedAtMs?: number
+}
+
+/** A start that the service took, and when its answer is back at the client; Infinity where it is lost. */
+export interface TakenStart {
+  readonly begunAtMs: number
+  readonly answerAtMs: number
+}
+
+/** What a client was told, in its order. */
+export type ObservedResponse =
+  | { readonly method: 'start'; readonly atMs: number; readonly failure: Failure }
+  | { readonly method: 'start'; readonly atMs: number; readonly runId: string }
+  | { readonly method: 'get'; readonly atMs: number; readonly run: Run }
+  | { readonly method: 'get' | 'cancel'; readonly atMs: number; readonly failure: Failure }
+  | { readonly method: 'cancel'; readonly atMs: number; readonly isListed: boolean }
+
+/** A test run service with a small life of its own, over a network that can do anything to a request. */
+export class ModelService {
+  readonly runs: ModelRun[] = []
+  readonly takenStarts: TakenStart[] = []
+  readonly #clock: FakeClock
+  readonly #plan: ServicePlan
+  readonly #counts = { start: 0, get: 0, cancel: 0 }
+  #emptyListsLeft: number
+
+  constructor(clock: FakeClock, plan: ServicePlan) {
+    this.#clock = clock
+    this.#plan = plan
+    this.#emptyListsLeft = plan.emptyLists
+    if (plan.isGiven) this.runs.push({ id: plan.run.id, isGiven: true, acceptedAtMs: clock.now() })
+  }
+
+  /** The service as one process sees it. */
+  client(onHeard: (heard: ObservedResponse) => void): TestService {
+    const hear = async <T>(
+      method: ObservedResponse['method'],
+      request: Promise<T>,
+      told: (value: T) => object,
+    ): Promise<T> => {
+      try {
+        const value = await request
+        onHeard({ method, atMs: this.#clock.now(), ...told(value) } as ObservedResponse)
+        return value
+      } catch (error) {
+        if (error instanceof ServiceError) {
+          onHeard({ method, atMs: this.#clock.now(), failure: error.failure } as ObservedResponse)
+        }
+        throw error
+      }
+    }
+    return {
+      start: (_, options) =>
+        hear(
+          'start',
+          this.#request('start', options, () => this.#start()),
+          (runId) => ({ runId }),
+        ),
+      get: (runId, options) =>
+        hear(
+          'get',
+          this.#request('get', options, () => this.#get(runId)),
+          (run) => ({ run }),
+        ),
+      ...(this.#plan.hasCancel && {
+        cancel: (runId: string, options: RequestOptions) =>
+          hear(
+            'cancel',
+            this.#request('cancel', options, () => this.#cancel(runId)),
+            (isListed) => ({ isListed }),
+          ),
+      }),
+    }
+  }
+
+  /** The run's status at this moment, as the service knows it. */
+  statusOf(run: ModelRun): string {
+    const { queuedMs, runningMs, end, oddStatus } = this.#plan.run
+    const nowMs = this.#clock.now()
+    const startsAtMs = run.acceptedAtMs + queuedMs
+    const endsAtMs = startsAtMs + runningMs
+    const stopsAtMs = (run.cancelAcceptedAtMs ?? Number.POSITIVE_INFINITY) + this.#plan.stopsAfterMs
+    if (nowMs >= Math.min(endsAtMs, stopsAtMs)) return endsAtMs <= stopsAtMs ? end : 'CANCELLED'
+    if (nowMs < startsAtMs) return 'QUEUED'
+    return oddStatus !== undefined && nowMs >= startsAtMs + runningMs / 2 ? oddStatus : 'RUNNING'
+  }
+
+  isTerminal(run: ModelRun): boolean {
+    const { runningMs, queuedMs } = this.#plan.run
+    if (this.#clock.now() >= run.acceptedAtMs + queuedMs + runningMs) return true
+    return this.statusOf(run) === 'CANCELLED'
+  }
+
+  #start(): string {
+    const { id } = this.#plan.run
+    this.runs.push({ id, isGiven: false, acceptedAtMs: this.#clock.now() })
+    return id
+  }
+
+  #get(runId: string): Run {
+    const run = this.#find(runId, this.#plan.unknownToGetForMs)
+    const isTerminal = this.isTerminal(run)
+    const { cases } = this.#plan.run
+    return decodeRun({
+      status: this.statusOf(run),
+      startedAt: null,
+      ...(isTerminal && { finishedAt: '2026-01-01T00:00:00.000Z' }),
+      ...(isTerminal && cases !== undefined && { results: { testCases: cases.map(asTestCase) } }),
+    })
+  }
+
+  #cancel(runId: string): boolean {
+    const run = this.#find(runId, this.#plan.unknownToCancelForMs)
+    if (this.isTerminal(run)) {
+      const { answerWhenOver } = this.#plan
+      if (answerWhenOver === 'empty list') return false
+      throw new ServiceError({ kind: 'status', status: answerWhenOver })
+    }
+    if (this.#emptyListsLeft > 0) {
+      this.#emptyListsLeft--
+      return false
+    }
+    run.cancelAcceptedAtMs ??= this.#clock.now()
+    return true
+  }
+
+  #find(runId: string, unknownForMs: number): ModelRun {
+    const run = this.runs.find(({ id }) => id === runId)
+    const isKnown = run !== undefined && (run.isGiven || this.#clock.now() >= run.acceptedAtMs + unknownForMs)
+    if (!isKnown) throw new ServiceError({ kind: 'status', status: 404 })
+    return run
+  }
+
+  #request<T>(method: ObservedResponse['method'], options: RequestOptions, serve: () => T): Promise<T> {
+    const course = courseOf(this.#nextFate(method), serve)
+    if (method !== 'start') return exchange(this.#clock, options, course)
+    const begunAtMs = this.#clock.now()
+    const answerAtMs = course.loss === undefined ? begunAtMs + course.answeredAfterMs : Number.POSITIVE_INFINITY
+    return exchange(this.#clock, options, {
+      ...course,
+      serve: () => {
+        const countBefore = this.runs.length
+        try {
+          return course.serve()
+        } finally {
+          if (this.runs.length > countBefore) this.takenStarts.push({ begunAtMs, answerAtMs })
+        }
+      },
+    })
+  }
+
+  #nextFate(method: ObservedResponse['method']): NetworkOutcome {
+    const { starts, gets, cancels, outages, usualMs } = this.#plan
+    const fates = { start: starts, get: gets, cancel: cancels }[method]
+    const planned = fates[this.#counts[method]++]
+    const nowMs = this.#clock.now()
+    const outage = outages.find(({ fromMs, forMs }) => nowMs >= fromMs && nowMs < fromMs + forMs)
+    return outage?.fate ?? planned ?? { kind: 'answered', afterMs: usualMs }
+  }
+}
+
+function asTestCase(status: string, index: number): object {
+  return { title: `case ${index + 1}`, status, durationMs: 10 }
+}
+
+const NEVER = Number.POSITIVE_INFINITY
+
+/** A fourth of a request's time is the connection's, the half is over when the service has taken it. */
+function courseOf<T>(fate: NetworkOutcome, serve: () => T): RequestTimeline<T> {
+  const ms = 'afterMs' in fate ? fate.afterMs : 100
+  const whole: RequestTimeline<T> = { sentAfterMs: ms / 4, servedAfterMs: ms / 2, serve, answeredAfterMs: ms }
+  const loss: Failure = { kind: 'no-response', reason: 'read ECONNRESET' }
+  switch (fate.kind) {
+    case 'answered':
+      return whole
+    case 'refused':
+      return { ...whole, sentAfterMs: ms, refusal: { kind: 'not-sent', reason: 'connect ECONNREFUSED' } }
+    case 'untrusted-certificate':
+      return { ...whole, refusal: { kind: 'untrusted-certificate', code: 'CERT_HAS_EXPIRED' } }
+    case 'no-connection':
+      return { ...whole, sentAfterMs: NEVER }
+    case 'reset':
+      return { ...whole, servedAfterMs: fate.served ? ms / 2 : NEVER, loss }
+    case 'silence':
+      return { ...whole, servedAfterMs: fate.served ? ms / 2 : NEVER, answeredAfterMs: NEVER, loss }
+    case 'broken':
+      return { ...whole, loss: { kind: 'invalid-response', expected: 'JSON', got: untrusted('<html>') } }
+    case 'status': {
+      const { status, retryAfterMs } = fate
+      const answer: Failure = { kind: 'status', status, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }
+      return { ...whole, servedAfterMs: fate.served ? ms / 2 : NEVER, loss: answer }
+    }
+  }
+}

@@ -1,0 +1,164 @@
+import type { ExpressionValue } from './expression-values.ts'
+import type { Contexts, JobStatus } from './expressions.ts'
+
+/** The event that a workflow run is about. */
+export interface WorkflowEvent {
+  /** `push`, `pull_request`, `workflow_run`, … */
+  readonly name: string
+  /** What GitHub posts with it: `github.event` and the file of GITHUB_EVENT_PATH. */
+  readonly payload?: Readonly<Record<string, unknown>>
+}
+
+/** The `github` context: the keys that become variables are in GITHUB_VARIABLES. */
+export type GithubContext = Readonly<Record<string, ExpressionValue>>
+
+/** The `github` context of a run on this event. The branch fields follow from the event unless they are overridden. */
+export function githubContext(event: WorkflowEvent, overrides: GithubContext = {}): GithubContext {
+  const repository = 'octo-org/web-shop'
+  return {
+    action: '__self',
+    action_ref: '',
+    action_repository: '',
+    actor: 'octocat',
+    actor_id: '583231',
+    api_url: 'https://api.github.com',
+    event: toValue(event.payload ?? {}),
+    event_name: event.name,
+    graphql_url: 'https://api.github.com/graphql',
+    job: 'test',
+    ref_protected: false,
+    repository,
+    repository_id: '1296269',
+    repository_owner: 'octo-org',
+    repository_owner_id: '6811672',
+    retention_days: '90',
+    run_attempt: '1',
+    run_id: '1658821493',
+    run_number: '3',
+    server_url: 'https://github.com',
+    sha: 'ffac537e6cbbf934b08745a378932722df287a53',
+    token: 'ghs_0123456789abcdefghijABCDEFGHIJ012345',
+    triggering_actor: 'octocat',
+    workflow: 'CI',
+    workflow_ref: `${repository}/.github/workflows/ci.yml@refs/heads/main`,
+    workflow_sha: 'ffac537e6cbbf934b08745a378932722df287a53',
+    ...refsOf(event),
+    ...overrides,
+  }
+}
+
+/** The fields of the `github` context that a step sees as GITHUB_ variables. `token` and `event` are not among them. */
+export const GITHUB_VARIABLES = [
+  'action',
+  'action_ref',
+  'action_repository',
+  'actor',
+  'actor_id',
+  'api_url',
+  'base_ref',
+  'event_name',
+  'event_path',
+  'graphql_url',
+  'head_ref',
+  'job',
+  'ref',
+  'ref_name',
+  'ref_protected',
+  'ref_type',
+  'repository',
+  'repository_id',
+  'repository_owner',
+  'repository_owner_id',
+  'retention_days',
+  'run_attempt',
+  'run_id',
+  'run_number',
+  'server_url',
+  'sha',
+  'triggering_actor',
+  'workflow',
+  'workflow_ref',
+  'workflow_sha',
+  'workspace',
+] as const
+
+interface Refs {
+  readonly ref: string
+  readonly ref_name: string
+  readonly ref_type: 'branch' | 'tag'
+  /** Empty outside pull requests. */
+  readonly head_ref: string
+  readonly base_ref: string
+}
+
+function refsOf({ name, payload = {} }: WorkflowEvent): Refs {
+  const defaultBranch = textAt(payload, 'repository', 'default_branch') || 'main'
+  const head_ref = textAt(payload, 'pull_request', 'head', 'ref')
+  const base_ref = textAt(payload, 'pull_request', 'base', 'ref')
+  const number = textAt(payload, 'number') || textAt(payload, 'pull_request', 'number') || '1'
+  switch (name) {
+    case 'pull_request':
+    case 'pull_request_review':
+    case 'pull_request_review_comment':
+      return {
+        ref: `refs/pull/${number}/merge`,
+        ref_name: `${number}/merge`,
+        ref_type: 'branch',
+        head_ref,
+        base_ref,
+      }
+    case 'pull_request_target':
+      return { ...refsFrom(`refs/heads/${defaultBranch}`), head_ref, base_ref }
+    case 'merge_group':
+      return refsFrom(textAt(payload, 'merge_group', 'head_ref') || 'refs/heads/gh-readonly-queue/main/pr-1-ffac537')
+    case 'release':
+      return refsFrom(`refs/tags/${textAt(payload, 'release', 'tag_name') || 'v1.0.0'}`)
+    case 'push':
+    case 'workflow_dispatch':
+      return refsFrom(textAt(payload, 'ref') || `refs/heads/${defaultBranch}`)
+    default:
+      return refsFrom(`refs/heads/${defaultBranch}`)
+  }
+}
+
+function refsFrom(ref: string): Refs {
+  const isTag = ref.startsWith('refs/tags/')
+  return {
+    ref,
+    ref_name: ref.replace(/^refs\/(heads|tags)\//, ''),
+    ref_type: isTag ? 'tag' : 'branch',
+    head_ref: '',
+    base_ref: '',
+  }
+}
+
+function textAt(payload: unknown, ...path: readonly string[]): string {
+  const found = path.reduce<unknown>(
+    (value, key) => (value as Record<string, unknown> | undefined | null)?.[key],
+    payload,
+  )
+  return typeof found === 'string' || typeof found === 'number' ? String(found) : ''
+}
+
+export interface JobFacts {
+  readonly github: GithubContext
+  readonly matrix?: Readonly<Record<string, unknown>>
+  readonly status: JobStatus
+  readonly runner: Readonly<Record<string, string>>
+}
+
+/** The contexts that an input's default may use. */
+export function contextsOf({ github, matrix, status, runner }: JobFacts): Contexts {
+  return {
+    github,
+    job: { status },
+    matrix: toValue(matrix ?? null),
+    runner,
+    strategy: { 'fail-fast': true, 'job-index': 0, 'job-total': 1, 'max-parallel': 1 },
+  }
+}
+
+/** The same by way of JSON: what a context holds came over the wire. */
+function toValue(value: unknown): ExpressionValue {
+  return JSON.parse(JSON.stringify(value)) as ExpressionValue
+}

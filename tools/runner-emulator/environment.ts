@@ -1,0 +1,154 @@
+import { randomUUID } from 'node:crypto'
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { GITHUB_VARIABLES, type GithubContext } from './contexts.ts'
+import { toText } from './expression-values.ts'
+
+/** The files through which a process talks to the runner, by the name of their variable without `GITHUB_`. */
+export const FILE_COMMANDS = ['OUTPUT', 'STATE', 'STEP_SUMMARY', 'ENV', 'PATH'] as const
+
+export type FileCommand = (typeof FILE_COMMANDS)[number]
+
+/** The folders of one job. */
+export interface JobFolders {
+  readonly workspace: string
+  readonly tempDir: string
+  readonly eventPath: string
+  /** Removes what was made here; folders that were given stay. */
+  remove(): void
+}
+
+export function makeJobFolders(
+  given: { readonly workspace?: string; readonly tempDir?: string },
+  payload: unknown,
+): JobFolders {
+  // The real path, as a process sees it in its current folder.
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'runner-')))
+  const workspace = given.workspace ?? join(root, 'work')
+  const tempDir = given.tempDir ?? join(root, 'temp')
+  const eventPath = join(root, 'event.json')
+  for (const folder of [workspace, tempDir]) mkdirSync(folder, { recursive: true })
+  writeFileSync(eventPath, JSON.stringify(payload ?? {}))
+  return { workspace, tempDir, eventPath, remove: () => rmSync(root, { recursive: true, force: true }) }
+}
+
+/** Fresh, empty files for one process. */
+export class FileCommandFiles {
+  readonly paths: Readonly<Record<FileCommand, string>>
+
+  constructor(tempDir: string) {
+    const folder = join(tempDir, '_runner_file_commands')
+    mkdirSync(folder, { recursive: true })
+    const suffix = randomUUID()
+    this.paths = {
+      OUTPUT: join(folder, `set_output_${suffix}`),
+      STATE: join(folder, `save_state_${suffix}`),
+      STEP_SUMMARY: join(folder, `step_summary_${suffix}`),
+      ENV: join(folder, `set_env_${suffix}`),
+      PATH: join(folder, `add_path_${suffix}`),
+    }
+    for (const path of Object.values(this.paths)) writeFileSync(path, '')
+  }
+
+  /** A file that the process removed counts as empty. */
+  read(name: FileCommand): Buffer {
+    try {
+      return readFileSync(this.paths[name])
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return Buffer.alloc(0)
+      throw error
+    }
+  }
+}
+
+export interface EnvironmentFacts {
+  readonly inputs: ReadonlyMap<string, string>
+  readonly state: ReadonlyMap<string, string>
+  /** The step's `env`. */
+  readonly stepEnv: Readonly<Record<string, string>>
+  /** What earlier processes of the job wrote to GITHUB_ENV and GITHUB_PATH. */
+  readonly jobEnv: ReadonlyMap<string, string>
+  readonly jobPath: readonly string[]
+  readonly github: GithubContext
+  readonly runner: Readonly<Record<string, string>>
+  readonly files: FileCommandFiles
+  readonly trackingId: string
+  readonly proxy: ProxySettings
+}
+
+export interface ProxySettings {
+  readonly http?: string
+  readonly https?: string
+  readonly no?: string
+}
+
+/**
+ * The whole environment of a process. Of this machine's own it has the little that node needs, so that no proxy,
+ * locale or NODE_OPTIONS of the developer decides a test. Later groups win, as with the runner.
+ */
+export function processEnvironment(facts: EnvironmentFacts): Record<string, string> {
+  const env: Record<string, string> = {
+    ...machineEnvironment(),
+    ...proxyEnvironment(facts.proxy),
+    GITHUB_ACTIONS: 'true',
+    CI: 'true',
+    RUNNER_TRACKING_ID: facts.trackingId,
+    ...Object.fromEntries(facts.jobEnv),
+    ...facts.stepEnv,
+  }
+  for (const [name, value] of facts.state) env[`STATE_${name}`] = value
+  for (const [name, value] of facts.inputs) env[inputVariable(name)] = value
+  if (facts.jobPath.length > 0)
+    env.PATH = [...facts.jobPath]
+      .reverse()
+      .concat(env.PATH ?? '')
+      .join(PATH_SEPARATOR)
+  for (const name of GITHUB_VARIABLES) env[`GITHUB_${name.toUpperCase()}`] = toText(facts.github[name] ?? null)
+  for (const [name, value] of Object.entries(facts.runner)) env[`RUNNER_${name.toUpperCase()}`] = value
+  for (const [name, path] of Object.entries(facts.files.paths)) env[`GITHUB_${name}`] = path
+  return env
+}
+
+/** `run id` becomes INPUT_RUN_ID, but `run-id` becomes INPUT_RUN-ID. */
+export function inputVariable(name: string): string {
+  return `INPUT_${name.replaceAll(' ', '_').toUpperCase()}`
+}
+
+const PATH_SEPARATOR = process.platform === 'win32' ? ';' : ':'
+
+function machineEnvironment(): Record<string, string> {
+  const needed = ['HOME', 'USERPROFILE', 'SystemRoot', 'TEMP', 'TMP', 'TMPDIR', 'LANG']
+  const env: Record<string, string> = { PATH: dirname(process.execPath) + PATH_SEPARATOR + (process.env.PATH ?? '') }
+  for (const name of needed) {
+    const value = process.env[name]
+    if (value !== undefined) env[name] = value
+  }
+  return env
+}
+
+/** The runner sets proxy variables in both cases of letters. */
+function proxyEnvironment({ http, https, no }: ProxySettings): Record<string, string> {
+  const env: Record<string, string> = {}
+  for (const [name, value] of Object.entries({ http_proxy: http, https_proxy: https, no_proxy: no })) {
+    if (value === undefined) continue
+    env[name] = value
+    env[name.toUpperCase()] = value
+  }
+  return env
+}
+
+/** The `runner` context, as a GitHub-hosted machine of this platform fills it. */
+export function runnerContext(tempDir: string, isDebug: boolean): Record<string, string> {
+  const systems: Readonly<Record<string, string>> = { darwin: 'macOS', linux: 'Linux', win32: 'Windows' }
+  return {
+    os: systems[process.platform] ?? 'Linux',
+    arch: process.arch.toUpperCase(),
+    name: 'GitHub Actions 1',
+    environment: 'github-hosted',
+    temp: tempDir,
+    tool_cache: join(tempDir, '_tool'),
+    workspace: dirname(tempDir),
+    ...(isDebug && { debug: '1' }),
+  }
+}

@@ -1,0 +1,91 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse } from 'yaml'
+import { type Contexts, renderTemplate } from './expressions.ts'
+
+/** What `action.yml` says of a JavaScript action. */
+export interface ActionManifest {
+  readonly name: string
+  readonly inputs: readonly DeclaredInput[]
+  /** Absolute paths. */
+  readonly main: string
+  readonly post?: string
+  readonly postIf: string
+}
+
+export interface DeclaredInput {
+  readonly name: string
+  /** As written; it may hold expressions. */
+  readonly default: string
+  readonly deprecationMessage?: string
+}
+
+export function readManifest(actionDir: string): ActionManifest {
+  const file = join(actionDir, 'action.yml')
+  const manifest = asRecord(parse(readFileSync(file, 'utf8')))
+  const runs = asRecord(manifest.runs)
+  if (!/^node\d+$/.test(asText(runs.using))) {
+    throw new Error(
+      `${file}: "runs.using" is ${JSON.stringify(runs.using)}; this runner runs JavaScript actions: node24.`,
+    )
+  }
+  if (asText(runs.main) === '') throw new Error(`${file}: "runs.main" is missing: name the script to run.`)
+  const post = asText(runs.post)
+  return {
+    name: asText(manifest.name),
+    inputs: Object.entries(asRecord(manifest.inputs)).map(([name, declaration]) =>
+      toInput(name, asRecord(declaration)),
+    ),
+    main: join(actionDir, asText(runs.main)),
+    ...(post !== '' && { post: join(actionDir, post) }),
+    postIf: asText(runs['post-if']) || 'always()',
+  }
+}
+
+function toInput(name: string, declaration: Readonly<Record<string, unknown>>): DeclaredInput {
+  const deprecationMessage = asText(declaration.deprecationMessage)
+  return { name, default: asText(declaration.default), ...(deprecationMessage !== '' && { deprecationMessage }) }
+}
+
+export interface InputValues {
+  /** By name, every declared input and those that were given without being declared. */
+  readonly values: ReadonlyMap<string, string>
+  /** What the runner warns of. */
+  readonly warnings: readonly string[]
+}
+
+/**
+ * The values that a step's process is given. A value that was given wins, even an empty one; a default is evaluated
+ * anew for each process, so that post sees how the job went.
+ */
+export function resolveInputs(
+  manifest: ActionManifest,
+  given: Readonly<Record<string, string>>,
+  contexts: Contexts,
+): InputValues {
+  const givenByKey = new Map(Object.entries(given).map(([name, value]) => [name.toLowerCase(), value]))
+  const values = new Map<string, string>()
+  const warnings: string[] = []
+  for (const input of manifest.inputs) {
+    const value = givenByKey.get(input.name.toLowerCase())
+    if (value !== undefined && input.deprecationMessage !== undefined) {
+      warnings.push(`Input '${input.name}' has been deprecated with message: ${input.deprecationMessage}`)
+    }
+    values.set(input.name, value ?? renderTemplate(input.default, contexts))
+    givenByKey.delete(input.name.toLowerCase())
+  }
+  if (givenByKey.size > 0) {
+    const declared = manifest.inputs.map(({ name }) => `'${name}'`).join(', ')
+    warnings.push(`Unexpected input(s) '${[...givenByKey.keys()].join("', '")}', valid inputs are [${declared}]`)
+    for (const [name, value] of givenByKey) values.set(name, value)
+  }
+  return { values, warnings }
+}
+
+function asRecord(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {}
+}
+
+function asText(value: unknown): string {
+  return value === undefined || value === null ? '' : String(value)
+}
