@@ -54,21 +54,21 @@ const TIMER_LIMIT_MS = 2 ** 31 - 1
  * own name. Throws one ConfigurationError that lists everything that is wrong.
  */
 export function readConfiguration(settings: unknown, baseFolder: string): Configuration {
-  const mistakes: string[] = []
-  const top = new SettingsReader(settings, 'the configuration', mistakes)
+  const problems: string[] = []
+  const top = new SettingsReader(settings, 'the configuration', problems)
   top.refuseOthers(['port', 'keys', 'concurrency', 'runLimitMinutes', 'stopGraceSeconds', 'projects', 'suites'])
 
   const projects = new Map<string, Project>()
   const asGiven = top.entries('projects')
   for (const [id, value] of asGiven ?? [[basename(resolve(baseFolder)), { folder: '.' }] as const]) {
-    const project = readProject(id, new SettingsReader(value, `project ${quote(id)}`, mistakes), baseFolder)
+    const project = readProject(id, new SettingsReader(value, `project ${quote(id)}`, problems), baseFolder)
     if (project !== undefined) projects.set(id, project)
   }
-  if (asGiven?.length === 0) mistakes.push('"projects" is empty: name at least one, or leave it out.')
+  if (asGiven?.length === 0) problems.push('"projects" is empty: name at least one, or leave it out.')
 
   const suites = new Map<string, Suite>()
   for (const [id, value] of top.entries('suites') ?? []) {
-    const suite = readSuite(id, new SettingsReader(value, `suite ${quote(id)}`, mistakes), projects)
+    const suite = readSuite(id, new SettingsReader(value, `suite ${quote(id)}`, problems), projects)
     if (suite !== undefined) suites.set(id, suite)
   }
 
@@ -81,7 +81,7 @@ export function readConfiguration(settings: unknown, baseFolder: string): Config
     projects,
     suites,
   }
-  if (mistakes.length > 0) throw new ConfigurationError(mistakes.join('\n'))
+  if (problems.length > 0) throw new ConfigurationError(problems.join('\n'))
   return configuration
 }
 

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { type Answer, BODY_LIMIT_BYTES, type ServiceRequest } from './request-handler.ts'
+import { BODY_LIMIT_BYTES, type ServiceRequest, type ServiceResponse } from './request-handler.ts'
 
 export interface Listener {
   /** Scheme, address and port, without a slash at the end. */
@@ -47,14 +47,14 @@ export async function listen(options: ListenOptions, onRequest: RequestListener)
   }
 }
 
-/** Reads a request whole, up to the size limit; undefined where the client went away in the middle. */
+/** Reads a request whole, up to the size limit; undefined if the client closed the connection before its end. */
 export async function readRequest(message: IncomingMessage): Promise<ServiceRequest | undefined> {
   const chunks: Buffer[] = []
   let sizeBytes = 0
   try {
     for await (const chunk of message as AsyncIterable<Buffer>) {
       sizeBytes += chunk.length
-      // What is too much is still read off the wire, so that the answer reaches a client that is busy sending.
+      // What is too much is still read off the wire, so that the response reaches a client that is still sending.
       if (sizeBytes <= BODY_LIMIT_BYTES) chunks.push(chunk)
     }
   } catch {
@@ -69,15 +69,15 @@ export async function readRequest(message: IncomingMessage): Promise<ServiceRequ
   }
 }
 
-export function sendAnswer(response: ServerResponse, answer: Answer): void {
-  const text = JSON.stringify(answer.body)
-  response.writeHead(answer.status, {
+export function sendResponse(to: ServerResponse, response: ServiceResponse): void {
+  const text = JSON.stringify(response.body)
+  to.writeHead(response.status, {
     'content-type': 'application/json; charset=utf-8',
     'content-length': Buffer.byteLength(text),
     'cache-control': 'no-store',
-    ...(answer.status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
+    ...(response.status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
   })
-  response.end(text)
+  to.end(text)
 }
 
 function decode(bytes: Buffer): ServiceRequest['body'] {

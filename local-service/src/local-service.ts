@@ -6,10 +6,17 @@ import { readConfiguration, type Settings, type Suite } from './configuration.ts
 import type { Selection } from './framework.ts'
 import { withoutGitVariables } from './git.ts'
 import { createTurns } from './keyed-mutex.ts'
-import { listen, readRequest, sendAnswer } from './listen.ts'
+import { listen, readRequest, sendResponse } from './listen.ts'
 import type { Project } from './project.ts'
-import type { RunOrder } from './request-bodies.ts'
-import { type Answer, answerRequest, type Backend, ok, refuse, refuseCancel } from './request-handler.ts'
+import type { StartParameters } from './request-bodies.ts'
+import {
+  type Backend,
+  errorResponse,
+  handleRequest,
+  notCancellable,
+  ok,
+  type ServiceResponse,
+} from './request-handler.ts'
 import { quote } from './routes.ts'
 import { describeRun, queueRun, type Run } from './run.ts'
 import { createRunQueue } from './run-queue.ts'
@@ -57,21 +64,21 @@ export async function startLocalService(settings: Settings, world: World): Promi
 
   async function start(
     project: Project,
-    order: RunOrder,
+    parameters: StartParameters,
     selection: Selection,
     suite?: Suite,
-  ): Promise<{ run: Run } | Answer> {
-    const environmentName = order.environment ?? project.defaultEnvironment
+  ): Promise<{ run: Run } | ServiceResponse> {
+    const environmentName = parameters.environment ?? project.defaultEnvironment
     const environment = environmentName === undefined ? {} : project.environments.get(environmentName)
     if (environment === undefined) {
       const known = [...project.environments.keys()].map(quote).join(', ') || 'none'
       const error = `Project ${quote(project.id)} has no environment ${quote(environmentName)}. Its environments: ${known}.`
-      return refuse(400, error)
+      return errorResponse(400, error)
     }
-    const mayFix = order.autofix && project.autofix !== undefined
-    const chosen = await chooseWorkplace(project, order.branch ?? project.defaultBranch, mayFix, env)
+    const mayFix = parameters.autofix && project.autofix !== undefined
+    const chosen = await chooseWorkplace(project, parameters.branch ?? project.defaultBranch, mayFix, env)
     // Without a branch in the request, it is the configured one that does not exist.
-    if (chosen.kind === 'refused') return refuse(order.branch === undefined ? 500 : 400, chosen.error)
+    if (chosen.kind === 'refused') return errorResponse(parameters.branch === undefined ? 500 : 400, chosen.error)
     const { workplace } = chosen
     const run = queueRun({
       projectId: project.id,
@@ -83,8 +90,8 @@ export async function startLocalService(settings: Settings, world: World): Promi
       project,
       workplace,
       selection,
-      env: { ...env, ...environment, ...order.envOverrides },
-      autofix: order.autofix,
+      env: { ...env, ...environment, ...parameters.envOverrides },
+      autofix: parameters.autofix,
       home: join(home, run.runId),
       runLimitMs,
       stopGraceMs,
@@ -92,8 +99,8 @@ export async function startLocalService(settings: Settings, world: World): Promi
       inTurn,
     })
     log(`run ${run.runId} is for project ${quote(project.id)}, ${describeWorkplace(workplace)}`)
-    for (const field of order.unknownFields) log(`run ${run.runId} ignores the unknown field ${quote(field)}`)
-    return queue.add(run, work) ? { run } : refuse(500, 'The service is stopping and takes no more runs.')
+    for (const field of parameters.ignoredFields) log(`run ${run.runId} ignores the unknown field ${quote(field)}`)
+    return queue.add(run, work) ? { run } : errorResponse(500, 'The service is stopping and takes no more runs.')
   }
 
   const findRun = (projectId: string, runId: string): Run | undefined => {
@@ -107,11 +114,11 @@ export async function startLocalService(settings: Settings, world: World): Promi
   }
 
   const backend: Backend = {
-    async startRun(projectId, order) {
+    async startRun(projectId, parameters) {
       const project = projects.get(projectId)
       if (project === undefined) return nothingNamed('project', projectId, projects)
-      const frameworkProjects = namesIn(order.frameworkProjectName)
-      const started = await start(project, order, { frameworkProjects, files: [] })
+      const frameworkProjects = namesIn(parameters.frameworkProjectName)
+      const started = await start(project, parameters, { frameworkProjects, files: [] })
       return 'run' in started ? ok({ runId: started.run.runId }) : started
     },
     async getRun(projectId, runId) {
@@ -121,12 +128,12 @@ export async function startLocalService(settings: Settings, world: World): Promi
     async cancelRun(projectId, runId) {
       const run = findRun(projectId, runId)
       if (run === undefined) return noRun(runId)
-      return queue.cancel(runId) ? ok({ cancelled: [{ runId }] }) : refuseCancel(runId, run.phase.status)
+      return queue.cancel(runId) ? ok({ cancelled: [{ runId }] }) : notCancellable(runId, run.phase.status)
     },
-    async startSuite(testSuiteId, order) {
+    async startSuite(testSuiteId, parameters) {
       const suite = suites.get(testSuiteId)
       if (suite === undefined) return nothingNamed('test suite', testSuiteId, suites)
-      const started = await start(suite.project, order, suite.selection, suite)
+      const started = await start(suite.project, parameters, suite.selection, suite)
       if (!('run' in started)) return started
       return ok({ testSuiteRunId: started.run.runId, testSuiteName: suite.name, projectId: suite.project.id })
     },
@@ -147,11 +154,11 @@ export async function startLocalService(settings: Settings, world: World): Promi
   const listener = await listen({ port: configuration.port }, async (message, response) => {
     const request = await readRequest(message)
     if (request === undefined) return
-    const answer = await answerRequest(request, keys, backend).catch((error: unknown) => {
+    const result = await handleRequest(request, keys, backend).catch((error: unknown) => {
       log(`a request failed: ${error instanceof Error ? error.stack : String(error)}`)
-      return refuse(500, 'The service failed to handle this request; its log says why.')
+      return errorResponse(500, 'The service failed to handle this request; its log says why.')
     })
-    sendAnswer(response, answer)
+    sendResponse(response, result)
   }).catch(async (error: unknown) => {
     await removeHome()
     throw error
@@ -188,11 +195,11 @@ function describeWorkplace(workplace: Workplace): string {
   return `branch ${quote(workplace.branchName)} at ${workplace.commit}`
 }
 
-function noRun(runId: string): Answer {
-  return refuse(404, `There is no run ${quote(runId)} here.`)
+function noRun(runId: string): ServiceResponse {
+  return errorResponse(404, `There is no run ${quote(runId)} here.`)
 }
 
-function nothingNamed(what: string, id: string, known: ReadonlyMap<string, unknown>): Answer {
+function nothingNamed(what: string, id: string, known: ReadonlyMap<string, unknown>): ServiceResponse {
   const list = [...known.keys()].map((name) => quote(name)).join(', ') || 'none'
-  return refuse(404, `There is no ${what} ${quote(id)} here. What there is: ${list}.`)
+  return errorResponse(404, `There is no ${what} ${quote(id)} here. What there is: ${list}.`)
 }

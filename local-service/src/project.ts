@@ -55,7 +55,7 @@ export function readProject(id: string, reader: SettingsReader, baseFolder: stri
   for (const [name, value] of reader.entries('environments') ?? []) {
     environments.set(
       name,
-      new SettingsReader(value, `${reader.name}, environment ${quote(name)}`, reader.mistakes).variables(),
+      new SettingsReader(value, `${reader.name}, environment ${quote(name)}`, reader.problems).variables(),
     )
   }
   const defaultEnvironment = reader.text('defaultEnvironment')

@@ -1,19 +1,21 @@
 import { quote } from './routes.ts'
 
 /** What a client asked to run, with the deprecated names already read as the ones that replace them. */
-export interface RunOrder {
+export interface StartParameters {
   readonly branch?: string
   readonly environment?: string
   readonly frameworkProjectName?: string
   readonly envOverrides: Readonly<Record<string, string>>
   readonly autofix: boolean
   /** Fields that the interface does not name: let through, but worth a line in the log. */
-  readonly unknownFields: readonly string[]
+  readonly ignoredFields: readonly string[]
   /** The decoded body. */
-  readonly asSent: unknown
+  readonly raw: unknown
 }
 
-export type Parsed<T> = { readonly kind: 'ok'; readonly value: T } | { readonly kind: 'bad'; readonly error: string }
+export type Parsed<T> =
+  | { readonly kind: 'ok'; readonly value: T }
+  | { readonly kind: 'invalid'; readonly error: string }
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -31,7 +33,7 @@ const START_FIELDS = [
 ]
 
 /** Reads the body of "start a test run": every field is optional, a field of the wrong type is refused. */
-export function parseStart(body: string): Parsed<RunOrder> {
+export function parseStart(body: string): Parsed<StartParameters> {
   return parse(body, (fields) => {
     const environment = text(fields, 'environment') ?? text(fields, 'environmentName')
     const frameworkProjectName = text(fields, 'frameworkProjectName') ?? text(fields, 'runGroupName')
@@ -45,8 +47,8 @@ export function parseStart(body: string): Parsed<RunOrder> {
       ...(frameworkProjectName === undefined ? {} : { frameworkProjectName }),
       envOverrides: variables(fields, 'envOverrides'),
       autofix: flag(fields, 'autofix') ?? false,
-      unknownFields: Object.keys(fields).filter((name) => !START_FIELDS.includes(name)),
-      asSent: fields,
+      ignoredFields: Object.keys(fields).filter((name) => !START_FIELDS.includes(name)),
+      raw: fields,
     }
   })
 }
@@ -55,18 +57,18 @@ export function parseStart(body: string): Parsed<RunOrder> {
 export function parseCancel(body: string): Parsed<string> {
   return parse(body, (fields) => {
     const where = object(fields, 'where')
-    if (where === undefined) throw new BadBody('"where" is missing. Send {"where": {"runId": "…"}}.')
+    if (where === undefined) throw new InvalidBodyError('"where" is missing. Send {"where": {"runId": "…"}}.')
     // Narrowing members that are not understood must not be ignored: that would cancel what was not meant.
     const others = Object.keys(where).filter((name) => name !== 'runId')
-    if (others.length > 0) throw new BadBody(`"where" can hold "runId" only, got also ${quote(others[0])}.`)
+    if (others.length > 0) throw new InvalidBodyError(`"where" can hold "runId" only, got also ${quote(others[0])}.`)
     const runId = text(where, 'runId', 'where.runId')
-    if (runId === undefined) throw new BadBody('"where.runId" is missing. Send {"where": {"runId": "…"}}.')
+    if (runId === undefined) throw new InvalidBodyError('"where.runId" is missing. Send {"where": {"runId": "…"}}.')
     return runId
   })
 }
 
 /** Reads the body of "start a test suite"; the body may be missing. */
-export function parseSuiteStart(body: string): Parsed<RunOrder> {
+export function parseSuiteStart(body: string): Parsed<StartParameters> {
   return parse(body === '' ? '{}' : body, (fields) => {
     const environment = text(fields, 'environment')
     const git = object(object(fields, 'metadata') ?? {}, 'git', 'metadata.git') ?? {}
@@ -76,21 +78,21 @@ export function parseSuiteStart(body: string): Parsed<RunOrder> {
       ...(environment === undefined ? {} : { environment }),
       envOverrides: variables(fields, 'variableOverrides'),
       autofix: false,
-      unknownFields: Object.keys(fields).filter(
+      ignoredFields: Object.keys(fields).filter(
         (name) => !['environment', 'variableOverrides', 'metadata'].includes(name),
       ),
-      asSent: body === '' ? undefined : fields,
+      raw: body === '' ? undefined : fields,
     }
   })
 }
 
-class BadBody extends Error {}
+class InvalidBodyError extends Error {}
 
 function parse<T>(body: string, read: (fields: Fields) => T): Parsed<T> {
   try {
     return { kind: 'ok', value: read(jsonObject(body)) }
   } catch (error) {
-    if (error instanceof BadBody) return { kind: 'bad', error: error.message }
+    if (error instanceof InvalidBodyError) return { kind: 'invalid', error: error.message }
     throw error
   }
 }
@@ -100,23 +102,23 @@ function jsonObject(body: string): Fields {
   try {
     value = JSON.parse(body)
   } catch {
-    throw new BadBody(body === '' ? 'The body is empty. Send a JSON object.' : 'The body is not JSON.')
+    throw new InvalidBodyError(body === '' ? 'The body is empty. Send a JSON object.' : 'The body is not JSON.')
   }
-  if (!isObject(value)) throw new BadBody(`The body must be a JSON object, got ${kindOf(value)}.`)
+  if (!isObject(value)) throw new InvalidBodyError(`The body must be a JSON object, got ${kindOf(value)}.`)
   return value
 }
 
 function text(fields: Fields, name: string, path = name): string | undefined {
   const value = fields[name]
   if (value === undefined) return undefined
-  if (typeof value !== 'string') throw new BadBody(`"${path}" must be a string, got ${kindOf(value)}.`)
+  if (typeof value !== 'string') throw new InvalidBodyError(`"${path}" must be a string, got ${kindOf(value)}.`)
   return value
 }
 
 function branchName(fields: Fields, name: string, path = name): string | undefined {
   const branch = text(fields, name, path)
   if (branch !== undefined && (branch.length < 1 || branch.length > BRANCH_LIMIT_CHARS)) {
-    throw new BadBody(`"${path}" must be 1 to ${BRANCH_LIMIT_CHARS} characters long, got ${branch.length}.`)
+    throw new InvalidBodyError(`"${path}" must be 1 to ${BRANCH_LIMIT_CHARS} characters long, got ${branch.length}.`)
   }
   return branch
 }
@@ -124,7 +126,7 @@ function branchName(fields: Fields, name: string, path = name): string | undefin
 function flag(fields: Fields, name: string): boolean | undefined {
   const value = fields[name]
   if (value !== undefined && typeof value !== 'boolean') {
-    throw new BadBody(`"${name}" must be true or false, got ${kindOf(value)}.`)
+    throw new InvalidBodyError(`"${name}" must be true or false, got ${kindOf(value)}.`)
   }
   return value
 }
@@ -132,7 +134,7 @@ function flag(fields: Fields, name: string): boolean | undefined {
 function object(fields: Fields, name: string, path = name): Fields | undefined {
   const value = fields[name]
   if (value === undefined) return undefined
-  if (!isObject(value)) throw new BadBody(`"${path}" must be an object, got ${kindOf(value)}.`)
+  if (!isObject(value)) throw new InvalidBodyError(`"${path}" must be an object, got ${kindOf(value)}.`)
   return value
 }
 
@@ -142,13 +144,13 @@ function variables(fields: Fields, name: string): Record<string, string> {
   const result: Record<string, string> = Object.create(null)
   for (const [key, value] of Object.entries(object(fields, name) ?? {})) {
     if (key === '' || key.includes('=') || key.includes('\0')) {
-      throw new BadBody(`"${name}" holds ${quote(key)}, which cannot be the name of an environment variable.`)
+      throw new InvalidBodyError(`"${name}" holds ${quote(key)}, which cannot be the name of an environment variable.`)
     }
     if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') {
-      throw new BadBody(`"${name}.${key}" must be a string, a number or a boolean, got ${kindOf(value)}.`)
+      throw new InvalidBodyError(`"${name}.${key}" must be a string, a number or a boolean, got ${kindOf(value)}.`)
     }
     if (typeof value === 'string' && value.includes('\0')) {
-      throw new BadBody(`"${name}.${key}" holds a NUL character, which no environment variable can.`)
+      throw new InvalidBodyError(`"${name}.${key}" holds a NUL character, which no environment variable can.`)
     }
     result[key] = String(value)
   }

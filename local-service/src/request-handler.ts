@@ -1,9 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { parseCancel, parseStart, parseSuiteStart, type RunOrder } from './request-bodies.ts'
+import { parseCancel, parseStart, parseSuiteStart, type StartParameters } from './request-bodies.ts'
 import { findRoute, quote } from './routes.ts'
 
 /** An answer with one of the interface's documented status codes (section 7). */
-export interface Answer {
+export interface ServiceResponse {
   readonly status: 200 | 400 | 401 | 404 | 500
   readonly body: unknown
 }
@@ -23,65 +23,74 @@ export interface ServiceRequest {
 
 /** What stands behind the front: the runs themselves. Bodies are valid when they get here. */
 export interface Backend {
-  startRun(projectId: string, order: RunOrder): Promise<Answer>
-  getRun(projectId: string, runId: string): Promise<Answer>
-  cancelRun(projectId: string, runId: string): Promise<Answer>
-  startSuite(testSuiteId: string, order: RunOrder): Promise<Answer>
-  getSuiteStatus(testSuiteRunId: string): Promise<Answer>
-  getSuiteResult(testSuiteRunId: string): Promise<Answer>
+  startRun(projectId: string, parameters: StartParameters): Promise<ServiceResponse>
+  getRun(projectId: string, runId: string): Promise<ServiceResponse>
+  cancelRun(projectId: string, runId: string): Promise<ServiceResponse>
+  startSuite(testSuiteId: string, parameters: StartParameters): Promise<ServiceResponse>
+  getSuiteStatus(testSuiteRunId: string): Promise<ServiceResponse>
+  getSuiteResult(testSuiteRunId: string): Promise<ServiceResponse>
 }
 
 /** The largest request body that is read. */
 export const BODY_LIMIT_BYTES = 1024 * 1024
 
-export function ok(body: unknown): Answer {
+export function ok(body: unknown): ServiceResponse {
   return { status: 200, body }
 }
 
-export function refuse(status: 400 | 401 | 404 | 500, error: string): Answer {
+export function errorResponse(status: 400 | 401 | 404 | 500, error: string): ServiceResponse {
   return { status, body: { error } }
 }
 
 /** The one sentence for a cancel that comes too late (section 4.2, rule 1). */
-export function refuseCancel(runId: string, status: string): Answer {
-  return refuse(400, `Run ${quote(runId)} is ${status}; only a QUEUED or RUNNING run can be cancelled.`)
+export function notCancellable(runId: string, status: string): ServiceResponse {
+  return errorResponse(400, `Run ${quote(runId)} is ${status}; only a QUEUED or RUNNING run can be cancelled.`)
 }
 
 /** Judges a request by the interface document and hands it to the runs behind. */
-export async function answerRequest(
+export async function handleRequest(
   request: ServiceRequest,
   keys: readonly string[],
   backend: Backend,
-): Promise<Answer> {
+): Promise<ServiceResponse> {
   if (!isAuthorized(request.authorization, keys)) {
-    return refuse(401, 'The API key is missing or invalid. Send the header "Authorization: Bearer <API_KEY>".')
+    return errorResponse(401, 'The API key is missing or invalid. Send the header "Authorization: Bearer <API_KEY>".')
   }
   const route = findRoute(request.method, request.target)
-  if (route.kind === 'unknown') return refuse(route.status, route.error)
+  if (route.kind === 'unknown') return errorResponse(route.status, route.error)
   if (route.kind === 'get') return backend.getRun(route.projectId, route.runId)
   if (route.kind === 'suite-status') return backend.getSuiteStatus(route.testSuiteRunId)
   if (route.kind === 'suite-result') return backend.getSuiteResult(route.testSuiteRunId)
 
   if (request.body.kind === 'too-large') {
-    return refuse(400, `The body is larger than ${BODY_LIMIT_BYTES} bytes, which is all this service reads.`)
+    return errorResponse(400, `The body is larger than ${BODY_LIMIT_BYTES} bytes, which is all this service reads.`)
   }
-  if (request.body.kind === 'not-utf8') return refuse(400, 'The body is not UTF-8.')
+  if (request.body.kind === 'not-utf8') return errorResponse(400, 'The body is not UTF-8.')
   const body = request.body.text
   if (body !== '' && !isJson(request.contentType)) {
-    return refuse(400, `The body must come with "Content-Type: application/json", got ${quote(request.contentType)}.`)
+    return errorResponse(
+      400,
+      `The body must come with "Content-Type: application/json", got ${quote(request.contentType)}.`,
+    )
   }
   switch (route.kind) {
     case 'start': {
-      const order = parseStart(body)
-      return order.kind === 'bad' ? refuse(400, order.error) : backend.startRun(route.projectId, order.value)
+      const parameters = parseStart(body)
+      return parameters.kind === 'invalid'
+        ? errorResponse(400, parameters.error)
+        : backend.startRun(route.projectId, parameters.value)
     }
     case 'cancel': {
       const runId = parseCancel(body)
-      return runId.kind === 'bad' ? refuse(400, runId.error) : backend.cancelRun(route.projectId, runId.value)
+      return runId.kind === 'invalid'
+        ? errorResponse(400, runId.error)
+        : backend.cancelRun(route.projectId, runId.value)
     }
     case 'suite-start': {
-      const order = parseSuiteStart(body)
-      return order.kind === 'bad' ? refuse(400, order.error) : backend.startSuite(route.testSuiteId, order.value)
+      const parameters = parseSuiteStart(body)
+      return parameters.kind === 'invalid'
+        ? errorResponse(400, parameters.error)
+        : backend.startSuite(route.testSuiteId, parameters.value)
     }
   }
 }

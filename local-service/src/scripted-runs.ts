@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { type Answer, type Backend, ok, refuse, refuseCancel } from './request-handler.ts'
+import { type Backend, errorResponse, notCancellable, ok, type ServiceResponse } from './request-handler.ts'
 import { quote } from './routes.ts'
 
-/** The life of one run, from outside. Times count from the start request; a run with nothing said passes at once. */
+/** What one run does, as its clients see it. Times count from the start request; a run without a script passes at once. */
 export interface Script {
   readonly queuedMs?: number
   /** `Infinity`: it never ends on its own. */
@@ -13,9 +13,9 @@ export interface Script {
   readonly cases?: readonly unknown[]
   /** Sent as it is instead of the whole results; given as `undefined`, the field is left out. */
   readonly results?: unknown
-  /** Sent as it is for the id in the start's answer; the run is then found under its text. */
+  /** Sent as it is for the id in the response to the start; the run is then found under its text. */
   readonly runId?: unknown
-  /** Merged into every answer about the run, last: what it names wins, `undefined` takes a field away. */
+  /** Merged into every response about the run, last: its fields win, and `undefined` removes a field. */
   readonly extra?: object
 }
 
@@ -24,7 +24,7 @@ export interface ScriptedStart {
   readonly number: number
   readonly projectId?: string
   readonly testSuiteId?: string
-  /** The decoded body; undefined where none was sent. */
+  /** The decoded body; undefined if none was sent. */
   readonly body: unknown
 }
 
@@ -47,7 +47,7 @@ interface Run extends ScriptedStart {
   readonly script: Script
   readonly branchName: string
   readonly queuedAtMs: number
-  /** Set by a cancel or by the test: ends the script's own course. */
+  /** Set by a cancel or by the test: ends the run before its script does. */
   ended?: { readonly status: string; readonly atMs: number; readonly cases?: readonly unknown[] }
   cancelAccepted: boolean
 }
@@ -57,7 +57,7 @@ type Phase =
   | { readonly status: 'RUNNING'; readonly startedAtMs: number }
   | { readonly status: string; readonly startedAtMs: number | undefined; readonly finishedAtMs: number }
 
-/** Runs that only pretend: where each one is follows from its script and the clock, whenever somebody asks. */
+/** Runs that execute nothing: the state of each is computed from its script and the clock when a client asks. */
 export function createScriptedRuns(
   scriptFor: (start: ScriptedStart) => Script,
   now: () => number = () => performance.timeOrigin + performance.now(),
@@ -85,8 +85,8 @@ export function createScriptedRuns(
   const findSuiteRun = (runId: string) => find((run) => run.testSuiteId !== undefined, runId)
 
   const backend: Backend = {
-    async startRun(projectId, order) {
-      const run = accept({ projectId, body: order.asSent }, order.branch ?? 'main')
+    async startRun(projectId, parameters) {
+      const run = accept({ projectId, body: parameters.raw }, parameters.branch ?? 'main')
       return ok({ runId: idToSend(run) })
     },
     async getRun(projectId, runId) {
@@ -97,20 +97,20 @@ export function createScriptedRuns(
       const run = findRun(projectId, runId)
       if (run === undefined) return noRun(runId)
       const { status } = phaseOf(run, now())
-      if (!isGoing(status)) return refuseCancel(runId, status)
+      if (!isActive(status)) return notCancellable(runId, status)
       run.ended = { status: 'CANCELLED', atMs: now() }
       run.cancelAccepted = true
       return ok({ cancelled: [{ runId: idToSend(run) }] })
     },
-    async startSuite(testSuiteId, order) {
-      const run = accept({ testSuiteId, body: order.asSent }, order.branch ?? 'main')
+    async startSuite(testSuiteId, parameters) {
+      const run = accept({ testSuiteId, body: parameters.raw }, parameters.branch ?? 'main')
       return ok({ testSuiteRunId: idToSend(run), testSuiteName: suiteName(run), projectId: 'scripted' })
     },
     async getSuiteStatus(runId) {
       const run = findSuiteRun(runId)
       if (run === undefined) return noRun(runId)
       const { status } = phaseOf(run, now())
-      return ok({ status: isGoing(status) ? 'RUNNING' : 'FINISHED', ...run.script.extra })
+      return ok({ status: isActive(status) ? 'RUNNING' : 'FINISHED', ...run.script.extra })
     },
     async getSuiteResult(runId) {
       const run = findSuiteRun(runId)
@@ -133,7 +133,7 @@ export function createScriptedRuns(
     },
     finishRun(runId, status, cases) {
       const run = runs.findLast((candidate) => candidate.runId === runId)
-      if (run === undefined) throw new Error(`No start was answered with the run id ${quote(runId)}.`)
+      if (run === undefined) throw new Error(`No start returned the run id ${quote(runId)}.`)
       run.ended = { status, atMs: now(), ...(cases === undefined ? {} : { cases }) }
     },
   }
@@ -192,12 +192,12 @@ function idToSend(run: Run): unknown {
   return 'runId' in run.script ? run.script.runId : run.runId
 }
 
-function isGoing(status: string): boolean {
+function isActive(status: string): boolean {
   return status === 'QUEUED' || status === 'RUNNING'
 }
 
-function noRun(runId: string): Answer {
-  return refuse(404, `There is no run ${quote(runId)} here.`)
+function noRun(runId: string): ServiceResponse {
+  return errorResponse(404, `There is no run ${quote(runId)} here.`)
 }
 
 function isoTime(epochMs: number): string {

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { TLSSocket } from 'node:tls'
-import { type ListenOptions, listen, readRequest, sendAnswer } from './listen.ts'
-import { type Answer, answerRequest, ok, refuse } from './request-handler.ts'
+import { type ListenOptions, listen, readRequest, sendResponse } from './listen.ts'
+import { errorResponse, handleRequest, ok, type ServiceResponse } from './request-handler.ts'
 import { type Endpoint, findRoute, type Route } from './routes.ts'
 import { createScriptedRuns, type Script, type ScriptedRun, type ScriptedStart } from './scripted-runs.ts'
 
@@ -15,15 +15,15 @@ export interface Fault {
   /** Which of that endpoint's requests, counted from 1 since the service began, both ends included. Default: all. */
   readonly from?: number
   readonly to?: number
-  /** Absent: the normal answer, for `delayMs`. */
-  readonly do?: FaultDeed
-  /** The request still takes effect, as a start that is accepted and whose answer is then lost. Default: false. */
+  /** Absent: the normal response, for use with `delayMs`. */
+  readonly do?: FaultAction
+  /** The request still takes effect, as a start that is accepted and whose response is then lost. Default: false. */
   readonly effect?: boolean
-  /** How much later the answer comes; the effect, where there is one, comes before. */
+  /** How much later the response is sent. The effect, if there is one, comes before. */
   readonly delayMs?: number
 }
 
-export type FaultDeed =
+export type FaultAction =
   | {
       readonly status: number
       readonly body?: unknown
@@ -31,11 +31,11 @@ export type FaultDeed =
       readonly rawBody?: string
       readonly headers?: Readonly<Record<string, string>>
     }
-  /** The connection is reset instead of an answer. */
+  /** The connection is reset instead of a response. */
   | 'reset'
-  /** No answer, ever. */
+  /** No response, ever. */
   | 'hang'
-  /** Half of the answer that the headers promise, then the connection's end. */
+  /** Half of the body that the headers announce, then the end of the connection. */
   | 'truncate'
 
 export interface RecordedRequest {
@@ -47,8 +47,8 @@ export interface RecordedRequest {
   readonly body: string
   /** Since the service began. */
   readonly atMs: number
-  /** Absent until an answer went out: for good where there was a reset or no answer. */
-  readonly answeredStatus?: number | undefined
+  /** Absent until a response was sent; it stays absent after a reset or a hang. */
+  readonly responseStatus?: number | undefined
 }
 
 export interface ScriptedServiceOptions extends ListenOptions {
@@ -80,8 +80,8 @@ export interface ScriptedService {
 }
 
 /**
- * A test run service for tests: real sockets and the interface's own rules, with runs that follow a script and, where
- * wanted, faults. Nothing is run.
+ * A test run service for tests: real sockets and the interface's own rules, with runs that follow a script and, if
+ * wanted, faults. Nothing is executed.
  */
 export async function startScriptedService(options: ScriptedServiceOptions = {}): Promise<ScriptedService> {
   const keys = options.keys ?? [randomBytes(16).toString('hex')]
@@ -95,7 +95,7 @@ export async function startScriptedService(options: ScriptedServiceOptions = {})
   const { backend, ...scripted } = runsOf(() => script)
 
   const listener = await listen(options, async (message, response) => {
-    // A client that hangs up early, which is what faults provoke, is no error of the service.
+    // A client that hangs up early, which is what faults provoke, is not an error of the service.
     response.on('error', () => undefined)
     const request = await readRequest(message)
     if (request === undefined) return
@@ -115,13 +115,13 @@ export async function startScriptedService(options: ScriptedServiceOptions = {})
     const fault = faults.find(
       ({ on, from = 1, to = Infinity }) => on === kind && from <= occurrence && occurrence <= to,
     )
-    const deed = fault?.do
-    const takesEffect = deed === undefined || fault?.effect === true || message.method === 'GET'
-    let answer = ok({})
+    const action = fault?.do
+    const takesEffect = action === undefined || fault?.effect === true || message.method === 'GET'
+    let result = ok({})
     try {
-      if (takesEffect) answer = await answerRequest({ ...request, target }, keys, backend)
+      if (takesEffect) result = await handleRequest({ ...request, target }, keys, backend)
     } catch (error) {
-      answer = refuse(500, `The test's script threw: ${String(error)}`)
+      result = errorResponse(500, `The test's script threw: ${String(error)}`)
     }
     for (const look of waiting) look()
 
@@ -129,7 +129,7 @@ export async function startScriptedService(options: ScriptedServiceOptions = {})
       await delay(fault.delayMs, undefined, { signal: closing.signal, ref: false }).catch(() => undefined)
     }
     if (closing.signal.aborted) return
-    record.answeredStatus = reply(response, answer, deed)
+    record.responseStatus = sendOrFault(response, result, action)
   })
 
   return {
@@ -173,32 +173,36 @@ function runsOf(current: () => Script | ((start: ScriptedStart) => Script)) {
   return { backend: scripted.backend, runs: () => scripted.runs, finishRun: scripted.finishRun }
 }
 
-/** Sends the answer, or what the fault makes of it, and gives the status that went out. */
-function reply(response: ServerResponse, answer: Answer, deed: FaultDeed | undefined): number | undefined {
-  if (deed === 'hang') return undefined
-  if (deed === 'reset') {
-    const { socket } = response
+/** Sends the response, or what the fault makes of it. Returns the status that was sent. */
+function sendOrFault(
+  to: ServerResponse,
+  response: ServiceResponse,
+  action: FaultAction | undefined,
+): number | undefined {
+  if (action === 'hang') return undefined
+  if (action === 'reset') {
+    const { socket } = to
     // Only a plain TCP socket can send a reset; a TLS one is cut off.
     if (socket instanceof TLSSocket) socket.destroy()
     else socket?.resetAndDestroy()
     return undefined
   }
-  if (deed === 'truncate') {
-    const text = JSON.stringify(answer.body)
-    response.writeHead(answer.status, {
+  if (action === 'truncate') {
+    const text = JSON.stringify(response.body)
+    to.writeHead(response.status, {
       'content-type': 'application/json; charset=utf-8',
       'content-length': Buffer.byteLength(text),
     })
-    response.write(text.slice(0, Math.floor(text.length / 2)), () => response.destroy())
-    return answer.status
+    to.write(text.slice(0, Math.floor(text.length / 2)), () => to.destroy())
+    return response.status
   }
-  if (deed === undefined) {
-    sendAnswer(response, answer)
-    return answer.status
+  if (action === undefined) {
+    sendResponse(to, response)
+    return response.status
   }
-  response.writeHead(deed.status, { 'content-type': 'application/json; charset=utf-8', ...deed.headers })
-  response.end(deed.rawBody ?? JSON.stringify(deed.body ?? { error: 'A scripted fault.' }))
-  return deed.status
+  to.writeHead(action.status, { 'content-type': 'application/json; charset=utf-8', ...action.headers })
+  to.end(action.rawBody ?? JSON.stringify(action.body ?? { error: 'A scripted fault.' }))
+  return action.status
 }
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }

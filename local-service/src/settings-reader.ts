@@ -4,18 +4,18 @@ import { quote } from './routes.ts'
 /** Reads one object of the settings and notes what is wrong with it. */
 export class SettingsReader {
   readonly name: string
-  readonly mistakes: string[]
+  readonly problems: string[]
   readonly #fields: Readonly<Record<string, unknown>>
 
-  constructor(value: unknown, name: string, mistakes: string[]) {
+  constructor(value: unknown, name: string, problems: string[]) {
     this.name = name
-    this.mistakes = mistakes
+    this.problems = problems
     this.#fields = isObject(value) ? value : {}
-    if (!isObject(value)) mistakes.push(`${capitalized(name)} must be an object, got ${quote(value)}.`)
+    if (!isObject(value)) problems.push(`${capitalized(name)} must be an object, got ${quote(value)}.`)
   }
 
   check(fine: boolean, mistake: string): boolean {
-    if (!fine) this.mistakes.push(`${capitalized(this.name)}: ${mistake}`)
+    if (!fine) this.problems.push(`${capitalized(this.name)}: ${mistake}`)
     return fine
   }
 

@@ -94,7 +94,7 @@ describe('a scripted run', () => {
     expect((await client.get(runId)).body).toMatchObject({ status: 'FAILED', results: { testCases: [{ title: 'a' }] } })
     service.finishRun(runId, 'PASSED')
     expect((await client.get(runId)).body.status).toBe('PASSED')
-    expect(() => service.finishRun('another', 'PASSED')).toThrow('No start was answered with the run id "another".')
+    expect(() => service.finishRun('another', 'PASSED')).toThrow('No start returned the run id "another".')
   })
 
   it('is cancelled while it waits or runs', async () => {
@@ -133,7 +133,7 @@ describe('a fault', () => {
     const statuses: number[] = []
     for (const _ of [1, 2, 3, 4]) statuses.push((await client.get(runId)).status)
     expect(statuses).toEqual([200, 503, 503, 200])
-    expect(service.requests.map(({ kind, answeredStatus }) => [kind, answeredStatus])).toEqual([
+    expect(service.requests.map(({ kind, responseStatus }) => [kind, responseStatus])).toEqual([
       ['start', 200],
       ['get', 200],
       ['get', 503],
@@ -189,7 +189,7 @@ describe('a fault', () => {
     expect(await Promise.race([answered, delay(100, 'waiting')])).toBe('waiting')
     await service.close()
     expect(await answered).toBe('cut off')
-    expect(service.requests.at(-1)).toMatchObject({ kind: 'cancel', answeredStatus: undefined })
+    expect(service.requests.at(-1)).toMatchObject({ kind: 'cancel', responseStatus: undefined })
   })
 
   it('by a delay answers later, and the request has its effect before', async () => {
@@ -198,7 +198,7 @@ describe('a fault', () => {
     const started = client.start()
     await service.waitForRequest('start')
     expect(service.runs).toHaveLength(1)
-    expect(service.requests[0]?.answeredStatus).toBeUndefined()
+    expect(service.requests[0]?.responseStatus).toBeUndefined()
     expect((await started).status).toBe(200)
     expect(performance.now() - beganAtMs).toBeGreaterThanOrEqual(149)
   })
@@ -216,7 +216,7 @@ describe('the scripted service', () => {
         headers: expect.objectContaining({ authorization: `Bearer ${service.key}` }),
         body: '{"branch":"ä"}',
         atMs: expect.any(Number),
-        answeredStatus: 200,
+        responseStatus: 200,
       },
     ])
     expect(service.runs).toMatchObject([{ projectId: 'a/b' }])

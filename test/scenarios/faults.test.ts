@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { Fault, FaultDeed } from '../../local-service/src/scripted.ts'
+import type { Fault, FaultAction } from '../../local-service/src/scripted.ts'
 import { ONE_PASSED, requestsOf, scenario } from '../support/scenario.ts'
 
 const POLL_FAULTS: readonly [string, Omit<Fault, 'on'>][] = [
@@ -47,7 +47,7 @@ test.each([400, 401, 403, 302, 410])('%i while polling ends the wait at once and
   expect(one.service.runs[0]?.cancelAccepted).toBe(true)
 })
 
-const START_FAULTS: readonly [string, FaultDeed][] = [
+const START_FAULTS: readonly [string, FaultAction][] = [
   ['a reset', 'reset'],
   ['a truncated answer', 'truncate'],
   ['500', { status: 500, body: { error: 'oops' } }],
