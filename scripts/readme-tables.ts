@@ -1,10 +1,9 @@
 // Writes the tables of inputs and outputs in README.md from action.yml. `--check` only says whether they are up to date.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { parse } from 'yaml'
+import { isMap, isNode, parse, parseDocument, type Scalar } from 'yaml'
 
 interface Manifest {
-  readonly inputs: Readonly<Record<string, DeclaredInput>>
   readonly outputs: Readonly<Record<string, { readonly description: string }>>
 }
 
@@ -17,16 +16,36 @@ interface DeclaredInput {
 
 /** The README with both tables written anew, between their marks. */
 export function withTables(readme: string, actionYml: string): string {
-  const { inputs, outputs }: Manifest = parse(actionYml)
-  const ofInputs = table(
-    ['input', 'default', 'meaning'],
-    Object.entries(inputs).map(([name, input]) => [`\`${name}\``, defaultOf(input), meaningOf(input)]),
-  )
+  const { outputs }: Manifest = parse(actionYml)
+  const ofInputs = inputGroups(actionYml).map(({ title, inputs }) => {
+    const rows = inputs.map(([name, input]) => [`\`${name}\``, defaultOf(input), meaningOf(input)])
+    return `${title === '' ? '' : `### ${title}\n\n`}${table(['input', 'default', 'meaning'], rows)}`
+  })
   const ofOutputs = table(
     ['output', 'meaning'],
     Object.entries(outputs).map(([name, { description }]) => [`\`${name}\``, description]),
   )
-  return between(between(readme, 'inputs', ofInputs), 'outputs', ofOutputs)
+  return between(between(readme, 'inputs', ofInputs.join('\n\n')), 'outputs', ofOutputs)
+}
+
+interface InputGroup {
+  readonly title: string
+  readonly inputs: [name: string, input: DeclaredInput][]
+}
+
+/** A comment above an input in action.yml begins a group and is its title. */
+function inputGroups(actionYml: string): InputGroup[] {
+  const document = parseDocument(actionYml)
+  const inputs = document.get('inputs')
+  if (!isMap<Scalar<string>>(inputs)) throw new Error('action.yml has no inputs.')
+  const groups: InputGroup[] = []
+  for (const [index, { key, value }] of inputs.items.entries()) {
+    // The parser takes the comment above the first key for one of the whole map.
+    const comment = index === 0 ? inputs.commentBefore : key.commentBefore
+    if (groups.length === 0 || comment) groups.push({ title: comment?.trim() ?? '', inputs: [] })
+    groups.at(-1)?.inputs.push([key.value, isNode(value) ? value.toJS(document) : {}])
+  }
+  return groups
 }
 
 function defaultOf(input: DeclaredInput): string {

@@ -26,29 +26,34 @@ const INPUTS = {
   ),
   environment: undefined,
   'framework-project': undefined,
-  'run-group': undefined,
   'env-overrides': undefined,
   autofix: undefined,
   'run-id': undefined,
   wait: 'true',
   'timeout-minutes': '60',
+  'queue-timeout-minutes': undefined,
   'poll-interval-seconds': undefined,
   'cancel-on-abort': undefined,
   'pass-with-no-tests': 'false',
   summary: 'always',
   annotations: 'true',
-  'report-dir': undefined,
   comment: 'never',
   'comment-key': undefined,
-  matrix: expression('toJSON(matrix)'),
+  'run-url': undefined,
+  'report-dir': undefined,
   'github-token': expression('github.token'),
+  'run-group': undefined,
+  matrix: expression('toJSON(matrix)'),
+  'check-run-id': expression('job.check_run_id'),
 }
 
 const OUTPUTS = [
   'run-id',
+  'run-url',
+  'job-url',
   'status',
   'conclusion',
-  ...['total', 'passed', 'failed', 'skipped', 'other'],
+  ...['total', 'passed', 'failed', 'flaky', 'skipped', 'other'],
   'duration-ms',
   'report-dir',
   'comment-url',
@@ -144,7 +149,7 @@ describe('the code', () => {
     const source = globSync('src/**/*.ts', { cwd: root }).map((file) => readFileSync(join(root, file), 'utf8'))
     const literal = source.flatMap((text) => [...text.matchAll(/\bsetOutput\('([\w-]+)'/g)].map(([, name]) => name))
     // The counts are set by a loop over their names.
-    expect(new Set([...literal, 'total', 'passed', 'failed', 'skipped', 'other'])).toEqual(new Set(OUTPUTS))
+    expect(new Set([...literal, 'total', 'passed', 'failed', 'flaky', 'skipped', 'other'])).toEqual(new Set(OUTPUTS))
   })
 })
 

@@ -63,6 +63,18 @@ End.
 `)
   })
 
+  it('are grouped by the comments above the inputs', () => {
+    const grouped = ACTION.replace('  key:', '  # What to run\n  key:').replace('  old:', '\n  # Rarely set\n  old:')
+    const readme = withTables(README, grouped)
+    expect(readme).toContain(
+      '<!-- inputs -->\n### What to run\n\n| input | default | meaning |\n| --- | --- | --- |\n| `key` |',
+    )
+    expect(readme).toContain(
+      '| The branch. |\n\n### Rarely set\n\n| input | default | meaning |\n| --- | --- | --- |\n| `old` |',
+    )
+    expect(withTables(readme, grouped)).toBe(readme)
+  })
+
   it('do not change when they are written again', () => {
     const once = withTables(README, ACTION)
     expect(withTables(once, ACTION)).toBe(once)
