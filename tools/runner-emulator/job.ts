@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { parse } from 'yaml'
-import { githubContext } from './contexts.ts'
+import { type GithubContext, githubContext, type WorkflowEvent } from './contexts.ts'
 import type { ExpressionValue } from './expression-values.ts'
 import { type Contexts, conditionHolds, type JobStatus, renderTemplate } from './expressions.ts'
 import { parseKeyValueFile } from './file-commands.ts'
@@ -51,6 +51,14 @@ interface StepText {
 }
 
 export interface JobOptions {
+  /** A push to the default branch unless given. */
+  readonly event?: WorkflowEvent
+  /** Fields of the `github` context that the event does not decide as wanted. */
+  readonly github?: GithubContext
+  /** What this machine does not have by itself: `vars`, `secrets`, `matrix`. */
+  readonly contexts?: Contexts
+  /** A folder of commands that scripts find before all others. */
+  readonly commands?: string
   /** How the jobs ended that this one may need. Of the others it sees nothing. */
   readonly needs?: Readonly<Record<string, NeededJob>>
   /** Scripts that are taken as done: what they bring is there. */
@@ -155,16 +163,18 @@ class PlayedJob {
       return this.#options.skip?.includes(script) ? DONE : this.#playScript(script, step)
     }
     // Checkout and Node are there.
-    return step.uses === './' ? this.#playAction(step) : DONE
+    return OWN_ACTION.test(step.uses ?? '') ? this.#playAction(step) : DONE
   }
 
   async #playAction(step: StepText): Promise<StepPlayed> {
-    const { minuteMs = 60_000, cancel } = this.#options
+    const { minuteMs = 60_000, cancel, event, github } = this.#options
     const minutes = step['timeout-minutes']
     const action = prepareStep({
       workspace: this.#workspace,
       env: this.#renderAll({ ...this.#env, ...step.env }),
       inputs: this.#renderAll(step.with),
+      ...(event === undefined ? {} : { event }),
+      ...(github === undefined ? {} : { github }),
       ...(minutes === undefined ? {} : { timeoutMs: minutes * minuteMs }),
     })
     this.#actions.push(action)
@@ -187,10 +197,12 @@ class PlayedJob {
     const shell = step.shell ?? this.#job.defaults?.run?.shell
     // The runner's own words: only a shell that is asked for has `pipefail`.
     const flags = shell === 'bash' ? ['--noprofile', '--norc', '-e', '-o', 'pipefail'] : ['-e']
+    const { commands } = this.#options
     const child = spawn('bash', [...flags, file], {
       cwd: this.#workspace,
       env: {
         ...withoutRunner(process.env),
+        ...(commands === undefined ? {} : { PATH: `${commands}:${process.env.PATH}` }),
         ...this.#renderAll(this.#env),
         ...this.#renderAll(step.env),
         GITHUB_OUTPUT: output,
@@ -211,7 +223,13 @@ class PlayedJob {
     const needs = Object.entries(this.#needs).map(
       ([name, { result, outputs = {} }]) => [name, { result, outputs: { ...outputs } }] as const,
     )
-    return { github: githubContext({ name: 'push' }), steps: this.#steps, needs: Object.fromEntries(needs) }
+    const { event = { name: 'push' }, github, contexts } = this.#options
+    return {
+      ...contexts,
+      github: githubContext(event, github),
+      steps: this.#steps,
+      needs: Object.fromEntries(needs),
+    }
   }
 
   #render(value: unknown): string {
@@ -232,6 +250,9 @@ interface StepPlayed {
   readonly outcome: JobStatus
   readonly outputs: Readonly<Record<string, string>>
 }
+
+/** In our own workflows, and in the recipes. */
+const OWN_ACTION = /^\.\/$|\/test-run-action@/
 
 const DONE: StepPlayed = { outcome: 'success', outputs: {} }
 
