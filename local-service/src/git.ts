@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 
-export type GitAnswer =
+export type GitResult =
   | { readonly kind: 'ok'; readonly output: string }
   | { readonly kind: 'failed'; readonly reason: string }
 
@@ -10,12 +10,12 @@ export interface GitOptions {
   readonly input?: string
 }
 
-/** Hooks are the author's, not the service's; file names are taken as they are. */
+/** The repository's hooks must not run here, and file names are printed unquoted. */
 const ALWAYS = ['-c', 'core.hooksPath=/dev/null', '-c', 'core.quotePath=false']
 const OUTPUT_LIMIT_BYTES = 64 * 1024 * 1024
 
-/** Runs a git command, for commands that may well fail. */
-export function askGit(args: readonly string[], { folder, env, input }: GitOptions): Promise<GitAnswer> {
+/** Runs a git command that may fail. */
+export function tryGit(args: readonly string[], { folder, env, input }: GitOptions): Promise<GitResult> {
   return new Promise((resolve) => {
     const child = execFile(
       'git',
@@ -26,17 +26,17 @@ export function askGit(args: readonly string[], { folder, env, input }: GitOptio
         else resolve({ kind: 'failed', reason: stderr.trim() || error.message })
       },
     )
-    // It may have ended without reading all of it.
+    // git may exit before it has read all of it.
     child.stdin?.on('error', () => undefined)
     child.stdin?.end(input ?? '')
   })
 }
 
-/** Runs a git command that has to work, and gives its output. */
+/** Runs a git command that must succeed and returns its output. */
 export async function git(args: readonly string[], options: GitOptions): Promise<string> {
-  const answer = await askGit(args, options)
-  if (answer.kind === 'failed') throw new Error(`git ${args[0]} failed: ${answer.reason}`)
-  return answer.output
+  const result = await tryGit(args, options)
+  if (result.kind === 'failed') throw new Error(`git ${args[0]} failed: ${result.reason}`)
+  return result.output
 }
 
 /** An environment without the variables by which a git hook, for one, ties git commands to its own repository. */

@@ -1,20 +1,20 @@
-/** Runs tasks that name the same thing one after the other, in the order in which they came. */
-export type InTurn = <T>(thing: string, task: () => Promise<T>) => Promise<T>
+/** Runs tasks with the same key one after the other, in the order of the calls. */
+export type RunExclusive = <T>(key: string, task: () => Promise<T>) => Promise<T>
 
-export function createTurns(): InTurn {
-  const lastOf = new Map<string, Promise<unknown>>()
-  return async (thing, task) => {
-    const before = lastOf.get(thing)
-    const mine = (async () => {
-      // How the one before ended is its own caller's business.
-      await before?.catch(() => undefined)
+export function createKeyedMutex(): RunExclusive {
+  const lastTasks = new Map<string, Promise<unknown>>()
+  return async (key, task) => {
+    const previous = lastTasks.get(key)
+    const current = (async () => {
+      // Whether the previous task failed concerns its own caller only.
+      await previous?.catch(() => undefined)
       return task()
     })()
-    lastOf.set(thing, mine)
+    lastTasks.set(key, current)
     try {
-      return await mine
+      return await current
     } finally {
-      if (lastOf.get(thing) === mine) lastOf.delete(thing)
+      if (lastTasks.get(key) === current) lastTasks.delete(key)
     }
   }
 }

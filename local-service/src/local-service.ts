@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, realpath, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { chooseWorkplace, type Workplace } from './checkout.ts'
+import { type Checkout, chooseCheckout } from './checkout.ts'
 import { readConfiguration, type Settings, type Suite } from './configuration.ts'
 import type { Selection } from './framework.ts'
 import { withoutGitVariables } from './git.ts'
-import { createTurns } from './keyed-mutex.ts'
+import { createKeyedMutex } from './keyed-mutex.ts'
 import { listen, readRequest, sendResponse } from './listen.ts'
 import type { Project } from './project.ts'
 import type { StartParameters } from './request-bodies.ts'
@@ -20,12 +20,12 @@ import {
 import { quote } from './routes.ts'
 import { describeRun, queueRun, type Run } from './run.ts'
 import { createRunQueue } from './run-queue.ts'
-import { workOf } from './run-tests.ts'
+import { createRunTask } from './run-tests.ts'
 import { describeSuiteResult, describeSuiteStatus } from './suite-result.ts'
 
 export type { Settings } from './configuration.ts'
 
-/** What the service needs of the machine. */
+/** What the service needs from the machine. */
 export interface World {
   /** Relative folders in the settings start here; without projects in them, it is the project. */
   readonly folder: string
@@ -40,7 +40,7 @@ export interface LocalService {
   readonly url: string
   readonly keys: readonly string[]
   readonly projects: readonly { readonly id: string; readonly folder: string; readonly framework: string }[]
-  /** Interrupts what is going, waits until its processes and work trees are gone, then frees the port. */
+  /** Interrupts every unfinished run, waits until its processes and work trees are gone, then frees the port. */
   close(): Promise<void>
 }
 
@@ -54,13 +54,13 @@ export async function startLocalService(settings: Settings, world: World): Promi
   const keys = configuration.keys.length > 0 ? configuration.keys : [randomBytes(24).toString('base64url')]
   const env = { CI: 'true', ...withoutGitVariables(world.env) }
   const log = (text: string) => world.log(`${new Date().toISOString()} ${text}`)
-  const inTurn = createTurns()
+  const runExclusive = createKeyedMutex()
   const queue = createRunQueue({
-    places: concurrency,
+    slots: concurrency,
     runLimitMs,
     log: (run, text) => log(`run ${run.runId} ${text}`),
   })
-  const home = await realpath(await mkdtemp(join(world.temporaryFolder, 'local-service-')))
+  const runsFolder = await realpath(await mkdtemp(join(world.temporaryFolder, 'local-service-')))
 
   async function start(
     project: Project,
@@ -76,31 +76,31 @@ export async function startLocalService(settings: Settings, world: World): Promi
       return errorResponse(400, error)
     }
     const mayFix = parameters.autofix && project.autofix !== undefined
-    const chosen = await chooseWorkplace(project, parameters.branch ?? project.defaultBranch, mayFix, env)
+    const chosen = await chooseCheckout(project, parameters.branch ?? project.defaultBranch, mayFix, env)
     // Without a branch in the request, it is the configured one that does not exist.
     if (chosen.kind === 'refused') return errorResponse(parameters.branch === undefined ? 500 : 400, chosen.error)
-    const { workplace } = chosen
+    const { checkout } = chosen
     const run = queueRun({
       projectId: project.id,
       ...(suite === undefined ? {} : { testSuiteId: suite.id }),
-      ...(workplace.branchName === undefined ? {} : { branchName: workplace.branchName }),
+      ...(checkout.branchName === undefined ? {} : { branchName: checkout.branchName }),
     })
-    const work = workOf({
+    const task = createRunTask({
       runId: run.runId,
       project,
-      workplace,
+      checkout,
       selection,
       env: { ...env, ...environment, ...parameters.envOverrides },
       autofix: parameters.autofix,
-      home: join(home, run.runId),
+      runFolder: join(runsFolder, run.runId),
       runLimitMs,
       stopGraceMs,
       log: (text) => log(`run ${run.runId} ${text}`),
-      inTurn,
+      runExclusive,
     })
-    log(`run ${run.runId} is for project ${quote(project.id)}, ${describeWorkplace(workplace)}`)
+    log(`run ${run.runId} is for project ${quote(project.id)}, ${describeCheckout(checkout)}`)
     for (const field of parameters.ignoredFields) log(`run ${run.runId} ignores the unknown field ${quote(field)}`)
-    return queue.add(run, work) ? { run } : errorResponse(500, 'The service is stopping and takes no more runs.')
+    return queue.add(run, task) ? { run } : errorResponse(500, 'The service is stopping and takes no more runs.')
   }
 
   const findRun = (projectId: string, runId: string): Run | undefined => {
@@ -147,9 +147,9 @@ export async function startLocalService(settings: Settings, world: World): Promi
     },
   }
 
-  const removeHome = () =>
-    rm(home, { recursive: true, force: true, maxRetries: 3 }).catch((error) =>
-      log(`left files behind: ${error.message}`),
+  const removeRunsFolder = () =>
+    rm(runsFolder, { recursive: true, force: true, maxRetries: 3 }).catch((error) =>
+      log(`could not remove its files: ${error.message}`),
     )
   const listener = await listen({ port: configuration.port }, async (message, response) => {
     const request = await readRequest(message)
@@ -160,16 +160,16 @@ export async function startLocalService(settings: Settings, world: World): Promi
     })
     sendResponse(response, result)
   }).catch(async (error: unknown) => {
-    await removeHome()
+    await removeRunsFolder()
     throw error
   })
 
   let closed: Promise<void> | undefined
   async function close(): Promise<void> {
-    // It answers until the end, so that who polls learns that their run is interrupted.
+    // It responds until the end, so that clients that poll learn that their run is interrupted.
     await queue.close()
     await listener.close()
-    await removeHome()
+    await removeRunsFolder()
   }
   return {
     url: listener.url,
@@ -190,9 +190,9 @@ function namesIn(frameworkProjectName: string | undefined): string[] {
     .filter((name) => name !== '')
 }
 
-function describeWorkplace(workplace: Workplace): string {
-  if (workplace.kind === 'in-place') return 'its folder as it stands'
-  return `branch ${quote(workplace.branchName)} at ${workplace.commit}`
+function describeCheckout(checkout: Checkout): string {
+  if (checkout.kind === 'in-place') return 'its folder as it stands'
+  return `branch ${quote(checkout.branchName)} at ${checkout.commit}`
 }
 
 function noRun(runId: string): ServiceResponse {

@@ -1,12 +1,12 @@
 import {
-  brokenFile,
+  disambiguateTitles,
   type Framework,
   isObject,
   type LocatedCase,
   objectsIn,
-  tellApart,
-  textIn,
+  stringOf,
   titleOf,
+  unloadableFile,
   wholeMs,
 } from './framework.ts'
 import type { TestCaseStatus } from './run.ts'
@@ -19,12 +19,12 @@ export const playwright: Framework = {
     'test',
     ...files,
     '--reporter=json',
-    // Its default would be emptied by each run and shared by all that run in the same folder.
+    // Each run empties its default folder, which all runs of the same project share.
     `--output=${outputFolder}`,
     ...frameworkProjects.map((name) => `--project=${name}`),
     ...(titles === undefined ? [] : [`--grep=${titles}`]),
   ],
-  // The second name is the one that versions before 1.45 know.
+  // Versions before 1.45 know the second name only.
   env: ({ reportFile }) => ({
     PLAYWRIGHT_JSON_OUTPUT_FILE: reportFile,
     PLAYWRIGHT_JSON_OUTPUT_NAME: reportFile,
@@ -32,11 +32,11 @@ export const playwright: Framework = {
   readReport(report, folder) {
     if (!isObject(report) || !Array.isArray(report.suites)) return undefined
     // The outermost suites are the files.
-    const cases = objectsIn(report.suites).flatMap((file) => readSuite(file, [], textIn(file.file ?? file.title)))
-    const brokenFiles = new Set(
-      objectsIn(report.errors).flatMap(({ location }) => (isObject(location) ? [textIn(location.file)] : [])),
+    const cases = objectsIn(report.suites).flatMap((file) => readSuite(file, [], stringOf(file.file ?? file.title)))
+    const unloadableFiles = new Set(
+      objectsIn(report.errors).flatMap(({ location }) => (isObject(location) ? [stringOf(location.file)] : [])),
     )
-    return [...tellApart(cases), ...[...brokenFiles].map((file) => brokenFile(file, folder))]
+    return [...disambiguateTitles(cases), ...[...unloadableFiles].map((file) => unloadableFile(file, folder))]
   },
 }
 
@@ -44,13 +44,13 @@ function readSuite(suite: Record<string, unknown>, path: readonly string[], file
   return [
     ...objectsIn(suite.specs).flatMap((spec) =>
       objectsIn(spec.tests).map((test) => ({
-        title: titleOf([...path, textIn(spec.title)]),
+        title: titleOf([...path, stringOf(spec.title)]),
         status: statusOf(test),
         durationMs: durationOf(test),
-        where: [`[${textIn(test.projectName)}]`, file],
+        qualifiers: [`[${stringOf(test.projectName)}]`, file],
       })),
     ),
-    ...objectsIn(suite.suites).flatMap((inner) => readSuite(inner, [...path, textIn(inner.title)], file)),
+    ...objectsIn(suite.suites).flatMap((inner) => readSuite(inner, [...path, stringOf(inner.title)], file)),
   ]
 }
 
@@ -58,7 +58,7 @@ function durationOf(test: Record<string, unknown>): number {
   return objectsIn(test.results).reduce((sum, attempt) => sum + wholeMs(attempt.duration), 0)
 }
 
-/** Playwright says how a test went against what was expected of it; the last attempt says why it did not go well. */
+/** Playwright compares each test with what was expected of it; the last attempt says why it failed. */
 function statusOf(test: Record<string, unknown>): TestCaseStatus {
   const lastAttempt = objectsIn(test.results).at(-1)?.status
   if (lastAttempt === 'interrupted') return 'INTERRUPTED'

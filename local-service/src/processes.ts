@@ -2,18 +2,18 @@ import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 
-/** Marks every process of one run: whatever a test starts inherits it, in whichever process group it ends up. */
+/** Marks every process of a run: whatever a test starts inherits it, in any process group. */
 export const MARKER_VARIABLE = 'LOCAL_SERVICE_RUN_ID'
 
 /**
  * The living processes that belong to a run: those in its process group and, on Linux, those that carry its marker,
- * which also finds what a test runner starts in groups of its own (Playwright's web server and browsers).
+ * which also finds what a test runner starts in other groups (Playwright's web server and browsers).
  */
 export async function findProcessesOf(groupId: number, marker: string): Promise<number[]> {
   return process.platform === 'linux' ? findInProc(groupId, marker) : findByPs(groupId)
 }
 
-/** Synchronous on purpose: these are no disk reads, and through the thread pool they cost six times as much. */
+/** Synchronous on purpose: these reads touch no disk, and through the thread pool they cost six times as much. */
 function findInProc(groupId: number, marker: string): number[] {
   const mark = `${MARKER_VARIABLE}=${marker}`
   return readdirSync('/proc')
@@ -25,12 +25,12 @@ function findInProc(groupId: number, marker: string): number[] {
 function belongsTo(id: number, groupId: number, mark: string): boolean {
   try {
     const stat = readFileSync(`/proc/${id}/stat`, 'utf8')
-    // The command's name comes in brackets and may hold anything; the state and the group follow it.
+    // The command's name is in brackets and may contain anything; the state and the group follow it.
     const [state, , group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     if (state === 'Z' || state === 'X') return false
     return Number(group) === groupId || readFileSync(`/proc/${id}/environ`, 'utf8').split('\0').includes(mark)
   } catch {
-    // It ended meanwhile, or is another user's.
+    // It has exited meanwhile, or belongs to another user.
     return false
   }
 }
@@ -44,12 +44,12 @@ async function findByPs(groupId: number): Promise<number[]> {
     .map(([id]) => Number(id))
 }
 
-/** Sends a signal to a process, or to a group where the id is negative; one that has ended meanwhile needs none. */
+/** Sends a signal to a process, or to a group if the id is negative. One that has exited meanwhile needs none. */
 export function signalProcess(id: number, signal: NodeJS.Signals): void {
   try {
     process.kill(id, signal)
   } catch (error) {
-    // EPERM: a test changed its user, or, on macOS, only zombies are left of the group.
+    // EPERM: a test changed its user, or (macOS) only zombies are left of the group.
     const code = error instanceof Error && 'code' in error ? error.code : undefined
     if (code !== 'ESRCH' && code !== 'EPERM') throw error
   }

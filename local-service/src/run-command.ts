@@ -9,7 +9,7 @@ export interface Command {
   readonly env: NodeJS.ProcessEnv
   /** The run that the process belongs to. */
   readonly runId: string
-  /** How long the processes get to end by themselves when they are stopped. */
+  /** How long the processes may take to exit by themselves after a stop. */
   readonly stopGraceMs: number
 }
 
@@ -27,14 +27,14 @@ export type CommandEnd = (
 
 const KEPT_OUTPUT_CHARS = 4000
 const POLL_MS = 50
-/** Enough for the pipes to hand over what the dead had written; one that never closes is held by a stranger. */
+/** Time to read the rest of the output after the exit. A pipe that stays open longer is held by another process. */
 const LAST_OUTPUT_LIMIT_MS = 500
-/** What is killed is gone in milliseconds; a process stuck in the kernel must not hold the service up for ever. */
+/** A killed process is gone in milliseconds; one that hangs in the kernel must not block the service. */
 const KILL_LIMIT_MS = 5000
 
 /**
- * Runs a command in a process group of its own. When this resolves, nothing that the command started is alive: not
- * after a stop, nor after an end of its own that left something behind.
+ * Runs a command in its own process group. When this resolves, no process that the command started is alive, whether it
+ * was stopped or exited by itself and left some behind.
  */
 export async function runCommand(command: Command, stop: AbortSignal): Promise<CommandEnd> {
   if (stop.aborted) return { kind: 'stopped', lastOutput: '' }
@@ -73,7 +73,7 @@ export async function runCommand(command: Command, stop: AbortSignal): Promise<C
   return { kind: 'exited', code: ended.code ?? 1, lastOutput }
 }
 
-/** Whole lines, where there are any: a cut within one could tear a terminal sequence. */
+/** Whole lines if there are any: truncating within a line could break a terminal sequence. */
 function lastLines(text: string): string {
   if (text.length <= KEPT_OUTPUT_CHARS) return text
   const kept = text.slice(-KEPT_OUTPUT_CHARS)
@@ -86,14 +86,14 @@ function start({ argv, folder, env, runId }: Command, onOutput: (text: string) =
     cwd: folder,
     env: { ...env, [MARKER_VARIABLE]: runId },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // A session and process group of its own: Ctrl-C in the service's terminal does not reach it.
+    // Its own session and process group: Ctrl-C in the service's terminal does not reach it.
     detached: true,
   })
   for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', onOutput)
   return child
 }
 
-/** Asks the group to end, first as Ctrl-C does, which lets Playwright write its report, then with SIGTERM. */
+/** Stops the group: SIGINT first, on which Playwright writes its report, then SIGTERM, then SIGKILL. */
 async function stopGroup(groupId: number, { runId, stopGraceMs }: Command): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     signalProcess(-groupId, signal)
@@ -102,7 +102,7 @@ async function stopGroup(groupId: number, { runId, stopGraceMs }: Command): Prom
   await killRest(groupId, runId)
 }
 
-/** Kills what is left, again and again, for a process may start another while it is looked for. */
+/** Kills what is left until nothing is: a process may start another one between two looks. */
 async function killRest(groupId: number, runId: string): Promise<void> {
   const deadlineMs = performance.now() + KILL_LIMIT_MS
   while (performance.now() < deadlineMs) {

@@ -1,97 +1,97 @@
-import { begin, end, isOver, type OwnedRun, type Run, type RunOutcome } from './run.ts'
+import { finishRun, isFinished, type OwnedRun, type Run, type RunOutcome, startRun } from './run.ts'
 
 /**
- * Does a run's work, in a place of its own. It settles when nothing of the run is left on the machine. `announce` may
- * be called before: it ends the run for its clients while the work goes on, as auto-fix does. The signal aborts when
- * the work must stop; the outcome then still tells which test cases were through.
+ * What a run does. It settles when nothing of the run is left on the machine. `finishEarly` finishes the run for its
+ * clients while the task continues, as auto-fix does. The signal aborts when the task must stop; the outcome then still
+ * lists the test cases that finished.
  */
-export type Work = (stop: AbortSignal, announce: (outcome: RunOutcome) => void) => Promise<RunOutcome>
+export type RunTask = (stop: AbortSignal, finishEarly: (outcome: RunOutcome) => void) => Promise<RunOutcome>
 
 export interface RunQueueOptions {
-  /** How many runs may be at work at once. */
-  readonly places: number
+  /** How many runs may run at once. */
+  readonly slots: number
   readonly runLimitMs: number
   readonly log: (run: Run, text: string) => void
 }
 
 export interface RunQueue {
-  /** False once the queue is closing: nothing is taken any more. */
-  add(run: OwnedRun, work: Work): boolean
+  /** False once the queue is closing. */
+  add(run: OwnedRun, task: RunTask): boolean
   find(runId: string): Run | undefined
-  /** False where the run is over. */
+  /** False if the run has finished. */
   cancel(runId: string): boolean
-  /** Interrupts what is not over and waits until nothing is at work. */
+  /** Interrupts every unfinished run and waits until no task is active. */
   close(): Promise<void>
 }
 
 interface Entry {
   readonly run: OwnedRun
-  readonly work: Work
+  readonly task: RunTask
   readonly stop: AbortController
-  atWork: boolean
+  active: boolean
 }
 
-/** How many runs that are over are remembered, so that a service that runs for months does not grow. */
+/** How many finished runs are remembered, so that the memory of a service that runs for months does not grow. */
 const REMEMBERED_RUNS = 1000
 
-/** The state machine of all runs: first come, first served, on a fixed number of places. */
-export function createRunQueue({ places, runLimitMs, log }: RunQueueOptions): RunQueue {
+/** The state machine of all runs: first come, first served, on a fixed number of slots. */
+export function createRunQueue({ slots, runLimitMs, log }: RunQueueOptions): RunQueue {
   const entries = new Map<string, Entry>()
   const waiting: Entry[] = []
-  const atWork = new Set<Promise<void>>()
+  const active = new Set<Promise<void>>()
   let closing = false
 
   function fill(): void {
-    while (!closing && atWork.size < places) {
+    while (!closing && active.size < slots) {
       const entry = waiting.shift()
       if (entry === undefined) return
-      if (isOver(entry.run)) continue
-      entry.atWork = true
-      const done = workOn(entry).finally(() => {
-        entry.atWork = false
-        atWork.delete(done)
+      if (isFinished(entry.run)) continue
+      entry.active = true
+      const done = execute(entry).finally(() => {
+        entry.active = false
+        active.delete(done)
         fill()
       })
-      atWork.add(done)
+      active.add(done)
     }
   }
 
-  async function workOn({ run, work, stop }: Entry): Promise<void> {
-    begin(run, new Date())
+  async function execute({ run, task, stop }: Entry): Promise<void> {
+    startRun(run, new Date())
     log(run, 'RUNNING')
     let timedOut = false
     const limit = setTimeout(() => {
       timedOut = true
-      log(run, `over its limit of ${runLimitMs / 60_000} min, stopping it`)
+      log(run, `exceeded its limit of ${runLimitMs / 60_000} min; stopping it`)
       stop.abort()
     }, runLimitMs)
-    const announce = (outcome: RunOutcome) => {
+    const finishOnce = (outcome: RunOutcome) => {
       clearTimeout(limit)
       finish(run, timedOut ? { ...outcome, status: 'TIMEDOUT' } : outcome)
     }
     try {
-      announce(await work(stop.signal, announce))
+      finishOnce(await task(stop.signal, finishOnce))
     } catch (error) {
-      log(run, `could not be run: ${error instanceof Error ? error.message : String(error)}`)
-      announce({ status: 'INTERRUPTED', testCases: [] })
+      log(run, `failed to run: ${error instanceof Error ? error.message : String(error)}`)
+      finishOnce({ status: 'INTERRUPTED', testCases: [] })
     }
   }
 
   function finish(run: OwnedRun, outcome: RunOutcome): void {
-    if (!end(run, outcome, new Date())) return
+    if (!finishRun(run, outcome, new Date())) return
     log(run, `${outcome.status}, ${outcome.testCases.length} test cases`)
-    forgetTheOldest()
+    forgetOldest()
   }
 
-  function forgetTheOldest(): void {
-    const over = [...entries.values()].filter((entry) => isOver(entry.run) && !entry.atWork)
-    for (const { run } of over.slice(0, Math.max(0, over.length - REMEMBERED_RUNS))) entries.delete(run.runId)
+  function forgetOldest(): void {
+    const finished = [...entries.values()].filter((entry) => isFinished(entry.run) && !entry.active)
+    for (const { run } of finished.slice(0, Math.max(0, finished.length - REMEMBERED_RUNS))) entries.delete(run.runId)
   }
 
   return {
-    add(run, work) {
+    add(run, task) {
       if (closing) return false
-      const entry = { run, work, stop: new AbortController(), atWork: false }
+      const entry = { run, task, stop: new AbortController(), active: false }
       entries.set(run.runId, entry)
       waiting.push(entry)
       log(run, 'QUEUED')
@@ -101,8 +101,8 @@ export function createRunQueue({ places, runLimitMs, log }: RunQueueOptions): Ru
     find: (runId) => entries.get(runId)?.run,
     cancel(runId) {
       const entry = entries.get(runId)
-      if (entry === undefined || isOver(entry.run)) return false
-      // Over at once for its clients; its place is free when its processes are gone.
+      if (entry === undefined || isFinished(entry.run)) return false
+      // Finished at once for its clients; its slot is free when its processes are gone.
       finish(entry.run, { status: 'CANCELLED', testCases: [] })
       entry.stop.abort()
       return true
@@ -113,7 +113,7 @@ export function createRunQueue({ places, runLimitMs, log }: RunQueueOptions): Ru
         finish(run, { status: 'INTERRUPTED', testCases: [] })
         stop.abort()
       }
-      await Promise.all(atWork)
+      await Promise.all(active)
     },
   }
 }

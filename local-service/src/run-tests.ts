@@ -2,47 +2,47 @@ import { existsSync } from 'node:fs'
 import { mkdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { keepChangesSince, takeSnapshot } from './auto-fix.ts'
-import type { Workplace } from './checkout.ts'
+import type { Checkout } from './checkout.ts'
 import { findInstalledCommand, type Selection } from './framework.ts'
-import type { InTurn } from './keyed-mutex.ts'
+import type { RunExclusive } from './keyed-mutex.ts'
 import type { Project } from './project.ts'
 import type { RunOutcome, TestCase } from './run.ts'
 import { type CommandEnd, runCommand } from './run-command.ts'
-import type { Work } from './run-queue.ts'
+import type { RunTask } from './run-queue.ts'
 import { addWorkTree, linkPackages, removeWorkTree } from './work-tree.ts'
 
 export interface TestRun {
   readonly runId: string
   readonly project: Project
-  readonly workplace: Workplace
+  readonly checkout: Checkout
   readonly selection: Selection
-  /** The whole environment of the tests, but for what the framework's reporter needs. */
+  /** The whole environment of the tests, except what the framework's reporter needs. */
   readonly env: NodeJS.ProcessEnv
   readonly autofix: boolean
-  /** A folder of the run's own, made and removed here. */
-  readonly home: string
+  /** The run's own folder, created and removed here. */
+  readonly runFolder: string
   readonly runLimitMs: number
   readonly stopGraceMs: number
   readonly log: (text: string) => void
-  /** git cannot make or remove two work trees of a repository at once: it stumbles over the half-made one. */
-  readonly inTurn: InTurn
+  /** git cannot create or remove two work trees of one repository at once: it fails on the unfinished one. */
+  readonly runExclusive: RunExclusive
 }
 
 const BAD_STATUSES: ReadonlySet<string> = new Set(['FAILED', 'TIMEDOUT', 'INTERRUPTED'])
 
-/** The work of one run: prepare a folder, run the tests, read what they report, try to fix what failed, clean up. */
-export function workOf(run: TestRun): Work {
-  return async (stop, announce) => {
-    const { workplace, project } = run
-    await mkdir(run.home, { recursive: true })
-    const workTree = join(run.home, 'tree')
+/** One run: prepare a folder, run the tests, read their report, try to fix what failed, clean up. */
+export function createRunTask(run: TestRun): RunTask {
+  return async (stop, finishEarly) => {
+    const { checkout, project } = run
+    await mkdir(run.runFolder, { recursive: true })
+    const workTree = join(run.runFolder, 'tree')
     try {
       const folder =
-        workplace.kind === 'in-place' ? project.folder : await prepareWorkTree(run, workplace, workTree, stop)
+        checkout.kind === 'in-place' ? project.folder : await prepareWorkTree(run, checkout, workTree, stop)
       if (folder === undefined) return { status: 'INTERRUPTED', testCases: [] }
       const outcome = await runTests(run, folder, stop)
       if (run.autofix && outcome.status === 'FAILED' && failuresIn(outcome) > 0) {
-        announce(outcome)
+        finishEarly(outcome)
         await fix(run, workTree, folder, outcome, stop)
       }
       return outcome
@@ -52,27 +52,27 @@ export function workOf(run: TestRun): Work {
   }
 }
 
-/** What cannot be removed, such as files that a test's container made as root, does not change how the tests went. */
-async function cleanUp({ workplace, home, inTurn, log }: TestRun, workTree: string): Promise<void> {
+/** Files that cannot be removed, such as a container's that belong to root, do not change the outcome of the tests. */
+async function cleanUp({ checkout, runFolder, runExclusive, log }: TestRun, workTree: string): Promise<void> {
   try {
-    if (workplace.kind === 'work-tree') {
-      await inTurn(workplace.repository.root, () => removeWorkTree(workplace.repository, workTree))
+    if (checkout.kind === 'work-tree') {
+      await runExclusive(checkout.repository.root, () => removeWorkTree(checkout.repository, workTree))
     }
-    await rm(home, { recursive: true, force: true, maxRetries: 3 })
+    await rm(runFolder, { recursive: true, force: true, maxRetries: 3 })
   } catch (error) {
-    log(`left files behind: ${error instanceof Error ? error.message : String(error)}`)
+    log(`could not remove its files: ${error instanceof Error ? error.message : String(error)}`)
   }
 }
 
 async function prepareWorkTree(
   run: TestRun,
-  { repository, commit }: Workplace & { kind: 'work-tree' },
+  { repository, commit }: Checkout & { kind: 'work-tree' },
   workTree: string,
   stop: AbortSignal,
 ): Promise<string | undefined> {
   const { setup } = run.project
-  const folder = await run.inTurn(repository.root, () => addWorkTree(repository, commit, workTree))
-  // A setup installs packages of its own: through a link it would change those of the repository's folder.
+  const folder = await run.runExclusive(repository.root, () => addWorkTree(repository, commit, workTree))
+  // A setup installs its own packages: through a link it would change those of the repository's folder.
   if (setup === undefined) {
     await linkPackages(repository, workTree)
     return folder
@@ -92,18 +92,18 @@ async function runTests(run: TestRun, folder: string, stop: AbortSignal): Promis
     )
     return { status: 'INTERRUPTED', testCases: [] }
   }
-  const place = { reportFile: join(run.home, 'report.json'), outputFolder: join(run.home, 'output') }
-  await rm(place.reportFile, { force: true })
+  const paths = { reportFile: join(run.runFolder, 'report.json'), outputFolder: join(run.runFolder, 'output') }
+  await rm(paths.reportFile, { force: true })
   const end = await runCommand(
     {
       ...commandIn(run, folder),
-      argv: [...command, ...framework.arguments(run.selection, place)],
-      env: { ...run.env, ...framework.env(place) },
+      argv: [...command, ...framework.arguments(run.selection, paths)],
+      env: { ...run.env, ...framework.env(paths) },
     },
     stop,
   )
-  const testCases = framework.readReport(await readJson(place.reportFile), folder)
-  const outcome = judge(end, testCases)
+  const testCases = framework.readReport(await readJson(paths.reportFile), folder)
+  const outcome = toOutcome(end, testCases)
   if (outcome.status !== 'PASSED') {
     const without = testCases === undefined ? ' without a report' : ''
     run.log(`${framework.name} ${describeEnd(end)}${without}${quoteOutput(end)}`)
@@ -112,10 +112,10 @@ async function runTests(run: TestRun, folder: string, stop: AbortSignal): Promis
 }
 
 /**
- * PASSED needs three things to agree: the runner's exit code, its report, and at least one test. FAILED is the
- * runner's own word too; a runner that ended without one is INTERRUPTED.
+ * PASSED needs three things to agree: the runner's exit code, its report, and at least one test case. FAILED needs a
+ * report too; a runner that exits without one makes the run INTERRUPTED.
  */
-function judge(end: CommandEnd, testCases: readonly TestCase[] | undefined): RunOutcome {
+function toOutcome(end: CommandEnd, testCases: readonly TestCase[] | undefined): RunOutcome {
   if (end.kind !== 'exited' || testCases === undefined) return { status: 'INTERRUPTED', testCases: testCases ?? [] }
   const passed = end.code === 0 && testCases.length > 0 && !testCases.some(({ status }) => BAD_STATUSES.has(status))
   return { status: passed ? 'PASSED' : 'FAILED', testCases }
@@ -128,24 +128,24 @@ async function fix(
   before: RunOutcome,
   stopAsked: AbortSignal,
 ): Promise<void> {
-  const { workplace } = run
+  const { checkout } = run
   const { autofix } = run.project
   if (autofix === undefined) {
     run.log('auto-fix: not tried, the project has no "autofix" command')
     return
   }
-  if (workplace.kind === 'in-place') {
+  if (checkout.kind === 'in-place') {
     run.log('auto-fix: not tried, the project is in no git repository with a commit')
     return
   }
-  // The run is over for its clients, its limit with it.
+  // The run has finished for its clients, and its limit with it.
   const stop = AbortSignal.any([stopAsked, AbortSignal.timeout(run.runLimitMs)])
-  const tree = { repository: workplace.repository, workTree, home: run.home, runId: run.runId }
+  const tree = { repository: checkout.repository, workTree, runFolder: run.runFolder, runId: run.runId }
   const snapshot = await takeSnapshot(tree)
   const end = await runCommand({ ...commandIn(run, folder), argv: autofix }, stop)
   const wentWell = end.kind === 'exited' && end.code === 0
   run.log(`auto-fix: ${autofix.join(' ')} ${describeEnd(end)}${wentWell ? '' : quoteOutput(end)}`)
-  // Half of its changes are no fix; one that exits with an error may still have changed for the better.
+  // Half of the changes are no fix. A command that exits with an error may still have fixed something.
   if (end.kind === 'stopped') return
   const branch = await keepChangesSince(snapshot, tree)
   if (branch === undefined) {
@@ -170,7 +170,7 @@ async function readJson(file: string): Promise<unknown> {
   try {
     return JSON.parse(await readFile(file, 'utf8'))
   } catch {
-    // Cut off by the process's death.
+    // Truncated, because the process was killed.
     return undefined
   }
 }
@@ -188,11 +188,11 @@ function describeEnd(end: CommandEnd): string {
   }
 }
 
-/** The end of what a command wrote, as indented lines of the log. */
+/** The last output of a command, as indented lines of the log. */
 function quoteOutput({ lastOutput }: CommandEnd): string {
   const lines = lastOutput
     .replace(/\r\n?/g, '\n')
     .replace(/(?![\n\t])\p{Cc}/gu, '')
     .trim()
-  return lines === '' ? '' : `; it wrote last:\n${lines.replace(/^/gm, '    | ')}`
+  return lines === '' ? '' : `; its last output:\n${lines.replace(/^/gm, '    | ')}`
 }

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 
-/** The ends of a run that the interface names (section 2.1). */
-export type RunEnd = 'PASSED' | 'FAILED' | 'TIMEDOUT' | 'CANCELLED' | 'INTERRUPTED'
+/** The final statuses of a run (section 2.1 of the interface). */
+export type FinalStatus = 'PASSED' | 'FAILED' | 'TIMEDOUT' | 'CANCELLED' | 'INTERRUPTED'
 
-/** The interface leaves a test case's statuses open; these are the ones that this service sends. */
+/** The interface leaves the statuses of a test case open; this service sends these. */
 export type TestCaseStatus = 'PASSED' | 'FLAKY' | 'FAILED' | 'TIMEDOUT' | 'INTERRUPTED' | 'SKIPPED'
 
 export interface TestCase {
@@ -13,7 +13,7 @@ export interface TestCase {
 }
 
 export interface RunOutcome {
-  readonly status: RunEnd
+  readonly status: FinalStatus
   readonly testCases: readonly TestCase[]
 }
 
@@ -22,18 +22,18 @@ type Phase =
   | { readonly status: 'RUNNING'; readonly startedAt: Date }
   | ({ readonly startedAt: Date | null; readonly finishedAt: Date } & RunOutcome)
 
-/** What is known of one run: which it is, where it belongs and how far it has come. */
+/** What is known of one run. */
 export interface Run {
   readonly runId: string
   readonly projectId: string
   /** Set for a run of the test-suite workflow. */
   readonly testSuiteId?: string
-  /** Absent where the project's folder is on no branch. */
+  /** Absent if the project's folder is on no branch. */
   readonly branchName?: string
   readonly phase: Phase
 }
 
-/** A run as its owner holds it: the phase moves only through `begin` and `end`. */
+/** A run as its owner holds it: the phase moves only through `startRun` and `finishRun`. */
 export interface OwnedRun extends Run {
   phase: Phase
 }
@@ -42,24 +42,24 @@ export function queueRun(facts: Omit<Run, 'runId' | 'phase'>): OwnedRun {
   return { ...facts, runId: randomUUID(), phase: { status: 'QUEUED' } }
 }
 
-export function begin(run: OwnedRun, now: Date): void {
-  if (run.phase.status !== 'QUEUED') throw new Error(`A run that is ${run.phase.status} cannot begin.`)
+export function startRun(run: OwnedRun, now: Date): void {
+  if (run.phase.status !== 'QUEUED') throw new Error(`A run that is ${run.phase.status} cannot start.`)
   run.phase = { status: 'RUNNING', startedAt: now }
 }
 
-/** Ends a run that is queued or running. A run ends once: false where it was over already and nothing changed. */
-export function end(run: OwnedRun, outcome: RunOutcome, now: Date): boolean {
+/** Finishes a run that is queued or running; false if it had already finished, and then nothing changes. */
+export function finishRun(run: OwnedRun, outcome: RunOutcome, now: Date): boolean {
   const { phase } = run
-  if (isOver(run)) return false
+  if (isFinished(run)) return false
   run.phase = { ...outcome, startedAt: phase.status === 'RUNNING' ? phase.startedAt : null, finishedAt: now }
   return true
 }
 
-export function isOver(run: Run): boolean {
+export function isFinished(run: Run): boolean {
   return 'finishedAt' in run.phase
 }
 
-/** The run object of the interface (section 2.1). What is not known yet is left out, but for `startedAt`. */
+/** The run object of the interface (section 2.1). What is not known yet is left out, except `startedAt`. */
 export function describeRun({ phase, branchName }: Run): object {
   return {
     status: phase.status,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { isOver, type Run, type TestCaseStatus } from './run.ts'
+import { isFinished, type Run, type TestCaseStatus } from './run.ts'
 
 type SuiteTestStatus = 'PASSED' | 'FAILED' | 'ERROR' | 'FLAKY' | 'CANCELLED' | 'SKIPPED' | 'RUNNING' | 'QUEUED'
 
@@ -19,12 +19,12 @@ const STATUS_OF_CASE: Readonly<Record<TestCaseStatus, SuiteTestStatus>> = {
 }
 
 export function describeSuiteStatus(run: Run): object {
-  return { status: isOver(run) ? 'FINISHED' : 'RUNNING' }
+  return { status: isFinished(run) ? 'FINISHED' : 'RUNNING' }
 }
 
 /**
- * The detailed result of a test-suite run. It has no verdict of its own: a client judges by the tests alone. So where
- * a run did not pass and no test in it says so, one more entry does, and while it is going one entry says that.
+ * The detailed result of a test-suite run. It has no status of its own: a client decides by the tests alone. So if a run
+ * did not pass and no test says so, one more entry does; while the run is unfinished, one entry says that.
  */
 export function describeSuiteResult(run: Run, testSuiteName: string): object {
   return { testSuiteName, results: listTests(run, testSuiteName) }

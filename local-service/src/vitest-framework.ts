@@ -1,13 +1,13 @@
 import { relative } from 'node:path'
 import {
-  brokenFile,
+  disambiguateTitles,
   type Framework,
   isObject,
   type LocatedCase,
   objectsIn,
-  tellApart,
-  textIn,
+  stringOf,
   titleOf,
+  unloadableFile,
   wholeMs,
 } from './framework.ts'
 import type { TestCase, TestCaseStatus } from './run.ts'
@@ -19,7 +19,7 @@ export const vitest: Framework = {
   arguments: ({ frameworkProjects, files, titles }, { reportFile }) => [
     'run',
     ...files,
-    // For the log: what a failing test said.
+    // Its output, with the failures' messages, goes to the log.
     '--reporter=default',
     '--reporter=json',
     `--outputFile.json=${reportFile}`,
@@ -30,39 +30,39 @@ export const vitest: Framework = {
   readReport(report, folder) {
     if (!isObject(report) || !Array.isArray(report.testResults)) return undefined
     const cases: LocatedCase[] = []
-    const brokenFiles: TestCase[] = []
+    const unloadableFiles: TestCase[] = []
     for (const file of objectsIn(report.testResults)) {
-      const path = textIn(file.name)
+      const path = stringOf(file.name)
       const tests = objectsIn(file.assertionResults).map((test) => readTest(test, relative(folder, path)))
       cases.push(...tests)
       if (file.status === 'failed' && !tests.some((test) => test.status === 'FAILED')) {
-        brokenFiles.push(brokenFile(path, folder))
+        unloadableFiles.push(unloadableFile(path, folder))
       }
     }
-    return [...tellApart(cases), ...brokenFiles]
+    return [...disambiguateTitles(cases), ...unloadableFiles]
   },
 }
 
 function readTest(test: Record<string, unknown>, file: string): LocatedCase {
-  const ancestors = Array.isArray(test.ancestorTitles) ? test.ancestorTitles.map(textIn) : []
+  const ancestors = Array.isArray(test.ancestorTitles) ? test.ancestorTitles.map(stringOf) : []
   return {
-    title: titleOf([...ancestors, textIn(test.title)]),
+    title: titleOf([...ancestors, stringOf(test.title)]),
     status: statusOf(test),
     durationMs: wholeMs(test.duration),
-    where: [file],
+    qualifiers: [file],
   }
 }
 
 function statusOf(test: Record<string, unknown>): TestCaseStatus {
   switch (test.status) {
     case 'passed':
-      // A test that passed and yet has failures is one that passed after a retry.
+      // A passed test with failures passed after a retry.
       return Array.isArray(test.failureMessages) && test.failureMessages.length > 0 ? 'FLAKY' : 'PASSED'
     case 'skipped':
     case 'todo':
     case 'disabled':
       return 'SKIPPED'
-    // Queued or running when the report was written: the worker died.
+    // It was still queued or running when the report was written: the worker died.
     case 'pending':
       return 'INTERRUPTED'
     default:

@@ -79,7 +79,7 @@ describe('auto-fix', () => {
     expect(await repository.git('show', `${branch}:a.txt`)).toBe('new')
   })
 
-  it('is not tried where the tests pass, where nobody asked, or where no test failed', async () => {
+  it('is not tried if the tests pass, if nobody asked for it, or if no test failed', async () => {
     const { run, service, branches } = await startFixing(['sh', '-c', 'echo new > a.txt'])
     expect(await run(puppet({}))).toMatchObject({ status: 'PASSED' })
     expect(await run({ ...FAILING, autofix: false })).toMatchObject({ status: 'FAILED' })
@@ -101,7 +101,7 @@ describe('auto-fix', () => {
     const { run, logged } = await startFixing(['sh', '-c', 'echo "cannot fix this" >&2; exit 7'])
     await run(FAILING)
     await logged(
-      'auto-fix: sh -c echo "cannot fix this" >&2; exit 7 exited with code 7; it wrote last:\n    | cannot fix',
+      'auto-fix: sh -c echo "cannot fix this" >&2; exit 7 exited with code 7; its last output:\n    | cannot fix',
     )
   })
 

@@ -1,10 +1,10 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { chooseWorkplace } from '../src/checkout.ts'
+import { chooseCheckout } from '../src/checkout.ts'
 import { readConfiguration } from '../src/configuration.ts'
-import type { InTurn } from '../src/keyed-mutex.ts'
-import { workOf } from '../src/run-tests.ts'
+import type { RunExclusive } from '../src/keyed-mutex.ts'
+import { createRunTask } from '../src/run-tests.ts'
 import { aRepository, copyInto, type GitRepository, installPackages } from './a-git-repository.ts'
 import {
   isAlive,
@@ -169,7 +169,7 @@ describe('a run for a branch', () => {
     expect(await listing(service, { branch: 'main' })).toMatchObject({ titles: ['b.txt: shop'] })
     expect(await service.start({ branch: 'before' })).toEqual({
       status: 400,
-      body: { error: 'Branch "before" has no folder "packages/shop", where project "listing" is.' },
+      body: { error: 'Branch "before" has no folder "packages/shop" of project "listing".' },
     })
   })
 
@@ -206,7 +206,7 @@ describe('a run for a branch', () => {
       status: 'INTERRUPTED',
       titles: [],
     })
-    expect(service.log.join('\n')).toMatch(/setup exited with code 1; it wrote last:\n {4}\| setting up/)
+    expect(service.log.join('\n')).toMatch(/setup exited with code 1; its last output:\n {4}\| setting up/)
   })
 
   it('runs beside others for the same repository', async () => {
@@ -218,25 +218,25 @@ describe('a run for a branch', () => {
   })
 
   describe('by itself', () => {
-    async function workFor(repository: GitRepository, inTurn: InTurn) {
+    async function workFor(repository: GitRepository, runExclusive: RunExclusive) {
       const { folder } = repository
       const [project] = readConfiguration({ projects: { shop: puppetProject(folder) } }, folder).projects.values()
       if (project === undefined) throw new Error('The folder is no project.')
-      const chosen = await chooseWorkplace(project, 'main', false, PLAIN_ENV)
+      const chosen = await chooseCheckout(project, 'main', false, PLAIN_ENV)
       if (chosen.kind === 'refused') throw new Error(chosen.error)
       const log: string[] = []
-      const work = workOf({
+      const work = createRunTask({
         runId: 'a-run',
         project,
-        workplace: chosen.workplace,
+        checkout: chosen.checkout,
         selection: { frameworkProjects: [], files: [] },
         env: PLAIN_ENV,
         autofix: false,
-        home: join(await temporaryFolder(), 'home'),
+        runFolder: join(await temporaryFolder(), 'home'),
         runLimitMs: 60_000,
         stopGraceMs: 1000,
         log: (text) => log.push(text),
-        inTurn,
+        runExclusive,
       })
       return { log, outcome: await work(new AbortController().signal, () => {}) }
     }
@@ -261,7 +261,7 @@ describe('a run for a branch', () => {
         return turns === 1 ? task() : Promise.reject(new Error('EACCES: permission denied, rmdir'))
       })
       expect(outcome.status).toBe('PASSED')
-      expect(log).toEqual(['left files behind: EACCES: permission denied, rmdir'])
+      expect(log).toEqual(['could not remove its files: EACCES: permission denied, rmdir'])
     })
   })
 

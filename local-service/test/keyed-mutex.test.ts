@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { createTurns } from '../src/keyed-mutex.ts'
+import { createKeyedMutex } from '../src/keyed-mutex.ts'
 
 it('runs what is about the same thing one after the other, and what is about another beside it', async () => {
-  const inTurn = createTurns()
+  const runExclusive = createKeyedMutex()
   const events: string[] = []
   const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const task = (name: string, gate?: Promise<void>) => async () => {
@@ -11,9 +11,9 @@ it('runs what is about the same thing one after the other, and what is about ano
     events.push(`${name} ends`)
     return name
   }
-  const first = inTurn('a', task('first', gates[0]?.promise))
-  const second = inTurn('a', task('second', gates[1]?.promise))
-  const other = inTurn('b', task('other'))
+  const first = runExclusive('a', task('first', gates[0]?.promise))
+  const second = runExclusive('a', task('second', gates[1]?.promise))
+  const other = runExclusive('b', task('other'))
   expect(await other).toBe('other')
   expect(events).toEqual(['first begins', 'other begins', 'other ends'])
   gates[1]?.resolve()
@@ -23,9 +23,9 @@ it('runs what is about the same thing one after the other, and what is about ano
 })
 
 it('goes on after a task that failed, whose caller alone learns of it', async () => {
-  const inTurn = createTurns()
-  const failing = inTurn('a', () => Promise.reject(new Error('broken')))
-  const next = inTurn('a', async () => 'fine')
+  const runExclusive = createKeyedMutex()
+  const failing = runExclusive('a', () => Promise.reject(new Error('broken')))
+  const next = runExclusive('a', async () => 'fine')
   await expect(failing).rejects.toThrow('broken')
   expect(await next).toBe('fine')
 })

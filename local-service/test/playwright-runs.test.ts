@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { readConfiguration } from '../src/configuration.ts'
-import { createTurns } from '../src/keyed-mutex.ts'
+import { createKeyedMutex } from '../src/keyed-mutex.ts'
 import { playwright } from '../src/playwright-framework.ts'
-import { workOf } from '../src/run-tests.ts'
+import { createRunTask } from '../src/run-tests.ts'
 import { installPackages } from './a-git-repository.ts'
 import { isAlive, PLAIN_ENV, pidsIn, startService, temporaryFolder, writeFiles } from './a-local-service.ts'
 
@@ -126,18 +126,18 @@ describe('a run of a Playwright Test project', () => {
     })
     const [project] = readConfiguration({}, folder).projects.values()
     if (project === undefined) throw new Error('The folder is no project.')
-    const work = workOf({
+    const work = createRunTask({
       runId: 'a-run',
       project,
-      workplace: { kind: 'in-place' },
+      checkout: { kind: 'in-place' },
       selection: { frameworkProjects: [], files: [] },
       env: { ...PLAIN_ENV, PORT: String(await freePort()) },
       autofix: false,
-      home: join(folder, 'home'),
+      runFolder: join(folder, 'home'),
       runLimitMs: 60_000,
       stopGraceMs: 10_000,
       log: () => {},
-      inTurn: createTurns(),
+      runExclusive: createKeyedMutex(),
     })
     const stop = new AbortController()
     const ended = work(stop.signal, () => {})

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { begin, describeRun, end, queueRun } from '../src/run.ts'
+import { describeRun, finishRun, queueRun, startRun } from '../src/run.ts'
 import { puppet, readJournal, startPuppetService, temporaryFolder, until, WEB_SHOP } from './a-local-service.ts'
 
 describe('a run', () => {
@@ -185,21 +185,21 @@ describe("a run's record", () => {
 
   it('begins once', () => {
     const run = queueRun({ projectId: 'p' })
-    begin(run, new Date())
-    expect(() => begin(run, new Date())).toThrow('A run that is RUNNING cannot begin.')
+    startRun(run, new Date())
+    expect(() => startRun(run, new Date())).toThrow('A run that is RUNNING cannot start.')
   })
 
   it('does not begin when it is over', () => {
     const run = queueRun({ projectId: 'p' })
-    end(run, { status: 'CANCELLED', testCases: [] }, new Date())
-    expect(() => begin(run, new Date())).toThrow('A run that is CANCELLED cannot begin.')
+    finishRun(run, { status: 'CANCELLED', testCases: [] }, new Date())
+    expect(() => startRun(run, new Date())).toThrow('A run that is CANCELLED cannot start.')
   })
 
   it('keeps its first end', () => {
     const run = queueRun({ projectId: 'p' })
-    begin(run, new Date())
-    expect(end(run, { status: 'CANCELLED', testCases: [] }, new Date())).toBe(true)
-    expect(end(run, outcome, new Date())).toBe(false)
+    startRun(run, new Date())
+    expect(finishRun(run, { status: 'CANCELLED', testCases: [] }, new Date())).toBe(true)
+    expect(finishRun(run, outcome, new Date())).toBe(false)
     expect(run.phase.status).toBe('CANCELLED')
   })
 
