@@ -1,5 +1,5 @@
 import type { Project } from './project.ts'
-import { quote } from './routes.ts'
+import { quote } from './text.ts'
 import { findBranch, hasProjectFolder, openRepository, type Repository, readHead } from './work-tree.ts'
 
 /** The files that a run tests. */

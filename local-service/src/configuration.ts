@@ -1,27 +1,10 @@
 import { basename, resolve } from 'node:path'
+import * as v from 'valibot'
 import type { Selection } from './framework.ts'
-import { type Project, type ProjectSettings, readProject } from './project.ts'
-import { quote } from './routes.ts'
-import { SettingsReader, withoutUndefined } from './settings-reader.ts'
-
-/** The configuration file, as written: the README's table describes it. */
-export interface Settings {
-  readonly port?: number
-  readonly keys?: readonly string[]
-  readonly concurrency?: number
-  readonly runLimitMinutes?: number
-  readonly stopGraceSeconds?: number
-  readonly projects?: Readonly<Record<string, ProjectSettings>>
-  readonly suites?: Readonly<Record<string, SuiteSettings>>
-}
-
-export interface SuiteSettings {
-  readonly project: string
-  readonly name?: string
-  readonly frameworkProjects?: readonly string[]
-  readonly files?: readonly string[]
-  readonly titles?: string
-}
+import { type Project, projectSettings } from './project.ts'
+import { numberFrom, settingsObject, TEXT, TEXTS, wholeNumberFrom } from './settings.ts'
+import { quote } from './text.ts'
+import { mapOf, pathTo, validate } from './validation.ts'
 
 /** The configuration as the service uses it: complete, checked, with absolute folders. */
 export interface Configuration {
@@ -49,66 +32,92 @@ export class ConfigurationError extends Error {
 /** Node's timers fire at once beyond this. */
 const TIMER_LIMIT_MS = 2 ** 31 - 1
 
-/**
- * Checks the settings and fills in what they leave out; without projects, the folder itself is the only one, under its
- * own name. Throws one ConfigurationError that lists everything that is wrong.
- */
+const KEYS = v.pipe(
+  TEXTS,
+  v.check(
+    (keys) => keys.every((key) => /^[\x21-\x7e]+$/.test(key)),
+    'has a key that is empty or contains whitespace or non-ASCII characters.',
+  ),
+)
+
+const SUITE = settingsObject({
+  project: TEXT,
+  name: v.optional(TEXT),
+  frameworkProjects: v.optional(TEXTS, []),
+  files: v.optional(
+    v.pipe(
+      TEXTS,
+      v.check(
+        (files) => files.every((file) => file !== '' && !file.startsWith('-')),
+        'has a part of a path that is empty or starts with "-".',
+      ),
+    ),
+    [],
+  ),
+  titles: v.optional(TEXT),
+})
+
+/** The configuration file: the README's tables describe it. */
+function settingsSchema(baseFolder: string) {
+  const settings = settingsObject({
+    port: v.optional(wholeNumberFrom(0, 65_535), 0),
+    keys: v.optional(KEYS, []),
+    concurrency: v.optional(wholeNumberFrom(1, 1000), 2),
+    runLimitMinutes: v.optional(numberFrom(0.001, Math.floor(TIMER_LIMIT_MS / 60_000)), 60),
+    stopGraceSeconds: v.optional(numberFrom(0, 3600), 5),
+    projects: v.optional(
+      v.pipe(mapOf(projectSettings(baseFolder)), v.minSize(1, 'is empty: name at least one project, or leave it out.')),
+      // Without projects, the folder itself is the only one, under its own name.
+      { [basename(resolve(baseFolder))]: { folder: '.' } },
+    ),
+    suites: v.optional(mapOf(SUITE), {}),
+  })
+  return v.pipe(
+    settings,
+    v.rawTransform(({ dataset: { value }, addIssue }): Configuration => {
+      const projects = new Map<string, Project>()
+      for (const [id, project] of value.projects) projects.set(id, { id, ...project })
+      const suites = new Map<string, Suite>()
+      for (const [id, { project: projectId, name = id, ...selection }] of value.suites) {
+        const project = projects.get(projectId)
+        if (project !== undefined) suites.set(id, { id, name, project, selection })
+        else {
+          const message = `is ${quote(projectId)}, which is not one of the projects.`
+          addIssue({ message, path: pathTo('suites', id, 'project') })
+        }
+      }
+      return {
+        port: value.port,
+        keys: value.keys,
+        concurrency: value.concurrency,
+        runLimitMs: value.runLimitMinutes * 60_000,
+        stopGraceMs: value.stopGraceSeconds * 1000,
+        projects,
+        suites,
+      }
+    }),
+  )
+}
+
+export type Settings = v.InferInput<ReturnType<typeof settingsSchema>>
+
+/** Checks the settings and fills in what they leave out. Throws one ConfigurationError that lists all problems. */
 export function readConfiguration(settings: unknown, baseFolder: string): Configuration {
-  const problems: string[] = []
-  const top = new SettingsReader(settings, 'the configuration', problems)
-  top.refuseOthers(['port', 'keys', 'concurrency', 'runLimitMinutes', 'stopGraceSeconds', 'projects', 'suites'])
-
-  const projects = new Map<string, Project>()
-  const asGiven = top.entries('projects')
-  for (const [id, value] of asGiven ?? [[basename(resolve(baseFolder)), { folder: '.' }] as const]) {
-    const project = readProject(id, new SettingsReader(value, `project ${quote(id)}`, problems), baseFolder)
-    if (project !== undefined) projects.set(id, project)
-  }
-  if (asGiven?.length === 0) problems.push('"projects" is empty: name at least one, or leave it out.')
-
-  const suites = new Map<string, Suite>()
-  for (const [id, value] of top.entries('suites') ?? []) {
-    const suite = readSuite(id, new SettingsReader(value, `suite ${quote(id)}`, problems), projects)
-    if (suite !== undefined) suites.set(id, suite)
-  }
-
-  const configuration: Configuration = {
-    port: top.number('port', 0, 65_535, 'whole') ?? 0,
-    keys: readKeys(top),
-    concurrency: top.number('concurrency', 1, 1000, 'whole') ?? 2,
-    runLimitMs: (top.number('runLimitMinutes', 0.001, Math.floor(TIMER_LIMIT_MS / 60_000)) ?? 60) * 60_000,
-    stopGraceMs: (top.number('stopGraceSeconds', 0, 3600) ?? 5) * 1000,
-    projects,
-    suites,
-  }
-  if (problems.length > 0) throw new ConfigurationError(problems.join('\n'))
-  return configuration
+  const result = validate(settingsSchema(baseFolder), settings, subjectOf)
+  if (result.kind === 'invalid') throw new ConfigurationError(result.problems.join('\n'))
+  return result.value
 }
 
-function readKeys(reader: SettingsReader): string[] {
-  const keys = reader.texts('keys') ?? []
-  const fine = keys.every((key) => /^[\x21-\x7e]+$/.test(key))
-  reader.check(fine, '"keys" holds a key that is empty, or that has blanks or characters outside ASCII in it.')
-  return keys
+function subjectOf([first, second, ...rest]: readonly string[]): string {
+  if (second !== undefined && (first === 'projects' || first === 'suites')) {
+    return inside(`${first === 'projects' ? 'Project' : 'Suite'} ${quote(second)}`, rest)
+  }
+  return inside(
+    'The configuration',
+    [first, second, ...rest].filter((name) => name !== undefined),
+  )
 }
 
-function readSuite(id: string, reader: SettingsReader, projects: ReadonlyMap<string, Project>): Suite | undefined {
-  reader.refuseOthers(['project', 'name', 'frameworkProjects', 'files', 'titles'])
-  const projectId = reader.text('project')
-  const project = projects.get(projectId ?? '')
-  reader.check(
-    project !== undefined,
-    projectId === undefined ? '"project" is missing.' : `"project" is ${quote(projectId)}, which is no project here.`,
-  )
-  const files = reader.texts('files') ?? []
-  reader.check(
-    files.every((file) => file !== '' && !file.startsWith('-')),
-    '"files" holds a part of a path that is empty or starts with "-".',
-  )
-  const selection: Selection = {
-    frameworkProjects: reader.texts('frameworkProjects') ?? [],
-    files,
-    ...withoutUndefined({ titles: reader.text('titles') }),
-  }
-  return project && { id, name: reader.text('name') ?? id, project, selection }
+function inside(owner: string, path: readonly string[]): string {
+  return path.length === 0 ? owner : `${owner}: ${quote(path.join('.'))}`
 }

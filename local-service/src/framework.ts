@@ -9,7 +9,7 @@ export interface Selection {
   /** Parts of the paths of test files. */
   readonly files: readonly string[]
   /** A regular expression for titles. */
-  readonly titles?: string
+  readonly titles?: string | undefined
 }
 
 /** Where a test framework writes. */

@@ -17,11 +17,11 @@ import {
   ok,
   type ServiceResponse,
 } from './request-handler.ts'
-import { quote } from './routes.ts'
 import { describeRun, queueRun, type Run } from './run.ts'
 import { createRunQueue } from './run-queue.ts'
 import { createRunTask } from './run-tests.ts'
 import { describeSuiteResult, describeSuiteStatus } from './suite-result.ts'
+import { quote } from './text.ts'
 
 export type { Settings } from './configuration.ts'
 
@@ -99,7 +99,7 @@ export async function startLocalService(settings: Settings, world: World): Promi
       runExclusive,
     })
     log(`run ${run.runId} is for project ${quote(project.id)}, ${describeCheckout(checkout)}`)
-    for (const field of parameters.ignoredFields) log(`run ${run.runId} ignores the unknown field ${quote(field)}`)
+    for (const text of parameters.ignored) log(`run ${run.runId} ${text}`)
     return queue.add(run, task) ? { run } : errorResponse(500, 'The service is stopping and takes no more runs.')
   }
 

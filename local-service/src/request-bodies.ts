@@ -1,168 +1,154 @@
-import { quote } from './routes.ts'
+import * as v from 'valibot'
+import { count, quote } from './text.ts'
+import { mustBe, object, validate, variables } from './validation.ts'
 
 /** What a client asked to run, with the deprecated names already read as the ones that replace them. */
 export interface StartParameters {
-  readonly branch?: string
-  readonly environment?: string
-  readonly frameworkProjectName?: string
+  readonly branch?: string | undefined
+  readonly environment?: string | undefined
+  readonly frameworkProjectName?: string | undefined
   readonly envOverrides: Readonly<Record<string, string>>
   readonly autofix: boolean
-  /** Fields that the interface does not name: let through, but worth a line in the log. */
-  readonly ignoredFields: readonly string[]
-  /** The decoded body. */
+  /** What the request says without effect: each is the end of a line in the log. */
+  readonly ignored: readonly string[]
+  /** The decoded body; undefined if there was none. */
   readonly raw: unknown
 }
 
 export type Parsed<T> =
-  | { readonly kind: 'ok'; readonly value: T }
+  | { readonly kind: 'valid'; readonly value: T }
   | { readonly kind: 'invalid'; readonly error: string }
-
-type Fields = Readonly<Record<string, unknown>>
 
 /** The interface's one limit (section 8). */
 const BRANCH_LIMIT_CHARS = 255
 
-const START_FIELDS = [
-  'frameworkProjectName',
-  'runGroupName',
-  'envOverrides',
-  'environment',
-  'environmentName',
-  'autofix',
-  'branch',
-]
+/** Empty is refused in every field, as the interface refuses it in `branch`. */
+const TEXT = v.pipe(v.string(mustBe('a string')), v.nonEmpty('is empty. Leave the field out to get the default.'))
+
+const BRANCH = v.pipe(
+  TEXT,
+  v.maxCodePoints(
+    BRANCH_LIMIT_CHARS,
+    ({ received }) => `must be 1 to ${BRANCH_LIMIT_CHARS} characters long, got ${received}.`,
+  ),
+)
+
+/** Numbers and booleans become the text that a process sees; anything nested is refused. */
+const VARIABLES = variables(
+  v.pipe(
+    v.union([v.string(), v.number(), v.boolean()], mustBe('a string, a number or a boolean')),
+    v.transform(String),
+    v.check((text) => !text.includes('\0'), 'has a NUL character, which no environment variable can have.'),
+  ),
+)
+
+const START_FIELDS = {
+  frameworkProjectName: v.optional(TEXT),
+  runGroupName: v.optional(TEXT),
+  envOverrides: v.optional(VARIABLES, {}),
+  environment: v.optional(TEXT),
+  environmentName: v.optional(TEXT),
+  autofix: v.optional(v.boolean(mustBe('true or false')), false),
+  branch: v.optional(BRANCH),
+}
+
+const CANCEL_HINT = 'is missing. Send {"where": {"runId": "…"}}.'
+
+const CANCEL_FIELDS = {
+  where: object(
+    { runId: v.string(mustBe('a string')) },
+    // A member that is not understood narrows the selection: to ignore it would cancel what was not meant.
+    { missing: CANCEL_HINT, unknown: 'is not supported: "where" can have "runId" only.' },
+  ),
+}
+
+/** Known, so that the log can say what it should be; nothing is read from it. */
+const MISPLACED = v.optional(v.unknown())
+
+const SUITE_FIELDS = {
+  environment: v.optional(TEXT),
+  variableOverrides: v.optional(VARIABLES, {}),
+  metadata: v.optional(object({ branch: MISPLACED, git: v.optional(object({ branch: v.optional(BRANCH) })) }), {}),
+  branch: MISPLACED,
+}
 
 /** Reads the body of "start a test run": every field is optional, a field of the wrong type is refused. */
 export function parseStart(body: string): Parsed<StartParameters> {
-  return parse(body, (fields) => {
-    const environment = text(fields, 'environment') ?? text(fields, 'environmentName')
-    const frameworkProjectName = text(fields, 'frameworkProjectName') ?? text(fields, 'runGroupName')
-    // Read for its type alone where the new name already won.
-    text(fields, 'environmentName')
-    text(fields, 'runGroupName')
-    const branch = branchName(fields, 'branch')
-    return {
-      ...(branch === undefined ? {} : { branch }),
-      ...(environment === undefined ? {} : { environment }),
-      ...(frameworkProjectName === undefined ? {} : { frameworkProjectName }),
-      envOverrides: variables(fields, 'envOverrides'),
-      autofix: flag(fields, 'autofix') ?? false,
-      ignoredFields: Object.keys(fields).filter((name) => !START_FIELDS.includes(name)),
-      raw: fields,
-    }
-  })
+  return parse(body, START_FIELDS, (fields, raw) => ({
+    branch: fields.branch,
+    environment: fields.environment ?? fields.environmentName,
+    frameworkProjectName: fields.frameworkProjectName ?? fields.runGroupName,
+    envOverrides: fields.envOverrides,
+    autofix: fields.autofix,
+    ignored: [
+      ...replaced(fields, 'runGroupName', 'frameworkProjectName'),
+      ...replaced(fields, 'environmentName', 'environment'),
+      ...unknownFields(raw, START_FIELDS),
+    ],
+    raw,
+  }))
 }
 
-/** Reads the body of "cancel a test run" and gives the run's id. */
+/** Reads the body of "cancel a test run" and returns the run's id. */
 export function parseCancel(body: string): Parsed<string> {
-  return parse(body, (fields) => {
-    const where = object(fields, 'where')
-    if (where === undefined) throw new InvalidBodyError('"where" is missing. Send {"where": {"runId": "…"}}.')
-    // Narrowing members that are not understood must not be ignored: that would cancel what was not meant.
-    const others = Object.keys(where).filter((name) => name !== 'runId')
-    if (others.length > 0) throw new InvalidBodyError(`"where" can hold "runId" only, got also ${quote(others[0])}.`)
-    const runId = text(where, 'runId', 'where.runId')
-    if (runId === undefined) throw new InvalidBodyError('"where.runId" is missing. Send {"where": {"runId": "…"}}.')
-    return runId
-  })
+  return parse(body, CANCEL_FIELDS, ({ where }) => where.runId, CANCEL_HINT)
 }
 
 /** Reads the body of "start a test suite"; the body may be missing. */
 export function parseSuiteStart(body: string): Parsed<StartParameters> {
-  return parse(body === '' ? '{}' : body, (fields) => {
-    const environment = text(fields, 'environment')
-    const git = object(object(fields, 'metadata') ?? {}, 'git', 'metadata.git') ?? {}
-    const branch = branchName(git, 'branch', 'metadata.git.branch')
-    return {
-      ...(branch === undefined ? {} : { branch }),
-      ...(environment === undefined ? {} : { environment }),
-      envOverrides: variables(fields, 'variableOverrides'),
-      autofix: false,
-      ignoredFields: Object.keys(fields).filter(
-        (name) => !['environment', 'variableOverrides', 'metadata'].includes(name),
-      ),
-      raw: body === '' ? undefined : fields,
-    }
-  })
+  return parse(body === '' ? '{}' : body, SUITE_FIELDS, (fields, raw) => ({
+    branch: fields.metadata.git?.branch,
+    environment: fields.environment,
+    envOverrides: fields.variableOverrides,
+    autofix: false,
+    ignored: [
+      ...misplaced('branch', fields.branch),
+      ...misplaced('metadata.branch', fields.metadata.branch),
+      ...unknownFields(raw, SUITE_FIELDS),
+    ],
+    raw: body === '' ? undefined : raw,
+  }))
 }
 
-class InvalidBodyError extends Error {}
-
-function parse<T>(body: string, read: (fields: Fields) => T): Parsed<T> {
+function parse<const Entries extends v.ObjectEntries, T>(
+  body: string,
+  entries: Entries,
+  read: (fields: v.InferOutput<v.ObjectSchema<Entries, undefined>>, raw: Readonly<Record<string, unknown>>) => T,
+  missing = 'is missing.',
+): Parsed<T> {
+  if (body === '') return { kind: 'invalid', error: 'The body is empty. Send a JSON object.' }
+  let raw: unknown
   try {
-    return { kind: 'ok', value: read(jsonObject(body)) }
-  } catch (error) {
-    if (error instanceof InvalidBodyError) return { kind: 'invalid', error: error.message }
-    throw error
-  }
-}
-
-function jsonObject(body: string): Fields {
-  let value: unknown
-  try {
-    value = JSON.parse(body)
+    raw = JSON.parse(body)
   } catch {
-    throw new InvalidBodyError(body === '' ? 'The body is empty. Send a JSON object.' : 'The body is not JSON.')
+    return { kind: 'invalid', error: 'The body is not JSON.' }
   }
-  if (!isObject(value)) throw new InvalidBodyError(`The body must be a JSON object, got ${kindOf(value)}.`)
-  return value
+  const schema = object(entries, { expectation: 'a JSON object', missing })
+  const result = validate(schema, raw, (path) => (path.length === 0 ? 'The body' : quote(path.join('.'))))
+  if (result.kind === 'invalid') return { kind: 'invalid', error: result.problems[0] }
+  return { kind: 'valid', value: read(result.value, raw as Readonly<Record<string, unknown>>) }
 }
 
-function text(fields: Fields, name: string, path = name): string | undefined {
-  const value = fields[name]
-  if (value === undefined) return undefined
-  if (typeof value !== 'string') throw new InvalidBodyError(`"${path}" must be a string, got ${kindOf(value)}.`)
-  return value
+function replaced<Name extends string>(
+  fields: { readonly [K in Name]?: unknown },
+  deprecated: Name,
+  replacement: Name,
+): string[] {
+  if (fields[deprecated] === undefined || fields[replacement] === undefined) return []
+  return [`ignores "${deprecated}", because "${replacement}" replaces it`]
 }
 
-function branchName(fields: Fields, name: string, path = name): string | undefined {
-  const branch = text(fields, name, path)
-  if (branch !== undefined && (branch.length < 1 || branch.length > BRANCH_LIMIT_CHARS)) {
-    throw new InvalidBodyError(`"${path}" must be 1 to ${BRANCH_LIMIT_CHARS} characters long, got ${branch.length}.`)
-  }
-  return branch
+function misplaced(path: string, branch: unknown): string[] {
+  return branch === undefined ? [] : [`ignores "${path}": a test suite takes its branch from "metadata.git.branch"`]
 }
 
-function flag(fields: Fields, name: string): boolean | undefined {
-  const value = fields[name]
-  if (value !== undefined && typeof value !== 'boolean') {
-    throw new InvalidBodyError(`"${name}" must be true or false, got ${kindOf(value)}.`)
-  }
-  return value
-}
+const LISTED_FIELDS = 10
 
-function object(fields: Fields, name: string, path = name): Fields | undefined {
-  const value = fields[name]
-  if (value === undefined) return undefined
-  if (!isObject(value)) throw new InvalidBodyError(`"${path}" must be an object, got ${kindOf(value)}.`)
-  return value
-}
-
-/** Numbers and booleans become the text that a process would see; anything nested is refused. */
-function variables(fields: Fields, name: string): Record<string, string> {
-  // No prototype: `__proto__` is a variable name like any other.
-  const result: Record<string, string> = Object.create(null)
-  for (const [key, value] of Object.entries(object(fields, name) ?? {})) {
-    if (key === '' || key.includes('=') || key.includes('\0')) {
-      throw new InvalidBodyError(`"${name}" holds ${quote(key)}, which cannot be the name of an environment variable.`)
-    }
-    if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') {
-      throw new InvalidBodyError(`"${name}.${key}" must be a string, a number or a boolean, got ${kindOf(value)}.`)
-    }
-    if (typeof value === 'string' && value.includes('\0')) {
-      throw new InvalidBodyError(`"${name}.${key}" holds a NUL character, which no environment variable can.`)
-    }
-    result[key] = String(value)
-  }
-  return result
-}
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function kindOf(value: unknown): string {
-  if (value === null) return 'null'
-  if (Array.isArray(value)) return 'an array'
-  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
+function unknownFields(raw: object, known: object): string[] {
+  const names = Object.keys(raw).filter((name) => !Object.hasOwn(known, name))
+  const rest = names.length - LISTED_FIELDS
+  return [
+    ...names.slice(0, LISTED_FIELDS).map((name) => `ignores the unknown field ${quote(name)}`),
+    ...(rest > 0 ? [`ignores ${count(rest, 'more unknown field')}`] : []),
+  ]
 }

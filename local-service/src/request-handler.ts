@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { parseCancel, parseStart, parseSuiteStart, type StartParameters } from './request-bodies.ts'
-import { findRoute, quote } from './routes.ts'
+import { findRoute } from './routes.ts'
+import { quote } from './text.ts'
 
 /** An answer with one of the interface's documented status codes (section 7). */
 export interface ServiceResponse {

@@ -1,3 +1,5 @@
+import { quote } from './text.ts'
+
 /** Which endpoint of the interface a request is for, with the ids that its path carries. */
 export type Route =
   | { readonly kind: 'start'; readonly projectId: string }
@@ -100,12 +102,4 @@ function decodeId(encoded: string): string | undefined {
   } catch {
     return undefined
   }
-}
-
-const QUOTED_LIMIT_CHARS = 100
-
-/** A value as a sentence may carry it: as JSON, so on one line, and cut. */
-export function quote(value: unknown): string {
-  const text = JSON.stringify(value) ?? String(value)
-  return text.length <= QUOTED_LIMIT_CHARS ? text : `${text.slice(0, QUOTED_LIMIT_CHARS)}…`
 }

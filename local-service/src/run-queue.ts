@@ -1,4 +1,5 @@
 import { finishRun, isFinished, type OwnedRun, type Run, type RunOutcome, startRun } from './run.ts'
+import { count } from './text.ts'
 
 /**
  * What a run does. It settles when nothing of the run is left on the machine. `finishEarly` finishes the run for its
@@ -79,7 +80,7 @@ export function createRunQueue({ slots, runLimitMs, log }: RunQueueOptions): Run
 
   function finish(run: OwnedRun, outcome: RunOutcome): void {
     if (!finishRun(run, outcome, new Date())) return
-    log(run, `${outcome.status}, ${outcome.testCases.length} test cases`)
+    log(run, `${outcome.status}, ${count(outcome.testCases.length, 'test case')}`)
     forgetOldest()
   }
 

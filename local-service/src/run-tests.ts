@@ -9,6 +9,7 @@ import type { Project } from './project.ts'
 import type { RunOutcome, TestCase } from './run.ts'
 import { type CommandEnd, runCommand } from './run-command.ts'
 import type { RunTask } from './run-queue.ts'
+import { count } from './text.ts'
 import { addWorkTree, linkPackages, removeWorkTree } from './work-tree.ts'
 
 export interface TestRun {
@@ -154,7 +155,9 @@ async function fix(
   }
   run.log(`auto-fix: the changes are on branch ${branch}`)
   const after = await runTests(run, folder, stop)
-  run.log(`auto-fix: ${failuresIn(before)} test cases failed before, ${failuresIn(after)} after (${after.status})`)
+  run.log(
+    `auto-fix: ${count(failuresIn(before), 'test case')} failed before, ${failuresIn(after)} after (${after.status})`,
+  )
 }
 
 function commandIn(run: TestRun, folder: string) {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type Backend, errorResponse, notCancellable, ok, type ServiceResponse } from './request-handler.ts'
-import { quote } from './routes.ts'
+import { quote } from './text.ts'
 
 /** What one run does, as its clients see it. Times count from the start request; a run without a script passes at once. */
 export interface Script {

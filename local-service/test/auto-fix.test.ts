@@ -53,7 +53,7 @@ describe('auto-fix', () => {
       { title: 'greets somebody', status: 'PASSED' },
     ])
 
-    await until(() => service.log.join('\n').includes('1 test cases failed before, 0 after (PASSED)'))
+    await until(() => service.log.join('\n').includes('1 test case failed before, 0 after (PASSED)'))
     expect(service.log.join('\n')).toContain(`the changes are on branch autofix/${runId}`)
     const branch = `autofix/${runId}`
     expect(await repository.git('diff', '--name-only', 'main', branch)).toBe('__snapshots__/greeting.test.js.snap')

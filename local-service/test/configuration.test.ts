@@ -65,22 +65,23 @@ describe('a configuration', () => {
   })
 
   it.each([
-    [[], 'The configuration must be an object, got [].'],
-    [{ prot: 1 }, 'The configuration: "prot" is no setting here.'],
+    [[], 'The configuration must be an object, got an array.'],
+    [{ prot: 1 }, 'The configuration: "prot" is not a setting. The settings are port, keys, '],
     [{ port: 70_000 }, 'The configuration: "port" must be a whole number from 0 to 65535, got 70000.'],
     [{ port: '80' }, '"port" must be a whole number from 0 to 65535, got "80".'],
     [{ concurrency: 0 }, '"concurrency" must be a whole number from 1 to 1000, got 0.'],
+    [{ concurrency: -0.5 }, '"concurrency" must be a whole number from 1 to 1000, got -0.5.'],
     [{ concurrency: 1.5 }, '"concurrency" must be a whole number from 1 to 1000, got 1.5.'],
     [{ runLimitMinutes: 0 }, '"runLimitMinutes" must be a number from 0.001 to 35791, got 0.'],
     [{ stopGraceSeconds: -1 }, '"stopGraceSeconds" must be a number from 0 to 3600, got -1.'],
     [{ keys: 'k' }, '"keys" must be a list of texts.'],
-    [{ keys: ['a b'] }, '"keys" holds a key that is empty, or that has blanks or characters outside ASCII in it.'],
-    [{ projects: {} }, '"projects" is empty: name at least one, or leave it out.'],
-    [{ projects: { shop: {} } }, 'Project "shop": "folder" is missing: say where the project is.'],
+    [{ keys: ['a b'] }, '"keys" has a key that is empty or contains whitespace or non-ASCII characters.'],
+    [{ projects: {} }, '"projects" is empty: name at least one project, or leave it out.'],
+    [{ projects: { shop: {} } }, 'Project "shop": "folder" is missing: name the folder of the project.'],
     [{ projects: { shop: { folder: 'nowhere' } } }, 'Project "shop": "folder" is "nowhere", but there is no folder'],
     [
       { projects: { shop: { folder: '.', framework: 'jest' } } },
-      '"framework" is "jest"; it can be "vitest" or "playwright".',
+      'Project "shop": "framework" must be "vitest" or "playwright", got "jest".',
     ],
     [{ projects: { shop: { folder: '.', setup: [] } } }, '"setup" must be a command and its arguments'],
     [
@@ -93,26 +94,45 @@ describe('a configuration', () => {
     ],
     [
       { projects: { shop: { folder: '.', environments: { a: { B: 1 } } } } },
-      'Project "shop", environment "a": the variable "B" must be a text.',
+      'Project "shop": "environments.a.B" must be a string, got a number.',
     ],
+    [
+      { projects: { shop: { folder: '.', environments: { a: { 'B=C': '1' } } } } },
+      'Project "shop": "environments.a" has "B=C", which cannot be the name of an environment variable.',
+    ],
+    [{ projects: { shop: [] } }, 'Project "shop" must be an object, got an array.'],
+    [{ projects: { shop: { folder: '' } } }, 'Project "shop": "folder" must not be empty.'],
     [{ suites: { s: {} } }, 'Suite "s": "project" is missing.'],
-    [{ suites: { s: { project: 'x' } } }, 'Suite "s": "project" is "x", which is no project here.'],
+    [{ suites: { s: { project: 'x' } } }, 'Suite "s": "project" is "x", which is not one of the projects.'],
     [
       { suites: { s: { project: 'web-shop', files: ['--x'] } } },
-      'Suite "s": "files" holds a part of a path that is empty or starts',
+      'Suite "s": "files" has a part of a path that is empty or starts',
     ],
   ])('is refused with a sentence: %j', (settings, message) => {
     expect(() => readConfiguration(settings, WEB_SHOP)).toThrow(message)
   })
 
-  it('is told everything that is wrong with it at once, and no key', () => {
+  it('may name projects, environments and variables as it likes', () => {
+    const project = { folder: '.', environments: JSON.parse('{"constructor":{"__proto__":"x","prototype":"y"}}') }
+    const { projects } = readConfiguration(
+      { projects: JSON.parse(`{"__proto__":${JSON.stringify(project)}}`) },
+      WEB_SHOP,
+    )
+    const variables = projects.get('__proto__')?.environments.get('constructor')
+    expect(Object.entries(variables ?? {})).toEqual([
+      ['__proto__', 'x'],
+      ['prototype', 'y'],
+    ])
+  })
+
+  it('is refused with all of its problems at once, and without a key', () => {
     const settings = { port: -1, keys: ['secret key'], concurrency: 'many', projects: { a: {}, b: { folder: 7 } } }
     const read = () => readConfiguration(settings, WEB_SHOP)
     expect(read).toThrow(/"port"[\s\S]*"folder"|"folder"[\s\S]*"port"/)
     try {
       read()
     } catch (error) {
-      expect((error as Error).message.split('\n')).toHaveLength(6)
+      expect((error as Error).message.split('\n')).toHaveLength(5)
       expect((error as Error).message).not.toContain('secret')
     }
   })
@@ -124,7 +144,7 @@ describe('the README', () => {
       readConfiguration(settings, WEB_SHOP)
     } catch (error) {
       const [, list = ''] =
-        new RegExp(`^${name}: "x" is no setting here. The settings are (.*)\\.$`, 'm').exec((error as Error).message) ??
+        new RegExp(`^${name}: "x" is not a setting. The settings are (.*)\\.$`, 'm').exec((error as Error).message) ??
         []
       return list.split(', ').sort()
     }

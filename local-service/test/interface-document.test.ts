@@ -119,22 +119,33 @@ describe.each([
       [{ envOverrides: { A: null } }, '"envOverrides.A" must be a string, a number or a boolean, got null.'],
       [
         { envOverrides: { 'A=B': '' } },
-        '"envOverrides" holds "A=B", which cannot be the name of an environment variable.',
+        '"envOverrides" has "A=B", which cannot be the name of an environment variable.',
       ],
-      [{ envOverrides: { '': 'x' } }, '"envOverrides" holds "", which cannot be the name of an environment variable.'],
-      [{ envOverrides: { A: 'a\0' } }, '"envOverrides.A" holds a NUL character, which no environment variable can.'],
+      [{ envOverrides: { '': 'x' } }, '"envOverrides" has "", which cannot be the name of an environment variable.'],
+      [{ envOverrides: { A: 'a\0' } }, '"envOverrides.A" has a NUL character, which no environment variable can have.'],
       [{ environment: null }, '"environment" must be a string, got null.'],
       [{ environmentName: true }, '"environmentName" must be a string, got a boolean.'],
       [{ autofix: 'true' }, '"autofix" must be true or false, got a string.'],
       [{ branch: 7 }, '"branch" must be a string, got a number.'],
-      [{ branch: '' }, '"branch" must be 1 to 255 characters long, got 0.'],
-      [{ branch: 'b'.repeat(256) }, '"branch" must be 1 to 255 characters long, got 256.'],
+      [{ branch: '🐙'.repeat(256) }, '"branch" must be 1 to 255 characters long, got 256.'],
       [[], 'The body must be a JSON object, got an array.'],
       ['text', 'The body must be a JSON object, got a string.'],
       [null, 'The body must be a JSON object, got null.'],
     ])('answers 400 to %j', async (body, error) => {
       const service = await start()
       expect(await service.send('POST', RUNS, body)).toEqual({ status: 400, body: { error } })
+    })
+
+    it.each([
+      'frameworkProjectName',
+      'runGroupName',
+      'environment',
+      'environmentName',
+      'branch',
+    ])('answers 400 to an empty "%s"', async (name) => {
+      const service = await start()
+      const error = `"${name}" is empty. Leave the field out to get the default.`
+      expect(await service.start({ [name]: '' })).toEqual({ status: 400, body: { error } })
     })
 
     it.each(['', '{', '{"branch":', 'branch=main'])('answers 400 to a body that is not JSON: %j', async (text) => {
@@ -280,7 +291,7 @@ describe.each([
       [{ where: 'x' }, '"where" must be an object, got a string.'],
       [{ where: {} }, '"where.runId" is missing. Send {"where": {"runId": "…"}}.'],
       [{ where: { runId: 5 } }, '"where.runId" must be a string, got a number.'],
-      [{ where: { runId: 'x', status: 'QUEUED' } }, '"where" can hold "runId" only, got also "status".'],
+      [{ where: { runId: 'x', status: 'QUEUED' } }, '"where.status" is not supported: "where" can have "runId" only.'],
     ])('answers 400 to %j', async (body, error) => {
       const service = await start()
       expect(await service.send('POST', `${RUNS}/cancel`, body)).toEqual({ status: 400, body: { error } })
@@ -322,7 +333,11 @@ describe.each([
         [{ environment: 1 }, '"environment" must be a string, got a number.'],
         [{ variableOverrides: 'A=b' }, '"variableOverrides" must be an object, got a string.'],
         [{ metadata: { git: 'main' } }, '"metadata.git" must be an object, got a string.'],
-        [{ metadata: { git: { branch: '' } } }, '"metadata.git.branch" must be 1 to 255 characters long, got 0.'],
+        [{ environment: '' }, '"environment" is empty. Leave the field out to get the default.'],
+        [
+          { metadata: { git: { branch: '' } } },
+          '"metadata.git.branch" is empty. Leave the field out to get the default.',
+        ],
       ] as const) {
         expect(await send(body)).toEqual({ status: 400, body: { error } })
       }

@@ -144,7 +144,7 @@ describe('the command', () => {
     ],
     ['a configuration that is not there', ['--config', 'none.json'], /The configuration file cannot be read: ENOENT/],
     ['a configuration that is not JSON', ['--config', 'vitest.config.ts'], /The configuration file .* is not JSON/],
-    ['a key with blanks', ['--key', 'a b'], /"keys" holds a key that is empty, or that has blanks/],
+    ['a key with blanks', ['--key', 'a b'], /"keys" has a key that is empty or contains whitespace/],
   ])('refuses %s with a sentence and code 1', async (_case, args, message) => {
     const main = startMain(args)
     expect(await main.exit).toBe(1)

@@ -13,7 +13,6 @@ describe('what a start request asks for', () => {
     [{ runGroupName: 'unit' }, ['--project=unit']],
     [{ frameworkProjectName: 'checkout', runGroupName: 'unit' }, ['--project=checkout']],
     [{ frameworkProjectName: ' Mobile Safari , unit,' }, ['--project=Mobile Safari', '--project=unit']],
-    [{ frameworkProjectName: '' }, []],
     [{ frameworkProjectName: '--watch' }, ['--project=--watch']],
     [{ frameworkProjectName: '$(touch x); `y`' }, ['--project=$(touch x); `y`']],
   ])('reaches the test runner as --project: %j', async (body, expected) => {

@@ -1,0 +1,114 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { parseCancel, parseStart, parseSuiteStart } from '../src/request-bodies.ts'
+
+const bodyOf = (value: unknown) => JSON.stringify(value)
+
+function start(body: object) {
+  const parsed = parseStart(bodyOf(body))
+  if (parsed.kind === 'invalid') throw new Error(parsed.error)
+  return parsed.value
+}
+
+function startSuite(body: object) {
+  const parsed = parseSuiteStart(bodyOf(body))
+  if (parsed.kind === 'invalid') throw new Error(parsed.error)
+  return parsed.value
+}
+
+describe('the body of a start', () => {
+  it('counts the characters of a branch as code points', () => {
+    expect(start({ branch: '🐙'.repeat(255) }).branch).toBe('🐙'.repeat(255))
+    expect(parseStart(bodyOf({ branch: '🐙'.repeat(256) }))).toEqual({
+      kind: 'invalid',
+      error: '"branch" must be 1 to 255 characters long, got 256.',
+    })
+  })
+
+  it('reads the deprecated names as those that replace them', () => {
+    expect(start({ environmentName: 'staging', runGroupName: 'unit' })).toMatchObject({
+      environment: 'staging',
+      frameworkProjectName: 'unit',
+      ignored: [],
+    })
+  })
+
+  it('ignores a deprecated name beside the new one, and says so', () => {
+    const both = { environment: 'a', environmentName: 'b', frameworkProjectName: 'c', runGroupName: 'd' }
+    expect(start(both)).toMatchObject({
+      environment: 'a',
+      frameworkProjectName: 'c',
+      ignored: [
+        'ignores "runGroupName", because "frameworkProjectName" replaces it',
+        'ignores "environmentName", because "environment" replaces it',
+      ],
+    })
+  })
+
+  it('names the unknown fields that it ignores, up to ten', () => {
+    const unknown = Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`field ${index}`, 1]))
+    const { ignored } = start({ ...unknown, branch: 'main' })
+    expect(ignored).toHaveLength(11)
+    expect([ignored[0], ignored[10]]).toEqual(['ignores the unknown field "field 0"', 'ignores 2 more unknown fields'])
+  })
+
+  it('takes any name of a variable, those of object prototypes included', () => {
+    const names = ['__proto__', 'constructor', 'prototype', 'toString', 'A.B', 'ä']
+    const envOverrides = JSON.parse(`{${names.map((name) => `${bodyOf(name)}:1`).join()}}`)
+    expect(Object.entries(start({ envOverrides }).envOverrides)).toEqual(names.map((name) => [name, '1']))
+  })
+
+  it('is refused in one line, whatever its fields are called', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 1 })), fc.string(), (variables, name) => {
+        const parsed = parseStart(bodyOf({ envOverrides: { ...variables, [name]: null } }))
+        expect(parsed).toEqual({ kind: 'invalid', error: expect.stringMatching(/^"envOverrides[^\r\n]*\.$/) })
+      }),
+      { examples: [[{}, 'A\nB']] },
+    )
+  })
+
+  it('is refused without showing the value of a variable', () => {
+    const parsed = parseStart(bodyOf({ envOverrides: { TOKEN: ['secret'], OTHER: 'secret\0' } }))
+    expect(parsed).toMatchObject({ kind: 'invalid' })
+    expect(bodyOf(parsed)).not.toContain('secret')
+  })
+
+  it('may be nested as deep as its size allows', () => {
+    const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`
+    expect(parseStart(`{"branch":${deep}}`)).toEqual({
+      kind: 'invalid',
+      error: '"branch" must be a string, got an array.',
+    })
+  })
+})
+
+describe('the body of a cancel', () => {
+  it('gives the id of the run', () => {
+    expect(parseCancel('{"where":{"runId":"r1"},"reason":"late"}')).toEqual({ kind: 'valid', value: 'r1' })
+  })
+})
+
+describe("the body of a test suite's start", () => {
+  it('may be missing', () => {
+    expect(parseSuiteStart('')).toMatchObject({
+      kind: 'valid',
+      value: { envOverrides: {}, ignored: [], raw: undefined },
+    })
+  })
+
+  it.each([
+    ['branch', { branch: 'main' }],
+    ['metadata.branch', { metadata: { branch: 'main' } }],
+  ])('ignores a branch in "%s", and says where a suite takes it from', (path, body) => {
+    expect(startSuite(body)).toMatchObject({
+      branch: undefined,
+      ignored: [`ignores "${path}": a test suite takes its branch from "metadata.git.branch"`],
+    })
+  })
+
+  it('ignores other metadata without a word, and names other unknown fields', () => {
+    const body = { metadata: { commit: 'c0ffee', git: { sha: 'c0ffee', branch: 'main' } }, autofix: true }
+    expect(startSuite(body)).toMatchObject({ branch: 'main', ignored: ['ignores the unknown field "autofix"'] })
+  })
+})
