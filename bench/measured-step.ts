@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ScenarioOptions, scenario } from '../test/support/scenario.ts'
-import type { Ended } from '../tools/runner-emulator/ended.ts'
+import type { ProcessResult } from '../tools/runner-emulator/runner.ts'
 
 /** What a process noted about itself, times counted from its start. */
 export interface Observations {
@@ -33,7 +33,7 @@ export async function timeStep(options: ScenarioOptions): Promise<StepTimes> {
   const { service, step } = run
   const begunMs = performance.now()
   const arrived = service.waitForRequest('start').then(() => performance.now())
-  const end = step.startMain().ended()
+  const end = step.startMain().result()
   const startedMs = await Promise.race([arrived, end.then(refuseEarlyEnd)])
   await end
   const endedMs = performance.now()
@@ -42,7 +42,7 @@ export async function timeStep(options: ScenarioOptions): Promise<StepTimes> {
 }
 
 export interface ObservedStep {
-  readonly ended: Ended
+  readonly ended: ProcessResult
   readonly observations: Observations
 }
 
@@ -54,13 +54,13 @@ export async function observeStep(options: ScenarioOptions): Promise<ObservedSte
   const env = { ...options.env, NODE_OPTIONS: `--require ${observer}`, BENCH_OBSERVATIONS: file }
   try {
     await using run = await scenario({ ...options, env })
-    const ended = await run.step.startMain().ended()
+    const ended = await run.step.startMain().result()
     return { ended, observations: JSON.parse(readFileSync(file, 'utf8')) }
   } finally {
     rmSync(folder, { recursive: true })
   }
 }
 
-function refuseEarlyEnd({ log }: Ended): never {
+function refuseEarlyEnd({ log }: ProcessResult): never {
   throw new Error(`The step ended before its start request:\n${log.join('\n')}`)
 }

@@ -3,7 +3,7 @@ import { constants, tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { startLocalService } from '../local-service/src/local-service.ts'
-import { type Ended, prepareStep, type RunningStage, type Step } from '../tools/runner-emulator/runner.ts'
+import { type ActionProcess, type ProcessResult, prepareStep, type Step } from '../tools/runner-emulator/runner.ts'
 import type { DemoOptions } from './demo-options.ts'
 import { LogPainter, type Style } from './log-painter.ts'
 import { renderSummaryPage } from './render-summary.ts'
@@ -44,7 +44,7 @@ export async function runDemo(options: DemoOptions, { folder, print, style, stop
   for (const line of linesAbout(step)) show(step.masks.apply(line))
   const main = step.startMain()
   void cancelWhenAsked(main, options.signalAfterMs, stop)
-  const mainEnd = await main.ended()
+  const mainEnd = await main.result()
 
   show('')
   show('##[group]Post Run ./')
@@ -100,9 +100,9 @@ function linesAbout(step: Step): string[] {
   return ['##[group]Run ./', 'with:', ...given.map(([name, value]) => `  ${name}: ${value}`), '##[endgroup]']
 }
 
-async function cancelWhenAsked(main: RunningStage, afterMs: number | undefined, stop: AbortSignal): Promise<void> {
+async function cancelWhenAsked(main: ActionProcess, afterMs: number | undefined, stop: AbortSignal): Promise<void> {
   const isTerminal = new AbortController()
-  void main.ended().then(() => isTerminal.abort())
+  void main.result().then(() => isTerminal.abort())
   await delay(afterMs ?? LONGEST_DELAY_MS, undefined, { signal: AbortSignal.any([stop, isTerminal.signal]) }).catch(
     () => {},
   )
@@ -112,7 +112,7 @@ async function cancelWhenAsked(main: RunningStage, afterMs: number | undefined, 
 /** Node's timers fire at once beyond this. */
 const LONGEST_DELAY_MS = 2 ** 31 - 1
 
-function linesAfter({ conclusion, outputs }: Ended, folder: string, style: Style): string[] {
+function linesAfter({ conclusion, outputs }: ProcessResult, folder: string, style: Style): string[] {
   const reportDir = outputs['report-dir']
   const reports =
     reportDir === undefined || !existsSync(reportDir)
@@ -136,7 +136,7 @@ function pathFromHere(path: string): string {
 }
 
 /** The step's own; a step that did not succeed never counts as 0. */
-function exitCodeOf({ conclusion, exitCode, signal }: Ended): number {
+function exitCodeOf({ conclusion, exitCode, signal }: ProcessResult): number {
   if (conclusion === 'success') return 0
   if (signal !== null) return 128 + constants.signals[signal]
   return exitCode || 1

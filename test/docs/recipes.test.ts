@@ -5,7 +5,7 @@ import { parse } from 'yaml'
 import { type ScriptedService, startScriptedService } from '../../local-service/src/scripted.ts'
 import { githubContext, type WorkflowEvent } from '../../tools/runner-emulator/contexts.ts'
 import { type Contexts, conditionHolds, renderTemplate } from '../../tools/runner-emulator/expressions.ts'
-import { type JobEnd, prepareStep, type Step } from '../../tools/runner-emulator/runner.ts'
+import { type JobResult, prepareStep, type Step } from '../../tools/runner-emulator/runner.ts'
 import { ONE_PASSED } from '../support/scenario.ts'
 import { OWN_ACTION, read } from './documents.ts'
 
@@ -75,7 +75,7 @@ function contextsOf(contexts: Contexts, event: WorkflowEvent = { name: 'push' })
   }
 }
 
-function isGreen({ main, jobStatus }: JobEnd): void {
+function isGreen({ main, jobStatus }: JobResult): void {
   expect(main.annotations).toEqual([])
   expect(main.outputs.conclusion).toBe('passed')
   expect(jobStatus).toBe('success')
@@ -145,7 +145,7 @@ describe('start-early.yml', () => {
     expect(conditionHolds(jobOf('start-early.yml', 'cancel').if ?? '', contexts, status)).toBe(cancels)
   })
 
-  function needsStart({ main }: JobEnd): Contexts {
+  function needsStart({ main }: JobResult): Contexts {
     return { needs: { start: { outputs: { 'run-id': main.outputs['run-id'] ?? '' } } } }
   }
 })

@@ -107,7 +107,7 @@ test('where post could not be told of a run, none is started', async () => {
   const main = one.step.startMain()
   // Long before node has loaded anything.
   rmSync(join(one.step.tempDir, '_runner_file_commands'), { recursive: true })
-  const end = await main.ended()
+  const end = await main.result()
   expect(end.conclusion).toBe('failure')
   expect(requestsOf(one.service)).toEqual([])
   const errors = end.annotations.filter(({ level }) => level === 'error')

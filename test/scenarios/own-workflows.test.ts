@@ -16,7 +16,9 @@ test('the job "shop" of CI is green: the shop as it is, and with a bug', async (
 })
 
 test('the workflow Cancel finds that a cancelled step left no run behind', async () => {
-  const step = await playJob('.github/workflows/cancel.yml', 'step', { cancel: { during: 'hangs', on: /RUNNING/ } })
+  const step = await playJob('.github/workflows/cancel.yml', 'step', {
+    cancel: { during: 'hangs', on: /RUNNING/ },
+  })
   expect(step, step.log).toMatchObject({ result: 'cancelled', outputs: { status: 'CANCELLED' } })
   const needs = { step, replace: { result: 'success' } } as const
   const judged = await playJob('.github/workflows/cancel.yml', 'cancelled', { needs })
@@ -26,7 +28,9 @@ test('the workflow Cancel finds that a cancelled step left no run behind', async
 test('the workflow Cancel is red where a run is left behind', async () => {
   const outputs = { 'run-id': 'run-7', conclusion: 'cancelled', status: 'RUNNING' }
   const needs = { step: { result: 'cancelled', outputs }, replace: { result: 'success' } } as const
-  expect(await playJob('.github/workflows/cancel.yml', 'cancelled', { needs })).toMatchObject({ result: 'failure' })
+  expect(await playJob('.github/workflows/cancel.yml', 'cancelled', { needs })).toMatchObject({
+    result: 'failure',
+  })
 })
 
 describe('the job that a ruleset requires, of a recipe whose tests need other jobs', () => {

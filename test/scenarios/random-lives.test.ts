@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Fault } from '../../local-service/src/scripted.ts'
-import type { Interruption, JobEnd } from '../../tools/runner-emulator/runner.ts'
+import type { Interruption, JobResult } from '../../tools/runner-emulator/runner.ts'
 import { ONE_PASSED, type Scenario, scenario } from '../support/scenario.ts'
 
 // Real processes under real signals, at times and with faults of chance. The same invariants are held for many more
@@ -84,19 +84,19 @@ async function live(given: Life): Promise<void> {
   expectInvariants(given, one, await runJob(given, one))
 }
 
-async function runJob({ interruption }: Life, { step }: Scenario): Promise<JobEnd> {
+async function runJob({ interruption }: Life, { step }: Scenario): Promise<JobResult> {
   if (interruption?.by !== 'SIGTERM') {
     return step.run(interruption && ({ on: interruption.atMs, by: interruption.by } satisfies Interruption))
   }
   const main = step.startMain()
   const timer = setTimeout(() => main.signal('SIGTERM'), interruption.atMs)
-  const ended = await main.ended()
+  const ended = await main.result()
   clearTimeout(timer)
   const post = await step.runPost()
   return { main: ended, post, interrupted: true, jobStatus: step.jobStatus, summary: ended.summary + post.summary }
 }
 
-function expectInvariants(given: Life, { service }: Scenario, { main, post }: JobEnd): void {
+function expectInvariants(given: Life, { service }: Scenario, { main, post }: JobResult): void {
   expect(service.runs.length, 'starts accepted').toBeLessThanOrEqual(1)
   if (given.interruption?.by !== 'kill') expect(main.signal, 'main ends by itself').not.toBe('SIGKILL')
   expect(post.exitCode ?? 0, 'post never fails').toBe(0)

@@ -1,18 +1,17 @@
-import type { ExpressionValue } from './expression-values.ts'
-import type { Contexts, JobStatus } from './expressions.ts'
+import type { Contexts, ExpressionValue, JobStatus } from './expressions.ts'
 
 /** The event that a workflow run is about. */
 export interface WorkflowEvent {
   /** `push`, `pull_request`, `workflow_run`, … */
   readonly name: string
   /** What GitHub posts with it: `github.event` and the file of GITHUB_EVENT_PATH. */
-  readonly payload?: Readonly<Record<string, unknown>>
+  readonly payload?: Readonly<Record<string, unknown>> | undefined
 }
 
 /** The `github` context: the keys that become variables are in GITHUB_VARIABLES. */
 export type GithubContext = Readonly<Record<string, ExpressionValue>>
 
-/** The `github` context of a run on this event. The branch fields follow from the event unless they are overridden. */
+/** The `github` context of a run on this event. The event decides the branch fields unless they are overridden. */
 export function githubContext(event: WorkflowEvent, overrides: GithubContext = {}): GithubContext {
   const repository = 'octo-org/web-shop'
   return {
@@ -142,23 +141,25 @@ function textAt(payload: unknown, ...path: readonly string[]): string {
 
 export interface JobFacts {
   readonly github: GithubContext
-  readonly matrix?: Readonly<Record<string, unknown>>
+  /** Fields of the `job` context that differ from the usual ones. */
+  readonly job?: Contexts | undefined
+  readonly matrix?: Readonly<Record<string, unknown>> | undefined
   readonly status: JobStatus
   readonly runner: Readonly<Record<string, string>>
 }
 
 /** The contexts that an input's default may use. */
-export function contextsOf({ github, matrix, status, runner }: JobFacts): Contexts {
+export function contextsOf({ github, job, matrix, status, runner }: JobFacts): Contexts {
   return {
     github,
-    job: { status },
+    job: { check_run_id: 21454321098, status, ...job },
     matrix: toValue(matrix ?? null),
     runner,
     strategy: { 'fail-fast': true, 'job-index': 0, 'job-total': 1, 'max-parallel': 1 },
   }
 }
 
-/** The same by way of JSON: what a context holds came over the wire. */
+/** A copy by way of JSON, because what a context holds came over the network. */
 function toValue(value: unknown): ExpressionValue {
   return JSON.parse(JSON.stringify(value)) as ExpressionValue
 }

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { GITHUB_VARIABLES, type GithubContext } from './contexts.ts'
-import { toText } from './expression-values.ts'
+import type { ExpressionValue } from './expressions.ts'
 
 /** The files through which a process talks to the runner, by the name of their variable without `GITHUB_`. */
 export const FILE_COMMANDS = ['OUTPUT', 'STATE', 'STEP_SUMMARY', 'ENV', 'PATH'] as const
@@ -20,7 +20,7 @@ export interface JobFolders {
 }
 
 export function makeJobFolders(
-  given: { readonly workspace?: string; readonly tempDir?: string },
+  given: { readonly workspace?: string | undefined; readonly tempDir?: string | undefined },
   payload: unknown,
 ): JobFolders {
   // The real path, as a process sees it in its current folder.
@@ -78,9 +78,9 @@ export interface EnvironmentFacts {
 }
 
 export interface ProxySettings {
-  readonly http?: string
-  readonly https?: string
-  readonly no?: string
+  readonly http?: string | undefined
+  readonly https?: string | undefined
+  readonly no?: string | undefined
 }
 
 /**
@@ -104,7 +104,7 @@ export function processEnvironment(facts: EnvironmentFacts): Record<string, stri
       .reverse()
       .concat(env.PATH ?? '')
       .join(PATH_SEPARATOR)
-  for (const name of GITHUB_VARIABLES) env[`GITHUB_${name.toUpperCase()}`] = toText(facts.github[name] ?? null)
+  for (const name of GITHUB_VARIABLES) env[`GITHUB_${name.toUpperCase()}`] = textOf(facts.github[name])
   for (const [name, value] of Object.entries(facts.runner)) env[`RUNNER_${name.toUpperCase()}`] = value
   for (const [name, path] of Object.entries(facts.files.paths)) env[`GITHUB_${name}`] = path
   return env
@@ -113,6 +113,11 @@ export function processEnvironment(facts: EnvironmentFacts): Record<string, stri
 /** `run id` becomes INPUT_RUN_ID, but `run-id` becomes INPUT_RUN-ID. */
 export function inputVariable(name: string): string {
   return `INPUT_${name.replaceAll(' ', '_').toUpperCase()}`
+}
+
+/** Every variable of GitHub is there, and empty if it does not apply. */
+function textOf(value: ExpressionValue | undefined): string {
+  return value === null || value === undefined ? '' : String(value)
 }
 
 const PATH_SEPARATOR = process.platform === 'win32' ? ';' : ':'

@@ -1,14 +1,14 @@
-import { splitLines } from './lines.ts'
+import { splitLines } from './line-splitter.ts'
 import type { SecretMasks } from './masks.ts'
 
-/** Over so many bytes, GitHub drops a summary. */
+/** GitHub drops a summary that is larger. */
 export const SUMMARY_LIMIT_BYTES = 1_048_576
 
 export interface KeyValueFile {
-  /** What stood before the problem counts. */
+  /** Entries before the problem count. */
   readonly entries: ReadonlyMap<string, string>
   /** Why the rest of the file was not read; it fails the step. */
-  readonly problem?: string
+  readonly problem?: string | undefined
 }
 
 /** The file of GITHUB_OUTPUT, GITHUB_STATE or GITHUB_ENV: `name=value` lines and `name<<delimiter` blocks. */
@@ -71,11 +71,11 @@ export function parsePathFile(text: string): readonly string[] {
 
 export type JobSummary =
   | { readonly kind: 'shown'; readonly text: string }
-  /** Nothing was written, or GitHub loses it without a word. */
+  /** Nothing was written, or GitHub loses it silently. */
   | { readonly kind: 'none' }
   | { readonly kind: 'too-large'; readonly bytes: number }
 
-/** What GitHub makes of the file of GITHUB_STEP_SUMMARY. */
+/** What GitHub shows of the file of GITHUB_STEP_SUMMARY. */
 export function readSummary(
   file: Buffer,
   masks: SecretMasks,

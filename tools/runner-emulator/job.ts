@@ -15,29 +15,28 @@ import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { parse } from 'yaml'
 import { type GithubContext, githubContext, type WorkflowEvent } from './contexts.ts'
-import type { ExpressionValue } from './expression-values.ts'
-import { type Contexts, conditionHolds, type JobStatus, renderTemplate } from './expressions.ts'
+import { type Contexts, conditionHolds, type ExpressionValue, type JobStatus, renderTemplate } from './expressions.ts'
 import { parseKeyValueFile } from './file-commands.ts'
-import { endProcessesWith } from './process.ts'
+import { killProcessesWith } from './node-process.ts'
 import { prepareStep, type Step } from './runner.ts'
 
-// One job of a workflow of ours, played in the order of its steps: scripts in bash, `uses: ./` over the built action.
+// Runs one job of a workflow of this repository: its scripts in bash, and `uses: ./` as a step of the built action.
 
-interface WorkflowText {
+interface Workflow {
   readonly env?: Readonly<Record<string, unknown>>
-  readonly jobs: Readonly<Record<string, JobText>>
+  readonly jobs: Readonly<Record<string, Job>>
 }
 
-interface JobText {
+interface Job {
   readonly if?: string
   readonly needs?: string | readonly string[]
   readonly env?: Readonly<Record<string, unknown>>
   readonly defaults?: { readonly run?: { readonly shell?: string } }
   readonly outputs?: Readonly<Record<string, string>>
-  readonly steps: readonly StepText[]
+  readonly steps: readonly JobStep[]
 }
 
-interface StepText {
+interface JobStep {
   readonly id?: string
   readonly name?: string
   readonly if?: string
@@ -52,16 +51,16 @@ interface StepText {
 
 export interface JobOptions {
   /** A push to the default branch unless given. */
-  readonly event?: WorkflowEvent
-  /** Fields of the `github` context that the event does not decide as wanted. */
-  readonly github?: GithubContext
-  /** What this machine does not have by itself: `vars`, `secrets`, `matrix`. */
-  readonly contexts?: Contexts
+  readonly event?: WorkflowEvent | undefined
+  /** Fields of the `github` context that differ from what the event implies. */
+  readonly github?: GithubContext | undefined
+  /** Contexts that this machine cannot know: `vars`, `secrets`, `matrix`. */
+  readonly contexts?: Contexts | undefined
   /** A folder of commands that scripts find before all others. */
-  readonly commands?: string
-  /** How the jobs ended that this one may need. Of the others it sees nothing. */
-  readonly needs?: Readonly<Record<string, NeededJob>>
-  /** Scripts that are taken as done: what they bring is there. */
+  readonly commands?: string | undefined
+  /** The results of the jobs that this one may need. */
+  readonly needs?: Readonly<Record<string, NeededJob>> | undefined
+  /** Scripts that need not run, because what they would install is there. */
   readonly skip?: readonly string[]
   /** How long a minute of `timeout-minutes` takes here. */
   readonly minuteMs?: number
@@ -74,25 +73,25 @@ interface NeededJob {
   readonly outputs?: Readonly<Record<string, string>>
 }
 
-export interface JobPlayed {
+export interface PlayedJob {
   readonly result: JobStatus | 'skipped'
   readonly outputs: Readonly<Record<string, string>>
-  /** Everything that the scripts and the action wrote, for whoever has to find out why. */
+  /** Everything that the scripts and the action wrote. */
   readonly log: string
 }
 
-export async function playJob(file: string, job: string, options: JobOptions = {}): Promise<JobPlayed> {
-  const workflow: WorkflowText = parse(readFileSync(join(REPOSITORY, file), 'utf8'))
-  const played = new PlayedJob(workflow, job, options)
+export async function playJob(file: string, job: string, options: JobOptions = {}): Promise<PlayedJob> {
+  const workflow: Workflow = parse(readFileSync(join(REPOSITORY, file), 'utf8'))
+  const jobRun = new JobRun(workflow, job, options)
   try {
-    return await played.play()
+    return await jobRun.run()
   } finally {
-    await played.dispose()
+    await jobRun.dispose()
   }
 }
 
-class PlayedJob {
-  readonly #job: JobText
+class JobRun {
+  readonly #job: Job
   readonly #env: Readonly<Record<string, unknown>>
   readonly #needs: Readonly<Record<string, NeededJob>>
   readonly #options: JobOptions
@@ -104,7 +103,7 @@ class PlayedJob {
   readonly #log: string[] = []
   #status: JobStatus = 'success'
 
-  constructor(workflow: WorkflowText, name: string, options: JobOptions) {
+  constructor(workflow: Workflow, name: string, options: JobOptions) {
     const job = workflow.jobs[name]
     if (job === undefined) throw new Error(`There is no job ${name}.`)
     this.#job = job
@@ -112,21 +111,21 @@ class PlayedJob {
     this.#needs = Object.fromEntries(
       [job.needs ?? []].flat().map((needed) => {
         const end = options.needs?.[needed]
-        if (end === undefined) throw new Error(`The job ${name} needs ${needed}: say how that ended.`)
+        if (end === undefined) throw new Error(`The job ${name} needs ${needed}: give its result.`)
         return [needed, end] as const
       }),
     )
     this.#options = options
-    // What a checkout brings, linked: the scripts may write beside it without changing it.
+    // Links to what a checkout brings, so that the scripts can write beside it without changing it.
     mkdirSync(this.#workspace)
     for (const name of readdirSync(REPOSITORY)) symlinkSync(join(REPOSITORY, name), join(this.#workspace, name))
   }
 
-  async play(): Promise<JobPlayed> {
+  async run(): Promise<PlayedJob> {
     if (!conditionHolds(this.#job.if ?? 'success()', this.#contexts(), this.#statusOfNeeded())) {
       return { result: 'skipped', outputs: {}, log: '' }
     }
-    for (const step of this.#job.steps) await this.#playStep(step)
+    for (const step of this.#job.steps) await this.#runStep(step)
     for (const action of this.#actions.toReversed()) this.#log.push(...(await action.runPost()).log)
     const outputs = Object.entries(this.#job.outputs ?? {}).map(([name, value]) => [name, this.#render(value)] as const)
     return { result: this.#status, outputs: Object.fromEntries(outputs), log: this.#log.join('\n') }
@@ -134,48 +133,48 @@ class PlayedJob {
 
   async dispose(): Promise<void> {
     for (const action of this.#actions) await action.dispose()
-    await endProcessesWith(`RUNNER_TRACKING_ID=${this.#trackingId}`)
+    await killProcessesWith(`RUNNER_TRACKING_ID=${this.#trackingId}`)
     rmSync(this.#folder, { recursive: true, force: true })
   }
 
-  /** What `success()` and its siblings mean in the condition of a job. */
+  /** What `success()` and the other status functions mean in the condition of a job. */
   #statusOfNeeded(): JobStatus {
     const results = Object.values(this.#needs).map(({ result }) => result)
     if (results.includes('cancelled')) return 'cancelled'
     return results.every((result) => result === 'success') ? 'success' : 'failure'
   }
 
-  async #playStep(step: StepText): Promise<void> {
+  async #runStep(step: JobStep): Promise<void> {
     if (!conditionHolds(step.if ?? 'success()', this.#contexts(), this.#status)) {
       if (step.id !== undefined) this.#steps[step.id] = { outcome: 'skipped', conclusion: 'skipped', outputs: {} }
       return
     }
     this.#log.push(`## ${step.name ?? step.uses ?? step.run}`)
-    const { outcome, outputs } = await this.#playAnyStep(step)
+    const { outcome, outputs } = await this.#runStepBody(step)
     const conclusion = outcome === 'failure' && step['continue-on-error'] === true ? 'success' : outcome
     if (step.id !== undefined) this.#steps[step.id] = { outcome, conclusion, outputs: { ...outputs } }
     if (this.#status === 'success' || conclusion === 'cancelled') this.#status = conclusion
   }
 
-  async #playAnyStep(step: StepText): Promise<StepPlayed> {
+  async #runStepBody(step: JobStep): Promise<StepOutcome> {
     if (step.run !== undefined) {
       const script = this.#render(step.run)
-      return this.#options.skip?.includes(script) ? DONE : this.#playScript(script, step)
+      return this.#options.skip?.includes(script) ? DONE : this.#runScript(script, step)
     }
-    // Checkout and Node are there.
-    return OWN_ACTION.test(step.uses ?? '') ? this.#playAction(step) : DONE
+    // The only other actions are those that bring the checkout and Node, which are there.
+    return OWN_ACTION.test(step.uses ?? '') ? this.#runAction(step) : DONE
   }
 
-  async #playAction(step: StepText): Promise<StepPlayed> {
+  async #runAction(step: JobStep): Promise<StepOutcome> {
     const { minuteMs = 60_000, cancel, event, github } = this.#options
     const minutes = step['timeout-minutes']
     const action = prepareStep({
       workspace: this.#workspace,
       env: this.#renderAll({ ...this.#env, ...step.env }),
       inputs: this.#renderAll(step.with),
-      ...(event === undefined ? {} : { event }),
-      ...(github === undefined ? {} : { github }),
-      ...(minutes === undefined ? {} : { timeoutMs: minutes * minuteMs }),
+      event,
+      github,
+      timeoutMs: minutes === undefined ? undefined : minutes * minuteMs,
     })
     this.#actions.push(action)
     const main = action.startMain()
@@ -183,19 +182,19 @@ class PlayedJob {
       await main.waitForLine(cancel.on)
       await main.cancel()
     }
-    const { conclusion, outputs, log } = await main.ended()
+    const { conclusion, outputs, log } = await main.result()
     this.#log.push(...log)
     if (conclusion === 'skipped') throw new Error('Main is never skipped.')
     return { outcome: conclusion, outputs }
   }
 
-  async #playScript(script: string, step: StepText): Promise<StepPlayed> {
+  async #runScript(script: string, step: JobStep): Promise<StepOutcome> {
     const output = join(this.#folder, `output-${randomUUID()}`)
     const file = join(this.#folder, `script-${randomUUID()}.sh`)
     writeFileSync(output, '')
     writeFileSync(file, script)
     const shell = step.shell ?? this.#job.defaults?.run?.shell
-    // The runner's own words: only a shell that is asked for has `pipefail`.
+    // As the runner starts bash: with `pipefail` only if the workflow names the shell.
     const flags = shell === 'bash' ? ['--noprofile', '--norc', '-e', '-o', 'pipefail'] : ['-e']
     const { commands } = this.#options
     const child = spawn('bash', [...flags, file], {
@@ -241,19 +240,19 @@ class PlayedJob {
   }
 }
 
-/** The tests themselves may run in a job, whose files are none of this one's. */
+/** The tests themselves may run in a job, whose files are not this job's. */
 function withoutRunner(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !/^(GITHUB|RUNNER|ACTIONS|INPUT)_/.test(name)))
 }
 
-interface StepPlayed {
+interface StepOutcome {
   readonly outcome: JobStatus
   readonly outputs: Readonly<Record<string, string>>
 }
 
-/** In our own workflows, and in the recipes. */
+/** As our own workflows name it, and as the recipes do. */
 const OWN_ACTION = /^\.\/$|\/test-run-action@/
 
-const DONE: StepPlayed = { outcome: 'success', outputs: {} }
+const DONE: StepOutcome = { outcome: 'success', outputs: {} }
 
 const REPOSITORY = resolve(import.meta.dirname, '../..')

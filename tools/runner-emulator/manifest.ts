@@ -3,13 +3,13 @@ import { join } from 'node:path'
 import { parse } from 'yaml'
 import { type Contexts, renderTemplate } from './expressions.ts'
 
-/** What `action.yml` says of a JavaScript action. */
+/** What `action.yml` says about a JavaScript action. */
 export interface ActionManifest {
   readonly name: string
   readonly inputs: readonly DeclaredInput[]
   /** Absolute paths. */
   readonly main: string
-  readonly post?: string
+  readonly post?: string | undefined
   readonly postIf: string
 }
 
@@ -17,7 +17,7 @@ export interface DeclaredInput {
   readonly name: string
   /** As written; it may hold expressions. */
   readonly default: string
-  readonly deprecationMessage?: string
+  readonly deprecationMessage?: string | undefined
 }
 
 export function readManifest(actionDir: string): ActionManifest {
@@ -30,6 +30,7 @@ export function readManifest(actionDir: string): ActionManifest {
     )
   }
   if (asText(runs.main) === '') throw new Error(`${file}: "runs.main" is missing: name the script to run.`)
+  if (runs.pre !== undefined) throw new Error(`${file}: "runs.pre" is not emulated.`)
   const post = asText(runs.post)
   return {
     name: asText(manifest.name),
@@ -37,26 +38,29 @@ export function readManifest(actionDir: string): ActionManifest {
       toInput(name, asRecord(declaration)),
     ),
     main: join(actionDir, asText(runs.main)),
-    ...(post !== '' && { post: join(actionDir, post) }),
+    post: post === '' ? undefined : join(actionDir, post),
     postIf: asText(runs['post-if']) || 'always()',
   }
 }
 
 function toInput(name: string, declaration: Readonly<Record<string, unknown>>): DeclaredInput {
-  const deprecationMessage = asText(declaration.deprecationMessage)
-  return { name, default: asText(declaration.default), ...(deprecationMessage !== '' && { deprecationMessage }) }
+  return {
+    name,
+    default: asText(declaration.default),
+    deprecationMessage: asText(declaration.deprecationMessage) || undefined,
+  }
 }
 
 export interface InputValues {
-  /** By name, every declared input and those that were given without being declared. */
+  /** By name: every declared input, and those that were given without being declared. */
   readonly values: ReadonlyMap<string, string>
-  /** What the runner warns of. */
+  /** What the runner warns about. */
   readonly warnings: readonly string[]
 }
 
 /**
- * The values that a step's process is given. A value that was given wins, even an empty one; a default is evaluated
- * anew for each process, so that post sees how the job went.
+ * The values that a step's process gets. A given value wins, even an empty one; a default is evaluated again for
+ * each process, so that post sees how the job went.
  */
 export function resolveInputs(
   manifest: ActionManifest,

@@ -1,6 +1,6 @@
-import type { Ended } from './ended.ts'
+import type { ProcessResult } from './action-process.ts'
 
-/** What the runner hides: every secret, each of its lines, and the forms they take in other people's hands. */
+/** What the runner hides: every secret, each of its lines, and their usual encodings. */
 export class SecretMasks {
   readonly #secrets = new Set<string>()
   readonly #needles = new Set<string>()
@@ -37,7 +37,7 @@ export class SecretMasks {
   }
 }
 
-/** Every text that gives the secret away: itself, its lines, and both in the encodings that the runner knows. */
+/** Every text that gives the secret away: the secret, its lines, and both in the encodings that the runner knows. */
 export function secretForms(secret: string): readonly string[] {
   const lines = secret.split(/[\r\n]+/).map((line) => line.trim())
   const forms = [secret, ...lines].flatMap((text) => [text, ...encodingsOf(text)])
@@ -46,7 +46,8 @@ export function secretForms(secret: string): readonly string[] {
 
 function encodingsOf(text: string): string[] {
   const bytes = Buffer.from(text)
-  // What stands before the secret in a base64 text decides at which of three offsets the secret's own bytes begin.
+  // What precedes the secret in a base64 text decides at which of three offsets the secret's own bytes begin. Padding
+  // is left out, because some encoders leave it out.
   const base64 = [0, 1, 2].flatMap((offset) => {
     const encoded = bytes.subarray(offset).toString('base64').replace(/=+$/, '')
     return [encoded, encoded.replaceAll('+', '-').replaceAll('/', '_')]
@@ -62,7 +63,17 @@ function encodingsOf(text: string): string[] {
     text.replaceAll('"', '\\"'),
     text.replaceAll("'", "''"),
     text.length > 8 && /^".*"$/s.test(text) ? text.slice(1, -1) : '',
+    ...powerShellParts(text),
   ]
+}
+
+/** PowerShell colours part of a failed command: after the last `&`, or one character after the first `&+`. */
+function powerShellParts(text: string): string[] {
+  const plus = text.indexOf('&+')
+  const endOfFirst = plus === -1 ? text.lastIndexOf('&') + 1 : plus + 2
+  if (endOfFirst === 0) return []
+  const parts = [text.slice(0, endOfFirst), text.slice(plus === -1 ? endOfFirst : endOfFirst + 1)]
+  return parts.filter((part) => part.length >= 6)
 }
 
 const XML_ENTITIES: Readonly<Record<string, string>> = {
@@ -73,8 +84,8 @@ const XML_ENTITIES: Readonly<Record<string, string>> = {
   "'": '&apos;',
 }
 
-/** Where the secret can be read, in any form that the runner would mask; empty where it is safe. */
-export function placesThatShow(secret: string, { log, files, outputs, annotations }: Ended): readonly string[] {
+/** Where the secret can be read, in any form that the runner would mask; empty if it is safe. */
+export function placesThatShow(secret: string, { log, files, outputs, annotations }: ProcessResult): readonly string[] {
   const places: readonly (readonly [place: string, text: string])[] = [
     ...log.map((line, index) => [`log line ${index + 1}`, line] as const),
     ['summary', files.STEP_SUMMARY],

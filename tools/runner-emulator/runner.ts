@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { ActionProcess, type Phase, type ProcessResult, type SkipReason, skippedPhase } from './action-process.ts'
 import { contextsOf, type GithubContext, githubContext, type WorkflowEvent } from './contexts.ts'
-import { type Ended, type SkipReason, type StageName, skipped } from './ended.ts'
 import {
   FileCommandFiles,
   type JobFolders,
@@ -11,52 +12,72 @@ import {
   runnerContext,
 } from './environment.ts'
 import { type Contexts, conditionHolds, type JobStatus } from './expressions.ts'
-import { type Interruption, interrupt } from './interruption.ts'
 import { type ActionManifest, readManifest, resolveInputs } from './manifest.ts'
 import { SecretMasks } from './masks.ts'
-import { endProcessesWith, type Graces } from './process.ts'
-import { RunningStage } from './stage.ts'
+import { type GracePeriods, killProcessesWith, type Sleep } from './node-process.ts'
 import { StepLog } from './workflow-commands.ts'
-
-// A test runner that keeps GitHub's contract with an action: its environment, files, commands, signals and order.
 
 export interface StepOptions {
   /** The folder of `action.yml`; this repository unless given. */
-  readonly actionDir?: string
+  readonly actionDir?: string | undefined
   /** The step's `with`, after its expressions were evaluated. */
-  readonly inputs?: Readonly<Record<string, string>>
+  readonly inputs?: Readonly<Record<string, string>> | undefined
   /** The step's `env`. */
-  readonly env?: Readonly<Record<string, string>>
+  readonly env?: Readonly<Record<string, string>> | undefined
   /** A push to the default branch unless given. */
-  readonly event?: WorkflowEvent
-  /** Fields of the `github` context that the event does not decide as wanted. */
-  readonly github?: GithubContext
-  readonly matrix?: Readonly<Record<string, unknown>>
+  readonly event?: WorkflowEvent | undefined
+  /** Fields of the `github` context that differ from what the event implies. */
+  readonly github?: GithubContext | undefined
+  /** Fields of the `job` context that differ from the usual ones. */
+  readonly job?: Contexts | undefined
+  readonly matrix?: Readonly<Record<string, unknown>> | undefined
   /** Masked from the start, as the repository's secrets are. The token of the `github` context always is. */
-  readonly secrets?: readonly string[]
+  readonly secrets?: readonly string[] | undefined
   /** The runner's own proxy. A proxy in the step's `env` is not copied to the other case of letters. */
-  readonly proxy?: ProxySettings
-  readonly workspace?: string
-  readonly tempDir?: string
+  readonly proxy?: ProxySettings | undefined
+  readonly workspace?: string | undefined
+  readonly tempDir?: string | undefined
   /** The step's `timeout-minutes`, for main and again for post. */
-  readonly timeoutMs?: number
+  readonly timeoutMs?: number | undefined
   /** Step debug logging: RUNNER_DEBUG, `::debug::` in the log, commands echoed. */
-  readonly debug?: boolean
+  readonly debug?: boolean | undefined
   /** Called with every line of the log as GitHub shows it. */
-  readonly onLogLine?: (line: string, stage: StageName) => void
+  readonly onLogLine?: ((line: string, phase: Phase) => void) | undefined
+  /** How the runner waits out its grace periods; real time unless given. */
+  readonly sleep?: Sleep | undefined
 }
 
-export interface JobEnd {
-  readonly main: Ended
-  readonly post: Ended
-  /** False where main was over before the interruption came. */
+/** What happens to a running step. */
+export interface Interruption extends GracePeriods {
+  /** When: at a line of the log, so many milliseconds after the start, or when something else has happened. */
+  readonly on: RegExp | number | Promise<unknown>
+  readonly by:
+    | 'cancel'
+    /** The step's `timeout-minutes`: the same signals, but the step has failed. */
+    | 'timeout'
+    /** The workflow is cancelled, but the step's own `if` is still true: it gets no signal. */
+    | 'cancel without signal'
+    /** The runner is stopped: the signals, then no post. */
+    | 'shutdown'
+    /** The step's process alone is killed, as the kernel does when memory is short. */
+    | 'kill'
+    /** The machine is gone: the process ends and nothing comes after it. */
+    | 'lost runner'
+    /** The runner's end of standard output is closed; the step may go on. */
+    | 'close stdout'
+}
+
+export interface JobResult {
+  readonly main: ProcessResult
+  readonly post: ProcessResult
+  /** False if main had exited before the interruption came. */
   readonly interrupted: boolean
   readonly jobStatus: JobStatus
   /** What the job's page shows of this step: main's summary, then post's. */
   readonly summary: string
 }
 
-/** Gets a step ready. Its processes start with `startMain`, `startPost` or `run`; `dispose` must follow in the end. */
+/** Prepares a step. Its processes start with `startMain`, `startPost` or `run`; `dispose` must follow in the end. */
 export function prepareStep(options: StepOptions = {}): Step {
   return new Step(options)
 }
@@ -75,9 +96,9 @@ export class Step {
   readonly #jobEnv = new Map<string, string>()
   #jobPath: readonly string[] = []
   #jobStatus: JobStatus = 'success'
-  #noMore: 'shutdown' | 'lost runner' | undefined
-  #main: RunningStage | undefined
-  #post: RunningStage | undefined
+  #endOfRunner: 'shutdown' | 'lost runner' | undefined
+  #main: ActionProcess | undefined
+  #post: ActionProcess | undefined
 
   constructor(options: StepOptions) {
     this.#options = options
@@ -100,48 +121,42 @@ export class Step {
     return this.#jobStatus
   }
 
-  /** The values that a process started now is given, by input. */
+  /** The values that a process started now would get, by input. */
   get inputs(): ReadonlyMap<string, string> {
     return resolveInputs(this.manifest, this.#options.inputs ?? {}, this.#contexts()).values
   }
 
-  startMain(): RunningStage {
+  startMain(): ActionProcess {
     if (this.#main !== undefined) throw new Error('This step has run: prepare another one.')
     this.#main = this.#start('main', this.manifest.main, new Map())
     return this.#main
   }
 
   /** Starts post, whatever `post-if` says; `runPost` asks it first. */
-  async startPost(): Promise<RunningStage> {
+  async startPost(): Promise<ActionProcess> {
     if (this.#main === undefined) throw new Error('Post is registered when main starts, and main was not started.')
     if (this.manifest.post === undefined) throw new Error(`${this.manifest.name}: action.yml names no "runs.post".`)
-    const { state } = await this.#main.ended()
+    const { state } = await this.#main.result()
     this.#post = this.#start('post', this.manifest.post, new Map(Object.entries(state)))
     return this.#post
   }
 
-  /** Post, if a job would run it now; otherwise an end with the conclusion `skipped`. */
-  async runPost(): Promise<Ended> {
-    await this.#main?.ended()
-    const why = this.#whyNoPost()
-    if (why !== undefined) return skipped('post', why, this.masks)
+  /** Post, if a job would run it now; otherwise a result with the conclusion `skipped`. */
+  async runPost(): Promise<ProcessResult> {
+    await this.#main?.result()
+    const skippedBecause = this.#whyNoPost()
+    if (skippedBecause !== undefined) return skippedPhase('post', skippedBecause, this.masks)
     const post = await this.startPost()
-    return post.ended()
+    return post.result()
   }
 
   /** Main, what happens to it, and then post: as a job runs them. */
-  async run(interruption?: Interruption): Promise<JobEnd> {
-    const main = this.startMain()
-    const interrupted = interruption !== undefined && (await interrupt(this, main, interruption))
-    const mainEnd = await main.ended()
-    const postEnd = await this.runPost()
-    return {
-      main: mainEnd,
-      post: postEnd,
-      interrupted,
-      jobStatus: this.#jobStatus,
-      summary: mainEnd.summary + postEnd.summary,
-    }
+  async run(interruption?: Interruption): Promise<JobResult> {
+    const process = this.startMain()
+    const interrupted = interruption !== undefined && (await this.#interrupt(process, interruption))
+    const main = await process.result()
+    const post = await this.runPost()
+    return { main, post, interrupted, jobStatus: this.#jobStatus, summary: main.summary + post.summary }
   }
 
   /** The workflow is cancelled, but this step's own `if` stays true: no signal comes, only post sees it. */
@@ -150,26 +165,24 @@ export class Step {
   }
 
   /** The runner is being stopped: main gets its signals, post never runs. */
-  async shutDown(graces: Graces = {}): Promise<Ended> {
+  async shutDown(graces: GracePeriods = {}): Promise<ProcessResult> {
     if (this.#main === undefined) throw new Error('There is nothing to shut down: main was not started.')
-    this.#noMore = 'shutdown'
+    this.#endOfRunner = 'shutdown'
     return this.#main.cancel(graces)
   }
 
   /** The machine is gone. */
   async loseRunner(): Promise<void> {
-    this.#noMore = 'lost runner'
+    this.#endOfRunner = 'lost runner'
     this.#main?.signal('SIGKILL')
-    await this.#main?.ended()
+    await this.#main?.result()
   }
 
   /** Ends every process that the step left and removes the folders that were made for it. */
   async dispose(): Promise<void> {
-    for (const stage of [this.#main, this.#post]) {
-      stage?.signal('SIGKILL')
-    }
-    await endProcessesWith(`RUNNER_TRACKING_ID=${this.#trackingId}`)
-    await Promise.all([this.#main?.ended(), this.#post?.ended()])
+    for (const process of [this.#main, this.#post]) process?.signal('SIGKILL')
+    await killProcessesWith(`RUNNER_TRACKING_ID=${this.#trackingId}`)
+    await Promise.all([this.#main?.result(), this.#post?.result()])
     this.#folders.remove()
   }
 
@@ -177,11 +190,49 @@ export class Step {
     await this.dispose()
   }
 
-  #start(stage: StageName, script: string, state: ReadonlyMap<string, string>): RunningStage {
+  /** Does what the interruption says when its moment comes; false if main exited before. */
+  async #interrupt(main: ActionProcess, { on, by, ...graces }: Interruption): Promise<boolean> {
+    const hasResult = new AbortController()
+    const isInTime = await Promise.race([
+      waitUntil(on, main, hasResult.signal).then(
+        () => true,
+        () => false,
+      ),
+      main.result().then(() => false),
+    ])
+    hasResult.abort()
+    if (!isInTime) return false
+    switch (by) {
+      case 'cancel':
+        await main.cancel(graces)
+        break
+      case 'timeout':
+        await main.timeOut(graces)
+        break
+      case 'cancel without signal':
+        this.cancelWithoutSignal()
+        break
+      case 'shutdown':
+        await this.shutDown(graces)
+        break
+      case 'kill':
+        main.signal('SIGKILL')
+        break
+      case 'lost runner':
+        await this.loseRunner()
+        break
+      case 'close stdout':
+        main.closePipe('stdout')
+        break
+    }
+    return true
+  }
+
+  #start(phase: Phase, script: string, state: ReadonlyMap<string, string>): ActionProcess {
     const options = this.#options
     const inputs = resolveInputs(this.manifest, options.inputs ?? {}, this.#contexts())
     const files = new FileCommandFiles(this.tempDir)
-    const log = new StepLog(this.masks, options.debug === true, (line) => options.onLogLine?.(line, stage))
+    const log = new StepLog(this.masks, options.debug === true, (line) => options.onLogLine?.(line, phase))
     for (const message of inputs.warnings) log.annotate({ level: 'warning', title: '', message, source: 'runner' })
     const env = processEnvironment({
       inputs: inputs.values,
@@ -195,8 +246,8 @@ export class Step {
       trackingId: this.#trackingId,
       proxy: options.proxy ?? {},
     })
-    return new RunningStage({
-      stage,
+    return new ActionProcess({
+      phase,
       actionName: this.manifest.name,
       script,
       cwd: this.workspace,
@@ -204,32 +255,29 @@ export class Step {
       files,
       log,
       masks: this.masks,
-      ...(options.timeoutMs !== undefined && { timeoutMs: options.timeoutMs }),
-      onEnd: (ended) => this.#remember(ended),
+      timeoutMs: options.timeoutMs,
+      sleep: options.sleep,
+      onResult: (result) => this.#remember(result),
     })
   }
 
-  #remember(ended: Ended): void {
-    for (const [name, value] of Object.entries(ended.env)) this.#jobEnv.set(name, value)
-    this.#jobPath = [...this.#jobPath.filter((folder) => !ended.path.includes(folder)), ...ended.path]
-    if (this.#jobStatus === 'success' && ended.conclusion === 'failure') this.#jobStatus = 'failure'
-    if (ended.conclusion === 'cancelled') this.#jobStatus = 'cancelled'
+  #remember({ env, path, conclusion }: ProcessResult): void {
+    for (const [name, value] of Object.entries(env)) this.#jobEnv.set(name, value)
+    this.#jobPath = [...this.#jobPath.filter((folder) => !path.includes(folder)), ...path]
+    if (this.#jobStatus === 'success' && conclusion === 'failure') this.#jobStatus = 'failure'
+    if (conclusion === 'cancelled') this.#jobStatus = 'cancelled'
   }
 
   #whyNoPost(): SkipReason | undefined {
     if (this.#main === undefined) return 'main never started'
     if (this.manifest.post === undefined) return 'no post'
-    if (this.#noMore !== undefined) return this.#noMore
+    if (this.#endOfRunner !== undefined) return this.#endOfRunner
     return conditionHolds(this.manifest.postIf, this.#contexts(), this.#jobStatus) ? undefined : 'post-if'
   }
 
   #contexts(): Contexts {
-    return contextsOf({
-      github: this.#github,
-      ...(this.#options.matrix !== undefined && { matrix: this.#options.matrix }),
-      status: this.#jobStatus,
-      runner: this.#runner(),
-    })
+    const { job, matrix } = this.#options
+    return contextsOf({ github: this.#github, job, matrix, status: this.#jobStatus, runner: this.#runner() })
   }
 
   #runner(): Record<string, string> {
@@ -237,13 +285,17 @@ export class Step {
   }
 }
 
+async function waitUntil(on: Interruption['on'], main: ActionProcess, signal: AbortSignal): Promise<void> {
+  if (on instanceof RegExp) await main.waitForLine(on, signal)
+  else if (typeof on === 'number') await delay(on, undefined, { signal })
+  else await on
+}
+
 const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url))
 
+export type { ActionProcess, Phase, ProcessResult } from './action-process.ts'
 export type { WorkflowEvent } from './contexts.ts'
-export type { Ended, StageName } from './ended.ts'
 export type { JobStatus } from './expressions.ts'
-export type { Interruption } from './interruption.ts'
 export { placesThatShow } from './masks.ts'
-export type { Graces } from './process.ts'
-export type { RunningStage } from './stage.ts'
+export type { GracePeriods } from './node-process.ts'
 export type { Annotation } from './workflow-commands.ts'

@@ -4,19 +4,19 @@ export type AnnotationLevel = 'error' | 'warning' | 'notice'
 
 export interface Annotation {
   readonly level: AnnotationLevel
-  /** As written: GitHub does not mask titles. Empty where the command gave none. */
+  /** As written: GitHub does not mask titles. Empty if the command has none. */
   readonly title: string
-  /** Masked, and cut as GitHub cuts it. */
+  /** Masked, and truncated as GitHub does it. */
   readonly message: string
-  /** Who said it: the action, or the runner about the action. */
+  /** Who reported it: the action, or the runner about the action. */
   readonly source: 'action' | 'runner'
   /** The command's other properties, such as `file` and `line`. */
   readonly properties: Readonly<Record<string, string>>
 }
 
-/** GitHub keeps so many annotations of each level for one step. */
+/** How many annotations of each level GitHub keeps for one step. */
 export const ANNOTATIONS_PER_LEVEL = 10
-/** Longer messages are cut, in the log too. */
+/** Longer messages are truncated, in the log too. */
 export const ANNOTATION_MESSAGE_LENGTH = 4096
 
 export interface WorkflowCommand {
@@ -44,7 +44,7 @@ const COMMANDS: ReadonlySet<string> = new Set([
   'warning',
 ])
 
-/** The command in a line, in either of its two forms; undefined where the line is only text. */
+/** The command in a line, in either of its two forms; undefined if the line is only text. */
 export function parseWorkflowCommand(line: string, extraName = ''): WorkflowCommand | undefined {
   const isKnown = (name: string): boolean => COMMANDS.has(name) || (name !== '' && name === extraName.toLowerCase())
   return parseColonForm(line, isKnown) ?? parseBracketForm(line, isKnown)
@@ -100,7 +100,7 @@ function decode(text: string, signs: readonly string[]): string {
   }, text)
 }
 
-/** What a step's lines have come to so far: the log, its annotations and what legacy commands set. */
+/** What a step's lines amount to so far: the log, its annotations and what legacy commands set. */
 export class StepLog {
   /** As GitHub shows them: masked, commands turned into `##[…]` lines. */
   readonly lines: string[] = []
@@ -108,7 +108,7 @@ export class StepLog {
   readonly annotationCounts: Record<AnnotationLevel, number> = { error: 0, warning: 0, notice: 0 }
   readonly outputs = new Map<string, string>()
   readonly state = new Map<string, string>()
-  /** The runner could not obey the step, and fails it for that whatever its exit code. */
+  /** The runner could not execute a command of the step; that fails the step whatever its exit code. */
   commandFailed = false
 
   readonly #masks: SecretMasks
@@ -131,7 +131,7 @@ export class StepLog {
     if (command === undefined) this.write(line)
     else if (this.#resumeToken !== undefined) this.#readWhileStopped(command, line)
     else if (command.name === 'stop-commands') this.#stopCommands(command.data, line)
-    else this.#obey(command, line)
+    else this.#execute(command, line)
   }
 
   /** A line of the runner's own. */
@@ -155,7 +155,7 @@ export class StepLog {
   }
 
   /** An error that the runner reports about the step. */
-  complain(message: string): void {
+  reportError(message: string): void {
     this.annotate({ level: 'error', title: '', message, source: 'runner' })
   }
 
@@ -174,7 +174,7 @@ export class StepLog {
     this.#resumeToken = name
   }
 
-  #obey(command: WorkflowCommand, line: string): void {
+  #execute(command: WorkflowCommand, line: string): void {
     const { name, data } = command
     if (this.#echo && !NEVER_ECHOED.has(name)) this.write(line)
     switch (name) {
@@ -239,8 +239,8 @@ export class StepLog {
   }
 
   #refuse(line: string, why: string): void {
-    this.complain(`Unable to process command '${line}' successfully.`)
-    this.complain(why)
+    this.reportError(`Unable to process command '${line}' successfully.`)
+    this.reportError(why)
     this.commandFailed = true
   }
 }

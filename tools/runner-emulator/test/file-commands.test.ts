@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { parseKeyValueFile, parsePathFile, readSummary, SUMMARY_LIMIT_BYTES } from '../file-commands.ts'
 import { SecretMasks } from '../masks.ts'
 
-function parse(file: string, platform: NodeJS.Platform = 'linux'): { entries: object; problem?: string } {
+function parse(file: string, platform: NodeJS.Platform = 'linux'): { entries: object; problem?: string | undefined } {
   const { entries, ...rest } = parseKeyValueFile(file, platform)
   return { entries: Object.fromEntries(entries), ...rest }
 }

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 export interface ActionFixture {
   /** CommonJS. `put(name, text)` appends to one of the runner's files, `hang()` keeps the process alive. */
   readonly main: string
-  readonly post?: string
-  readonly postIf?: string
+  readonly post?: string | undefined
+  readonly postIf?: string | undefined
   /** The `inputs` of action.yml. */
   readonly inputs?: Readonly<Record<string, object>>
 }
@@ -22,8 +22,8 @@ export function writeAction(root: string, { main, post, postIf, inputs = {} }: A
   const runs = {
     using: 'node24',
     main: 'main.cjs',
-    ...(post !== undefined && { post: 'post.cjs' }),
-    ...(postIf !== undefined && { 'post-if': postIf }),
+    post: post === undefined ? undefined : 'post.cjs',
+    'post-if': postIf,
   }
   // JSON is YAML.
   writeFileSync(join(folder, 'action.yml'), JSON.stringify({ name: 'Fixture', inputs, runs }))
@@ -32,6 +32,6 @@ export function writeAction(root: string, { main, post, postIf, inputs = {} }: A
   return folder
 }
 
-/** Notes each signal and goes on: only SIGKILL ends it. Tells when each came. */
-export const STUBBORN = `for (const name of ['SIGINT', 'SIGTERM']) process.on(name, () => put('OUTPUT', name + '=' + Date.now() + '\\n'))
+/** Logs each signal and goes on: only SIGKILL ends it. */
+export const STUBBORN = `for (const name of ['SIGINT', 'SIGTERM']) process.on(name, () => console.log('got ' + name))
 console.log('ready'); hang()`

@@ -1,13 +1,13 @@
 import { StringDecoder } from 'node:string_decoder'
 
-/** Splits text as the runner splits it: at `\n`, `\r\n` and a lone `\r`. */
+/** Splits text as the runner does: at `\n`, `\r\n` and a lone `\r`. */
 export function splitLines(text: string): string[] {
   const lines = text.split(/\r\n|\n|\r/)
   if (lines.at(-1) === '') lines.pop()
   return lines
 }
 
-/** Turns the chunks of one pipe into lines, whatever falls between two chunks. */
+/** Turns the chunks of one pipe into lines, wherever the chunks begin and end. */
 export class LineSplitter {
   readonly #decoder = new StringDecoder('utf8')
   readonly #onLine: (line: string) => void
@@ -31,7 +31,7 @@ export class LineSplitter {
 
   #split(text: string): void {
     if (text === '') return
-    // A `\r` at a chunk's end has ended its line already; the `\n` that belongs to it must not end another.
+    // A `\r` at the end of a chunk has ended its line already; the `\n` that belongs to it must not end another.
     const fresh = this.#endedWithReturn && text.startsWith('\n') ? text.slice(1) : text
     this.#endedWithReturn = text.endsWith('\r')
     const lines = (this.#rest + fresh).split(/\r\n|\n|\r/)
