@@ -25,7 +25,7 @@ const ROOT = resolve(import.meta.dirname, '..')
  */
 export async function runDemo(options: DemoOptions, { folder, print, style, stop }: DemoWorld): Promise<number> {
   using _ = takeFolder(folder)
-  await using service = await openService(join(folder, 'service.log'))
+  await using service = await openService(folder)
   const [key = ''] = service.keys
   const painter = new LogPainter(style)
   const show = (line: string): void => {
@@ -86,10 +86,17 @@ function isRunning(pid: number): boolean {
   }
 }
 
-async function openService(logFile: string) {
+async function openService(folder: string) {
+  const logFile = join(folder, 'service.log')
   const service = await startLocalService(
-    { projects: { 'web-shop': { folder: 'examples/web-shop' } } },
-    { folder: ROOT, env: process.env, temporaryFolder: tmpdir(), log: (line) => appendFileSync(logFile, `${line}\n`) },
+    { projects: { 'web-shop': { folder: 'examples/web-shop' } }, data: 'none' },
+    {
+      folder: ROOT,
+      env: process.env,
+      dataFolder: join(folder, 'service'),
+      temporaryFolder: tmpdir(),
+      log: (line) => appendFileSync(logFile, `${line}\n`),
+    },
   )
   return { ...service, [Symbol.asyncDispose]: () => service.close() }
 }

@@ -5,13 +5,18 @@ import { findBranch, hasProjectFolder, openRepository, type Repository, readHead
 /** The files that a run tests. */
 export type Checkout =
   /** The project's folder as it stands, uncommitted changes included. */
-  | { readonly kind: 'in-place'; readonly branchName?: string }
+  | {
+      readonly kind: 'in-place'
+      /** The root of the repository; without one, the project's folder. */
+      readonly root: string
+      readonly branchName?: string | undefined
+    }
   /** A work tree for one commit. */
   | {
       readonly kind: 'work-tree'
       readonly repository: Repository
       readonly commit: string
-      readonly branchName?: string
+      readonly branchName?: string | undefined
     }
 
 export type CheckoutChoice =
@@ -30,18 +35,18 @@ export async function chooseCheckout(
 ): Promise<CheckoutChoice> {
   const opened = await openRepository(project.folder, env)
   if (opened.kind === 'none') {
-    if (branch === undefined) return { kind: 'chosen', checkout: { kind: 'in-place' } }
+    if (branch === undefined) return { kind: 'chosen', checkout: { kind: 'in-place', root: project.folder } }
     const error = `Project ${quote(project.id)} has no branch ${quote(branch)}: its folder is in no git repository that git can use (${opened.reason}).`
     return { kind: 'refused', error }
   }
   const { repository } = opened
   if (branch === undefined) {
     const head = await readHead(repository)
-    const branchName = head.branch === undefined ? {} : { branchName: head.branch }
+    const branchName = head.branch
     if (mayChangeFiles && head.commit !== undefined && (await hasProjectFolder(repository, head.commit))) {
-      return { kind: 'chosen', checkout: { kind: 'work-tree', repository, commit: head.commit, ...branchName } }
+      return { kind: 'chosen', checkout: { kind: 'work-tree', repository, commit: head.commit, branchName } }
     }
-    return { kind: 'chosen', checkout: { kind: 'in-place', ...branchName } }
+    return { kind: 'chosen', checkout: { kind: 'in-place', root: repository.root, branchName } }
   }
   const commit = await findBranch(repository, branch)
   if (commit === undefined) {

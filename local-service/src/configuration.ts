@@ -14,6 +14,12 @@ export interface Configuration {
   readonly concurrency: number
   readonly runLimitMs: number
   readonly stopGraceMs: number
+  readonly autofixLimitMs: number
+  /** An absolute folder, or `none` to keep runs in memory only; undefined: the service's default folder. */
+  readonly data: string | undefined
+  /** How many finished runs are kept, and for how long. */
+  readonly keepRuns: number
+  readonly keepMs: number
   readonly projects: ReadonlyMap<string, Project>
   readonly suites: ReadonlyMap<string, Suite>
 }
@@ -31,6 +37,7 @@ export class ConfigurationError extends Error {
 
 /** Node's timers fire at once beyond this. */
 const TIMER_LIMIT_MS = 2 ** 31 - 1
+const LIMIT_MINUTES = numberFrom(0.001, Math.floor(TIMER_LIMIT_MS / 60_000))
 
 const KEYS = v.pipe(
   TEXTS,
@@ -63,8 +70,12 @@ function settingsSchema(baseFolder: string) {
     port: v.optional(wholeNumberFrom(0, 65_535), 0),
     keys: v.optional(KEYS, []),
     concurrency: v.optional(wholeNumberFrom(1, 1000), 2),
-    runLimitMinutes: v.optional(numberFrom(0.001, Math.floor(TIMER_LIMIT_MS / 60_000)), 60),
+    runLimitMinutes: v.optional(LIMIT_MINUTES, 60),
     stopGraceSeconds: v.optional(numberFrom(0, 3600), 5),
+    autofixLimitMinutes: v.optional(LIMIT_MINUTES, 30),
+    data: v.optional(TEXT),
+    keepRuns: v.optional(wholeNumberFrom(1, 1_000_000), 1000),
+    keepDays: v.optional(numberFrom(0.001, 36_500), 30),
     projects: v.optional(
       v.pipe(mapOf(projectSettings(baseFolder)), v.minSize(1, 'is empty: name at least one project, or leave it out.')),
       // Without projects, the folder itself is the only one, under its own name.
@@ -92,6 +103,10 @@ function settingsSchema(baseFolder: string) {
         concurrency: value.concurrency,
         runLimitMs: value.runLimitMinutes * 60_000,
         stopGraceMs: value.stopGraceSeconds * 1000,
+        autofixLimitMs: value.autofixLimitMinutes * 60_000,
+        data: value.data === undefined || value.data === 'none' ? value.data : resolve(baseFolder, value.data),
+        keepRuns: value.keepRuns,
+        keepMs: value.keepDays * 86_400_000,
         projects,
         suites,
       }

@@ -32,8 +32,11 @@ export interface Framework {
   readReport(report: unknown, folder: string): TestCase[] | undefined
 }
 
-/** The command of an npm package as Node would find it from a folder; undefined if it is not installed. */
-export function findInstalledCommand(packageName: string, folder: string): string[] | undefined {
+/**
+ * The command of an npm package as Node would find it from a folder, but not above `root`: there it may belong to somebody
+ * else. Undefined if it is not installed.
+ */
+export function findInstalledCommand(packageName: string, folder: string, root: string): string[] | undefined {
   for (let at = folder; ; at = dirname(at)) {
     const packageFolder = join(at, 'node_modules', packageName)
     const manifestFile = join(packageFolder, 'package.json')
@@ -42,7 +45,7 @@ export function findInstalledCommand(packageName: string, folder: string): strin
       const script: unknown = typeof bin === 'string' ? bin : Object.values(bin ?? {})[0]
       return typeof script === 'string' ? [process.execPath, join(packageFolder, script)] : undefined
     }
-    if (at === dirname(at)) return undefined
+    if (at === root || at === dirname(at)) return undefined
   }
 }
 

@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, realpath, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { type Checkout, chooseCheckout } from './checkout.ts'
 import { readConfiguration, type Settings, type Suite } from './configuration.ts'
 import type { Selection } from './framework.ts'
 import { withoutGitVariables } from './git.ts'
 import { createKeyedMutex } from './keyed-mutex.ts'
 import { listen, readRequest, sendResponse } from './listen.ts'
+import { createPrivateFolder, findSharedFolder } from './private-folder.ts'
 import type { Project } from './project.ts'
 import type { StartParameters } from './request-bodies.ts'
 import {
@@ -31,7 +32,9 @@ export interface World {
   readonly folder: string
   /** What test processes inherit. */
   readonly env: NodeJS.ProcessEnv
-  /** Where the service makes a folder of its own for work trees and reports. */
+  /** The default for the setting `data`. With `none`, a temporary folder is created beside it. */
+  readonly dataFolder: string
+  /** For the temporary files of tests. */
   readonly temporaryFolder: string
   readonly log: (line: string) => void
 }
@@ -60,7 +63,12 @@ export async function startLocalService(settings: Settings, world: World): Promi
     runLimitMs,
     log: (run, text) => log(`run ${run.runId} ${text}`),
   })
-  const runsFolder = await realpath(await mkdtemp(join(world.temporaryFolder, 'local-service-')))
+  createPrivateFolder(dirname(world.dataFolder))
+  const runsFolder = await realpath(await mkdtemp(`${world.dataFolder}-`))
+  const sharedFolder = findSharedFolder(runsFolder)
+  if (sharedFolder !== undefined) {
+    log(`warning: other users can write to ${sharedFolder}: tests may load packages that somebody else put there`)
+  }
 
   async function start(
     project: Project,
@@ -82,8 +90,8 @@ export async function startLocalService(settings: Settings, world: World): Promi
     const { checkout } = chosen
     const run = queueRun({
       projectId: project.id,
-      ...(suite === undefined ? {} : { testSuiteId: suite.id }),
-      ...(checkout.branchName === undefined ? {} : { branchName: checkout.branchName }),
+      testSuiteId: suite?.id,
+      branchName: checkout.branchName,
     })
     const task = createRunTask({
       runId: run.runId,

@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { dirname, resolve } from 'node:path'
+import { homedir, tmpdir } from 'node:os'
+import { basename, dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { ConfigurationError } from './configuration.ts'
 import { type LocalService, startLocalService } from './local-service.ts'
@@ -13,6 +14,7 @@ Serves a Vitest or Playwright Test project on this machine: the folder, or the o
   --port NUMBER      the port; default: any free one
   --key KEY          an API key, may be given several times; default: LOCAL_SERVICE_KEY, or a new one
   --framework NAME   vitest or playwright, where the folder could be either
+  --data FOLDER      where runs are kept; none: in memory only; default: a folder of your state
   --json             print address, key and projects as one line of JSON
   --help`
 
@@ -23,6 +25,8 @@ interface Invocation {
   readonly settings: object
   readonly folder: string
   readonly json: boolean
+  /** The configuration file or the folder that is served: each has its own data. */
+  readonly served: string
 }
 
 function isNpmScript(env: NodeJS.ProcessEnv): boolean {
@@ -54,23 +58,29 @@ async function readInvocation(args: string[], env: NodeJS.ProcessEnv): Promise<I
   if (values.port !== undefined) given.port = /^\d+$/.test(values.port) ? Number(values.port) : values.port
   const keys = values.key ?? (env.LOCAL_SERVICE_KEY ? [env.LOCAL_SERVICE_KEY] : undefined)
   if (keys !== undefined) given.keys = keys
+  if (values.data !== undefined) given.data = values.data === 'none' ? 'none' : resolve(here, values.data)
 
   if (values.config !== undefined) {
     if (folder !== undefined || values.framework !== undefined) {
       throw new UsageError('With --config, folder and framework belong into the file.')
     }
     const file = resolve(here, values.config)
-    return { settings: { ...(await readSettings(file)), ...given }, folder: dirname(file), json: values.json }
+    return {
+      settings: { ...(await readSettings(file)), ...given },
+      folder: dirname(file),
+      json: values.json,
+      served: file,
+    }
   }
   if (folder === undefined && values.framework === undefined)
-    return { settings: given, folder: here, json: values.json }
+    return { settings: given, folder: here, json: values.json, served: here }
   const projectFolder = resolve(here, folder ?? '.')
   const project = {
     folder: projectFolder,
     ...(values.framework === undefined ? {} : { framework: values.framework }),
   }
   const id = projectFolder.split('/').at(-1) || 'project'
-  return { settings: { ...given, projects: { [id]: project } }, folder: here, json: values.json }
+  return { settings: { ...given, projects: { [id]: project } }, folder: here, json: values.json, served: projectFolder }
 }
 
 function parseArguments(args: string[]) {
@@ -83,6 +93,7 @@ function parseArguments(args: string[]) {
         port: { type: 'string' },
         key: { type: 'string', multiple: true },
         framework: { type: 'string' },
+        data: { type: 'string' },
         json: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
       },
@@ -121,6 +132,13 @@ function announce({ url, keys, projects }: LocalService, json: boolean): void {
   for (const { id, framework, folder } of projects) console.log(`Project: ${id} (${framework}, ${folder})`)
 }
 
+/** Below the user's own state, so that nobody else can put packages where the tests of a work tree would find them. */
+function defaultDataFolder(served: string, env: NodeJS.ProcessEnv): string {
+  const state = env.XDG_STATE_HOME?.startsWith('/') ? env.XDG_STATE_HOME : join(homedir(), '.local/state')
+  const digest = createHash('sha256').update(served).digest('hex').slice(0, 8)
+  return join(state, 'test-run-service', `${basename(served)}-${digest}`)
+}
+
 async function main(): Promise<void> {
   const stop = Promise.withResolvers<void>()
   // Before anything is started, so that nothing can be left behind.
@@ -137,6 +155,7 @@ async function main(): Promise<void> {
   const service = await startLocalService(invocation.settings, {
     folder: invocation.folder,
     env,
+    dataFolder: defaultDataFolder(invocation.served, env),
     temporaryFolder: tmpdir(),
     log: (line) => console.error(line),
   })

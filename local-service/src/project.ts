@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import * as v from 'valibot'
 import { type Framework, isObject } from './framework.ts'
 import { playwright } from './playwright-framework.ts'
-import { COMMAND, settingsObject, TEXT } from './settings.ts'
+import { COMMAND, settingsObject, TEXT, TEXTS } from './settings.ts'
 import { quote } from './text.ts'
 import { mapOf, mustBe, mustBeShown, pathTo, variables } from './validation.ts'
 import { vitest } from './vitest-framework.ts'
@@ -18,10 +18,23 @@ export interface Project {
   readonly setup?: readonly string[] | undefined
   /** Run after failing tests if a client asks for auto-fix. */
   readonly autofix?: readonly string[] | undefined
+  /** The executable of the Node that runs the tests. */
+  readonly node?: string | undefined
+  /** The tests run in containers of this image. */
+  readonly container?: ContainerSettings | undefined
   readonly defaultBranch?: string | undefined
   readonly defaultEnvironment?: string | undefined
   readonly environments: ReadonlyMap<string, Readonly<Record<string, string>>>
 }
+
+export interface ContainerSettings {
+  readonly image: string
+  readonly engine?: EngineName | undefined
+  /** Further options of `docker run` or `podman run`. */
+  readonly options: readonly string[]
+}
+
+export type EngineName = 'docker' | 'podman'
 
 const FRAMEWORKS: readonly Framework[] = [vitest, playwright]
 
@@ -32,6 +45,17 @@ const PROJECT = settingsObject(
     command: v.optional(COMMAND),
     setup: v.optional(COMMAND),
     autofix: v.optional(COMMAND),
+    node: v.optional(TEXT),
+    container: v.optional(
+      settingsObject({
+        image: v.pipe(
+          TEXT,
+          v.check((image) => !image.startsWith('-'), 'must not start with "-".'),
+        ),
+        engine: v.optional(v.picklist(['docker', 'podman'], mustBeShown('"docker" or "podman"'))),
+        options: v.optional(TEXTS, []),
+      }),
+    ),
     defaultBranch: v.optional(TEXT),
     defaultEnvironment: v.optional(TEXT),
     environments: v.optional(mapOf(variables(v.string(mustBe('a string')))), {}),
@@ -56,13 +80,17 @@ export function projectSettings(baseFolder: string) {
       if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
         return refuse('folder', `is ${quote(settings.folder)}, but there is no folder ${quote(folder)}.`)
       }
+      const node = settings.node === undefined ? undefined : resolve(baseFolder, settings.node)
+      if (node !== undefined && !statSync(node, { throwIfNoEntry: false })?.isFile()) {
+        return refuse('node', `is ${quote(settings.node)}, but there is no file ${quote(node)}. Name the executable.`)
+      }
       const candidates = frameworksOf(folder, settings.framework)
       const [framework] = candidates
       if (framework === undefined || candidates.length > 1) {
         return refuse('framework', framework === undefined ? usesNone(folder) : usesBoth(folder))
       }
       // The real path: test frameworks report files by it.
-      return { ...settings, folder: realpathSync(folder), framework }
+      return { ...settings, folder: realpathSync(folder), framework, node }
     }),
   )
 }

@@ -29,6 +29,14 @@ export interface TestRun {
   readonly runExclusive: RunExclusive
 }
 
+/** The files that a run tests, when they are ready. */
+interface SourceTree {
+  /** The project's folder. */
+  readonly folder: string
+  /** The folder of the repository or work tree that it is in. */
+  readonly root: string
+}
+
 const BAD_STATUSES: ReadonlySet<string> = new Set(['FAILED', 'TIMEDOUT', 'INTERRUPTED'])
 
 /** One run: prepare a folder, run the tests, read their report, try to fix what failed, clean up. */
@@ -38,13 +46,15 @@ export function createRunTask(run: TestRun): RunTask {
     await mkdir(run.runFolder, { recursive: true })
     const workTree = join(run.runFolder, 'tree')
     try {
-      const folder =
-        checkout.kind === 'in-place' ? project.folder : await prepareWorkTree(run, checkout, workTree, stop)
-      if (folder === undefined) return { status: 'INTERRUPTED', testCases: [] }
-      const outcome = await runTests(run, folder, stop)
+      const source =
+        checkout.kind === 'in-place'
+          ? { folder: project.folder, root: checkout.root }
+          : await prepareWorkTree(run, checkout, workTree, stop)
+      if (source === undefined) return { status: 'INTERRUPTED', testCases: [] }
+      const outcome = await runTests(run, source, stop)
       if (run.autofix && outcome.status === 'FAILED' && failuresIn(outcome) > 0) {
         finishEarly(outcome)
-        await fix(run, workTree, folder, outcome, stop)
+        await fix(run, source, outcome, stop)
       }
       return outcome
     } finally {
@@ -70,23 +80,24 @@ async function prepareWorkTree(
   { repository, commit }: Checkout & { kind: 'work-tree' },
   workTree: string,
   stop: AbortSignal,
-): Promise<string | undefined> {
+): Promise<SourceTree | undefined> {
   const { setup } = run.project
-  const folder = await run.runExclusive(repository.root, () => addWorkTree(repository, commit, workTree))
+  const root = workTree
+  const folder = await run.runExclusive(repository.root, () => addWorkTree(repository, commit, root))
   // A setup installs its own packages: through a link it would change those of the repository's folder.
   if (setup === undefined) {
-    await linkPackages(repository, workTree)
-    return folder
+    await linkPackages(repository, root)
+    return { folder, root }
   }
   const end = await runCommand({ ...commandIn(run, folder), argv: setup }, stop)
-  if (end.kind === 'exited' && end.code === 0) return folder
+  if (end.kind === 'exited' && end.code === 0) return { folder, root }
   run.log(`setup ${describeEnd(end)}${quoteOutput(end)}`)
   return undefined
 }
 
-async function runTests(run: TestRun, folder: string, stop: AbortSignal): Promise<RunOutcome> {
+async function runTests(run: TestRun, { folder, root }: SourceTree, stop: AbortSignal): Promise<RunOutcome> {
   const { framework } = run.project
-  const command = run.project.command ?? findInstalledCommand(framework.packageName, folder)
+  const command = run.project.command ?? findInstalledCommand(framework.packageName, folder, root)
   if (command === undefined) {
     run.log(
       `${framework.packageName} is not installed in ${run.project.folder}. Install it, or set "setup" or "command".`,
@@ -122,13 +133,7 @@ function toOutcome(end: CommandEnd, testCases: readonly TestCase[] | undefined):
   return { status: passed ? 'PASSED' : 'FAILED', testCases }
 }
 
-async function fix(
-  run: TestRun,
-  workTree: string,
-  folder: string,
-  before: RunOutcome,
-  stopAsked: AbortSignal,
-): Promise<void> {
+async function fix(run: TestRun, source: SourceTree, before: RunOutcome, stopAsked: AbortSignal): Promise<void> {
   const { checkout } = run
   const { autofix } = run.project
   if (autofix === undefined) {
@@ -141,9 +146,9 @@ async function fix(
   }
   // The run has finished for its clients, and its limit with it.
   const stop = AbortSignal.any([stopAsked, AbortSignal.timeout(run.runLimitMs)])
-  const tree = { repository: checkout.repository, workTree, runFolder: run.runFolder, runId: run.runId }
+  const tree = { repository: checkout.repository, workTree: source.root, runFolder: run.runFolder, runId: run.runId }
   const snapshot = await takeSnapshot(tree)
-  const end = await runCommand({ ...commandIn(run, folder), argv: autofix }, stop)
+  const end = await runCommand({ ...commandIn(run, source.folder), argv: autofix }, stop)
   const wentWell = end.kind === 'exited' && end.code === 0
   run.log(`auto-fix: ${autofix.join(' ')} ${describeEnd(end)}${wentWell ? '' : quoteOutput(end)}`)
   // Half of the changes are no fix. A command that exits with an error may still have fixed something.
@@ -154,7 +159,7 @@ async function fix(
     return
   }
   run.log(`auto-fix: the changes are on branch ${branch}`)
-  const after = await runTests(run, folder, stop)
+  const after = await runTests(run, source, stop)
   run.log(
     `auto-fix: ${count(failuresIn(before), 'test case')} failed before, ${failuresIn(after)} after (${after.status})`,
   )

@@ -27,9 +27,9 @@ export interface Run {
   readonly runId: string
   readonly projectId: string
   /** Set for a run of the test-suite workflow. */
-  readonly testSuiteId?: string
+  readonly testSuiteId?: string | undefined
   /** Absent if the project's folder is on no branch. */
-  readonly branchName?: string
+  readonly branchName?: string | undefined
   readonly phase: Phase
 }
 

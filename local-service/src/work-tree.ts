@@ -40,13 +40,15 @@ export async function findBranch(repository: Repository, branch: string): Promis
 }
 
 /** What is checked out in the project's folder: absent on a detached head, or before the first commit. */
-export async function readHead(repository: Repository): Promise<{ branch?: string; commit?: string }> {
+export async function readHead(
+  repository: Repository,
+): Promise<{ branch: string | undefined; commit: string | undefined }> {
   const options = { folder: repository.root, env: repository.env }
   const branch = await tryGit(['symbolic-ref', '--quiet', '--short', 'HEAD'], options)
   const commit = await tryGit(['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'], options)
   return {
-    ...(branch.kind === 'ok' ? { branch: branch.output } : {}),
-    ...(commit.kind === 'ok' ? { commit: commit.output } : {}),
+    branch: branch.kind === 'ok' ? branch.output : undefined,
+    commit: commit.kind === 'ok' ? commit.output : undefined,
   }
 }
 

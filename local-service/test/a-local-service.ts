@@ -68,8 +68,15 @@ export type StartedService = LocalService & ReturnType<typeof clientOf> & { read
 export async function startService(settings: Settings, world: Partial<World> = {}): Promise<StartedService> {
   const log: string[] = []
   const service = await startLocalService(
-    { keys: [KEY], stopGraceSeconds: 0.4, ...settings },
-    { folder: WEB_SHOP, env: PLAIN_ENV, temporaryFolder: tmpdir(), log: (line) => log.push(line), ...world },
+    { keys: [KEY], stopGraceSeconds: 0.4, data: 'none', ...settings },
+    {
+      folder: WEB_SHOP,
+      env: PLAIN_ENV,
+      dataFolder: join(tmpdir(), 'local-service-data'),
+      temporaryFolder: tmpdir(),
+      log: (line) => log.push(line),
+      ...world,
+    },
   )
   onTestFinished(() => service.close())
   return { ...service, ...clientOf(service.url, KEY, service.projects[0]?.id), log }

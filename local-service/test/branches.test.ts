@@ -39,7 +39,10 @@ async function startListing(repository: GitRepository, settings: object = {}, pr
     command: LISTING_RUNNER,
     ...projectSettings,
   } as const
-  const service = await startService({ projects: { listing: project }, ...settings }, { temporaryFolder: home })
+  const service = await startService(
+    { projects: { listing: project }, ...settings },
+    { dataFolder: join(home, 'data') },
+  )
   return { service, home }
 }
 

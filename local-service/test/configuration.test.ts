@@ -64,6 +64,11 @@ describe('a configuration', () => {
     expect(projects.get('shop')?.folder).toBe(WEB_SHOP)
   })
 
+  it('keeps runs in a folder that starts where the file lies, or in memory', () => {
+    expect(readConfiguration({ data: 'kept' }, WEB_SHOP).data).toBe(join(WEB_SHOP, 'kept'))
+    expect(readConfiguration({ data: 'none' }, WEB_SHOP).data).toBe('none')
+  })
+
   it.each([
     [[], 'The configuration must be an object, got an array.'],
     [{ prot: 1 }, 'The configuration: "prot" is not a setting. The settings are port, keys, '],
@@ -100,6 +105,14 @@ describe('a configuration', () => {
       { projects: { shop: { folder: '.', environments: { a: { 'B=C': '1' } } } } },
       'Project "shop": "environments.a" has "B=C", which cannot be the name of an environment variable.',
     ],
+    [{ projects: { shop: { folder: '.', container: {} } } }, 'Project "shop": "container.image" is missing.'],
+    [{ projects: { shop: { folder: '.', container: { image: '-v' } } } }, '"container.image" must not start with "-".'],
+    [
+      { projects: { shop: { folder: '.', container: { image: 'node', engine: 'lxc' } } } },
+      'Project "shop": "container.engine" must be "docker" or "podman", got "lxc".',
+    ],
+    [{ projects: { shop: { folder: '.', node: 'nowhere' } } }, 'Project "shop": "node" is "nowhere", but there is no'],
+    [{ keepRuns: 0 }, '"keepRuns" must be a whole number from 1 to 1000000, got 0.'],
     [{ projects: { shop: [] } }, 'Project "shop" must be an object, got an array.'],
     [{ projects: { shop: { folder: '' } } }, 'Project "shop": "folder" must not be empty.'],
     [{ suites: { s: {} } }, 'Suite "s": "project" is missing.'],

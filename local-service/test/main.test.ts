@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { readdir, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import {
@@ -25,7 +27,8 @@ interface StartedMain {
 
 function startMain(args: readonly string[], env: NodeJS.ProcessEnv = {}, cwd = WEB_SHOP): StartedMain {
   const main = join(REPOSITORY, 'local-service/src/main.ts')
-  const child = spawn(process.execPath, [main, ...args], { cwd, env: { ...PLAIN_ENV, ...env } })
+  const state = mkdtempSync(join(tmpdir(), 'local-service-state-'))
+  const child = spawn(process.execPath, [main, ...args], { cwd, env: { ...PLAIN_ENV, XDG_STATE_HOME: state, ...env } })
   let [output, errors] = ['', '']
   child.stdout.setEncoding('utf8').on('data', (text) => {
     output += text
@@ -39,6 +42,7 @@ function startMain(args: readonly string[], env: NodeJS.ProcessEnv = {}, cwd = W
   onTestFinished(async () => {
     child.kill('SIGTERM')
     await exit
+    rmSync(state, { recursive: true, force: true })
   })
   return { child, output: () => output, errors: () => errors, exit }
 }
@@ -105,7 +109,12 @@ describe('the command', () => {
 
   it('stops when npm, and so the shell around it, was stopped alone', async () => {
     const main = join(REPOSITORY, 'local-service/src/main.ts')
-    const env = { ...PLAIN_ENV, npm_lifecycle_event: 'service', INIT_CWD: WEB_SHOP }
+    const env = {
+      ...PLAIN_ENV,
+      XDG_STATE_HOME: await temporaryFolder(),
+      npm_lifecycle_event: 'service',
+      INIT_CWD: WEB_SHOP,
+    }
     const shell = spawn('sh', ['-c', `"${process.execPath}" "${main}" --json; true`], { env })
     let output = ''
     shell.stdout.setEncoding('utf8').on('data', (text) => {
@@ -160,7 +169,7 @@ describe('the command', () => {
     const { port } = server.address() as { port: number }
     const main = startMain(['--port', String(port)])
     expect(await main.exit).toBe(1)
-    expect(main.errors()).toMatch(/^listen EADDRINUSE: .*\. Choose another --port, or leave it out/)
+    expect(main.errors()).toMatch(/^listen EADDRINUSE: .*\. Choose another --port, or leave it out/m)
   })
 
   it('explains itself', async () => {

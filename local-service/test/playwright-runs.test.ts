@@ -129,7 +129,7 @@ describe('a run of a Playwright Test project', () => {
     const work = createRunTask({
       runId: 'a-run',
       project,
-      checkout: { kind: 'in-place' },
+      checkout: { kind: 'in-place', root: folder },
       selection: { frameworkProjects: [], files: [] },
       env: { ...PLAIN_ENV, PORT: String(await freePort()) },
       autofix: false,

@@ -69,7 +69,7 @@ describe('stopping a run', () => {
   it('leaves neither process, nor port, nor folder when the service closes', async () => {
     const journal = join(await temporaryFolder(), 'journal')
     const home = await temporaryFolder()
-    const service = await startPuppetService({}, { temporaryFolder: home })
+    const service = await startPuppetService({}, { dataFolder: join(home, 'data') })
     await service.startRun(puppet({ hangs: true, ignores: STUBBORN, leaves: 'in its group', journal }))
     const pids = await pidsNotedIn(journal, 2)
     expect(await readdir(home)).toHaveLength(1)

@@ -1,0 +1,66 @@
+import { chmod, mkdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { createPrivateFolder, findSharedFolder } from '../src/private-folder.ts'
+import { aRepository, type GitRepository } from './a-git-repository.ts'
+import { startService, temporaryFolder, writeFiles } from './a-local-service.ts'
+
+/** A package `vitest` whose command leaves a file behind. */
+const planted = (trace: string) => ({
+  'node_modules/vitest/package.json': '{"bin":"planted.cjs"}',
+  'node_modules/vitest/planted.cjs': `require('node:fs').writeFileSync(${JSON.stringify(trace)}, '')`,
+})
+
+describe('packages above the tested tree', () => {
+  async function startBelowPlantedPackage(createProject: (folder: string) => Promise<string>) {
+    const above = await temporaryFolder()
+    await writeFiles(above, planted(join(above, 'was-executed')))
+    const folder = await createProject(join(above, 'project'))
+    const projects = { shop: { folder, framework: 'vitest' } } as const
+    return startService({ projects }, { dataFolder: join(above, 'data/shop') })
+  }
+
+  async function expectNotExecuted(service: Awaited<ReturnType<typeof startBelowPlantedPackage>>, body: object) {
+    const run = await service.waitFor(await service.startRun(body))
+    expect(run).toMatchObject({ status: 'INTERRUPTED', results: { testCases: [] } })
+    expect(service.log.join('\n')).toContain('vitest is not installed in')
+    expect(service.log.join('\n')).not.toContain('exited')
+  }
+
+  it('are not executed for a plain folder', async () => {
+    const service = await startBelowPlantedPackage(async (folder) => {
+      await mkdir(folder)
+      return folder
+    })
+    await expectNotExecuted(service, {})
+  })
+
+  it('are not executed for a repository, nor for a work tree, whose data folder is below them too', async () => {
+    const repository: GitRepository = await aRepository({ 'packages/shop/a.txt': '' })
+    const service = await startBelowPlantedPackage(async (folder) => {
+      await repository.git('clone', '--quiet', repository.folder, folder)
+      return join(folder, 'packages/shop')
+    })
+    await expectNotExecuted(service, {})
+    await expectNotExecuted(service, { branch: 'main' })
+  })
+})
+
+describe("the service's folder", () => {
+  it('can be entered by its user only', async () => {
+    const folder = createPrivateFolder(join(await temporaryFolder(), 'a/b'))
+    expect((await stat(folder)).mode & 0o777).toBe(0o700)
+  })
+
+  it('is reported in the log if other users can write to a folder above it', async () => {
+    const above = await temporaryFolder()
+    await chmod(above, 0o777)
+    expect(findSharedFolder(createPrivateFolder(join(above, 'data')))).toBe(above)
+    const service = await startService({}, { dataFolder: join(above, 'data') })
+    expect(service.log.join('\n')).toContain(`warning: other users can write to ${above}: tests may load packages`)
+  })
+
+  it('is fine below folders of the user and of root', () => {
+    expect(findSharedFolder('/')).toBeUndefined()
+  })
+})
