@@ -1,22 +1,25 @@
 import { cancelRun } from './action/cancel-run.ts'
-import { systemClock } from './clock.ts'
+import type { World } from './action/world.ts'
+import { eventLoopTurn, systemClock } from './clock.ts'
 import { readEvent } from './github/event.ts'
 import { readServiceInputs } from './github/inputs.ts'
 import { runnerOutput } from './github/outputs.ts'
 import { readProxies } from './github/proxies.ts'
-import { failureSentence } from './report/failure-sentence.ts'
+import { failureSentence } from './report/failure-text.ts'
 import { type LogLine, logLine } from './report/safe-text.ts'
 import { openService } from './service/open-service.ts'
 import { setV8Flags } from './v8-flags.ts'
 
 /** Post has minutes where main had seconds, but the job waits for it. */
 const CANCEL_LIMIT_MS = 60_000
+/** Main may have started the run a moment before it was killed. */
+const NOT_FOUND_GRACE_MS = 15_000
 
 /**
- * Cancels the run that main left going, because it was killed or could not reach the service. Warns where that cannot
+ * Cancels the run that main left unfinished, because it was killed or could not reach the service. Warns if that cannot
  * be done, and never throws for it: the job's result is not post's to change.
  *
- * @param savedRun the run's id as JSON; absent where main was killed with the start in flight
+ * @param savedRun the run's id as JSON; absent if main was killed with the start in flight
  */
 export async function cancelLeftoverRun(
   env: NodeJS.ProcessEnv,
@@ -24,30 +27,45 @@ export async function cancelLeftoverRun(
   abort: AbortSignal,
 ): Promise<void> {
   const { log } = runnerOutput(env)
-  const runId = idOf(savedRun)
+  const open = async () => {
+    const isCheckDisabled = env.NODE_TLS_REJECT_UNAUTHORIZED === '0'
+    const address = { ...readServiceInputs(env, readEvent(env)), proxies: readProxies(env), isCheckDisabled }
+    const service = await openService(address, systemClock)
+    // One turn later the first request is under way.
+    void eventLoopTurn().then(setV8Flags)
+    return service
+  }
+  await cancelSavedRun(savedRun, open, { log, clock: systemClock, random: Math.random, abort })
+}
+
+/** What post does, with its effects as arguments. */
+export async function cancelSavedRun(
+  savedRun: string | undefined,
+  open: () => Promise<World['service']>,
+  world: Pick<World, 'log' | 'clock' | 'random' | 'abort'>,
+): Promise<void> {
+  const { log, clock } = world
+  const runId = parseRunId(savedRun)
   if (runId === undefined) {
     log.warning(
-      logLine`The step ended while a run was being started, before its id was known. A run may have been started; it cannot be looked up from here, so look at the service and cancel it there.`,
+      logLine`The step ended while a run was being started, before its id was known. A run may have been started; it cannot be looked up from here, so check the service and cancel it there.`,
     )
     return
   }
   const warn = (reason: LogLine) =>
-    log.warning(logLine`Run ${runId} may still be going: ${reason} Cancel it at the service if it should not go on.`)
+    log.warning(logLine`Run ${runId} may still be running: ${reason} Cancel it at the service if it should not go on.`)
   try {
-    const inputs = readServiceInputs(env, readEvent(env))
-    const service = await openService({ ...inputs, proxies: readProxies(env) }, systemClock)
-    if (service.cancel !== undefined) log.info(logLine`Run ${runId} was left going. Cancelling it at the service.`)
-    const options = { clock: systemClock, random: Math.random, abort, limitMs: CANCEL_LIMIT_MS }
-    const cancelling = cancelRun(service, runId, options)
-    setV8Flags()
-    const end = await cancelling
+    const service = await open()
+    if (service.cancel !== undefined) log.info(logLine`Run ${runId} is still running. Cancelling it.`)
+    const notFoundGraceUntilMs = clock.now() + NOT_FOUND_GRACE_MS
+    const end = await cancelRun(service, runId, { ...world, limitMs: CANCEL_LIMIT_MS, notFoundGraceUntilMs })
     switch (end.kind) {
       case 'cancelled':
         return log.info(logLine`Run ${runId} was cancelled.`)
       case 'already-finished':
-        return log.info(
-          logLine`Run ${runId} was over already: ${end.run?.rawStatus ?? 'the service does not know it any more'}.`,
-        )
+        return log.info(logLine`Run ${runId} had already finished as ${end.run.rawStatus}.`)
+      case 'gone':
+        return log.info(logLine`Run ${runId} does not exist at the service any more.`)
       case 'failed':
         return warn(
           end.failure === undefined ? logLine`the service did not cancel it.` : failureSentence(end.failure, 'cancel'),
@@ -61,7 +79,7 @@ export async function cancelLeftoverRun(
   }
 }
 
-function idOf(savedRun: string | undefined): string | undefined {
+function parseRunId(savedRun: string | undefined): string | undefined {
   try {
     const id: unknown = JSON.parse(savedRun ?? '')
     return typeof id === 'string' && id !== '' ? id : undefined

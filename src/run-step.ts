@@ -1,25 +1,28 @@
 import { runAction } from './action/run-action.ts'
 import type { Log, World } from './action/world.ts'
 import { eventLoopTurn, systemClock } from './clock.ts'
-import { jobUrl, readEvent } from './github/event.ts'
+import { type EventPayload, jobUrl, readEvent } from './github/event.ts'
 import { type CommentSettings, type Inputs, InvalidInputsError, readInputs } from './github/inputs.ts'
 import { type RunnerOutput, runnerOutput } from './github/outputs.ts'
 import { readProxies } from './github/proxies.ts'
 import { defaultReportFolder, writeReportFiles } from './github/report-files.ts'
 import { runnerState, StateNotSaved } from './github/state.ts'
-import type { StepResult } from './outcome/step-result.ts'
-import { type CommentOptions, commentBody } from './report/comment-body.ts'
+import type { StepOutcome } from './outcome/step-outcome.ts'
+import { commentBody } from './report/comment-body.ts'
 import { logLine, render } from './report/safe-text.ts'
-import { wrongInputsSummary } from './report/wrong-inputs.ts'
+import { invalidInputsSummary } from './report/wrong-inputs.ts'
 import { openService } from './service/open-service.ts'
 import { setV8Flags } from './v8-flags.ts'
 
-/** The step of main: builds the real world and runs the tests in it. Tells whether the step succeeds. */
+/** The step of main: builds the real world and runs the action in it. Returns whether the step succeeds. */
 export async function runStep(env: NodeJS.ProcessEnv, abort: AbortSignal): Promise<boolean> {
   const output = runnerOutput(env)
   try {
-    const inputs = readInputs(env, readEvent(env))
-    const world = await realWorld(inputs, env, abort, output)
+    const url = jobUrl(env)
+    if (url !== undefined) output.setOutput('job-url', url)
+    const event = readEvent(env)
+    const inputs = readInputs(env, event)
+    const world = await realWorld(inputs, event, env, abort, output)
     for (const name of inputs.ignored) {
       output.log.warning(logLine`Input ${name} has no effect with run-id: the run was started without this step.`)
     }
@@ -30,33 +33,34 @@ export async function runStep(env: NodeJS.ProcessEnv, abort: AbortSignal): Promi
     return (await running).success
   } catch (error) {
     output.setOutput('conclusion', 'error')
-    if (error instanceof InvalidInputsError) return tellWrongInputs(error, env, output)
-    if (error instanceof StateNotSaved) return tellNothingStarted(error, output)
+    if (error instanceof InvalidInputsError) return reportInvalidInputs(error, env, output)
+    if (error instanceof StateNotSaved) return reportNothingStarted(error, output)
     throw error
   }
 }
 
-function tellWrongInputs({ sentences }: InvalidInputsError, env: NodeJS.ProcessEnv, output: RunnerOutput): false {
-  for (const message of sentences) output.annotate({ level: 'error', title: 'Wrong input', message })
-  if (env.INPUT_SUMMARY !== 'never') output.writeSummary(() => wrongInputsSummary(sentences))
+function reportInvalidInputs({ messages }: InvalidInputsError, env: NodeJS.ProcessEnv, output: RunnerOutput): false {
+  for (const message of messages) output.annotate({ level: 'error', title: 'Invalid input', message })
+  if (env.INPUT_SUMMARY !== 'never') output.writeSummary(() => invalidInputsSummary(messages))
   return false
 }
 
-function tellNothingStarted({ message: reason }: StateNotSaved, output: RunnerOutput): false {
-  const message = logLine`The runner's files cannot be written, so no run was started: if this step were killed, nothing would cancel it. Free some space on the runner, or look at its temporary folder. ${reason}`
+function reportNothingStarted({ message: reason }: StateNotSaved, output: RunnerOutput): false {
+  const message = logLine`Cannot write the runner's command files, so no run was started: if this step were killed, nothing would cancel it. Free some space on the runner, or check its temporary folder. ${reason}`
   output.annotate({ level: 'error', title: 'Run not started', message })
   return false
 }
 
 async function realWorld(
   inputs: Inputs,
+  event: EventPayload,
   env: NodeJS.ProcessEnv,
   abort: AbortSignal,
   output: RunnerOutput,
 ): Promise<World> {
-  const { baseUrl, request, reportDir } = inputs
-  const { target, reports } = request
-  const address = { baseUrl, apiKey: reports.apiKey, target, proxies: readProxies(env) }
+  const { baseUrl, apiKey, request, reportDir } = inputs
+  const isCheckDisabled = env.NODE_TLS_REJECT_UNAUTHORIZED === '0'
+  const address = { baseUrl, apiKey, target: request.target, proxies: readProxies(env), isCheckDisabled }
   return {
     ...output,
     clock: systemClock,
@@ -66,15 +70,16 @@ async function realWorld(
     service: await openService(address, systemClock),
     writeReportFiles: (files, runId) =>
       writeReportFiles(files, reportDir ?? defaultReportFolder(env, runId), env, output.log),
-    comment: (result, options) => comment(result, options, inputs.comment, env, abort, output.log),
+    comment: (outcome, options) => comment(outcome, options, inputs.comment, event, env, abort, output.log),
   }
 }
 
-/** The comment on the pull request, loaded only where one is wanted: GitHub's client is half of what there is to load. */
+/** The comment on the pull request, loaded only if one is wanted: GitHub's client is half of what there is to load. */
 async function comment(
-  result: StepResult,
-  options: Pick<CommentOptions, 'redact' | 'hasSummary'>,
+  outcome: StepOutcome,
+  { hasSummary }: { readonly hasSummary: boolean },
   { when, key, matrix, token }: CommentSettings,
+  _event: EventPayload,
   env: NodeJS.ProcessEnv,
   signal: AbortSignal,
   log: Log,
@@ -82,12 +87,10 @@ async function comment(
   if (when === 'never') return undefined
   const { keepCommentUpToDate } = await import('./github/pull-request-comment.ts')
   const { commentRemark, commentWarning } = await import('./github/comment-warning.ts')
-  const url = jobUrl(env)
-  const job = url === undefined ? {} : { job: { url, name: env.GITHUB_JOB ?? '' } }
-  const outcome = await keepCommentUpToDate({
+  const result = await keepCommentUpToDate({
     when,
-    success: result.verdict.success,
-    body: (marker) => render(commentBody(result, { ...options, marker, matrix, key, ...job })),
+    success: outcome.success,
+    body: (marker) => render(commentBody(outcome, { marker, hasSummary, key, matrix })),
     token,
     key,
     matrix,
@@ -96,9 +99,9 @@ async function comment(
     clock: systemClock,
     random: Math.random,
   })
-  const warning = commentWarning(outcome)
+  const warning = commentWarning(result)
   if (warning !== undefined) log.warning(warning)
-  const remark = commentRemark(outcome)
+  const remark = commentRemark(result)
   if (remark !== undefined) log.info(remark)
-  return 'url' in outcome ? outcome.url : undefined
+  return 'url' in result ? result.url : undefined
 }

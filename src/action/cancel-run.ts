@@ -1,50 +1,43 @@
 import type { Clock } from '../clock.ts'
 import { type Failure, isNotFound, ServiceError } from '../outcome/failure.ts'
 import { isTerminal, type Run } from '../outcome/run.ts'
-import type { Cancellation } from '../outcome/verdict.ts'
+import type { Cancellation } from '../outcome/step-outcome.ts'
 import type { RequestOptions } from '../service/http.ts'
 import { backoffMs, isTransient, mayHaveStarted as mayHaveBeenTaken } from '../service/retry.ts'
 import { isUsableRunId, type TestService } from '../service/test-service.ts'
 import { cancelReason } from './abort.ts'
-import { isWithinNotFoundGrace } from './not-found-grace.ts'
 
 export interface CancelOptions {
   readonly clock: Clock
   readonly random: () => number
   /** How long to try, unless the signal comes. */
   readonly limitMs: number
-  /** Aborts, with a `StepCancelled`, when the runner tells the step to end: what is left of the time is its then. */
+  /** Aborts, with a `StepCancelled`, when the runner tells the step to end: its deadline then replaces the limit. */
   readonly abort: AbortSignal
-  /** When the run was started; absent where that is not known and may have been just now, as in post. */
-  readonly startedAtMs?: number
-  /** Called with what each look at the run brings. */
-  readonly onRun?: (run: Run) => void
+  /** Until when, on the clock's `now()`, a 404 may be sent for a run that was only just started. */
+  readonly notFoundGraceUntilMs: number
+  /** Called with what each look at the run shows. */
+  readonly onRun?: ((run: Run) => void) | undefined
 }
 
 const BACKOFF = { firstMs: 500, longestMs: 10_000 }
-/** 404 counts as over. Where a poll does not say so too, the cancel is sent so many times in all, and that is told. */
-const TRIES_AGAINST_404 = 4
-/** So often a cancel may be refused, and a look say nothing of the run going on, before the refusal is believed. */
-const TRIES_AGAINST_REFUSAL = 3
 /** What is left at the end is too short for a request, and its failure would hide the real one. */
 const SHORTEST_TRY_MS = 20
 
 /**
- * Cancels a run, and tries again until the service says that it is cancelled or over, or the time has passed. When the
- * runner's signal comes, before it or in the middle of it, what hangs is dropped and tried anew in the time that is
- * left. A second cancel of the same run is harmless, so that main and post may both try. Never throws ServiceError.
+ * Cancels a run, and tries again until the service confirms the cancel, a look at the run shows that it is finished or
+ * gone, or the time has passed. When the runner's signal comes, before it or in the middle of it, what hangs is dropped
+ * and tried anew in the time that is left. A second cancel of the same run is harmless, so that main and post may both
+ * try. Never throws ServiceError.
  */
 export async function cancelRun(service: TestService, runId: string, options: CancelOptions): Promise<Cancellation> {
   const { cancel } = service
   if (cancel === undefined) return { kind: 'not-supported' }
   const { clock, abort } = options
-  const startedAtMs = options.startedAtMs ?? clock.now()
   let deadlineMs = clock.now() + options.limitMs
   let signal = abort
   let lastFailure: Failure | undefined
   let mayHaveCancelled = false
-  let notFound = 0
-  let refused = 0
 
   for (let attempt = 1; ; attempt++) {
     if (signal.aborted) {
@@ -53,65 +46,57 @@ export async function cancelRun(service: TestService, runId: string, options: Ca
       attempt = 1
     }
     if (deadlineMs - clock.now() <= (attempt === 1 ? 0 : SHORTEST_TRY_MS)) break
-    const mayBeUnknown = isWithinNotFoundGrace(startedAtMs, clock.now())
-    const answer = await toFailure(() => cancel(runId, patience()))
-    if (answer === true) return { kind: 'cancelled' }
-    if (answer !== false) mayHaveCancelled ||= mayHaveBeenTaken(answer)
-    if (answer === false || mayMeanOver(answer)) {
-      const run = isUsableRunId(runId) ? await toFailure(() => service.get(runId, patience())) : undefined
-      if (isRun(run)) options.onRun?.(run)
-      if (isRun(run) && isTerminal(run)) {
-        const isOurDoing = mayHaveCancelled && run.status === 'CANCELLED'
-        return { kind: isOurDoing ? 'cancelled' : 'already-finished', run }
-      }
-      if (answer !== false && isNotFound(answer) && (isRun(run) || !mayBeUnknown)) {
-        const isGone = !isRun(run) && (run === undefined || isNotFound(run))
-        if (isGone) return { kind: 'already-finished' }
-        if (++notFound >= TRIES_AGAINST_404) return { kind: 'failed', failure: answer }
-      }
-      if (isRefusal(answer) && !mayBeGoing(run) && ++refused >= TRIES_AGAINST_REFUSAL)
-        return { kind: 'already-finished' }
+    const response = await toFailure(() => cancel(runId, requestOptions()))
+    if (response === true) return { kind: 'cancelled' }
+    lastFailure = response === false ? undefined : response
+    if (lastFailure !== undefined) {
+      mayHaveCancelled ||= mayHaveBeenTaken(lastFailure)
+      if (isUnauthorized(lastFailure)) break
     }
-    lastFailure = answer === false ? undefined : answer
-    if (lastFailure !== undefined && isFinal(lastFailure)) break
-
+    if (lastFailure === undefined || isAboutTheRun(lastFailure)) {
+      const end = await lookAtRun()
+      if (end !== undefined) return end
+    }
     const pauseMs = backoffMs(attempt, lastFailure ?? { kind: 'aborted' }, options.random, BACKOFF)
-    // Where the service asks for more time than is left, the last try comes shortly before the deadline.
+    // If the service asks for more time than is left, the last try comes shortly before the deadline.
     const leftMs = deadlineMs - clock.now()
     await clock.sleep(Math.max(0, Math.min(pauseMs, leftMs > 2_000 ? leftMs - 1_000 : leftMs)), signal)
   }
-  return { kind: 'failed', ...(lastFailure === undefined ? {} : { failure: lastFailure }) }
+  return { kind: 'failed', failure: lastFailure }
 
-  /** Half of the time left, so that a request that is never answered leaves room for another. */
-  function patience(): RequestOptions {
+  /** Only a look tells what a refused cancel means: finished is done, 404 past the grace period is gone. */
+  async function lookAtRun(): Promise<Cancellation | undefined> {
+    // Such an id cannot stand in a path.
+    if (!isUsableRunId(runId)) return undefined
+    const look = await toFailure(() => service.get(runId, requestOptions()))
+    if (isFailure(look)) {
+      return isNotFound(look) && clock.now() >= options.notFoundGraceUntilMs ? { kind: 'gone' } : undefined
+    }
+    options.onRun?.(look)
+    if (!isTerminal(look)) return undefined
+    const isOurDoing = mayHaveCancelled && look.status === 'CANCELLED'
+    return { kind: isOurDoing ? 'cancelled' : 'already-finished', run: look }
+  }
+
+  /** Half of the time left, so that a request that never gets a response leaves room for another. */
+  function requestOptions(): RequestOptions {
     const leftMs = Math.max(1, deadlineMs - clock.now())
     return { signal, limitMs: Math.max(leftMs / 2, Math.min(leftMs, 1_000)) }
   }
 }
 
-/** What a look at the run brought says that it goes on, or says nothing at all. */
-function mayBeGoing(look: Run | Failure | undefined): boolean {
-  if (look === undefined) return false
-  return isRun(look) ? look.status === 'QUEUED' || look.status === 'RUNNING' : isTransient(look)
+/** Says something about the run, and is no transient failure of the way there. */
+function isAboutTheRun(failure: Failure): boolean {
+  return failure.kind === 'invalid-response' || (failure.kind === 'status' && !isTransient(failure))
 }
 
-/** An answer about the run's state, not about the caller: the run may be over already. */
-function mayMeanOver(failure: Failure): boolean {
-  if (failure.kind === 'invalid-response') return true
-  return failure.kind === 'status' && !isTransient(failure) && !isFinal(failure)
-}
-
-/** The service's word that this run cannot be cancelled: by the interface only one that is queued or running can. */
-function isRefusal(answer: Failure | false): boolean {
-  return answer !== false && answer.kind === 'status' && answer.status >= 400 && !isNotFound(answer)
-}
-
-function isFinal(failure: Failure): boolean {
+/** The key may not do this: neither the next cancel nor a look at the run changes that. */
+function isUnauthorized(failure: Failure): boolean {
   return failure.kind === 'status' && (failure.status === 401 || failure.status === 403)
 }
 
-function isRun(answer: Run | Failure | undefined): answer is Run {
-  return answer !== undefined && 'rawStatus' in answer
+function isFailure(response: Run | Failure): response is Failure {
+  return 'kind' in response
 }
 
 async function toFailure<T>(request: () => Promise<T>): Promise<T | Failure> {

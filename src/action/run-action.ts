@@ -1,175 +1,142 @@
-import { type Failure, isNotFound } from '../outcome/failure.ts'
-import { isTerminal, type Run } from '../outcome/run.ts'
-import type { StartParameters, Target } from '../outcome/start-parameters.ts'
-import type { StepResult } from '../outcome/step-result.ts'
+import type { Failure } from '../outcome/failure.ts'
+import type { Run, StartParameters, Target } from '../outcome/run.ts'
+import {
+  type Cancellation,
+  concludeStep,
+  type Ending,
+  isDone,
+  needsManualCleanup,
+  type StepOutcome,
+  type StepRecord,
+  type StepSubject,
+} from '../outcome/step-outcome.ts'
 import { untrusted } from '../outcome/untrusted.ts'
-import { type Cancellation, type Ending, judge, type Verdict } from '../outcome/verdict.ts'
 import { logLine } from '../report/safe-text.ts'
-import { mayHaveStarted } from '../service/retry.ts'
 import { isUsableRunId } from '../service/test-service.ts'
-import { type CancelOptions, cancelRun } from './cancel-run.ts'
-import { publishResult, type ReportSettings } from './publish.ts'
+import { cancelRun } from './cancel-run.ts'
+import { publish, type ReportSettings } from './publish.ts'
 import { startRun } from './start-run.ts'
 import { waitForRun } from './wait-for-run.ts'
 import type { World } from './world.ts'
 
 /** What the step was told to do. */
-export interface RunRequest {
+export interface StepRequest extends Pick<StepSubject, 'variant' | 'job'> {
   readonly target: Target
   readonly parameters: StartParameters
   /** Wait for this run instead of starting one. */
-  readonly runId?: string
+  readonly runId?: string | undefined
   /** False: start, and leave the run to others. */
   readonly wait: boolean
   readonly waitLimitMs: number
-  readonly pollIntervalMs?: number
+  readonly queueLimitMs?: number | undefined
+  readonly pollIntervalMs?: number | undefined
   readonly cancelOnAbort: boolean
   readonly passWithNoTests: boolean
+  /** The address of a run's page at the service, if the user gave a template of it. */
+  readonly runUrl?: ((runId: string) => string | undefined) | undefined
   readonly reports: ReportSettings
 }
 
 /** How long main, giving up on a run, tries to cancel it. After a signal there is less. */
 const CANCEL_LIMIT_MS = 15_000
-/** When a run was started that this step was given: to the service it is known, or gone. */
-const LONG_AGO_MS = Number.NEGATIVE_INFINITY
+/** A run that was only just started may not be known yet to the part of the service that responds. */
+const NOT_FOUND_GRACE_MS = 15_000
 
-/** The whole story of a step: start, remember, wait, judge, report. Only a green verdict may let the step succeed. */
-export async function runAction(request: RunRequest, world: World): Promise<Verdict> {
+/** What a step does, in order: start or attach, wait, cancel if it must, conclude, publish. */
+export async function runAction(request: StepRequest, world: World): Promise<StepOutcome> {
   const begunMs = world.clock.now()
-  const { ending, runId } = await live(request, world, begunMs + request.waitLimitMs)
-  const run = latestRun(ending)
-  const result: StepResult = {
-    verdict: judge(ending, request.passWithNoTests),
-    ending,
-    ...(run === undefined ? {} : { run }),
-    ...(runId === undefined ? {} : { runId }),
-    target: request.target,
-    parameters: request.parameters,
-    ownsRun: request.runId === undefined,
-    waitedMs: world.clock.now() - begunMs,
-  }
-  await publishResult(result, request.reports, world)
-  // What post can do no more about than main is settled only now: killed before it told, main leaves the telling to post.
-  if ('cancellation' in ending && needsManualCleanup(ending.cancellation)) world.state.done()
-  return result.verdict
+  const { ending, ...seen } = await startOrAttach(request, world, begunMs)
+  const { target, parameters, variant, job } = request
+  const subject: StepSubject = { target, parameters, ownsRun: request.runId === undefined, variant, job }
+  const record: StepRecord = { ...seen, subject, waitedMs: world.clock.now() - begunMs }
+  const outcome = concludeStep(ending, record, request.passWithNoTests)
+  // What main could not cancel stays open, for post to try again.
+  if (isDone(outcome)) world.state.done()
+  await publish(outcome, request.reports, world)
+  // Only now: if main is killed before it has said so, post says it.
+  if (needsManualCleanup(outcome.cancellation)) world.state.done()
+  return outcome
 }
 
-function needsManualCleanup(cancellation: Cancellation): boolean {
-  const { kind } = cancellation
-  return kind === 'id-unknown' || kind === 'not-supported' || (kind === 'failed' && isNotFound(cancellation.failure))
-}
+/** The end of the run's part in the step, with what was seen of the run. */
+type RunEnd = { readonly ending: Ending } & Omit<StepRecord, 'subject' | 'waitedMs'>
 
-interface Life {
-  readonly ending: Ending
-  /** The id, where it is one that may be shown. */
-  readonly runId?: string
-}
+const NOT_WANTED: Cancellation = { kind: 'not-wanted' }
 
-async function live(request: RunRequest, world: World, deadlineMs: number): Promise<Life> {
+async function startOrAttach(request: StepRequest, world: World, begunMs: number): Promise<RunEnd> {
+  const { state, clock } = world
   if (request.runId !== undefined) {
-    world.setOutput('run-id', request.runId)
-    if (request.cancelOnAbort) world.state.runStarted(request.runId)
-    return { ending: await attend(request.runId, request, world, deadlineMs), runId: request.runId }
+    if (request.cancelOnAbort) state.runStarted(request.runId)
+    // To the service this run is known, or gone.
+    return waitThenCancel(request.runId, request, world, begunMs, Number.NEGATIVE_INFINITY)
   }
 
-  world.state.startAttempted()
+  // A run that must not be cancelled is none of post's business.
+  if (request.cancelOnAbort) state.startAttempted()
+  const deadlineMs = begunMs + request.waitLimitMs
   const start = await startRun(world.service, request.parameters, { ...world, deadlineMs })
   if (start.kind !== 'started') {
-    const mayExist = start.kind === 'aborted' ? start.mayHaveStarted : mayHaveStarted(start.failure)
-    if (!mayExist) world.state.done()
-    const cancellation: Cancellation = { kind: mayExist ? 'id-unknown' : 'no-run' }
-    if (start.kind === 'aborted') return { ending: { kind: 'aborted', cancellation } }
-    return { ending: { kind: 'gave-up', during: 'start', failure: start.failure, cancellation } }
+    const cancellation: Cancellation = { kind: start.mayHaveStarted ? 'id-unknown' : 'no-run' }
+    return { ending: start, cancellation }
   }
-
   const { runId } = start
-  if (!isUsableRunId(runId)) return { ending: await refuseRunId(runId, world) }
-
-  const startedAtMs = world.clock.now()
-  if (request.cancelOnAbort) world.state.runStarted(runId)
-  else world.state.done()
-  world.setOutput('run-id', runId)
-  // Cancelled in the middle of the start, the run goes the way of any other: through `attend`, which ends at once.
+  if (!isUsableRunId(runId)) return refuseRunId(runId, world)
+  if (request.cancelOnAbort) state.runStarted(runId)
+  const startedMs = clock.now()
+  // Cancelled in the middle of the start, the run goes the way of any other: the wait ends at once.
   if (!request.wait && !world.abort.aborted) {
-    world.state.done()
-    return { ending: { kind: 'started' }, runId }
+    return { ending: { kind: 'started' }, runId, runUrl: announceRun(runId, request, world), cancellation: NOT_WANTED }
   }
-  world.log.info(logLine`Run ${runId} was started.`)
-  return { ending: await attend(runId, request, world, deadlineMs, startedAtMs), runId }
+  return waitThenCancel(runId, request, world, begunMs, startedMs + NOT_FOUND_GRACE_MS)
 }
 
-/** Waits for the run, and cancels it where it must not go on without us. */
-async function attend(
+/** Waits for the run, and cancels it if it must not outlive the step. */
+async function waitThenCancel(
   runId: string,
-  request: RunRequest,
+  request: StepRequest,
   world: World,
-  deadlineMs: number,
-  startedAtMs?: number,
-): Promise<Ending> {
-  const end = await waitForRun(world.service, runId, {
-    ...world,
-    deadlineMs,
-    ...(request.pollIntervalMs === undefined ? {} : { pollIntervalMs: request.pollIntervalMs }),
-    ...(startedAtMs === undefined ? {} : { startedAtMs }),
-    onStatus: (run) => world.setOutput('status', run.status),
-  })
-  if (end.kind === 'finished') {
-    world.state.done()
-    return end
-  }
-  // A run that a poll has found is known to the service: a 404 to its cancel is then no matter of its youth.
-  const unknownSinceMs = end.run === undefined ? startedAtMs : undefined
-  let { run } = end
-  const onRun = (seen: Run) => {
-    if (seen.status !== run?.status) world.setOutput('status', seen.status)
-    if (!isTerminal(seen)) run = seen
-  }
-  const cancellation = await release(runId, request.cancelOnAbort, world, onRun, unknownSinceMs)
-  const known = run === undefined ? {} : { run }
-  switch (end.kind) {
-    case 'timed-out':
-      return {
-        kind: 'wait-timeout',
-        limitMs: request.waitLimitMs,
-        cancellation,
-        ...known,
-        ...(end.failure && { failure: end.failure }),
-      }
-    case 'aborted':
-      return { kind: 'aborted', cancellation, ...known }
-    case 'gave-up':
-      // A signal may have come in the last poll's last moment: the runner then counts the step as cancelled.
-      return { kind: 'gave-up', during: 'wait', failure: end.failure, cancellation, ...known }
-  }
-}
+  begunMs: number,
+  notFoundGraceUntilMs: number,
+): Promise<RunEnd> {
+  const runUrl = announceRun(runId, request, world)
+  const onStatus = (run: Run) => world.setOutput('status', run.status)
+  const ownsRun = request.runId === undefined
+  const options = { ...world, ...request, ownsRun, begunMs, notFoundGraceUntilMs, onStatus }
+  const { ending, run, queuedMs } = await waitForRun(world.service, runId, options)
+  const seen = { ending, runId, runUrl, queuedMs }
+  if (ending.kind === 'finished' || !request.cancelOnAbort) return { ...seen, run, cancellation: NOT_WANTED }
 
-async function release(
-  runId: string,
-  cancelOnAbort: boolean,
-  world: World,
-  onRun: (run: Run) => void,
-  startedAtMs?: number,
-): Promise<Cancellation> {
-  if (!cancelOnAbort) return { kind: 'not-wanted' }
+  let latestRun = run
   if (world.service.cancel !== undefined) world.log.info(logLine`Run ${runId}: cancelling it at the service.`)
-  return cancelAndSettle(runId, world, { startedAtMs: startedAtMs ?? LONG_AGO_MS, onRun })
+  const cancellation = await cancelOwnRun(runId, world, notFoundGraceUntilMs, (look) => {
+    if (look.status !== latestRun?.status) world.setOutput('status', look.status)
+    latestRun = look
+  })
+  if (cancellation.kind === 'cancelled') world.setOutput('status', 'CANCELLED')
+  return { ...seen, run: latestRun, cancellation }
 }
 
-async function cancelAndSettle(
+function cancelOwnRun(
   runId: string,
-  world: World,
-  known: Pick<CancelOptions, 'startedAtMs' | 'onRun'>,
+  { service, clock, random, abort }: World,
+  notFoundGraceUntilMs: number,
+  onRun?: (run: Run) => void,
 ): Promise<Cancellation> {
-  const { clock, abort, random } = world
-  const options = { ...known, clock, abort, random, limitMs: CANCEL_LIMIT_MS }
-  const cancellation = await cancelRun(world.service, runId, options)
-  // What main could not cancel stays open, for post to try again.
-  if (cancellation.kind === 'cancelled' || cancellation.kind === 'already-finished') world.state.done()
-  return cancellation
+  return cancelRun(service, runId, { clock, random, abort, limitMs: CANCEL_LIMIT_MS, notFoundGraceUntilMs, onRun })
 }
 
-/** An id that cannot be shown or put in a path is a broken answer: its run is cancelled and never waited for. */
-async function refuseRunId(runId: string, world: World): Promise<Ending> {
+function announceRun(runId: string, request: StepRequest, world: World): string | undefined {
+  world.setOutput('run-id', runId)
+  const runUrl = request.runUrl?.(runId)
+  if (runUrl !== undefined) world.setOutput('run-url', runUrl)
+  const page = runUrl === undefined ? logLine`` : logLine`: ${runUrl}`
+  if (request.runId === undefined) world.log.info(logLine`Run ${runId} was started${page}`)
+  else if (runUrl !== undefined) world.log.info(logLine`Run ${runId}${page}`)
+  return runUrl
+}
+
+/** An id that cannot be shown or put in a path is an invalid response: its run is cancelled and never waited for. */
+async function refuseRunId(runId: string, world: World): Promise<RunEnd> {
   const failure: Failure = {
     kind: 'invalid-response',
     expected: 'a run id of at most 256 letters, digits and . _ ~ : = + / @ -',
@@ -178,16 +145,8 @@ async function refuseRunId(runId: string, world: World): Promise<Ending> {
   let cancellation: Cancellation = { kind: 'id-unknown' }
   if (runId !== '') {
     world.state.runStarted(runId)
-    cancellation = await cancelAndSettle(runId, world, { startedAtMs: world.clock.now() })
+    cancellation = await cancelOwnRun(runId, world, world.clock.now() + NOT_FOUND_GRACE_MS)
   }
-  // Whether or not the step was cancelled meanwhile: of all endings, only this one tells the id.
-  return { kind: 'gave-up', during: 'start', failure, cancellation }
-}
-
-function latestRun(ending: Ending): Run | undefined {
-  if (ending.kind === 'started') return undefined
-  if (ending.kind === 'finished') return ending.run
-  const { cancellation, run } = ending
-  const isSeenByCancel = cancellation.kind === 'cancelled' || cancellation.kind === 'already-finished'
-  return isSeenByCancel ? (cancellation.run ?? run) : run
+  // Whether or not the step was cancelled meanwhile: of all endings, only this one names the id.
+  return { ending: { kind: 'start-failed', failure }, cancellation }
 }

@@ -1,8 +1,8 @@
 import type { Clock } from '../clock.ts'
 import { type Failure, ServiceError } from '../outcome/failure.ts'
-import type { StartParameters } from '../outcome/start-parameters.ts'
+import type { StartParameters } from '../outcome/run.ts'
 import { durationText } from '../report/duration.ts'
-import { failureSentence } from '../report/failure-sentence.ts'
+import { failureSentence } from '../report/failure-text.ts'
 import { logLine } from '../report/safe-text.ts'
 import { backoffMs, mayHaveStarted, startMayRepeatForMs } from '../service/retry.ts'
 import type { TestService } from '../service/test-service.ts'
@@ -10,9 +10,9 @@ import { cancelReason, onAbort } from './abort.ts'
 import type { Log } from './world.ts'
 
 export type StartEnd =
-  /** The id is as the service sent it, and not yet looked at. */
+  /** The id is as the service sent it, and not checked yet. */
   | { readonly kind: 'started'; readonly runId: string }
-  | { readonly kind: 'failed'; readonly failure: Failure }
+  | { readonly kind: 'start-failed'; readonly failure: Failure; readonly mayHaveStarted: boolean }
   /** The step was cancelled before an id came. */
   | { readonly kind: 'aborted'; readonly mayHaveStarted: boolean }
 
@@ -21,15 +21,17 @@ export interface StartOptions {
   readonly random: () => number
   readonly log: Log
   readonly abort: AbortSignal
-  /** The wait's limit, which no repetition goes past. */
+  /** The wait's limit, which no repetition exceeds. */
   readonly deadlineMs: number
 }
 
 const BACKOFF = { firstMs: 1_000, longestMs: 15_000 }
+/** How often the log says that the start is still being tried. */
+const HEARTBEAT_MS = 60_000
 
 /**
- * Starts at most one run. The request is sent again only where the service provably did not take the one before.
- * When the step is cancelled, a request that is already out is still awaited for a while, for the id is in its answer.
+ * Starts at most one run. The request is sent again only if the service provably did not take the one before. When the
+ * step is cancelled, a request that is already out is still awaited for a while, because the id is in its response.
  */
 export async function startRun(
   service: TestService,
@@ -38,43 +40,55 @@ export async function startRun(
 ): Promise<StartEnd> {
   const { clock, random, log, abort } = options
   const begunMs = clock.now()
+  let loggedMs = Number.NEGATIVE_INFINITY
   for (let attempt = 1; ; attempt++) {
     if (abort.aborted) return { kind: 'aborted', mayHaveStarted: false }
-    const end = await startOnce(service, parameters, clock, abort)
-    if (end.kind === 'started') return end
-    if (abort.aborted) return { kind: 'aborted', mayHaveStarted: mayHaveStarted(end.failure) }
+    const response = await startOnce(service, parameters, attempt, clock, abort)
+    if (typeof response === 'string') return { kind: 'started', runId: response }
+    if (abort.aborted) return { kind: 'aborted', mayHaveStarted: mayHaveStarted(response) }
 
-    const pauseMs = backoffMs(attempt, end.failure, random, BACKOFF)
-    const untilMs = Math.min(begunMs + startMayRepeatForMs(end.failure), options.deadlineMs)
-    if (clock.now() + pauseMs >= untilMs) return end
-    if (attempt === 1) {
-      const limit = durationText(untilMs - begunMs)
-      log.info(
-        logLine`The run was not started yet, trying again for up to ${limit}. ${failureSentence(end.failure, 'start')}`,
-      )
+    const pauseMs = backoffMs(attempt, response, random, BACKOFF)
+    const untilMs = Math.min(begunMs + startMayRepeatForMs(response), options.deadlineMs)
+    if (clock.now() + pauseMs >= untilMs) {
+      return { kind: 'start-failed', failure: response, mayHaveStarted: mayHaveStarted(response) }
     }
-    await clock.sleep(pauseMs, abort)
+    if (clock.now() - loggedMs >= HEARTBEAT_MS) {
+      loggedMs = clock.now()
+      const limit = durationText(untilMs - loggedMs)
+      log.info(logLine`The run is not started yet; retrying for up to ${limit}. ${failureSentence(response, 'start')}`)
+    }
+    await pause(clock.now() + pauseMs)
+  }
+
+  /** A service may ask for minutes: the log says about once a minute that the step is still there. */
+  async function pause(untilMs: number): Promise<void> {
+    while (!abort.aborted && clock.now() < untilMs) {
+      await clock.sleep(Math.min(untilMs, loggedMs + HEARTBEAT_MS) - clock.now(), abort)
+      if (abort.aborted || clock.now() >= untilMs || clock.now() < loggedMs + HEARTBEAT_MS) continue
+      loggedMs = clock.now()
+      log.info(logLine`The run is not started yet; the next attempt is in ${durationText(untilMs - loggedMs)}.`)
+    }
   }
 }
 
 async function startOnce(
   service: TestService,
   parameters: StartParameters,
+  attempt: number,
   clock: Clock,
   abort: AbortSignal,
-): Promise<Extract<StartEnd, { kind: 'started' | 'failed' }>> {
-  const patience = new AbortController()
+): Promise<string | Failure> {
+  const request = new AbortController()
   const forget = onAbort(abort, () => {
     const grace = clock.timeout(cancelReason(abort).startDeadlineMs - clock.now())
-    onAbort(grace, () => patience.abort())
+    onAbort(grace, () => request.abort())
   })
   try {
-    return {
-      kind: 'started',
-      runId: await service.start(parameters, { signal: patience.signal, signalUntilSent: abort }),
-    }
+    // A service that has just answered 429 often closes the connection: a start that meets the closing is in doubt.
+    const onNewConnection = attempt > 1
+    return await service.start(parameters, { signal: request.signal, signalUntilSent: abort, onNewConnection })
   } catch (error) {
-    if (error instanceof ServiceError) return { kind: 'failed', failure: error.failure }
+    if (error instanceof ServiceError) return error.failure
     throw error
   } finally {
     forget()

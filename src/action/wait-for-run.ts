@@ -1,142 +1,148 @@
 import type { Clock } from '../clock.ts'
 import { type Failure, isNotFound, ServiceError } from '../outcome/failure.ts'
 import { isTerminal, type Run } from '../outcome/run.ts'
-import { durationText } from '../report/duration.ts'
-import { failureSentence } from '../report/failure-sentence.ts'
-import { logLine } from '../report/safe-text.ts'
+import type { Ending, WaitLimit } from '../outcome/step-outcome.ts'
 import { backoffMs, isTransient } from '../service/retry.ts'
 import type { TestService } from '../service/test-service.ts'
-import { isWithinNotFoundGrace } from './not-found-grace.ts'
 import { adaptivePauseMs } from './poll-schedule.ts'
+import { ProgressLog } from './progress-log.ts'
 import type { Log } from './world.ts'
 
-/** How the waiting ended; `run` is what the service last said. */
-export type WaitEnd =
-  | { readonly kind: 'finished'; readonly run: Run }
-  | { readonly kind: 'timed-out'; readonly run?: Run; readonly failure?: Failure }
-  | { readonly kind: 'aborted'; readonly run?: Run }
-  | { readonly kind: 'gave-up'; readonly run?: Run; readonly failure: Failure }
+/** How the waiting ended. */
+export interface WaitEnd {
+  readonly ending: Extract<Ending, { kind: 'finished' | 'wait-timeout' | 'aborted' | 'poll-failed' }>
+  /** What the service last said; absent if it never did. */
+  readonly run?: Run | undefined
+  /** How long the run was seen to be QUEUED; absent if it never was. */
+  readonly queuedMs?: number | undefined
+}
 
 export interface WaitOptions {
   readonly clock: Clock
   readonly random: () => number
   readonly log: Log
   readonly abort: AbortSignal
-  /** When to stop waiting, on the clock's `now()`. */
-  readonly deadlineMs: number
+  /** When the step began to wait, on the clock's `now()`: before the start. */
+  readonly begunMs: number
+  readonly waitLimitMs: number
+  /** How long the run may be QUEUED. That time does not count towards `waitLimitMs` then. */
+  readonly queueLimitMs?: number | undefined
   /** Absent: the adaptive schedule. */
-  readonly pollIntervalMs?: number
-  /** When this step started the run; absent where it was given one. */
-  readonly startedAtMs?: number
+  readonly pollIntervalMs?: number | undefined
+  /** The step started the run itself, so the service has responded to it before. */
+  readonly ownsRun: boolean
+  /** Until when, on the clock's `now()`, a 404 may be sent for a run that was only just started. */
+  readonly notFoundGraceUntilMs: number
   /** Called with each run that has another status than the one before. */
   readonly onStatus: (run: Run) => void
 }
 
 const BACKOFF = { firstMs: 1_000, longestMs: 30_000 }
-const FAILING_LIMIT_MS = 300_000
-const HEARTBEAT_MS = 60_000
+const FAILURE_STREAK_LIMIT_MS = 300_000
 /** The last poll, sent at the deadline, gets this long. */
 const LAST_POLL_LIMIT_MS = 10_000
 /** A poll before it ends at the deadline, so that one that hangs is not the last; sent just before, it gets this long. */
 const SHORTEST_POLL_LIMIT_MS = 1_000
 
-/** Polls the run until it is over, the deadline passes, the step is cancelled or the service is given up. */
+/** Polls the run until it is finished, a limit is exceeded, the step is cancelled or the service stays unavailable. */
 export async function waitForRun(service: TestService, runId: string, options: WaitOptions): Promise<WaitEnd> {
-  const { clock, random, log, abort, deadlineMs } = options
-  const begunMs = clock.now()
+  const { clock, random, abort } = options
+  const progress = new ProgressLog(runId, options.log, clock)
+  const deadline = new WaitDeadline(clock.now(), options)
+  const pollingSinceMs = clock.now()
   const jitter = random()
-  let last: Run | undefined
-  let warnedOfUnknown = false
-  let failing: { readonly sinceMs: number; isTold: boolean; polls: number; failure: Failure } | undefined
-  let lastWordMs = begunMs
-  let lastTroubleToldMs = Number.NEGATIVE_INFINITY
+  let run: Run | undefined
+  let failureStreak: { readonly sinceMs: number; readonly polls: number; readonly failure: Failure } | undefined
 
-  const soFar = () => (last === undefined ? {} : { run: last })
-
-  function note(run: Run): void {
-    if (failing?.isTold) log.info(logLine`Run ${runId}: the service answers again.`)
-    if (run.rawStatus !== last?.rawStatus) {
-      log.info(logLine`Run ${runId}: ${run.rawStatus}`)
-      lastWordMs = clock.now()
-      options.onStatus(run)
-    }
-    if (run.status === 'UNKNOWN' && !isTerminal(run) && !warnedOfUnknown) {
-      warnedOfUnknown = true
-      log.warning(
-        logLine`Run ${runId} has the status ${run.rawStatus}, which this version of the action does not know. Waiting on, since it has no finishing time yet.`,
-      )
-    }
-    failing = undefined
-    last = run
-  }
-
-  function isWorthAnotherPoll(failure: Failure, sentAtMs: number): boolean {
-    // Before the service ever answered, a certificate that is not trusted is a matter of set-up.
-    if (failure.kind === 'untrusted-certificate') return last !== undefined || options.startedAtMs !== undefined
-    if (isNotFound(failure)) return isWithinNotFoundGrace(options.startedAtMs, sentAtMs)
-    return isTransient(failure)
-  }
-
-  async function pause(pauseMs: number): Promise<void> {
-    const untilMs = clock.now() + pauseMs
-    while (!abort.aborted && clock.now() < untilMs) {
-      await clock.sleep(Math.min(untilMs, lastWordMs + HEARTBEAT_MS) - clock.now(), abort)
-      if (abort.aborted || clock.now() < lastWordMs + HEARTBEAT_MS) continue
-      lastWordMs = clock.now()
-      const waited = durationText(clock.now() - begunMs)
-      if (failing === undefined) {
-        log.info(logLine`Run ${runId}: still ${last?.rawStatus ?? 'waiting'} after ${waited}.`)
-      } else {
-        log.info(
-          logLine`Run ${runId}: still not to be read after ${waited}. ${failureSentence(failing.failure, 'poll')}`,
-        )
-        failing.isTold = true
-      }
-    }
-  }
-
-  /** The first failure of a row is told, but a service that fails every other poll must not fill the log. */
-  function onPollFailed(failure: Failure): { readonly sinceMs: number } {
-    if (failing === undefined) {
-      const nowMs = clock.now()
-      const isTold = nowMs - lastTroubleToldMs >= HEARTBEAT_MS
-      if (isTold) {
-        log.info(logLine`Run ${runId}: could not be read, trying again. ${failureSentence(failure, 'poll')}`)
-        lastTroubleToldMs = lastWordMs = nowMs
-      }
-      failing = { sinceMs: nowMs, isTold, polls: 0, failure }
-    }
-    failing.polls++
-    failing.failure = failure
-    return failing
-  }
+  const end = (ending: WaitEnd['ending']): WaitEnd => ({ ending, run, queuedMs: deadline.queuedMs(clock.now()) })
 
   for (;;) {
-    if (abort.aborted) return { kind: 'aborted', ...soFar() }
+    if (abort.aborted) return end({ kind: 'aborted' })
     const sentAtMs = clock.now()
-    const isLast = sentAtMs >= deadlineMs
+    const isLastPoll = sentAtMs >= deadline.atMs
     try {
-      const limitMs = isLast ? LAST_POLL_LIMIT_MS : Math.max(SHORTEST_POLL_LIMIT_MS, deadlineMs - sentAtMs)
-      const run = await service.get(runId, { signal: abort, limitMs })
-      note(run)
-      if (isTerminal(run)) return { kind: 'finished', run }
+      const limitMs = isLastPoll ? LAST_POLL_LIMIT_MS : Math.max(SHORTEST_POLL_LIMIT_MS, deadline.atMs - sentAtMs)
+      const seen = await service.get(runId, { signal: abort, limitMs })
+      failureStreak = undefined
+      progress.onRun(seen)
+      deadline.onRun(seen, clock.now())
+      if (seen.rawStatus !== run?.rawStatus) options.onStatus(seen)
+      run = seen
+      if (isTerminal(run)) return end({ kind: 'finished', run })
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
       const { failure } = error
       if (abort.aborted) continue
-      if (!isWorthAnotherPoll(failure, sentAtMs)) return { kind: 'gave-up', failure, ...soFar() }
-      const { sinceMs } = onPollFailed(failure)
-      if (clock.now() - sinceMs >= FAILING_LIMIT_MS) return { kind: 'gave-up', failure, ...soFar() }
+      if (!isWorthAnotherPoll(failure, sentAtMs)) return end({ kind: 'poll-failed', failure })
+      progress.onPollFailed(failure)
+      const { sinceMs, polls } = failureStreak ?? { sinceMs: clock.now(), polls: 0 }
+      failureStreak = { sinceMs, polls: polls + 1, failure }
+      if (clock.now() - sinceMs >= FAILURE_STREAK_LIMIT_MS) return end({ kind: 'poll-failed', failure })
     }
-    if (isLast) return { kind: 'timed-out', ...soFar(), ...(failing && { failure: failing.failure }) }
-    const nowMs = clock.now()
-    const pauseMs =
-      failing === undefined
-        ? (options.pollIntervalMs ?? adaptivePauseMs(nowMs - begunMs, jitter))
-        : Math.min(
-            backoffMs(failing.polls, failing.failure, random, BACKOFF),
-            failing.sinceMs + FAILING_LIMIT_MS - nowMs,
-          )
-    await pause(Math.min(pauseMs, deadlineMs - nowMs))
+    // Asked again: a run that has left the queue has another deadline.
+    if (isLastPoll && clock.now() >= deadline.atMs) {
+      return end({ kind: 'wait-timeout', limit: deadline.limit, failure: failureStreak?.failure })
+    }
+    await pause(Math.min(clock.now() + pauseMs(), deadline.atMs))
+  }
+
+  function isWorthAnotherPoll(failure: Failure, sentAtMs: number): boolean {
+    // Before the service ever responded, a certificate that is not trusted is a matter of setup.
+    if (failure.kind === 'untrusted-certificate') return run !== undefined || options.ownsRun
+    if (isNotFound(failure)) return sentAtMs < options.notFoundGraceUntilMs
+    return isTransient(failure)
+  }
+
+  function pauseMs(): number {
+    if (failureStreak === undefined)
+      return options.pollIntervalMs ?? adaptivePauseMs(clock.now() - pollingSinceMs, jitter)
+    const { sinceMs, polls, failure } = failureStreak
+    const leftMs = sinceMs + FAILURE_STREAK_LIMIT_MS - clock.now()
+    return Math.min(backoffMs(polls, failure, random, BACKOFF), leftMs)
+  }
+
+  async function pause(untilMs: number): Promise<void> {
+    while (!abort.aborted && clock.now() < untilMs) {
+      await clock.sleep(Math.min(untilMs, progress.heartbeatMs) - clock.now(), abort)
+      if (!abort.aborted && clock.now() >= progress.heartbeatMs) progress.onHeartbeat()
+    }
+  }
+}
+
+/** When to stop waiting. Time in the queue has a limit of its own if one is set, and counts towards the other if not. */
+class WaitDeadline {
+  readonly #pollingSinceMs: number
+  readonly #options: Pick<WaitOptions, 'begunMs' | 'waitLimitMs' | 'queueLimitMs'>
+  #isQueued = false
+  /** Known once the run has left the queue; 0 if it was never seen there. */
+  #queuedMs: number | undefined
+
+  constructor(nowMs: number, options: Pick<WaitOptions, 'begunMs' | 'waitLimitMs' | 'queueLimitMs'>) {
+    this.#pollingSinceMs = nowMs
+    this.#options = options
+  }
+
+  onRun({ status }: Run, nowMs: number): void {
+    if (this.#queuedMs !== undefined) return
+    if (status !== 'QUEUED') this.#queuedMs = this.#isQueued ? nowMs - this.#pollingSinceMs : 0
+    this.#isQueued = status === 'QUEUED'
+  }
+
+  /** On the clock's `now()`. */
+  get atMs(): number {
+    const { begunMs, waitLimitMs, queueLimitMs } = this.#options
+    if (queueLimitMs === undefined) return begunMs + waitLimitMs
+    return this.#isQueued ? this.#pollingSinceMs + queueLimitMs : begunMs + waitLimitMs + (this.#queuedMs ?? 0)
+  }
+
+  get limit(): WaitLimit {
+    const { waitLimitMs, queueLimitMs } = this.#options
+    if (this.#isQueued && queueLimitMs !== undefined) return { input: 'queue-timeout-minutes', ms: queueLimitMs }
+    return { input: 'timeout-minutes', ms: waitLimitMs }
+  }
+
+  /** How long the run was seen to be QUEUED; undefined if it never was. */
+  queuedMs(nowMs: number): number | undefined {
+    return this.#isQueued ? nowMs - this.#pollingSinceMs : this.#queuedMs || undefined
   }
 }

@@ -1,8 +1,6 @@
 import type { Clock } from '../clock.ts'
-import type { StepResult } from '../outcome/step-result.ts'
-import type { Conclusion } from '../outcome/verdict.ts'
+import type { Conclusion, StepOutcome } from '../outcome/step-outcome.ts'
 import type { Annotation } from '../report/annotations.ts'
-import type { CommentOptions } from '../report/comment-body.ts'
 import type { ReportFile } from '../report/report-files.ts'
 import type { Html, LogLine } from '../report/safe-text.ts'
 import type { TestService } from '../service/test-service.ts'
@@ -17,11 +15,14 @@ export interface Log {
 /** Each is set the moment it is known. No free text of the service is among them. */
 export interface Outputs {
   'run-id': string
+  'run-url': string
+  'job-url': string
   status: string
   conclusion: Conclusion
   total: number
   passed: number
   failed: number
+  flaky: number
   skipped: number
   other: number
   'duration-ms': number
@@ -29,10 +30,10 @@ export interface Outputs {
   'comment-url': string
 }
 
-/** What main leaves for post, which runs even where main was killed. */
+/** What main leaves for post, which runs even if main was killed. */
 export interface RunState {
   startAttempted(): void
-  /** The run is going, and post has to cancel it unless `done` comes. */
+  /** The run is queued or running, and post has to cancel it unless `done` comes. */
   runStarted(runId: string): void
   /** Nothing is left for post to do. */
   done(): void
@@ -50,10 +51,10 @@ export interface World {
   readonly state: RunState
   setOutput<Name extends keyof Outputs>(name: Name, value: Outputs[Name]): void
   annotate(annotation: Annotation): void
-  /** Adds to the job summary what `render` makes of the room that is left. */
-  writeSummary(render: (alreadyBytes: number) => Html): void
-  /** Gives back the folder, or undefined where nothing could be written, which it has then warned of. */
+  /** Adds to the job summary what `build` makes of the bytes that the file holds already. */
+  writeSummary(build: (alreadyBytes: number) => Html): void
+  /** Returns the folder; undefined if nothing could be written, which it has then warned of. */
   writeReportFiles(files: readonly ReportFile[], runId: string): string | undefined
-  /** Keeps the pull request comment up to date, where one is wanted; gives back its address. */
-  comment(result: StepResult, options: Pick<CommentOptions, 'redact' | 'hasSummary'>): Promise<string | undefined>
+  /** Keeps the pull request comment up to date, if one is wanted; returns its address. */
+  comment(outcome: StepOutcome, options: { readonly hasSummary: boolean }): Promise<string | undefined>
 }

@@ -1,7 +1,7 @@
 import { isAbsolute, relative, resolve } from 'node:path'
 import { getInput, setSecret } from '@actions/core'
-import type { RunRequest } from '../action/run-action.ts'
-import type { StartParameters, Target } from '../outcome/start-parameters.ts'
+import type { StepRequest } from '../action/run-action.ts'
+import type { StartParameters, Target } from '../outcome/run.ts'
 import { type LogLine, logLine, render } from '../report/safe-text.ts'
 import { isUsableRunId } from '../service/test-service.ts'
 import { parseEnvOverrides } from './env-overrides.ts'
@@ -20,7 +20,8 @@ export const DEFAULTS = {
 /** Everything that the user told the step, once, in the types that the rest of the action works with. */
 export interface Inputs {
   readonly baseUrl: URL
-  readonly request: RunRequest
+  readonly apiKey: string
+  readonly request: StepRequest
   /** Absolute; absent: the default, which has the run's id in its name. */
   readonly reportDir?: string
   readonly comment: CommentSettings
@@ -41,11 +42,11 @@ type Environment = Readonly<Record<string, string | undefined>>
 /** All that is wrong with the inputs, one sentence each. */
 export class InvalidInputsError extends Error {
   override readonly name = 'InvalidInputsError'
-  readonly sentences: readonly LogLine[]
+  readonly messages: readonly LogLine[]
 
-  constructor(sentences: readonly LogLine[]) {
-    super(sentences.map(render).join(' '))
-    this.sentences = sentences
+  constructor(messages: readonly LogLine[]) {
+    super(messages.map(render).join(' '))
+    this.messages = messages
   }
 }
 
@@ -88,6 +89,7 @@ export function readInputs(env: Environment, event: EventPayload): Inputs {
   }
   return {
     baseUrl: service.baseUrl,
+    apiKey: service.apiKey,
     request: {
       target: service.target,
       parameters,
@@ -97,7 +99,8 @@ export function readInputs(env: Environment, event: EventPayload): Inputs {
       ...(intervalSeconds === undefined ? {} : { pollIntervalMs: intervalSeconds * 1_000 }),
       cancelOnAbort: cancelOnAbort ?? runId === '',
       passWithNoTests,
-      reports: { apiKey: service.apiKey, summary, annotations },
+      reports: { summary, annotations },
+      variant: [read('comment-key')].filter((text) => text !== ''),
     },
     ...(reportDir === undefined ? {} : { reportDir }),
     comment: { when, key: read('comment-key'), matrix: read('matrix'), token },

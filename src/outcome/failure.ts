@@ -1,45 +1,68 @@
 import type { Untrusted } from './untrusted.ts'
 
-/** Why a request to the service did not bring a usable answer. Sentences for people are made in `report/`. */
+/** Why a request to the service brought no usable response. Sentences for people are made in `report/`. */
 export type Failure =
   /** No connection was made, so the service cannot have taken the request. */
-  | { readonly kind: 'not-sent'; readonly reason: string; readonly hasProxy?: boolean }
+  | { readonly kind: 'not-sent'; readonly reason: string; readonly hasProxy?: boolean | undefined }
   /** As above, for good: trying again meets the same certificate. */
-  | { readonly kind: 'untrusted-certificate'; readonly code: string }
+  | {
+      readonly kind: 'untrusted-certificate'
+      /** Node's code of the X.509 verification error. */
+      readonly code: string
+      /** `NODE_TLS_REJECT_UNAUTHORIZED=0` is set, which the action ignores. */
+      readonly isCheckDisabled?: boolean | undefined
+    }
   /** The request was, or may have been, on its way; then the time limit, a reset or a closed connection. */
   | { readonly kind: 'no-response'; readonly reason: string }
-  /** An answer other than 2xx. `error` is the text of the service's error object, where it sent one. */
+  /** A response other than 2xx. `error` is the text of the service's error object, if it sent one. */
   | {
       readonly kind: 'status'
       readonly status: number
-      readonly error?: Untrusted
-      /** Where a redirect leads: scheme and host alone. */
-      readonly location?: Untrusted
-      /** How long the service asks to be left alone, in milliseconds. */
-      readonly retryAfterMs?: number
+      readonly error?: Untrusted | undefined
+      /** The target of a redirect: scheme and host alone. */
+      readonly location?: Untrusted | undefined
+      /** The pause that the service asks for. */
+      readonly retryAfterMs?: number | undefined
     }
-  /** A 2xx answer that is not what the interface promises. */
+  /** A 2xx response that is not what the interface promises. */
   | {
       readonly kind: 'invalid-response'
       readonly expected: string
       readonly got: Untrusted
-      /** It is no JSON at all, so that somebody else may have answered. */
-      readonly isNotJson?: boolean
+      /** It is no JSON at all, so that another server may have sent it. */
+      readonly isNotJson?: boolean | undefined
     }
   /** Our own AbortSignal ended it. */
   | { readonly kind: 'aborted' }
 
+/** What every request to the service throws. The message is for developers; `failure` is what the action works with. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError'
   readonly failure: Failure
 
   constructor(failure: Failure, options?: ErrorOptions) {
-    super(failure.kind, options)
+    super(describe(failure), options)
     this.failure = failure
   }
 }
 
-/** The word that there is no such thing: of a run, that the service does not know it, or not any more. */
+function describe(failure: Failure): string {
+  switch (failure.kind) {
+    case 'not-sent':
+    case 'no-response':
+      return `${failure.kind}: ${failure.reason}`
+    case 'untrusted-certificate':
+      return `${failure.kind}: ${failure.code}`
+    case 'status':
+      return `status ${failure.status}`
+    case 'invalid-response':
+      return `${failure.kind}: expected ${failure.expected}`
+    case 'aborted':
+      return failure.kind
+  }
+}
+
+/** The service says that there is no such thing: of a run, that it does not know it, or not any more. */
 export function isNotFound(failure: Failure | undefined): boolean {
   return failure?.kind === 'status' && failure.status === 404
 }

@@ -5,72 +5,82 @@ export const RUN_STATUSES = ['QUEUED', 'RUNNING', 'PASSED', 'FAILED', 'TIMEDOUT'
 
 export type RunStatus = (typeof RUN_STATUSES)[number]
 
-/** What became of one test case, in the order in which the report lists what did not pass. */
+/** What the start request asks for: the fields that the user gave. Absent ones are not sent. */
+export interface StartParameters {
+  readonly branch?: string | undefined
+  readonly environment?: string | undefined
+  readonly frameworkProject?: string | undefined
+  readonly runGroup?: string | undefined
+  readonly envOverrides?: Readonly<Record<string, string>> | undefined
+  readonly autofix?: boolean | undefined
+}
+
+/** Which of the service's two workflows the run belongs to, by the id that its paths carry. */
+export type Target =
+  | { readonly kind: 'project'; readonly projectId: string }
+  | { readonly kind: 'test-suite'; readonly testSuiteId: string }
+
+/** The result of one test case, in the order in which the report lists what did not pass. */
 export const OUTCOMES = ['failed', 'timed-out', 'interrupted', 'other', 'flaky', 'skipped', 'passed'] as const
 
 export type Outcome = (typeof OUTCOMES)[number]
 
 export interface TestCase {
   readonly title: Untrusted
-  /** As the service sent it; `outcome` is what it means. */
-  readonly status: Untrusted
+  /** As the service sent it; empty if it sent none. `outcome` is what it means. */
+  readonly rawStatus: Untrusted
   readonly outcome: Outcome
-  /** The case was reached at all: not skipped, queued or cancelled. */
+  /** The case was executed: not skipped, queued, cancelled, or of a status that this version does not know. */
   readonly ran: boolean
-  /** Absent in the test-suite workflow, which sends none. */
-  readonly durationMs?: number
+  /** Absent in the test-suite workflow, which sends none, and for a case that was skipped. */
+  readonly durationMs?: number | undefined
 }
 
-/** A run as one answer of the service tells it. */
+/** A run as one response of the service describes it. */
 export interface Run {
   /** `UNKNOWN` stands for a status that this version does not know; `rawStatus` then says which. */
   readonly status: RunStatus | 'UNKNOWN'
   readonly rawStatus: Untrusted
-  readonly startedAt?: Date
-  readonly finishedAt?: Date
-  /** The service has set a finishing time, which `finishedAt` has where it could be read. */
+  readonly startedAt?: Date | undefined
+  readonly finishedAt?: Date | undefined
+  /** The service has set a finishing time, even if `finishedAt` could not be read from it. */
   readonly hasFinishedAt: boolean
-  readonly branchName?: Untrusted
-  /** Absent when the service sent no results. */
-  readonly testCases?: readonly TestCase[]
-  /** The decoded JSON of the answer, untouched, for `results.json`. */
+  readonly branchName?: Untrusted | undefined
+  /** Absent if the service sent no usable results. */
+  readonly testCases?: readonly TestCase[] | undefined
+  /** The decoded JSON of the response, for `results.json`. */
   readonly raw: unknown
 }
 
-/** The run will not change any more. A status of the future counts as over once the run has a finishing time. */
+/** The run does not change any more. A status of the future is terminal once the run has a finishing time. */
 export function isTerminal(run: Run): boolean {
   if (run.status === 'UNKNOWN') return run.hasFinishedAt
   return run.status !== 'QUEUED' && run.status !== 'RUNNING'
 }
 
-/** Milliseconds from `startedAt` to `finishedAt`; undefined where one is missing or they contradict each other. */
+/** Milliseconds from `startedAt` to `finishedAt`; undefined if one is missing or they contradict each other. */
 export function runDurationMs(run: Run): number | undefined {
   if (run.startedAt === undefined || run.finishedAt === undefined) return undefined
   const ms = run.finishedAt.getTime() - run.startedAt.getTime()
   return ms >= 0 ? ms : undefined
 }
 
-const OUTCOME_OF_STATUS: ReadonlyMap<string, Outcome> = new Map([
+/** The statuses of a test case that ran. Every other one, known or not, is of a case that did not. */
+const OUTCOME_OF_EXECUTED: ReadonlyMap<string, Outcome> = new Map([
   ['PASSED', 'passed'],
   ['FLAKY', 'flaky'],
   ['FAILED', 'failed'],
   ['ERROR', 'failed'],
   ['TIMEDOUT', 'timed-out'],
   ['INTERRUPTED', 'interrupted'],
-  ['SKIPPED', 'skipped'],
 ])
 
-const STATUSES_OF_CASES_THAT_DID_NOT_RUN = new Set(['SKIPPED', 'QUEUED', 'RUNNING', 'RETRYING', 'CANCELLED'])
-
 /** What a test case's status means. Statuses of the future are kept, as `other`. */
-export function judgeTestCase(status: string): Pick<TestCase, 'outcome' | 'ran'> {
-  return {
-    outcome: OUTCOME_OF_STATUS.get(status) ?? 'other',
-    ran: !STATUSES_OF_CASES_THAT_DID_NOT_RUN.has(status),
-  }
+export function classifyTestCase(rawStatus: string): Pick<TestCase, 'outcome' | 'ran'> {
+  const outcome = OUTCOME_OF_EXECUTED.get(rawStatus)
+  if (outcome !== undefined) return { outcome, ran: true }
+  return { outcome: rawStatus === 'SKIPPED' ? 'skipped' : 'other', ran: false }
 }
-
-export type OutcomeCounts = Readonly<Record<Outcome, number>>
 
 export interface Counts {
   readonly total: number
@@ -78,10 +88,11 @@ export interface Counts {
   readonly passed: number
   /** Timed-out and interrupted ones included. */
   readonly failed: number
+  readonly flaky: number
   readonly skipped: number
   readonly other: number
   readonly ran: number
-  readonly byOutcome: OutcomeCounts
+  readonly byOutcome: Readonly<Record<Outcome, number>>
 }
 
 export function countTestCases(testCases: readonly TestCase[]): Counts {
@@ -103,6 +114,7 @@ export function countTestCases(testCases: readonly TestCase[]): Counts {
     total: testCases.length,
     passed: byOutcome.passed + byOutcome.flaky,
     failed: byOutcome.failed + byOutcome['timed-out'] + byOutcome.interrupted,
+    flaky: byOutcome.flaky,
     skipped: byOutcome.skipped,
     other: byOutcome.other,
     ran,

@@ -1,5 +1,5 @@
-import { countTestCases, type TestCase } from '../outcome/run.ts'
-import type { StepResult } from '../outcome/step-result.ts'
+import type { TestCase } from '../outcome/run.ts'
+import type { StepOutcome } from '../outcome/step-outcome.ts'
 import { casesWith, FAILING } from './cases-by-outcome.ts'
 import { durationText } from './duration.ts'
 import { fragment, type LogLine, logLine } from './safe-text.ts'
@@ -23,20 +23,20 @@ const TITLES: Readonly<Partial<Record<TestCase['outcome'], string>>> = {
 }
 
 /** What follows the verdict's own annotation: the first failing test cases, then how many more there are, and where. */
-export function annotations({ run, verdict }: StepResult, hasSummary: boolean): Annotation[] {
+export function annotations({ run, success, counts }: StepOutcome, hasSummary: boolean): Annotation[] {
   const testCases = run?.testCases ?? []
-  const level = verdict.success ? 'warning' : 'error'
+  const level = success ? 'warning' : 'error'
   const shown: Annotation[] = casesWith(FAILING, testCases)
     .slice(0, CASES_SHOWN)
     .map((testCase) => ({ level, title: TITLES[testCase.outcome] ?? 'Test failed', message: messageOf(testCase) }))
-  const more = countTestCases(testCases).failed - shown.length
+  const more = counts.failed - shown.length
   if (more === 0) return shown
   const them = more === 1 ? fragment`test case` : fragment`test cases`
   const where = hasSummary ? fragment`; the job summary lists what did not pass` : fragment``
   return [...shown, { level, title: 'More failed tests', message: logLine`${more} more ${them} failed${where}.` }]
 }
 
-function messageOf({ title, status, durationMs }: TestCase): LogLine {
+function messageOf({ title, rawStatus, durationMs }: TestCase): LogLine {
   const time = durationMs === undefined ? fragment`` : fragment` after ${durationText(durationMs)}`
-  return logLine`${truncate(shownTitle(title), TITLE_LIMIT_CHARS)}: ${status}${time}`
+  return logLine`${truncate(shownTitle(title), TITLE_LIMIT_CHARS)}: ${rawStatus}${time}`
 }

@@ -42,8 +42,8 @@ export function caseTable(withDuration: boolean, cell: Cell): CaseTable {
   }
 }
 
-function statusOf({ outcome, status }: TestCase): Html {
-  return outcome === 'other' ? html`❔ ${truncate(status, STATUS_LIMIT_CHARS)}` : STATUS[outcome]
+function statusOf({ outcome, rawStatus }: TestCase): Html {
+  return outcome === 'other' ? html`❔ ${truncate(rawStatus, STATUS_LIMIT_CHARS)}` : STATUS[outcome]
 }
 
 function durationOf({ durationMs }: TestCase): Html {

@@ -1,8 +1,7 @@
-import type { StepResult } from '../outcome/step-result.ts'
-import type { Redact } from '../outcome/without-key.ts'
+import type { StepOutcome } from '../outcome/step-outcome.ts'
 import { caseTable, hasDurations } from './case-table.ts'
 import { casesWith, NOT_PASSED } from './cases-by-outcome.ts'
-import { countsOf, headline } from './headline.ts'
+import { headline } from './headline.ts'
 import { cellHtml, type Fragment, fragment, type Html, hiddenMarker, html, link, render } from './safe-text.ts'
 import { countsLine, explanation, factsOf, incompleteWarning, joinWithDots } from './summary-head.ts'
 
@@ -11,8 +10,6 @@ const ROWS_SHOWN = 20
 const ROWS_LIMIT_CHARS = 32_000
 
 export interface CommentOptions {
-  /** Masks the API key in what the workflow gave: the matrix, the comment's key, the job's name. */
-  readonly redact: Redact
   /** By what the comment is found again: one HTML comment, of our own words. */
   readonly marker: string
   /** The matrix context as JSON. */
@@ -25,15 +22,15 @@ export interface CommentOptions {
 }
 
 /** The pull request comment. Its parts are few and their text is cut, so that it stays below GitHub's 65,536 characters. */
-export function commentBody(result: StepResult, options: CommentOptions): Html {
-  const counts = countsOf(result)
+export function commentBody(result: StepOutcome, options: CommentOptions): Html {
+  const { counts } = result
   const { sign, title, counts: numbers } = headline(result, counts)
   return html`${hiddenMarker(options.marker)}
 <h3>${sign} ${title}${numbers}${apart(options)}</h3>
 ${explanation(result, counts)}${countsLine(result, counts)}${incompleteWarning(result)}${notPassed(result, options)}${footer(result, options)}`
 }
 
-function notPassed({ run }: StepResult, { hasSummary }: CommentOptions): Html {
+function notPassed({ run }: StepOutcome, { hasSummary }: CommentOptions): Html {
   const testCases = casesWith(NOT_PASSED, run?.testCases ?? [])
   if (testCases.length === 0) return html``
   const table = caseTable(hasDurations(testCases), cellHtml)
@@ -54,15 +51,15 @@ function firstRows(rows: readonly Html[]): readonly Html[] {
 }
 
 /** What was run, and by which job: a pull request may have several of these comments. */
-function footer(result: StepResult, { job, redact }: CommentOptions): Html {
-  const log = job === undefined ? html`` : html` · ${link(job.url, fragment`Log of the job ${redact(job.name)}`)}`
+function footer(result: StepOutcome, { job }: CommentOptions): Html {
+  const log = job === undefined ? html`` : html` · ${link(job.url, fragment`Log of the job ${job.name}`)}`
   return html`<p>${joinWithDots(factsOf(result))}${log}</p>\n`
 }
 
 /** The comment's key, and the matrix leg as GitHub names jobs: `ubuntu-latest, 20`. */
-function apart({ key = '', matrix = '', redact }: CommentOptions): Fragment {
+function apart({ key = '', matrix = '' }: CommentOptions): Fragment {
   const parts = [key, scalarsIn(parsed(matrix)).join(', ')].filter((part) => part !== '')
-  return parts.reduce((all, part) => fragment`${all} · ${redact(part)}`, fragment``)
+  return parts.reduce((all, part) => fragment`${all} · ${part}`, fragment``)
 }
 
 function parsed(matrix: string): unknown {

@@ -1,5 +1,5 @@
-import { countTestCases, type Outcome, runDurationMs, type TestCase } from '../outcome/run.ts'
-import type { StepResult } from '../outcome/step-result.ts'
+import { type Outcome, runDurationMs, type TestCase } from '../outcome/run.ts'
+import type { StepOutcome } from '../outcome/step-outcome.ts'
 import { json, render } from './safe-text.ts'
 import { shownTitle, visible } from './visible-text.ts'
 
@@ -17,7 +17,7 @@ const STATUS: Readonly<Record<Outcome, 'passed' | 'failed' | 'skipped' | 'other'
   other: 'other',
 }
 
-export function* ctrf(result: StepResult): Iterable<string> {
+export function* ctrf(result: StepOutcome): Iterable<string> {
   const { runId, run } = result
   const testCases = run?.testCases ?? []
   yield `{
@@ -37,8 +37,8 @@ export function* ctrf(result: StepResult): Iterable<string> {
   yield '\n]\n}\n}\n'
 }
 
-function summaryOf({ run }: StepResult) {
-  const { total, passed, failed, skipped, other, byOutcome } = countTestCases(run?.testCases ?? [])
+function summaryOf({ run, counts }: StepOutcome) {
+  const { total, passed, failed, skipped, other, byOutcome } = counts
   // Both times are required; zero is what the `ctrf` package itself writes for unknown ones.
   const start = run?.startedAt?.getTime() ?? 0
   const stop = run?.finishedAt?.getTime() ?? start
@@ -46,8 +46,8 @@ function summaryOf({ run }: StepResult) {
   return { tests: total, passed, failed, skipped, pending: 0, other, flaky: byOutcome.flaky, start, stop, duration }
 }
 
-function environmentOf({ run, parameters, ownsRun }: StepResult) {
-  const { branch, environment } = ownsRun ? parameters : {}
+function environmentOf({ run, subject }: StepOutcome) {
+  const { branch, environment } = subject.ownsRun ? subject.parameters : {}
   const branchName = run?.branchName ?? branch
   return {
     branchName: branchName && visible(branchName),
@@ -55,13 +55,13 @@ function environmentOf({ run, parameters, ownsRun }: StepResult) {
   }
 }
 
-function testOf({ title, status, outcome, durationMs }: TestCase) {
+function testOf({ title, rawStatus, outcome, durationMs }: TestCase) {
   return {
     name: shownTitle(title),
     status: STATUS[outcome],
     // Required; the test-suite workflow sends none.
     duration: Math.round(durationMs ?? 0),
-    rawStatus: visible(status),
+    rawStatus: visible(rawStatus),
     flaky: outcome === 'flaky' ? true : undefined,
   }
 }

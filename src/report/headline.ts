@@ -1,5 +1,5 @@
-import { type Counts, countTestCases } from '../outcome/run.ts'
-import type { StepResult } from '../outcome/step-result.ts'
+import type { Counts } from '../outcome/run.ts'
+import type { StepOutcome } from '../outcome/step-outcome.ts'
 import { durationText } from './duration.ts'
 import { type Fragment, fragment, logLine, render } from './safe-text.ts'
 
@@ -12,20 +12,16 @@ export interface Headline {
 }
 
 /** The title in constant words: GitHub masks no secret in the title of an annotation. */
-export function verdictTitle(result: StepResult): string {
-  return render(logLine`${headline(result, countsOf(result)).title}`)
-}
-
-export function countsOf({ run }: StepResult): Counts {
-  return countTestCases(run?.testCases ?? [])
+export function verdictTitle(result: StepOutcome): string {
+  return render(logLine`${headline(result, result.counts).title}`)
 }
 
 /** `counts` are those of the result: whoever writes a page needs them elsewhere too. */
-export function headline(result: StepResult, { total, passed, failed, skipped, other }: Counts): Headline {
-  const { verdict, ending } = result
+export function headline(result: StepOutcome, { total, passed, failed, skipped, other }: Counts): Headline {
+  const { conclusion, success, kind } = result
   const some = failed > 0 ? fragment`: ${failed} of ${total} failed` : fragment`: ${passed} of ${total} passed`
   const tally = total === 0 ? fragment`` : some
-  switch (verdict.conclusion) {
+  switch (conclusion) {
     case 'passed':
       if (failed === 0) {
         // Without the rest, `15 of 16` would read as one that failed.
@@ -44,17 +40,17 @@ export function headline(result: StepResult, { total, passed, failed, skipped, o
       return { sign: FAIL, title: fragment`Tests failed`, counts: fragment`: ${failed} of ${total}` }
     case 'no-tests': {
       const none = total === 0 ? fragment`` : fragment`: 0 of ${total}`
-      return { sign: verdict.success ? WARNING : FAIL, title: fragment`No tests ran`, counts: none }
+      return { sign: success ? WARNING : FAIL, title: fragment`No tests ran`, counts: none }
     }
     case 'timed-out':
       return { sign: CLOCK, title: fragment`Run timed out`, counts: tally }
     case 'interrupted':
       return { sign: WARNING, title: fragment`Run interrupted`, counts: tally }
     case 'cancelled':
-      if (ending.kind === 'aborted') return { sign: STOP, title: fragment`Step cancelled`, counts: tally }
+      if (kind === 'aborted') return { sign: STOP, title: fragment`Step cancelled`, counts: tally }
       return { sign: STOP, title: fragment`Run cancelled`, counts: tally }
     case 'wait-timeout': {
-      const after = ending.kind === 'wait-timeout' ? fragment` after ${durationText(ending.limitMs)}` : fragment``
+      const after = result.kind === 'wait-timeout' ? fragment` after ${durationText(result.limit.ms)}` : fragment``
       return { sign: CLOCK, title: fragment`Wait limit reached`, counts: fragment`${after}${tally}` }
     }
     case 'started':
@@ -70,8 +66,8 @@ const WARNING = fragment`⚠️`
 const CLOCK = fragment`⏱️`
 const STOP = fragment`🚫`
 
-function errorTitle({ ending }: StepResult): Fragment {
-  if (ending.kind !== 'gave-up') return fragment`Run status unknown`
-  if (ending.during === 'wait') return fragment`Run could not be read`
-  return ending.cancellation.kind === 'no-run' ? fragment`Run not started` : fragment`Start failed`
+function errorTitle({ kind, cancellation }: StepOutcome): Fragment {
+  if (kind === 'finished') return fragment`Run status unknown`
+  if (kind === 'poll-failed') return fragment`Run could not be read`
+  return cancellation.kind === 'no-run' ? fragment`Run not started` : fragment`Start failed`
 }

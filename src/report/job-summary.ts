@@ -1,6 +1,5 @@
-import type { StepResult } from '../outcome/step-result.ts'
+import type { StepOutcome } from '../outcome/step-outcome.ts'
 import { type CaseTable, caseTable, hasDurations } from './case-table.ts'
-import { countsOf } from './headline.ts'
 import { cellHtml, type Html, html, render, untruncatedHtml } from './safe-text.ts'
 import { sizeOnWindows } from './size-on-windows.ts'
 import {
@@ -23,12 +22,14 @@ const ROWS_PER_CHUNK = 500
 export interface JobSummaryOptions {
   /** What the step's summary file holds before this, each `\n` counted twice. */
   readonly alreadyBytes: number
+  /** The folder of the report files, if they were written. */
+  readonly reportDir?: string | undefined
 }
 
 /** The page that people look at, within what GitHub shows: it stops between rows, and says how many it left out. */
-export function jobSummary(result: StepResult, { alreadyBytes }: JobSummaryOptions): Html {
+export function jobSummary(result: StepOutcome, { alreadyBytes }: JobSummaryOptions): Html {
   const testCases = result.run?.testCases ?? []
-  const counts = countsOf(result)
+  const { counts } = result
   // Whatever stands there already may have left an HTML block open; an empty line closes it.
   const top = html`${alreadyBytes > 0 ? html`\n\n` : html``}${headlineLine(result, counts)}`
   const intro = html`${explanation(result, counts)}${countsLine(result, counts)}${incompleteWarning(result)}`
@@ -53,9 +54,9 @@ export function jobSummary(result: StepResult, { alreadyBytes }: JobSummaryOptio
 }
 
 /** The same page with every row, for a file: in chunks, so that a hundred thousand rows never stand in memory. */
-export function* fullSummary(result: StepResult): Iterable<string> {
+export function* fullSummary(result: StepOutcome): Iterable<string> {
   const testCases = result.run?.testCases ?? []
-  const counts = countsOf(result)
+  const { counts } = result
   yield render(
     html`${headlineLine(result, counts)}${explanation(result, counts)}${countsLine(result, counts)}${incompleteWarning(result)}${factsLine(result)}`,
   )

@@ -1,8 +1,7 @@
 import { type Counts, type Run, runDurationMs, type TestCase } from '../outcome/run.ts'
-import type { StepResult } from '../outcome/step-result.ts'
+import type { StepOutcome } from '../outcome/step-outcome.ts'
 import { type Untrusted, untrusted } from '../outcome/untrusted.ts'
 import { durationText } from './duration.ts'
-import { countsOf } from './headline.ts'
 import { outcomeText } from './outcome-text.ts'
 import { render, type Xml, xml } from './safe-text.ts'
 import { UniqueNames } from './unique-names.ts'
@@ -15,10 +14,10 @@ const CASES_PER_CHUNK = 500
 const NAME_LIMIT_CHARS = 900
 const CLASS_NAME = xml`test-run`
 
-export function* junit(result: StepResult): Iterable<string> {
+export function* junit(result: StepOutcome): Iterable<string> {
   const testCases = result.run?.testCases ?? []
   const names = new UniqueNames()
-  const counts = countsOf(result)
+  const { counts } = result
   const isRunAnError = hasErrorOfItsOwn(result.run, counts)
   yield render(opening(result, counts, isRunAnError ? 1 : 0))
   for (let start = 0; start < testCases.length; start += CASES_PER_CHUNK) {
@@ -31,7 +30,7 @@ export function* junit(result: StepResult): Iterable<string> {
   yield '</testsuite>\n</testsuites>\n'
 }
 
-function opening({ run, target }: StepResult, counts: Counts, ownErrors: number): Xml {
+function opening({ run, subject: { target } }: StepOutcome, counts: Counts, ownErrors: number): Xml {
   const testCases = run?.testCases ?? []
   const { total, byOutcome, skipped, other } = counts
   const errors = byOutcome['timed-out'] + byOutcome.interrupted + ownErrors
@@ -48,7 +47,7 @@ function opening({ run, target }: StepResult, counts: Counts, ownErrors: number)
 function caseElement(testCase: TestCase, names: UniqueNames): Xml {
   const name = names.nameFor(nameOf(testCase.title))
   const open = xml`<testcase classname="${CLASS_NAME}" name="${name}" time="${seconds(testCase.durationMs ?? 0)}"`
-  const { status } = testCase
+  const { rawStatus: status } = testCase
   switch (testCase.outcome) {
     case 'passed':
     case 'flaky':
@@ -65,7 +64,7 @@ function caseElement(testCase: TestCase, names: UniqueNames): Xml {
   }
 }
 
-function explanation({ status, durationMs }: TestCase): Xml {
+function explanation({ rawStatus: status, durationMs }: TestCase): Xml {
   if (durationMs === undefined) return xml`The service gave this test case the status ${status}.`
   return xml`The service gave this test case the status ${status} after ${durationText(durationMs)}.`
 }
@@ -76,7 +75,7 @@ function hasErrorOfItsOwn(run: Run | undefined, { failed }: Counts): boolean {
   return run.status !== 'FAILED' || failed === 0
 }
 
-function runElement(result: StepResult, names: UniqueNames): Xml {
+function runElement(result: StepOutcome, names: UniqueNames): Xml {
   const name = names.nameFor(untrusted('The run itself'))
   const status = result.run?.rawStatus ?? ''
   return xml`<testcase classname="${CLASS_NAME}" name="${name}" time="0.000"><error message="${status}" type="${status}">${outcomeText(result, 'with names')}.</error></testcase>\n`

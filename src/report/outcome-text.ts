@@ -1,10 +1,9 @@
 import { isNotFound } from '../outcome/failure.ts'
-import { type Counts, countTestCases, isTerminal, type Run } from '../outcome/run.ts'
-import type { StepResult } from '../outcome/step-result.ts'
-import type { Cancellation, Ending } from '../outcome/verdict.ts'
+import { type Counts, isTerminal, type Run } from '../outcome/run.ts'
+import type { StepOutcome } from '../outcome/step-outcome.ts'
 import { casesWith, FAILING } from './cases-by-outcome.ts'
 import { durationText } from './duration.ts'
-import { failureClause, failureReason } from './failure-sentence.ts'
+import { failureClause, failureReason } from './failure-text.ts'
 import { type Fragment, fragment, quote } from './safe-text.ts'
 import { shownTitle } from './visible-text.ts'
 
@@ -15,53 +14,41 @@ const TITLE_LIMIT_CHARS = 120
  * What became of the run, whatever the end, as one sentence without its full stop. A log line stands alone and names
  * the run and the first failed test cases; elsewhere both stand beside the sentence already.
  */
-export function outcomeText(result: StepResult, naming: 'with names' | 'without names'): Fragment {
+export function outcomeText(result: StepOutcome, naming: 'with names' | 'without names'): Fragment {
   const withNames = naming === 'with names'
-  const { ending } = result
-  const run = decidingRun(result)
-  if (run !== undefined) return fragment`${theRunAtStart(result, withNames)} ${endOfRun(run, result, withNames)}`
-  switch (ending.kind) {
+  switch (result.kind) {
+    case 'finished':
+      return fragment`${theRunAtStart(result, withNames)} ${endOfRun(result.run, result, withNames)}`
     case 'wait-timeout':
-      return fragment`${waitTimeoutText(ending, result, withNames)}${cancellationText(ending.cancellation, result)}`
+      return fragment`${waitTimeoutText(result, withNames)}${cancellationText(result)}`
     case 'aborted':
-      return fragment`The workflow was cancelled, or the step reached its time limit, ${abortText(ending, result, withNames)}${cancellationText(ending.cancellation, result)}`
-    case 'gave-up': {
-      const what =
-        ending.during === 'start'
-          ? failedStart(ending)
-          : fragment`${theRunAtStart(result, withNames)} could not be read`
-      return fragment`${what}: ${failureClause(ending.failure, ending.during === 'start' ? 'start' : 'poll')}${cancellationText(ending.cancellation, result)}`
-    }
-    default:
+      return fragment`The workflow was cancelled, or the step reached its time limit, ${abortText(result, withNames)}${cancellationText(result)}`
+    case 'start-failed':
+      return fragment`${failedStart(result)}: ${failureClause(result.failure, 'start')}${cancellationText(result)}`
+    case 'poll-failed':
+      return fragment`${theRunAtStart(result, withNames)} could not be read: ${failureClause(result.failure, 'poll')}${cancellationText(result)}`
+    case 'started':
       return fragment`${theRunAtStart(result, withNames)} was started and goes on; this step does not wait for it`
   }
 }
 
-/** The run whose end decided the step; undefined where the step ended without one. */
-export function decidingRun({ ending, verdict }: StepResult): Run | undefined {
-  if (ending.kind === 'finished') return ending.run
-  if (ending.kind !== 'wait-timeout' || verdict.conclusion === 'wait-timeout') return undefined
-  return ending.cancellation.kind === 'already-finished' ? ending.cancellation.run : undefined
-}
-
-function theRunAtStart({ runId }: StepResult, withNames: boolean): Fragment {
+function theRunAtStart({ runId }: StepOutcome, withNames: boolean): Fragment {
   return withNames && runId !== undefined ? fragment`Run ${runId}` : fragment`The run`
 }
 
-function theRun({ runId }: StepResult, withNames: boolean): Fragment {
+function theRun({ runId }: StepOutcome, withNames: boolean): Fragment {
   return withNames && runId !== undefined ? fragment`run ${runId}` : fragment`the run`
 }
 
-function endOfRun(run: Run, { verdict }: StepResult, withNames: boolean): Fragment {
-  const counts = countTestCases(run.testCases ?? [])
+function endOfRun(run: Run, { conclusion, success, counts }: StepOutcome, withNames: boolean): Fragment {
   const tally = tallyOf(run, counts, withNames)
   const ended = fragment`ended ${run.rawStatus}`
-  switch (verdict.conclusion) {
+  switch (conclusion) {
     case 'passed':
       if (counts.failed > 0) return fragment`${ended}, and that counts, although ${tally}`
       return fragment`${ended}: ${tally}`
     case 'no-tests': {
-      const advice = verdict.success
+      const advice = success
         ? fragment`${'pass-with-no-tests'} allows that`
         : fragment`if that is expected, set the input ${'pass-with-no-tests'} to ${'true'}`
       return fragment`${ended}, but ${nothingRan(run, counts)}; ${advice}`
@@ -110,28 +97,22 @@ function nothingRan(run: Run, { total }: Counts): Fragment {
   return total === 1 ? fragment`its one test case did not run` : fragment`none of its ${total} test cases ran`
 }
 
-function failedStart({ cancellation }: { readonly cancellation: Cancellation }): Fragment {
+function failedStart({ cancellation }: StepOutcome): Fragment {
   return cancellation.kind === 'no-run'
     ? fragment`The run could not be started`
     : fragment`The start brought no id of a run`
 }
 
-function waitTimeoutText(
-  { limitMs, run, failure }: Extract<Ending, { kind: 'wait-timeout' }>,
-  result: StepResult,
-  withNames: boolean,
-): Fragment {
+function waitTimeoutText(result: Extract<StepOutcome, { kind: 'wait-timeout' }>, withNames: boolean): Fragment {
+  const { limit, run, failure } = result
   const last = run === undefined ? fragment`` : fragment` (last status ${run.rawStatus})`
   const unread =
     failure === undefined ? fragment`` : fragment`; it could not be read in the end: ${failureReason(failure)}`
-  return fragment`${theRunAtStart(result, withNames)} was not over after ${durationText(limitMs)}, the limit set by ${'timeout-minutes'}${last}${unread}`
+  return fragment`${theRunAtStart(result, withNames)} was not over after ${durationText(limit.ms)}, the limit set by ${limit.input}${last}${unread}`
 }
 
-function abortText(
-  { run, cancellation }: Extract<Ending, { kind: 'aborted' }>,
-  result: StepResult,
-  withNames: boolean,
-): Fragment {
+function abortText(result: StepOutcome, withNames: boolean): Fragment {
+  const { run, cancellation } = result
   if (run !== undefined) return fragment`while ${theRun(result, withNames)} was ${run.rawStatus}`
   if (result.runId !== undefined)
     return fragment`before the service had told the status of ${theRun(result, withNames)}`
@@ -141,15 +122,17 @@ function abortText(
 }
 
 /** The service has just said that there is no such run. */
-function isUnknownToService(ending: Ending): boolean {
-  return ending.kind === 'gave-up' && isNotFound(ending.failure)
+function isUnknownToService(outcome: StepOutcome): boolean {
+  return outcome.kind === 'poll-failed' && isNotFound(outcome.failure)
 }
 
 /** What the step did about a run that it leaves, and what a person may have to do. */
-function cancellationText(cancellation: Cancellation, { run, runId, ending }: StepResult): Fragment {
+function cancellationText(outcome: StepOutcome): Fragment {
+  const { cancellation, run, runId } = outcome
   switch (cancellation.kind) {
     case 'not-wanted':
-      if (runId === undefined || (run !== undefined && isTerminal(run)) || isUnknownToService(ending)) return fragment``
+      if (runId === undefined || (run !== undefined && isTerminal(run)) || isUnknownToService(outcome))
+        return fragment``
       return fragment`; the run was left as it is and may go on`
     case 'no-run':
       return fragment``
@@ -160,8 +143,9 @@ function cancellationText(cancellation: Cancellation, { run, runId, ending }: St
     case 'cancelled':
       return fragment`; the run was cancelled`
     case 'already-finished':
-      if (cancellation.run === undefined) return fragment`; the run was over already`
       return fragment`; the run was over already, with the status ${cancellation.run.rawStatus}`
+    case 'gone':
+      return fragment`; the service does not know the run any more`
     case 'failed':
       if (cancellation.failure === undefined) return fragment`; the run could not be cancelled and may go on`
       return fragment`; the run could not be cancelled and may go on (${failureReason(cancellation.failure)})`

@@ -1,5 +1,4 @@
-import type { StepResult } from '../outcome/step-result.ts'
-import type { Redact } from '../outcome/without-key.ts'
+import type { StepOutcome } from '../outcome/step-outcome.ts'
 import { ctrf } from './ctrf.ts'
 import { fullSummary } from './job-summary.ts'
 import { junit } from './junit.ts'
@@ -12,10 +11,10 @@ export interface ReportFile {
 }
 
 /** The files for `report-dir`. There are none where the service never sent results. */
-export function reportFiles(result: StepResult, redact: Redact): readonly ReportFile[] {
+export function reportFiles(result: StepOutcome): readonly ReportFile[] {
   if (result.run?.testCases === undefined) return []
   return [
-    { name: 'results.json', chunks: () => resultsJson(result, redact) },
+    { name: 'results.json', chunks: () => resultsJson(result) },
     { name: 'junit.xml', chunks: () => junit(result) },
     { name: 'ctrf.json', chunks: () => ctrf(result) },
     { name: 'summary.md', chunks: () => fullSummary(result) },

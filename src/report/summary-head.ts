@@ -1,5 +1,5 @@
 import { type Counts, runDurationMs } from '../outcome/run.ts'
-import type { StepResult } from '../outcome/step-result.ts'
+import type { StepOutcome } from '../outcome/step-outcome.ts'
 import { durationText } from './duration.ts'
 import { headline } from './headline.ts'
 import { outcomeText } from './outcome-text.ts'
@@ -8,24 +8,24 @@ import { type Fragment, fragment, type Html, html } from './safe-text.ts'
 // What stands above the test cases. Only the headline is Markdown; every other line begins with an HTML tag.
 
 /** `## ❌ Tests failed: 3 of 40` */
-export function headlineLine(result: StepResult, counts: Counts): Html {
+export function headlineLine(result: StepOutcome, counts: Counts): Html {
   const { sign, title, counts: numbers } = headline(result, counts)
   return html`## ${sign} ${title}${numbers}\n`
 }
 
 /** The honest word where the headline does not say it all: everything but tests that passed or failed. */
-export function explanation(result: StepResult, { failed }: Counts): Html {
-  const { verdict } = result
-  const isPlain = (verdict.conclusion === 'passed' && failed === 0) || (verdict.conclusion === 'failed' && failed > 0)
+export function explanation(result: StepOutcome, { failed }: Counts): Html {
+  const { conclusion } = result
+  const isPlain = (conclusion === 'passed' && failed === 0) || (conclusion === 'failed' && failed > 0)
   return isPlain ? html`` : html`<p>${outcomeText(result, 'without names')}.</p>\n`
 }
 
 /** The counts that are not zero, and the time. */
 export function countsLine(
-  { ending, run, waitedMs }: StepResult,
+  { kind, run, waitedMs }: StepOutcome,
   { passed, failed, skipped, other, byOutcome }: Counts,
 ): Html {
-  if (ending.kind === 'started') return html``
+  if (kind === 'started') return html``
   const failures = detailed([
     [byOutcome['timed-out'], fragment`timed out`],
     [byOutcome.interrupted, fragment`interrupted`],
@@ -39,7 +39,7 @@ export function countsLine(
   return html`<p>${joinWithDots([...parts, timeTaken(run, waitedMs)])}</p>\n`
 }
 
-function timeTaken(run: StepResult['run'], waitedMs: number): Fragment {
+function timeTaken(run: StepOutcome['run'], waitedMs: number): Fragment {
   const runMs = run === undefined ? undefined : runDurationMs(run)
   return runMs === undefined ? fragment`waited ${durationText(waitedMs)}` : fragment`run time ${durationText(runMs)}`
 }
@@ -51,7 +51,7 @@ function detailed(details: readonly (readonly [count: number, words: Fragment])[
 }
 
 /** Where the run, or a test case of it, came to no end of its own, the page does not tell all that one would want. */
-export function incompleteWarning({ run }: StepResult): Html {
+export function incompleteWarning({ run }: StepOutcome): Html {
   if (run?.testCases === undefined) return html``
   if (run.status !== 'PASSED' && run.status !== 'FAILED') {
     return html`<p>⚠️ <b>Incomplete:</b> the run did not get to its end, so test cases may be missing here.</p>\n`
@@ -65,14 +65,15 @@ export function notAllShownWarning(left: number, total: number): Html {
   return html`<p>⚠️ <b>Not all shown:</b> ${left} of ${total} test cases are left out here. The report files hold every one.</p>\n`
 }
 
-export function factsLine(result: StepResult): Html {
+export function factsLine(result: StepOutcome): Html {
   return html`<p>${joinWithDots(factsOf(result))}</p>\n`
 }
 
 /** What was run, and where. Of a run that was started elsewhere, only what the service says of it. */
-export function factsOf(result: StepResult): readonly Fragment[] {
-  const { target, runId, ownsRun, run } = result
-  const parameters = ownsRun ? result.parameters : {}
+export function factsOf(result: StepOutcome): readonly Fragment[] {
+  const { runId, run, subject } = result
+  const { target, ownsRun } = subject
+  const parameters = ownsRun ? subject.parameters : {}
   const facts =
     target.kind === 'project' ? [fragment`Project ${target.projectId}`] : [fragment`Test suite ${target.testSuiteId}`]
   if (parameters.environment !== undefined) facts.push(fragment`Environment ${parameters.environment}`)

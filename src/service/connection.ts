@@ -3,14 +3,22 @@ import Pool from 'undici/lib/dispatcher/pool.js'
 
 /** The proxy variables of the environment, whichever case of letters they came in. */
 export interface Proxies {
-  readonly httpsProxy?: string
-  readonly httpProxy?: string
-  readonly noProxy?: string
+  readonly httpsProxy?: string | undefined
+  readonly noProxy?: string | undefined
 }
+
+export interface Connections {
+  readonly dispatcher: Dispatcher
+  /** Leaves the open connections to their requests and opens new ones for those that follow. */
+  renew(): void
+}
+
+// Said in so many words, because NODE_TLS_REJECT_UNAUTHORIZED, which any earlier step can set, is Node's default for it.
+const CONNECT = { timeout: 10_000, rejectUnauthorized: true }
 
 const SETTINGS = {
   allowH2: false,
-  connect: { timeout: 10_000 },
+  connect: CONNECT,
   // Our own limit ends a request; undici's must not come first. A poll comes at least every 15 s, and servers that
   // close sooner say so in their Keep-Alive header.
   headersTimeout: 0,
@@ -18,16 +26,31 @@ const SETTINGS = {
   keepAliveTimeout: 20_000,
 } as const
 
-/** The proxy that is set for an origin, unless `NO_PROXY` names it. */
-export function proxyFor(origin: string, proxies: Proxies): string | undefined {
-  // As for the runner itself, HTTP_PROXY is for http: addresses alone; undici would take it for https: ones too.
-  return origin.startsWith('https:') ? proxies.httpsProxy : proxies.httpProxy
+/** The proxy for an origin, unless `NO_PROXY` names it. Plain http goes to the machine itself, never through a proxy. */
+export function proxyFor(origin: string, { httpsProxy }: Proxies): string | undefined {
+  return origin.startsWith('https:') ? httpsProxy : undefined
 }
 
-/** Connections to the service's origin, through the proxies where there are any. Throws on an unusable proxy address. */
-export async function openConnections(origin: string, proxies: Proxies): Promise<Dispatcher> {
-  const proxy = proxyFor(origin, proxies)
-  if (proxy === undefined) return new Pool(origin, SETTINGS)
+/** Connections to the service's origin, through the proxy if there is one. Throws on an unusable proxy address. */
+export async function openConnections(origin: string, proxies: Proxies): Promise<Connections> {
+  const open = await dispatcherFactory(origin, proxies)
+  let dispatcher = open()
+  return {
+    get dispatcher() {
+      return dispatcher
+    },
+    renew() {
+      void dispatcher.close()
+      dispatcher = open()
+    },
+  }
+}
+
+async function dispatcherFactory(origin: string, proxies: Proxies): Promise<() => Dispatcher> {
+  const httpsProxy = proxyFor(origin, proxies)
+  if (httpsProxy === undefined) return () => new Pool(origin, SETTINGS)
   const { EnvHttpProxyAgent } = await import('undici')
-  return new EnvHttpProxyAgent({ ...SETTINGS, httpProxy: proxy, httpsProxy: proxy, noProxy: proxies.noProxy ?? '' })
+  const noProxy = proxies.noProxy ?? ''
+  const settings = { ...SETTINGS, requestTls: CONNECT, proxyTls: CONNECT, httpsProxy, httpProxy: httpsProxy, noProxy }
+  return () => new EnvHttpProxyAgent(settings)
 }

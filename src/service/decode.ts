@@ -1,45 +1,45 @@
 import { ServiceError } from '../outcome/failure.ts'
-import { judgeTestCase, RUN_STATUSES, type Run, type RunStatus, type TestCase } from '../outcome/run.ts'
-import { untrusted } from '../outcome/untrusted.ts'
+import { classifyTestCase, RUN_STATUSES, type Run, type RunStatus, type TestCase } from '../outcome/run.ts'
+import { type Untrusted, untrusted } from '../outcome/untrusted.ts'
 
-// The JSON of the service's answers into the domain's words. What the interface promises must be there, in its type;
-// what it does not know is kept. A deviation is a broken answer that names the field.
+// The JSON of the service's responses into the action's types. What the verdict rests on must be there, in its type;
+// a deviation is an invalid response that names the field. Everything else costs its own cell in the report, no more.
+
+/** No title or status of use is longer. Text is truncated before anything is made of it. */
+const TEXT_LIMIT_CHARS = 10_000
 
 export function decodeStarted(json: unknown): string {
-  return text(object(json, 'the answer').runId, 'runId')
+  return runId(object(json, 'the response').runId, 'runId')
 }
 
 export function decodeRun(json: unknown): Run {
-  const answer = object(json, 'the answer')
-  const status = text(answer.status, 'status')
-  const startedAt = optionalDate(answer.startedAt, 'startedAt')
-  const finishedAt = optionalDate(answer.finishedAt, 'finishedAt')
-  const branchName = optionalText(answer.branchName, 'branchName')
+  const response = object(json, 'the response')
+  const status = text(response.status, 'status')
   return {
     status: knownStatus(status),
-    rawStatus: untrusted(status),
-    ...(startedAt === undefined ? {} : { startedAt }),
-    ...(finishedAt === undefined ? {} : { finishedAt }),
-    hasFinishedAt: !isMissing(answer.finishedAt) && answer.finishedAt !== '',
-    ...(branchName === undefined ? {} : { branchName: untrusted(branchName) }),
-    ...(isMissing(answer.results) ? {} : { testCases: decodeResults(answer.results) }),
+    rawStatus: untrusted(truncate(status)),
+    startedAt: date(response.startedAt),
+    finishedAt: date(response.finishedAt),
+    hasFinishedAt: !isMissing(response.finishedAt) && response.finishedAt !== '',
+    branchName: typeof response.branchName === 'string' ? untrusted(truncate(response.branchName)) : undefined,
+    testCases: testCasesOf(response.results, status === 'PASSED'),
     raw: json,
   }
 }
 
 /** The ids of the runs that a cancel reached. */
 export function decodeCancelled(json: unknown): string[] {
-  return array(object(json, 'the answer').cancelled, 'cancelled').map((entry, index) =>
-    text(object(entry, `cancelled[${index}]`).runId, `cancelled[${index}].runId`),
+  return array(object(json, 'the response').cancelled, 'cancelled').map((entry, index) =>
+    runId(object(entry, `cancelled[${index}]`).runId, `cancelled[${index}].runId`),
   )
 }
 
 export function decodeSuiteStarted(json: unknown): string {
-  return text(object(json, 'the answer').testSuiteRunId, 'testSuiteRunId')
+  return runId(object(json, 'the response').testSuiteRunId, 'testSuiteRunId')
 }
 
 export function decodeSuiteStatus(json: unknown): string {
-  return text(object(json, 'the answer').status, 'status')
+  return text(object(json, 'the response').status, 'status')
 }
 
 export interface SuiteResult {
@@ -47,85 +47,89 @@ export interface SuiteResult {
   readonly testCases: readonly TestCase[]
 }
 
+/** The results of a test suite's run. The names are known from use, not from the interface: each part may be missing. */
 export function decodeSuiteResult(json: unknown): SuiteResult {
-  const statuses: string[] = []
-  const testCases = array(object(json, 'the answer').results, 'results').map((entry, index) => {
-    const result = object(entry, `results[${index}]`)
-    const status = text(result.status, `results[${index}].status`)
-    statuses.push(status)
-    // The names are known from use, not from the interface: a test without a name still has its id.
-    const title = optionalText(result.testName, `results[${index}].testName`) ?? result.testId
-    return {
-      title: untrusted(text(title, `results[${index}].testName`)),
-      status: untrusted(status),
-      ...judgeTestCase(status),
-    }
-  })
-  return { statuses, testCases }
+  const entries = array(object(json, 'the response').results, 'results').map((entry) => (isObject(entry) ? entry : {}))
+  return {
+    statuses: entries.map(({ status }) => (typeof status === 'string' ? status : '')),
+    testCases: entries.map(({ testName, testId, status }) => testCase(testName ?? testId, status)),
+  }
 }
 
 function knownStatus(status: string): RunStatus | 'UNKNOWN' {
   return RUN_STATUSES.find((known) => known === status) ?? 'UNKNOWN'
 }
 
-function decodeResults(json: unknown): readonly TestCase[] {
-  const testCases = array(object(json, 'results').testCases, 'results.testCases')
-  return testCases.map((entry, index) => {
-    const name = `results.testCases[${index}]`
-    const testCase = object(entry, name)
-    const status = text(testCase.status, name, '.status')
-    return {
-      title: untrusted(text(testCase.title, name, '.title')),
-      status: untrusted(status),
-      ...judgeTestCase(status),
-      durationMs: duration(testCase.durationMs, name, '.durationMs'),
-    }
-  })
+/** Of a PASSED run the verdict rests on the results. Those of any other that are not usable count as none. */
+function testCasesOf(results: unknown, isPassed: boolean): readonly TestCase[] | undefined {
+  if (isMissing(results)) return undefined
+  const entries = isObject(results) ? results.testCases : undefined
+  if (!Array.isArray(entries)) {
+    if (isPassed && !isObject(results)) return refuse('results to be an object', results)
+    if (isPassed && !isMissing(entries)) return refuse('results.testCases to be an array', entries)
+    return undefined
+  }
+  return entries.map((entry) => (isObject(entry) ? testCase(entry.title, entry.status, entry.durationMs) : testCase()))
+}
+
+function testCase(title?: unknown, status?: unknown, durationMs?: unknown): TestCase {
+  const rawStatus = typeof status === 'string' ? truncate(status) : ''
+  return {
+    title: titleOf(title),
+    rawStatus: untrusted(rawStatus),
+    ...classifyTestCase(rawStatus),
+    // 1e999 is JSON, and Infinity when parsed.
+    durationMs: Number.isFinite(durationMs) ? Math.max(0, durationMs as number) : undefined,
+  }
+}
+
+function titleOf(title: unknown): Untrusted {
+  return untrusted(typeof title === 'string' && title !== '' ? truncate(title) : '(untitled)')
+}
+
+function truncate(value: string): string {
+  return value.length <= TEXT_LIMIT_CHARS ? value : `${value.slice(0, TEXT_LIMIT_CHARS - 1)}…`
+}
+
+function date(value: unknown): Date | undefined {
+  if (typeof value !== 'string') return undefined
+  const parsed = new Date(value)
+  return Number.isNaN(parsed.getTime()) ? undefined : parsed
 }
 
 function isMissing(value: unknown): value is undefined | null {
   return value === undefined || value === null
 }
 
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
 function object(value: unknown, name: string): Record<string, unknown> {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
-  return refuse(`${name} to be an object`, value)
+  return isObject(value) ? value : refuse(`${name} to be an object`, value)
 }
 
 function array(value: unknown, name: string): readonly unknown[] {
   return Array.isArray(value) ? value : refuse(`${name} to be an array`, value)
 }
 
-function text(value: unknown, name: string, member = ''): string {
-  return typeof value === 'string' ? value : refuse(`${name}${member} to be a string`, value)
+function text(value: unknown, name: string): string {
+  return typeof value === 'string' ? value : refuse(`${name} to be a string`, value)
 }
 
-function optionalText(value: unknown, name: string): string | undefined {
-  return isMissing(value) ? undefined : text(value, name)
-}
-
-function duration(value: unknown, name: string, member: string): number {
-  // 1e999 is JSON, and Infinity when parsed.
-  return Number.isFinite(value) ? Math.max(0, value as number) : refuse(`${name}${member} to be a number`, value)
-}
-
-/** A date that cannot be read costs the report its run time, never the verdict. */
-function optionalDate(value: unknown, name: string): Date | undefined {
-  const stamp = optionalText(value, name)
-  if (stamp === undefined) return undefined
-  const date = new Date(stamp)
-  return Number.isNaN(date.getTime()) ? undefined : date
+/** Whole numbers are ids in many databases, and their text is what goes into the path. */
+function runId(value: unknown, name: string): string {
+  return Number.isSafeInteger(value) ? String(value) : text(value, name)
 }
 
 function refuse(expected: string, value: unknown): never {
-  throw new ServiceError({ kind: 'invalid-response', expected, got: untrusted(inWords(value)) })
+  throw new ServiceError({ kind: 'invalid-response', expected, got: untrusted(describe(value)) })
 }
 
-/** Arrays and objects are only named: writing out what may be 64 MiB, or nested too deep for that, gains nothing. */
-function inWords(value: unknown): string {
+/** Arrays and objects are only named: writing out what may be 64 MiB gains nothing. */
+function describe(value: unknown): string {
   if (value === undefined) return 'nothing'
   if (Array.isArray(value)) return 'an array'
   if (typeof value === 'object' && value !== null) return 'an object'
-  // Whole: a cut could leave a part of the key that nothing recognises any more.
-  return typeof value === 'string' ? JSON.stringify(value) : String(value)
+  return typeof value === 'string' ? JSON.stringify(truncate(value)) : String(value)
 }

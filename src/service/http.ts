@@ -2,35 +2,44 @@ import type { Dispatcher } from 'undici'
 import { type Clock, eventLoopTurn } from '../clock.ts'
 import { type Failure, ServiceError } from '../outcome/failure.ts'
 import { untrusted } from '../outcome/untrusted.ts'
-import type { Redact } from '../outcome/without-key.ts'
+import type { Connections } from './connection.ts'
+import { exceededJsonLimit } from './json-limits.ts'
+import type { Redact } from './redact.ts'
 
 /** A body beyond this is refused: no run has so many test cases, and the runner has only so much memory. */
 const BODY_LIMIT_BYTES = 64 * 1024 * 1024
 
 export const REQUEST_LIMIT_MS = 30_000
 
+/** What is quoted of a response is for a sentence. */
+const EXCERPT_LIMIT_CHARS = 500
+
 export interface RequestOptions {
-  /** Ends the request wherever it is. */
+  /** Ends the request at any stage. */
   readonly signal: AbortSignal
   /** Ends the request only while none of it has gone out, so that nothing can have happened at the service. */
-  readonly signalUntilSent?: AbortSignal
+  readonly signalUntilSent?: AbortSignal | undefined
   /** Never more than `REQUEST_LIMIT_MS`, which is also the default. */
-  readonly limitMs?: number
+  readonly limitMs?: number | undefined
+  /** Not over a connection that is open already: the service may be about to close it. */
+  readonly onNewConnection?: boolean | undefined
 }
 
 export interface HttpSettings {
   readonly baseUrl: URL
   readonly apiKey: string
-  /** Masks the key in what is quoted of an answer, which must be done before the quotation is cut. */
+  /** Applied to each body once, before it is decoded, and to whatever else comes from outside. */
   readonly redact: Redact
   readonly userAgent: string
-  readonly connections: Dispatcher
+  readonly connections: Connections
   /** The connections may go through a proxy. */
   readonly hasProxy: boolean
+  /** `NODE_TLS_REJECT_UNAUTHORIZED=0` is set. Certificates are checked all the same. */
+  readonly isCheckDisabled: boolean
   readonly clock: Clock
 }
 
-/** Sends one request and gives back the decoded JSON of a 2xx answer. Throws ServiceError, and nothing else. */
+/** Sends one request and returns the decoded JSON of a 2xx response. Throws ServiceError, and nothing else. */
 export type SendJson = (
   method: 'GET' | 'POST',
   path: readonly string[],
@@ -43,25 +52,30 @@ export type SendJson = (
  * `.` and `..`, which URL parsing would collapse. Redirects are not followed and nothing is repeated here.
  */
 export function createSendJson(settings: HttpSettings): SendJson {
-  const prefix = settings.baseUrl.pathname.replace(/\/+$/, '')
+  const prefix = settings.baseUrl.pathname.replace(/\/$/, '')
   return async (method, path, body, options) => {
-    const answer = await send(settings, {
+    const response = await send(settings, {
       method,
       path: `${prefix}/${path.map(encodeURIComponent).join('/')}`,
       json: body === undefined ? undefined : JSON.stringify(body),
       options,
     })
-    // undici takes a connection back one turn after its answer: a request sent before, as the first poll is right after
-    // the start, would open another.
+    // undici takes a connection back one turn after its response: a request sent before, as the first poll is right
+    // after the start, would open another.
     await eventLoopTurn()
-    return decode(answer, settings)
+    return decode(response, settings, method === 'POST' ? keepLargeIntegers : undefined)
   }
 }
 
-interface Answer {
+/** An id may be a number with more digits than JavaScript's numbers hold. Responses with an id are small. */
+function keepLargeIntegers(_: string, value: unknown, context?: { source?: string }): unknown {
+  return Number.isInteger(value) && !Number.isSafeInteger(value) ? context?.source : value
+}
+
+interface Response {
   readonly status: number
   readonly header: (name: string) => string | undefined
-  readonly text: string
+  readonly body: Uint8Array
 }
 
 interface OutgoingRequest {
@@ -71,26 +85,26 @@ interface OutgoingRequest {
   readonly options: RequestOptions
 }
 
-function send(settings: HttpSettings, { method, path, json, options }: OutgoingRequest): Promise<Answer> {
+function send(settings: HttpSettings, { method, path, json, options }: OutgoingRequest): Promise<Response> {
   const limitMs = Math.min(options.limitMs ?? REQUEST_LIMIT_MS, REQUEST_LIMIT_MS)
   return new Promise((resolve, reject) => {
     let controller: Dispatcher.DispatchController | undefined
-    let settled = false
+    let isSettled = false
     let status: number | undefined
     let headers: Record<string, string | string[] | undefined> = {}
-    const body = new ArrayBuffer(0, { maxByteLength: BODY_LIMIT_BYTES })
+    const buffer = new ArrayBuffer(0, { maxByteLength: BODY_LIMIT_BYTES })
     let bytes = 0
-    const ended = new AbortController()
+    const settled = new AbortController()
 
-    function settle(task: () => void): void {
-      if (settled) return
-      settled = true
-      ended.abort()
+    function settle(callback: () => void): void {
+      if (isSettled) return
+      isSettled = true
+      settled.abort()
       options.signal.removeEventListener('abort', onAbort)
       options.signalUntilSent?.removeEventListener('abort', onAbortUntilSent)
-      task()
-      // Given back now: left to the collector, a large body would still be there while the reports are made.
-      body.resize(0)
+      callback()
+      // Returned now: left to the collector, a large body would still be there while the reports are made.
+      buffer.resize(0)
     }
     function fail(failure: Failure, cause?: unknown): void {
       settle(() => {
@@ -98,18 +112,34 @@ function send(settings: HttpSettings, { method, path, json, options }: OutgoingR
         reject(new ServiceError(failure, { cause }))
       })
     }
+    function deliver(): void {
+      settle(() => resolve({ status: status ?? 0, header, body: Buffer.from(new Uint8Array(buffer, 0, bytes)) }))
+    }
+    function header(name: string): string | undefined {
+      const value = headers[name]
+      const text = Array.isArray(value) ? value[0] : value
+      return text === undefined ? undefined : settings.redact(text)
+    }
     function onAbort(): void {
-      fail({ kind: 'aborted' })
+      void eventLoopTurn().then(() => fail({ kind: 'aborted' }))
     }
     function onAbortUntilSent(): void {
-      if (controller === undefined) fail({ kind: 'not-sent', reason: 'given up before the request went out' })
+      if (controller === undefined) fail({ kind: 'not-sent', reason: 'the request was cancelled before it was sent' })
+    }
+    async function enforceLimit(): Promise<void> {
+      await settings.clock.sleep(limitMs, settled.signal)
+      // After a pause of the whole machine the timer fires first: what lies in the socket already counts.
+      await eventLoopTurn()
+      if (isErrorStatus(status)) return deliver()
+      const reason = `no complete response within ${Number((limitMs / 1000).toPrecision(2))} s`
+      fail(controller === undefined ? notSent(reason, settings) : { kind: 'no-response', reason })
     }
 
     const handler: Dispatcher.DispatchHandler = {
       // undici calls this with the connection made, immediately before the first byte is written.
       onRequestStart(itsController) {
         controller = itsController
-        if (settled) controller.abort(new Error('no longer wanted'))
+        if (isSettled) controller.abort(new Error('no longer wanted'))
       },
       onResponseStart(_, itsStatus, itsHeaders) {
         if (itsStatus < 200) return
@@ -117,56 +147,43 @@ function send(settings: HttpSettings, { method, path, json, options }: OutgoingR
         headers = itsHeaders
       },
       onResponseData(_, chunk) {
-        if (settled) return
-        bytes += chunk.byteLength
-        if (bytes > BODY_LIMIT_BYTES) {
-          if (isRefusal(status)) {
-            deliver()
-            return controller?.abort(new Error('enough is known'))
+        if (isSettled) return
+        const total = bytes + chunk.byteLength
+        if (total > BODY_LIMIT_BYTES) {
+          if (!isErrorStatus(status)) {
+            return fail(invalid(`a body of at most ${BODY_LIMIT_BYTES} bytes`, 'a larger one'))
           }
-          fail(broken(`a body of at most ${BODY_LIMIT_BYTES} bytes`, 'a larger one'))
-        } else {
-          body.resize(bytes)
-          new Uint8Array(body).set(chunk, bytes - chunk.byteLength)
+          deliver()
+          return controller?.abort(new Error('the status is enough'))
         }
+        if (total > buffer.byteLength) buffer.resize(Math.min(BODY_LIMIT_BYTES, Math.max(total, 2 * bytes)))
+        new Uint8Array(buffer).set(chunk, bytes)
+        bytes = total
       },
       onResponseEnd: deliver,
       onResponseError(_, error) {
-        // A refusal is one whether or not all of its words came.
-        if (isRefusal(status)) return deliver()
+        // An error status counts even if its body is cut off.
+        if (isErrorStatus(status)) return deliver()
         if (controller === undefined) fail(failureToConnect(error, settings), error)
-        else fail(failureOfTransport(error, status === undefined ? undefined : bytes), error)
+        else fail(failureOfTransport(error, status === undefined ? undefined : bytes, settings), error)
       },
     }
 
-    function deliver(): void {
-      settle(() => {
-        const header = (name: string) => {
-          const value = headers[name]
-          return Array.isArray(value) ? value[0] : value
-        }
-        const text = Buffer.from(body).toString('utf8')
-        resolve({ status: status ?? 0, header, text })
-      })
-    }
-
-    if (options.signal.aborted) return onAbort()
+    if (options.signal.aborted) return fail({ kind: 'aborted' })
     if (options.signalUntilSent?.aborted) return onAbortUntilSent()
     options.signal.addEventListener('abort', onAbort)
     options.signalUntilSent?.addEventListener('abort', onAbortUntilSent)
-    void settings.clock.sleep(limitMs, ended.signal).then(() => {
-      const reason = `no complete answer within ${Number((limitMs / 1000).toPrecision(2))} s`
-      fail(controller === undefined ? notSent(reason, settings) : { kind: 'no-response', reason })
-    })
+    void enforceLimit()
     try {
-      settings.connections.dispatch(
+      if (options.onNewConnection) settings.connections.renew()
+      settings.connections.dispatcher.dispatch(
         {
           origin: settings.baseUrl.origin,
           method,
           path,
           headers: {
             accept: 'application/json',
-            // Nothing here unpacks anything.
+            // Nothing here decompresses anything.
             'accept-encoding': 'identity',
             authorization: `Bearer ${settings.apiKey}`,
             'user-agent': settings.userAgent,
@@ -177,32 +194,39 @@ function send(settings: HttpSettings, { method, path, json, options }: OutgoingR
         handler,
       )
     } catch (error) {
-      fail(notSent(reasonOf(error), settings), error)
+      fail(notSent(reasonOf(error, settings), settings), error)
     }
   })
 }
 
-// X.509 verification errors, as Node's TLS names them in `error.code`.
+// --- failures of the transport
+
+// X.509 verification errors, as Node's TLS names them in `error.code`. OpenSSL's newer ones have no name there.
 const CERTIFICATE_ERROR =
-  /CERT|^UNABLE_TO_VERIFY_LEAF_SIGNATURE$|^INVALID_CA$|^INVALID_PURPOSE$|^HOSTNAME_MISMATCH$|^UND_ERR_PRX_TLS$/
+  /CERT|^UNABLE_TO_|^INVALID_CA$|^INVALID_PURPOSE$|^PATH_LENGTH_EXCEEDED$|^HOSTNAME_MISMATCH$|^UNSPECIFIED$|^UND_ERR_PRX_TLS$/
+/** An alert of the other side, about a certificate of ours. */
+const TLS_ALERT = /^ERR_SSL_/
 
 /** The words of undici's proxy agent for a refused tunnel. */
 const PROXY_WANTS_CREDENTIALS = /^Proxy response \(407\)/
 
 function failureToConnect(error: unknown, settings: HttpSettings): Failure {
   const code = codeOf(error)
-  if (code !== undefined && CERTIFICATE_ERROR.test(code)) return { kind: 'untrusted-certificate', code }
-  if (PROXY_WANTS_CREDENTIALS.test(reasonOf(error))) return { kind: 'status', status: 407 }
-  return notSent(reasonOf(error), settings)
+  if (code !== undefined && CERTIFICATE_ERROR.test(code) && !TLS_ALERT.test(code)) {
+    return { kind: 'untrusted-certificate', code, isCheckDisabled: settings.isCheckDisabled }
+  }
+  const reason = reasonOf(error, settings)
+  return PROXY_WANTS_CREDENTIALS.test(reason) ? { kind: 'status', status: 407 } : notSent(reason, settings)
 }
 
 function notSent(reason: string, { hasProxy }: HttpSettings): Failure {
-  return { kind: 'not-sent', reason, ...(hasProxy ? { hasProxy } : {}) }
+  return { kind: 'not-sent', reason, hasProxy }
 }
 
-function failureOfTransport(error: unknown, bodyBytes: number | undefined): Failure {
-  if (bodyBytes !== undefined) return broken('a complete answer', `${bodyBytes} bytes, then the end of the connection`)
-  return { kind: 'no-response', reason: reasonOf(error) }
+function failureOfTransport(error: unknown, bodyBytes: number | undefined, settings: HttpSettings): Failure {
+  if (bodyBytes !== undefined)
+    return invalid('a complete response', `${bodyBytes} bytes, then the end of the connection`)
+  return { kind: 'no-response', reason: reasonOf(error, settings) }
 }
 
 function codeOf(error: unknown): string | undefined {
@@ -210,85 +234,112 @@ function codeOf(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined
 }
 
-function reasonOf(error: unknown): string {
+/** What OpenSSL's codes mean for whoever has to set this up; its own messages name functions of its source. */
+const TLS_REASONS: ReadonlyMap<string, string> = new Map([
+  ['ERR_SSL_WRONG_VERSION_NUMBER', 'it speaks plain HTTP on this port, not HTTPS'],
+  ['ERR_SSL_PACKET_LENGTH_TOO_LONG', 'it speaks plain HTTP on this port, not HTTPS'],
+  ['ERR_SSL_HTTP_REQUEST', 'it speaks plain HTTP on this port, not HTTPS'],
+  ['ERR_SSL_UNSUPPORTED_PROTOCOL', 'it supports no TLS version that is safe to use (1.2 or 1.3)'],
+  ['ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', 'it supports no TLS version that is safe to use (1.2 or 1.3)'],
+  ['ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL', 'it offers HTTP/2 only, and this action speaks HTTP/1.1'],
+  ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', 'it asks for a client certificate, which this action does not have'],
+  ['ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE', 'it asks for a client certificate, which this action does not have'],
+])
+
+function reasonOf(error: unknown, { redact }: HttpSettings): string {
   // "Happy eyeballs" wraps one error per address; the first names the cause.
   const inner = error instanceof AggregateError && error.errors.length > 0 ? error.errors[0] : error
-  const message = inner instanceof Error ? inner.message : String(inner)
+  const message = redact(inner instanceof Error ? inner.message : String(inner))
   const code = codeOf(inner)
-  return code === undefined || message.includes(code) ? message : `${message} (${code})`
+  if (code === undefined) return message
+  const known = TLS_REASONS.get(code)
+  if (known !== undefined) return `${known} (${code})`
+  return message.includes(code) ? message : `${message} (${code})`
 }
 
-function broken(expected: string, got: string): Failure {
+// --- what a response says
+
+type Reviver = Parameters<typeof JSON.parse>[1]
+
+function decode(response: Response, settings: HttpSettings, reviver: Reviver): unknown {
+  const { status, header, body } = response
+  const text = settings.redact(textOf(body))
+  if (isErrorStatus(status)) throw new ServiceError(failureOfStatus(response, text, settings))
+  const encoding = header('content-encoding')
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    throw new ServiceError(invalid('an uncompressed body', `the content encoding ${excerpt(encoding)}`))
+  }
+  const contentType = header('content-type')
+  if (contentType !== undefined && !/^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(contentType)) {
+    const got = text === '' ? excerpt(contentType) : `${excerpt(contentType)}: ${excerpt(text)}`
+    throw new ServiceError(notJson('the content type application/json', got))
+  }
+  const limit = exceededJsonLimit(body)
+  if (limit !== undefined) throw new ServiceError(invalid(limit, 'more'))
+  try {
+    return JSON.parse(text, reviver)
+  } catch (cause) {
+    throw new ServiceError(notJson('JSON', text === '' ? 'an empty body' : excerpt(text)), { cause })
+  }
+}
+
+/** The text of a body, without the byte order mark that some servers put before it. */
+function textOf(body: Uint8Array): string {
+  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8')
+  return text.startsWith('\uFEFF') ? text.slice(1) : text
+}
+
+function invalid(expected: string, got: string): Failure {
   return { kind: 'invalid-response', expected, got: untrusted(got) }
 }
 
-function decode(answer: Answer, settings: HttpSettings): unknown {
-  const { redact } = settings
-  const { status, text } = answer
-  if (isRefusal(status)) throw new ServiceError(failureOfStatus(answer, settings))
-  const encoding = answer.header('content-encoding')
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    throw new ServiceError(broken('a body that is not packed', `the content encoding ${encoding}`))
-  }
-  const contentType = answer.header('content-type')
-  if (contentType !== undefined && !/^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(contentType)) {
-    throw new ServiceError(
-      foreign(
-        'the content type application/json',
-        text === '' ? contentType : `${contentType}: ${excerpt(text, redact)}`,
-      ),
-    )
-  }
-  try {
-    return JSON.parse(text.replace(/^\uFEFF/, ''))
-  } catch (cause) {
-    throw new ServiceError(foreign('JSON', text === '' ? 'an empty body' : excerpt(text, redact)), { cause })
-  }
-}
-
-function foreign(expected: string, got: string): Failure {
+function notJson(expected: string, got: string): Failure {
   return { kind: 'invalid-response', expected, got: untrusted(got), isNotJson: true }
 }
 
-function isRefusal(status: number | undefined): boolean {
+function isErrorStatus(status: number | undefined): boolean {
   return status !== undefined && (status < 200 || status > 299)
 }
 
-function failureOfStatus(answer: Answer, { baseUrl, redact, clock }: HttpSettings): Failure {
-  const error = errorTextOf(answer.text, redact)
-  const redirect = answer.status < 400 ? answer.header('location') : undefined
-  const location = redirect === undefined ? null : URL.parse(redirect, baseUrl.href)
-  const retryAfterMs = parseRetryAfter(answer.header('retry-after'), clock)
+function failureOfStatus({ status, header }: Response, text: string, { baseUrl, clock }: HttpSettings): Failure {
+  const error = errorTextOf(text)
+  const redirect = status < 400 ? header('location') : undefined
+  // What comes after the host may be as long as it likes, and hold what nobody should read.
+  const location = redirect === undefined ? undefined : URL.parse(redirect, baseUrl.href)?.origin
   return {
     kind: 'status',
-    status: answer.status,
-    ...(error === undefined ? {} : { error: untrusted(error) }),
-    // What comes after the host may be as long as it likes, and hold what nobody should read.
-    ...(location === null ? {} : { location: untrusted(location.origin) }),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    status,
+    error: error === undefined ? undefined : untrusted(error),
+    location: location === undefined ? undefined : untrusted(location),
+    retryAfterMs: parseRetryAfter(header('retry-after'), clock),
   }
 }
 
 /** The text of the service's error object, or else the beginning of whatever a proxy in between wrote. */
-function errorTextOf(text: string, redact: Redact): string | undefined {
-  try {
-    const { error } = JSON.parse(text)
-    if (typeof error === 'string') return excerpt(error, redact)
-  } catch {
-    // Not the service's JSON.
+function errorTextOf(text: string): string | undefined {
+  // An error object is small; a long body is a page, of which nothing need be parsed.
+  if (text.length <= 100_000) {
+    try {
+      const { error } = JSON.parse(text)
+      if (typeof error === 'string') return excerpt(error)
+    } catch {
+      // Not the service's JSON.
+    }
   }
-  return text.trim() === '' ? undefined : excerpt(text, redact)
+  const beginning = excerpt(text)
+  return beginning.trim() === '' ? undefined : beginning
 }
 
-/** The key is masked before the cut, which could leave a part of it that nothing recognises any more. */
-function excerpt(text: string, redact: Redact): string {
-  return redact(text).slice(0, 500)
+function excerpt(text: string): string {
+  return text.slice(0, EXCERPT_LIMIT_CHARS)
 }
+
+/** Longer than any wait may last (35,000 minutes), so that absurd values stay numbers that can be printed. */
+const RETRY_AFTER_LIMIT_MS = 35_000 * 60_000
 
 /** Both forms of RFC 9110: seconds, or a date. Milliseconds from now, never negative. */
 export function parseRetryAfter(value: string | undefined, clock: Pick<Clock, 'epochMs'>): number | undefined {
   if (value === undefined) return undefined
-  if (/^\s*\d+\s*$/.test(value)) return Number(value) * 1000
-  const dateMs = Date.parse(value)
-  return Number.isNaN(dateMs) ? undefined : Math.max(0, dateMs - clock.epochMs())
+  const ms = /^\s*\d+\s*$/.test(value) ? Number(value) * 1000 : Date.parse(value) - clock.epochMs()
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), RETRY_AFTER_LIMIT_MS)
 }

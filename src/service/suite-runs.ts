@@ -1,17 +1,17 @@
 import type { Clock } from '../clock.ts'
 import type { Run } from '../outcome/run.ts'
 import { untrusted } from '../outcome/untrusted.ts'
-import { decodeSuiteResult, decodeSuiteStarted, decodeSuiteStatus, type SuiteResult } from './decode.ts'
+import { decodeSuiteResult, decodeSuiteStarted, decodeSuiteStatus } from './decode.ts'
 import type { SendJson } from './http.ts'
 import type { TestService } from './test-service.ts'
 
 /** How long results may still be unfinished after the status says FINISHED. */
-const SETTLING_LIMIT_MS = 30_000
+const UNFINISHED_LIMIT_MS = 30_000
 
 const UNFINISHED = new Set(['RUNNING', 'QUEUED', 'RETRYING'])
 const GOOD = new Set(['PASSED', 'FLAKY', 'SKIPPED'])
 
-/** The older test-suite workflow (interface, section 4.4), told as if it were a run of a project. It has no cancel. */
+/** The older test-suite workflow (interface, section 4.4), as if it were a run of a project. It has no cancel. */
 export function suiteRuns(send: SendJson, testSuiteId: string, clock: Clock): TestService {
   let finishedAtMs: number | undefined
   return {
@@ -26,30 +26,26 @@ export function suiteRuns(send: SendJson, testSuiteId: string, clock: Clock): Te
     async get(testSuiteRunId, options) {
       const path = ['v1', 'testSuiteRun', testSuiteRunId]
       if (finishedAtMs === undefined) {
-        const answer = await send('GET', [...path, 'status'], undefined, options)
-        const status = decodeSuiteStatus(answer)
+        const raw = await send('GET', [...path, 'status'], undefined, options)
+        const status = decodeSuiteStatus(raw)
         if (status !== 'FINISHED') {
-          return {
-            status: status === 'RUNNING' ? 'RUNNING' : 'UNKNOWN',
-            rawStatus: untrusted(status),
-            hasFinishedAt: false,
-            raw: answer,
-          }
+          const known = status === 'RUNNING' ? status : 'UNKNOWN'
+          return { status: known, rawStatus: untrusted(status), hasFinishedAt: false, raw }
         }
         finishedAtMs = clock.now()
       }
-      const answer = await send('GET', [...path, 'result'], undefined, options)
-      const result = decodeSuiteResult(answer)
-      const isSettled = !result.statuses.some((status) => UNFINISHED.has(status))
-      const status = isSettled || clock.now() - finishedAtMs >= SETTLING_LIMIT_MS ? verdictOf(result) : 'RUNNING'
-      const hasFinishedAt = status !== 'RUNNING'
-      return { status, rawStatus: untrusted(status), hasFinishedAt, testCases: result.testCases, raw: answer }
+      const raw = await send('GET', [...path, 'result'], undefined, options)
+      const { statuses, testCases } = decodeSuiteResult(raw)
+      const hasUnfinished = statuses.some((status) => UNFINISHED.has(status))
+      const mayStillChange = hasUnfinished && clock.now() - finishedAtMs < UNFINISHED_LIMIT_MS
+      const status = mayStillChange ? 'RUNNING' : verdictOf(statuses)
+      return { status, rawStatus: untrusted(status), hasFinishedAt: !mayStillChange, testCases, raw }
     },
   }
 }
 
 /** This workflow sends no verdict of its own. */
-function verdictOf({ statuses }: SuiteResult): Run['status'] {
+function verdictOf(statuses: readonly string[]): Run['status'] {
   const bad = statuses.filter((status) => !GOOD.has(status))
   if (bad.length === 0) return 'PASSED'
   return bad.every((status) => status === 'CANCELLED') ? 'CANCELLED' : 'FAILED'

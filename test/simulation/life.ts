@@ -1,7 +1,7 @@
 import { StepCancelled } from '../../src/action/abort.ts'
-import { cancelRun } from '../../src/action/cancel-run.ts'
-import { type RunRequest, runAction } from '../../src/action/run-action.ts'
+import { runAction, type StepRequest } from '../../src/action/run-action.ts'
 import type { World } from '../../src/action/world.ts'
+import { cancelSavedRun } from '../../src/cancel-leftover-run.ts'
 import type { Clock } from '../../src/clock.ts'
 import { render } from '../../src/report/safe-text.ts'
 import { FakeClock } from '../support/fake-clock.ts'
@@ -19,7 +19,7 @@ export interface RunnerPlan {
 }
 
 export interface LifePlan {
-  readonly request: Pick<RunRequest, 'wait' | 'waitLimitMs' | 'cancelOnAbort' | 'passWithNoTests'> & {
+  readonly request: Pick<StepRequest, 'wait' | 'waitLimitMs' | 'cancelOnAbort' | 'passWithNoTests'> & {
     readonly pollIntervalMs?: number
   }
   readonly service: ServicePlan
@@ -52,7 +52,6 @@ interface SavedState {
   done?: true
 }
 
-const POST_CANCEL_LIMIT_MS = 60_000
 /** So long after the wait's limit a main that has not ended never will. */
 const HANGING_AFTER_MS = 3_600_000
 
@@ -68,7 +67,7 @@ export async function liveLife(plan: LifePlan): Promise<LifeStory> {
   await clock.run(clock.sleep(postAfterMs))
   const begunMs = clock.now()
   const heard: ObservedResponse[] = []
-  const task = settle(
+  const task = runPost(
     main.saved,
     service.client((word) => heard.push(word)),
     clock,
@@ -126,7 +125,7 @@ async function liveMain(
         }),
       runStarted: (runId) =>
         life.effect(() => {
-          saved.run = runId
+          saved.run = JSON.stringify(runId)
         }),
       done: () =>
         life.effect(() => {
@@ -149,7 +148,8 @@ async function liveMain(
       parameters: {},
       ...(plan.service.isGiven ? { runId: plan.service.run.id } : {}),
       ...request,
-      reports: { apiKey: 'key', summary: 'always', annotations: true },
+      variant: [],
+      reports: { summary: 'always', annotations: true },
     },
     world,
   )
@@ -160,7 +160,7 @@ async function liveMain(
       ({ success }) => (success ? ('green' as const) : ('red' as const)),
       (cause) => {
         if (cause !== life.fault) throw cause
-        // As process-end.ts has it.
+        // As process-exit.ts has it.
         alarms.push(`error: The action failed unexpectedly. ${cause}`)
         return 'crashed' as const
       },
@@ -170,28 +170,20 @@ async function liveMain(
   return { end, endedMs: clock.now(), ...(signalled && { signalled }), heard, outputs, saved }
 }
 
-/** What settle.ts does with the saved state. */
-function settle(
+/** What post does with the saved state: its own code, over the same service. */
+function runPost(
   saved: SavedState,
   service: ReturnType<ModelService['client']>,
   clock: Clock,
   random: () => number,
   alarms: string[],
 ): Promise<void> | undefined {
-  const { start, run: runId, done } = saved
-  if (done || (runId === undefined && !start)) return undefined
-  if (runId === undefined) {
-    alarms.push('A run may have been started.')
-    return Promise.resolve()
-  }
-  return cancelRun(service, runId, {
-    clock,
-    random,
-    limitMs: POST_CANCEL_LIMIT_MS,
-    abort: new AbortController().signal,
-  }).then((end) => {
-    if (end.kind !== 'cancelled' && end.kind !== 'already-finished') alarms.push(`Run ${runId} may still be going.`)
-  })
+  const { start, run, done } = saved
+  // As post.ts decides before it loads anything.
+  if (done || (run === undefined && !start)) return undefined
+  const abort = new AbortController().signal
+  const log: World['log'] = { info: () => {}, warning: (message) => alarms.push(render(message)) }
+  return cancelSavedRun(run, async () => service, { clock, random, abort, log })
 }
 
 /** A process that can be killed at any moment: from then on it has no effect, and nothing comes back to it. */

@@ -65,7 +65,7 @@ const leavesNoRunWithoutAWord: Promised = (plan, story) => {
   const isIdKnown = main.saved.run !== undefined || main.outputs.has('run-id')
   const isNamed = alarms.some((alarm) =>
     isIdKnown
-      ? alarm.includes(run.id.slice(0, 100)) && /may (still )?(go on|be going)/.test(alarm)
+      ? alarm.includes(run.id.slice(0, 100)) && /may (still )?(go on|be running)/.test(alarm)
       : /run may have been started/.test(alarm),
   )
   if (!isNamed) breach('a run goes on, and no warning names it')

@@ -1,7 +1,12 @@
-import { judgeTestCase, RUN_STATUSES, type Run, type TestCase } from '../../src/outcome/run.ts'
-import type { StepResult } from '../../src/outcome/step-result.ts'
+import { classifyTestCase, RUN_STATUSES, type Run, type TestCase } from '../../src/outcome/run.ts'
+import {
+  concludeStep,
+  type Ending,
+  type StepOutcome,
+  type StepRecord,
+  type StepSubject,
+} from '../../src/outcome/step-outcome.ts'
 import { untrusted } from '../../src/outcome/untrusted.ts'
-import { type Ending, judge } from '../../src/outcome/verdict.ts'
 
 // Values of the domain for tests: each call says what matters to the test, and the rest is plausible.
 
@@ -16,8 +21,8 @@ export function aTestCase(fields: TestCaseFields = {}): TestCase {
   const { title, status, durationMs } = { title: 'adds to the cart', status: 'PASSED', durationMs: 1200, ...fields }
   return {
     title: untrusted(title),
-    status: untrusted(status),
-    ...judgeTestCase(status),
+    rawStatus: untrusted(status),
+    ...classifyTestCase(status),
     ...(durationMs === undefined ? {} : { durationMs }),
   }
 }
@@ -67,45 +72,40 @@ export function aRun(fields: RunFields = {}): Run {
             startedAt,
             finishedAt,
             branchName,
-            results: testCases && { testCases: testCases.map(raw) },
+            results: testCases && { testCases: testCases.map(rawCase) },
           }),
   }
 }
 
-function raw({ title, status, durationMs }: TestCase) {
-  return { title, status, durationMs }
+function rawCase({ title, rawStatus, durationMs }: TestCase) {
+  return { title, status: rawStatus, durationMs }
 }
 
 function asJson(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value))
 }
 
-/** A step that ended with this run, or in the way of `ending`; its verdict follows from the ending. */
-export function aStepResult(
-  fields: Partial<Omit<StepResult, 'verdict' | 'run' | 'runId'>> & {
-    readonly run?: Run | undefined
-    readonly runId?: string | undefined
+/** An outcome with this ending (by default the run's own) and record; the verdict follows from both. */
+export function anOutcome(
+  fields: Partial<Omit<StepRecord, 'subject'>> & {
+    readonly ending?: Ending
+    readonly subject?: Partial<StepSubject>
     readonly passWithNoTests?: boolean
   } = {},
-): StepResult {
-  const { passWithNoTests = false, ...given } = fields
-  const ending: Ending = given.ending ?? { kind: 'finished', run: given.run ?? aRun() }
-  const run = 'run' in given ? given.run : lastWordIn(ending)
-  const runId = 'runId' in given ? given.runId : 'run_7f3a'
-  return {
-    verdict: judge(ending, passWithNoTests),
-    ending,
-    ...(run === undefined ? {} : { run }),
-    ...(runId === undefined ? {} : { runId }),
-    target: given.target ?? { kind: 'project', projectId: 'web-shop' },
-    parameters: given.parameters ?? { branch: 'main', environment: 'staging' },
-    ownsRun: given.ownsRun ?? true,
-    waitedMs: given.waitedMs ?? 190_000,
+): StepOutcome {
+  const { passWithNoTests = false, ending = { kind: 'finished', run: fields.run ?? aRun() }, ...given } = fields
+  const record: StepRecord = {
+    runId: 'run_7f3a',
+    cancellation: { kind: 'not-wanted' },
+    waitedMs: 190_000,
+    ...given,
+    subject: {
+      target: { kind: 'project', projectId: 'web-shop' },
+      parameters: { branch: 'main', environment: 'staging' },
+      ownsRun: true,
+      variant: [],
+      ...fields.subject,
+    },
   }
-}
-
-function lastWordIn(ending: Ending): Run | undefined {
-  if (ending.kind === 'started') return undefined
-  const { cancellation } = { cancellation: undefined, ...ending }
-  return (cancellation?.kind === 'already-finished' ? cancellation.run : undefined) ?? ending.run
+  return concludeStep(ending, record, passWithNoTests)
 }

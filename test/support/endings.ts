@@ -1,16 +1,18 @@
-import type { StepResult } from '../../src/outcome/step-result.ts'
+import type { StepOutcome } from '../../src/outcome/step-outcome.ts'
 import { untrusted } from '../../src/outcome/untrusted.ts'
-import { aRun, aStepResult, testCasesBy } from './builders.ts'
+import { anOutcome, aRun, testCasesBy } from './builders.ts'
 
 const RUNNING = aRun({ status: 'RUNNING', finishedAt: undefined, testCases: undefined })
+const QUEUED = aRun({ status: 'QUEUED', startedAt: undefined, finishedAt: undefined, testCases: undefined })
+const WAIT_LIMIT = { kind: 'wait-timeout', limit: { input: 'timeout-minutes', ms: 3_600_000 } } as const
 const REFUSED = { kind: 'not-sent', reason: 'connect ECONNREFUSED 127.0.0.1:8080' } as const
 const HALF_FAILED = { kind: 'status', status: 500, error: untrusted('out of workers') } as const
 
 /** One step result for each way in which a step can end. */
 export const ENDINGS = {
-  passed: aStepResult({ run: aRun({ testCases: testCasesBy({ PASSED: 38, FLAKY: 1, SKIPPED: 1 }) }) }),
-  passedWithFailures: aStepResult({ run: aRun({ testCases: testCasesBy({ PASSED: 38, FAILED: 2 }) }) }),
-  failed: aStepResult({
+  passed: anOutcome({ run: aRun({ testCases: testCasesBy({ PASSED: 38, FLAKY: 1, SKIPPED: 1 }) }) }),
+  passedWithFailures: anOutcome({ run: aRun({ testCases: testCasesBy({ PASSED: 38, FAILED: 2 }) }) }),
+  failed: anOutcome({
     run: aRun({
       status: 'FAILED',
       testCases: testCasesBy({
@@ -24,87 +26,96 @@ export const ENDINGS = {
       }),
     }),
   }),
-  failedWithoutFailedCase: aStepResult({ run: aRun({ status: 'FAILED', testCases: testCasesBy({ PASSED: 4 }) }) }),
-  failedWithoutResults: aStepResult({ run: aRun({ status: 'FAILED', testCases: undefined }) }),
-  timedOut: aStepResult({ run: aRun({ status: 'TIMEDOUT', testCases: testCasesBy({ TIMEDOUT: 1, PASSED: 3 }) }) }),
-  cancelled: aStepResult({
+  failedWithoutFailedCase: anOutcome({ run: aRun({ status: 'FAILED', testCases: testCasesBy({ PASSED: 4 }) }) }),
+  failedWithoutResults: anOutcome({ run: aRun({ status: 'FAILED', testCases: undefined }) }),
+  timedOut: anOutcome({ run: aRun({ status: 'TIMEDOUT', testCases: testCasesBy({ TIMEDOUT: 1, PASSED: 3 }) }) }),
+  cancelled: anOutcome({
     run: aRun({ status: 'CANCELLED', testCases: testCasesBy({ PASSED: 12, CANCELLED: 3 }) }),
   }),
-  interrupted: aStepResult({
+  interrupted: anOutcome({
     run: aRun({ status: 'INTERRUPTED', testCases: testCasesBy({ INTERRUPTED: 2, PASSED: 3 }) }),
   }),
-  noTestsListed: aStepResult({ run: aRun({ testCases: [] }) }),
-  allSkipped: aStepResult({ run: aRun({ testCases: testCasesBy({ SKIPPED: 12 }) }) }),
-  noResults: aStepResult({ run: aRun({ testCases: undefined }) }),
-  noTestsAllowed: aStepResult({ run: aRun({ testCases: [] }), passWithNoTests: true }),
-  unknownStatus: aStepResult({ run: aRun({ status: 'PAUSED', testCases: testCasesBy({ PASSED: 2 }) }) }),
-  waitLimit: aStepResult({
-    ending: { kind: 'wait-timeout', run: RUNNING, limitMs: 3_600_000, cancellation: { kind: 'cancelled' } },
+  noTestsListed: anOutcome({ run: aRun({ testCases: [] }) }),
+  allSkipped: anOutcome({ run: aRun({ testCases: testCasesBy({ SKIPPED: 12 }) }) }),
+  noResults: anOutcome({ run: aRun({ testCases: undefined }) }),
+  noTestsAllowed: anOutcome({ run: aRun({ testCases: [] }), passWithNoTests: true }),
+  unknownStatus: anOutcome({ run: aRun({ status: 'PAUSED', testCases: testCasesBy({ PASSED: 2 }) }) }),
+  waitLimit: anOutcome({ ending: WAIT_LIMIT, run: RUNNING, cancellation: { kind: 'cancelled' } }),
+  waitLimitAfterQueue: anOutcome({
+    ending: WAIT_LIMIT,
+    run: RUNNING,
+    queuedMs: 1_200_000,
+    cancellation: { kind: 'cancelled' },
   }),
-  waitLimitCancelFailed: aStepResult({
-    ending: {
-      kind: 'wait-timeout',
-      run: RUNNING,
-      limitMs: 3_600_000,
-      cancellation: { kind: 'failed', failure: HALF_FAILED },
-    },
+  waitLimitInQueue: anOutcome({
+    ending: WAIT_LIMIT,
+    run: QUEUED,
+    queuedMs: 3_600_000,
+    cancellation: { kind: 'cancelled' },
   }),
-  waitLimitOfSuite: aStepResult({
-    target: { kind: 'test-suite', testSuiteId: 'smoke' },
-    ending: { kind: 'wait-timeout', run: RUNNING, limitMs: 90_000, cancellation: { kind: 'not-supported' } },
+  queueLimit: anOutcome({
+    ending: { kind: 'wait-timeout', limit: { input: 'queue-timeout-minutes', ms: 600_000 } },
+    run: QUEUED,
+    queuedMs: 600_000,
+    cancellation: { kind: 'cancelled' },
   }),
-  waitLimitButOver: aStepResult({
-    ending: {
-      kind: 'wait-timeout',
-      run: RUNNING,
-      limitMs: 60_000,
-      cancellation: { kind: 'already-finished', run: aRun({ testCases: testCasesBy({ PASSED: 2 }) }) },
-    },
+  waitLimitCancelFailed: anOutcome({
+    ending: WAIT_LIMIT,
+    run: RUNNING,
+    cancellation: { kind: 'failed', failure: HALF_FAILED },
   }),
-  aborted: aStepResult({ ending: { kind: 'aborted', run: RUNNING, cancellation: { kind: 'cancelled' } } }),
-  abortedCancelFailed: aStepResult({ ending: { kind: 'aborted', run: RUNNING, cancellation: { kind: 'failed' } } }),
-  abortedRunLeft: aStepResult({ ending: { kind: 'aborted', run: RUNNING, cancellation: { kind: 'not-wanted' } } }),
-  abortedRunOver: aStepResult({
-    ending: { kind: 'aborted', run: RUNNING, cancellation: { kind: 'already-finished', run: aRun() } },
+  waitLimitOfSuite: anOutcome({
+    subject: { target: { kind: 'test-suite', testSuiteId: 'smoke' } },
+    ending: { kind: 'wait-timeout', limit: { input: 'timeout-minutes', ms: 90_000 } },
+    run: RUNNING,
+    cancellation: { kind: 'not-supported' },
   }),
-  abortedInStart: aStepResult({ runId: undefined, ending: { kind: 'aborted', cancellation: { kind: 'id-unknown' } } }),
-  abortedBeforeStart: aStepResult({ runId: undefined, ending: { kind: 'aborted', cancellation: { kind: 'no-run' } } }),
-  startRefused: aStepResult({
+  waitLimitButFinished: anOutcome({
+    ending: WAIT_LIMIT,
+    run: RUNNING,
+    cancellation: { kind: 'already-finished', run: aRun({ testCases: testCasesBy({ PASSED: 2 }) }) },
+  }),
+  aborted: anOutcome({ ending: { kind: 'aborted' }, run: RUNNING, cancellation: { kind: 'cancelled' } }),
+  abortedCancelFailed: anOutcome({ ending: { kind: 'aborted' }, run: RUNNING, cancellation: { kind: 'failed' } }),
+  abortedRunLeft: anOutcome({ ending: { kind: 'aborted' }, run: RUNNING, cancellation: { kind: 'not-wanted' } }),
+  abortedRunFinished: anOutcome({
+    ending: { kind: 'aborted' },
+    run: RUNNING,
+    cancellation: { kind: 'already-finished', run: aRun() },
+  }),
+  abortedInStart: anOutcome({ runId: undefined, ending: { kind: 'aborted' }, cancellation: { kind: 'id-unknown' } }),
+  abortedBeforeStart: anOutcome({ runId: undefined, ending: { kind: 'aborted' }, cancellation: { kind: 'no-run' } }),
+  startRefused: anOutcome({
     runId: undefined,
     ending: {
-      kind: 'gave-up',
-      during: 'start',
+      kind: 'start-failed',
       failure: { kind: 'status', status: 401, error: untrusted('Invalid API key') },
-      cancellation: { kind: 'no-run' },
     },
+    cancellation: { kind: 'no-run' },
   }),
-  startUnclear: aStepResult({
+  startUnclear: anOutcome({
     runId: undefined,
-    ending: {
-      kind: 'gave-up',
-      during: 'start',
-      failure: { kind: 'no-response', reason: 'socket hang up (ECONNRESET)' },
-      cancellation: { kind: 'id-unknown' },
-    },
+    ending: { kind: 'start-failed', failure: { kind: 'no-response', reason: 'socket hang up (ECONNRESET)' } },
+    cancellation: { kind: 'id-unknown' },
   }),
-  unreachable: aStepResult({
-    ending: {
-      kind: 'gave-up',
-      during: 'wait',
-      run: RUNNING,
-      failure: REFUSED,
-      cancellation: { kind: 'failed', failure: REFUSED },
-    },
+  unreachable: anOutcome({
+    ending: { kind: 'poll-failed', failure: REFUSED },
+    run: RUNNING,
+    cancellation: { kind: 'failed', failure: REFUSED },
   }),
-  brokenAnswer: aStepResult({
+  invalidResponse: anOutcome({
     ending: {
-      kind: 'gave-up',
-      during: 'wait',
+      kind: 'poll-failed',
       failure: { kind: 'invalid-response', expected: 'status to be a string', got: untrusted('{"status":7}') },
-      cancellation: { kind: 'cancelled' },
     },
+    cancellation: { kind: 'cancelled' },
   }),
-  started: aStepResult({ ending: { kind: 'started' } }),
-} as const satisfies Record<string, StepResult>
+  gone: anOutcome({
+    ending: { kind: 'poll-failed', failure: { kind: 'status', status: 404 } },
+    run: RUNNING,
+    cancellation: { kind: 'gone' },
+  }),
+  started: anOutcome({ ending: { kind: 'started' } }),
+} as const satisfies Record<string, StepOutcome>
 
 export type EndingName = keyof typeof ENDINGS

@@ -1,6 +1,6 @@
 import { StepCancelled } from '../../src/action/abort.ts'
 import type { Outputs, World } from '../../src/action/world.ts'
-import type { StepResult } from '../../src/outcome/step-result.ts'
+import type { StepOutcome } from '../../src/outcome/step-outcome.ts'
 import type { LogLine } from '../../src/report/safe-text.ts'
 import { render } from '../../src/report/safe-text.ts'
 import type { TestService } from '../../src/service/test-service.ts'
@@ -14,7 +14,7 @@ export interface Effect {
 
 export interface FakeWorldOptions {
   readonly random?: () => number
-  readonly comment?: (result: StepResult) => Promise<string | undefined>
+  readonly comment?: (outcome: StepOutcome) => Promise<string | undefined>
   /** Undefined: the report files cannot be written. */
   readonly reportFolder?: string | undefined
   readonly summaryBytes?: number
@@ -23,7 +23,7 @@ export interface FakeWorldOptions {
 /** A world that remembers every effect, in order. */
 export class FakeWorld implements World {
   readonly effects: Effect[] = []
-  readonly results: StepResult[] = []
+  readonly outcomes: StepOutcome[] = []
   readonly clock: FakeClock
   readonly random: () => number
   readonly service: TestService
@@ -72,10 +72,10 @@ export class FakeWorld implements World {
     return this.#options.reportFolder
   }
 
-  async comment(result: StepResult): Promise<string | undefined> {
-    this.results.push(result)
+  async comment(outcome: StepOutcome): Promise<string | undefined> {
+    this.outcomes.push(outcome)
     this.#note('comment')
-    return this.#options.comment?.(result)
+    return this.#options.comment?.(outcome)
   }
 
   /** The texts of the effects that begin so, without that beginning. */

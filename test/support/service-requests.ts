@@ -2,9 +2,9 @@ import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 import { onTestFinished } from 'vitest'
 import type { Clock } from '../../src/clock.ts'
 import { type Failure, ServiceError } from '../../src/outcome/failure.ts'
-import { keyRedaction } from '../../src/outcome/without-key.ts'
 import { openConnections, type Proxies, proxyFor } from '../../src/service/connection.ts'
 import { createSendJson, type RequestOptions, type SendJson } from '../../src/service/http.ts'
+import { keyRedaction } from '../../src/service/redact.ts'
 import { FakeClock } from './fake-clock.ts'
 
 export interface SendOptions {
@@ -18,7 +18,7 @@ export interface SendOptions {
 export async function sendJsonTo(baseUrl: string, options: SendOptions = {}): Promise<SendJson> {
   const { clock = new FakeClock(), proxies = {}, apiKey = 'key-1' } = options
   const connections = await openConnections(new URL(baseUrl).origin, proxies)
-  onTestFinished(() => connections.destroy())
+  onTestFinished(() => connections.dispatcher.destroy())
   return createSendJson({
     baseUrl: new URL(baseUrl),
     apiKey,
@@ -26,6 +26,7 @@ export async function sendJsonTo(baseUrl: string, options: SendOptions = {}): Pr
     userAgent: 'a-test/1',
     connections,
     hasProxy: proxyFor(new URL(baseUrl).origin, proxies) !== undefined,
+    isCheckDisabled: false,
     clock,
   })
 }

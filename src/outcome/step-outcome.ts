@@ -1,0 +1,146 @@
+import type { Failure } from './failure.ts'
+import { type Counts, countTestCases, isTerminal, type Run, type StartParameters, type Target } from './run.ts'
+
+export type Conclusion =
+  | 'passed'
+  | 'failed'
+  | 'timed-out'
+  | 'cancelled'
+  | 'interrupted'
+  | 'no-tests'
+  | 'wait-timeout'
+  | 'error'
+  | 'started'
+
+/** How the attempt to cancel the run ended. */
+export type Cancellation =
+  /** Nothing to cancel, or not ours to cancel. */
+  | { readonly kind: 'not-wanted' }
+  /** No run can have been started. */
+  | { readonly kind: 'no-run' }
+  /** A start went out and no id came back: there may be a run, and the interface has no way to look it up. */
+  | { readonly kind: 'id-unknown' }
+  /** The test-suite workflow has no cancel. */
+  | { readonly kind: 'not-supported' }
+  /** `run` is there if the response to the cancel was lost and a look at the run showed that it had been taken. */
+  | { readonly kind: 'cancelled'; readonly run?: Run | undefined }
+  | { readonly kind: 'already-finished'; readonly run: Run }
+  /** The service does not know the run, or not any more. */
+  | { readonly kind: 'gone' }
+  | { readonly kind: 'failed'; readonly failure?: Failure | undefined }
+
+/** The limit that a wait exceeded, by the input that set it. */
+export interface WaitLimit {
+  readonly input: 'timeout-minutes' | 'queue-timeout-minutes'
+  readonly ms: number
+}
+
+/** How the step's part in the run's life ended. */
+export type Ending =
+  | { readonly kind: 'finished'; readonly run: Run }
+  /** `wait: false`. */
+  | { readonly kind: 'started' }
+  /** `failure` is that of the last poll, if it failed. */
+  | { readonly kind: 'wait-timeout'; readonly limit: WaitLimit; readonly failure?: Failure | undefined }
+  /** The workflow was cancelled or the step's time limit passed. */
+  | { readonly kind: 'aborted' }
+  | { readonly kind: 'start-failed'; readonly failure: Failure }
+  | { readonly kind: 'poll-failed'; readonly failure: Failure }
+
+/** What the step is about, as reports name it. */
+export interface StepSubject {
+  readonly target: Target
+  readonly parameters: StartParameters
+  /** False if the step was given the run by `run-id`. */
+  readonly ownsRun: boolean
+  /** Tells the steps of one job apart: `comment-key`, then the values of the matrix. */
+  readonly variant: readonly string[]
+  /** The page of this job. */
+  readonly job?: { readonly name: string; readonly url: string } | undefined
+}
+
+/** What was seen of the run while the step lasted. */
+export interface StepRecord {
+  /** The last word of the service on the run, as far as the wait heard it. */
+  readonly run?: Run | undefined
+  /** The run's id, if it is one that may be shown. */
+  readonly runId?: string | undefined
+  /** The run's page at the service. */
+  readonly runUrl?: string | undefined
+  readonly cancellation: Cancellation
+  /** How long the step waited, start included. */
+  readonly waitedMs: number
+  /** How long of that the run was seen to be QUEUED; absent if it never was. */
+  readonly queuedMs?: number | undefined
+  readonly subject: StepSubject
+}
+
+/** Everything there is to say about a step, whatever its end. Built once; whatever follows is a function of it. */
+export type StepOutcome = Ending &
+  StepRecord & {
+    readonly conclusion: Conclusion
+    /** The step succeeds. */
+    readonly success: boolean
+    /** Of the test cases of `run`; zeros if it has none. */
+    readonly counts: Counts
+  }
+
+const CONCLUSION_OF_STATUS: Readonly<Record<Run['status'], Conclusion>> = {
+  PASSED: 'passed',
+  FAILED: 'failed',
+  TIMEDOUT: 'timed-out',
+  CANCELLED: 'cancelled',
+  INTERRUPTED: 'interrupted',
+  // Not the end of a run, or not one that this version knows: the gate fails closed.
+  QUEUED: 'error',
+  RUNNING: 'error',
+  UNKNOWN: 'error',
+}
+
+/** The gate. It fails closed: only a PASSED run in which a test case ran (or none had to) makes the step succeed. */
+export function concludeStep(ending: Ending, record: StepRecord, passWithNoTests: boolean): StepOutcome {
+  const { cancellation } = record
+  const found = 'run' in cancellation ? cancellation.run : undefined
+  // A run that finished between the last poll and the cancel has a true verdict, and it counts.
+  const isFinishedAfterAll = ending.kind === 'wait-timeout' && cancellation.kind === 'already-finished'
+  const actual: Ending = isFinishedAfterAll ? { kind: 'finished', run: cancellation.run } : ending
+  const run = actual.kind === 'finished' ? actual.run : (found ?? record.run)
+  const counts = countTestCases(run?.testCases ?? [])
+  return { ...record, ...actual, run, counts, ...judge(actual, counts, passWithNoTests) } as StepOutcome
+}
+
+function judge(ending: Ending, counts: Counts, passWithNoTests: boolean): Pick<StepOutcome, 'conclusion' | 'success'> {
+  switch (ending.kind) {
+    case 'finished': {
+      const conclusion = CONCLUSION_OF_STATUS[ending.run.status]
+      if (conclusion !== 'passed') return { conclusion, success: false }
+      return counts.ran > 0 ? { conclusion, success: true } : { conclusion: 'no-tests', success: passWithNoTests }
+    }
+    case 'started':
+      return { conclusion: 'started', success: true }
+    case 'aborted':
+      return { conclusion: 'cancelled', success: false }
+    case 'wait-timeout':
+      return { conclusion: 'wait-timeout', success: false }
+    case 'start-failed':
+    case 'poll-failed':
+      return { conclusion: 'error', success: false }
+  }
+}
+
+/** The output `status`: the last status, or CANCELLED once the service has confirmed the cancel. */
+export function statusOf({ cancellation, run }: StepOutcome): Run['status'] | undefined {
+  return cancellation.kind === 'cancelled' ? 'CANCELLED' : run?.status
+}
+
+/** Nothing is left to do about the run, for this step or for post. */
+export function isDone({ kind, run, cancellation }: StepOutcome): boolean {
+  if (kind === 'finished' || kind === 'started') return true
+  if (run !== undefined && isTerminal(run)) return true
+  return !needsManualCleanup(cancellation) && cancellation.kind !== 'failed'
+}
+
+/** Only a person can do something about the run, if there is one: post can do no more than main. */
+export function needsManualCleanup({ kind }: Cancellation): boolean {
+  return kind === 'id-unknown' || kind === 'not-supported'
+}
