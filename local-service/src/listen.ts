@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
-import { BODY_LIMIT_BYTES, type ServiceRequest, type ServiceResponse } from './request-handler.ts'
+import type { AddressInfo, Socket } from 'node:net'
+import { BODY_LIMIT_BYTES, type RequestBody, type ServiceRequest, type ServiceResponse } from './request-handler.ts'
 
 export interface Listener {
   /** Scheme, address and port, without a slash at the end. */
@@ -13,24 +13,38 @@ export interface Listener {
 
 export interface ListenOptions {
   /** 0 or absent: any free port. */
-  readonly port?: number
+  readonly port?: number | undefined
   /** PEM texts. With them the service speaks HTTPS. */
-  readonly tls?: { readonly key: string; readonly cert: string }
+  readonly tls?: { readonly key: string; readonly cert: string } | undefined
+  /** How long a client may take to send one request. Default: 30 s. */
+  readonly requestLimitMs?: number | undefined
 }
 
 // Loopback only: whoever reaches the service can run code on this machine.
 const HOST = '127.0.0.1'
 
-/** How long a client may take to send one request. */
-const REQUEST_LIMIT_MS = 30_000
+/** Far more than the clients of one machine need, and little enough that idle ones cost next to nothing. */
+export const CONNECTION_LIMIT = 256
+
+/** How long the rest of a request is still read after an early response: a connection closed at once resets the response. */
+const LINGER_MS = 1_000
 
 /** Listens on this machine's loopback address. */
 export async function listen(options: ListenOptions, onRequest: RequestListener): Promise<Listener> {
-  const server: Server = options.tls ? createTlsServer(options.tls, onRequest) : createServer(onRequest)
-  server.requestTimeout = REQUEST_LIMIT_MS
-  server.on('clientError', (_error, socket) => {
-    if (socket.writable) socket.end(malformedHttp())
+  const requestLimitMs = options.requestLimitMs ?? 30_000
+  const limits = {
+    requestTimeout: requestLimitMs,
+    headersTimeout: Math.min(requestLimitMs, 10_000),
+    // Node looks for requests over their limit as often as this, by default every 30 s.
+    connectionsCheckingInterval: Math.min(requestLimitMs, 1_000),
+  }
+  const server: Server = options.tls ? createTlsServer({ ...limits, ...options.tls }) : createServer(limits)
+  server.maxConnections = CONNECTION_LIMIT
+  server.on('request', (message, response) => {
+    response.on('finish', () => lingerThenClose(message))
+    onRequest(message, response)
   })
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => endWithError(socket as Socket, error.code))
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(options.port ?? 0, HOST, resolve)
@@ -47,50 +61,58 @@ export async function listen(options: ListenOptions, onRequest: RequestListener)
   }
 }
 
-/** Reads a request whole, up to the size limit; undefined if the client closed the connection before its end. */
-export async function readRequest(message: IncomingMessage): Promise<ServiceRequest | undefined> {
+/** A request as soon as its headers are there. */
+export function toServiceRequest(message: IncomingMessage): ServiceRequest {
+  return {
+    method: message.method ?? '',
+    target: message.url ?? '',
+    headers: message.headers,
+    readBody: () => readBody(message),
+  }
+}
+
+export function sendResponse(to: ServerResponse, { status, body, contentType }: ServiceResponse): void {
+  const text = contentType === undefined ? JSON.stringify(body) : String(body)
+  if (status === 401) to.setHeader('www-authenticate', 'Bearer')
+  to.writeHead(status, {
+    'content-type': contentType ?? 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(text),
+    'cache-control': 'no-store',
+  })
+  to.end(text)
+}
+
+async function readBody(message: IncomingMessage): Promise<RequestBody> {
   const chunks: Buffer[] = []
   let sizeBytes = 0
   try {
     for await (const chunk of message as AsyncIterable<Buffer>) {
       sizeBytes += chunk.length
-      // What is too much is still read off the wire, so that the response reaches a client that is still sending.
+      // What is too much is still read, so that the response reaches a client that is still sending.
       if (sizeBytes <= BODY_LIMIT_BYTES) chunks.push(chunk)
     }
   } catch {
-    return undefined
+    return { kind: 'incomplete' }
   }
-  return {
-    method: message.method ?? '',
-    target: message.url ?? '',
-    authorization: message.headers.authorization,
-    contentType: message.headers['content-type'],
-    body: sizeBytes > BODY_LIMIT_BYTES ? { kind: 'too-large' } : decode(Buffer.concat(chunks)),
-  }
-}
-
-export function sendResponse(to: ServerResponse, response: ServiceResponse): void {
-  const text = JSON.stringify(response.body)
-  to.writeHead(response.status, {
-    'content-type': 'application/json; charset=utf-8',
-    'content-length': Buffer.byteLength(text),
-    'cache-control': 'no-store',
-    ...(response.status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
-  })
-  to.end(text)
-}
-
-function decode(bytes: Buffer): ServiceRequest['body'] {
+  if (sizeBytes > BODY_LIMIT_BYTES) return { kind: 'too-large' }
   try {
-    return { kind: 'text', text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) }
+    return { kind: 'text', text: new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks)) }
   } catch {
     return { kind: 'not-utf8' }
   }
 }
 
-function malformedHttp(): string {
-  const body = JSON.stringify({ error: 'This is not an HTTP/1.1 request that this service can read.' })
-  return [
+/** Without this, a client that got its response early could send the rest of its request for as long as the limit allows. */
+function lingerThenClose(message: IncomingMessage): void {
+  if (message.complete) return
+  const timer = setTimeout(() => message.complete || message.socket.destroy(), LINGER_MS)
+  message.once('close', () => clearTimeout(timer))
+}
+
+function endWithError(socket: Socket, code: string | undefined): void {
+  if (!socket.writable) return
+  const body = JSON.stringify({ error: describeClientError(code) })
+  const response = [
     'HTTP/1.1 400 Bad Request',
     'Content-Type: application/json; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(body)}`,
@@ -98,4 +120,12 @@ function malformedHttp(): string {
     '',
     body,
   ].join('\r\n')
+  // A client that goes on sending would otherwise keep the connection open.
+  socket.end(response, () => socket.destroy())
+}
+
+function describeClientError(code: string | undefined): string {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'The request did not arrive within the time limit.'
+  if (code === 'HPE_HEADER_OVERFLOW') return "The request's headers are too large."
+  return 'This is not an HTTP/1.1 request that this service can read.'
 }

@@ -6,7 +6,7 @@ import { readConfiguration, type Settings, type Suite } from './configuration.ts
 import type { Selection } from './framework.ts'
 import { withoutGitVariables } from './git.ts'
 import { createKeyedMutex } from './keyed-mutex.ts'
-import { listen, readRequest, sendResponse } from './listen.ts'
+import { listen, sendResponse, toServiceRequest } from './listen.ts'
 import { createPrivateFolder, findSharedFolder } from './private-folder.ts'
 import type { Project } from './project.ts'
 import type { StartParameters } from './request-bodies.ts'
@@ -160,9 +160,7 @@ export async function startLocalService(settings: Settings, world: World): Promi
       log(`could not remove its files: ${error.message}`),
     )
   const listener = await listen({ port: configuration.port }, async (message, response) => {
-    const request = await readRequest(message)
-    if (request === undefined) return
-    const result = await handleRequest(request, keys, backend).catch((error: unknown) => {
+    const result = await handleRequest(toServiceRequest(message), keys, backend).catch((error: unknown) => {
       log(`a request failed: ${error instanceof Error ? error.stack : String(error)}`)
       return errorResponse(500, 'The service failed to handle this request; its log says why.')
     })

@@ -1,28 +1,36 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { parseCancel, parseStart, parseSuiteStart, type StartParameters } from './request-bodies.ts'
+import type { IncomingHttpHeaders } from 'node:http'
+import { readOpenApiDocument } from './openapi-document.ts'
+import { type Parsed, parseCancel, parseStart, parseSuiteStart, type StartParameters } from './request-bodies.ts'
 import { findRoute } from './routes.ts'
 import { quote } from './text.ts'
 
-/** An answer with one of the interface's documented status codes (section 7). */
+/** A response with one of the interface's documented status codes (section 7). */
 export interface ServiceResponse {
   readonly status: 200 | 400 | 401 | 404 | 500
+  /** Sent as JSON, or as it is if `contentType` names another type of text. */
   readonly body: unknown
+  readonly contentType?: string | undefined
 }
 
-/** One request, read from the wire and not yet judged. */
+/** One request, of which only the headers have been read. */
 export interface ServiceRequest {
   readonly method: string
   /** Path and query, undecoded. */
   readonly target: string
-  readonly authorization: string | undefined
-  readonly contentType: string | undefined
-  readonly body:
-    | { readonly kind: 'text'; readonly text: string }
-    | { readonly kind: 'too-large' }
-    | { readonly kind: 'not-utf8' }
+  readonly headers: IncomingHttpHeaders
+  /** To be called once. */
+  readBody(): Promise<RequestBody>
 }
 
-/** What stands behind the front: the runs themselves. Bodies are valid when they get here. */
+export type RequestBody =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'too-large' }
+  | { readonly kind: 'not-utf8' }
+  /** The client closed the connection before the end. */
+  | { readonly kind: 'incomplete' }
+
+/** What is behind the HTTP side: the runs themselves. Bodies are valid when they get here. */
 export interface Backend {
   startRun(projectId: string, parameters: StartParameters): Promise<ServiceResponse>
   getRun(projectId: string, runId: string): Promise<ServiceResponse>
@@ -48,55 +56,82 @@ export function notCancellable(runId: string, status: string): ServiceResponse {
   return errorResponse(400, `Run ${quote(runId)} is ${status}; only a QUEUED or RUNNING run can be cancelled.`)
 }
 
-/** Judges a request by the interface document and hands it to the runs behind. */
+/** Checks a request against the interface and passes it on to the runs. Its body is read last: only with a valid key. */
 export async function handleRequest(
   request: ServiceRequest,
   keys: readonly string[],
   backend: Backend,
 ): Promise<ServiceResponse> {
-  if (!isAuthorized(request.authorization, keys)) {
+  const { headers } = request
+  const refusal = refuseForeignPage(headers)
+  if (refusal !== undefined) return refusal
+  const route = findRoute(request.method, request.target)
+  if (route.kind === 'openapi') {
+    return { status: 200, body: await readOpenApiDocument(), contentType: 'application/yaml; charset=utf-8' }
+  }
+  if (!isAuthorized(headers.authorization, keys)) {
     return errorResponse(401, 'The API key is missing or invalid. Send the header "Authorization: Bearer <API_KEY>".')
   }
-  const route = findRoute(request.method, request.target)
   if (route.kind === 'unknown') return errorResponse(route.status, route.error)
   if (route.kind === 'get') return backend.getRun(route.projectId, route.runId)
   if (route.kind === 'suite-status') return backend.getSuiteStatus(route.testSuiteRunId)
   if (route.kind === 'suite-result') return backend.getSuiteResult(route.testSuiteRunId)
 
-  if (request.body.kind === 'too-large') {
-    return errorResponse(400, `The body is larger than ${BODY_LIMIT_BYTES} bytes, which is all this service reads.`)
+  const body = await readJsonText(request)
+  if (body.kind === 'invalid') return errorResponse(400, body.error)
+  switch (route.kind) {
+    case 'start':
+      return withValid(parseStart(body.value), (parameters) => backend.startRun(route.projectId, parameters))
+    case 'cancel':
+      return withValid(parseCancel(body.value), (runId) => backend.cancelRun(route.projectId, runId))
+    case 'suite-start':
+      return withValid(parseSuiteStart(body.value), (parameters) => backend.startSuite(route.testSuiteId, parameters))
   }
-  if (request.body.kind === 'not-utf8') return errorResponse(400, 'The body is not UTF-8.')
-  const body = request.body.text
-  if (body !== '' && !isJson(request.contentType)) {
+}
+
+async function withValid<T>(
+  parsed: Parsed<T>,
+  respond: (value: T) => Promise<ServiceResponse>,
+): Promise<ServiceResponse> {
+  return parsed.kind === 'invalid' ? errorResponse(400, parsed.error) : respond(parsed.value)
+}
+
+/**
+ * A page in a browser reaches this machine too. It sends `Origin`, which no client of this service does; and if its own
+ * name is made to lead here (DNS rebinding), that name is in `Host`.
+ */
+function refuseForeignPage({ host, origin }: IncomingHttpHeaders): ServiceResponse | undefined {
+  if (origin !== undefined) {
     return errorResponse(
       400,
-      `The body must come with "Content-Type: application/json", got ${quote(request.contentType)}.`,
+      `This service is not for web pages: it refuses requests with an Origin, got ${quote(origin)}.`,
     )
   }
-  switch (route.kind) {
-    case 'start': {
-      const parameters = parseStart(body)
-      return parameters.kind === 'invalid'
-        ? errorResponse(400, parameters.error)
-        : backend.startRun(route.projectId, parameters.value)
-    }
-    case 'cancel': {
-      const runId = parseCancel(body)
-      return runId.kind === 'invalid'
-        ? errorResponse(400, runId.error)
-        : backend.cancelRun(route.projectId, runId.value)
-    }
-    case 'suite-start': {
-      const parameters = parseSuiteStart(body)
-      return parameters.kind === 'invalid'
-        ? errorResponse(400, parameters.error)
-        : backend.startSuite(route.testSuiteId, parameters.value)
+  if (!/^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/i.test(host ?? '')) {
+    return errorResponse(400, `This service is reached as 127.0.0.1 or localhost, but the Host is ${quote(host)}.`)
+  }
+  return undefined
+}
+
+async function readJsonText({ headers, readBody }: ServiceRequest): Promise<Parsed<string>> {
+  const invalid = (error: string): Parsed<string> => ({ kind: 'invalid', error })
+  const body = await readBody()
+  switch (body.kind) {
+    case 'too-large':
+      return invalid(`The body is larger than ${BODY_LIMIT_BYTES} bytes, which is all this service reads.`)
+    case 'not-utf8':
+      return invalid('The body is not UTF-8.')
+    case 'incomplete':
+      return invalid('The body is not complete.')
+    case 'text': {
+      const type = headers['content-type']
+      if (body.text === '' || isJson(type)) return { kind: 'valid', value: body.text }
+      return invalid(`The body must come with "Content-Type: application/json", got ${quote(type)}.`)
     }
   }
 }
 
-/** Every key is compared, in full and by digest, so that the time taken tells neither a key nor which one came near. */
+/** Every key is compared, in full and by digest, so that the time taken reveals neither a key nor which one came near. */
 function isAuthorized(authorization: string | undefined, keys: readonly string[]): boolean {
   const token = /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1]
   const given = digest(token ?? '')

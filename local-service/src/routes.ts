@@ -1,6 +1,6 @@
 import { quote } from './text.ts'
 
-/** Which endpoint of the interface a request is for, with the ids that its path carries. */
+/** Which endpoint a request is for, with the ids in its path. */
 export type Route =
   | { readonly kind: 'start'; readonly projectId: string }
   | { readonly kind: 'cancel'; readonly projectId: string }
@@ -8,6 +8,8 @@ export type Route =
   | { readonly kind: 'suite-start'; readonly testSuiteId: string }
   | { readonly kind: 'suite-status'; readonly testSuiteRunId: string }
   | { readonly kind: 'suite-result'; readonly testSuiteRunId: string }
+  /** The description of the interface itself. */
+  | { readonly kind: 'openapi' }
   | { readonly kind: 'unknown'; readonly status: 400 | 404; readonly error: string }
 
 export type Endpoint = Exclude<Route['kind'], 'unknown'>
@@ -50,6 +52,7 @@ const ENDPOINTS: readonly EndpointShape[] = [
     parts: ['v1', 'testSuiteRun', 'ID', 'result'],
     route: ([testSuiteRunId = '']) => ({ kind: 'suite-result', testSuiteRunId }),
   },
+  { method: 'GET', parts: ['openapi.yaml'], route: () => ({ kind: 'openapi' }) },
 ]
 
 /**
@@ -80,7 +83,7 @@ export function findRoute(method: string, target: string): Route {
   const hint =
     onThisPath.length > 0
       ? `This path takes ${onThisPath.join(' and ')}.`
-      : 'The endpoints are under /v1; the README of this service lists them.'
+      : 'GET /openapi.yaml describes the endpoints.'
   return { kind: 'unknown', status: 404, error: `There is no endpoint ${method} ${quote(path)}. ${hint}` }
 }
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { TLSSocket } from 'node:tls'
-import { type ListenOptions, listen, readRequest, sendResponse } from './listen.ts'
+import { type ListenOptions, listen, sendResponse, toServiceRequest } from './listen.ts'
 import { errorResponse, handleRequest, ok, type ServiceResponse } from './request-handler.ts'
 import { type Endpoint, findRoute, type Route } from './routes.ts'
 import { createScriptedRuns, type Script, type ScriptedRun, type ScriptedStart } from './scripted-runs.ts'
@@ -97,8 +97,10 @@ export async function startScriptedService(options: ScriptedServiceOptions = {})
   const listener = await listen(options, async (message, response) => {
     // A client that hangs up early, which is what faults provoke, is not an error of the service.
     response.on('error', () => undefined)
-    const request = await readRequest(message)
-    if (request === undefined) return
+    const request = toServiceRequest(message)
+    // Read before the key is checked: what is recorded are the requests that arrived whole, whatever their key.
+    const body = await request.readBody()
+    if (body.kind === 'incomplete') return
     const path = request.target
     const target = path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : ''
     const { kind } = findRoute(request.method, target)
@@ -107,7 +109,7 @@ export async function startScriptedService(options: ScriptedServiceOptions = {})
       method: request.method,
       path,
       headers: message.headers,
-      body: request.body.kind === 'text' ? request.body.text : `(${request.body.kind})`,
+      body: body.kind === 'text' ? body.text : `(${body.kind})`,
       atMs: performance.now() - beganAtMs,
     }
     requests.push(record)
@@ -119,7 +121,7 @@ export async function startScriptedService(options: ScriptedServiceOptions = {})
     const takesEffect = action === undefined || fault?.effect === true || message.method === 'GET'
     let result = ok({})
     try {
-      if (takesEffect) result = await handleRequest({ ...request, target }, keys, backend)
+      if (takesEffect) result = await handleRequest({ ...request, target, readBody: async () => body }, keys, backend)
     } catch (error) {
       result = errorResponse(500, `The test's script threw: ${String(error)}`)
     }

@@ -456,7 +456,7 @@ function post(url: string, body: string | Uint8Array<ArrayBuffer>, type = 'appli
 }
 
 async function rawStatus(url: string, requestLine: string): Promise<number> {
-  const text = `${requestLine}\r\nHost: x\r\nAuthorization: Bearer ${KEY}\r\nConnection: close\r\n\r\n`
+  const text = `${requestLine}\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${KEY}\r\nConnection: close\r\n\r\n`
   return Number((await raw(url, text)).split(' ')[1])
 }
 

@@ -1,0 +1,165 @@
+import { request } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { CONNECTION_LIMIT } from '../src/listen.ts'
+import { startScriptedService } from '../src/scripted.ts'
+import { clientOf, KEY, startPuppetService, until } from './a-local-service.ts'
+
+const RUNS = '/v1/projects/web-shop/runs'
+const EVERY_ENDPOINT = [
+  ['POST', RUNS],
+  ['POST', `${RUNS}/cancel`],
+  ['GET', `${RUNS}/r1`],
+  ['POST', '/v1/testSuite/smoke/run'],
+  ['GET', '/v1/testSuiteRun/r1/status'],
+  ['GET', '/v1/testSuiteRun/r1/result'],
+  ['GET', '/openapi.yaml'],
+  ['OPTIONS', RUNS],
+] as const
+
+describe('a client without a key', () => {
+  it('gets its 401 before it has sent a body, and is then disconnected although it goes on sending', async () => {
+    const { port } = new URL((await startPuppetService()).url)
+    const client = connectTo(Number(port))
+    client.socket.write(headOf({ length: 1_000_000 }))
+    await until(() => client.received().includes('API key is missing or invalid'))
+    expect(client.received()).toMatch(/^HTTP\/1\.1 401 /)
+    const dripping = setInterval(() => client.socket.write('x'), 20)
+    await client.closed.finally(() => clearInterval(dripping))
+  })
+
+  it('gets its 401 while it is sending a large body', async () => {
+    const { url } = await startPuppetService()
+    const response = await fetch(url + RUNS, { method: 'POST', body: 'x'.repeat(5_000_000) })
+    expect(response.status).toBe(401)
+  })
+})
+
+describe('a client that is slow', () => {
+  it.each([
+    ['the headers', `POST ${RUNS} HTTP/1.1\r\nHost: 127.0.0.1\r\nX: `],
+    ['the body', headOf({ length: 1_000, authorization: `Bearer ${KEY}` })],
+  ])('is disconnected at the time limit of one request, although it goes on sending %s', async (_case, begin) => {
+    const { port } = await startScripted({ requestLimitMs: 300 })
+    const client = connectTo(port)
+    client.socket.write(begin)
+    const dripping = setInterval(() => client.socket.write('x'), 20)
+    await client.closed.finally(() => clearInterval(dripping))
+    expect(client.received()).toMatch(/^HTTP\/1\.1 400 /)
+    expect(client.received()).toContain('{"error":"The request did not arrive within the time limit."}')
+  })
+})
+
+describe('many clients', () => {
+  it('get a limited number of connections, and leave them to others when they go', async () => {
+    const { port, client } = await startScripted()
+    const clients = Array.from({ length: CONNECTION_LIMIT + 20 }, () => connectTo(port))
+    const isClosed = await Promise.all(
+      clients.map(async ({ socket, closed }) => {
+        socket.write(`GET /openapi.yaml HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`)
+        return Promise.race([
+          closed.then(() => true),
+          new Promise((resolve) => socket.once('data', () => resolve(false))),
+        ])
+      }),
+    )
+    expect(isClosed.filter((value) => value)).toHaveLength(20)
+    for (const { socket } of clients) socket.destroy()
+    await until(() =>
+      client.start().then(
+        ({ status }) => status === 200,
+        () => false,
+      ),
+    )
+  })
+})
+
+describe('a page in a browser', () => {
+  const OWN_HOST = '127.0.0.1:4380'
+  const PAGES = [
+    ['of another site', { origin: 'https://evil.example', host: OWN_HOST }],
+    ['of another port of this machine', { origin: 'http://localhost:3000', host: OWN_HOST }],
+    ['from a file or a sandbox', { origin: 'null', host: OWN_HOST }],
+    ['whose name leads to this machine', { host: 'evil.example:4380' }],
+    ['whose name looks like this machine', { host: '127.0.0.1.evil.example' }],
+    ['whose name begins like this machine', { host: 'localhost@evil.example' }],
+  ] as const
+
+  it.each(PAGES)('%s can do nothing, with the key or without it', async (_case, headers) => {
+    const { service, port } = await startScripted()
+    for (const authorization of [undefined, `Bearer ${KEY}`]) {
+      for (const [method, path] of EVERY_ENDPOINT) {
+        const response = await send(port, method, path, { ...headers, authorization })
+        expect([path, response.status]).toEqual([path, 400])
+        expect(response.headers).not.toHaveProperty('access-control-allow-origin')
+        expect(JSON.parse(response.body).error).toMatch(/refuses requests with an Origin|but the Host is/)
+      }
+    }
+    expect(service.runs).toEqual([])
+  })
+
+  it.each([
+    '127.0.0.1',
+    '127.0.0.1:1',
+    'localhost:4380',
+    'LOCALHOST',
+    '[::1]:4380',
+  ])('is none if the host is %s and there is no origin', async (host) => {
+    const { port } = await startScripted()
+    expect((await send(port, 'POST', RUNS, { host, authorization: `Bearer ${KEY}` }, '{}')).status).toBe(200)
+  })
+})
+
+async function startScripted(options: { requestLimitMs?: number } = {}) {
+  const service = await startScriptedService({ keys: [KEY], ...options })
+  onTestFinished(() => service.close())
+  return { service, port: service.port, client: clientOf(service.url, KEY) }
+}
+
+function headOf({ length, authorization = '' }: { length: number; authorization?: string }): string {
+  return [
+    `POST ${RUNS} HTTP/1.1`,
+    'Host: 127.0.0.1',
+    `Authorization: ${authorization}`,
+    'Content-Type: application/json',
+    `Content-Length: ${length}`,
+    '\r\n',
+  ].join('\r\n')
+}
+
+function connectTo(port: number): { socket: Socket; received: () => string; closed: Promise<void> } {
+  const socket = connect(port, '127.0.0.1')
+  let received = ''
+  socket.setEncoding('utf8').on('data', (text) => {
+    received += text
+  })
+  // A reset is a way to be disconnected too.
+  socket.on('error', () => undefined)
+  onTestFinished(() => void socket.destroy())
+  return { socket, received: () => received, closed: new Promise((resolve) => socket.on('close', () => resolve())) }
+}
+
+interface RawResponse {
+  readonly status: number | undefined
+  readonly headers: object
+  readonly body: string
+}
+
+/** As fetch, which lets nobody set Host. */
+function send(
+  port: number,
+  method: string,
+  path: string,
+  headers: Readonly<Record<string, string | undefined>>,
+  body = '',
+): Promise<RawResponse> {
+  return new Promise((resolve, reject) => {
+    const given = Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined))
+    const options = { port, host: '127.0.0.1', method, path, headers: { 'content-type': 'application/json', ...given } }
+    const sent = request(options, async (response) => {
+      resolve({ status: response.statusCode, headers: response.headers, body: (await response.toArray()).join('') })
+    })
+    sent.on('error', reject)
+    sent.end(body)
+  })
+}
