@@ -9,7 +9,8 @@ import { type JobResult, prepareStep, type Step } from '../../tools/runner-emula
 import { ONE_PASSED } from '../support/scenario.ts'
 import { OWN_ACTION, read } from './documents.ts'
 
-// Each example does what the README says of it: its own step, with its own expressions, over the built action.
+// Each recipe does what the README says of it: its own step, with its own expressions, over the built action. Recipes with
+// scripts are played in test/scenarios/recipes.test.ts.
 
 let service: ScriptedService
 const steps: Step[] = []
@@ -127,7 +128,7 @@ describe('start-early.yml', () => {
     expect(service.runs).toHaveLength(1)
   })
 
-  test('cancels it at once where the workflow was cancelled before anybody awaited it', async () => {
+  test('cancels it at once if the workflow was cancelled before any job waited for it', async () => {
     service.setScript({ runningMs: Number.POSITIVE_INFINITY })
     const { end: start } = await run('start-early.yml', { job: 'start' })
     const { end } = await run('start-early.yml', { job: 'cancel', contexts: needsStart(start) })
@@ -162,7 +163,7 @@ test('matrix.yml runs one framework project in each leg', async () => {
 })
 
 test('nightly.yml tests the staging environment on the branch of the schedule', async () => {
-  const { end } = await run('nightly.yml', { event: { name: 'schedule' } })
+  const { end } = await run('nightly.yml', { job: 'nightly', event: { name: 'schedule' } })
   isGreen(end)
   expect(service.runs).toMatchObject([{ body: { environment: 'staging', branch: 'main' } }])
 })
@@ -171,7 +172,7 @@ test('preview.yml hands every character of its values on, and the action logs no
   const url = 'https://pr-7.preview.example.com/#/shop?a=1'
   const { end } = await run('preview.yml', { job: 'tests', contexts: { needs: { deploy: { outputs: { url } } } } })
   isGreen(end)
-  const envOverrides = { BASE_URL: url, SHOP_PASSWORD: 'a "quoted" #1 \\ secret' }
+  const envOverrides = { SHOP_URL: url, SHOP_PASSWORD: 'a "quoted" #1 \\ secret' }
   expect(service.runs).toMatchObject([{ body: { envOverrides } }])
   expect(end.main.log.join('\n')).not.toMatch(/preview\.example|quoted/)
 })
@@ -211,7 +212,7 @@ test('test-suite.yml runs a suite over the older endpoints', async () => {
   expect(service.runs).toMatchObject([{ testSuiteId: 'smoke', body: { environment: 'staging' } }])
 })
 
-test('comment.yml goes without a comment where there is no pull request', async () => {
+test('comment.yml writes no comment if there is no pull request', async () => {
   const { end } = await run('comment.yml', { event: { name: 'push' } })
   isGreen(end)
   expect(end.main.outputs['comment-url']).toBeUndefined()

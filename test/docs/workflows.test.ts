@@ -1,5 +1,4 @@
 import { globSync } from 'node:fs'
-import { basename } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { OWN_ACTION, ROOT, read, readActionManifest, readDocument } from './documents.ts'
@@ -90,6 +89,11 @@ describe.each(WORKFLOWS)('%s', (_, text) => {
     }
   })
 
+  test('keeps no credentials in a checkout', () => {
+    const checkouts = steps.filter(({ uses }) => uses?.startsWith('actions/checkout@'))
+    expect(checkouts.filter((step) => step.with?.['persist-credentials'] !== false)).toEqual([])
+  })
+
   test('reads outputs that the action has', () => {
     for (const { id } of ownSteps.filter((step) => step.id !== undefined)) {
       const read = [...text.matchAll(new RegExp(`steps\\.${id}\\.outputs\\.([\\w-]+)`, 'g'))].map(([, name]) => name)
@@ -101,8 +105,8 @@ describe.each(WORKFLOWS)('%s', (_, text) => {
     const pinned = /^ *(?:- )?uses: [\w.-]+\/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/
     const lines = text.split('\n').filter((line) => /^ *(?:- )?uses:/.test(line))
     const others = lines.filter((line) => !/uses: (\.\/|[\w-]+\/test-run-action@v1$)/.test(line))
-    // Examples are for people to read: GitHub's own actions, and the one that no pin is known of, by their major tag.
-    const readable = /uses: (actions\/[\w-]+|ctrf-io\/github-test-reporter)@v\d+$/
+    // Recipes are for people to read: GitHub's own actions by their major tag.
+    const readable = /uses: actions\/[\w-]+@v\d+$/
     const isOwn = OWN_FILES.some((file) => read(file) === text)
     expect(others.filter((line) => !pinned.test(line) && (isOwn || !readable.test(line)))).toEqual([])
   })
@@ -115,12 +119,6 @@ describe.each(OWN_FILES)('%s', (file) => {
     expect(job['timeout-minutes']).toBeLessThanOrEqual(30)
   })
 
-  test('keeps no credentials in a checkout, but where a tag is pushed', () => {
-    const keeping = Object.entries(jobs).filter(([, { steps }]) =>
-      steps.some((step) => step.uses?.startsWith('actions/checkout@') && step.with?.['persist-credentials'] !== false),
-    )
-    expect(keeping.map(([name]) => name)).toEqual(basename(file) === 'release.yml' ? ['publish'] : [])
-  })
 })
 
 describe('a fragment in the README', () => {
@@ -154,8 +152,11 @@ test('the ruleset requires the job of the gate', () => {
   expect(contexts).toEqual(Object.keys(jobs))
 })
 
-test('every example has the job that the ruleset requires', () => {
-  for (const file of EXAMPLE_FILES) expect(Object.keys((parse(read(file)) as Workflow).jobs)).toContain('test-run')
+test('the recipes for pull requests have the job that the ruleset requires, and no others have', () => {
+  for (const file of EXAMPLE_FILES) {
+    const { on, jobs }: Workflow = parse(read(file))
+    expect.soft('test-run' in jobs, file).toBe('pull_request' in Object(on))
+  }
 })
 
 function isWhole(yaml: string): boolean {

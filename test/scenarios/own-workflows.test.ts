@@ -1,9 +1,7 @@
-import { globSync, readFileSync } from 'node:fs'
-import { describe, expect, test } from 'vitest'
-import { parse } from 'yaml'
+import { expect, test } from 'vitest'
 import { playJob } from '../../tools/runner-emulator/job.ts'
 
-// What GitHub would do with our own workflows and with what guards the recipes, as far as one machine can do it.
+// What GitHub would do with our own workflows, as far as one machine can do it.
 
 test('the job "action" of CI is green: a pass, a failure, a run awaited later, one that is cut off', async () => {
   const played = await playJob('.github/workflows/ci.yml', 'action', { minuteMs: 2_000 })
@@ -30,26 +28,6 @@ test('the workflow Cancel is red where a run is left behind', async () => {
   const needs = { step: { result: 'cancelled', outputs }, replace: { result: 'success' } } as const
   expect(await playJob('.github/workflows/cancel.yml', 'cancelled', { needs })).toMatchObject({
     result: 'failure',
-  })
-})
-
-describe('the job that a ruleset requires, of a recipe whose tests need other jobs', () => {
-  const EXAMPLES = ['matrix.yml', 'preview.yml', 'start-early.yml'].map((file) => `examples/workflows/${file}`)
-
-  test.each(
-    EXAMPLES.flatMap((file) =>
-      (['success', 'failure', 'cancelled', 'skipped'] as const).map((end) => [file, end] as const),
-    ),
-  )('%s: after tests that end in %s it is never skipped, and green after a success alone', async (file, end) => {
-    const { result } = await playJob(file, 'test-run', { needs: { tests: { result: end } } })
-    expect(result).toBe(end === 'success' ? 'success' : 'failure')
-  })
-
-  test('and no other recipe has a job to require that needs another', () => {
-    const needing = globSync('examples/workflows/*.yml').filter(
-      (file) => parse(readFileSync(file, 'utf8')).jobs['test-run'].needs !== undefined,
-    )
-    expect(needing.toSorted()).toEqual(EXAMPLES)
   })
 })
 
