@@ -118,7 +118,6 @@ describe.each(OWN_FILES)('%s', (file) => {
   test.each(Object.entries(jobs))('limits the time of the job %s', (_, job) => {
     expect(job['timeout-minutes']).toBeLessThanOrEqual(30)
   })
-
 })
 
 describe('a fragment in the README', () => {

@@ -1,0 +1,118 @@
+import { globSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { commentWarning } from '../../src/github/comment-warning.ts'
+import type { CommentOutcome } from '../../src/github/pull-request-comment.ts'
+import type { Failure } from '../../src/outcome/failure.ts'
+import { untrusted } from '../../src/outcome/untrusted.ts'
+import { failureSentence } from '../../src/report/failure-text.ts'
+import { outcomeText } from '../../src/report/outcome-text.ts'
+import { logLine, render } from '../../src/report/safe-text.ts'
+import { ENDINGS } from '../support/endings.ts'
+import { type Document, ROOT, read, readDocument } from './documents.ts'
+
+describe('the messages that the page explains', () => {
+  const MESSAGES = messagesOf(readDocument('docs/troubleshooting.md'))
+  const OF_THE_RUNNER = ["'using: node24' is not supported", 'Unexpected input(s)']
+  const OWN = MESSAGES.filter((message) => !OF_THE_RUNNER.includes(message))
+
+  test('are many', () => {
+    expect(OWN.length).toBeGreaterThan(35)
+    expect(MESSAGES).toEqual(expect.arrayContaining(OF_THE_RUNNER))
+  })
+
+  test('are more than the README has, which takes all of its own from here', () => {
+    const inReadme = messagesOf(readDocument('README.md'), 'When it fails')
+    expect(inReadme).toHaveLength(8)
+    expect(MESSAGES).toEqual(expect.arrayContaining(inReadme))
+  })
+
+  test.each(OWN)('“%s” is one that the action writes', (message) => {
+    const written = [...sentencesOfCode(), ...TEMPLATES]
+    expect(written.some((sentence) => isIn(sentence, message))).toBe(true)
+  })
+
+  test('cover every end that is not green, and every warning', () => {
+    const warnings = templatesOf(/\bwarn(?:ing)?\(\s*logLine`/g).filter((template) => /\w/.test(template))
+    const unexplained = [...sentencesOfCode(), ...warnings].filter(
+      (sentence) => !OWN.some((message) => isIn(sentence, message)),
+    )
+    expect(unexplained).toEqual([])
+  })
+})
+
+/** Every sentence of a step that failed or warns, a failed request and a comment that was not written, as people see it. */
+function sentencesOfCode(): string[] {
+  const warnings = COMMENT_OUTCOMES.map(commentWarning).filter((warning) => warning !== undefined)
+  const noteworthy = Object.entries(ENDINGS).filter(([name, { success }]) => !success || name === 'passedWithFailures')
+  return [
+    ...noteworthy.map(([, result]) => logLine`${outcomeText(result, 'with names')}.`),
+    ...FAILURES.map((failure) => failureSentence(failure, 'start')),
+    ...warnings,
+  ].map(render)
+}
+
+/** What stands in the first column of the page's tables, as code. */
+function messagesOf({ rows }: Document, chapter?: string): string[] {
+  return rows
+    .filter((row) => chapter === undefined || row.chapter === chapter)
+    .flatMap(({ codes: [messages = []] }) => messages)
+}
+
+const FAILURES: readonly Failure[] = [
+  { kind: 'not-sent', reason: 'connect ECONNREFUSED' },
+  { kind: 'untrusted-certificate', code: 'SELF_SIGNED_CERT_IN_CHAIN' },
+  { kind: 'no-response', reason: 'socket hang up' },
+  { kind: 'invalid-response', expected: 'JSON', got: untrusted('<html>') },
+  ...[301, 400, 401, 403, 404, 407, 422, 429, 500, 503].map((status) => ({ kind: 'status', status }) as const),
+]
+
+const COMMENT_OUTCOMES: readonly CommentOutcome[] = [
+  { kind: 'not-allowed', message: untrusted('Resource not accessible by integration') },
+  { kind: 'failed', failure: { kind: 'no-response', reason: untrusted('no answer in time') } },
+  { kind: 'failed', failure: { kind: 'rate-limited', retryAfterMs: 60_000 } },
+  { kind: 'failed', failure: { kind: 'status', status: 401, message: untrusted('Bad credentials') } },
+  { kind: 'failed', failure: { kind: 'unexpected', reason: untrusted('no event file') } },
+]
+
+/** The templates of sentences in the sources, with `…` for each value. */
+function templatesOf(opening: RegExp): string[] {
+  return globSync('src/**/*.ts', { cwd: ROOT }).flatMap((file) => {
+    const source = read(file)
+    return [...source.matchAll(opening)].map((match) => templateAt(source, match.index + match[0].length))
+  })
+}
+
+const TEMPLATES = templatesOf(/\b(?:logLine|fragment)`/g)
+
+/** The template literal whose first character stands at `start`. */
+function templateAt(source: string, start: number): string {
+  let text = ''
+  let depth = 0
+  for (let index = start; index < source.length; index++) {
+    if (depth === 0 && source[index] === '`') break
+    if (source.startsWith('${', index) && source[index - 1] !== '\\') {
+      if (depth++ === 0) text += '…'
+      index++
+    } else if (depth > 0) {
+      if (source[index] === '{') depth++
+      if (source[index] === '}') depth--
+    } else {
+      text += source[index]
+    }
+  }
+  return text
+}
+
+/** Whether the words of the message stand in the sentence in this order, with anything in place of each `…`. */
+function isIn(sentence: string, message: string): boolean {
+  let from = 0
+  for (const words of message
+    .split('…')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')) {
+    const at = sentence.indexOf(words, from)
+    if (at === -1) return false
+    from = at + words.length
+  }
+  return true
+}
