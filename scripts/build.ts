@@ -5,6 +5,7 @@ import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFil
 import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 import { minify } from 'terser'
+import { rememberFreshDist } from './build-fingerprint.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const staging = join(root, 'build')
@@ -77,8 +78,8 @@ if (isCheck) {
   const found = differences(output, join(root, 'dist'))
   if (found.length > 0) {
     console.error(`dist/ is not what src/ builds. Run "npm run build" and commit dist/.\n  ${found.join('\n  ')}`)
-    process.exitCode = 1
-  } else {
-    console.log('dist/ is what src/ builds.')
+    process.exit(1)
   }
+  console.log('dist/ is what src/ builds.')
 }
+rememberFreshDist()

@@ -1,16 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import type { Fault } from '../../local-service/src/scripted.ts'
+import type { ProcessResult } from '../../tools/runner-emulator/runner.ts'
 import { requestsOf, type Scenario, scenario } from '../support/scenario.ts'
 
-// Real processes, real signals, the runner's real patience: time passes here because the runner's clock is the point.
+// Real processes, real signals and the runner's real grace periods. Whether main was quick enough shows in the signals
+// that the runner had to send: a SIGTERM or a SIGKILL means that it was not.
 
 const HANGING = { runningMs: Infinity }
-const CANCELLED = { conclusion: 'cancelled' }
 
-function expectCancelledStep(end: { exitCode: number | null; annotations: readonly unknown[]; outputs: object }): void {
-  expect(end.exitCode).toBe(1)
-  expect(end.annotations.length).toBeGreaterThan(0)
-  expect(end.outputs).toMatchObject(CANCELLED)
+/** Main reported the cancel and exited by itself, at the first signal. */
+function expectCancelledStep(main: ProcessResult, firstSignal: NodeJS.Signals = 'SIGINT'): void {
+  expect(main).toMatchObject({ exitCode: 1, signalsSent: [firstSignal], outputs: { conclusion: 'cancelled' } })
+  expect(main.annotations).not.toEqual([])
 }
 
 function expectNoRunLeft({ service }: Scenario): void {
@@ -18,11 +19,8 @@ function expectNoRunLeft({ service }: Scenario): void {
   for (const run of service.runs) expect(run).toMatchObject({ status: 'CANCELLED' })
 }
 
-/** How long main lived after the first line that tells of the cancel; the signal came just before it. */
-async function timed<T>(task: () => Promise<T>): Promise<{ end: T; tookMs: number }> {
-  const began = performance.now()
-  const end = await task()
-  return { end, tookMs: performance.now() - began }
+function cancelRequests({ service }: Scenario): string[] {
+  return requestsOf(service).filter((request) => request.endsWith('/cancel'))
 }
 
 describe.concurrent('the workflow is cancelled', () => {
@@ -32,41 +30,33 @@ describe.concurrent('the workflow is cancelled', () => {
     expectNoRunLeft(one)
   })
 
-  test.each([1_000, 5_000])('in a start that is answered after %i ms', async (delayMs) => {
-    await using one = await scenario({ script: HANGING, faults: [{ on: 'start', delayMs }] })
+  test('in a start whose response takes 2 s', async () => {
+    await using one = await scenario({ script: HANGING, faults: [{ on: 'start', delayMs: 2_000 }] })
     const { main } = await one.step.run({ on: one.service.waitForRequest('start'), by: 'cancel' })
     expectCancelledStep(main)
-    expect(main.signalsSent).toEqual(['SIGINT'])
     expect(main.outputs['run-id']).toBe(one.service.runs[0]?.runId)
     expectNoRunLeft(one)
   })
 
-  test('in a start that is never answered', async () => {
+  test('in a start that gets no response', async () => {
     await using one = await scenario({ script: HANGING, faults: [{ on: 'start', do: 'hang', effect: true }] })
-    const main = one.step.startMain()
-    await one.service.waitForRequest('start')
-    const { end, tookMs } = await timed(() => main.cancel())
-    expectCancelledStep(end)
-    expect(tookMs).toBeLessThan(7_000)
-    expect(end.annotations[0]?.message).toContain('may have been started')
+    const { main } = await one.step.run({ on: one.service.waitForRequest('start'), by: 'cancel' })
+    expectCancelledStep(main)
+    expect(main.annotations[0]?.message).toContain('may have been started')
     expect(one.service.requests).toHaveLength(1)
   })
 
-  test('while polling, and ends within a second', async () => {
+  test('while polling', async () => {
     await using one = await scenario({ script: HANGING })
-    const main = one.step.startMain()
-    await one.service.waitForRequest('get', 3)
-    const { end, tookMs } = await timed(() => main.cancel())
-    expectCancelledStep(end)
-    expect(tookMs).toBeLessThan(1_000)
-    expect(end.outputs.status).toBe('RUNNING')
-    expect(end.summary).toMatch(/^## /)
-    const post = await one.step.runPost()
+    const { main, post } = await one.step.run({ on: one.service.waitForRequest('get', 3), by: 'cancel' })
+    expectCancelledStep(main)
+    expect(main.outputs.status).toMatch(/RUNNING|CANCELLED/)
+    expect(main.summary).toMatch(/^## /)
     expect(post.log).toEqual([])
     expectNoRunLeft(one)
   })
 
-  test('while a poll is not answered', async () => {
+  test('while a poll gets no response', async () => {
     await using one = await scenario({ script: HANGING, faults: [{ on: 'get', from: 2, do: 'hang' }] })
     const { main } = await one.step.run({ on: one.service.waitForRequest('get', 2), by: 'cancel' })
     expectCancelledStep(main)
@@ -80,7 +70,7 @@ describe.concurrent('the workflow is cancelled', () => {
     expectNoRunLeft(one)
   })
 
-  test('in the pause after a start that was turned away', async () => {
+  test('in the pause after a start that got 429', async () => {
     await using one = await scenario({ faults: [{ on: 'start', do: { status: 429 } }] })
     const { main } = await one.step.run({ on: /trying again/, by: 'cancel' })
     expectCancelledStep(main)
@@ -101,7 +91,7 @@ describe.concurrent('the workflow is cancelled', () => {
     const { main } = await one.step.run({ on: /: PASSED/, by: 'cancel' })
     expect(main.outputs).toMatchObject({ conclusion: 'passed', total: '20000' })
     expect(main.exitCode).toBe(0)
-    expect(requestsOf(one.service).filter((request) => request.endsWith('/cancel'))).toEqual([])
+    expect(cancelRequests(one)).toEqual([])
   })
 
   test('with a second SIGINT, which changes nothing', async () => {
@@ -111,34 +101,22 @@ describe.concurrent('the workflow is cancelled', () => {
     main.signal('SIGINT')
     await one.service.waitForRequest('cancel')
     main.signal('SIGINT')
-    expectCancelledStep(await main.result())
-    expect(requestsOf(one.service).filter((request) => request.endsWith('/cancel'))).toHaveLength(1)
+    expect(await main.result()).toMatchObject({ exitCode: 1, signal: null, outputs: { conclusion: 'cancelled' } })
+    expect(cancelRequests(one)).toHaveLength(1)
     expectNoRunLeft(one)
   })
 
-  test('with SIGTERM alone, in a start that is answered after 1 s', async () => {
+  test('with SIGTERM alone, in a start whose response takes 1 s', async () => {
     await using one = await scenario({ script: HANGING, faults: [{ on: 'start', delayMs: 1_000 }] })
-    const main = one.step.startMain()
-    await one.service.waitForRequest('start')
-    const { end, tookMs } = await timed(() => {
-      main.signal('SIGTERM')
-      return main.result()
-    })
-    expectCancelledStep(end)
-    expect(tookMs).toBeLessThan(2_200)
+    const { main } = await one.step.run({ on: one.service.waitForRequest('start'), by: 'terminate' })
+    expectCancelledStep(main, 'SIGTERM')
     expectNoRunLeft(one)
   })
 
-  test('with SIGTERM alone, in a start that is never answered', async () => {
+  test('with SIGTERM alone, in a start that gets no response', async () => {
     await using one = await scenario({ faults: [{ on: 'start', do: 'hang' }] })
-    const main = one.step.startMain()
-    await one.service.waitForRequest('start')
-    const { end, tookMs } = await timed(() => {
-      main.signal('SIGTERM')
-      return main.result()
-    })
-    expectCancelledStep(end)
-    expect(tookMs).toBeLessThan(2_200)
+    const { main } = await one.step.run({ on: one.service.waitForRequest('start'), by: 'terminate' })
+    expectCancelledStep(main, 'SIGTERM')
   })
 
   test('while `wait: false` starts its run', async () => {
@@ -152,14 +130,14 @@ describe.concurrent('the workflow is cancelled', () => {
     expectNoRunLeft(one)
   })
 
-  test('with nobody reading the log any more', async () => {
+  test('when nobody reads the log any more', async () => {
     await using one = await scenario({ script: HANGING })
     const main = one.step.startMain()
     await one.service.waitForRequest('get')
     main.closePipe('stdout')
     main.closePipe('stderr')
     const end = await main.cancel()
-    expect(end).toMatchObject({ exitCode: 1, outputs: CANCELLED })
+    expect(end).toMatchObject({ exitCode: 1, signalsSent: ['SIGINT'], outputs: { conclusion: 'cancelled' } })
     expectNoRunLeft(one)
   })
 })
@@ -169,52 +147,41 @@ describe.concurrent('the cancel itself meets', () => {
     ['a 500', { to: 1, do: { status: 500 } }],
     ['a reset', { to: 1, do: 'reset' }],
     ['a reset after it was taken', { to: 1, do: 'reset', effect: true }],
-    ['an answer after 4 s', { to: 1, delayMs: 4_000 }],
-    ['no answer at first', { to: 1, do: 'hang' }],
-    ['an answer that is not JSON', { to: 1, do: { status: 200, rawBody: 'done!' }, effect: true }],
+    ['a response after 2 s', { to: 1, delayMs: 2_000 }],
+    ['no response at first', { to: 1, do: 'hang' }],
+    ['a response that is not JSON', { to: 1, do: { status: 200, rawBody: 'done!' }, effect: true }],
     ['an empty list', { to: 1, do: { status: 200, body: { cancelled: [] } } }],
   ]
 
-  test.each(FAULTS)('%s, and main still gets it done in time', async (_, fault) => {
+  test.each(FAULTS)('%s, and main still cancels the run in time', async (_, fault) => {
     await using one = await scenario({ script: HANGING, faults: [{ on: 'cancel', ...fault }] })
-    const main = one.step.startMain()
-    await one.service.waitForRequest('get')
-    const { end, tookMs } = await timed(() => main.cancel())
-    expectCancelledStep(end)
-    expect(end.signalsSent).toEqual(['SIGINT'])
-    expect(tookMs).toBeLessThan(7_000)
+    const { main, post } = await one.step.run({ on: one.service.waitForRequest('get'), by: 'cancel' })
+    expectCancelledStep(main)
     expectNoRunLeft(one)
-    expect((await one.step.runPost()).log).toEqual([])
+    expect(post.log).toEqual([])
   })
 
-  test('no answer while main lives, and post gets it done', async () => {
+  test('no response while main runs, and post cancels the run', async () => {
     await using one = await scenario({ script: HANGING })
     const main = one.step.startMain()
     await one.service.waitForRequest('get')
     one.service.addFault({ on: 'cancel', to: 3, do: 'hang' })
-    const { end, tookMs } = await timed(() => main.cancel())
+    const end = await main.cancel()
     expectCancelledStep(end)
-    expect(tookMs).toBeLessThan(7_000)
     expect(end.annotations[0]?.message).toContain(one.service.runs[0]?.runId)
-    const tries = requestsOf(one.service).filter((request) => request.endsWith('/cancel')).length
-    expect(tries).toBeGreaterThan(1)
+    expect(cancelRequests(one).length).toBeGreaterThan(1)
     const post = await one.step.runPost()
     expect(post.conclusion).toBe('success')
     expectNoRunLeft(one)
   })
 
-  test('a run that is over: its end is told', async () => {
-    await using one = await scenario({ script: HANGING })
+  test('a run that has finished: its result is reported', async () => {
+    await using one = await scenario({ script: HANGING, inputs: { 'poll-interval-seconds': '600' } })
     const main = one.step.startMain()
-    await one.service.waitForRequest('get')
-    one.service.addFault({ on: 'get', from: one.service.requests.length, do: 'hang', to: one.service.requests.length })
-    const [run] = one.service.runs
-    one.service.finishRun(run?.runId ?? '', 'FAILED', [])
-    main.signal('SIGINT')
-    const end = await main.result()
-    expect(end.exitCode).toBe(1)
-    expect(['cancelled', 'failed']).toContain(end.outputs.conclusion)
-    expect(end.outputs.status).toBe('FAILED')
+    await main.waitForLine(/RUNNING/)
+    one.service.finishRun(one.service.runs[0]?.runId ?? '', 'FAILED', [])
+    const end = await main.cancel()
+    expect(end).toMatchObject({ exitCode: 1, signalsSent: ['SIGINT'], outputs: { status: 'FAILED' } })
   })
 
   test('404: the run counts as over', async () => {
@@ -227,23 +194,26 @@ describe.concurrent('the cancel itself meets', () => {
     expect(post.log).toEqual([])
   })
 
-  test('a service that is gone: main ends in time, and post warns with the id', { timeout: 120_000 }, async () => {
+  test('a service that is gone: main exits in time, and post names the run until it is stopped', async () => {
     await using one = await scenario({ script: HANGING })
     const main = one.step.startMain()
     await one.service.waitForRequest('get')
     const runId = one.service.runs[0]?.runId ?? ''
     await one.service.close()
-    const { end, tookMs } = await timed(() => main.cancel())
+    const end = await main.cancel()
     expectCancelledStep(end)
-    expect(tookMs).toBeLessThan(7_000)
     expect(end.annotations[0]?.message).toContain(runId)
-    const post = await one.step.runPost()
-    expect(post.conclusion).toBe('success')
-    expect(post.annotations).toMatchObject([{ level: 'warning', message: expect.stringContaining(runId) }])
+    const post = await one.step.startPost()
+    await post.waitForLine(/./)
+    const { exitCode, signalsSent, annotations } = await post.cancel()
+    expect({ exitCode, signalsSent }).toEqual({ exitCode: 0, signalsSent: ['SIGINT'] })
+    expect(annotations).toContainEqual(
+      expect.objectContaining({ level: 'warning', message: expect.stringContaining(runId) }),
+    )
   })
 })
 
-describe.concurrent('main is gone without a word', () => {
+describe.concurrent('main dies without a report', () => {
   test.each(['SIGKILL', 'SIGSEGV', 'SIGABRT'] as const)('by %s, and post cancels the run', async (signal) => {
     await using one = await scenario({ script: HANGING })
     const main = one.step.startMain()
@@ -256,21 +226,20 @@ describe.concurrent('main is gone without a word', () => {
     expectNoRunLeft(one)
   })
 
-  test('and post, told to end too, drops the request that hangs and gets it done', async () => {
+  test('and post, interrupted too, gives up the request that hangs and cancels the run', async () => {
     await using one = await scenario({ script: HANGING, faults: [{ on: 'cancel', to: 1, do: 'hang' }] })
     const main = one.step.startMain()
     await one.service.waitForRequest('get')
     main.signal('SIGKILL')
     const post = await one.step.startPost()
     await one.service.waitForRequest('cancel')
-    const { end, tookMs } = await timed(() => post.cancel())
+    const end = await post.cancel()
     expect(end.signalsSent).toEqual(['SIGINT'])
-    expect(tookMs).toBeLessThan(7_000)
     expect(end.log).toContainEqual(expect.stringContaining('was cancelled'))
     expectNoRunLeft(one)
   })
 
-  test('in the start, and post says that a run may be going', async () => {
+  test('in the start, and post says that a run may have been started', async () => {
     await using one = await scenario({ script: HANGING, faults: [{ on: 'start', do: 'hang', effect: true }] })
     const { post } = await one.step.run({ on: one.service.waitForRequest('start'), by: 'kill' })
     expect(post.conclusion).toBe('success')

@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Fault } from '../../local-service/src/scripted.ts'
-import type { Interruption, JobResult } from '../../tools/runner-emulator/runner.ts'
+import type { JobResult } from '../../tools/runner-emulator/runner.ts'
+import { SEED } from '../setup/seed.ts'
 import { ONE_PASSED, type Scenario, scenario } from '../support/scenario.ts'
 
-// Real processes under real signals, at times and with faults of chance. The same invariants are held for many more
-// lives, on a clock that does not wait, in test/action/life-cycle.test.ts.
+// Real processes under real signals, at random times and with random faults. test/simulation checks the same promises
+// for many more lives, on a clock that does not wait.
 
-const LIVES = Number(process.env.REAL_LIVES ?? 200)
-const SEED = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))
+const LIVES = Number(process.env.REAL_LIVES ?? 20)
 const AT_ONCE = 6
 
 interface Life {
@@ -21,7 +21,7 @@ interface Life {
   readonly pollFault: Omit<Fault, 'on'> | undefined
   readonly cancelFault: Omit<Fault, 'on'> | undefined
   readonly interruption:
-    | { readonly by: 'cancel' | 'timeout' | 'shutdown' | 'kill' | 'SIGTERM'; readonly atMs: number }
+    | { readonly by: 'cancel' | 'timeout' | 'shutdown' | 'kill' | 'terminate'; readonly atMs: number }
     | undefined
 }
 
@@ -63,7 +63,7 @@ const life: fc.Arbitrary<Life> = fc.record({
   ),
   interruption: fc.option(
     fc.record({
-      by: fc.constantFrom('cancel', 'cancel', 'timeout', 'shutdown', 'kill', 'SIGTERM'),
+      by: fc.constantFrom('cancel', 'cancel', 'timeout', 'shutdown', 'kill', 'terminate'),
       atMs: fc.integer({ min: 0, max: 1_400 }),
     }),
     { nil: undefined },
@@ -81,19 +81,8 @@ async function live(given: Life): Promise<void> {
     faults,
     inputs: { wait: String(given.wait), 'timeout-minutes': given.limitMinutes },
   })
-  expectInvariants(given, one, await runJob(given, one))
-}
-
-async function runJob({ interruption }: Life, { step }: Scenario): Promise<JobResult> {
-  if (interruption?.by !== 'SIGTERM') {
-    return step.run(interruption && ({ on: interruption.atMs, by: interruption.by } satisfies Interruption))
-  }
-  const main = step.startMain()
-  const timer = setTimeout(() => main.signal('SIGTERM'), interruption.atMs)
-  const ended = await main.result()
-  clearTimeout(timer)
-  const post = await step.runPost()
-  return { main: ended, post, interrupted: true, jobStatus: step.jobStatus, summary: ended.summary + post.summary }
+  const { interruption } = given
+  expectInvariants(given, one, await one.step.run(interruption && { on: interruption.atMs, by: interruption.by }))
 }
 
 function expectInvariants(given: Life, { service }: Scenario, { main, post }: JobResult): void {

@@ -151,7 +151,14 @@ export class ActionProcess {
     return this.#result
   }
 
-  /** The step's own time limit has passed: the same signals, but it has failed. */
+  /** SIGTERM comes first, as from a service manager that stops the runner's processes; SIGKILL follows. */
+  async terminate(graces: GracePeriods = {}): Promise<ProcessResult> {
+    this.#endedBy ??= 'cancel'
+    await this.#process.terminate(graces)
+    return this.#result
+  }
+
+  /** The step's own time limit has passed: the signals of a cancel, but it has failed. */
   async timeOut(graces: GracePeriods = {}): Promise<ProcessResult> {
     this.#endedBy ??= 'timeout'
     await this.#process.cancel(graces)

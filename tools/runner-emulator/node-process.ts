@@ -74,12 +74,14 @@ export class NodeProcess {
   }
 
   /** SIGINT, then SIGTERM, then SIGKILL, with a grace period after the first two. */
-  async cancel({
-    sigintGraceMs = SIGINT_GRACE_MS,
-    sigtermGraceMs = SIGTERM_GRACE_MS,
-  }: GracePeriods = {}): Promise<ProcessExit> {
+  async cancel(graces: GracePeriods = {}): Promise<ProcessExit> {
     this.signal('SIGINT')
-    if (await this.#settlesWithin(sigintGraceMs, this.exit)) return this.exit
+    if (await this.#settlesWithin(graces.sigintGraceMs ?? SIGINT_GRACE_MS, this.exit)) return this.exit
+    return this.terminate(graces)
+  }
+
+  /** SIGTERM, then SIGKILL, with a grace period in between. */
+  async terminate({ sigtermGraceMs = SIGTERM_GRACE_MS }: GracePeriods = {}): Promise<ProcessExit> {
     this.signal('SIGTERM')
     if (await this.#settlesWithin(sigtermGraceMs, this.exit)) return this.exit
     this.signal('SIGKILL')

@@ -53,6 +53,8 @@ export interface Interruption extends GracePeriods {
   readonly on: RegExp | number | Promise<unknown>
   readonly by:
     | 'cancel'
+    /** SIGTERM comes first, and no SIGINT. */
+    | 'terminate'
     /** The step's `timeout-minutes`: the same signals, but the step has failed. */
     | 'timeout'
     /** The workflow is cancelled, but the step's own `if` is still true: it gets no signal. */
@@ -205,6 +207,9 @@ export class Step {
     switch (by) {
       case 'cancel':
         await main.cancel(graces)
+        break
+      case 'terminate':
+        await main.terminate(graces)
         break
       case 'timeout':
         await main.timeOut(graces)

@@ -78,6 +78,18 @@ describe.concurrent('a process', () => {
     expect(await main.cancel()).toMatchObject({ exitCode: 3, signalsSent: ['SIGINT'] })
   })
 
+  test('that is terminated gets SIGTERM, 2.5 s, SIGKILL', async () => {
+    const waits: number[] = []
+    await using step = prepare(STUBBORN, async (ms) => {
+      waits.push(ms)
+      await (waits.length === 1 ? main.waitForLine(/got SIGTERM/) : FOREVER)
+    })
+    const main = step.startMain()
+    await main.waitForLine(/ready/)
+    expect(await main.terminate()).toMatchObject({ conclusion: 'cancelled', signalsSent: ['SIGTERM', 'SIGKILL'] })
+    expect(waits[0]).toBe(2500)
+  })
+
   test('counts as finished five seconds after its exit if another process holds its pipe', async () => {
     const waits: number[] = []
     const holder = spawning('setInterval(() => {}, 1000)', { stdio: 'inherit' })

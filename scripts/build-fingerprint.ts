@@ -1,0 +1,33 @@
+import { createHash } from 'node:crypto'
+import { globSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+
+// Remembers that dist/ is what src/ builds, so that nothing has to be built again to know it.
+
+const root = resolve(import.meta.dirname, '..')
+const record = join(root, 'build/fresh-dist.sha256')
+const FILES = ['src/**/*.ts', 'scripts/build.ts', 'tsconfig*.json', 'package-lock.json', 'dist/*/*']
+
+export function rememberFreshDist(): void {
+  writeFileSync(record, fingerprint())
+}
+
+/** False also if nobody has looked since the last change. */
+export function isDistKnownFresh(): boolean {
+  try {
+    return readFileSync(record, 'utf8') === fingerprint()
+  } catch {
+    return false
+  }
+}
+
+function fingerprint(): string {
+  const hash = createHash('sha256')
+  for (const file of globSync(FILES, { cwd: root }).toSorted()) {
+    hash
+      .update(`${file}\0`)
+      .update(readFileSync(join(root, file)))
+      .update('\0')
+  }
+  return hash.digest('hex')
+}
