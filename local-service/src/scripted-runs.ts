@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
+import * as v from 'valibot'
 import { type Backend, errorResponse, notCancellable, ok, type ServiceResponse } from './request-handler.ts'
 import { quote } from './text.ts'
+import { object } from './validation.ts'
 
 /** What one run does, as its clients see it. Times count from the start request; a run without a script passes at once. */
 export interface Script {
@@ -38,8 +40,14 @@ export interface ScriptedRun extends ScriptedStart {
 
 export interface ScriptedRuns {
   readonly backend: Backend
+  /** Every accepted start, in order. */
   readonly runs: readonly ScriptedRun[]
   finishRun(runId: string, status: string, cases?: readonly unknown[]): void
+}
+
+export interface ScriptedResponse extends ServiceResponse {
+  /** The script makes it other than the interface has it. */
+  readonly deviates?: boolean | undefined
 }
 
 interface Run extends ScriptedStart {
@@ -87,11 +95,11 @@ export function createScriptedRuns(
   const backend: Backend = {
     async startRun(projectId, parameters) {
       const run = accept({ projectId, body: parameters.raw }, parameters.branch ?? 'main')
-      return ok({ runId: idToSend(run) })
+      return about(run, { runId: idToSend(run) })
     },
     async getRun(projectId, runId) {
       const run = findRun(projectId, runId)
-      return run ? ok(describeRun(run, phaseOf(run, now()))) : noRun(runId)
+      return run ? about(run, describeRun(run, phaseOf(run, now()))) : noRun(runId)
     },
     async cancelRun(projectId, runId) {
       const run = findRun(projectId, runId)
@@ -100,21 +108,21 @@ export function createScriptedRuns(
       if (!isActive(status)) return notCancellable(runId, status)
       run.ended = { status: 'CANCELLED', atMs: now() }
       run.cancelAccepted = true
-      return ok({ cancelled: [{ runId: idToSend(run) }] })
+      return about(run, { cancelled: [{ runId: idToSend(run) }] })
     },
     async startSuite(testSuiteId, parameters) {
       const run = accept({ testSuiteId, body: parameters.raw }, parameters.branch ?? 'main')
-      return ok({ testSuiteRunId: idToSend(run), testSuiteName: suiteName(run), projectId: 'scripted' })
+      return about(run, { testSuiteRunId: idToSend(run), testSuiteName: suiteName(run), projectId: 'scripted' })
     },
     async getSuiteStatus(runId) {
       const run = findSuiteRun(runId)
       if (run === undefined) return noRun(runId)
       const { status } = phaseOf(run, now())
-      return ok({ status: isActive(status) ? 'RUNNING' : 'FINISHED', ...run.script.extra })
+      return about(run, { status: isActive(status) ? 'RUNNING' : 'FINISHED', ...run.script.extra })
     },
     async getSuiteResult(runId) {
       const run = findSuiteRun(runId)
-      return run ? ok(describeSuiteRun(run, phaseOf(run, now()))) : noRun(runId)
+      return run ? about(run, describeSuiteRun(run, phaseOf(run, now()))) : noRun(runId)
     },
   }
 
@@ -137,6 +145,27 @@ export function createScriptedRuns(
       run.ended = { status, atMs: now(), ...(cases === undefined ? {} : { cases }) }
     },
   }
+}
+
+const CASE = object({
+  title: v.optional(v.string()),
+  testId: v.optional(v.string()),
+  testName: v.optional(v.string()),
+  status: v.optional(v.string()),
+  durationMs: v.optional(v.pipe(v.number(), v.integer())),
+})
+
+/** What a script may say so that the responses are still as the interface has them. */
+const WITHIN_INTERFACE = v.strictObject({
+  queuedMs: v.optional(v.number()),
+  runningMs: v.optional(v.number()),
+  end: v.optional(v.picklist(['PASSED', 'FAILED', 'TIMEDOUT', 'CANCELLED', 'INTERRUPTED'])),
+  cases: v.optional(v.array(CASE)),
+})
+
+function about({ script, ended }: Run, body: object): ScriptedResponse {
+  const said = ended === undefined ? script : { ...script, end: ended.status, cases: ended.cases ?? script.cases }
+  return { ...ok(body), deviates: !v.is(WITHIN_INTERFACE, said) }
 }
 
 function phaseOf(run: Run, nowMs: number): Phase {

@@ -3,9 +3,15 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { TLSSocket } from 'node:tls'
 import { type ListenOptions, listen, sendResponse, toServiceRequest } from './listen.ts'
-import { errorResponse, handleRequest, ok, type ServiceResponse } from './request-handler.ts'
+import { errorResponse, handleRequest, ok } from './request-handler.ts'
 import { type Endpoint, findRoute, type Route } from './routes.ts'
-import { createScriptedRuns, type Script, type ScriptedRun, type ScriptedStart } from './scripted-runs.ts'
+import {
+  createScriptedRuns,
+  type Script,
+  type ScriptedResponse,
+  type ScriptedRun,
+  type ScriptedStart,
+} from './scripted-runs.ts'
 
 export type { Script, ScriptedRun, ScriptedStart } from './scripted-runs.ts'
 
@@ -48,7 +54,15 @@ export interface RecordedRequest {
   /** Since the service began. */
   readonly atMs: number
   /** Absent until a response was sent; it stays absent after a reset or a hang. */
-  readonly responseStatus?: number | undefined
+  readonly response?: RecordedResponse | undefined
+}
+
+export interface RecordedResponse {
+  readonly status: number
+  /** Before it was turned into JSON. */
+  readonly body: unknown
+  /** A fault or a script made it other than the interface has it. */
+  readonly deviates: boolean
 }
 
 export interface ScriptedServiceOptions extends ListenOptions {
@@ -92,7 +106,7 @@ export async function startScriptedService(options: ScriptedServiceOptions = {})
   const closing = new AbortController()
   const beganAtMs = performance.now()
   let script = options.script ?? {}
-  const { backend, ...scripted } = runsOf(() => script)
+  const scripted = createScriptedRuns((start) => (typeof script === 'function' ? script(start) : script))
 
   const listener = await listen(options, async (message, response) => {
     // A client that hangs up early, which is what faults provoke, is not an error of the service.
@@ -119,9 +133,10 @@ export async function startScriptedService(options: ScriptedServiceOptions = {})
     )
     const action = fault?.do
     const takesEffect = action === undefined || fault?.effect === true || message.method === 'GET'
-    let result = ok({})
+    let result: ScriptedResponse = ok({})
     try {
-      if (takesEffect) result = await handleRequest({ ...request, target, readBody: async () => body }, keys, backend)
+      if (takesEffect)
+        result = await handleRequest({ ...request, target, readBody: async () => body }, keys, scripted.backend)
     } catch (error) {
       result = errorResponse(500, `The test's script threw: ${String(error)}`)
     }
@@ -131,7 +146,7 @@ export async function startScriptedService(options: ScriptedServiceOptions = {})
       await delay(fault.delayMs, undefined, { signal: closing.signal, ref: false }).catch(() => undefined)
     }
     if (closing.signal.aborted) return
-    record.responseStatus = sendOrFault(response, result, action)
+    record.response = sendOrFault(response, result, action)
   })
 
   return {
@@ -140,7 +155,7 @@ export async function startScriptedService(options: ScriptedServiceOptions = {})
     key: keys[0] ?? '',
     requests,
     get runs() {
-      return scripted.runs()
+      return scripted.runs
     },
     addFault: (fault) => void faults.push(fault),
     setScript: (next) => {
@@ -167,44 +182,36 @@ export async function startScriptedService(options: ScriptedServiceOptions = {})
   }
 }
 
-function runsOf(current: () => Script | ((start: ScriptedStart) => Script)) {
-  const scripted = createScriptedRuns((start) => {
-    const script = current()
-    return typeof script === 'function' ? script(start) : script
-  })
-  return { backend: scripted.backend, runs: () => scripted.runs, finishRun: scripted.finishRun }
-}
-
-/** Sends the response, or what the fault makes of it. Returns the status that was sent. */
+/** Sends the response, or what the fault makes of it. Returns what was sent. */
 function sendOrFault(
   to: ServerResponse,
-  response: ServiceResponse,
+  { deviates = false, ...response }: ScriptedResponse,
   action: FaultAction | undefined,
-): number | undefined {
+): RecordedResponse | undefined {
+  const { status, body } = response
+  if (action === undefined) {
+    sendResponse(to, response)
+    return { status, body, deviates }
+  }
   if (action === 'hang') return undefined
   if (action === 'reset') {
     const { socket } = to
-    // Only a plain TCP socket can send a reset; a TLS one is cut off.
+    // Only a plain TCP socket can send a reset; a TLS one is just closed.
     if (socket instanceof TLSSocket) socket.destroy()
     else socket?.resetAndDestroy()
     return undefined
   }
+  const headers = { 'content-type': 'application/json; charset=utf-8' }
   if (action === 'truncate') {
-    const text = JSON.stringify(response.body)
-    to.writeHead(response.status, {
-      'content-type': 'application/json; charset=utf-8',
-      'content-length': Buffer.byteLength(text),
-    })
+    const text = JSON.stringify(body)
+    to.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(text) })
     to.write(text.slice(0, Math.floor(text.length / 2)), () => to.destroy())
-    return response.status
+    return { status, body, deviates: true }
   }
-  if (action === undefined) {
-    sendResponse(to, response)
-    return response.status
-  }
-  to.writeHead(action.status, { 'content-type': 'application/json; charset=utf-8', ...action.headers })
-  to.end(action.rawBody ?? JSON.stringify(action.body ?? { error: 'A scripted fault.' }))
-  return action.status
+  const faultBody = action.rawBody ?? action.body ?? { error: 'A scripted fault.' }
+  to.writeHead(action.status, { ...headers, ...action.headers })
+  to.end(action.rawBody ?? JSON.stringify(faultBody))
+  return { status: action.status, body: faultBody, deviates: true }
 }
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }

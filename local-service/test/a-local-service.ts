@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
+import { expectConformingResponse } from '../../test/support/openapi.ts'
 import { type LocalService, type Settings, startLocalService, type World } from '../src/local-service.ts'
 
 export const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url))
@@ -28,15 +29,17 @@ export interface Reply {
   readonly body: any
 }
 
-/** A client of a service, for one project: `web-shop` unless another is named. */
-export function clientOf(url: string, key: string, projectId = 'web-shop') {
+/** A client of a service, for one project. Each response that it gets must be as `docs/openapi.yaml` has it. */
+export function clientOf(url: string, key: string, projectId = 'web-shop', checkResponse = expectConformingResponse) {
   async function send(method: string, path: string, body?: unknown): Promise<Reply> {
     const response = await fetch(`${url}${path}`, {
       method,
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
-    return { status: response.status, body: await response.json() }
+    const exchange = { method, path, status: response.status, body: await response.json() }
+    checkResponse(exchange)
+    return { status: exchange.status, body: exchange.body }
   }
   const runs = `/v1/projects/${projectId}/runs`
   const get = (runId: string) => send('GET', `${runs}/${runId}`)

@@ -1,6 +1,7 @@
 import { request } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { expectConformingResponses } from '../../test/support/openapi.ts'
 import { CONNECTION_LIMIT } from '../src/listen.ts'
 import { startScriptedService } from '../src/scripted.ts'
 import { clientOf, KEY, startPuppetService, until } from './a-local-service.ts'
@@ -56,7 +57,7 @@ describe('many clients', () => {
     const clients = Array.from({ length: CONNECTION_LIMIT + 20 }, () => connectTo(port))
     const isClosed = await Promise.all(
       clients.map(async ({ socket, closed }) => {
-        socket.write(`GET /openapi.yaml HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`)
+        socket.write(`GET ${RUNS}/r1 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`)
         return Promise.race([
           closed.then(() => true),
           new Promise((resolve) => socket.once('data', () => resolve(false))),
@@ -113,6 +114,7 @@ describe('a page in a browser', () => {
 async function startScripted(options: { requestLimitMs?: number } = {}) {
   const service = await startScriptedService({ keys: [KEY], ...options })
   onTestFinished(() => service.close())
+  onTestFinished(() => expectConformingResponses(service))
   return { service, port: service.port, client: clientOf(service.url, KEY) }
 }
 

@@ -1,6 +1,8 @@
+import { readFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { OPENAPI_FILE } from '../../test/support/openapi.ts'
 import { BODY_LIMIT_BYTES } from '../src/request-handler.ts'
 import { startScriptedService } from '../src/scripted.ts'
 import { createRepository, type GitRepository } from './a-git-repository.ts'
@@ -381,6 +383,13 @@ describe.each([
       const answer = await raw(url, 'HELLO\r\n\r\n')
       expect(answer).toMatch(/^HTTP\/1\.1 400 /)
       expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toEqual({ error: expect.any(String) })
+    })
+
+    it('serves the OpenAPI document without a key', async () => {
+      const { url } = await start()
+      const response = await fetch(`${url}/openapi.yaml`)
+      expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/yaml; charset=utf-8'])
+      expect(await response.text()).toBe(await readFile(OPENAPI_FILE, 'utf8'))
     })
 
     it('sends JSON and says so', async () => {
