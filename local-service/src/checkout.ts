@@ -1,3 +1,4 @@
+import { findLinkIntoRepository } from './packages.ts'
 import type { Project } from './project.ts'
 import { quote } from './text.ts'
 import { findBranch, hasProjectFolder, openRepository, type Repository, readHead } from './work-tree.ts'
@@ -44,7 +45,7 @@ export async function chooseCheckout(
     const head = await readHead(repository)
     const branchName = head.branch
     if (mayChangeFiles && head.commit !== undefined && (await hasProjectFolder(repository, head.commit))) {
-      return { kind: 'chosen', checkout: { kind: 'work-tree', repository, commit: head.commit, branchName } }
+      return chooseWorkTree(project, { kind: 'work-tree', repository, commit: head.commit, branchName })
     }
     return { kind: 'chosen', checkout: { kind: 'in-place', root: repository.root, branchName } }
   }
@@ -57,5 +58,18 @@ export async function chooseCheckout(
     const error = `Branch ${quote(branch)} has no folder ${quote(repository.folder)} of project ${quote(project.id)}.`
     return { kind: 'refused', error }
   }
-  return { kind: 'chosen', checkout: { kind: 'work-tree', repository, commit, branchName: branch } }
+  return chooseWorkTree(project, { kind: 'work-tree', repository, commit, branchName: branch })
+}
+
+/** Without a setup, a work tree uses the packages of the repository's folder: they must not lead back to its code. */
+function chooseWorkTree(project: Project, checkout: Checkout & { kind: 'work-tree' }): CheckoutChoice {
+  const { repository, branchName } = checkout
+  const link = project.setup === undefined ? findLinkIntoRepository(repository) : undefined
+  if (link === undefined) return { kind: 'chosen', checkout }
+  const tested = branchName === undefined ? 'the last commit' : `branch ${quote(branchName)}`
+  const error =
+    `Project ${quote(project.id)} needs a "setup" command to test ${tested}: ${link.link} links to ${link.target}, so ` +
+    `the tests would use that code as it stands in ${repository.root}. Set "setup" to the command that installs the ` +
+    'packages of a fresh checkout, such as ["npm", "ci"].'
+  return { kind: 'refused', error }
 }

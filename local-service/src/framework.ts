@@ -1,5 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { relative } from 'node:path'
 import type { TestCase } from './run.ts'
 
 /** Which tests of a project to run; without restrictions, all. */
@@ -30,23 +29,6 @@ export interface Framework {
   env(paths: ReportPaths): Record<string, string>
   /** The test cases of a report; undefined if this is no such report. */
   readReport(report: unknown, folder: string): TestCase[] | undefined
-}
-
-/**
- * The command of an npm package as Node would find it from a folder, but not above `root`: there it may belong to somebody
- * else. Undefined if it is not installed.
- */
-export function findInstalledCommand(packageName: string, folder: string, root: string): string[] | undefined {
-  for (let at = folder; ; at = dirname(at)) {
-    const packageFolder = join(at, 'node_modules', packageName)
-    const manifestFile = join(packageFolder, 'package.json')
-    if (existsSync(manifestFile)) {
-      const { bin } = JSON.parse(readFileSync(manifestFile, 'utf8'))
-      const script: unknown = typeof bin === 'string' ? bin : Object.values(bin ?? {})[0]
-      return typeof script === 'string' ? [process.execPath, join(packageFolder, script)] : undefined
-    }
-    if (at === root || at === dirname(at)) return undefined
-  }
 }
 
 /** A title with the path of its describe blocks. */

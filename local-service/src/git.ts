@@ -38,28 +38,3 @@ export async function git(args: readonly string[], options: GitOptions): Promise
   if (result.kind === 'failed') throw new Error(`git ${args[0]} failed: ${result.reason}`)
   return result.output
 }
-
-/** An environment without the variables by which a git hook, for one, ties git commands to its own repository. */
-export function withoutGitVariables(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !LOCAL_VARIABLES.has(name)))
-}
-
-/** As `git rev-parse --local-env-vars` lists them. */
-const LOCAL_VARIABLES: ReadonlySet<string> = new Set([
-  'GIT_ALTERNATE_OBJECT_DIRECTORIES',
-  'GIT_CONFIG',
-  'GIT_CONFIG_COUNT',
-  'GIT_CONFIG_PARAMETERS',
-  'GIT_COMMON_DIR',
-  'GIT_DIR',
-  'GIT_GRAFT_FILE',
-  'GIT_IMPLICIT_WORK_TREE',
-  'GIT_INDEX_FILE',
-  'GIT_INTERNAL_SUPER_PREFIX',
-  'GIT_NO_REPLACE_OBJECTS',
-  'GIT_OBJECT_DIRECTORY',
-  'GIT_PREFIX',
-  'GIT_REPLACE_REF_BASE',
-  'GIT_SHALLOW_FILE',
-  'GIT_WORK_TREE',
-])

@@ -1,13 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, realpath, rm } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
 import { type Checkout, chooseCheckout } from './checkout.ts'
 import { readConfiguration, type Settings, type Suite } from './configuration.ts'
+import { findSharedFolder, openDataFolder } from './data-folder.ts'
 import type { Selection } from './framework.ts'
-import { withoutGitVariables } from './git.ts'
 import { createKeyedMutex } from './keyed-mutex.ts'
 import { listen, sendResponse, toServiceRequest } from './listen.ts'
-import { createPrivateFolder, findSharedFolder } from './private-folder.ts'
 import type { Project } from './project.ts'
 import type { StartParameters } from './request-bodies.ts'
 import {
@@ -19,9 +16,11 @@ import {
   type ServiceResponse,
 } from './request-handler.ts'
 import { describeRun, queueRun, type Run } from './run.ts'
-import { createRunQueue } from './run-queue.ts'
-import { createRunTask } from './run-tests.ts'
+import { createRunQueue, type RunTask } from './run-queue.ts'
+import { runTests, type TestRun } from './run-tests.ts'
+import { removeTraces, tracesOf } from './run-traces.ts'
 import { describeSuiteResult, describeSuiteStatus } from './suite-result.ts'
+import { personalEnvironment, temporaryVariables } from './test-environment.ts'
 import { quote } from './text.ts'
 
 export type { Settings } from './configuration.ts'
@@ -53,19 +52,22 @@ export async function startLocalService(settings: Settings, world: World): Promi
     throw new Error('The local service stops tests by process group, which Windows does not have. Use Linux or macOS.')
   }
   const configuration = readConfiguration(settings, world.folder)
-  const { projects, suites, concurrency, runLimitMs, stopGraceMs } = configuration
+  const { projects, suites, stopGraceMs, autofixLimitMs } = configuration
   const keys = configuration.keys.length > 0 ? configuration.keys : [randomBytes(24).toString('base64url')]
-  const env = { CI: 'true', ...withoutGitVariables(world.env) }
+  const env = { CI: 'true', ...personalEnvironment(world.env) }
   const log = (text: string) => world.log(`${new Date().toISOString()} ${text}`)
   const runExclusive = createKeyedMutex()
+  const data = openDataFolder(configuration.data, world.dataFolder)
   const queue = createRunQueue({
-    slots: concurrency,
-    runLimitMs,
-    log: (run, text) => log(`run ${run.runId} ${text}`),
+    slots: configuration.concurrency,
+    runLimitMs: configuration.runLimitMs,
+    keepRuns: configuration.keepRuns,
+    keepMs: configuration.keepMs,
+    store: data.store,
+    log: (runId, text) => log(`run ${runId} ${text}`),
+    removeTraces: (runId, traces) => removeTraces(runId, traces, runExclusive),
   })
-  createPrivateFolder(dirname(world.dataFolder))
-  const runsFolder = await realpath(await mkdtemp(`${world.dataFolder}-`))
-  const sharedFolder = findSharedFolder(runsFolder)
+  const sharedFolder = findSharedFolder(data.path)
   if (sharedFolder !== undefined) {
     log(`warning: other users can write to ${sharedFolder}: tests may load packages that somebody else put there`)
   }
@@ -86,26 +88,43 @@ export async function startLocalService(settings: Settings, world: World): Promi
     const mayFix = parameters.autofix && project.autofix !== undefined
     const chosen = await chooseCheckout(project, parameters.branch ?? project.defaultBranch, mayFix, env)
     // Without a branch in the request, it is the configured one that does not exist.
-    if (chosen.kind === 'refused') return errorResponse(parameters.branch === undefined ? 500 : 400, chosen.error)
+    const isConfigured = parameters.branch === undefined && project.defaultBranch !== undefined
+    if (chosen.kind === 'refused') return errorResponse(isConfigured ? 500 : 400, chosen.error)
     const { checkout } = chosen
+    const inTree = checkout.kind === 'work-tree' ? checkout : undefined
     const run = queueRun({
       projectId: project.id,
-      testSuiteId: suite?.id,
+      suite: suite && { id: suite.id, name: suite.name },
       branchName: checkout.branchName,
     })
-    const task = createRunTask({
+    const folders = { data: data.path, temporary: world.temporaryFolder }
+    const traces = tracesOf(run.runId, folders, inTree?.repository.gitFolder)
+    const { autofix, envOverrides } = parameters
+    const testRun: TestRun = {
       runId: run.runId,
       project,
       checkout,
       selection,
-      env: { ...env, ...environment, ...parameters.envOverrides },
-      autofix: parameters.autofix,
-      runFolder: join(runsFolder, run.runId),
-      runLimitMs,
+      env: { ...env, ...temporaryVariables(traces), ...environment, ...envOverrides },
+      autofix,
+      traces,
+      autofixLimitMs,
       stopGraceMs,
       log: (text) => log(`run ${run.runId} ${text}`),
       runExclusive,
-    })
+    }
+    const task: RunTask = {
+      request: {
+        ...selection,
+        environment: environmentName,
+        commit: inTree?.commit,
+        autofix,
+        overriddenVariables: Object.keys(envOverrides),
+      },
+      traces,
+      finishesWhenGone: project.container !== undefined,
+      execute: (stop, finishEarly) => runTests(testRun, stop, finishEarly),
+    }
     log(`run ${run.runId} is for project ${quote(project.id)}, ${describeCheckout(checkout)}`)
     for (const text of parameters.ignored) log(`run ${run.runId} ${text}`)
     return queue.add(run, task) ? { run } : errorResponse(500, 'The service is stopping and takes no more runs.')
@@ -113,12 +132,11 @@ export async function startLocalService(settings: Settings, world: World): Promi
 
   const findRun = (projectId: string, runId: string): Run | undefined => {
     const run = queue.find(runId)
-    return run?.projectId === projectId && run.testSuiteId === undefined ? run : undefined
+    return run?.projectId === projectId && run.suite === undefined ? run : undefined
   }
-  const findSuiteRun = (runId: string): { run: Run; suite: Suite } | undefined => {
+  const findSuiteRun = (runId: string): { run: Run; name: string } | undefined => {
     const run = queue.find(runId)
-    const suite = suites.get(run?.testSuiteId ?? '')
-    return run && suite && { run, suite }
+    return run?.suite && { run, name: run.suite.name }
   }
 
   const backend: Backend = {
@@ -136,7 +154,14 @@ export async function startLocalService(settings: Settings, world: World): Promi
     async cancelRun(projectId, runId) {
       const run = findRun(projectId, runId)
       if (run === undefined) return noRun(runId)
-      return queue.cancel(runId) ? ok({ cancelled: [{ runId }] }) : notCancellable(runId, run.phase.status)
+      switch (queue.cancel(runId)) {
+        case 'cancelled':
+          return ok({ cancelled: [{ runId }] })
+        case 'auto-fix-stopped':
+          return notCancellable(runId, run.phase.status, 'Its auto-fix was stopped.')
+        case 'finished':
+          return notCancellable(runId, run.phase.status)
+      }
     },
     async startSuite(testSuiteId, parameters) {
       const suite = suites.get(testSuiteId)
@@ -151,14 +176,12 @@ export async function startLocalService(settings: Settings, world: World): Promi
     },
     async getSuiteResult(runId) {
       const found = findSuiteRun(runId)
-      return found ? ok(describeSuiteResult(found.run, found.suite.name)) : noRun(runId)
+      return found ? ok(describeSuiteResult(found.run, found.name)) : noRun(runId)
     },
   }
 
-  const removeRunsFolder = () =>
-    rm(runsFolder, { recursive: true, force: true, maxRetries: 3 }).catch((error) =>
-      log(`could not remove its files: ${error.message}`),
-    )
+  const closeData = () => data.close().catch((error: Error) => log(`could not close the data folder: ${error.message}`))
+  await queue.recover()
   const listener = await listen({ port: configuration.port }, async (message, response) => {
     const result = await handleRequest(toServiceRequest(message), keys, backend).catch((error: unknown) => {
       log(`a request failed: ${error instanceof Error ? error.stack : String(error)}`)
@@ -166,7 +189,7 @@ export async function startLocalService(settings: Settings, world: World): Promi
     })
     sendResponse(response, result)
   }).catch(async (error: unknown) => {
-    await removeRunsFolder()
+    await closeData()
     throw error
   })
 
@@ -175,7 +198,7 @@ export async function startLocalService(settings: Settings, world: World): Promi
     // It responds until the end, so that clients that poll learn that their run is interrupted.
     await queue.close()
     await listener.close()
-    await removeRunsFolder()
+    await closeData()
   }
   return {
     url: listener.url,

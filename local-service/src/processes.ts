@@ -1,38 +1,105 @@
 import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
 /** Marks every process of a run: whatever a test starts inherits it, in any process group. */
 export const MARKER_VARIABLE = 'LOCAL_SERVICE_RUN_ID'
 
+const POLL_MS = 50
+/** A killed process is gone in milliseconds; one that hangs in the kernel must not block the service. */
+const KILL_LIMIT_MS = 5000
+
+/** The processes of a run. */
+export interface ProcessesOfRun {
+  readonly runId: string
+  /** The process group of its command; undefined if an earlier life of the service started it. */
+  readonly groupId?: number | undefined
+}
+
+/**
+ * Stops a process group and everything else of its run: SIGINT first, on which Playwright writes its report, then
+ * SIGTERM, then SIGKILL.
+ */
+export async function stopProcesses(group: ProcessesOfRun & { groupId: number }, graceMs: number): Promise<void> {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    signalProcess(-group.groupId, signal)
+    if (await areGone(group, graceMs / 2)) return
+  }
+  await killProcesses(group)
+}
+
+/** Kills until nothing is left: a process may start another one between two looks. */
+export async function killProcesses(group: ProcessesOfRun): Promise<void> {
+  const deadlineMs = performance.now() + KILL_LIMIT_MS
+  while (performance.now() < deadlineMs) {
+    const left = await findProcesses(group)
+    if (left.length === 0) return
+    for (const id of left) signalProcess(id, 'SIGKILL')
+    await delay(POLL_MS)
+  }
+}
+
+async function areGone(group: ProcessesOfRun, withinMs: number): Promise<boolean> {
+  const deadlineMs = performance.now() + withinMs
+  while ((await findProcesses(group)).length > 0) {
+    if (performance.now() >= deadlineMs) return false
+    await delay(POLL_MS)
+  }
+  return true
+}
+
 /**
  * The living processes that belong to a run: those in its process group and, on Linux, those that carry its marker,
  * which also finds what a test runner starts in other groups (Playwright's web server and browsers).
  */
-export async function findProcessesOf(groupId: number, marker: string): Promise<number[]> {
-  return process.platform === 'linux' ? findInProc(groupId, marker) : findByPs(groupId)
+async function findProcesses({ groupId, runId }: ProcessesOfRun): Promise<number[]> {
+  if (process.platform === 'linux') return findInProc(groupId, runId)
+  return groupId === undefined ? [] : findByPs(groupId)
+}
+
+interface FoundProcess {
+  readonly id: number
+  readonly group: number
+  readonly hasMarker: boolean
 }
 
 /** Synchronous on purpose: these reads touch no disk, and through the thread pool they cost six times as much. */
-function findInProc(groupId: number, marker: string): number[] {
-  const mark = `${MARKER_VARIABLE}=${marker}`
-  return readdirSync('/proc')
+function findInProc(groupId: number | undefined, runId: string): number[] {
+  const marker = `${MARKER_VARIABLE}=${runId}`
+  const living = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .filter((id) => belongsTo(id, groupId, mark))
+    .map((name) => readProcess(Number(name), marker))
+    .filter((found) => found !== undefined)
+  // A group that a marked process leads belongs to the run, with members that have cleared their environment.
+  const groups = new Set([groupId, ...living.filter(({ id, group, hasMarker }) => hasMarker && id === group).map(idOf)])
+  return living.filter(({ group, hasMarker }) => hasMarker || groups.has(group)).map(idOf)
 }
 
-function belongsTo(id: number, groupId: number, mark: string): boolean {
+function readProcess(id: number, marker: string): FoundProcess | undefined {
   try {
     const stat = readFileSync(`/proc/${id}/stat`, 'utf8')
     // The command's name is in brackets and may contain anything; the state and the group follow it.
     const [state, , group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    if (state === 'Z' || state === 'X') return false
-    return Number(group) === groupId || readFileSync(`/proc/${id}/environ`, 'utf8').split('\0').includes(mark)
+    if (state === 'Z' || state === 'X') return undefined
+    return { id, group: Number(group), hasMarker: readEnvironment(id).includes(marker) }
   } catch {
-    // It has exited meanwhile, or belongs to another user.
-    return false
+    // It has exited meanwhile.
+    return undefined
   }
+}
+
+function readEnvironment(id: number): string[] {
+  try {
+    return readFileSync(`/proc/${id}/environ`, 'utf8').split('\0')
+  } catch {
+    // It belongs to another user.
+    return []
+  }
+}
+
+function idOf({ id }: FoundProcess): number {
+  return id
 }
 
 async function findByPs(groupId: number): Promise<number[]> {
@@ -45,7 +112,7 @@ async function findByPs(groupId: number): Promise<number[]> {
 }
 
 /** Sends a signal to a process, or to a group if the id is negative. One that has exited meanwhile needs none. */
-export function signalProcess(id: number, signal: NodeJS.Signals): void {
+function signalProcess(id: number, signal: NodeJS.Signals): void {
   try {
     process.kill(id, signal)
   } catch (error) {

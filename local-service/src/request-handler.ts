@@ -52,8 +52,9 @@ export function errorResponse(status: 400 | 401 | 404 | 500, error: string): Ser
 }
 
 /** The one sentence for a cancel that comes too late (section 4.2, rule 1). */
-export function notCancellable(runId: string, status: string): ServiceResponse {
-  return errorResponse(400, `Run ${quote(runId)} is ${status}; only a QUEUED or RUNNING run can be cancelled.`)
+export function notCancellable(runId: string, status: string, whatHappened = ''): ServiceResponse {
+  const error = `Run ${quote(runId)} is ${status}; only a QUEUED or RUNNING run can be cancelled. ${whatHappened}`
+  return errorResponse(400, error.trimEnd())
 }
 
 /** Checks a request against the interface and passes it on to the runs. Its body is read last: only with a valid key. */

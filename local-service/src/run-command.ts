@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { setTimeout as delay } from 'node:timers/promises'
 import { stripVTControlCharacters } from 'node:util'
-import { findProcessesOf, MARKER_VARIABLE, signalProcess } from './processes.ts'
+import { killProcesses, MARKER_VARIABLE, stopProcesses } from './processes.ts'
 
 export interface Command {
   readonly argv: readonly string[]
@@ -26,11 +26,8 @@ export type CommandEnd = (
 }
 
 const KEPT_OUTPUT_CHARS = 4000
-const POLL_MS = 50
 /** Time to read the rest of the output after the exit. A pipe that stays open longer is held by another process. */
 const LAST_OUTPUT_LIMIT_MS = 500
-/** A killed process is gone in milliseconds; one that hangs in the kernel must not block the service. */
-const KILL_LIMIT_MS = 5000
 
 /**
  * Runs a command in its own process group. When this resolves, no process that the command started is alive, whether it
@@ -54,14 +51,14 @@ export async function runCommand(command: Command, stop: AbortSignal): Promise<C
   const closed = new Promise((resolve) => child.once('close', resolve))
   if (child.pid === undefined) return { kind: 'not-started', reason: reasonOf(await exit), lastOutput }
 
-  const groupId = child.pid
+  const group = { groupId: child.pid, runId: command.runId }
   const stopping = Promise.withResolvers<void>()
-  const onStop = () => stopping.resolve(stopGroup(groupId, command))
+  const onStop = () => stopping.resolve(stopProcesses(group, command.stopGraceMs))
   stop.addEventListener('abort', onStop, { once: true })
   const ended = await exit
   if (stop.aborted) await stopping.promise
   stop.removeEventListener('abort', onStop)
-  await killRest(groupId, command.runId)
+  await killProcesses(group)
   await Promise.race([closed, delay(LAST_OUTPUT_LIMIT_MS, undefined, { ref: false })])
   child.stdout?.destroy()
   child.stderr?.destroy()
@@ -91,35 +88,6 @@ function start({ argv, folder, env, runId }: Command, onOutput: (text: string) =
   })
   for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', onOutput)
   return child
-}
-
-/** Stops the group: SIGINT first, on which Playwright writes its report, then SIGTERM, then SIGKILL. */
-async function stopGroup(groupId: number, { runId, stopGraceMs }: Command): Promise<void> {
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    signalProcess(-groupId, signal)
-    if (await isGone(groupId, runId, stopGraceMs / 2)) return
-  }
-  await killRest(groupId, runId)
-}
-
-/** Kills what is left until nothing is: a process may start another one between two looks. */
-async function killRest(groupId: number, runId: string): Promise<void> {
-  const deadlineMs = performance.now() + KILL_LIMIT_MS
-  while (performance.now() < deadlineMs) {
-    const left = await findProcessesOf(groupId, runId)
-    if (left.length === 0) return
-    for (const id of left) signalProcess(id, 'SIGKILL')
-    await delay(POLL_MS)
-  }
-}
-
-async function isGone(groupId: number, runId: string, withinMs: number): Promise<boolean> {
-  const deadlineMs = performance.now() + withinMs
-  while ((await findProcessesOf(groupId, runId)).length > 0) {
-    if (performance.now() >= deadlineMs) return false
-    await delay(POLL_MS)
-  }
-  return true
 }
 
 function reasonOf(error: unknown): string {

@@ -1,26 +1,50 @@
-import { finishRun, isFinished, type OwnedRun, type Run, type RunOutcome, startRun } from './run.ts'
+import {
+  CANCELLED,
+  finishRun,
+  isFinished,
+  markCancelled,
+  type OwnedRun,
+  type Run,
+  type RunOutcome,
+  startRun,
+} from './run.ts'
+import type { RunRequest, RunStore } from './run-store.ts'
+import type { RunTraces } from './run-traces.ts'
 import { count } from './text.ts'
 
-/**
- * What a run does. It settles when nothing of the run is left on the machine. `finishEarly` finishes the run for its
- * clients while the task continues, as auto-fix does. The signal aborts when the task must stop; the outcome then still
- * lists the test cases that finished.
- */
-export type RunTask = (stop: AbortSignal, finishEarly: (outcome: RunOutcome) => void) => Promise<RunOutcome>
+/** What a run does. */
+export interface RunTask {
+  readonly request: RunRequest
+  readonly traces: RunTraces
+  /** A cancelled or interrupted run then finishes when its task does, and not at once. */
+  readonly finishesWhenGone: boolean
+  /**
+   * Settles when the run's processes are gone. `finishEarly` finishes the run for its clients while the task continues, as
+   * auto-fix does. The signal aborts when the task must stop; the outcome then still lists the test cases that finished.
+   */
+  execute(stop: AbortSignal, finishEarly: (outcome: RunOutcome) => void): Promise<RunOutcome>
+}
 
 export interface RunQueueOptions {
   /** How many runs may run at once. */
   readonly slots: number
   readonly runLimitMs: number
-  readonly log: (run: Run, text: string) => void
+  readonly keepRuns: number
+  readonly keepMs: number
+  readonly store: RunStore
+  /** Removes what a run left on the machine. */
+  readonly removeTraces: (runId: string, traces: RunTraces) => Promise<void>
+  readonly log: (runId: string, text: string) => void
 }
 
 export interface RunQueue {
+  /** Interrupts the runs that an earlier life of the service left unfinished, and removes what they left. */
+  recover(): Promise<void>
   /** False once the queue is closing. */
   add(run: OwnedRun, task: RunTask): boolean
   find(runId: string): Run | undefined
-  /** False if the run has finished. */
-  cancel(runId: string): boolean
+  /** What a cancel did: nothing if the run had finished, but then its auto-fix may still run and is stopped. */
+  cancel(runId: string): 'cancelled' | 'auto-fix-stopped' | 'finished'
   /** Interrupts every unfinished run and waits until no task is active. */
   close(): Promise<void>
 }
@@ -29,14 +53,15 @@ interface Entry {
   readonly run: OwnedRun
   readonly task: RunTask
   readonly stop: AbortController
-  active: boolean
+  isActive: boolean
 }
 
-/** How many finished runs are remembered, so that the memory of a service that runs for months does not grow. */
-const REMEMBERED_RUNS = 1000
+const INTERRUPTED: RunOutcome = { status: 'INTERRUPTED', testCases: [] }
 
 /** The state machine of all runs: first come, first served, on a fixed number of slots. */
-export function createRunQueue({ slots, runLimitMs, log }: RunQueueOptions): RunQueue {
+export function createRunQueue(options: RunQueueOptions): RunQueue {
+  const { slots, runLimitMs, store, log } = options
+  /** Runs that are unfinished or active; the others are in the store only. */
   const entries = new Map<string, Entry>()
   const waiting: Entry[] = []
   const active = new Set<Promise<void>>()
@@ -47,9 +72,10 @@ export function createRunQueue({ slots, runLimitMs, log }: RunQueueOptions): Run
       const entry = waiting.shift()
       if (entry === undefined) return
       if (isFinished(entry.run)) continue
-      entry.active = true
+      entry.isActive = true
       const done = execute(entry).finally(() => {
-        entry.active = false
+        entry.isActive = false
+        entries.delete(entry.run.runId)
         active.delete(done)
         fill()
       })
@@ -58,63 +84,105 @@ export function createRunQueue({ slots, runLimitMs, log }: RunQueueOptions): Run
   }
 
   async function execute({ run, task, stop }: Entry): Promise<void> {
-    startRun(run, new Date())
-    log(run, 'RUNNING')
     let timedOut = false
     const limit = setTimeout(() => {
       timedOut = true
-      log(run, `exceeded its limit of ${runLimitMs / 60_000} min; stopping it`)
+      log(run.runId, `exceeded its limit of ${runLimitMs / 60_000} min; stopping it`)
       stop.abort()
     }, runLimitMs)
     const finishOnce = (outcome: RunOutcome) => {
       clearTimeout(limit)
       finish(run, timedOut ? { ...outcome, status: 'TIMEDOUT' } : outcome)
     }
+    let outcome = INTERRUPTED
     try {
-      finishOnce(await task(stop.signal, finishOnce))
+      startRun(run, new Date())
+      store.save(run)
+      log(run.runId, 'RUNNING')
+      outcome = await task.execute(stop.signal, finishOnce)
     } catch (error) {
-      log(run, `failed to run: ${error instanceof Error ? error.message : String(error)}`)
-      finishOnce({ status: 'INTERRUPTED', testCases: [] })
+      log(run.runId, `failed to run: ${messageOf(error)}`)
+    }
+    await remove(run.runId, task.traces)
+    finishOnce(outcome)
+  }
+
+  async function remove(runId: string, traces: RunTraces): Promise<void> {
+    try {
+      await options.removeTraces(runId, traces)
+      store.markRemoved(runId)
+    } catch (error) {
+      // Files that cannot be removed, such as a container's that belong to root, do not change how the tests went.
+      log(runId, `could not remove its files: ${messageOf(error)}`)
     }
   }
 
   function finish(run: OwnedRun, outcome: RunOutcome): void {
     if (!finishRun(run, outcome, new Date())) return
-    log(run, `${outcome.status}, ${count(outcome.testCases.length, 'test case')}`)
-    forgetOldest()
+    const { phase } = run
+    log(run.runId, `${phase.status}, ${count('testCases' in phase ? phase.testCases.length : 0, 'test case')}`)
+    try {
+      store.save(run)
+      forgetOld()
+    } catch (error) {
+      log(run.runId, `could not be saved: ${messageOf(error)}`)
+    }
   }
 
-  function forgetOldest(): void {
-    const finished = [...entries.values()].filter((entry) => isFinished(entry.run) && !entry.active)
-    for (const { run } of finished.slice(0, Math.max(0, finished.length - REMEMBERED_RUNS))) entries.delete(run.runId)
+  function forgetOld(): void {
+    store.forget(options.keepRuns, new Date(Date.now() - options.keepMs))
+  }
+
+  /** Finishes a run that is to be stopped, now or when its task has ended, and stops it. */
+  function stop(entry: Entry, outcome: RunOutcome): void {
+    const { run, task, isActive } = entry
+    if (!isActive || !task.finishesWhenGone) finish(run, outcome)
+    if (!isActive) entries.delete(run.runId)
+    entry.stop.abort()
   }
 
   return {
+    async recover() {
+      for (const { run, traces } of store.findLeft()) {
+        finish(run, INTERRUPTED)
+        await remove(run.runId, traces)
+      }
+      forgetOld()
+    },
     add(run, task) {
       if (closing) return false
-      const entry = { run, task, stop: new AbortController(), active: false }
+      store.add(run, task.request, task.traces)
+      const entry = { run, task, stop: new AbortController(), isActive: false }
       entries.set(run.runId, entry)
       waiting.push(entry)
-      log(run, 'QUEUED')
+      log(run.runId, 'QUEUED')
       fill()
       return true
     },
-    find: (runId) => entries.get(runId)?.run,
+    find: (runId) => entries.get(runId)?.run ?? store.find(runId),
     cancel(runId) {
       const entry = entries.get(runId)
-      if (entry === undefined || isFinished(entry.run)) return false
-      // Finished at once for its clients; its slot is free when its processes are gone.
-      finish(entry.run, { status: 'CANCELLED', testCases: [] })
-      entry.stop.abort()
-      return true
+      if (entry === undefined) return 'finished'
+      if (isFinished(entry.run)) {
+        const wasWorking = !entry.stop.signal.aborted
+        entry.stop.abort()
+        return wasWorking ? 'auto-fix-stopped' : 'finished'
+      }
+      if (entry.isActive && entry.task.finishesWhenGone) {
+        markCancelled(entry.run)
+        store.save(entry.run)
+      }
+      stop(entry, CANCELLED)
+      return 'cancelled'
     },
     async close() {
       closing = true
-      for (const { run, stop } of [...entries.values()]) {
-        finish(run, { status: 'INTERRUPTED', testCases: [] })
-        stop.abort()
-      }
+      for (const entry of [...entries.values()]) stop(entry, INTERRUPTED)
       await Promise.all(active)
     },
   }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }

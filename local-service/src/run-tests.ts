@@ -1,28 +1,30 @@
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, rm } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { keepChangesSince, takeSnapshot } from './auto-fix.ts'
 import type { Checkout } from './checkout.ts'
-import { findInstalledCommand, type Selection } from './framework.ts'
+import type { Selection } from './framework.ts'
 import type { RunExclusive } from './keyed-mutex.ts'
+import { findPackageCommand, linkPackages } from './packages.ts'
+import { MARKER_VARIABLE } from './processes.ts'
 import type { Project } from './project.ts'
 import type { RunOutcome, TestCase } from './run.ts'
 import { type CommandEnd, runCommand } from './run-command.ts'
-import type { RunTask } from './run-queue.ts'
+import { createRunFolders, type RunTraces } from './run-traces.ts'
+import { findExecutable, withProjectCommands } from './test-environment.ts'
 import { count } from './text.ts'
-import { addWorkTree, linkPackages, removeWorkTree } from './work-tree.ts'
+import { addWorkTree, type Repository } from './work-tree.ts'
 
 export interface TestRun {
   readonly runId: string
   readonly project: Project
   readonly checkout: Checkout
   readonly selection: Selection
-  /** The whole environment of the tests, except what the framework's reporter needs. */
+  /** The environment of the tests, except their PATH and what the framework's reporter needs. */
   readonly env: NodeJS.ProcessEnv
   readonly autofix: boolean
-  /** The run's own folder, created and removed here. */
-  readonly runFolder: string
-  readonly runLimitMs: number
+  readonly traces: RunTraces
+  readonly autofixLimitMs: number
   readonly stopGraceMs: number
   readonly log: (text: string) => void
   /** git cannot create or remove two work trees of one repository at once: it fails on the unfinished one. */
@@ -39,88 +41,93 @@ interface SourceTree {
 
 const BAD_STATUSES: ReadonlySet<string> = new Set(['FAILED', 'TIMEDOUT', 'INTERRUPTED'])
 
-/** One run: prepare a folder, run the tests, read their report, try to fix what failed, clean up. */
-export function createRunTask(run: TestRun): RunTask {
-  return async (stop, finishEarly) => {
-    const { checkout, project } = run
-    await mkdir(run.runFolder, { recursive: true })
-    const workTree = join(run.runFolder, 'tree')
-    try {
-      const source =
-        checkout.kind === 'in-place'
-          ? { folder: project.folder, root: checkout.root }
-          : await prepareWorkTree(run, checkout, workTree, stop)
-      if (source === undefined) return { status: 'INTERRUPTED', testCases: [] }
-      const outcome = await runTests(run, source, stop)
-      if (run.autofix && outcome.status === 'FAILED' && failuresIn(outcome) > 0) {
-        finishEarly(outcome)
-        await fix(run, source, outcome, stop)
-      }
-      return outcome
-    } finally {
-      await cleanUp(run, workTree)
-    }
-  }
-}
-
-/** Files that cannot be removed, such as a container's that belong to root, do not change the outcome of the tests. */
-async function cleanUp({ checkout, runFolder, runExclusive, log }: TestRun, workTree: string): Promise<void> {
-  try {
-    if (checkout.kind === 'work-tree') {
-      await runExclusive(checkout.repository.root, () => removeWorkTree(checkout.repository, workTree))
-    }
-    await rm(runFolder, { recursive: true, force: true, maxRetries: 3 })
-  } catch (error) {
-    log(`could not remove its files: ${error instanceof Error ? error.message : String(error)}`)
-  }
-}
-
-async function prepareWorkTree(
+/** One run: prepare a folder, run the tests, read their report, try to fix what failed. */
+export async function runTests(
   run: TestRun,
-  { repository, commit }: Checkout & { kind: 'work-tree' },
-  workTree: string,
   stop: AbortSignal,
-): Promise<SourceTree | undefined> {
-  const { setup } = run.project
-  const root = workTree
-  const folder = await run.runExclusive(repository.root, () => addWorkTree(repository, commit, root))
-  // A setup installs its own packages: through a link it would change those of the repository's folder.
-  if (setup === undefined) {
-    await linkPackages(repository, root)
-    return { folder, root }
+  finishEarly: (outcome: RunOutcome) => void,
+): Promise<RunOutcome> {
+  await createRunFolders(run.traces)
+  const source = await prepareSource(run, stop)
+  if (source === undefined) return { status: 'INTERRUPTED', testCases: [] }
+  const outcome = await runFramework(run, source, stop)
+  if (run.autofix && outcome.status === 'FAILED' && failuresIn(outcome) > 0) {
+    finishEarly(outcome)
+    await fix(run, source, outcome, stop)
   }
-  const end = await runCommand({ ...commandIn(run, folder), argv: setup }, stop)
-  if (end.kind === 'exited' && end.code === 0) return { folder, root }
+  return outcome
+}
+
+async function prepareSource(run: TestRun, stop: AbortSignal): Promise<SourceTree | undefined> {
+  const { checkout, project, traces } = run
+  if (checkout.kind === 'in-place') return { folder: project.folder, root: checkout.root }
+  const root = traces.workTree?.path
+  if (root === undefined) throw new Error('A run in a work tree has no folder for it.')
+  const repository = repositoryOf(run, checkout.repository)
+  const folder = await run.runExclusive(repository.gitFolder, () => addWorkTree(repository, checkout.commit, root))
+  const source = { folder, root }
+  // A setup installs its own packages: through a link it would change those of the repository's folder.
+  if (project.setup === undefined) {
+    await linkPackages(repository, root)
+    return source
+  }
+  const end = await runIn(source, run, project.setup, stop)
+  if (hasSucceeded(end)) return source
   run.log(`setup ${describeEnd(end)}${quoteOutput(end)}`)
   return undefined
 }
 
-async function runTests(run: TestRun, { folder, root }: SourceTree, stop: AbortSignal): Promise<RunOutcome> {
+/** The repository, with an environment by which git commands of a run that was killed are found. */
+function repositoryOf({ runId }: TestRun, repository: Repository): Repository {
+  return { ...repository, env: { ...repository.env, [MARKER_VARIABLE]: runId } }
+}
+
+async function runFramework(run: TestRun, source: SourceTree, stop: AbortSignal): Promise<RunOutcome> {
   const { framework } = run.project
-  const command = run.project.command ?? findInstalledCommand(framework.packageName, folder, root)
+  const command = run.project.command ?? frameworkCommand(run, source)
   if (command === undefined) {
     run.log(
       `${framework.packageName} is not installed in ${run.project.folder}. Install it, or set "setup" or "command".`,
     )
     return { status: 'INTERRUPTED', testCases: [] }
   }
-  const paths = { reportFile: join(run.runFolder, 'report.json'), outputFolder: join(run.runFolder, 'output') }
+  const { runFolder } = run.traces
+  const paths = { reportFile: join(runFolder, 'report.json'), outputFolder: join(runFolder, 'output') }
   await rm(paths.reportFile, { force: true })
-  const end = await runCommand(
-    {
-      ...commandIn(run, folder),
-      argv: [...command, ...framework.arguments(run.selection, paths)],
-      env: { ...run.env, ...framework.env(paths) },
-    },
-    stop,
-  )
-  const testCases = framework.readReport(await readJson(paths.reportFile), folder)
+  const argv = [...command, ...framework.arguments(run.selection, paths)]
+  const end = await runIn(source, run, argv, stop, framework.env(paths))
+  const testCases = framework.readReport(await readJson(paths.reportFile), source.folder)
   const outcome = toOutcome(end, testCases)
   if (outcome.status !== 'PASSED') {
     const without = testCases === undefined ? ' without a report' : ''
     run.log(`${framework.name} ${describeEnd(end)}${without}${quoteOutput(end)}`)
   }
   return outcome
+}
+
+function frameworkCommand(run: TestRun, { folder, root }: SourceTree): string[] | undefined {
+  const script = findPackageCommand(run.project.framework.packageName, folder, root)
+  if (script === undefined) return undefined
+  const node = run.project.node ?? findExecutable('node', environmentIn({ folder, root }, run))
+  // A service that was started by its path may be the only one to know a Node.
+  return [node ?? process.execPath, script]
+}
+
+/** Runs a command of the project in the project's folder. */
+function runIn(
+  source: SourceTree,
+  run: TestRun,
+  argv: readonly string[],
+  stop: AbortSignal,
+  variables: Readonly<Record<string, string>> = {},
+): Promise<CommandEnd> {
+  const env = { ...environmentIn(source, run), ...variables }
+  const { runId, stopGraceMs } = run
+  return runCommand({ argv, folder: source.folder, env, runId, stopGraceMs }, stop)
+}
+
+function environmentIn({ folder, root }: SourceTree, { env, project }: TestRun): NodeJS.ProcessEnv {
+  return withProjectCommands(env, { folder, root, node: project.node })
 }
 
 /**
@@ -134,7 +141,7 @@ function toOutcome(end: CommandEnd, testCases: readonly TestCase[] | undefined):
 }
 
 async function fix(run: TestRun, source: SourceTree, before: RunOutcome, stopAsked: AbortSignal): Promise<void> {
-  const { checkout } = run
+  const { checkout, runId, autofixLimitMs } = run
   const { autofix } = run.project
   if (autofix === undefined) {
     run.log('auto-fix: not tried, the project has no "autofix" command')
@@ -145,12 +152,14 @@ async function fix(run: TestRun, source: SourceTree, before: RunOutcome, stopAsk
     return
   }
   // The run has finished for its clients, and its limit with it.
-  const stop = AbortSignal.any([stopAsked, AbortSignal.timeout(run.runLimitMs)])
-  const tree = { repository: checkout.repository, workTree: source.root, runFolder: run.runFolder, runId: run.runId }
+  const limit = AbortSignal.timeout(autofixLimitMs)
+  limit.addEventListener('abort', () => run.log(`auto-fix: exceeded its limit of ${autofixLimitMs / 60_000} min`))
+  const stop = AbortSignal.any([stopAsked, limit])
+  const repository = repositoryOf(run, checkout.repository)
+  const tree = { repository, workTree: source.root, runFolder: run.traces.runFolder, runId }
   const snapshot = await takeSnapshot(tree)
-  const end = await runCommand({ ...commandIn(run, source.folder), argv: autofix }, stop)
-  const wentWell = end.kind === 'exited' && end.code === 0
-  run.log(`auto-fix: ${autofix.join(' ')} ${describeEnd(end)}${wentWell ? '' : quoteOutput(end)}`)
+  const end = await runIn(source, run, autofix, stop)
+  run.log(`auto-fix: ${autofix.join(' ')} ${describeEnd(end)}${hasSucceeded(end) ? '' : quoteOutput(end)}`)
   // Half of the changes are no fix. A command that exits with an error may still have fixed something.
   if (end.kind === 'stopped') return
   const branch = await keepChangesSince(snapshot, tree)
@@ -159,14 +168,14 @@ async function fix(run: TestRun, source: SourceTree, before: RunOutcome, stopAsk
     return
   }
   run.log(`auto-fix: the changes are on branch ${branch}`)
-  const after = await runTests(run, source, stop)
+  const after = await runFramework(run, source, stop)
   run.log(
     `auto-fix: ${count(failuresIn(before), 'test case')} failed before, ${failuresIn(after)} after (${after.status})`,
   )
 }
 
-function commandIn(run: TestRun, folder: string) {
-  return { folder, env: run.env, runId: run.runId, stopGraceMs: run.stopGraceMs }
+function hasSucceeded(end: CommandEnd): boolean {
+  return end.kind === 'exited' && end.code === 0
 }
 
 function failuresIn({ testCases }: RunOutcome): number {

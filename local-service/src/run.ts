@@ -19,7 +19,12 @@ export interface RunOutcome {
 
 type Phase =
   | { readonly status: 'QUEUED' }
-  | { readonly status: 'RUNNING'; readonly startedAt: Date }
+  | {
+      readonly status: 'RUNNING'
+      readonly startedAt: Date
+      /** It was cancelled, and is CANCELLED when its container is gone. */
+      readonly isCancelled: boolean
+    }
   | ({ readonly startedAt: Date | null; readonly finishedAt: Date } & RunOutcome)
 
 /** What is known of one run. */
@@ -27,7 +32,7 @@ export interface Run {
   readonly runId: string
   readonly projectId: string
   /** Set for a run of the test-suite workflow. */
-  readonly testSuiteId?: string | undefined
+  readonly suite?: { readonly id: string; readonly name: string } | undefined
   /** Absent if the project's folder is on no branch. */
   readonly branchName?: string | undefined
   readonly phase: Phase
@@ -38,20 +43,30 @@ export interface OwnedRun extends Run {
   phase: Phase
 }
 
+/** A cancelled run lists no test cases. */
+export const CANCELLED: RunOutcome = { status: 'CANCELLED', testCases: [] }
+
 export function queueRun(facts: Omit<Run, 'runId' | 'phase'>): OwnedRun {
   return { ...facts, runId: randomUUID(), phase: { status: 'QUEUED' } }
 }
 
 export function startRun(run: OwnedRun, now: Date): void {
   if (run.phase.status !== 'QUEUED') throw new Error(`A run that is ${run.phase.status} cannot start.`)
-  run.phase = { status: 'RUNNING', startedAt: now }
+  run.phase = { status: 'RUNNING', startedAt: now, isCancelled: false }
+}
+
+/** Makes a running run finish as CANCELLED, whatever its outcome is. */
+export function markCancelled(run: OwnedRun): void {
+  if (run.phase.status === 'RUNNING') run.phase = { ...run.phase, isCancelled: true }
 }
 
 /** Finishes a run that is queued or running; false if it had already finished, and then nothing changes. */
 export function finishRun(run: OwnedRun, outcome: RunOutcome, now: Date): boolean {
   const { phase } = run
   if (isFinished(run)) return false
-  run.phase = { ...outcome, startedAt: phase.status === 'RUNNING' ? phase.startedAt : null, finishedAt: now }
+  const startedAt = phase.status === 'RUNNING' ? phase.startedAt : null
+  const isCancelled = phase.status === 'RUNNING' && phase.isCancelled
+  run.phase = { ...(isCancelled ? CANCELLED : outcome), startedAt, finishedAt: now }
   return true
 }
 

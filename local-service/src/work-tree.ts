@@ -1,6 +1,5 @@
-import { existsSync } from 'node:fs'
-import { mkdir, rm, symlink } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { mkdir, rm } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
 import { git, tryGit } from './git.ts'
 
 /** A git repository, seen from a project's folder in it. */
@@ -8,7 +7,15 @@ export interface Repository {
   readonly root: string
   /** The project's folder, relative to the root; empty if it is the root. */
   readonly folder: string
+  /** Its `.git` folder, also if `root` is a work tree of it. */
+  readonly gitFolder: string
   readonly env: NodeJS.ProcessEnv
+}
+
+/** Where a work tree is, and the `.git` folder of its repository, which has a record of it. */
+export interface WorkTreePlace {
+  readonly path: string
+  readonly gitFolder: string
 }
 
 /** Finds the repository that a folder belongs to; otherwise git's reason why there is none. */
@@ -16,10 +23,12 @@ export async function openRepository(
   folder: string,
   env: NodeJS.ProcessEnv,
 ): Promise<{ kind: 'found'; repository: Repository } | { kind: 'none'; reason: string }> {
-  const result = await tryGit(['rev-parse', '--show-toplevel', '--show-prefix'], { folder, env })
+  const result = await tryGit(['rev-parse', '--show-toplevel', '--git-common-dir', '--show-prefix'], { folder, env })
   if (result.kind === 'failed') return { kind: 'none', reason: result.reason.split('\n', 1)[0] ?? '' }
-  const [root = '', prefix = ''] = result.output.split('\n')
-  return { kind: 'found', repository: { root, folder: prefix.replace(/\/$/, ''), env } }
+  const [root = '', gitFolder = '', prefix = ''] = result.output.split('\n')
+  // git prints its own folder relative to the one that it runs in.
+  const place = { root, folder: prefix.replace(/\/$/, ''), gitFolder: resolve(folder, gitFolder) }
+  return { kind: 'found', repository: { ...place, env } }
 }
 
 /**
@@ -70,28 +79,10 @@ export async function addWorkTree(repository: Repository, commit: string, at: st
 }
 
 /**
- * Links the packages that are installed in the repository's folder into a work tree: every `node_modules`, which git
- * does not track, from the root down to the project.
+ * Removes a work tree, also one that git was killed over. Its own `worktree remove` refuses what is half created, and
+ * `worktree prune` skips what is locked, as every work tree is while it is created.
  */
-export async function linkPackages(repository: Repository, workTree: string): Promise<void> {
-  const steps = repository.folder === '' ? [] : repository.folder.split('/')
-  for (let depth = 0; depth <= steps.length; depth++) {
-    const packages = join(...steps.slice(0, depth), 'node_modules')
-    const link = join(workTree, packages)
-    if (existsSync(join(repository.root, packages)) && !existsSync(link)) {
-      await symlink(join(repository.root, packages), link, 'dir')
-    }
-  }
-}
-
-export async function removeWorkTree(repository: Repository, at: string): Promise<void> {
-  const options = { folder: repository.root, env: repository.env }
-  // Forced twice: also if a test left it locked or changed.
-  const result = await tryGit(['worktree', 'remove', '--force', '--force', at], options)
-  if (result.kind === 'ok') return
-  try {
-    await rm(at, { recursive: true, force: true })
-  } finally {
-    await tryGit(['worktree', 'prune'], options)
-  }
+export async function removeWorkTree({ path, gitFolder }: WorkTreePlace): Promise<void> {
+  await rm(path, { recursive: true, force: true, maxRetries: 3 })
+  await rm(join(gitFolder, 'worktrees', basename(path)), { recursive: true, force: true })
 }

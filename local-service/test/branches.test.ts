@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { chooseCheckout } from '../src/checkout.ts'
 import { readConfiguration } from '../src/configuration.ts'
 import type { RunExclusive } from '../src/keyed-mutex.ts'
-import { createRunTask } from '../src/run-tests.ts'
+import { runTests, type TestRun } from '../src/run-tests.ts'
+import { removeTraces, tracesOf } from '../src/run-traces.ts'
 import { aRepository, copyInto, type GitRepository, installPackages } from './a-git-repository.ts'
 import {
   isAlive,
@@ -72,8 +73,9 @@ describe('a run for a branch', () => {
     })
     expect(await listing(service, { branch: 'main' })).toMatchObject({ branchName: 'main', titles: ['a.txt: main'] })
     expect(await workTreesOf(repository)).toBe(1)
-    expect((await readdir(home)).length).toBe(1)
-    expect(await readdir(join(home, (await readdir(home))[0] ?? ''))).toEqual([])
+    const [data = ''] = await readdir(home)
+    expect(await readdir(join(home, data, 'runs'))).toEqual([])
+    expect(await readdir(join(home, data, 'trees'))).toEqual([])
     expect(await repository.read('a.txt')).toBe('not committed')
   })
 
@@ -220,52 +222,50 @@ describe('a run for a branch', () => {
     expect(await workTreesOf(repository)).toBe(1)
   })
 
-  describe('by itself', () => {
-    async function workFor(repository: GitRepository, runExclusive: RunExclusive) {
-      const { folder } = repository
-      const [project] = readConfiguration({ projects: { shop: puppetProject(folder) } }, folder).projects.values()
-      if (project === undefined) throw new Error('The folder is no project.')
-      const chosen = await chooseCheckout(project, 'main', false, PLAIN_ENV)
-      if (chosen.kind === 'refused') throw new Error(chosen.error)
-      const log: string[] = []
-      const work = createRunTask({
-        runId: 'a-run',
-        project,
-        checkout: chosen.checkout,
-        selection: { frameworkProjects: [], files: [] },
-        env: PLAIN_ENV,
-        autofix: false,
-        runFolder: join(await temporaryFolder(), 'home'),
-        runLimitMs: 60_000,
-        stopGraceMs: 1000,
-        log: (text) => log.push(text),
-        runExclusive,
-      })
-      return { log, outcome: await work(new AbortController().signal, () => {}) }
+  it('makes and removes its work tree in turn with the others of the repository', async () => {
+    const repository = await aRepository({ 'a.txt': 'main' })
+    const [project] = readConfiguration(
+      { projects: { shop: puppetProject(repository.folder) } },
+      repository.folder,
+    ).projects.values()
+    if (project === undefined) throw new Error('The folder is no project.')
+    const chosen = await chooseCheckout(project, 'main', false, PLAIN_ENV)
+    if (chosen.kind === 'refused') throw new Error(chosen.error)
+    const turns: string[] = []
+    const runExclusive: RunExclusive = async (key, task) => {
+      const before = await workTreesOf(repository)
+      const result = await task()
+      turns.push(`${key}: ${before} to ${await workTreesOf(repository)}`)
+      return result
     }
+    const folder = await temporaryFolder()
+    const gitFolder = join(repository.folder, '.git')
+    const traces = tracesOf('a-run', { data: join(folder, 'data'), temporary: folder }, gitFolder)
+    const run: TestRun = {
+      runId: 'a-run',
+      project,
+      checkout: chosen.checkout,
+      selection: { frameworkProjects: [], files: [] },
+      env: PLAIN_ENV,
+      autofix: false,
+      traces,
+      autofixLimitMs: 60_000,
+      stopGraceMs: 1000,
+      log: () => {},
+      runExclusive,
+    }
+    expect((await runTests(run, new AbortController().signal, () => {})).status).toBe('PASSED')
+    await removeTraces('a-run', traces, runExclusive)
+    expect(turns).toEqual([`${gitFolder}: 1 to 2`, `${gitFolder}: 2 to 1`])
+  })
 
-    it('makes and removes its work tree in turn with the others of the repository', async () => {
-      const repository = await aRepository({ 'a.txt': 'main' })
-      const turns: string[] = []
-      const { outcome } = await workFor(repository, async (thing, task) => {
-        const before = await workTreesOf(repository)
-        const result = await task()
-        turns.push(`${thing}: ${before} to ${await workTreesOf(repository)}`)
-        return result
-      })
-      expect(outcome.status).toBe('PASSED')
-      expect(turns).toEqual([`${repository.folder}: 1 to 2`, `${repository.folder}: 2 to 1`])
-    })
-
-    it('still tells how the tests went where something cannot be removed, and the log names it', async () => {
-      let turns = 0
-      const { outcome, log } = await workFor(await aRepository({ 'a.txt': 'main' }), (_thing, task) => {
-        turns++
-        return turns === 1 ? task() : Promise.reject(new Error('EACCES: permission denied, rmdir'))
-      })
-      expect(outcome.status).toBe('PASSED')
-      expect(log).toEqual(['could not remove its files: EACCES: permission denied, rmdir'])
-    })
+  it('still tells how the tests went if its files cannot be removed, and the log names it', async () => {
+    const repository = await aRepository({ 'a.txt': 'main' })
+    // In place of git's record of the work tree, there is a file in the way.
+    const setup = ['sh', '-c', 'cd "$(git rev-parse --git-common-dir)" && rm -r worktrees && touch worktrees']
+    const { service } = await startListing(repository, {}, { setup })
+    expect((await listing(service, { branch: 'main' })).status).toBe('PASSED')
+    expect(service.log.join('\n')).toMatch(/could not remove its files: ENOTDIR/)
   })
 
   it('finds the packages that are installed in the repository, for a project in a folder of it', async () => {

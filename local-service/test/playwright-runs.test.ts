@@ -7,7 +7,8 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { readConfiguration } from '../src/configuration.ts'
 import { createKeyedMutex } from '../src/keyed-mutex.ts'
 import { playwright } from '../src/playwright-framework.ts'
-import { createRunTask } from '../src/run-tests.ts'
+import { runTests, type TestRun } from '../src/run-tests.ts'
+import { tracesOf } from '../src/run-traces.ts'
 import { installPackages } from './a-git-repository.ts'
 import { isAlive, PLAIN_ENV, pidsIn, startService, temporaryFolder, writeFiles } from './a-local-service.ts'
 
@@ -126,21 +127,21 @@ describe('a run of a Playwright Test project', () => {
     })
     const [project] = readConfiguration({}, folder).projects.values()
     if (project === undefined) throw new Error('The folder is no project.')
-    const work = createRunTask({
+    const run: TestRun = {
       runId: 'a-run',
       project,
       checkout: { kind: 'in-place', root: folder },
       selection: { frameworkProjects: [], files: [] },
       env: { ...PLAIN_ENV, PORT: String(await freePort()) },
       autofix: false,
-      runFolder: join(folder, 'home'),
-      runLimitMs: 60_000,
+      traces: tracesOf('a-run', { data: join(folder, 'data'), temporary: folder }, undefined),
+      autofixLimitMs: 60_000,
       stopGraceMs: 10_000,
       log: () => {},
       runExclusive: createKeyedMutex(),
-    })
+    }
     const stop = new AbortController()
-    const ended = work(stop.signal, () => {})
+    const ended = runTests(run, stop.signal, () => {})
     const pids = [...(await pidsIn(join(folder, 'test.pid'))), ...(await pidsIn(join(folder, 'server.pid')))]
     expect(pids.map(isAlive)).toEqual([true, true])
     stop.abort()
@@ -152,7 +153,6 @@ describe('a run of a Playwright Test project', () => {
       ],
     })
     expect(pids.map(isAlive)).toEqual([false, false])
-    expect(existsSync(join(folder, 'home'))).toBe(false)
   })
 })
 

@@ -1,7 +1,7 @@
 import { chmod, mkdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createPrivateFolder, findSharedFolder } from '../src/private-folder.ts'
+import { createPrivateFolder, findSharedFolder } from '../src/data-folder.ts'
 import { aRepository, type GitRepository } from './a-git-repository.ts'
 import { startService, temporaryFolder, writeFiles } from './a-local-service.ts'
 

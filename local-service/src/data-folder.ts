@@ -1,0 +1,52 @@
+import { mkdirSync, mkdtempSync, realpathSync, statSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { openRunStore, type RunStore } from './run-store.ts'
+
+/** The folder of the service: its runs, and their work trees and reports while they run. */
+export interface DataFolder {
+  readonly path: string
+  readonly store: RunStore
+  close(): Promise<void>
+}
+
+const WRITABLE_BY_OTHERS = 0o022
+
+/** Opens a data folder. With `none`, the runs are kept in memory, and the folder is a temporary one beside the default. */
+export function openDataFolder(setting: string | undefined, defaultFolder: string): DataFolder {
+  if (setting !== 'none') {
+    const path = createPrivateFolder(setting ?? defaultFolder)
+    const store = openRunStore(path)
+    return { path, store, close: async () => store.close() }
+  }
+  createPrivateFolder(dirname(defaultFolder))
+  const path = realpathSync(mkdtempSync(`${defaultFolder}-`))
+  const store = openRunStore(undefined)
+  return {
+    path,
+    store,
+    async close() {
+      store.close()
+      await rm(path, { recursive: true, force: true, maxRetries: 3 })
+    },
+  }
+}
+
+/** Creates a folder that only the user can enter, unless it exists, and returns its real path. */
+export function createPrivateFolder(folder: string): string {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  return realpathSync(folder)
+}
+
+/**
+ * The first folder, from this one up, in which other users can create files; undefined if there is none. Node looks for
+ * packages in every folder above a test: whoever can write to one of them can run code in the tests.
+ */
+export function findSharedFolder(folder: string): string | undefined {
+  for (let at = folder; ; at = dirname(at)) {
+    const { mode, uid } = statSync(at)
+    const belongsToUser = uid === process.getuid?.() || uid === 0
+    if (!belongsToUser || (mode & WRITABLE_BY_OTHERS) !== 0) return at
+    if (at === dirname(at)) return undefined
+  }
+}

@@ -1,0 +1,95 @@
+import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
+import { symlink } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import { foldersBetween, isInside } from './paths.ts'
+import type { Repository } from './work-tree.ts'
+
+const PACKAGES = 'node_modules'
+
+/**
+ * The command of an npm package as Node would find it from a folder, but not above `root`: there it may belong to somebody
+ * else. Undefined if it is not installed.
+ */
+export function findPackageCommand(packageName: string, folder: string, root: string): string | undefined {
+  for (const at of foldersBetween(folder, root)) {
+    const packageFolder = join(at, PACKAGES, packageName)
+    const manifestFile = join(packageFolder, 'package.json')
+    if (existsSync(manifestFile)) {
+      const { bin } = JSON.parse(readFileSync(manifestFile, 'utf8'))
+      const script: unknown = typeof bin === 'string' ? bin : Object.values(bin ?? {})[0]
+      return typeof script === 'string' ? join(packageFolder, script) : undefined
+    }
+  }
+  return undefined
+}
+
+/** The folders of the commands that are installed for a project, its own first. */
+export function commandFoldersOf(folder: string, root: string): string[] {
+  return foldersBetween(folder, root).map((at) => join(at, PACKAGES, '.bin'))
+}
+
+/**
+ * Links the packages that are installed in the repository's folder into a work tree: every `node_modules`, which git
+ * does not track, from the project up to the root.
+ */
+export async function linkPackages(repository: Repository, workTree: string): Promise<void> {
+  for (const installed of installedPackages(repository)) {
+    const link = join(workTree, relative(repository.root, installed))
+    if (!existsSync(link)) await symlink(installed, link, 'dir')
+  }
+}
+
+export interface LinkIntoRepository {
+  /** Both are relative to the repository's root. */
+  readonly link: string
+  readonly target: string
+}
+
+/**
+ * A link among the installed packages that leads to the repository's own code, as package managers create them for
+ * workspaces: through it, the tests of a work tree would use the code of the repository's folder.
+ */
+export function findLinkIntoRepository(repository: Repository): LinkIntoRepository | undefined {
+  const seen = new Set<string>()
+  for (const installed of installedPackages(repository)) {
+    const link = findLinkIn(installed, repository.root, seen)
+    if (link !== undefined) return link
+  }
+  return undefined
+}
+
+function installedPackages({ root, folder }: Repository): string[] {
+  return foldersBetween(join(root, folder), root)
+    .map((at) => join(at, PACKAGES))
+    .filter((at) => existsSync(at))
+}
+
+function findLinkIn(packages: string, root: string, seen: Set<string>): LinkIntoRepository | undefined {
+  const realFolder = realpathSync(packages)
+  if (seen.has(realFolder)) return undefined
+  seen.add(realFolder)
+  for (const entry of readdirSync(packages, { withFileTypes: true })) {
+    const path = join(packages, entry.name)
+    if (entry.isSymbolicLink()) {
+      const target = targetOf(path)
+      if (target !== undefined && isInside(target, root) && !relative(root, target).split('/').includes(PACKAGES)) {
+        return { link: relative(root, path), target: relative(root, target) || '.' }
+      }
+    } else if (entry.isDirectory() && entry.name !== '.bin') {
+      // A scope or a store of packages, such as pnpm's, holds more of the same; a package may have packages of its own.
+      const inner = /^[@.]/.test(entry.name) || entry.name === PACKAGES ? path : join(path, PACKAGES)
+      const link = existsSync(inner) ? findLinkIn(inner, root, seen) : undefined
+      if (link !== undefined) return link
+    }
+  }
+  return undefined
+}
+
+function targetOf(link: string): string | undefined {
+  try {
+    return realpathSync(link)
+  } catch {
+    // It leads nowhere.
+    return undefined
+  }
+}

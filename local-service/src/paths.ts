@@ -1,0 +1,14 @@
+import { dirname, relative, sep } from 'node:path'
+
+/** A folder and those above it, up to `root`. */
+export function foldersBetween(folder: string, root: string): string[] {
+  const folders = [folder]
+  for (let at = folder; at !== root && at !== dirname(at); at = dirname(at)) folders.push(dirname(at))
+  return folders
+}
+
+/** Whether a path is the folder or lies in it. */
+export function isInside(path: string, folder: string): boolean {
+  const way = relative(folder, path)
+  return way !== '..' && !way.startsWith(`..${sep}`)
+}

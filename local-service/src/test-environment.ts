@@ -1,0 +1,79 @@
+import { accessSync, constants } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
+import { commandFoldersOf } from './packages.ts'
+import type { RunTraces } from './run-traces.ts'
+
+/**
+ * The person's own environment: without what npm adds for a script, if npm started the service, and without the variables
+ * by which a git hook ties git commands to its own repository.
+ */
+export function personalEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const byNpm = env.npm_execpath !== undefined || env.npm_lifecycle_event !== undefined
+  const entries = Object.entries(env).filter(([name]) => !GIT_VARIABLES.has(name) && !(byNpm && isOfNpm(name)))
+  return { ...Object.fromEntries(entries), PATH: byNpm ? withoutNpmFolders(env.PATH) : env.PATH }
+}
+
+/** npm sets COLOR, whatever it was before. */
+const NPM_VARIABLES: ReadonlySet<string> = new Set(['NODE', 'INIT_CWD', 'COLOR'])
+
+function isOfNpm(name: string): boolean {
+  return name.startsWith('npm_') || NPM_VARIABLES.has(name)
+}
+
+/** npm puts its folders first, and `node-gyp-bin` as the last of them. */
+function withoutNpmFolders(path: string | undefined): string | undefined {
+  const folders = path?.split(delimiter)
+  return folders?.slice(folders.findLastIndex((folder) => folder.endsWith('node-gyp-bin')) + 1).join(delimiter)
+}
+
+/** What tells programs to put their temporary files into the run's own folder. */
+export function temporaryVariables({ temporaryFolder }: RunTraces): Record<string, string> {
+  return { TMPDIR: temporaryFolder, TMP: temporaryFolder, TEMP: temporaryFolder }
+}
+
+/** An environment whose PATH begins with the chosen Node, if there is one, and the project's own commands. */
+export function withProjectCommands(
+  env: NodeJS.ProcessEnv,
+  { folder, root, node }: { readonly folder: string; readonly root: string; readonly node?: string | undefined },
+): NodeJS.ProcessEnv {
+  const chosen = node === undefined ? [] : [dirname(node)]
+  const path = [...chosen, ...commandFoldersOf(folder, root), ...(env.PATH === undefined ? [] : [env.PATH])]
+  return { ...env, PATH: path.join(delimiter) }
+}
+
+/** The first executable of this name on the PATH of an environment. */
+export function findExecutable(name: string, { PATH = '' }: NodeJS.ProcessEnv): string | undefined {
+  return PATH.split(delimiter)
+    .filter((folder) => folder !== '')
+    .map((folder) => join(folder, name))
+    .find(isExecutable)
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** As `git rev-parse --local-env-vars` lists them. */
+const GIT_VARIABLES: ReadonlySet<string> = new Set([
+  'GIT_ALTERNATE_OBJECT_DIRECTORIES',
+  'GIT_CONFIG',
+  'GIT_CONFIG_COUNT',
+  'GIT_CONFIG_PARAMETERS',
+  'GIT_COMMON_DIR',
+  'GIT_DIR',
+  'GIT_GRAFT_FILE',
+  'GIT_IMPLICIT_WORK_TREE',
+  'GIT_INDEX_FILE',
+  'GIT_INTERNAL_SUPER_PREFIX',
+  'GIT_NO_REPLACE_OBJECTS',
+  'GIT_OBJECT_DIRECTORY',
+  'GIT_PREFIX',
+  'GIT_REPLACE_REF_BASE',
+  'GIT_SHALLOW_FILE',
+  'GIT_WORK_TREE',
+])

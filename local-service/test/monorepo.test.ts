@@ -1,0 +1,98 @@
+import { mkdir, symlink } from 'node:fs/promises'
+import { dirname, join, relative } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { aRepository, type GitRepository } from './a-git-repository.ts'
+import { startService } from './a-local-service.ts'
+
+// A runner whose one test is named after what the linked library exports.
+const LIBRARY_RUNNER = [
+  process.execPath,
+  '-e',
+  `const file = process.argv.find((argument) => argument.startsWith('--outputFile.json=')).split('=')[1]
+   const title = require(require.resolve('@shop/library', { paths: [process.cwd()] }))
+   const assertionResults = [{ ancestorTitles: [], title, status: 'passed' }]
+   require('node:fs').writeFileSync(file, JSON.stringify({ testResults: [{ name: '/a', status: 'passed', assertionResults }] }))`,
+  'node',
+]
+
+/** A monorepo whose library differs on the branch `feat`. */
+async function aMonorepo(): Promise<GitRepository> {
+  const repository = await aRepository({
+    '.gitignore': 'node_modules\n',
+    'packages/app/a.txt': '',
+    'packages/library/index.js': "module.exports = 'main'",
+  })
+  await repository.git('switch', '--quiet', '--create', 'feat')
+  await repository.commit({ 'packages/library/index.js': "module.exports = 'feat'" })
+  await repository.git('switch', '--quiet', 'main')
+  return repository
+}
+
+async function link({ folder }: GitRepository, at: string, target: string): Promise<void> {
+  const path = join(folder, at)
+  await mkdir(dirname(path), { recursive: true })
+  await symlink(relative(dirname(path), join(folder, target)), path)
+}
+
+async function startIn({ folder }: GitRepository, settings: object = {}) {
+  const project = { folder: join(folder, 'packages/app'), framework: 'vitest', command: LIBRARY_RUNNER, ...settings }
+  return startService({ projects: { app: project as never } })
+}
+
+async function titlesOf(service: Awaited<ReturnType<typeof startIn>>, body: object) {
+  const { results } = await service.waitFor(await service.startRun(body))
+  return results?.testCases.map(({ title }) => title)
+}
+
+describe('a branch of a monorepo whose packages are linked to one another', () => {
+  it.each([
+    ['node_modules/@shop/library', 'packages/library', 'npm, hoisted'],
+    ['packages/app/node_modules/@shop/library', 'packages/library', "pnpm, in the project's own packages"],
+    ['node_modules/.pnpm/other@1.0.0/node_modules/@shop/library', 'packages/library', "pnpm's store"],
+    ['node_modules/other/node_modules/@shop/library', 'packages/library', 'npm, nested'],
+    ['node_modules/root', '.', 'the root itself'],
+  ])('is refused without a setup if %s links to %s (%s)', async (at, target) => {
+    const repository = await aMonorepo()
+    await link(repository, at, target)
+    const service = await startIn(repository)
+    const tested = (what: string) =>
+      `Project "app" needs a "setup" command to test ${what}: ${at} links to ${target}, so the tests would use that ` +
+      `code as it stands in ${repository.folder}. Set "setup" to the command that installs the packages of a fresh ` +
+      'checkout, such as ["npm", "ci"].'
+    expect(await service.start({ branch: 'feat' })).toEqual({ status: 400, body: { error: tested('branch "feat"') } })
+  })
+
+  it('is refused too if auto-fix needs a work tree or if the configured branch is tested', async () => {
+    const repository = await aMonorepo()
+    await link(repository, 'node_modules/@shop/library', 'packages/library')
+    const fixing = await startIn(repository, { autofix: ['true'] })
+    expect(await fixing.start({ autofix: true })).toMatchObject({ status: 400 })
+    const configured = await startIn(repository, { defaultBranch: 'feat' })
+    expect(await configured.start()).toMatchObject({ status: 500 })
+  })
+
+  it('tests its own library after a setup that links the packages of the work tree', async () => {
+    const repository = await aMonorepo()
+    await link(repository, 'node_modules/@shop/library', 'packages/library')
+    const setup = [
+      'sh',
+      '-c',
+      'mkdir -p ../../node_modules/@shop && ln -s ../../packages/library ../../node_modules/@shop',
+    ]
+    const service = await startIn(repository, { setup })
+    expect(await titlesOf(service, { branch: 'feat' })).toEqual(['feat'])
+    expect(await titlesOf(service, { branch: 'main' })).toEqual(['main'])
+    expect(await titlesOf(service, {})).toEqual(['main'])
+  })
+
+  it('is tested with linked packages if none of them leads back', async () => {
+    const repository = await aMonorepo()
+    await repository.write({ 'node_modules/.store/other/index.js': '' })
+    await link(repository, 'node_modules/other', 'node_modules/.store/other')
+    await link(repository, 'node_modules/nowhere', 'packages/gone')
+    await link(repository, 'node_modules/@shop/library', 'node_modules/.store/library')
+    await repository.write({ 'node_modules/.store/library/index.js': "module.exports = 'installed'" })
+    const service = await startIn(repository)
+    expect(await titlesOf(service, { branch: 'feat' })).toEqual(['installed'])
+  })
+})

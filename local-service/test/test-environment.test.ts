@@ -1,0 +1,134 @@
+import { execFileSync } from 'node:child_process'
+import { chmod, mkdir, readdir, symlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { personalEnvironment } from '../src/test-environment.ts'
+import {
+  PLAIN_ENV,
+  puppet,
+  puppetProject,
+  type StartedService,
+  startService,
+  temporaryFolder,
+  until,
+  writeFiles,
+} from './a-local-service.ts'
+
+async function variableIn(service: StartedService, name: string, overrides: object = {}): Promise<string | undefined> {
+  const { envOverrides } = puppet({ tellsVariable: name })
+  const run = await service.waitFor(await service.startRun({ envOverrides: { ...overrides, ...envOverrides } }))
+  return run.results?.testCases[0]?.title.replace(`puppet > ${name}=`, '')
+}
+
+describe("the person's environment", () => {
+  it('is without what npm adds for a script', async () => {
+    const folder = await temporaryFolder()
+    const script = `${process.execPath} -p 'JSON.stringify(process.env)'`
+    await writeFiles(folder, { 'package.json': JSON.stringify({ scripts: { print: script } }) })
+    // These tests may themselves be a script of npm.
+    const { PATH } = personalEnvironment(process.env)
+    const person = { ...PLAIN_ENV, PATH, SHELL: '/bin/sh', MINE: 'kept' }
+    const output = execFileSync('npm', ['run', '--silent', 'print'], { cwd: folder, env: person, encoding: 'utf8' })
+    const { PWD: _, EDITOR: __, ...cleaned } = personalEnvironment(JSON.parse(output))
+    expect(JSON.parse(output)).toMatchObject({ INIT_CWD: folder, NODE: expect.any(String) })
+    expect(cleaned).toEqual(person)
+  })
+
+  it('is as it is if npm did not start the service', () => {
+    const person = { PATH: '/tools/node-gyp-bin:/bin', npm_config_registry: 'mine', NODE: 'mine', COLOR: '1' }
+    expect(personalEnvironment(person)).toEqual(person)
+  })
+})
+
+describe("a test process's environment", () => {
+  const puppetIn = (folder: string, settings: object = {}) => ({ shop: { ...puppetProject(folder), ...settings } })
+
+  it("has the project's own commands first on its PATH, up to the root of its repository, then the person's", async () => {
+    const folder = await temporaryFolder()
+    execFileSync('git', ['init', '--quiet', folder], { env: PLAIN_ENV })
+    const project = join(folder, 'packages/shop')
+    await mkdir(project, { recursive: true })
+    const service = await startService(
+      { projects: puppetIn(project) },
+      { env: { ...PLAIN_ENV, PATH: '/bin:/usr/bin' } },
+    )
+    expect(await variableIn(service, 'PATH')).toBe(
+      [
+        join(project, 'node_modules/.bin'),
+        join(folder, 'packages/node_modules/.bin'),
+        join(folder, 'node_modules/.bin'),
+        '/bin:/usr/bin',
+      ].join(':'),
+    )
+  })
+
+  it('has a TMPDIR of its own, which goes with the run', async () => {
+    const folder = await temporaryFolder()
+    const service = await startService({ projects: puppetIn(folder) }, { temporaryFolder: folder })
+    const values = [
+      await variableIn(service, 'TMPDIR'),
+      await variableIn(service, 'TMP'),
+      await variableIn(service, 'TEMP'),
+    ]
+    expect(new Set(values).size).toBe(3)
+    for (const value of values) expect(value).toMatch(new RegExp(`^${folder}/test-run-[0-9a-f]{8}$`))
+    await until(async () => (await readdir(folder)).length === 0)
+    expect(await variableIn(service, 'TMPDIR', { TMPDIR: '/elsewhere' })).toBe('/elsewhere')
+  })
+})
+
+describe('the Node that runs the tests', () => {
+  /** A project with an installed framework whose command tells by which Node it was called. */
+  async function aProject() {
+    const folder = await temporaryFolder()
+    await writeFiles(folder, {
+      'node_modules/vitest/package.json': '{"bin":"cli.cjs"}',
+      'node_modules/vitest/cli.cjs': `
+        const file = process.argv.find((argument) => argument.startsWith('--outputFile.json=')).split('=')[1]
+        const assertionResults = [{ ancestorTitles: [], title: String(process.env.CALLED_BY), status: 'passed' }]
+        require('node:fs').writeFileSync(file, JSON.stringify({ testResults: [{ name: '/a', assertionResults }] }))`,
+    })
+    return folder
+  }
+
+  /** A \`node\` that says that it was called, and does what Node does. */
+  async function aNode(name: string): Promise<string> {
+    const folder = await temporaryFolder()
+    await writeFiles(folder, { node: `#!/bin/sh\nCALLED_BY=${name} exec ${process.execPath} "$@"\n` })
+    await chmod(join(folder, 'node'), 0o755)
+    return folder
+  }
+
+  async function calledBy(settings: object, env: NodeJS.ProcessEnv): Promise<string | undefined> {
+    const projects = { shop: { folder: await aProject(), framework: 'vitest', ...settings } as const }
+    const service = await startService({ projects }, { env })
+    const run = await service.waitFor(await service.startRun())
+    return run.results?.testCases[0]?.title
+  }
+
+  it("is the person's: the first on their PATH", async () => {
+    const PATH = `${await aNode('theirs')}:${PLAIN_ENV.PATH}`
+    expect(await calledBy({}, { ...PLAIN_ENV, PATH })).toBe('theirs')
+  })
+
+  it("is the project's own if it has one installed", async () => {
+    const projects = { shop: { folder: await aProject(), framework: 'vitest' } as const }
+    await mkdir(join(projects.shop.folder, 'node_modules/.bin'))
+    await symlink(join(await aNode('installed'), 'node'), join(projects.shop.folder, 'node_modules/.bin/node'))
+    const service = await startService({ projects }, { env: { ...PLAIN_ENV, PATH: `${await aNode('theirs')}:/bin` } })
+    const run = await service.waitFor(await service.startRun())
+    expect(run.results?.testCases).toMatchObject([{ title: 'installed' }])
+  })
+
+  it('is the one of the setting, which the processes of the tests find too', async () => {
+    const PATH = `${await aNode('theirs')}:${PLAIN_ENV.PATH}`
+    const chosen = await aNode('chosen')
+    expect(await calledBy({ node: join(chosen, 'node') }, { ...PLAIN_ENV, PATH })).toBe('chosen')
+    const command = ['sh', '-c', 'node node_modules/vitest/cli.cjs "$@"', 'sh']
+    expect(await calledBy({ node: join(chosen, 'node'), command }, { ...PLAIN_ENV, PATH })).toBe('chosen')
+  })
+
+  it('is the one that runs the service if the person has none', async () => {
+    expect(await calledBy({}, { ...PLAIN_ENV, PATH: '/nowhere' })).toBe('undefined')
+  })
+})
