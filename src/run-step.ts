@@ -9,8 +9,8 @@ import { defaultReportFolder, writeReportFiles } from './github/report-files.ts'
 import { runnerState, StateNotSaved } from './github/state.ts'
 import type { StepOutcome } from './outcome/step-outcome.ts'
 import { commentBody } from './report/comment-body.ts'
+import { invalidInputsSummary } from './report/job-summary.ts'
 import { logLine, render } from './report/safe-text.ts'
-import { invalidInputsSummary } from './report/wrong-inputs.ts'
 import { openService } from './service/open-service.ts'
 import { setV8Flags } from './v8-flags.ts'
 
@@ -90,7 +90,7 @@ async function comment(
   const result = await keepCommentUpToDate({
     when,
     success: outcome.success,
-    body: (marker) => render(commentBody(outcome, { marker, hasSummary, key, matrix })),
+    body: (marker) => render(commentBody(outcome, { marker, hasSummary })),
     token,
     key,
     matrix,

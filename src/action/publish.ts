@@ -2,8 +2,8 @@ import { runDurationMs } from '../outcome/run.ts'
 import { type StepOutcome, statusOf } from '../outcome/step-outcome.ts'
 import { annotations } from '../report/annotations.ts'
 import { jobSummary } from '../report/job-summary.ts'
+import { verdictSentence, verdictTitle } from '../report/outcome-text.ts'
 import { reportFiles } from '../report/report-files.ts'
-import { verdictSentence, verdictTitle } from '../report/verdict-sentence.ts'
 import type { World } from './world.ts'
 
 /** What of the outcome the user wants to see where. */

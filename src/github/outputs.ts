@@ -2,8 +2,7 @@ import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { error, info, setOutput, warning } from '@actions/core'
 import type { Outputs, World } from '../action/world.ts'
 import type { Annotation } from '../report/annotations.ts'
-import { logLine, render } from '../report/safe-text.ts'
-import { sizeOnWindows } from '../report/size-on-windows.ts'
+import { logLine, render, sizeOnWindows } from '../report/safe-text.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 

@@ -1,9 +1,8 @@
 import type { TestCase } from '../outcome/run.ts'
 import type { StepOutcome } from '../outcome/step-outcome.ts'
-import { casesWith, FAILING } from './cases-by-outcome.ts'
+import { casesWith, FAILING, titleOf } from './case-table.ts'
 import { durationText } from './duration.ts'
 import { fragment, type LogLine, logLine } from './safe-text.ts'
-import { shownTitle, truncate } from './visible-text.ts'
 
 export interface Annotation {
   readonly level: 'error' | 'warning'
@@ -23,20 +22,26 @@ const TITLES: Readonly<Partial<Record<TestCase['outcome'], string>>> = {
 }
 
 /** What follows the verdict's own annotation: the first failing test cases, then how many more there are, and where. */
-export function annotations({ run, success, counts }: StepOutcome, hasSummary: boolean): Annotation[] {
-  const testCases = run?.testCases ?? []
-  const level = success ? 'warning' : 'error'
-  const shown: Annotation[] = casesWith(FAILING, testCases)
+export function annotations({ run, counts }: StepOutcome, hasSummary: boolean): Annotation[] {
+  const shown: Annotation[] = casesWith(FAILING, run?.testCases ?? [])
     .slice(0, CASES_SHOWN)
-    .map((testCase) => ({ level, title: TITLES[testCase.outcome] ?? 'Test failed', message: messageOf(testCase) }))
+    .map((testCase) => ({
+      level: 'error',
+      title: TITLES[testCase.outcome] ?? 'Test failed',
+      message: messageOf(testCase),
+    }))
   const more = counts.failed - shown.length
   if (more === 0) return shown
-  const them = more === 1 ? fragment`test case` : fragment`test cases`
+  const cases = more === 1 ? fragment`test case` : fragment`test cases`
   const where = hasSummary ? fragment`; the job summary lists what did not pass` : fragment``
-  return [...shown, { level, title: 'More failed tests', message: logLine`${more} more ${them} failed${where}.` }]
+  return [
+    ...shown,
+    { level: 'error', title: 'More failed tests', message: logLine`${more} more ${cases} failed${where}.` },
+  ]
 }
 
-function messageOf({ title, rawStatus, durationMs }: TestCase): LogLine {
+function messageOf(testCase: TestCase): LogLine {
+  const { rawStatus, durationMs } = testCase
   const time = durationMs === undefined ? fragment`` : fragment` after ${durationText(durationMs)}`
-  return logLine`${truncate(shownTitle(title), TITLE_LIMIT_CHARS)}: ${rawStatus}${time}`
+  return logLine`${titleOf(testCase, TITLE_LIMIT_CHARS)}: ${rawStatus}${time}`
 }

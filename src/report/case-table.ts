@@ -1,10 +1,42 @@
-import type { Outcome, TestCase } from '../outcome/run.ts'
+import { OUTCOMES, type Outcome, type TestCase } from '../outcome/run.ts'
+import { type Untrusted, untrusted } from '../outcome/untrusted.ts'
 import { durationText } from './duration.ts'
-import { type cellHtml, type Html, html, type untruncatedHtml } from './safe-text.ts'
-import { shownTitle, truncate } from './visible-text.ts'
+import { type Html, html, sanitize, untruncated } from './safe-text.ts'
 
-/** How a cell takes text: cut for pages with limits, whole for files. */
-export type Cell = typeof cellHtml | typeof untruncatedHtml
+/** What counts as failed: the same three as `Counts.failed`, in the order of reports. */
+export const FAILING: readonly Outcome[] = ['failed', 'timed-out', 'interrupted']
+
+export const NOT_PASSED: readonly Outcome[] = [...FAILING, 'other']
+
+/** The cases with one of these outcomes, one outcome after the other, each as the service sent them. */
+export function casesWith(outcomes: readonly Outcome[], testCases: readonly TestCase[]): readonly TestCase[] {
+  const wanted = OUTCOMES.filter((outcome) => outcomes.includes(outcome))
+  return wanted.flatMap((outcome) => testCases.filter((testCase) => testCase.outcome === outcome))
+}
+
+/** The slowest first; of equals, the one that the service sent first. */
+export function slowestCases(testCases: readonly TestCase[], count: number): readonly TestCase[] {
+  const slowest: TestCase[] = []
+  for (const testCase of testCases) {
+    const ms = testCase.durationMs
+    if (ms === undefined) continue
+    const place = slowest.findIndex((other) => ms > (other.durationMs ?? 0))
+    if (place === -1) slowest.push(testCase)
+    else slowest.splice(place, 0, testCase)
+    if (slowest.length > count) slowest.pop()
+  }
+  return slowest
+}
+
+/** A title in visible characters; one that has none is named as such. */
+export function titleOf({ title }: TestCase, limitChars?: number): Untrusted {
+  return sanitize(title, limitChars) || untrusted('(untitled)')
+}
+
+/** The test-suite workflow sends no durations: an empty column is left out. */
+export function hasDurations(testCases: readonly TestCase[]): boolean {
+  return testCases.some(({ durationMs }) => durationMs !== undefined)
+}
 
 // Words beside every sign: neither colour nor a picture says anything alone.
 const STATUS: Readonly<Record<Exclude<Outcome, 'other'>, Html>> = {
@@ -16,7 +48,8 @@ const STATUS: Readonly<Record<Exclude<Outcome, 'other'>, Html>> = {
   passed: html`✅ Passed`,
 }
 
-const STATUS_LIMIT_CHARS = 60
+const STATUS_LIMIT_CHARS = 30
+const TITLE_LIMIT_CHARS = 300
 
 /** A table of test cases, in HTML, where text stands more safely than in a table of Markdown. */
 export interface CaseTable {
@@ -25,25 +58,23 @@ export interface CaseTable {
   readonly foot: Html
 }
 
-/** The test-suite workflow sends no durations: a column of nothing is left out. */
-export function hasDurations(testCases: readonly TestCase[]): boolean {
-  return testCases.some(({ durationMs }) => durationMs !== undefined)
-}
-
-export function caseTable(withDuration: boolean, cell: Cell): CaseTable {
+/** @param titles truncated for pages with limits, whole for files */
+export function caseTable(withDuration: boolean, titles: 'truncated' | 'whole' = 'truncated'): CaseTable {
   const heading = withDuration ? html`<th align="right">Duration</th>` : html``
   return {
     head: html`<table>\n<tr><th align="left">Status</th><th align="left">Test</th>${heading}</tr>\n`,
     row(testCase) {
+      const title = titles === 'whole' ? untruncated(titleOf(testCase)) : titleOf(testCase, TITLE_LIMIT_CHARS)
       const duration = withDuration ? html`<td align="right" nowrap>${durationOf(testCase)}</td>` : html``
-      return cell`<tr><td>${statusOf(testCase)}</td><td>${shownTitle(testCase.title)}</td>${duration}</tr>\n`
+      return html`<tr><td nowrap>${statusOf(testCase)}</td><td>${title}</td>${duration}</tr>\n`
     },
     foot: html`</table>\n`,
   }
 }
 
 function statusOf({ outcome, rawStatus }: TestCase): Html {
-  return outcome === 'other' ? html`❔ ${truncate(rawStatus, STATUS_LIMIT_CHARS)}` : STATUS[outcome]
+  if (outcome !== 'other') return STATUS[outcome]
+  return html`❔ ${sanitize(rawStatus, STATUS_LIMIT_CHARS) || 'No status'}`
 }
 
 function durationOf({ durationMs }: TestCase): Html {

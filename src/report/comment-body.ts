@@ -1,39 +1,39 @@
 import type { StepOutcome } from '../outcome/step-outcome.ts'
-import { caseTable, hasDurations } from './case-table.ts'
-import { casesWith, NOT_PASSED } from './cases-by-outcome.ts'
-import { headline } from './headline.ts'
-import { cellHtml, type Fragment, fragment, type Html, hiddenMarker, html, link, render } from './safe-text.ts'
-import { countsLine, explanation, factsOf, incompleteWarning, joinWithDots } from './summary-head.ts'
+import { casesWith, caseTable, hasDurations, NOT_PASSED } from './case-table.ts'
+import { introduction } from './job-summary.ts'
+import { factsText, joinWithDots, pageTitle } from './outcome-text.ts'
+import { type Fragment, fragment, type Html, hiddenMarker, html, link, render } from './safe-text.ts'
 
 const ROWS_SHOWN = 20
-/** Of the 65,536 that GitHub takes; what stands around the rows needs its room too. */
+/** Of the 65,536 that GitHub takes; what surrounds the rows needs its share too. */
 const ROWS_LIMIT_CHARS = 32_000
-
 export interface CommentOptions {
-  /** By what the comment is found again: one HTML comment, of our own words. */
+  /** Finds the comment again: one HTML comment, of our own words. */
   readonly marker: string
-  /** The matrix context as JSON. */
-  readonly matrix?: string
-  /** The `comment-key` input. */
-  readonly key?: string
-  readonly job?: { readonly name: string; readonly url: string }
   /** There is a job summary to send people to. */
   readonly hasSummary: boolean
+  /** The head branch of the pull request that the comment stands on. */
+  readonly pullRequestBranch?: string | undefined
 }
 
-/** The pull request comment. Its parts are few and their text is cut, so that it stays below GitHub's 65,536 characters. */
-export function commentBody(result: StepOutcome, options: CommentOptions): Html {
-  const { counts } = result
-  const { sign, title, counts: numbers } = headline(result, counts)
+/** The pull request comment. Its parts are few and their text is truncated, so that it fits GitHub's 65,536 characters. */
+export function commentBody(outcome: StepOutcome, options: CommentOptions): Html {
   return html`${hiddenMarker(options.marker)}
-<h3>${sign} ${title}${numbers}${apart(options)}</h3>
-${explanation(result, counts)}${countsLine(result, counts)}${incompleteWarning(result)}${notPassed(result, options)}${footer(result, options)}`
+<h3>${pageTitle(outcome, ...otherBranch(outcome, options))}</h3>
+${introduction(outcome)}${notPassed(outcome, options)}${footer(outcome)}`
+}
+
+/** A check must not seem to be about code that was not tested. */
+function otherBranch({ subject, run }: StepOutcome, { pullRequestBranch }: CommentOptions): readonly Fragment[] {
+  const tested = run?.branchName ?? (subject.ownsRun ? subject.parameters.branch : undefined)
+  if (tested === undefined || pullRequestBranch === undefined || tested === pullRequestBranch) return []
+  return [fragment`branch ${tested}`]
 }
 
 function notPassed({ run }: StepOutcome, { hasSummary }: CommentOptions): Html {
   const testCases = casesWith(NOT_PASSED, run?.testCases ?? [])
   if (testCases.length === 0) return html``
-  const table = caseTable(hasDurations(testCases), cellHtml)
+  const table = caseTable(hasDurations(testCases))
   const rows = firstRows(testCases.slice(0, ROWS_SHOWN).map(table.row))
   const more = testCases.length - rows.length
   const where = hasSummary ? fragment` in the summary of the job` : fragment``
@@ -51,26 +51,8 @@ function firstRows(rows: readonly Html[]): readonly Html[] {
 }
 
 /** What was run, and by which job: a pull request may have several of these comments. */
-function footer(result: StepOutcome, { job }: CommentOptions): Html {
-  const log = job === undefined ? html`` : html` · ${link(job.url, fragment`Log of the job ${job.name}`)}`
-  return html`<p>${joinWithDots(factsOf(result))}${log}</p>\n`
-}
-
-/** The comment's key, and the matrix leg as GitHub names jobs: `ubuntu-latest, 20`. */
-function apart({ key = '', matrix = '' }: CommentOptions): Fragment {
-  const parts = [key, scalarsIn(parsed(matrix)).join(', ')].filter((part) => part !== '')
-  return parts.reduce((all, part) => fragment`${all} · ${part}`, fragment``)
-}
-
-function parsed(matrix: string): unknown {
-  try {
-    return JSON.parse(matrix)
-  } catch {
-    return undefined
-  }
-}
-
-function scalarsIn(value: unknown): readonly string[] {
-  if (value === undefined || value === null) return []
-  return typeof value === 'object' ? Object.values(value).flatMap(scalarsIn) : [String(value)]
+function footer(outcome: StepOutcome): Html {
+  const { job } = outcome.subject
+  const log = job === undefined ? [] : [fragment`${link(job.url, fragment`Log of the job ${job.name}`)}`]
+  return html`<p>${joinWithDots([factsText(outcome), ...log])}</p>\n`
 }

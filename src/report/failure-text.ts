@@ -4,17 +4,17 @@ import { type Fragment, fragment, type LogLine, logLine, quote } from './safe-te
 
 const ERROR_LIMIT_CHARS = 300
 
-/** What was asked of the service: what helps depends on what was sent. */
+/** The request that failed: what helps depends on it. */
 export type Request = 'start' | 'poll' | 'cancel'
 
-/** Why a request brought nothing, and what to do about it where something can be done. */
+/** Why a request failed, and what to do about it if something can be done. */
 export function failureSentence(failure: Failure, request: Request): LogLine {
   return logLine`The ${predicateOf(failure)}${adviceOn(failure, request)}.`
 }
 
 /** The same within a sentence. */
 export function failureClause(failure: Failure, request: Request): Fragment {
-  return fragment`the ${predicateOf(failure)}${adviceOn(failure, request)}`
+  return fragment`${failureReason(failure)}${adviceOn(failure, request)}`
 }
 
 /** Within a sentence, and without advice. */
@@ -25,26 +25,24 @@ export function failureReason(failure: Failure): Fragment {
 function predicateOf(failure: Failure): Fragment {
   switch (failure.kind) {
     case 'not-sent':
-      return fragment`service could not be reached${failure.hasProxy === true ? fragment`, with a proxy set` : fragment``}: ${failure.reason}`
+      return fragment`service could not be reached${failure.hasProxy === true ? fragment` through the proxy` : fragment``}: ${failure.reason}`
     case 'untrusted-certificate':
-      return fragment`service's certificate is not accepted (${failure.code})`
+      return fragment`service's certificate is not trusted (${failure.code})`
     case 'no-response':
-      return fragment`service did not answer: ${failure.reason}`
+      return fragment`service did not respond: ${failure.reason}`
     case 'status': {
-      const name = STATUS_NAMES.get(failure.status)
-      const status = name === undefined ? fragment`${failure.status}` : fragment`${failure.status} ${name}`
-      const { error, location, retryAfterMs } = failure
-      const wait =
-        retryAfterMs === undefined ? fragment`` : fragment`, to be asked again after ${durationText(retryAfterMs)}`
-      const where =
-        location === undefined ? fragment`` : fragment`, which leads to ${quote(location, ERROR_LIMIT_CHARS)}`
-      if (error === undefined) return fragment`service answered ${status}${where}${wait}`
-      return fragment`service answered ${status}${where}${wait}: ${quote(error, ERROR_LIMIT_CHARS)}`
+      const { status, error, location, retryAfterMs } = failure
+      const name = STATUS_NAMES.get(status)
+      const words = name === undefined ? fragment`${status}` : fragment`${status} ${name}`
+      const to = location === undefined ? fragment`` : fragment` to ${quote(location, ERROR_LIMIT_CHARS)}`
+      const wait = retryAfterMs === undefined ? fragment`` : fragment` (retry after ${durationText(retryAfterMs)})`
+      const said = error === undefined ? fragment`` : fragment`: ${quote(error, ERROR_LIMIT_CHARS)}`
+      return fragment`service responded with ${words}${to}${wait}${said}`
     }
     case 'invalid-response':
-      return fragment`service's answer is broken: expected ${failure.expected}, got ${quote(failure.got, ERROR_LIMIT_CHARS)}`
+      return fragment`service sent an invalid response: expected ${failure.expected}, got ${quote(failure.got, ERROR_LIMIT_CHARS)}`
     case 'aborted':
-      return fragment`request was given up, since the step was ending`
+      return fragment`request was cancelled because the step is ending`
   }
 }
 
@@ -55,9 +53,9 @@ function adviceOn(failure: Failure, request: Request): Fragment {
       return fragment`; check the input ${'base-url'}, and that this runner can reach it`
     case 'invalid-response':
       if (!failure.isNotJson) return fragment``
-      return fragment`; check the path in the input ${'base-url'}, and whether a proxy answers in the service's place`
+      return fragment`; check the path in the input ${'base-url'}, and whether a proxy responds instead of the service`
     case 'untrusted-certificate':
-      return certificateAdvice(failure.code)
+      return fragment`${certificateAdvice(failure.code)}${failure.isCheckDisabled ? fragment` (${'NODE_TLS_REJECT_UNAUTHORIZED'} is ignored)` : fragment``}`
     case 'status':
       return statusAdvice(failure.status, request)
     default:
@@ -65,16 +63,25 @@ function adviceOn(failure: Failure, request: Request): Fragment {
   }
 }
 
-// Codes of Node's TLS (X.509 verification).
+// Codes of OpenSSL's X.509 verification, as Node names them.
 function certificateAdvice(code: string): Fragment {
   switch (code) {
     case 'CERT_HAS_EXPIRED':
       return fragment`; it has expired and must be renewed at the service`
+    case 'CERT_NOT_YET_VALID':
+      return fragment`; it is not valid yet, so check the clock of this runner`
     case 'ERR_TLS_CERT_ALTNAME_INVALID':
     case 'HOSTNAME_MISMATCH':
       return fragment`; it is for another host, so check the input ${'base-url'}`
+    case 'CERT_UNTRUSTED':
+    case 'DEPTH_ZERO_SELF_SIGNED_CERT':
+    case 'SELF_SIGNED_CERT_IN_CHAIN':
+    case 'UNABLE_TO_GET_ISSUER_CERT':
+    case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
+    case 'UNABLE_TO_VERIFY_LEAF_SIGNATURE':
+      return fragment`; if your own certificate authority issued it, set ${'NODE_EXTRA_CA_CERTS'} to that authority's file`
     default:
-      return fragment`; where an authority of your own issued it, name that authority's file in ${'NODE_EXTRA_CA_CERTS'}`
+      return fragment`; the service needs a certificate that Node accepts`
   }
 }
 
@@ -86,17 +93,17 @@ function statusAdvice(status: number, request: Request): Fragment {
     case 400:
     case 422:
       if (request !== 'start') return fragment``
-      return fragment`; check the inputs, above all ${'branch'}, ${'environment'} and ${'framework-project'}`
+      return fragment`; check the inputs, most of all ${'branch'}, ${'environment'} and ${'framework-project'}`
     case 401:
       return fragment`; check the input ${'api-key'}`
     case 403:
-      return fragment`; check that the key in ${'api-key'} has a right to this project`
+      return fragment`; check that the key in ${'api-key'} has access to this project`
     case 404:
       if (request === 'cancel') return fragment``
       if (request === 'start') return fragment`; check the input ${'project'} (or ${'test-suite'}), then ${'base-url'}`
-      return fragment`; check the input ${'run-id'} where it is given, then ${'project'} (or ${'test-suite'}) and ${'base-url'}`
+      return fragment`; check the input ${'run-id'} if it is given, then ${'project'} (or ${'test-suite'}) and ${'base-url'}`
     case 407:
-      return fragment`; the proxy wants credentials, which go into ${'HTTPS_PROXY'}`
+      return fragment`; the proxy requires credentials, which go into ${'HTTPS_PROXY'}`
     default:
       return fragment``
   }

@@ -1,89 +1,154 @@
+import type { TestCase } from '../outcome/run.ts'
 import type { StepOutcome } from '../outcome/step-outcome.ts'
-import { type CaseTable, caseTable, hasDurations } from './case-table.ts'
-import { cellHtml, type Html, html, render, untruncatedHtml } from './safe-text.ts'
-import { sizeOnWindows } from './size-on-windows.ts'
-import {
-  countsLine,
-  explanation,
-  factsLine,
-  headlineLine,
-  incompleteWarning,
-  notAllShownWarning,
-} from './summary-head.ts'
-import { type Section, sectionFoot, sectionHead, summarySections } from './summary-sections.ts'
+import { type CaseTable, casesWith, caseTable, hasDurations, NOT_PASSED, slowestCases } from './case-table.ts'
+import { countsText, explanation, factsText, isIncomplete, pageTitle } from './outcome-text.ts'
+import { type Fragment, fragment, type Html, html, type LogLine, render, sizeOnWindows } from './safe-text.ts'
 
 const ROW_LIMIT = 1000
+const OPEN_ROWS = 100
+const SLOWEST_SHOWN = 5
 const SIZE_LIMIT_BYTES = 900_000
-/** A summary over this GitHub drops whole, whoever wrote its other parts. */
+/** GitHub drops a larger summary whole, whoever wrote its other parts. */
 const GITHUB_LIMIT_BYTES = 1_048_576
 
-const ROWS_PER_CHUNK = 500
-
 export interface JobSummaryOptions {
-  /** What the step's summary file holds before this, each `\n` counted twice. */
+  /** What the step's summary file holds already, each `\n` counted twice. */
   readonly alreadyBytes: number
   /** The folder of the report files, if they were written. */
   readonly reportDir?: string | undefined
 }
 
 /** The page that people look at, within what GitHub shows: it stops between rows, and says how many it left out. */
-export function jobSummary(result: StepOutcome, { alreadyBytes }: JobSummaryOptions): Html {
-  const testCases = result.run?.testCases ?? []
-  const { counts } = result
-  // Whatever stands there already may have left an HTML block open; an empty line closes it.
-  const top = html`${alreadyBytes > 0 ? html`\n\n` : html``}${headlineLine(result, counts)}`
-  const intro = html`${explanation(result, counts)}${countsLine(result, counts)}${incompleteWarning(result)}`
-  const facts = factsLine(result)
+export function jobSummary(outcome: StepOutcome, { alreadyBytes, reportDir }: JobSummaryOptions): Html {
+  const testCases = outcome.run?.testCases ?? []
+  // Whatever is there already may have left an HTML block open; an empty line closes it.
+  const top = html`${alreadyBytes > 0 ? html`\n\n` : html``}${heading(outcome)}`
+  const intro = introduction(outcome)
+  const facts = factsLine(outcome)
 
-  const warningBytes = sizeBytes(notAllShownWarning(testCases.length, testCases.length))
-  const roomBytes = SIZE_LIMIT_BYTES - alreadyBytes - sizeBytes(html`${top}${intro}${facts}`) - warningBytes
-  if (roomBytes < 0) {
+  const warningBytes = sizeBytes(notAllShownWarning(testCases.length, testCases.length, reportDir))
+  const budgetBytes = SIZE_LIMIT_BYTES - alreadyBytes - sizeBytes(html`${top}${intro}${facts}`) - warningBytes
+  if (budgetBytes < 0) {
     const leftBytes = GITHUB_LIMIT_BYTES - alreadyBytes
-    // Where it is the headline that would make GitHub drop what others wrote, it stays away.
+    // If the headline is what would make GitHub drop what others wrote, it is left out.
     return leftBytes >= 0 && sizeBytes(top) > leftBytes ? html`` : top
   }
 
-  const table = caseTable(hasDurations(testCases), cellHtml)
-  const sections = summarySections(testCases)
-  // The slowest stand last, where they would be cut first, and are few: they get their room before the rest.
-  const slowest = fitToBudget(sections.excerpts, table, { bytes: roomBytes, rows: ROW_LIMIT })
-  const listed = fitToBudget(sections.listed, table, slowest.room)
-  const left = testCases.length - (slowest.room.rows - listed.room.rows)
-  const warning = left > 0 ? notAllShownWarning(left, testCases.length) : html``
-  return html`${top}${intro}${warning}${facts}${listed.tables}${slowest.tables}`
+  const table = caseTable(hasDurations(testCases))
+  const { listed, slowest } = sectionsOf(testCases)
+  // The slowest stand last, where they would be left out first, and are few: their rows are reserved before the rest.
+  const last = fitToBudget(slowest, table, { bytes: budgetBytes, rows: ROW_LIMIT })
+  const main = fitToBudget(listed, table, last.budget)
+  const left = testCases.length - (last.budget.rows - main.budget.rows)
+  const warning = left > 0 ? notAllShownWarning(left, testCases.length, reportDir) : html``
+  return html`${top}${intro}${warning}${facts}${main.tables}${last.tables}`
 }
 
-/** The same page with every row, for a file: in chunks, so that a hundred thousand rows never stand in memory. */
-export function* fullSummary(result: StepOutcome): Iterable<string> {
-  const testCases = result.run?.testCases ?? []
-  const { counts } = result
-  yield render(
-    html`${headlineLine(result, counts)}${explanation(result, counts)}${countsLine(result, counts)}${incompleteWarning(result)}${factsLine(result)}`,
-  )
-  const table = caseTable(hasDurations(testCases), untruncatedHtml)
-  const { listed, excerpts } = summarySections(testCases)
-  for (const section of [...listed, ...excerpts]) {
-    const cases = section.testCases
-    yield render(html`${sectionHead(section, cases.length)}${table.head}`)
-    for (let start = 0; start < cases.length; start += ROWS_PER_CHUNK) {
-      yield render(html`${cases.slice(start, start + ROWS_PER_CHUNK).map(table.row)}`)
-    }
+/** The same page with every row, for a file. */
+export function* fullSummary(outcome: StepOutcome): Iterable<string> {
+  yield render(html`${heading(outcome)}${introduction(outcome)}${factsLine(outcome)}`)
+  const testCases = outcome.run?.testCases ?? []
+  const table = caseTable(hasDurations(testCases), 'whole')
+  const { listed, slowest } = sectionsOf(testCases)
+  for (const section of [...listed, ...slowest]) {
+    yield render(html`${sectionHead(section, section.testCases.length)}${table.head}`)
+    for (const testCase of section.testCases) yield render(table.row(testCase))
     yield render(html`${table.foot}${sectionFoot(section)}`)
   }
 }
 
-interface Room {
+/** The job summary of a step that requested nothing from the service. */
+export function invalidInputsSummary(messages: readonly LogLine[]): Html {
+  const items = messages.map((message) => html`<li>${message}</li>\n`)
+  return html`<h2>❌ Invalid inputs</h2>\n<p>Nothing was requested from the service.</p>\n<ul>\n${items}</ul>\n`
+}
+
+// --- what stands above the test cases
+
+/** HTML, not Markdown: it holds the values of the matrix. */
+function heading(outcome: StepOutcome): Html {
+  return html`<h2>${pageTitle(outcome)}</h2>\n`
+}
+
+/** Counts, and what is to be said about them. Whether the results are incomplete is said once. */
+export function introduction(outcome: StepOutcome): Html {
+  const counts = countsText(outcome)
+  const text = explanation(outcome)
+  return html`${counts === undefined ? html`` : html`<p>${counts}</p>\n`}${text === undefined ? html`` : html`<p>${isIncomplete(outcome) ? INCOMPLETE : html``}${text}</p>\n`}${noResultWarning(outcome)}`
+}
+
+const INCOMPLETE = html`⚠️ <b>Incomplete:</b> `
+
+/** Not if the explanation says so already. */
+function noResultWarning(outcome: StepOutcome): Html {
+  const { other, total } = outcome.counts
+  if (other === 0 || outcome.conclusion === 'no-tests' || isIncomplete(outcome)) return html``
+  const have = other === 1 ? fragment`has` : fragment`have`
+  return html`<p>${INCOMPLETE}${other} of ${total} test cases ${have} no result.</p>\n`
+}
+
+function notAllShownWarning(left: number, total: number, reportDir: string | undefined): Html {
+  const where = reportDir === undefined ? html`` : html` The report files in ${reportDir} list all of them.`
+  return html`<p>⚠️ <b>Not all shown:</b> ${left} of ${total} test cases are left out here.${where}</p>\n`
+}
+
+function factsLine(outcome: StepOutcome): Html {
+  return html`<p>${factsText(outcome)}</p>\n`
+}
+
+// --- the test cases
+
+interface Section {
+  readonly name: Fragment
+  readonly isOpen: boolean
+  readonly testCases: readonly TestCase[]
+}
+
+/** What did not pass is open, up to what a page can take; all else is folded. `listed` holds every test case once. */
+function sectionsOf(testCases: readonly TestCase[]): { listed: readonly Section[]; slowest: readonly Section[] } {
+  const notPassed = casesWith(NOT_PASSED, testCases)
+  const listed = [
+    { name: fragment`Not passed`, isOpen: true, testCases: notPassed.slice(0, OPEN_ROWS) },
+    folded(fragment`More that did not pass`, notPassed.slice(OPEN_ROWS)),
+    folded(fragment`Flaky`, casesWith(['flaky'], testCases)),
+    folded(fragment`Skipped`, casesWith(['skipped'], testCases)),
+    folded(fragment`Passed`, casesWith(['passed'], testCases)),
+  ]
+  const slowest = [folded(fragment`Slowest`, slowestCases(testCases, SLOWEST_SHOWN))]
+  return { listed: listed.filter(hasCases), slowest: slowest.filter(hasCases) }
+}
+
+function folded(name: Fragment, testCases: readonly TestCase[]): Section {
+  return { name, isOpen: false, testCases }
+}
+
+function hasCases(section: Section): boolean {
+  return section.testCases.length > 0
+}
+
+function sectionHead({ name, isOpen, testCases }: Section, shown: number): Html {
+  if (isOpen) return html``
+  const all = testCases.length
+  const count = shown < all ? fragment`${all}, the first ${shown} shown` : fragment`${all}`
+  return html`<details><summary>${name} (${count})</summary>\n`
+}
+
+function sectionFoot({ isOpen }: Section): Html {
+  return isOpen ? html`` : html`</details>\n`
+}
+
+interface Budget {
   readonly bytes: number
   readonly rows: number
 }
 
-/** As many rows as there is room for. A section of which not one fits is left out whole. */
+/** As many rows as the budget allows. A section of which not one fits is left out whole. */
 function fitToBudget(
   sections: readonly Section[],
   table: CaseTable,
-  room: Room,
-): { tables: readonly Html[]; room: Room } {
-  let { bytes, rows } = room
+  budget: Budget,
+): { tables: readonly Html[]; budget: Budget } {
+  let { bytes, rows } = budget
   const tables: Html[] = []
   for (const section of sections) {
     const { testCases } = section
@@ -102,7 +167,7 @@ function fitToBudget(
     bytes -= sizeBytes(whole)
     rows -= fitting.length
   }
-  return { tables, room: { bytes, rows } }
+  return { tables, budget: { bytes, rows } }
 }
 
 function sizeBytes(html: Html): number {

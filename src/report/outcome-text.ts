@@ -1,153 +1,335 @@
-import { isNotFound } from '../outcome/failure.ts'
-import { type Counts, isTerminal, type Run } from '../outcome/run.ts'
+import { type Failure, isNotFound } from '../outcome/failure.ts'
+import { isTerminal, type Run, runDurationMs } from '../outcome/run.ts'
 import type { StepOutcome } from '../outcome/step-outcome.ts'
-import { casesWith, FAILING } from './cases-by-outcome.ts'
+import { casesWith, FAILING, titleOf } from './case-table.ts'
 import { durationText } from './duration.ts'
 import { failureClause, failureReason } from './failure-text.ts'
-import { type Fragment, fragment, quote } from './safe-text.ts'
-import { shownTitle } from './visible-text.ts'
+import { type Fragment, fragment, joinFragments, type LogLine, link, logLine, quote, render } from './safe-text.ts'
+
+// What a person reads about the end of a step: sign, title, counts, sentence and facts. Nothing else words an ending.
 
 const TITLES_NAMED = 3
 const TITLE_LIMIT_CHARS = 120
+/** A shorter time in the queue explains nothing. */
+const NOTEWORTHY_QUEUE_MS = 1000
 
-/**
- * What became of the run, whatever the end, as one sentence without its full stop. A log line stands alone and names
- * the run and the first failed test cases; elsewhere both stand beside the sentence already.
- */
-export function outcomeText(result: StepOutcome, naming: 'with names' | 'without names'): Fragment {
-  const withNames = naming === 'with names'
-  switch (result.kind) {
-    case 'finished':
-      return fragment`${theRunAtStart(result, withNames)} ${endOfRun(result.run, result, withNames)}`
-    case 'wait-timeout':
-      return fragment`${waitTimeoutText(result, withNames)}${cancellationText(result)}`
-    case 'aborted':
-      return fragment`The workflow was cancelled, or the step reached its time limit, ${abortText(result, withNames)}${cancellationText(result)}`
-    case 'start-failed':
-      return fragment`${failedStart(result)}: ${failureClause(result.failure, 'start')}${cancellationText(result)}`
-    case 'poll-failed':
-      return fragment`${theRunAtStart(result, withNames)} could not be read: ${failureClause(result.failure, 'poll')}${cancellationText(result)}`
+// --- the headline
+
+export interface Headline {
+  readonly sign: Fragment
+  /** Constant words. */
+  readonly title: Fragment
+  /** Follows the title at once: `: 3 of 40`. */
+  readonly counts: Fragment
+}
+
+const PASS = fragment`✅`
+const FAIL = fragment`❌`
+const WARNING = fragment`⚠️`
+const CLOCK = fragment`⏱️`
+const STOP = fragment`🚫`
+const NONE = fragment``
+
+export function headline(outcome: StepOutcome): Headline {
+  const { total, passed, failed, skipped, other } = outcome.counts
+  const some = failed > 0 ? fragment`: ${failed} of ${total} failed` : fragment`: ${passed} of ${total} passed`
+  const tally = total === 0 ? NONE : some
+  switch (outcome.conclusion) {
+    case 'passed':
+      if (failed > 0) {
+        const title = fragment`Run passed, with failed tests`
+        return { sign: WARNING, title, counts: fragment`: ${failed} of ${total}` }
+      }
+      // Without the rest, `15 of 16` would read as one that failed.
+      return {
+        sign: PASS,
+        title: fragment`Tests passed`,
+        counts: fragment`: ${passed} of ${total}${rest(skipped, other)}`,
+      }
+    case 'failed':
+      if (failed === 0) return { sign: FAIL, title: fragment`Run failed`, counts: tally }
+      return { sign: FAIL, title: fragment`Tests failed`, counts: fragment`: ${failed} of ${total}` }
+    case 'no-tests': {
+      const counts = total === 0 ? NONE : fragment`: 0 of ${total}`
+      return { sign: outcome.success ? WARNING : FAIL, title: fragment`No tests ran`, counts }
+    }
+    case 'timed-out':
+      return { sign: CLOCK, title: fragment`Run timed out`, counts: tally }
+    case 'interrupted':
+      return { sign: WARNING, title: fragment`Run interrupted`, counts: tally }
+    case 'cancelled':
+      if (outcome.kind === 'aborted') return { sign: STOP, title: fragment`Step cancelled`, counts: tally }
+      return { sign: STOP, title: fragment`Run cancelled`, counts: tally }
+    case 'wait-timeout': {
+      if (outcome.kind !== 'wait-timeout') return { sign: CLOCK, title: fragment`Run did not finish`, counts: tally }
+      const { input, ms } = outcome.limit
+      const title = input === 'queue-timeout-minutes' ? fragment`Run did not begin` : fragment`Run did not finish`
+      return { sign: CLOCK, title, counts: fragment` within ${durationText(ms)}${tally}` }
+    }
     case 'started':
-      return fragment`${theRunAtStart(result, withNames)} was started and goes on; this step does not wait for it`
+      return { sign: fragment`▶️`, title: fragment`Run started`, counts: NONE }
+    case 'error':
+      return { sign: FAIL, title: errorTitle(outcome), counts: tally }
   }
 }
 
-function theRunAtStart({ runId }: StepOutcome, withNames: boolean): Fragment {
-  return withNames && runId !== undefined ? fragment`Run ${runId}` : fragment`The run`
+function errorTitle({ kind, cancellation }: StepOutcome): Fragment {
+  if (kind === 'poll-failed') return fragment`Run status unavailable`
+  if (kind !== 'start-failed') return fragment`Run status unknown`
+  return cancellation.kind === 'no-run' ? fragment`Run not started` : fragment`Start failed`
 }
 
-function theRun({ runId }: StepOutcome, withNames: boolean): Fragment {
-  return withNames && runId !== undefined ? fragment`run ${runId}` : fragment`the run`
+function rest(skipped: number, other: number): Fragment {
+  const andSkipped = skipped > 0 ? fragment`, ${skipped} skipped` : NONE
+  return other > 0 ? fragment`${andSkipped}, ${other} other` : andSkipped
 }
 
-function endOfRun(run: Run, { conclusion, success, counts }: StepOutcome, withNames: boolean): Fragment {
-  const tally = tallyOf(run, counts, withNames)
-  const ended = fragment`ended ${run.rawStatus}`
+/** The title of the verdict's annotation, in constant words: GitHub masks no secret in it. */
+export function verdictTitle(outcome: StepOutcome): string {
+  return render(logLine`${headline(outcome).title}`)
+}
+
+/** Headline and what tells this step from others of its job, for the top of a page. */
+export function pageTitle(outcome: StepOutcome, ...more: readonly Fragment[]): Fragment {
+  const { sign, title, counts } = headline(outcome)
+  const variant = outcome.subject.variant.map((part) => fragment`${part}`)
+  return joinWithDots([fragment`${sign} ${title}${counts}`, ...variant, ...more])
+}
+
+// --- the sentence
+
+/** What a person needs next, in one sentence: status, how many failed of how many, the first titles, the run's id and page. */
+export function verdictSentence(outcome: StepOutcome): LogLine {
+  return logLine`${sentence(outcome, 'log')}.`
+}
+
+/** What a page says about the ending. Undefined if the headline says it all: tests that passed or failed. */
+export function explanation(outcome: StepOutcome): Fragment | undefined {
+  const { conclusion, counts } = outcome
+  const isPlain = (conclusion === 'passed' && counts.failed === 0) || (conclusion === 'failed' && counts.failed > 0)
+  return isPlain ? undefined : fragment`${sentence(outcome, 'page')}.`
+}
+
+/** A log line stands alone and names the run and the failed test cases; on a page both stand beside the sentence. */
+type Medium = 'log' | 'page'
+
+function sentence(outcome: StepOutcome, medium: Medium): Fragment {
+  const run = runName(outcome, medium)
+  switch (outcome.kind) {
+    case 'finished':
+      return fragment`${capitalRunName(outcome, medium)} ${endOfRun(outcome.run, outcome, medium)}`
+    case 'started':
+      return fragment`${capitalRunName(outcome, medium)} was started; this step does not wait for it`
+    case 'wait-timeout':
+      return fragment`${capitalRunName(outcome, medium)} ${waitTimeoutText(outcome)}${cancellationText(outcome)}`
+    case 'aborted':
+      return fragment`The workflow was cancelled, or the step exceeded its time limit, ${momentOfAbort(outcome, run)}${cancellationText(outcome)}`
+    case 'start-failed':
+      return fragment`${startFailedText(outcome)}: ${failureClause(outcome.failure, 'start')}${cancellationText(outcome)}`
+    case 'poll-failed':
+      return fragment`The status of ${run} is unavailable: ${failureClause(outcome.failure, 'poll')}${cancellationText(outcome)}`
+  }
+}
+
+function runName(outcome: StepOutcome, medium: Medium): Fragment {
+  const id = medium === 'log' ? linkedRunId(outcome) : undefined
+  return id === undefined ? fragment`the run` : fragment`run ${id}`
+}
+
+function capitalRunName(outcome: StepOutcome, medium: Medium): Fragment {
+  const id = medium === 'log' ? linkedRunId(outcome) : undefined
+  return id === undefined ? fragment`The run` : fragment`Run ${id}`
+}
+
+function linkedRunId({ runId, runUrl }: StepOutcome): Fragment | undefined {
+  if (runId === undefined) return undefined
+  return runUrl === undefined ? fragment`${runId}` : fragment`${link(runUrl, fragment`${runId}`)}`
+}
+
+function endOfRun(run: Run, outcome: StepOutcome, medium: Medium): Fragment {
+  const { conclusion, success, counts } = outcome
+  const finished = fragment`finished as ${run.rawStatus}`
+  const end = endOfResults(run, outcome, medium)
   switch (conclusion) {
     case 'passed':
-      if (counts.failed > 0) return fragment`${ended}, and that counts, although ${tally}`
-      return fragment`${ended}: ${tally}`
+      if (counts.failed === 0) return fragment`${finished}${end}`
+      return fragment`${finished} although ${tallyOf(run, outcome, medium)}; the run's status decides`
     case 'no-tests': {
       const advice = success
         ? fragment`${'pass-with-no-tests'} allows that`
         : fragment`if that is expected, set the input ${'pass-with-no-tests'} to ${'true'}`
-      return fragment`${ended}, but ${nothingRan(run, counts)}; ${advice}`
+      return fragment`${finished}, but ${nothingRan(run, counts.total)}; ${advice}`
     }
     case 'timed-out':
-      return fragment`${ended} (it reached its time limit at the service): ${tally}`
+      return fragment`${finished} (it exceeded the service's time limit)${end}`
     case 'cancelled':
-      return fragment`${ended} (at the service, not by this step): ${tally}`
+      return fragment`${finished} (cancelled at the service, not by this step)${end}`
     case 'interrupted':
-      return fragment`${ended} (broken off at the service): ${tally}`
+      return fragment`${finished} (interrupted by the service)${end}`
     case 'error':
-      if (run.status !== 'UNKNOWN') return fragment`has the status ${run.rawStatus}, which is no end: ${tally}`
-      return fragment`ended with the status ${quote(run.rawStatus, TITLE_LIMIT_CHARS)}, which this version of the action does not know and does not take for a pass: ${tally}`
+      if (run.status !== 'UNKNOWN') return fragment`has the status ${run.rawStatus}, which is not a final status${end}`
+      return fragment`finished with the status ${quote(run.rawStatus, TITLE_LIMIT_CHARS)}, which this version of the action does not know and treats as a failure${end}`
     default:
-      return fragment`${ended}: ${tally}`
+      return fragment`${finished}${end}`
   }
 }
 
-function tallyOf(run: Run, { total, passed, failed, skipped, other }: Counts, withNames: boolean): Fragment {
+/** The log counts the test cases. A page has a line of counts, and says what that line does not. */
+function endOfResults(run: Run, outcome: StepOutcome, medium: Medium): Fragment {
+  if (medium === 'log' || outcome.counts.total === 0) return fragment`: ${tallyOf(run, outcome, medium)}`
+  return isIncomplete(outcome) ? fragment`, so test cases may be missing here` : fragment` although no test case failed`
+}
+
+/** The run stopped before its end, so that its results are not all. */
+export function isIncomplete({ run, counts }: StepOutcome): boolean {
+  return run !== undefined && counts.total > 0 && run.status !== 'PASSED' && run.status !== 'FAILED'
+}
+
+function tallyOf(run: Run, { counts }: StepOutcome, medium: Medium): Fragment {
+  const { total, passed, failed, skipped, other } = counts
   if (run.testCases === undefined) return fragment`the service sent no results`
   if (total === 0) return fragment`no test case is listed`
   const cases = total === 1 ? fragment`test case` : fragment`test cases`
-  if (failed === 0) {
-    const andSkipped = skipped > 0 ? fragment`, ${skipped} skipped` : fragment``
-    const andOther = other > 0 ? fragment`, ${other} of another status` : fragment``
-    if (run.status === 'PASSED') return fragment`${passed} of ${total} ${cases} passed${andSkipped}${andOther}`
-    const none = total === 1 ? fragment`its one test case did not fail` : fragment`none of ${total} test cases failed`
-    return fragment`${none}, ${passed} passed${andSkipped}${andOther}`
+  if (failed > 0) {
+    const tally = fragment`${failed} of ${total} ${cases} failed`
+    return medium === 'log' ? fragment`${tally} (${firstTitles(run.testCases, failed)})` : tally
   }
-  const tally = fragment`${failed} of ${total} ${cases} failed`
-  return withNames ? fragment`${tally} (${firstTitles(run.testCases)})` : tally
+  const andRest = rest(skipped, other)
+  if (run.status === 'PASSED') return fragment`${passed} of ${total} ${cases} passed${andRest}`
+  const none = total === 1 ? fragment`its one test case did not fail` : fragment`none of ${total} test cases failed`
+  return fragment`${none}, ${passed} passed${andRest}`
 }
 
-function firstTitles(testCases: NonNullable<Run['testCases']>): Fragment {
-  const failing = casesWith(FAILING, testCases)
-  const [first, ...others] = failing
+function firstTitles(testCases: NonNullable<Run['testCases']>, failed: number): Fragment {
+  const titles = casesWith(FAILING, testCases)
     .slice(0, TITLES_NAMED)
-    .map(({ title }) => fragment`${quote(shownTitle(title), TITLE_LIMIT_CHARS)}`)
-  const titles = others.reduce((all, title) => fragment`${all}, ${title}`, first ?? fragment``)
-  return failing.length > TITLES_NAMED ? fragment`${titles} and ${failing.length - TITLES_NAMED} more` : titles
+    .map((testCase) => fragment`${quote(titleOf(testCase, TITLE_LIMIT_CHARS), TITLE_LIMIT_CHARS)}`)
+  const more = failed > TITLES_NAMED ? fragment` and ${failed - TITLES_NAMED} more` : NONE
+  return fragment`${joinFragments(titles, fragment`, `)}${more}`
 }
 
-function nothingRan(run: Run, { total }: Counts): Fragment {
+function nothingRan(run: Run, total: number): Fragment {
   if (run.testCases === undefined) return fragment`the service sent no results, so nothing shows that a test ran`
   if (total === 0) return fragment`it lists no test case`
   return total === 1 ? fragment`its one test case did not run` : fragment`none of its ${total} test cases ran`
 }
 
-function failedStart({ cancellation }: StepOutcome): Fragment {
-  return cancellation.kind === 'no-run'
-    ? fragment`The run could not be started`
-    : fragment`The start brought no id of a run`
+function startFailedText({ cancellation }: StepOutcome): Fragment {
+  if (cancellation.kind === 'no-run') return fragment`The run could not be started`
+  if (cancellation.kind === 'id-unknown') return fragment`The start request returned no run id`
+  return fragment`The start request returned no valid run id`
 }
 
-function waitTimeoutText(result: Extract<StepOutcome, { kind: 'wait-timeout' }>, withNames: boolean): Fragment {
-  const { limit, run, failure } = result
-  const last = run === undefined ? fragment`` : fragment` (last status ${run.rawStatus})`
-  const unread =
-    failure === undefined ? fragment`` : fragment`; it could not be read in the end: ${failureReason(failure)}`
-  return fragment`${theRunAtStart(result, withNames)} was not over after ${durationText(limit.ms)}, the limit set by ${limit.input}${last}${unread}`
+function waitTimeoutText(outcome: Extract<StepOutcome, { kind: 'wait-timeout' }>): Fragment {
+  const { limit, failure } = outcome
+  const within = fragment`${durationText(limit.ms)} (${limit.input})`
+  const what =
+    limit.input === 'queue-timeout-minutes'
+      ? fragment`never began: it was still queued after ${within}`
+      : fragment`did not finish within ${within}${statusesSeen(outcome)}`
+  return failure === undefined ? what : fragment`${what}; its last status request failed: ${failureReason(failure)}`
 }
 
-function abortText(result: StepOutcome, withNames: boolean): Fragment {
-  const { run, cancellation } = result
-  if (run !== undefined) return fragment`while ${theRun(result, withNames)} was ${run.rawStatus}`
-  if (result.runId !== undefined)
-    return fragment`before the service had told the status of ${theRun(result, withNames)}`
+function statusesSeen({ run, queuedMs = 0 }: StepOutcome): Fragment {
+  const last = run === undefined || isTerminal(run) ? undefined : run
+  if (queuedMs < NOTEWORTHY_QUEUE_MS)
+    return last === undefined ? NONE : fragment`; its last status was ${last.rawStatus}`
+  const queued = fragment`; it was queued for ${durationText(queuedMs)}`
+  if (last === undefined) return queued
+  return last.status === 'QUEUED' ? fragment`${queued} and never began` : fragment`${queued}, then ${last.rawStatus}`
+}
+
+function momentOfAbort({ run, runId, cancellation }: StepOutcome, name: Fragment): Fragment {
+  if (run !== undefined && !isTerminal(run)) return fragment`while ${name} was ${run.rawStatus}`
+  if (run !== undefined) return fragment`while it waited for ${name}`
+  if (runId !== undefined) return fragment`before the status of ${name} was known`
   return cancellation.kind === 'id-unknown'
     ? fragment`while a run was being started`
     : fragment`before a run was started`
 }
 
-/** The service has just said that there is no such run. */
-function isUnknownToService(outcome: StepOutcome): boolean {
-  return outcome.kind === 'poll-failed' && isNotFound(outcome.failure)
-}
-
 /** What the step did about a run that it leaves, and what a person may have to do. */
 function cancellationText(outcome: StepOutcome): Fragment {
   const { cancellation, run, runId } = outcome
+  const isUnknownRun = outcome.kind === 'poll-failed' && isNotFound(outcome.failure)
   switch (cancellation.kind) {
     case 'not-wanted':
-      if (runId === undefined || (run !== undefined && isTerminal(run)) || isUnknownToService(outcome))
-        return fragment``
-      return fragment`; the run was left as it is and may go on`
+      if (runId === undefined || (run !== undefined && isTerminal(run)) || isUnknownRun) return NONE
+      return fragment`; the run was not cancelled and may still be running`
     case 'no-run':
-      return fragment``
+      return NONE
     case 'id-unknown':
       return fragment`; a run may have been started and cannot be looked up`
     case 'not-supported':
-      return fragment`; the run may go on, for the test-suite workflow has no cancel`
+      return fragment`; the run may still be running because the test-suite workflow has no cancel`
     case 'cancelled':
       return fragment`; the run was cancelled`
     case 'already-finished':
-      return fragment`; the run was over already, with the status ${cancellation.run.rawStatus}`
+      return fragment`; the run had already finished as ${cancellation.run.rawStatus}`
     case 'gone':
-      return fragment`; the service does not know the run any more`
+      return isUnknownRun ? NONE : fragment`; the service does not know the run any more`
     case 'failed':
-      if (cancellation.failure === undefined) return fragment`; the run could not be cancelled and may go on`
-      return fragment`; the run could not be cancelled and may go on (${failureReason(cancellation.failure)})`
+      return fragment`; the run could not be cancelled and may still be running${reasonOf(cancellation.failure, outcome)}`
   }
+}
+
+/** Why the cancel failed, unless the sentence has just said the same about the wait. */
+function reasonOf(failure: Failure | undefined, outcome: StepOutcome): Fragment {
+  if (failure === undefined) return NONE
+  const reason = failureReason(failure)
+  const said = 'failure' in outcome && outcome.failure !== undefined ? failureReason(outcome.failure) : NONE
+  return render(logLine`${reason}`) === render(logLine`${said}`) ? NONE : fragment` (${reason})`
+}
+
+// --- what stands below a headline
+
+/** The counts that are not zero, and the time. Undefined if the service said nothing that could be counted. */
+export function countsText({ run, counts, waitedMs }: StepOutcome): Fragment | undefined {
+  if (run === undefined || (run.testCases === undefined && !isTerminal(run))) return undefined
+  const { passed, failed, flaky, skipped, other, byOutcome } = counts
+  const parts: Fragment[] = []
+  if (failed > 0) {
+    const timedOut = fragment`${byOutcome['timed-out']} timed out`
+    const interrupted = fragment`${byOutcome.interrupted} interrupted`
+    const kinds = [
+      ...(byOutcome['timed-out'] > 0 ? [timedOut] : []),
+      ...(byOutcome.interrupted > 0 ? [interrupted] : []),
+    ]
+    parts.push(fragment`${failed} failed${inBrackets(kinds)}`)
+  }
+  if (passed > 0) parts.push(fragment`${passed} passed${inBrackets(flaky > 0 ? [fragment`${flaky} flaky`] : [])}`)
+  if (skipped > 0) parts.push(fragment`${skipped} skipped`)
+  if (other > 0) parts.push(fragment`${other} other`)
+  if (parts.length === 0) parts.push(run.testCases === undefined ? fragment`No results` : fragment`No test cases`)
+  const runMs = runDurationMs(run)
+  parts.push(
+    runMs === undefined ? fragment`waited ${durationText(waitedMs)}` : fragment`run time ${durationText(runMs)}`,
+  )
+  return joinWithDots(parts)
+}
+
+function inBrackets(parts: readonly Fragment[]): Fragment {
+  return parts.length === 0 ? NONE : fragment` (${joinFragments(parts, fragment`, `)})`
+}
+
+/** What was run, and where. Of a run that was started elsewhere, only what the service says about it. */
+export function factsText(outcome: StepOutcome): Fragment {
+  const { subject, run } = outcome
+  const { target } = subject
+  const { environment, branch, frameworkProject, autofix } = subject.ownsRun ? subject.parameters : {}
+  const isSuite = target.kind === 'test-suite'
+  const facts = [isSuite ? fragment`Test suite ${target.testSuiteId}` : fragment`Project ${target.projectId}`]
+  if (environment !== undefined) facts.push(fragment`Environment ${environment}`)
+  const tested = run?.branchName ?? branch
+  const note = isSuite ? fragment` (metadata: the service may test another)` : NONE
+  if (tested !== undefined) facts.push(fragment`Branch ${tested}${note}`)
+  if (frameworkProject !== undefined) facts.push(fragment`Framework project ${frameworkProject}`)
+  const runId = linkedRunId(outcome)
+  if (runId !== undefined) facts.push(fragment`Run ${runId}`)
+  if (autofix !== undefined) facts.push(autofix ? fragment`Auto-fix on` : fragment`Auto-fix off`)
+  return joinWithDots(facts)
+}
+
+export function joinWithDots(parts: readonly Fragment[]): Fragment {
+  return joinFragments(parts, fragment` · `)
 }

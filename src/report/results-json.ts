@@ -1,9 +1,7 @@
 import type { StepOutcome } from '../outcome/step-outcome.ts'
-import { json, render } from './safe-text.ts'
+import { jsonPieces } from './safe-text.ts'
 
-const ITEMS_PER_CHUNK = 500
-
-/** JSON nested deeper than this is no answer of a test service; parsers would not read it back either. */
+/** JSON nested deeper than this is no response of a test service, and many parsers cannot read it back. */
 const DEEPEST_JSON = 200
 
 /** How deep the list of test cases lies: `results.testCases`. */
@@ -11,39 +9,48 @@ const LIST_DEPTH = 2
 
 /** The run as the service sent it, one test case a line. */
 export function* resultsJson({ run }: StepOutcome): Iterable<string> {
-  yield* chunksOf(run?.raw, 0)
+  yield* members(run?.raw, 0)
   yield '\n'
 }
 
-/** Lists as long as they like to be, written piece by piece; what lies deeper is small, and written whole. */
-function* chunksOf(value: unknown, depth: number): Iterable<string> {
+/** Long lists are written item by item; what lies deeper is small, and written whole. */
+function* members(value: unknown, depth: number): Iterable<string> {
   if (depth > LIST_DEPTH || typeof value !== 'object' || value === null) {
-    yield text(value)
+    yield* whole(value)
   } else if (Array.isArray(value)) {
-    for (let start = 0; start < value.length; start += ITEMS_PER_CHUNK) {
-      const items = value.slice(start, start + ITEMS_PER_CHUNK).map((item) => text(item))
-      yield `${start === 0 ? '[\n' : ',\n'}${items.join(',\n')}`
+    for (const [index, item] of value.entries()) {
+      yield index === 0 ? '[\n' : ',\n'
+      yield* whole(item)
     }
     yield value.length === 0 ? '[]' : '\n]'
   } else {
     let separator = '{\n'
     for (const [name, member] of Object.entries(value)) {
-      yield `${separator}${text(name)}: `
-      yield* chunksOf(member, depth + 1)
+      yield separator
+      yield* whole(name)
+      yield ': '
+      yield* members(member, depth + 1)
       separator = ',\n'
     }
     yield separator === '{\n' ? '{}' : '\n}'
   }
 }
 
-function text(value: unknown): string {
-  return render(json(limitDepth(value)))
+function whole(value: unknown): Iterable<string> {
+  return jsonPieces(isDeeperThan(DEEPEST_JSON, value) ? limitDepth(value, DEEPEST_JSON) : value)
 }
 
-/** JSON nested no deeper than parsers can follow. */
-function limitDepth(value: unknown, depth = 0): unknown {
+/** A look first: a copy of a hundred thousand test cases, of which none is deep, would cost as much as they do. */
+function isDeeperThan(levels: number, value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (levels === 0) return true
+  for (const member of Object.values(value)) if (isDeeperThan(levels - 1, member)) return true
+  return false
+}
+
+function limitDepth(value: unknown, levels: number): unknown {
   if (typeof value !== 'object' || value === null) return value
-  if (depth === DEEPEST_JSON) return `(left out: nested deeper than ${DEEPEST_JSON} levels)`
-  if (Array.isArray(value)) return value.map((item) => limitDepth(item, depth + 1))
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, limitDepth(member, depth + 1)]))
+  if (levels === 0) return `(left out: nested deeper than ${DEEPEST_JSON} levels)`
+  if (Array.isArray(value)) return value.map((item) => limitDepth(item, levels - 1))
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, limitDepth(member, levels - 1)]))
 }

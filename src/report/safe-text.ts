@@ -1,59 +1,79 @@
-import type { Untrusted } from '../outcome/untrusted.ts'
-import { INVISIBLE, PLAINLY_VISIBLE, truncate, visible } from './visible-text.ts'
+import { type Untrusted, untrusted } from '../outcome/untrusted.ts'
 
-// The one door out for text that is not ours. Each place that text may go to has a template tag (JSON, a function):
-// the literal parts are ours and stand as written, every interpolated value, whoever wrote it, is made inert for that
-// place. The outputs take only what was made here, so that raw text cannot reach them.
+// The only way out for text that is not ours. Each sink has a template tag (JSON, a function): the literal parts are
+// ours and stand as written; every value between them, whoever wrote it, is made safe for that sink. The outputs take
+// only what was made here, so that raw text cannot reach them.
 
 declare const brand: unique symbol
 
-class Inert<Place extends string> {
-  declare readonly [brand]: Place
-  readonly place: Place
+class SafeText<Name extends string> {
+  declare readonly [brand]: Name
+  readonly sink: Name
   readonly text: string
+  /** What a log line was made of: in another sink it is written anew. */
+  readonly source: Fragment | undefined
 
-  constructor(place: Place, text: string) {
-    this.place = place
+  constructor(sink: Name, text: string, source?: Fragment) {
+    this.sink = sink
     this.text = text
+    this.source = source
   }
 }
 
 /** One line for the log or the message of an annotation. */
-export type LogLine = Inert<'log line'>
+export type LogLine = SafeText<'log line'>
 /** HTML within Markdown, for the job summary and the pull request comment. */
-export type Html = Inert<'HTML'>
+export type Html = SafeText<'HTML'>
 /** A piece of an XML 1.0 document. */
-export type Xml = Inert<'XML'>
+export type Xml = SafeText<'XML'>
 /** JSON on one line, in visible characters alone. */
-export type Json = Inert<'JSON'>
+export type Json = SafeText<'JSON'>
 
-/** A sentence that is not yet made for a place: any tag takes it, and makes its values inert there. */
+/** Part of a sentence, not yet made for a sink: every tag takes it, escapes its words and makes its values safe there. */
 class Fragment {
   readonly literals: readonly string[]
-  readonly values: readonly Value[]
+  readonly values: readonly unknown[]
 
-  constructor(literals: readonly string[], values: readonly Value[]) {
+  constructor(literals: readonly string[], values: readonly unknown[]) {
     this.literals = literals
     this.values = values
   }
 }
 
 class Quote {
-  readonly value: string | Untrusted
+  readonly value: string
 
-  constructor(value: string | Untrusted) {
+  constructor(value: string) {
     this.value = value
   }
 }
 
-type Value = string | number | Untrusted | Fragment | Quote
+class Untruncated {
+  readonly value: string
 
-// As a type alone: a sentence made by hand could have anybody's words among its literals.
-export type { Fragment }
+  constructor(value: string) {
+    this.value = value
+  }
+}
 
-/** Reads what a tag made, for the moment of writing it out. */
-export function render(inert: LogLine | Html | Xml | Json): string {
-  return inert.text
+class Link {
+  readonly url: string
+  readonly words: Fragment
+
+  constructor(url: string, words: Fragment) {
+    this.url = url
+    this.words = words
+  }
+}
+
+type Value = string | number | Untrusted | Fragment | Quote | Untruncated | Link
+
+// As a type alone: a fragment made by hand could have anybody's words among its literals.
+export type { Fragment, Untruncated }
+
+/** Reads what a tag made, at the moment of writing it out. */
+export function render(safe: LogLine | Html | Xml | Json): string {
+  return safe.text
 }
 
 export function fragment(literals: TemplateStringsArray, ...values: readonly Value[]): Fragment {
@@ -62,169 +82,230 @@ export function fragment(literals: TemplateStringsArray, ...values: readonly Val
 
 /** A value in quotation marks; in HTML the `<code>` around every value says the same. */
 export function quote(value: string | Untrusted, limitChars: number): Quote {
-  return new Quote(truncate(value, limitChars))
+  return new Quote(truncate(value as string, limitChars))
 }
 
-interface Place {
+/** A value of any length. */
+export function untruncated(value: string | Untrusted): Untruncated {
+  return new Untruncated(value as string)
+}
+
+/** Words that lead to a page. Where nothing can be clicked, the address follows them. Words alone if it is not of the web. */
+export function link(url: string, words: Fragment): Link | Fragment {
+  const { protocol, hostname, href } = URL.parse(url) ?? {}
+  const isLoopback = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname ?? '')
+  if (href === undefined || !(protocol === 'https:' || (protocol === 'http:' && isLoopback))) return words
+  return new Link(href, words)
+}
+
+export function joinFragments(parts: readonly Fragment[], separator: Fragment): Fragment {
+  const [first = fragment``, ...others] = parts
+  return others.reduce((all, part) => fragment`${all}${separator}${part}`, first)
+}
+
+interface Sink {
   readonly name: string
-  text(value: string): string
-  quoted(value: string): string
+  readonly limitChars: number
+  /** Our own words. */
+  words(literal: string): string
+  text(sanitized: string): string
+  quote(sanitized: string): string
   number(value: number): string
+  link(url: string, words: string): string
 }
 
-function write(place: Place, literals: readonly string[], values: readonly unknown[]): string {
+function write(sink: Sink, literals: readonly string[], values: readonly unknown[]): string {
   let text = literals[0] ?? ''
   for (let index = 0; index < values.length; index++) {
-    text += writeValue(place, values[index]) + (literals[index + 1] ?? '')
+    text += writeValue(sink, values[index]) + (literals[index + 1] ?? '')
   }
   return text
 }
 
-function writeValue(place: Place, value: unknown): string {
-  if (typeof value === 'string') return place.text(value)
-  if (typeof value === 'number') return place.number(value)
-  if (value instanceof Fragment) return write(fragmentsIn(place), value.literals, value.values)
-  if (value instanceof Quote) return place.quoted(value.value as string)
-  if (value instanceof Inert) return value.place === place.name ? value.text : place.text(value.text)
-  if (Array.isArray(value)) return value.map((item) => writeValue(place, item)).join('')
-  return place.text(String(value))
+function writeFragment(sink: Sink, { literals, values }: Fragment): string {
+  return write(sink, literals.map(sink.words), values)
 }
 
-/** Sentences are for people, also where the numbers around them are for programs. */
-function fragmentsIn(place: Place): Place {
-  return { ...place, number: readableNumber }
+function writeValue(sink: Sink, value: unknown): string {
+  if (typeof value === 'string') return sink.text(oneLine(value, sink.limitChars))
+  if (typeof value === 'number') return sink.number(value)
+  if (value instanceof Fragment) return writeFragment(sink, value)
+  if (value instanceof Quote) return sink.quote(oneLine(value.value, sink.limitChars))
+  if (value instanceof Untruncated) return sink.text(oneLine(value.value))
+  if (value instanceof Link) return sink.link(value.url, writeFragment(sink, value.words))
+  if (value instanceof SafeText && value.sink === sink.name) return value.text
+  if (Array.isArray(value)) return value.map((item) => writeValue(sink, item)).join('')
+  if (value instanceof SafeText) return writeValue(sink, value.source ?? value.text)
+  return writeValue(sink, String(value))
 }
 
 function readableNumber(value: number): string {
   return Number.isInteger(value) ? String(value).replace(/\B(?=(?:\d{3})+$)/g, ',') : String(value)
 }
 
+// --- what every sink needs
+
+// Each expression below matches one character, or repeats one plain class: on a string of millions of characters
+// anything else overflows the stack of the regular expression engine, or takes quadratic time.
+
+/** A quick look that most text passes. */
+const PLAINLY_VISIBLE =
+  /^[ -~\u00A1-\u00AC\u00AE-\u034E\u0370-\u05FF\u0900-\u10FF\u2010-\u2027\u2030-\u205E\u2070-\u3130\u3165-\uD7FF]*$/
+// Controls, bidi and zero-width characters, line separators, lone surrogates, and what Unicode reserves. The two
+// variation selectors that choose between text and emoji stay.
+const INVISIBLE = /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{DI}\p{NChar}]--[\uFE0E\uFE0F]]/gv
+/** A terminal's colours, cursor movements, titles and links: CSI and OSC sequences, whole. */
+const TERMINAL_SEQUENCE =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
+  /(?:\u001B\[|\u009B)[0-?]*[ -/]*[@-~]|\u001B\][^\u0007\u001B]*(?:\u0007|\u001B\\)/g
+/** NUL stands for what was invisible. */
+const REMOVED = /\0+/g
+
+/** Text on one line, in visible characters, still to be escaped: for reports that compare or name things by it. */
+export function sanitize(value: string | Untrusted, limitChars?: number): Untrusted {
+  return untrusted(oneLine(value as string, limitChars))
+}
+
+/** Truncates before anything else is done. What is invisible leaves a space behind, so that words do not run together. */
+function oneLine(value: string, limitChars = Number.POSITIVE_INFINITY): string {
+  const text = truncate(value, limitChars)
+  if (PLAINLY_VISIBLE.test(text)) return text.trim()
+  return text.replace(TERMINAL_SEQUENCE, '\0').replace(INVISIBLE, '\0').replace(REMOVED, ' ').trim()
+}
+
+/** At most `limitChars` UTF-16 units, never half a character; an ellipsis stands for what was removed. */
+function truncate(text: string, limitChars: number): string {
+  if (text.length <= limitChars) return text
+  const splitsPair = /[\uD800-\uDBFF]/.test(text.charAt(limitChars - 2))
+  return `${text.slice(0, splitsPair ? limitChars - 2 : limitChars - 1)}…`
+}
+
 // --- log lines
 
-const LINE_VALUE_LIMIT_CHARS = 1000
-/** GitHub cuts messages at 4,096. */
+/** GitHub truncates messages at 4,096. */
 const LINE_LIMIT_CHARS = 4000
 
-const LINE: Place = {
+const LINE: Sink = {
   name: 'log line',
-  text: (value) => inSight(value, LINE_VALUE_LIMIT_CHARS),
-  quoted: (value) => `“${inSight(value, LINE_VALUE_LIMIT_CHARS)}”`,
+  limitChars: 1000,
+  words: (literal) => literal,
+  text: (value) => value,
+  quote: (value) => `“${value}”`,
   number: readableNumber,
+  link: (url, words) => `${words} (${url})`,
 }
 
 /** `logLine\`Run ${id}: ${status}\``: one log line in which no value can start a workflow command or move the cursor. */
 export function logLine(literals: TemplateStringsArray, ...values: readonly (Value | LogLine)[]): LogLine {
   const text = write(LINE, literals, values)
-    // The runner obeys `##[name]` anywhere in a line, and `::name::` where a line starts.
+    // The runner obeys `##[name]` anywhere in a line, and `::name::` at its start.
     .replace(/#(?=#\[)/g, '# ')
     .replace(/^\s*:(?=:)/, ': ')
-  return new Inert('log line', truncate(text, LINE_LIMIT_CHARS) as unknown as string)
-}
-
-function inSight(value: string, limitChars: number): string {
-  return visible(truncate(value, limitChars)) as unknown as string
+  return new SafeText('log line', truncate(text, LINE_LIMIT_CHARS), new Fragment(literals, values))
 }
 
 // --- HTML within Markdown
 
-const HTML_VALUE_LIMIT_CHARS = 300
+const HTML: Sink = {
+  name: 'HTML',
+  limitChars: 300,
+  words: escapeText,
+  text: inCode,
+  quote: inCode,
+  number: readableNumber,
+  link: (url, words) => `<a href="${escapeAttribute(url)}">${words}</a>`,
+}
 
 /**
  * Values stand as escaped text in `<code>`: GitHub looks for mentions, references and links everywhere but there, and
- * neither backslashes nor entities stop it. The literal must begin its line with a block-level HTML tag wherever it
- * has a value, for only there is Markdown asleep.
+ * neither backslashes nor entities stop it. If the literal has a value, it must begin its line with a block-level HTML
+ * tag, because Markdown is not parsed there.
  */
 export function html(
   literals: TemplateStringsArray,
-  ...values: readonly (Value | Html | readonly (Html | Fragment)[])[]
+  ...values: readonly (Value | LogLine | Html | readonly Html[])[]
 ): Html {
-  return new Inert('HTML', write(HTML, literals, values))
+  return new SafeText('HTML', write(HTML, literals, values))
 }
 
-/** As `html`, with values of any length. */
-export function untruncatedHtml(literals: TemplateStringsArray, ...values: readonly (Value | Html)[]): Html {
-  return new Inert('HTML', write(UNTRUNCATED_HTML, literals, values))
-}
-
-/**
- * As `html`, for a cell of a table: its long words may break on a narrow screen, as they do elsewhere by themselves.
- * Whoever searches the Markdown for such a word does not find it, so ids have no place here.
- */
-export function cellHtml(literals: TemplateStringsArray, ...values: readonly (Value | Html)[]): Html {
-  return new Inert('HTML', write(CELL_HTML, literals, values))
-}
-
-/** A link to an address of ours; words alone where it is none of the web. */
-export function link(url: string, words: Fragment): Html {
-  if (!/^https?:\/\//.test(url)) return html`${words}`
-  return new Inert('HTML', `<a href="${escapeMarkup(visible(url) as unknown as string)}">${render(html`${words}`)}</a>`)
+function inCode(value: string): string {
+  return `<code>${escapeText(value)}</code>`
 }
 
 /** A hidden comment of ours, as written; an HTML comment is all that it can be. */
 export function hiddenMarker(marker: string): Html {
   if (!/^<!--[^\n\r>]*-->$/.test(marker)) throw new TypeError('A marker must be one HTML comment on one line')
-  return new Inert('HTML', marker)
+  return new SafeText('HTML', marker)
 }
 
-const HTML = htmlPlace((value) => inSight(value, HTML_VALUE_LIMIT_CHARS))
-const UNTRUNCATED_HTML = htmlPlace((value) => inSight(value, Number.POSITIVE_INFINITY))
-const CELL_HTML = htmlPlace((value) => breakable(inSight(value, HTML_VALUE_LIMIT_CHARS)))
+const LINE_FEED = 0x0a
 
-function htmlPlace(shown: (value: string) => string): Place {
-  const text = (value: string) => `<code>${escapeMarkup(shown(value))}</code>`
-  return { name: 'HTML', text, quoted: text, number: readableNumber }
-}
-
-/** Marks with NUL, which visible text cannot hold, where a long word may be broken. */
-function breakable(text: string): string {
-  return text.replace(LONG_WORD, (word) => word.replace(BREAKING_POINT, '$&\0'))
-}
-
-/** Shorter ones fit a phone's column whole, and are found in the page's source as they are. */
-const LONG_WORD = /\S{25,}/gu
-/** After punctuation, in a camel's dip, and where neither comes for ten letters and more are to follow. */
-const BREAKING_POINT =
-  /[/\\._:=,;&?-]+(?=.)|\p{Ll}(?=\p{Lu})|(?:(?!\p{Ll}\p{Lu})[^/\\._:=,;&?-]){10}(?=[^/\\._:=,;&?-]{3})/gu
-
-const MARKUP: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-  '\0': '<wbr>',
-}
-
-function escapeMarkup(text: string): string {
-  return text.replace(/[&<>"'\0]/g, (character) => MARKUP[character] ?? '').replaceAll('##[', '##&#91;')
+/** The size in bytes with each line end as two, which it becomes on Windows after GitHub has measured it. */
+export function sizeOnWindows(text: Buffer): number {
+  let size = text.length
+  for (let at = text.indexOf(LINE_FEED); at !== -1; at = text.indexOf(LINE_FEED, at + 1)) size++
+  return size
 }
 
 // --- XML
 
-const XML_VALUE_LIMIT_CHARS = 1000
-
-const XML: Place = {
+const XML: Sink = {
   name: 'XML',
-  text: (value) => escapeMarkup(inSight(value, XML_VALUE_LIMIT_CHARS)),
-  quoted: (value) => `“${escapeMarkup(inSight(value, XML_VALUE_LIMIT_CHARS))}”`,
+  limitChars: 1000,
+  words: escapeAttribute,
+  text: escapeAttribute,
+  quote: (value) => `“${escapeAttribute(value)}”`,
   number: String,
+  link: (url, words) => `${words} (${escapeAttribute(url)})`,
 }
 
-/** Values are fit for text and for attributes; characters that XML 1.0 forbids are gone. */
+/** Values are fit for text and for attributes in double quotes; characters that XML 1.0 forbids are gone. */
 export function xml(literals: TemplateStringsArray, ...values: readonly (Value | LogLine | Xml)[]): Xml {
-  return new Inert('XML', write(XML, literals, values))
+  return new SafeText('XML', write(XML, literals, values))
+}
+
+// --- markup, for both
+
+const MARKUP: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+
+/** Quotation marks and apostrophes stay as they are: the runner finds the user's secrets in the summary as they are. */
+function escapeText(text: string): string {
+  return text.replace(/[&<>]/g, (character) => MARKUP[character] ?? '').replaceAll('##[', '##&#91;')
+}
+
+function escapeAttribute(text: string): string {
+  return escapeText(text).replaceAll('"', '&quot;')
 }
 
 // --- JSON
 
+const PIECE_CHARS = 65_536
+
 /** Nothing is lost: what is invisible, or would be a command of the runner, is written as an escape sequence. */
 export function json(value: unknown): Json {
-  const text = JSON.stringify(value) ?? 'null'
-  if (PLAINLY_VISIBLE.test(text) && !text.includes('##[')) return new Inert('JSON', text)
-  return new Inert('JSON', text.replace(INVISIBLE, escaped).replaceAll('##[', '##\\u005b'))
+  return new SafeText('JSON', [...jsonPieces(value)].join(''))
 }
 
-function escaped(character: string): string {
+/** The same, piece by piece: a text of 60 million characters is never escaped at once. */
+export function* jsonPieces(value: unknown): Iterable<string> {
+  const text = JSON.stringify(value) ?? 'null'
+  for (let start = 0, end = 0; start < text.length; start = end) {
+    end = Math.min(start + PIECE_CHARS, text.length)
+    // Neither a pair of surrogates nor a command is split.
+    while (end < text.length && /[#\uD800-\uDBFF]/.test(text.charAt(end - 1))) end++
+    const piece = text.slice(start, end)
+    const isPlain = PLAINLY_VISIBLE.test(piece) && !piece.includes('##[')
+    yield isPlain ? piece : piece.replace(INVISIBLE, escapeCharacter).replaceAll('##[', '##\\u005b')
+  }
+}
+
+const ESCAPES = new Map<string, string>()
+
+function escapeCharacter(character: string): string {
+  const known = ESCAPES.get(character)
+  if (known !== undefined) return known
   const units = Array.from({ length: character.length }, (_, index) => character.charCodeAt(index))
-  return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('')
+  const sequence = units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('')
+  ESCAPES.set(character, sequence)
+  return sequence
 }

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { annotations } from '../../src/report/annotations.ts'
 import { render } from '../../src/report/safe-text.ts'
-import { aRun, aStepResult, aTestCase, testCasesBy } from '../support/builders.ts'
+import { anOutcome, aRun, aTestCase, testCasesBy } from '../support/builders.ts'
 import { ENDINGS } from '../support/endings.ts'
 
 const ofRun = (status: string, counts: Record<string, number>) =>
-  annotations(aStepResult({ run: aRun({ status, testCases: testCasesBy(counts) }) }), true)
+  annotations(anOutcome({ run: aRun({ status, testCases: testCasesBy(counts) }) }), true)
 
 describe('the annotations', () => {
   it('name each failing case, in the order of reports, with constant titles', () => {
@@ -31,22 +31,18 @@ describe('the annotations', () => {
 
   it('send nobody to a summary that is not there', () => {
     const run = aRun({ status: 'FAILED', testCases: testCasesBy({ FAILED: 10 }) })
-    const last = annotations(aStepResult({ run }), false).at(-1)
+    const last = annotations(anOutcome({ run }), false).at(-1)
     expect(render(last?.message ?? expect.fail())).toBe('2 more test cases failed.')
   })
 
   it('name a case that has no title', () => {
     const run = aRun({ status: 'FAILED', testCases: [aTestCase({ title: ' \u200b', status: 'FAILED' })] })
-    expect(render(annotations(aStepResult({ run }), true)[0]?.message ?? expect.fail())).toBe(
+    expect(render(annotations(anOutcome({ run }), true)[0]?.message ?? expect.fail())).toBe(
       '(untitled): FAILED after 1.2 s',
     )
   })
 
-  it('are warnings where the step passes all the same', () => {
-    expect(annotations(ENDINGS.passedWithFailures, true).map(({ level }) => level)).toEqual(['warning', 'warning'])
-  })
-
-  it('are none where nothing failed', () => {
+  it('are none if nothing failed', () => {
     for (const name of ['passed', 'noResults', 'started', 'waitLimit', 'cancelled'] as const) {
       expect(annotations(ENDINGS[name], true)).toEqual([])
     }
@@ -54,12 +50,12 @@ describe('the annotations', () => {
 
   it('say nothing of a duration that the service did not send', () => {
     const run = aRun({ status: 'FAILED', testCases: [aTestCase({ status: 'ERROR', durationMs: undefined })] })
-    expect(render(annotations(aStepResult({ run }), true)[0]?.message ?? expect.fail())).toBe('adds to the cart: ERROR')
+    expect(render(annotations(anOutcome({ run }), true)[0]?.message ?? expect.fail())).toBe('adds to the cart: ERROR')
   })
 
   it('cannot be turned into a command by a title', () => {
     const run = aRun({ status: 'FAILED', testCases: [aTestCase({ title: '::error::x\n##[group]', status: 'FAILED' })] })
-    expect(render(annotations(aStepResult({ run }), true)[0]?.message ?? expect.fail())).toBe(
+    expect(render(annotations(anOutcome({ run }), true)[0]?.message ?? expect.fail())).toBe(
       ': :error::x # #[group]: FAILED after 1.2 s',
     )
   })

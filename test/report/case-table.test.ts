@@ -1,53 +1,101 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { caseTable, hasDurations } from '../../src/report/case-table.ts'
-import { cellHtml, html, render, untruncatedHtml } from '../../src/report/safe-text.ts'
+import { OUTCOMES } from '../../src/outcome/run.ts'
+import {
+  casesWith,
+  caseTable,
+  FAILING,
+  hasDurations,
+  NOT_PASSED,
+  slowestCases,
+  titleOf,
+} from '../../src/report/case-table.ts'
+import { html, render } from '../../src/report/safe-text.ts'
 import { aTestCase, type TestCaseFields } from '../support/builders.ts'
 import { renderedPage, tableRows } from '../support/rendered-page.ts'
 
-function rows(cases: readonly TestCaseFields[], withDuration = true, cell: typeof cellHtml = cellHtml) {
-  const table = caseTable(withDuration, cell)
-  return tableRows(
-    renderedPage(render(html`${table.head}${cases.map((fields) => table.row(aTestCase(fields)))}${table.foot}`)),
+describe('the cases of some outcomes', () => {
+  const testCases = ['PASSED', 'NEW', 'INTERRUPTED', 'FAILED', 'FLAKY', 'TIMEDOUT', 'ERROR', 'SKIPPED'].map((status) =>
+    aTestCase({ title: status, status }),
   )
-}
+  const titles = (outcomes: readonly (typeof OUTCOMES)[number][]) =>
+    casesWith(outcomes, testCases).map(({ title }) => title)
+
+  it('come failed, timed out, interrupted, other, and within one as the service sent them', () => {
+    expect(titles(NOT_PASSED)).toEqual(['FAILED', 'ERROR', 'TIMEDOUT', 'INTERRUPTED', 'NEW'])
+    expect(titles(FAILING)).toEqual(['FAILED', 'ERROR', 'TIMEDOUT', 'INTERRUPTED'])
+    expect(titles(['passed', 'flaky'])).toEqual(['FLAKY', 'PASSED'])
+  })
+
+  it('are all cases for all outcomes', () => {
+    expect(titles(OUTCOMES).toSorted()).toEqual(testCases.map(({ title }) => title).toSorted())
+  })
+})
+
+describe('the slowest cases', () => {
+  it('are those that sorting by duration puts first', () => {
+    const duration = fc.option(fc.nat(20), { nil: undefined })
+    fc.assert(
+      fc.property(fc.array(duration), fc.integer({ min: 1, max: 6 }), (durations, count) => {
+        const testCases = durations.map((durationMs, index) => aTestCase({ title: `${index}`, durationMs }))
+        const timed = testCases.filter(({ durationMs }) => durationMs !== undefined)
+        const sorted = timed.toSorted((a, b) => (b.durationMs ?? 0) - (a.durationMs ?? 0))
+        expect(slowestCases(testCases, count)).toEqual(sorted.slice(0, count))
+      }),
+    )
+  })
+})
 
 describe('a table of test cases', () => {
+  function markdown(cases: readonly TestCaseFields[], ...options: Parameters<typeof caseTable>) {
+    const table = caseTable(...options)
+    return render(html`${table.head}${cases.map((fields) => table.row(aTestCase(fields)))}${table.foot}`)
+  }
+  const rows = (...args: Parameters<typeof markdown>) => tableRows(renderedPage(markdown(...args)))
+
   it('has status, test and duration, each status in words beside its sign', () => {
-    const statuses = ['FAILED', 'ERROR', 'TIMEDOUT', 'INTERRUPTED', 'NEW <b>', 'FLAKY', 'SKIPPED', 'PASSED']
-    expect(rows(statuses.map((status) => ({ title: 'a', status })))).toEqual([
+    const statuses = ['FAILED', 'ERROR', 'TIMEDOUT', 'INTERRUPTED', 'NEW <b>', '', 'FLAKY', 'SKIPPED', 'PASSED']
+    const cases = statuses.map((status) => ({ title: 'a', status }))
+    expect(rows(cases, true)).toEqual([
       ['Status', 'Test', 'Duration'],
       ['❌ Failed', 'a', '1.2 s'],
       ['❌ Failed', 'a', '1.2 s'],
       ['⏱️ Timed out', 'a', '1.2 s'],
       ['⚠️ Interrupted', 'a', '1.2 s'],
       ['❔ NEW <b>', 'a', '1.2 s'],
+      ['❔ No status', 'a', '1.2 s'],
       ['🔁 Flaky', 'a', '1.2 s'],
       ['⏭️ Skipped', 'a', '1.2 s'],
       ['✅ Passed', 'a', '1.2 s'],
     ])
   })
 
+  it('never wraps a status or a duration, and truncates a status that nobody knows', () => {
+    const cases = [{ status: 'PASSED' }, { status: 'X'.repeat(500) }]
+    const cells = renderedPage(markdown(cases, true)).elements.filter(({ tagName }) => tagName === 'td')
+    const nowrap = cells.map(({ attrs }) => attrs.some(({ name }) => name === 'nowrap'))
+    expect(nowrap).toEqual([true, false, true, true, false, true])
+    expect(rows(cases, true)[2]?.[0]).toBe(`❔ ${'X'.repeat(29)}…`)
+  })
+
   it('has no column for durations that nobody sent, and a dash for a single one', () => {
-    expect(rows([{ title: 'a', durationMs: undefined }], false)).toEqual([
+    const untimed = { title: 'a', durationMs: undefined }
+    expect(rows([untimed], false)).toEqual([
       ['Status', 'Test'],
       ['✅ Passed', 'a'],
     ])
-    expect(rows([{ title: 'a', durationMs: undefined }])[1]).toEqual(['✅ Passed', 'a', '–'])
-    expect(hasDurations([aTestCase({ durationMs: undefined }), aTestCase({ durationMs: 0 })])).toBe(true)
-    expect(hasDurations([aTestCase({ durationMs: undefined })])).toBe(false)
+    expect(rows([untimed], true)[1]).toEqual(['✅ Passed', 'a', '–'])
+    expect(hasDurations([aTestCase(untimed), aTestCase({ durationMs: 0 })])).toBe(true)
+    expect(hasDurations([aTestCase(untimed)])).toBe(false)
   })
 
-  it('has a word for a title in which there is nothing to see', () => {
-    expect(rows([{ title: '' }, { title: '\u200b\n' }]).map(([, title]) => title)).toEqual([
-      'Test',
-      '(untitled)',
-      '(untitled)',
-    ])
+  it('has a word for a title in which nothing is visible', () => {
+    expect(['', '\u200b\n'].map((title) => titleOf(aTestCase({ title })))).toEqual(['(untitled)', '(untitled)'])
   })
 
-  it('cuts titles, except where it is told not to', () => {
+  it('truncates titles, except in files', () => {
     const title = 'word '.repeat(200).trim()
-    expect(rows([{ title }])[1]?.[1]).toHaveLength(300)
-    expect(rows([{ title }], true, untruncatedHtml)[1]?.[1]).toBe(title)
+    expect(rows([{ title }], true)[1]?.[1]).toHaveLength(300)
+    expect(rows([{ title }], true, 'whole')[1]?.[1]).toBe(title)
   })
 })

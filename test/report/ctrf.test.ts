@@ -1,11 +1,11 @@
 import { validateStrict } from 'ctrf'
 import { describe, expect, it } from 'vitest'
-import type { StepResult } from '../../src/outcome/step-result.ts'
+import type { StepOutcome } from '../../src/outcome/step-outcome.ts'
 import { ctrf } from '../../src/report/ctrf.ts'
-import { aRun, aStepResult, aTestCase } from '../support/builders.ts'
+import { anOutcome, aRun, aTestCase } from '../support/builders.ts'
 import { ENDINGS } from '../support/endings.ts'
 
-function parsed(result: StepResult) {
+function parsed(result: StepOutcome) {
   const report: unknown = JSON.parse([...ctrf(result)].join(''))
   validateStrict(report)
   return report
@@ -31,7 +31,7 @@ describe('ctrf.json', () => {
       aTestCase({ title: 'b\n##[x]', status: 'TIMEDOUT' }),
       aTestCase({ title: '', status: 'NEW', durationMs: undefined }),
     ]
-    expect(parsed(aStepResult({ run: aRun({ status: 'TIMEDOUT', testCases }) }))).toEqual({
+    expect(parsed(anOutcome({ run: aRun({ status: 'TIMEDOUT', testCases }) }))).toEqual({
       reportFormat: 'CTRF',
       specVersion: '0.0.0',
       generatedBy: 'test-run-action',
@@ -63,14 +63,14 @@ describe('ctrf.json', () => {
 
   it('says of a run that was started elsewhere only what the service says', () => {
     const run = aRun({ branchName: undefined })
-    const result = aStepResult({ run, ownsRun: false, parameters: { branch: 'ours', environment: 'ours' } })
+    const result = anOutcome({ run, subject: { ownsRun: false, parameters: { branch: 'ours', environment: 'ours' } } })
     expect(parsed(result).results.environment).toEqual({})
   })
 
   it('is valid without times, without an id and with a time that ends before it begins', () => {
-    parsed(aStepResult({ runId: undefined, run: aRun({ startedAt: undefined, finishedAt: undefined }) }))
-    parsed(aStepResult({ runId: '', run: aRun({ finishedAt: undefined }) }))
+    parsed(anOutcome({ runId: undefined, run: aRun({ startedAt: undefined, finishedAt: undefined }) }))
+    parsed(anOutcome({ runId: '', run: aRun({ finishedAt: undefined }) }))
     const backwards = aRun({ startedAt: new Date(5_000), finishedAt: new Date(1_000) })
-    expect(parsed(aStepResult({ run: backwards })).results.summary.duration).toBeUndefined()
+    expect(parsed(anOutcome({ run: backwards })).results.summary.duration).toBeUndefined()
   })
 })

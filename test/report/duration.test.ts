@@ -22,9 +22,16 @@ describe('a length of time', () => {
     [3_599_500, '1 h'],
     [3_600_000, '1 h'],
     [7_500_000, '2 h 5 min'],
-    [360_000_000_000, '100,000 h'],
+    [36_000_000_000, '10,000 h'],
+    [36_000_000_001, 'more than 10,000 h'],
+    [Number.MAX_VALUE, 'more than 10,000 h'],
+    [Number.POSITIVE_INFINITY, 'more than 10,000 h'],
   ])('of %d ms is said as %s', (ms, words) => {
     expect(said(ms)).toBe(words)
+  })
+
+  it('of any number is said in numbers', () => {
+    fc.assert(fc.property(fc.double(), (ms) => void expect(said(ms)).not.toMatch(/NaN|Infinity|e\+/)))
   })
 
   it('never shows sixty of a smaller unit', () => {

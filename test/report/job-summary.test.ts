@@ -1,64 +1,90 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { StepResult } from '../../src/outcome/step-result.ts'
-import { fullSummary, jobSummary } from '../../src/report/job-summary.ts'
-import { render } from '../../src/report/safe-text.ts'
-import { aRun, aStepResult, aTestCase, testCasesBy } from '../support/builders.ts'
+import type { StepOutcome } from '../../src/outcome/step-outcome.ts'
+import { fullSummary, invalidInputsSummary, jobSummary } from '../../src/report/job-summary.ts'
+import { logLine, render } from '../../src/report/safe-text.ts'
+import { anOutcome, aRun, aTestCase, testCasesBy } from '../support/builders.ts'
 import { ENDINGS } from '../support/endings.ts'
 import { hostileText } from '../support/hostile-text.ts'
 import { renderedPage, tableRows, unbalancedTags } from '../support/rendered-page.ts'
 
 const LIMIT_BYTES = 900_000
 
-const summaryOf = (result: StepResult, alreadyBytes = 0) => render(jobSummary(result, { alreadyBytes }))
-const fullOf = (result: StepResult) => [...fullSummary(result)].join('')
+const summaryOf = (outcome: StepOutcome, alreadyBytes = 0, reportDir?: string) =>
+  render(jobSummary(outcome, { alreadyBytes, reportDir }))
+const fullOf = (result: StepOutcome) => [...fullSummary(result)].join('')
 
 /** As Windows and GitHub between them count it. */
 const countedBytes = (text: string) => Buffer.byteLength(text.replaceAll('\n', '\r\n'))
-const rowsOf = (text: string) => text.split('<tr><td>').length - 1
+const rowsOf = (text: string) => text.split('<tr><td nowrap>').length - 1
 
 const runOf = (counts: Record<string, number>) =>
-  aStepResult({ run: aRun({ status: 'FAILED', testCases: testCasesBy(counts) }) })
+  anOutcome({ run: aRun({ status: 'FAILED', testCases: testCasesBy(counts) }) })
 
 describe('the job summary', () => {
-  it('tells the most important first', () => {
+  it('shows the most important first', () => {
     const testCases = [
       aTestCase({ title: 'pays by card' }),
       aTestCase({ title: 'search › finds <shoes>', status: 'TIMEDOUT', durationMs: 30_000 }),
       aTestCase({ title: 'checkout', status: 'FAILED', durationMs: 340 }),
     ]
-    expect(summaryOf(aStepResult({ run: aRun({ status: 'FAILED', testCases }) }))).toBe(`## ❌ Tests failed: 2 of 3
+    expect(summaryOf(anOutcome({ run: aRun({ status: 'FAILED', testCases }) }))).toBe(`<h2>❌ Tests failed: 2 of 3</h2>
 <p>2 failed (1 timed out) · 1 passed · run time 3 min 4 s</p>
 <p>Project <code>web-shop</code> · Environment <code>staging</code> · Branch <code>main</code> · Run <code>run_7f3a</code></p>
 <table>
 <tr><th align="left">Status</th><th align="left">Test</th><th align="right">Duration</th></tr>
-<tr><td>❌ Failed</td><td><code>checkout</code></td><td align="right" nowrap>340 ms</td></tr>
-<tr><td>⏱️ Timed out</td><td><code>search › finds &lt;shoes&gt;</code></td><td align="right" nowrap>30 s</td></tr>
+<tr><td nowrap>❌ Failed</td><td><code>checkout</code></td><td align="right" nowrap>340 ms</td></tr>
+<tr><td nowrap>⏱️ Timed out</td><td><code>search › finds &lt;shoes&gt;</code></td><td align="right" nowrap>30 s</td></tr>
 </table>
 <details><summary>Passed (1)</summary>
 <table>
 <tr><th align="left">Status</th><th align="left">Test</th><th align="right">Duration</th></tr>
-<tr><td>✅ Passed</td><td><code>pays by card</code></td><td align="right" nowrap>1.2 s</td></tr>
+<tr><td nowrap>✅ Passed</td><td><code>pays by card</code></td><td align="right" nowrap>1.2 s</td></tr>
 </table>
 </details>
 <details><summary>Slowest (3)</summary>
 <table>
 <tr><th align="left">Status</th><th align="left">Test</th><th align="right">Duration</th></tr>
-<tr><td>⏱️ Timed out</td><td><code>search › finds &lt;shoes&gt;</code></td><td align="right" nowrap>30 s</td></tr>
-<tr><td>✅ Passed</td><td><code>pays by card</code></td><td align="right" nowrap>1.2 s</td></tr>
-<tr><td>❌ Failed</td><td><code>checkout</code></td><td align="right" nowrap>340 ms</td></tr>
+<tr><td nowrap>⏱️ Timed out</td><td><code>search › finds &lt;shoes&gt;</code></td><td align="right" nowrap>30 s</td></tr>
+<tr><td nowrap>✅ Passed</td><td><code>pays by card</code></td><td align="right" nowrap>1.2 s</td></tr>
+<tr><td nowrap>❌ Failed</td><td><code>checkout</code></td><td align="right" nowrap>340 ms</td></tr>
 </table>
 </details>
 `)
   })
 
-  it('puts the explanation and the warnings above the facts', () => {
+  it('stands in the order of headline, counts, warning, facts, tables', () => {
     const text = renderedPage(summaryOf(ENDINGS.cancelled)).text
-    const places = ['Run cancelled', 'not by this step', '12 passed ·', 'Incomplete', 'Project', 'Status'].map(
+    const places = ['Run cancelled', '12 passed ·', 'Incomplete', 'not by this step', 'Project', 'Status'].map(
       (words) => text.indexOf(words),
     )
     expect(places).not.toContain(-1)
     expect(places).toEqual(places.toSorted((a, b) => a - b))
+  })
+
+  it('names what tells the step from others of its job, as text, whatever it holds', () => {
+    for (const part of ['checkout', '**b** [x](https://evil.example) @octocat #1', '</h2><b>', '`a`', '\n# x']) {
+      const outcome = anOutcome({ subject: { variant: [part, 'ubuntu-latest, 20'] } })
+      const page = renderedPage(summaryOf(outcome))
+      const [heading] = page.elements
+      expect(heading?.tagName).toBe('h2')
+      expect(page.codes.slice(0, 2)).toEqual([part.trim(), 'ubuntu-latest, 20'])
+      expect(page.text).toContain(`Tests passed: 2 of 2 · ${part.trim()} · ubuntu-latest, 20\n`)
+      expect(page.elements.some(({ tagName }) => tagName === 'a' || tagName === 'strong')).toBe(false)
+    }
+  })
+
+  it('says once that results are incomplete', () => {
+    for (const [name, outcome] of Object.entries(ENDINGS)) {
+      const isIncomplete = ['timedOut', 'cancelled', 'interrupted', 'unknownStatus', 'failed'].includes(name)
+      expect(summaryOf(outcome).split('Incomplete').length - 1, name).toBe(isIncomplete ? 1 : 0)
+    }
+  })
+
+  it('counts the cases that have no result', () => {
+    const testCases = testCasesBy({ PASSED: 2, RUNNING: 1, QUEUED: 1, CANCELLED: 1, NEW: 1, SKIPPED: 1 })
+    const text = renderedPage(summaryOf(anOutcome({ run: aRun({ status: 'FAILED', testCases }) }))).text
+    expect(text).toContain('⚠️ Incomplete: 4 of 7 test cases have no result.')
   })
 
   it('has a headline and balanced tags for every ending', () => {
@@ -82,11 +108,18 @@ describe('the limits of the job summary', () => {
   it('are a thousand rows, the slowest five among them, and it says what it left out', () => {
     const text = summaryOf(runOf({ PASSED: 95_000, FAILED: 300, TIMEDOUT: 4_700 }))
     expect(rowsOf(text)).toBe(1000)
-    expect(text).toContain('<b>Not all shown:</b> 99,005 of 100,000 test cases are left out here.')
+    expect(text).toContain('<b>Not all shown:</b> 99,005 of 100,000 test cases are left out here.</p>')
     expect(text).toContain('<summary>More that did not pass (4,900, the first 895 shown)</summary>')
     expect(text).toContain('<summary>Slowest (5)</summary>')
     expect(text).not.toContain('<summary>Passed')
     expect(countedBytes(text)).toBeLessThan(LIMIT_BYTES)
+  })
+
+  it('send people to the report files if they were written', () => {
+    expect(summaryOf(runOf({ PASSED: 2_000 }), 0, '/tmp/a&b')).toContain(
+      'are left out here. The report files in <code>/tmp/a&amp;b</code> list all of them.</p>',
+    )
+    expect(summaryOf(runOf({ PASSED: 2 }), 0, '/tmp/a')).not.toContain('/tmp/a')
   })
 
   it('are not reached by a thousand rows with the slowest', () => {
@@ -96,9 +129,9 @@ describe('the limits of the job summary', () => {
   })
 
   it('hold for titles that grow when they are escaped, and cut between rows', () => {
-    const titles = Array.from({ length: 1000 }, (_, index) => `${index} ${'"&😀.'.repeat(100)}`)
+    const titles = Array.from({ length: 1000 }, (_, index) => `${index} ${'<&😀.'.repeat(100)}`)
     const testCases = titles.map((title) => aTestCase({ title, status: 'FAILED' }))
-    const text = summaryOf(aStepResult({ run: aRun({ status: 'FAILED', testCases }) }))
+    const text = summaryOf(anOutcome({ run: aRun({ status: 'FAILED', testCases }) }))
     const shown = rowsOf(text) - 5
     expect(countedBytes(text)).toBeLessThan(LIMIT_BYTES)
     expect(countedBytes(text)).toBeGreaterThan(LIMIT_BYTES - 5_000)
@@ -115,8 +148,8 @@ describe('the limits of the job summary', () => {
         const testCases = Array.from({ length: count }, () =>
           aTestCase({ title: '<'.repeat(titleChars), status: 'FAILED' }),
         )
-        const text = summaryOf(aStepResult({ run: aRun({ status: 'FAILED', testCases }) }), alreadyBytes)
-        const isHeadlineAlone = /^\n*## [^\n]*\n$/.test(text) || text === ''
+        const text = summaryOf(anOutcome({ run: aRun({ status: 'FAILED', testCases }) }), alreadyBytes)
+        const isHeadlineAlone = /^\n*<h2>[^\n]*<\/h2>\n$/.test(text) || text === ''
         expect(isHeadlineAlone || alreadyBytes + countedBytes(text) <= LIMIT_BYTES).toBe(true)
         expect(alreadyBytes > 1_048_576 || alreadyBytes + countedBytes(text) <= 1_048_576).toBe(true)
         expect(rowsOf(text)).toBeLessThanOrEqual(1000)
@@ -128,12 +161,12 @@ describe('the limits of the job summary', () => {
     )
   })
 
-  it('leave the headline alone where the file is full, and nothing where even that would lose the whole', () => {
-    expect(summaryOf(ENDINGS.failed, 899_990)).toBe('\n\n## ❌ Tests failed: 5 of 40\n')
-    expect(summaryOf(ENDINGS.failed, 950_000)).toBe('\n\n## ❌ Tests failed: 5 of 40\n')
+  it('leave the headline alone if the file is full, and nothing if even that would lose the whole', () => {
+    expect(summaryOf(ENDINGS.failed, 899_990)).toBe('\n\n<h2>❌ Tests failed: 5 of 40</h2>\n')
+    expect(summaryOf(ENDINGS.failed, 950_000)).toBe('\n\n<h2>❌ Tests failed: 5 of 40</h2>\n')
     expect(summaryOf(ENDINGS.failed, 1_048_570)).toBe('')
     // Lost already: the headline can do no harm.
-    expect(summaryOf(ENDINGS.failed, 1_048_577)).toBe('\n\n## ❌ Tests failed: 5 of 40\n')
+    expect(summaryOf(ENDINGS.failed, 1_048_577)).toBe('\n\n<h2>❌ Tests failed: 5 of 40</h2>\n')
   })
 
   it('begin a page of its own below what the file holds already', () => {
@@ -159,17 +192,31 @@ describe('summary.md', () => {
   })
 
   it('shows each of ten thousand hostile titles whole, in a row of its own', () => {
-    const seen = (text = '') => text.replace(/[^\p{L}\p{N}\p{P}\p{S}]|[\u115f\u3164]/gu, '')
+    // Letters that nobody sees, such as the Hangul fillers, are removed with all else that is invisible.
+    const seen = (text = '') => text.replace(/[^\p{L}\p{N}\p{P}\p{S}]|\p{DI}/gu, '')
     // What follows an escape may be swallowed with it, as a terminal would.
     const title = hostileText().map((text) => text.replaceAll('\u001b', '').replaceAll('\u009b', ''))
     fc.assert(
       fc.property(fc.array(title, { minLength: 500, maxLength: 500 }), (titles) => {
         const testCases = titles.map((title) => aTestCase({ title, status: 'FAILED', durationMs: undefined }))
-        const page = renderedPage(fullOf(aStepResult({ run: aRun({ status: 'FAILED', testCases }) })))
+        const page = renderedPage(fullOf(anOutcome({ run: aRun({ status: 'FAILED', testCases }) })))
         const rows = tableRows(page).filter(([status]) => status !== 'Status')
         expect(rows.map(([, shown]) => seen(shown).replace('(untitled)', ''))).toEqual(titles.map(seen))
       }),
       { numRuns: 20, endOnFailure: true },
     )
+  })
+})
+
+describe('the summary of invalid inputs', () => {
+  it('has a sentence for each, in which the values alone are code', () => {
+    const messages = [
+      logLine`Input wait: ${'maybe'} is neither true nor false.`,
+      logLine`Input branch: ${'<b>@octocat'}`,
+    ]
+    const page = renderedPage(render(invalidInputsSummary(messages)))
+    expect(page.elements.map(({ tagName }) => tagName)).toEqual(['h2', 'p', 'ul', 'li', 'code', 'li', 'code'])
+    expect(page.codes).toEqual(['maybe', '<b>@octocat'])
+    expect(page.text).toContain('Input wait: maybe is neither true nor false.')
   })
 })

@@ -1,11 +1,12 @@
+import fc from 'fast-check'
 import { XMLParser, XMLValidator } from 'fast-xml-parser'
 import { describe, expect, it } from 'vitest'
-import type { StepResult } from '../../src/outcome/step-result.ts'
+import type { StepOutcome } from '../../src/outcome/step-outcome.ts'
 import { junit } from '../../src/report/junit.ts'
-import { aRun, aStepResult, aTestCase, testCasesBy } from '../support/builders.ts'
+import { anOutcome, aRun, aTestCase, testCasesBy } from '../support/builders.ts'
 import { ENDINGS } from '../support/endings.ts'
 
-const written = (result: StepResult) => [...junit(result)].join('')
+const written = (result: StepOutcome) => [...junit(result)].join('')
 
 interface Case {
   name: string
@@ -21,7 +22,7 @@ interface Suite extends Record<'name' | 'tests' | 'failures' | 'errors' | 'skipp
   testcase: Case[]
 }
 
-function parsed(result: StepResult): { suites: Omit<Suite, 'testcase'>; suite: Suite; cases: Case[] } {
+function parsed(result: StepOutcome): { suites: Omit<Suite, 'testcase'>; suite: Suite; cases: Case[] } {
   const xml = written(result)
   expect(XMLValidator.validate(xml)).toBe(true)
   const parser = new XMLParser({
@@ -44,7 +45,7 @@ describe('junit.xml', () => {
         aTestCase({ title: 'd', status: 'SKIPPED', durationMs: 0 }),
       ],
     })
-    expect(written(aStepResult({ run }))).toBe(`<?xml version="1.0" encoding="UTF-8"?>
+    expect(written(anOutcome({ run }))).toBe(`<?xml version="1.0" encoding="UTF-8"?>
 <testsuites name="web-shop" tests="3" failures="1" errors="0" skipped="1" time="184.000">
 <testsuite name="web-shop" tests="3" failures="1" errors="0" skipped="1" time="184.000" timestamp="2026-03-01T10:00:00">
 <testcase classname="test-run" name="a &lt;b&gt;" time="0.001"/>
@@ -109,7 +110,7 @@ describe('junit.xml', () => {
 
   it('names each case differently, the run itself too', () => {
     const testCases = ['a', 'a', ' a\n', 'The run itself', '', '\u0000'].map((title) => aTestCase({ title }))
-    const { cases } = parsed(aStepResult({ run: aRun({ status: 'CANCELLED', testCases }) }))
+    const { cases } = parsed(anOutcome({ run: aRun({ status: 'CANCELLED', testCases }) }))
     expect(cases.map(({ name }) => name)).toEqual([
       'a',
       'a (2)',
@@ -121,17 +122,38 @@ describe('junit.xml', () => {
     ])
   })
 
-  it('sums durations up where the run has no times, and has no time where there are none', () => {
+  it('keeps a title that comes once, and makes way for titles that look like numbered ones', () => {
+    const namesFor = (titles: readonly string[]) =>
+      parsed(anOutcome({ run: aRun({ testCases: titles.map((title) => aTestCase({ title })) }) })).cases.map(
+        ({ name }) => name,
+      )
+    expect(namesFor(['a (2)', 'a', 'a', 'a (2)'])).toEqual(['a (2)', 'a', 'a (3)', 'a (2) (2)'])
+    const title = fc.constantFrom('a', 'a (2)', 'a (3)', 'a (2) (2)', 'b', '')
+    fc.assert(
+      fc.property(fc.array(title, { minLength: 1 }), (titles) => {
+        const names = namesFor(titles)
+        expect(new Set(names).size).toBe(titles.length)
+        if (new Set(titles).size === titles.length) expect(names).toEqual(titles.map((title) => title || '(untitled)'))
+      }),
+    )
+  })
+
+  it('names a hundred thousand equal titles in linear time', () => {
+    const testCases = Array.from({ length: 100_000 }, () => aTestCase({ title: 'a' }))
+    expect(written(anOutcome({ run: aRun({ testCases, raw: null }) }))).toContain('name="a (100000)"')
+  })
+
+  it('adds durations up if the run has no times, and has no time if there are none', () => {
     const times = { startedAt: undefined, finishedAt: undefined }
-    const timed = parsed(aStepResult({ run: aRun({ ...times, testCases: testCasesBy({ PASSED: 3 }) }) }))
+    const timed = parsed(anOutcome({ run: aRun({ ...times, testCases: testCasesBy({ PASSED: 3 }) }) }))
     expect(timed.suite).toMatchObject({ time: '3.600' })
     expect(timed.suite.timestamp).toBeUndefined()
-    const untimed = parsed(aStepResult({ run: aRun({ ...times, testCases: [aTestCase({ durationMs: undefined })] }) }))
+    const untimed = parsed(anOutcome({ run: aRun({ ...times, testCases: [aTestCase({ durationMs: undefined })] }) }))
     expect(untimed.cases[0]?.time).toBe('0.000')
   })
 
   it('bears the name of the test suite in its workflow', () => {
     const target = { kind: 'test-suite', testSuiteId: 'smoke "1"' } as const
-    expect(parsed(aStepResult({ target })).suite.name).toBe('smoke "1"')
+    expect(parsed(anOutcome({ subject: { target } })).suite.name).toBe('smoke "1"')
   })
 })

@@ -2,7 +2,6 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { untrusted } from '../../src/outcome/untrusted.ts'
 import {
-  cellHtml,
   fragment,
   hiddenMarker,
   html,
@@ -12,16 +11,18 @@ import {
   logLine,
   quote,
   render,
-  untruncatedHtml,
+  sanitize,
+  sizeOnWindows,
+  untruncated,
   xml,
 } from '../../src/report/safe-text.ts'
 
 describe('what reaches an output', () => {
-  it('was made inert, as far as the type checker can see', () => {
+  it('was made safe, as far as the type checker can see', () => {
     // @ts-expect-error raw text is no log line
     const raw: LogLine = 'text'
     // @ts-expect-error nor is what merely looks like one
-    const forged: LogLine = { place: 'log line', text: 'text' }
+    const forged: LogLine = { sink: 'log line', text: 'text', source: undefined }
     // @ts-expect-error HTML is no log line
     const markup: LogLine = html`<p>`
     // @ts-expect-error somebody else's text cannot be written out
@@ -64,53 +65,75 @@ describe('a log line', () => {
     expect(render(logLine`${logLine`${long}${long}${long}`}${logLine`${long}${long}`}`)).toHaveLength(4000)
   })
 
-  it('takes a sentence that was made for no place, and quotes in it', () => {
+  it('takes a sentence that was made for no sink, and quotes in it', () => {
     const sentence = fragment`got ${quote(untrusted('a\nb'), 10)} in ${12345} ms`
     expect(render(logLine`It ${sentence}.`)).toBe('It got “a b” in 12,345 ms.')
   })
 
-  it('treats what was made for another place as text', () => {
+  it('treats what was made for another sink as text', () => {
     const elsewhere = html`<b>` as unknown as LogLine
     expect(render(logLine`a${elsewhere}`)).toBe('a<b>')
-    expect(render(html`<p>${logLine`<b>` as unknown as string}</p>`)).toBe('<p><code>&lt;b&gt;</code></p>')
+  })
+
+  it('has the address of a link behind its words', () => {
+    const url = 'https://example.com/a b'
+    expect(render(logLine`Run ${link(url, fragment`${'r1'}`)}.`)).toBe('Run r1 (https://example.com/a%20b).')
   })
 })
 
 describe('HTML', () => {
   it('puts every value in <code>, whoever wrote it, and numbers beside it', () => {
-    expect(render(html`<p>${untrusted('@octocat')} ${'<b>&"\''} ${1234567}</p>`)).toBe(
-      '<p><code>@octocat</code> <code>&lt;b&gt;&amp;&quot;&#39;</code> 1,234,567</p>',
+    expect(render(html`<p>${untrusted('@octocat')} ${'<b>&'} ${1234567}</p>`)).toBe(
+      '<p><code>@octocat</code> <code>&lt;b&gt;&amp;</code> 1,234,567</p>',
     )
+  })
+
+  it('leaves a value as it is but for three characters, so that the runner finds a secret in it', () => {
+    const printable = fc.string({ unit: 'grapheme-ascii', maxLength: 100 }).map((text) => text.trim())
+    fc.assert(
+      fc.property(printable, (secret) => {
+        const escaped = secret.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;')
+        expect(render(html`<p>${secret}</p>`)).toBe(`<p><code>${escaped.replaceAll('##[', '##&#91;')}</code></p>`)
+      }),
+    )
+    const secret = `it's-"quoted"/${'VeryLongWord.'.repeat(10)}`
+    expect(render(html`<td>${untruncated(secret)}</td>`)).toContain(secret)
   })
 
   it('has no line break in a value', () => {
     expect(render(html`<p>${'a\n\n# b'}</p>`)).toBe('<p><code>a # b</code></p>')
   })
 
-  it('lets a long word break in a cell, and nowhere else', () => {
-    expect(render(cellHtml`<td>${'src/cart/PaymentForm.spec.ts of internationalization'}</td>`)).toBe(
-      '<td><code>src/<wbr>cart/<wbr>Payment<wbr>Form.<wbr>spec.<wbr>ts of internationalization</code></td>',
-    )
-    expect(render(html`<p>${'src/cart/PaymentForm.spec.ts'}</p>`)).not.toContain('<wbr>')
-  })
-
-  it('cuts a value, but not where the whole is wanted', () => {
+  it('truncates a value, but not if the whole is wanted', () => {
     const long = 'word '.repeat(100).trim()
     expect(render(html`<p>${long}</p>`)).toHaveLength('<p><code></code></p>'.length + 300)
-    expect(render(untruncatedHtml`<p>${long}</p>`)).toBe(`<p><code>${long}</code></p>`)
+    expect(render(html`<p>${untruncated(long)}</p>`)).toBe(`<p><code>${long}</code></p>`)
   })
 
   it('takes pieces of HTML as they are, and lists of them', () => {
-    expect(render(html`<p>${html`<b>x</b>`}${[html`1`, fragment`2 ${'<'}`]}</p>`)).toBe(
+    expect(render(html`<p>${html`<b>x</b>`}${[html`1`, html`2 ${'<'}`]}</p>`)).toBe(
       '<p><b>x</b>12 <code>&lt;</code></p>',
     )
   })
 
-  it('links to addresses of the web alone', () => {
-    expect(render(link('https://github.com/a?b="&c', fragment`Job`))).toBe(
-      '<a href="https://github.com/a?b=&quot;&amp;c">Job</a>',
+  it('takes a sentence, a log line too, with its words as text and its values as code', () => {
+    const words = fragment`a < ${'<b>'} && ${quote('c', 9)}`
+    expect(render(html`<p>${words}</p>`)).toBe('<p>a &lt; <code>&lt;b&gt;</code> &amp;&amp; <code>c</code></p>')
+    expect(render(html`<li>${logLine`Input ${'wait'}: ${words}.`}</li>`)).toBe(
+      '<li>Input <code>wait</code>: a &lt; <code>&lt;b&gt;</code> &amp;&amp; <code>c</code>.</li>',
     )
-    expect(render(link('javascript:alert(1)', fragment`Job`))).toBe('Job')
+  })
+
+  it('links to https addresses, and to http ones of this machine', () => {
+    const linked = (url: string) => render(html`<p>${link(url, fragment`Job ${'<1>'}`)}</p>`)
+    const words = 'Job <code>&lt;1&gt;</code>'
+    expect(linked('https://github.com/a?b="&c')).toBe(`<p><a href="https://github.com/a?b=%22&amp;c">${words}</a></p>`)
+    expect(linked('https://github.com/#"##[x')).toBe(`<p><a href="https://github.com/#%22##&#91;x">${words}</a></p>`)
+    expect(linked('http://127.0.0.1:8080/a')).toContain('<a href="http://127.0.0.1:8080/a">')
+    expect(linked('http://[::1]/a')).toContain('<a href="http://[::1]/a">')
+    for (const url of ['javascript:alert(1)', 'http://example.com', 'http://localhost.example', '//a', 'ftp://a', '']) {
+      expect(linked(url)).toBe(`<p>${words}</p>`)
+    }
   })
 
   it('hides a marker, which can be nothing but one HTML comment', () => {
@@ -124,12 +147,15 @@ describe('HTML', () => {
 describe('XML', () => {
   it('escapes values for text and attributes, and leaves out what XML 1.0 forbids', () => {
     expect(render(xml`<a b="${'<"\'&>]]>\u0000\ufffe\ud800c'}" n="${12345}">${untrusted('##[x]')}</a>`)).toBe(
-      '<a b="&lt;&quot;&#39;&amp;&gt;]]&gt; c" n="12345">##&#91;x]</a>',
+      '<a b="&lt;&quot;\'&amp;&gt;]]&gt; c" n="12345">##&#91;x]</a>',
     )
   })
 
-  it('is read by people where a sentence stands in it', () => {
-    expect(render(xml`<a>${fragment`${12345} of ${quote('x<y', 9)}`}</a>`)).toBe('<a>12,345 of “x&lt;y”</a>')
+  it('takes sentences, log lines and links', () => {
+    const sentence = fragment`1 < ${12345} of ${quote('x<y', 9)} (${link('https://a.example/?&', fragment`page`)})`
+    const expected = '<a>1 &lt; 12345 of “x&lt;y” (page (https://a.example/?&amp;))</a>'
+    expect(render(xml`<a>${sentence}</a>`)).toBe(expected)
+    expect(render(xml`<a>${logLine`${sentence}`}</a>`)).toBe(expected)
   })
 })
 
@@ -161,7 +187,71 @@ describe('JSON', () => {
     )
   })
 
-  it('is null where there is nothing', () => {
+  it('is null if there is nothing', () => {
     expect(render(json(undefined))).toBe('null')
+  })
+})
+
+describe('sanitized text', () => {
+  const text = (value: string, limitChars?: number) => sanitize(value, limitChars) as unknown as string
+
+  it('is truncated, never inside a character', () => {
+    expect(text('abcd', 4)).toBe('abcd')
+    expect(text('abcde', 4)).toBe('abc…')
+    expect(text('ab😀cd', 4)).toBe('ab…')
+    expect(text('ab😀cd', 5)).toBe('ab😀…')
+    const any = fc.string({ unit: 'binary', maxLength: 20 })
+    fc.assert(
+      fc.property(any, fc.integer({ min: 1, max: 20 }), (value, limitChars) => {
+        expect(text(value, limitChars).length).toBeLessThanOrEqual(limitChars)
+        expect(text(value, limitChars).isWellFormed()).toBe(true)
+      }),
+    )
+  })
+
+  it('never grows together over what is removed', () => {
+    expect(text('sec\u200bret')).toBe('sec ret')
+    expect(text('sec\u001b[31mret')).toBe('sec ret')
+  })
+
+  it('has no invisible character left, whichever it was', () => {
+    for (let code = 0; code <= 0x10ffff; code++) {
+      const shown = text(`a${String.fromCodePoint(code)}b`)
+      if (shown === 'a b') continue
+      if (/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{NChar}]|(?![\ufe0e\ufe0f])\p{DI}/u.test(shown))
+        expect.fail(code.toString(16))
+    }
+    expect(text('checkout › pays “by card” – für 5 € · 測試')).toBe('checkout › pays “by card” – für 5 € · 測試')
+  })
+
+  // Each of these once overflowed the stack of the regular expression engine, or took quadratic time.
+  it.each([
+    ['characters of no width', '\u200b'.repeat(2_400_000)],
+    ['line ends', '\n'.repeat(4_250_000)],
+    ['characters behind the start of a terminal\u2019s title', `\u001b]${'x'.repeat(5_600_000)}`],
+    ['astral characters behind it', `\u001b]${'😀'.repeat(2_800_000)}`],
+    ['starts of titles', '\u001b]'.repeat(500_000)],
+    ['starts of colours', '\u001b['.repeat(500_000)],
+    ['parameters of a colour', `\u001b[${'0'.repeat(2_000_000)}${' '.repeat(2_000_000)}`],
+    ['blanks', ' '.repeat(4_000_000)],
+    ['number signs', '##['.repeat(1_000_000)],
+  ])('is made of millions of %s, in every sink', (_, value) => {
+    expect(text(value).length).toBeLessThanOrEqual(value.length)
+    expect(text(value, 300).length).toBeLessThanOrEqual(300)
+    expect(render(html`<p>${value}</p>`).length).toBeLessThan(3_000)
+    expect(render(html`<p>${untruncated(value)}</p>`)).toContain('<code>')
+    expect(render(logLine`${value}`).length).toBeLessThanOrEqual(4_000)
+    expect(render(xml`<a>${value}</a>`).length).toBeLessThan(10_000)
+    expect(JSON.parse(render(json(value)))).toBe(value)
+  })
+})
+
+describe('the size on Windows', () => {
+  it('is that of the text in bytes with each line end as two', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom('a', '\n', 'ß', '☃', '😀') }), (text) => {
+        expect(sizeOnWindows(Buffer.from(text))).toBe(Buffer.byteLength(text.replaceAll('\n', '\r\n')))
+      }),
+    )
   })
 })

@@ -23,7 +23,7 @@ export function aTestCase(fields: TestCaseFields = {}): TestCase {
     title: untrusted(title),
     rawStatus: untrusted(status),
     ...classifyTestCase(status),
-    ...(durationMs === undefined ? {} : { durationMs }),
+    durationMs,
   }
 }
 
@@ -43,7 +43,7 @@ export interface RunFields {
   readonly finishedAt?: Date | undefined
   readonly branchName?: string | undefined
   readonly testCases?: readonly TestCase[] | undefined
-  /** What the service sent; made from the other fields where it is not given. */
+  /** What the service sent; made from the other fields if it is not given. */
   readonly raw?: unknown
 }
 
@@ -59,11 +59,11 @@ export function aRun(fields: RunFields = {}): Run {
   return {
     status: RUN_STATUSES.find((known) => known === status) ?? 'UNKNOWN',
     rawStatus: untrusted(status),
-    ...(startedAt === undefined ? {} : { startedAt }),
-    ...(finishedAt === undefined ? {} : { finishedAt }),
+    startedAt,
+    finishedAt,
     hasFinishedAt: finishedAt !== undefined,
-    ...(branchName === undefined ? {} : { branchName: untrusted(branchName) }),
-    ...(testCases === undefined ? {} : { testCases }),
+    branchName: branchName === undefined ? undefined : untrusted(branchName),
+    testCases,
     raw:
       'raw' in fields
         ? fields.raw

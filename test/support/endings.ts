@@ -8,7 +8,7 @@ const WAIT_LIMIT = { kind: 'wait-timeout', limit: { input: 'timeout-minutes', ms
 const REFUSED = { kind: 'not-sent', reason: 'connect ECONNREFUSED 127.0.0.1:8080' } as const
 const HALF_FAILED = { kind: 'status', status: 500, error: untrusted('out of workers') } as const
 
-/** One step result for each way in which a step can end. */
+/** One outcome for each way in which a step can end. */
 export const ENDINGS = {
   passed: anOutcome({ run: aRun({ testCases: testCasesBy({ PASSED: 38, FLAKY: 1, SKIPPED: 1 }) }) }),
   passedWithFailures: anOutcome({ run: aRun({ testCases: testCasesBy({ PASSED: 38, FAILED: 2 }) }) }),
@@ -26,6 +26,11 @@ export const ENDINGS = {
       }),
     }),
   }),
+  failedInMatrix: anOutcome({
+    run: aRun({ status: 'FAILED', testCases: testCasesBy({ FAILED: 3, PASSED: 37 }) }),
+    runUrl: 'https://app.example.com/p/web-shop/runs/run_7f3a',
+    subject: { variant: ['checkout', 'ubuntu-latest, 20'] },
+  }),
   failedWithoutFailedCase: anOutcome({ run: aRun({ status: 'FAILED', testCases: testCasesBy({ PASSED: 4 }) }) }),
   failedWithoutResults: anOutcome({ run: aRun({ status: 'FAILED', testCases: undefined }) }),
   timedOut: anOutcome({ run: aRun({ status: 'TIMEDOUT', testCases: testCasesBy({ TIMEDOUT: 1, PASSED: 3 }) }) }),
@@ -37,6 +42,7 @@ export const ENDINGS = {
   }),
   noTestsListed: anOutcome({ run: aRun({ testCases: [] }) }),
   allSkipped: anOutcome({ run: aRun({ testCases: testCasesBy({ SKIPPED: 12 }) }) }),
+  nothingRan: anOutcome({ run: aRun({ testCases: testCasesBy({ PENDING: 1 }) }) }),
   noResults: anOutcome({ run: aRun({ testCases: undefined }) }),
   noTestsAllowed: anOutcome({ run: aRun({ testCases: [] }), passWithNoTests: true }),
   unknownStatus: anOutcome({ run: aRun({ status: 'PAUSED', testCases: testCasesBy({ PASSED: 2 }) }) }),

@@ -63,7 +63,6 @@ function skeletonOf(node: Node): string {
 export function unbalancedTags(markdown: string): readonly string[] {
   const open: string[] = []
   for (const [, slash, name = ''] of markdown.matchAll(/<(\/?)([a-z][a-z0-9]*)\b/g)) {
-    if (name === 'wbr') continue
     if (slash === '') open.push(name)
     else if (open.pop() !== name) return [...open, `/${name}`]
   }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Failure } from '../../src/outcome/failure.ts'
 import { untrusted } from '../../src/outcome/untrusted.ts'
-import { failureClause, failureReason, failureSentence, type Request } from '../../src/report/failure-sentence.ts'
+import { failureClause, failureReason, failureSentence, type Request } from '../../src/report/failure-text.ts'
 import { logLine, render } from '../../src/report/safe-text.ts'
 
 const said = (failure: Failure, request: Request = 'start') => render(failureSentence(failure, request))
@@ -14,35 +14,35 @@ describe('the sentence on a failure', () => {
     ],
     [
       { kind: 'no-response', reason: 'socket hang up (ECONNRESET)' },
-      'The service did not answer: socket hang up (ECONNRESET).',
+      'The service did not respond: socket hang up (ECONNRESET).',
     ],
     [
       { kind: 'status', status: 401, error: untrusted('Invalid API key') },
-      'The service answered 401 Unauthorized: “Invalid API key”; check the input api-key.',
+      'The service responded with 401 Unauthorized: “Invalid API key”; check the input api-key.',
     ],
-    [{ kind: 'status', status: 503 }, 'The service answered 503 Service Unavailable.'],
-    [{ kind: 'status', status: 599, error: untrusted('x') }, 'The service answered 599: “x”.'],
+    [{ kind: 'status', status: 503 }, 'The service responded with 503 Service Unavailable.'],
+    [{ kind: 'status', status: 599, error: untrusted('x') }, 'The service responded with 599: “x”.'],
     [
       { kind: 'invalid-response', expected: 'runId to be a string', got: untrusted('nothing') },
-      "The service's answer is broken: expected runId to be a string, got “nothing”.",
+      'The service sent an invalid response: expected runId to be a string, got “nothing”.',
     ],
     [
       { kind: 'not-sent', reason: 'getaddrinfo ENOTFOUND proxy', hasProxy: true },
-      'The service could not be reached, with a proxy set: getaddrinfo ENOTFOUND proxy; check HTTPS_PROXY and NO_PROXY, then the input base-url.',
+      'The service could not be reached through the proxy: getaddrinfo ENOTFOUND proxy; check HTTPS_PROXY and NO_PROXY, then the input base-url.',
     ],
     [
       { kind: 'invalid-response', expected: 'JSON', got: untrusted('<html>'), isNotJson: true },
-      "The service's answer is broken: expected JSON, got “<html>”; check the path in the input base-url, and whether a proxy answers in the service's place.",
+      'The service sent an invalid response: expected JSON, got “<html>”; check the path in the input base-url, and whether a proxy responds instead of the service.',
     ],
     [
       { kind: 'status', status: 302, location: untrusted('https://login.example.com') },
-      'The service answered 302 Found, which leads to “https://login.example.com”; redirects are not followed, so check the input base-url.',
+      'The service responded with 302 Found to “https://login.example.com”; redirects are not followed, so check the input base-url.',
     ],
     [
       { kind: 'status', status: 429, retryAfterMs: 90_000 },
-      'The service answered 429 Too Many Requests, to be asked again after 1 min 30 s.',
+      'The service responded with 429 Too Many Requests (retry after 1 min 30 s).',
     ],
-    [{ kind: 'aborted' }, 'The request was given up, since the step was ending.'],
+    [{ kind: 'aborted' }, 'The request was cancelled because the step is ending.'],
   ])('of %j says what happened', (failure, sentence) => {
     expect(said(failure)).toBe(sentence)
   })
@@ -56,7 +56,7 @@ describe('the sentence on a failure', () => {
     [404, 'run-id', ['poll']],
     [407, 'HTTPS_PROXY', ['start', 'poll', 'cancel']],
     [302, 'base-url', ['start', 'poll', 'cancel']],
-  ])('of status %d says to look at %s where that was sent: in %j', (status, input, requests) => {
+  ])('of status %d says to look at %s only for the requests %j', (status, input, requests) => {
     for (const request of ['start', 'poll', 'cancel'] as const) {
       expect(said({ kind: 'status', status }, request).includes(input), request).toBe(requests.includes(request))
     }
@@ -67,12 +67,26 @@ describe('the sentence on a failure', () => {
     ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'NODE_EXTRA_CA_CERTS'],
     ['CERT_HAS_EXPIRED', 'renewed'],
     ['ERR_TLS_CERT_ALTNAME_INVALID', 'base-url'],
+    ['CERT_NOT_YET_VALID', 'the clock of this runner'],
+    ['PATH_LENGTH_EXCEEDED', 'the service needs a certificate'],
   ])('of a certificate with %s says what to do', (code, advice) => {
     expect(said({ kind: 'untrusted-certificate', code })).toContain(code)
     expect(said({ kind: 'untrusted-certificate', code })).toContain(advice)
   })
 
-  it('cuts what the service sent and makes it harmless', () => {
+  it('says that the check of certificates cannot be switched off', () => {
+    const failure = { kind: 'untrusted-certificate', code: 'DEPTH_ZERO_SELF_SIGNED_CERT' } as const
+    expect(said({ ...failure, isCheckDisabled: true })).toContain('NODE_TLS_REJECT_UNAUTHORIZED is ignored')
+    expect(said(failure)).not.toContain('NODE_TLS_REJECT_UNAUTHORIZED')
+  })
+
+  it('names no pause beyond any clock', () => {
+    expect(said({ kind: 'status', status: 429, retryAfterMs: Number.POSITIVE_INFINITY })).toContain(
+      '(retry after more than 10,000 h)',
+    )
+  })
+
+  it('truncates what the service sent and makes it harmless', () => {
     const sentence = said({ kind: 'status', status: 500, error: untrusted(`\n::error::${'x'.repeat(5000)}`) })
     expect(sentence.length).toBeLessThan(400)
     expect(sentence).toContain('500 Internal Server Error: “::error::xxx')
@@ -81,8 +95,8 @@ describe('the sentence on a failure', () => {
   it('stands within a sentence too, with its advice or without', () => {
     const failure: Failure = { kind: 'status', status: 401 }
     expect(render(logLine`x: ${failureClause(failure, 'start')}`)).toBe(
-      'x: the service answered 401 Unauthorized; check the input api-key',
+      'x: the service responded with 401 Unauthorized; check the input api-key',
     )
-    expect(render(logLine`x: ${failureReason(failure)}`)).toBe('x: the service answered 401 Unauthorized')
+    expect(render(logLine`x: ${failureReason(failure)}`)).toBe('x: the service responded with 401 Unauthorized')
   })
 })

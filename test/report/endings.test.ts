@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest'
+import type { StepOutcome } from '../../src/outcome/step-outcome.ts'
+import { annotations } from '../../src/report/annotations.ts'
+import { jobSummary } from '../../src/report/job-summary.ts'
+import { verdictSentence, verdictTitle } from '../../src/report/outcome-text.ts'
+import { render } from '../../src/report/safe-text.ts'
+import { ENDINGS } from '../support/endings.ts'
+import { renderedPage } from '../support/rendered-page.ts'
+
+it('every ending is told in the words of endings.md', async () => {
+  const page = Object.entries(ENDINGS).map(([name, outcome]) => `## ${name}\n\n${told(outcome)}\n`)
+  await expect(`# How every ending is told\n\n${page.join('\n')}`).toMatchFileSnapshot('endings.md')
+})
+
+function told(outcome: StepOutcome): string {
+  const { conclusion, success, counts } = outcome
+  const level = success ? (counts.failed > 0 ? 'warning' : 'log line') : 'error'
+  const verdict = { level, title: verdictTitle(outcome), message: verdictSentence(outcome) }
+  return [
+    `${success ? 'success' : 'failure'}, ${conclusion}`,
+    ...[verdict, ...(success ? [] : annotations(outcome, true))].map(
+      ({ level, title, message }) => `- ${level} **${title}** ${render(message)}`,
+    ),
+    ...headOf(outcome).map((line) => `> ${line}`),
+  ].join('\n')
+}
+
+/** The job summary above its tables, as people read it. */
+function headOf(outcome: StepOutcome): readonly string[] {
+  const [head = ''] = render(jobSummary(outcome, { alreadyBytes: 0 })).split(/<table>|<details>/)
+  return renderedPage(head).text.trim().split('\n')
+}

@@ -1,0 +1,204 @@
+import { describe, expect, it } from 'vitest'
+import { statusOf } from '../../src/outcome/step-outcome.ts'
+import { untrusted } from '../../src/outcome/untrusted.ts'
+import {
+  countsText,
+  explanation,
+  factsText,
+  headline,
+  pageTitle,
+  verdictSentence,
+  verdictTitle,
+} from '../../src/report/outcome-text.ts'
+import { type Fragment, html, logLine, render } from '../../src/report/safe-text.ts'
+import { anOutcome, aRun, aTestCase, testCasesBy } from '../support/builders.ts'
+import { ENDINGS } from '../support/endings.ts'
+import { renderedPage } from '../support/rendered-page.ts'
+
+// What each ending is called is in endings.md. Here is what holds for all of them, and for values that endings.md lacks.
+
+const said = (fragment: Fragment | undefined) => (fragment === undefined ? undefined : render(logLine`${fragment}`))
+const sentenceOf = (...args: Parameters<typeof anOutcome>) => render(verdictSentence(anOutcome(...args)))
+
+describe('the headline', () => {
+  it('shows the green tick if tests passed and never else', () => {
+    for (const [name, outcome] of Object.entries(ENDINGS)) {
+      const { conclusion, counts } = outcome
+      expect(said(headline(outcome).sign) === '✅', name).toBe(conclusion === 'passed' && counts.failed === 0)
+    }
+  })
+
+  it('calls nothing passed that did not run', () => {
+    const run = aRun({ testCases: testCasesBy({ PASSED: 1, PENDING: 1, TODO: 1, skipped: 1, '': 1, SKIPPED: 1 }) })
+    const outcome = anOutcome({ run })
+    expect(said(pageTitle(outcome))).toBe('✅ Tests passed: 1 of 6, 1 skipped, 4 other')
+    expect(said(countsText(outcome))).toBe('1 passed · 1 skipped · 4 other · run time 3 min 4 s')
+    expect(said(pageTitle(ENDINGS.nothingRan))).toBe('❌ No tests ran: 0 of 1')
+  })
+
+  it('groups the digits of large numbers', () => {
+    const run = aRun({ status: 'FAILED', testCases: testCasesBy({ FAILED: 1234, PASSED: 8766 }) })
+    expect(said(pageTitle(anOutcome({ run })))).toBe('❌ Tests failed: 1,234 of 10,000')
+  })
+
+  it('has nobody else\u2019s words in its title', () => {
+    const run = aRun({ status: 'secret', branchName: 'secret' })
+    expect(verdictTitle(anOutcome({ run, runId: 'secret' }))).toBe('Run status unknown')
+    const failure = { kind: 'status', status: 400, error: untrusted('secret') } as const
+    const ending = { kind: 'start-failed', failure } as const
+    expect(verdictTitle(anOutcome({ ending, cancellation: { kind: 'no-run' } }))).toBe('Run not started')
+  })
+})
+
+describe('the sentence', () => {
+  it('truncates titles, and makes the run id, the status and the titles harmless', () => {
+    const title = `::error::@octocat\n${'x'.repeat(500)}`
+    const sentence = sentenceOf({
+      runId: 'a\n::warning::b',
+      run: aRun({ status: 'FAILED', testCases: [aTestCase({ title, status: 'FAILED' })] }),
+    })
+    expect(sentence).toContain('Run a ::warning::b finished as FAILED: 1 of 1 test case failed (“::error::@octocat xxx')
+    expect(sentence.length).toBeLessThan(260)
+  })
+
+  it('has the page of the run, if it is known', () => {
+    expect(render(verdictSentence(ENDINGS.failedInMatrix))).toMatch(
+      /^Run run_7f3a \(https:\/\/app\.example\.com\/p\/web-shop\/runs\/run_7f3a\) finished as FAILED: /,
+    )
+    expect(sentenceOf({ runUrl: 'javascript:alert(1)' })).toMatch(/^Run run_7f3a finished as PASSED: /)
+  })
+
+  it('says only of starts that may have arrived that a run may have been started', () => {
+    for (const [name, outcome] of Object.entries(ENDINGS)) {
+      const isUnclear = name === 'startUnclear' || name === 'abortedInStart'
+      expect(render(verdictSentence(outcome)).includes('may have been started'), name).toBe(isUnclear)
+    }
+  })
+
+  it('names the run if it may still be running', () => {
+    for (const [name, outcome] of Object.entries(ENDINGS)) {
+      const sentence = render(verdictSentence(outcome))
+      if (sentence.includes('may still be running')) expect(sentence, name).toContain('run_7f3a')
+      expect(sentence.includes('may still be running'), name).toBe(
+        ['not-supported', 'failed'].includes(outcome.cancellation.kind) || name === 'abortedRunLeft',
+      )
+    }
+  })
+
+  it('says once why neither the poll nor the cancel reached the service', () => {
+    expect(render(verdictSentence(ENDINGS.unreachable)).split('ECONNREFUSED')).toHaveLength(2)
+  })
+
+  it('does not call a run that was cancelled meanwhile the last status of the wait', () => {
+    const cancelled = aRun({ status: 'CANCELLED', testCases: undefined })
+    const outcome = anOutcome({
+      ending: { kind: 'wait-timeout', limit: { input: 'timeout-minutes', ms: 60_000 } },
+      cancellation: { kind: 'cancelled', run: cancelled },
+    })
+    expect(statusOf(outcome)).toBe('CANCELLED')
+    expect(render(verdictSentence(outcome))).toBe(
+      'Run run_7f3a did not finish within 1 min (timeout-minutes); the run was cancelled.',
+    )
+  })
+
+  it('says why the last status request of a wait failed', () => {
+    const ending = {
+      kind: 'wait-timeout',
+      limit: { input: 'timeout-minutes', ms: 60_000 },
+      failure: { kind: 'status', status: 503 },
+    } as const
+    expect(sentenceOf({ ending, cancellation: { kind: 'cancelled' } })).toContain(
+      '; its last status request failed: the service responded with 503 Service Unavailable; the run was cancelled.',
+    )
+  })
+
+  it('tells an id that cannot be used from one that is missing', () => {
+    const failure = { kind: 'invalid-response', expected: 'a run id', got: untrusted('a b') } as const
+    const ending = { kind: 'start-failed', failure } as const
+    expect(sentenceOf({ runId: undefined, ending, cancellation: { kind: 'cancelled' } })).toBe(
+      'The start request returned no valid run id: the service sent an invalid response: expected a run id, got “a b”; the run was cancelled.',
+    )
+  })
+
+  it('knows a finished wait whose run is not', () => {
+    const run = aRun({ status: 'RUNNING', testCases: testCasesBy({ PASSED: 1, RUNNING: 1 }) })
+    expect(sentenceOf({ run })).toBe(
+      'Run run_7f3a has the status RUNNING, which is not a final status: none of 2 test cases failed, 1 passed, 1 other.',
+    )
+  })
+})
+
+describe('the explanation on a page', () => {
+  it('is left out if tests passed or failed, and is there for everything else', () => {
+    const plain = ['passed', 'failed', 'failedInMatrix', 'waitLimitButFinished']
+    for (const [name, outcome] of Object.entries(ENDINGS)) {
+      expect(explanation(outcome) === undefined, name).toBe(plain.includes(name))
+    }
+  })
+
+  it('leaves the run\u2019s id and the titles to the rest of the page', () => {
+    for (const [name, outcome] of Object.entries(ENDINGS)) {
+      expect(said(explanation(outcome)) ?? '', name).not.toMatch(/run_7f3a|case 1/)
+    }
+  })
+})
+
+describe('the line of counts', () => {
+  it('has the time waited if the run has none', () => {
+    const run = aRun({ startedAt: undefined, testCases: testCasesBy({ PASSED: 1 }) })
+    expect(said(countsText(anOutcome({ run, waitedMs: 4_200 })))).toBe('1 passed · waited 4.2 s')
+  })
+
+  it('is left out if there is nothing to count', () => {
+    for (const name of ['started', 'startRefused', 'waitLimit', 'abortedBeforeStart'] as const) {
+      expect(countsText(ENDINGS[name]), name).toBeUndefined()
+    }
+  })
+})
+
+describe('the line of facts', () => {
+  const parameters = {
+    branch: 'feature/x',
+    environment: 'staging',
+    frameworkProject: 'chromium',
+    autofix: true,
+    envOverrides: { PASSWORD: 'hunter2' },
+  }
+  const factsOf = (...args: Parameters<typeof anOutcome>) => said(factsText(anOutcome(...args)))
+
+  it('has what was run and where, and no override', () => {
+    expect(factsOf({ subject: { parameters }, run: aRun({ branchName: undefined }) })).toBe(
+      'Project web-shop · Environment staging · Branch feature/x · Framework project chromium · Run run_7f3a · Auto-fix on',
+    )
+  })
+
+  it('has the branch that the service names rather than the one asked for', () => {
+    expect(factsOf({ subject: { parameters }, run: aRun({ branchName: 'main' }) })).toContain('Branch main')
+  })
+
+  it('has of a run that was started elsewhere only what the service says', () => {
+    const run = aRun({ branchName: undefined })
+    expect(factsOf({ subject: { parameters, ownsRun: false }, run })).toBe('Project web-shop · Run run_7f3a')
+  })
+
+  it('says of a test suite that the branch is metadata', () => {
+    const target = { kind: 'test-suite', testSuiteId: 'smoke' } as const
+    const subject = { target, parameters: { branch: 'main', autofix: false } }
+    expect(factsOf({ subject, runId: undefined, ending: { kind: 'started' } })).toBe(
+      'Test suite smoke · Branch main (metadata: the service may test another) · Auto-fix off',
+    )
+  })
+
+  it('links to the page of the run', () => {
+    const page = renderedPage(render(html`<p>${factsText(ENDINGS.failedInMatrix)}</p>`))
+    expect(page.elements.filter(({ tagName }) => tagName === 'a').map(({ attrs }) => attrs)).toEqual([
+      [{ name: 'href', value: 'https://app.example.com/p/web-shop/runs/run_7f3a' }],
+    ])
+    expect(page.text).toContain('Run run_7f3a')
+  })
+
+  it('keeps an id findable in the Markdown, however long', () => {
+    const runId = 'run_01HZY3V9Q2K8-checkout.PaymentForm/7f3a'
+    expect(render(html`<p>${factsText(anOutcome({ runId }))}</p>`)).toContain(runId)
+  })
+})
