@@ -5,8 +5,8 @@ import type { CommentOutcome } from '../../src/github/pull-request-comment.ts'
 import type { Failure } from '../../src/outcome/failure.ts'
 import { untrusted } from '../../src/outcome/untrusted.ts'
 import { failureSentence } from '../../src/report/failure-text.ts'
-import { outcomeText } from '../../src/report/outcome-text.ts'
-import { logLine, render } from '../../src/report/safe-text.ts'
+import { verdictSentence } from '../../src/report/outcome-text.ts'
+import { render } from '../../src/report/safe-text.ts'
 import { ENDINGS } from '../support/endings.ts'
 import { type Document, ROOT, read, readDocument } from './documents.ts'
 
@@ -45,7 +45,7 @@ function sentencesOfCode(): string[] {
   const warnings = COMMENT_OUTCOMES.map(commentWarning).filter((warning) => warning !== undefined)
   const noteworthy = Object.entries(ENDINGS).filter(([name, { success }]) => !success || name === 'passedWithFailures')
   return [
-    ...noteworthy.map(([, result]) => logLine`${outcomeText(result, 'with names')}.`),
+    ...noteworthy.map(([, outcome]) => verdictSentence(outcome)),
     ...FAILURES.map((failure) => failureSentence(failure, 'start')),
     ...warnings,
   ].map(render)

@@ -41,7 +41,7 @@ test('an unknown id is one clear sentence, and nothing is cancelled', async () =
   expect(main.outputs.conclusion).toBe('error')
   expect(main.annotations).toHaveLength(1)
   expect(main.annotations[0]?.message).toMatch(/nobody-knows.*404.*run-id/)
-  expect(main.annotations[0]?.message).not.toContain('may go on')
+  expect(main.annotations[0]?.message).not.toContain('may still be running')
   expect(requestsOf(one.service)).toEqual(['GET /v1/projects/web-shop/runs/nobody-knows'])
   expect(post.log).toEqual([])
 })

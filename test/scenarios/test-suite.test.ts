@@ -107,7 +107,7 @@ describe.concurrent('it has no cancel', () => {
     const { main, post } = await one.step.run({ on: one.service.waitForRequest('suite-status'), by: 'cancel' })
     const runId = one.service.runs[0]?.runId
     expect(main).toMatchObject({ exitCode: 1, outputs: { conclusion: 'cancelled', 'run-id': runId } })
-    expect(main.annotations[0]?.message).toMatch(new RegExp(`${runId}.*may go on.*no cancel`))
+    expect(main.annotations[0]?.message).toMatch(new RegExp(`${runId}.*may still be running.*no cancel`))
     expect(post.log).toEqual([])
   })
 
@@ -117,7 +117,7 @@ describe.concurrent('it has no cancel', () => {
     )
     const { main } = await one.step.run()
     expect(main.outputs.conclusion).toBe('wait-timeout')
-    expect(main.annotations[0]?.message).toContain('may go on')
+    expect(main.annotations[0]?.message).toContain('may still be running')
   })
 
   test('so post, after a kill, warns with the id', async () => {

@@ -63,7 +63,9 @@ describe('the demo', () => {
   test('shows a red run that names the failing tests', async () => {
     expect(await demo(['--fail'])).toBe(1)
     expect(output('conclusion')).toBe('failed')
-    expect(printed.some((line) => /^Error: Run .* ended FAILED: 2 of \d+ test cases failed/.test(line))).toBe(true)
+    expect(printed.some((line) => /^Error: Run .* finished as FAILED: 2 of \d+ test cases failed/.test(line))).toBe(
+      true,
+    )
     expect(summaryPage()).toMatch(/<code>money &gt; .*half a cent/)
   })
 
