@@ -71,8 +71,7 @@ async function startOrAttach(request: StepRequest, world: World, begunMs: number
     return waitThenCancel(request.runId, request, world, begunMs, Number.NEGATIVE_INFINITY)
   }
 
-  // A run that must not be cancelled is none of post's business.
-  if (request.cancelOnAbort) state.startAttempted()
+  state.startAttempted()
   const deadlineMs = begunMs + request.waitLimitMs
   const start = await startRun(world.service, request.parameters, { ...world, deadlineMs })
   if (start.kind !== 'started') {
@@ -81,7 +80,9 @@ async function startOrAttach(request: StepRequest, world: World, begunMs: number
   }
   const { runId } = start
   if (!isUsableRunId(runId)) return refuseRunId(runId, world)
+  // A run that must not be cancelled is none of post's business once its id is known.
   if (request.cancelOnAbort) state.runStarted(runId)
+  else state.done()
   const startedMs = clock.now()
   // Cancelled in the middle of the start, the run goes the way of any other: the wait ends at once.
   if (!request.wait && !world.abort.aborted) {
