@@ -1,9 +1,9 @@
 // Builds dist/ from src/: TypeScript emits JavaScript, ncc bundles it, once for main and once for post.
-// `--check` builds elsewhere and says which files of dist/ are stale, missing or too many.
+// `--check` builds elsewhere and says what in dist/ differs from that.
 import { execFileSync } from 'node:child_process'
-import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join, relative, resolve, sep } from 'node:path'
 import { minify } from 'terser'
 import { rememberFreshDist } from './build-fingerprint.ts'
 
@@ -54,32 +54,55 @@ async function minifyChunks(outputRoot: string): Promise<void> {
   }
 }
 
-function differences(fresh: string, committed: string): string[] {
-  const list = (folder: string) => new Set(existsSync(folder) ? globSync('*/*', { cwd: folder }) : [])
-  const [want, have] = [list(fresh), list(committed)]
-  return [
-    ...[...want].filter((file) => !have.has(file)).map((file) => `missing: dist/${file}`),
-    ...[...have].filter((file) => !want.has(file)).map((file) => `not built any more: dist/${file}`),
-    ...[...want]
-      .filter((file) => have.has(file))
-      .filter((file) => !readFileSync(join(fresh, file)).equals(readFileSync(join(committed, file))))
-      .map((file) => `stale: dist/${file}`),
-  ]
+/** What keeps `committed` from being exactly what was built: every entry counts, hidden ones and links too. */
+export function differences(fresh: string, committed: string): string[] {
+  const [wanted, found] = [entriesOf(fresh), entriesOf(committed)]
+  const paths = [...new Set([...wanted.keys(), ...found.keys()])].sort()
+  return paths.flatMap((path) => {
+    const [want, have] = [wanted.get(path), found.get(path)]
+    if (have === undefined) return [`missing: dist/${path}`]
+    if (want === undefined) return [`not built: dist/${path}`]
+    if (want !== have) return [`a ${have}, not a ${want}: dist/${path}`]
+    if (want === 'folder') return []
+    return readFileSync(join(fresh, path)).equals(readFileSync(join(committed, path))) ? [] : [`stale: dist/${path}`]
+  })
 }
 
-const isCheck = process.argv.includes('--check')
-const output = isCheck ? join(staging, 'dist') : join(root, 'dist')
-emitJavaScript()
-hintSideEffects()
-bundle('main', output)
-bundle('post', output)
-await minifyChunks(output)
-if (isCheck) {
-  const found = differences(output, join(root, 'dist'))
-  if (found.length > 0) {
-    console.error(`dist/ is not what src/ builds. Run "npm run build" and commit dist/.\n  ${found.join('\n  ')}`)
-    process.exit(1)
-  }
-  console.log('dist/ is what src/ builds.')
+type Kind = 'file' | 'folder' | 'link or special file'
+
+function entriesOf(folder: string): Map<string, Kind> {
+  if (!existsSync(folder)) return new Map()
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
+  return new Map(
+    entries.map((entry) => {
+      const path = relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/')
+      return [path, entry.isFile() ? 'file' : entry.isDirectory() ? 'folder' : 'link or special file']
+    }),
+  )
 }
-rememberFreshDist()
+
+async function build(outputRoot: string): Promise<void> {
+  emitJavaScript()
+  hintSideEffects()
+  bundle('main', outputRoot)
+  bundle('post', outputRoot)
+  await minifyChunks(outputRoot)
+}
+
+if (import.meta.main) {
+  const dist = join(root, 'dist')
+  if (process.argv.includes('--check')) {
+    const fresh = join(staging, 'dist')
+    await build(fresh)
+    const found = differences(fresh, dist)
+    if (found.length > 0) {
+      console.error(`dist/ is not what src/ builds. Run "npm run build" and commit dist/.\n  ${found.join('\n  ')}`)
+      process.exit(1)
+    }
+    console.log('dist/ is what src/ builds.')
+  } else {
+    rmSync(dist, { recursive: true, force: true })
+    await build(dist)
+  }
+  rememberFreshDist()
+}

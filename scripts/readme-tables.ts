@@ -88,7 +88,7 @@ if (import.meta.main) {
   if (!process.argv.includes('--check')) {
     writeFileSync(path, fresh)
   } else if (fresh !== readme) {
-    console.error('The tables in README.md are not those of action.yml. Run "node scripts/readme-tables.ts".')
+    console.error('The tables in README.md are not those of action.yml. Run "npm run readme".')
     process.exitCode = 1
   }
 }

@@ -154,7 +154,7 @@ describe('the code', () => {
 })
 
 describe('the README', () => {
-  it('has the tables of action.yml: "node scripts/readme-tables.ts" writes them', () => {
+  it('has the tables of action.yml: "npm run readme" writes them', () => {
     const readme = readFileSync(join(root, 'README.md'), 'utf8')
     expect(withTables(readme, actionYml)).toBe(readme)
   })
