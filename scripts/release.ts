@@ -1,10 +1,10 @@
 // The way from a merged change to a release; CONTRIBUTING.md tells it as a story.
-//   npm run release -- owner octo-org        once: who publishes it, wherever the pages and workflows say OWNER
+//   npm run release -- owner octo-org       once: who publishes it, wherever pages, workflows and CODEOWNERS say OWNER
 //   npm run release -- prepare 1.2.0        on a branch: the version and the changelog, everywhere alike; then a build
 //   npm run release -- tag [--dry-run]      on main: looks at everything, makes the tag v1.2.0 and pushes it
 // and, in the release workflow that the tag starts:
 //   npm run release -- check v1.2.0         the tag is on main and names what is in the files
-//   npm run release -- notes v1.2.0         the release's notes, from the changelog
+//   npm run release -- notes v1.2.0         the release's notes, from the changelog, and how to pin it
 //   npm run release -- move-major v1.2.0 [--dry-run]
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -21,22 +21,22 @@ class Refusal extends Error {
   }
 }
 
-/** What stands for the publisher until there is one. */
-const NOBODY = 'OWNER/test-run-action'
+/** What stands for the publisher until there is one: before the repository's name, and in CODEOWNERS. */
+const NOBODY = /\bOWNER(?=\/test-run-action)|(?<=@)OWNER\b/g
 
 function owner(name: string): void {
   if (!/^[A-Za-z0-9][A-Za-z0-9-]*$/.test(name)) {
     throw new Refusal([`"${name}" is no user or organisation of GitHub. Give one such as octo-org.`])
   }
   const files = filesWithoutOwner()
-  for (const file of files) writeFileSync(file, read(file).replaceAll(NOBODY, `${name}/test-run-action`))
+  for (const file of files) writeFileSync(file, read(file).replaceAll(NOBODY, name))
   console.log(`Put ${name} into ${files.length} files. Look at the changes, commit them, and merge them.`)
 }
 
-/** The pages and workflows for users that nobody has put a publisher into. */
+/** The files into which nobody has put a publisher. */
 function filesWithoutOwner(): string[] {
-  const files = git('ls-files', '--', '*.md', '*.yml').split('\n')
-  return files.filter((file) => file !== '' && read(file).includes(NOBODY))
+  const files = git('ls-files', '--', '*.md', '*.yml', '.github/CODEOWNERS').split('\n')
+  return files.filter((file) => file !== '' && read(file).search(NOBODY) !== -1)
 }
 
 function prepare(version: string): void {
@@ -106,7 +106,16 @@ function check(name: string): void {
 function notes(name: string): void {
   const release = findRelease(read('CHANGELOG.md'), versionOfTag(name))
   if (release === undefined) throw new Refusal([`CHANGELOG.md has no section for ${name}.`])
-  console.log(release.notes)
+  const repository = process.env.GITHUB_REPOSITORY || 'OWNER/test-run-action'
+  console.log(`${release.notes}
+
+Pin this release:
+
+\`\`\`yaml
+- uses: ${repository}@${git('rev-parse', `${name}^{commit}`)} # ${name}
+\`\`\`
+
+Verify it: \`gh release verify ${name} --repo ${repository}\``)
 }
 
 function moveMajor(name: string, isDryRun: boolean): void {
@@ -141,7 +150,7 @@ function mismatches(version: string): string[] {
   const [unowned, ...others] = filesWithoutOwner()
   if (unowned !== undefined) {
     const files = others.length === 0 ? unowned : `${unowned} and ${others.length} more`
-    reasons.push(`${files} still say ${NOBODY}. Run npm run release -- owner NAME, and merge what it changes.`)
+    reasons.push(`${files} still say OWNER. Run npm run release -- owner NAME, and merge what it changes.`)
   }
   if (findRelease(read('CHANGELOG.md'), version)?.notes === '') {
     reasons.push(`CHANGELOG.md says nothing about ${version}. Write down what users will notice.`)

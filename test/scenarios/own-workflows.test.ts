@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { playJob } from '../../tools/runner-emulator/job.ts'
 
 // What GitHub would do with our own workflows, as far as one machine can do it.
@@ -31,14 +31,20 @@ test('the workflow Cancel is red where a run is left behind', async () => {
   })
 })
 
-test.each([
-  ['success', 'success', 'success', 'success'],
-  ['failure', 'success', 'success', 'failure'],
-  ['success', 'failure', 'success', 'failure'],
-  ['success', 'success', 'failure', 'failure'],
-  ['success', 'cancelled', 'success', 'failure'],
-  ['success', 'success', 'skipped', 'failure'],
-] as const)('after %s, %s and %s the check to require is a %s, and never skipped', async (first, second, third, result) => {
-  const needs = { test: { result: first }, action: { result: second }, shop: { result: third } }
-  expect(await playJob('.github/workflows/ci.yml', 'ci', { needs })).toMatchObject({ result })
+describe('the check to require', () => {
+  const NEEDED = ['test', 'action', 'shop', 'workflows']
+  const ends = (one: string, end: 'success' | 'failure' | 'cancelled' | 'skipped') =>
+    Object.fromEntries(NEEDED.map((job) => [job, { result: job === one ? end : ('success' as const) }]))
+
+  test('is green after a success of all jobs', async () => {
+    const needs = ends('none', 'success')
+    expect(await playJob('.github/workflows/ci.yml', 'ci', { needs })).toMatchObject({ result: 'success' })
+  })
+
+  test.each(
+    NEEDED.flatMap((job) => (['failure', 'cancelled', 'skipped'] as const).map((end) => [job, end] as const)),
+  )('is red, and never skipped, if the job "%s" is a %s', async (job, end) => {
+    const needs = ends(job, end)
+    expect(await playJob('.github/workflows/ci.yml', 'ci', { needs })).toMatchObject({ result: 'failure' })
+  })
 })

@@ -1,0 +1,93 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { ROOT, read } from './documents.ts'
+
+const action = parse(read('action.yml'))
+
+describe('action-types.yml', () => {
+  const types = parse(read('action-types.yml'))
+
+  test.each(['inputs', 'outputs'])('has the %s of action.yml, in their order', (group) => {
+    expect(Object.keys(types[group])).toEqual(Object.keys(action[group]))
+  })
+
+  test('gives each a type that the format knows', () => {
+    const known = ['string', 'boolean', 'integer', 'float', 'enum']
+    for (const { type } of Object.values<{ type: string }>({ ...types.inputs, ...types.outputs })) {
+      expect(known).toContain(type)
+    }
+  })
+
+  test('gives each a type that its default has', () => {
+    const values: Readonly<Record<string, RegExp>> = { boolean: /^(true|false)$/, float: /^\d+(\.\d+)?$/ }
+    for (const [name, input] of Object.entries<{ default?: string }>(action.inputs)) {
+      const { type, 'allowed-values': allowed } = types.inputs[name]
+      if (input.default === undefined) continue
+      if (type === 'enum') expect(allowed, name).toContain(input.default)
+      else expect(input.default, name).toMatch(values[type] ?? /./)
+    }
+  })
+
+  test('lists the conclusions that action.yml describes', () => {
+    const described = [...action.outputs.conclusion.description.matchAll(/`([\w-]+)`/g)].map(([, name]) => name)
+    expect(types.outputs.conclusion['allowed-values']).toEqual(described)
+  })
+})
+
+describe('Node', () => {
+  const { engines, devDependencies } = JSON.parse(read('package.json'))
+
+  test('is the same major version for users, contributors and workflows', () => {
+    const major = read('.node-version').trim()
+    expect(action.runs.using).toBe(`node${major}`)
+    expect(devDependencies.node).toMatch(new RegExp(`^\\^${major}\\.`))
+  })
+
+  test('is needed in the version that the pages say, to run npm', () => {
+    expect(engines.node).toBe('>=20')
+    for (const page of ['README.md', 'CONTRIBUTING.md'])
+      expect(read(page).replace(/\s+/g, ' ')).toContain('Node 20 or newer')
+  })
+
+  test('is chosen by .node-version in every workflow that sets it up', () => {
+    for (const name of ['ci', 'cancel', 'release']) {
+      const { jobs } = parse(read(`.github/workflows/${name}.yml`))
+      const steps = Object.values<{ steps: { uses?: string; with?: Record<string, unknown> }[] }>(jobs).flatMap(
+        (job) => job.steps,
+      )
+      for (const step of steps.filter(({ uses }) => uses?.startsWith('actions/setup-node@'))) {
+        expect(step.with).toMatchObject({ 'node-version-file': '.node-version' })
+      }
+    }
+  })
+})
+
+test('every path in CODEOWNERS exists', () => {
+  const lines = read('.github/CODEOWNERS').split('\n')
+  const paths = lines.filter((line) => line !== '' && !line.startsWith('#')).map((line) => line.split(' ')[0] ?? '')
+  expect(paths).toEqual(expect.arrayContaining(['/dist/', '/action.yml', '/.github/']))
+  expect(paths.filter((path) => !existsSync(join(ROOT, path)))).toEqual([])
+})
+
+test('Dependabot waits before it raises any dependency', () => {
+  const { updates } = parse(read('.github/dependabot.yml'))
+  for (const { cooldown } of updates) expect(cooldown['default-days']).toBeGreaterThanOrEqual(7)
+})
+
+describe('the release workflow', () => {
+  const { jobs } = parse(read('.github/workflows/release.yml'))
+
+  test('installs packages only in the job that may not write', () => {
+    const commands = (job: { steps: { run?: string }[] }) => job.steps.map(({ run = '' }) => run).join('\n')
+    expect(jobs.build.permissions).toEqual({ contents: 'read' })
+    expect(commands(jobs.build)).toMatch(/^npm ci --ignore-scripts$/m)
+    expect(commands(jobs.publish)).not.toMatch(/\bnpm\b|\bnpx\b/)
+  })
+
+  test('keeps what was built before anything else runs', () => {
+    const steps = jobs.build.steps.map(({ uses, run }: { uses?: string; run?: string }) => uses?.split('@')[0] ?? run)
+    expect(steps.indexOf('actions/upload-artifact')).toBeLessThan(steps.indexOf('npm cit'))
+  })
+})
