@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, globSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
@@ -47,13 +47,13 @@ describe('Node', () => {
 
   test('is needed in the version that the pages say, to run npm', () => {
     expect(engines.node).toBe('>=20')
-    for (const page of ['README.md', 'CONTRIBUTING.md'])
-      expect(read(page).replace(/\s+/g, ' ')).toContain('Node 20 or newer')
+    const silent = ['README.md', 'CONTRIBUTING.md'].filter((page) => !/Node\s20\sor\snewer/.test(read(page)))
+    expect(silent).toEqual([])
   })
 
   test('is chosen by .node-version in every workflow that sets it up', () => {
-    for (const name of ['ci', 'cancel', 'release']) {
-      const { jobs } = parse(read(`.github/workflows/${name}.yml`))
+    for (const file of globSync('.github/workflows/*.yml', { cwd: ROOT })) {
+      const { jobs } = parse(read(file))
       const steps = Object.values<{ steps: { uses?: string; with?: Record<string, unknown> }[] }>(jobs).flatMap(
         (job) => job.steps,
       )

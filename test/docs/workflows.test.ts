@@ -116,7 +116,7 @@ describe.each(OWN_FILES)('%s', (file) => {
   const { jobs }: Workflow = parse(read(file))
 
   test.each(Object.entries(jobs))('limits the time of the job %s', (_, job) => {
-    expect(job['timeout-minutes']).toBeLessThanOrEqual(30)
+    expect(job['timeout-minutes']).toBeLessThanOrEqual(60)
   })
 })
 
