@@ -9,6 +9,7 @@ export default function checkBuild(): void {
   try {
     execFileSync(process.execPath, [join(import.meta.dirname, '../../scripts/build.ts'), '--check'], { stdio: 'pipe' })
   } catch (error) {
-    throw new Error((error as { stderr: Buffer }).stderr.toString())
+    const { stderr } = error as { readonly stderr: Buffer }
+    throw new Error(`${stderr}Tests that need no build: npm run unit -- --project source`)
   }
 }

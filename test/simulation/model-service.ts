@@ -4,12 +4,12 @@ import { untrusted } from '../../src/outcome/untrusted.ts'
 import { decodeRun } from '../../src/service/decode.ts'
 import type { RequestOptions } from '../../src/service/http.ts'
 import type { TestService } from '../../src/service/test-service.ts'
-import { exchange, type RequestTimeline } from '../support/exchange.ts'
 import type { FakeClock } from '../support/fake-clock.ts'
+import { type RequestTimeline, simulateRequest } from '../support/simulated-request.ts'
 
-/** How one request fares. `served`: the service takes it, although its answer does not come. */
+/** What happens to one request. `served`: the service takes it, although no response arrives. */
 export type NetworkOutcome =
-  | { readonly kind: 'answered'; readonly afterMs: number }
+  | { readonly kind: 'response'; readonly afterMs: number }
   | { readonly kind: 'refused'; readonly afterMs: number }
   | { readonly kind: 'no-connection' }
   | { readonly kind: 'untrusted-certificate' }
@@ -24,11 +24,11 @@ export type NetworkOutcome =
     }
   | { readonly kind: 'broken'; readonly afterMs: number }
 
-/** While it lasts, every request that begins fares like this. */
+/** While it lasts, this happens to every request that begins. */
 export interface Outage {
   readonly fromMs: number
   readonly forMs: number
-  readonly fate: NetworkOutcome
+  readonly outcome: NetworkOutcome
 }
 
 export interface RunPlan {
@@ -52,13 +52,13 @@ export interface ServicePlan {
   /** For so long after its start the run is not found, by a poll and by a cancel. */
   readonly unknownToGetForMs: number
   readonly unknownToCancelForMs: number
-  /** So many cancels of a going run are answered with an empty list and do nothing. */
+  /** So many cancels of a running run do nothing and get an empty list. */
   readonly emptyLists: number
   /** For so long after an accepted cancel the run is still RUNNING. */
   readonly stopsAfterMs: number
-  /** What a cancel of a run that is over is answered with: an empty list, or this status. */
-  readonly answerWhenOver: 'empty list' | 400 | 404 | 409
-  /** The fates of the first requests of each kind; then `usualMs` alone counts. */
+  /** What a cancel of a finished run gets: an empty list, or this status. */
+  readonly responseWhenFinished: 'empty list' | 400 | 404 | 409
+  /** The outcomes of the first requests of each kind; later ones all get a response after `usualMs`. */
   readonly starts: readonly NetworkOutcome[]
   readonly gets: readonly NetworkOutcome[]
   readonly cancels: readonly NetworkOutcome[]
@@ -72,13 +72,13 @@ export interface ModelRun {
   cancelAcceptedAtMs?: number
 }
 
-/** A start that the service took, and when its answer is back at the client; Infinity where it is lost. */
-export interface TakenStart {
+/** A start that the service accepted, and when its response reaches the client; Infinity if it is lost. */
+export interface AcceptedStart {
   readonly begunAtMs: number
-  readonly answerAtMs: number
+  readonly responseAtMs: number
 }
 
-/** What a client was told, in its order. */
+/** What a client observed, in order. */
 export type ObservedResponse =
   | { readonly method: 'start'; readonly atMs: number; readonly failure: Failure }
   | { readonly method: 'start'; readonly atMs: number; readonly runId: string }
@@ -86,10 +86,10 @@ export type ObservedResponse =
   | { readonly method: 'get' | 'cancel'; readonly atMs: number; readonly failure: Failure }
   | { readonly method: 'cancel'; readonly atMs: number; readonly isListed: boolean }
 
-/** A test run service with a small life of its own, over a network that can do anything to a request. */
+/** A model of a test run service, over a network that can do anything to a request. */
 export class ModelService {
   readonly runs: ModelRun[] = []
-  readonly takenStarts: TakenStart[] = []
+  readonly acceptedStarts: AcceptedStart[] = []
   readonly #clock: FakeClock
   readonly #plan: ServicePlan
   readonly #counts = { start: 0, get: 0, cancel: 0 }
@@ -103,39 +103,39 @@ export class ModelService {
   }
 
   /** The service as one process sees it. */
-  client(onHeard: (heard: ObservedResponse) => void): TestService {
-    const hear = async <T>(
+  client(onResponse: (response: ObservedResponse) => void): TestService {
+    const observe = async <T>(
       method: ObservedResponse['method'],
       request: Promise<T>,
-      told: (value: T) => object,
+      describe: (value: T) => object,
     ): Promise<T> => {
       try {
         const value = await request
-        onHeard({ method, atMs: this.#clock.now(), ...told(value) } as ObservedResponse)
+        onResponse({ method, atMs: this.#clock.now(), ...describe(value) } as ObservedResponse)
         return value
       } catch (error) {
         if (error instanceof ServiceError) {
-          onHeard({ method, atMs: this.#clock.now(), failure: error.failure } as ObservedResponse)
+          onResponse({ method, atMs: this.#clock.now(), failure: error.failure } as ObservedResponse)
         }
         throw error
       }
     }
     return {
       start: (_, options) =>
-        hear(
+        observe(
           'start',
           this.#request('start', options, () => this.#start()),
           (runId) => ({ runId }),
         ),
       get: (runId, options) =>
-        hear(
+        observe(
           'get',
           this.#request('get', options, () => this.#get(runId)),
           (run) => ({ run }),
         ),
       ...(this.#plan.hasCancel && {
         cancel: (runId: string, options: RequestOptions) =>
-          hear(
+          observe(
             'cancel',
             this.#request('cancel', options, () => this.#cancel(runId)),
             (isListed) => ({ isListed }),
@@ -183,9 +183,9 @@ export class ModelService {
   #cancel(runId: string): boolean {
     const run = this.#find(runId, this.#plan.unknownToCancelForMs)
     if (this.isTerminal(run)) {
-      const { answerWhenOver } = this.#plan
-      if (answerWhenOver === 'empty list') return false
-      throw new ServiceError({ kind: 'status', status: answerWhenOver })
+      const { responseWhenFinished } = this.#plan
+      if (responseWhenFinished === 'empty list') return false
+      throw new ServiceError({ kind: 'status', status: responseWhenFinished })
     }
     if (this.#emptyListsLeft > 0) {
       this.#emptyListsLeft--
@@ -203,30 +203,30 @@ export class ModelService {
   }
 
   #request<T>(method: ObservedResponse['method'], options: RequestOptions, serve: () => T): Promise<T> {
-    const course = courseOf(this.#nextFate(method), serve)
-    if (method !== 'start') return exchange(this.#clock, options, course)
+    const timeline = timelineOf(this.#nextOutcome(method), serve)
+    if (method !== 'start') return simulateRequest(this.#clock, options, timeline)
     const begunAtMs = this.#clock.now()
-    const answerAtMs = course.loss === undefined ? begunAtMs + course.answeredAfterMs : Number.POSITIVE_INFINITY
-    return exchange(this.#clock, options, {
-      ...course,
+    const responseAtMs = timeline.loss === undefined ? begunAtMs + timeline.respondsAfterMs : Number.POSITIVE_INFINITY
+    return simulateRequest(this.#clock, options, {
+      ...timeline,
       serve: () => {
         const countBefore = this.runs.length
         try {
-          return course.serve()
+          return timeline.serve()
         } finally {
-          if (this.runs.length > countBefore) this.takenStarts.push({ begunAtMs, answerAtMs })
+          if (this.runs.length > countBefore) this.acceptedStarts.push({ begunAtMs, responseAtMs })
         }
       },
     })
   }
 
-  #nextFate(method: ObservedResponse['method']): NetworkOutcome {
+  #nextOutcome(method: ObservedResponse['method']): NetworkOutcome {
     const { starts, gets, cancels, outages, usualMs } = this.#plan
-    const fates = { start: starts, get: gets, cancel: cancels }[method]
-    const planned = fates[this.#counts[method]++]
+    const outcomes = { start: starts, get: gets, cancel: cancels }[method]
+    const planned = outcomes[this.#counts[method]++]
     const nowMs = this.#clock.now()
     const outage = outages.find(({ fromMs, forMs }) => nowMs >= fromMs && nowMs < fromMs + forMs)
-    return outage?.fate ?? planned ?? { kind: 'answered', afterMs: usualMs }
+    return outage?.outcome ?? planned ?? { kind: 'response', afterMs: usualMs }
   }
 }
 
@@ -236,13 +236,13 @@ function asTestCase(status: string, index: number): object {
 
 const NEVER = Number.POSITIVE_INFINITY
 
-/** A fourth of a request's time is the connection's, the half is over when the service has taken it. */
-function courseOf<T>(fate: NetworkOutcome, serve: () => T): RequestTimeline<T> {
-  const ms = 'afterMs' in fate ? fate.afterMs : 100
-  const whole: RequestTimeline<T> = { sentAfterMs: ms / 4, servedAfterMs: ms / 2, serve, answeredAfterMs: ms }
+/** A quarter of a request's time goes into the connection; after half of it the service has accepted the request. */
+function timelineOf<T>(outcome: NetworkOutcome, serve: () => T): RequestTimeline<T> {
+  const ms = 'afterMs' in outcome ? outcome.afterMs : 100
+  const whole: RequestTimeline<T> = { sentAfterMs: ms / 4, servedAfterMs: ms / 2, serve, respondsAfterMs: ms }
   const loss: Failure = { kind: 'no-response', reason: 'read ECONNRESET' }
-  switch (fate.kind) {
-    case 'answered':
+  switch (outcome.kind) {
+    case 'response':
       return whole
     case 'refused':
       return { ...whole, sentAfterMs: ms, refusal: { kind: 'not-sent', reason: 'connect ECONNREFUSED' } }
@@ -251,15 +251,15 @@ function courseOf<T>(fate: NetworkOutcome, serve: () => T): RequestTimeline<T> {
     case 'no-connection':
       return { ...whole, sentAfterMs: NEVER }
     case 'reset':
-      return { ...whole, servedAfterMs: fate.served ? ms / 2 : NEVER, loss }
+      return { ...whole, servedAfterMs: outcome.served ? ms / 2 : NEVER, loss }
     case 'silence':
-      return { ...whole, servedAfterMs: fate.served ? ms / 2 : NEVER, answeredAfterMs: NEVER, loss }
+      return { ...whole, servedAfterMs: outcome.served ? ms / 2 : NEVER, respondsAfterMs: NEVER, loss }
     case 'broken':
       return { ...whole, loss: { kind: 'invalid-response', expected: 'JSON', got: untrusted('<html>') } }
     case 'status': {
-      const { status, retryAfterMs } = fate
-      const answer: Failure = { kind: 'status', status, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }
-      return { ...whole, servedAfterMs: fate.served ? ms / 2 : NEVER, loss: answer }
+      const { status, retryAfterMs } = outcome
+      const loss: Failure = { kind: 'status', status, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }
+      return { ...whole, servedAfterMs: outcome.served ? ms / 2 : NEVER, loss }
     }
   }
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import type { LifePlan } from './life.ts'
 import type { NetworkOutcome } from './model-service.ts'
+import type { SimulationPlan } from './simulation.ts'
 
 const rarely = fc.integer({ min: 0, max: 7 }).map((throwOfDice) => throwOfDice === 7)
 const usually = rarely.map((not) => !not)
@@ -23,18 +23,18 @@ const someMs = fc.oneof(
   fc.integer({ min: 0, max: 20_000 }),
   fc.integer({ min: 0, max: 200_000 }),
 )
-const answerMs = fc.oneof(
+const responseMs = fc.oneof(
   { weight: 6, arbitrary: fc.integer({ min: 1, max: 800 }) },
   { weight: 3, arbitrary: fc.integer({ min: 1, max: 8_000 }) },
   { weight: 1, arbitrary: fc.integer({ min: 1, max: 40_000 }) },
 )
 
-function fates(statuses: readonly number[]): fc.Arbitrary<NetworkOutcome> {
-  const afterMs = answerMs
+function outcomes(statuses: readonly number[]): fc.Arbitrary<NetworkOutcome> {
+  const afterMs = responseMs
   const served = fc.boolean()
   const retryAfterMs = fc.oneof(fc.constant(0), someMs, fc.constant(86_400_000))
   return fc.oneof(
-    { weight: 6, arbitrary: fc.record({ kind: fc.constant('answered' as const), afterMs }) },
+    { weight: 6, arbitrary: fc.record({ kind: fc.constant('response' as const), afterMs }) },
     { weight: 2, arbitrary: fc.record({ kind: fc.constant('reset' as const), afterMs, served }) },
     { weight: 2, arbitrary: fc.record({ kind: fc.constant('silence' as const), served }) },
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('broken' as const), afterMs }) },
@@ -48,8 +48,11 @@ function fates(statuses: readonly number[]): fc.Arbitrary<NetworkOutcome> {
           { kind: fc.constant('status' as const), afterMs, status: fc.constantFrom(...statuses), served, retryAfterMs },
           { requiredKeys: ['kind', 'afterMs', 'status', 'served'] },
         )
-        // A 4xx is the service's word that it did nothing, except the one for its own time limit.
-        .map((fate) => ({ ...fate, served: fate.served && (fate.status >= 500 || fate.status === 408) })),
+        // A 4xx is the service's response that it did nothing, except the one for its own time limit.
+        .map((outcome) => ({
+          ...outcome,
+          served: outcome.served && (outcome.status >= 500 || outcome.status === 408),
+        })),
     },
   )
 }
@@ -92,15 +95,15 @@ const servicePlan = fc.record({
     { weight: 1, arbitrary: fc.integer({ min: 1, max: 50 }) },
   ),
   stopsAfterMs: fc.oneof(fc.constant(0), someMs),
-  answerWhenOver: fc.constantFrom('empty list' as const, 400 as const, 404 as const, 409 as const),
-  starts: several(fates([...PASSING_STATUSES, 400, 401, 404])),
-  gets: several(fates([...PASSING_STATUSES, ...PASSING_STATUSES, 301, 401, 403])),
-  cancels: several(fates([...PASSING_STATUSES, ...PASSING_STATUSES, 400, 401, 403])),
+  responseWhenFinished: fc.constantFrom('empty list' as const, 400 as const, 404 as const, 409 as const),
+  starts: several(outcomes([...PASSING_STATUSES, 400, 401, 404])),
+  gets: several(outcomes([...PASSING_STATUSES, ...PASSING_STATUSES, 301, 401, 403])),
+  cancels: several(outcomes([...PASSING_STATUSES, ...PASSING_STATUSES, 400, 401, 403])),
   outages: several(
     fc.record({
       fromMs: someMs,
       forMs: fc.oneof(someMs, fc.integer({ min: 0, max: 1_000_000 })),
-      fate: fates(PASSING_STATUSES),
+      outcome: outcomes(PASSING_STATUSES),
     }),
   ),
 })
@@ -111,7 +114,7 @@ const plannedSignal = fc.record({
   atMs: someMs,
 })
 
-const anyLife: fc.Arbitrary<LifePlan> = fc
+const anyPlan: fc.Arbitrary<SimulationPlan> = fc
   .record({
     request: fc.record(
       {
@@ -129,7 +132,7 @@ const anyLife: fc.Arbitrary<LifePlan> = fc
     service: servicePlan,
     signals: fc.array(plannedSignal, { maxLength: 2 }),
     killAtMs: sometimes(someMs),
-    mishap: sometimes(
+    injectedFault: sometimes(
       fc.record({
         kind: fc.constantFrom('kill' as const, 'crash' as const),
         beforeEffect: fc.integer({ min: 1, max: 25 }),
@@ -138,9 +141,9 @@ const anyLife: fc.Arbitrary<LifePlan> = fc
     postAfterMs: fc.integer({ min: 50, max: 3_000 }),
     isShutdown: rarely,
     commentMs: fc.oneof(fc.constant(0), someMs),
-    chance: fc.integer(),
+    seed: fc.integer(),
   })
-  .map(({ request, service, signals, killAtMs, mishap, postAfterMs, isShutdown, commentMs, chance }) => ({
+  .map(({ request, service, signals, killAtMs, injectedFault, postAfterMs, isShutdown, commentMs, seed }) => ({
     // The inputs refuse the other combinations.
     request: service.isGiven ? { ...request, wait: true } : request,
     service: service.isGiven ? { ...service, run: { ...service.run, id: 'run-7' } } : service,
@@ -150,12 +153,12 @@ const anyLife: fc.Arbitrary<LifePlan> = fc
         atMs: isAtTheLimit ? request.waitLimitMs + atMs / 10 : atMs,
       })),
       ...(killAtMs === undefined ? {} : { killAtMs }),
-      ...(mishap === undefined ? {} : { mishap }),
+      ...(injectedFault === undefined ? {} : { injectedFault }),
       ...(isShutdown && signals.length > 0 ? {} : { postAfterMs }),
     },
     commentMs,
-    chance,
+    seed,
   }))
 
-/** Lives of a step. Without fast-check's liking for the smallest and the largest, which kills most at birth. */
-export const life = fc.noBias(anyLife)
+/** Without fast-check's bias to the smallest and largest values, which would end most steps at once. */
+export const simulationPlan = fc.noBias(anyPlan)

@@ -3,8 +3,8 @@ import type { Run } from '../../src/outcome/run.ts'
 import type { RequestOptions } from '../../src/service/http.ts'
 import type { TestService } from '../../src/service/test-service.ts'
 import { aRun } from './builders.ts'
-import { exchange } from './exchange.ts'
 import type { FakeClock } from './fake-clock.ts'
+import { simulateRequest } from './simulated-request.ts'
 
 /** What becomes of one request. */
 export interface Reply<T> {
@@ -86,11 +86,11 @@ export class FakeService implements TestService {
     const reply = script[Math.min(this.timesMs(method).length, script.length - 1)]
     if (reply === undefined) throw new Error(`the script has no reply for ${method}`)
     this.requests.push({ method, atMs: this.#clock.now(), ...(runId === undefined ? {} : { runId }) })
-    return exchange(this.#clock, options, {
+    return simulateRequest(this.#clock, options, {
       sentAfterMs: reply.isNeverSent ? Number.POSITIVE_INFINITY : 0,
       servedAfterMs: reply.afterMs,
       serve: reply.give,
-      answeredAfterMs: reply.afterMs,
+      respondsAfterMs: reply.afterMs,
     })
   }
 }

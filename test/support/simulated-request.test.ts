@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { ServiceError } from '../../src/outcome/failure.ts'
-import { exchange, type RequestTimeline } from './exchange.ts'
 import { FakeClock } from './fake-clock.ts'
+import { type RequestTimeline, simulateRequest } from './simulated-request.ts'
 
 // What http.test.ts holds the real requests to, the model's must do too: a life is worth no more than its network.
 
 const NEVER = Number.POSITIVE_INFINITY
 
 async function outcomeOf(
-  course: Partial<RequestTimeline<string>>,
+  timeline: Partial<RequestTimeline<string>>,
   options: { readonly abortMs?: number; readonly abortUntilSentMs?: number; readonly limitMs?: number } = {},
 ) {
   const clock = new FakeClock()
@@ -18,14 +18,14 @@ async function outcomeOf(
     return 'served'
   }
   const { abortMs = NEVER, abortUntilSentMs = NEVER, limitMs } = options
-  const request = exchange(
+  const request = simulateRequest(
     clock,
     {
       signal: abortAt(clock, abortMs),
       signalUntilSent: abortAt(clock, abortUntilSentMs),
       ...(limitMs === undefined ? {} : { limitMs }),
     },
-    { sentAfterMs: 100, servedAfterMs: 200, serve, answeredAfterMs: 300, ...course },
+    { sentAfterMs: 100, servedAfterMs: 200, serve, respondsAfterMs: 300, ...timeline },
   )
   const end = await clock.run(
     request.then(
@@ -89,7 +89,7 @@ describe('the time limit', () => {
   })
 
   test('is 30 s, and never more', async () => {
-    const silent = { answeredAfterMs: NEVER }
+    const silent = { respondsAfterMs: NEVER }
     expect(await outcomeOf(silent)).toMatchObject({ end: 'no-response', endedMs: 30_000 })
     expect(await outcomeOf(silent, { limitMs: 60_000 })).toMatchObject({ end: 'no-response', endedMs: 30_000 })
   })

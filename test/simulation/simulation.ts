@@ -7,41 +7,41 @@ import { render } from '../../src/report/safe-text.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { ModelService, type ObservedResponse, type ServicePlan } from './model-service.ts'
 
-/** What the runner, and fate, do to main. */
+/** What the runner, and outcome, do to main. */
 export interface RunnerPlan {
   /** SIGINT: SIGTERM follows after 7.5 s and SIGKILL 2.5 s later. SIGTERM: SIGKILL follows after 2.5 s. */
   readonly signals: readonly { readonly signal: 'SIGINT' | 'SIGTERM'; readonly atMs: number }[]
   readonly killAtMs?: number
-  /** Main dies, or meets a fault of its own, right before this effect of its on the world; the first is 1. */
-  readonly mishap?: { readonly kind: 'kill' | 'crash'; readonly beforeEffect: number }
+  /** Main is killed, or throws, right before this effect on the world; the first is 1. */
+  readonly injectedFault?: { readonly kind: 'kill' | 'crash'; readonly beforeEffect: number }
   /** Undefined: the runner itself shuts down, and there is no post. */
   readonly postAfterMs?: number
 }
 
-export interface LifePlan {
+export interface SimulationPlan {
   readonly request: Pick<StepRequest, 'wait' | 'waitLimitMs' | 'cancelOnAbort' | 'passWithNoTests'> & {
     readonly pollIntervalMs?: number
   }
   readonly service: ServicePlan
   readonly runner: RunnerPlan
   readonly commentMs: number
-  readonly chance: number
+  readonly seed: number
 }
 
-export interface LifeStory {
+export interface SimulationResult {
   readonly service: ModelService
-  readonly main: MainStory
-  /** Absent where post found nothing to do, or did not run. */
-  readonly post?: { readonly tookMs: number; readonly heard: readonly ObservedResponse[] }
-  /** What a person is shown in the log as an error or a warning. */
-  readonly alarms: readonly string[]
+  readonly main: MainResult
+  /** Absent if post found nothing to do, or did not run. */
+  readonly post?: { readonly tookMs: number; readonly responses: readonly ObservedResponse[] }
+  /** The errors and warnings in the log. */
+  readonly messages: readonly string[]
 }
 
-export interface MainStory {
-  readonly end: 'green' | 'red' | 'killed' | 'crashed' | 'hanging'
+export interface MainResult {
+  readonly end: 'success' | 'failure' | 'killed' | 'crashed' | 'hanging'
   readonly endedMs: number
   readonly signalled?: { readonly signal: NodeJS.Signals; readonly atMs: number; readonly reason: StepCancelled }
-  readonly heard: readonly ObservedResponse[]
+  readonly responses: readonly ObservedResponse[]
   readonly outputs: ReadonlyMap<string, unknown>
   readonly saved: Readonly<SavedState>
 }
@@ -52,46 +52,46 @@ interface SavedState {
   done?: true
 }
 
-/** So long after the wait's limit a main that has not ended never will. */
+/** A main that runs for so long after the wait's limit hangs. */
 const HANGING_AFTER_MS = 3_600_000
 
-/** Lives one life of a step: main under a runner's signals, then post; and tells what became of everything. */
-export async function liveLife(plan: LifePlan): Promise<LifeStory> {
+/** Simulates one step: main under a runner's signals, then post. */
+export async function simulateStep(plan: SimulationPlan): Promise<SimulationResult> {
   const clock = new FakeClock()
   const service = new ModelService(clock, plan.service)
-  const random = chanceFrom(plan.chance)
-  const alarms: string[] = []
-  const main = await clock.run(liveMain(plan, clock, service, random, alarms))
+  const random = randomFrom(plan.seed)
+  const messages: string[] = []
+  const main = await clock.run(simulateMain(plan, clock, service, random, messages))
   const { postAfterMs } = plan.runner
-  if (postAfterMs === undefined) return { service, main, alarms }
+  if (postAfterMs === undefined) return { service, main, messages }
   await clock.run(clock.sleep(postAfterMs))
   const begunMs = clock.now()
-  const heard: ObservedResponse[] = []
-  const task = runPost(
+  const responses: ObservedResponse[] = []
+  const task = simulatePost(
     main.saved,
-    service.client((word) => heard.push(word)),
+    service.client((response) => responses.push(response)),
     clock,
     random,
-    alarms,
+    messages,
   )
-  if (task === undefined) return { service, main, alarms }
+  if (task === undefined) return { service, main, messages }
   await clock.run(task)
-  return { service, main, post: { tookMs: clock.now() - begunMs, heard }, alarms }
+  return { service, main, post: { tookMs: clock.now() - begunMs, responses }, messages }
 }
 
-async function liveMain(
-  plan: LifePlan,
+async function simulateMain(
+  plan: SimulationPlan,
   clock: FakeClock,
   service: ModelService,
   random: () => number,
-  alarms: string[],
-): Promise<MainStory> {
-  const heard: ObservedResponse[] = []
+  messages: string[],
+): Promise<MainResult> {
+  const responses: ObservedResponse[] = []
   const outputs = new Map<string, unknown>()
   const saved: SavedState = {}
   const abort = new AbortController()
-  const life = new KillableProcess(plan.runner.mishap)
-  let signalled: MainStory['signalled']
+  const process = new KillableProcess(plan.runner.injectedFault)
+  let signalled: MainResult['signalled']
 
   for (const { signal, atMs } of plan.runner.signals) {
     clock.at(atMs, () => {
@@ -99,45 +99,45 @@ async function liveMain(
       abort.abort(reason)
       signalled ??= { signal, atMs: clock.now(), reason }
     })
-    clock.at(atMs + (signal === 'SIGINT' ? 10_000 : 2_500), life.die)
+    clock.at(atMs + (signal === 'SIGINT' ? 10_000 : 2_500), process.die)
   }
-  if (plan.runner.killAtMs !== undefined) clock.at(plan.runner.killAtMs, life.die)
+  if (plan.runner.killAtMs !== undefined) clock.at(plan.runner.killAtMs, process.die)
 
-  const client = service.client((word) => life.isDead || heard.push(word))
+  const client = service.client((response) => process.isDead || responses.push(response))
   const { cancel } = client
   const world: World = {
-    clock: life.timed(clock),
+    clock: process.timed(clock),
     random,
     abort: abort.signal,
     service: {
-      start: (parameters, options) => life.request(() => client.start(parameters, options)),
-      get: (runId, options) => life.request(() => client.get(runId, options)),
-      ...(cancel !== undefined && { cancel: (runId, options) => life.request(() => cancel(runId, options)) }),
+      start: (parameters, options) => process.request(() => client.start(parameters, options)),
+      get: (runId, options) => process.request(() => client.get(runId, options)),
+      ...(cancel !== undefined && { cancel: (runId, options) => process.request(() => cancel(runId, options)) }),
     },
     log: {
-      info: () => life.effect(() => {}),
-      warning: (message) => life.effect(() => alarms.push(render(message))),
+      info: () => process.effect(() => {}),
+      warning: (message) => process.effect(() => messages.push(render(message))),
     },
     state: {
       startAttempted: () =>
-        life.effect(() => {
+        process.effect(() => {
           saved.start = true
         }),
       runStarted: (runId) =>
-        life.effect(() => {
+        process.effect(() => {
           saved.run = JSON.stringify(runId)
         }),
       done: () =>
-        life.effect(() => {
+        process.effect(() => {
           saved.done = true
         }),
     },
-    setOutput: (name, value) => life.effect(() => outputs.set(name, value)),
-    annotate: ({ level, message }) => life.effect(() => alarms.push(`${level}: ${render(message)}`)),
-    writeSummary: (render) => life.effect(() => render(0)),
-    writeReportFiles: () => life.effect(() => '/reports'),
+    setOutput: (name, value) => process.effect(() => outputs.set(name, value)),
+    annotate: ({ level, message }) => process.effect(() => messages.push(`${level}: ${render(message)}`)),
+    writeSummary: (render) => process.effect(() => render(0)),
+    writeReportFiles: () => process.effect(() => '/reports'),
     comment: async () => {
-      await life.request(() => clock.sleep(plan.commentMs, abort.signal))
+      await process.request(() => clock.sleep(plan.commentMs, abort.signal))
       return undefined
     },
   }
@@ -154,49 +154,49 @@ async function liveMain(
     world,
   )
   const end = await Promise.race([
-    life.death,
+    process.death,
     clock.sleep(plan.request.waitLimitMs + HANGING_AFTER_MS).then(() => 'hanging' as const),
-    life.whileAlive(step).then(
-      ({ success }) => (success ? ('green' as const) : ('red' as const)),
+    process.whileAlive(step).then(
+      ({ success }) => (success ? ('success' as const) : ('failure' as const)),
       (cause) => {
-        if (cause !== life.fault) throw cause
+        if (cause !== process.crash) throw cause
         // As process-exit.ts has it.
-        alarms.push(`error: The action failed unexpectedly. ${cause}`)
+        messages.push(`error: The action failed unexpectedly. ${cause}`)
         return 'crashed' as const
       },
     ),
   ])
-  life.die()
-  return { end, endedMs: clock.now(), ...(signalled && { signalled }), heard, outputs, saved }
+  process.die()
+  return { end, endedMs: clock.now(), ...(signalled && { signalled }), responses, outputs, saved }
 }
 
-/** What post does with the saved state: its own code, over the same service. */
-function runPost(
+/** Runs post's own code with the saved state, over the same service. */
+function simulatePost(
   saved: SavedState,
   service: ReturnType<ModelService['client']>,
   clock: Clock,
   random: () => number,
-  alarms: string[],
+  messages: string[],
 ): Promise<void> | undefined {
   const { start, run, done } = saved
   // As post.ts decides before it loads anything.
   if (done || (run === undefined && !start)) return undefined
   const abort = new AbortController().signal
-  const log: World['log'] = { info: () => {}, warning: (message) => alarms.push(render(message)) }
+  const log: World['log'] = { info: () => {}, warning: (message) => messages.push(render(message)) }
   return cancelSavedRun(run, async () => service, { clock, random, abort, log })
 }
 
-/** A process that can be killed at any moment: from then on it has no effect, and nothing comes back to it. */
+/** A process that can be killed at any moment: from then on it has no effect and gets no response. */
 class KillableProcess {
   readonly death: Promise<'killed'>
   readonly die: () => void
-  readonly fault = new Error('a fault of its own')
-  readonly #mishap: RunnerPlan['mishap']
+  readonly crash = new Error('a bug in main')
+  readonly #injectedFault: RunnerPlan['injectedFault']
   isDead = false
   #effects = 0
 
-  constructor(mishap: RunnerPlan['mishap']) {
-    this.#mishap = mishap
+  constructor(injectedFault: RunnerPlan['injectedFault']) {
+    this.#injectedFault = injectedFault
     const { promise, resolve } = Promise.withResolvers<'killed'>()
     this.death = promise
     this.die = () => {
@@ -207,8 +207,8 @@ class KillableProcess {
 
   effect<T>(task: () => T): T | undefined {
     this.#effects++
-    if (this.#effects === this.#mishap?.beforeEffect && !this.isDead) {
-      if (this.#mishap.kind === 'crash') throw this.fault
+    if (this.#effects === this.#injectedFault?.beforeEffect && !this.isDead) {
+      if (this.#injectedFault.kind === 'crash') throw this.crash
       this.die()
     }
     return this.isDead ? undefined : task()
@@ -238,8 +238,8 @@ class KillableProcess {
   }
 }
 
-/** A small generator of numbers from 0 to 1 (mulberry32), so that a life can be lived again. */
-function chanceFrom(seed: number): () => number {
+/** A small generator of numbers from 0 to 1 (mulberry32), so that a simulation can be repeated. */
+function randomFrom(seed: number): () => number {
   let state = seed | 0
   return () => {
     state = (state + 0x6d2b79f5) | 0

@@ -12,13 +12,17 @@ export interface RequestTimeline<T> {
   readonly servedAfterMs: number
   /** The service's task and its answer; a ServiceError that it throws is an answer too. */
   readonly serve: () => T
-  readonly answeredAfterMs: number
+  readonly respondsAfterMs: number
   /** The answer is lost: this comes in its place. */
   readonly loss?: Failure
 }
 
 /** One request over a network that is not there, ended by its signals and its time limit as `http.ts` ends one. */
-export function exchange<T>(clock: FakeClock, options: RequestOptions, course: RequestTimeline<T>): Promise<T> {
+export function simulateRequest<T>(
+  clock: FakeClock,
+  options: RequestOptions,
+  timeline: RequestTimeline<T>,
+): Promise<T> {
   const { signal, signalUntilSent } = options
   const begunMs = clock.now()
   const limitMs = Math.min(options.limitMs ?? REQUEST_LIMIT_MS, REQUEST_LIMIT_MS)
@@ -48,15 +52,15 @@ export function exchange<T>(clock: FakeClock, options: RequestOptions, course: R
       fail(isSent ? { kind: 'no-response', reason } : { kind: 'not-sent', reason })
     }
     const onSent = () => {
-      if (course.refusal !== undefined) return fail(course.refusal)
+      if (timeline.refusal !== undefined) return fail(timeline.refusal)
       isSent = true
       signalUntilSent?.removeEventListener('abort', onAbortUntilSent)
       // From here on the request is out of our hands: these are not among the timers that the end forgets.
-      clock.at(begunMs + course.servedAfterMs, () => {
-        answer = serveOnce(course.serve)
+      clock.at(begunMs + timeline.servedAfterMs, () => {
+        answer = serveOnce(timeline.serve)
       })
-      clock.at(begunMs + course.answeredAfterMs, () => {
-        if (course.loss !== undefined) fail(course.loss)
+      clock.at(begunMs + timeline.respondsAfterMs, () => {
+        if (timeline.loss !== undefined) fail(timeline.loss)
         else settle(() => settleWith(answer))
       })
     }
@@ -73,7 +77,7 @@ export function exchange<T>(clock: FakeClock, options: RequestOptions, course: R
     if (signalUntilSent?.aborted) return onAbortUntilSent()
     signal.addEventListener('abort', onAbort)
     signalUntilSent?.addEventListener('abort', onAbortUntilSent)
-    timers.push(clock.at(begunMs + course.sentAfterMs, onSent), clock.at(begunMs + limitMs, onLimit))
+    timers.push(clock.at(begunMs + timeline.sentAfterMs, onSent), clock.at(begunMs + limitMs, onLimit))
   })
 }
 

@@ -6,12 +6,12 @@ import { SEED } from '../setup/seed.ts'
 import { ONE_PASSED, type Scenario, scenario } from '../support/scenario.ts'
 
 // Real processes under real signals, at random times and with random faults. test/simulation checks the same promises
-// for many more lives, on a clock that does not wait.
+// for many more steps, on a clock that does not wait.
 
-const LIVES = Number(process.env.REAL_LIVES ?? 20)
+const STEPS = Number(process.env.RANDOM_STEPS ?? 20)
 const AT_ONCE = 6
 
-interface Life {
+interface StepPlan {
   readonly runningMs: number
   readonly end: string
   readonly hasCases: boolean
@@ -26,13 +26,13 @@ interface Life {
 }
 
 const once = { to: 1 }
-const life: fc.Arbitrary<Life> = fc.record({
+const stepPlan: fc.Arbitrary<StepPlan> = fc.record({
   runningMs: fc.oneof(fc.integer({ min: 0, max: 900 }), fc.constant(Infinity)),
   end: fc.constantFrom('PASSED', 'PASSED', 'FAILED', 'TIMEDOUT', 'CANCELLED', 'INTERRUPTED', 'ODD'),
   hasCases: fc.constantFrom(true, true, true, false),
   wait: fc.constantFrom(true, true, true, true, false),
   limitMinutes: fc.constantFrom('0.02', '0.04'),
-  startFault: fc.constantFrom<Life['startFault']>(
+  startFault: fc.constantFrom<StepPlan['startFault']>(
     undefined,
     undefined,
     { ...once, do: { status: 429 } },
@@ -43,7 +43,7 @@ const life: fc.Arbitrary<Life> = fc.record({
     { delayMs: 400 },
     { delayMs: 1_500 },
   ),
-  pollFault: fc.constantFrom<Life['pollFault']>(
+  pollFault: fc.constantFrom<StepPlan['pollFault']>(
     undefined,
     undefined,
     { from: 1, to: 2, do: 'reset' },
@@ -52,7 +52,7 @@ const life: fc.Arbitrary<Life> = fc.record({
     { from: 3, do: { status: 401 } },
     { from: 2, to: 2, delayMs: 700 },
   ),
-  cancelFault: fc.constantFrom<Life['cancelFault']>(
+  cancelFault: fc.constantFrom<StepPlan['cancelFault']>(
     undefined,
     undefined,
     { ...once, do: { status: 500 } },
@@ -70,7 +70,7 @@ const life: fc.Arbitrary<Life> = fc.record({
   ),
 })
 
-async function live(given: Life): Promise<void> {
+async function runStep(given: StepPlan): Promise<void> {
   const faults: Fault[] = [
     ...(given.startFault ? [{ on: 'start' as const, ...given.startFault }] : []),
     ...(given.pollFault ? [{ on: 'get' as const, ...given.pollFault }] : []),
@@ -85,19 +85,19 @@ async function live(given: Life): Promise<void> {
   expectInvariants(given, one, await one.step.run(interruption && { on: interruption.atMs, by: interruption.by }))
 }
 
-function expectInvariants(given: Life, { service }: Scenario, { main, post }: JobResult): void {
+function expectInvariants(given: StepPlan, { service }: Scenario, { main, post }: JobResult): void {
   expect(service.runs.length, 'starts accepted').toBeLessThanOrEqual(1)
-  if (given.interruption?.by !== 'kill') expect(main.signal, 'main ends by itself').not.toBe('SIGKILL')
+  if (given.interruption?.by !== 'kill') expect(main.signal, 'main exits by itself').not.toBe('SIGKILL')
   expect(post.exitCode ?? 0, 'post never fails').toBe(0)
-  if (main.signal === null && main.exitCode !== 0) expect(main.failedSilently, 'a failure is told').toBe(false)
+  if (main.signal === null && main.exitCode !== 0) expect(main.failedSilently, 'a failure is reported').toBe(false)
 
-  const told = [...main.annotations, ...post.annotations].map(({ message }) => message).join('\n')
+  const reported = [...main.annotations, ...post.annotations].map(({ message }) => message).join('\n')
   for (const run of service.runs) {
     const isLeftOnPurpose = main.outputs.conclusion === 'started'
     const isTerminal = !['QUEUED', 'RUNNING'].includes(run.status)
-    const isNamed = told.includes(run.runId) || told.includes('may have been started')
+    const isNamed = reported.includes(run.runId) || reported.includes('may have been started')
     const couldNotKnow = given.interruption?.by === 'kill' && post.conclusion === 'skipped'
-    expect(isTerminal || isNamed || isLeftOnPurpose || couldNotKnow, `run ${run.status} is left going in silence`).toBe(
+    expect(isTerminal || isNamed || isLeftOnPurpose || couldNotKnow, `a ${run.status} run is left without a word`).toBe(
       true,
     )
   }
@@ -107,16 +107,18 @@ function expectInvariants(given: Life, { service }: Scenario, { main, post }: Jo
     expect(given.wait, 'started without waiting').toBe(false)
     return
   }
-  expect(main.outputs, 'green').toMatchObject({ conclusion: 'passed', status: 'PASSED' })
-  expect(given, 'green').toMatchObject({ end: 'PASSED', hasCases: true })
+  expect(main.outputs, 'success').toMatchObject({ conclusion: 'passed', status: 'PASSED' })
+  expect(given, 'success').toMatchObject({ end: 'PASSED', hasCases: true })
 }
 
-test(`${LIVES} lives over real processes keep the invariants (seed ${SEED})`, { timeout: 1_800_000 }, async () => {
-  const lives = fc.sample(life, { numRuns: LIVES, seed: SEED })
+test(`${STEPS} random steps over real processes keep the invariants (seed ${SEED})`, {
+  timeout: 1_800_000,
+}, async () => {
+  const plans = fc.sample(stepPlan, { numRuns: STEPS, seed: SEED })
   const failures: string[] = []
   async function worker(): Promise<void> {
-    for (let next = lives.pop(); next !== undefined; next = lives.pop()) {
-      await live(next).catch((error) => failures.push(`${JSON.stringify(next)}\n${error.message}`))
+    for (let next = plans.pop(); next !== undefined; next = plans.pop()) {
+      await runStep(next).catch((error) => failures.push(`${JSON.stringify(next)}\n${error.message}`))
     }
   }
   await Promise.all(Array.from({ length: AT_ONCE }, worker))

@@ -1,0 +1,289 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Run } from '../../src/outcome/run.ts'
+import { isTransient } from '../../src/service/retry.ts'
+import { isUsableRunId } from '../../src/service/test-service.ts'
+import type { ObservedResponse } from './model-service.ts'
+import { simulationPlan } from './random-plans.ts'
+import { type SimulationPlan, type SimulationResult, simulateStep } from './simulation.ts'
+
+// Simulates steps: the real `runAction` and the real code of post against a service and a network that do anything,
+// under a runner that signals and kills at any moment. Whatever happens, the invariants below hold. A plan that breaks
+// one is shrunk to its smallest form and printed with its seed; SEED=<seed> simulates the same steps again.
+
+const SIMULATIONS = Number(process.env.SIMULATIONS ?? 10_000)
+
+const RAN = ['PASSED', 'FLAKY', 'FAILED', 'TIMEDOUT', 'INTERRUPTED', 'ERROR']
+
+/** Throws if it is violated. */
+type Invariant = (plan: SimulationPlan, result: SimulationResult) => void
+
+function violate(what: string): never {
+  throw new Error(what)
+}
+
+const START_GRACE_MS = { SIGINT: 6_000, SIGTERM: 1_800 } as const
+const REQUEST_LIMIT_MS = 30_000
+const LAST_POLLS_MS = 1_000 + 10_000
+const MAIN_CANCEL_MS = 15_000
+const POST_CANCEL_MS = 60_000
+/** Each timer on the way may be a moment late. */
+const LATENESS_MS = 50
+
+function exitedByItself({ main }: SimulationResult): boolean {
+  return main.end === 'success' || main.end === 'failure'
+}
+
+function startResponse({ main }: SimulationResult): Extract<ObservedResponse, { runId: string }> | undefined {
+  return main.responses.find((response) => 'runId' in response)
+}
+
+/** The service says that the run has finished, which it never does without a finishing time. */
+function isEnd(response: ObservedResponse): response is Extract<ObservedResponse, { run: Run }> {
+  return 'run' in response && response.run.finishedAt !== undefined
+}
+
+const startsAtMostOneRun: Invariant = (plan, { service }) => {
+  const started = service.runs.filter(({ isGiven }) => !isGiven).length
+  if (started > (plan.service.isGiven ? 0 : 1)) violate(`${started} runs were started`)
+}
+
+const namesEveryRunThatItLeaves: Invariant = (plan, result) => {
+  const { service, main, messages } = result
+  const { wait, cancelOnAbort } = plan.request
+  const [run] = service.runs
+  if (run === undefined || service.isTerminal(run) || run.cancelAcceptedAtMs !== undefined) return
+  if (!exitedByItself(result) && plan.runner.postAfterMs === undefined) return
+  // A given run is the step's business only if `cancelOnAbort` says so and main had the time to tell post.
+  if (run.isGiven && (!cancelOnAbort || main.saved.run === undefined)) return
+  // Left to others, as the inputs say.
+  const conclusion = main.outputs.get('conclusion')
+  if (main.saved.done && !wait && (conclusion === undefined || conclusion === 'started')) return
+  if (!cancelOnAbort && !exitedByItself(result) && isUsableRunId(run.id)) return
+
+  const isIdKnown = main.saved.run !== undefined || main.outputs.has('run-id')
+  const isNamed = messages.some((message) =>
+    isIdKnown
+      ? message.includes(run.id.slice(0, 100)) && /may (still )?(go on|be running)/.test(message)
+      : /run may have been started/.test(message),
+  )
+  if (!isNamed) violate('a run is left running, and no warning names it')
+}
+
+const succeedsOnlyIfTheRunPassed: Invariant = (plan, { service, main }) => {
+  const conclusion = main.outputs.get('conclusion')
+  if (main.end === 'failure') {
+    if (conclusion === 'passed' || conclusion === 'started') violate(`failure, and the conclusion is ${conclusion}`)
+    return
+  }
+  if (main.end !== 'success') return
+  if (conclusion === 'started') {
+    if (plan.request.wait) violate('success without waiting')
+    return
+  }
+  const [run] = service.runs
+  if (run === undefined || service.statusOf(run) !== 'PASSED') violate('success, and the run did not pass')
+  if (!plan.request.passWithNoTests && !hasRunCase(plan)) violate('success, and no test case ran')
+}
+
+function hasRunCase(plan: SimulationPlan): boolean {
+  return (plan.service.run.cases ?? []).some((status) => RAN.includes(status))
+}
+
+const exitsInTime: Invariant = (plan, result) => {
+  const { main, post } = result
+  const { signalled, endedMs } = main
+  if (main.end === 'hanging') violate('main never ended')
+  if (signalled !== undefined) {
+    const limitMs = signalled.signal === 'SIGINT' ? 7_000 : 2_200
+    const tookMs = endedMs - signalled.atMs
+    if (tookMs > limitMs) violate(`main took ${tookMs} ms from ${signalled.signal} to its end`)
+  }
+  // A start in flight at the limit is still awaited, because the run's id is in its response.
+  const { waitLimitMs } = plan.request
+  const startedMs = plan.service.isGiven ? 0 : (startResponse(result)?.atMs ?? waitLimitMs + REQUEST_LIMIT_MS)
+  const limitMs = Math.max(waitLimitMs, startedMs) + LAST_POLLS_MS + MAIN_CANCEL_MS + plan.commentMs + LATENESS_MS
+  const undisturbedMs = signalled?.atMs ?? endedMs
+  if (undisturbedMs > limitMs) violate(`main took ${undisturbedMs} ms with a wait limit of ${waitLimitMs} ms`)
+  if (post !== undefined && post.tookMs > POST_CANCEL_MS + LATENESS_MS) violate(`post took ${post.tookMs} ms`)
+}
+
+const concludesWhatHappened: Invariant = (plan, result) => {
+  if (!exitedByItself(result)) return
+  const { service, main } = result
+  const { waitLimitMs, wait } = plan.request
+  const conclusion = main.outputs.get('conclusion')
+  const firstCancel = main.responses.findIndex(({ method }) => method === 'cancel')
+  const finishedAt = main.responses.findIndex(isEnd)
+  const end = main.responses.find(isEnd)?.run.status
+  const ofEnd = end === undefined ? undefined : conclusionOf(end, plan)
+  const isCancelledByUs = end === 'CANCELLED' && service.runs[0]?.cancelAcceptedAtMs !== undefined
+  // If the response to a cancel was lost, the step cannot know who cancelled the run.
+  const hasLostCancel = main.responses.some((response) => response.method === 'cancel' && 'failure' in response)
+  const isTakenForOurs = end === 'CANCELLED' && hasLostCancel
+
+  const isSeenWhileWaiting = finishedAt >= 0 && (firstCancel < 0 || finishedAt < firstCancel)
+  if (isSeenWhileWaiting && conclusion !== ofEnd) violate(`${conclusion}, although the run was ${end}`)
+  switch (conclusion) {
+    case 'passed':
+    case 'failed':
+    case 'timed-out':
+    case 'interrupted':
+    case 'no-tests':
+      if (conclusion !== ofEnd) violate(`${conclusion}, although the run was ${end}`)
+      if (!isSeenWhileWaiting && main.endedMs < waitLimitMs) violate(`${conclusion}, found by a cancel without reason`)
+      break
+    case 'cancelled':
+      if (main.signalled === undefined && (end !== 'CANCELLED' || isCancelledByUs))
+        violate('cancelled by the step alone')
+      break
+    case 'wait-timeout':
+      if (finishedAt >= 0 && !isCancelledByUs && !isTakenForOurs) violate(`wait-timeout, although the run was ${end}`)
+      if (main.endedMs < waitLimitMs) violate('wait-timeout before the limit')
+      if (main.signalled !== undefined && main.signalled.atMs < waitLimitMs) violate('wait-timeout of a cancelled step')
+      break
+    case 'error': {
+      const isRefused = startResponse(result) !== undefined && !isUsableRunId(plan.service.run.id)
+      const hasHeardFailure = main.responses.some((response) => 'failure' in response)
+      if (ofEnd !== 'error' && !isRefused && !hasHeardFailure) violate('error without one')
+      break
+    }
+    case 'started':
+      if (wait) violate('started, although the step was to wait')
+      break
+    default:
+      violate(`the conclusion is ${conclusion}`)
+  }
+}
+
+function conclusionOf(end: string, plan: SimulationPlan): string {
+  if (end === 'PASSED') return hasRunCase(plan) ? 'passed' : 'no-tests'
+  const known: Record<string, string> = {
+    FAILED: 'failed',
+    TIMEDOUT: 'timed-out',
+    CANCELLED: 'cancelled',
+    INTERRUPTED: 'interrupted',
+  }
+  return known[end] ?? 'error'
+}
+
+const reportsTheLastStatus: Invariant = (_, result) => {
+  if (!exitedByItself(result)) return
+  const { responses, outputs } = result.main
+  const last = responses.findLast((response): response is Extract<ObservedResponse, { run: Run }> => 'run' in response)
+    ?.run.status
+  const isCancelled = responses.some((response) => 'isListed' in response && response.isListed)
+  const expected = isCancelled ? 'CANCELLED' : last
+  if (outputs.get('status') !== expected) violate(`status ${outputs.get('status')} instead of ${expected}`)
+}
+
+const reportsTheRunId: Invariant = (plan, result) => {
+  const { main } = result
+  const id = main.outputs.get('run-id')
+  const { run, isGiven } = plan.service
+  if (id !== undefined && (id !== run.id || !isUsableRunId(run.id))) violate(`the output run-id is ${id}`)
+  if (!exitedByItself(result) || id !== undefined || !isUsableRunId(run.id)) return
+  if (isGiven || startResponse(result) !== undefined) violate('the output run-id is not set')
+}
+
+/** If the id can still be learnt, it is. */
+const awaitsAStartInFlight: Invariant = (_, result) => {
+  const { service, main } = result
+  const [start] = service.acceptedStarts
+  if (!exitedByItself(result) || start === undefined || startResponse(result) !== undefined) return
+  const { signalled } = main
+  const limitMs = start.begunAtMs + REQUEST_LIMIT_MS
+  const graceMs = signalled === undefined ? limitMs : signalled.atMs + START_GRACE_MS[signalled.signal as 'SIGINT']
+  if (start.responseAtMs < Math.min(limitMs, graceMs)) violate('the response to a start in flight was not awaited')
+}
+
+const triesToCancelWhatItLeaves: Invariant = (plan, result) => {
+  const { main } = result
+  if (!exitedByItself(result) || !plan.request.cancelOnAbort || !plan.service.hasCancel) return
+  if (!main.outputs.has('run-id') || main.outputs.get('conclusion') === 'started' || main.responses.some(isEnd)) return
+  const cancels = main.responses.filter(({ method }) => method === 'cancel')
+  const [first, last] = [cancels[0], cancels.at(-1)]
+  if (first === undefined || last === undefined) violate('the run was left without a try')
+  // A first try may take half of the time that there is; after it, the other half is left.
+  const triedMs = main.endedMs - plan.commentMs - first.atMs
+  const mayTryAgain = 'failure' in last ? isTransient(last.failure) : 'isListed' in last && !last.isListed
+  if (main.signalled === undefined && mayTryAgain && triedMs < MAIN_CANCEL_MS / 2 - LATENESS_MS) {
+    violate(`the cancel was given up after ${triedMs} ms`)
+  }
+}
+
+const cancelsOnlyIfItMay: Invariant = (plan, { service, main }) => {
+  const run = service.runs.find(({ cancelAcceptedAtMs }) => cancelAcceptedAtMs !== undefined)
+  if (run === undefined) return
+  if (!plan.request.cancelOnAbort && isUsableRunId(run.id)) violate('a run was cancelled against the wish of the user')
+  if (main.outputs.get('conclusion') === 'started') violate('a run was cancelled that was to go on')
+}
+
+const leavesPostNothingThatIsDone: Invariant = (_, result) => {
+  const { main, post } = result
+  if (!exitedByItself(result) || post === undefined) return
+  if (main.responses.some((response) => 'isListed' in response && response.isListed))
+    violate('post cancels what main cancelled')
+  if (main.responses.some(isEnd)) violate('post cancels what has finished')
+}
+
+const reportsWhyItFails: Invariant = (_, { main, messages }) => {
+  const isError = messages.some((message) => message.startsWith('error: '))
+  if (main.end === 'failure' && !isError) violate('failure without an error message')
+  if (main.end === 'success' && isError) violate('success with an error message')
+}
+
+const INVARIANTS: readonly Invariant[] = [
+  startsAtMostOneRun,
+  namesEveryRunThatItLeaves,
+  succeedsOnlyIfTheRunPassed,
+  exitsInTime,
+  concludesWhatHappened,
+  reportsTheLastStatus,
+  reportsTheRunId,
+  awaitsAStartInFlight,
+  triesToCancelWhatItLeaves,
+  cancelsOnlyIfItMay,
+  leavesPostNothingThatIsDone,
+  reportsWhyItFails,
+]
+
+test(`every invariant holds in ${SIMULATIONS.toLocaleString('en')} random simulations`, {
+  timeout: 600_000,
+}, async () => {
+  const seen = new Set<string>()
+  const property = fc.asyncProperty(simulationPlan, async (plan) => {
+    const result = await simulateStep(plan)
+    for (const invariant of INVARIANTS) invariant(plan, result)
+    for (const mark of marksOf(result)) seen.add(mark)
+  })
+  await fc.assert(property, { numRuns: SIMULATIONS })
+  // An invariant that is never put to the test holds too.
+  if (SIMULATIONS >= 2_000) expect([...seen].sort()).toEqual([...ALL_MARKS].sort())
+})
+
+const ALL_MARKS = [
+  'success',
+  'failure',
+  'killed',
+  'crashed',
+  ...['passed', 'failed', 'timed-out', 'cancelled', 'interrupted', 'no-tests', 'wait-timeout', 'error', 'started'],
+  'cancelled by main',
+  'cancelled by post',
+  'could not be cancelled',
+  'finished when main cancelled',
+  'id not known',
+]
+
+function marksOf({ main, post, messages }: SimulationResult): string[] {
+  const marks: string[] = [main.end]
+  if (main.outputs.has('conclusion')) marks.push(String(main.outputs.get('conclusion')))
+  const firstCancel = main.responses.findIndex(({ method }) => method === 'cancel')
+  const isListed = (response: ObservedResponse) => 'isListed' in response && response.isListed
+  if (main.responses.some(isListed)) marks.push('cancelled by main')
+  if (post?.responses.some(isListed)) marks.push('cancelled by post')
+  if (messages.some((message) => message.includes('could not be cancelled'))) marks.push('could not be cancelled')
+  if (messages.some((message) => message.includes('may have been started'))) marks.push('id not known')
+  if (firstCancel >= 0 && main.responses.slice(firstCancel).some(isEnd)) marks.push('finished when main cancelled')
+  return marks
+}
