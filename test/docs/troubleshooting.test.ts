@@ -63,7 +63,7 @@ const FAILURES: readonly Failure[] = [
   { kind: 'untrusted-certificate', code: 'SELF_SIGNED_CERT_IN_CHAIN' },
   { kind: 'no-response', reason: 'socket hang up' },
   { kind: 'invalid-response', expected: 'JSON', got: untrusted('<html>') },
-  ...[301, 400, 401, 403, 404, 407, 422, 429, 500, 503].map((status) => ({ kind: 'status', status }) as const),
+  ...[301, 400, 401, 403, 404, 407, 413, 422, 429, 500, 503].map((status) => ({ kind: 'status', status }) as const),
 ]
 
 const COMMENT_OUTCOMES: readonly CommentOutcome[] = [
