@@ -1,10 +1,10 @@
-import { endProcess } from './process-exit.ts'
+import { exitAfter } from './process-exit.ts'
 import { abortOnRunnerSignal } from './runner-signals.ts'
 
-// Before anything else is loaded, so that no signal finds the action without an answer. A second one changes nothing.
+// Before anything else is loaded, so that no signal finds the action without a handler. A second one changes nothing.
 const abort = abortOnRunnerSignal()
 
-await endProcess(async () => {
+await exitAfter(async () => {
   const { runStep } = await import('./run-step.ts')
   return (await runStep(process.env, abort)) ? 0 : 1
 })

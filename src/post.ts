@@ -5,11 +5,11 @@ const { STATE_start: start, STATE_run: run, STATE_done: done } = process.env
 
 if (!done && (start || run)) {
   const abort = abortOnRunnerSignal()
-  const { endProcess } = await import('./process-exit.ts')
+  const { exitAfter } = await import('./process-exit.ts')
   const task = async () => {
     const { cancelLeftoverRun } = await import('./cancel-leftover-run.ts')
     await cancelLeftoverRun(process.env, run, abort)
     return 0
   }
-  await endProcess(task, true)
+  await exitAfter(task, true)
 }

@@ -1,21 +1,23 @@
 import { logLine, render } from './report/safe-text.ts'
 
 /**
- * Does the task and ends the process with its exit code. Whatever it throws, now or later, becomes an error command
- * (a non-zero exit without one fails the step without a word), or a warning where `neverFail` holds.
+ * Runs the task and exits with the code that it returns. Whatever it throws, now or later, becomes an error command (a
+ * non-zero exit without one fails the step without a word), or a warning and a success if `neverFail` is set.
  */
-export async function endProcess(task: () => Promise<number>, neverFail = false): Promise<never> {
+export async function exitAfter(task: () => Promise<number>, neverFail = false): Promise<never> {
   const fail = (cause: unknown) => {
     const reason = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
     const command = neverFail ? 'warning' : 'error'
-    const message = logLine`The action failed unexpectedly. This is a fault of the action; please report it with this line. ${reason}`
+    const message = logLine`The action failed unexpectedly. This is a bug in the action; please report it with this line. ${reason}`
     process.stdout.write(`::${command}::${render(message).replaceAll('%', '%25')}\n`)
     return neverFail ? 0 : 1
   }
+  // Node's own warnings (of a proxy given by its IP address, for one) are not for the person who reads the log.
+  process.removeAllListeners('warning')
   // The reader of the log may be gone; that must not end the action.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
-    process.on(event, (cause) => exit(fail(cause)))
+    process.on(event, (cause) => flushAndExit(fail(cause)))
   }
   let code: number
   try {
@@ -23,13 +25,20 @@ export async function endProcess(task: () => Promise<number>, neverFail = false)
   } catch (cause) {
     code = fail(cause)
   }
-  return exit(code)
+  return flushAndExit(code)
 }
 
-/** Open connections and timers would hold the process up; only the log must have gone out. */
-function exit(code: number): Promise<never> {
-  process.exitCode = code
-  setTimeout(() => process.exit(), 500)
-  process.stdout.write('', () => process.exit())
+/** Open connections and timers would keep the process alive; only the log must have gone out. */
+function flushAndExit(code: number): Promise<never> {
+  setTimeout(() => exit(code), 500)
+  process.stdout.write('', () => exit(code))
   return new Promise(() => {})
+}
+
+function exit(code: number): never {
+  // Node exits only after the system has looked up a host name, which may take half a minute. Another program in its
+  // place does not wait for that.
+  const isLookingUpName = process.getActiveResourcesInfo().includes('GetAddrInfoReqWrap')
+  if (isLookingUpName && process.platform !== 'win32') process.execve?.('/bin/sh', ['sh', '-c', `exit ${code}`], {})
+  return process.exit(code)
 }
