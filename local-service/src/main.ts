@@ -6,14 +6,15 @@ import { parseArgs } from 'node:util'
 import { ConfigurationError } from './configuration.ts'
 import { type LocalService, startLocalService } from './local-service.ts'
 
-const USAGE = `Usage: npm run service -- [folder] [options]
+const USAGE = `Usage: test-run-service [folder] [options]
 
-Serves a Vitest or Playwright Test project on this machine: the folder, or the one you stand in.
+Serves a Vitest or Playwright Test project on this machine: the folder, or the current one.
 
-  --config FILE      projects, environments, suites and limits, as JSON (see local-service/README.md)
+  --config FILE      projects, environments, suites and limits, as JSON (see the README)
   --port NUMBER      the port; default: any free one
-  --key KEY          an API key, may be given several times; default: LOCAL_SERVICE_KEY, or a new one
-  --framework NAME   vitest or playwright, where the folder could be either
+  --key-file FILE    API keys, one on each line; default: the variable LOCAL_SERVICE_KEY, or a new key
+  --key KEY          an API key; every user of this machine can see it in the list of processes
+  --framework NAME   vitest or playwright, if the folder could be either
   --data FOLDER      where runs are kept; none: in memory only; default: a folder of your state
   --json             print address, key and projects as one line of JSON
   --help`
@@ -29,40 +30,39 @@ interface Invocation {
   readonly served: string
 }
 
-function isNpmScript(env: NodeJS.ProcessEnv): boolean {
-  return env.npm_lifecycle_event === 'service'
-}
-
-/** npm runs scripts in the package's folder and says in INIT_CWD where the person stands. */
-function standingIn(env: NodeJS.ProcessEnv): string {
-  return (isNpmScript(env) ? env.INIT_CWD : undefined) ?? process.cwd()
+/** npm runs the script "service" in the repository's folder; INIT_CWD is the folder in which npm was called. */
+function currentFolder(env: NodeJS.ProcessEnv): string {
+  return (env.npm_lifecycle_event === 'service' ? env.INIT_CWD : undefined) ?? process.cwd()
 }
 
 const PARENT_CHECK_MS = 500
 
-/** npm hands a signal that it gets alone to the shell around the script, and the shell just ends: notice that. */
-function whenParentEnds(then: () => void): void {
+/** A signal that npm or npx gets alone does not reach this process, but ends its parent. */
+function onParentExit(env: NodeJS.ProcessEnv, callback: () => void): void {
+  if (env.npm_lifecycle_event !== 'service' && env.npm_lifecycle_event !== 'npx') return
   const parent = process.ppid
-  setInterval(() => process.ppid !== parent && then(), PARENT_CHECK_MS).unref()
+  setInterval(() => process.ppid !== parent && callback(), PARENT_CHECK_MS).unref()
 }
 
 async function readInvocation(args: string[], env: NodeJS.ProcessEnv): Promise<Invocation | 'help'> {
   const { values, positionals } = parseArguments(args)
   if (values.help) return 'help'
-  const here = standingIn(env)
+  const here = currentFolder(env)
   const [folder, ...others] = positionals
   if (others.length > 0) throw new UsageError(`One folder at most, got also ${others.join(', ')}.\n\n${USAGE}`)
 
   const given: Record<string, unknown> = {}
-  // What is no number goes on as it is, for the message that refuses it.
+  // What is not a number is passed on as it is, so that the message that refuses it shows it.
   if (values.port !== undefined) given.port = /^\d+$/.test(values.port) ? Number(values.port) : values.port
-  const keys = values.key ?? (env.LOCAL_SERVICE_KEY ? [env.LOCAL_SERVICE_KEY] : undefined)
-  if (keys !== undefined) given.keys = keys
+  const fileKeys = values['key-file'] === undefined ? [] : await readKeys(resolve(here, values['key-file']))
+  const givenKeys = [...fileKeys, ...(values.key ?? [])]
+  if (givenKeys.length > 0) given.keys = givenKeys
+  else if (env.LOCAL_SERVICE_KEY) given.keys = [env.LOCAL_SERVICE_KEY]
   if (values.data !== undefined) given.data = values.data === 'none' ? 'none' : resolve(here, values.data)
 
   if (values.config !== undefined) {
     if (folder !== undefined || values.framework !== undefined) {
-      throw new UsageError('With --config, folder and framework belong into the file.')
+      throw new UsageError('With --config, give folder and framework in the file.')
     }
     const file = resolve(here, values.config)
     return {
@@ -92,6 +92,7 @@ function parseArguments(args: string[]) {
         config: { type: 'string' },
         port: { type: 'string' },
         key: { type: 'string', multiple: true },
+        'key-file': { type: 'string' },
         framework: { type: 'string' },
         data: { type: 'string' },
         json: { type: 'boolean', default: false },
@@ -99,19 +100,28 @@ function parseArguments(args: string[]) {
       },
     })
   } catch (error) {
-    // Node's advice on how to pass such a thing on, after the first sentence, is none for this command.
+    // After the first sentence, Node gives advice that does not fit this command.
     const [sentence] = (error as Error).message.split('. ')
     throw new UsageError(`${sentence?.replace(/\.$/, '')}.\n\n${USAGE}`)
   }
 }
 
-async function readSettings(file: string): Promise<object> {
-  let text: string
+async function readKeys(file: string): Promise<string[]> {
+  const keys = (await readText(file, 'key file')).split(/\r?\n/).filter((line) => line !== '')
+  if (keys.length === 0) throw new UsageError(`The key file ${file} is empty.`)
+  return keys
+}
+
+async function readText(file: string, name: string): Promise<string> {
   try {
-    text = await readFile(file, 'utf8')
+    return await readFile(file, 'utf8')
   } catch (error) {
-    throw new UsageError(`The configuration file cannot be read: ${(error as Error).message}`)
+    throw new UsageError(`Cannot read the ${name}: ${(error as Error).message}`)
   }
+}
+
+async function readSettings(file: string): Promise<object> {
+  const text = await readText(file, 'configuration file')
   try {
     const settings: unknown = JSON.parse(text)
     if (typeof settings === 'object' && settings !== null) return settings
@@ -121,7 +131,7 @@ async function readSettings(file: string): Promise<object> {
   throw new UsageError(`The configuration file ${file} must hold a JSON object.`)
 }
 
-function announce({ url, keys, projects }: LocalService, json: boolean): void {
+function printAddress({ url, keys, projects }: LocalService, json: boolean): void {
   if (json) {
     console.log(JSON.stringify({ url, key: keys[0], keys, projects }))
     return
@@ -143,14 +153,14 @@ async function main(): Promise<void> {
   const stop = Promise.withResolvers<void>()
   // Before anything is started, so that nothing can be left behind.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.resolve())
-  if (isNpmScript(process.env)) whenParentEnds(stop.resolve)
+  onParentExit(process.env, stop.resolve)
 
   const invocation = await readInvocation(process.argv.slice(2), process.env)
   if (invocation === 'help') {
     console.log(USAGE)
     return
   }
-  // The tests have no business with the service's key.
+  // Tests must not see the service's key.
   const { LOCAL_SERVICE_KEY: _, ...env } = process.env
   const service = await startLocalService(invocation.settings, {
     folder: invocation.folder,
@@ -159,12 +169,12 @@ async function main(): Promise<void> {
     temporaryFolder: tmpdir(),
     log: (line) => console.error(line),
   })
-  announce(service, invocation.json)
+  printAddress(service, invocation.json)
   await stop.promise
   await service.close()
 }
 
-// Whoever reads the output may go away first; the service goes on.
+// The reader of the output may exit first; the service continues.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 
 main().catch((error: unknown) => {

@@ -82,6 +82,14 @@ describe('the command', () => {
     expect([key, projects[0]?.id]).toEqual(['from-the-environment', 'web-shop'])
   })
 
+  it('takes keys from a file, which is not seen in the list of processes', async () => {
+    const file = join(await temporaryFolder(), 'keys')
+    await writeFile(file, 'from-the-file\r\nanother\n')
+    const env = { LOCAL_SERVICE_KEY: 'from-the-environment' }
+    const main = await ready(startMain(['--json', '--key-file', file, '--key', 'third'], env))
+    expect(main).toMatchObject({ keys: ['from-the-file', 'another', 'third'] })
+  })
+
   it.each([
     'SIGINT',
     'SIGTERM',
@@ -149,10 +157,12 @@ describe('the command', () => {
     [
       'a folder beside a configuration',
       ['--config', 'c.json', 'a'],
-      /With --config, folder and framework belong into the file\./,
+      /With --config, give folder and framework in the file\./,
     ],
-    ['a configuration that is not there', ['--config', 'none.json'], /The configuration file cannot be read: ENOENT/],
+    ['a configuration that is not there', ['--config', 'none.json'], /Cannot read the configuration file: ENOENT/],
     ['a configuration that is not JSON', ['--config', 'vitest.config.ts'], /The configuration file .* is not JSON/],
+    ['a key file that is not there', ['--key-file', 'none'], /Cannot read the key file: ENOENT/],
+    ['a key file with no key', ['--key-file', '/dev/null'], /The key file \/dev\/null is empty\./],
     ['a key with blanks', ['--key', 'a b'], /"keys" has a key that is empty or contains whitespace/],
   ])('refuses %s with a sentence and code 1', async (_case, args, message) => {
     const main = startMain(args)
@@ -175,7 +185,7 @@ describe('the command', () => {
   it('explains itself', async () => {
     const main = startMain(['--help'])
     expect(await main.exit).toBe(0)
-    expect(main.output()).toMatch(/^Usage: npm run service -- \[folder\]/)
+    expect(main.output()).toMatch(/^Usage: test-run-service \[folder\]/)
   })
 })
 

@@ -1,0 +1,66 @@
+import { execFile, spawn } from 'node:child_process'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { clientOf, PLAIN_ENV, REPOSITORY, temporaryFolder, until, WEB_SHOP } from './a-local-service.ts'
+
+const run = promisify(execFile)
+
+/** As a person has it who installed the tarball: no network, and nothing of this repository on the path to packages. */
+async function installFromTarball(): Promise<string> {
+  const folder = await temporaryFolder()
+  const npm = (args: string[], cwd: string) => run('npm', [...args, '--silent'], { cwd, env: PLAIN_ENV })
+  await npm(['pack', '--workspace', 'local-service', '--pack-destination', folder], REPOSITORY)
+  // Its one dependency would come from the registry.
+  await npm(['pack', join(REPOSITORY, 'node_modules/valibot'), '--pack-destination', folder], REPOSITORY)
+  const tarballs = (await readdir(folder)).map((file) => `./${file}`)
+  await npm(['install', '--offline', '--no-audit', '--no-fund', ...tarballs], folder)
+  return folder
+}
+
+describe('the package', () => {
+  it('is installed from its tarball, serves a project with npx, and stops with it', async () => {
+    const folder = await installFromTarball()
+    const env = { ...PLAIN_ENV, XDG_STATE_HOME: join(folder, 'state') }
+    const npx = spawn('npx', ['--offline', 'test-run-service', '--json', WEB_SHOP], { cwd: folder, env })
+    onTestFinished(() => void npx.kill('SIGTERM'))
+    let [output, errors] = ['', '']
+    npx.stdout.setEncoding('utf8').on('data', (text) => {
+      output += text
+    })
+    npx.stderr.setEncoding('utf8').on('data', (text) => {
+      errors += text
+    })
+    const exit = new Promise((resolve) => npx.on('close', resolve))
+    await Promise.race([until(() => output.endsWith('}\n')), exit])
+    expect(output, errors).not.toBe('')
+    const { url, key } = JSON.parse(output)
+
+    const client = clientOf(url, key)
+    const finished = await client.waitFor(await client.startRun({ frameworkProjectName: 'unit' }))
+    expect(finished.status, errors).toBe('PASSED')
+    expect((await fetch(`${url}/openapi.yaml`)).status).toBe(200)
+
+    npx.kill('SIGTERM')
+    await until(() =>
+      fetch(url).then(
+        () => false,
+        () => true,
+      ),
+    )
+  })
+
+  it('says so in one sentence if Node is too old', async () => {
+    const older = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.20.2' } })`
+    const command = join(REPOSITORY, 'local-service/bin/test-run-service.js')
+    const failed = await run(process.execPath, ['--import', `data:text/javascript,${older}`, command]).catch(
+      (error) => error,
+    )
+    expect(failed).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: 'test-run-service needs Node 24 or newer; this is Node 20.20.2.\n',
+    })
+  })
+})
