@@ -126,6 +126,7 @@ const anyPlan: fc.Arbitrary<SimulationPlan> = fc
         cancelOnAbort: usually,
         passWithNoTests: rarely,
         pollIntervalMs: fc.integer({ min: 2_000, max: 60_000 }),
+        queueLimitMs: fc.integer({ min: 600, max: 240_000 }),
       },
       { requiredKeys: ['wait', 'waitLimitMs', 'cancelOnAbort', 'passWithNoTests'] },
     ),

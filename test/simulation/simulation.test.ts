@@ -102,7 +102,9 @@ const exitsInTime: Invariant = (plan, result) => {
   // A start in flight at the limit is still awaited, because the run's id is in its response.
   const { waitLimitMs } = plan.request
   const startedMs = plan.service.isGiven ? 0 : (startResponse(result)?.atMs ?? waitLimitMs + REQUEST_LIMIT_MS)
-  const limitMs = Math.max(waitLimitMs, startedMs) + LAST_POLLS_MS + MAIN_CANCEL_MS + plan.commentMs + LATENESS_MS
+  const queueMs = plan.request.queueLimitMs ?? 0
+  const limitMs =
+    Math.max(waitLimitMs, startedMs) + queueMs + LAST_POLLS_MS + MAIN_CANCEL_MS + plan.commentMs + LATENESS_MS
   const undisturbedMs = signalled?.atMs ?? endedMs
   if (undisturbedMs > limitMs) violate(`main took ${undisturbedMs} ms with a wait limit of ${waitLimitMs} ms`)
   if (post !== undefined && post.tookMs > POST_CANCEL_MS + LATENESS_MS) violate(`post took ${post.tookMs} ms`)
@@ -111,7 +113,9 @@ const exitsInTime: Invariant = (plan, result) => {
 const concludesWhatHappened: Invariant = (plan, result) => {
   if (!exitedByItself(result)) return
   const { service, main } = result
-  const { waitLimitMs, wait } = plan.request
+  const { wait } = plan.request
+  // Time in the queue has a limit of its own if one is set.
+  const waitLimitMs = Math.min(plan.request.waitLimitMs, plan.request.queueLimitMs ?? Number.POSITIVE_INFINITY)
   const conclusion = main.outputs.get('conclusion')
   const firstCancel = main.responses.findIndex(({ method }) => method === 'cancel')
   const finishedAt = main.responses.findIndex(isEnd)

@@ -21,6 +21,7 @@ export interface RunnerPlan {
 export interface SimulationPlan {
   readonly request: Pick<StepRequest, 'wait' | 'waitLimitMs' | 'cancelOnAbort' | 'passWithNoTests'> & {
     readonly pollIntervalMs?: number
+    readonly queueLimitMs?: number
   }
   readonly service: ServicePlan
   readonly runner: RunnerPlan
