@@ -29,7 +29,8 @@ export async function cancelLeftoverRun(
   const { log } = runnerOutput(env)
   const open = async () => {
     const isCheckDisabled = env.NODE_TLS_REJECT_UNAUTHORIZED === '0'
-    const address = { ...readServiceInputs(env, readEvent(env)), proxies: readProxies(env), isCheckDisabled }
+    const inputs = readServiceInputs(env, readEvent(env))
+    const address = { ...inputs, proxies: readProxies(env, inputs.baseUrl), isCheckDisabled }
     const service = await openService(address, systemClock)
     // One turn later the first request is under way.
     void eventLoopTurn().then(setV8Flags)

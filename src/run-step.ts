@@ -1,13 +1,16 @@
 import { runAction } from './action/run-action.ts'
-import type { Log, World } from './action/world.ts'
+import type { World } from './action/world.ts'
 import { eventLoopTurn, systemClock } from './clock.ts'
-import { type EventPayload, jobUrl, readEvent } from './github/event.ts'
-import { type CommentSettings, type Inputs, InvalidInputsError, readInputs } from './github/inputs.ts'
+import type { KnownBranch } from './github/branch.ts'
+import type { LookUpOptions } from './github/branch-look-up.ts'
+import { jobUrl, readEvent, type WorkflowEvent } from './github/event.ts'
+import { InvalidInputsError } from './github/input-reader.ts'
+import { type Inputs, readInputs } from './github/inputs.ts'
 import { type RunnerOutput, runnerOutput } from './github/outputs.ts'
 import { readProxies } from './github/proxies.ts'
+import type { CommentOptions, CommentParts } from './github/pull-request-comment.ts'
 import { defaultReportFolder, writeReportFiles } from './github/report-files.ts'
 import { runnerState, StateNotSaved } from './github/state.ts'
-import type { StepOutcome } from './outcome/step-outcome.ts'
 import { commentBody } from './report/comment-body.ts'
 import { invalidInputsSummary } from './report/job-summary.ts'
 import { logLine, render } from './report/safe-text.ts'
@@ -22,13 +25,15 @@ export async function runStep(env: NodeJS.ProcessEnv, abort: AbortSignal): Promi
     if (url !== undefined) output.setOutput('job-url', url)
     const event = readEvent(env)
     const inputs = readInputs(env, event)
+    for (const note of inputs.notes) output.log.warning(note)
     const world = await realWorld(inputs, event, env, abort, output)
-    for (const name of inputs.ignored) {
-      output.log.warning(logLine`Input ${name} has no effect with run-id: the run was started without this step.`)
-    }
+    const gitHub = { env, event, token: inputs.githubToken, clock: systemClock, signal: abort }
+    const { branch, note } = await branchToTest(inputs, gitHub)
+    if (note !== undefined) output.log.info(note)
+    const parameters = { ...inputs.request.parameters, branch }
     // Lets in a signal that came while all this was loaded: nothing need be started then.
     await eventLoopTurn()
-    const running = runAction(inputs.request, world)
+    const running = runAction({ ...inputs.request, parameters }, world)
     setV8Flags()
     return (await running).success
   } catch (error) {
@@ -41,7 +46,7 @@ export async function runStep(env: NodeJS.ProcessEnv, abort: AbortSignal): Promi
 
 function reportInvalidInputs({ messages }: InvalidInputsError, env: NodeJS.ProcessEnv, output: RunnerOutput): false {
   for (const message of messages) output.annotate({ level: 'error', title: 'Invalid input', message })
-  if (env.INPUT_SUMMARY !== 'never') output.writeSummary(() => invalidInputsSummary(messages))
+  if (!['never', 'false'].includes(env.INPUT_SUMMARY ?? '')) output.writeSummary(() => invalidInputsSummary(messages))
   return false
 }
 
@@ -53,55 +58,45 @@ function reportNothingStarted({ message: reason }: StateNotSaved, output: Runner
 
 async function realWorld(
   inputs: Inputs,
-  event: EventPayload,
+  event: WorkflowEvent,
   env: NodeJS.ProcessEnv,
   abort: AbortSignal,
   output: RunnerOutput,
 ): Promise<World> {
   const { baseUrl, apiKey, request, reportDir } = inputs
   const isCheckDisabled = env.NODE_TLS_REJECT_UNAUTHORIZED === '0'
-  const address = { baseUrl, apiKey, target: request.target, proxies: readProxies(env), isCheckDisabled }
+  const address = { baseUrl, apiKey, target: request.target, proxies: readProxies(env, baseUrl), isCheckDisabled }
   return {
     ...output,
     clock: systemClock,
     random: Math.random,
     abort,
-    state: runnerState(output.attempt),
+    state: runnerState(output.warnOnError),
     service: await openService(address, systemClock),
     writeReportFiles: (files, runId) =>
       writeReportFiles(files, reportDir ?? defaultReportFolder(env, runId), env, output.log),
-    comment: (outcome, options) => comment(outcome, options, inputs.comment, event, env, abort, output.log),
+    comment: (outcome, { hasSummary }) => {
+      const body = (parts: CommentParts) => render(commentBody(outcome, { ...parts, hasSummary }))
+      return comment(inputs, outcome.success, body, { env, event, log: output.log, clock: systemClock, signal: abort })
+    },
   }
+}
+
+/** GitHub's client is loaded only if the event does not name the branch. */
+async function branchToTest({ branch }: Inputs, options: LookUpOptions): Promise<KnownBranch> {
+  if (branch.kind === 'known') return branch
+  const { lookUpBranch } = await import('./github/branch-look-up.ts')
+  return lookUpBranch(branch, options)
 }
 
 /** The comment on the pull request, loaded only if one is wanted: GitHub's client is half of what there is to load. */
 async function comment(
-  outcome: StepOutcome,
-  { hasSummary }: { readonly hasSummary: boolean },
-  { when, key, matrix, token }: CommentSettings,
-  _event: EventPayload,
-  env: NodeJS.ProcessEnv,
-  signal: AbortSignal,
-  log: Log,
+  { comment: settings, githubToken: token }: Inputs,
+  success: boolean,
+  body: CommentOptions['body'],
+  world: Omit<CommentOptions, 'settings' | 'success' | 'body' | 'token'>,
 ): Promise<string | undefined> {
-  if (when === 'never') return undefined
+  if (settings.when === 'never') return undefined
   const { keepCommentUpToDate } = await import('./github/pull-request-comment.ts')
-  const { commentRemark, commentWarning } = await import('./github/comment-warning.ts')
-  const result = await keepCommentUpToDate({
-    when,
-    success: outcome.success,
-    body: (marker) => render(commentBody(outcome, { marker, hasSummary })),
-    token,
-    key,
-    matrix,
-    env,
-    signal,
-    clock: systemClock,
-    random: Math.random,
-  })
-  const warning = commentWarning(result)
-  if (warning !== undefined) log.warning(warning)
-  const remark = commentRemark(result)
-  if (remark !== undefined) log.info(remark)
-  return 'url' in result ? result.url : undefined
+  return keepCommentUpToDate({ ...world, settings, token, success, body })
 }

@@ -144,7 +144,7 @@ describe('what is loaded', () => {
     expect(reached).not.toContain('@actions/github')
   })
 
-  it("with main is GitHub's client only where a comment is wanted", () => {
+  it("with main is GitHub's client only if a comment or a look-up is wanted", () => {
     expect(reachedFrom('src/run-step.ts', ['static'])).not.toContain('@actions/github')
     expect(reachedFrom('src/main.ts', ['static', 'dynamic'])).toContain('@actions/github')
     const importers = FILES.flatMap((file) => IMPORTS.get(file) ?? []).filter(({ of }) => of === '@actions/github')

@@ -1,12 +1,13 @@
 import { execFileSync } from 'node:child_process'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { parseEnvOverrides } from '../src/github/env-overrides.ts'
-import { render } from '../src/report/safe-text.ts'
+import { readEnvOverrides } from '../src/github/env-overrides.ts'
+import { InputReader } from '../src/github/input-reader.ts'
 import { scenario } from './support/scenario.ts'
 
 // Windows as far as any machine shows it: its paths through Node's own rules for them, its signals as Node raises them
 // there. The real thing runs in the workflow CI.
 
+const EVENT = new URL('../src/github/event.ts', import.meta.url).href
 const INPUTS = new URL('../src/github/inputs.ts', import.meta.url).href
 const REPORT_FOLDER = new URL('../src/github/report-files.ts', import.meta.url).href
 
@@ -84,25 +85,21 @@ describe('on Windows, where a cancel comes as SIGINT and then as SIGBREAK', () =
 })
 
 test('lines of env-overrides may end as on Windows', () => {
-  const sentences: string[] = []
-  const overrides = parseEnvOverrides('A=1\r\n# a comment\r\nB="two words"\r\n', (sentence) => {
-    sentences.push(render(sentence))
-    return undefined
-  })
-  expect(sentences).toEqual([])
-  expect(overrides).toEqual({ A: '1', B: 'two words' })
+  const inputs = new InputReader({ 'INPUT_ENV-OVERRIDES': 'A=1\r\n# a comment\r\nB="two words"\r\n' })
+  expect(inputs.orThrow(readEnvOverrides(inputs))).toEqual({ A: '1', B: 'two words' })
 })
 
 /** What the action makes of each value there: a folder, or the sentence that refuses it. All in one process. */
 function readReportDirs(values: readonly string[]): ReadonlyMap<string, string> {
   const code = `
+    import { readEvent } from ${JSON.stringify(EVENT)}
     import { readInputs } from ${JSON.stringify(INPUTS)}
     import { defaultReportFolder } from ${JSON.stringify(REPORT_FOLDER)}
     const found = [['', defaultReportFolder(process.env, 'run:1/2=3')]]
     for (const value of ${JSON.stringify(values)}) {
       process.env['INPUT_REPORT-DIR'] = value
       try {
-        found.push([value, readInputs(process.env, {}).reportDir])
+        found.push([value, readInputs(process.env, readEvent(process.env)).reportDir])
       } catch (error) {
         found.push([value, error.message])
       }

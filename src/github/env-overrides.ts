@@ -1,37 +1,62 @@
 import { parseEnv } from 'node:util'
-import { type LogLine, logLine } from '../report/safe-text.ts'
+import { logLine } from '../report/safe-text.ts'
+import type { InputReader } from './input-reader.ts'
 
-type Wrong = (sentence: LogLine) => undefined
-
-/** A line of `NAME=value`, a comment or nothing, as `parseEnv` takes them. */
-const ENV_LINE = /^\s*(export\s+)?[^=\s][^=]*=|^\s*#|^\s*$/
+type Overrides = Readonly<Record<string, string>>
 
 /**
- * The environment overrides as names and values: `NAME=value` lines or one JSON object. A sentence about what is wrong
+ * The environment overrides as names and values: `NAME=value` lines or one JSON object. A message about a problem
  * never shows a value, which may be a secret.
  */
-export function parseEnvOverrides(given: string, wrong: Wrong): Readonly<Record<string, string>> | undefined {
+export function readEnvOverrides(inputs: Pick<InputReader, 'text' | 'problem'>): Overrides | undefined {
+  const given = inputs.text('env-overrides')
   if (given === '') return undefined
-  return given.startsWith('{') ? parseJsonOverrides(given, wrong) : parseLines(given, wrong)
+  const overrides = given.startsWith('{') ? readJson(given, inputs) : readLines(given, inputs)
+  return overrides === undefined || Object.keys(overrides).length === 0 ? undefined : overrides
 }
 
-function parseLines(given: string, wrong: Wrong): Readonly<Record<string, string>> | undefined {
-  // parseEnv passes over what it does not understand; quoted values may span lines and hold anything.
-  const unquoted = given.replace(
-    /^([^\S\n]*[^=#\s][^=\n]*=)[^\S\n]*("[^"]*"|'[^']*'|`[^`]*`)/gm,
-    (_, name: string, value: string) => name + value.replace(/[^\n]/g, ''),
+function readLines(given: string, inputs: Pick<InputReader, 'problem'>): Overrides | undefined {
+  // As parseEnv does, which passes over each line that it does not understand.
+  const text = given.replaceAll('\r', '')
+  const badLine = firstBadLine(text)
+  if (badLine === undefined) return parseEnv(text) as Record<string, string>
+  return inputs.problem(
+    logLine`Input env-overrides: line ${badLine} has no NAME= at its beginning (values are not shown). Give one NAME=value a line, or a JSON object.`,
   )
-  const strange = unquoted.split(/\r?\n/).findIndex((text) => !ENV_LINE.test(text))
-  if (strange !== -1) {
-    return wrong(
-      logLine`Input env-overrides: line ${strange + 1} has no NAME= at its beginning (values are not shown). Give one NAME=value a line, or a JSON object.`,
-    )
-  }
-  const overrides = parseEnv(given) as Record<string, string>
-  return Object.keys(overrides).length === 0 ? undefined : overrides
 }
 
-function parseJsonOverrides(given: string, wrong: Wrong): Readonly<Record<string, string>> | undefined {
+/** The number of the first line that is no `NAME=value`, comment or blank. Only ever moves forward in the text. */
+function firstBadLine(text: string): number | undefined {
+  for (let start = 0, line = 1; start < text.length; line++) {
+    let end = lineEnd(text, start)
+    const content = text.slice(start, end).trim()
+    if (content !== '' && !content.startsWith('#')) {
+      const equals = text.indexOf('=', start)
+      if (content.startsWith('=') || equals === -1 || equals >= end) return line
+      const value = text.slice(equals + 1, end).trimStart()
+      const closing = closingQuote(text, end - value.length)
+      if (closing > end) {
+        line += text.slice(end, closing).split('\n').length - 1
+        end = lineEnd(text, closing)
+      }
+    }
+    start = end + 1
+  }
+  return undefined
+}
+
+function lineEnd(text: string, from: number): number {
+  const end = text.indexOf('\n', from)
+  return end === -1 ? text.length : end
+}
+
+/** Where a quoted value that begins at `opening` ends; -1 if it is not quoted, or the quotation mark stands alone. */
+function closingQuote(text: string, opening: number): number {
+  const quote = text.charAt(opening)
+  return '"\'`'.includes(quote) && quote !== '' ? text.indexOf(quote, opening + 1) : -1
+}
+
+function readJson(given: string, inputs: Pick<InputReader, 'problem'>): Overrides | undefined {
   let json: Record<string, unknown>
   try {
     json = JSON.parse(given, keepNumbersAsWritten)
@@ -39,28 +64,25 @@ function parseJsonOverrides(given: string, wrong: Wrong): Readonly<Record<string
     // Of V8's message the place alone: the rest of it quotes the text.
     const [, place] = /\((line \d+ column \d+)\)$/.exec(String(cause)) ?? []
     const where = place === undefined ? logLine`` : logLine` (${place})`
-    return wrong(
+    return inputs.problem(
       logLine`Input env-overrides begins with { and is not valid JSON${where}; values are not shown. Give a JSON object of names and values, or one NAME=value a line.`,
     )
   }
   const overrides = new Map<string, string>()
-  let isWrong = false
   for (const [name, value] of Object.entries(json)) {
     if (name === '') {
-      isWrong = true
-      wrong(logLine`Input env-overrides: a name in the JSON object is empty. Give each value a name.`)
+      inputs.problem(logLine`Input env-overrides: a name in the JSON object is empty. Give each value a name.`)
     } else if (value instanceof NumberAsWritten) overrides.set(name, value.source)
     else if (typeof value === 'string' || typeof value === 'boolean') overrides.set(name, String(value))
     else {
-      isWrong = true
       const kind = value === null ? 'null' : Array.isArray(value) ? 'an array' : 'an object'
       const cause = value === null ? logLine` An output or a secret that does not exist is null in toJSON.` : logLine``
-      wrong(
+      inputs.problem(
         logLine`Input env-overrides: the value of "${name}" is ${kind}. Give strings, numbers, true or false.${cause}`,
       )
     }
   }
-  return isWrong || overrides.size === 0 ? undefined : Object.fromEntries(overrides)
+  return Object.fromEntries(overrides)
 }
 
 class NumberAsWritten {

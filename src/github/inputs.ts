@@ -1,306 +1,335 @@
 import { isAbsolute, relative, resolve } from 'node:path'
-import { getInput, setSecret } from '@actions/core'
+import { setSecret } from '@actions/core'
 import type { StepRequest } from '../action/run-action.ts'
 import type { StartParameters, Target } from '../outcome/run.ts'
-import { type LogLine, logLine, render } from '../report/safe-text.ts'
+import { type LogLine, logLine } from '../report/safe-text.ts'
 import { isUsableRunId } from '../service/test-service.ts'
-import { parseEnvOverrides } from './env-overrides.ts'
-import { type EventPayload, forkBranch, whyNoSecrets } from './event.ts'
-
-/** What holds where an input is empty: an unset `${{ vars.X }}` is, and beats the default in action.yml. */
-export const DEFAULTS = {
-  wait: 'true',
-  'timeout-minutes': '60',
-  'pass-with-no-tests': 'false',
-  summary: 'always',
-  annotations: 'true',
-  comment: 'never',
-} as const
+import { BRANCH_OF_EVENT, type BranchInput, readBranch } from './branch.ts'
+import { readEnvOverrides } from './env-overrides.ts'
+import { type Environment, jobUrl, type WorkflowEvent, whyNoSecrets } from './event.ts'
+import { InputReader } from './input-reader.ts'
 
 /** Everything that the user told the step, once, in the types that the rest of the action works with. */
 export interface Inputs {
   readonly baseUrl: URL
   readonly apiKey: string
+  /** All of it but the branch. */
   readonly request: StepRequest
+  readonly branch: BranchInput
   /** Absolute; absent: the default, which has the run's id in its name. */
-  readonly reportDir?: string
+  readonly reportDir?: string | undefined
   readonly comment: CommentSettings
-  /** Inputs that were given and have no effect here. */
-  readonly ignored: readonly string[]
+  readonly githubToken: string
+  /** To be warned of: inputs that were given and have no effect here. */
+  readonly notes: readonly LogLine[]
 }
 
+export type When = 'always' | 'on-failure' | 'never'
+
 export interface CommentSettings {
-  readonly when: 'never' | 'on-failure' | 'always'
+  readonly when: When
   readonly key: string
   /** JSON of the job's matrix context, as given. */
   readonly matrix: string
-  readonly token: string
-}
-
-type Environment = Readonly<Record<string, string | undefined>>
-
-/** All that is wrong with the inputs, one sentence each. */
-export class InvalidInputsError extends Error {
-  override readonly name = 'InvalidInputsError'
-  readonly messages: readonly LogLine[]
-
-  constructor(messages: readonly LogLine[]) {
-    super(messages.map(render).join(' '))
-    this.messages = messages
-  }
 }
 
 /** What post needs to know: where the service is and how to ask it. */
-export type ServiceInputs = Pick<Inputs, 'baseUrl'> & { readonly apiKey: string; readonly target: Target }
+export type ServiceInputs = Pick<Inputs, 'baseUrl' | 'apiKey'> & { readonly target: Target }
+
+const WHEN: Readonly<Record<string, When>> = {
+  always: 'always',
+  'on-failure': 'on-failure',
+  never: 'never',
+  true: 'always',
+  false: 'never',
+}
+const ANNOTATIONS = { true: true, false: false, always: true, never: false }
+const MINUTES = { above: 0, most: 35_000 }
+const SECONDS = { least: 0.05, most: 3_600 }
 
 /**
  * Reads and checks all inputs. Masks the secrets before anything else.
  *
- * @throws InvalidInputsError with every wrong input, not only the first
+ * @throws InvalidInputsError with every problem, not only the first
  */
-export function readInputs(env: Environment, event: EventPayload): Inputs {
-  const { read, wrong } = reader()
-  const service = readService(read, wrong, env, event)
-  const token = getInput('github-token')
-  if (token !== '') setSecret(token)
+export function readInputs(env: Environment, event: WorkflowEvent): Inputs {
+  const inputs = new InputReader(env)
+  const service = readService(inputs, event)
+  const githubToken = inputs.text('github-token')
+  if (githubToken !== '') setSecret(githubToken)
 
-  const runId = read('run-id')
-  if (runId !== '' && !isUsableRunId(runId)) {
-    wrong(
-      logLine`Input run-id: "${runId}" cannot be a run's id. Give 1 to 256 letters, digits and . _ ~ : = + / @ -, as the output run-id of the step that started the run has it.`,
-    )
+  const runId = readRunId(inputs)
+  const ownsRun = runId === undefined
+  const parameters = readStartParameters(inputs, service?.target)
+  const branch: BranchInput =
+    ownsRun && !isForkWithoutSecrets(inputs, event) ? readBranch(inputs, event) : { kind: 'known' }
+  const wait = inputs.boolean('wait', true)
+  if (!wait && !ownsRun) {
+    inputs.problem(logLine`Input wait: "false" cannot be combined with run-id. Leave one of them empty.`)
   }
-  const parameters = readOrder(read, wrong, service?.target)
-  if (runId === '') refuseForkBranch(parameters.branch, env, event, wrong)
-  const wait = readBoolean('wait', read, wrong) ?? true
-  if (!wait && runId !== '') wrong(logLine`Input wait: "false" does not go with run-id. Leave one of them empty.`)
-  const cancelOnAbort = readBoolean('cancel-on-abort', read, wrong)
-  const minutes = readNumber('timeout-minutes', { above: 0, most: 35_000 }, read, wrong)
-  const intervalSeconds = readNumber('poll-interval-seconds', { least: 0.05, most: 3_600 }, read, wrong)
-  const passWithNoTests = readBoolean('pass-with-no-tests', read, wrong) ?? false
-  const annotations = readBoolean('annotations', read, wrong) ?? true
-  const summary = readChoice('summary', ['always', 'on-failure', 'never'], read, wrong)
-  const when = readChoice('comment', ['never', 'on-failure', 'always'], read, wrong)
-  const reportDir = readReportDir(read, wrong, env)
+  const timeoutMinutes = inputs.number('timeout-minutes', MINUTES, 60)
+  const queueMinutes = inputs.number('queue-timeout-minutes', MINUTES, undefined)
+  const intervalSeconds = inputs.number('poll-interval-seconds', SECONDS, undefined)
+  const cancelOnAbort = inputs.boolean('cancel-on-abort', ownsRun)
+  const passWithNoTests = inputs.boolean('pass-with-no-tests', false)
+  const summary = inputs.choice('summary', WHEN, 'always')
+  const annotations = inputs.choice('annotations', ANNOTATIONS, true)
+  const runUrl = readRunUrl(inputs, service?.target)
+  const comment = {
+    when: inputs.choice('comment', WHEN, 'never'),
+    key: inputs.text('comment-key'),
+    matrix: inputs.text('matrix'),
+  }
+  const reportDir = readReportDir(inputs, env)
+  const url = jobUrl(env)
 
-  wrong.throwIfAny()
-  if (service === undefined || minutes === undefined || summary === undefined || when === undefined) {
-    throw new Error('an input is wrong and no sentence says so')
-  }
+  const { baseUrl, apiKey, target } = inputs.orThrow(service)
   return {
-    baseUrl: service.baseUrl,
-    apiKey: service.apiKey,
+    baseUrl,
+    apiKey,
     request: {
-      target: service.target,
+      target,
       parameters,
-      ...(runId === '' ? {} : { runId }),
+      runId,
       wait,
-      waitLimitMs: minutes * 60_000,
-      ...(intervalSeconds === undefined ? {} : { pollIntervalMs: intervalSeconds * 1_000 }),
-      cancelOnAbort: cancelOnAbort ?? runId === '',
+      waitLimitMs: timeoutMinutes * 60_000,
+      queueLimitMs: queueMinutes === undefined ? undefined : queueMinutes * 60_000,
+      pollIntervalMs: intervalSeconds === undefined ? undefined : intervalSeconds * 1_000,
+      cancelOnAbort,
       passWithNoTests,
+      runUrl,
+      variant: [comment.key, matrixValues(comment.matrix)].filter((part) => part !== ''),
+      job: url === undefined ? undefined : { name: env.GITHUB_JOB ?? '', url },
       reports: { summary, annotations },
-      variant: [read('comment-key')].filter((text) => text !== ''),
     },
-    ...(reportDir === undefined ? {} : { reportDir }),
-    comment: { when, key: read('comment-key'), matrix: read('matrix'), token },
-    ignored: runId === '' ? [] : ORDER_INPUTS.filter((name) => name !== 'branch' && read(name) !== ''),
+    branch,
+    reportDir,
+    comment,
+    githubToken,
+    notes: ownsRun ? [] : startInputsWithoutEffect(inputs),
   }
 }
 
 /** The inputs that post needs. Throws InvalidInputsError like `readInputs`. */
-export function readServiceInputs(env: Environment, event: EventPayload): ServiceInputs {
-  const { read, wrong } = reader()
-  const service = readService(read, wrong, env, event)
-  wrong.throwIfAny()
-  if (service === undefined) throw new Error('an input is wrong and no sentence says so')
-  return service
+export function readServiceInputs(env: Environment, event: WorkflowEvent): ServiceInputs {
+  const inputs = new InputReader(env)
+  return inputs.orThrow(readService(inputs, event))
 }
 
-type Read = (name: string) => string
-type Wrong = ((sentence: LogLine) => undefined) & { throwIfAny(): void }
-
-function reader(): { read: Read; wrong: Wrong } {
-  const sentences: LogLine[] = []
-  const throwIfAny = () => {
-    if (sentences.length > 0) throw new InvalidInputsError(sentences)
-  }
-  const wrong = (sentence: LogLine) => {
-    sentences.push(sentence)
-    return undefined
-  }
-  return { read: (name) => getInput(name), wrong: Object.assign(wrong, { throwIfAny }) }
-}
-
-function readService(read: Read, wrong: Wrong, env: Environment, event: EventPayload): ServiceInputs | undefined {
-  const apiKey = readApiKey(wrong, env, event)
-  const baseUrl = readBaseUrl(read, wrong)
-  const target = readTarget(read, wrong)
+function readService(inputs: InputReader, event: WorkflowEvent): ServiceInputs | undefined {
+  const apiKey = readApiKey(inputs, event)
+  // A fork gets no variables either: what is empty for that reason is no problem of its own.
+  const isExcused = isForkWithoutSecrets(inputs, event)
+  const baseUrl = readBaseUrl(inputs, isExcused)
+  const target = readTarget(inputs, isExcused)
   return apiKey === undefined || baseUrl === undefined || target === undefined ? undefined : { apiKey, baseUrl, target }
 }
 
-function readApiKey(wrong: Wrong, env: Environment, event: EventPayload): string | undefined {
-  const given = getInput('api-key', { trimWhitespace: false })
-  const key = given.trim()
+function isForkWithoutSecrets(inputs: InputReader, event: WorkflowEvent): boolean {
+  return inputs.text('api-key') === '' && whyNoSecrets(event) === 'fork'
+}
+
+const SKIPPED_PASSES = logLine`A skipped job counts as passed, so a required check is then green although nothing was tested.`
+
+function readApiKey(inputs: InputReader, event: WorkflowEvent): string | undefined {
+  const key = inputs.text('api-key')
   if (key !== '') {
     setSecret(key)
     if (/^[\x21-\x7e]+$/.test(key)) return key
-    return wrong(
-      logLine`Input api-key: the value has a blank, a line break or a character outside ASCII in it, so it cannot be sent as a Bearer token. Copy the key again, in one line.`,
+    return inputs.problem(
+      logLine`Input api-key contains whitespace or non-ASCII characters, so it cannot be sent as a Bearer token (it is not shown). Copy the key again, in one line.`,
     )
   }
-  switch (whyNoSecrets(env, event)) {
+  switch (whyNoSecrets(event)) {
     case 'fork':
-      return wrong(
-        logLine`Input api-key is empty: this workflow runs for a pull request from a fork, and GitHub gives such workflows no secrets. Skip this step for forks, for example with if: github.event.pull_request.head.repo.full_name == github.repository, or have a maintainer push the branch to this repository.`,
+      return inputs.problem(
+        logLine`Input api-key is empty: this workflow runs for a pull request from a fork, and GitHub gives such workflows no secrets and no variables. Have a maintainer push the branch to this repository, or skip the step with if: github.event_name != 'pull_request' || github.event.pull_request.head.repo.full_name == github.repository. ${SKIPPED_PASSES}`,
       )
     case 'dependabot':
-      return wrong(
-        logLine`Input api-key is empty: this workflow runs for Dependabot, and GitHub gives such workflows no Actions secrets. Add the key under the same name to the repository's Dependabot secrets, or skip this step with if: github.event.pull_request.user.login != 'dependabot[bot]'.`,
+      return inputs.problem(
+        logLine`Input api-key is empty: this workflow runs for Dependabot, and GitHub gives such workflows no Actions secrets. Add the key under the same name to the repository's Dependabot secrets, or skip the step with if: github.event_name != 'pull_request' || github.event.pull_request.user.login != 'dependabot[bot]'. ${SKIPPED_PASSES}`,
       )
     case undefined:
-      return wrong(
+      return inputs.problem(
         logLine`Input api-key is empty. Create a key in the team API keys setting of your organisation at the service, store it as a secret of this repository, and pass it on: api-key: \${{ secrets.NAME }}.`,
       )
   }
 }
 
-function readBaseUrl(read: Read, wrong: Wrong): URL | undefined {
-  const given = read('base-url')
+function readBaseUrl(inputs: InputReader, mayBeEmpty: boolean): URL | undefined {
+  const given = inputs.text('base-url')
   const accepted = 'Give the address of the service, such as https://tests.example.com.'
-  if (given === '') return wrong(logLine`Input base-url is empty. ${accepted}`)
-  // Credentials, and tokens in a query, must not be shown.
-  const shown = given.replace(/^(https?:\/*)?.*@/is, '$1***@').replace(/([?#]).*$/s, '$1***')
-  const url = URL.canParse(given) && !/[\s\p{Cc}\\]/u.test(given) ? new URL(given) : undefined
-  if (url === undefined) return wrong(logLine`Input base-url: "${shown}" is not an absolute address. ${accepted}`)
-  // An empty user name shows in the text alone, one without slashes before it in the parsed address alone.
-  if (/\/\/[^/?#]*@/.test(given) || url.username !== '' || url.password !== '') {
-    return wrong(logLine`Input base-url: "${shown}" has credentials in it. Remove them; the key goes into api-key.`)
+  if (given === '') return mayBeEmpty ? undefined : inputs.problem(logLine`Input base-url is empty. ${accepted}`)
+  const shown = withoutSecrets(given)
+  const url = parseUrl(given)
+  if (url === undefined) {
+    return inputs.problem(logLine`Input base-url: "${shown}" is not an absolute address. ${accepted}`)
   }
-  if (/[?#]/.test(given)) {
-    return wrong(logLine`Input base-url: "${shown}" has a query or a fragment. Give the address without it.`)
-  }
-  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url.hostname))) {
-    return wrong(
-      logLine`Input base-url: "${shown}" is not accepted. The key may travel over https: only (http: only to this machine, such as http://127.0.0.1:8080).`,
+  if (hasCredentials(given, url)) {
+    return inputs.problem(
+      logLine`Input base-url: "${shown}" has credentials in it. Remove them; the key goes into api-key.`,
     )
   }
-  return url
+  if (/[?#]/.test(given)) {
+    return inputs.problem(logLine`Input base-url: "${shown}" has a query or a fragment. Give the address without it.`)
+  }
+  if (isSecure(url)) return url
+  return inputs.problem(
+    logLine`Input base-url: "${shown}" is not accepted. The key may travel over https: only (http: only to this machine, such as http://127.0.0.1:8080).`,
+  )
 }
 
-function isLoopback(hostname: string): boolean {
+/** An address for a message: credentials, and tokens in a query, must not be shown. */
+function withoutSecrets(address: string): string {
+  const at = address.lastIndexOf('@')
+  const scheme = /^https?:\/*/i.exec(address.slice(0, Math.max(at, 0)))?.[0] ?? ''
+  const shown = at === -1 ? address : `${scheme}***${address.slice(at)}`
+  const query = shown.search(/[?#]/)
+  return query === -1 ? shown : `${shown.slice(0, query + 1)}***`
+}
+
+function parseUrl(given: string): URL | undefined {
+  return /[\s\p{Cc}\\]/u.test(given) ? undefined : (URL.parse(given) ?? undefined)
+}
+
+/** An empty user name shows in the text alone, one without slashes before it in the parsed address alone. */
+function hasCredentials(given: string, { username, password }: URL): boolean {
+  return /\/\/[^/?#]*@/.test(given) || username !== '' || password !== ''
+}
+
+function isSecure({ protocol, hostname }: URL): boolean {
+  return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))
+}
+
+export function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname)
 }
 
-function readTarget(read: Read, wrong: Wrong): Target | undefined {
-  const projectId = read('project')
-  const testSuiteId = read('test-suite')
+function readTarget(inputs: InputReader, mayBeEmpty: boolean): Target | undefined {
+  const projectId = inputs.text('project')
+  const testSuiteId = inputs.text('test-suite')
   if (projectId !== '' && testSuiteId !== '') {
-    return wrong(
+    return inputs.problem(
       logLine`Inputs project ("${projectId}") and test-suite ("${testSuiteId}") are both given. Give exactly one of them.`,
     )
   }
   if (projectId === '' && testSuiteId === '') {
-    return wrong(
-      logLine`Inputs project and test-suite are both empty. Give exactly one of them: project is the id of the project whose tests to run.`,
-    )
+    return mayBeEmpty
+      ? undefined
+      : inputs.problem(
+          logLine`Inputs project and test-suite are both empty. Give exactly one of them: project is the id of the project whose tests to run.`,
+        )
   }
   const [name, id] = projectId === '' ? ['test-suite', testSuiteId] : ['project', projectId]
   if (id === '.' || id === '..' || !id.isWellFormed()) {
-    return wrong(
-      logLine`Input ${name}: "${id}" cannot be an id, since it would change the address of the request. Give the id as the service shows it.`,
+    return inputs.problem(
+      logLine`Input ${name}: "${id}" cannot be an id, because it would change the address of the request. Give the id as the service shows it.`,
     )
   }
   return projectId === '' ? { kind: 'test-suite', testSuiteId } : { kind: 'project', projectId }
 }
 
-const ORDER_INPUTS = ['branch', 'environment', 'framework-project', 'run-group', 'env-overrides', 'autofix'] as const
-
-function readOrder(read: Read, wrong: Wrong, target: Target | undefined): StartParameters {
-  const [branch, environment, , runGroup] = ORDER_INPUTS.map(read) as [string, string, string, string]
-  const frameworkProject = readAsWritten('framework-project')
-  const autofix = readBoolean('autofix', read, wrong)
-  const envOverrides = parseEnvOverrides(read('env-overrides'), wrong)
-  const branchCharacters = [...branch].length
-  if (branchCharacters > 255) {
-    wrong(logLine`Input branch: "${branch}" has ${branchCharacters} characters. The service takes 1 to 255.`)
+function readRunId(inputs: InputReader): string | undefined {
+  const given = inputs.text('run-id')
+  if (given !== '' && !isUsableRunId(given)) {
+    inputs.problem(
+      logLine`Input run-id: "${given}" cannot be a run's id. Give 1 to 256 letters, digits and . _ ~ : = + / @ -, as the output run-id of the step that started the run has it.`,
+    )
   }
-  if (target?.kind === 'test-suite') {
-    for (const name of ['framework-project', 'run-group', 'autofix']) {
-      if (read(name) !== '') {
-        wrong(
-          logLine`Input ${name}: "${read(name)}" does not go with test-suite, whose workflow has no such setting. Leave it empty, or give project instead of test-suite.`,
-        )
-      }
-    }
+  return given || undefined
+}
+
+const START_INPUTS = ['branch', 'environment', 'framework-project', 'run-group', 'env-overrides', 'autofix']
+const NOT_FOR_TEST_SUITES = ['framework-project', 'run-group', 'autofix']
+
+/** All that a start sends but the branch. */
+function readStartParameters(inputs: InputReader, target: Target | undefined): StartParameters {
+  for (const name of target?.kind === 'test-suite' ? NOT_FOR_TEST_SUITES : []) {
+    const given = inputs.text(name)
+    if (given === '') continue
+    inputs.problem(
+      logLine`Input ${name}: "${given}" cannot be combined with test-suite, whose workflow has no such setting. Leave it empty, or give project instead of test-suite.`,
+    )
   }
   return {
-    ...(branch === '' ? {} : { branch }),
-    ...(environment === '' ? {} : { environment }),
-    ...(frameworkProject === '' ? {} : { frameworkProject }),
-    ...(runGroup === '' ? {} : { runGroup }),
-    ...(envOverrides === undefined ? {} : { envOverrides }),
-    ...(autofix === undefined ? {} : { autofix }),
+    environment: inputs.text('environment') || undefined,
+    frameworkProject: readFrameworkProject(inputs),
+    runGroup: inputs.text('run-group') || undefined,
+    envOverrides: readEnvOverrides(inputs),
+    autofix: inputs.boolean('autofix', undefined),
   }
-}
-
-function refuseForkBranch(branch: string | undefined, env: Environment, event: EventPayload, wrong: Wrong): void {
-  if (branch === undefined || branch.replace(/^refs\/heads\//, '') !== forkBranch(env, event)) return
-  wrong(
-    logLine`Input branch: "${branch}" is a branch of a fork. The service would look for a branch of that name in its own repository and test the wrong code. Skip this step for forks, or give another branch.`,
-  )
-}
-
-function readBoolean(name: string, read: Read, wrong: Wrong): boolean | undefined {
-  const given = read(name) || DEFAULTS[name as keyof typeof DEFAULTS] || ''
-  if (given === '') return undefined
-  if (/^true$/i.test(given)) return true
-  if (/^false$/i.test(given)) return false
-  return wrong(logLine`Input ${name}: "${given}" is neither true nor false.`)
 }
 
 /** Blanks included, which may mean something to the test framework; the line break that ends a YAML block does not. */
-function readAsWritten(name: string): string {
-  const given = getInput(name, { trimWhitespace: false }).replace(/[\r\n]+$/, '')
-  return given.trim() === '' ? '' : given
+function readFrameworkProject(inputs: InputReader): string | undefined {
+  const name = 'framework-project'
+  if (inputs.text(name) === '') return undefined
+  let given = inputs.textAsWritten(name)
+  while (given.endsWith('\n') || given.endsWith('\r')) given = given.slice(0, -1)
+  return given
 }
 
-interface Range {
-  readonly above?: number
-  readonly least?: number
-  readonly most: number
-}
-
-function readNumber(name: string, range: Range, read: Read, wrong: Wrong): number | undefined {
-  const given = read(name) || DEFAULTS[name as keyof typeof DEFAULTS] || ''
-  if (given === '') return undefined
-  const value = /^(\d+\.?\d*|\.\d+)$/.test(given) ? Number(given) : Number.NaN
-  if (value > (range.above ?? -1) && value >= (range.least ?? 0) && value <= range.most) return value
-  const from = range.least === undefined ? `above ${range.above ?? 0}` : `from ${range.least}`
-  return wrong(
-    logLine`Input ${name}: "${given}" is not accepted. Give a number ${from} up to ${range.most}, such as 1 or 0.5.`,
+function startInputsWithoutEffect(inputs: InputReader): LogLine[] {
+  return START_INPUTS.filter((name) => !['', BRANCH_OF_EVENT].includes(inputs.text(name))).map(
+    (name) => logLine`Input ${name} has no effect with run-id, because this step does not start the run.`,
   )
 }
 
-function readChoice<const Choice extends string>(
-  name: string,
-  choices: readonly Choice[],
-  read: Read,
-  wrong: Wrong,
-): Choice | undefined {
-  const given = read(name) || DEFAULTS[name as keyof typeof DEFAULTS]
-  const choice = choices.find((one) => one === given)
-  return choice ?? wrong(logLine`Input ${name}: "${given}" is not accepted. Give one of ${choices.join(', ')}.`)
+const RUN_URL_EXAMPLE = 'Give one such as https://app.example.com/p/{project}/runs/{run-id}.'
+
+/** The address of a run's page, made of the template that the user gives. */
+function readRunUrl(inputs: InputReader, target: Target | undefined): ((runId: string) => string) | undefined {
+  const template = inputs.text('run-url')
+  if (template === '') return undefined
+  const problem = (what: LogLine) =>
+    inputs.problem(logLine`Input run-url: "${withoutSecrets(template)}" ${what} ${RUN_URL_EXAMPLE}`)
+
+  const values = new Map([
+    ['project', target?.kind === 'project' ? target.projectId : undefined],
+    ['test-suite', target?.kind === 'test-suite' ? target.testSuiteId : undefined],
+  ])
+  const names = [...template.matchAll(/\{([^{}]*)\}/g)].map(([, name = '']) => name)
+  const unknown = names.find((name) => name !== 'run-id' && !values.has(name))
+  if (unknown !== undefined) {
+    return problem(logLine`has the unknown placeholder {${unknown}}. Known are {project}, {test-suite} and {run-id}.`)
+  }
+  const missing = names.find((name) => values.has(name) && values.get(name) === undefined)
+  if (missing !== undefined && target !== undefined) {
+    return problem(logLine`has the placeholder {${missing}}, but the input ${missing} is empty.`)
+  }
+  const fill = (runId: string) =>
+    template.replace(/\{([^{}]*)\}/g, (_, name) => encodeURIComponent(values.get(name) ?? runId))
+  const url = parseUrl(fill('x'))
+  if (url === undefined || !/^[a-z]+:\/\/[^/?#{}]+(?:[/?#]|$)/i.test(template) || /[{}]/.test(fill('x'))) {
+    return problem(logLine`is not an absolute address with placeholders in its path or after it.`)
+  }
+  if (hasCredentials(template, url)) return problem(logLine`has credentials in it. Remove them.`)
+  if (isSecure(url)) return fill
+  return problem(logLine`is not accepted: the address must begin with https: (http: only for this machine).`)
 }
 
-function readReportDir(read: Read, wrong: Wrong, env: Environment): string | undefined {
-  const given = read('report-dir')
+/** What tells the jobs of a matrix apart, as GitHub names them: `ubuntu-latest, 20`. */
+function matrixValues(matrix: string): string {
+  try {
+    return scalarsIn(JSON.parse(matrix)).join(', ')
+  } catch {
+    return ''
+  }
+}
+
+function scalarsIn(value: unknown): readonly string[] {
+  if (value === undefined || value === null) return []
+  return typeof value === 'object' ? Object.values(value).flatMap(scalarsIn) : [String(value)]
+}
+
+function readReportDir(inputs: InputReader, env: Environment): string | undefined {
+  const given = inputs.text('report-dir')
   if (given === '') return undefined
   const workspace = resolve(env.GITHUB_WORKSPACE || '.')
   const folder = resolve(workspace, given)
   const allowed = [workspace, ...(env.RUNNER_TEMP ? [resolve(env.RUNNER_TEMP)] : [])]
   if (allowed.some((root) => isInside(root, folder))) return folder
-  return wrong(
+  return inputs.problem(
     logLine`Input report-dir: "${given}" is outside the workspace and the runner's temporary folder. Give a folder inside one of them, such as test-reports.`,
   )
 }

@@ -3,16 +3,15 @@ import { error, info, setOutput, warning } from '@actions/core'
 import type { Outputs, World } from '../action/world.ts'
 import type { Annotation } from '../report/annotations.ts'
 import { logLine, render, sizeOnWindows } from '../report/safe-text.ts'
-
-type Environment = Readonly<Record<string, string | undefined>>
+import type { Environment } from './event.ts'
 
 /** The effects that leave the step through the runner: the log, annotations, outputs and the job summary. */
 export interface RunnerOutput extends Pick<World, 'log' | 'annotate' | 'setOutput' | 'writeSummary'> {
   /**
-   * Does what needs the runner's files. Where they cannot be written, one warning says so and the step goes on: it must
-   * not leave a run behind because an output is lost.
+   * Does what needs the runner's command files. If they cannot be written, one warning says so and the step goes on: it
+   * must not leave a run behind because an output is lost.
    */
-  attempt(task: () => void): void
+  warnOnError(task: () => void): void
 }
 
 export function runnerOutput(env: Environment): RunnerOutput {
@@ -21,23 +20,23 @@ export function runnerOutput(env: Environment): RunnerOutput {
     warning: (message) => warning(render(message)),
   }
   let hasWarned = false
-  const attempt: RunnerOutput['attempt'] = (task) => {
+  const warnOnError: RunnerOutput['warnOnError'] = (task) => {
     try {
       task()
     } catch (cause) {
-      if (!hasWarned) log.warning(logLine`The runner's files cannot be written: ${String(cause)}`)
+      if (!hasWarned) log.warning(logLine`Cannot write the runner's command files: ${String(cause)}`)
       hasWarned = true
     }
   }
   return {
     log,
-    attempt,
+    warnOnError,
     annotate({ level, title, message }: Annotation) {
       const write = level === 'error' ? error : warning
       write(render(message), { title })
     },
     setOutput<Name extends keyof Outputs>(name: Name, value: Outputs[Name]) {
-      attempt(() => setOutput(name, value))
+      warnOnError(() => setOutput(name, value))
     },
     writeSummary(build) {
       const path = env.GITHUB_STEP_SUMMARY

@@ -1,28 +1,25 @@
-import { type LogLine, logLine } from '../report/safe-text.ts'
+import { logLine } from '../report/safe-text.ts'
 import type { Proxies } from '../service/connection.ts'
-import { InvalidInputsError } from './inputs.ts'
+import type { Environment } from './event.ts'
+import { InvalidInputsError } from './input-reader.ts'
 
-type Environment = Readonly<Record<string, string | undefined>>
-
-/** The proxy variables, which the runner sets in both cases of letters and people in either. Throws InvalidInputsError. */
-export function readProxies(env: Environment): Proxies {
-  const httpsProxy = readProxy('https_proxy', env)
-  const httpProxy = readProxy('http_proxy', env)
-  const noProxy = env.no_proxy || env.NO_PROXY
-  return {
-    ...(httpsProxy === undefined ? {} : { httpsProxy }),
-    ...(httpProxy === undefined ? {} : { httpProxy }),
-    ...(noProxy ? { noProxy } : {}),
-  }
-}
-
-function readProxy(name: string, env: Environment): string | undefined {
-  const given = env[name] || env[name.toUpperCase()]
-  if (!given) return undefined
+/**
+ * The proxy for the service, from the variables that the runner sets in both cases of letters and people in either.
+ * Only an https: address is reached through one: plain http: goes to the machine itself and never leaves it.
+ *
+ * @throws InvalidInputsError if the variable that counts holds no address of a proxy
+ */
+export function readProxies(env: Environment, { protocol }: URL): Proxies {
+  if (protocol !== 'https:') return {}
+  const noProxy = env.no_proxy || env.NO_PROXY || undefined
+  const given = env.https_proxy || env.HTTPS_PROXY
+  if (!given) return { noProxy }
   // As curl does, a proxy without a scheme is taken for an HTTP proxy.
-  const address = given.includes('://') ? given : `http://${given}`
-  if (isProxyAddress(address)) return address
-  throw new InvalidInputsError([proxySentence(name)])
+  const httpsProxy = given.includes('://') ? given : `http://${given}`
+  if (isProxyAddress(httpsProxy)) return { httpsProxy, noProxy }
+  throw new InvalidInputsError([
+    logLine`The environment variable HTTPS_PROXY is not the address of a proxy (its value is not shown, because it may hold a password). Give one such as http://proxy.example.com:3128, or unset it.`,
+  ])
 }
 
 function isProxyAddress(address: string): boolean {
@@ -35,8 +32,4 @@ function isProxyAddress(address: string): boolean {
   } catch {
     return false
   }
-}
-
-function proxySentence(name: string): LogLine {
-  return logLine`The environment variable ${name.toUpperCase()} is not the address of a proxy (its value is not shown, since it may hold a password). Give one such as http://proxy.example.com:3128, or unset it.`
 }

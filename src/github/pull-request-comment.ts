@@ -1,176 +1,235 @@
-import { readFile } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import type { Log } from '../action/world.ts'
 import type { Clock } from '../clock.ts'
-import { type Untrusted, untrusted } from '../outcome/untrusted.ts'
-import { type CommentIdentity, commentIdentity, hasMarker, isNewer, parseId } from './comment-identity.ts'
-import { GitHubError, type GitHubFailure, openPullRequestComments, type PullRequestComments } from './comments-api.ts'
-import { pullRequestOfEvent } from './pull-request-of-event.ts'
-
-export type CommentOutcome =
-  | { readonly kind: 'written'; readonly url: string }
-  /** `on-failure`: nothing failed, and there is no comment that has to turn success. */
-  | { readonly kind: 'not-needed' }
-  /** The event is not about one pull request. */
-  | { readonly kind: 'no-pull-request' }
-  /** A later run has written the comment already. */
-  | { readonly kind: 'newer-exists'; readonly url: string }
-  /** The token may not comment here: it can only read, or not even that. `status` is absent for an empty token. */
-  | { readonly kind: 'not-allowed'; readonly status?: number; readonly message: Untrusted }
-  | { readonly kind: 'failed'; readonly failure: CommentFailure }
-
-export type CommentFailure =
-  | GitHubFailure
-  /** Our own AbortSignal ended it. */
-  | { readonly kind: 'aborted' }
-  /** The runner's event file cannot be read, for one. */
-  | { readonly kind: 'unexpected'; readonly reason: Untrusted }
+import { type LogLine, logLine } from '../report/safe-text.ts'
+import { type Environment, type EventPullRequest, headLabel, pullRequestOfEvent, type WorkflowEvent } from './event.ts'
+import {
+  type Comment,
+  failureText,
+  type GitHubApi,
+  GitHubError,
+  type GitHubFailure,
+  openGitHubApi,
+  withOneRetry,
+} from './github-api.ts'
+import { type CommentSettings, isLoopback } from './inputs.ts'
 
 export interface CommentOptions {
-  readonly when: 'on-failure' | 'always'
+  readonly settings: CommentSettings
   readonly success: boolean
-  /** The whole comment, in Markdown, beginning with the marker. */
-  readonly body: (marker: string) => string
+  /** The whole comment, in Markdown: the marker, then `<h3>` on the next line. */
+  readonly body: (parts: CommentParts) => string
   readonly token: string
-  /** The `comment-key` input. */
-  readonly key: string
-  /** The matrix context as JSON. */
-  readonly matrix: string
-  /** The runner's environment. */
-  readonly env: Readonly<Record<string, string | undefined>>
-  readonly signal: AbortSignal
+  readonly env: Environment
+  readonly event: WorkflowEvent
+  readonly log: Log
   readonly clock: Clock
-  /** From 0 to 1, for jitter. */
-  readonly random: () => number
+  readonly signal: AbortSignal
 }
 
-/** For everything, waiting for rate limits included. The verdict is known by then, and the job waits. */
+export interface CommentParts {
+  readonly marker: string
+  /** The branch that the pull request wants to have merged; absent if it could not be found out. */
+  readonly pullRequestBranch?: string | undefined
+}
+
+/** For everything. The verdict is known by then, and the job waits. */
 const BUDGET_MS = 30_000
-const FIRST_PAUSE_MS = 1_000
+const ACTIONS_BOT_LOGIN = 'github-actions[bot]'
 
 /**
- * Writes the step's comment on the pull request that the event is about, over the one of an earlier run where there is
- * one. It takes at most half a minute and never throws: whatever happens is an outcome, and none changes the verdict.
+ * Writes the step's comment on the pull request that the event is about, over the one of an earlier run if there is
+ * one. It takes at most half a minute and never throws: what happens is said in the log, and does not change the
+ * verdict. Gives back the comment's address.
  */
-export async function keepCommentUpToDate(options: CommentOptions): Promise<CommentOutcome> {
-  const { clock, signal } = options
+export async function keepCommentUpToDate(options: CommentOptions): Promise<string | undefined> {
+  const { env, event, token, log, clock, signal } = options
   // A step that is being cancelled has no time to load GitHub's client.
-  if (signal.aborted) return { kind: 'failed', failure: { kind: 'aborted' } }
-  const deadlineMs = clock.now() + BUDGET_MS
-  const withinBudget = AbortSignal.any([signal, clock.timeout(BUDGET_MS)])
+  if (signal.aborted) return undefined
+  const limits = { clock, signal: AbortSignal.any([signal, clock.timeout(BUDGET_MS)]) }
   try {
-    const pullRequest = pullRequestOfEvent(await readEvent(options.env))
-    if (pullRequest === undefined) return { kind: 'no-pull-request' }
-    if (options.token.trim() === '') return { kind: 'not-allowed', message: untrusted('`github-token` is empty') }
-    const identity = identityOfStep(options)
-    const comments = await openPullRequestComments({
-      token: options.token,
-      ...apiOf(options.env),
-      pullRequest,
-      signal: withinBudget,
-      clock,
-    })
-
-    for (let attempt = 1; ; attempt++) {
-      // Each attempt reads before it writes: what was read before a pause is old by now, and a write that brought no
-      // answer may have been made.
-      const tried = await toFailure(() => bringUpToDate(comments, identity, options))
-      if (!('failure' in tried)) return tried.outcome
-      const { failure } = tried
-      if (signal.aborted) return { kind: 'failed', failure: { kind: 'aborted' } }
-      if (isRefusal(failure)) return { kind: 'not-allowed', status: failure.status, message: failure.message }
-      const pauseMs = pauseBeforeRetryMs(failure, attempt, options.random)
-      if (clock.now() + pauseMs >= deadlineMs) return { kind: 'failed', failure }
-      await clock.sleep(pauseMs, withinBudget)
+    const pullRequest = pullRequestOfEvent(event)
+    if (pullRequest === undefined) {
+      log.info(logLine`No comment was written, because this workflow run is not about a pull request.`)
+      return undefined
     }
+    if (token === '') {
+      log.warning(notAllowedMessage(logLine`github-token is empty`))
+      return undefined
+    }
+    const api = await openGitHubApi({ env, token, ...limits })
+    // Each attempt reads before it writes: what was read before a pause is old by now, and a write that brought no
+    // response may have been made.
+    const comment = await withOneRetry(() => upsert(api, pullRequest, options), limits)
+    return comment && addressOf(comment, env)
   } catch (error) {
-    if (signal.aborted) return { kind: 'failed', failure: { kind: 'aborted' } }
-    const reason = error instanceof Error ? error.message : String(error)
-    return { kind: 'failed', failure: { kind: 'unexpected', reason: untrusted(reason) } }
+    if (!signal.aborted) log.warning(failureMessage(error))
+    return undefined
   }
 }
 
-async function bringUpToDate(
-  comments: PullRequestComments,
-  identity: CommentIdentity,
-  { when, success, body }: CommentOptions,
-): Promise<CommentOutcome> {
-  const marked = (await comments.list()).filter((comment) => hasMarker(comment.body, identity))
-  // Anybody can copy a marker into a comment of their own. Who we are matters only where there is one.
-  const me = marked.length > 0 ? await comments.whoAmI() : undefined
-  const ours = marked.filter((comment) => comment.author === me)
+/** The comment that stands there now; undefined if there is none of ours. */
+async function upsert(
+  api: GitHubApi,
+  pullRequest: EventPullRequest,
+  { settings, success, body, env, event, log }: CommentOptions,
+): Promise<Comment | undefined> {
+  const identity = commentIdentity(settings, env)
+  const marked = (await api.listComments(pullRequest.number)).filter(
+    ({ body }) => orderOf(body, identity) !== undefined,
+  )
+  const ours = await ofOurs(marked, api)
+  if (ours === undefined) {
+    log.warning(
+      logLine`The pull request comment was not written: there is one that may be ours, by ${marked[0]?.author ?? 'a deleted account'}, and GitHub does not say whom the token speaks for. Delete that comment, or set comment-key.`,
+    )
+    return undefined
+  }
 
-  const newer = ours.find((comment) => isNewer(comment.body, identity))
-  if (newer !== undefined) return { kind: 'newer-exists', url: newer.url }
+  const newer = ours.find((comment) => isOfLaterRun(comment, identity, pullRequest.updatedAt))
+  if (newer !== undefined) {
+    log.info(logLine`The comment was left as it is, because a later run has written it.`)
+    return newer
+  }
 
   // Two jobs that found none at the same time have each made one. The oldest stays: it is the one that people have
   // seen and linked to, and every job chooses it alike.
   const [kept, ...extra] = ours.toSorted((a, b) => a.id - b.id)
-  if (kept === undefined && success && when === 'on-failure') return { kind: 'not-needed' }
+  if (kept === undefined && success && settings.when === 'on-failure') return undefined
 
-  const text = body(identity.marker)
-  const updated = kept === undefined ? undefined : await comments.update(kept.id, text)
-  const { url } = updated ?? (await comments.create(text))
+  const text = body({ marker: identity.marker, pullRequestBranch: await headOf(pullRequest, api, event) })
+  const updated = kept === undefined ? undefined : await api.updateComment(kept.id, text)
+  const written = updated ?? (await api.createComment(pullRequest.number, text))
   for (const { id } of extra) {
     // The comment is written; an extra one that stays is taken by the next run.
-    await comments.delete(id).catch(() => {})
+    await api.deleteComment(id).catch(() => {})
   }
-  return { kind: 'written', url }
+  return written
 }
 
-async function readEvent(env: CommentOptions['env']): Promise<unknown> {
-  const path = env.GITHUB_EVENT_PATH ?? ''
+/** Anybody can copy a marker into a comment of their own. Undefined if it cannot be told whose the comments are. */
+async function ofOurs(marked: readonly Comment[], api: GitHubApi): Promise<readonly Comment[] | undefined> {
+  if (marked.length === 0) return []
+  const me = await api.whoAmI()
+  // By far the most tokens are the workflow's own, for servers too that do not answer the question.
+  const ours = marked.filter(({ author }) => author === (me ?? ACTIONS_BOT_LOGIN))
+  return me === undefined && ours.length === 0 ? undefined : ours
+}
+
+async function headOf({ number, headLabel: known }: EventPullRequest, api: GitHubApi, { repository }: WorkflowEvent) {
+  if (known !== undefined) return known
   try {
-    return JSON.parse(await readFile(path, 'utf8'))
-  } catch (cause) {
-    throw new Error(`the runner's event file "${path}" cannot be read: ${cause}`, { cause })
+    return headLabel(await api.pullRequest(number), repository)
+  } catch {
+    return undefined
   }
 }
 
-function apiOf(env: CommentOptions['env']): { apiUrl: string; owner: string; repo: string } {
-  const [owner, repo] = (env.GITHUB_REPOSITORY ?? '').split('/')
-  if (!owner || !repo) throw new Error(`GITHUB_REPOSITORY is "${env.GITHUB_REPOSITORY ?? ''}", not "owner/repository"`)
-  return { apiUrl: env.GITHUB_API_URL || 'https://api.github.com', owner, repo }
+/** Only an address of the server that the comment is on becomes an output: people put outputs into scripts and links. */
+function addressOf({ url }: Comment, env: Environment): string | undefined {
+  const address = URL.parse(url)
+  const server = URL.parse(env.GITHUB_SERVER_URL || 'https://github.com')
+  const isSecure = address?.protocol === 'https:' || isLoopback(address?.hostname ?? '')
+  return address !== null && address.origin === server?.origin && isSecure ? address.href : undefined
+}
+
+// --- which comment is ours, and how old its text is
+
+/** By what a step finds its comment again. */
+interface CommentIdentity extends RunOrder {
+  /** What the comment's body starts with. An HTML comment, so that nobody sees it. */
+  readonly marker: string
+  /** The part of the marker that stays the same from run to run. */
+  readonly markerPrefix: string
+}
+
+/** Ids of runs only ever grow, and attempts of one run count up. */
+interface RunOrder {
+  readonly runId: bigint
+  readonly attempt: bigint
 }
 
 /**
- * The workflow is told by its file, for two files may bear one name. Jobs of a reusable workflow that one workflow
- * calls twice cannot be told apart by anything that the runner says; they need a `comment-key`.
+ * Steps that agree in workflow, job, matrix and key share a comment. The marker holds a digest of them, never their
+ * values: a matrix may hold names that do not belong on a pull request, or `-->`.
+ *
+ * The workflow is told by its file, because two files may have one name. Jobs of a reusable workflow that one workflow
+ * calls twice cannot be told apart by anything that the runner says; they need a `comment-key`. The run number is left
+ * out on purpose: it starts again when a workflow's file is renamed.
  */
-function identityOfStep({ env, key, matrix }: CommentOptions): CommentIdentity {
+export function commentIdentity({ key, matrix }: Omit<CommentSettings, 'when'>, env: Environment): CommentIdentity {
   const [workflowFile] = (env.GITHUB_WORKFLOW_REF ?? '').split('@refs/')
-  return commentIdentity(
-    { workflow: workflowFile || (env.GITHUB_WORKFLOW ?? ''), job: env.GITHUB_JOB ?? '', matrix, key },
-    { runId: parseId(env.GITHUB_RUN_ID), attempt: parseId(env.GITHUB_RUN_ATTEMPT) },
-  )
+  const parts = [workflowFile || (env.GITHUB_WORKFLOW ?? ''), env.GITHUB_JOB ?? '', canonicalMatrix(matrix), key]
+  const digest = createHash('sha256').update(JSON.stringify(parts)).digest('hex')
+  const markerPrefix = `<!-- test-run-action ${digest} `
+  const [runId, attempt] = [parseId(env.GITHUB_RUN_ID), parseId(env.GITHUB_RUN_ATTEMPT)]
+  return { markerPrefix, runId, attempt, marker: `${markerPrefix}run ${runId} attempt ${attempt} -->` }
 }
 
-/** GitHub hides with 404 what a token may not see. A locked conversation is a 403 that no permission mends. */
-function isRefusal(failure: GitHubFailure): failure is Extract<GitHubFailure, { kind: 'status' }> {
+function parseId(text: string | undefined): bigint {
+  return text !== undefined && /^\d{1,20}$/.test(text) ? BigInt(text) : 0n
+}
+
+/** The same text for the same matrix job, in whatever order the workflow's file lists its keys. */
+function canonicalMatrix(json: string): string {
+  const text = json.trim()
+  if (text === '' || text === 'null') return ''
+  try {
+    const canonical = JSON.stringify(JSON.parse(text), sortKeys)
+    return canonical === '{}' ? '' : canonical
+  } catch {
+    return text
+  }
+}
+
+function sortKeys(_key: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+/** The run that wrote a comment; undefined if the text does not begin as this step's comments do: marker and headline. */
+function orderOf(body: string, { markerPrefix }: CommentIdentity): RunOrder | undefined {
+  if (!body.startsWith(markerPrefix)) return undefined
+  const found = /^run (\d{1,20}) attempt (\d{1,20}) -->\r?\n<h3>/.exec(body.slice(markerPrefix.length))
+  return found === null ? undefined : { runId: parseId(found[1]), attempt: parseId(found[2]) }
+}
+
+/**
+ * Whether a comment is of a later run, or a later attempt of the same run. What is written in it is believed only if it
+ * can be true: a later run writes after our event. So a wrong number holds up no run that an event starts later.
+ */
+function isOfLaterRun(comment: Comment, ours: CommentIdentity, eventTime: string | undefined): boolean {
+  const theirs = orderOf(comment.body, ours)
+  if (theirs === undefined || Date.parse(comment.updatedAt) < Date.parse(eventTime ?? '')) return false
+  return theirs.runId === ours.runId ? theirs.attempt > ours.attempt : theirs.runId > ours.runId
+}
+
+// --- what the log says
+
+/** Exported for the test that looks up each message in the pages. */
+export function failureMessage(error: unknown): LogLine {
+  if (!(error instanceof GitHubError)) {
+    return logLine`The pull request comment was not written: ${error instanceof Error ? error.message : String(error)}.`
+  }
+  const { failure } = error
+  if (isForbidden(failure)) return notAllowedMessage(failureText(failure))
+  return logLine`The pull request comment was not written: ${failureText(failure)}. ${adviceFor(failure)}`
+}
+
+function adviceFor(failure: GitHubFailure): LogLine {
+  if (failure.kind === 'rate-limited') {
+    return logLine`The next run writes it; with many jobs, comment from one of them only.`
+  }
+  if (failure.kind === 'no-response' || failure.status >= 500) return logLine`The next run writes it.`
+  return failure.status === 401 ? logLine`Check github-token: it is wrong or has expired.` : logLine``
+}
+
+/** GitHub hides with 404 what a token may not see. A locked conversation is a 403 that no permission helps. */
+function isForbidden(failure: GitHubFailure): boolean {
   if (failure.kind !== 'status') return false
   return failure.status === 404 || (failure.status === 403 && !/\blocked\b/i.test(String(failure.message)))
 }
 
-/** Infinite where the same request would meet the same answer. */
-function pauseBeforeRetryMs(failure: GitHubFailure, attempt: number, random: () => number): number {
-  switch (failure.kind) {
-    case 'rate-limited':
-      // The legs of a matrix are told the same time, and would all come back at once.
-      return failure.retryAfterMs + FIRST_PAUSE_MS * random()
-    case 'status':
-      if (failure.status < 500) return Number.POSITIVE_INFINITY
-      break
-    case 'no-response':
-      break
-  }
-  return FIRST_PAUSE_MS * 2 ** (attempt - 1) * (0.5 + random() / 2)
-}
-
-async function toFailure(
-  attempt: () => Promise<CommentOutcome>,
-): Promise<{ outcome: CommentOutcome } | { failure: GitHubFailure }> {
-  try {
-    return { outcome: await attempt() }
-  } catch (error) {
-    if (error instanceof GitHubError) return { failure: error.failure }
-    throw error
-  }
+function notAllowedMessage(reason: LogLine): LogLine {
+  return logLine`The token may not write the pull request comment: ${reason}. Add \`permissions: { contents: read, pull-requests: write }\` to the job, beside what else it needs; pull requests by Dependabot need it too. On a pull request from a fork GitHub lets the workflow only read, whatever \`permissions\` says: set \`comment: never\` there.`
 }

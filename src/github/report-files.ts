@@ -1,16 +1,16 @@
-import { closeSync, constants, existsSync, mkdirSync, openSync, realpathSync, writeSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import { closeSync, existsSync, mkdirSync, openSync, realpathSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Log } from '../action/world.ts'
 import type { ReportFile } from '../report/report-files.ts'
 import { logLine } from '../report/safe-text.ts'
+import type { Environment } from './event.ts'
 import { isInside } from './inputs.ts'
-
-type Environment = Readonly<Record<string, string | undefined>>
 
 /** What file systems take as a name; the longest run ids are a little longer with what stands before them. */
 const LONGEST_NAME = 255
 
-/** The folder of the report files where `report-dir` names none: one per run, in the runner's temporary folder. */
+/** The folder of the report files if `report-dir` names none: one per run, in the runner's temporary folder. */
 export function defaultReportFolder(env: Environment, runId: string): string {
   const name = `test-run-${runId.replace(/[^A-Za-z0-9._-]/g, '_')}`
   return join(resolve(env.RUNNER_TEMP || '.'), name.slice(0, LONGEST_NAME))
@@ -33,7 +33,7 @@ export function writeReportFiles(
       throw new Error("a link leads out of the workspace and the runner's temporary folder")
     }
     mkdirSync(folder, { recursive: true })
-    for (const { name, chunks } of files) writeFile(join(folder, name), chunks())
+    for (const { name, chunks } of files) replaceFile(join(folder, name), chunks())
     return folder
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
@@ -46,17 +46,26 @@ function nearestExisting(path: string): string {
   return existsSync(path) ? path : nearestExisting(dirname(path))
 }
 
-// A link in a file's place is not followed (Windows knows no such flag, and makes no links without asking).
-const WRITE_ANEW = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | (constants.O_NOFOLLOW ?? 0)
-
-function writeFile(path: string, chunks: Iterable<string>): void {
-  const file = openSync(path, WRITE_ANEW)
+/**
+ * Writes a new file and puts it in the place of whatever has the name. What was there is never opened: a link would
+ * lead the text elsewhere, and a named pipe would wait for a reader.
+ */
+function replaceFile(path: string, chunks: Iterable<string>): void {
+  const newPath = `${path}.${randomUUID()}`
+  // `x`: fails if anything has this name, a link that somebody guessed included.
+  const file = openSync(newPath, 'wx')
   try {
-    for (const chunk of chunks) {
-      const bytes = Buffer.from(chunk)
-      for (let written = 0; written < bytes.length; ) written += writeSync(file, bytes, written)
+    try {
+      for (const chunk of chunks) {
+        const bytes = Buffer.from(chunk)
+        for (let written = 0; written < bytes.length; ) written += writeSync(file, bytes, written)
+      }
+    } finally {
+      closeSync(file)
     }
-  } finally {
-    closeSync(file)
+    renameSync(newPath, path)
+  } catch (error) {
+    rmSync(newPath, { force: true })
+    throw error
   }
 }

@@ -5,7 +5,7 @@ import type { RunnerOutput } from './outputs.ts'
 /** What the runner hands from main to post, in `STATE_<name>`. Post's entry reads it without loading this file. */
 export type SavedState = 'start' | 'run' | 'done'
 
-/** Post could not be told of a run. Thrown before there is one. */
+/** Post cannot be told of a run. Thrown before there is one. */
 export class StateNotSaved extends Error {
   override readonly name = 'StateNotSaved'
 }
@@ -13,9 +13,9 @@ export class StateNotSaved extends Error {
 /** A state that the environment cannot carry keeps post from starting at all; no real run id is near this. */
 const LONGEST_RUN_ID = 4_096
 
-export function runnerState(attempt: RunnerOutput['attempt']): RunState {
+export function runnerState(warnOnError: RunnerOutput['warnOnError']): RunState {
   return {
-    // Before any request: where this fails, nothing has been started that post could not know of.
+    // Before any request: if this fails, nothing has been started that post could not know of.
     startAttempted() {
       try {
         save('start', 'attempted')
@@ -24,10 +24,10 @@ export function runnerState(attempt: RunnerOutput['attempt']): RunState {
       }
     },
     runStarted(runId) {
-      // As JSON, since an unusable id may hold what an environment variable cannot.
-      if (runId.length <= LONGEST_RUN_ID) attempt(() => save('run', JSON.stringify(runId)))
+      // As JSON, because an unusable id may hold what an environment variable cannot.
+      if (runId.length <= LONGEST_RUN_ID) warnOnError(() => save('run', JSON.stringify(runId)))
     },
-    done: () => attempt(() => save('done', 'yes')),
+    done: () => warnOnError(() => save('done', 'yes')),
   }
 }
 

@@ -1,7 +1,7 @@
 import { globSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { commentWarning } from '../../src/github/comment-warning.ts'
-import type { CommentOutcome } from '../../src/github/pull-request-comment.ts'
+import { GitHubError, type GitHubFailure } from '../../src/github/github-api.ts'
+import { failureMessage } from '../../src/github/pull-request-comment.ts'
 import type { Failure } from '../../src/outcome/failure.ts'
 import { untrusted } from '../../src/outcome/untrusted.ts'
 import { failureSentence } from '../../src/report/failure-text.ts'
@@ -42,12 +42,12 @@ describe('the messages that the page explains', () => {
 
 /** Every sentence of a step that failed or warns, a failed request and a comment that was not written, as people see it. */
 function sentencesOfCode(): string[] {
-  const warnings = COMMENT_OUTCOMES.map(commentWarning).filter((warning) => warning !== undefined)
   const noteworthy = Object.entries(ENDINGS).filter(([name, { success }]) => !success || name === 'passedWithFailures')
   return [
     ...noteworthy.map(([, outcome]) => verdictSentence(outcome)),
     ...FAILURES.map((failure) => failureSentence(failure, 'start')),
-    ...warnings,
+    ...COMMENT_FAILURES.map((failure) => failureMessage(new GitHubError(failure))),
+    failureMessage(new Error('GITHUB_REPOSITORY is not set')),
   ].map(render)
 }
 
@@ -66,12 +66,10 @@ const FAILURES: readonly Failure[] = [
   ...[301, 400, 401, 403, 404, 407, 413, 422, 429, 500, 503].map((status) => ({ kind: 'status', status }) as const),
 ]
 
-const COMMENT_OUTCOMES: readonly CommentOutcome[] = [
-  { kind: 'not-allowed', message: untrusted('Resource not accessible by integration') },
-  { kind: 'failed', failure: { kind: 'no-response', reason: untrusted('no answer in time') } },
-  { kind: 'failed', failure: { kind: 'rate-limited', retryAfterMs: 60_000 } },
-  { kind: 'failed', failure: { kind: 'status', status: 401, message: untrusted('Bad credentials') } },
-  { kind: 'failed', failure: { kind: 'unexpected', reason: untrusted('no event file') } },
+const COMMENT_FAILURES: readonly GitHubFailure[] = [
+  { kind: 'no-response', reason: untrusted('no response in time') },
+  { kind: 'rate-limited' },
+  ...[401, 403, 422, 500].map((status) => ({ kind: 'status', status, message: untrusted('a reason') }) as const),
 ]
 
 /** The templates of sentences in the sources, with `…` for each value. */

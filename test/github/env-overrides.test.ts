@@ -1,19 +1,23 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseEnvOverrides } from '../../src/github/env-overrides.ts'
-import { type LogLine, render } from '../../src/report/safe-text.ts'
+import { readEnvOverrides } from '../../src/github/env-overrides.ts'
+import { InputReader, type InvalidInputsError } from '../../src/github/input-reader.ts'
+import { render } from '../../src/report/safe-text.ts'
 
 function overridesOf(given: string): Readonly<Record<string, string>> | undefined {
-  return parseEnvOverrides(given, (sentence) => {
-    throw new Error(render(sentence))
-  })
+  const inputs = new InputReader({ 'INPUT_ENV-OVERRIDES': given })
+  const overrides = readEnvOverrides(inputs)
+  inputs.orThrow('no problem')
+  return overrides
 }
 
-function wrongOf(given: string): string[] {
-  const sentences: LogLine[] = []
-  const wrong = (sentence: LogLine) => void sentences.push(sentence) as undefined
-  expect(parseEnvOverrides(given, wrong)).toBeUndefined()
-  return sentences.map(render)
+function problemsOf(given: string): string[] {
+  try {
+    overridesOf(given)
+    return []
+  } catch (error) {
+    return (error as InvalidInputsError).messages.map(render)
+  }
 }
 
 const noName = (line: number) =>
@@ -26,6 +30,7 @@ describe('lines of NAME=value', () => {
     ['A=1', { A: '1' }],
     ['A=1\nB=two words \n\nC=', { A: '1', B: 'two words', C: '' }],
     ['A=1\r\nB=2', { A: '1', B: '2' }],
+    ['A=1\r\n# a comment\r\nB="two\r\nlines"\r\n', { A: '1', B: 'two\nlines' }],
     ['  A = 1', { A: '1' }],
     ['export A=1', { A: '1' }],
     ['# a comment\nA=1 # another\n  # and a third', { A: '1' }],
@@ -60,7 +65,7 @@ describe('lines of NAME=value', () => {
     ['- A=1\nhunter2', 2],
     ['A="one\ntwo\nthree"\n\nhunter2', 5],
   ])('%j is refused at line %i, since the part without a name would be lost', (given, line) => {
-    expect(wrongOf(given)).toEqual([noName(line)])
+    expect(problemsOf(given)).toEqual([noName(line)])
   })
 
   it('come back as they were written down, quoted', () => {
@@ -104,11 +109,11 @@ describe('a JSON object', () => {
     ['{"A":"1"} {"B":"2"}', 'line 1 column 11'],
     ['{A=1}', 'line 1 column 2'],
   ])('%j is none, and the place is told', (given, place) => {
-    expect(wrongOf(given)).toEqual([noJson(place)])
+    expect(problemsOf(given)).toEqual([noJson(place)])
   })
 
   it('is none where V8 does not tell the place', () => {
-    expect(wrongOf('{"A":}')).toEqual([noJson('').replace(' ()', '')])
+    expect(problemsOf('{"A":}')).toEqual([noJson('').replace(' ()', '')])
   })
 
   it.each([
@@ -121,11 +126,11 @@ describe('a JSON object', () => {
     const cause = kind === 'null' ? ' An output or a secret that does not exist is null in toJSON.' : ''
     const sentence = (name: string) =>
       `Input env-overrides: the value of "${name}" is ${kind}. Give strings, numbers, true or false.${cause}`
-    expect(wrongOf(`{"OK":"1","A":${value},"B":${value}}`)).toEqual([sentence('A'), sentence('B')])
+    expect(problemsOf(`{"OK":"1","A":${value},"B":${value}}`)).toEqual([sentence('A'), sentence('B')])
   })
 
   it('cannot have a value without a name', () => {
-    expect(wrongOf('{"":"hunter2"}')).toEqual([
+    expect(problemsOf('{"":"hunter2"}')).toEqual([
       'Input env-overrides: a name in the JSON object is empty. Give each value a name.',
     ])
   })
@@ -140,7 +145,7 @@ describe('a JSON object', () => {
 
   it('is refused where it is nested deeper than a program can follow', () => {
     const depth = 100_000
-    expect(wrongOf(`{"A":${'['.repeat(depth)}${']'.repeat(depth)}}`)).toHaveLength(1)
+    expect(problemsOf(`{"A":${'['.repeat(depth)}${']'.repeat(depth)}}`)).toHaveLength(1)
   })
 })
 
@@ -148,13 +153,8 @@ it('says nothing of a value, whatever is wrong with it', () => {
   const around = fc.string({ unit: fc.constantFrom(...'A={}[]":,\n\'#'), maxLength: 8 })
   fc.assert(
     fc.property(around, around, (before, after) => {
-      const sentences: string[] = []
-      parseEnvOverrides(
-        `${before}A=hunter2${after}`.trim(),
-        (sentence) => void sentences.push(render(sentence)) as undefined,
-      )
-      parseEnvOverrides(`{"A":"hunter2${after}`, (sentence) => void sentences.push(render(sentence)) as undefined)
-      for (const sentence of sentences) expect(sentence).not.toContain('hunter2')
+      const messages = [...problemsOf(`${before}A=hunter2${after}`), ...problemsOf(`{"A":"hunter2${after}`)]
+      for (const message of messages) expect(message).not.toContain('hunter2')
     }),
   )
 })

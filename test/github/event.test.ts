@@ -2,93 +2,31 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { type EventPayload, forkBranch, jobUrl, readEvent, whyNoSecrets } from '../../src/github/event.ts'
+import {
+  headLabel,
+  headOfEvent,
+  jobUrl,
+  type PullRequest,
+  pullRequestOfEvent,
+  readEvent,
+  whyNoSecrets,
+} from '../../src/github/event.ts'
+import { type Payload, realPayloads, workflowEvent } from '../support/workflow-event.ts'
 
 const OWN = { id: 1, full_name: 'shop/shop' }
 const FORK = { id: 2, full_name: 'ann/shop' }
 
-function pullRequest(headRepository: unknown, author = 'ann'): EventPayload {
-  const head = { ref: 'patch-1', repo: headRepository } as { ref: string; repo: null }
+function pullRequest(headRepository: unknown, author = 'ann'): Payload {
+  const head = { ref: 'patch-1', repo: headRepository }
   return {
     repository: OWN,
     sender: { login: author },
-    pull_request: { user: { login: author }, head, base: { repo: OWN } },
+    pull_request: { number: 7, user: { login: author }, head, base: { repo: OWN } },
   }
 }
 
-function workflowRun(headRepository: unknown): EventPayload {
-  return {
-    repository: OWN,
-    sender: { login: 'ann' },
-    workflow_run: { head_branch: 'patch-1', head_repository: headRepository as null },
-  }
-}
-
-const env = (event: string, actor = 'ann') => ({
-  GITHUB_EVENT_NAME: event,
-  GITHUB_REPOSITORY: 'shop/shop',
-  GITHUB_ACTOR: actor,
-})
-
-describe('the branch of a fork', () => {
-  it.each([
-    ['pull_request', pullRequest(FORK), 'patch-1'],
-    ['pull_request', pullRequest(null), 'patch-1'],
-    ['pull_request', pullRequest(OWN), undefined],
-    ['pull_request_target', pullRequest(FORK), 'patch-1'],
-    ['pull_request_target', pullRequest(OWN), undefined],
-    ['pull_request_review', pullRequest(FORK), 'patch-1'],
-    ['workflow_run', workflowRun(FORK), 'patch-1'],
-    ['workflow_run', workflowRun(null), 'patch-1'],
-    ['workflow_run', workflowRun(OWN), undefined],
-    ['push', { repository: OWN }, undefined],
-    ['merge_group', { repository: OWN }, undefined],
-    ['schedule', {}, undefined],
-    ['workflow_dispatch', { repository: OWN }, undefined],
-    ['release', { repository: OWN }, undefined],
-  ])('in the event %s with %j is %j', (name, event, branch) => {
-    expect(forkBranch(env(name), event as EventPayload)).toBe(branch)
-  })
-
-  it('is known by the name of the repository where ids are missing, in any case of letters', () => {
-    const named = (full_name: string) => ({ pull_request: { head: { ref: 'patch-1', repo: { full_name } } } })
-    expect(forkBranch(env('pull_request'), named('ann/shop'))).toBe('patch-1')
-    expect(forkBranch(env('pull_request'), named('Shop/SHOP'))).toBeUndefined()
-  })
-
-  it('is known by the id where the repository was renamed meanwhile', () => {
-    expect(forkBranch(env('pull_request'), pullRequest({ ...OWN, full_name: 'shop/former-name' }))).toBeUndefined()
-  })
-
-  it.each([
-    {},
-    { pull_request: {} },
-    { pull_request: { head: {} } },
-    { workflow_run: {} },
-  ])('is none where the event says as little as %j', (event) => {
-    expect(forkBranch({}, event)).toBeUndefined()
-  })
-})
-
-describe('why there are no secrets', () => {
-  it.each([
-    ['pull_request', pullRequest(FORK), 'ann', 'fork'],
-    ['pull_request', pullRequest(null), 'ann', 'fork'],
-    ['pull_request_review', pullRequest(FORK), 'ann', 'fork'],
-    ['pull_request', pullRequest(OWN), 'ann', undefined],
-    ['pull_request_target', pullRequest(FORK), 'ann', undefined],
-    ['workflow_run', workflowRun(FORK), 'ann', undefined],
-    ['push', { repository: OWN, sender: { login: 'ann' } }, 'ann', undefined],
-    ['pull_request', pullRequest(OWN, 'dependabot[bot]'), 'dependabot[bot]', 'dependabot'],
-    // A person who re-runs it is the actor from then on.
-    ['pull_request', pullRequest(OWN, 'dependabot[bot]'), 'ann', 'dependabot'],
-    ['pull_request', { ...pullRequest(OWN, 'dependabot[bot]'), sender: { login: 'ann' } }, 'ann', 'dependabot'],
-    ['push', { repository: OWN, sender: { login: 'dependabot[bot]' } }, 'dependabot[bot]', 'dependabot'],
-    ['schedule', {}, 'ann', undefined],
-  ])('in the event %s with %j by %s: %s', (name, event, actor, why) => {
-    expect(whyNoSecrets(env(name, actor), event as EventPayload)).toBe(why)
-  })
-})
+const eventOf = (name: string, payload: Payload, actor = 'ann') =>
+  workflowEvent(name, payload, { actor, repository: 'shop/shop' }).event
 
 describe('the event', () => {
   function file(text: string): string {
@@ -99,32 +37,174 @@ describe('the event', () => {
     return path
   }
 
-  it('is read from the file of the runner', () => {
-    expect(readEvent({ GITHUB_EVENT_PATH: file('{"sender":{"login":"ann"}}') })).toEqual({ sender: { login: 'ann' } })
+  it("is read from the runner's variables and its file", () => {
+    const env = {
+      GITHUB_EVENT_NAME: 'push',
+      GITHUB_ACTOR: 'ann',
+      GITHUB_REPOSITORY: 'shop/shop',
+      GITHUB_REPOSITORY_ID: '1',
+      GITHUB_REF_NAME: 'main',
+      GITHUB_REF_TYPE: 'branch',
+    }
+    expect(readEvent({ ...env, GITHUB_EVENT_PATH: file('{"sender":{"login":"ann"}}') })).toEqual({
+      name: 'push',
+      actor: 'ann',
+      repository: OWN,
+      ref: { name: 'main', type: 'branch' },
+      headRef: '',
+      payload: { sender: { login: 'ann' } },
+    })
   })
 
-  it.each(['', '{', 'null', '7', '"text"'])('is empty where the file holds %j', (text) => {
-    expect(readEvent({ GITHUB_EVENT_PATH: file(text) })).toEqual({})
+  it.each(['', '{', 'null', '7', '"text"'])('has an empty payload if the file holds %j', (text) => {
+    expect(readEvent({ GITHUB_EVENT_PATH: file(text) }).payload).toEqual({})
   })
 
-  it('is empty where there is no file', () => {
-    expect(readEvent({})).toEqual({})
-    expect(readEvent({ GITHUB_EVENT_PATH: '/nowhere/event.json' })).toEqual({})
+  it('has an empty payload if there is no file', () => {
+    expect(readEvent({}).payload).toEqual({})
+    expect(readEvent({ GITHUB_EVENT_PATH: '/nowhere/event.json' }).payload).toEqual({})
   })
 })
 
-describe('the page of the workflow run', () => {
+describe('a fork', () => {
+  const isFork = (payload: Payload) => headOfEvent(eventOf('pull_request', payload))?.isFork
+
+  it('is known by the name of the repository if ids are missing, in any case of letters', () => {
+    const named = (full_name: string) => ({ pull_request: { head: { ref: 'patch-1', repo: { full_name } } } })
+    expect([isFork(named('ann/shop')), isFork(named('Shop/SHOP'))]).toEqual([true, false])
+  })
+
+  it('is known by the id if the repository was renamed meanwhile', () => {
+    expect(isFork(pullRequest({ ...OWN, full_name: 'shop/former-name' }))).toBe(false)
+    expect(isFork(pullRequest({ ...FORK, full_name: 'shop/shop' }))).toBe(true)
+  })
+
+  it.each([
+    {},
+    { pull_request: {} },
+    { pull_request: { head: {} } },
+  ])('is none if the event says as little as %j', (payload) => {
+    expect(isFork(payload)).toBe(false)
+  })
+
+  it('is named with the branch, which may have the name of one of ours', () => {
+    const label = (repo: unknown, head: object = {}) =>
+      headLabel({ head: { ref: 'main', repo, ...head }, base: { repo: OWN } } as PullRequest, OWN)
+    expect(label(OWN, { label: 'shop:main' })).toBe('main')
+    expect(label(FORK, { label: 'ann:main' })).toBe('ann:main')
+    expect(label(null)).toBe('fork:main')
+  })
+})
+
+describe('why there are no secrets', () => {
+  it.each([
+    ['pull_request', pullRequest(FORK), 'ann', 'fork'],
+    ['pull_request', pullRequest(null), 'ann', 'fork'],
+    ['pull_request_review', pullRequest(FORK), 'ann', 'fork'],
+    ['pull_request', pullRequest(OWN), 'ann', undefined],
+    ['pull_request_target', pullRequest(FORK), 'ann', undefined],
+    ['workflow_run', { workflow_run: { head_branch: 'x', head_repository: FORK } }, 'ann', undefined],
+    ['workflow_run', { sender: { login: 'dependabot[bot]' } }, 'dependabot[bot]', undefined],
+    ['push', { repository: OWN, sender: { login: 'ann' } }, 'ann', undefined],
+    ['pull_request', pullRequest(OWN, 'dependabot[bot]'), 'dependabot[bot]', 'dependabot'],
+    // A person who runs it again is the actor from then on.
+    ['pull_request', pullRequest(OWN, 'dependabot[bot]'), 'ann', 'dependabot'],
+    ['pull_request', { ...pullRequest(OWN, 'dependabot[bot]'), sender: { login: 'ann' } }, 'ann', 'dependabot'],
+    ['push', { repository: OWN, sender: { login: 'dependabot[bot]' } }, 'dependabot[bot]', 'dependabot'],
+    ['schedule', {}, 'ann', undefined],
+  ])('in the event %s with %j by %s: %s', (name, payload, actor, why) => {
+    expect(whyNoSecrets(eventOf(name, payload, actor))).toBe(why)
+  })
+})
+
+describe('the pull request of an event', () => {
+  const numberIn = (name: string, payload: Payload) => pullRequestOfEvent(eventOf(name, payload))?.number
+  const listed = (number: number, head: object, base: object) => ({
+    number,
+    head: { ref: 'changes', repo: head },
+    base: { repo: base },
+  })
+  const run = (...pullRequests: readonly object[]) => ({
+    repository: OWN,
+    workflow_run: { updated_at: '2020-10-05T16:33:49Z', pull_requests: pullRequests },
+  })
+
+  it.each([
+    'pull_request',
+    'pull_request_review',
+    'pull_request_review_comment',
+  ])('%s is the one that it carries, with its head and the time', (name) => {
+    for (const payload of realPayloads(name)) {
+      const { updated_at } = payload.pull_request as { updated_at: string }
+      expect(pullRequestOfEvent(eventOf(name, payload))).toEqual({
+        number: 2,
+        updatedAt: updated_at,
+        headLabel: 'changes',
+      })
+    }
+  })
+
+  it('issue_comment is the one that the comment is on, if it is on one', () => {
+    for (const payload of realPayloads('issue_comment')) {
+      expect(numberIn('issue_comment', payload)).toBeUndefined()
+      const issue = { ...(payload.issue as object), pull_request: {} }
+      const found = pullRequestOfEvent(eventOf('issue_comment', { ...payload, issue }))
+      expect(found).toEqual({ number: 1, updatedAt: expect.stringMatching(/^20\d\d-/) })
+    }
+  })
+
+  it('workflow_run is the one that GitHub lists, within this repository', () => {
+    expect(pullRequestOfEvent(eventOf('workflow_run', run(listed(7, OWN, OWN))))).toEqual({
+      number: 7,
+      updatedAt: '2020-10-05T16:33:49Z',
+      headLabel: 'changes',
+    })
+    expect(numberIn('workflow_run', run(listed(9, FORK, FORK), listed(7, OWN, OWN)))).toBe(7)
+  })
+
+  it.each([
+    ['none', []],
+    ['two', [listed(7, OWN, OWN), listed(8, OWN, OWN)]],
+    ["one of a fork's repository", [listed(9, FORK, FORK)]],
+    ['one from a fork', [listed(9, FORK, OWN)]],
+    ['one into another repository', [listed(9, OWN, FORK)]],
+  ])('workflow_run is none if GitHub lists %s', (_, pullRequests) => {
+    expect(numberIn('workflow_run', run(...pullRequests))).toBeUndefined()
+  })
+
+  it.each(['push', 'merge_group', 'workflow_dispatch', 'check_suite', 'deployment'])('%s is none', (name) => {
+    for (const payload of realPayloads(name)) expect(numberIn(name, payload)).toBeUndefined()
+  })
+
+  it.each([
+    {},
+    { pull_request: {} },
+    { pull_request: { number: 0 } },
+    { pull_request: { number: -1 } },
+  ])('%j is none', (payload) => {
+    expect(numberIn('pull_request', payload)).toBeUndefined()
+  })
+})
+
+describe("the job's page", () => {
   const known = {
     GITHUB_SERVER_URL: 'https://github.example.com',
     GITHUB_REPOSITORY: 'shop/shop',
     GITHUB_RUN_ID: '77',
   }
 
-  it('is that of the attempt', () => {
-    expect(jobUrl({ ...known, GITHUB_RUN_ATTEMPT: '3' })).toBe(
+  it('is exact if the id of the job is known', () => {
+    expect(jobUrl({ ...known, GITHUB_RUN_ATTEMPT: '3', 'INPUT_CHECK-RUN-ID': '21454321098' })).toBe(
+      'https://github.example.com/shop/shop/actions/runs/77/job/21454321098',
+    )
+  })
+
+  it.each(['', 'null', '../x'])('is that of the attempt if the id is %j', (id) => {
+    const run = { ...known, 'INPUT_CHECK-RUN-ID': id }
+    expect(jobUrl({ ...run, GITHUB_RUN_ATTEMPT: '3' })).toBe(
       'https://github.example.com/shop/shop/actions/runs/77/attempts/3',
     )
-    expect(jobUrl(known)).toBe('https://github.example.com/shop/shop/actions/runs/77/attempts/1')
+    expect(jobUrl(run)).toBe('https://github.example.com/shop/shop/actions/runs/77/attempts/1')
   })
 
   it.each(Object.keys(known))('is not known without %s', (name) => {

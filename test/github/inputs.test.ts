@@ -1,83 +1,81 @@
 import { join, resolve } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { EventPayload } from '../../src/github/event.ts'
-import {
-  DEFAULTS,
-  type Inputs,
-  InvalidInputsError,
-  isInside,
-  readInputs,
-  readServiceInputs,
-  type ServiceInputs,
-} from '../../src/github/inputs.ts'
+import { InvalidInputsError } from '../../src/github/input-reader.ts'
+import { type Inputs, isInside, readInputs, readServiceInputs, type ServiceInputs } from '../../src/github/inputs.ts'
 import { render } from '../../src/report/safe-text.ts'
-import { inputVariables, linesWrittenBy, withEnvironment } from '../support/process-effects.ts'
+import { contextsOf, githubContext } from '../../tools/runner-emulator/contexts.ts'
+import { renderTemplate } from '../../tools/runner-emulator/expressions.ts'
+import { inputVariables, linesWrittenBy } from '../support/process-effects.ts'
+import { type Payload, workflowEvent } from '../support/workflow-event.ts'
 
 const ENOUGH = { 'base-url': 'https://tests.example.com', 'api-key': 'key-1', project: 'web-shop' }
 
 interface Step {
-  readonly env?: Readonly<Record<string, string>>
-  readonly event?: EventPayload
+  readonly name?: string
+  readonly payload?: Payload
+  readonly actor?: string
 }
 
 const WORKSPACE = resolve('/home/runner/work/shop/shop')
 const TEMP = resolve('/home/runner/work/_temp')
 
-/** Reads inputs as a step has them, and gives back what the step wrote meanwhile. */
+/** Reads inputs as a step has them, and returns what the step wrote meanwhile. */
 function reading<T>(
-  read: (env: Readonly<Record<string, string>>, event: EventPayload) => T,
+  read: (...step: Parameters<typeof readInputs>) => T,
   given: Readonly<Record<string, string>>,
-  { env = {}, event = {} }: Step,
-): { readonly inputs?: T; readonly wrong: string[]; readonly lines: string[] } {
+  { name = 'push', payload = {}, actor = 'ann' }: Step,
+): { readonly inputs?: T | undefined; readonly problems: string[]; readonly lines: string[] } {
+  const { env, event } = workflowEvent(name, payload, { repository: 'shop/shop', actor })
   let inputs: T | undefined
-  let wrong: string[] = []
-  const lines = linesWrittenBy(() =>
-    withEnvironment(inputVariables(given), () => {
-      try {
-        inputs = read({ GITHUB_WORKSPACE: WORKSPACE, RUNNER_TEMP: TEMP, GITHUB_REPOSITORY: 'shop/shop', ...env }, event)
-      } catch (error) {
-        if (!(error instanceof InvalidInputsError)) throw error
-        expect(error.message).toBe(error.sentences.map(render).join(' '))
-        wrong = error.sentences.map(render)
-      }
-    }),
-  )
-  return { ...(inputs === undefined ? {} : { inputs }), wrong, lines }
+  let problems: string[] = []
+  const lines = linesWrittenBy(() => {
+    try {
+      inputs = read({ ...env, ...inputVariables(given), GITHUB_WORKSPACE: WORKSPACE, RUNNER_TEMP: TEMP }, event)
+    } catch (error) {
+      if (!(error instanceof InvalidInputsError)) throw error
+      expect(error.message).toBe(error.messages.map(render).join(' '))
+      problems = error.messages.map(render)
+    }
+  })
+  return { inputs, problems, lines }
 }
 
 /** The inputs, given those that every step needs and these. */
 function inputsOf(given: Readonly<Record<string, string>> = {}, step: Step = {}): Inputs {
-  const { inputs, wrong } = reading(readInputs, { ...ENOUGH, ...given }, step)
-  expect(wrong).toEqual([])
+  const { inputs, problems } = reading(readInputs, { ...ENOUGH, ...given }, step)
+  expect(problems).toEqual([])
   return inputs as Inputs
 }
 
-/** The sentences about what is wrong, given those inputs that every step needs and these. */
-function wrongOf(given: Readonly<Record<string, string>>, step: Step = {}): string[] {
-  return reading(readInputs, { ...ENOUGH, ...given }, step).wrong
+/** The messages about what is wrong, given those inputs that every step needs and these. */
+function problemsOf(given: Readonly<Record<string, string>>, step: Step = {}): string[] {
+  return reading(readInputs, { ...ENOUGH, ...given }, step).problems
 }
+
+const JOB = { name: 'test', url: 'https://github.com/shop/shop/actions/runs/1658821493/attempts/1' }
 
 describe('a step with what it needs and nothing else', () => {
   it('has the defaults for all that is empty', () => {
     expect(inputsOf()).toEqual({
       baseUrl: new URL('https://tests.example.com/'),
+      apiKey: 'key-1',
+      branch: { kind: 'known' },
+      githubToken: '',
       request: {
         target: { kind: 'project', projectId: 'web-shop' },
         parameters: {},
+        variant: [],
+        job: JOB,
         wait: true,
         waitLimitMs: 3_600_000,
         cancelOnAbort: true,
         passWithNoTests: false,
-        reports: { apiKey: 'key-1', summary: 'always', annotations: true },
+        reports: { summary: 'always', annotations: true },
       },
-      comment: { when: 'never', key: '', matrix: '', token: '' },
-      ignored: [],
+      comment: { when: 'never', key: '', matrix: '' },
+      notes: [],
     })
-  })
-
-  it('has the same as with the defaults written out', () => {
-    expect(inputsOf(DEFAULTS)).toEqual(inputsOf())
   })
 
   it('has no input that is only blanks', () => {
@@ -100,6 +98,7 @@ describe('all that a step may be told', () => {
       autofix: 'false',
       wait: 'false',
       'timeout-minutes': '1.5',
+      'queue-timeout-minutes': '5',
       'poll-interval-seconds': '0.05',
       'cancel-on-abort': 'false',
       'pass-with-no-tests': 'true',
@@ -108,15 +107,19 @@ describe('all that a step may be told', () => {
       'report-dir': 'reports/run',
       comment: 'always',
       'comment-key': 'unit',
-      matrix: '{"os":"linux"}',
+      'run-url': 'https://app.example.com/{project}/{run-id}',
+      'check-run-id': '21454321098',
+      matrix: '{"os":"linux","node":[20,{"arch":"arm"}],"extra":null}',
       'github-token': 'ghs_token',
     })
     expect(inputs).toEqual({
       baseUrl: new URL('https://tests.example.com/api/'),
+      apiKey: 'key-1',
+      branch: { kind: 'known', branch: 'feature/pay' },
+      githubToken: 'ghs_token',
       request: {
         target: { kind: 'project', projectId: 'web-shop' },
         parameters: {
-          branch: 'feature/pay',
           environment: 'staging',
           frameworkProject: 'unit, e2e',
           runGroup: 'nightly',
@@ -124,15 +127,19 @@ describe('all that a step may be told', () => {
           autofix: false,
         },
         wait: false,
+        variant: ['unit', 'linux, 20, arm'],
+        job: { name: 'test', url: 'https://github.com/shop/shop/actions/runs/1658821493/job/21454321098' },
+        runUrl: expect.any(Function),
         waitLimitMs: 90_000,
+        queueLimitMs: 300_000,
         pollIntervalMs: 50,
         cancelOnAbort: false,
         passWithNoTests: true,
-        reports: { apiKey: 'key-1', summary: 'on-failure', annotations: false },
+        reports: { summary: 'on-failure', annotations: false },
       },
       reportDir: join(WORKSPACE, 'reports/run'),
-      comment: { when: 'always', key: 'unit', matrix: '{"os":"linux"}', token: 'ghs_token' },
-      ignored: [],
+      comment: { when: 'always', key: 'unit', matrix: expect.stringContaining('linux') },
+      notes: [],
     })
   })
 })
@@ -153,7 +160,7 @@ describe('base-url', () => {
   })
 
   it('is required', () => {
-    expect(wrongOf({ 'base-url': '' })).toEqual([
+    expect(problemsOf({ 'base-url': '' })).toEqual([
       'Input base-url is empty. Give the address of the service, such as https://tests.example.com.',
     ])
   })
@@ -166,7 +173,7 @@ describe('base-url', () => {
     'https://tests.example.com/a b',
     'https://a\\b',
   ])('%j is no address', (given) => {
-    expect(wrongOf({ 'base-url': given })).toEqual([
+    expect(problemsOf({ 'base-url': given })).toEqual([
       `Input base-url: "${given}" is not an absolute address. Give the address of the service, such as https://tests.example.com.`,
     ])
   })
@@ -180,8 +187,8 @@ describe('base-url', () => {
     'ftp://tests.example.com',
     'file:///etc/passwd',
     'javascript:alert(1)',
-  ])('%j is refused, since the key may travel over https alone', (given) => {
-    expect(wrongOf({ 'base-url': given })).toEqual([
+  ])('%j is refused, because the key may travel over https alone', (given) => {
+    expect(problemsOf({ 'base-url': given })).toEqual([
       `Input base-url: "${given}" is not accepted. The key may travel over https: only (http: only to this machine, such as http://127.0.0.1:8080).`,
     ])
   })
@@ -196,7 +203,7 @@ describe('base-url', () => {
     ['https:///ann:hunter2@tests.example.com', 'https:///***@tests.example.com'],
     ['https://ann:hun@ter2@tests.example.com', 'https://***@tests.example.com'],
   ])('%j has credentials, which are refused and not shown', (given, shown) => {
-    expect(wrongOf({ 'base-url': given })).toEqual([
+    expect(problemsOf({ 'base-url': given })).toEqual([
       `Input base-url: "${shown}" has credentials in it. Remove them; the key goes into api-key.`,
     ])
   })
@@ -206,7 +213,7 @@ describe('base-url', () => {
     ['https://tests.example.com/x?', 'https://tests.example.com/x?***'],
     ['https://tests.example.com/#hunter2?', 'https://tests.example.com/#***'],
   ])('%j has a query or a fragment, which is refused and not shown', (given, shown) => {
-    expect(wrongOf({ 'base-url': given })).toEqual([
+    expect(problemsOf({ 'base-url': given })).toEqual([
       `Input base-url: "${shown}" has a query or a fragment. Give the address without it.`,
     ])
   })
@@ -217,7 +224,7 @@ describe('base-url', () => {
     fc.assert(
       fc.property(scheme, noise, noise, fc.constantFrom('@tests.example.com', '@'), (start, before, after, host) => {
         const given = `${start}${before}hunter2${after.replaceAll('\n', '')}${host}`
-        for (const sentence of wrongOf({ 'base-url': given })) expect(sentence).not.toContain('hunter2')
+        for (const sentence of problemsOf({ 'base-url': given })) expect(sentence).not.toContain('hunter2')
       }),
       { numRuns: 300 },
     )
@@ -231,7 +238,7 @@ describe('api-key', () => {
   })
 
   it('is sent without the blanks around it', () => {
-    expect(inputsOf({ 'api-key': ' s3cret\n' }).request.reports.apiKey).toBe('s3cret')
+    expect(inputsOf({ 'api-key': ' s3cret\n' }).apiKey).toBe('s3cret')
   })
 
   it.each([
@@ -241,32 +248,51 @@ describe('api-key', () => {
     'tab\tbed',
     'bell\u0007',
   ])('%j cannot be sent, is masked and not shown', (key) => {
-    const { wrong, lines } = reading(readInputs, { ...ENOUGH, 'api-key': key }, {})
-    expect(wrong).toEqual([
-      'Input api-key: the value has a blank, a line break or a character outside ASCII in it, so it cannot be sent as a Bearer token. Copy the key again, in one line.',
+    const { problems, lines } = reading(readInputs, { ...ENOUGH, 'api-key': key }, {})
+    expect(problems).toEqual([
+      'Input api-key contains whitespace or non-ASCII characters, so it cannot be sent as a Bearer token (it is not shown). Copy the key again, in one line.',
     ])
     expect(lines).toEqual([`::add-mask::${key.replace('\n', '%0A')}`])
   })
 
   it('is required', () => {
-    expect(wrongOf({ 'api-key': ' ' }, { env: { GITHUB_EVENT_NAME: 'push' } })).toEqual([
+    expect(problemsOf({ 'api-key': ' ' })).toEqual([
       `Input api-key is empty. Create a key in the team API keys setting of your organisation at the service, store it as a secret of this repository, and pass it on: api-key: \${{ secrets.NAME }}.`,
     ])
   })
 
-  it('is missing on a pull request from a fork, as the sentence explains', () => {
-    const event = { pull_request: { head: { ref: 'patch-1', repo: { id: 2 } }, base: { repo: { id: 1 } } } }
-    expect(wrongOf({ 'api-key': '' }, { env: { GITHUB_EVENT_NAME: 'pull_request' }, event })).toEqual([
-      'Input api-key is empty: this workflow runs for a pull request from a fork, and GitHub gives such workflows no secrets. Skip this step for forks, for example with if: github.event.pull_request.head.repo.full_name == github.repository, or have a maintainer push the branch to this repository.',
+  const SKIPPED = 'A skipped job counts as passed, so a required check is then green although nothing was tested.'
+  const FORK_MESSAGE = `Input api-key is empty: this workflow runs for a pull request from a fork, and GitHub gives such workflows no secrets and no variables. Have a maintainer push the branch to this repository, or skip the step with if: github.event_name != 'pull_request' || github.event.pull_request.head.repo.full_name == github.repository. ${SKIPPED}`
+  const DEPENDABOT_MESSAGE = `Input api-key is empty: this workflow runs for Dependabot, and GitHub gives such workflows no Actions secrets. Add the key under the same name to the repository's Dependabot secrets, or skip the step with if: github.event_name != 'pull_request' || github.event.pull_request.user.login != 'dependabot[bot]'. ${SKIPPED}`
+
+  it('is missing on a pull request from a fork, as one message explains', () => {
+    const payload = { pull_request: { head: { ref: 'patch-1', repo: { id: 2 } }, base: { repo: { id: 1 } } } }
+    const step = { name: 'pull_request', payload }
+    // The address and the project may come from variables, which a fork does not get either.
+    for (const missing of [{}, { 'base-url': '' }, { 'base-url': '', project: '' }]) {
+      expect(problemsOf({ branch: '@{event}', ...missing, 'api-key': '' }, step)).toEqual([FORK_MESSAGE])
+    }
+    expect(problemsOf({ 'base-url': 'x', 'api-key': '', wait: 'x' }, step)).toHaveLength(3)
+  })
+
+  it('is missing on a pull request by Dependabot, as the message explains, whoever runs it again', () => {
+    const payload = { pull_request: { user: { login: 'dependabot[bot]' } } }
+    expect(problemsOf({ 'api-key': '', 'base-url': '' }, { name: 'pull_request', payload, actor: 'ann' })).toEqual([
+      DEPENDABOT_MESSAGE,
+      'Input base-url is empty. Give the address of the service, such as https://tests.example.com.',
     ])
   })
 
-  it('is missing on a pull request by Dependabot, as the sentence explains', () => {
-    const event = { pull_request: { user: { login: 'dependabot[bot]' } } }
-    const env = { GITHUB_EVENT_NAME: 'pull_request', GITHUB_ACTOR: 'ann' }
-    expect(wrongOf({ 'api-key': '' }, { env, event })).toEqual([
-      "Input api-key is empty: this workflow runs for Dependabot, and GitHub gives such workflows no Actions secrets. Add the key under the same name to the repository's Dependabot secrets, or skip this step with if: github.event.pull_request.user.login != 'dependabot[bot]'.",
-    ])
+  it.each([FORK_MESSAGE, DEPENDABOT_MESSAGE])('is no reason to skip a push: %s', (message) => {
+    const condition = /\bif: (.*?)\. /.exec(message)?.[1] ?? ''
+    const isRun = (name: string, payload: Payload) => {
+      const github = githubContext({ name, payload }, { repository: 'shop/shop' })
+      return renderTemplate(`\${{ ${condition} }}`, contextsOf({ github, status: 'success', runner: {} }))
+    }
+    const own = { pull_request: { user: { login: 'ann' }, head: { repo: { full_name: 'shop/shop' } } } }
+    const other = { pull_request: { user: { login: 'dependabot[bot]' }, head: { repo: { full_name: 'ann/shop' } } } }
+    expect([isRun('pull_request', own), isRun('pull_request', other)]).toEqual(['true', 'false'])
+    expect([isRun('push', {}), isRun('merge_group', {})]).toEqual(['true', 'true'])
   })
 })
 
@@ -278,13 +304,13 @@ describe('project and test-suite', () => {
   })
 
   it('cannot both be given', () => {
-    expect(wrongOf({ 'test-suite': 'smoke' })).toEqual([
+    expect(problemsOf({ 'test-suite': 'smoke' })).toEqual([
       'Inputs project ("web-shop") and test-suite ("smoke") are both given. Give exactly one of them.',
     ])
   })
 
   it('cannot both be empty', () => {
-    expect(wrongOf({ project: '' })).toEqual([
+    expect(problemsOf({ project: '' })).toEqual([
       'Inputs project and test-suite are both empty. Give exactly one of them: project is the id of the project whose tests to run.',
     ])
   })
@@ -294,21 +320,20 @@ describe('project and test-suite', () => {
     [{ project: '..' }, 'project: ".."'],
     [{ project: '', 'test-suite': '..' }, 'test-suite: ".."'],
   ])('cannot be what a path would swallow: %j', (given, named) => {
-    expect(wrongOf(given)).toEqual([
-      `Input ${named} cannot be an id, since it would change the address of the request. Give the id as the service shows it.`,
+    expect(problemsOf(given)).toEqual([
+      `Input ${named} cannot be an id, because it would change the address of the request. Give the id as the service shows it.`,
     ])
   })
 
-  it.each(['framework-project', 'run-group', 'autofix'])('test-suite does not go with %s', (name) => {
-    expect(wrongOf({ project: '', 'test-suite': 'smoke', [name]: 'true' })).toEqual([
-      `Input ${name}: "true" does not go with test-suite, whose workflow has no such setting. Leave it empty, or give project instead of test-suite.`,
+  it.each(['framework-project', 'run-group', 'autofix'])('test-suite cannot be combined with %s', (name) => {
+    expect(problemsOf({ project: '', 'test-suite': 'smoke', [name]: 'true' })).toEqual([
+      `Input ${name}: "true" cannot be combined with test-suite, whose workflow has no such setting. Leave it empty, or give project instead of test-suite.`,
     ])
   })
 
-  it('test-suite goes with the rest of an parameters', () => {
-    const parameters = { branch: 'main', environment: 'staging', 'env-overrides': 'A=1' }
+  it('test-suite goes with the rest of the parameters', () => {
+    const parameters = { environment: 'staging', 'env-overrides': 'A=1' }
     expect(inputsOf({ project: '', 'test-suite': 'smoke', ...parameters }).request.parameters).toEqual({
-      branch: 'main',
       environment: 'staging',
       envOverrides: { A: '1' },
     })
@@ -317,34 +342,81 @@ describe('project and test-suite', () => {
 
 describe('branch', () => {
   it.each(['b'.repeat(255), '🌱'.repeat(255)])('may have 255 characters', (branch) => {
-    expect(inputsOf({ branch }).request.parameters.branch).toBe(branch)
+    expect(inputsOf({ branch }).branch).toEqual({ kind: 'known', branch })
   })
 
-  it('may not have 256', () => {
-    const branch = 'b'.repeat(256)
-    expect(wrongOf({ branch })).toEqual([`Input branch: "${branch}" has 256 characters. The service takes 1 to 255.`])
+  it.each(['b'.repeat(256), '🌱'.repeat(256)])('may not have 256', (branch) => {
+    expect(problemsOf({ branch })).toEqual([
+      `Input branch: "${branch}" has 256 characters. The service takes 1 to 255.`,
+    ])
   })
+})
 
-  const fork = { repository: { id: 1, full_name: 'shop/shop' } }
-  const pullRequest = {
-    ...fork,
-    pull_request: { head: { ref: 'patch-1', repo: { id: 2 } }, base: { repo: { id: 1 } } },
-  }
-  const workflowRun = { ...fork, workflow_run: { head_branch: 'patch-1', head_repository: { id: 2 } } }
+describe('run-url', () => {
+  const pageOf = (template: string, runId = 'r/1', given: Readonly<Record<string, string>> = {}) =>
+    inputsOf({ 'run-url': template, ...given }).request.runUrl?.(runId)
 
   it.each([
-    ['pull_request', pullRequest],
-    ['pull_request_target', pullRequest],
-    ['workflow_run', workflowRun],
-  ])('of a fork is refused in the event %s', (name, event) => {
-    const step = { env: { GITHUB_EVENT_NAME: name }, event }
-    expect(wrongOf({ branch: 'patch-1' }, step)).toEqual([
-      'Input branch: "patch-1" is a branch of a fork. The service would look for a branch of that name in its own repository and test the wrong code. Skip this step for forks, or give another branch.',
+    ['https://app.example.com/p/{project}/runs/{run-id}', 'https://app.example.com/p/web%20shop%2F1/runs/r%2F1'],
+    [
+      'https://app.example.com:8443/?run={run-id}&p={project}',
+      'https://app.example.com:8443/?run=r%2F1&p=web%20shop%2F1',
+    ],
+    ['https://app.example.com#/runs/{run-id}', 'https://app.example.com#/runs/r%2F1'],
+    ['https://app.example.com/{run-id}/{run-id}', 'https://app.example.com/r%2F1/r%2F1'],
+    ['https://app.example.com', 'https://app.example.com'],
+    ['http://127.0.0.1:8080/{run-id}', 'http://127.0.0.1:8080/r%2F1'],
+  ])('%s is filled in, percent-encoded', (template, url) => {
+    expect(pageOf(template, 'r/1', { project: 'web shop/1' })).toBe(url)
+  })
+
+  it('may name the test suite', () => {
+    const suite = { project: '', 'test-suite': 'smoke tests' }
+    expect(pageOf('https://app.example.com/{test-suite}/{run-id}', 'r-1', suite)).toBe(
+      'https://app.example.com/smoke%20tests/r-1',
+    )
+  })
+
+  it('leads to the place that the template says, whatever the ids are', () => {
+    const id = fc.string({ minLength: 1, unit: fc.constantFrom(...'a1._~:=+/@-?#%{}\\ é🌱') })
+    const usable = id.filter((text) => text.trim() === text && text !== '.' && text !== '..')
+    fc.assert(
+      fc.property(usable, fc.stringMatching(/^[A-Za-z0-9._~:=+/@-]{3,20}$/), (project, runId) => {
+        const url = new URL(pageOf('https://app.example.com/p/{project}/runs/{run-id}', runId, { project }) ?? '')
+        expect(url.origin + url.search + url.hash).toBe('https://app.example.com')
+        expect(url.pathname.split('/').map(decodeURIComponent)).toEqual(['', 'p', project, 'runs', runId])
+      }),
+    )
+  })
+
+  it('is none if it is empty', () => {
+    expect(inputsOf().request.runUrl).toBeUndefined()
+  })
+
+  const EXAMPLE = 'Give one such as https://app.example.com/p/{project}/runs/{run-id}.'
+  const UNKNOWN = 'Known are {project}, {test-suite} and {run-id}.'
+  const NO_ADDRESS = 'is not an absolute address with placeholders in its path or after it.'
+  const NOT_SECURE = 'is not accepted: the address must begin with https: (http: only for this machine).'
+
+  it.each([
+    ['https://app.example.com/{run}', `has the unknown placeholder {run}. ${UNKNOWN}`],
+    ['https://app.example.com/{}', `has the unknown placeholder {}. ${UNKNOWN}`],
+    ['https://app.example.com/{test-suite}', 'has the placeholder {test-suite}, but the input test-suite is empty.'],
+    ['https://{project}.example.com/{run-id}', NO_ADDRESS],
+    ['https://{run-id}', NO_ADDRESS],
+    ['{run-id}', NO_ADDRESS],
+    ['https://app.example.com/{{run-id}}', NO_ADDRESS],
+    ['https://app.example.com/{run-id', NO_ADDRESS],
+    ['https:app.example.com/{run-id}', NO_ADDRESS],
+    ['https://app.example.com/a b', NO_ADDRESS],
+    ['app.example.com/{run-id}', NO_ADDRESS],
+    ['https://***@app.example.com/{run-id}', 'has credentials in it. Remove them.', 'ann:hunter2'],
+    ['http://app.example.com/{run-id}', NOT_SECURE],
+    ['ftp://app.example.com/{run-id}', NOT_SECURE],
+  ])('%s %s', (shown, what, credentials = '') => {
+    expect(problemsOf({ 'run-url': shown.replace('***', credentials) })).toEqual([
+      `Input run-url: "${shown}" ${what} ${EXAMPLE}`,
     ])
-    expect(wrongOf({ branch: 'refs/heads/patch-1' }, step)).toHaveLength(1)
-    expect(inputsOf({ branch: 'main' }, step).request.parameters.branch).toBe('main')
-    expect(inputsOf({ branch: '' }, step).request.parameters).toEqual({})
-    expect(inputsOf({ branch: 'patch-1', 'run-id': 'r-1' }, step).request.runId).toBe('r-1')
   })
 })
 
@@ -368,21 +440,27 @@ describe('run-id', () => {
   })
 
   it.each(['a b', '..', 'x'.repeat(257), 'id\nwith=a line'])('%j is none', (runId) => {
-    expect(wrongOf({ 'run-id': runId })).toEqual([
+    expect(problemsOf({ 'run-id': runId })).toEqual([
       `Input run-id: "${runId.replace('\n', ' ')}" cannot be a run's id. Give 1 to 256 letters, digits and . _ ~ : = + / @ -, as the output run-id of the step that started the run has it.`,
     ])
   })
 
-  it('does not go with wait: false', () => {
-    expect(wrongOf({ 'run-id': 'r-1', wait: 'false' })).toEqual([
-      'Input wait: "false" does not go with run-id. Leave one of them empty.',
+  it('cannot be combined with wait: false', () => {
+    expect(problemsOf({ 'run-id': 'r-1', wait: 'false' })).toEqual([
+      'Input wait: "false" cannot be combined with run-id. Leave one of them empty.',
     ])
   })
 
-  it('leaves what belongs to a start without effect, which is told but for the branch that has a default', () => {
-    const parameters = { branch: 'main', environment: 'staging', 'run-group': 'g', autofix: 'true' }
-    expect(inputsOf({ 'run-id': 'r-1', ...parameters }).ignored).toEqual(['environment', 'run-group', 'autofix'])
-    expect(inputsOf(parameters).ignored).toEqual([])
+  it('leaves what belongs to a start without effect, and says so', () => {
+    const notes = (given: Readonly<Record<string, string>>) => inputsOf(given).notes.map(render)
+    const parameters = { environment: 'staging', 'run-group': 'g', autofix: 'true' }
+    expect(notes({ 'run-id': 'r-1', branch: '@{event}', ...parameters })).toEqual(
+      ['environment', 'run-group', 'autofix'].map(
+        (name) => `Input ${name} has no effect with run-id, because this step does not start the run.`,
+      ),
+    )
+    expect(notes({ 'run-id': 'r-1', branch: 'main' })).toHaveLength(1)
+    expect(notes(parameters)).toEqual([])
   })
 })
 
@@ -399,7 +477,8 @@ describe('a choice of true and false', () => {
   it.each(
     NAMES.flatMap((name) => ['yes', '1', 'truefalse', 'null'].map((text) => [name, text] as const)),
   )('%s is not %s', (name, text) => {
-    expect(wrongOf({ [name]: text })).toEqual([`Input ${name}: "${text}" is neither true nor false.`])
+    const accepted = name === 'annotations' ? 'true, false, always or never' : 'true or false'
+    expect(problemsOf({ [name]: text })).toEqual([`Input ${name}: "${text}" is not accepted. Give ${accepted}.`])
   })
 
   it('of autofix has a third state, in which nothing is sent', () => {
@@ -433,7 +512,7 @@ describe('a number', () => {
     '5 m',
     '１',
   ])('of %s minutes is not accepted', (text) => {
-    expect(wrongOf({ 'timeout-minutes': text })).toEqual([
+    expect(problemsOf({ 'timeout-minutes': text })).toEqual([
       `Input timeout-minutes: "${text}" is not accepted. Give a number above 0 up to 35,000, such as 1 or 0.5.`,
     ])
   })
@@ -447,7 +526,7 @@ describe('a number', () => {
   })
 
   it.each(['0', '0.049', '3600.5', '-5', 'adaptive'])('of %s seconds is not accepted', (text) => {
-    expect(wrongOf({ 'poll-interval-seconds': text })).toEqual([
+    expect(problemsOf({ 'poll-interval-seconds': text })).toEqual([
       `Input poll-interval-seconds: "${text}" is not accepted. Give a number from 0.05 up to 3,600, such as 1 or 0.5.`,
     ])
   })
@@ -471,18 +550,29 @@ describe('a number', () => {
 })
 
 describe('a choice', () => {
-  it.each([
-    ['summary', 'Always', 'always, on-failure, never'],
-    ['summary', 'true', 'always, on-failure, never'],
-    ['comment', 'on failure', 'never, on-failure, always'],
-  ])('%s is not %s', (name, text, accepted) => {
-    expect(wrongOf({ [name]: text })).toEqual([`Input ${name}: "${text}" is not accepted. Give one of ${accepted}.`])
+  it.each(['summary', 'comment'])('%s is one of five words', (name) => {
+    expect(problemsOf({ [name]: 'on failure' })).toEqual([
+      `Input ${name}: "on failure" is not accepted. Give always, on-failure, never, true or false.`,
+    ])
   })
 
-  it.each(['always', 'on-failure', 'never'] as const)('is %s for the summary and the comment', (when) => {
-    const inputs = inputsOf({ summary: when, comment: when })
-    expect(inputs.request.reports.summary).toBe(when)
-    expect(inputs.comment.when).toBe(when)
+  it.each([
+    ['always', 'always'],
+    ['on-failure', 'on-failure'],
+    ['never', 'never'],
+    ['true', 'always'],
+    ['False', 'never'],
+    ['ALWAYS', 'always'],
+  ] as const)('%s means %s for the summary and the comment', (word, when) => {
+    const inputs = inputsOf({ summary: word, comment: word })
+    expect([inputs.request.reports.summary, inputs.comment.when]).toEqual([when, when])
+  })
+
+  it.each([
+    ['always', true],
+    ['never', false],
+  ])('%s means %s for the annotations', (word, isWanted) => {
+    expect(inputsOf({ annotations: word }).request.reports.annotations).toBe(isWanted)
   })
 })
 
@@ -497,7 +587,7 @@ describe('env-overrides', () => {
     '{"A":["hunter2"]}',
     'A=1\nhunter2',
   ])('is refused without a word of its values: %s', (text) => {
-    const [sentence, ...others] = wrongOf({ 'env-overrides': text })
+    const [sentence, ...others] = problemsOf({ 'env-overrides': text })
     expect(others).toEqual([])
     expect(sentence).toMatch(/^Input env-overrides/)
     expect(sentence).not.toContain('hunter2')
@@ -517,7 +607,7 @@ describe('report-dir', () => {
   })
 
   it.each(['..', '../reports', resolve('/etc'), 'a/../../b', `${WORKSPACE}-2`])('%s is none', (given) => {
-    expect(wrongOf({ 'report-dir': given })).toEqual([
+    expect(problemsOf({ 'report-dir': given })).toEqual([
       `Input report-dir: "${given}" is outside the workspace and the runner's temporary folder. Give a folder inside one of them, such as test-reports.`,
     ])
   })
@@ -531,55 +621,77 @@ describe('report-dir', () => {
   })
 })
 
-describe('inputs that are wrong', () => {
+describe('inputs of 120,000 characters', () => {
+  // Whatever takes the square of their length takes minutes here.
+  const many = (text: string) => text.repeat(120_000 / text.length)
+
+  it.each([
+    ['base-url', many('/'), 'is not an absolute address'],
+    ['base-url', `https://${many('/')}`, 'is not an absolute address'],
+    ['base-url', `https:${many('/')}@`, 'is not an absolute address'],
+    ['base-url', many('@'), 'is not an absolute address'],
+    ['env-overrides', `x${many('\r')}y`, 'line 1 has no NAME='],
+    ['env-overrides', `A=1\nx${many(' \r')}y`, 'line 2 has no NAME='],
+    ['env-overrides', `${many('A="\n')}x`, 'line 30,001 has no NAME='],
+    ['timeout-minutes', `${many('1')}x`, 'Give a number'],
+    ['poll-interval-seconds', `${many('1')}.x`, 'Give a number'],
+    ['run-url', many('{'), 'is not an absolute address'],
+    ['run-url', `https://a/${many('{a')}`, 'is not an absolute address'],
+    ['report-dir', `${many('../')}x`, 'is outside the workspace'],
+    ['run-id', many('a'), "cannot be a run's id"],
+  ])('%s is refused in a moment', (name, given, what) => {
+    expect(problemsOf({ [name]: given })).toEqual([expect.stringContaining(what)])
+  })
+
+  it('are read in a moment if they are valid', () => {
+    const lines = many('NAME_OF_A_VARIABLE=1\r\n')
+    expect(inputsOf({ 'env-overrides': lines }).request.parameters.envOverrides).toEqual({ NAME_OF_A_VARIABLE: '1' })
+    expect(inputsOf({ 'framework-project': `a${many('\n')}` }).request.parameters.frameworkProject).toBe('a')
+    const inTheMiddle = inputsOf({ 'framework-project': `a${many('\n')}b` })
+    expect(inTheMiddle.request.parameters.frameworkProject).toHaveLength(120_002)
+  })
+})
+
+describe('inputs that are invalid', () => {
   it('are all reported at once', () => {
-    const sentences = wrongOf({
+    const messages = problemsOf({
       'base-url': 'x',
       'api-key': '',
       project: '',
       'run-id': ' a b ',
-      branch: 'b'.repeat(300),
       'env-overrides': '?',
       autofix: '?',
       wait: '?',
       'timeout-minutes': '?',
+      'queue-timeout-minutes': '?',
       'poll-interval-seconds': '?',
       'cancel-on-abort': '?',
       'pass-with-no-tests': '?',
       summary: '?',
       annotations: '?',
       comment: '?',
+      'run-url': '?',
       'report-dir': '..',
     })
-    const named = sentences.map((sentence) => /^Inputs? ([a-z-]+)/.exec(sentence)?.[1])
+    const named = messages.map((message) => /^Inputs? ([a-z-]+)/.exec(message)?.[1])
     expect(named.toSorted()).toEqual(
       [
-        ...[
-          'api-key',
-          'base-url',
-          'project',
-          'run-id',
-          'branch',
-          'env-overrides',
-          'autofix',
-          'wait',
-          'timeout-minutes',
-        ],
+        ...['api-key', 'base-url', 'project', 'run-id', 'env-overrides', 'autofix', 'wait', 'timeout-minutes'],
         ...['poll-interval-seconds', 'cancel-on-abort', 'pass-with-no-tests', 'summary', 'annotations', 'comment'],
-        'report-dir',
+        ...['report-dir', 'run-url', 'queue-timeout-minutes'],
       ].toSorted(),
     )
   })
 
   it('are shown so that they are no command in the log', () => {
-    const [sentence] = wrongOf({ wait: 'x\n::error::boo ##[group]' })
+    const [sentence] = problemsOf({ wait: 'x\n::error::boo ##[group]' })
     expect(sentence).not.toMatch(/\n|##\[/)
   })
 
   it('never show the key', () => {
-    const wrong = wrongOf({ 'api-key': 'hunter 2', 'base-url': 'x', wait: 'y' })
-    expect(wrong).toHaveLength(3)
-    expect(wrong.join(' ')).not.toContain('hunter')
+    const problems = problemsOf({ 'api-key': 'hunter 2', 'base-url': 'x', wait: 'y' })
+    expect(problems).toHaveLength(3)
+    expect(problems.join(' ')).not.toContain('hunter')
   })
 })
 
@@ -598,6 +710,6 @@ describe('post', () => {
   })
 
   it('is told what is wrong with that', () => {
-    expect(read({ 'base-url': '', 'api-key': '', project: '' }).wrong).toHaveLength(3)
+    expect(read({ 'base-url': '', 'api-key': '', project: '' }).problems).toHaveLength(3)
   })
 })

@@ -65,7 +65,7 @@ describe('an output', () => {
         setOutput('total', 1)
       }),
     )
-    expect(lines).toEqual([expect.stringMatching(/^::warning::The runner's files cannot be written: .*nowhere/)])
+    expect(lines).toEqual([expect.stringMatching(/^::warning::Cannot write the runner's command files: .*nowhere/)])
   })
 })
 

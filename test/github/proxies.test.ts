@@ -1,27 +1,26 @@
 import { describe, expect, it } from 'vitest'
-import { InvalidInputsError } from '../../src/github/inputs.ts'
+import { InvalidInputsError } from '../../src/github/input-reader.ts'
 import { readProxies } from '../../src/github/proxies.ts'
 import { render } from '../../src/report/safe-text.ts'
 
 const PROXY = 'http://proxy.example.com:3128'
+const SERVICE = new URL('https://tests.example.com')
 
-describe('the proxies', () => {
-  it('are none where no variable says so', () => {
-    expect(readProxies({})).toEqual({})
-    expect(readProxies({ https_proxy: '', HTTPS_PROXY: '', HTTP_PROXY: '', no_proxy: '', NO_PROXY: '' })).toEqual({})
+describe('the proxy', () => {
+  it('is none if no variable says so', () => {
+    expect(readProxies({}, SERVICE)).toEqual({})
+    expect(readProxies({ https_proxy: '', HTTPS_PROXY: '', no_proxy: '', NO_PROXY: '' }, SERVICE)).toEqual({})
   })
 
   it.each([
     [{ https_proxy: PROXY }, { httpsProxy: PROXY }],
     [{ HTTPS_PROXY: PROXY }, { httpsProxy: PROXY }],
-    [{ http_proxy: PROXY }, { httpProxy: PROXY }],
-    [{ HTTP_PROXY: PROXY }, { httpProxy: PROXY }],
     [{ no_proxy: 'a.example.com' }, { noProxy: 'a.example.com' }],
     [{ NO_PROXY: 'a.example.com' }, { noProxy: 'a.example.com' }],
     [{ https_proxy: '', HTTPS_PROXY: PROXY }, { httpsProxy: PROXY }],
     [{ https_proxy: PROXY, HTTPS_PROXY: 'http://other:1' }, { httpsProxy: PROXY }],
-  ])('are read in either case of letters: %j', (env, proxies) => {
-    expect(readProxies(env)).toEqual(proxies)
+  ])('is read in either case of letters: %j', (env, proxies) => {
+    expect(readProxies(env, SERVICE)).toEqual(proxies)
   })
 
   it.each([
@@ -31,10 +30,10 @@ describe('the proxies', () => {
     ['https://ann:p%40ss@proxy.example.com', 'https://ann:p%40ss@proxy.example.com'],
     ['socks5://proxy.example.com:1080', 'socks5://proxy.example.com:1080'],
   ])('may have the address %s', (given, httpsProxy) => {
-    expect(readProxies({ HTTPS_PROXY: given })).toEqual({ httpsProxy })
+    expect(readProxies({ HTTPS_PROXY: given }, SERVICE)).toEqual({ httpsProxy })
   })
 
-  it.each([
+  const UNUSABLE = [
     'ftp://proxy.example.com',
     'http://',
     'socks5://',
@@ -42,14 +41,24 @@ describe('the proxies', () => {
     'proxy:hunter2@:x',
     'http://ann:100%hunter2@proxy.example.com',
     'http://100%hunter2@proxy.example.com',
-  ])('cannot have the address %s, of which nothing is shown', (given) => {
-    for (const name of ['https_proxy', 'HTTP_PROXY']) {
-      const error = catching(() => readProxies({ [name]: given }))
-      expect(error).toBeInstanceOf(InvalidInputsError)
-      expect((error as InvalidInputsError).sentences.map(render)).toEqual([
-        `The environment variable ${name.toUpperCase()} is not the address of a proxy (its value is not shown, since it may hold a password). Give one such as http://proxy.example.com:3128, or unset it.`,
-      ])
-    }
+  ]
+
+  it.each(UNUSABLE)('cannot have the address %s, of which nothing is shown', (given) => {
+    const error = catching(() => readProxies({ https_proxy: given }, SERVICE))
+    expect(error).toBeInstanceOf(InvalidInputsError)
+    expect((error as InvalidInputsError).messages.map(render)).toEqual([
+      'The environment variable HTTPS_PROXY is not the address of a proxy (its value is not shown, because it may hold a password). Give one such as http://proxy.example.com:3128, or unset it.',
+    ])
+  })
+
+  it.each(UNUSABLE)('is not looked at if it is not used: %s', (given) => {
+    expect(readProxies({ HTTP_PROXY: given, http_proxy: given }, SERVICE)).toEqual({})
+    const ownMachine = new URL('http://127.0.0.1:8080')
+    expect(readProxies({ HTTP_PROXY: given, HTTPS_PROXY: given, NO_PROXY: 'x' }, ownMachine)).toEqual({})
+  })
+
+  it('is never for plain http, which goes to the machine itself', () => {
+    expect(readProxies({ HTTP_PROXY: PROXY, HTTPS_PROXY: PROXY }, new URL('http://localhost:8080'))).toEqual({})
   })
 })
 

@@ -1,8 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-// A stand-in for the part of GitHub's REST and GraphQL API that has to do with the comments of a pull request, over a
-// real socket. It keeps to GitHub's rules for what each kind of token may do, for pages, and for rate limits.
+// A stand-in for the part of GitHub's REST and GraphQL API that has to do with the comments of a pull request and with
+// branches, over a real socket. It keeps to GitHub's rules for what each kind of token may do, for pages, and for rate
+// limits.
 
 export interface Account {
   readonly login: string
@@ -17,8 +18,20 @@ export interface StoredComment {
   readonly id: number
   readonly issue: number
   /** Absent for an account that was deleted. */
-  readonly author?: Account
+  readonly author?: Account | undefined
   body: string
+  updatedAt: string
+}
+
+export interface StoredRepository {
+  readonly id: number
+  readonly full_name: string
+}
+
+/** A pull request's head; `repo` is null if the fork was deleted. */
+export interface StoredHead {
+  readonly ref: string
+  readonly repo: StoredRepository | null
 }
 
 export interface RecordedRequest {
@@ -34,36 +47,38 @@ export type Fault =
   | { readonly kind: 'secondary-limit'; readonly retryAfterSeconds?: number; readonly status?: 403 | 429 }
   | { readonly kind: 'primary-limit'; readonly resetEpochSeconds: number }
   | { readonly kind: 'status'; readonly status: number; readonly message?: string }
-  /** The request is read and never answered. */
+  /** Status 200 with this body. */
+  | { readonly kind: 'json'; readonly json: unknown }
+  /** The request is read, and no response is ever sent. */
   | { readonly kind: 'hang' }
   /** The connection breaks before anything is done. */
   | { readonly kind: 'reset' }
-  /** The task is done, then the connection breaks. */
-  | { readonly kind: 'lost-answer' }
-  /** The answer's body ends in the middle, though its length promised more. */
+  /** The request is carried out, then the connection breaks. */
+  | { readonly kind: 'lost-response' }
+  /** The response's body ends in the middle, though its length promised more. */
   | { readonly kind: 'cut-short' }
   /** A page of HTML with status 200, as a captive portal sends it. */
   | { readonly kind: 'not-json' }
-  /** The answer is right, but something happens before the request is carried out. */
+  /** The response is right, but something happens before the request is carried out. */
   | { readonly kind: 'meanwhile'; readonly happens: () => void }
 
 export interface Occasion {
   readonly method: string
-  /** All paths, where absent. */
+  /** Absent: all paths. */
   readonly path?: RegExp
-  /** How often; once, where absent. */
+  /** Absent: once. */
   readonly times?: number
 }
 
 type Access = 'write' | 'read' | 'none'
 
-interface Answer {
+interface ApiResponse {
   readonly status: number
   readonly headers?: Record<string, string>
   readonly json?: unknown
 }
 
-const FORBIDDEN: Answer = {
+const FORBIDDEN: ApiResponse = {
   status: 403,
   json: {
     message: 'Resource not accessible by integration',
@@ -71,7 +86,7 @@ const FORBIDDEN: Answer = {
     status: '403',
   },
 }
-const NOT_FOUND: Answer = { status: 404, json: { message: 'Not Found', status: '404' } }
+const NOT_FOUND: ApiResponse = { status: 404, json: { message: 'Not Found', status: '404' } }
 const COMMENT_LIMIT = 65_536
 
 export async function startGitHubApi({ pathPrefix = '' } = {}): Promise<GitHubApi> {
@@ -83,9 +98,19 @@ export async function startGitHubApi({ pathPrefix = '' } = {}): Promise<GitHubAp
 export class GitHubApi {
   /** The pull requests of this repository are issues of it; no others exist. */
   readonly repository = 'octo-org/web-shop'
-  readonly issues = new Set([7, 8])
+  readonly repositoryId = 1296269
+  /** Its pull requests, each of which is an issue too. */
+  readonly pullRequests = new Map<number, StoredHead>()
+  /** Such as `heads/main`, each with the commit that it points to. */
+  readonly refs = new Map<string, string>()
   readonly requests: RecordedRequest[] = []
   comments: StoredComment[] = []
+  /** When what is written now is written. */
+  now = '2026-11-21T12:00:00Z'
+  /** Where the comments' addresses lead. */
+  serverUrl = 'https://github.com'
+  /** Every page of a list is the first. */
+  ignoresPages = false
 
   readonly #pathPrefix: string
   readonly #tokens = new Map<string, { account: Account; access: Access }>()
@@ -98,6 +123,12 @@ export class GitHubApi {
 
   constructor(pathPrefix: string) {
     this.#pathPrefix = pathPrefix
+    for (const [number, ref] of [
+      [7, 'feature/cart'],
+      [8, 'feature/pay'],
+    ] as const) {
+      this.pullRequests.set(number, { ref, repo: { id: this.repositoryId, full_name: this.repository } })
+    }
     this.#server.keepAliveTimeout = 500
   }
 
@@ -122,7 +153,7 @@ export class GitHubApi {
   }
 
   addComment(author: Account | undefined, body: string, issue = 7): StoredComment {
-    const comment = { id: this.#nextId++, issue, ...(author === undefined ? {} : { author }), body }
+    const comment = { id: this.#nextId++, issue, author, body, updatedAt: this.now }
     this.comments.push(comment)
     return comment
   }
@@ -150,12 +181,12 @@ export class GitHubApi {
       case 'reset':
         response.destroy()
         return
-      case 'lost-answer':
-        this.#answer(recorded)
+      case 'lost-response':
+        this.#respond(recorded)
         response.destroy()
         return
       case 'cut-short': {
-        const text = JSON.stringify(this.#answer(recorded).json)
+        const text = JSON.stringify(this.#respond(recorded).json)
         response.writeHead(200, { 'content-type': 'application/json; charset=utf-8', 'content-length': text.length })
         response.write(text.slice(0, text.length / 2), () => response.destroy())
         return
@@ -167,7 +198,7 @@ export class GitHubApi {
         fault.happens()
         break
     }
-    const { status, headers, json } = (fault && answerOfFault(fault)) ?? this.#answer(recorded)
+    const { status, headers, json } = (fault && responseOfFault(fault)) ?? this.#respond(recorded)
     response.writeHead(status, {
       'x-github-request-id': 'STAND:IN',
       ...(json === undefined ? {} : { 'content-type': 'application/json; charset=utf-8' }),
@@ -189,7 +220,7 @@ export class GitHubApi {
     return due.fault
   }
 
-  #answer({ method, path, headers, body }: RecordedRequest): Answer {
+  #respond({ method, path, headers, body }: RecordedRequest): ApiResponse {
     const [, token = ''] = /^(?:token|bearer) (.+)$/i.exec(headers.authorization ?? '') ?? []
     const holder = this.#tokens.get(token)
     if (holder === undefined) return { status: 401, json: { message: 'Bad credentials', status: '401' } }
@@ -202,18 +233,38 @@ export class GitHubApi {
     const route = `${method} ${url.pathname.slice(this.#pathPrefix.length)}`
 
     if (route === 'GET /user') return holder.account.type === 'Bot' ? FORBIDDEN : { status: 200, json: holder.account }
-    const [, verb = '', repository, rest = ''] = /^(\w+) \/repos\/([^/]+\/[^/]+)\/issues\/(.+)$/.exec(route) ?? []
+    const [, verb = '', repository, resource = ''] = /^(\w+) \/repos\/([^/]+\/[^/]+)\/(.+)$/.exec(route) ?? []
     if (repository !== this.repository || holder.access === 'none') return NOT_FOUND
     if (verb !== 'GET' && holder.access === 'read') return FORBIDDEN
+    const [, rest = ''] = /^issues\/(.+)$/.exec(resource) ?? []
+    if (rest === '') return verb === 'GET' ? this.#respondOnCode(resource) : NOT_FOUND
 
     const [, issue] = /^(\d+)\/comments$/.exec(rest) ?? []
-    if (issue !== undefined) return this.#answerOnIssue(verb, Number(issue), url, body, holder.account)
+    if (issue !== undefined) return this.#respondOnIssue(verb, Number(issue), url, body, holder.account)
     const [, id] = /^comments\/(\d+)$/.exec(rest) ?? []
-    return id === undefined ? NOT_FOUND : this.#answerOnComment(verb, Number(id), body)
+    return id === undefined ? NOT_FOUND : this.#respondOnComment(verb, Number(id), body)
   }
 
-  #answerOnIssue(verb: string, issue: number, url: URL, body: string, account: Account): Answer {
-    if (!this.issues.has(issue)) return NOT_FOUND
+  #respondOnCode(resource: string): ApiResponse {
+    const [, number] = /^pulls\/(\d+)$/.exec(resource) ?? []
+    const head = this.pullRequests.get(Number(number))
+    if (head !== undefined) {
+      const own = { id: this.repositoryId, full_name: this.repository }
+      const label = `${head.repo?.full_name.split('/')[0] ?? 'unknown'}:${head.ref}`
+      return { status: 200, json: { number: Number(number), head: { ...head, label }, base: { repo: own } } }
+    }
+    const [, encodedRef = ''] = /^git\/ref\/([^/]+)$/.exec(resource) ?? []
+    const ref = decodeURIComponent(encodedRef)
+    const object = this.refs.get(ref)
+    if (object !== undefined) return { status: 200, json: { ref: `refs/${ref}`, object: { sha: object } } }
+    const [, sha] = /^commits\/([^/]+)\/branches-where-head$/.exec(resource) ?? []
+    if (sha === undefined) return NOT_FOUND
+    const branches = [...this.refs].filter(([name, commit]) => name.startsWith('heads/') && commit === sha)
+    return { status: 200, json: branches.map(([name]) => ({ name: name.slice('heads/'.length), commit: { sha } })) }
+  }
+
+  #respondOnIssue(verb: string, issue: number, url: URL, body: string, account: Account): ApiResponse {
+    if (!this.pullRequests.has(issue)) return NOT_FOUND
     if (verb === 'POST') {
       const text = commentText(body)
       return typeof text === 'string'
@@ -223,7 +274,7 @@ export class GitHubApi {
     if (verb !== 'GET') return NOT_FOUND
 
     const perPage = Math.min(100, Number(url.searchParams.get('per_page') ?? 30))
-    const page = Number(url.searchParams.get('page') ?? 1)
+    const page = this.ignoresPages ? 1 : Number(url.searchParams.get('page') ?? 1)
     const all = this.comments.filter((comment) => comment.issue === issue)
     const links = [
       ...(page > 1 ? [link(url, page - 1, 'prev')] : []),
@@ -238,7 +289,7 @@ export class GitHubApi {
     }
   }
 
-  #answerOnComment(verb: string, id: number, body: string): Answer {
+  #respondOnComment(verb: string, id: number, body: string): ApiResponse {
     const comment = this.comments.find((candidate) => candidate.id === id)
     if (comment === undefined) return NOT_FOUND
     if (verb === 'GET') return { status: 200, json: this.#asJson(comment) }
@@ -250,21 +301,23 @@ export class GitHubApi {
     const text = commentText(body)
     if (typeof text !== 'string') return text
     comment.body = text
+    comment.updatedAt = this.now
     return { status: 200, json: this.#asJson(comment) }
   }
 
-  #asJson({ id, issue, author, body }: StoredComment) {
+  #asJson({ id, issue, author, body, updatedAt }: StoredComment) {
     return {
       id,
       url: `${this.url}/repos/${this.repository}/issues/comments/${id}`,
-      html_url: `https://github.com/${this.repository}/pull/${issue}#issuecomment-${id}`,
+      html_url: `${this.serverUrl}/${this.repository}/pull/${issue}#issuecomment-${id}`,
       user: author ?? null,
       body,
+      updated_at: updatedAt,
     }
   }
 }
 
-function viewer(body: string, { login }: Account): Answer {
+function viewer(body: string, { login }: Account): ApiResponse {
   const { query } = JSON.parse(body)
   if (typeof query !== 'string' || !/^\{\s*viewer\s*\{\s*login\s*\}\s*\}$/.test(query)) {
     return { status: 200, json: { errors: [{ message: 'Parse error' }] } }
@@ -272,7 +325,7 @@ function viewer(body: string, { login }: Account): Answer {
   return { status: 200, json: { data: { viewer: { login } } } }
 }
 
-function commentText(body: string): string | Answer {
+function commentText(body: string): string | ApiResponse {
   const { body: text } = JSON.parse(body)
   if (typeof text !== 'string' || text === '')
     return { status: 422, json: { message: 'Validation Failed', status: '422' } }
@@ -286,7 +339,7 @@ function link(url: URL, page: number, rel: string): string {
   return `<${target}>; rel="${rel}"`
 }
 
-function answerOfFault(fault: Fault): Answer | undefined {
+function responseOfFault(fault: Fault): ApiResponse | undefined {
   switch (fault.kind) {
     case 'secondary-limit':
       return {
@@ -300,6 +353,8 @@ function answerOfFault(fault: Fault): Answer | undefined {
         headers: { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(fault.resetEpochSeconds) },
         json: { message: 'API rate limit exceeded for installation.' },
       }
+    case 'json':
+      return { status: 200, json: fault.json }
     case 'status':
       return { status: fault.status, json: { message: fault.message ?? 'Server Error' } }
     default:

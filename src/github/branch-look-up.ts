@@ -1,0 +1,96 @@
+import type { Clock } from '../clock.ts'
+import { type LogLine, logLine } from '../report/safe-text.ts'
+import { ADVICE, forkMessage, type KnownBranch, noBranch, type UnknownBranch } from './branch.ts'
+import { type Environment, headOf, type WorkflowEvent } from './event.ts'
+import { failureText, type GitHubApi, GitHubError, openGitHubApi, withOneRetry } from './github-api.ts'
+import { InvalidInputsError } from './input-reader.ts'
+
+export interface LookUpOptions {
+  readonly env: Environment
+  readonly event: WorkflowEvent
+  readonly token: string
+  readonly clock: Clock
+  readonly signal: AbortSignal
+}
+
+/** GitHub allows no branch whose name looks like this. */
+const COMMIT_HASH = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i
+/** Nothing is started before the branch is known, so that a person waits for this. */
+const LOOK_UP_LIMIT_MS = 10_000
+
+/**
+ * Looks up through GitHub's API the branch to test, which the event does not name.
+ *
+ * @throws InvalidInputsError if no branch, or more than one, is found. If the signal aborts, there is no branch: the
+ * action then starts nothing.
+ */
+export async function lookUpBranch(input: UnknownBranch, options: LookUpOptions): Promise<KnownBranch> {
+  switch (input.kind) {
+    case 'pull-request':
+      return lookUp(logLine`the head of pull request ${input.number}`, 'pull-requests', options, async (api) => {
+        const pullRequest = await api.pullRequest(input.number)
+        const { branch = '', isFork } = headOf(pullRequest, options.event.repository)
+        if (isFork) throw new InvalidInputsError([forkMessage(branch)])
+        const note = logLine`Testing the branch "${branch}", the head of pull request ${input.number}.`
+        return { branch, note }
+      })
+    case 'deployment':
+      return lookUp(logLine`the branch of the deployment of "${input.ref}"`, 'contents', options, (api) =>
+        branchOfDeployment(input.ref, input.sha, api),
+      )
+  }
+}
+
+/** A deployment's ref is a branch, a tag or a commit. */
+async function branchOfDeployment(ref: string, sha: string, api: GitHubApi): Promise<KnownBranch> {
+  const isHash = COMMIT_HASH.test(ref)
+  const name = ref.replace(/^refs\/(heads|tags)\//, '')
+  if (!isHash && name !== '') {
+    if (!ref.startsWith('refs/tags/') && (await api.hasRef(`heads/${name}`))) {
+      return { branch: name, note: logLine`Testing the branch "${name}" of the deployment.` }
+    }
+    if (await api.hasRef(`tags/${name}`)) return noBranch(logLine`a deployment of the tag "${name}"`)
+  }
+  // Whoever deploys may give the beginning of a hash as well.
+  const isCommit = isHash || (ref.length >= 7 && sha.startsWith(ref))
+  const branches = isCommit ? await api.branchesWithHead(isHash ? ref : sha) : []
+  const [branch, ...others] = branches
+  if (branch === undefined) throw new NoBranchError(logLine`there is none`)
+  if (others.length > 0) throw new NoBranchError(logLine`the commit is the head of ${branches.join(', ')}`)
+  return { branch, note: logLine`Testing the branch "${branch}", whose head is the commit that was deployed.` }
+}
+
+/** GitHub's API answered, and no branch can be had from what it said. */
+class NoBranchError extends Error {
+  override readonly name = 'NoBranchError'
+  readonly reason: LogLine
+
+  constructor(reason: LogLine) {
+    super('No branch, or several')
+    this.reason = reason
+  }
+}
+
+async function lookUp(
+  what: LogLine,
+  permission: 'pull-requests' | 'contents',
+  { env, token, clock, signal }: LookUpOptions,
+  ask: (api: GitHubApi) => Promise<KnownBranch>,
+): Promise<KnownBranch> {
+  const fail = (reason: LogLine) =>
+    new InvalidInputsError([
+      logLine`Input branch: the event does not name the branch to test, and ${what} was not found through GitHub's API: ${reason}. The look-up needs the permission \`${permission}: read\`. ${ADVICE}`,
+    ])
+  if (signal.aborted) return {}
+  if (token === '') throw fail(logLine`the input github-token is empty`)
+  const limits = { clock, signal: AbortSignal.any([signal, clock.timeout(LOOK_UP_LIMIT_MS)]) }
+  try {
+    const api = await openGitHubApi({ env, token, ...limits })
+    return await withOneRetry(() => ask(api), limits)
+  } catch (error) {
+    if (signal.aborted) return {}
+    if (error instanceof NoBranchError) throw fail(error.reason)
+    if (error instanceof GitHubError) throw fail(failureText(error.failure))
+    throw error
+  }
+}

@@ -1,0 +1,387 @@
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { lookUpBranch } from '../../src/github/branch-look-up.ts'
+import { InvalidInputsError } from '../../src/github/input-reader.ts'
+import { readInputs } from '../../src/github/inputs.ts'
+import { render } from '../../src/report/safe-text.ts'
+import type { GithubContext } from '../../tools/runner-emulator/contexts.ts'
+import { readManifest } from '../../tools/runner-emulator/manifest.ts'
+import { ACTIONS_BOT, type GitHubApi, startGitHubApi } from '../support/github-api.ts'
+import { InstantClock } from '../support/instant-clock.ts'
+import { inputVariables, linesWrittenBy } from '../support/process-effects.ts'
+import { type Payload, realPayloads, workflowEvent } from '../support/workflow-event.ts'
+
+// The branch of every event, over payloads that GitHub really sent and the default that action.yml has.
+
+const TOKEN = 'ghs_0123456789'
+const DEFAULT = readManifest(join(import.meta.dirname, '../..')).inputs.find(({ name }) => name === 'branch')?.default
+const HASH = 'f95f852bd8fca8fcc58a9a2d6c842781e32a215e'
+
+let api: GitHubApi
+
+beforeEach(async () => {
+  api = await startGitHubApi()
+  api.grant(TOKEN, ACTIONS_BOT, 'read')
+})
+afterEach(() => api.close())
+
+interface Step {
+  readonly name: string
+  readonly payload?: Payload | undefined
+  readonly inputs?: Readonly<Record<string, string>>
+  readonly github?: GithubContext
+  readonly signal?: AbortSignal
+  readonly clock?: InstantClock
+}
+
+/** What the step sends as the branch and says in its log, or what it refuses to start with. */
+async function branchOf(step: Step): Promise<{ branch?: string | undefined; note?: string } | { problems: string[] }> {
+  const { name, payload, inputs = {}, github = {}, clock = new InstantClock() } = step
+  const { env, event } = workflowEvent(name, payload, github)
+  const given = {
+    'base-url': 'https://tests.example.com',
+    'api-key': 'key-1',
+    project: 'web-shop',
+    branch: `${DEFAULT}`,
+  }
+  const variables = inputVariables({ ...given, 'github-token': TOKEN, ...inputs })
+  const allEnv = { ...env, ...variables, GITHUB_API_URL: api.url, GITHUB_REPOSITORY: api.repository }
+  try {
+    let read: ReturnType<typeof readInputs> | undefined
+    linesWrittenBy(() => {
+      read = readInputs(allEnv, event)
+    })
+    if (read === undefined) throw new Error('nothing was read')
+    const { branch, githubToken: token } = read
+    const signal = step.signal ?? new AbortController().signal
+    const options = { env: allEnv, event, token, clock, signal }
+    const found = branch.kind === 'known' ? branch : await lookUpBranch(branch, options)
+    return { branch: found.branch, ...(found.note && { note: render(found.note) }) }
+  } catch (error) {
+    if (error instanceof InvalidInputsError) return { problems: error.messages.map(render) }
+    throw error
+  }
+}
+
+const requestsToGitHub = () => api.requests.map(({ method, path }) => `${method} ${decodeURIComponent(path)}`)
+
+/** A payload with other values at some of its keys. */
+function changed(payload: Payload | undefined, ...changes: readonly [path: string, value: unknown][]): Payload {
+  const copy = structuredClone(payload ?? {}) as Record<string, unknown>
+  for (const [path, value] of changes) {
+    const keys = path.split('.')
+    const last = keys.pop() ?? ''
+    const parent = keys.reduce<Record<string, unknown>>((object, key) => {
+      object[key] ??= {}
+      return object[key] as Record<string, unknown>
+    }, copy)
+    parent[last] = value
+  }
+  return copy
+}
+
+const first = (name: string) => realPayloads(name)[0]
+const FORK = { id: 2, full_name: 'mallory/web-shop' }
+const OWN = { id: 1296269, full_name: 'octo-org/web-shop' }
+
+describe('an event that carries a pull request', () => {
+  test.each([
+    'pull_request',
+    'pull_request_target',
+    'pull_request_review',
+    'pull_request_review_comment',
+  ])('%s: its head branch', async (name) => {
+    // An event that is not among GitHub's webhooks has the payload of the one that it stands for.
+    const payloads = realPayloads(name === 'pull_request_target' ? 'pull_request' : name)
+    for (const payload of payloads) expect(await branchOf({ name, payload })).toEqual({ branch: 'changes' })
+    expect(api.requests).toEqual([])
+  })
+
+  test.each([
+    ['another repository', FORK],
+    ['a repository that is gone', null],
+  ])('is refused if its head is in %s', async (_, repo) => {
+    for (const name of ['pull_request', 'pull_request_target', 'pull_request_review']) {
+      const payload = changed(first('pull_request'), ['pull_request.head.repo', repo])
+      expect(await branchOf({ name, payload })).toEqual({ problems: [forkMessage('changes')] })
+    }
+  })
+
+  test('has the branch that the runner names if its file cannot be read', async () => {
+    const github = { head_ref: 'feature/cart', ref_name: '7/merge' }
+    expect(await branchOf({ name: 'pull_request', payload: {}, github })).toEqual({ branch: 'feature/cart' })
+  })
+
+  test('is refused if nobody names its branch', async () => {
+    expect(await branchOf({ name: 'pull_request', payload: {}, github: { ref_name: '7/merge' } })).toEqual({
+      problems: [noBranchMessage('pull_request')],
+    })
+  })
+})
+
+describe('an event about a workflow run or a check', () => {
+  test('workflow_run: its head branch, of this repository', async () => {
+    const found = await Promise.all(
+      realPayloads('workflow_run').map((payload) => branchOf({ name: 'workflow_run', payload })),
+    )
+    expect(found).toContainEqual({ branch: 'master' })
+    // One is of a fork whose repository has the same name and another id.
+    expect(found.filter((one) => 'problems' in one)).toEqual([{ problems: [forkMessage('main')] }])
+  })
+
+  test.each([null, FORK])('workflow_run is refused if its head repository is %j', async (repository) => {
+    const payload = changed(first('workflow_run'), ['workflow_run.head_repository', repository])
+    expect(await branchOf({ name: 'workflow_run', payload })).toEqual({ problems: [forkMessage('main')] })
+  })
+
+  test('check_suite and check_run: the head branch of the suite', async () => {
+    for (const payload of realPayloads('check_suite')) {
+      const { head_branch: branch } = payload.check_suite as { head_branch: string }
+      expect(await branchOf({ name: 'check_suite', payload })).toEqual({ branch })
+    }
+    const runs = await Promise.all(realPayloads('check_run').map((payload) => branchOf({ name: 'check_run', payload })))
+    expect(new Set(runs.map((run) => ('branch' in run ? run.branch : run)))).toEqual(
+      new Set(['changes', 'master', 'miniak/event-process-id']),
+    )
+  })
+
+  test.each([
+    ['check_suite', 'check_suite.head_branch'],
+    ['check_run', 'check_run.check_suite.head_branch'],
+    ['workflow_run', 'workflow_run.head_branch'],
+  ])('%s is refused if GitHub names no branch, as for the commit of a fork', async (name, path) => {
+    const payload = changed(first(name), [path, null])
+    expect(await branchOf({ name, payload })).toEqual({ problems: [noBranchMessage(name)] })
+  })
+})
+
+describe('an event of a branch', () => {
+  test.each<[string, Payload | undefined, string]>([
+    ['push', realPayloads('push').find(({ ref }) => ref === 'refs/heads/master'), 'master'],
+    ['push', { ref: 'refs/heads/feature/pay' }, 'feature/pay'],
+    ['merge_group', first('merge_group'), 'gh-readonly-queue/main/pr-104-929f8209d40f77f4abc622a499c93a83babdbe64'],
+    ['workflow_dispatch', first('workflow_dispatch'), 'main'],
+    ['schedule', { schedule: '0 4 * * *' }, 'main'],
+  ])('%s: the branch that the workflow runs on', async (name, payload, branch) => {
+    expect(await branchOf({ name, payload })).toEqual({ branch })
+  })
+
+  test.each<[string, Payload | undefined, string]>([
+    ['push', realPayloads('push').find(({ ref }) => ref === 'refs/tags/simple-tag'), 'simple-tag'],
+    ['workflow_dispatch', { ref: 'refs/tags/v1.2.3' }, 'v1.2.3'],
+    ['release', first('release'), '0.0.1'],
+  ])('%s of a tag: none, and the log says so', async (name, payload, tag) => {
+    expect(await branchOf({ name, payload })).toEqual({
+      note: `This workflow run is about "${tag}", which is not a branch, so the project's default branch is tested. The input branch names another one.`,
+    })
+  })
+
+  test.each([
+    'repository_dispatch',
+    'issue_comment',
+    'issues',
+    'create',
+    'delete',
+    'status',
+    'page_build',
+    'watch',
+  ])('%s: the branch that the workflow runs on, and the log says which', async (name) => {
+    const payload = realPayloads(name)[0]
+    const { default_branch: branch } = payload?.repository as { default_branch: string }
+    expect(await branchOf({ name, payload })).toEqual({
+      branch,
+      note: `Testing the branch "${branch}", because the workflow runs on it; the event ${name} is about no other. The input branch names another one.`,
+    })
+    expect(api.requests).toEqual([])
+  })
+})
+
+describe('a comment on a pull request', () => {
+  const payload = changed(first('issue_comment'), ['issue.pull_request', {}], ['issue.number', 7], ['repository', OWN])
+
+  test("tests the pull request's head, as GitHub's API tells it", async () => {
+    expect(await branchOf({ name: 'issue_comment', payload })).toEqual({
+      branch: 'feature/cart',
+      note: 'Testing the branch "feature/cart", the head of pull request 7.',
+    })
+    expect(requestsToGitHub()).toEqual(['GET /repos/octo-org/web-shop/pulls/7'])
+  })
+
+  test.each([FORK, null])('is refused if the head is in %j', async (repo) => {
+    api.pullRequests.set(7, { ref: 'main', repo })
+    expect(await branchOf({ name: 'issue_comment', payload })).toEqual({ problems: [forkMessage('main')] })
+  })
+
+  test('looks nothing up if the user names a branch, or a run', async () => {
+    expect(await branchOf({ name: 'issue_comment', payload, inputs: { branch: 'main' } })).toEqual({ branch: 'main' })
+    expect(await branchOf({ name: 'issue_comment', payload, inputs: { branch: '' } })).toEqual({})
+    expect(await branchOf({ name: 'issue_comment', payload, inputs: { 'run-id': 'r-1' } })).toEqual({})
+    expect(api.requests).toEqual([])
+  })
+
+  test.each([
+    [
+      'refuses',
+      { kind: 'status', status: 403, message: 'Resource not accessible' },
+      'status 403 (Resource not accessible)',
+    ],
+    ['limits the rate', { kind: 'primary-limit', resetEpochSeconds: 1 }, 'limits the rate'],
+    ['is something else', { kind: 'not-json' }, 'could not be reached'],
+    ['has no head', { kind: 'json', json: { head: { ref: 'main' } } }, 'could not be reached'],
+    ['breaks', { kind: 'reset' }, 'could not be reached'],
+  ] as const)('is refused if GitHub %s', async (_, fault, reason) => {
+    void api.inject({ method: 'GET', times: 2 }, fault)
+    const found = await branchOf({ name: 'issue_comment', payload })
+    expect(found).toEqual({
+      problems: [
+        expect.stringMatching(
+          /^Input branch: the event does not name the branch to test, and the head of pull request 7 was not found .*`pull-requests: read`.*Give the input branch/,
+        ),
+      ],
+    })
+    expect(JSON.stringify(found)).toContain(reason)
+  })
+
+  test('asks GitHub once more if it failed for a reason that may pass', async () => {
+    void api.inject({ method: 'GET' }, { kind: 'status', status: 502 })
+    expect(await branchOf({ name: 'issue_comment', payload })).toMatchObject({ branch: 'feature/cart' })
+    expect(api.requests).toHaveLength(2)
+  })
+
+  test('is refused without a token, and nothing is asked', async () => {
+    const found = await branchOf({ name: 'issue_comment', payload, inputs: { 'github-token': '' } })
+    expect(found).toEqual({ problems: [expect.stringContaining('the input github-token is empty')] })
+    expect(api.requests).toEqual([])
+  })
+
+  test('is refused after ten seconds without a response', async () => {
+    const clock = new InstantClock()
+    const hanging = api.inject({ method: 'GET', times: 9 }, { kind: 'hang' })
+    const found = branchOf({ name: 'issue_comment', payload, clock })
+    await hanging
+    clock.pass(10_000)
+    expect(await found).toEqual({ problems: [expect.stringContaining('no response in time')] })
+    expect(api.requests).toHaveLength(1)
+  })
+
+  test('gives up, without a word, when the step is cancelled', async () => {
+    const abort = new AbortController()
+    const hanging = api.inject({ method: 'GET' }, { kind: 'hang' })
+    const found = branchOf({ name: 'issue_comment', payload, signal: abort.signal })
+    await hanging
+    abort.abort()
+    expect(await found).toEqual({})
+  })
+})
+
+describe.each(['deployment', 'deployment_status'])('%s', (name) => {
+  const deployed = (ref: string) =>
+    changed(first(name), ['deployment.ref', ref], ['deployment.sha', HASH], ['repository', OWN])
+
+  beforeEach(() => {
+    api.refs.set('heads/main', 'a'.repeat(40))
+  })
+
+  test('of a branch tests the branch, whatever workflow run deployed it', async () => {
+    for (const payload of realPayloads(name)) {
+      const { ref } = payload.deployment as { ref: string }
+      api.refs.set(`heads/${ref}`, HASH)
+      expect(await branchOf({ name, payload })).toEqual({
+        branch: ref,
+        note: `Testing the branch "${ref}" of the deployment.`,
+      })
+    }
+  })
+
+  test.each([
+    ['feature/pay', 'feature/pay'],
+    ['refs/heads/feature/pay', 'feature/pay'],
+  ])('of %s tests %s', async (ref, branch) => {
+    api.refs.set('heads/feature/pay', HASH)
+    expect(await branchOf({ name, payload: deployed(ref) })).toMatchObject({ branch })
+    expect(requestsToGitHub()).toEqual(['GET /repos/octo-org/web-shop/git/ref/heads/feature/pay'])
+  })
+
+  test.each([HASH, HASH.slice(0, 7)])('of the commit %s tests the one branch whose head it is', async (ref) => {
+    api.refs.set('heads/feature/pay', HASH)
+    expect(await branchOf({ name, payload: deployed(ref) })).toEqual({
+      branch: 'feature/pay',
+      note: 'Testing the branch "feature/pay", whose head is the commit that was deployed.',
+    })
+  })
+
+  test.each([
+    ['a commit that no branch begins with', HASH, [], 'there is none'],
+    ['a commit of two branches', HASH, ['one', 'two'], 'the commit is the head of one, two'],
+    ['a branch that is gone', 'feature/pay', [], 'there is none'],
+    ['a ref of a pull request', 'refs/pull/7/head', [], 'there is none'],
+    ['nothing', '', [], 'there is none'],
+  ])('of %s is refused', async (_, ref, branches, reason) => {
+    for (const branch of branches) api.refs.set(`heads/${branch}`, HASH)
+    const problem = `Input branch: the event does not name the branch to test, and the branch of the deployment of "${ref}" was not found through GitHub's API: ${reason}. The look-up needs the permission \`contents: read\`. Give the input branch to name the branch yourself.`
+    expect(await branchOf({ name, payload: deployed(ref) })).toEqual({ problems: [problem] })
+  })
+
+  test.each(['v1.2.3', 'refs/tags/v1.2.3'])('of the tag %s sends none, and the log says so', async (ref) => {
+    api.refs.set('tags/v1.2.3', HASH)
+    expect(await branchOf({ name, payload: deployed(ref) })).toEqual({
+      note: `This workflow run is about a deployment of the tag "v1.2.3", so the project's default branch is tested. The input branch names another one.`,
+    })
+  })
+})
+
+describe('a branch that the user names', () => {
+  const fork = changed(first('pull_request'), ['pull_request.head.repo', FORK])
+
+  test.each(['changes', 'refs/heads/changes'])('is refused if it is the head of a fork: %s', async (branch) => {
+    expect(await branchOf({ name: 'pull_request', payload: fork, inputs: { branch } })).toEqual({
+      problems: [forkMessage(branch)],
+    })
+    const run = changed(first('workflow_run'), ['workflow_run.head_repository', FORK])
+    const inputs = { branch: branch.replace('changes', 'main') }
+    expect(await branchOf({ name: 'workflow_run', payload: run, inputs })).toEqual({
+      problems: [forkMessage(inputs.branch)],
+    })
+  })
+
+  test('is sent as it is, for a fork too if it is another branch', async () => {
+    expect(await branchOf({ name: 'pull_request', payload: fork, inputs: { branch: 'main' } })).toEqual({
+      branch: 'main',
+    })
+    const inputs = { branch: '42/merge' }
+    expect(await branchOf({ name: 'repository_dispatch', payload: first('repository_dispatch'), inputs })).toEqual({
+      branch: '42/merge',
+    })
+  })
+
+  test('is none if it is empty: the default branch of the project is tested', async () => {
+    for (const branch of ['', ' \n']) {
+      expect(await branchOf({ name: 'pull_request', payload: fork, inputs: { branch } })).toEqual({})
+    }
+  })
+
+  test('is neither looked up nor refused with run-id', async () => {
+    const inputs = { branch: 'changes', 'run-id': 'r-1' }
+    expect(await branchOf({ name: 'pull_request', payload: fork, inputs })).toEqual({})
+  })
+})
+
+test('a runner that sets no variable for the input tests the branch of the event', async () => {
+  const { event, env } = workflowEvent('push', { ref: 'refs/heads/next' })
+  const { INPUT_BRANCH: _, ...variables } = inputVariables({
+    'base-url': 'https://tests.example.com',
+    'api-key': 'key-1',
+    project: 'web-shop',
+  })
+  linesWrittenBy(() => {
+    expect(readInputs({ ...env, ...variables }, event).branch).toEqual({ kind: 'known', branch: 'next' })
+  })
+})
+
+function forkMessage(branch: string): string {
+  return `Input branch: "${branch}" is a branch of a fork. The service would look for a branch of that name in its own repository and test the wrong code. Skip this step for forks, or give another branch.`
+}
+
+function noBranchMessage(event: string): string {
+  return `Input branch: the event ${event} names no branch of this repository, as for a commit of a fork, so it is not known what to test. Give the input branch to name the branch yourself.`
+}

@@ -1,0 +1,42 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { readEvent, type WorkflowEvent } from '../../src/github/event.ts'
+import { GITHUB_VARIABLES, type GithubContext, githubContext } from '../../tools/runner-emulator/contexts.ts'
+
+export type Payload = Readonly<Record<string, unknown>>
+
+/** The GITHUB_ variables of a step, and its event as the action reads it from the runner's file. */
+export function workflowEvent(
+  name: string,
+  payload: Payload = {},
+  overrides: GithubContext = {},
+): { readonly env: Readonly<Record<string, string>>; readonly event: WorkflowEvent } {
+  const github = githubContext({ name, payload }, overrides)
+  const env = Object.fromEntries(
+    GITHUB_VARIABLES.map((name) => [`GITHUB_${name.toUpperCase()}`, `${github[name] ?? ''}`]),
+  )
+  const folder = mkdtempSync(join(tmpdir(), 'event-'))
+  try {
+    const path = join(folder, 'event.json')
+    writeFileSync(path, JSON.stringify(payload))
+    return { env, event: readEvent({ ...env, GITHUB_EVENT_PATH: path }) }
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+interface Webhook {
+  readonly name: string
+  readonly examples: readonly Payload[]
+}
+
+const WEBHOOKS: readonly Webhook[] = createRequire(import.meta.url)('@octokit/webhooks-examples')
+
+/** Payloads that GitHub once sent for an event. */
+export function realPayloads(name: string): readonly Payload[] {
+  const found = WEBHOOKS.find((webhook) => webhook.name === name)?.examples ?? []
+  if (found.length === 0) throw new Error(`There is no example of the event ${name}`)
+  return found
+}
