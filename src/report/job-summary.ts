@@ -60,14 +60,20 @@ export function* fullSummary(outcome: StepOutcome): Iterable<string> {
 /** The job summary of a step that requested nothing from the service. */
 export function invalidInputsSummary(messages: readonly LogLine[]): Html {
   const items = messages.map((message) => html`<li>${message}</li>\n`)
-  return html`<h2>❌ Invalid inputs</h2>\n<p>Nothing was requested from the service.</p>\n<ul>\n${items}</ul>\n`
+  return html`## ❌ Invalid inputs\n<p>Nothing was requested from the service.</p>\n<ul>\n${items}</ul>\n`
 }
 
 // --- what stands above the test cases
 
-/** HTML, not Markdown: it holds the values of the matrix. */
+/** Letters and digits, of which Markdown makes no link, mention, or reference to a commit. */
+const PLAIN_VARIANT = /^(?!.*\b[0-9a-f]{7,})[A-Za-z0-9 ,-]+$/
+
+/** Markdown; HTML if it holds a value of the matrix that Markdown could take for more than text. */
 function heading(outcome: StepOutcome): Html {
-  return html`<h2>${pageTitle(outcome)}</h2>\n`
+  const title = pageTitle(outcome)
+  return outcome.subject.variant.every((part) => PLAIN_VARIANT.test(part))
+    ? html`## ${title}\n`
+    : html`<h2>${title}</h2>\n`
 }
 
 /** Counts, and what is to be said about them. Whether the results are incomplete is said once. */

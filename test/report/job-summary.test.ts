@@ -28,7 +28,7 @@ describe('the job summary', () => {
       aTestCase({ title: 'search › finds <shoes>', status: 'TIMEDOUT', durationMs: 30_000 }),
       aTestCase({ title: 'checkout', status: 'FAILED', durationMs: 340 }),
     ]
-    expect(summaryOf(anOutcome({ run: aRun({ status: 'FAILED', testCases }) }))).toBe(`<h2>❌ Tests failed: 2 of 3</h2>
+    expect(summaryOf(anOutcome({ run: aRun({ status: 'FAILED', testCases }) }))).toBe(`## ❌ Tests failed: 2 of 3
 <p>2 failed (1 timed out) · 1 passed · run time 3 min 4 s</p>
 <p>Project <code>web-shop</code> · Environment <code>staging</code> · Branch <code>main</code> · Run <code>run_7f3a</code></p>
 <table>
@@ -149,7 +149,7 @@ describe('the limits of the job summary', () => {
           aTestCase({ title: '<'.repeat(titleChars), status: 'FAILED' }),
         )
         const text = summaryOf(anOutcome({ run: aRun({ status: 'FAILED', testCases }) }), alreadyBytes)
-        const isHeadlineAlone = /^\n*<h2>[^\n]*<\/h2>\n$/.test(text) || text === ''
+        const isHeadlineAlone = /^\n*(## [^\n]*|<h2>[^\n]*<\/h2>)\n$/.test(text) || text === ''
         expect(isHeadlineAlone || alreadyBytes + countedBytes(text) <= LIMIT_BYTES).toBe(true)
         expect(alreadyBytes > 1_048_576 || alreadyBytes + countedBytes(text) <= 1_048_576).toBe(true)
         expect(rowsOf(text)).toBeLessThanOrEqual(1000)
@@ -162,11 +162,11 @@ describe('the limits of the job summary', () => {
   })
 
   it('leave the headline alone if the file is full, and nothing if even that would lose the whole', () => {
-    expect(summaryOf(ENDINGS.failed, 899_990)).toBe('\n\n<h2>❌ Tests failed: 5 of 40</h2>\n')
-    expect(summaryOf(ENDINGS.failed, 950_000)).toBe('\n\n<h2>❌ Tests failed: 5 of 40</h2>\n')
+    expect(summaryOf(ENDINGS.failed, 899_990)).toBe('\n\n## ❌ Tests failed: 5 of 40\n')
+    expect(summaryOf(ENDINGS.failed, 950_000)).toBe('\n\n## ❌ Tests failed: 5 of 40\n')
     expect(summaryOf(ENDINGS.failed, 1_048_570)).toBe('')
     // Lost already: the headline can do no harm.
-    expect(summaryOf(ENDINGS.failed, 1_048_577)).toBe('\n\n<h2>❌ Tests failed: 5 of 40</h2>\n')
+    expect(summaryOf(ENDINGS.failed, 1_048_577)).toBe('\n\n## ❌ Tests failed: 5 of 40\n')
   })
 
   it('begin a page of its own below what the file holds already', () => {

@@ -69,7 +69,7 @@ test('a failing run names the failing test in the log, the annotation and the su
   await using one = await scenario({ script: { end: 'FAILED', cases: ONE_OF_TWO_FAILED } })
   const { main } = await one.step.run()
   expect(main.annotations[0]?.message).toMatch(/1 of 2.*rounds to cents/)
-  expect(main.summary).toMatch(/^<h2>❌ .*1 of 2/)
+  expect(main.summary).toMatch(/^## ❌ .*1 of 2/)
   expect(main.summary).toContain('rounds to cents')
 })
 
@@ -136,7 +136,7 @@ test('all wrong inputs are told at once, before any request', async () => {
     'summary:',
     'report-dir:',
   ])
-  expect(main.summary).toMatch(/^<h2>❌ Invalid inputs<\/h2>\n/)
+  expect(main.summary).toMatch(/^## ❌ Invalid inputs\n/)
   expect(main.summary).toContain('timeout-minutes')
   expect(requestsOf(one.service)).toEqual([])
   expect(post.log).toEqual([])
