@@ -16,7 +16,7 @@ export type Endpoint = Exclude<Route['kind'], 'unknown'>
 
 interface EndpointShape {
   readonly method: 'GET' | 'POST'
-  /** A part in capitals stands for an id. */
+  /** `ID` is any id. */
   readonly parts: readonly string[]
   readonly route: (ids: readonly string[]) => Route
 }

@@ -7,9 +7,9 @@ import { object } from './validation.ts'
 /** What one run does, as its clients see it. Times count from the start request; a run without a script passes at once. */
 export interface Script {
   readonly queuedMs?: number
-  /** `Infinity`: it never ends on its own. */
+  /** `Infinity`: it never finishes by itself. */
   readonly runningMs?: number
-  /** The status it ends with; any text. Default: PASSED. */
+  /** Its final status; any text. Default: PASSED. */
   readonly end?: string
   /** Sent as they are: `results.testCases` of a run, `results` of a test-suite run. */
   readonly cases?: readonly unknown[]

@@ -15,10 +15,10 @@ import {
 
 export type { Script, ScriptedRun, ScriptedStart } from './scripted-runs.ts'
 
-/** What goes wrong with the requests of one endpoint. The first fault that fits a request is the one that happens. */
+/** What goes wrong with the requests of one endpoint. The first fault that applies to a request is the one that happens. */
 export interface Fault {
   readonly on: Endpoint
-  /** Which of that endpoint's requests, counted from 1 since the service began, both ends included. Default: all. */
+  /** The first and the last of that endpoint's requests, counted from 1 since the service started. Default: all. */
   readonly from?: number
   readonly to?: number
   /** Absent: the normal response, for use with `delayMs`. */
@@ -86,7 +86,7 @@ export interface ScriptedService {
   addFault(fault: Fault): void
   /** For the starts that come after. */
   setScript(script: Script | ((start: ScriptedStart) => Script)): void
-  /** Ends a run now, or gives one that is over another end. */
+  /** Finishes a run now, or gives a finished run another status. */
   finishRun(runId: string, status: string, cases?: readonly unknown[]): void
   /** Resolves once `count` (default 1) such requests have arrived, those before the call included. */
   waitForRequest(which: Endpoint | ((request: RecordedRequest) => boolean), count?: number): Promise<void>

@@ -49,12 +49,12 @@ export function clientOf(url: string, key: string, projectId = 'web-shop', check
     start: (body: object = {}) => send('POST', runs, body),
     /** Starts a run that has to be accepted and gives its id. */
     async startRun(body: object = {}): Promise<string> {
-      const { status, body: answer } = await send('POST', runs, body)
-      if (status !== 200) throw new Error(`The start was answered with ${status}: ${answer.error}`)
-      return answer.runId
+      const { status, body: response } = await send('POST', runs, body)
+      if (status !== 200) throw new Error(`The start was refused with ${status}: ${response.error}`)
+      return response.runId
     },
     cancel: (runId: string) => send('POST', `${runs}/cancel`, { where: { runId } }),
-    /** Polls until the run has one of these statuses, or until it is over. */
+    /** Polls until the run has one of these statuses, or until it is finished. */
     async waitFor(runId: string, ...statuses: string[]): Promise<RunObject> {
       for (;;) {
         const { body } = await get(runId)

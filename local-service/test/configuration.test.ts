@@ -30,7 +30,7 @@ describe('without a configuration', () => {
     ['playwright', { 'playwright.config.mjs': '' }],
     ['playwright', { 'package.json': '{"dependencies":{"@playwright/test":"*"}}' }],
     ['vitest', { 'vitest.config.js': '', 'package.json': '{"devDependencies":{"@playwright/test":"*"}}' }],
-  ])('the framework is %s where the folder holds %j', async (name, files) => {
+  ])('the framework is %s if the folder has %j', async (name, files) => {
     const folder = await temporaryFolder()
     await writeFiles(folder, files as Record<string, string>)
     expect(readConfiguration({}, folder).projects.get(basename(folder))?.framework.name).toBe(name)
@@ -59,12 +59,12 @@ describe('a configuration', () => {
     expect([...configuration.suites.keys()]).toEqual(['smoke'])
   })
 
-  it('has relative folders start where it lies', () => {
+  it('has relative folders start at its own folder', () => {
     const { projects } = readConfiguration({ projects: { shop: { folder: 'examples/web-shop' } } }, REPOSITORY)
     expect(projects.get('shop')?.folder).toBe(WEB_SHOP)
   })
 
-  it('keeps runs in a folder that starts where the file lies, or in memory', () => {
+  it('keeps runs in a folder relative to its own, or in memory', () => {
     expect(readConfiguration({ data: 'kept' }, WEB_SHOP).data).toBe(join(WEB_SHOP, 'kept'))
     expect(readConfiguration({ data: 'none' }, WEB_SHOP).data).toBe('none')
   })

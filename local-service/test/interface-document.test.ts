@@ -6,7 +6,7 @@ import { OPENAPI_FILE } from '../../test/support/openapi.ts'
 import { BODY_LIMIT_BYTES } from '../src/request-handler.ts'
 import { startScriptedService } from '../src/scripted.ts'
 import { createRepository, type GitRepository } from './a-git-repository.ts'
-import { clientOf, KEY, puppet, puppetProject, startService } from './a-local-service.ts'
+import { clientOf, KEY, puppet, puppetProject, startService, until } from './a-local-service.ts'
 
 // A walk through the interface document, section by section, over real sockets: once against the service that really
 // runs tests (with a puppet for a test runner) and once against the scripted one.
@@ -58,7 +58,7 @@ describe.each([
       ['no key', 'Bearer '],
       ['another scheme', `Basic ${KEY}`],
       ['the key alone', KEY],
-    ])('answers 401 to %s, on every endpoint', async (_case, authorization) => {
+    ])('responds with 401 to %s, on every endpoint', async (_case, authorization) => {
       const { url } = await start()
       for (const [method, path] of [
         ['POST', RUNS],
@@ -87,7 +87,7 @@ describe.each([
   })
 
   describe('start a test run (4.1)', () => {
-    it('answers 200 with a run id, for a body that gives nothing', async () => {
+    it('responds with 200 with a run id, for a body that gives nothing', async () => {
       const service = await start()
       expect(await service.start({})).toEqual({ status: 200, body: { runId: expect.stringMatching(/^[\w-]+$/) } })
     })
@@ -133,7 +133,7 @@ describe.each([
       [[], 'The body must be a JSON object, got an array.'],
       ['text', 'The body must be a JSON object, got a string.'],
       [null, 'The body must be a JSON object, got null.'],
-    ])('answers 400 to %j', async (body, error) => {
+    ])('responds with 400 to %j', async (body, error) => {
       const service = await start()
       expect(await service.send('POST', RUNS, body)).toEqual({ status: 400, body: { error } })
     })
@@ -144,20 +144,25 @@ describe.each([
       'environment',
       'environmentName',
       'branch',
-    ])('answers 400 to an empty "%s"', async (name) => {
+    ])('responds with 400 to an empty "%s"', async (name) => {
       const service = await start()
       const error = `"${name}" is empty. Leave the field out to get the default.`
       expect(await service.start({ [name]: '' })).toEqual({ status: 400, body: { error } })
     })
 
-    it.each(['', '{', '{"branch":', 'branch=main'])('answers 400 to a body that is not JSON: %j', async (text) => {
+    it.each([
+      '',
+      '{',
+      '{"branch":',
+      'branch=main',
+    ])('responds with 400 to a body that is not JSON: %j', async (text) => {
       const { url } = await start()
       const response = await post(`${url}${RUNS}`, text)
       expect(response.status).toBe(400)
       expect(await response.json()).toEqual({ error: expect.stringMatching(/^The body is (not JSON|empty)/) })
     })
 
-    it('answers 400 to bytes that are not UTF-8', async () => {
+    it('responds with 400 to bytes that are not UTF-8', async () => {
       const { url } = await start()
       const response = await post(`${url}${RUNS}`, new Uint8Array([0x7b, 0xff, 0x7d]))
       expect([response.status, await response.json()]).toEqual([400, { error: 'The body is not UTF-8.' }])
@@ -167,7 +172,7 @@ describe.each([
       'text/plain',
       'application/x-www-form-urlencoded',
       'application/jsonp',
-    ])('answers 400 to a body of type %s', async (type) => {
+    ])('responds with 400 to a body of type %s', async (type) => {
       const { url } = await start()
       const response = await post(`${url}${RUNS}`, '{}', type)
       expect(response.status).toBe(400)
@@ -179,7 +184,7 @@ describe.each([
       expect((await post(`${url}${RUNS}`, '{}', 'Application/JSON; charset=utf-8')).status).toBe(200)
     })
 
-    it('reads a body up to its limit and answers 400 to a larger one', async () => {
+    it('reads a body up to its limit and responds with 400 to a larger one', async () => {
       const { url } = await start()
       const filled = (sizeBytes: number) => `{"x":"${'x'.repeat(sizeBytes - 8)}"}`
       expect((await post(`${url}${RUNS}`, filled(BODY_LIMIT_BYTES))).status).toBe(200)
@@ -188,14 +193,14 @@ describe.each([
       expect(await response.json()).toEqual({ error: expect.stringContaining(String(BODY_LIMIT_BYTES)) })
     })
 
-    it('answers any body with a documented status, and one sentence where it refuses', async () => {
+    it('responds to any body with a documented status, and refuses with one sentence', async () => {
       const { send } = await start()
       const anyBranch = fc.jsonValue({ maxDepth: 2 }).map((branch) => ({ branch }))
       await fc.assert(
         fc.asyncProperty(fc.oneof(anyBranch, fc.jsonValue({ maxDepth: 2 })), async (body) => {
-          const answer = await send('POST', RUNS, body)
-          expect([200, 400]).toContain(answer.status)
-          if (answer.status === 400) expect(answer.body).toEqual({ error: expect.stringMatching(/^[^\r\n]+\.$/) })
+          const response = await send('POST', RUNS, body)
+          expect([200, 400]).toContain(response.status)
+          if (response.status === 400) expect(response.body).toEqual({ error: expect.stringMatching(/^[^\r\n]+\.$/) })
         }),
         { numRuns: 50, examples: [[{ branch: 'main~1\n' }], [{ branch: '--help' }], [{ branch: '\0' }]] },
       )
@@ -203,7 +208,7 @@ describe.each([
   })
 
   describe('get a run (4.3) and its fields (2.1)', () => {
-    it('has all its fields once it is over', async () => {
+    it('has all its fields when it is finished', async () => {
       const service = await start()
       const runId = await service.startRun()
       const seen = await service.waitFor(runId)
@@ -231,7 +236,7 @@ describe.each([
       })
     })
 
-    it('answers 404 to an id that nobody was given, and to one of another project', async () => {
+    it('responds with 404 to an id that nobody was given, and to one of another project', async () => {
       const service = await start()
       const runId = await service.startRun()
       const error = { error: expect.stringMatching(/^There is no run/) }
@@ -243,7 +248,7 @@ describe.each([
       })
     })
 
-    it('takes ids that are percent-encoded, dots and slashes too, and answers 400 to broken encoding', async () => {
+    it('takes ids that are percent-encoded, dots and slashes too, and responds with 400 to broken encoding', async () => {
       const { url } = await start()
       for (const [id, status] of [
         ['%2E%2E', 404],
@@ -259,7 +264,7 @@ describe.each([
   })
 
   describe('cancel a run (4.2)', () => {
-    it('answers with the list of what it cancelled, and the run is CANCELLED', async () => {
+    it('responds with the list of what it cancelled, and the run is CANCELLED', async () => {
       const service = await start()
       const runId = await service.startRun(service.hanging)
       await service.waitFor(runId, 'RUNNING')
@@ -267,7 +272,7 @@ describe.each([
       expect((await service.get(runId)).body).toMatchObject({ status: 'CANCELLED', results: { testCases: [] } })
     })
 
-    it('answers 400 to a run that is over, whichever way', async () => {
+    it('responds with 400 to a run that is finished, whichever way', async () => {
       const service = await start()
       const passed = await service.startRun()
       await service.waitFor(passed)
@@ -282,7 +287,7 @@ describe.each([
       }
     })
 
-    it('answers 404 to an id that nobody was given', async () => {
+    it('responds with 404 to an id that nobody was given', async () => {
       const service = await start()
       expect((await service.cancel(NO_SUCH)).status).toBe(404)
     })
@@ -294,14 +299,24 @@ describe.each([
       [{ where: {} }, '"where.runId" is missing. Send {"where": {"runId": "…"}}.'],
       [{ where: { runId: 5 } }, '"where.runId" must be a string, got a number.'],
       [{ where: { runId: 'x', status: 'QUEUED' } }, '"where.status" is not supported: "where" can have "runId" only.'],
-    ])('answers 400 to %j', async (body, error) => {
+    ])('responds with 400 to %j', async (body, error) => {
       const service = await start()
       expect(await service.send('POST', `${RUNS}/cancel`, body)).toEqual({ status: 400, body: { error } })
     })
   })
 
   describe('the test-suite endpoints (4.4)', () => {
-    it('start, tell whether the run goes on, and give its tests', async () => {
+    it('say that a run is in progress', async () => {
+      const service = await start()
+      const { envOverrides } = service.hanging
+      const { body } = await service.send('POST', '/v1/testSuite/smoke/run', { variableOverrides: envOverrides })
+      expect(await service.send('GET', `/v1/testSuiteRun/${body.testSuiteRunId}/status`)).toEqual({
+        status: 200,
+        body: { status: 'RUNNING' },
+      })
+    })
+
+    it('start, say that the run is finished, and return its tests', async () => {
       const service = await start()
       const started = await service.send('POST', '/v1/testSuite/smoke/run')
       expect(started).toEqual({
@@ -309,14 +324,7 @@ describe.each([
         body: { testSuiteRunId: expect.any(String), testSuiteName: expect.any(String), projectId: expect.any(String) },
       })
       const run = `/v1/testSuiteRun/${started.body.testSuiteRunId}`
-      const statuses = new Set<string>()
-      for (;;) {
-        const { status, body } = await service.send('GET', `${run}/status`)
-        expect(status).toBe(200)
-        statuses.add(body.status)
-        if (body.status === 'FINISHED') break
-      }
-      expect([...statuses]).toEqual(['RUNNING', 'FINISHED'])
+      await until(async () => (await service.send('GET', `${run}/status`)).body.status === 'FINISHED')
       const result = await service.send('GET', `${run}/result`)
       expect(result).toEqual({
         status: 200,
@@ -327,7 +335,7 @@ describe.each([
       })
     })
 
-    it('take environment, variables and branch, and answer 400 where they are not what they should be', async () => {
+    it('take environment, variables and branch, and respond with 400 to anything else', async () => {
       const service = await start()
       const send = (body: object) => service.send('POST', '/v1/testSuite/smoke/run', body)
       expect((await send({ environment: 'staging', variableOverrides: { A: 'b' }, metadata: {} })).status).toBe(200)
@@ -345,7 +353,7 @@ describe.each([
       }
     })
 
-    it('answer 404 to a run that is none of theirs', async () => {
+    it('respond with 404 to a run that is none of theirs', async () => {
       const service = await start()
       const runId = await service.startRun()
       for (const id of [NO_SUCH, runId]) {
@@ -369,7 +377,7 @@ describe.each([
       ['POST', '/projects/web-shop/runs'],
       ['GET', '/v1/testSuite/smoke/run'],
       ['POST', `/v1/testSuiteRun/${NO_SUCH}/status`],
-    ])('answers 404 with a sentence to %s %s', async (method, path) => {
+    ])('responds with 404 with a sentence to %s %s', async (method, path) => {
       const { send } = await start()
       const body = method === 'GET' ? undefined : {}
       expect(await send(method, path, body)).toEqual({
@@ -378,11 +386,11 @@ describe.each([
       })
     })
 
-    it('answers 400 with an error object to what is not HTTP', async () => {
+    it('responds with 400 with an error object to what is not HTTP', async () => {
       const { url } = await start()
-      const answer = await raw(url, 'HELLO\r\n\r\n')
-      expect(answer).toMatch(/^HTTP\/1\.1 400 /)
-      expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toEqual({ error: expect.any(String) })
+      const response = await raw(url, 'HELLO\r\n\r\n')
+      expect(response).toMatch(/^HTTP\/1\.1 400 /)
+      expect(JSON.parse(response.split('\r\n\r\n')[1] ?? '')).toEqual({ error: expect.any(String) })
     })
 
     it('serves the OpenAPI document without a key', async () => {
@@ -401,7 +409,7 @@ describe.each([
 })
 
 describe('the service that runs tests', () => {
-  it('answers 404 to a project and a test suite that it does not have, naming those that it has', async () => {
+  it('responds with 404 to an unknown project or test suite, and names those that it has', async () => {
     const { send } = await startReal()
     expect(await send('POST', '/v1/projects/nope/runs', {})).toEqual({
       status: 404,
@@ -413,7 +421,7 @@ describe('the service that runs tests', () => {
     })
   })
 
-  it('answers 400 to an environment that it does not have, naming those that it has', async () => {
+  it('responds with 400 to an unknown environment, and names those that it has', async () => {
     const { start } = await startReal()
     expect(await start({ environmentName: 'test' })).toEqual({
       status: 400,
@@ -471,12 +479,12 @@ async function rawStatus(url: string, requestLine: string): Promise<number> {
 
 function raw(url: string, text: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    let answer = ''
+    let received = ''
     const socket = connect(Number(new URL(url).port), '127.0.0.1', () => socket.write(text))
     socket.setEncoding('utf8').on('data', (chunk) => {
-      answer += chunk
+      received += chunk
     })
     socket.on('error', reject)
-    socket.on('close', () => resolve(answer))
+    socket.on('close', () => resolve(received))
   })
 }

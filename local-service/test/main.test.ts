@@ -53,7 +53,7 @@ async function ready(main: StartedMain): Promise<{ url: string; key: string; pro
 }
 
 describe('the command', () => {
-  it('prints its address and a key for a person, and serves the folder one stands in', async () => {
+  it('prints its address and a key for a person, and serves the current folder', async () => {
     const main = startMain([])
     await until(() => main.output().includes('Project: '))
     const [, url = '', key = ''] =
@@ -76,7 +76,7 @@ describe('the command', () => {
     })
   })
 
-  it('takes the key from LOCAL_SERVICE_KEY, and the folder where the person who called npm stands', async () => {
+  it('takes the key from LOCAL_SERVICE_KEY, and the folder in which npm was called', async () => {
     const env = { LOCAL_SERVICE_KEY: 'from-the-environment', npm_lifecycle_event: 'service', INIT_CWD: WEB_SHOP }
     const { key, projects } = await ready(startMain(['--json'], env, REPOSITORY))
     expect([key, projects[0]?.id]).toEqual(['from-the-environment', 'web-shop'])

@@ -96,21 +96,21 @@ describe('a test suite', () => {
     )
   })
 
-  it('has its id for a name where it was given none', async () => {
+  it('has its id as its name if it was given none', async () => {
     const service = await startPuppetService({ suites })
     expect((await resultOf(service, 'plain')).testSuiteName).toBe('plain')
   })
 
   it('gives each test the same id in every run, and another one to every test', async () => {
     const service = await startPuppetService({ suites })
-    const order = variables({
+    const body = variables({
       cases: [
         ['a', 'passed'],
         ['b', 'passed'],
       ],
     })
-    const first = await resultOf(service, 'plain', order)
-    expect(await resultOf(service, 'plain', order)).toEqual(first)
+    const first = await resultOf(service, 'plain', body)
+    expect(await resultOf(service, 'plain', body)).toEqual(first)
     expect(new Set(first.results.map(({ testId }: { testId: string }) => testId)).size).toBe(2)
   })
 
@@ -137,11 +137,11 @@ describe('a test suite', () => {
     expect(results.map(({ status }: { status: string }) => status)).toEqual(statuses)
   })
 
-  it('says that it goes on while it does: queued, then running', async () => {
+  it('is in progress while it is running or queued', async () => {
     const service = await startPuppetService({ suites, concurrency: 1 })
-    const order = variables({ hangs: true })
+    const body = variables({ hangs: true })
     const ids: string[] = []
-    for (const _ of [1, 2]) ids.push((await service.send('POST', '/v1/testSuite/plain/run', order)).body.testSuiteRunId)
+    for (const _ of [1, 2]) ids.push((await service.send('POST', '/v1/testSuite/plain/run', body)).body.testSuiteRunId)
     for (const [index, status] of ['RUNNING', 'QUEUED'].entries()) {
       const run = `/v1/testSuiteRun/${ids[index]}`
       expect((await service.send('GET', `${run}/status`)).body).toEqual({ status: 'RUNNING' })
