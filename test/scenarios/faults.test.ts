@@ -6,7 +6,7 @@ import { ONE_PASSED, requestsOf, scenario } from '../support/scenario.ts'
 
 const POLL_FAULTS: readonly [string, Omit<Fault, 'on'>][] = [
   ['a reset', { do: 'reset' }],
-  ['a truncated answer', { do: 'truncate' }],
+  ['a truncated response', { do: 'truncate' }],
   ['408', { do: { status: 408 } }],
   ['425', { do: { status: 425 } }],
   ['429 with Retry-After', { do: { status: 429, headers: { 'retry-after': '1' } } }],
@@ -20,7 +20,7 @@ const POLL_FAULTS: readonly [string, Omit<Fault, 'on'>][] = [
   ['404 right after the start', { do: { status: 404, body: { error: 'not yet' } } }],
 ]
 
-test.each(POLL_FAULTS)('the run survives %s while polling', async (_, fault) => {
+test.concurrent.each(POLL_FAULTS)('the run survives %s while polling', async (_, fault) => {
   await using one = await scenario({
     script: { runningMs: 300, cases: ONE_PASSED },
     faults: [{ on: 'get', from: 2, to: 2, ...fault }],
@@ -30,10 +30,12 @@ test.each(POLL_FAULTS)('the run survives %s while polling', async (_, fault) => 
   expect(one.service.runs).toHaveLength(1)
 })
 
-test.each([400, 401, 403, 302, 410])('%i while polling ends the wait at once and cancels the run', async (status) => {
+test.concurrent.each([
+  400, 401, 403, 302, 410,
+])('%i while polling ends the wait at once and cancels the run', async (status) => {
   await using one = await scenario({
     script: { runningMs: Infinity },
-    faults: [{ on: 'get', do: { status, body: { error: 'no such luck' }, headers: { location: '/elsewhere' } } }],
+    faults: [{ on: 'get', do: { status, body: { error: 'not possible' }, headers: { location: '/elsewhere' } } }],
   })
   const { main } = await one.step.run()
   expect(main).toMatchObject({ conclusion: 'failure', outputs: { conclusion: 'error' } })
@@ -49,13 +51,15 @@ test.each([400, 401, 403, 302, 410])('%i while polling ends the wait at once and
 
 const START_FAULTS: readonly [string, FaultAction][] = [
   ['a reset', 'reset'],
-  ['a truncated answer', 'truncate'],
+  ['a truncated response', 'truncate'],
   ['500', { status: 500, body: { error: 'oops' } }],
-  ['an answer without a run id', { status: 200, body: {} }],
+  ['one without a run id', { status: 200, body: {} }],
   ['HTML', { status: 200, rawBody: '<html>', headers: { 'content-type': 'text/html' } }],
 ]
 
-test.each(START_FAULTS)('a start that is taken and answered by %s is not sent again', async (_, task) => {
+test.concurrent.each(
+  START_FAULTS,
+)('a start that the service accepted, and whose response is %s, is not repeated', async (_, task) => {
   await using one = await scenario({ faults: [{ on: 'start', do: task, effect: true }] })
   const { main, post } = await one.step.run()
   expect(requestsOf(one.service)).toEqual(['POST /v1/projects/web-shop/runs'])
@@ -64,7 +68,9 @@ test.each(START_FAULTS)('a start that is taken and answered by %s is not sent ag
   expect(post.conclusion).toBe('success')
 })
 
-test.each([400, 401, 404])('a start refused with %i says so in the words of the service', async (status) => {
+test.concurrent.each([
+  400, 401, 404,
+])('a start refused with %i is reported in the words of the service', async (status) => {
   await using one = await scenario({ faults: [{ on: 'start', do: { status, body: { error: 'the branch is gone' } } }] })
   const { main } = await one.step.run()
   expect(requestsOf(one.service)).toHaveLength(1)
@@ -73,14 +79,14 @@ test.each([400, 401, 404])('a start refused with %i says so in the words of the 
   expect(main.annotations[0]?.message).not.toContain('may have been started')
 })
 
-test('a start that is turned away with 429 is sent again', async () => {
+test.concurrent('a start that got 429 is repeated', async () => {
   await using one = await scenario({ faults: [{ on: 'start', to: 1, do: { status: 429 } }] })
   const { main } = await one.step.run()
   expect(main.conclusion).toBe('success')
   expect(one.service.runs).toHaveLength(1)
 })
 
-test('a step whose answer was too large still ends: node could wait for its own compiler for ever', async () => {
+test.concurrent('a step whose response was too large still exits, although node could wait for its own compiler for ever', async () => {
   const rawBody = `{"runId":"${'x'.repeat(65 * 1024 * 1024)}"}`
   // It was every other step that hung.
   for (let step = 1; step <= 5; step++) {
@@ -92,7 +98,7 @@ test('a step whose answer was too large still ends: node could wait for its own 
   }
 })
 
-test('a run id that no output could carry is a broken answer, and its run is cancelled', async () => {
+test.concurrent('a run id that no output could carry is an invalid response, and its run is cancelled', async () => {
   const runId = 'a b\n::error::c'
   await using one = await scenario({ script: { runningMs: Infinity, runId } })
   const { main } = await one.step.run()
@@ -102,7 +108,7 @@ test('a run id that no output could carry is a broken answer, and its run is can
   expect(main.annotations).toHaveLength(1)
 })
 
-test('where post could not be told of a run, none is started', async () => {
+test.concurrent('if post could not learn of a run, none is started', async () => {
   await using one = await scenario()
   const main = one.step.startMain()
   // Long before node has loaded anything.
@@ -114,7 +120,7 @@ test('where post could not be told of a run, none is started', async () => {
   expect(errors).toMatchObject([{ title: 'Run not started', message: expect.stringContaining('no run was started') }])
 })
 
-test('a service that is not there is one clear sentence', async () => {
+test.concurrent('an unreachable service is one clear sentence', async () => {
   await using one = await scenario({ inputs: { 'timeout-minutes': '0.02' } })
   await one.service.close()
   const { main } = await one.step.run()

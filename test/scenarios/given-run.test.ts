@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { ONE_PASSED, requestsOf, scenario } from '../support/scenario.ts'
 
-test('a run is started in one job and awaited in another', async () => {
+test.concurrent('a run is started in one job and awaited in another', async () => {
   await using start = await scenario({
     script: { runningMs: 400, cases: ONE_PASSED },
     inputs: { wait: 'false' },
@@ -19,7 +19,7 @@ test('a run is started in one job and awaited in another', async () => {
   expect(post.log).toEqual([])
 })
 
-test('a run that is over already is reported at once, with one request', async () => {
+test.concurrent('a run that has already finished is reported at once, with one request', async () => {
   await using one = await scenario({ script: { end: 'FAILED', cases: ONE_PASSED, runId: 'run-7' } })
   const start = await fetch(`${one.service.url}/v1/projects/web-shop/runs`, {
     method: 'POST',
@@ -35,7 +35,7 @@ test('a run that is over already is reported at once, with one request', async (
   expect(requestsOf(one.service)).toEqual(['POST /v1/projects/web-shop/runs', 'GET /v1/projects/web-shop/runs/run-7'])
 })
 
-test('an unknown id is one clear sentence, and nothing is cancelled', async () => {
+test.concurrent('an unknown id is one clear sentence, and nothing is cancelled', async () => {
   await using one = await scenario({ inputs: { 'run-id': 'nobody-knows' } })
   const { main, post } = await one.step.run()
   expect(main.outputs.conclusion).toBe('error')
@@ -46,14 +46,14 @@ test('an unknown id is one clear sentence, and nothing is cancelled', async () =
   expect(post.log).toEqual([])
 })
 
-test('`run-id` and `wait: false` contradict each other', async () => {
+test.concurrent('`run-id` and `wait: false` contradict each other', async () => {
   await using one = await scenario({ inputs: { 'run-id': 'run-7', wait: 'false' } })
   const { main } = await one.step.run()
   expect(main.annotations).toMatchObject([{ message: expect.stringContaining('wait') }])
   expect(one.service.requests).toEqual([])
 })
 
-test('inputs that only a start could use are named in a warning', async () => {
+test.concurrent('inputs that only a start could use are named in a warning', async () => {
   await using one = await scenario({ inputs: { 'run-id': 'run-7', environment: 'staging' } })
   const { main } = await one.step.run()
   expect(main.annotations).toContainEqual(

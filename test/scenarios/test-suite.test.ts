@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { Fault } from '../../local-service/src/scripted.ts'
 import { requestsOf, type ScenarioOptions, scenario } from '../support/scenario.ts'
 
-// The older workflow keeps the same promises, as far as its three endpoints allow.
+// The older workflow keeps the same promises, as far as its three endpoints allow it.
 
 const PASSED = { testId: '1', testName: 'signs in', status: 'PASSED' }
 const asSuite = (options: ScenarioOptions = {}): ScenarioOptions => ({
@@ -11,7 +11,7 @@ const asSuite = (options: ScenarioOptions = {}): ScenarioOptions => ({
   inputs: { project: '', 'test-suite': 'smoke/1', ...options.inputs },
 })
 
-test('it is started, asked for its status, and read once it is finished', async () => {
+test.concurrent('it is started, asked for its status, and read once it is finished', async () => {
   await using one = await scenario(
     asSuite({
       script: { runningMs: 200, cases: [PASSED, { testId: '2', testName: 'pays', status: 'FLAKY' }] },
@@ -37,7 +37,7 @@ test('it is started, asked for its status, and read once it is finished', async 
   expect(post.log).toEqual([])
 })
 
-test.each([
+test.concurrent.each([
   [['PASSED', 'SKIPPED'], 'passed', 'PASSED'],
   [['SKIPPED'], 'no-tests', 'PASSED'],
   [[], 'no-tests', 'PASSED'],
@@ -53,7 +53,7 @@ test.each([
   expect(main.exitCode).toBe(conclusion === 'passed' ? 0 : 1)
 })
 
-test('results that are still unfinished at the limit of the wait are reported all the same', async () => {
+test.concurrent('results that are still unfinished at the limit of the wait are reported all the same', async () => {
   const cases = [PASSED, { testId: '2', testName: 'pays', status: 'RUNNING' }]
   await using one = await scenario(asSuite({ script: { cases }, inputs: { 'timeout-minutes': '0.02' } }))
   const { main } = await one.step.run()
@@ -66,7 +66,7 @@ test('results that are still unfinished at the limit of the wait are reported al
   ])
 })
 
-test('inputs that its workflow does not have are refused together', async () => {
+test.concurrent('inputs that its workflow does not have are refused together', async () => {
   await using one = await scenario(
     asSuite({ inputs: { 'framework-project': 'unit', 'run-group': 'nightly', autofix: 'true' } }),
   )
@@ -86,14 +86,14 @@ const FAULTS: readonly [string, Fault][] = [
   ['a result without its list', { on: 'suite-result', to: 1, do: { status: 200, body: {} } }],
 ]
 
-test.each(FAULTS)('it survives %s', async (_, fault) => {
+test.concurrent.each(FAULTS)('it survives %s', async (_, fault) => {
   await using one = await scenario(asSuite({ script: { runningMs: 100, cases: [PASSED] }, faults: [fault] }))
   const { main } = await one.step.run()
   expect(main.outputs).toMatchObject({ conclusion: 'passed' })
   expect(one.service.runs).toHaveLength(1)
 })
 
-test('a start that is taken and not answered is not sent again', async () => {
+test.concurrent('a start that the service accepted without a response is not repeated', async () => {
   await using one = await scenario(asSuite({ faults: [{ on: 'suite-start', do: 'reset', effect: true }] }))
   const { main } = await one.step.run()
   expect(main.outputs.conclusion).toBe('error')
@@ -102,7 +102,7 @@ test('a start that is taken and not answered is not sent again', async () => {
 })
 
 describe.concurrent('it has no cancel', () => {
-  test('so a cancelled step says that the run goes on, with its id, and ends at once', async () => {
+  test('so a cancelled step says that the run may still be running, with its id, and exits at once', async () => {
     await using one = await scenario(asSuite({ script: { runningMs: Infinity } }))
     const { main, post } = await one.step.run({ on: one.service.waitForRequest('suite-status'), by: 'cancel' })
     const runId = one.service.runs[0]?.runId
@@ -111,7 +111,7 @@ describe.concurrent('it has no cancel', () => {
     expect(post.log).toEqual([])
   })
 
-  test('so the wait’s limit leaves the run going, and says so', async () => {
+  test('so the wait’s limit leaves the run running, and says so', async () => {
     await using one = await scenario(
       asSuite({ script: { runningMs: Infinity }, inputs: { 'timeout-minutes': '0.01' } }),
     )
