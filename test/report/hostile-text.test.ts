@@ -104,7 +104,9 @@ describe('whatever text a step holds', () => {
         for (const page of pagesOf(tell(asDrawn))) {
           expect(unbalancedTags(page)).toEqual([])
           for (const line of page.trimEnd().split('\n')) {
-            expect(line).toMatch(/^(<!-- [^<>]* -->$|<\/?(p|h2|h3|table|tr|details)\b|## [^<>@#*_`[\]]*( · <code>[A-Za-z0-9 ,-]+</code>)*$)/u)
+            expect(line).toMatch(
+              /^(<!-- [^<>]* -->$|<\/?(p|h2|h3|table|tr|details)\b|## [^<>@#*_`[\]]*( · <code>[A-Za-z0-9 ,-]+<\/code>)*$)/u,
+            )
           }
         }
       }),
