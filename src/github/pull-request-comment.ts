@@ -231,5 +231,5 @@ function isForbidden(failure: GitHubFailure): boolean {
 }
 
 function notAllowedMessage(reason: LogLine): LogLine {
-  return logLine`The token may not write the pull request comment: ${reason}. Add \`permissions: { contents: read, pull-requests: write }\` to the job, beside what else it needs; pull requests by Dependabot need it too. On a pull request from a fork GitHub lets the workflow only read, whatever \`permissions\` says: set \`comment: never\` there.`
+  return logLine`The token may not write the pull request comment: ${reason}. Add \`permissions: { pull-requests: write }\` to the job, beside what else it needs; pull requests by Dependabot need it too. On a pull request from a fork GitHub lets the workflow only read, whatever \`permissions\` says: set \`comment: never\` there.`
 }

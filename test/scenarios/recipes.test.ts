@@ -95,8 +95,7 @@ describe.skipIf(!HAS_COMMANDS)('on-comment.yml', () => {
     expect(played === 'skipped').toBe(!tests)
   })
 
-  // The action looks the branch up.
-  test.skip('tests the branch of the pull request, and shows the result on its head', async () => {
+  test('tests the branch of the pull request, and shows the result on its head', async () => {
     const { result, log } = await play('on-comment.yml', 'tests', comment('/test'), allowed)
     expect(result, log).toBe('success')
     expect(service.runs).toMatchObject([{ body: { branch: 'faster-checkout' } }])
@@ -148,8 +147,7 @@ describe.skipIf(!HAS_COMMANDS)('vercel-preview.yml', () => {
     })
   })
 
-  // The action looks the branch up.
-  test.skip('tests the address of the preview on the branch of its commit', async () => {
+  test('tests the address of the preview on the branch of its commit', async () => {
     github.routes = { [`commits/${HEAD}/branches-where-head`]: [{ name: 'faster-checkout', commit: { sha: HEAD } }] }
     const event = deployed('success', 'Preview – web-shop')
     const { result, log } = await play('vercel-preview.yml', 'preview', event)
