@@ -1,26 +1,29 @@
-import { execFile } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
+import fc from 'fast-check'
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { Clock } from '../../src/clock.ts'
-import { type CommentOptions, keepCommentUpToDate } from '../../src/github/pull-request-comment.ts'
-import { ACTIONS_BOT, type Account, type GitHubApi, startGitHubApi } from '../support/github-api.ts'
+import type { WorkflowEvent } from '../../src/github/event.ts'
+import { type CommentOptions, commentIdentity, keepCommentUpToDate } from '../../src/github/pull-request-comment.ts'
+import { commentBody } from '../../src/report/comment-body.ts'
+import { type LogLine, render } from '../../src/report/safe-text.ts'
+import type { GithubContext } from '../../tools/runner-emulator/contexts.ts'
+import { ENDINGS } from '../support/endings.ts'
+import { ACTIONS_BOT, type Account, type Fault, type GitHubApi, startGitHubApi } from '../support/github-api.ts'
+import { InstantClock } from '../support/instant-clock.ts'
+import { type Payload, workflowEvent } from '../support/workflow-event.ts'
 
 const MALLORY: Account = { login: 'mallory', id: 666, type: 'User' }
 const MAINTAINER: Account = { login: 'octocat', id: 583231, type: 'User' }
 const RELEASE_APP: Account = { login: 'release-helper[bot]', id: 99_001, type: 'Bot' }
 
-const PULL_REQUEST_7 = { action: 'synchronize', pull_request: { number: 7 } }
-
 const LIST = { method: 'GET', path: /\/issues\/\d+\/comments/ }
 const CREATE = { method: 'POST', path: /\/comments$/ }
 const UPDATE = { method: 'PATCH' }
+const WHO_AM_I = { method: 'POST', path: /graphql/ }
 
-let folder: string
+/** When the event of the first run came; comments are written after it. */
+const EVENT_TIME = '2026-11-21T11:00:00Z'
+
 let api: GitHubApi
-let clock: TestClock
+let clock: InstantClock
 
 beforeAll(() => {
   // @actions/github decides on proxy, event and API address when it is loaded; the machine's must not leak in.
@@ -38,155 +41,217 @@ beforeAll(() => {
 })
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'comment-'))
-  clock = new TestClock()
+  clock = new InstantClock()
   await startApi()
 })
+afterEach(() => api.close())
 
-afterEach(async () => {
-  await api.close()
-  await rm(folder, { recursive: true })
-})
+async function startApi(pathPrefix = ''): Promise<void> {
+  await api?.close()
+  api = await startGitHubApi({ pathPrefix })
+  api.grant('workflow-token', ACTIONS_BOT, 'write')
+}
+
+interface Step {
+  readonly text?: string
+  readonly body?: CommentOptions['body']
+  readonly when?: 'always' | 'on-failure'
+  readonly success?: boolean
+  readonly token?: string
+  readonly key?: string
+  readonly matrix?: string
+  readonly runId?: string
+  readonly attempt?: string
+  readonly github?: GithubContext
+  readonly event?: string
+  readonly payload?: Payload
+  readonly env?: Readonly<Record<string, string | undefined>>
+  readonly signal?: AbortSignal
+}
+
+/** What a step does about its comment: the address that it outputs, and what it says in the log. */
+async function comment(step: Step = {}): Promise<{ url?: string | undefined; log: string[] }> {
+  const { event, env } = eventOf(step)
+  const log: string[] = []
+  const say = (level: string) => (line: LogLine) => void log.push(`${level}: ${render(line)}`)
+  const url = await keepCommentUpToDate({
+    settings: { when: step.when ?? 'always', key: step.key ?? '', matrix: step.matrix ?? 'null' },
+    success: step.success ?? false,
+    body: step.body ?? (({ marker }) => `${marker}\n<h3>${step.text ?? 'a text'}</h3>`),
+    token: step.token ?? 'workflow-token',
+    env: { ...env, GITHUB_API_URL: api.url, ...step.env },
+    event,
+    log: { info: say('info'), warning: say('warning') },
+    clock,
+    signal: step.signal ?? new AbortController().signal,
+  })
+  return { url, log }
+}
+
+function eventOf({ github, event = 'pull_request', payload, runId = '1000', attempt = '1' }: Step): {
+  event: WorkflowEvent
+  env: Readonly<Record<string, string>>
+} {
+  const pullRequest = { number: 7, updated_at: EVENT_TIME, head: { ref: 'feature/cart', repo: { id: 1 } } }
+  return workflowEvent(event, payload ?? { repository: { id: 1 }, pull_request: pullRequest }, {
+    repository: api.repository,
+    workflow_ref: workflowRef('ci.yml'),
+    run_id: runId,
+    run_attempt: attempt,
+    ...github,
+  })
+}
+
+function workflowRef(file: string, ref = 'refs/pull/7/merge'): string {
+  return `octo-org/web-shop/.github/workflows/${file}@${ref}`
+}
+
+function texts(): string[] {
+  return api.comments.map(({ body }) => body.replace(/^<!--.*?-->\n<h3>(.*)<\/h3>$/s, '$1'))
+}
+
+function authors(): (string | undefined)[] {
+  return api.comments.map(({ author }) => author?.login)
+}
+
+function requested(): string[] {
+  return api.requests.map(({ method }) => method)
+}
+
+const WRITTEN = { url: expect.stringMatching(/^https:\/\/github\.com\/.*\/pull\/7#issuecomment-\d+$/), log: [] }
+const LEFT_AS_IT_IS = 'info: The comment was left as it is, because a later run has written it.'
 
 describe('one comment, kept up to date', () => {
   test('the first run creates a comment that begins with the marker', async () => {
-    const outcome = await comment({ body: (marker) => `${marker}\n## ❌ 3 of 40 failed` })
-
-    expect(outcome).toEqual({ kind: 'written', url: expect.stringMatching(/\/pull\/7#issuecomment-\d+$/) })
-    expect(texts()).toEqual([expect.stringMatching(/^<!-- test-run-action [0-9a-f]{64} .* -->\n## ❌ 3 of 40 failed$/)])
+    expect(await comment({ text: '3 of 40 failed' })).toEqual(WRITTEN)
+    expect(api.comments.map(({ body }) => body)).toEqual([
+      expect.stringMatching(/^<!-- test-run-action [0-9a-f]{64} run 1000 attempt 1 -->\n<h3>3 of 40 failed<\/h3>$/),
+    ])
     expect(requested()).toEqual(['GET', 'POST'])
   })
 
   test('a later run writes over the comment of the earlier one', async () => {
-    const first = await comment({ body: withText('first') })
-    const second = await comment({ body: withText('second'), env: { GITHUB_RUN_ID: '1001' } })
+    const first = await comment({ text: 'first' })
+    expect(await comment({ text: 'second', runId: '1001' })).toEqual(first)
+    expect(texts()).toEqual(['second'])
+  })
 
-    expect(second).toEqual(first)
-    expect(visibleTexts()).toEqual(['second'])
+  test('the comment that the report really makes is found again, and so is one that was edited on GitHub', async () => {
+    for (const [index, outcome] of Object.values(ENDINGS).entries()) {
+      const body: CommentOptions['body'] = (parts) => render(commentBody(outcome, { ...parts, hasSummary: true }))
+      expect(await comment({ body, runId: `${1000 + index}` })).toEqual(WRITTEN)
+      const [only] = api.comments
+      if (only) only.body = only.body.replaceAll('\n', '\r\n')
+    }
+    expect(api.comments).toHaveLength(1)
   })
 
   test('a comment on the third page is found', async () => {
     for (let i = 0; i < 230; i++) api.addComment(MALLORY, `chatter ${i}`)
-    await comment({ body: withText('old') })
+    await comment({ text: 'old' })
     for (let i = 0; i < 30; i++) api.addComment(MALLORY, `more chatter ${i}`)
     api.requests.length = 0
 
-    await comment({ body: withText('new'), env: { GITHUB_RUN_ID: '1001' } })
+    await comment({ text: 'new', runId: '1001' })
 
-    expect(visibleTexts()).toContain('new')
-    expect(visibleTexts()).not.toContain('old')
+    expect(texts()).toContain('new')
     expect(api.comments).toHaveLength(261)
-    expect(api.requests.filter(({ method }) => method === 'GET').map(({ path }) => path)).toEqual([
-      expect.stringContaining('per_page=100&page=1'),
-      expect.stringContaining('per_page=100&page=2'),
-      expect.stringContaining('per_page=100&page=3'),
-    ])
+    expect(api.requests.filter(({ method }) => method === 'GET').map(({ path }) => path)).toEqual(
+      [1, 2, 3].map((page) => expect.stringContaining(`per_page=100&page=${page}`)),
+    )
+  })
+
+  test('a server that gives the same page again and again is asked twice', async () => {
+    for (let i = 0; i < 150; i++) api.addComment(MALLORY, `chatter ${i}`)
+    api.ignoresPages = true
+    expect(await comment()).toEqual(WRITTEN)
+    expect(requested()).toEqual(['GET', 'GET', 'POST'])
+  })
+
+  test('no more pages are read than a pull request can have', async () => {
+    for (let i = 0; i < 2_700; i++) api.addComment(MALLORY, `chatter ${i}`)
+    expect(await comment()).toEqual(WRITTEN)
+    expect(requested()).toEqual([...Array(25).fill('GET'), 'POST'])
   })
 
   test.each([
-    ['a lower run id', { GITHUB_RUN_ID: '999', GITHUB_RUN_ATTEMPT: '1' }],
-    ['a re-run of an old run', { GITHUB_RUN_ID: '999', GITHUB_RUN_ATTEMPT: '7' }],
-    ['an earlier attempt', { GITHUB_RUN_ID: '10000', GITHUB_RUN_ATTEMPT: '9' }],
-    ['no run id at all', { GITHUB_RUN_ID: undefined, GITHUB_RUN_ATTEMPT: undefined }],
-  ])('a run with %s leaves the newer text alone', async (_, env) => {
-    const newer = await comment({
-      body: withText('newer'),
-      env: { GITHUB_RUN_ID: '10000', GITHUB_RUN_ATTEMPT: '10' },
-    })
-
-    const outcome = await comment({ body: withText('older'), env })
-
-    expect(outcome).toEqual({ ...newer, kind: 'newer-exists' })
-    expect(visibleTexts()).toEqual(['newer'])
+    ['a lower run id', { runId: '999', attempt: '1' }],
+    ['a re-run of an old run', { runId: '999', attempt: '7' }],
+    ['an earlier attempt', { runId: '10000', attempt: '9' }],
+    ['no run id at all', { runId: '', attempt: '' }],
+  ])('a run with %s leaves the newer text alone', async (_, run) => {
+    const newer = await comment({ text: 'newer', runId: '10000', attempt: '10' })
+    expect(await comment({ text: 'older', ...run })).toEqual({ url: newer.url, log: [LEFT_AS_IT_IS] })
+    expect(texts()).toEqual(['newer'])
   })
 
   test.each([
-    ['the next attempt of the same run', { GITHUB_RUN_ID: '9', GITHUB_RUN_ATTEMPT: '10' }],
-    ['a run whose id has more digits', { GITHUB_RUN_ID: '10', GITHUB_RUN_ATTEMPT: '1' }],
-    ['the same attempt, by a second step', { GITHUB_RUN_ID: '9', GITHUB_RUN_ATTEMPT: '9' }],
-  ])('%s writes over the text', async (_, env) => {
-    await comment({ body: withText('before'), env: { GITHUB_RUN_ID: '9', GITHUB_RUN_ATTEMPT: '9' } })
-    await comment({ body: withText('after'), env })
-    expect(visibleTexts()).toEqual(['after'])
+    ['the next attempt of the same run', { runId: '9', attempt: '10' }],
+    ['a run whose id has more digits', { runId: '10', attempt: '1' }],
+    ['the same attempt, by a second step', { runId: '9', attempt: '9' }],
+  ])('%s writes over the text', async (_, run) => {
+    await comment({ text: 'before', runId: '9', attempt: '9' })
+    await comment({ text: 'after', ...run })
+    expect(texts()).toEqual(['after'])
   })
 
   test('a comment that somebody deletes at that moment is made anew', async () => {
-    await comment({ body: withText('first') })
+    await comment({ text: 'first' })
     void api.inject(UPDATE, { kind: 'meanwhile', happens: () => api.comments.splice(0) })
-
-    expect(await comment({ body: withText('second') })).toMatchObject({ kind: 'written' })
-    expect(visibleTexts()).toEqual(['second'])
+    expect(await comment({ text: 'second' })).toEqual(WRITTEN)
+    expect(texts()).toEqual(['second'])
   })
 })
 
 describe('on-failure', () => {
   test('a green run without a comment writes nothing', async () => {
-    expect(await comment({ when: 'on-failure', success: true })).toEqual({ kind: 'not-needed' })
+    expect(await comment({ when: 'on-failure', success: true })).toEqual({ log: [] })
     expect(requested()).toEqual(['GET'])
   })
 
   test('a failed run writes, and the next green one turns the comment green', async () => {
-    await comment({ when: 'on-failure', success: false, body: withText('red') })
-    const outcome = await comment({ when: 'on-failure', success: true, body: withText('green') })
-
-    expect(outcome).toMatchObject({ kind: 'written' })
-    expect(visibleTexts()).toEqual(['green'])
+    await comment({ when: 'on-failure', text: 'red' })
+    expect(await comment({ when: 'on-failure', success: true, text: 'green' })).toEqual(WRITTEN)
+    expect(texts()).toEqual(['green'])
   })
 
   test('a comment of somebody else is no reason to turn anything green', async () => {
-    await comment({ body: withText('red') })
-    const copied = api.comments[0]?.body ?? ''
-    api.comments = []
-    api.addComment(MALLORY, copied)
-
-    expect(await comment({ when: 'on-failure', success: true })).toEqual({ kind: 'not-needed' })
+    await comment()
+    api.comments = api.comments.map((ours) => ({ ...ours, author: MALLORY }))
+    expect(await comment({ when: 'on-failure', success: true })).toEqual({ log: [] })
   })
 })
 
 describe('two of ours', () => {
   test('become one: the oldest stays, with the new text', async () => {
     // Both jobs have listed the comments before either has created one.
-    void api.inject(CREATE, {
-      kind: 'meanwhile',
-      happens: () => {
-        const [marker = ''] = markers
-        api.addComment(ACTIONS_BOT, `${marker}\nfrom the other job`)
-      },
-    })
-    const markers: string[] = []
-    await comment({
-      body: (marker) => {
-        markers.push(marker)
-        return `${marker}\nfrom this job`
-      },
-    })
-    expect(visibleTexts()).toEqual(['from the other job', 'from this job'])
+    const marker = commentIdentity({ key: '', matrix: '' }, eventOf({}).env).marker
+    const happens = () => void api.addComment(ACTIONS_BOT, `${marker}\n<h3>from the other job</h3>`)
+    void api.inject(CREATE, { kind: 'meanwhile', happens })
+    await comment({ text: 'from this job' })
+    expect(texts()).toEqual(['from the other job', 'from this job'])
     const [oldest] = api.comments
 
-    const outcome = await comment({ body: withText('from the next run'), env: { GITHUB_RUN_ID: '1001' } })
+    const { url } = await comment({ text: 'from the next run', runId: '1001' })
 
-    expect(visibleTexts()).toEqual(['from the next run'])
-    expect(api.comments[0]?.id).toBe(oldest?.id)
-    expect(outcome).toEqual({ kind: 'written', url: expect.stringContaining(`#issuecomment-${oldest?.id}`) })
+    expect(texts()).toEqual(['from the next run'])
+    expect(url).toContain(`#issuecomment-${oldest?.id}`)
   })
 
   test('a newer text counts in whichever of them it stands', async () => {
-    await comment({ body: withText('run 1000') })
-    const [first] = api.comments
-    api.addComment(ACTIONS_BOT, (first?.body ?? '').replace('run 1000 attempt', 'run 2000 attempt'))
-
-    expect(await comment({ env: { GITHUB_RUN_ID: '1500' } })).toMatchObject({ kind: 'newer-exists' })
+    await comment({ text: 'run 1000' })
+    api.addComment(ACTIONS_BOT, (api.comments[0]?.body ?? '').replace('run 1000 attempt', 'run 2000 attempt'))
+    expect(await comment({ runId: '1500' })).toMatchObject({ log: [LEFT_AS_IT_IS] })
     expect(api.comments).toHaveLength(2)
   })
 
-  test('the comment counts as written where the extra one cannot be deleted', async () => {
+  test('the comment counts as written if the extra one cannot be deleted', async () => {
     await comment()
     api.addComment(ACTIONS_BOT, api.comments[0]?.body ?? '')
     void api.inject({ method: 'DELETE', times: 99 }, { kind: 'status', status: 500 })
     api.requests.length = 0
-
-    expect(await comment({ body: withText('new') })).toMatchObject({ kind: 'written' })
-    expect(visibleTexts()[0]).toBe('new')
+    expect(await comment({ text: 'new' })).toEqual(WRITTEN)
+    expect(texts()[0]).toBe('new')
     expect(requested()).toEqual(['GET', 'POST', 'PATCH', 'DELETE'])
   })
 })
@@ -197,28 +262,42 @@ describe('whose comment it is', () => {
     const forged = (api.comments[0]?.body ?? '').replace(/run \d+/, 'run 99999999999')
     api.comments = []
     api.addComment(MALLORY, forged)
-
-    expect(await comment({ body: withText('ours') })).toMatchObject({ kind: 'written' })
-    expect(api.comments.map(({ author }) => author?.login)).toEqual(['mallory', 'github-actions[bot]'])
+    expect(await comment()).toEqual(WRITTEN)
+    expect(authors()).toEqual(['mallory', 'github-actions[bot]'])
     expect(api.comments[0]?.body).toBe(forged)
   })
 
-  test('a comment whose author is gone is nobody of ours', async () => {
+  test('a comment whose author is gone is not ours', async () => {
     await comment()
-    const orphan = api.addComment(undefined, api.comments[0]?.body ?? '')
-    api.comments = [orphan]
-
+    api.comments = api.comments.map((ours) => ({ ...ours, author: undefined }))
     await comment()
-    expect(api.comments.map(({ author }) => author?.login)).toEqual([undefined, 'github-actions[bot]'])
+    expect(authors()).toEqual([undefined, 'github-actions[bot]'])
   })
 
-  test('a marker further down in a comment of ours, as in a quotation, is no marker', async () => {
-    await comment({ body: withText('original') })
-    const quoting = api.addComment(ACTIONS_BOT, `> ${api.comments[0]?.body}`)
-    api.comments = [quoting]
+  test.each([
+    ['quotes it', (marker: string) => `> ${marker}\n<h3>`],
+    ['has words before it', (marker: string) => ` ${marker}\n<h3>`],
+    ['repeats it as its title', (marker: string) => `${marker} is what somebody wrote`],
+    ['has no headline', (marker: string) => `${marker}\nwhat somebody wrote`],
+    ['has no number', (marker: string) => marker.replace(/run .*/, 'whatever -->\n<h3>')],
+    ['has too large a number', (marker: string) => marker.replace(/run \d+ (.*)/, `run ${'9'.repeat(21)} $1\n<h3>`)],
+  ])('a comment of our own account that %s is left alone', async (_, forge) => {
+    const { marker } = commentIdentity({ key: '', matrix: '' }, eventOf({}).env)
+    const forged = forge(marker)
+    api.addComment(ACTIONS_BOT, forged)
+    for (const text of ['first', 'second']) expect(await comment({ text })).toEqual(WRITTEN)
+    expect(texts()).toEqual([forged, 'second'])
+  })
 
-    await comment({ body: withText('new') })
-    expect(api.comments).toHaveLength(2)
+  test('a number that no later run can have written holds up only what an event before it started', async () => {
+    await comment({ text: 'ours' })
+    const [forged] = api.comments
+    if (forged) forged.body = forged.body.replace(/run \d+/, 'run 99999999999')
+
+    expect(await comment({ text: 'same event', runId: '1001' })).toMatchObject({ log: [LEFT_AS_IT_IS] })
+    const later = { number: 7, updated_at: '2026-11-21T12:00:01Z' }
+    expect(await comment({ text: 'later event', runId: '1002', payload: { pull_request: later } })).toEqual(WRITTEN)
+    expect(texts()).toEqual(['later event'])
   })
 
   test.each([
@@ -226,239 +305,319 @@ describe('whose comment it is', () => {
     ["an app's token", RELEASE_APP],
   ])('%s finds its own comments and leaves those of the workflow token', async (_, account) => {
     api.grant('other-token', account, 'write')
-    await comment({ body: withText('by the workflow token') })
-    await comment({ body: withText('first'), token: 'other-token' })
-    await comment({ body: withText('second'), token: 'other-token' })
+    await comment({ text: 'by the workflow token' })
+    await comment({ text: 'first', token: 'other-token' })
+    await comment({ text: 'second', token: 'other-token' })
+    expect(authors()).toEqual(['github-actions[bot]', account.login])
+    expect(texts()).toEqual(['by the workflow token', 'second'])
+  })
+})
 
-    expect(api.comments.map(({ author }) => author?.login)).toEqual(['github-actions[bot]', account.login])
-    expect(visibleTexts()).toEqual(['by the workflow token', 'second'])
+describe('a server that does not say who we are', () => {
+  const REFUSALS: readonly Fault[] = [
+    { kind: 'status', status: 404 },
+    { kind: 'json', json: { errors: [{ type: 'FORBIDDEN', message: 'Resource not accessible by integration' }] } },
+    { kind: 'json', json: { data: null, errors: [{ message: 'no' }] } },
+  ]
+
+  test.each(REFUSALS)('takes us for the bot that most tokens speak for: %j', async (refusal) => {
+    await comment({ text: 'before' })
+    void api.inject(WHO_AM_I, refusal)
+    expect(await comment({ text: 'after' })).toEqual(WRITTEN)
+    expect(texts()).toEqual(['after'])
+    expect(clock.pausesMs).toEqual([])
+  })
+
+  test.each(
+    REFUSALS,
+  )('gets no second comment beside one that may be ours, and the log says why: %j', async (refusal) => {
+    api.grant('app-token', RELEASE_APP, 'write')
+    await comment({ token: 'app-token', text: 'first' })
+    void api.inject(WHO_AM_I, refusal)
+    expect(await comment({ token: 'app-token', text: 'second' })).toEqual({
+      log: [
+        'warning: The pull request comment was not written: there is one that may be ours, by release-helper[bot], and GitHub does not say whom the token speaks for. Delete that comment, or set comment-key.',
+      ],
+    })
+    expect(texts()).toEqual(['first'])
+  })
+
+  test('is asked again if it had no response, and nothing is overwritten until it has one', async () => {
+    await comment({ text: 'first' })
+    void api.inject(WHO_AM_I, { kind: 'status', status: 502 })
+    expect(await comment({ text: 'second' })).toEqual(WRITTEN)
+    void api.inject({ ...WHO_AM_I, times: 99 }, { kind: 'not-json' })
+    expect(await comment({ text: 'third' })).toEqual({ log: [expect.stringContaining('could not be reached')] })
+    expect(texts()).toEqual(['second'])
   })
 })
 
 describe('what keeps comments apart', () => {
-  const LEG = '{"browser": "firefox", "os": "linux"}'
+  const JOB = '{"browser": "firefox", "os": "linux"}'
+  const OTHER_PULL_REQUEST = { pull_request: { number: 8, updated_at: EVENT_TIME } }
 
-  test.each<[string, Partial<Overrides>]>([
-    ['another matrix leg', { matrix: '{"browser": "webkit", "os": "linux"}' }],
+  test.each<[string, Step]>([
+    ['another job of the matrix', { matrix: '{"browser": "webkit", "os": "linux"}' }],
+    ['a number instead of a text in the matrix', { matrix: '{"browser": "firefox", "os": 1}' }],
+    ['a list in another order', { matrix: '["linux","firefox"]' }],
     ['no matrix', { matrix: 'null' }],
-    ['another job', { env: { GITHUB_JOB: 'smoke' } }],
-    ['another workflow file', { env: { GITHUB_WORKFLOW_REF: workflowRef('nightly.yml') } }],
+    ['a matrix that is no JSON', { matrix: 'firefox' }],
+    ['another job', { github: { job: 'smoke' } }],
+    ['another workflow file', { github: { workflow_ref: workflowRef('nightly.yml') } }],
     ['another comment-key', { key: 'staging' }],
-    ['another pull request', { event: { pull_request: { number: 8 } } }],
+    ['another pull request', { payload: OTHER_PULL_REQUEST }],
   ])('%s has a comment of its own', async (_, other) => {
-    await comment({ matrix: LEG, body: withText('one') })
-    await comment({ matrix: LEG, body: withText('two'), ...other })
-    expect(visibleTexts()).toEqual(['one', 'two'])
+    await comment({ matrix: JOB, text: 'one' })
+    await comment({ matrix: JOB, text: 'two', ...other })
+    expect(texts()).toEqual(['one', 'two'])
   })
 
-  test.each<[string, Partial<Overrides>]>([
+  test.each<[string, Step]>([
     ['the matrix keys in another order', { matrix: '{"os":"linux","browser":"firefox"}' }],
+    ['the workflow run from another ref', { github: { workflow_ref: workflowRef('ci.yml', 'refs/heads/x@refs/y') } }],
     [
-      'the workflow run from another ref',
-      { env: { GITHUB_WORKFLOW_REF: workflowRef('ci.yml', 'refs/heads/x@refs/y') } },
+      'another event about the same pull request',
+      { event: 'issue_comment', payload: { issue: { number: 7, pull_request: {} } } },
     ],
-    ['another event about the same pull request', { event: { issue: { number: 7, pull_request: {} } } }],
   ])('%s leads to the same comment', async (_, other) => {
-    await comment({ matrix: LEG, body: withText('one') })
-    await comment({ matrix: LEG, body: withText('two'), ...other })
-    expect(visibleTexts()).toEqual(['two'])
+    await comment({ matrix: JOB, text: 'one' })
+    await comment({ matrix: JOB, text: 'two', ...other })
+    expect(texts()).toEqual(['two'])
   })
 
-  test('where the server is too old to name the workflow file, its name tells workflows apart', async () => {
-    const old = { GITHUB_WORKFLOW_REF: undefined }
-    await comment({ env: { ...old, GITHUB_WORKFLOW: 'CI' }, body: withText('one') })
-    await comment({ env: { ...old, GITHUB_WORKFLOW: 'Nightly' }, body: withText('two') })
-    await comment({ env: { ...old, GITHUB_WORKFLOW: 'CI' }, body: withText('three') })
-    expect(visibleTexts()).toEqual(['three', 'two'])
+  test('if the server is too old to name the workflow file, its name tells workflows apart', async () => {
+    for (const [workflow, text] of [
+      ['CI', 'one'],
+      ['Nightly', 'two'],
+      ['CI', 'three'],
+    ] as const) {
+      await comment({ github: { workflow_ref: '', workflow }, text })
+    }
+    expect(texts()).toEqual(['three', 'two'])
+  })
+
+  test('is a marker of one fixed form, whatever it stands for', () => {
+    const anyText = fc.string({ unit: 'binary' })
+    fc.assert(
+      fc.property(anyText, fc.oneof(fc.json(), anyText), anyText, anyText, (key, matrix, job, workflow) => {
+        const env = { GITHUB_JOB: job, GITHUB_WORKFLOW: workflow, GITHUB_RUN_ID: '5', GITHUB_RUN_ATTEMPT: '1' }
+        expect(commentIdentity({ key, matrix }, env).marker).toMatch(
+          /^<!-- test-run-action [0-9a-f]{64} run 5 attempt 1 -->$/,
+        )
+      }),
+    )
+  })
+
+  test.each(['', ' ', 'null', ' null\n', '{}'])('is no matrix for %j', (matrix) => {
+    const deep = '['.repeat(100_000) + ']'.repeat(100_000)
+    const markerOf = (text: string) => commentIdentity({ key: '', matrix: text }, {}).marker
+    expect(markerOf(matrix)).toBe(markerOf('null'))
+    expect(markerOf(deep)).not.toBe(markerOf('null'))
+  })
+})
+
+describe("the branch of the pull request's head", () => {
+  const branchIn = async (step: Step) => {
+    let branch: string | undefined
+    const body: CommentOptions['body'] = ({ marker, pullRequestBranch }) => {
+      branch = pullRequestBranch
+      return `${marker}\n<h3>`
+    }
+    await comment({ ...step, body })
+    return branch
+  }
+  const onComment = { event: 'issue_comment', payload: { issue: { number: 7, pull_request: {} } } }
+
+  test('is what the event says', async () => {
+    expect(await branchIn({})).toBe('feature/cart')
+    expect(requested()).toEqual(['GET', 'POST'])
+  })
+
+  test('is asked of GitHub if the event does not say it, and only if a comment is written', async () => {
+    expect(await branchIn(onComment)).toBe('feature/cart')
+    expect(api.requests.map(({ path }) => path)).toContain('/repos/octo-org/web-shop/pulls/7')
+    api.comments = []
+    api.requests.length = 0
+    expect(await branchIn({ ...onComment, when: 'on-failure', success: true })).toBeUndefined()
+    expect(requested()).toEqual(['GET'])
+  })
+
+  test("has its owner if it is a fork's, which may have a branch of the same name", async () => {
+    api.pullRequests.set(7, { ref: 'main', repo: { id: 2, full_name: 'mallory/web-shop' } })
+    expect(await branchIn(onComment)).toBe('mallory:main')
+  })
+
+  test('is left out if GitHub does not tell it', async () => {
+    void api.inject({ method: 'GET', path: /pulls/ }, { kind: 'status', status: 403 })
+    expect(await branchIn(onComment)).toBeUndefined()
+    expect(api.comments).toHaveLength(1)
+  })
+})
+
+describe("the comment's address", () => {
+  test.each([
+    ['https://github.example.com', 'https://github.example.com', true],
+    ['https://github.example.com:8443', 'https://github.example.com:8443', true],
+    ['http://127.0.0.1:3000', 'http://127.0.0.1:3000', true],
+    ['http://github.example.com', 'http://github.example.com', false],
+    ['https://github.example.com', 'https://github.example.com.mallory.example', false],
+    ['https://github.example.com', 'https://github.example.com@mallory.example', false],
+    ['https://github.example.com', 'http://github.example.com', false],
+    ['https://github.example.com', 'javascript:alert(1)//', false],
+  ])('on %s, one on %s is an output: %s', async (server, addressed, isOutput) => {
+    api.serverUrl = addressed
+    const { url, log } = await comment({ env: { GITHUB_SERVER_URL: server } })
+    expect(url).toEqual(isOutput ? expect.stringContaining(`${server}/octo-org/web-shop/pull/7#`) : undefined)
+    expect([log, api.comments.length]).toEqual([[], 1])
   })
 })
 
 describe('a token that may not comment', () => {
-  test('that can only read, as on a fork, is told from other failures', async () => {
-    api.grant('read-only', ACTIONS_BOT, 'read')
-    const outcome = await comment({ token: 'read-only' })
+  const ADVICE =
+    'Add `permissions: { contents: read, pull-requests: write }` to the job, beside what else it needs; pull requests by Dependabot need it too. On a pull request from a fork GitHub lets the workflow only read, whatever `permissions` says: set `comment: never` there.'
+  const notAllowed = (reason: string) => ({
+    log: [`warning: The token may not write the pull request comment: ${reason}. ${ADVICE}`],
+  })
 
-    expect(outcome).toEqual({ kind: 'not-allowed', status: 403, message: 'Resource not accessible by integration' })
+  test('that can only read, as on a fork, is one warning with the permissions to add', async () => {
+    api.grant('read-only', ACTIONS_BOT, 'read')
+    expect(await comment({ token: 'read-only' })).toEqual(
+      notAllowed('GitHub responded with status 403 (Resource not accessible by integration)'),
+    )
     expect(requested()).toEqual(['GET', 'POST'])
   })
 
-  test('that does not see the repository gets 404, and the same outcome', async () => {
+  test('that does not see the repository gets 404, and the same warning', async () => {
     api.grant('stranger', MAINTAINER, 'none')
-    expect(await comment({ token: 'stranger' })).toEqual({ kind: 'not-allowed', status: 404, message: 'Not Found' })
+    expect(await comment({ token: 'stranger' })).toEqual(notAllowed('GitHub responded with status 404 (Not Found)'))
   })
 
   test('that is empty is not sent', async () => {
-    expect(await comment({ token: ' ' })).toMatchObject({ kind: 'not-allowed' })
+    expect(await comment({ token: '' })).toEqual(notAllowed('github-token is empty'))
     expect(api.requests).toEqual([])
   })
 
   test('that is wrong is no matter of permissions', async () => {
     expect(await comment({ token: 'expired' })).toEqual({
-      kind: 'failed',
-      failure: { kind: 'status', status: 401, message: 'Bad credentials' },
+      log: [
+        'warning: The pull request comment was not written: GitHub responded with status 401 (Bad credentials). Check github-token: it is wrong or has expired.',
+      ],
     })
   })
 
-  test('for the conversation is locked is no matter of permissions either', async () => {
+  test('because the conversation is locked is no matter of permissions either', async () => {
     const message = 'Unable to create comment because issue is locked.'
     void api.inject(CREATE, { kind: 'status', status: 403, message })
-    expect(await comment()).toEqual({ kind: 'failed', failure: { kind: 'status', status: 403, message } })
+    const { log } = await comment()
+    expect(log).toEqual([expect.stringContaining(`was not written: GitHub responded with status 403 (${message})`)])
   })
 
   test('a text that GitHub refuses is sent once', async () => {
-    expect(await comment({ body: (marker) => marker + 'x'.repeat(65_536) })).toMatchObject({
-      kind: 'failed',
-      failure: { status: 422, message: 'Body is too long (maximum is 65536 characters)' },
-    })
+    const { log } = await comment({ text: 'x'.repeat(65_536) })
+    expect(log).toEqual([expect.stringContaining('status 422 (Body is too long')])
     expect(requested()).toEqual(['GET', 'POST'])
   })
 })
 
-describe('rate limits', () => {
-  test('a secondary limit is waited out for as long as it says, and the comments are then read again', async () => {
-    void api.inject(CREATE, { kind: 'secondary-limit', retryAfterSeconds: 12 })
-
-    expect(await comment({ random: () => 0.25 })).toMatchObject({ kind: 'written' })
-    expect(clock.pausesMs).toEqual([12_250])
-    expect(requested()).toEqual(['GET', 'POST', 'GET', 'POST'])
+describe('a GitHub that is unwell', () => {
+  test.each<[string, Fault]>([
+    ['502', { kind: 'status', status: 502 }],
+    ['a broken connection', { kind: 'reset' }],
+    ["a proxy's page", { kind: 'not-json' }],
+    ['a response that was cut off', { kind: 'cut-short' }],
+  ])('%s is tried once more, from the reading on', async (_, fault) => {
+    await comment({ text: 'first' })
+    void api.inject(LIST, fault)
+    expect(await comment({ text: 'second' })).toEqual(WRITTEN)
+    expect(clock.pausesMs).toEqual([1_000])
+    expect(texts()).toEqual(['second'])
   })
 
-  test('what another job wrote during the wait is seen', async () => {
-    await comment({ body: withText('run 1000') })
-    void api.inject(UPDATE, { kind: 'secondary-limit', retryAfterSeconds: 5, status: 429 })
+  test.each(['lost-response', 'cut-short'] as const)('a create with a %s does not make two comments', async (kind) => {
+    void api.inject(CREATE, { kind })
+    expect(await comment({ text: 'once' })).toEqual(WRITTEN)
+    expect(texts()).toEqual(['once'])
+  })
+
+  test('what another job wrote meanwhile is seen', async () => {
+    await comment({ text: 'run 1000' })
+    void api.inject(UPDATE, { kind: 'status', status: 502 })
     clock.during = () => {
       const [theirs] = api.comments
       if (theirs) theirs.body = theirs.body.replace(/run \d+/, 'run 3000')
     }
-
-    expect(await comment({ env: { GITHUB_RUN_ID: '2000' } })).toMatchObject({ kind: 'newer-exists' })
+    expect(await comment({ runId: '2000' })).toMatchObject({ log: [LEFT_AS_IT_IS] })
   })
 
-  test('a primary limit is waited out until its reset', async () => {
-    void api.inject(LIST, { kind: 'primary-limit', resetEpochSeconds: clock.epochMs() / 1000 + 20 })
-    expect(await comment()).toMatchObject({ kind: 'written' })
-    expect(clock.pausesMs).toEqual([20_000])
-  })
-
-  test.each([
-    ['asks for more than the budget', { kind: 'secondary-limit', retryAfterSeconds: 60 }, 60_000],
-    ['names no time', { kind: 'secondary-limit' }, 60_000],
-    ['names no time, with status 429', { kind: 'secondary-limit', status: 429 }, 60_000],
-    ['is reset in an hour', { kind: 'primary-limit', resetEpochSeconds: 1_800_003_600 }, 3_600_000],
-  ] as const)('a limit that %s ends it at once', async (_, fault, retryAfterMs) => {
-    void api.inject(LIST, fault)
-    expect(await comment()).toEqual({ kind: 'failed', failure: { kind: 'rate-limited', retryAfterMs } })
-    expect(clock.pausesMs).toEqual([])
-    expect(api.requests).toHaveLength(1)
-  })
-})
-
-describe('a GitHub that is unwell', () => {
-  test.each([
-    ['502', { kind: 'status', status: 502 }],
-    ['a broken connection', { kind: 'reset' }],
-    ["a proxy's page", { kind: 'not-json' }],
-    ['an answer that was cut short', { kind: 'cut-short' }],
-  ] as const)('%s is tried again, with growing pauses', async (_, fault) => {
-    await comment({ body: withText('first') })
-    void api.inject({ ...LIST, times: 2 }, fault)
-
-    expect(await comment({ body: withText('second') })).toMatchObject({ kind: 'written' })
-    expect(clock.pausesMs).toEqual([500, 1_000])
-    expect(visibleTexts()).toEqual(['second'])
-  })
-
-  test.each(['lost-answer', 'cut-short'] as const)('a create with a %s does not make two comments', async (kind) => {
-    void api.inject(CREATE, { kind })
-    expect(await comment({ body: withText('once') })).toMatchObject({ kind: 'written' })
-    expect(visibleTexts()).toEqual(['once'])
-  })
-
-  test('it is given up within the budget, with the last word', async () => {
-    void api.inject({ method: 'GET', times: 99 }, { kind: 'status', status: 503, message: 'No server is available' })
+  test('is one warning after the second failure', async () => {
+    void api.inject({ ...LIST, times: 2 }, { kind: 'status', status: 503, message: 'No server is available' })
     expect(await comment()).toEqual({
-      kind: 'failed',
-      failure: { kind: 'status', status: 503, message: 'No server is available' },
+      log: [
+        'warning: The pull request comment was not written: GitHub responded with status 503 (No server is available). The next run writes it.',
+      ],
     })
-    expect(clock.now()).toBeGreaterThan(10_000)
-    expect(clock.now()).toBeLessThan(30_000)
+    expect(requested()).toEqual(['GET', 'GET'])
   })
 
-  test('who we are is asked again where it had no answer', async () => {
+  test.each<[string, Fault]>([
+    ['a secondary limit', { kind: 'secondary-limit', retryAfterSeconds: 12 }],
+    ['a secondary limit that names no time', { kind: 'secondary-limit' }],
+    ['status 429', { kind: 'secondary-limit', status: 429 }],
+    ['a primary limit', { kind: 'primary-limit', resetEpochSeconds: 1_800_003_600 }],
+  ])('%s is a warning at once', async (_, fault) => {
+    void api.inject(LIST, fault)
+    expect(await comment()).toEqual({
+      log: [
+        "warning: The pull request comment was not written: GitHub's API limits the rate of requests. The next run writes it; with many jobs, comment from one of them only.",
+      ],
+    })
+    expect(requested()).toEqual(['GET'])
+  })
+
+  test('a rate limit of GraphQL, which has status 200, is one too', async () => {
     await comment()
-    void api.inject({ method: 'POST', path: /graphql/ }, { kind: 'status', status: 502 })
-    expect(await comment({ body: withText('second') })).toMatchObject({ kind: 'written' })
-    expect(visibleTexts()).toEqual(['second'])
+    void api.inject(WHO_AM_I, { kind: 'json', json: { errors: [{ type: 'RATE_LIMITED', message: 'too many' }] } })
+    expect(await comment()).toEqual({ log: [expect.stringContaining('limits the rate')] })
   })
 
-  test('where GraphQL is refused, we are taken for the bot that most tokens speak for', async () => {
-    await comment({ body: withText('before') })
-    api.inject({ method: 'POST', path: /graphql/ }, { kind: 'status', status: 404 })
-    await comment({ body: withText('after'), env: { GITHUB_RUN_ID: '1001' } })
-    expect(visibleTexts()).toEqual(['after'])
-  })
-
-  test('nothing is overwritten as long as it is not known who we are', async () => {
-    await comment({ body: withText('first') })
-    void api.inject({ method: 'POST', path: /graphql/, times: 99 }, { kind: 'not-json' })
-    expect(await comment({ body: withText('second') })).toMatchObject({ kind: 'failed' })
-    expect(visibleTexts()).toEqual(['first'])
-  })
-
-  test('a request that is never answered is cut off, and tried again', async () => {
+  test('a request without a response ends after ten seconds, and is made once more', async () => {
     const hanging = api.inject(LIST, { kind: 'hang' })
-    const outcome = comment()
+    const written = comment()
     await hanging
     clock.pass(10_000)
-
-    expect(await outcome).toMatchObject({ kind: 'written' })
-    expect(clock.now()).toBe(10_500)
+    expect(await written).toEqual(WRITTEN)
+    expect(clock.now()).toBe(11_000)
   })
 
-  test('three requests that are never answered use up the budget', async () => {
-    const outcome = comment()
-    for (let i = 0; i < 3; i++) {
-      await api.inject(LIST, { kind: 'hang' })
-      clock.pass(10_000)
-    }
-    expect(await outcome).toEqual({ kind: 'failed', failure: { kind: 'no-response', reason: 'no answer in time' } })
-  })
-
-  test('a server that is not there is an outcome, not an exception', async () => {
+  test('a server that is not there is a warning', async () => {
     await api.close()
-    expect(await comment()).toMatchObject({ kind: 'failed', failure: { kind: 'no-response' } })
+    expect(await comment()).toEqual({
+      log: [expect.stringMatching(/could not be reached \(.*\)\. The next run writes it\./)],
+    })
     await startApi()
   })
 })
 
-describe('our own abort', () => {
-  test('before it begins asks nothing of GitHub', async () => {
-    const body = () => {
-      throw new Error('a text was made')
-    }
-    expect(await comment({ signal: AbortSignal.abort(), body })).toEqual({
-      kind: 'failed',
-      failure: { kind: 'aborted' },
-    })
+describe('a step that is being cancelled', () => {
+  test('asks nothing of GitHub', async () => {
+    expect(await comment({ signal: AbortSignal.abort() })).toEqual({ log: [] })
     expect(api.requests).toEqual([])
   })
 
-  test('ends a request in flight', async () => {
+  test('ends a request in flight, without a word', async () => {
     const abort = new AbortController()
     const hanging = api.inject(LIST, { kind: 'hang' })
-    const outcome = comment({ signal: abort.signal })
+    const written = comment({ signal: abort.signal })
     await hanging
     abort.abort()
-
-    expect(await outcome).toEqual({ kind: 'failed', failure: { kind: 'aborted' } })
+    expect(await written).toEqual({ log: [] })
   })
 
-  test('ends a pause', async () => {
+  test('tries nothing once more', async () => {
     const abort = new AbortController()
-    void api.inject(LIST, { kind: 'secondary-limit', retryAfterSeconds: 20 })
+    void api.inject(LIST, { kind: 'status', status: 502 })
     clock.during = () => abort.abort()
-
-    expect(await comment({ signal: abort.signal })).toEqual({ kind: 'failed', failure: { kind: 'aborted' } })
+    expect(await comment({ signal: abort.signal })).toEqual({ log: [] })
     expect(api.requests).toHaveLength(1)
   })
 })
@@ -470,10 +629,9 @@ describe('where the API is', () => {
   ])('GitHub Enterprise Server has it under /api/v3, and GraphQL beside (%j at the end)', async (end) => {
     await startApi('/api/v3')
     const env = { GITHUB_API_URL: `${api.url}${end}` }
-    await comment({ env, body: withText('first') })
-    await comment({ env, body: withText('second') })
-
-    expect(visibleTexts()).toEqual(['second'])
+    await comment({ env, text: 'first' })
+    await comment({ env, text: 'second' })
+    expect(texts()).toEqual(['second'])
     expect(api.requests.map(({ method, path }) => `${method} ${path.split('?')[0]}`)).toEqual([
       'GET /api/v3/repos/octo-org/web-shop/issues/7/comments',
       'POST /api/v3/repos/octo-org/web-shop/issues/7/comments',
@@ -494,154 +652,32 @@ describe('where the API is', () => {
   })
 })
 
-describe('what the runner says', () => {
+describe('whatever the runner says', () => {
   test('an event without a pull request asks nothing of GitHub', async () => {
-    expect(await comment({ event: { ref: 'refs/heads/main', commits: [] } })).toEqual({ kind: 'no-pull-request' })
+    expect(await comment({ event: 'push', payload: { ref: 'refs/heads/main', commits: [] } })).toEqual({
+      log: ['info: No comment was written, because this workflow run is not about a pull request.'],
+    })
     expect(api.requests).toEqual([])
+  })
+
+  test.each([undefined, '', 'web-shop'])('a repository without an owner (%j) is a warning', async (repository) => {
+    const { log } = await comment({ env: { GITHUB_REPOSITORY: repository } })
+    expect(log).toEqual([expect.stringContaining('GITHUB_REPOSITORY')])
   })
 
   test.each([
-    ['malformed', '{"pull_request": {"number": 7'],
-    ['empty', ''],
-  ])('an event file that is %s is an outcome', async (_, text) => {
-    const path = join(folder, 'broken.json')
-    await writeFile(path, text)
-    expect(await comment({ env: { GITHUB_EVENT_PATH: path } })).toEqual({
-      kind: 'failed',
-      failure: { kind: 'unexpected', reason: expect.stringContaining(`event file "${path}" cannot be read`) },
-    })
+    { workflow_run: { pull_requests: 7 } },
+    { workflow_run: { pull_requests: [null] } },
+  ])('a payload as strange as %j is a warning', async (payload) => {
+    expect(await comment({ event: 'workflow_run', payload })).toEqual({ log: [expect.stringMatching(/^warning/)] })
   })
 
-  test.each([undefined, '/nowhere/event.json'])('so is one that is not there (%j)', async (path) => {
-    expect(await comment({ env: { GITHUB_EVENT_PATH: path } })).toMatchObject({ failure: { kind: 'unexpected' } })
-  })
-
-  test.each([undefined, '', 'web-shop'])('so is a repository without an owner (%j)', async (repository) => {
-    expect(await comment({ env: { GITHUB_REPOSITORY: repository } })).toMatchObject({ failure: { kind: 'unexpected' } })
-  })
-
-  test('and a client library that cannot be loaded, as @actions/github with a malformed event file', async () => {
-    const broken = join(folder, 'broken.json')
-    await writeFile(broken, 'not json')
-    const story = `
-      const { keepCommentUpToDate } = await import(${JSON.stringify(import.meta.resolve('../../src/github/pull-request-comment.ts'))})
-      const { systemClock } = await import(${JSON.stringify(import.meta.resolve('../../src/clock.ts'))})
-      const env = ${JSON.stringify(await environment())}
-      console.log(JSON.stringify(await keepCommentUpToDate({
-        when: 'always', success: true, body: (marker) => marker, token: 'workflow-token', key: '', matrix: 'null', env,
-        signal: new AbortController().signal, clock: systemClock, random: Math.random,
-      })))`
-    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', story], {
-      env: { ...process.env, GITHUB_EVENT_PATH: broken },
-    })
-
-    expect(JSON.parse(stdout)).toMatchObject({ kind: 'failed', failure: { kind: 'unexpected' } })
-    expect(api.requests).toEqual([])
-  })
-
-  test('a text that cannot be made is an outcome too', async () => {
+  test('a text that cannot be made is a warning', async () => {
     const body = () => {
       throw new Error('no text')
     }
-    expect(await comment({ body })).toEqual({ kind: 'failed', failure: { kind: 'unexpected', reason: 'no text' } })
+    expect(await comment({ body })).toEqual({
+      log: ['warning: The pull request comment was not written: no text.'],
+    })
   })
 })
-
-type Overrides = Omit<CommentOptions, 'env'> & { env: Record<string, string | undefined>; event: unknown }
-
-async function comment({ env = {}, event, ...options }: Partial<Overrides> = {}) {
-  return keepCommentUpToDate({
-    when: 'always',
-    success: false,
-    body: withText('a text'),
-    token: 'workflow-token',
-    key: '',
-    matrix: 'null',
-    signal: new AbortController().signal,
-    clock,
-    random: () => 0,
-    ...options,
-    env: { ...(await environment(event)), ...env },
-  })
-}
-
-/** What a runner gives a step, as far as the comment is concerned. */
-async function environment(event: unknown = PULL_REQUEST_7): Promise<Record<string, string>> {
-  const path = join(folder, 'event.json')
-  await writeFile(path, JSON.stringify(event))
-  return {
-    GITHUB_API_URL: api.url,
-    GITHUB_REPOSITORY: api.repository,
-    GITHUB_EVENT_PATH: path,
-    GITHUB_WORKFLOW: 'CI',
-    GITHUB_WORKFLOW_REF: workflowRef('ci.yml'),
-    GITHUB_JOB: 'e2e',
-    GITHUB_RUN_ID: '1000',
-    GITHUB_RUN_ATTEMPT: '1',
-  }
-}
-
-function workflowRef(file: string, ref = 'refs/pull/7/merge'): string {
-  return `octo-org/web-shop/.github/workflows/${file}@${ref}`
-}
-
-async function startApi(pathPrefix = ''): Promise<void> {
-  await api?.close()
-  api = await startGitHubApi({ pathPrefix })
-  api.grant('workflow-token', ACTIONS_BOT, 'write')
-}
-
-function withText(text: string): (marker: string) => string {
-  return (marker) => `${marker}\n${text}`
-}
-
-function texts(): string[] {
-  return api.comments.map(({ body }) => body)
-}
-
-function visibleTexts(): string[] {
-  return texts().map((text) => text.replace(/^<!--.*?-->\n/, ''))
-}
-
-function requested(): string[] {
-  return api.requests.map(({ method }) => method)
-}
-
-/**
- * Sleeps in no time, and lets time pass only where it is told to. Real sockets take turns of the event loop that no
- * clock can count, so that a clock which jumps from one timer to the next would cut off requests that are well.
- */
-class TestClock implements Clock {
-  readonly pausesMs: number[] = []
-  /** Happens in the next pause. */
-  during: () => void = () => {}
-  #nowMs = 0
-  readonly #timeouts: { dueMs: number; controller: AbortController }[] = []
-
-  now(): number {
-    return this.#nowMs
-  }
-
-  epochMs(): number {
-    return 1_800_000_000_000 + this.#nowMs
-  }
-
-  async sleep(ms: number): Promise<void> {
-    this.pausesMs.push(ms)
-    this.during()
-    this.pass(ms)
-  }
-
-  timeout(ms: number): AbortSignal {
-    const controller = new AbortController()
-    this.#timeouts.push({ dueMs: this.#nowMs + ms, controller })
-    return controller.signal
-  }
-
-  pass(ms: number): void {
-    this.#nowMs += ms
-    for (const { dueMs, controller } of this.#timeouts) {
-      if (dueMs <= this.#nowMs) controller.abort()
-    }
-  }
-}
