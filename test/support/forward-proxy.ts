@@ -9,6 +9,8 @@ export interface ForwardProxy {
   readonly headers: readonly IncomingHttpHeaders[]
   /** Resolves when it has been asked for something. */
   asking(): Promise<void>
+  /** Breaks every tunnel, without a word to either side. */
+  cut(): void
 }
 
 export interface ForwardProxyOptions {
@@ -16,10 +18,12 @@ export interface ForwardProxyOptions {
   readonly refusal?: string
   /** Every CONNECT is answered only after this. */
   readonly until?: Promise<unknown>
+  /** The port of this machine that each `host:port` leads to; the others are looked up as usual. */
+  readonly ports?: Readonly<Record<string, number>>
 }
 
 /** An HTTP proxy (RFC 9110, 9.3.6 and RFC 9112, 3.2.2): tunnels by CONNECT, requests in absolute form passed on. */
-export async function forwardProxy({ refusal, until }: ForwardProxyOptions = {}): Promise<ForwardProxy> {
+export async function forwardProxy({ refusal, until, ports = {} }: ForwardProxyOptions = {}): Promise<ForwardProxy> {
   const asked: string[] = []
   const headers: IncomingHttpHeaders[] = []
   const firstAsked = Promise.withResolvers<void>()
@@ -44,7 +48,8 @@ export async function forwardProxy({ refusal, until }: ForwardProxyOptions = {})
       return
     }
     const [host, port] = (incoming.url ?? '').split(':')
-    const tunnel = connect(Number(port), host, () => {
+    const ownPort = ports[incoming.url ?? '']
+    const tunnel = connect(ownPort ?? Number(port), ownPort === undefined ? host : '127.0.0.1', () => {
       socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
       tunnel.write(head)
       tunnel.pipe(socket).pipe(tunnel)
@@ -55,6 +60,14 @@ export async function forwardProxy({ refusal, until }: ForwardProxyOptions = {})
     }
     for (const end of [tunnel, socket]) end.on('error', close).on('close', close)
   })
-  const { port } = await listen(server)
-  return { address: `http://127.0.0.1:${port}`, asked, headers, asking: () => firstAsked.promise }
+  const { port, connections } = await listen(server)
+  return {
+    address: `http://127.0.0.1:${port}`,
+    asked,
+    headers,
+    asking: () => firstAsked.promise,
+    cut: () => {
+      for (const socket of connections) socket.destroy()
+    },
+  }
 }

@@ -1,0 +1,101 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createServer } from 'node:tls'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { forwardProxy } from '../support/forward-proxy.ts'
+import { ACTIONS_BOT, startGitHubApi } from '../support/github-api.ts'
+import { listen } from '../support/recording-server.ts'
+import { ONE_PASSED, requestsOf, scenario } from '../support/scenario.ts'
+import { selfSignedCertificate } from '../support/self-signed-certificate.ts'
+
+// A self-hosted runner that reaches the service and GitHub through a proxy alone: tunnels, and an authority of its own.
+
+const tls = selfSignedCertificate({ hosts: ['127.0.0.1', 'api.github.example'] })
+let folder = ''
+let env: Readonly<Record<string, string>> = {}
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'proxy-test-'))
+  const authority = join(folder, 'authority.pem')
+  writeFileSync(authority, tls.cert)
+  env = { NODE_EXTRA_CA_CERTS: authority }
+})
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+test('every request goes through the tunnel', async () => {
+  const proxy = await forwardProxy()
+  await using one = await scenario({ env, service: { tls }, proxy: { https: proxy.address } })
+  const { main } = await one.step.run()
+  expect(main).toMatchObject({ conclusion: 'success', outputs: { conclusion: 'passed' } })
+  expect(new Set(proxy.asked)).toEqual(new Set([`CONNECT 127.0.0.1:${one.service.port}`]))
+})
+
+test('a start that the service accepted is not repeated when the tunnel breaks before the response', async () => {
+  const proxy = await forwardProxy()
+  await using one = await scenario({
+    env,
+    service: { tls },
+    faults: [{ on: 'start', do: 'hang', effect: true }],
+    proxy: { https: proxy.address },
+  })
+  const step = one.step.run()
+  await one.service.waitForRequest('start')
+  proxy.cut()
+  const { main, post } = await step
+  expect(main).toMatchObject({ conclusion: 'failure', signalsSent: [], outputs: { conclusion: 'error' } })
+  expect(main.annotations).toHaveLength(1)
+  expect(main.annotations[0]?.message).toContain('a run may have been started and cannot be looked up')
+  expect(requestsOf(one.service)).toEqual(['POST /v1/projects/web-shop/runs'])
+  expect(post.conclusion).toBe('success')
+})
+
+test('a poll whose tunnel breaks is repeated through a new one', async () => {
+  const proxy = await forwardProxy()
+  await using one = await scenario({
+    env,
+    service: { tls },
+    script: { runningMs: 300, cases: ONE_PASSED },
+    faults: [{ on: 'get', to: 1, do: 'hang' }],
+    proxy: { https: proxy.address },
+  })
+  const step = one.step.run()
+  await one.service.waitForRequest('get')
+  proxy.cut()
+  const { main } = await step
+  expect(main).toMatchObject({ conclusion: 'success', outputs: { conclusion: 'passed' } })
+  expect(one.service.runs).toHaveLength(1)
+  expect(proxy.asked).toHaveLength(2)
+})
+
+test('the comment goes through the tunnel too', async () => {
+  const api = await startGitHubApi()
+  const token = 'ghs_0123456789'
+  api.grant(token, ACTIONS_BOT, 'write')
+  const gitHub = createServer(tls, (socket) => socket.pipe(connect(Number(new URL(api.url).port))).pipe(socket))
+  const { port } = await listen(gitHub)
+  const proxy = await forwardProxy({ ports: { 'api.github.example:443': port } })
+  const repository = { id: api.repositoryId, full_name: api.repository }
+  await using one = await scenario({
+    env,
+    service: { tls },
+    proxy: { https: proxy.address },
+    event: {
+      name: 'pull_request',
+      payload: {
+        repository,
+        pull_request: { number: 7, head: { ref: 'feature/cart', sha: 'a'.repeat(40), repo: repository } },
+      },
+    },
+    github: { api_url: 'https://api.github.example', token, repository: api.repository },
+    inputs: { comment: 'always' },
+  })
+  const { main } = await one.step.run()
+  await api.close()
+  expect(main.annotations).toEqual([])
+  expect(main.outputs['comment-url']).toMatch(/#issuecomment-\d+$/)
+  expect(api.comments).toHaveLength(1)
+  expect(proxy.asked).toContain('CONNECT api.github.example:443')
+})
