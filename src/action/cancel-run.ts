@@ -68,9 +68,10 @@ export async function cancelRun(service: TestService, runId: string, options: Ca
   async function lookAtRun(): Promise<Cancellation | undefined> {
     // Such an id cannot stand in a path.
     if (!isUsableRunId(runId)) return undefined
+    const sentAtMs = clock.now()
     const look = await toFailure(() => service.get(runId, requestOptions()))
     if (isFailure(look)) {
-      return isNotFound(look) && clock.now() >= options.notFoundGraceUntilMs ? { kind: 'gone' } : undefined
+      return isNotFound(look) && sentAtMs >= options.notFoundGraceUntilMs ? { kind: 'gone' } : undefined
     }
     options.onRun?.(look)
     if (!isTerminal(look)) return undefined

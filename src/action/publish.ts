@@ -29,10 +29,11 @@ export async function publish(outcome: StepOutcome, settings: ReportSettings, wo
 }
 
 function setOutputs(outcome: StepOutcome, world: World): void {
-  const { conclusion, run, counts } = outcome
+  const { conclusion, run, runId, counts } = outcome
   world.setOutput('conclusion', conclusion)
   const status = statusOf(outcome)
-  if (status !== undefined) world.setOutput('status', status)
+  // A run whose id is none to be shown has no output at all.
+  if (runId !== undefined && status !== undefined) world.setOutput('status', status)
   if (run === undefined) return
   const durationMs = runDurationMs(run)
   if (durationMs !== undefined) world.setOutput('duration-ms', durationMs)

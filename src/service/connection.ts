@@ -51,6 +51,8 @@ async function dispatcherFactory(origin: string, proxies: Proxies): Promise<() =
   if (httpsProxy === undefined) return () => new Pool(origin, SETTINGS)
   const { EnvHttpProxyAgent } = await import('undici')
   const noProxy = proxies.noProxy ?? ''
-  const settings = { ...SETTINGS, requestTls: CONNECT, proxyTls: CONNECT, httpsProxy, httpProxy: httpsProxy, noProxy }
-  return () => new EnvHttpProxyAgent(settings)
+  const settings = { ...SETTINGS, requestTls: CONNECT, httpsProxy, httpProxy: httpsProxy, noProxy }
+  // If it is given, undici also speaks TLS to a SOCKS proxy.
+  const isTlsProxy = URL.parse(httpsProxy)?.protocol === 'https:'
+  return () => new EnvHttpProxyAgent(isTlsProxy ? { ...settings, proxyTls: CONNECT } : settings)
 }

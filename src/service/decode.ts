@@ -39,7 +39,7 @@ export function decodeSuiteStarted(json: unknown): string {
 }
 
 export function decodeSuiteStatus(json: unknown): string {
-  return text(object(json, 'the response').status, 'status')
+  return truncate(text(object(json, 'the response').status, 'status'))
 }
 
 export interface SuiteResult {

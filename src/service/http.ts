@@ -63,11 +63,11 @@ export function createSendJson(settings: HttpSettings): SendJson {
     // undici takes a connection back one turn after its response: a request sent before, as the first poll is right
     // after the start, would open another.
     await eventLoopTurn()
-    return decode(response, settings, method === 'POST' ? keepLargeIntegers : undefined)
+    return decode(response, settings, method === 'POST')
   }
 }
 
-/** An id may be a number with more digits than JavaScript's numbers hold. Responses with an id are small. */
+/** An id may be a number with more digits than JavaScript's numbers hold. */
 function keepLargeIntegers(_: string, value: unknown, context?: { source?: string }): unknown {
   return Number.isInteger(value) && !Number.isSafeInteger(value) ? context?.source : value
 }
@@ -120,8 +120,15 @@ function send(settings: HttpSettings, { method, path, json, options }: OutgoingR
       const text = Array.isArray(value) ? value[0] : value
       return text === undefined ? undefined : settings.redact(text)
     }
+    /** An error status counts as soon as it is there, whatever becomes of its body. Tells whether it is. */
+    function deliverErrorStatus(): boolean {
+      if (!isErrorStatus(status)) return false
+      deliver()
+      controller?.abort(new Error('the status is enough'))
+      return true
+    }
     function onAbort(): void {
-      void eventLoopTurn().then(() => fail({ kind: 'aborted' }))
+      void eventLoopTurn().then(() => deliverErrorStatus() || fail({ kind: 'aborted' }))
     }
     function onAbortUntilSent(): void {
       if (controller === undefined) fail({ kind: 'not-sent', reason: 'the request was cancelled before it was sent' })
@@ -130,7 +137,7 @@ function send(settings: HttpSettings, { method, path, json, options }: OutgoingR
       await settings.clock.sleep(limitMs, settled.signal)
       // After a pause of the whole machine the timer fires first: what lies in the socket already counts.
       await eventLoopTurn()
-      if (isErrorStatus(status)) return deliver()
+      if (deliverErrorStatus()) return
       const reason = `no complete response within ${Number((limitMs / 1000).toPrecision(2))} s`
       fail(controller === undefined ? notSent(reason, settings) : { kind: 'no-response', reason })
     }
@@ -150,11 +157,8 @@ function send(settings: HttpSettings, { method, path, json, options }: OutgoingR
         if (isSettled) return
         const total = bytes + chunk.byteLength
         if (total > BODY_LIMIT_BYTES) {
-          if (!isErrorStatus(status)) {
-            return fail(invalid(`a body of at most ${BODY_LIMIT_BYTES} bytes`, 'a larger one'))
-          }
-          deliver()
-          return controller?.abort(new Error('the status is enough'))
+          if (!deliverErrorStatus()) fail(invalid(`a body of at most ${BODY_LIMIT_BYTES} bytes`, 'a larger one'))
+          return
         }
         if (total > buffer.byteLength) buffer.resize(Math.min(BODY_LIMIT_BYTES, Math.max(total, 2 * bytes)))
         new Uint8Array(buffer).set(chunk, bytes)
@@ -162,8 +166,7 @@ function send(settings: HttpSettings, { method, path, json, options }: OutgoingR
       },
       onResponseEnd: deliver,
       onResponseError(_, error) {
-        // An error status counts even if its body is cut off.
-        if (isErrorStatus(status)) return deliver()
+        if (deliverErrorStatus()) return
         if (controller === undefined) fail(failureToConnect(error, settings), error)
         else fail(failureOfTransport(error, status === undefined ? undefined : bytes, settings), error)
       },
@@ -259,9 +262,10 @@ function reasonOf(error: unknown, { redact }: HttpSettings): string {
 
 // --- what a response says
 
-type Reviver = Parameters<typeof JSON.parse>[1]
+/** A response with an id is small; looking at each value of a large one takes longer than a request may. */
+const ID_LIMIT_CHARS = 100_000
 
-function decode(response: Response, settings: HttpSettings, reviver: Reviver): unknown {
+function decode(response: Response, settings: HttpSettings, mayHoldId: boolean): unknown {
   const { status, header, body } = response
   const text = settings.redact(textOf(body))
   if (isErrorStatus(status)) throw new ServiceError(failureOfStatus(response, text, settings))
@@ -277,7 +281,7 @@ function decode(response: Response, settings: HttpSettings, reviver: Reviver): u
   const limit = exceededJsonLimit(body)
   if (limit !== undefined) throw new ServiceError(invalid(limit, 'more'))
   try {
-    return JSON.parse(text, reviver)
+    return JSON.parse(text, mayHoldId && text.length <= ID_LIMIT_CHARS ? keepLargeIntegers : undefined)
   } catch (cause) {
     throw new ServiceError(notJson('JSON', text === '' ? 'an empty body' : excerpt(text)), { cause })
   }
@@ -301,7 +305,8 @@ function isErrorStatus(status: number | undefined): boolean {
   return status !== undefined && (status < 200 || status > 299)
 }
 
-function failureOfStatus({ status, header }: Response, text: string, { baseUrl, clock }: HttpSettings): Failure {
+function failureOfStatus(response: Response, text: string, { baseUrl, clock, redact }: HttpSettings): Failure {
+  const { status, header } = response
   const error = errorTextOf(text)
   const redirect = status < 400 ? header('location') : undefined
   // What comes after the host may be as long as it likes, and hold what nobody should read.
@@ -310,7 +315,8 @@ function failureOfStatus({ status, header }: Response, text: string, { baseUrl, 
     kind: 'status',
     status,
     error: error === undefined ? undefined : untrusted(error),
-    location: location === undefined ? undefined : untrusted(location),
+    // Parsing writes a host in lower case, and drops what is not visible.
+    location: location === undefined ? undefined : untrusted(redact(location)),
     retryAfterMs: parseRetryAfter(header('retry-after'), clock),
   }
 }

@@ -1,19 +1,19 @@
 import { describe, expect, test } from 'vitest'
-import { publishResult, type ReportSettings } from '../../src/action/publish.ts'
-import type { StepResult } from '../../src/outcome/step-result.ts'
-import { aRun, aStepResult, testCasesBy } from '../support/builders.ts'
+import { publish as publishOutcome, type ReportSettings } from '../../src/action/publish.ts'
+import type { StepOutcome } from '../../src/outcome/step-outcome.ts'
+import { anOutcome, aRun, testCasesBy } from '../support/builders.ts'
 import { ENDINGS } from '../support/endings.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { FakeService, RUNNING } from '../support/fake-service.ts'
 import { FakeWorld, type FakeWorldOptions } from '../support/fake-world.ts'
 
-const WISHES: ReportSettings = { apiKey: 'a-secret-key', summary: 'always', annotations: true }
-const FAILED = aStepResult({ run: aRun({ status: 'FAILED', testCases: testCasesBy({ FAILED: 12, PASSED: 28 }) }) })
-const GREEN = aStepResult()
-const ABORTED = aStepResult({ ending: { kind: 'aborted', run: RUNNING, cancellation: { kind: 'cancelled' } } })
+const SETTINGS: ReportSettings = { summary: 'always', annotations: true }
+const FAILED = anOutcome({ run: aRun({ status: 'FAILED', testCases: testCasesBy({ FAILED: 12, PASSED: 28 }) }) })
+const SUCCESS = anOutcome()
+const ABORTED = anOutcome({ ending: { kind: 'aborted' }, run: RUNNING, cancellation: { kind: 'cancelled' } })
 
 async function publish(
-  result: StepResult,
+  outcome: StepOutcome,
   settings: Partial<ReportSettings> = {},
   options: FakeWorldOptions & { readonly isAborted?: boolean } = {},
 ): Promise<FakeWorld> {
@@ -23,13 +23,18 @@ async function publish(
     world.signalAt(0)
     await clock.run(clock.sleep(1))
   }
-  await publishResult(result, { ...WISHES, ...settings }, world)
+  await publishOutcome(outcome, { ...SETTINGS, ...settings }, world)
   return world
 }
 
-test('the most important comes first: outputs, the verdict, then the summary, the files and the comment', async () => {
+test('the most important comes first: outputs, the verdict, then the files, the summary and the comment', async () => {
   const world = await publish(FAILED, {}, { comment: async () => 'https://example.com/comment/1' })
-  const kinds = world.effects.map(({ text }) => text.split(/[ =]/, 2).join(' '))
+  const kinds = world.effects.map(({ text }) =>
+    text
+      .split(/[ =]/, 2)
+      .join(' ')
+      .replace(/^summary .*/, 'summary'),
+  )
   expect(kinds.filter((kind, index) => kind !== kinds[index - 1])).toEqual([
     'output conclusion',
     'output status',
@@ -37,21 +42,22 @@ test('the most important comes first: outputs, the verdict, then the summary, th
     'output total',
     'output passed',
     'output failed',
+    'output flaky',
     'output skipped',
     'output other',
     'error [Tests',
     'error [Test',
     'error [More',
-    'summary ##',
     'files results.json',
     'output report-dir',
+    'summary',
     'comment',
     'output comment-url',
   ])
 })
 
 describe('outputs', () => {
-  test('count flaky cases as passed, and those that timed out or were interrupted as failed', async () => {
+  test('count flaky cases as passed and as flaky, and those that timed out or were interrupted as failed', async () => {
     const testCases = testCasesBy({
       PASSED: 3,
       FLAKY: 1,
@@ -62,66 +68,78 @@ describe('outputs', () => {
       SKIPPED: 2,
       NEW: 1,
     })
-    const world = await publish(aStepResult({ run: aRun({ status: 'FAILED', testCases }) }))
-    expect(world.outputs()).toMatchObject({ total: '11', passed: '4', failed: '4', skipped: '2', other: '1' })
+    const world = await publish(anOutcome({ run: aRun({ status: 'FAILED', testCases }) }))
+    expect(world.outputs()).toMatchObject({
+      total: '11',
+      passed: '4',
+      failed: '4',
+      flaky: '1',
+      skipped: '2',
+      other: '1',
+    })
   })
 
   test('are zero for a PASSED run without results, and not set for another', async () => {
-    const passed = await publish(aStepResult({ run: aRun({ testCases: undefined }) }))
+    const passed = await publish(anOutcome({ run: aRun({ testCases: undefined }) }))
     expect(passed.outputs()).toMatchObject({ conclusion: 'no-tests', total: '0', passed: '0', failed: '0' })
-    const failed = await publish(aStepResult({ run: aRun({ status: 'FAILED', testCases: undefined }) }))
+    const failed = await publish(anOutcome({ run: aRun({ status: 'FAILED', testCases: undefined }) }))
     expect(failed.outputs()).toEqual({ conclusion: 'failed', status: 'FAILED', 'duration-ms': '184000' })
   })
 
-  test('have the conclusion alone where the service never said a word', async () => {
-    const ending = { kind: 'aborted', cancellation: { kind: 'no-run' } } as const
-    const world = await publish(aStepResult({ ending, runId: undefined }))
+  test('have the conclusion alone if there is no word of the service', async () => {
+    const world = await publish(ENDINGS.abortedBeforeStart)
     expect(world.outputs()).toEqual({ conclusion: 'cancelled' })
   })
 
-  test('have no duration where the run’s times contradict each other', async () => {
+  test('have no duration if the run’s times contradict each other', async () => {
     const run = aRun({ startedAt: new Date(2_000), finishedAt: new Date(1_000) })
-    expect((await publish(aStepResult({ run }))).outputs()).not.toHaveProperty('duration-ms')
+    expect((await publish(anOutcome({ run }))).outputs()).not.toHaveProperty('duration-ms')
+  })
+
+  test('have the status CANCELLED once the service has confirmed the cancel, and only then', async () => {
+    expect((await publish(ENDINGS.waitLimit)).outputs().status).toBe('CANCELLED')
+    expect((await publish(ENDINGS.waitLimitCancelFailed)).outputs().status).toBe('RUNNING')
+    expect((await publish(ENDINGS.abortedRunFinished)).outputs().status).toBe('PASSED')
   })
 
   test('never carry text of the service', async () => {
     const run = aRun({ status: '$(reboot)', branchName: '$(reboot)', testCases: testCasesBy({ '$(reboot)': 1 }) })
-    const world = await publish(aStepResult({ run }))
+    const world = await publish(anOutcome({ run }))
     expect(world.outputs().status).toBe('UNKNOWN')
     expect(JSON.stringify(world.outputs())).not.toContain('reboot')
   })
 })
 
 describe('the verdict', () => {
-  test.each(Object.entries(ENDINGS))('is told once, as its colour wants it: %s', async (_, result) => {
-    const world = await publish(result)
+  test.each(Object.entries(ENDINGS))('is told once, as an error if the step fails: %s', async (_, outcome) => {
+    const world = await publish(outcome)
     const errors = world.told('error [')
-    if (result.verdict.success) expect(errors).toEqual([])
+    if (outcome.success) expect(errors).toEqual([])
     else expect(errors.length).toBeGreaterThan(0)
   })
 
   test('is an error before those of the test cases, of which there are at most nine lines', async () => {
     const errors = (await publish(FAILED)).told('error ')
-    expect(errors[0]).toContain('12 of 40 test cases failed')
+    expect(errors[0]).toContain('12 of 40')
     expect(errors).toHaveLength(1 + 8 + 1)
   })
 
-  test('stands alone where annotations are not wanted', async () => {
+  test('stands alone if annotations are not wanted', async () => {
     expect((await publish(FAILED, { annotations: false })).told('error ')).toHaveLength(1)
   })
 
   test('is a warning for a PASSED run with failed cases, and a line of the log for one without', async () => {
     const odd = await publish(ENDINGS.passedWithFailures)
     expect(odd.told('warning ')).toEqual([expect.stringContaining('2 of 40')])
-    const green = await publish(GREEN)
-    expect(green.told('warning ')).toEqual([])
-    expect(green.told('info ')).toEqual([expect.stringMatching(/^Run run_7f3a ended PASSED/)])
+    const success = await publish(SUCCESS)
+    expect(success.told('warning ')).toEqual([])
+    expect(success.told('info ')).toEqual([expect.stringMatching(/run_7f3a.*PASSED/)])
   })
 })
 
-test('a run that is only started gets no comment: who waits for it writes one', async () => {
+test('a run that is only started gets no comment: the step that waits for it writes one', async () => {
   expect((await publish(ENDINGS.started)).told('comment')).toEqual([])
-  expect((await publish(GREEN)).told('comment')).toHaveLength(1)
+  expect((await publish(SUCCESS)).told('comment')).toHaveLength(1)
 })
 
 describe('the summary', () => {
@@ -129,26 +147,20 @@ describe('the summary', () => {
     ['always', 1, 1],
     ['on-failure', 0, 1],
     ['never', 0, 0],
-  ] as const)('%s', async (summary, ifGreen, ifRed) => {
-    expect((await publish(GREEN, { summary })).told('summary ')).toHaveLength(ifGreen)
-    expect((await publish(FAILED, { summary })).told('summary ')).toHaveLength(ifRed)
+  ] as const)('%s', async (summary, ifSuccess, ifFailure) => {
+    expect((await publish(SUCCESS, { summary })).told('summary ')).toHaveLength(ifSuccess)
+    expect((await publish(FAILED, { summary })).told('summary ')).toHaveLength(ifFailure)
   })
 
-  test('keeps within what the file has left, and out of it the key', async () => {
+  test('keeps within what the file has left', async () => {
     const run = aRun({ status: 'FAILED', testCases: testCasesBy({ FAILED: 500 }) })
-    const world = await publish(
-      aStepResult({ run, parameters: { environment: 'a-secret-key' } }),
-      {},
-      { summaryBytes: 890_000 },
-    )
-    const [summary = ''] = world.told('summary ')
+    const [summary = ''] = (await publish(anOutcome({ run }), {}, { summaryBytes: 890_000 })).told('summary ')
     expect(Buffer.byteLength(summary)).toBeLessThan(10_000)
-    expect(summary).toContain('Environment <code>***</code>')
   })
 })
 
 describe('the report files', () => {
-  test('are written where there are results, and their folder is an output', async () => {
+  test('are written if there are results, and their folder is an output', async () => {
     const world = await publish(FAILED)
     expect(world.told('files ')).toEqual(['results.json junit.xml ctrf.json summary.md of run_7f3a'])
     expect(world.outputs()['report-dir']).toBe('/reports')
@@ -159,20 +171,20 @@ describe('the report files', () => {
   })
 
   test('that cannot be written set no output and change nothing else', async () => {
-    const world = await publish(GREEN, {}, { reportFolder: undefined })
+    const world = await publish(SUCCESS, {}, { reportFolder: undefined })
     expect(world.outputs()).not.toHaveProperty('report-dir')
     expect(world.told('comment')).toHaveLength(1)
   })
 })
 
 describe('the comment', () => {
-  test('has its address as an output, where there is one', async () => {
-    const commented = await publish(GREEN, {}, { comment: async () => 'https://example.com/comment/1' })
+  test('has its address as an output, if there is one', async () => {
+    const commented = await publish(SUCCESS, {}, { comment: async () => 'https://example.com/comment/1' })
     expect(commented.outputs()['comment-url']).toBe('https://example.com/comment/1')
-    expect((await publish(GREEN)).outputs()).not.toHaveProperty('comment-url')
+    expect((await publish(SUCCESS)).outputs()).not.toHaveProperty('comment-url')
   })
 
-  test('is left out of a cancelled step: there is no time for it', async () => {
+  test('is left out of a cancelled step, because there is no time for it', async () => {
     const world = await publish(ABORTED, {}, { isAborted: true })
     expect(world.told('comment')).toEqual([])
     expect(world.told('summary ')).toHaveLength(1)

@@ -1,28 +1,31 @@
 import { describe, expect, test } from 'vitest'
-import { type RunRequest, runAction } from '../../src/action/run-action.ts'
+import { runAction, type StepRequest } from '../../src/action/run-action.ts'
 import type { Failure } from '../../src/outcome/failure.ts'
+import { countTestCases } from '../../src/outcome/run.ts'
 import { aRun, testCasesBy } from '../support/builders.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { answer, FakeService, failure, PASSED, QUEUED, RUNNING, type Script, silence } from '../support/fake-service.ts'
 import { FakeWorld } from '../support/fake-world.ts'
 
-const REQUEST: RunRequest = {
+const REQUEST: StepRequest = {
   target: { kind: 'project', projectId: 'web-shop' },
   parameters: { branch: 'main' },
   wait: true,
   waitLimitMs: 60_000,
   cancelOnAbort: true,
   passWithNoTests: false,
-  reports: { apiKey: 'key', summary: 'never', annotations: true },
+  variant: ['checkout'],
+  job: { name: 'e2e', url: 'https://github.com/o/r/actions/runs/1/job/2' },
+  reports: { summary: 'never', annotations: true },
 }
-const GIVEN: Partial<RunRequest> = { runId: 'run-1', cancelOnAbort: false }
+const GIVEN: Partial<StepRequest> = { runId: 'run-1', cancelOnAbort: false }
 
 const LOST: Failure = { kind: 'no-response', reason: 'read ECONNRESET' }
 const REFUSED: Failure = { kind: 'status', status: 401 }
 const CANCELLED = aRun({ status: 'CANCELLED' })
 const STARTED = [answer('run-1', 100)]
 
-interface Setting extends Partial<RunRequest> {
+interface Setting extends Partial<StepRequest> {
   readonly script: Script
   readonly signalAtMs?: number
   readonly signal?: NodeJS.Signals
@@ -33,9 +36,9 @@ async function step({ script, signalAtMs, signal, ...request }: Setting) {
   const service = new FakeService(clock, script)
   const world = new FakeWorld(clock, service)
   if (signalAtMs !== undefined) world.signalAt(signalAtMs, signal)
-  const verdict = await clock.run(runAction({ ...REQUEST, ...request }, world))
+  const outcome = await clock.run(runAction({ ...REQUEST, ...request }, world))
   return {
-    verdict,
+    outcome,
     endedMs: clock.now(),
     requests: service.requests.map(({ method }) => method),
     state: world.told('state '),
@@ -47,16 +50,16 @@ async function step({ script, signalAtMs, signal, ...request }: Setting) {
 }
 
 describe('a run that is started and waited for', () => {
-  test('is told in this parameters: what post needs, the id, each status, the verdict', async () => {
-    const { verdict, effects } = await step({
+  test('has these effects in this order: what post needs, the id, each status, the verdict', async () => {
+    const { outcome, effects } = await step({
       script: { start: STARTED, get: [answer(QUEUED), answer(RUNNING), answer(PASSED)] },
     })
-    expect(verdict).toEqual({ conclusion: 'passed', success: true })
+    expect(outcome).toMatchObject({ conclusion: 'passed', success: true })
     expect(effects).toEqual([
       'state start',
       'state run run-1',
       'output run-id=run-1',
-      'info Run run-1 was started.',
+      'info Run run-1 was started',
       'info Run run-1: QUEUED',
       'output status=QUEUED',
       'info Run run-1: RUNNING',
@@ -70,9 +73,10 @@ describe('a run that is started and waited for', () => {
       'output total=2',
       'output passed=2',
       'output failed=0',
+      'output flaky=0',
       'output skipped=0',
       'output other=0',
-      expect.stringMatching(/^info Run run-1 ended PASSED/),
+      expect.stringMatching(/^info .*run-1.*PASSED/),
       'files results.json junit.xml ctrf.json summary.md of run-1',
       'output report-dir=/reports',
       'comment',
@@ -87,19 +91,46 @@ describe('a run that is started and waited for', () => {
   })
 
   test('gives the reports what was asked, what came and how long it took', async () => {
-    const { world } = await step({ script: { start: STARTED, get: [answer(PASSED, 50)] } })
-    expect(world.results).toEqual([
-      {
-        verdict: { conclusion: 'passed', success: true },
-        ending: { kind: 'finished', run: PASSED },
-        run: PASSED,
-        runId: 'run-1',
+    const { outcome, world } = await step({
+      script: { start: STARTED, get: [answer(QUEUED), answer(PASSED, 50)] },
+      pollIntervalMs: 1_000,
+    })
+    expect(outcome).toEqual({
+      kind: 'finished',
+      run: PASSED,
+      conclusion: 'passed',
+      success: true,
+      counts: countTestCases(PASSED.testCases ?? []),
+      runId: 'run-1',
+      runUrl: undefined,
+      cancellation: { kind: 'not-wanted' },
+      waitedMs: 1_150,
+      queuedMs: 1_050,
+      subject: {
         target: REQUEST.target,
         parameters: REQUEST.parameters,
         ownsRun: true,
-        waitedMs: 150,
+        variant: REQUEST.variant,
+        job: REQUEST.job,
       },
-    ])
+    })
+    expect(world.outcomes).toEqual([outcome])
+  })
+
+  test('has its page in the log, an output and the outcome if the user gave a template of it', async () => {
+    const runUrl = (runId: string) => `https://app.example.com/runs/${runId}`
+    const url = 'https://app.example.com/runs/run-1'
+    const script = { start: STARTED, get: [answer(PASSED)] }
+    const { effects, outputs, outcome } = await step({ script, runUrl })
+    expect(effects).toContain(`info Run run-1 was started: ${url}`)
+    expect(outputs['run-url']).toBe(url)
+    expect(outcome.runUrl).toBe(url)
+
+    const early = await step({ script, runUrl, wait: false })
+    expect(early.outputs['run-url']).toBe(url)
+    const given = await step({ script, runUrl, ...GIVEN })
+    expect(given.effects).toContain(`info Run run-1: ${url}`)
+    expect(given.outputs['run-url']).toBe(url)
   })
 
   test.each([
@@ -108,30 +139,33 @@ describe('a run that is started and waited for', () => {
     ['CANCELLED', 'cancelled'],
     ['INTERRUPTED', 'interrupted'],
     ['EXPLODED', 'error'],
-  ])('and ends %s, makes the step red and is left alone', async (status, conclusion) => {
-    const { verdict, requests, state, outputs, error } = await step({
+  ])('and ends %s, fails the step and is left alone', async (status, conclusion) => {
+    const { outcome, requests, state, outputs, error } = await step({
       script: { start: STARTED, get: [answer(aRun({ status }))] },
     })
-    expect(verdict).toEqual({ conclusion, success: false })
+    expect(outcome).toMatchObject({ conclusion, success: false })
     expect(requests).toEqual(['start', 'get'])
     expect(state.at(-1)).toBe('done')
     expect(outputs).toMatchObject({ conclusion, status: status === 'EXPLODED' ? 'UNKNOWN' : status })
     expect(error).toContain('run-1')
   })
 
-  test('and has no case that ran, makes the step red unless that is allowed', async () => {
+  test('and has no case that ran, fails the step unless that is allowed', async () => {
     for (const testCases of [undefined, [], testCasesBy({ SKIPPED: 3 })]) {
       const script = { start: STARTED, get: [answer(aRun({ testCases }))] }
-      expect((await step({ script })).verdict).toEqual({ conclusion: 'no-tests', success: false })
-      expect((await step({ script, passWithNoTests: true })).verdict).toEqual({ conclusion: 'no-tests', success: true })
+      expect((await step({ script })).outcome).toMatchObject({ conclusion: 'no-tests', success: false })
+      expect((await step({ script, passWithNoTests: true })).outcome).toMatchObject({
+        conclusion: 'no-tests',
+        success: true,
+      })
     }
   })
 })
 
 describe('a start that fails', () => {
   test('with a refusal is an error, and nothing is left for post', async () => {
-    const { verdict, requests, state, outputs, error } = await step({ script: { start: [failure(REFUSED)] } })
-    expect(verdict).toEqual({ conclusion: 'error', success: false })
+    const { outcome, requests, state, outputs, error } = await step({ script: { start: [failure(REFUSED)] } })
+    expect(outcome).toMatchObject({ conclusion: 'error', success: false })
     expect(requests).toEqual(['start'])
     expect(state).toEqual(['start', 'done'])
     expect(outputs).toEqual({ conclusion: 'error' })
@@ -139,14 +173,14 @@ describe('a start that fails', () => {
     expect(error).not.toContain('may have been started')
   })
 
-  test('without an answer is an error that says that a run may have been started', async () => {
-    const { verdict, error, requests } = await step({ script: { start: [failure(LOST)] } })
-    expect(verdict).toEqual({ conclusion: 'error', success: false })
+  test('without a response is an error that says that a run may have been started', async () => {
+    const { outcome, error, requests } = await step({ script: { start: [failure(LOST)] } })
+    expect(outcome).toMatchObject({ conclusion: 'error', success: false })
     expect(requests).toEqual(['start'])
     expect(error).toContain('may have been started')
   })
 
-  test('without an answer is off post’s hands only once it is told', async () => {
+  test('without a response is no longer post’s business only after the verdict is told', async () => {
     const { effects } = await step({ script: { start: [failure(LOST)] } })
     const told = effects.findIndex((text) => text.startsWith('error '))
     expect(told).toBeGreaterThan(0)
@@ -160,26 +194,26 @@ describe('an id that cannot be used', () => {
   test.each(
     UNUSABLE.filter((id) => id !== ''),
   )('cancels its run and ends the step without showing it as an output: %j', async (id) => {
-    const { verdict, requests, state, outputs, error } = await step({
+    const { outcome, requests, state, outputs, error } = await step({
       script: { start: [answer(id)], cancel: [answer(true)] },
       cancelOnAbort: false,
     })
-    expect(verdict).toEqual({ conclusion: 'error', success: false })
+    expect(outcome).toMatchObject({ conclusion: 'error', success: false })
     expect(requests).toEqual(['start', 'cancel'])
     expect(state).toEqual(['start', `run ${id}`, 'done'])
     expect(outputs).toEqual({ conclusion: 'error' })
     expect(error).toContain('run id of at most 256')
   })
 
-  test('stays open for post where its run could not be cancelled, and is named', async () => {
-    const { verdict, state, error } = await step({ script: { start: [answer('run 1')], cancel: [failure(REFUSED)] } })
-    expect(verdict.conclusion).toBe('error')
+  test('stays post’s business if its run could not be cancelled, and is named', async () => {
+    const { outcome, state, error } = await step({ script: { start: [answer('run 1')], cancel: [failure(REFUSED)] } })
+    expect(outcome.conclusion).toBe('error')
     expect(state).toEqual(['start', 'run run 1'])
     expect(error).toContain('run 1')
-    expect(error).toContain('may go on')
+    expect(error).toContain('may still be running')
   })
 
-  test('is named also where the step is cancelled meanwhile', async () => {
+  test('is named also if the step is cancelled meanwhile', async () => {
     const { error, endedMs } = await step({
       script: { start: [answer('run 1')], cancel: [silence] },
       signalAtMs: 1_000,
@@ -189,9 +223,9 @@ describe('an id that cannot be used', () => {
     expect(endedMs).toBeLessThanOrEqual(1_000 + 2_200)
   })
 
-  test('that is empty leaves nothing to cancel but the words', async () => {
-    const { verdict, requests, error, state } = await step({ script: { start: [answer('')], cancel: [answer(true)] } })
-    expect(verdict.conclusion).toBe('error')
+  test('that is empty leaves nothing to cancel, and the message says so', async () => {
+    const { outcome, requests, error, state } = await step({ script: { start: [answer('')], cancel: [answer(true)] } })
+    expect(outcome.conclusion).toBe('error')
     expect(requests).toEqual(['start'])
     expect(state).toEqual(['start', 'done'])
     expect(error).toContain('may have been started')
@@ -199,64 +233,64 @@ describe('an id that cannot be used', () => {
 })
 
 describe('wait: false', () => {
-  test('ends the step green once the run is started, and gives the run back', async () => {
-    const { verdict, requests, state, outputs } = await step({ script: { start: STARTED }, wait: false })
-    expect(verdict).toEqual({ conclusion: 'started', success: true })
+  test('ends the step with success once the run is started, and gives the run back', async () => {
+    const { outcome, requests, state, outputs } = await step({ script: { start: STARTED }, wait: false })
+    expect(outcome).toMatchObject({ conclusion: 'started', success: true })
     expect(requests).toEqual(['start'])
     expect(state).toEqual(['start', 'run run-1', 'done'])
     expect(outputs).toEqual({ 'run-id': 'run-1', conclusion: 'started' })
   })
 
   test('with a cancel in the middle of the start cancels the run', async () => {
-    const { verdict, requests, state, outputs } = await step({
+    const { outcome, requests, state, outputs } = await step({
       script: { start: [answer('run-1', 3_000)], cancel: [answer(true)] },
       wait: false,
       signalAtMs: 1_000,
     })
-    expect(verdict).toEqual({ conclusion: 'cancelled', success: false })
+    expect(outcome).toMatchObject({ conclusion: 'cancelled', success: false })
     expect(requests).toEqual(['start', 'cancel'])
     expect(state).toEqual(['start', 'run run-1', 'done'])
-    expect(outputs).toEqual({ 'run-id': 'run-1', conclusion: 'cancelled' })
+    expect(outputs).toEqual({ 'run-id': 'run-1', status: 'CANCELLED', conclusion: 'cancelled' })
   })
 
-  test('with a cancel in the middle of the start leaves the run where cancel-on-abort is false, and knows its id', async () => {
-    const { verdict, requests, state, outputs } = await step({
+  test('with a cancel in the middle of the start leaves the run if cancel-on-abort is false, and knows its id', async () => {
+    const { outcome, requests, state, outputs } = await step({
       script: { start: [answer('run-1', 3_000)], cancel: [answer(true)] },
       wait: false,
       cancelOnAbort: false,
       signalAtMs: 1_000,
     })
-    expect(verdict).toEqual({ conclusion: 'cancelled', success: false })
+    expect(outcome).toMatchObject({ conclusion: 'cancelled', success: false })
     expect(requests).toEqual(['start'])
-    expect(state).toEqual(['start', 'done'])
+    expect(state).not.toContain('run run-1')
     expect(outputs['run-id']).toBe('run-1')
   })
 
-  test('with a start that is not answered is red', async () => {
-    const { verdict } = await step({ script: { start: [silence] }, wait: false })
-    expect(verdict).toEqual({ conclusion: 'error', success: false })
+  test('with a start that gets no response fails the step', async () => {
+    const { outcome } = await step({ script: { start: [silence] }, wait: false })
+    expect(outcome).toMatchObject({ conclusion: 'error', success: false })
   })
 })
 
 describe('a run that is given', () => {
   test('is waited for and neither started nor kept for post', async () => {
-    const { verdict, requests, state, effects, world } = await step({ script: { get: [answer(PASSED)] }, ...GIVEN })
-    expect(verdict).toEqual({ conclusion: 'passed', success: true })
+    const { outcome, requests, state, effects } = await step({ script: { get: [answer(PASSED)] }, ...GIVEN })
+    expect(outcome).toMatchObject({ conclusion: 'passed', success: true })
     expect(requests).toEqual(['get'])
     expect(effects[0]).toBe('output run-id=run-1')
     expect(state).toEqual(['done'])
-    expect(world.results[0]?.ownsRun).toBe(false)
+    expect(outcome.subject.ownsRun).toBe(false)
   })
 
   test('goes on when the step is cancelled', async () => {
-    const { verdict, requests, state, error } = await step({ script: { get: [silence] }, ...GIVEN, signalAtMs: 1_000 })
-    expect(verdict.conclusion).toBe('cancelled')
+    const { outcome, requests, state, error } = await step({ script: { get: [silence] }, ...GIVEN, signalAtMs: 1_000 })
+    expect(outcome.conclusion).toBe('cancelled')
     expect(requests).toEqual(['get'])
-    expect(state).toEqual([])
-    expect(error).toMatch(/run-1.*may go on/)
+    expect(state).not.toContain('run run-1')
+    expect(error).toMatch(/run-1.*(still|continue|going|running)/i)
   })
 
-  test('is cancelled with the step where cancel-on-abort says so, by post too', async () => {
+  test('is cancelled with the step if cancel-on-abort says so, by post too', async () => {
     const { requests, state } = await step({
       script: { get: [silence], cancel: [answer(true)] },
       ...GIVEN,
@@ -267,43 +301,43 @@ describe('a run that is given', () => {
     expect(state).toEqual(['run run-1', 'done'])
   })
 
-  test('and is not known ends the step at once, also where it was to be cancelled', async () => {
+  test('and is not known ends the step at once, also if it was to be cancelled', async () => {
     const notFound = failure({ kind: 'status', status: 404 })
-    const { verdict, endedMs, state } = await step({
+    const { outcome, endedMs, state } = await step({
       script: { get: [notFound], cancel: [notFound] },
       ...GIVEN,
       cancelOnAbort: true,
     })
-    expect(verdict.conclusion).toBe('error')
+    expect(outcome.conclusion).toBe('error')
     expect(state).toEqual(['run run-1', 'done'])
     expect(endedMs).toBeLessThan(10)
   })
 })
 
 describe('when the step is cancelled', () => {
-  test('while it polls, the run is cancelled and the last status stays', async () => {
-    const { verdict, endedMs, state, outputs, error, requests } = await step({
+  test('while it polls, the run is cancelled, and the status says so once that is confirmed', async () => {
+    const { outcome, endedMs, state, outputs, error, requests } = await step({
       script: { start: STARTED, get: [answer(RUNNING), silence], cancel: [answer(true, 80)] },
       signalAtMs: 5_000,
     })
-    expect(verdict).toEqual({ conclusion: 'cancelled', success: false })
+    expect(outcome).toMatchObject({ conclusion: 'cancelled', success: false })
     expect(endedMs).toBe(5_080)
     expect(requests).toEqual(['start', 'get', 'get', 'cancel'])
     expect(state).toEqual(['start', 'run run-1', 'done'])
-    expect(outputs).toEqual({ 'run-id': 'run-1', status: 'RUNNING', conclusion: 'cancelled' })
+    expect(outputs).toEqual({ 'run-id': 'run-1', status: 'CANCELLED', conclusion: 'cancelled' })
     expect(error).toContain('run-1')
   })
 
-  test('the status that only the cancel finds out is told too', async () => {
-    const { outputs, error } = await step({
-      script: { start: [answer('run-1', 500)], get: [answer(RUNNING)], cancel: [answer(false), answer(true)] },
+  test('the status that only the cancel finds out is known too', async () => {
+    const { outputs, outcome } = await step({
+      script: { start: [answer('run-1', 500)], get: [answer(RUNNING)], cancel: [answer(false), silence] },
       signalAtMs: 100,
     })
     expect(outputs).toEqual({ 'run-id': 'run-1', status: 'RUNNING', conclusion: 'cancelled' })
-    expect(error).toContain('while run run-1 was RUNNING')
+    expect(outcome).toMatchObject({ run: RUNNING, cancellation: { kind: 'failed' } })
   })
 
-  test('that status is told the moment it is known, for the step may be killed before its end', async () => {
+  test('that status is an output the moment it is known, because the step may be killed before its end', async () => {
     const clock = new FakeClock()
     const service = new FakeService(clock, {
       start: [answer('run-1', 500)],
@@ -324,25 +358,25 @@ describe('when the step is cancelled', () => {
     const world = new FakeWorld(clock, service)
     world.signalAt(0)
     await clock.run(clock.sleep(1))
-    expect(await clock.run(runAction(REQUEST, world))).toEqual({ conclusion: 'cancelled', success: false })
+    expect(await clock.run(runAction(REQUEST, world))).toMatchObject({ conclusion: 'cancelled', success: false })
     expect(service.requests).toEqual([])
     expect(world.told('state ')).toEqual(['start', 'done'])
   })
 
-  test('in the start, its answer is awaited and its run cancelled without a poll', async () => {
+  test('in the start, its response is awaited and its run cancelled without a poll', async () => {
     const { requests, state, outputs, endedMs } = await step({
       script: { start: [answer('run-1', 6_900)], cancel: [answer(true, 100)] },
       signalAtMs: 1_000,
     })
     expect(requests).toEqual(['start', 'cancel'])
     expect(state).toEqual(['start', 'run run-1', 'done'])
-    expect(outputs).toEqual({ 'run-id': 'run-1', conclusion: 'cancelled' })
+    expect(outputs).toEqual({ 'run-id': 'run-1', status: 'CANCELLED', conclusion: 'cancelled' })
     expect(endedMs).toBe(7_000)
   })
 
-  test('in a start that is never answered, the words are that a run may have been started', async () => {
-    const { verdict, state, error, endedMs } = await step({ script: { start: [silence] }, signalAtMs: 1_000 })
-    expect(verdict.conclusion).toBe('cancelled')
+  test('in a start that gets no response, the message says that a run may have been started', async () => {
+    const { outcome, state, error, endedMs } = await step({ script: { start: [silence] }, signalAtMs: 1_000 })
+    expect(outcome.conclusion).toBe('cancelled')
     expect(error).toContain('may have been started')
     expect(state).toEqual(['start', 'done'])
     expect(endedMs).toBe(7_000)
@@ -352,23 +386,23 @@ describe('when the step is cancelled', () => {
     ['SIGINT', 7_000],
     ['SIGTERM', 2_200],
   ] as const)('by %s and the service is silent, it ends within %i ms and leaves the run to post', async (signal, limitMs) => {
-    const { verdict, endedMs, state, error } = await step({
+    const { outcome, endedMs, state, error } = await step({
       script: { start: STARTED, get: [answer(RUNNING), silence], cancel: [silence] },
       signalAtMs: 5_000,
       signal,
     })
-    expect(verdict.conclusion).toBe('cancelled')
+    expect(outcome.conclusion).toBe('cancelled')
     expect(endedMs - 5_000).toBeLessThanOrEqual(limitMs)
     expect(state).toEqual(['start', 'run run-1'])
-    expect(error).toMatch(/run-1.*could not be cancelled and may go on/)
+    expect(error).toMatch(/run-1.*may still be running/)
   })
 
-  test('and the run turns out to be over, the step is cancelled all the same and tells the true status', async () => {
-    const { verdict, outputs, state } = await step({
+  test('and the run had already finished, the step is cancelled all the same and the status is the true one', async () => {
+    const { outcome, outputs, state } = await step({
       script: { start: STARTED, get: [answer(RUNNING), silence, answer(PASSED)], cancel: [answer(false)] },
       signalAtMs: 5_000,
     })
-    expect(verdict).toEqual({ conclusion: 'cancelled', success: false })
+    expect(outcome).toMatchObject({ conclusion: 'cancelled', success: false })
     expect(outputs).toMatchObject({ status: 'PASSED', total: '2' })
     expect(state.at(-1)).toBe('done')
   })
@@ -377,7 +411,7 @@ describe('when the step is cancelled', () => {
     const { effects } = await step({
       script: { start: STARTED, get: [silence], cancel: [answer(true)] },
       signalAtMs: 1_000,
-      reports: { ...REQUEST.reports, summary: 'always' },
+      reports: { summary: 'always', annotations: true },
     })
     expect(effects.filter((text) => text.startsWith('summary '))).toHaveLength(1)
     expect(effects).not.toContain('comment')
@@ -385,14 +419,14 @@ describe('when the step is cancelled', () => {
 })
 
 describe('the limit of the wait', () => {
-  test('ends the step red, and the run is cancelled', async () => {
-    const { verdict, requests, state, outputs, error } = await step({
+  test('fails the step, and the run is cancelled', async () => {
+    const { outcome, requests, state, outputs, error } = await step({
       script: { start: STARTED, get: [answer(RUNNING)], cancel: [answer(true)] },
     })
-    expect(verdict).toEqual({ conclusion: 'wait-timeout', success: false })
+    expect(outcome).toMatchObject({ conclusion: 'wait-timeout', success: false })
     expect(requests.at(-1)).toBe('cancel')
     expect(state).toEqual(['start', 'run run-1', 'done'])
-    expect(outputs).toEqual({ 'run-id': 'run-1', status: 'RUNNING', conclusion: 'wait-timeout' })
+    expect(outputs).toEqual({ 'run-id': 'run-1', status: 'CANCELLED', conclusion: 'wait-timeout' })
     expect(error).toContain('run-1')
   })
 
@@ -408,85 +442,126 @@ describe('the limit of the wait', () => {
     ['PASSED', 'passed', true],
     ['FAILED', 'failed', false],
     ['CANCELLED', 'cancelled', false],
-  ])('gives way to the true verdict where the cancel finds the run %s', async (status, conclusion, success) => {
+  ])('gives way to the true verdict if the cancel finds the run %s', async (status, conclusion, success) => {
     const polls = [answer(RUNNING), answer(RUNNING), answer(aRun({ status }))]
-    const { verdict, outputs, state } = await step({
+    const { outcome, outputs, state } = await step({
       script: { start: STARTED, get: polls, cancel: [answer(false)] },
       waitLimitMs: 1_000,
     })
-    expect(verdict).toEqual({ conclusion, success })
+    expect(outcome).toMatchObject({ conclusion, success })
     expect(outputs).toMatchObject({ conclusion, status })
     expect(state.at(-1)).toBe('done')
   })
 
-  test('does not give way to the step’s own cancel whose answer was lost', async () => {
+  test('does not give way to the step’s own cancel whose response was lost', async () => {
     const polls = [answer(RUNNING), answer(RUNNING), answer(CANCELLED)]
-    const { verdict, outputs } = await step({
+    const { outcome, outputs } = await step({
       script: { start: STARTED, get: polls, cancel: [failure(LOST), answer(false)] },
       waitLimitMs: 1_000,
     })
-    expect(verdict).toEqual({ conclusion: 'wait-timeout', success: false })
+    expect(outcome).toMatchObject({ conclusion: 'wait-timeout', success: false })
     expect(outputs).toMatchObject({ status: 'CANCELLED' })
   })
 
-  test('leaves a run alone where cancel-on-abort is false', async () => {
-    const { verdict, requests, state, error } = await step({
+  test('leaves a run alone if cancel-on-abort is false', async () => {
+    const { outcome, requests, state, error } = await step({
       script: { start: STARTED, get: [answer(RUNNING)], cancel: [answer(true)] },
       cancelOnAbort: false,
     })
-    expect(verdict.conclusion).toBe('wait-timeout')
+    expect(outcome.conclusion).toBe('wait-timeout')
     expect(requests).not.toContain('cancel')
-    expect(state).toEqual(['start', 'done'])
-    expect(error).toContain('may go on')
+    expect(state).not.toContain('run run-1')
+    expect(error).toContain('run-1')
   })
 
   test('gives the cancel 15 s, and then leaves the run to post', async () => {
-    const { verdict, endedMs, state, error } = await step({
+    const { outcome, endedMs, state, error } = await step({
       script: { start: STARTED, get: [answer(RUNNING)], cancel: [silence] },
     })
-    expect(verdict.conclusion).toBe('wait-timeout')
+    expect(outcome.conclusion).toBe('wait-timeout')
     expect(endedMs).toBeGreaterThan(REQUEST.waitLimitMs + 14_000)
     expect(endedMs).toBeLessThanOrEqual(REQUEST.waitLimitMs + 15_100)
     expect(state).toEqual(['start', 'run run-1'])
-    expect(error).toMatch(/run-1.*may go on/)
+    expect(error).toMatch(/run-1.*may still be running/)
   })
 
-  test('hurries its cancel when a signal comes in the middle of it', async () => {
-    const { verdict, endedMs, requests } = await step({
+  test('shortens its cancel when a signal comes in the middle of it', async () => {
+    const { outcome, endedMs, requests } = await step({
       script: { start: STARTED, get: [answer(RUNNING)], cancel: [silence, answer(true)] },
       signalAtMs: 62_000,
     })
-    expect(verdict.conclusion).toBe('wait-timeout')
+    expect(outcome.conclusion).toBe('wait-timeout')
     expect(endedMs).toBe(62_000)
     expect(requests.filter((method) => method === 'cancel')).toHaveLength(2)
   })
 })
 
-describe('a service that is given up', () => {
+describe('the limit of the queue', () => {
+  test('ends the step with the conclusion of a wait that took too long, and the run is cancelled', async () => {
+    const { outcome, outputs, requests } = await step({
+      script: { start: STARTED, get: [answer(QUEUED)], cancel: [answer(true)] },
+      queueLimitMs: 5_000,
+    })
+    expect(outcome).toMatchObject({
+      kind: 'wait-timeout',
+      limit: { input: 'queue-timeout-minutes', ms: 5_000 },
+      conclusion: 'wait-timeout',
+      success: false,
+      queuedMs: 5_000,
+    })
+    expect(outputs).toEqual({ 'run-id': 'run-1', status: 'CANCELLED', conclusion: 'wait-timeout' })
+    expect(requests.at(-1)).toBe('cancel')
+  })
+
+  test('is added to the limit of the wait', async () => {
+    const { outcome, endedMs } = await step({
+      script: { start: STARTED, get: [...Array(60).fill(answer(QUEUED)), answer(RUNNING)], cancel: [answer(true)] },
+      queueLimitMs: 600_000,
+      pollIntervalMs: 1_000,
+    })
+    expect(outcome).toMatchObject({ limit: { input: 'timeout-minutes', ms: 60_000 }, queuedMs: 60_000 })
+    expect(endedMs).toBe(2 * 60_000)
+  })
+})
+
+describe('a run that the service does not know any more', () => {
+  test('is gone: nothing is left to cancel, for post neither', async () => {
+    const gone = failure({ kind: 'status', status: 404 })
+    const { outcome, state, error } = await step({
+      script: { start: STARTED, get: [...Array(30).fill(answer(RUNNING)), gone], cancel: [gone] },
+      pollIntervalMs: 1_000,
+    })
+    expect(outcome).toMatchObject({ kind: 'poll-failed', conclusion: 'error', cancellation: { kind: 'gone' } })
+    expect(state.at(-1)).toBe('done')
+    expect(error).toContain('404')
+  })
+})
+
+describe('a poll that fails for good', () => {
   test('is an error, and the run is cancelled', async () => {
-    const { verdict, requests, state, outputs, error } = await step({
+    const { outcome, requests, state, outputs, error } = await step({
       script: { start: STARTED, get: [answer(RUNNING), failure(REFUSED)], cancel: [answer(true)] },
     })
-    expect(verdict).toEqual({ conclusion: 'error', success: false })
+    expect(outcome).toMatchObject({ conclusion: 'error', success: false })
     expect(requests).toEqual(['start', 'get', 'get', 'cancel'])
     expect(state).toEqual(['start', 'run run-1', 'done'])
-    expect(outputs).toEqual({ 'run-id': 'run-1', status: 'RUNNING', conclusion: 'error' })
+    expect(outputs).toEqual({ 'run-id': 'run-1', status: 'CANCELLED', conclusion: 'error' })
     expect(error).toMatch(/run-1.*401/)
   })
 
-  test('is an error also where the cancel finds that the run has passed', async () => {
-    const { verdict, outputs } = await step({
+  test('is an error also if the cancel finds that the run has passed', async () => {
+    const { outcome, outputs } = await step({
       script: { start: STARTED, get: [failure(REFUSED), answer(PASSED)], cancel: [answer(false)] },
     })
-    expect(verdict).toEqual({ conclusion: 'error', success: false })
+    expect(outcome).toMatchObject({ conclusion: 'error', success: false })
     expect(outputs.status).toBe('PASSED')
   })
 })
 
 describe('a workflow that has no cancel', () => {
-  test('says so with the id, and only then takes the run off post’s hands', async () => {
-    const { verdict, effects, error } = await step({ script: { start: STARTED, get: [silence] }, signalAtMs: 1_000 })
-    expect(verdict.conclusion).toBe('cancelled')
+  test('says so with the id, and post is told only then that nothing is left to do', async () => {
+    const { outcome, effects, error } = await step({ script: { start: STARTED, get: [silence] }, signalAtMs: 1_000 })
+    expect(outcome.conclusion).toBe('cancelled')
     expect(error).toMatch(/run-1.*no cancel/)
     expect(effects).not.toContainEqual(expect.stringContaining('cancelling it'))
     const told = effects.findIndex((text) => text.startsWith('error '))
@@ -500,13 +575,13 @@ test('without cancel-on-abort a run is post’s business only until its id is kn
   expect(effects).not.toContain('state run run-1')
 })
 
-test('a fault of the action leaves the run to post', async () => {
+test('a bug in the action leaves the run to post', async () => {
   const clock = new FakeClock()
   const give = () => {
-    throw new Error('a fault of our own')
+    throw new Error('a bug of our own')
   }
   const service = new FakeService(clock, { start: STARTED, get: [{ afterMs: 0, give }] })
   const world = new FakeWorld(clock, service)
-  await expect(clock.run(runAction(REQUEST, world))).rejects.toThrow('a fault of our own')
+  await expect(clock.run(runAction(REQUEST, world))).rejects.toThrow('a bug of our own')
   expect(world.told('state ')).toEqual(['start', 'run run-1'])
 })

@@ -22,10 +22,10 @@ async function start({ replies, deadlineMs = 3_600_000, signal, signalAtMs }: Se
   const world = new FakeWorld(clock, service)
   if (signalAtMs !== undefined) world.signalAt(signalAtMs, signal)
   const end = await clock.run(startRun(service, {}, { ...world, deadlineMs }))
-  return { end, endedMs: clock.now(), sentMs: service.timesMs('start'), world }
+  return { end, endedMs: clock.now(), sentMs: service.timesMs('start'), service, world }
 }
 
-test('a start that is answered gives back the id as it came', async () => {
+test('a start that succeeds returns the id as the service sent it', async () => {
   const { end, sentMs } = await start({ replies: [answer('run-1', 200)] })
   expect(end).toEqual({ kind: 'started', runId: 'run-1' })
   expect(sentMs).toEqual([0])
@@ -42,16 +42,37 @@ describe('a start that the service provably did not take', () => {
     expect(fourth - third).toBeGreaterThan(third - second)
   })
 
-  test('says so once in the log', async () => {
-    const { world } = await start({ replies: [failure(REFUSED), failure(REFUSED), answer('run-1')] })
-    expect(world.told('info ')).toEqual([
-      expect.stringMatching(/^The run was not started yet, trying again for up to 1 min\. .*ECONNREFUSED/),
+  test('says so once a minute, with the reason', async () => {
+    const few = await start({ replies: [failure(REFUSED), failure(REFUSED), answer('run-1')] })
+    expect(few.world.told('info ')).toEqual([expect.stringMatching(/retrying for up to 1 min.*ECONNREFUSED/)])
+
+    const { world, sentMs } = await start({ replies: [failure(TOO_MANY)] })
+    const linesMs = world.effects.map(({ atMs }) => atMs)
+    expect(sentMs.length).toBeGreaterThan(2 * linesMs.length)
+    expect(linesMs.map((atMs) => Math.round(atMs / 60_000))).toEqual([0, 1, 2, 3, 4])
+    for (const line of world.told('info ')) expect(line).toContain('not started yet')
+  })
+
+  test('says about once a minute that it waits for as long as the service asks', async () => {
+    const asked: Failure = { ...TOO_MANY, retryAfterMs: 200_000 }
+    const { world, sentMs } = await start({ replies: [failure(asked), answer('run-1')] })
+    expect(sentMs).toEqual([0, 200_000])
+    expect(world.effects.map(({ atMs }) => atMs)).toEqual([0, 60_000, 120_000, 180_000])
+    expect(world.told('info ').slice(1)).toEqual([
+      expect.stringContaining('2 min 20 s'),
+      expect.stringContaining('1 min 20 s'),
+      expect.stringContaining('20 s'),
     ])
+  })
+
+  test('is sent again over a new connection', async () => {
+    const { service } = await start({ replies: [failure(TOO_MANY), failure(REFUSED), answer('run-1')] })
+    expect(service.requests.map(({ onNewConnection }) => onNewConnection)).toEqual([false, true, true])
   })
 
   test('is given up after 60 s', async () => {
     const { end, endedMs, sentMs } = await start({ replies: [failure(REFUSED)] })
-    expect(end).toEqual({ kind: 'failed', failure: REFUSED })
+    expect(end).toEqual({ kind: 'start-failed', failure: REFUSED, mayHaveStarted: false })
     expect(sentMs.length).toBeGreaterThan(3)
     expect(endedMs).toBeGreaterThan(40_000)
     expect(endedMs).toBeLessThanOrEqual(60_000)
@@ -59,7 +80,7 @@ describe('a start that the service provably did not take', () => {
 
   test('with 429 is given up after 5 minutes', async () => {
     const { end, endedMs, sentMs } = await start({ replies: [failure(TOO_MANY)] })
-    expect(end).toEqual({ kind: 'failed', failure: TOO_MANY })
+    expect(end).toEqual({ kind: 'start-failed', failure: TOO_MANY, mayHaveStarted: false })
     expect(sentMs.length).toBeGreaterThan(10)
     expect(endedMs).toBeGreaterThan(270_000)
     expect(endedMs).toBeLessThanOrEqual(300_000)
@@ -71,9 +92,9 @@ describe('a start that the service provably did not take', () => {
     expect(sentMs[1]).toBeGreaterThan(30_000)
   })
 
-  test.each([REFUSED, TOO_MANY])('is never repeated past the limit of the wait: $kind', async (reason) => {
+  test.each([REFUSED, TOO_MANY])('is never repeated past the limit of the wait: $kind $status', async (reason) => {
     const { end, endedMs } = await start({ replies: [failure(reason)], deadlineMs: 10_000 })
-    expect(end).toEqual({ kind: 'failed', failure: reason })
+    expect(end).toEqual({ kind: 'start-failed', failure: reason, mayHaveStarted: false })
     expect(endedMs).toBeLessThan(10_000)
   })
 
@@ -83,10 +104,10 @@ describe('a start that the service provably did not take', () => {
     expect(sentMs).toEqual([0, 42_000])
   })
 
-  test('is given up at once where the service asks for more time than there is', async () => {
+  test('is given up at once if the service asks for more time than there is', async () => {
     const asked: Failure = { ...TOO_MANY, retryAfterMs: 300_000 }
     const { end, endedMs } = await start({ replies: [failure(asked)] })
-    expect(end).toEqual({ kind: 'failed', failure: asked })
+    expect(end).toEqual({ kind: 'start-failed', failure: asked, mayHaveStarted: false })
     expect(endedMs).toBeLessThan(10)
   })
 })
@@ -99,13 +120,13 @@ describe('a start that may have been taken is never repeated', () => {
   ]
   test.each(failures)('after $kind $status', async (reason) => {
     const { end, sentMs } = await start({ replies: [failure(reason), answer('run-2')] })
-    expect(end).toEqual({ kind: 'failed', failure: reason })
+    expect(end).toMatchObject({ kind: 'start-failed', failure: reason })
     expect(sentMs).toEqual([0])
   })
 
   test('after 30 s of silence', async () => {
     const { end, endedMs, sentMs } = await start({ replies: [silence, answer('run-2')] })
-    expect(end).toMatchObject({ kind: 'failed', failure: { kind: 'no-response' } })
+    expect(end).toMatchObject({ kind: 'start-failed', failure: { kind: 'no-response' }, mayHaveStarted: true })
     expect(endedMs).toBe(30_000)
     expect(sentMs).toEqual([0])
   })
@@ -113,7 +134,7 @@ describe('a start that may have been taken is never repeated', () => {
   test('after a first attempt that was not taken', async () => {
     const reset: Failure = { kind: 'no-response', reason: 'read ECONNRESET' }
     const { end, sentMs } = await start({ replies: [failure(REFUSED), failure(reset), answer('run-2')] })
-    expect(end).toEqual({ kind: 'failed', failure: reset })
+    expect(end).toEqual({ kind: 'start-failed', failure: reset, mayHaveStarted: true })
     expect(sentMs).toHaveLength(2)
   })
 })
@@ -123,7 +144,7 @@ test.each<Failure>([
   ...[301, 400, 401, 403, 404, 409].map((status): Failure => ({ kind: 'status', status })),
 ])('a start that is refused ends it at once: $kind $status', async (reason) => {
   const { end, sentMs } = await start({ replies: [failure(reason), answer('run-2')] })
-  expect(end).toEqual({ kind: 'failed', failure: reason })
+  expect(end).toMatchObject({ kind: 'start-failed', failure: reason })
   expect(sentMs).toEqual([0])
 })
 
@@ -155,7 +176,7 @@ describe('when the step is cancelled', () => {
   test.each([
     ['SIGINT', 6_000],
     ['SIGTERM', 1_800],
-  ] as const)('with the request out, its answer is awaited after %s for up to %i ms', async (signal, graceMs) => {
+  ] as const)('with the request out, its response is awaited after %s for up to %i ms', async (signal, graceMs) => {
     const cancelled = { signal, signalAtMs: 1_000 }
     const inTime = await start({ replies: [answer('run-1', 1_000 + graceMs - 1)], ...cancelled })
     expect(inTime.end).toEqual({ kind: 'started', runId: 'run-1' })
@@ -165,7 +186,7 @@ describe('when the step is cancelled', () => {
     expect(tooLate.endedMs).toBe(1_000 + graceMs)
   })
 
-  test('a second signal does not shorten the patience', async () => {
+  test('a second signal does not shorten that time', async () => {
     const clock = new FakeClock()
     const service = new FakeService(clock, { start: [answer('run-1', 6_500)] })
     const world = new FakeWorld(clock, service)

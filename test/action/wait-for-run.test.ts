@@ -22,7 +22,9 @@ import { FakeWorld } from '../support/fake-world.ts'
 const MINUTE_MS = 60_000
 const DOWN: Failure = { kind: 'status', status: 503 }
 
-type Setting = Partial<Pick<WaitOptions, 'deadlineMs' | 'pollIntervalMs' | 'startedAtMs'>> & {
+type Setting = Partial<
+  Pick<WaitOptions, 'begunMs' | 'waitLimitMs' | 'queueLimitMs' | 'pollIntervalMs' | 'ownsRun' | 'notFoundGraceUntilMs'>
+> & {
   readonly replies: readonly Reply<Run>[]
   readonly signalAtMs?: number
   readonly random?: () => number
@@ -30,6 +32,7 @@ type Setting = Partial<Pick<WaitOptions, 'deadlineMs' | 'pollIntervalMs' | 'star
 
 interface Waiting {
   readonly end: WaitEnd
+  readonly ending: WaitEnd['ending']
   readonly endedMs: number
   readonly pollsMs: readonly number[]
   readonly world: FakeWorld
@@ -45,12 +48,15 @@ async function wait({ replies, signalAtMs, random, ...options }: Setting): Promi
   const end = await clock.run(
     waitForRun(service, 'run-1', {
       ...world,
-      deadlineMs: 60 * MINUTE_MS,
+      begunMs: 0,
+      waitLimitMs: 60 * MINUTE_MS,
+      ownsRun: true,
+      notFoundGraceUntilMs: Number.NEGATIVE_INFINITY,
       ...options,
       onStatus: (run) => statuses.push(run.status),
     }),
   )
-  return { end, endedMs: clock.now(), pollsMs: service.timesMs('get'), world, statuses }
+  return { end, ending: end.ending, endedMs: clock.now(), pollsMs: service.timesMs('get'), world, statuses }
 }
 
 test('all pauses of a wait have the jitter that was drawn at its beginning', async () => {
@@ -63,18 +69,18 @@ test('all pauses of a wait have the jitter that was drawn at its beginning', asy
 describe('a run that ends', () => {
   test.each(['PASSED', 'FAILED', 'TIMEDOUT', 'CANCELLED', 'INTERRUPTED'])('%s ends the waiting', async (status) => {
     const run = aRun({ status })
-    const { end, pollsMs } = await wait({ replies: [answer(QUEUED), answer(RUNNING), answer(run)] })
-    expect(end).toEqual({ kind: 'finished', run })
+    const { ending, pollsMs } = await wait({ replies: [answer(QUEUED), answer(RUNNING), answer(run)] })
+    expect(ending).toEqual({ kind: 'finished', run })
     expect(pollsMs).toHaveLength(3)
   })
 
-  test('is polled at once, so that one that is over already costs no pause', async () => {
+  test('is polled at once, so that one that has already finished costs no pause', async () => {
     const { endedMs, pollsMs } = await wait({ replies: [answer(PASSED, 80)] })
     expect(pollsMs).toEqual([0])
     expect(endedMs).toBe(80)
   })
 
-  test('is told of by each status that it newly has, and by no other', async () => {
+  test('is reported once for each status that it newly has', async () => {
     const replies = [QUEUED, QUEUED, RUNNING, RUNNING, RUNNING, PASSED].map((run) => answer(run))
     const { statuses } = await wait({ replies })
     expect(statuses).toEqual(['QUEUED', 'RUNNING', 'PASSED'])
@@ -84,16 +90,16 @@ describe('a run that ends', () => {
 describe('a status that this version does not know', () => {
   const paused = aRun({ status: 'PAUSED', finishedAt: undefined, testCases: undefined })
 
-  test('is waited on without a finishing time, and warned of once', async () => {
-    const { end, world } = await wait({ replies: [answer(paused), answer(RUNNING), answer(paused), answer(PASSED)] })
-    expect(end).toEqual({ kind: 'finished', run: PASSED })
+  test('is waited for without a finishing time, with one warning', async () => {
+    const { ending, world } = await wait({ replies: [answer(paused), answer(RUNNING), answer(paused), answer(PASSED)] })
+    expect(ending).toEqual({ kind: 'finished', run: PASSED })
     expect(world.told('warning ')).toEqual([expect.stringMatching(/^Run run-1 has the status PAUSED, which /)])
   })
 
-  test('is an end with a finishing time, and no cause for a warning', async () => {
+  test('is final with a finishing time, and no reason for a warning', async () => {
     const exploded = aRun({ status: 'EXPLODED' })
-    const { end, world } = await wait({ replies: [answer(exploded)] })
-    expect(end).toEqual({ kind: 'finished', run: exploded })
+    const { ending, world } = await wait({ replies: [answer(exploded)] })
+    expect(ending).toEqual({ kind: 'finished', run: exploded })
     expect(world.told('warning ')).toEqual([])
   })
 })
@@ -120,15 +126,14 @@ describe('a poll that fails', () => {
     for (const fault of faults) {
       for (let index = 0; index < healthy.length; index++) {
         const replies = [...healthy.slice(0, index), fault, ...healthy.slice(index)]
-        const { end, statuses } = await wait({ replies, startedAtMs: 0 })
-        expect(end).toEqual({ kind: 'finished', run: PASSED })
-        // After the fault the status may be told once more.
+        const { ending, statuses } = await wait({ replies, notFoundGraceUntilMs: 15_000 })
+        expect(ending).toEqual({ kind: 'finished', run: PASSED })
         expect(statuses.filter((status, at) => status !== statuses[at - 1])).toEqual(['QUEUED', 'RUNNING', 'PASSED'])
       }
     }
   })
 
-  test('never decides as long as the service answers now and then', async () => {
+  test('never decides as long as the service responds now and then', async () => {
     const someReply = fc.oneof(
       fc.constantFrom(...transient).map((reason): Reply<Run> => failure(reason, 50)),
       fc.constantFrom<Reply<Run>>(answer(RUNNING, 200), silence, noConnection),
@@ -138,8 +143,8 @@ describe('a poll that fails', () => {
         fc.array(someReply, { maxLength: 8 }),
         fc.double({ min: 0, max: 1, noNaN: true }),
         async (replies, chance) => {
-          const { end } = await wait({ replies: [...replies, answer(PASSED)], random: () => chance })
-          expect(end).toEqual({ kind: 'finished', run: PASSED })
+          const { ending } = await wait({ replies: [...replies, answer(PASSED)], random: () => chance })
+          expect(ending).toEqual({ kind: 'finished', run: PASSED })
         },
       ),
     )
@@ -158,29 +163,30 @@ describe('a poll that fails', () => {
   })
 
   test('is given up once failures have been continuous for 5 minutes', async () => {
-    const { end, endedMs } = await wait({ replies: [answer(RUNNING), failure(DOWN)] })
-    expect(end).toEqual({ kind: 'gave-up', failure: DOWN, run: RUNNING })
+    const { end, ending, endedMs } = await wait({ replies: [answer(RUNNING), failure(DOWN)] })
+    expect(ending).toEqual({ kind: 'poll-failed', failure: DOWN })
+    expect(end.run).toBe(RUNNING)
     // Counted from the first failure, the second poll.
     expect(endedMs).toBeGreaterThanOrEqual(5 * MINUTE_MS + 1_000)
     expect(endedMs).toBeLessThan(5 * MINUTE_MS + 1_200)
   })
 
-  test('is given up after 5 minutes also where the service never answers at all', async () => {
-    const { end, endedMs } = await wait({ replies: [silence] })
-    expect(end).toMatchObject({ kind: 'gave-up', failure: { kind: 'no-response' } })
+  test('is given up after 5 minutes also if the service never responds at all', async () => {
+    const { ending, endedMs } = await wait({ replies: [silence] })
+    expect(ending).toMatchObject({ kind: 'poll-failed', failure: { kind: 'no-response' } })
     expect(endedMs).toBeGreaterThanOrEqual(5 * MINUTE_MS)
     expect(endedMs).toBeLessThanOrEqual(6 * MINUTE_MS)
   })
 
-  test('is given up after 5 minutes also where the service asks for an hour', async () => {
-    const { end, endedMs, pollsMs } = await wait({ replies: [failure({ ...DOWN, retryAfterMs: 3_600_000 })] })
-    expect(end).toMatchObject({ kind: 'gave-up' })
+  test('is given up after 5 minutes also if the service asks for an hour', async () => {
+    const { ending, endedMs, pollsMs } = await wait({ replies: [failure({ ...DOWN, retryAfterMs: 3_600_000 })] })
+    expect(ending).toMatchObject({ kind: 'poll-failed' })
     expect(endedMs).toBeGreaterThanOrEqual(5 * MINUTE_MS)
     expect(endedMs).toBeLessThan(5 * MINUTE_MS + 100)
     expect(pollsMs).toHaveLength(2)
   })
 
-  test('starts the 5 minutes anew after any answer', async () => {
+  test('starts the 5 minutes anew after any response', async () => {
     const fourMinutesDown: Reply<Run> = failure({ ...DOWN, retryAfterMs: 4 * MINUTE_MS })
     const replies = [
       fourMinutesDown,
@@ -190,31 +196,31 @@ describe('a poll that fails', () => {
       fourMinutesDown,
       answer(PASSED),
     ]
-    const { end, endedMs } = await wait({ replies })
-    expect(end).toEqual({ kind: 'finished', run: PASSED })
+    const { ending, endedMs } = await wait({ replies })
+    expect(ending).toEqual({ kind: 'finished', run: PASSED })
     expect(endedMs).toBeGreaterThan(12 * MINUTE_MS)
   })
 
-  test('is told of once, and its end too', async () => {
+  test('is logged once, and its end too', async () => {
     const replies = [answer(RUNNING), failure(DOWN), failure(DOWN), failure(DOWN), answer(RUNNING), answer(PASSED)]
     const { world } = await wait({ replies })
     expect(world.told('info ')).toEqual([
       'Run run-1: RUNNING',
-      expect.stringMatching(/^Run run-1: could not be read, trying again\. .*503/),
-      'Run run-1: the service answers again.',
+      expect.stringMatching(/^Run run-1: status request failed; .*503/),
+      'Run run-1: the service responds again.',
       'Run run-1: PASSED',
     ])
     expect(world.told('warning ')).toEqual([])
   })
 
-  test('is told of once a minute at most, where every other poll fails', async () => {
+  test('is logged once a minute at most if every other poll fails', async () => {
     const flapping = Array.from({ length: 6_000 }, (_, index) => (index % 2 === 0 ? failure(DOWN) : answer(RUNNING)))
     const { world, endedMs } = await wait({ replies: [...flapping, answer(PASSED)], pollIntervalMs: 50 })
     const minutes = Math.ceil(endedMs / MINUTE_MS)
     expect(minutes).toBeGreaterThan(10)
-    const told = world.told('info ').filter((text) => text.includes('could not be read'))
-    expect(told.length).toBeGreaterThan(minutes / 3)
-    expect(told.length).toBeLessThanOrEqual(minutes)
+    const logged = world.told('info ').filter((text) => text.includes('status request failed'))
+    expect(logged.length).toBeGreaterThan(minutes / 3)
+    expect(logged.length).toBeLessThanOrEqual(minutes)
     expect(world.told('info ').length).toBeLessThan(3 * minutes + 3)
   })
 })
@@ -224,11 +230,14 @@ describe('a refusal', () => {
     301, 302, 307, 400, 401, 403, 409, 410, 422,
   ])('%i ends the waiting at once, at any poll', async (status) => {
     const refusal: Failure = { kind: 'status', status }
-    const first = await wait({ replies: [failure(refusal)], startedAtMs: 0 })
-    expect(first.end).toEqual({ kind: 'gave-up', failure: refusal })
+    const first = await wait({ replies: [failure(refusal)], notFoundGraceUntilMs: 15_000 })
+    expect(first.end).toEqual({ ending: { kind: 'poll-failed', failure: refusal } })
     expect(first.endedMs).toBeLessThan(10)
-    const third = await wait({ replies: [answer(QUEUED), answer(RUNNING), failure(refusal)], startedAtMs: 0 })
-    expect(third.end).toEqual({ kind: 'gave-up', failure: refusal, run: RUNNING })
+    const third = await wait({
+      replies: [answer(QUEUED), answer(RUNNING), failure(refusal)],
+      notFoundGraceUntilMs: 15_000,
+    })
+    expect(third.end).toEqual({ ending: { kind: 'poll-failed', failure: refusal }, run: RUNNING, queuedMs: 1_050 })
     expect(third.pollsMs).toHaveLength(3)
   })
 
@@ -236,112 +245,211 @@ describe('a refusal', () => {
 
   test('404 is none in the first 15 s after a start', async () => {
     const replies = [...Array(3).fill(failure(NOT_FOUND)), answer(PASSED)]
-    const { end } = await wait({ replies, startedAtMs: 0 })
-    expect(end).toEqual({ kind: 'finished', run: PASSED })
+    const { ending } = await wait({ replies, notFoundGraceUntilMs: 15_000 })
+    expect(ending).toEqual({ kind: 'finished', run: PASSED })
   })
 
   test('404 is one after 15 s', async () => {
-    const { end, endedMs } = await wait({ replies: [failure(NOT_FOUND)], startedAtMs: 0 })
-    expect(end).toEqual({ kind: 'gave-up', failure: NOT_FOUND })
+    const { ending, endedMs } = await wait({ replies: [failure(NOT_FOUND)], notFoundGraceUntilMs: 15_000 })
+    expect(ending).toEqual({ kind: 'poll-failed', failure: NOT_FOUND })
     expect(endedMs).toBeGreaterThanOrEqual(15_000)
     expect(endedMs).toBeLessThan(45_000)
   })
 
   test('404 to a poll of the first 15 s is none, however late it comes', async () => {
-    const { end } = await wait({ replies: [failure(NOT_FOUND, 20_000), answer(PASSED)], startedAtMs: 0 })
-    expect(end).toEqual({ kind: 'finished', run: PASSED })
+    const { ending } = await wait({
+      replies: [failure(NOT_FOUND, 20_000), answer(PASSED)],
+      notFoundGraceUntilMs: 15_000,
+    })
+    expect(ending).toEqual({ kind: 'finished', run: PASSED })
   })
 
   test('404 of a run that was given is one at once', async () => {
-    const { end, pollsMs } = await wait({ replies: [failure(NOT_FOUND)] })
-    expect(end).toEqual({ kind: 'gave-up', failure: NOT_FOUND })
+    const { ending, pollsMs } = await wait({ replies: [failure(NOT_FOUND)], ownsRun: false })
+    expect(ending).toEqual({ kind: 'poll-failed', failure: NOT_FOUND })
     expect(pollsMs).toEqual([0])
   })
 
-  test('a certificate that was never accepted is one at once', async () => {
-    const untrustedCertificate: Failure = { kind: 'untrusted-certificate', code: 'SELF_SIGNED_CERT_IN_CHAIN' }
-    const given = await wait({ replies: [failure(untrustedCertificate)] })
-    expect(given.end).toEqual({ kind: 'gave-up', failure: untrustedCertificate })
+  test('a certificate that is not trusted is one at once if nothing ever responded with another', async () => {
+    const failed: Failure = { kind: 'untrusted-certificate', code: 'SELF_SIGNED_CERT_IN_CHAIN' }
+    const given = await wait({ replies: [failure(failed)], ownsRun: false })
+    expect(given.ending).toEqual({ kind: 'poll-failed', failure: failed })
     expect(given.pollsMs).toEqual([0])
-    const answeredBefore = await wait({ replies: [answer(RUNNING), failure(untrustedCertificate), answer(PASSED)] })
-    expect(answeredBefore.end).toEqual({ kind: 'finished', run: PASSED })
+
+    const later = await wait({ replies: [answer(RUNNING), failure(failed), answer(PASSED)], ownsRun: false })
+    expect(later.ending.kind).toBe('finished')
+    const started = await wait({ replies: [failure(failed), answer(PASSED)], ownsRun: true })
+    expect(started.ending.kind).toBe('finished')
   })
 })
 
 describe('the limit of the wait', () => {
+  const TIMEOUT = { kind: 'wait-timeout', limit: { input: 'timeout-minutes', ms: 100_000 } }
+
   test('gets a last poll, right then', async () => {
-    const { end, endedMs, pollsMs } = await wait({ replies: [answer(RUNNING)], deadlineMs: 100_000 })
-    expect(end).toEqual({ kind: 'timed-out', run: RUNNING })
+    const { end, endedMs, pollsMs } = await wait({ replies: [answer(RUNNING)], waitLimitMs: 100_000 })
+    expect(end).toEqual({ ending: TIMEOUT, run: RUNNING })
     expect(pollsMs.at(-1)).toBe(100_000)
     expect(endedMs).toBe(100_000)
   })
 
-  test('is not reached where the last poll finds the run over', async () => {
-    const clockBefore = await wait({ replies: [answer(RUNNING)], deadlineMs: 100_000 })
-    const replies = [...Array(clockBefore.pollsMs.length - 1).fill(answer(RUNNING)), answer(PASSED)]
-    const { end, endedMs } = await wait({ replies, deadlineMs: 100_000 })
-    expect(end).toEqual({ kind: 'finished', run: PASSED })
+  test('counts from the beginning of the start', async () => {
+    const { pollsMs } = await wait({ replies: [answer(RUNNING)], begunMs: -30_000, waitLimitMs: 100_000 })
+    expect(pollsMs.at(-1)).toBe(70_000)
+  })
+
+  test('is not exceeded if the last poll finds the run finished', async () => {
+    const before = await wait({ replies: [answer(RUNNING)], waitLimitMs: 100_000 })
+    const replies = [...Array(before.pollsMs.length - 1).fill(answer(RUNNING)), answer(PASSED)]
+    const { ending, endedMs } = await wait({ replies, waitLimitMs: 100_000 })
+    expect(ending).toEqual({ kind: 'finished', run: PASSED })
     expect(endedMs).toBe(100_000)
   })
 
   test('is kept to also by a fixed interval that is longer', async () => {
-    const { end, pollsMs } = await wait({ replies: [answer(RUNNING)], deadlineMs: 5_000, pollIntervalMs: 60_000 })
-    expect(end).toEqual({ kind: 'timed-out', run: RUNNING })
+    const { pollsMs } = await wait({ replies: [answer(RUNNING)], waitLimitMs: 5_000, pollIntervalMs: 60_000 })
     expect(pollsMs).toEqual([0, 5_000])
   })
 
-  test('is kept to also where the service asks for more time', async () => {
+  test('is kept to also if the service asks for more time', async () => {
     const busy: Failure = { kind: 'status', status: 429, retryAfterMs: 120_000 }
-    const { end, endedMs } = await wait({ replies: [failure(busy)], deadlineMs: 60_000 })
-    expect(end).toEqual({ kind: 'timed-out', failure: busy })
-    expect(endedMs).toBe(60_000)
+    const { end, endedMs } = await wait({ replies: [failure(busy)], waitLimitMs: 100_000 })
+    expect(end).toEqual({ ending: { ...TIMEOUT, failure: busy } })
+    expect(endedMs).toBe(100_000)
   })
 
-  test('lets the last poll come in for 10 s at most', async () => {
-    const late = await wait({ replies: [answer(RUNNING), answer(PASSED, 9_000)], deadlineMs: 900 })
-    expect(late.end).toEqual({ kind: 'finished', run: PASSED })
+  test('lets the last poll take 10 s at most', async () => {
+    const late = await wait({ replies: [answer(RUNNING), answer(PASSED, 9_000)], waitLimitMs: 900 })
+    expect(late.ending).toEqual({ kind: 'finished', run: PASSED })
     expect(late.pollsMs).toEqual([0, 900])
-    const never = await wait({ replies: [answer(RUNNING), silence], deadlineMs: 900 })
-    expect(never.end).toMatchObject({ kind: 'timed-out', run: RUNNING, failure: { kind: 'no-response' } })
+    const never = await wait({ replies: [answer(RUNNING), silence], waitLimitMs: 900 })
+    expect(never.end).toMatchObject({
+      ending: { kind: 'wait-timeout', failure: { kind: 'no-response' } },
+      run: RUNNING,
+    })
     expect(never.endedMs).toBe(900 + 10_000)
   })
 
   test('ends a poll that hangs over it, which is not the last one then', async () => {
-    const { end, pollsMs } = await wait({ replies: [answer(RUNNING), silence, answer(PASSED)], deadlineMs: 20_000 })
-    expect(end).toEqual({ kind: 'finished', run: PASSED })
+    const { ending, pollsMs } = await wait({ replies: [answer(RUNNING), silence, answer(PASSED)], waitLimitMs: 20_000 })
+    expect(ending).toEqual({ kind: 'finished', run: PASSED })
     expect(pollsMs).toEqual([0, expect.closeTo(1_000, -3), 20_000])
   })
 
   test('leaves a poll that is sent shortly before it a second', async () => {
     const replies = [answer(RUNNING), answer(PASSED, 800)]
-    const { end, pollsMs } = await wait({ replies, deadlineMs: 1_200 })
-    expect(end).toEqual({ kind: 'finished', run: PASSED })
+    const { ending, pollsMs } = await wait({ replies, waitLimitMs: 1_200 })
+    expect(ending).toEqual({ kind: 'finished', run: PASSED })
     expect(pollsMs).toHaveLength(2)
   })
 
-  test('counts a last poll that fails as the run not being over', async () => {
-    const { end } = await wait({ replies: [answer(RUNNING), failure(DOWN)], deadlineMs: 1_100 })
-    expect(end).toEqual({ kind: 'timed-out', run: RUNNING, failure: DOWN })
+  test('keeps the failure of the last poll, and of no earlier one', async () => {
+    const last = await wait({ replies: [answer(RUNNING), failure(DOWN)], waitLimitMs: 1_000 })
+    expect(last.ending).toMatchObject({ kind: 'wait-timeout', failure: DOWN })
+    const earlier = await wait({ replies: [failure(DOWN), answer(RUNNING)], waitLimitMs: 1_000 })
+    expect(earlier.ending).not.toHaveProperty('failure.kind')
+  })
+})
+
+describe('time in the queue', () => {
+  const queuedFor = (polls: number, ...then: readonly Run[]) =>
+    [...Array(polls).fill(QUEUED), ...then].map((run) => answer(run))
+
+  test('counts towards the limit of the wait if it has no limit of its own, and is told', async () => {
+    const { end, endedMs } = await wait({ replies: queuedFor(1), waitLimitMs: 100_000 })
+    expect(end).toEqual({
+      ending: { kind: 'wait-timeout', limit: { input: 'timeout-minutes', ms: 100_000 } },
+      run: QUEUED,
+      queuedMs: 100_000,
+    })
+    expect(endedMs).toBe(100_000)
+  })
+
+  test('is told also of a run that left the queue, and not of one that never was in it', async () => {
+    const left = await wait({ replies: queuedFor(3, RUNNING, PASSED), pollIntervalMs: 10_000 })
+    expect(left.end).toEqual({ ending: { kind: 'finished', run: PASSED }, run: PASSED, queuedMs: 30_000 })
+    const never = await wait({ replies: [answer(RUNNING), answer(PASSED)] })
+    expect(never.end.queuedMs).toBeUndefined()
+  })
+
+  test('counts until the run has left the queue for the first time', async () => {
+    const replies = queuedFor(2, RUNNING, QUEUED, RUNNING, PASSED)
+    const { end } = await wait({ replies, pollIntervalMs: 10_000, queueLimitMs: 25_000 })
+    expect(end).toMatchObject({ ending: { kind: 'finished' }, queuedMs: 20_000 })
+  })
+
+  test('does not count towards the limit of the wait if it has a limit of its own', async () => {
+    const { end, endedMs } = await wait({
+      replies: queuedFor(6, RUNNING),
+      begunMs: -5_000,
+      waitLimitMs: 60_000,
+      queueLimitMs: 600_000,
+      pollIntervalMs: 10_000,
+    })
+    expect(end).toEqual({
+      ending: { kind: 'wait-timeout', limit: { input: 'timeout-minutes', ms: 60_000 } },
+      run: RUNNING,
+      queuedMs: 60_000,
+    })
+    // 5 s for the start, 60 s in the queue, and what the start left of the limit.
+    expect(endedMs).toBe(60_000 + 55_000)
+  })
+
+  test('beyond its own limit ends the waiting after one last poll, however much of the other limit is left', async () => {
+    const { end, endedMs, pollsMs } = await wait({
+      replies: queuedFor(1),
+      queueLimitMs: 100_000,
+      pollIntervalMs: 60_000,
+    })
+    expect(end).toEqual({
+      ending: { kind: 'wait-timeout', limit: { input: 'queue-timeout-minutes', ms: 100_000 } },
+      run: QUEUED,
+      queuedMs: 100_000,
+    })
+    expect(pollsMs).toEqual([0, 60_000, 100_000])
+    expect(endedMs).toBe(100_000)
+  })
+
+  test('is over if the last poll finds the run out of the queue: it is waited for', async () => {
+    const replies = queuedFor(2, RUNNING, PASSED)
+    const { end } = await wait({ replies, queueLimitMs: 100_000, waitLimitMs: 100_000, pollIntervalMs: 60_000 })
+    expect(end).toEqual({ ending: { kind: 'finished', run: PASSED }, run: PASSED, queuedMs: 100_000 })
+  })
+
+  test('goes on if the last poll fails', async () => {
+    const replies = [answer(QUEUED), failure(DOWN, 2_000)]
+    const { end } = await wait({ replies, queueLimitMs: 500 })
+    expect(end).toEqual({
+      ending: { kind: 'wait-timeout', limit: { input: 'queue-timeout-minutes', ms: 500 }, failure: DOWN },
+      run: QUEUED,
+      queuedMs: 2_500,
+    })
+  })
+
+  test('has no limit as long as nobody has seen the run there', async () => {
+    const { ending, endedMs } = await wait({ replies: [failure(DOWN)], waitLimitMs: 60_000, queueLimitMs: 5_000 })
+    expect(ending).toMatchObject({ kind: 'wait-timeout', limit: { input: 'timeout-minutes' }, failure: DOWN })
+    expect(endedMs).toBe(60_000)
   })
 })
 
 describe('when the step is cancelled', () => {
   test('in a poll, it ends at once', async () => {
     const { end, endedMs } = await wait({ replies: [answer(RUNNING), silence], signalAtMs: 5_000 })
-    expect(end).toEqual({ kind: 'aborted', run: RUNNING })
+    expect(end).toEqual({ ending: { kind: 'aborted' }, run: RUNNING })
     expect(endedMs).toBe(5_000)
   })
 
   test('in a pause, it ends at once', async () => {
     const { end, endedMs } = await wait({ replies: [answer(RUNNING)], pollIntervalMs: 60_000, signalAtMs: 5_000 })
-    expect(end).toEqual({ kind: 'aborted', run: RUNNING })
+    expect(end).toEqual({ ending: { kind: 'aborted' }, run: RUNNING })
     expect(endedMs).toBe(5_000)
   })
 
   test('in the pause after a failure, it ends at once', async () => {
     const busy: Failure = { kind: 'status', status: 429, retryAfterMs: 120_000 }
     const { end, endedMs } = await wait({ replies: [failure(busy)], signalAtMs: 5_000 })
-    expect(end).toEqual({ kind: 'aborted' })
+    expect(end).toEqual({ ending: { kind: 'aborted' } })
     expect(endedMs).toBe(5_000)
   })
 
@@ -351,14 +459,15 @@ describe('when the step is cancelled', () => {
     const world = new FakeWorld(clock, service)
     world.signalAt(0)
     await clock.run(clock.sleep(1))
-    const options = { ...world, deadlineMs: 60_000, onStatus: () => {} }
-    expect(await clock.run(waitForRun(service, 'run-1', options))).toEqual({ kind: 'aborted' })
+    const options = { begunMs: 0, waitLimitMs: 60_000, ownsRun: true, notFoundGraceUntilMs: 0, onStatus: () => {} }
+    const { ending } = await clock.run(waitForRun(service, 'run-1', { ...world, ...options }))
+    expect(ending).toEqual({ kind: 'aborted' })
     expect(service.requests).toEqual([])
   })
 })
 
 describe('the log', () => {
-  test('has a line when the status changes, a sign of life a minute later and each minute on, and nothing else', async () => {
+  test('has a line when the status changes, a heartbeat a minute later and each minute on, and nothing else', async () => {
     const replies = [answer(QUEUED), ...Array(40).fill(answer(RUNNING, 100)), answer(PASSED)]
     const { world } = await wait({ replies, pollIntervalMs: 5_000 })
     const lines = world.effects.map(({ atMs, text }) => `${Math.round(atMs / 1000)} s: ${text.replace('info ', '')}`)
@@ -372,58 +481,58 @@ describe('the log', () => {
     ])
   })
 
-  test('has a sign of life each minute also in a pause that is longer', async () => {
+  test('has a heartbeat each minute also in a pause that is longer', async () => {
     const replies = [answer(RUNNING), answer(PASSED)]
     const { world } = await wait({ replies, pollIntervalMs: 3.5 * MINUTE_MS })
     const minutes = [1, 2, 3].map((minute) => `Run run-1: still RUNNING after ${minute} min.`)
     expect(world.told('info ')).toEqual(['Run run-1: RUNNING', ...minutes, 'Run run-1: PASSED'])
   })
 
-  test('says each minute that no answer comes, where none does', async () => {
+  test('says each minute that no response comes', async () => {
     const { world } = await wait({ replies: [answer(RUNNING), silence] })
-    const signs = world.told('info ').filter((line) => line.includes('still'))
-    expect(signs.length).toBeGreaterThanOrEqual(4)
-    expect(signs.length).toBeLessThanOrEqual(5)
-    for (const sign of signs) expect(sign).toMatch(/^Run run-1: still not to be read after \d.*\. The service did not/)
+    const heartbeats = world.told('info ').filter((line) => line.includes('still'))
+    expect(heartbeats.length).toBeGreaterThanOrEqual(4)
+    expect(heartbeats.length).toBeLessThanOrEqual(5)
+    for (const line of heartbeats) expect(line).toMatch(/^Run run-1: status still unavailable after \d.*respond/)
   })
 
-  test('explains an outage that begins soon after another, and tells its end', async () => {
+  test('explains an outage that begins soon after another, and logs its end', async () => {
     const replies = [failure(DOWN), answer(RUNNING), ...Array(12).fill(failure(DOWN)), answer(RUNNING), answer(PASSED)]
     const { world } = await wait({ replies })
     expect(world.told('info ')).toEqual([
-      expect.stringMatching(/could not be read, trying again\. .*503/),
-      'Run run-1: the service answers again.',
+      expect.stringMatching(/status request failed; .*503/),
+      'Run run-1: the service responds again.',
       'Run run-1: RUNNING',
       ...Array(world.told('info ').filter((line) => line.includes('still')).length).fill(
-        expect.stringMatching(/^Run run-1: still not to be read after .*503/),
+        expect.stringMatching(/^Run run-1: status still unavailable after .*503/),
       ),
-      'Run run-1: the service answers again.',
+      'Run run-1: the service responds again.',
       'Run run-1: PASSED',
     ])
     expect(world.told('info ').length).toBeGreaterThan(5)
   })
 
-  test('has its first sign of life a minute after a trouble was told, not sooner', async () => {
+  test('has its first heartbeat a minute after a failure was logged, not sooner', async () => {
     const replies = [answer(RUNNING), ...Array(9).fill(answer(RUNNING)), failure(DOWN), silence]
     const { world } = await wait({ replies, pollIntervalMs: 5_000 })
     const atMs = (words: string) => world.effects.find(({ text }) => text.includes(words))?.atMs ?? Number.NaN
-    expect(atMs('still not to be read') - atMs('trying again')).toBeGreaterThanOrEqual(MINUTE_MS)
+    expect(atMs('still unavailable') - atMs('request failed')).toBeGreaterThanOrEqual(MINUTE_MS)
   })
 })
 
 describe('the time between polls', () => {
-  test('is the fixed interval, where there is one', async () => {
+  test('is the fixed interval if there is one', async () => {
     const replies = [...Array(5).fill(answer(RUNNING)), answer(PASSED)]
     const { pollsMs } = await wait({ replies, pollIntervalMs: 2_500 })
     expect(pollsMs).toEqual([0, 2_500, 5_000, 7_500, 10_000, 12_500])
   })
 
   test('grows with the time waited otherwise', async () => {
-    const { pollsMs } = await wait({ replies: [answer(RUNNING)], deadlineMs: 60 * MINUTE_MS })
+    const { pollsMs } = await wait({ replies: [answer(RUNNING)], waitLimitMs: 60 * MINUTE_MS })
     const pausesMs = pollsMs.slice(1).map((atMs, index) => atMs - (pollsMs[index] ?? 0))
     expect(pausesMs[0]).toBeLessThan(1_200)
     expect(pausesMs.at(-2)).toBeGreaterThan(14_000)
-    expect(pollsMs.length).toBeLessThan(300)
+    expect(pollsMs.length).toBeLessThan(400)
   })
 })
 

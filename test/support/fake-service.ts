@@ -47,6 +47,7 @@ export interface SentRequest {
   readonly method: 'start' | 'get' | 'cancel'
   readonly atMs: number
   readonly runId?: string
+  readonly onNewConnection: boolean
 }
 
 /** A service that answers from a script, one reply a request; the last of each list is for all that follow. */
@@ -85,7 +86,8 @@ export class FakeService implements TestService {
   ): Promise<T> {
     const reply = script[Math.min(this.timesMs(method).length, script.length - 1)]
     if (reply === undefined) throw new Error(`the script has no reply for ${method}`)
-    this.requests.push({ method, atMs: this.#clock.now(), ...(runId === undefined ? {} : { runId }) })
+    const { onNewConnection = false } = options
+    this.requests.push({ method, atMs: this.#clock.now(), onNewConnection, ...(runId === undefined ? {} : { runId }) })
     return simulateRequest(this.#clock, options, {
       sentAfterMs: reply.isNeverSent ? Number.POSITIVE_INFINITY : 0,
       servedAfterMs: reply.afterMs,
