@@ -19,8 +19,9 @@ export interface Chunk {
 /** The code in dist/main, sorted by what really loads when the action runs. */
 export async function chunksOfMain(): Promise<readonly Chunk[]> {
   const always = await loadedBy({})
-  // Nobody listens at port 9: the way to the attempt is enough.
-  const proxied = await loadedBy({ inputs: { 'timeout-minutes': '0.01' }, env: { http_proxy: 'http://127.0.0.1:9' } })
+  // Nobody listens at port 9: the way to the attempt is enough. Only an https: address is reached through a proxy.
+  const inputs = { 'base-url': 'https://tests.example.com', 'timeout-minutes': '0.01' }
+  const proxied = await loadedBy({ inputs, env: { https_proxy: 'http://127.0.0.1:9' } })
   return globSync('*.js', { cwd: join(dist, 'main') })
     .toSorted()
     .map((name) => ({
