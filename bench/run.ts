@@ -1,4 +1,4 @@
-// Measures what a step costs, and writes the numbers into README.md beside this file. No test looks at them.
+// Measures what a step costs. `--write` puts the results into README.md beside this file. No test checks them.
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { arch, availableParallelism, cpus, loadavg, platform, release, totalmem } from 'node:os'
@@ -38,6 +38,7 @@ function writeReadme(text: string): void {
   writeFileSync(path, `${readme.slice(0, from + OPENING.length)}\n\n${text}\n\n${readme.slice(to)}`)
 }
 
+const isWriting = process.argv.includes('--write')
 const facts = machine()
 // What is measured is the committed bundle: it has to be what the source says. Leaves the bundler's statistics behind.
 execFileSync(process.execPath, [join(import.meta.dirname, '../scripts/build.ts'), '--check'], { stdio: 'inherit' })
@@ -50,4 +51,5 @@ for (const measure of [startUp, scale, noticing, bundle]) {
     console.log(`  ${isReached ? '✅' : '❌'} ${what}: ${result} (goal: ${goal})`)
   }
 }
-writeReadme(report(facts, parts))
+if (isWriting) writeReadme(report(facts, parts))
+else console.log('\nTo put these results and their details into bench/README.md: npm run bench -- --write')

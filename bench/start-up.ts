@@ -67,7 +67,7 @@ ${table(
   ['Service', 'Start request after', 'Times an empty script', 'Tail'],
   [
     ...medians.map(({ name, startMs, ratio, tailMs }) => [name, ms(startMs), ratio.toFixed(2), ms(tailMs)]),
-    [`${HTTP}, through a proxy`, ms(median(proxiedMs)), (median(proxiedMs) / median(emptyMs)).toFixed(2), ''],
+    [`https, through a proxy`, ms(median(proxiedMs)), (median(proxiedMs) / median(emptyMs)).toFixed(2), ''],
   ],
 )}
 
@@ -124,23 +124,25 @@ async function runEmpty(actionDir: string): Promise<number> {
   return performance.now() - beganMs
 }
 
-/** A proxy that passes nothing on: the way to the first request is what counts. */
+/** A proxy that makes no tunnel: only the time to the first request counts. */
 async function startThroughProxy(): Promise<number> {
-  const asked = Promise.withResolvers<number>()
-  const proxy = createServer((_, answer) => {
-    asked.resolve(performance.now())
-    answer.writeHead(404).end()
+  const requested = Promise.withResolvers<number>()
+  const proxy = createServer().on('connect', (_, socket) => {
+    requested.resolve(performance.now())
+    socket.end('HTTP/1.1 403 Forbidden\r\n\r\n')
   })
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
   const { port } = proxy.address() as AddressInfo
   try {
     await using step = prepareStep({
-      inputs: { 'base-url': 'http://127.0.0.1:9', 'api-key': 'key', project: 'web-shop' },
-      env: { http_proxy: `http://127.0.0.1:${port}` },
+      inputs: { 'base-url': 'https://127.0.0.1:9', 'api-key': 'key', project: 'web-shop' },
+      proxy: { https: `http://127.0.0.1:${port}` },
     })
-    const begunMs = performance.now()
-    await step.startMain().result()
-    return (await asked.promise) - begunMs
+    const beganMs = performance.now()
+    const main = step.startMain()
+    const requestedMs = await requested.promise
+    main.signal('SIGKILL')
+    return requestedMs - beganMs
   } finally {
     proxy.close()
   }

@@ -3,24 +3,30 @@ import { parseArgs } from 'node:util'
 export const DEMO_USAGE = `Usage: npm start -- [options]
 
 Runs the built action as GitHub's runner would, against a test run service on this machine that really runs the tests
-of examples/web-shop. The service is on this machine, so proxies that are set here are left out.
+of examples/web-shop. Run "npm run build" first if you have changed src/. Proxies that are set here are ignored.
 
-  --fail                   the shop has a bug: see a failing run
   --input NAME=VALUE       an input of the step, as in its \`with\`; may be given several times
-  --signal-after SECONDS   cancel the workflow so many seconds after the step's start
-  --help`
+  --fail                   brings a bug into the shop, for a run that fails
+  --signal-after SECONDS   cancels the workflow so many seconds after the step's start
+  --help
+
+Examples:
+  npm start -- --input framework-project=unit --input summary=on-failure
+  npm start -- --input branch=main --input wait=false
+  npm start -- --fail
+  npm start -- --signal-after 1`
 
 export interface DemoOptions {
   /** The step's \`with\`, beside what the demo fills in. */
   readonly inputs: Readonly<Record<string, string>>
-  readonly signalAfterMs?: number
+  readonly signalAfterMs?: number | undefined
 }
 
 export type ParsedArguments =
   | { readonly kind: 'run'; readonly options: DemoOptions }
   | { readonly kind: 'help' }
-  /** One sentence: what is wrong, what was given, what to do. */
-  | { readonly kind: 'mistake'; readonly sentence: string }
+  /** One sentence: what is wrong, which value was given, what to do. */
+  | { readonly kind: 'problem'; readonly message: string }
 
 /** The switch in examples/web-shop that brings a bug into it. */
 const BUG = 'WEB_SHOP_BUG=rounding'
@@ -33,20 +39,20 @@ export function parseDemoArguments(args: readonly string[]): ParsedArguments {
   for (const token of tokens) {
     if (token.kind !== 'option') {
       if (token.kind === 'option-terminator') continue
-      return mistake(`"${token.value}" is not an option: this command takes only options, see --help.`)
+      return problem(`"${token.value}" is not an option: this command takes only options, see --help.`)
     }
     const { value } = token
     switch (token.name) {
       case 'help':
         return { kind: 'help' }
       case 'fail':
-        if (value !== undefined) return mistake(`--fail takes no value, but "${value}" was given: leave it out.`)
+        if (value !== undefined) return problem(`--fail takes no value, but "${value}" was given: leave it out.`)
         fail = true
         break
       case 'input': {
         const [, name, text] = /^([^=]+)=(.*)$/s.exec(value ?? '') ?? []
         if (name === undefined || text === undefined) {
-          return mistake(`--input takes NAME=VALUE, but got "${value ?? ''}": write for example --input wait=false.`)
+          return problem(`--input takes NAME=VALUE, but got "${value ?? ''}": write for example --input wait=false.`)
         }
         inputs[name] = text
         break
@@ -54,28 +60,25 @@ export function parseDemoArguments(args: readonly string[]): ParsedArguments {
       case 'signal-after': {
         const seconds = Number(value)
         if (value === undefined || value.trim() === '' || !(seconds >= 0 && seconds <= 3600)) {
-          return mistake(`--signal-after takes a number of seconds from 0 to 3600, but got "${value ?? ''}".`)
+          return problem(`--signal-after takes a number of seconds from 0 to 3600, but got "${value ?? ''}".`)
         }
         signalAfterMs = seconds * 1000
         break
       }
       default:
-        return mistake(
+        return problem(
           `There is no option ${token.rawName}: the options are --fail, --input, --signal-after and --help.`,
         )
     }
   }
   if (fail && 'env-overrides' in inputs) {
-    return mistake(
+    return problem(
       `--fail sets the input env-overrides itself: leave one of the two out, or add ${BUG} to your own value.`,
     )
   }
   return {
     kind: 'run',
-    options: {
-      inputs: { ...(fail && { 'env-overrides': BUG }), ...inputs },
-      ...(signalAfterMs !== undefined && { signalAfterMs }),
-    },
+    options: { inputs: fail ? { 'env-overrides': BUG, ...inputs } : inputs, signalAfterMs },
   }
 }
 
@@ -86,6 +89,6 @@ const OPTIONS = {
   help: { type: 'boolean' },
 } as const
 
-function mistake(sentence: string): ParsedArguments {
-  return { kind: 'mistake', sentence }
+function problem(message: string): ParsedArguments {
+  return { kind: 'problem', message }
 }

@@ -1,4 +1,4 @@
-// `npm start`: one step of a workflow, on this machine. DEMO_USAGE says what it takes.
+// `npm start`: one step of a workflow, on this machine. DEMO_USAGE lists its options.
 import { existsSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 import { styleText } from 'node:util'
@@ -8,24 +8,24 @@ import { DEMO_USAGE, parseDemoArguments } from './demo-options.ts'
 import { FolderInUse, runDemo } from './run-demo.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
-const EXIT_CODE_OF_A_MISTAKE = 2
+const USAGE_ERROR_EXIT_CODE = 2
 
-function refuse(sentence: string): void {
-  console.error(sentence)
-  process.exitCode = EXIT_CODE_OF_A_MISTAKE
+function refuse(message: string): void {
+  console.error(message)
+  process.exitCode = USAGE_ERROR_EXIT_CODE
 }
 
 async function main(): Promise<void> {
   const parsed = parseDemoArguments(process.argv.slice(2))
-  if (parsed.kind === 'mistake') return refuse(parsed.sentence)
+  if (parsed.kind === 'problem') return refuse(parsed.message)
   if (parsed.kind === 'help') return console.log(DEMO_USAGE)
   const script = readManifest(ROOT).main
   if (!existsSync(script)) return refuse(`There is no ${relative(ROOT, script)}: run "npm run build" first.`)
 
-  // Ctrl-C is the workflow's Cancel button here. What the demo started is still ended in order, so once is enough.
+  // Ctrl-C cancels the workflow. One is enough: the demo then ends what it started.
   const stop = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.abort())
-  // Whoever reads the log may go away first; what was started is still ended.
+  // The reader of the log may exit first; the demo still ends what it started.
   process.stdout.on('error', () => {})
   try {
     process.exitCode = await runDemo(parsed.options, {

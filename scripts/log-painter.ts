@@ -11,7 +11,7 @@ export class LogPainter {
     this.#style = style
   }
 
-  /** Undefined where GitHub shows nothing. */
+  /** Undefined if GitHub shows nothing. */
   paint(line: string): string | undefined {
     const [, command, text = ''] = /^##\[(\w+)\](.*)$/s.exec(line) ?? []
     switch (command) {

@@ -69,7 +69,7 @@ function takeFolder(folder: string): Disposable {
   const holder = existsSync(holderFile) ? Number(readFileSync(holderFile, 'utf8')) : undefined
   if (holder && isRunning(holder)) {
     throw new FolderInUse(
-      `Another demo, process ${holder}, is writing to ${pathFromHere(folder)}: wait for its end or stop it, then try again.`,
+      `Another demo, process ${holder}, is writing to ${pathFromHere(folder)}: wait until it exits or stop it, then try again.`,
     )
   }
   rmSync(folder, { recursive: true, force: true })
@@ -101,16 +101,16 @@ async function openService(folder: string) {
   return { ...service, [Symbol.asyncDispose]: () => service.close() }
 }
 
-/** What the runner says of a step before it starts it. */
+/** What the runner says about a step before it starts it. */
 function linesAbout(step: Step): string[] {
   const given = [...step.inputs].filter(([, value]) => value !== '')
   return ['##[group]Run ./', 'with:', ...given.map(([name, value]) => `  ${name}: ${value}`), '##[endgroup]']
 }
 
 async function cancelWhenAsked(main: ActionProcess, afterMs: number | undefined, stop: AbortSignal): Promise<void> {
-  const isTerminal = new AbortController()
-  void main.result().then(() => isTerminal.abort())
-  await delay(afterMs ?? LONGEST_DELAY_MS, undefined, { signal: AbortSignal.any([stop, isTerminal.signal]) }).catch(
+  const hasResult = new AbortController()
+  void main.result().then(() => hasResult.abort())
+  await delay(afterMs ?? LONGEST_DELAY_MS, undefined, { signal: AbortSignal.any([stop, hasResult.signal]) }).catch(
     () => {},
   )
   if (main.isRunning) await main.cancel()

@@ -88,19 +88,21 @@ describe('the demo', () => {
 
   test('does not mix its files with those of another that is running', async () => {
     const first = demo([])
-    await expect(demo([])).rejects.toThrow(/^Another demo, process \d+, is writing to .*: wait for its end or stop it/)
+    await expect(demo([])).rejects.toThrow(
+      /^Another demo, process \d+, is writing to .*: wait until it exits or stop it/,
+    )
     expect(await first).toBe(0)
     expect(await demo(['--input', 'project='])).toBe(1)
   })
 
-  test('says so where there are no outputs and no log of the service', async () => {
+  test('says so if there are no outputs and no log of the service', async () => {
     expect(await demo(['--signal-after', '0'])).not.toBe(0)
     if (output('conclusion') === undefined) expect(printed).toContain('Its outputs: none')
     const isServiceLog = (line: string) => line.startsWith("The service's log")
     expect(printed.some(isServiceLog)).toBe(existsSync(join(folder, 'service.log')))
   })
 
-  test('hands inputs on as they were given', async () => {
+  test('passes inputs on as they were given', async () => {
     expect(await demo(['--input', 'framework-project=unit', '--input', 'summary=never'])).toBe(0)
     expect(printed).toContain('    framework-project: unit')
     expect(readFileSync(join(folder, 'summary.md'), 'utf8')).toBe('')
@@ -122,7 +124,7 @@ describe('the command', () => {
     expect(stdout).toContain('The step: failure\n')
   })
 
-  test('says in one sentence what it does not understand', async () => {
+  test('says in one sentence what is wrong with its options', async () => {
     expect(await command('--nope')).toEqual({
       code: 2,
       stdout: '',
@@ -139,7 +141,7 @@ describe('the command', () => {
 })
 
 describe('the options', () => {
-  test('are inputs, a bug in the shop and a time for the cancel', () => {
+  test('are inputs, a bug in the shop and the time of a cancel', () => {
     const args = ['--fail', '--signal-after', '1.5', '--input', 'a==b=c', '--input=d=']
     expect(parseDemoArguments(args)).toEqual({
       kind: 'run',
@@ -163,10 +165,10 @@ describe('the options', () => {
     [['--signal-after='], 'number of seconds'],
     [['--signal-after=-1'], '"-1"'],
     [['--fail', '--input', 'env-overrides=A=1'], 'WEB_SHOP_BUG'],
-  ])('%j is one mistake, told in one sentence', (args, part) => {
+  ])('%j is one problem, named in one sentence', (args, part) => {
     const parsed = parseDemoArguments(args)
-    expect(parsed).toEqual({ kind: 'mistake', sentence: expect.stringContaining(part) })
-    expect(parsed).toEqual({ kind: 'mistake', sentence: expect.stringMatching(/^[^\n]*\.$/) })
+    expect(parsed).toEqual({ kind: 'problem', message: expect.stringContaining(part) })
+    expect(parsed).toEqual({ kind: 'problem', message: expect.stringMatching(/^[^\n]*\.$/) })
   })
 })
 
