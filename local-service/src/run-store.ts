@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite'
+import { ConfigurationError } from './configuration.ts'
 import type { FinalStatus, OwnedRun, Run, TestCase } from './run.ts'
 import type { RunTraces } from './run-traces.ts'
 
@@ -34,11 +35,6 @@ export interface RunStore {
   close(): void
 }
 
-/** The folder's database is in use by another process. */
-export class DataFolderInUseError extends Error {
-  override readonly name = 'DataFolderInUseError'
-}
-
 const SCHEMA_VERSION = 1
 const SQLITE_BUSY = 5
 
@@ -61,7 +57,7 @@ const SCHEMA = `
   create index runs_left on runs (number) where finished_at is null or has_traces = 1;
   pragma user_version = ${SCHEMA_VERSION};`
 
-/** Opens the database of a folder, or one in memory. Throws a DataFolderInUseError if another service has it open. */
+/** Opens the database of a folder, or one in memory. Throws a ConfigurationError if another service has it open. */
 export function openRunStore(folder: string | undefined): RunStore {
   const database = new DatabaseSync(folder === undefined ? ':memory:' : join(folder, 'runs.sqlite'))
   try {
@@ -69,13 +65,17 @@ export function openRunStore(folder: string | undefined): RunStore {
     database.exec('pragma locking_mode = exclusive; pragma journal_mode = wal; pragma synchronous = full')
     database.exec('begin exclusive')
     const version = Number(database.prepare('pragma user_version').get()?.user_version)
-    if (version > SCHEMA_VERSION) throw new Error(`A newer version of the service wrote the runs in ${folder}.`)
+    if (version > SCHEMA_VERSION) {
+      throw new ConfigurationError(
+        `A newer version of the service wrote the data folder ${folder}. Choose another with --data.`,
+      )
+    }
     if (version === 0) database.exec(SCHEMA)
     database.exec('commit')
   } catch (error) {
     database.close()
     if (error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY) {
-      throw new DataFolderInUseError(
+      throw new ConfigurationError(
         `Another service uses the data folder ${folder}. Stop it, or choose another folder with --data.`,
       )
     }

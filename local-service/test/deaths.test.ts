@@ -1,0 +1,217 @@
+import { spawn } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import fc from 'fast-check'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { SEED } from '../../test/setup/seed.ts'
+import { aRepository } from './a-git-repository.ts'
+import {
+  clientOf,
+  isAlive,
+  KEY,
+  PLAIN_ENV,
+  pidsIn,
+  REPOSITORY,
+  type RunObject,
+  temporaryFolder,
+  until,
+} from './a-local-service.ts'
+
+// The service is killed with SIGKILL, at any moment of its life, and started again with the same data folder.
+
+const LIVES = Number(process.env.SERVICE_LIVES ?? 20)
+
+/** Every run leaves a process in its own group and one outside; the variable KIND says how the run goes on. */
+const RUNNER = `
+  sleep 1000 &
+  setsid sleep 1000 &
+  for argument; do case "$argument" in --outputFile.json=*) file="\${argument#*=}";; esac; done
+  test "$KIND" = hangs && sleep 1000
+  status=passed; test "$KIND" = fails && status=failed
+  printf '{"testResults":[{"name":"/a","assertionResults":[{"title":"a","status":"%s"}]}]}' "$status" > "$file"
+  test "$KIND" = passes`
+
+interface PlannedRun {
+  readonly kind: 'passes' | 'fails' | 'hangs'
+  readonly inWorkTree: boolean
+}
+
+interface Life {
+  readonly runs: readonly PlannedRun[]
+  /** The number of the run that is cancelled. */
+  readonly cancels: number
+  /** Whether it is killed only after its first run has finished. */
+  readonly waitsForFirst: boolean
+  readonly killsAfterMs: number
+  /** Killed while it starts, so while it cleans up after the life before. */
+  readonly startsInVainForMs: number | undefined
+}
+
+const planned = (...kinds: PlannedRun['kind'][]) =>
+  fc.record({ kind: fc.constantFrom(...kinds), inWorkTree: fc.boolean() })
+
+const life: fc.Arbitrary<Life> = fc.record({
+  runs: fc
+    .tuple(planned('passes', 'fails'), fc.array(planned('passes', 'fails', 'hangs'), { minLength: 1, maxLength: 6 }))
+    .map(([first, others]) => [first, ...others]),
+  cancels: fc.integer({ min: 1, max: 6 }),
+  waitsForFirst: fc.boolean(),
+  killsAfterMs: fc.nat({ max: 250 }),
+  startsInVainForMs: fc.option(fc.integer({ min: 60, max: 400 }), { nil: undefined, freq: 4 }),
+})
+
+/** Starts the service as a process that can be killed; undefined if it died before it was ready. */
+function startProcess(config: string, data: string, temporary: string) {
+  const env = { ...PLAIN_ENV, TMPDIR: temporary }
+  const main = join(REPOSITORY, 'local-service/src/main.ts')
+  const child = spawn(process.execPath, [main, '--json', '--config', config, '--data', data], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let [output, errors] = ['', '']
+  child.stdout.setEncoding('utf8').on('data', (text) => {
+    output += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text) => {
+    errors += text
+  })
+  const closed = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  return {
+    async ready() {
+      await Promise.race([until(() => output.endsWith('}\n')), closed])
+      if (!output.endsWith('}\n')) throw new Error(`The service did not start: ${errors}`)
+      return clientOf(JSON.parse(output).url, KEY, 'shop')
+    },
+    async kill() {
+      child.kill('SIGKILL')
+      await closed
+    },
+  }
+}
+
+/** The processes of these runs that are alive. */
+function processesOf(runIds: ReadonlySet<string>): string[] {
+  const found: string[] = []
+  for (const id of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      const environment = readFileSync(`/proc/${id}/environ`, 'utf8')
+      const [, runId = ''] = /(?:^|\0)LOCAL_SERVICE_RUN_ID=([^\0]*)/.exec(environment) ?? []
+      if (runIds.has(runId)) found.push(readFileSync(`/proc/${id}/cmdline`, 'utf8').replaceAll('\0', ' '))
+    } catch {
+      // It has exited meanwhile.
+    }
+  }
+  return found
+}
+
+async function entriesIn(...folders: string[]): Promise<string[]> {
+  return (await Promise.all(folders.map((folder) => readdir(folder).catch(() => [])))).flat()
+}
+
+describe.runIf(process.platform === 'linux')('a service that is killed with SIGKILL', () => {
+  it('leaves no half-created work tree after the next start, nor the git that creates it', async () => {
+    const home = await temporaryFolder()
+    const [data, config, reached] = [join(home, 'data'), join(home, 'config.json'), join(home, 'reached')]
+    const repository = await aRepository({ 'a.txt': 'main', '.gitattributes': '*.txt filter=slow' })
+    await repository.git('config', 'filter.slow.smudge', `echo $$ > ${reached}; sleep 1000`)
+    const projects = { shop: { folder: repository.folder, framework: 'vitest', command: ['true'] } }
+    await writeFile(config, JSON.stringify({ keys: [KEY], projects }))
+    const first = startProcess(config, data, home)
+    onTestFinished(() => first.kill())
+    const runId = await (await first.ready()).startRun({ branch: 'main' })
+    const pids = await pidsIn(reached)
+    await first.kill()
+    expect(await entriesIn(join(repository.folder, '.git/worktrees'))).toEqual([runId])
+
+    const second = startProcess(config, data, home)
+    onTestFinished(() => second.kill())
+    expect((await (await second.ready()).get(runId)).body).toMatchObject({ status: 'INTERRUPTED' })
+    expect(pids.map(isAlive)).toEqual([false])
+    expect(await entriesIn(join(data, 'trees'), join(repository.folder, '.git/worktrees'))).toEqual([])
+  })
+
+  it(`forgets no run and leaves nothing after the next start, in ${LIVES} lives`, { timeout: 600_000 }, async () => {
+    const home = await temporaryFolder()
+    const [data, temporary, config] = [join(home, 'data'), await temporaryFolder(), join(home, 'config.json')]
+    const repository = await aRepository({ 'a.txt': 'main' })
+    const project = { folder: repository.folder, framework: 'vitest', command: ['sh', '-c', RUNNER, 'sh'] }
+    const settings = { keys: [KEY], concurrency: 4, stopGraceSeconds: 0.1, projects: { shop: project } }
+    await writeFile(config, JSON.stringify(settings))
+
+    /** What is known of each run that was accepted: the last response about it. */
+    const known = new Map<string, RunObject | undefined>()
+    let current = startProcess(config, data, temporary)
+    onTestFinished(() => current.kill())
+    for (const { runs, cancels, waitsForFirst, killsAfterMs, startsInVainForMs } of fc.sample(life, {
+      numRuns: LIVES,
+      seed: SEED,
+    })) {
+      const client = await current.ready()
+      const started = new Set<string>()
+      const watch = async (runId: string) => {
+        for (;;) {
+          const { body } = await client.get(runId)
+          expect(isAllowed(known.get(runId), body), `${JSON.stringify(known.get(runId))}, then ${body.status}`).toBe(
+            true,
+          )
+          known.set(runId, body)
+          if (body.finishedAt !== undefined) return
+          await delay(10)
+        }
+      }
+      const startOne = async ({ kind, inWorkTree }: PlannedRun, index: number) => {
+        const body = { envOverrides: { KIND: kind }, ...(inWorkTree ? { branch: 'main' } : {}) }
+        const runId = await client.startRun(body)
+        known.set(runId, undefined)
+        started.add(runId)
+        if (index === cancels) await client.cancel(runId)
+        await watch(runId)
+      }
+      // Requests fail when the service is killed; what a response said before counts.
+      const watched = runs.map((run, index) => startOne(run, index).catch(ignoreLostConnection))
+      if (waitsForFirst) await watched[0]
+      await delay(killsAfterMs)
+      await current.kill()
+      await Promise.all(watched)
+      if (startsInVainForMs !== undefined) {
+        const inVain = startProcess(config, data, temporary)
+        await delay(startsInVainForMs)
+        await inVain.kill()
+      }
+
+      current = startProcess(config, data, temporary)
+      const next = await current.ready()
+      expect(processesOf(new Set(known.keys()))).toEqual([])
+      const gitRecords = join(repository.folder, '.git/worktrees')
+      expect(await entriesIn(join(data, 'runs'), join(data, 'trees'), gitRecords, temporary)).toEqual([])
+      for (const runId of started) {
+        const before = known.get(runId)
+        const { status, body } = await next.get(runId)
+        expect(status).toBe(200)
+        if (before?.finishedAt !== undefined) expect(body).toEqual(before)
+        else expect(['PASSED', 'FAILED', 'CANCELLED', 'INTERRUPTED']).toContain(body.status)
+        expect(body.finishedAt).toBeDefined()
+        known.set(runId, body)
+      }
+    }
+    const last = await current.ready()
+    for (const [runId, before] of known) expect((await last.get(runId)).body).toEqual(before)
+    const statuses = [...known.values()].map((run) => run?.status)
+    expect(statuses).toEqual(expect.arrayContaining(['PASSED', 'FAILED', 'CANCELLED', 'INTERRUPTED']))
+  })
+})
+
+const ORDER = ['QUEUED', 'RUNNING']
+
+/** A run goes forward only, and what it says when it has finished never changes. */
+function isAllowed(before: RunObject | undefined, after: RunObject): boolean {
+  if (before?.finishedAt !== undefined) return JSON.stringify(before) === JSON.stringify(after)
+  if (before === undefined || after.finishedAt !== undefined) return true
+  return ORDER.indexOf(after.status) >= ORDER.indexOf(before.status)
+}
+
+function ignoreLostConnection(error: unknown): void {
+  if (!(error instanceof TypeError)) throw error
+}
