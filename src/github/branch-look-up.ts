@@ -27,7 +27,7 @@ const LOOK_UP_LIMIT_MS = 10_000
 export async function lookUpBranch(input: UnknownBranch, options: LookUpOptions): Promise<KnownBranch> {
   switch (input.kind) {
     case 'pull-request':
-      return lookUp(logLine`the head of pull request ${input.number}`, 'pull-requests', options, async (api) => {
+      return lookUp(logLine`the head of pull request ${input.number}`, 'pull-requests: read', options, async (api) => {
         const pullRequest = await api.pullRequest(input.number)
         const { branch = '', isFork } = headOf(pullRequest, options.event.repository)
         if (isFork) throw new InvalidInputsError([forkMessage(branch)])
@@ -35,7 +35,7 @@ export async function lookUpBranch(input: UnknownBranch, options: LookUpOptions)
         return { branch, note }
       })
     case 'deployment':
-      return lookUp(logLine`the branch of the deployment of "${input.ref}"`, 'contents', options, (api) =>
+      return lookUp(logLine`the branch of the deployment of "${input.ref}"`, 'contents: read', options, (api) =>
         branchOfDeployment(input.ref, input.sha, api),
       )
   }
@@ -73,13 +73,13 @@ class NoBranchError extends Error {
 
 async function lookUp(
   what: LogLine,
-  permission: 'pull-requests' | 'contents',
+  permission: 'pull-requests: read' | 'contents: read',
   { env, token, clock, signal }: LookUpOptions,
   ask: (api: GitHubApi) => Promise<KnownBranch>,
 ): Promise<KnownBranch> {
   const fail = (reason: LogLine) =>
     new InvalidInputsError([
-      logLine`Input branch: the event does not name the branch to test, and ${what} was not found through GitHub's API: ${reason}. The look-up needs the permission \`${permission}: read\`. ${ADVICE}`,
+      logLine`Input branch: the event does not name the branch to test, and ${what} was not found through GitHub's API: ${reason}. The look-up needs the permission ${permission}. ${ADVICE}`,
     ])
   if (signal.aborted) return {}
   if (token === '') throw fail(logLine`the input github-token is empty`)

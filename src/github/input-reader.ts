@@ -71,7 +71,7 @@ export class InputReader {
     const { above = -1, least = 0, most } = range
     const value = /^(?:\d+(?:\.\d*)?|\.\d+)$/.test(given) ? Number(given) : Number.NaN
     if (value > above && value >= least && value <= most) return value
-    const from = range.above === undefined ? `from ${least}` : `above ${above}`
+    const from = range.above === undefined ? logLine`from ${least}` : logLine`above ${above}`
     this.problem(
       logLine`Input ${name}: "${given}" is not accepted. Give a number ${from} up to ${most}, such as 1 or 0.5.`,
     )

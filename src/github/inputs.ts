@@ -158,7 +158,7 @@ function readApiKey(inputs: InputReader, event: WorkflowEvent): string | undefin
 
 function readBaseUrl(inputs: InputReader, mayBeEmpty: boolean): URL | undefined {
   const given = inputs.text('base-url')
-  const accepted = 'Give the address of the service, such as https://tests.example.com.'
+  const accepted = logLine`Give the address of the service, such as https://tests.example.com.`
   if (given === '') return mayBeEmpty ? undefined : inputs.problem(logLine`Input base-url is empty. ${accepted}`)
   const shown = withoutSecrets(given)
   const url = parseUrl(given)
@@ -275,7 +275,7 @@ function startInputsWithoutEffect(inputs: InputReader): LogLine[] {
   )
 }
 
-const RUN_URL_EXAMPLE = 'Give one such as https://app.example.com/p/{project}/runs/{run-id}.'
+const RUN_URL_EXAMPLE = logLine`Give one such as https://app.example.com/p/{project}/runs/{run-id}.`
 
 /** The address of a run's page, made of the template that the user gives. */
 function readRunUrl(inputs: InputReader, target: Target | undefined): ((runId: string) => string) | undefined {

@@ -235,7 +235,7 @@ describe('a comment on a pull request', () => {
     expect(found).toEqual({
       problems: [
         expect.stringMatching(
-          /^Input branch: the event does not name the branch to test, and the head of pull request 7 was not found .*`pull-requests: read`.*Give the input branch/,
+          /^Input branch: the event does not name the branch to test, and the head of pull request 7 was not found .*pull-requests: read.*Give the input branch/,
         ),
       ],
     })
@@ -318,7 +318,7 @@ describe.each(['deployment', 'deployment_status'])('%s', (name) => {
     ['nothing', '', [], 'there is none'],
   ])('of %s is refused', async (_, ref, branches, reason) => {
     for (const branch of branches) api.refs.set(`heads/${branch}`, HASH)
-    const problem = `Input branch: the event does not name the branch to test, and the branch of the deployment of "${ref}" was not found through GitHub's API: ${reason}. The look-up needs the permission \`contents: read\`. Give the input branch to name the branch yourself.`
+    const problem = `Input branch: the event does not name the branch to test, and the branch of the deployment of "${ref}" was not found through GitHub's API: ${reason}. The look-up needs the permission contents: read. Give the input branch to name the branch yourself.`
     expect(await branchOf({ name, payload: deployed(ref) })).toEqual({ problems: [problem] })
   })
 

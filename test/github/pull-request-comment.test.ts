@@ -474,7 +474,7 @@ describe("the comment's address", () => {
 
 describe('a token that may not comment', () => {
   const ADVICE =
-    'Add `permissions: { contents: read, pull-requests: write }` to the job, beside what else it needs; pull requests by Dependabot need it too. On a pull request from a fork GitHub lets the workflow only read, whatever `permissions` says: set `comment: never` there.'
+    'Add `permissions: { pull-requests: write }` to the job, beside what else it needs; pull requests by Dependabot need it too. On a pull request from a fork GitHub lets the workflow only read, whatever `permissions` says: set `comment: never` there.'
   const notAllowed = (reason: string) => ({
     log: [`warning: The token may not write the pull request comment: ${reason}. ${ADVICE}`],
   })

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { ACTIONS_BOT, type GitHubApi, startGitHubApi } from '../support/github-api.ts'
 import { ONE_OF_TWO_FAILED, ONE_PASSED, type Scenario, type ScenarioOptions, scenario } from '../support/scenario.ts'
+import { selfSignedCertificate } from '../support/self-signed-certificate.ts'
 
 const TOKEN = 'ghs_0123456789'
 let api: GitHubApi
@@ -20,7 +21,13 @@ function onPullRequest(runId: string, options: ScenarioOptions): Promise<Scenari
       name: 'pull_request',
       payload: { action: 'synchronize', repository, pull_request: { number: 7, head, base: { repo: repository } } },
     },
-    github: { api_url: api.url, token: TOKEN, repository: api.repository, run_id: runId, head_ref: 'feature/cart' },
+    github: {
+      api_url: api.url,
+      token: TOKEN,
+      repository: api.repository,
+      run_id: runId,
+      head_ref: 'feature/cart',
+    },
     inputs: { comment: 'on-failure', ...options.inputs },
   })
 }
@@ -77,4 +84,18 @@ test('a step that is cancelled while it comments ends with the verdict it had', 
   await using one = await onPullRequest('100', { script: { cases: ONE_PASSED }, inputs: { comment: 'always' } })
   const { main } = await one.step.run({ on: hanging, by: 'cancel' })
   expect(main).toMatchObject({ exitCode: 0, signalsSent: ['SIGINT'], outputs: { conclusion: 'passed' } })
+})
+
+test('the token is not sent to a server that nobody vouches for, whatever NODE_TLS_REJECT_UNAUTHORIZED says', async () => {
+  await api.close()
+  api = await startGitHubApi({ certificate: selfSignedCertificate() })
+  api.grant(TOKEN, ACTIONS_BOT, 'write')
+  await using one = await onPullRequest('100', {
+    inputs: { comment: 'always' },
+    env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' },
+  })
+  const { main } = await one.step.run()
+  expect(main.conclusion).toBe('success')
+  expect(main.annotations).toMatchObject([{ level: 'warning', message: expect.stringContaining('self-signed') }])
+  expect(api.requests).toEqual([])
 })

@@ -1,5 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import type { Certificate } from './self-signed-certificate.ts'
 
 // A stand-in for the part of GitHub's REST and GraphQL API that has to do with the comments of a pull request and with
 // branches, over a real socket. It keeps to GitHub's rules for what each kind of token may do, for pages, and for rate
@@ -89,8 +91,14 @@ const FORBIDDEN: ApiResponse = {
 const NOT_FOUND: ApiResponse = { status: 404, json: { message: 'Not Found', status: '404' } }
 const COMMENT_LIMIT = 65_536
 
-export async function startGitHubApi({ pathPrefix = '' } = {}): Promise<GitHubApi> {
-  const api = new GitHubApi(pathPrefix)
+export interface GitHubApiOptions {
+  readonly pathPrefix?: string | undefined
+  /** With one it is reached by https, and only by those who trust it. */
+  readonly certificate?: Certificate | undefined
+}
+
+export async function startGitHubApi(options: GitHubApiOptions = {}): Promise<GitHubApi> {
+  const api = new GitHubApi(options)
   await api.listen()
   return api
 }
@@ -115,14 +123,18 @@ export class GitHubApi {
   readonly #pathPrefix: string
   readonly #tokens = new Map<string, { account: Account; access: Access }>()
   readonly #faults: { occasion: Occasion; fault: Fault; left: number; hit: () => void }[] = []
-  readonly #server = createServer((request, response) => {
-    this.#handle(request, response).catch(() => response.destroy())
-  })
+  readonly #server: ReturnType<typeof createServer>
+  readonly #scheme: string
   #nextId = 1_000_001
   #origin = ''
 
-  constructor(pathPrefix: string) {
+  constructor({ pathPrefix = '', certificate }: GitHubApiOptions) {
     this.#pathPrefix = pathPrefix
+    const handle = (request: IncomingMessage, response: ServerResponse): void => {
+      this.#handle(request, response).catch(() => response.destroy())
+    }
+    this.#server = certificate === undefined ? createServer(handle) : createTlsServer(certificate, handle)
+    this.#scheme = certificate === undefined ? 'http' : 'https'
     for (const [number, ref] of [
       [7, 'feature/cart'],
       [8, 'feature/pay'],
@@ -139,7 +151,7 @@ export class GitHubApi {
 
   async listen(): Promise<void> {
     await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve))
-    this.#origin = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+    this.#origin = `${this.#scheme}://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
   }
 
   async close(): Promise<void> {

@@ -1,0 +1,121 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { ACTIONS_BOT, type GitHubApi, startGitHubApi } from '../support/github-api.ts'
+import { ONE_PASSED, type Scenario, type ScenarioOptions, scenario } from '../support/scenario.ts'
+import { type Payload, realPayloads } from '../support/workflow-event.ts'
+
+// A green check is about the code that it stands on: the built action, on events that do not name a branch themselves.
+
+const TOKEN = 'ghs_0123456789'
+let api: GitHubApi
+
+beforeEach(async () => {
+  api = await startGitHubApi()
+  api.grant(TOKEN, ACTIONS_BOT, 'write')
+})
+afterEach(() => api.close())
+
+function onEvent(name: string, payload: Payload, options: ScenarioOptions = {}): Promise<Scenario> {
+  const repository = { id: api.repositoryId, full_name: api.repository, default_branch: 'main' }
+  return scenario({
+    script: { cases: ONE_PASSED },
+    ...options,
+    event: { name, payload: { ...payload, repository } },
+    github: { api_url: api.url, token: TOKEN, repository: api.repository },
+  })
+}
+
+/** What the start asked for, of every run that was started. */
+function started({ service }: Scenario): unknown[] {
+  return service.runs.map(({ body }) => body)
+}
+
+const [comment] = realPayloads('issue_comment')
+const ON_PULL_REQUEST_7 = { ...comment, issue: { ...(comment?.issue as object), number: 7, pull_request: {} } }
+const ALWAYS = { inputs: { comment: 'always' } }
+
+describe('a comment on a pull request', () => {
+  test('has the head of the pull request tested, not the branch that the workflow runs on', async () => {
+    await using one = await onEvent('issue_comment', ON_PULL_REQUEST_7, ALWAYS)
+    const { main } = await one.step.run()
+    expect(main).toMatchObject({ conclusion: 'success', outputs: { conclusion: 'passed' } })
+    expect(main.log).toContain('Testing the branch "feature/cart", the head of pull request 7.')
+    expect(started(one)).toEqual([{ branch: 'feature/cart' }])
+    expect(api.comments.map(({ body }) => /<h3>.*<\/h3>/.exec(body)?.[0])).toEqual([
+      expect.not.stringContaining('branch'),
+    ])
+  })
+
+  test('from a fork starts nothing, and says why', async () => {
+    api.pullRequests.set(7, { ref: 'main', repo: { id: 2, full_name: 'mallory/web-shop' } })
+    await using one = await onEvent('issue_comment', ON_PULL_REQUEST_7, ALWAYS)
+    const { main } = await one.step.run()
+    expect(main).toMatchObject({ conclusion: 'failure', outputs: { conclusion: 'error' } })
+    expect(main.annotations).toMatchObject([
+      { level: 'error', title: 'Invalid input', message: expect.stringContaining('"main" is a branch of a fork') },
+    ])
+    expect([one.service.requests, api.comments]).toEqual([[], []])
+  })
+
+  test('starts nothing if GitHub does not tell the head', async () => {
+    void api.inject({ method: 'GET', path: /pulls/ }, { kind: 'status', status: 403, message: 'Not accessible' })
+    await using one = await onEvent('issue_comment', ON_PULL_REQUEST_7)
+    const { main, summary } = await one.step.run()
+    expect(main.annotations).toMatchObject([
+      { level: 'error', message: expect.stringContaining('pull-requests: read') },
+    ])
+    expect(summary).toContain('pull-requests: read')
+    expect(one.service.requests).toEqual([])
+  })
+
+  test('that names another branch gets a comment that names it too', async () => {
+    await using one = await onEvent('issue_comment', ON_PULL_REQUEST_7, {
+      inputs: { comment: 'always', branch: 'release/2' },
+    })
+    await one.step.run()
+    expect(started(one)).toEqual([{ branch: 'release/2' }])
+    expect(api.comments.map(({ body }) => /<h3>.*<\/h3>/.exec(body)?.[0])).toEqual([
+      expect.stringContaining('release/2'),
+    ])
+  })
+
+  test('starts nothing if the workflow is cancelled while GitHub is asked', async () => {
+    const hanging = api.inject({ method: 'GET' }, { kind: 'hang' })
+    await using one = await onEvent('issue_comment', ON_PULL_REQUEST_7)
+    const { main, post } = await one.step.run({ on: hanging, by: 'cancel' })
+    expect(main).toMatchObject({ exitCode: 1, signalsSent: ['SIGINT'], outputs: { conclusion: 'cancelled' } })
+    expect(one.service.requests).toEqual([])
+    expect(post.log).toEqual([])
+  })
+})
+
+describe('a deployment', () => {
+  const [deployment] = realPayloads('deployment_status')
+  const { sha } = deployment?.deployment as { sha: string }
+  const ofCommit = { ...deployment, deployment: { ...(deployment?.deployment as object), ref: sha } }
+
+  test('of a commit has the one branch tested whose head it is', async () => {
+    api.refs.set('heads/feature/pay', sha)
+    await using one = await onEvent('deployment_status', ofCommit)
+    expect((await one.step.run()).main.conclusion).toBe('success')
+    expect(started(one)).toEqual([{ branch: 'feature/pay' }])
+  })
+
+  test('of a commit that is the head of no branch starts nothing', async () => {
+    await using one = await onEvent('deployment_status', ofCommit)
+    const { main } = await one.step.run()
+    expect(main.conclusion).toBe('failure')
+    expect(main.annotations).toMatchObject([{ message: expect.stringContaining('contents: read') }])
+    expect(one.service.requests).toEqual([])
+  })
+})
+
+test.each<[string, Payload, object, string]>([
+  ['push', { ref: 'refs/tags/v1.2.3' }, {}, "so the project's default branch is tested"],
+  ['repository_dispatch', { action: 'nightly' }, { branch: 'main' }, 'Testing the branch "main", because'],
+])('a %s of %j sends %j, and the log says why', async (name, payload, body, line) => {
+  await using one = await onEvent(name, payload)
+  const { main } = await one.step.run()
+  expect(main.log.join('\n')).toContain(line)
+  expect(started(one)).toEqual([body])
+  expect(api.requests).toEqual([])
+})
