@@ -163,7 +163,20 @@ describe('a run for a branch', () => {
   it('is refused with 500 where the configured default branch does not exist', async () => {
     const repository = await aRepository({ 'a.txt': 'main' })
     const { service } = await startListing(repository, {}, { defaultBranch: 'develop' })
-    expect(await service.start()).toMatchObject({ status: 500, body: { error: expect.stringContaining('"develop"') } })
+    const error = `Project "listing" has no branch "develop". Commit to it or fetch it in ${repository.folder}.`
+    expect(await service.start()).toEqual({ status: 500, body: { error } })
+  })
+
+  it('can be left out to test the folder as it stands, unless a default branch is configured', async () => {
+    const repository = await aRepository({ 'a.txt': 'main' })
+    for (const [settings, hint] of [
+      [{}, ', or leave "branch" out to test the folder as it stands.'],
+      [{ defaultBranch: 'main' }, '.'],
+    ] as const) {
+      const { service } = await startListing(repository, {}, settings)
+      const error = `Project "listing" has no branch "gone". Commit to it or fetch it in ${repository.folder}${hint}`
+      expect((await service.start({ branch: 'gone' })).body).toEqual({ error })
+    }
   })
 
   it('runs in the folder of the project within the repository, and is refused where the branch has none', async () => {
