@@ -129,7 +129,7 @@ async function startThroughProxy(): Promise<number> {
   const requested = Promise.withResolvers<number>()
   const proxy = createServer().on('connect', (_, socket) => {
     requested.resolve(performance.now())
-    socket.end('HTTP/1.1 403 Forbidden\r\n\r\n')
+    socket.on('error', () => {}).end('HTTP/1.1 403 Forbidden\r\n\r\n')
   })
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
   const { port } = proxy.address() as AddressInfo
