@@ -29,14 +29,23 @@ interface ObjectMessages {
   readonly unknown?: string
 }
 
-/** An object with these fields. An array is none, although valibot's own object schemas accept it. */
+/**
+ * An object with these fields. Valibot's own object schemas accept an array, and of several fields that are not known
+ * they report the first.
+ */
 export function object<const Entries extends v.ObjectEntries>(entries: Entries, messages: ObjectMessages = {}) {
-  const { expectation = 'an object', missing = 'is missing.', unknown } = messages
-  const fields: v.GenericSchema<v.InferInput<ObjectOf<Entries>>, v.InferOutput<ObjectOf<Entries>>> = unknown ===
-  undefined
-    ? v.object(entries, missing)
-    : v.strictObject(entries, ({ expected }) => (expected === 'never' ? unknown : missing))
-  return v.pipe(objectLike<v.InferInput<ObjectOf<Entries>>>(expectation), fields)
+  const { expectation, missing = 'is missing.', unknown } = messages
+  return v.pipe(
+    objectLike<v.InferInput<ObjectOf<Entries>>>(expectation),
+    v.rawTransform(({ dataset, addIssue, NEVER }): v.InferOutput<ObjectOf<Entries>> => {
+      for (const name of Object.keys(dataset.value)) {
+        if (unknown !== undefined && !Object.hasOwn(entries, name)) addIssue({ message: unknown, path: pathTo(name) })
+      }
+      const result = v.safeParse(v.object(entries, missing), dataset.value, FIRST_PROBLEM)
+      for (const { message, path } of result.issues ?? []) addIssue({ message, path })
+      return result.success ? result.output : NEVER
+    }),
+  )
 }
 
 /**
@@ -56,8 +65,8 @@ export function mapOf<const Item extends v.GenericSchema>(
         if (problem !== undefined) addIssue({ message: problem })
         const result = v.safeParse(item, value, FIRST_PROBLEM)
         if (result.success) map.set(name, result.output)
-        for (const issue of result.issues ?? []) {
-          addIssue({ message: issue.message, path: [...pathTo(name), ...(issue.path ?? [])] })
+        for (const { message, path = [] } of result.issues ?? []) {
+          addIssue({ message, path: [...pathTo(name), ...path] })
         }
       }
       return map

@@ -139,13 +139,20 @@ describe('a configuration', () => {
   })
 
   it('is refused with all of its problems at once, and without a key', () => {
-    const settings = { port: -1, keys: ['secret key'], concurrency: 'many', projects: { a: {}, b: { folder: 7 } } }
+    const settings = {
+      port: -1,
+      keys: ['secret key'],
+      concurrency: 'many',
+      projects: { a: {}, b: { folder: 7 } },
+      prot: 1,
+      constructor: 2,
+    }
     const read = () => readConfiguration(settings, WEB_SHOP)
     expect(read).toThrow(/"port"[\s\S]*"folder"|"folder"[\s\S]*"port"/)
     try {
       read()
     } catch (error) {
-      expect((error as Error).message.split('\n')).toHaveLength(5)
+      expect((error as Error).message.split('\n')).toHaveLength(7)
       expect((error as Error).message).not.toContain('secret')
     }
   })
