@@ -14,7 +14,7 @@ const root = join(import.meta.dirname, '..')
 const actionYml = readFileSync(join(root, 'action.yml'), 'utf8')
 const action = parse(actionYml)
 
-/** Every input, in its order, with its default; `undefined` where it has none. */
+/** Every input, in its order, with its default; `undefined` if it has none. */
 const INPUTS = {
   'base-url': undefined,
   'api-key': undefined,
@@ -61,7 +61,7 @@ function expression(text: string): string {
   return `\${{ ${text} }}`
 }
 
-/** What action.yml says under one key of each input, by the input's name, where it says anything. */
+/** What action.yml says under one key of each input, by the input's name, if it says anything. */
 function declared(key: string): Record<string, unknown> {
   const entries = Object.entries<Record<string, unknown>>(action.inputs).map(
     ([name, input]) => [name, input[key]] as const,

@@ -49,8 +49,8 @@ describe('on Windows, report-dir', () => {
   })
 
   test.each(REFUSED)('%s is refused', (given) => {
-    const sentence = `Input report-dir: "${given}" is outside the workspace and the runner's temporary folder.`
-    expect(found.get(given)).toContain(sentence)
+    const message = `Input report-dir: "${given}" is outside the workspace and the runner's temporary folder.`
+    expect(found.get(given)).toContain(message)
   })
 
   test('has a default without a character that file names cannot hold there', () => {
@@ -58,7 +58,7 @@ describe('on Windows, report-dir', () => {
   })
 })
 
-describe('on Windows, where a cancel comes as SIGINT and then as SIGBREAK', () => {
+describe('on Windows, a cancel comes as SIGINT and then as SIGBREAK:', () => {
   test.each([
     ['SIGBREAK alone', ['SIGBREAK']],
     ['one after the other', ['SIGINT', 'SIGBREAK']],
@@ -89,7 +89,7 @@ test('lines of env-overrides may end as on Windows', () => {
   expect(inputs.orThrow(readEnvOverrides(inputs))).toEqual({ A: '1', B: 'two words' })
 })
 
-/** What the action makes of each value there: a folder, or the sentence that refuses it. All in one process. */
+/** What the action makes of each value there: a folder, or the message that refuses it. All in one process. */
 function readReportDirs(values: readonly string[]): ReadonlyMap<string, string> {
   const code = `
     import { readEvent } from ${JSON.stringify(EVENT)}

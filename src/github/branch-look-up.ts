@@ -60,7 +60,7 @@ async function branchOfDeployment(ref: string, sha: string, api: GitHubApi): Pro
   return { branch, note: logLine`Testing the branch "${branch}", whose head is the commit that was deployed.` }
 }
 
-/** GitHub's API answered, and no branch can be had from what it said. */
+/** GitHub's API responded, and what it said is not one branch. */
 class NoBranchError extends Error {
   override readonly name = 'NoBranchError'
   readonly reason: LogLine

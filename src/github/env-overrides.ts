@@ -63,9 +63,9 @@ function readJson(given: string, inputs: Pick<InputReader, 'problem'>): Override
   } catch (cause) {
     // Of V8's message the place alone: the rest of it quotes the text.
     const [, place] = /\((line \d+ column \d+)\)$/.exec(String(cause)) ?? []
-    const where = place === undefined ? logLine`` : logLine` (${place})`
+    const location = place === undefined ? logLine`` : logLine` (${place})`
     return inputs.problem(
-      logLine`Input env-overrides begins with { and is not valid JSON${where}; values are not shown. Give a JSON object of names and values, or one NAME=value a line.`,
+      logLine`Input env-overrides begins with { and is not valid JSON${location}; values are not shown. Give a JSON object of names and values, or one NAME=value a line.`,
     )
   }
   const overrides = new Map<string, string>()

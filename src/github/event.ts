@@ -20,7 +20,7 @@ export interface WorkflowEvent {
 export interface EventPayload {
   readonly repository?: Repository
   readonly sender?: Account
-  readonly pull_request?: PullRequest
+  readonly pull_request?: PullRequest | null
   readonly issue?: { readonly number?: number; readonly updated_at?: string; readonly pull_request?: unknown }
   readonly workflow_run?: {
     readonly head_branch?: string | null
@@ -103,7 +103,7 @@ export function headOfEvent(event: WorkflowEvent): Head | undefined {
     case 'check_run':
       return { branch: payload.check_run?.check_suite?.head_branch || undefined, isFork: false }
   }
-  if (pullRequest !== undefined) return { ...headOf(pullRequest, repository) }
+  if (pullRequest) return headOf(pullRequest, repository)
   return name.startsWith('pull_request') ? { branch: headRef || undefined, isFork: false } : undefined
 }
 
@@ -165,7 +165,7 @@ export interface EventPullRequest {
  */
 export function pullRequestOfEvent({ payload, repository }: WorkflowEvent): EventPullRequest | undefined {
   const { pull_request: pullRequest, issue, workflow_run: workflowRun } = payload
-  if (pullRequest !== undefined) return found(pullRequest, pullRequest.updated_at, headLabel(pullRequest, repository))
+  if (pullRequest) return found(pullRequest, pullRequest.updated_at, headLabel(pullRequest, repository))
   if (issue?.pull_request) return found(issue, issue.updated_at)
   const [only, ...others] = (workflowRun?.pull_requests ?? []).filter(({ base, head }) =>
     [base, head].every((end) => end?.repo?.id !== undefined && end.repo.id === repository.id),

@@ -21,7 +21,7 @@ export class GitHubError extends Error {
   }
 }
 
-/** A clause, for the middle of a sentence. */
+/** A clause: it stands in the middle of a sentence. */
 export function failureText(failure: GitHubFailure): LogLine {
   switch (failure.kind) {
     case 'no-response':
@@ -144,8 +144,8 @@ export async function openGitHubApi({ env, token, clock, signal }: GitHubAccess)
       await unlessNotFound(ask('DELETE /repos/{owner}/{repo}/issues/comments/{comment_id}', { comment_id: id }))
     },
 
-    // GET /user refuses the workflow's own token, and every other token of an app. This query answers all kinds alike:
-    // with `github-actions[bot]` for the workflow's own, which is the login that the comments of that token bear.
+    // GET /user refuses the workflow's own token, and every other token of an app. This query takes all kinds: for the
+    // workflow's own it returns `github-actions[bot]`, which is the author of the comments that are made with it.
     async whoAmI() {
       try {
         const data = await attempt((request) => octokit.graphql('{ viewer { login } }', { request }))

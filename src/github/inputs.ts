@@ -9,7 +9,7 @@ import { readEnvOverrides } from './env-overrides.ts'
 import { type Environment, jobUrl, type WorkflowEvent, whyNoSecrets } from './event.ts'
 import { InputReader } from './input-reader.ts'
 
-/** Everything that the user told the step, once, in the types that the rest of the action works with. */
+/** Everything that the user gave the step, once, in the types that the rest of the action works with. */
 export interface Inputs {
   readonly baseUrl: URL
   readonly apiKey: string

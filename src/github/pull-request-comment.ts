@@ -40,7 +40,7 @@ const ACTIONS_BOT_LOGIN = 'github-actions[bot]'
 /**
  * Writes the step's comment on the pull request that the event is about, over the one of an earlier run if there is
  * one. It takes at most half a minute and never throws: what happens is said in the log, and does not change the
- * verdict. Gives back the comment's address.
+ * verdict. Returns the comment's address.
  */
 export async function keepCommentUpToDate(options: CommentOptions): Promise<string | undefined> {
   const { env, event, token, log, clock, signal } = options
@@ -107,11 +107,11 @@ async function upsert(
   return written
 }
 
-/** Anybody can copy a marker into a comment of their own. Undefined if it cannot be told whose the comments are. */
+/** Anybody can copy a marker into a comment of their own. Undefined if GitHub does not say whose the comments are. */
 async function ofOurs(marked: readonly Comment[], api: GitHubApi): Promise<readonly Comment[] | undefined> {
   if (marked.length === 0) return []
   const me = await api.whoAmI()
-  // By far the most tokens are the workflow's own, for servers too that do not answer the question.
+  // On a server that does not say it too, by far the most tokens are the workflow's own.
   const ours = marked.filter(({ author }) => author === (me ?? ACTIONS_BOT_LOGIN))
   return me === undefined && ours.length === 0 ? undefined : ours
 }
@@ -153,9 +153,9 @@ interface RunOrder {
  * Steps that agree in workflow, job, matrix and key share a comment. The marker holds a digest of them, never their
  * values: a matrix may hold names that do not belong on a pull request, or `-->`.
  *
- * The workflow is told by its file, because two files may have one name. Jobs of a reusable workflow that one workflow
- * calls twice cannot be told apart by anything that the runner says; they need a `comment-key`. The run number is left
- * out on purpose: it starts again when a workflow's file is renamed.
+ * The workflow is identified by its file, because two files may have one name. Nothing that the runner says tells the
+ * jobs apart if one workflow calls a reusable workflow twice; they need a `comment-key`. The run number is left out on
+ * purpose: it starts again when a workflow's file is renamed.
  */
 export function commentIdentity({ key, matrix }: Omit<CommentSettings, 'when'>, env: Environment): CommentIdentity {
   const [workflowFile] = (env.GITHUB_WORKFLOW_REF ?? '').split('@refs/')
@@ -196,7 +196,7 @@ function orderOf(body: string, { markerPrefix }: CommentIdentity): RunOrder | un
 
 /**
  * Whether a comment is of a later run, or a later attempt of the same run. What is written in it is believed only if it
- * can be true: a later run writes after our event. So a wrong number holds up no run that an event starts later.
+ * can be true: a later run writes after our event. So an invented number stops no run that a later event starts.
  */
 function isOfLaterRun(comment: Comment, ours: CommentIdentity, eventTime: string | undefined): boolean {
   const theirs = orderOf(comment.body, ours)
@@ -221,7 +221,7 @@ function adviceFor(failure: GitHubFailure): LogLine {
     return logLine`The next run writes it; with many jobs, comment from one of them only.`
   }
   if (failure.kind === 'no-response' || failure.status >= 500) return logLine`The next run writes it.`
-  return failure.status === 401 ? logLine`Check github-token: it is wrong or has expired.` : logLine``
+  return failure.status === 401 ? logLine`Check github-token: it is invalid or has expired.` : logLine``
 }
 
 /** GitHub hides with 404 what a token may not see. A locked conversation is a 403 that no permission helps. */

@@ -5,7 +5,7 @@ import type { RunnerOutput } from './outputs.ts'
 /** What the runner hands from main to post, in `STATE_<name>`. Post's entry reads it without loading this file. */
 export type SavedState = 'start' | 'run' | 'done'
 
-/** Post cannot be told of a run. Thrown before there is one. */
+/** Post would not learn of a run. Thrown before there is one. */
 export class StateNotSaved extends Error {
   override readonly name = 'StateNotSaved'
 }

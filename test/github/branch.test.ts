@@ -112,6 +112,11 @@ describe('an event that carries a pull request', () => {
     expect(await branchOf({ name: 'pull_request', payload: {}, github })).toEqual({ branch: 'feature/cart' })
   })
 
+  test.each(['workflow_run', 'issue', 'deployment'])('a null in the place of one is none: %s', async (field) => {
+    const payload = { pull_request: null, [field]: null, repository: OWN }
+    expect(await branchOf({ name: 'deployment_review', payload })).toMatchObject({ branch: 'main' })
+  })
+
   test('is refused if nobody names its branch', async () => {
     expect(await branchOf({ name: 'pull_request', payload: {}, github: { ref_name: '7/merge' } })).toEqual({
       problems: [noBranchMessage('pull_request')],

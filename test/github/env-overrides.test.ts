@@ -64,7 +64,7 @@ describe('lines of NAME=value', () => {
     ['A="closed"\nhunter2"', 2],
     ['- A=1\nhunter2', 2],
     ['A="one\ntwo\nthree"\n\nhunter2', 5],
-  ])('%j is refused at line %i, since the part without a name would be lost', (given, line) => {
+  ])('%j is refused at line %i, because the part without a name would be lost', (given, line) => {
     expect(problemsOf(given)).toEqual([noName(line)])
   })
 
@@ -108,11 +108,11 @@ describe('a JSON object', () => {
     ['{\n"A":"hunter2",}', 'line 2 column 15'],
     ['{"A":"1"} {"B":"2"}', 'line 1 column 11'],
     ['{A=1}', 'line 1 column 2'],
-  ])('%j is none, and the place is told', (given, place) => {
+  ])('%j is none, and the message names the place', (given, place) => {
     expect(problemsOf(given)).toEqual([noJson(place)])
   })
 
-  it('is none where V8 does not tell the place', () => {
+  it('is none, and no place is named if V8 does not name it', () => {
     expect(problemsOf('{"A":}')).toEqual([noJson('').replace(' ()', '')])
   })
 
@@ -124,9 +124,9 @@ describe('a JSON object', () => {
     ['{"source":"hunter2"}', 'an object'],
   ])('cannot have %s for a value', (value, kind) => {
     const cause = kind === 'null' ? ' An output or a secret that does not exist is null in toJSON.' : ''
-    const sentence = (name: string) =>
+    const message = (name: string) =>
       `Input env-overrides: the value of "${name}" is ${kind}. Give strings, numbers, true or false.${cause}`
-    expect(problemsOf(`{"OK":"1","A":${value},"B":${value}}`)).toEqual([sentence('A'), sentence('B')])
+    expect(problemsOf(`{"OK":"1","A":${value},"B":${value}}`)).toEqual([message('A'), message('B')])
   })
 
   it('cannot have a value without a name', () => {
@@ -143,13 +143,13 @@ describe('a JSON object', () => {
     )
   })
 
-  it('is refused where it is nested deeper than a program can follow', () => {
+  it('is refused if it is nested deeper than a program can follow', () => {
     const depth = 100_000
     expect(problemsOf(`{"A":${'['.repeat(depth)}${']'.repeat(depth)}}`)).toHaveLength(1)
   })
 })
 
-it('says nothing of a value, whatever is wrong with it', () => {
+it('says nothing of a value, whatever the problem is', () => {
   const around = fc.string({ unit: fc.constantFrom(...'A={}[]":,\n\'#'), maxLength: 8 })
   fc.assert(
     fc.property(around, around, (before, after) => {

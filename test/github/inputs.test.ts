@@ -86,7 +86,7 @@ describe('a step with what it needs and nothing else', () => {
   })
 })
 
-describe('all that a step may be told', () => {
+describe('all that a step may be given', () => {
   it('is read into one value', () => {
     const inputs = inputsOf({
       'base-url': 'https://tests.example.com/api/',
@@ -218,13 +218,13 @@ describe('base-url', () => {
     ])
   })
 
-  it('shows no secret wherever in it one stands, and whatever else is wrong', () => {
+  it('shows no secret whatever its place and whatever else is wrong', () => {
     const noise = fc.string({ unit: fc.constantFrom(...'a:/@?# %\\.[]\n'), maxLength: 6 })
     const scheme = fc.constantFrom('', 'https:', 'https:/', 'https://', 'http://', 'ftp://', '//')
     fc.assert(
       fc.property(scheme, noise, noise, fc.constantFrom('@tests.example.com', '@'), (start, before, after, host) => {
         const given = `${start}${before}hunter2${after.replaceAll('\n', '')}${host}`
-        for (const sentence of problemsOf({ 'base-url': given })) expect(sentence).not.toContain('hunter2')
+        for (const message of problemsOf({ 'base-url': given })) expect(message).not.toContain('hunter2')
       }),
       { numRuns: 300 },
     )
@@ -587,10 +587,10 @@ describe('env-overrides', () => {
     '{"A":["hunter2"]}',
     'A=1\nhunter2',
   ])('is refused without a word of its values: %s', (text) => {
-    const [sentence, ...others] = problemsOf({ 'env-overrides': text })
+    const [message, ...others] = problemsOf({ 'env-overrides': text })
     expect(others).toEqual([])
-    expect(sentence).toMatch(/^Input env-overrides/)
-    expect(sentence).not.toContain('hunter2')
+    expect(message).toMatch(/^Input env-overrides/)
+    expect(message).not.toContain('hunter2')
   })
 })
 
@@ -684,8 +684,8 @@ describe('inputs that are invalid', () => {
   })
 
   it('are shown so that they are no command in the log', () => {
-    const [sentence] = problemsOf({ wait: 'x\n::error::boo ##[group]' })
-    expect(sentence).not.toMatch(/\n|##\[/)
+    const [message] = problemsOf({ wait: 'x\n::error::boo ##[group]' })
+    expect(message).not.toMatch(/\n|##\[/)
   })
 
   it('never show the key', () => {
@@ -709,7 +709,7 @@ describe('post', () => {
     expect(lines).toEqual(['::add-mask::key-1'])
   })
 
-  it('is told what is wrong with that', () => {
+  it('gets a message for each problem with that', () => {
     expect(read({ 'base-url': '', 'api-key': '', project: '' }).problems).toHaveLength(3)
   })
 })

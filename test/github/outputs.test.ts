@@ -70,7 +70,7 @@ describe('an output', () => {
 })
 
 describe('the job summary', () => {
-  it('is added to what the file holds, the size of which it is told as Windows will have it', () => {
+  it('is added to what the file holds, and knows the size of that on Windows', () => {
     const path = file('Grüße\n')
     runnerOutput({ GITHUB_STEP_SUMMARY: path }).writeSummary((alreadyBytes) => html`<p>${alreadyBytes}</p>`)
     expect(readFileSync(path, 'utf8')).toBe('Grüße\n<p>9</p>')
@@ -82,14 +82,14 @@ describe('the job summary', () => {
     expect(readFileSync(path, 'utf8')).toBe('<p>0</p>')
   })
 
-  it('is not made where the runner has no file for it', () => {
+  it('is not made if the runner has no file for it', () => {
     const { writeSummary } = runnerOutput({ GITHUB_STEP_SUMMARY: '' })
     writeSummary(() => {
       throw new Error('it was made')
     })
   })
 
-  it('is one warning where it cannot be written', () => {
+  it('is one warning if it cannot be written', () => {
     const path = folder()
     const lines = linesWrittenBy(() =>
       runnerOutput({ GITHUB_STEP_SUMMARY: path }).writeSummary(() => html`<p>lost</p>`),
@@ -97,7 +97,7 @@ describe('the job summary', () => {
     expect(lines).toEqual([expect.stringMatching(/^::warning::The job summary could not be written: .*EISDIR/)])
   })
 
-  it('is one warning where it cannot be made', () => {
+  it('is one warning if it cannot be made', () => {
     const lines = linesWrittenBy(() =>
       runnerOutput({ GITHUB_STEP_SUMMARY: file() }).writeSummary(() => {
         throw new Error('too many\ncases')

@@ -497,15 +497,15 @@ describe('a token that may not comment', () => {
     expect(api.requests).toEqual([])
   })
 
-  test('that is wrong is no matter of permissions', async () => {
+  test('that is invalid has nothing to do with permissions', async () => {
     expect(await comment({ token: 'expired' })).toEqual({
       log: [
-        'warning: The pull request comment was not written: GitHub responded with status 401 (Bad credentials). Check github-token: it is wrong or has expired.',
+        'warning: The pull request comment was not written: GitHub responded with status 401 (Bad credentials). Check github-token: it is invalid or has expired.',
       ],
     })
   })
 
-  test('because the conversation is locked is no matter of permissions either', async () => {
+  test('because the conversation is locked has nothing to do with permissions either', async () => {
     const message = 'Unable to create comment because issue is locked.'
     void api.inject(CREATE, { kind: 'status', status: 403, message })
     const { log } = await comment()

@@ -152,7 +152,7 @@ describe.skipIf(process.platform === 'win32')(
 )
 
 describe('one warning, and no folder, is all that comes of', () => {
-  it.each(['link', 'link/deeper/still'])('%s, where the link leads out', (way) => {
+  it.each(['link', 'link/deeper/still'])('%s, if the link leads out', (way) => {
     const { workspace, outside, warnings, write } = job()
     symlinkSync(outside, join(workspace, 'link'))
     const folder = join(workspace, way)
@@ -163,7 +163,7 @@ describe('one warning, and no folder, is all that comes of', () => {
     ])
   })
 
-  it.each(['link', 'link/deeper'])('%s, where the link leads to what is not there', (way) => {
+  it.each(['link', 'link/deeper'])('%s, if the link leads to what is not there', (way) => {
     const { workspace, outside, warnings, write } = job()
     symlinkSync(join(outside, 'new'), join(workspace, 'link'))
     expect(write(join(workspace, way))).toBeUndefined()

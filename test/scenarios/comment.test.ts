@@ -48,14 +48,14 @@ test('a failing run comments, and the next green one turns the comment green', a
   expect(api.comments[0]?.body).toContain('✅')
 })
 
-test('the legs of a matrix keep a comment each', async () => {
+test('the jobs of a matrix keep a comment each', async () => {
   for (const project of ['unit', 'checkout']) {
-    await using leg = await onPullRequest('100', {
+    await using job = await onPullRequest('100', {
       script: { cases: ONE_PASSED },
       matrix: { project },
       inputs: { comment: 'always' },
     })
-    await leg.step.run()
+    await job.step.run()
   }
   expect(api.comments).toHaveLength(2)
   expect(api.comments.map(({ body }) => /unit|checkout/.exec(body)?.[0])).toEqual(['unit', 'checkout'])

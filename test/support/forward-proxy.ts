@@ -16,7 +16,7 @@ export interface ForwardProxy {
 export interface ForwardProxyOptions {
   /** The status to refuse every CONNECT with. */
   readonly refusal?: string
-  /** Every CONNECT is answered only after this. */
+  /** Every CONNECT gets its response only after this. */
   readonly until?: Promise<unknown>
   /** The port of this machine that each `host:port` leads to; the others are looked up as usual. */
   readonly ports?: Readonly<Record<string, number>>
@@ -27,15 +27,15 @@ export async function forwardProxy({ refusal, until, ports = {} }: ForwardProxyO
   const asked: string[] = []
   const headers: IncomingHttpHeaders[] = []
   const firstAsked = Promise.withResolvers<void>()
-  const server = createServer((incoming, answer) => {
+  const server = createServer((incoming, response) => {
     asked.push(`${incoming.method} ${incoming.url}`)
     headers.push(incoming.headers)
     const { method, headers: passedOn } = incoming
-    const outgoing = httpRequest(incoming.url ?? '', { method: method ?? 'GET', headers: passedOn }, (response) => {
-      answer.writeHead(response.statusCode ?? 502, response.headers)
-      response.pipe(answer)
+    const outgoing = httpRequest(incoming.url ?? '', { method: method ?? 'GET', headers: passedOn }, (upstream) => {
+      response.writeHead(upstream.statusCode ?? 502, upstream.headers)
+      upstream.pipe(response)
     })
-    outgoing.on('error', () => answer.writeHead(502).end())
+    outgoing.on('error', () => response.writeHead(502).end())
     incoming.pipe(outgoing)
   })
   server.on('connect', async (incoming, socket, head) => {

@@ -33,7 +33,7 @@ export function linesWrittenBy(task: () => void): string[] {
 
 const DECLARED = readManifest(join(import.meta.dirname, '../..')).inputs.map(({ name }) => name)
 
-/** The variables that the runner makes of a step's inputs: every declared one is there, empty where none is given. */
+/** The variables that the runner makes of a step's inputs: every declared one is there, empty if none is given. */
 export function inputVariables(given: Readonly<Record<string, string>>): Record<string, string> {
   const values = { ...Object.fromEntries(DECLARED.map((name) => [name, ''])), ...given }
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [`INPUT_${name.toUpperCase()}`, value]))
