@@ -76,20 +76,6 @@ describe('the command', () => {
     })
   })
 
-  it('takes the key from LOCAL_SERVICE_KEY, and the folder in which npm was called', async () => {
-    const env = { LOCAL_SERVICE_KEY: 'from-the-environment', npm_lifecycle_event: 'service', INIT_CWD: WEB_SHOP }
-    const { key, projects } = await ready(startMain(['--json'], env, REPOSITORY))
-    expect([key, projects[0]?.id]).toEqual(['from-the-environment', 'web-shop'])
-  })
-
-  it('takes keys from a file, which is not seen in the list of processes', async () => {
-    const file = join(await temporaryFolder(), 'keys')
-    await writeFile(file, 'from-the-file\r\nanother\n')
-    const env = { LOCAL_SERVICE_KEY: 'from-the-environment' }
-    const main = await ready(startMain(['--json', '--key-file', file, '--key', 'third'], env))
-    expect(main).toMatchObject({ keys: ['from-the-file', 'another', 'third'] })
-  })
-
   it.each([
     'SIGINT',
     'SIGTERM',
@@ -150,20 +136,12 @@ describe('the command', () => {
   })
 
   it.each([
-    ['an unknown option', ['--prot', '1'], /Unknown option '--prot'[\s\S]*Usage:/],
-    ['a port that is none', ['--port', 'http'], /"port" must be a whole number from 0 to 65535, got "http"\./],
-    ['two folders', ['a', 'b'], /One folder at most, got also b\./],
-    ['a folder that is not there', ['nowhere'], /there is no folder ".*nowhere"/],
+    ['arguments that it does not know', ['--prot', '1'], /^Unknown option '--prot'\.\n\nUsage:/],
     [
-      'a folder beside a configuration',
-      ['--config', 'c.json', 'a'],
-      /With --config, give folder and framework in the file\./,
+      'settings that are invalid',
+      ['nowhere'],
+      /^Project "nowhere": "folder" is ".*", but there is no folder ".*nowhere"\.$/m,
     ],
-    ['a configuration that is not there', ['--config', 'none.json'], /Cannot read the configuration file: ENOENT/],
-    ['a configuration that is not JSON', ['--config', 'vitest.config.ts'], /The configuration file .* is not JSON/],
-    ['a key file that is not there', ['--key-file', 'none'], /Cannot read the key file: ENOENT/],
-    ['a key file with no key', ['--key-file', '/dev/null'], /The key file \/dev\/null is empty\./],
-    ['a key with blanks', ['--key', 'a b'], /"keys" has a key that is empty or contains whitespace/],
   ])('refuses %s with a sentence and code 1', async (_case, args, message) => {
     const main = startMain(args)
     expect(await main.exit).toBe(1)

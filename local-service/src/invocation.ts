@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { basename, dirname, join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { isObject } from './framework.ts'
+
+export const USAGE = `Usage: test-run-service [folder] [options]
+
+Serves a Vitest or Playwright Test project on this machine: the folder, or the current one.
+
+  --config FILE      projects, environments, suites and limits, as JSON (see the README)
+  --port NUMBER      the port; default: any free one
+  --key-file FILE    API keys, one on each line; default: the variable LOCAL_SERVICE_KEY, or a new key
+  --key KEY          an API key; every user of this machine can see it in the list of processes
+  --framework NAME   vitest or playwright, if the folder could be either
+  --data FOLDER      where runs are kept; none: in memory only; default: a folder of your state
+  --json             print address, key and projects as one line of JSON
+  --help`
+
+/** Errors that a person can do something about: their message is all that is shown. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}
+
+export interface Invocation {
+  readonly settings: object
+  /** Where relative folders in the settings start. */
+  readonly folder: string
+  readonly dataFolder: string
+  readonly json: boolean
+}
+
+/** Makes settings of the command line. Throws a UsageError if it is not to be understood. */
+export async function readInvocation(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  processFolder: string,
+): Promise<Invocation | 'help'> {
+  const { values, positionals } = parseArguments(args)
+  if (values.help) return 'help'
+  const here = currentFolder(env, processFolder)
+  const [folder, ...others] = positionals
+  if (others.length > 0) throw new UsageError(`One folder at most, got also ${others.join(', ')}.\n\n${USAGE}`)
+
+  const given: Record<string, unknown> = {}
+  // What is not a number is passed on as it is, so that the message that refuses it shows it.
+  if (values.port !== undefined) given.port = /^\d+$/.test(values.port) ? Number(values.port) : values.port
+  const fileKeys = values['key-file'] === undefined ? [] : await readKeys(resolve(here, values['key-file']))
+  const givenKeys = [...fileKeys, ...(values.key ?? [])]
+  if (givenKeys.length > 0) given.keys = givenKeys
+  else if (env.LOCAL_SERVICE_KEY) given.keys = [env.LOCAL_SERVICE_KEY]
+  if (values.data !== undefined) given.data = values.data === 'none' ? 'none' : resolve(here, values.data)
+
+  // The configuration file or the folder that is served: each has its own data.
+  const invocation = (settings: object, served: string, base: string): Invocation => ({
+    settings: { ...settings, ...given },
+    folder: base,
+    dataFolder: defaultDataFolder(served, env),
+    json: values.json,
+  })
+  if (values.config !== undefined) {
+    if (folder !== undefined || values.framework !== undefined) {
+      throw new UsageError('With --config, give folder and framework in the file.')
+    }
+    const file = resolve(here, values.config)
+    return invocation(await readSettings(file), file, dirname(file))
+  }
+  const projectFolder = resolve(here, folder ?? '.')
+  const project = { folder: projectFolder, framework: values.framework }
+  return invocation({ projects: { [basename(projectFolder) || 'project']: project } }, projectFolder, here)
+}
+
+function parseArguments(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        config: { type: 'string' },
+        port: { type: 'string' },
+        key: { type: 'string', multiple: true },
+        'key-file': { type: 'string' },
+        framework: { type: 'string' },
+        data: { type: 'string' },
+        json: { type: 'boolean', default: false },
+        help: { type: 'boolean', default: false },
+      },
+    })
+  } catch (error) {
+    // After the first sentence, Node gives advice that does not fit this command.
+    const [sentence] = (error as Error).message.split('. ')
+    throw new UsageError(`${sentence?.replace(/\.$/, '')}.\n\n${USAGE}`)
+  }
+}
+
+async function readKeys(file: string): Promise<string[]> {
+  const keys = (await readText(file, 'key file')).split(/\r?\n/).filter((line) => line !== '')
+  if (keys.length === 0) throw new UsageError(`The key file ${file} is empty.`)
+  return keys
+}
+
+async function readText(file: string, name: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    throw new UsageError(`Cannot read the ${name}: ${(error as Error).message}`)
+  }
+}
+
+async function readSettings(file: string): Promise<object> {
+  const text = await readText(file, 'configuration file')
+  try {
+    const settings: unknown = JSON.parse(text)
+    if (isObject(settings)) return settings
+  } catch (error) {
+    throw new UsageError(`The configuration file ${file} is not JSON: ${(error as Error).message}`)
+  }
+  throw new UsageError(`The configuration file ${file} must be a JSON object.`)
+}
+
+/** npm runs the script "service" in the repository's folder; INIT_CWD is the folder in which npm was called. */
+function currentFolder(env: NodeJS.ProcessEnv, processFolder: string): string {
+  return (env.npm_lifecycle_event === 'service' ? env.INIT_CWD : undefined) ?? processFolder
+}
+
+/** Below the user's own state, so that nobody else can put packages where the tests of a work tree would find them. */
+function defaultDataFolder(served: string, env: NodeJS.ProcessEnv): string {
+  const state = env.XDG_STATE_HOME?.startsWith('/') ? env.XDG_STATE_HOME : join(homedir(), '.local/state')
+  const digest = createHash('sha256').update(served).digest('hex').slice(0, 8)
+  return join(state, 'test-run-service', `${basename(served)}-${digest}`)
+}

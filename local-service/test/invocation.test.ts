@@ -1,0 +1,101 @@
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { readInvocation } from '../src/invocation.ts'
+import { temporaryFolder, writeFiles } from './a-local-service.ts'
+
+const HERE = '/home/you/shop'
+
+function read(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
+  return readInvocation(args, { XDG_STATE_HOME: '/home/you/state', ...env }, HERE)
+}
+
+describe('the command line', () => {
+  it('serves the current folder unless it names another', async () => {
+    expect(await read([])).toMatchObject({
+      settings: { projects: { shop: { folder: HERE } } },
+      folder: HERE,
+      json: false,
+    })
+    expect(await read(['../blog', '--framework', 'vitest', '--json'])).toMatchObject({
+      settings: { projects: { blog: { folder: '/home/you/blog', framework: 'vitest' } } },
+      json: true,
+    })
+  })
+
+  it('starts in the folder in which npm was called, if it is the script of the repository', async () => {
+    const env = { INIT_CWD: '/home/you/blog' }
+    for (const [event, id] of [
+      ['service', 'blog'],
+      ['test', 'shop'],
+    ] as const) {
+      const { settings } = (await read([], { ...env, npm_lifecycle_event: event })) as {
+        settings: { projects: object }
+      }
+      expect(Object.keys(settings.projects)).toEqual([id])
+    }
+  })
+
+  it('takes keys from its arguments, else from LOCAL_SERVICE_KEY, else from the configuration', async () => {
+    const folder = await temporaryFolder()
+    await writeFiles(folder, { keys: 'from-the-file\r\nanother\n', 'config.json': '{"keys":["configured"],"port":1}' })
+    const keysOf = async (...args: string[]) =>
+      (await read(args, { LOCAL_SERVICE_KEY: 'in-the-environment' })) as object
+    expect(await keysOf('--key-file', join(folder, 'keys'), '--key', 'third')).toMatchObject({
+      settings: { keys: ['from-the-file', 'another', 'third'] },
+    })
+    const config = ['--config', join(folder, 'config.json')]
+    expect(await keysOf(...config)).toMatchObject({ settings: { keys: ['in-the-environment'], port: 1 } })
+    expect(await read(config)).toMatchObject({ settings: { keys: ['configured'] }, folder })
+    expect(await read(config, { LOCAL_SERVICE_KEY: '' })).toMatchObject({ settings: { keys: ['configured'] } })
+  })
+
+  it('overrides port and data folder of the configuration', async () => {
+    const folder = await temporaryFolder()
+    await writeFiles(folder, { 'config.json': '{"port":1,"data":"x","concurrency":3}' })
+    const config = ['--config', join(folder, 'config.json')]
+    expect(await read([...config, '--port', '80', '--data', 'kept'])).toMatchObject({
+      settings: { port: 80, data: `${HERE}/kept`, concurrency: 3 },
+    })
+    expect(await read([...config, '--data', 'none'])).toMatchObject({ settings: { port: 1, data: 'none' } })
+  })
+
+  it('passes a port that is not a number on, to be refused as such', async () => {
+    expect(await read(['--port', 'http'])).toMatchObject({ settings: { port: 'http' } })
+  })
+
+  it("gives each served folder a data folder of its own in the user's state", async () => {
+    const dataFolder = async (...args: string[]) => ((await read(args)) as { dataFolder: string }).dataFolder
+    expect(await dataFolder()).toMatch(/^\/home\/you\/state\/test-run-service\/shop-[0-9a-f]{8}$/)
+    expect(await dataFolder(HERE)).toBe(await dataFolder())
+    expect(await dataFolder('/elsewhere/shop')).not.toBe(await dataFolder())
+  })
+
+  it('asks for help', async () => {
+    expect(await read(['--help', '--port', 'x'])).toBe('help')
+  })
+
+  it.each([
+    ['an unknown option', ['--prot', '1'], /^Unknown option '--prot'\.\n\nUsage: /],
+    ['an option without its value', ['--port'], /^Option '--port <value>' argument missing\.\n\nUsage: /],
+    ['two folders', ['a', 'b'], /^One folder at most, got also b\./],
+    [
+      'a folder beside a configuration',
+      ['--config', 'c', 'a'],
+      /^With --config, give folder and framework in the file\.$/,
+    ],
+    ['a configuration that is not there', ['--config', '/none'], /^Cannot read the configuration file: ENOENT/],
+    ['a configuration that is not JSON', ['--config', 'FOLDER/text'], /^The configuration file .*text is not JSON: /],
+    [
+      'a configuration that is no object',
+      ['--config', 'FOLDER/list'],
+      /^The configuration file .*list must be a JSON object\.$/,
+    ],
+    ['a key file that is not there', ['--key-file', '/none'], /^Cannot read the key file: ENOENT/],
+    ['a key file without a key', ['--key-file', 'FOLDER/empty'], /^The key file .*empty is empty\.$/],
+  ])('is refused with a sentence if it has %s', async (_case, args, message) => {
+    const folder = await temporaryFolder()
+    await writeFiles(folder, { text: 'port=1', list: '[]', empty: '\n' })
+    const reading = read(args.map((argument) => argument.replace('FOLDER', folder)))
+    await expect(reading).rejects.toMatchObject({ name: 'UsageError', message: expect.stringMatching(message) })
+  })
+})
