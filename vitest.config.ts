@@ -3,9 +3,9 @@ import { defineConfig } from 'vitest/config'
 /** The tests that run or read dist/. */
 const OF_THE_BUILD = [
   'test/scenarios/**/*.test.ts',
-  'test/docs/recipes.test.ts',
   'test/scripts/demo.test.ts',
   'test/bundle.test.ts',
+  'test/windows.test.ts',
 ]
 const ALL = '{test,local-service/test,tools}/**/*.test.ts'
 

@@ -23,7 +23,7 @@ export interface Mark {
 export interface StepTimes {
   /** From the start of the process to the start request at the service. */
   readonly startMs: number
-  /** From the last request at the service to the end of the process, the answer included. */
+  /** From the last request at the service to the end of the process, the response included. */
   readonly tailMs: number
 }
 

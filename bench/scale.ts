@@ -9,7 +9,7 @@ const REPETITIONS = 3
 /** Four in five pass, as a bad day would have it. */
 const STATUSES = ['PASSED', 'PASSED', 'PASSED', 'FAILED', 'PASSED', 'PASSED', 'SKIPPED', 'PASSED', 'PASSED', 'PASSED']
 
-/** What a large answer costs, from its arrival to the end of the process, the reports included. */
+/** What a large response costs, from its arrival to the exit of the process, reports included. */
 export async function scale(): Promise<Part> {
   const costs: Cost[] = []
   for (const size of SIZES) costs.push(await costOf(size))
@@ -43,13 +43,13 @@ export async function scale(): Promise<Part> {
         isReached: largest.summaryBytes < 1_048_576,
       },
     ],
-    details: `From the last answer's first byte to the end of the process; medians of ${REPETITIONS} runs, of the memory the highest.
+    details: `From the last response's first byte to the exit of the process; medians of ${REPETITIONS} runs, of the memory the highest.
 
 ${table(
   ['Cases', 'Answer', 'Processor time, all', 'Of it JSON.parse', 'Each case', 'Peak memory', 'Summary', 'Report files'],
   costs.map((cost) => [
     cost.size.toLocaleString('en'),
-    megabytes(cost.answerBytes),
+    megabytes(cost.responseBytes),
     `${(cost.cpuMs + cost.parsingMs).toFixed(0)} ms`,
     `${cost.parsingMs.toFixed(0)} ms`,
     `${((1_000 * cost.cpuMs) / cost.size).toFixed(1)} µs`,
@@ -63,7 +63,7 @@ ${table(
 
 interface Cost {
   readonly size: number
-  readonly answerBytes: number
+  readonly responseBytes: number
   /** Without `parsingMs`. */
   readonly cpuMs: number
   readonly parsingMs: number
@@ -85,14 +85,14 @@ async function costOf(size: number): Promise<Cost> {
     const files = globSync('test-run-*/*', { cwd: tempDir })
     const fileBytes = files.reduce((sum, file) => sum + statSync(join(tempDir, file)).size, 0)
     rmSync(tempDir, { recursive: true })
-    const answer = observations.marks.findLast(({ what }) => what === 'undici:request:headers')
+    const response = observations.marks.findLast(({ what }) => what === 'undici:request:headers')
     const exit = observations.marks.at(-1)
-    if (answer === undefined || exit === undefined) throw new Error('The step was not observed to its end.')
-    const parsingMs = exit.parsingCpuMs - answer.parsingCpuMs
+    if (response === undefined || exit === undefined) throw new Error('The step was not observed to its end.')
+    const parsingMs = exit.parsingCpuMs - response.parsingCpuMs
     costs.push({
       size,
-      answerBytes: Buffer.byteLength(JSON.stringify(cases)),
-      cpuMs: exit.cpuMs - answer.cpuMs - parsingMs,
+      responseBytes: Buffer.byteLength(JSON.stringify(cases)),
+      cpuMs: exit.cpuMs - response.cpuMs - parsingMs,
       parsingMs,
       peakBytes: observations.peakBytes,
       summaryBytes: Buffer.byteLength(ended.files.STEP_SUMMARY),

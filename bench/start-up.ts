@@ -12,7 +12,7 @@ import { median, type Part, table } from './table.ts'
 const ROUNDS = 25
 
 /**
- * From the start of the process to the start request at the service, and from the last answer to the end: beside an
+ * From the start of the process to the start request at the service, and from the last response to the exit: beside an
  * empty script, with all of them taking turns, so that a busy moment of the machine meets them alike.
  */
 export async function startUp(): Promise<Part> {

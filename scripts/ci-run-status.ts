@@ -1,7 +1,7 @@
-// For the workflows in .github/: asks a service what became of the run at the address RUN, with the key KEY, and prints it
-// in the form of an output.
+// For the workflows in .github/: reads the status of the run at the address RUN, with the key KEY, and prints it
+// as an output.
 const { RUN = '', KEY = '' } = process.env
-const answer = await fetch(RUN, { headers: { authorization: `Bearer ${KEY}` } })
-if (!answer.ok) throw new Error(`${RUN} answered ${answer.status}: ${await answer.text()}`)
-const { status } = (await answer.json()) as { status: string }
+const response = await fetch(RUN, { headers: { authorization: `Bearer ${KEY}` } })
+if (!response.ok) throw new Error(`${RUN} responded ${response.status}: ${await response.text()}`)
+const { status } = (await response.json()) as { status: string }
 console.log(`status=${status}`)

@@ -6,7 +6,7 @@ import { type Script, startScriptedService } from '../local-service/src/scripted
 const PASSED = { title: 'cart > adds an item', status: 'PASSED', durationMs: 12 }
 const FAILED = { title: 'cart > rounds to cents', status: 'FAILED', durationMs: 34 }
 
-const LIVES: Readonly<Record<string, Script>> = {
+const SCRIPTS: Readonly<Record<string, Script>> = {
   passes: { queuedMs: 500, runningMs: 1_500, cases: [PASSED] },
   fails: { runningMs: 1_000, end: 'FAILED', cases: [PASSED, FAILED] },
   hangs: { runningMs: Number.POSITIVE_INFINITY },
@@ -14,9 +14,9 @@ const LIVES: Readonly<Record<string, Script>> = {
 
 const service = await startScriptedService({
   script: ({ projectId = '' }) => {
-    const life = LIVES[projectId]
-    if (life === undefined) throw new Error(`"${projectId}" is none of ${Object.keys(LIVES).join(', ')}.`)
-    return life
+    const script = SCRIPTS[projectId]
+    if (script === undefined) throw new Error(`"${projectId}" is none of ${Object.keys(SCRIPTS).join(', ')}.`)
+    return script
   },
 })
 const output = process.env.GITHUB_OUTPUT

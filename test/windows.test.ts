@@ -72,15 +72,15 @@ describe('on Windows, a cancel comes as SIGINT and then as SIGBREAK:', () => {
         return write.call(this, text, ...rest)
       }
     `
-    await using life = await scenario({
+    await using one = await scenario({
       script: { runningMs: Number.POSITIVE_INFINITY },
       env: { NODE_OPTIONS: `--import=${toModule(whenItRuns)}` },
     })
-    const { main } = await life.step.run()
+    const { main } = await one.step.run()
     expect(main.exitCode).toBe(1)
     expect(main.outputs.conclusion).toBe('cancelled')
-    expect(life.service.runs.map(({ status }) => status)).toEqual(['CANCELLED'])
-    expect(life.service.requests.filter(({ kind }) => kind === 'cancel')).toHaveLength(1)
+    expect(one.service.runs.map(({ status }) => status)).toEqual(['CANCELLED'])
+    expect(one.service.requests.filter(({ kind }) => kind === 'cancel')).toHaveLength(1)
   })
 })
 

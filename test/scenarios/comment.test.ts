@@ -32,18 +32,18 @@ function onPullRequest(runId: string, options: ScenarioOptions): Promise<Scenari
   })
 }
 
-test('a failing run comments, and the next green one turns the comment green', async () => {
-  await using red = await onPullRequest('100', { script: { end: 'FAILED', cases: ONE_OF_TWO_FAILED } })
-  const { main } = await red.step.run()
+test('a failing run comments, and the next passing one updates the comment', async () => {
+  await using failing = await onPullRequest('100', { script: { end: 'FAILED', cases: ONE_OF_TWO_FAILED } })
+  const { main } = await failing.step.run()
   expect(main.conclusion).toBe('failure')
   expect(main.outputs['comment-url']).toMatch(/#issuecomment-\d+$/)
   expect(api.comments).toHaveLength(1)
   expect(api.comments[0]?.body).toMatch(/^<!-- test-run-action /)
   expect(api.comments[0]?.body).toContain('1 of 2')
-  expect(JSON.parse(red.service.requests[0]?.body ?? '')).toEqual({ branch: 'feature/cart' })
+  expect(JSON.parse(failing.service.requests[0]?.body ?? '')).toEqual({ branch: 'feature/cart' })
 
-  await using green = await onPullRequest('101', { script: { cases: ONE_PASSED } })
-  expect((await green.step.run()).main.conclusion).toBe('success')
+  await using passing = await onPullRequest('101', { script: { cases: ONE_PASSED } })
+  expect((await passing.step.run()).main.conclusion).toBe('success')
   expect(api.comments).toHaveLength(1)
   expect(api.comments[0]?.body).toContain('✅')
 })
@@ -71,7 +71,7 @@ test('a token that may only read is one warning, and the verdict stands', async 
   ])
 })
 
-test('a GitHub that is out of order never changes the verdict', async () => {
+test('an error of the GitHub API never changes the verdict', async () => {
   void api.inject({ method: 'GET', times: 99 }, { kind: 'status', status: 422 })
   await using one = await onPullRequest('100', { script: { cases: ONE_PASSED }, inputs: { comment: 'always' } })
   const { main } = await one.step.run()
@@ -79,7 +79,7 @@ test('a GitHub that is out of order never changes the verdict', async () => {
   expect(main.annotations).toMatchObject([{ level: 'warning' }])
 })
 
-test('a step that is cancelled while it comments ends with the verdict it had', async () => {
+test('a step that is cancelled while it comments keeps its verdict', async () => {
   const hanging = api.inject({ method: 'GET' }, { kind: 'hang' })
   await using one = await onPullRequest('100', { script: { cases: ONE_PASSED }, inputs: { comment: 'always' } })
   const { main } = await one.step.run({ on: hanging, by: 'cancel' })

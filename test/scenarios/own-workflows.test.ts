@@ -3,12 +3,12 @@ import { playJob } from '../../tools/runner-emulator/job.ts'
 
 // What GitHub would do with our own workflows, as far as one machine can do it.
 
-test('the job "action" of CI is green: a pass, a failure, a run awaited later, one that is cut off', async () => {
+test('the job "action" of CI succeeds: a pass, a failure, a run awaited later, a step over its time limit', async () => {
   const played = await playJob('.github/workflows/ci.yml', 'action', { minuteMs: 2_000 })
   expect(played, played.log).toMatchObject({ result: 'success' })
 })
 
-test('the job "shop" of CI is green: the shop as it is, and with a bug', async () => {
+test('the job "shop" of CI succeeds: the shop as it is, and with a bug', async () => {
   const played = await playJob('.github/workflows/ci.yml', 'shop', { skip: ['npm ci'] })
   expect(played, played.log).toMatchObject({ result: 'success' })
 })
@@ -23,7 +23,7 @@ test('the workflow Cancel finds that a cancelled step left no run behind', async
   expect(judged, judged.log).toMatchObject({ result: 'success' })
 })
 
-test('the workflow Cancel is red where a run is left behind', async () => {
+test('the workflow Cancel fails if a run is left behind', async () => {
   const outputs = { 'run-id': 'run-7', conclusion: 'cancelled', status: 'RUNNING' }
   const needs = { step: { result: 'cancelled', outputs }, replace: { result: 'success' } } as const
   expect(await playJob('.github/workflows/cancel.yml', 'cancelled', { needs })).toMatchObject({
@@ -36,14 +36,14 @@ describe('the check to require', () => {
   const ends = (one: string, end: 'success' | 'failure' | 'cancelled' | 'skipped') =>
     Object.fromEntries(NEEDED.map((job) => [job, { result: job === one ? end : ('success' as const) }]))
 
-  test('is green after a success of all jobs', async () => {
+  test('succeeds after a success of all jobs', async () => {
     const needs = ends('none', 'success')
     expect(await playJob('.github/workflows/ci.yml', 'ci', { needs })).toMatchObject({ result: 'success' })
   })
 
   test.each(
     NEEDED.flatMap((job) => (['failure', 'cancelled', 'skipped'] as const).map((end) => [job, end] as const)),
-  )('is red, and never skipped, if the job "%s" is a %s', async (job, end) => {
+  )('fails, and is never skipped, if the job "%s" is a %s', async (job, end) => {
     const needs = ends(job, end)
     expect(await playJob('.github/workflows/ci.yml', 'ci', { needs })).toMatchObject({ result: 'failure' })
   })

@@ -1,12 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createServer } from 'node:tls'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { forwardProxy } from '../support/forward-proxy.ts'
 import { ACTIONS_BOT, startGitHubApi } from '../support/github-api.ts'
-import { listen } from '../support/recording-server.ts'
 import { ONE_PASSED, requestsOf, scenario } from '../support/scenario.ts'
 import { selfSignedCertificate } from '../support/self-signed-certificate.ts'
 
@@ -71,12 +68,10 @@ test('a poll whose tunnel breaks is repeated through a new one', async () => {
 })
 
 test('the comment goes through the tunnel too', async () => {
-  const api = await startGitHubApi()
+  const api = await startGitHubApi({ certificate: tls })
   const token = 'ghs_0123456789'
   api.grant(token, ACTIONS_BOT, 'write')
-  const gitHub = createServer(tls, (socket) => socket.pipe(connect(Number(new URL(api.url).port))).pipe(socket))
-  const { port } = await listen(gitHub)
-  const proxy = await forwardProxy({ ports: { 'api.github.example:443': port } })
+  const proxy = await forwardProxy({ ports: { 'api.github.example:443': Number(new URL(api.url).port) } })
   const repository = { id: api.repositoryId, full_name: api.repository }
   await using one = await scenario({
     env,

@@ -97,9 +97,10 @@ function expectInvariants(given: StepPlan, { service }: Scenario, { main, post }
     const isTerminal = !['QUEUED', 'RUNNING'].includes(run.status)
     const isNamed = reported.includes(run.runId) || reported.includes('may have been started')
     const couldNotKnow = given.interruption?.by === 'kill' && post.conclusion === 'skipped'
-    expect(isTerminal || isNamed || isLeftOnPurpose || couldNotKnow, `a ${run.status} run is left without a word`).toBe(
-      true,
-    )
+    expect(
+      isTerminal || isNamed || isLeftOnPurpose || couldNotKnow,
+      `a ${run.status} run is left without a warning`,
+    ).toBe(true)
   }
 
   if (main.exitCode !== 0) return

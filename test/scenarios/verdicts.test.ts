@@ -43,7 +43,7 @@ test.concurrent('a PASSED run without a test case that ran fails closed', async 
   }
 })
 
-test.concurrent('a PASSED run with failed test cases is green with a warning', async () => {
+test.concurrent('a PASSED run with failed test cases is a success with a warning', async () => {
   await using one = await scenario({ script: { cases: ONE_OF_TWO_FAILED } })
   const { main } = await one.step.run()
   expect(main).toMatchObject({ conclusion: 'success', outputs: { conclusion: 'passed', failed: '1' } })

@@ -42,7 +42,7 @@ function summaryPage(): string {
 }
 
 describe('the demo', () => {
-  test('shows a green run with real cases, and where its reports lie', async () => {
+  test('shows a passing run with real cases, and where its reports are', async () => {
     expect(await demo([])).toBe(0)
     expect(output('conclusion')).toBe('passed')
     expect(Number(output('passed'))).toBeGreaterThan(10)
@@ -60,7 +60,7 @@ describe('the demo', () => {
     expect(printed.filter((line) => /(api-key|github-token): (?!\*\*\*$)/.test(line))).toEqual([])
   })
 
-  test('shows a red run that names the failing tests', async () => {
+  test('shows a failing run that names the failing tests', async () => {
     expect(await demo(['--fail'])).toBe(1)
     expect(output('conclusion')).toBe('failed')
     expect(printed.some((line) => /^Error: Run .* finished as FAILED: 2 of \d+ test cases failed/.test(line))).toBe(

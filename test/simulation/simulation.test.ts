@@ -102,7 +102,9 @@ const exitsInTime: Invariant = (plan, result) => {
   // A start in flight at the limit is still awaited, because the run's id is in its response.
   const { waitLimitMs } = plan.request
   const startedMs = plan.service.isGiven ? 0 : (startResponse(result)?.atMs ?? waitLimitMs + REQUEST_LIMIT_MS)
-  const queueMs = plan.request.queueLimitMs ?? 0
+  // The last poll of the queue's limit may find the run running; then the wait's own limit has a last poll too.
+  const { queueLimitMs } = plan.request
+  const queueMs = queueLimitMs === undefined ? 0 : queueLimitMs + LAST_POLLS_MS
   const limitMs =
     Math.max(waitLimitMs, startedMs) + queueMs + LAST_POLLS_MS + MAIN_CANCEL_MS + plan.commentMs + LATENESS_MS
   const undisturbedMs = signalled?.atMs ?? endedMs
@@ -171,8 +173,9 @@ function conclusionOf(end: string, plan: SimulationPlan): string {
   return known[end] ?? 'error'
 }
 
-const reportsTheLastStatus: Invariant = (_, result) => {
-  if (!exitedByItself(result)) return
+const reportsTheLastStatus: Invariant = (plan, result) => {
+  // A run whose id no output could carry is cancelled at once, and no output is about it.
+  if (!exitedByItself(result) || !isUsableRunId(plan.service.run.id)) return
   const { responses, outputs } = result.main
   const last = responses.findLast((response): response is Extract<ObservedResponse, { run: Run }> => 'run' in response)
     ?.run.status

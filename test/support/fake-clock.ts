@@ -10,7 +10,7 @@ interface Timer {
 }
 
 /**
- * Time that passes only where a test lets it. `run` lets it jump from one timer to the next until a promise settles,
+ * Time that passes only when a test lets it. `run` lets it jump from one timer to the next until a promise settles,
  * so that an hour of polling takes a moment.
  */
 export class FakeClock implements Clock {
@@ -62,7 +62,7 @@ export class FakeClock implements Clock {
     }
   }
 
-  /** Lets time pass until the promise settles. Fails where nothing is left that could settle it. */
+  /** Lets time pass until the promise settles. Fails if nothing is left that could settle it. */
   async run<T>(promise: Promise<T>): Promise<T> {
     let settled = false
     const done = () => {

@@ -9,7 +9,7 @@ export interface ForwardProxy {
   readonly headers: readonly IncomingHttpHeaders[]
   /** Resolves when it has been asked for something. */
   asking(): Promise<void>
-  /** Breaks every tunnel, without a word to either side. */
+  /** Breaks every tunnel. */
   cut(): void
 }
 

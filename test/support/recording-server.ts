@@ -6,7 +6,7 @@ import type { Certificate } from './self-signed-certificate.ts'
 
 export interface ReceivedRequest {
   readonly method: string
-  /** The request target as it came over the wire. */
+  /** The request target as it was received. */
   readonly target: string
   readonly headers: IncomingHttpHeaders
   readonly body: string
@@ -27,8 +27,8 @@ export interface RecordingServer {
   arrived(count: number): Promise<void>
 }
 
-/** A real server on this machine that keeps what it receives. It closes when the test is over. */
-export async function recordingServer(answer: Answer, certificate?: Certificate): Promise<RecordingServer> {
+/** A real server on this machine that keeps what it receives. It closes when the test ends. */
+export async function recordingServer(respond: Answer, certificate?: Certificate): Promise<RecordingServer> {
   const received: ReceivedRequest[] = []
   const arrivals = new Milestones(() => received.length)
   const server = certificate === undefined ? createServer() : createTlsServer(certificate)
@@ -44,14 +44,14 @@ export async function recordingServer(answer: Answer, certificate?: Certificate)
     const whole = { method, target: url, headers, body }
     received.push(whole)
     arrivals.check()
-    answer(response, whole)
+    respond(response, whole)
   })
   const { port, connections, connected } = await listen(server)
   const origin = `${certificate === undefined ? 'http' : 'https'}://127.0.0.1:${port}`
   return { origin, port, received, connections, connected, arrived: (count) => arrivals.reached(count) }
 }
 
-/** A server that has not learned HTTP: it does with each TCP connection what it is told. */
+/** A server without HTTP: the test decides what happens to each TCP connection. */
 export async function tcpServer(
   onConnection: (socket: Socket) => void,
 ): Promise<Pick<RecordingServer, 'port' | 'connections' | 'connected'>> {
@@ -62,7 +62,7 @@ export async function tcpServer(
   return listen(server)
 }
 
-/** A port of this machine where nobody listens. */
+/** A port of this machine that nobody listens on. */
 export async function closedPort(): Promise<number> {
   const server = createTcpServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

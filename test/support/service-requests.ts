@@ -14,7 +14,7 @@ export interface SendOptions {
   readonly apiKey?: string
 }
 
-/** The client's requests to a real address. Its connections are gone when the test is over. */
+/** The client's requests to a real address. Its connections close when the test ends. */
 export async function sendJsonTo(baseUrl: string, options: SendOptions = {}): Promise<SendJson> {
   const { clock = new FakeClock(), proxies = {}, apiKey = 'key-1' } = options
   const connections = await openConnections(new URL(baseUrl).origin, proxies)
@@ -31,7 +31,7 @@ export async function sendJsonTo(baseUrl: string, options: SendOptions = {}): Pr
   })
 }
 
-/** A request's options where nothing ends it early. */
+/** A request's options if nothing ends it early. */
 export function patient(): RequestOptions {
   return { signal: new AbortController().signal }
 }
@@ -41,11 +41,11 @@ export async function betweenPolls(): Promise<void> {
   for (let turn = 0; turn < 3; turn++) await eventLoopTurn()
 }
 
-/** Why a request failed. Fails itself where the request succeeds, or throws anything but a ServiceError. */
+/** Why a request failed. Fails itself if the request succeeds, or throws anything but a ServiceError. */
 export async function failureOf(request: Promise<unknown>): Promise<Failure> {
   try {
-    const answer = await request
-    throw new Error(`The request succeeded with ${JSON.stringify(answer)}`)
+    const response = await request
+    throw new Error(`The request succeeded with ${JSON.stringify(response)}`)
   } catch (error) {
     if (error instanceof ServiceError) return error.failure
     throw error

@@ -3,7 +3,7 @@ import { ServiceError } from '../../src/outcome/failure.ts'
 import { FakeClock } from './fake-clock.ts'
 import { type RequestTimeline, simulateRequest } from './simulated-request.ts'
 
-// What http.test.ts holds the real requests to, the model's must do too: a life is worth no more than its network.
+// The simulated requests must do what http.test.ts expects of the real ones.
 
 const NEVER = Number.POSITIVE_INFINITY
 
@@ -45,18 +45,18 @@ function abortAt(clock: FakeClock, atMs: number): AbortSignal {
   return controller.signal
 }
 
-test('a request is served and answered in its time', async () => {
+test('a request is served and gets its response in its time', async () => {
   expect(await outcomeOf({})).toEqual({ end: 'served', endedMs: 300, isServed: true })
 })
 
-test('what the service throws is an answer too', async () => {
+test('what the service throws is a response too', async () => {
   const serve = () => {
     throw new ServiceError({ kind: 'status', status: 500 })
   }
   expect(await outcomeOf({ serve })).toMatchObject({ end: 'status', endedMs: 300 })
 })
 
-test('a lost answer does not undo the task', async () => {
+test('a lost response does not undo the task', async () => {
   const loss = { kind: 'no-response', reason: 'reset' } as const
   expect(await outcomeOf({ loss })).toEqual({ end: 'no-response', endedMs: 300, isServed: true })
 })

@@ -8,16 +8,16 @@ export interface RequestTimeline<T> {
   readonly sentAfterMs: number
   /** There is no connection: this comes in place of the sending. */
   readonly refusal?: Failure
-  /** When the service takes the request. It does so whether or not somebody still waits for the answer. */
+  /** When the service takes the request. It does so even if nobody waits for the response any more. */
   readonly servedAfterMs: number
-  /** The service's task and its answer; a ServiceError that it throws is an answer too. */
+  /** What the service does and responds; a ServiceError that it throws is a response too. */
   readonly serve: () => T
   readonly respondsAfterMs: number
-  /** The answer is lost: this comes in its place. */
+  /** The response is lost: this comes in its place. */
   readonly loss?: Failure
 }
 
-/** One request over a network that is not there, ended by its signals and its time limit as `http.ts` ends one. */
+/** One request over a simulated network, ended by its signals and its time limit as `http.ts` ends one. */
 export function simulateRequest<T>(
   clock: FakeClock,
   options: RequestOptions,
@@ -30,8 +30,8 @@ export function simulateRequest<T>(
   return new Promise((resolve, reject) => {
     let isSent = false
     let isSettled = false
-    let answer: () => T = () => {
-      throw new Error('answered before it was served')
+    let respond: () => T = () => {
+      throw new Error('responded before it was served')
     }
 
     function settle(task: () => void): void {
@@ -48,7 +48,7 @@ export function simulateRequest<T>(
       if (!isSent) fail({ kind: 'not-sent', reason: 'given up before the request went out' })
     }
     const onLimit = () => {
-      const reason = `no complete answer within ${limitMs / 1000} s`
+      const reason = `no complete response within ${limitMs / 1000} s`
       fail(isSent ? { kind: 'no-response', reason } : { kind: 'not-sent', reason })
     }
     const onSent = () => {
@@ -57,11 +57,11 @@ export function simulateRequest<T>(
       signalUntilSent?.removeEventListener('abort', onAbortUntilSent)
       // From here on the request is out of our hands: these are not among the timers that the end forgets.
       clock.at(begunMs + timeline.servedAfterMs, () => {
-        answer = serveOnce(timeline.serve)
+        respond = serveOnce(timeline.serve)
       })
       clock.at(begunMs + timeline.respondsAfterMs, () => {
         if (timeline.loss !== undefined) fail(timeline.loss)
-        else settle(() => settleWith(answer))
+        else settle(() => settleWith(respond))
       })
     }
     const settleWith = (given: () => T) => {

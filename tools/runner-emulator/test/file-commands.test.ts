@@ -79,7 +79,7 @@ describe('a summary', () => {
     expect(readSummary(Buffer.alloc(0), masks)).toEqual({ kind: 'none' })
   })
 
-  test('may have exactly the limit where it ends in a line end', () => {
+  test('may have exactly the limit if it ends in a line end', () => {
     const file = Buffer.from(`${'é'.repeat(SUMMARY_LIMIT_BYTES / 2 - 1)}x\n`)
     expect(file.length).toBe(SUMMARY_LIMIT_BYTES)
     expect(readSummary(file, masks, 'linux').kind).toBe('shown')

@@ -498,7 +498,7 @@ describe('waiting for a line', () => {
     await expect(main.waitForLine(/never/)).rejects.toThrow(/main ended without .*\/never\/:\nonly this/s)
   })
 
-  test('ends when it is told to', async () => {
+  test('ends when its signal says so', async () => {
     const main = prepare({ main: 'hang()' }).startMain()
     const abort = new AbortController()
     const waiting = main.waitForLine(/never/, abort.signal)

@@ -154,9 +154,9 @@ describe('the log', () => {
 
   test('takes no token that could be met by accident', () => {
     for (const token of ['', 'pause-logging', 'Error']) {
-      const log = read([`::stop-commands::${token}`, '::warning::heard'])
+      const log = read([`::stop-commands::${token}`, '::warning::read'])
       expect(log.commandFailed).toBe(true)
-      expect(log.annotations.at(-1)).toMatchObject({ message: 'heard' })
+      expect(log.annotations.at(-1)).toMatchObject({ message: 'read' })
     }
   })
 
