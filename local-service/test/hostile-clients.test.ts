@@ -1,9 +1,12 @@
 import { request } from 'node:http'
 import { connect, type Socket } from 'node:net'
+import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { expectConformingResponses } from '../../test/support/openapi.ts'
 import { CONNECTION_LIMIT } from '../src/listen.ts'
+import { handleRequest } from '../src/request-handler.ts'
 import { startScriptedService } from '../src/scripted.ts'
+import { createScriptedRuns } from '../src/scripted-runs.ts'
 import { clientOf, KEY, startPuppetService, until } from './a-local-service.ts'
 
 const RUNS = '/v1/projects/web-shop/runs'
@@ -48,6 +51,38 @@ describe('a client that is slow', () => {
     await client.closed.finally(() => clearInterval(dripping))
     expect(client.received()).toMatch(/^HTTP\/1\.1 400 /)
     expect(client.received()).toContain('{"error":"The request did not arrive within the time limit."}')
+  })
+})
+
+describe('a request that means no good', () => {
+  const anyId = fc.oneof(fc.string(), fc.constantFrom('..', '.', '%', '%00', '%2e%2e', '__proto__', 'constructor'))
+  const anyPath = fc.oneof(
+    fc.array(anyId, { maxLength: 7 }).map((parts) => `/${parts.join('/')}`),
+    fc.constantFrom(RUNS, `${RUNS}/cancel`, '/v1/testSuite/smoke/run'),
+    anyId.map((id) => `${RUNS}/${id}`),
+    anyId.map((id) => `/v1/testSuiteRun/${id}/result`),
+    fc.string(),
+  )
+  const anyBody = fc.oneof(
+    fc.string().map((text) => ({ kind: 'text' as const, text })),
+    fc.json().map((text) => ({ kind: 'text' as const, text })),
+    fc.constantFrom(...(['too-large', 'not-utf8', 'incomplete'] as const)).map((kind) => ({ kind })),
+  )
+
+  it('gets a documented status and, if it is refused, one sentence', async () => {
+    const { backend } = createScriptedRuns(() => ({}))
+    const methods = fc.constantFrom('GET', 'POST', 'PUT', 'HEAD', 'OPTIONS', '__proto__')
+    const types = fc.constantFrom('application/json', 'application/json;', 'text/plain', undefined)
+    await fc.assert(
+      fc.asyncProperty(methods, anyPath, anyBody, types, async (method, target, body, type) => {
+        const headers = { host: 'localhost', authorization: `Bearer ${KEY}`, 'content-type': type }
+        const request = { method, target, headers, readBody: async () => body }
+        const { status, body: response } = await handleRequest(request, [KEY], backend)
+        expect([200, 400, 404]).toContain(status)
+        if (status !== 200) expect(response).toEqual({ error: expect.stringMatching(/^[^\r\n]+\.$/) })
+      }),
+      { numRuns: 1_000 },
+    )
   })
 })
 

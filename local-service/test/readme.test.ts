@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { parse } from 'yaml'
 import { expectConformingRequests, expectConformingResponses } from '../../test/support/openapi.ts'
+import { USAGE } from '../src/invocation.ts'
 import { startScriptedService } from '../src/scripted.ts'
 import { clientOf, PLAIN_ENV, REPOSITORY, temporaryFolder, WEB_SHOP, writeFiles } from './a-local-service.ts'
 
@@ -27,6 +28,12 @@ function bash(script: string, options: { cwd?: string; env: NodeJS.ProcessEnv })
     ({ code, stdout }) => ({ code, stdout }),
   )
 }
+
+it('lists the options that the command lists', () => {
+  const optionsIn = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, name]) => name)
+  const listed = optionsIn(README, /^\| `(--[\w-]+)/gm)
+  expect([...listed, '--help']).toEqual(optionsIn(USAGE, /^ {2}(--[\w-]+)/gm))
+})
 
 describe('the step that serves a project in a workflow', () => {
   interface WorkflowStep {
