@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { type Checkout, chooseCheckout } from './checkout.ts'
 import { readConfiguration, type Settings, type Suite } from './configuration.ts'
+import { findEngine } from './container.ts'
 import { findSharedFolder, openDataFolder } from './data-folder.ts'
 import type { Selection } from './framework.ts'
 import { createKeyedMutex } from './keyed-mutex.ts'
@@ -20,7 +21,7 @@ import { createRunQueue, type RunTask } from './run-queue.ts'
 import { runTests, type TestRun } from './run-tests.ts'
 import { removeTraces, tracesOf } from './run-traces.ts'
 import { describeSuiteResult, describeSuiteStatus } from './suite-result.ts'
-import { personalEnvironment, temporaryVariables } from './test-environment.ts'
+import { containerEnvironment, personalEnvironment, temporaryVariables } from './test-environment.ts'
 import { quote } from './text.ts'
 
 export type { Settings } from './configuration.ts'
@@ -65,7 +66,7 @@ export async function startLocalService(settings: Settings, world: World): Promi
     keepMs: configuration.keepMs,
     store: data.store,
     log: (runId, text) => log(`run ${runId} ${text}`),
-    removeTraces: (runId, traces) => removeTraces(runId, traces, runExclusive),
+    removeTraces: (runId, traces) => removeTraces(runId, traces, { runExclusive, env }),
   })
   const sharedFolder = findSharedFolder(data.path)
   if (sharedFolder !== undefined) {
@@ -91,6 +92,14 @@ export async function startLocalService(settings: Settings, world: World): Promi
     const isConfigured = parameters.branch === undefined && project.defaultBranch !== undefined
     if (chosen.kind === 'refused') return errorResponse(isConfigured ? 500 : 400, chosen.error)
     const { checkout } = chosen
+    const found = project.container && (await findEngine(project.container.engine, env))
+    if (found?.kind === 'none') {
+      return errorResponse(
+        500,
+        `Project ${quote(project.id)} needs a container engine, and none works: ${found.reason}.`,
+      )
+    }
+    const engine = found?.engine
     const inTree = checkout.kind === 'work-tree' ? checkout : undefined
     const run = queueRun({
       projectId: project.id,
@@ -98,14 +107,21 @@ export async function startLocalService(settings: Settings, world: World): Promi
       branchName: checkout.branchName,
     })
     const folders = { data: data.path, temporary: world.temporaryFolder }
-    const traces = tracesOf(run.runId, folders, inTree?.repository.gitFolder)
+    const places = { gitFolder: inTree?.repository.gitFolder, engine: engine?.name }
+    const traces = tracesOf(run.runId, folders, places)
     const { autofix, envOverrides } = parameters
     const testRun: TestRun = {
       runId: run.runId,
       project,
       checkout,
       selection,
-      env: { ...env, ...temporaryVariables(traces), ...environment, ...envOverrides },
+      env: {
+        ...(engine ? containerEnvironment(traces) : env),
+        ...temporaryVariables(traces),
+        ...environment,
+        ...envOverrides,
+      },
+      engine,
       autofix,
       traces,
       autofixLimitMs,

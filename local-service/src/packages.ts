@@ -39,6 +39,12 @@ export async function linkPackages(repository: Repository, workTree: string): Pr
   }
 }
 
+/** The folders outside the root to which its `node_modules` link, from the project up to the root. */
+export function linkedPackages(folder: string, root: string): string[] {
+  const targets = foldersBetween(folder, root).map((at) => targetOf(join(at, PACKAGES)))
+  return [...new Set(targets.filter((target) => target !== undefined))].filter((target) => !isInside(target, root))
+}
+
 export interface LinkIntoRepository {
   /** Both are relative to the repository's root. */
   readonly link: string

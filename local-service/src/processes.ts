@@ -17,11 +17,16 @@ export interface ProcessesOfRun {
   readonly groupId?: number | undefined
 }
 
+/** A process group of a run, with whatever else is marked as the run's. */
+export interface ProcessGroup extends ProcessesOfRun {
+  readonly groupId: number
+}
+
 /**
  * Stops a process group and everything else of its run: SIGINT first, on which Playwright writes its report, then
  * SIGTERM, then SIGKILL.
  */
-export async function stopProcesses(group: ProcessesOfRun & { groupId: number }, graceMs: number): Promise<void> {
+export async function stopProcesses(group: ProcessGroup, graceMs: number): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     signalProcess(-group.groupId, signal)
     if (await areGone(group, graceMs / 2)) return

@@ -84,6 +84,9 @@ export function projectSettings(baseFolder: string) {
       if (node !== undefined && !statSync(node, { throwIfNoEntry: false })?.isFile()) {
         return refuse('node', `is ${quote(settings.node)}, but there is no file ${quote(node)}. Name the executable.`)
       }
+      if (node !== undefined && settings.container !== undefined) {
+        return refuse('node', 'cannot be combined with "container", whose image brings its own Node.')
+      }
       const candidates = frameworksOf(folder, settings.framework)
       const [framework] = candidates
       if (framework === undefined || candidates.length > 1) {

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { setTimeout as delay } from 'node:timers/promises'
 import { stripVTControlCharacters } from 'node:util'
-import { killProcesses, MARKER_VARIABLE, stopProcesses } from './processes.ts'
+import { killProcesses, MARKER_VARIABLE, type ProcessGroup, stopProcesses } from './processes.ts'
 
 export interface Command {
   readonly argv: readonly string[]
@@ -11,6 +11,10 @@ export interface Command {
   readonly runId: string
   /** How long the processes may take to exit by themselves after a stop. */
   readonly stopGraceMs: number
+  /** What the process reads from its standard input. */
+  readonly input?: string | undefined
+  /** Stops the process and what it started. */
+  readonly stopProcesses?: ((group: ProcessGroup) => Promise<void>) | undefined
 }
 
 export type CommandEnd = (
@@ -52,8 +56,9 @@ export async function runCommand(command: Command, stop: AbortSignal): Promise<C
   if (child.pid === undefined) return { kind: 'not-started', reason: reasonOf(await exit), lastOutput }
 
   const group = { groupId: child.pid, runId: command.runId }
+  const stopGently = () => stopProcesses(group, command.stopGraceMs)
   const stopping = Promise.withResolvers<void>()
-  const onStop = () => stopping.resolve(stopProcesses(group, command.stopGraceMs))
+  const onStop = () => stopping.resolve((command.stopProcesses ?? stopGently)(group))
   stop.addEventListener('abort', onStop, { once: true })
   const ended = await exit
   if (stop.aborted) await stopping.promise
@@ -77,15 +82,18 @@ function lastLines(text: string): string {
   return kept.slice(kept.indexOf('\n') + 1)
 }
 
-function start({ argv, folder, env, runId }: Command, onOutput: (text: string) => void): ChildProcess {
+function start({ argv, folder, env, runId, input }: Command, onOutput: (text: string) => void): ChildProcess {
   const [program = '', ...args] = argv
   const child = spawn(program, args, {
     cwd: folder,
     env: { ...env, [MARKER_VARIABLE]: runId },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     // Its own session and process group: Ctrl-C in the service's terminal does not reach it.
     detached: true,
   })
+  // It may exit without reading its input.
+  child.stdin?.on('error', () => undefined)
+  child.stdin?.end(input)
   for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', onOutput)
   return child
 }

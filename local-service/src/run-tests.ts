@@ -3,16 +3,17 @@ import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { keepChangesSince, takeSnapshot } from './auto-fix.ts'
 import type { Checkout } from './checkout.ts'
+import { type ContainerEngine, type Mount, runInContainer, unexportableNames } from './container.ts'
 import type { Selection } from './framework.ts'
 import type { RunExclusive } from './keyed-mutex.ts'
-import { findPackageCommand, linkPackages } from './packages.ts'
+import { findPackageCommand, linkedPackages, linkPackages } from './packages.ts'
 import { MARKER_VARIABLE } from './processes.ts'
 import type { Project } from './project.ts'
 import type { RunOutcome, TestCase } from './run.ts'
 import { type CommandEnd, runCommand } from './run-command.ts'
 import { createRunFolders, type RunTraces } from './run-traces.ts'
 import { findExecutable, withProjectCommands } from './test-environment.ts'
-import { count } from './text.ts'
+import { count, quote } from './text.ts'
 import { addWorkTree, type Repository } from './work-tree.ts'
 
 export interface TestRun {
@@ -23,6 +24,8 @@ export interface TestRun {
   /** The environment of the tests, except their PATH and what the framework's reporter needs. */
   readonly env: NodeJS.ProcessEnv
   readonly autofix: boolean
+  /** Runs the commands of a project with a container. */
+  readonly engine?: ContainerEngine | undefined
   readonly traces: RunTraces
   readonly autofixLimitMs: number
   readonly stopGraceMs: number
@@ -108,6 +111,7 @@ async function runFramework(run: TestRun, source: SourceTree, stop: AbortSignal)
 function frameworkCommand(run: TestRun, { folder, root }: SourceTree): string[] | undefined {
   const script = findPackageCommand(run.project.framework.packageName, folder, root)
   if (script === undefined) return undefined
+  if (run.engine !== undefined) return ['node', script]
   const node = run.project.node ?? findExecutable('node', environmentIn({ folder, root }, run))
   // A service that was started by its path may be the only one to know a Node.
   return [node ?? process.execPath, script]
@@ -121,9 +125,26 @@ function runIn(
   stop: AbortSignal,
   variables: Readonly<Record<string, string>> = {},
 ): Promise<CommandEnd> {
-  const env = { ...environmentIn(source, run), ...variables }
-  const { runId, stopGraceMs } = run
-  return runCommand({ argv, folder: source.folder, env, runId, stopGraceMs }, stop)
+  const { runId, stopGraceMs, engine } = run
+  const settings = run.project.container
+  const base = { argv, folder: source.folder, runId, stopGraceMs }
+  if (engine === undefined || settings === undefined) {
+    return runCommand({ ...base, env: { ...environmentIn(source, run), ...variables } }, stop)
+  }
+  const env = { ...run.env, ...variables }
+  for (const name of unexportableNames(env)) run.log(`the container does not get the variable ${quote(name)}`)
+  return runInContainer({ engine, settings, mounts: mountsOf(source, run) }, { ...base, env }, stop)
+}
+
+/** What a container needs of this machine: the tested files, what they link to, and where the run writes. */
+function mountsOf({ folder, root }: SourceTree, { checkout, traces }: TestRun): Mount[] {
+  const writable = [root, traces.runFolder, traces.temporaryFolder, ...linkedPackages(folder, root)]
+  // The files of a work tree name it, and git reads it.
+  const readOnly = checkout.kind === 'work-tree' ? [checkout.repository.gitFolder] : []
+  return [
+    ...writable.map((path) => ({ folder: path, isReadOnly: false })),
+    ...readOnly.map((path) => ({ folder: path, isReadOnly: true })),
+  ]
 }
 
 function environmentIn({ folder, root }: SourceTree, { env, project }: TestRun): NodeJS.ProcessEnv {

@@ -1,7 +1,9 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { removeContainers } from './container.ts'
 import type { RunExclusive } from './keyed-mutex.ts'
 import { killProcesses } from './processes.ts'
+import type { EngineName } from './project.ts'
 import { removeWorkTree, type WorkTreePlace } from './work-tree.ts'
 
 /** Everything that a run leaves on the machine while it runs. It is known before any of it exists. */
@@ -11,18 +13,21 @@ export interface RunTraces {
   /** The `TMPDIR` of the run's processes. Its path is short, because sockets are created in it. */
   readonly temporaryFolder: string
   readonly workTree?: WorkTreePlace | undefined
+  /** The engine of the run's containers. */
+  readonly engine?: EngineName | undefined
 }
 
 export function tracesOf(
   runId: string,
   folders: { readonly data: string; readonly temporary: string },
-  gitFolder: string | undefined,
+  { gitFolder, engine }: { readonly gitFolder?: string | undefined; readonly engine?: EngineName | undefined },
 ): RunTraces {
   return {
     runFolder: join(folders.data, 'runs', runId),
     temporaryFolder: join(folders.temporary, `test-run-${runId.slice(0, 8)}`),
     // git names its own record of a work tree by the last part of the path.
     workTree: gitFolder === undefined ? undefined : { path: join(folders.data, 'trees', runId), gitFolder },
+    engine,
   }
 }
 
@@ -35,10 +40,12 @@ export async function createRunFolders({ runFolder, temporaryFolder }: RunTraces
 /** Kills what is left of a run's processes and removes its folders, in this life of the service or in a later one. */
 export async function removeTraces(
   runId: string,
-  { runFolder, temporaryFolder, workTree }: RunTraces,
-  runExclusive: RunExclusive,
+  { runFolder, temporaryFolder, workTree, engine }: RunTraces,
+  { runExclusive, env }: { readonly runExclusive: RunExclusive; readonly env: NodeJS.ProcessEnv },
 ): Promise<void> {
   await killProcesses({ runId })
+  // After the engine's client is gone: it could create another one.
+  if (engine !== undefined) await removeContainers({ name: engine, env }, runId)
   if (workTree !== undefined) await runExclusive(workTree.gitFolder, () => removeWorkTree(workTree))
   for (const folder of [runFolder, temporaryFolder]) {
     await rm(folder, { recursive: true, force: true, maxRetries: 3 })

@@ -26,6 +26,12 @@ function withoutNpmFolders(path: string | undefined): string | undefined {
   return folders?.slice(folders.findLastIndex((folder) => folder.endsWith('node-gyp-bin')) + 1).join(delimiter)
 }
 
+/** What the tests in a container get instead of the person's environment: the image brings the rest. */
+export function containerEnvironment({ temporaryFolder }: RunTraces): Record<string, string> {
+  // A user whom the image does not know has no folder in it that npm, for one, could write to.
+  return { CI: 'true', ...(process.getuid?.() === 0 ? {} : { HOME: temporaryFolder }) }
+}
+
 /** What tells programs to put their temporary files into the run's own folder. */
 export function temporaryVariables({ temporaryFolder }: RunTraces): Record<string, string> {
   return { TMPDIR: temporaryFolder, TMP: temporaryFolder, TEMP: temporaryFolder }

@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -83,6 +83,39 @@ export async function startService(settings: Settings, world: Partial<World> = {
   )
   onTestFinished(() => service.close())
   return { ...service, ...clientOf(service.url, KEY, service.projects[0]?.id), log }
+}
+
+/** Starts the service as a process that can be killed, and is when the test ends. */
+export function startServiceProcess(options: { config: string; data: string; env: NodeJS.ProcessEnv }) {
+  const main = join(REPOSITORY, 'local-service/src/main.ts')
+  const args = [main, '--json', '--config', options.config, '--data', options.data]
+  const child = spawn(process.execPath, args, {
+    env: { ...PLAIN_ENV, ...options.env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let [output, errors] = ['', '']
+  child.stdout.setEncoding('utf8').on('data', (text) => {
+    output += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text) => {
+    errors += text
+  })
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  const kill = async () => {
+    child.kill('SIGKILL')
+    await exited
+  }
+  onTestFinished(kill)
+  return {
+    /** A client for the first project. */
+    async ready() {
+      await Promise.race([until(() => output.endsWith('}\n')), exited])
+      if (!output.endsWith('}\n')) throw new Error(`The service did not start: ${errors}`)
+      const { url, key, projects } = JSON.parse(output)
+      return clientOf(url, key, projects[0].id)
+    },
+    kill,
+  }
 }
 
 /** A project whose test runner is the puppet: each run does what the variable PUPPET in its `envOverrides` says. */

@@ -253,7 +253,7 @@ describe('a run for a branch', () => {
     }
     const folder = await temporaryFolder()
     const gitFolder = join(repository.folder, '.git')
-    const traces = tracesOf('a-run', { data: join(folder, 'data'), temporary: folder }, gitFolder)
+    const traces = tracesOf('a-run', { data: join(folder, 'data'), temporary: folder }, { gitFolder })
     const run: TestRun = {
       runId: 'a-run',
       project,
@@ -268,7 +268,7 @@ describe('a run for a branch', () => {
       runExclusive,
     }
     expect((await runTests(run, new AbortController().signal, () => {})).status).toBe('PASSED')
-    await removeTraces('a-run', traces, runExclusive)
+    await removeTraces('a-run', traces, { runExclusive, env: PLAIN_ENV })
     expect(turns).toEqual([`${gitFolder}: 1 to 2`, `${gitFolder}: 2 to 1`])
   })
 

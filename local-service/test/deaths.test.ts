@@ -1,23 +1,12 @@
-import { spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import fc from 'fast-check'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { SEED } from '../../test/setup/seed.ts'
 import { aRepository } from './a-git-repository.ts'
-import {
-  clientOf,
-  isAlive,
-  KEY,
-  PLAIN_ENV,
-  pidsIn,
-  REPOSITORY,
-  type RunObject,
-  temporaryFolder,
-  until,
-} from './a-local-service.ts'
+import { isAlive, KEY, pidsIn, type RunObject, startServiceProcess, temporaryFolder } from './a-local-service.ts'
 
 // The service is killed with SIGKILL, at any moment of its life, and started again with the same data folder.
 
@@ -62,35 +51,6 @@ const life: fc.Arbitrary<Life> = fc.record({
   startsInVainForMs: fc.option(fc.integer({ min: 60, max: 400 }), { nil: undefined, freq: 4 }),
 })
 
-/** Starts the service as a process that can be killed; undefined if it died before it was ready. */
-function startProcess(config: string, data: string, temporary: string) {
-  const env = { ...PLAIN_ENV, TMPDIR: temporary }
-  const main = join(REPOSITORY, 'local-service/src/main.ts')
-  const child = spawn(process.execPath, [main, '--json', '--config', config, '--data', data], {
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  let [output, errors] = ['', '']
-  child.stdout.setEncoding('utf8').on('data', (text) => {
-    output += text
-  })
-  child.stderr.setEncoding('utf8').on('data', (text) => {
-    errors += text
-  })
-  const closed = new Promise<void>((resolve) => child.once('exit', () => resolve()))
-  return {
-    async ready() {
-      await Promise.race([until(() => output.endsWith('}\n')), closed])
-      if (!output.endsWith('}\n')) throw new Error(`The service did not start: ${errors}`)
-      return clientOf(JSON.parse(output).url, KEY, 'shop')
-    },
-    async kill() {
-      child.kill('SIGKILL')
-      await closed
-    },
-  }
-}
-
 /** The processes of these runs that are alive. */
 function processesOf(runIds: ReadonlySet<string>): string[] {
   const found: string[] = []
@@ -118,15 +78,13 @@ describe.runIf(process.platform === 'linux')('a service that is killed with SIGK
     await repository.git('config', 'filter.slow.smudge', `echo $$ > ${reached}; sleep 1000`)
     const projects = { shop: { folder: repository.folder, framework: 'vitest', command: ['true'] } }
     await writeFile(config, JSON.stringify({ keys: [KEY], projects }))
-    const first = startProcess(config, data, home)
-    onTestFinished(() => first.kill())
+    const first = startServiceProcess({ config, data, env: { TMPDIR: home } })
     const runId = await (await first.ready()).startRun({ branch: 'main' })
     const pids = await pidsIn(reached)
     await first.kill()
     expect(await entriesIn(join(repository.folder, '.git/worktrees'))).toEqual([runId])
 
-    const second = startProcess(config, data, home)
-    onTestFinished(() => second.kill())
+    const second = startServiceProcess({ config, data, env: { TMPDIR: home } })
     expect((await (await second.ready()).get(runId)).body).toMatchObject({ status: 'INTERRUPTED' })
     expect(pids.map(isAlive)).toEqual([false])
     expect(await entriesIn(join(data, 'trees'), join(repository.folder, '.git/worktrees'))).toEqual([])
@@ -142,8 +100,7 @@ describe.runIf(process.platform === 'linux')('a service that is killed with SIGK
 
     /** What is known of each run that was accepted: the last response about it. */
     const known = new Map<string, RunObject | undefined>()
-    let current = startProcess(config, data, temporary)
-    onTestFinished(() => current.kill())
+    let current = startServiceProcess({ config, data, env: { TMPDIR: temporary } })
     for (const { runs, cancels, waitsForFirst, killsAfterMs, startsInVainForMs } of fc.sample(life, {
       numRuns: LIVES,
       seed: SEED,
@@ -176,12 +133,12 @@ describe.runIf(process.platform === 'linux')('a service that is killed with SIGK
       await current.kill()
       await Promise.all(watched)
       if (startsInVainForMs !== undefined) {
-        const inVain = startProcess(config, data, temporary)
+        const inVain = startServiceProcess({ config, data, env: { TMPDIR: temporary } })
         await delay(startsInVainForMs)
         await inVain.kill()
       }
 
-      current = startProcess(config, data, temporary)
+      current = startServiceProcess({ config, data, env: { TMPDIR: temporary } })
       const next = await current.ready()
       expect(processesOf(new Set(known.keys()))).toEqual([])
       const gitRecords = join(repository.folder, '.git/worktrees')

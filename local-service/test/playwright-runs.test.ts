@@ -134,7 +134,7 @@ describe('a run of a Playwright Test project', () => {
       selection: { frameworkProjects: [], files: [] },
       env: { ...PLAIN_ENV, PORT: String(await freePort()) },
       autofix: false,
-      traces: tracesOf('a-run', { data: join(folder, 'data'), temporary: folder }, undefined),
+      traces: tracesOf('a-run', { data: join(folder, 'data'), temporary: folder }, {}),
       autofixLimitMs: 60_000,
       stopGraceMs: 10_000,
       log: () => {},
