@@ -46,8 +46,11 @@ export async function removeTraces(
   await killProcesses({ runId })
   // After the engine's client is gone: it could create another one.
   if (engine !== undefined) await removeContainers({ name: engine, env }, runId)
-  if (workTree !== undefined) await runExclusive(workTree.gitFolder, () => removeWorkTree(workTree))
-  for (const folder of [runFolder, temporaryFolder]) {
-    await rm(folder, { recursive: true, force: true, maxRetries: 3 })
-  }
+  const removals = [runFolder, temporaryFolder].map((folder) =>
+    rm(folder, { recursive: true, force: true, maxRetries: 3 }),
+  )
+  if (workTree !== undefined) removals.push(runExclusive(workTree.gitFolder, () => removeWorkTree(workTree)))
+  // One that fails must not keep the others from being finished.
+  const failed = (await Promise.allSettled(removals)).find(({ status }) => status === 'rejected')
+  if (failed?.status === 'rejected') throw failed.reason
 }
