@@ -13,7 +13,7 @@ const PARTS_NAMED = 3
 export interface Chunk {
   readonly name: string
   readonly bytes: number
-  readonly loaded: 'always' | 'behind a proxy' | 'for the comment'
+  readonly loaded: 'always' | 'behind a proxy' | 'for the GitHub API'
 }
 
 /** The code in dist/main, sorted by what really loads when the action runs. */
@@ -27,7 +27,7 @@ export async function chunksOfMain(): Promise<readonly Chunk[]> {
     .map((name) => ({
       name,
       bytes: sizeOf(`main/${name}`),
-      loaded: always.has(name) ? 'always' : proxied.has(name) ? 'behind a proxy' : 'for the comment',
+      loaded: always.has(name) ? 'always' : proxied.has(name) ? 'behind a proxy' : 'for the GitHub API',
     }))
 }
 
@@ -39,17 +39,17 @@ async function loadedBy(options: ScenarioOptions): Promise<ReadonlySet<string>> 
 /** What the committed bundle weighs, and what it is made of. */
 export async function bundle(): Promise<Part> {
   const chunks = await chunksOfMain()
-  const withoutComment = sum(chunks.filter(({ loaded }) => loaded !== 'for the comment'))
+  const withoutGitHub = sum(chunks.filter(({ loaded }) => loaded !== 'for the GitHub API'))
   const content = contentOfMain()
   const postBytes = globSync('post/*.js', { cwd: dist }).reduce((total, file) => total + sizeOf(file), 0)
   return {
     title: 'Bundle',
     findings: [
       {
-        what: 'dist/main without the code for the comment',
+        what: 'dist/main without the code for the GitHub API',
         goal: '< 900 kB',
-        result: kilobytes(withoutComment),
-        isReached: withoutComment < 900_000,
+        result: kilobytes(withoutGitHub),
+        isReached: withoutGitHub < 900_000,
       },
     ],
     details: `${table(
