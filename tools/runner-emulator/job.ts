@@ -240,9 +240,9 @@ class JobRun {
   }
 }
 
-/** The tests themselves may run in a job, whose files are not this job's. */
+/** The tests themselves may run in a job, and in an npm script: nothing of either is this job's. */
 function withoutRunner(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !/^(GITHUB|RUNNER|ACTIONS|INPUT)_/.test(name)))
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !/^(GITHUB|RUNNER|ACTIONS|INPUT|npm)_/.test(name)))
 }
 
 interface StepOutcome {
