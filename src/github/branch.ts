@@ -57,7 +57,7 @@ function branchOfEvent(inputs: InputReader, event: WorkflowEvent): string | Bran
   if (name === 'deployment' || name === 'deployment_status') {
     return { kind: 'deployment', ref: payload.deployment?.ref ?? '', sha: payload.deployment?.sha ?? '' }
   }
-  if (name === 'release' || ref.type !== 'branch') {
+  if (ref.type !== 'branch') {
     return { kind: 'known', ...noBranch(logLine`"${ref.name}", which is not a branch`) }
   }
   if (['push', 'merge_group', 'workflow_dispatch', 'schedule'].includes(name)) return ref.name

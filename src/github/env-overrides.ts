@@ -35,7 +35,7 @@ function firstBadLine(text: string): number | undefined {
       if (content.startsWith('=') || equals === -1 || equals >= end) return line
       const value = text.slice(equals + 1, end).trimStart()
       const closing = closingQuote(text, end - value.length)
-      if (closing > end) {
+      if (closing !== -1) {
         line += text.slice(end, closing).split('\n').length - 1
         end = lineEnd(text, closing)
       }

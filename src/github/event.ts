@@ -107,8 +107,8 @@ export function headOfEvent(event: WorkflowEvent): Head | undefined {
   return name.startsWith('pull_request') ? { branch: headRef || undefined, isFork: false } : undefined
 }
 
-export function headOf({ head, base }: PullRequest, repository: Repository): Head {
-  return { branch: head?.ref || undefined, isFork: isOther(head?.repo, base?.repo ?? repository) }
+export function headOf({ head }: PullRequest, repository: Repository): Head {
+  return { branch: head?.ref || undefined, isFork: isOther(head?.repo, repository) }
 }
 
 /** Whether a head's repository is another than ours. A repository that is gone, which is null, was a fork. */
@@ -136,8 +136,7 @@ export function whyNoSecrets(event: WorkflowEvent): 'fork' | 'dependabot' | unde
   const { name, actor, payload } = event
   // The author counts: a re-run by a person changes the actor, not the rule.
   const author = payload.pull_request?.user?.login ?? payload.sender?.login ?? actor
-  const isDependabot = author === DEPENDABOT || actor === DEPENDABOT
-  if (isDependabot && EVENTS_WITHOUT_SECRETS_FOR_DEPENDABOT.includes(name)) return 'dependabot'
+  if (author === DEPENDABOT && EVENTS_WITHOUT_SECRETS_FOR_DEPENDABOT.includes(name)) return 'dependabot'
   // pull_request_target and workflow_run run with the base repository's secrets.
   const hasForkRules = name.startsWith('pull_request') && name !== 'pull_request_target'
   return hasForkRules && headOfEvent(event)?.isFork ? 'fork' : undefined

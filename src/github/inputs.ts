@@ -182,7 +182,7 @@ function readBaseUrl(inputs: InputReader, mayBeEmpty: boolean): URL | undefined 
 /** An address for a message: credentials, and tokens in a query, must not be shown. */
 function withoutSecrets(address: string): string {
   const at = address.lastIndexOf('@')
-  const scheme = /^https?:\/*/i.exec(address.slice(0, Math.max(at, 0)))?.[0] ?? ''
+  const scheme = /^https?:\/*/i.exec(address.slice(0, at))?.[0] ?? ''
   const shown = at === -1 ? address : `${scheme}***${address.slice(at)}`
   const query = shown.search(/[?#]/)
   return query === -1 ? shown : `${shown.slice(0, query + 1)}***`

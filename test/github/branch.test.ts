@@ -313,6 +313,8 @@ describe.each(['deployment', 'deployment_status'])('%s', (name) => {
       branch: 'feature/pay',
       note: 'Testing the branch "feature/pay", whose head is the commit that was deployed.',
     })
+    expect(requestsToGitHub().at(-1)).toBe(`GET /repos/octo-org/web-shop/commits/${HASH}/branches-where-head`)
+    expect(requestsToGitHub()).toHaveLength(ref === HASH ? 1 : 3)
   })
 
   test.each([
@@ -320,7 +322,8 @@ describe.each(['deployment', 'deployment_status'])('%s', (name) => {
     ['a commit of two branches', HASH, ['one', 'two'], 'the commit is the head of one, two'],
     ['a branch that is gone', 'feature/pay', [], 'there is none'],
     ['a ref of a pull request', 'refs/pull/7/head', [], 'there is none'],
-    ['nothing', '', [], 'there is none'],
+    ['nothing', '', ['one'], 'there is none'],
+    ['too few letters of a hash', HASH.slice(0, 6), ['one'], 'there is none'],
   ])('of %s is refused', async (_, ref, branches, reason) => {
     for (const branch of branches) api.refs.set(`heads/${branch}`, HASH)
     const problem = `Input branch: the event does not name the branch to test, and the branch of the deployment of "${ref}" was not found through GitHub's API: ${reason}. The look-up needs the permission contents: read. Give the input branch to name the branch yourself.`
@@ -329,6 +332,7 @@ describe.each(['deployment', 'deployment_status'])('%s', (name) => {
 
   test.each(['v1.2.3', 'refs/tags/v1.2.3'])('of the tag %s sends none, and the log says so', async (ref) => {
     api.refs.set('tags/v1.2.3', HASH)
+    if (ref.startsWith('refs/tags/')) api.refs.set('heads/v1.2.3', 'b'.repeat(40))
     expect(await branchOf({ name, payload: deployed(ref) })).toEqual({
       note: `This workflow run is about a deployment of the tag "v1.2.3", so the project's default branch is tested. The input branch names another one.`,
     })

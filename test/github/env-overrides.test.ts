@@ -38,6 +38,7 @@ describe('lines of NAME=value', () => {
     ['A="with # and spaces "', { A: 'with # and spaces ' }],
     ["A='single \"quotes\"'\nB=`it's`", { A: 'single "quotes"', B: "it's" }],
     ['A="two\nlines"\nB=2', { A: 'two\nlines', B: '2' }],
+    ['A= \t"two\nlines"\nB=2', { A: 'two\nlines', B: '2' }],
     [
       'KEY="-----BEGIN-----\nabc\nno name here\n-----END-----"',
       { KEY: '-----BEGIN-----\nabc\nno name here\n-----END-----' },

@@ -389,6 +389,10 @@ describe('run-url', () => {
     )
   })
 
+  it('is no second problem if it is not known what to run', () => {
+    expect(problemsOf({ project: '', 'run-url': 'https://app.example.com/{project}/{run-id}' })).toHaveLength(1)
+  })
+
   it('is none if it is empty', () => {
     expect(inputsOf().request.runUrl).toBeUndefined()
   })

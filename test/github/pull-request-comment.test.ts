@@ -161,6 +161,15 @@ describe('one comment, kept up to date', () => {
     )
   })
 
+  test.each([99, 100, 101])('the last of %i comments is found behind a gateway that drops headers', async (count) => {
+    for (let i = 1; i < count; i++) api.addComment(MALLORY, `chatter ${i}`)
+    await comment({ text: 'old' })
+    api.omitsLinks = true
+    await comment({ text: 'new', runId: '1001' })
+    expect(texts().at(-1)).toBe('new')
+    expect(api.comments).toHaveLength(count)
+  })
+
   test('a server that gives the same page again and again is asked twice', async () => {
     for (let i = 0; i < 150; i++) api.addComment(MALLORY, `chatter ${i}`)
     api.ignoresPages = true
@@ -562,6 +571,8 @@ describe('a GitHub that is unwell', () => {
   test.each<[string, Fault]>([
     ['a secondary limit', { kind: 'secondary-limit', retryAfterSeconds: 12 }],
     ['a secondary limit that names no time', { kind: 'secondary-limit' }],
+    ['one that names a time alone', { kind: 'secondary-limit', retryAfterSeconds: 12, message: 'Later, please.' }],
+    ['one that says that nothing remains', { kind: 'primary-limit', resetEpochSeconds: 1, message: 'Later, please.' }],
     ['status 429', { kind: 'secondary-limit', status: 429 }],
     ['a primary limit', { kind: 'primary-limit', resetEpochSeconds: 1_800_003_600 }],
   ])('%s is a warning at once', async (_, fault) => {

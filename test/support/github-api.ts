@@ -46,8 +46,13 @@ export interface RecordedRequest {
 
 export type Fault =
   /** 403 (or 429) with `retry-after`, or with no word on when to come back. */
-  | { readonly kind: 'secondary-limit'; readonly retryAfterSeconds?: number; readonly status?: 403 | 429 }
-  | { readonly kind: 'primary-limit'; readonly resetEpochSeconds: number }
+  | {
+      readonly kind: 'secondary-limit'
+      readonly retryAfterSeconds?: number
+      readonly status?: 403 | 429
+      readonly message?: string
+    }
+  | { readonly kind: 'primary-limit'; readonly resetEpochSeconds: number; readonly message?: string }
   | { readonly kind: 'status'; readonly status: number; readonly message?: string }
   /** Status 200 with this body. */
   | { readonly kind: 'json'; readonly json: unknown }
@@ -117,6 +122,8 @@ export class GitHubApi {
   now = '2026-11-21T12:00:00Z'
   /** Where the comments' addresses lead. */
   serverUrl = 'https://github.com'
+  /** A gateway drops the header that says whether there is a next page. */
+  omitsLinks = false
   /** Every page of a list is the first. */
   ignoresPages = false
 
@@ -296,7 +303,7 @@ export class GitHubApi {
     ]
     return {
       status: 200,
-      headers: links.length > 0 ? { link: links.join(', ') } : {},
+      headers: links.length > 0 && !this.omitsLinks ? { link: links.join(', ') } : {},
       json: all.slice((page - 1) * perPage, page * perPage).map((comment) => this.#asJson(comment)),
     }
   }
@@ -357,13 +364,13 @@ function responseOfFault(fault: Fault): ApiResponse | undefined {
       return {
         status: fault.status ?? 403,
         headers: fault.retryAfterSeconds === undefined ? {} : { 'retry-after': String(fault.retryAfterSeconds) },
-        json: { message: 'You have exceeded a secondary rate limit. Please wait a few minutes before you try again.' },
+        json: { message: fault.message ?? 'You have exceeded a secondary rate limit. Please wait a few minutes.' },
       }
     case 'primary-limit':
       return {
         status: 403,
         headers: { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(fault.resetEpochSeconds) },
-        json: { message: 'API rate limit exceeded for installation.' },
+        json: { message: fault.message ?? 'API rate limit exceeded for installation.' },
       }
     case 'json':
       return { status: 200, json: fault.json }
