@@ -51,7 +51,7 @@ describe.concurrent('the workflow is cancelled', () => {
     const { main, post } = await one.step.run({ on: one.service.waitForRequest('get', 3), by: 'cancel' })
     expectCancelledStep(main)
     expect(main.outputs.status).toBe('CANCELLED')
-    expect(main.summary).toMatch(/^.*Step cancelled/)
+    expect(main.summary).toMatch(/^## .*Step cancelled/)
     expect(post.log).toEqual([])
     expectNoRunLeft(one)
   })
