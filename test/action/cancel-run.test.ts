@@ -9,21 +9,21 @@ import { untrusted } from '../../src/outcome/untrusted.ts'
 import { aRun } from '../support/builders.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import {
-  answer,
   FakeService,
   failure,
   noConnection,
+  noResponse,
   PASSED,
   QUEUED,
   type Reply,
   RUNNING,
-  silence,
+  response,
 } from '../support/fake-service.ts'
 
 const LONG_AGO_MS = Number.NEGATIVE_INFINITY
 const NEVER = new AbortController().signal
-const LISTED = answer(true)
-const NOT_LISTED = answer(false)
+const LISTED = response(true)
+const NOT_LISTED = response(false)
 const CANCELLED = aRun({ status: 'CANCELLED' })
 const LOST: Failure = { kind: 'no-response', reason: 'read ECONNRESET' }
 const INVALID: Failure = { kind: 'invalid-response', expected: 'JSON', got: untrusted('<html>') }
@@ -97,7 +97,7 @@ describe('a run that has already finished', () => {
     ]),
     ['an invalid response', failure(INVALID)],
   ])('is found by a look after %s', async (_, reply) => {
-    const { end, cancelsMs, looksMs, seen } = await cancel({ cancel: [reply], get: [answer(PASSED)] })
+    const { end, cancelsMs, looksMs, seen } = await cancel({ cancel: [reply], get: [response(PASSED)] })
     expect(end).toEqual({ kind: 'already-finished', run: PASSED })
     expect(cancelsMs).toHaveLength(1)
     expect(looksMs).toHaveLength(1)
@@ -105,18 +105,18 @@ describe('a run that has already finished', () => {
   })
 
   test('because somebody else cancelled it is not taken for our cancel', async () => {
-    const { end } = await cancel({ cancel: [NOT_LISTED], get: [answer(CANCELLED)] })
+    const { end } = await cancel({ cancel: [NOT_LISTED], get: [response(CANCELLED)] })
     expect(end).toEqual({ kind: 'already-finished', run: CANCELLED })
   })
 
   test('with a status of the future and a finishing time has finished', async () => {
     const exploded = aRun({ status: 'EXPLODED' })
-    const { end } = await cancel({ cancel: [NOT_LISTED], get: [answer(exploded)] })
+    const { end } = await cancel({ cancel: [NOT_LISTED], get: [response(exploded)] })
     expect(end).toEqual({ kind: 'already-finished', run: exploded })
   })
 
   test('while it is being cancelled is found by the next look', async () => {
-    const replies = [answer(QUEUED), answer(RUNNING), answer(PASSED)]
+    const replies = [response(QUEUED), response(RUNNING), response(PASSED)]
     const { end, seen } = await cancel({ cancel: [failure({ kind: 'status', status: 409 })], get: replies })
     expect(end).toEqual({ kind: 'already-finished', run: PASSED })
     expect(seen).toEqual(['QUEUED', 'RUNNING', 'PASSED'])
@@ -163,7 +163,7 @@ describe('a run that the service does not know', () => {
 
   test('is not gone by the 404 of the cancel alone', async () => {
     const cancels = [...Array(5).fill(failure(NOT_FOUND)), LISTED]
-    for (const look of [answer(RUNNING), failure({ kind: 'status', status: 500 }), failure(LOST)]) {
+    for (const look of [response(RUNNING), failure({ kind: 'status', status: 500 }), failure(LOST)]) {
       const { end, cancelsMs } = await cancel({ cancel: cancels, get: [look], limitMs: 60_000 })
       expect(end).toEqual({ kind: 'cancelled' })
       expect(cancelsMs).toHaveLength(6)
@@ -181,7 +181,7 @@ describe('a run that no look shows finished', () => {
   ])('is cancelled again until the service takes the cancel: %s', async (_, run) => {
     for (const refusal of [NOT_LISTED, failure({ kind: 'status', status: 409 })]) {
       const cancels = [...Array(5).fill(refusal), LISTED]
-      const { end } = await cancel({ cancel: cancels, get: [answer(run)], limitMs: 60_000 })
+      const { end } = await cancel({ cancel: cancels, get: [response(run)], limitMs: 60_000 })
       expect(end).toEqual({ kind: 'cancelled' })
     }
   })
@@ -189,14 +189,14 @@ describe('a run that no look shows finished', () => {
   test.each([1, 2, 3, 4, 5])('is named if the service refuses the cancel %i times and then for good', async (times) => {
     const refusal: Failure = { kind: 'status', status: 400 }
     const cancels = [...Array(times).fill(failure(refusal)), failure({ ...refusal, status: 422 })]
-    const { end, endedMs } = await cancel({ cancel: cancels, get: [answer(paused)] })
+    const { end, endedMs } = await cancel({ cancel: cancels, get: [response(paused)] })
     expect(end).toEqual({ kind: 'failed', failure: { kind: 'status', status: 422 } })
     expect(endedMs).toBeGreaterThan(14_000)
     expect(endedMs).toBeLessThanOrEqual(15_001)
   })
 
   test('has no failure to tell if the service lists it never', async () => {
-    expect((await cancel({ cancel: [NOT_LISTED], get: [answer(RUNNING)] })).end).toEqual({ kind: 'failed' })
+    expect((await cancel({ cancel: [NOT_LISTED], get: [response(RUNNING)] })).end).toEqual({ kind: 'failed' })
   })
 })
 
@@ -206,24 +206,24 @@ describe('a cancel whose response is lost', () => {
     { kind: 'status', status: 500 },
     { kind: 'status', status: 408 },
   ])('has done it if the next one finds the run cancelled: $kind $status', async (loss) => {
-    const { end } = await cancel({ cancel: [failure(loss), NOT_LISTED], get: [answer(CANCELLED)] })
+    const { end } = await cancel({ cancel: [failure(loss), NOT_LISTED], get: [response(CANCELLED)] })
     expect(end).toEqual({ kind: 'cancelled', run: CANCELLED })
   })
 
   test('has done it if the response is invalid and a look finds the run cancelled', async () => {
-    const { end, cancelsMs } = await cancel({ cancel: [failure(INVALID)], get: [answer(CANCELLED)] })
+    const { end, cancelsMs } = await cancel({ cancel: [failure(INVALID)], get: [response(CANCELLED)] })
     expect(end).toEqual({ kind: 'cancelled', run: CANCELLED })
     expect(cancelsMs).toHaveLength(1)
   })
 
   test('has not done it if a look finds another end', async () => {
-    const { end } = await cancel({ cancel: [failure(LOST), NOT_LISTED], get: [answer(PASSED)] })
+    const { end } = await cancel({ cancel: [failure(LOST), NOT_LISTED], get: [response(PASSED)] })
     expect(end).toEqual({ kind: 'already-finished', run: PASSED })
   })
 
   test('cannot have done it if it was never sent', async () => {
     const refused: Failure = { kind: 'not-sent', reason: 'connect ECONNREFUSED' }
-    const { end } = await cancel({ cancel: [failure(refused), NOT_LISTED], get: [answer(CANCELLED)] })
+    const { end } = await cancel({ cancel: [failure(refused), NOT_LISTED], get: [response(CANCELLED)] })
     expect(end).toEqual({ kind: 'already-finished', run: CANCELLED })
   })
 })
@@ -236,14 +236,14 @@ describe('a cancel that fails', () => {
     failure(INVALID),
     ...[408, 425, 429, 500, 502, 503, 504].map((status) => failure({ kind: 'status', status })),
     failure({ kind: 'status', status: 503, retryAfterMs: 3_000 }),
-    silence,
+    noResponse,
     noConnection,
   ]
 
   test('is tried again: any single fault leaves time for another try', async () => {
     for (const fault of transient) {
       for (const limitMs of [15_000, 6_700, 2_050]) {
-        const { end } = await cancel({ cancel: [fault, LISTED], get: [answer(RUNNING)], limitMs })
+        const { end } = await cancel({ cancel: [fault, LISTED], get: [response(RUNNING)], limitMs })
         expect(end).toEqual({ kind: 'cancelled' })
       }
     }
@@ -253,7 +253,7 @@ describe('a cancel that fails', () => {
     const replies = fc.array(fc.constantFrom(...transient, NOT_LISTED), { minLength: 1, maxLength: 6 })
     await fc.assert(
       fc.asyncProperty(replies, fc.integer({ min: 1, max: 60_000 }), async (cancels, limitMs) => {
-        const { end, endedMs, cancelsMs } = await cancel({ cancel: cancels, get: [answer(RUNNING)], limitMs })
+        const { end, endedMs, cancelsMs } = await cancel({ cancel: cancels, get: [response(RUNNING)], limitMs })
         expect(end.kind).toBe('failed')
         expect(endedMs).toBeLessThanOrEqual(limitMs + 2)
         expect(cancelsMs.length).toBeGreaterThan(0)
@@ -296,18 +296,18 @@ describe('time', () => {
     ['SIGINT', 6_700],
     ['SIGTERM', 2_050],
   ] as const)('%s leaves it %i ms, whatever time it had before', async (signalName, leftMs) => {
-    const never = await cancel({ cancel: [silence], signalAtMs: 3_000, signalName, limitMs: 60_000 })
+    const never = await cancel({ cancel: [noResponse], signalAtMs: 3_000, signalName, limitMs: 60_000 })
     expect(never.end.kind).toBe('failed')
     expect(never.endedMs).toBeLessThanOrEqual(3_000 + leftMs + 1)
     expect(never.endedMs).toBeGreaterThan(3_000 + leftMs - 200)
-    const late = await cancel({ cancel: [silence], signalAtMs: 14_900, signalName })
+    const late = await cancel({ cancel: [noResponse], signalAtMs: 14_900, signalName })
     expect(late.endedMs).toBeGreaterThan(15_000)
   })
 
   test('a signal drops what hangs, in a request as in a pause, and tries at once again', async () => {
-    const inRequest = await cancel({ cancel: [silence, LISTED], signalAtMs: 3_000 })
+    const inRequest = await cancel({ cancel: [noResponse, LISTED], signalAtMs: 3_000 })
     expect(inRequest).toMatchObject({ end: { kind: 'cancelled' }, endedMs: 3_000, cancelsMs: [0, 3_000] })
-    const inLook = await cancel({ cancel: [NOT_LISTED, LISTED], get: [silence], signalAtMs: 3_000 })
+    const inLook = await cancel({ cancel: [NOT_LISTED, LISTED], get: [noResponse], signalAtMs: 3_000 })
     expect(inLook).toMatchObject({ end: { kind: 'cancelled' }, cancelsMs: [0, 3_000] })
     const busy: Failure = { kind: 'status', status: 429, retryAfterMs: 3_600_000 }
     const inPause = await cancel({ cancel: [failure(busy), LISTED], signalAtMs: 3_000 })
@@ -315,7 +315,7 @@ describe('time', () => {
   })
 
   test('a signal makes nobody forget who cancelled the run', async () => {
-    const cancelled = [answer(CANCELLED)]
+    const cancelled = [response(CANCELLED)]
     const ours = await cancel({ cancel: [failure(LOST), NOT_LISTED], get: cancelled, signalAtMs: 100 })
     expect(ours.end).toEqual({ kind: 'cancelled', run: CANCELLED })
     const refused = failure({ kind: 'not-sent', reason: 'connect ECONNREFUSED' })

@@ -113,33 +113,33 @@ describe('outputs', () => {
 describe('the verdict', () => {
   test.each(Object.entries(ENDINGS))('is told once, as an error if the step fails: %s', async (_, outcome) => {
     const world = await publish(outcome)
-    const errors = world.told('error [')
+    const errors = world.texts('error [')
     if (outcome.success) expect(errors).toEqual([])
     else expect(errors.length).toBeGreaterThan(0)
   })
 
   test('is an error before those of the test cases, of which there are at most nine lines', async () => {
-    const errors = (await publish(FAILED)).told('error ')
+    const errors = (await publish(FAILED)).texts('error ')
     expect(errors[0]).toContain('12 of 40')
     expect(errors).toHaveLength(1 + 8 + 1)
   })
 
   test('stands alone if annotations are not wanted', async () => {
-    expect((await publish(FAILED, { annotations: false })).told('error ')).toHaveLength(1)
+    expect((await publish(FAILED, { annotations: false })).texts('error ')).toHaveLength(1)
   })
 
   test('is a warning for a PASSED run with failed cases, and a line of the log for one without', async () => {
     const odd = await publish(ENDINGS.passedWithFailures)
-    expect(odd.told('warning ')).toEqual([expect.stringContaining('2 of 40')])
+    expect(odd.texts('warning ')).toEqual([expect.stringContaining('2 of 40')])
     const success = await publish(SUCCESS)
-    expect(success.told('warning ')).toEqual([])
-    expect(success.told('info ')).toEqual([expect.stringMatching(/run_7f3a.*PASSED/)])
+    expect(success.texts('warning ')).toEqual([])
+    expect(success.texts('info ')).toEqual([expect.stringMatching(/run_7f3a.*PASSED/)])
   })
 })
 
 test('a run that is only started gets no comment: the step that waits for it writes one', async () => {
-  expect((await publish(ENDINGS.started)).told('comment')).toEqual([])
-  expect((await publish(SUCCESS)).told('comment')).toHaveLength(1)
+  expect((await publish(ENDINGS.started)).texts('comment')).toEqual([])
+  expect((await publish(SUCCESS)).texts('comment')).toHaveLength(1)
 })
 
 describe('the summary', () => {
@@ -148,13 +148,13 @@ describe('the summary', () => {
     ['on-failure', 0, 1],
     ['never', 0, 0],
   ] as const)('%s', async (summary, ifSuccess, ifFailure) => {
-    expect((await publish(SUCCESS, { summary })).told('summary ')).toHaveLength(ifSuccess)
-    expect((await publish(FAILED, { summary })).told('summary ')).toHaveLength(ifFailure)
+    expect((await publish(SUCCESS, { summary })).texts('summary ')).toHaveLength(ifSuccess)
+    expect((await publish(FAILED, { summary })).texts('summary ')).toHaveLength(ifFailure)
   })
 
   test('keeps within what the file has left', async () => {
     const run = aRun({ status: 'FAILED', testCases: testCasesBy({ FAILED: 500 }) })
-    const [summary = ''] = (await publish(anOutcome({ run }), {}, { summaryBytes: 890_000 })).told('summary ')
+    const [summary = ''] = (await publish(anOutcome({ run }), {}, { summaryBytes: 890_000 })).texts('summary ')
     expect(Buffer.byteLength(summary)).toBeLessThan(10_000)
   })
 })
@@ -162,18 +162,18 @@ describe('the summary', () => {
 describe('the report files', () => {
   test('are written if there are results, and their folder is an output', async () => {
     const world = await publish(FAILED)
-    expect(world.told('files ')).toEqual(['results.json junit.xml ctrf.json summary.md of run_7f3a'])
+    expect(world.texts('files ')).toEqual(['results.json junit.xml ctrf.json summary.md of run_7f3a'])
     expect(world.outputs()['report-dir']).toBe('/reports')
   })
 
   test('are not written without results', async () => {
-    expect((await publish(ABORTED)).told('files ')).toEqual([])
+    expect((await publish(ABORTED)).texts('files ')).toEqual([])
   })
 
   test('that cannot be written set no output and change nothing else', async () => {
     const world = await publish(SUCCESS, {}, { reportFolder: undefined })
     expect(world.outputs()).not.toHaveProperty('report-dir')
-    expect(world.told('comment')).toHaveLength(1)
+    expect(world.texts('comment')).toHaveLength(1)
   })
 })
 
@@ -186,7 +186,7 @@ describe('the comment', () => {
 
   test('is left out of a cancelled step, because there is no time for it', async () => {
     const world = await publish(ABORTED, {}, { isAborted: true })
-    expect(world.told('comment')).toEqual([])
-    expect(world.told('summary ')).toHaveLength(1)
+    expect(world.texts('comment')).toEqual([])
+    expect(world.texts('summary ')).toHaveLength(1)
   })
 })

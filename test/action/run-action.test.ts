@@ -4,7 +4,16 @@ import type { Failure } from '../../src/outcome/failure.ts'
 import { countTestCases } from '../../src/outcome/run.ts'
 import { aRun, testCasesBy } from '../support/builders.ts'
 import { FakeClock } from '../support/fake-clock.ts'
-import { answer, FakeService, failure, PASSED, QUEUED, RUNNING, type Script, silence } from '../support/fake-service.ts'
+import {
+  FakeService,
+  failure,
+  noResponse,
+  PASSED,
+  QUEUED,
+  RUNNING,
+  response,
+  type Script,
+} from '../support/fake-service.ts'
 import { FakeWorld } from '../support/fake-world.ts'
 
 const REQUEST: StepRequest = {
@@ -23,7 +32,7 @@ const GIVEN: Partial<StepRequest> = { runId: 'run-1', cancelOnAbort: false }
 const LOST: Failure = { kind: 'no-response', reason: 'read ECONNRESET' }
 const REFUSED: Failure = { kind: 'status', status: 401 }
 const CANCELLED = aRun({ status: 'CANCELLED' })
-const STARTED = [answer('run-1', 100)]
+const STARTED = [response('run-1', 100)]
 
 interface Setting extends Partial<StepRequest> {
   readonly script: Script
@@ -41,9 +50,9 @@ async function step({ script, signalAtMs, signal, ...request }: Setting) {
     outcome,
     endedMs: clock.now(),
     requests: service.requests.map(({ method }) => method),
-    state: world.told('state '),
+    state: world.texts('state '),
     outputs: world.outputs(),
-    error: world.told('error ')[0],
+    error: world.texts('error ')[0],
     effects: world.effects.map(({ text }) => text),
     world,
   }
@@ -52,7 +61,7 @@ async function step({ script, signalAtMs, signal, ...request }: Setting) {
 describe('a run that is started and waited for', () => {
   test('has these effects in this order: what post needs, the id, each status, the verdict', async () => {
     const { outcome, effects } = await step({
-      script: { start: STARTED, get: [answer(QUEUED), answer(RUNNING), answer(PASSED)] },
+      script: { start: STARTED, get: [response(QUEUED), response(RUNNING), response(PASSED)] },
     })
     expect(outcome).toMatchObject({ conclusion: 'passed', success: true })
     expect(effects).toEqual([
@@ -84,7 +93,7 @@ describe('a run that is started and waited for', () => {
   })
 
   test('has its id in the output before the first poll', async () => {
-    const { world, requests } = await step({ script: { start: STARTED, get: [silence], cancel: [answer(true)] } })
+    const { world, requests } = await step({ script: { start: STARTED, get: [noResponse], cancel: [response(true)] } })
     const told = world.effects.find(({ text }) => text === 'output run-id=run-1')
     expect(told?.atMs).toBe(100)
     expect(requests[1]).toBe('get')
@@ -92,7 +101,7 @@ describe('a run that is started and waited for', () => {
 
   test('gives the reports what was asked, what came and how long it took', async () => {
     const { outcome, world } = await step({
-      script: { start: STARTED, get: [answer(QUEUED), answer(PASSED, 50)] },
+      script: { start: STARTED, get: [response(QUEUED), response(PASSED, 50)] },
       pollIntervalMs: 1_000,
     })
     expect(outcome).toEqual({
@@ -120,7 +129,7 @@ describe('a run that is started and waited for', () => {
   test('has its page in the log, an output and the outcome if the user gave a template of it', async () => {
     const runUrl = (runId: string) => `https://app.example.com/runs/${runId}`
     const url = 'https://app.example.com/runs/run-1'
-    const script = { start: STARTED, get: [answer(PASSED)] }
+    const script = { start: STARTED, get: [response(PASSED)] }
     const { effects, outputs, outcome } = await step({ script, runUrl })
     expect(effects).toContain(`info Run run-1 was started: ${url}`)
     expect(outputs['run-url']).toBe(url)
@@ -141,7 +150,7 @@ describe('a run that is started and waited for', () => {
     ['EXPLODED', 'error'],
   ])('and ends %s, fails the step and is left alone', async (status, conclusion) => {
     const { outcome, requests, state, outputs, error } = await step({
-      script: { start: STARTED, get: [answer(aRun({ status }))] },
+      script: { start: STARTED, get: [response(aRun({ status }))] },
     })
     expect(outcome).toMatchObject({ conclusion, success: false })
     expect(requests).toEqual(['start', 'get'])
@@ -152,7 +161,7 @@ describe('a run that is started and waited for', () => {
 
   test('and has no case that ran, fails the step unless that is allowed', async () => {
     for (const testCases of [undefined, [], testCasesBy({ SKIPPED: 3 })]) {
-      const script = { start: STARTED, get: [answer(aRun({ testCases }))] }
+      const script = { start: STARTED, get: [response(aRun({ testCases }))] }
       expect((await step({ script })).outcome).toMatchObject({ conclusion: 'no-tests', success: false })
       expect((await step({ script, passWithNoTests: true })).outcome).toMatchObject({
         conclusion: 'no-tests',
@@ -195,7 +204,7 @@ describe('an id that cannot be used', () => {
     UNUSABLE.filter((id) => id !== ''),
   )('cancels its run and ends the step without showing it as an output: %j', async (id) => {
     const { outcome, requests, state, outputs, error } = await step({
-      script: { start: [answer(id)], cancel: [answer(true)] },
+      script: { start: [response(id)], cancel: [response(true)] },
       cancelOnAbort: false,
     })
     expect(outcome).toMatchObject({ conclusion: 'error', success: false })
@@ -206,7 +215,7 @@ describe('an id that cannot be used', () => {
   })
 
   test('stays post’s business if its run could not be cancelled, and is named', async () => {
-    const { outcome, state, error } = await step({ script: { start: [answer('run 1')], cancel: [failure(REFUSED)] } })
+    const { outcome, state, error } = await step({ script: { start: [response('run 1')], cancel: [failure(REFUSED)] } })
     expect(outcome.conclusion).toBe('error')
     expect(state).toEqual(['start', 'run run 1'])
     expect(error).toContain('run 1')
@@ -215,7 +224,7 @@ describe('an id that cannot be used', () => {
 
   test('is named also if the step is cancelled meanwhile', async () => {
     const { error, endedMs } = await step({
-      script: { start: [answer('run 1')], cancel: [silence] },
+      script: { start: [response('run 1')], cancel: [noResponse] },
       signalAtMs: 1_000,
       signal: 'SIGTERM',
     })
@@ -224,7 +233,9 @@ describe('an id that cannot be used', () => {
   })
 
   test('that is empty leaves nothing to cancel, and the message says so', async () => {
-    const { outcome, requests, error, state } = await step({ script: { start: [answer('')], cancel: [answer(true)] } })
+    const { outcome, requests, error, state } = await step({
+      script: { start: [response('')], cancel: [response(true)] },
+    })
     expect(outcome.conclusion).toBe('error')
     expect(requests).toEqual(['start'])
     expect(state).toEqual(['start', 'done'])
@@ -243,7 +254,7 @@ describe('wait: false', () => {
 
   test('with a cancel in the middle of the start cancels the run', async () => {
     const { outcome, requests, state, outputs } = await step({
-      script: { start: [answer('run-1', 3_000)], cancel: [answer(true)] },
+      script: { start: [response('run-1', 3_000)], cancel: [response(true)] },
       wait: false,
       signalAtMs: 1_000,
     })
@@ -255,7 +266,7 @@ describe('wait: false', () => {
 
   test('with a cancel in the middle of the start leaves the run if cancel-on-abort is false, and knows its id', async () => {
     const { outcome, requests, state, outputs } = await step({
-      script: { start: [answer('run-1', 3_000)], cancel: [answer(true)] },
+      script: { start: [response('run-1', 3_000)], cancel: [response(true)] },
       wait: false,
       cancelOnAbort: false,
       signalAtMs: 1_000,
@@ -267,14 +278,14 @@ describe('wait: false', () => {
   })
 
   test('with a start that gets no response fails the step', async () => {
-    const { outcome } = await step({ script: { start: [silence] }, wait: false })
+    const { outcome } = await step({ script: { start: [noResponse] }, wait: false })
     expect(outcome).toMatchObject({ conclusion: 'error', success: false })
   })
 })
 
 describe('a run that is given', () => {
   test('is waited for and neither started nor kept for post', async () => {
-    const { outcome, requests, state, effects } = await step({ script: { get: [answer(PASSED)] }, ...GIVEN })
+    const { outcome, requests, state, effects } = await step({ script: { get: [response(PASSED)] }, ...GIVEN })
     expect(outcome).toMatchObject({ conclusion: 'passed', success: true })
     expect(requests).toEqual(['get'])
     expect(effects[0]).toBe('output run-id=run-1')
@@ -283,7 +294,11 @@ describe('a run that is given', () => {
   })
 
   test('goes on when the step is cancelled', async () => {
-    const { outcome, requests, state, error } = await step({ script: { get: [silence] }, ...GIVEN, signalAtMs: 1_000 })
+    const { outcome, requests, state, error } = await step({
+      script: { get: [noResponse] },
+      ...GIVEN,
+      signalAtMs: 1_000,
+    })
     expect(outcome.conclusion).toBe('cancelled')
     expect(requests).toEqual(['get'])
     expect(state).not.toContain('run run-1')
@@ -292,7 +307,7 @@ describe('a run that is given', () => {
 
   test('is cancelled with the step if cancel-on-abort says so, by post too', async () => {
     const { requests, state } = await step({
-      script: { get: [silence], cancel: [answer(true)] },
+      script: { get: [noResponse], cancel: [response(true)] },
       ...GIVEN,
       cancelOnAbort: true,
       signalAtMs: 1_000,
@@ -317,7 +332,7 @@ describe('a run that is given', () => {
 describe('when the step is cancelled', () => {
   test('while it polls, the run is cancelled, and the status says so once that is confirmed', async () => {
     const { outcome, endedMs, state, outputs, error, requests } = await step({
-      script: { start: STARTED, get: [answer(RUNNING), silence], cancel: [answer(true, 80)] },
+      script: { start: STARTED, get: [response(RUNNING), noResponse], cancel: [response(true, 80)] },
       signalAtMs: 5_000,
     })
     expect(outcome).toMatchObject({ conclusion: 'cancelled', success: false })
@@ -330,7 +345,7 @@ describe('when the step is cancelled', () => {
 
   test('the status that only the cancel finds out is known too', async () => {
     const { outputs, outcome } = await step({
-      script: { start: [answer('run-1', 500)], get: [answer(RUNNING)], cancel: [answer(false), silence] },
+      script: { start: [response('run-1', 500)], get: [response(RUNNING)], cancel: [response(false), noResponse] },
       signalAtMs: 100,
     })
     expect(outputs).toEqual({ 'run-id': 'run-1', status: 'RUNNING', conclusion: 'cancelled' })
@@ -340,9 +355,9 @@ describe('when the step is cancelled', () => {
   test('that status is an output the moment it is known, because the step may be killed before its end', async () => {
     const clock = new FakeClock()
     const service = new FakeService(clock, {
-      start: [answer('run-1', 500)],
-      get: [answer(RUNNING)],
-      cancel: [answer(false), silence],
+      start: [response('run-1', 500)],
+      get: [response(RUNNING)],
+      cancel: [response(false), noResponse],
     })
     const world = new FakeWorld(clock, service)
     world.signalAt(100)
@@ -360,12 +375,12 @@ describe('when the step is cancelled', () => {
     await clock.run(clock.sleep(1))
     expect(await clock.run(runAction(REQUEST, world))).toMatchObject({ conclusion: 'cancelled', success: false })
     expect(service.requests).toEqual([])
-    expect(world.told('state ')).toEqual(['start', 'done'])
+    expect(world.texts('state ')).toEqual(['start', 'done'])
   })
 
   test('in the start, its response is awaited and its run cancelled without a poll', async () => {
     const { requests, state, outputs, endedMs } = await step({
-      script: { start: [answer('run-1', 6_900)], cancel: [answer(true, 100)] },
+      script: { start: [response('run-1', 6_900)], cancel: [response(true, 100)] },
       signalAtMs: 1_000,
     })
     expect(requests).toEqual(['start', 'cancel'])
@@ -375,7 +390,7 @@ describe('when the step is cancelled', () => {
   })
 
   test('in a start that gets no response, the message says that a run may have been started', async () => {
-    const { outcome, state, error, endedMs } = await step({ script: { start: [silence] }, signalAtMs: 1_000 })
+    const { outcome, state, error, endedMs } = await step({ script: { start: [noResponse] }, signalAtMs: 1_000 })
     expect(outcome.conclusion).toBe('cancelled')
     expect(error).toContain('may have been started')
     expect(state).toEqual(['start', 'done'])
@@ -387,7 +402,7 @@ describe('when the step is cancelled', () => {
     ['SIGTERM', 2_200],
   ] as const)('by %s and the service is silent, it ends within %i ms and leaves the run to post', async (signal, limitMs) => {
     const { outcome, endedMs, state, error } = await step({
-      script: { start: STARTED, get: [answer(RUNNING), silence], cancel: [silence] },
+      script: { start: STARTED, get: [response(RUNNING), noResponse], cancel: [noResponse] },
       signalAtMs: 5_000,
       signal,
     })
@@ -399,7 +414,7 @@ describe('when the step is cancelled', () => {
 
   test('and the run had already finished, the step is cancelled all the same and the status is the true one', async () => {
     const { outcome, outputs, state } = await step({
-      script: { start: STARTED, get: [answer(RUNNING), silence, answer(PASSED)], cancel: [answer(false)] },
+      script: { start: STARTED, get: [response(RUNNING), noResponse, response(PASSED)], cancel: [response(false)] },
       signalAtMs: 5_000,
     })
     expect(outcome).toMatchObject({ conclusion: 'cancelled', success: false })
@@ -409,7 +424,7 @@ describe('when the step is cancelled', () => {
 
   test('the summary is written and the comment is not', async () => {
     const { effects } = await step({
-      script: { start: STARTED, get: [silence], cancel: [answer(true)] },
+      script: { start: STARTED, get: [noResponse], cancel: [response(true)] },
       signalAtMs: 1_000,
       reports: { summary: 'always', annotations: true },
     })
@@ -421,7 +436,7 @@ describe('when the step is cancelled', () => {
 describe('the limit of the wait', () => {
   test('fails the step, and the run is cancelled', async () => {
     const { outcome, requests, state, outputs, error } = await step({
-      script: { start: STARTED, get: [answer(RUNNING)], cancel: [answer(true)] },
+      script: { start: STARTED, get: [response(RUNNING)], cancel: [response(true)] },
     })
     expect(outcome).toMatchObject({ conclusion: 'wait-timeout', success: false })
     expect(requests.at(-1)).toBe('cancel')
@@ -432,7 +447,7 @@ describe('the limit of the wait', () => {
 
   test('counts from the beginning of the start', async () => {
     const { world } = await step({
-      script: { start: [answer('run-1', 20_000)], get: [answer(RUNNING)], cancel: [answer(true)] },
+      script: { start: [response('run-1', 20_000)], get: [response(RUNNING)], cancel: [response(true)] },
     })
     const cancelling = world.effects.find(({ text }) => text.includes('cancelling'))
     expect(cancelling?.atMs).toBe(REQUEST.waitLimitMs)
@@ -443,9 +458,9 @@ describe('the limit of the wait', () => {
     ['FAILED', 'failed', false],
     ['CANCELLED', 'cancelled', false],
   ])('gives way to the true verdict if the cancel finds the run %s', async (status, conclusion, success) => {
-    const polls = [answer(RUNNING), answer(RUNNING), answer(aRun({ status }))]
+    const polls = [response(RUNNING), response(RUNNING), response(aRun({ status }))]
     const { outcome, outputs, state } = await step({
-      script: { start: STARTED, get: polls, cancel: [answer(false)] },
+      script: { start: STARTED, get: polls, cancel: [response(false)] },
       waitLimitMs: 1_000,
     })
     expect(outcome).toMatchObject({ conclusion, success })
@@ -454,9 +469,9 @@ describe('the limit of the wait', () => {
   })
 
   test('does not give way to the step’s own cancel whose response was lost', async () => {
-    const polls = [answer(RUNNING), answer(RUNNING), answer(CANCELLED)]
+    const polls = [response(RUNNING), response(RUNNING), response(CANCELLED)]
     const { outcome, outputs } = await step({
-      script: { start: STARTED, get: polls, cancel: [failure(LOST), answer(false)] },
+      script: { start: STARTED, get: polls, cancel: [failure(LOST), response(false)] },
       waitLimitMs: 1_000,
     })
     expect(outcome).toMatchObject({ conclusion: 'wait-timeout', success: false })
@@ -465,7 +480,7 @@ describe('the limit of the wait', () => {
 
   test('leaves a run alone if cancel-on-abort is false', async () => {
     const { outcome, requests, state, error } = await step({
-      script: { start: STARTED, get: [answer(RUNNING)], cancel: [answer(true)] },
+      script: { start: STARTED, get: [response(RUNNING)], cancel: [response(true)] },
       cancelOnAbort: false,
     })
     expect(outcome.conclusion).toBe('wait-timeout')
@@ -476,7 +491,7 @@ describe('the limit of the wait', () => {
 
   test('gives the cancel 15 s, and then leaves the run to post', async () => {
     const { outcome, endedMs, state, error } = await step({
-      script: { start: STARTED, get: [answer(RUNNING)], cancel: [silence] },
+      script: { start: STARTED, get: [response(RUNNING)], cancel: [noResponse] },
     })
     expect(outcome.conclusion).toBe('wait-timeout')
     expect(endedMs).toBeGreaterThan(REQUEST.waitLimitMs + 14_000)
@@ -487,7 +502,7 @@ describe('the limit of the wait', () => {
 
   test('shortens its cancel when a signal comes in the middle of it', async () => {
     const { outcome, endedMs, requests } = await step({
-      script: { start: STARTED, get: [answer(RUNNING)], cancel: [silence, answer(true)] },
+      script: { start: STARTED, get: [response(RUNNING)], cancel: [noResponse, response(true)] },
       signalAtMs: 62_000,
     })
     expect(outcome.conclusion).toBe('wait-timeout')
@@ -499,7 +514,7 @@ describe('the limit of the wait', () => {
 describe('the limit of the queue', () => {
   test('ends the step with the conclusion of a wait that took too long, and the run is cancelled', async () => {
     const { outcome, outputs, requests } = await step({
-      script: { start: STARTED, get: [answer(QUEUED)], cancel: [answer(true)] },
+      script: { start: STARTED, get: [response(QUEUED)], cancel: [response(true)] },
       queueLimitMs: 5_000,
     })
     expect(outcome).toMatchObject({
@@ -515,7 +530,11 @@ describe('the limit of the queue', () => {
 
   test('is added to the limit of the wait', async () => {
     const { outcome, endedMs } = await step({
-      script: { start: STARTED, get: [...Array(60).fill(answer(QUEUED)), answer(RUNNING)], cancel: [answer(true)] },
+      script: {
+        start: STARTED,
+        get: [...Array(60).fill(response(QUEUED)), response(RUNNING)],
+        cancel: [response(true)],
+      },
       queueLimitMs: 600_000,
       pollIntervalMs: 1_000,
     })
@@ -528,7 +547,7 @@ describe('a run that the service does not know any more', () => {
   test('is gone: nothing is left to cancel, for post neither', async () => {
     const gone = failure({ kind: 'status', status: 404 })
     const { outcome, state, error } = await step({
-      script: { start: STARTED, get: [...Array(30).fill(answer(RUNNING)), gone], cancel: [gone] },
+      script: { start: STARTED, get: [...Array(30).fill(response(RUNNING)), gone], cancel: [gone] },
       pollIntervalMs: 1_000,
     })
     expect(outcome).toMatchObject({ kind: 'poll-failed', conclusion: 'error', cancellation: { kind: 'gone' } })
@@ -540,7 +559,7 @@ describe('a run that the service does not know any more', () => {
 describe('a poll that fails for good', () => {
   test('is an error, and the run is cancelled', async () => {
     const { outcome, requests, state, outputs, error } = await step({
-      script: { start: STARTED, get: [answer(RUNNING), failure(REFUSED)], cancel: [answer(true)] },
+      script: { start: STARTED, get: [response(RUNNING), failure(REFUSED)], cancel: [response(true)] },
     })
     expect(outcome).toMatchObject({ conclusion: 'error', success: false })
     expect(requests).toEqual(['start', 'get', 'get', 'cancel'])
@@ -551,7 +570,7 @@ describe('a poll that fails for good', () => {
 
   test('is an error also if the cancel finds that the run has passed', async () => {
     const { outcome, outputs } = await step({
-      script: { start: STARTED, get: [failure(REFUSED), answer(PASSED)], cancel: [answer(false)] },
+      script: { start: STARTED, get: [failure(REFUSED), response(PASSED)], cancel: [response(false)] },
     })
     expect(outcome).toMatchObject({ conclusion: 'error', success: false })
     expect(outputs.status).toBe('PASSED')
@@ -560,7 +579,7 @@ describe('a poll that fails for good', () => {
 
 describe('a workflow that has no cancel', () => {
   test('says so with the id, and post is told only then that nothing is left to do', async () => {
-    const { outcome, effects, error } = await step({ script: { start: STARTED, get: [silence] }, signalAtMs: 1_000 })
+    const { outcome, effects, error } = await step({ script: { start: STARTED, get: [noResponse] }, signalAtMs: 1_000 })
     expect(outcome.conclusion).toBe('cancelled')
     expect(error).toMatch(/run-1.*no cancel/)
     expect(effects).not.toContainEqual(expect.stringContaining('cancelling it'))
@@ -570,7 +589,7 @@ describe('a workflow that has no cancel', () => {
 })
 
 test('without cancel-on-abort a run is post’s business only until its id is known', async () => {
-  const { effects } = await step({ script: { start: STARTED, get: [answer(PASSED)] }, cancelOnAbort: false })
+  const { effects } = await step({ script: { start: STARTED, get: [response(PASSED)] }, cancelOnAbort: false })
   expect(effects.slice(0, 3)).toEqual(['state start', 'state done', 'output run-id=run-1'])
   expect(effects).not.toContain('state run run-1')
 })
@@ -583,5 +602,5 @@ test('a bug in the action leaves the run to post', async () => {
   const service = new FakeService(clock, { start: STARTED, get: [{ afterMs: 0, give }] })
   const world = new FakeWorld(clock, service)
   await expect(clock.run(runAction(REQUEST, world))).rejects.toThrow('a bug of our own')
-  expect(world.told('state ')).toEqual(['start', 'run run-1'])
+  expect(world.texts('state ')).toEqual(['start', 'run run-1'])
 })

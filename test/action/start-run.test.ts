@@ -3,7 +3,7 @@ import { startRun } from '../../src/action/start-run.ts'
 import type { Failure } from '../../src/outcome/failure.ts'
 import { untrusted } from '../../src/outcome/untrusted.ts'
 import { FakeClock } from '../support/fake-clock.ts'
-import { answer, FakeService, failure, noConnection, type Reply, silence } from '../support/fake-service.ts'
+import { FakeService, failure, noConnection, noResponse, type Reply, response } from '../support/fake-service.ts'
 import { FakeWorld } from '../support/fake-world.ts'
 
 const REFUSED: Failure = { kind: 'not-sent', reason: 'connect ECONNREFUSED' }
@@ -26,14 +26,14 @@ async function start({ replies, deadlineMs = 3_600_000, signal, signalAtMs }: Se
 }
 
 test('a start that succeeds returns the id as the service sent it', async () => {
-  const { end, sentMs } = await start({ replies: [answer('run-1', 200)] })
+  const { end, sentMs } = await start({ replies: [response('run-1', 200)] })
   expect(end).toEqual({ kind: 'started', runId: 'run-1' })
   expect(sentMs).toEqual([0])
 })
 
 describe('a start that the service provably did not take', () => {
   test('is repeated, after pauses that grow, until it is taken', async () => {
-    const replies = [failure(REFUSED), failure(REFUSED), failure(REFUSED), answer('run-1')]
+    const replies = [failure(REFUSED), failure(REFUSED), failure(REFUSED), response('run-1')]
     const { end, sentMs } = await start({ replies })
     expect(end).toEqual({ kind: 'started', runId: 'run-1' })
     const [first = 0, second = 0, third = 0, fourth = 0] = sentMs
@@ -43,22 +43,22 @@ describe('a start that the service provably did not take', () => {
   })
 
   test('says so once a minute, with the reason', async () => {
-    const few = await start({ replies: [failure(REFUSED), failure(REFUSED), answer('run-1')] })
-    expect(few.world.told('info ')).toEqual([expect.stringMatching(/retrying for up to 1 min.*ECONNREFUSED/)])
+    const few = await start({ replies: [failure(REFUSED), failure(REFUSED), response('run-1')] })
+    expect(few.world.texts('info ')).toEqual([expect.stringMatching(/retrying for up to 1 min.*ECONNREFUSED/)])
 
     const { world, sentMs } = await start({ replies: [failure(TOO_MANY)] })
     const linesMs = world.effects.map(({ atMs }) => atMs)
     expect(sentMs.length).toBeGreaterThan(2 * linesMs.length)
     expect(linesMs.map((atMs) => Math.round(atMs / 60_000))).toEqual([0, 1, 2, 3, 4])
-    for (const line of world.told('info ')) expect(line).toContain('not started yet')
+    for (const line of world.texts('info ')) expect(line).toContain('not started yet')
   })
 
   test('says about once a minute that it waits for as long as the service asks', async () => {
     const asked: Failure = { ...TOO_MANY, retryAfterMs: 200_000 }
-    const { world, sentMs } = await start({ replies: [failure(asked), answer('run-1')] })
+    const { world, sentMs } = await start({ replies: [failure(asked), response('run-1')] })
     expect(sentMs).toEqual([0, 200_000])
     expect(world.effects.map(({ atMs }) => atMs)).toEqual([0, 60_000, 120_000, 180_000])
-    expect(world.told('info ').slice(1)).toEqual([
+    expect(world.texts('info ').slice(1)).toEqual([
       expect.stringContaining('2 min 20 s'),
       expect.stringContaining('1 min 20 s'),
       expect.stringContaining('20 s'),
@@ -66,7 +66,7 @@ describe('a start that the service provably did not take', () => {
   })
 
   test('is sent again over a new connection', async () => {
-    const { service } = await start({ replies: [failure(TOO_MANY), failure(REFUSED), answer('run-1')] })
+    const { service } = await start({ replies: [failure(TOO_MANY), failure(REFUSED), response('run-1')] })
     expect(service.requests.map(({ onNewConnection }) => onNewConnection)).toEqual([false, true, true])
   })
 
@@ -87,7 +87,7 @@ describe('a start that the service provably did not take', () => {
   })
 
   test('with no connection in 30 s is tried a second time', async () => {
-    const { end, sentMs } = await start({ replies: [noConnection, answer('run-1')] })
+    const { end, sentMs } = await start({ replies: [noConnection, response('run-1')] })
     expect(end).toEqual({ kind: 'started', runId: 'run-1' })
     expect(sentMs[1]).toBeGreaterThan(30_000)
   })
@@ -100,7 +100,7 @@ describe('a start that the service provably did not take', () => {
 
   test('waits for as long as the service asks', async () => {
     const asked: Failure = { ...TOO_MANY, retryAfterMs: 42_000 }
-    const { sentMs } = await start({ replies: [failure(asked), answer('run-1')] })
+    const { sentMs } = await start({ replies: [failure(asked), response('run-1')] })
     expect(sentMs).toEqual([0, 42_000])
   })
 
@@ -119,13 +119,13 @@ describe('a start that may have been taken is never repeated', () => {
     ...[408, 425, 500, 502, 503, 504].map((status): Failure => ({ kind: 'status', status, retryAfterMs: 1_000 })),
   ]
   test.each(failures)('after $kind $status', async (reason) => {
-    const { end, sentMs } = await start({ replies: [failure(reason), answer('run-2')] })
+    const { end, sentMs } = await start({ replies: [failure(reason), response('run-2')] })
     expect(end).toMatchObject({ kind: 'start-failed', failure: reason })
     expect(sentMs).toEqual([0])
   })
 
-  test('after 30 s of silence', async () => {
-    const { end, endedMs, sentMs } = await start({ replies: [silence, answer('run-2')] })
+  test('after 30 s of noResponse', async () => {
+    const { end, endedMs, sentMs } = await start({ replies: [noResponse, response('run-2')] })
     expect(end).toMatchObject({ kind: 'start-failed', failure: { kind: 'no-response' }, mayHaveStarted: true })
     expect(endedMs).toBe(30_000)
     expect(sentMs).toEqual([0])
@@ -133,7 +133,7 @@ describe('a start that may have been taken is never repeated', () => {
 
   test('after a first attempt that was not taken', async () => {
     const reset: Failure = { kind: 'no-response', reason: 'read ECONNRESET' }
-    const { end, sentMs } = await start({ replies: [failure(REFUSED), failure(reset), answer('run-2')] })
+    const { end, sentMs } = await start({ replies: [failure(REFUSED), failure(reset), response('run-2')] })
     expect(end).toEqual({ kind: 'start-failed', failure: reset, mayHaveStarted: true })
     expect(sentMs).toHaveLength(2)
   })
@@ -143,7 +143,7 @@ test.each<Failure>([
   { kind: 'untrusted-certificate', code: 'CERT_HAS_EXPIRED' },
   ...[301, 400, 401, 403, 404, 409].map((status): Failure => ({ kind: 'status', status })),
 ])('a start that is refused ends it at once: $kind $status', async (reason) => {
-  const { end, sentMs } = await start({ replies: [failure(reason), answer('run-2')] })
+  const { end, sentMs } = await start({ replies: [failure(reason), response('run-2')] })
   expect(end).toMatchObject({ kind: 'start-failed', failure: reason })
   expect(sentMs).toEqual([0])
 })
@@ -151,7 +151,7 @@ test.each<Failure>([
 describe('when the step is cancelled', () => {
   test('before it began, nothing is sent', async () => {
     const clock = new FakeClock()
-    const service = new FakeService(clock, { start: [answer('run-1')] })
+    const service = new FakeService(clock, { start: [response('run-1')] })
     const world = new FakeWorld(clock, service)
     world.signalAt(0)
     await clock.run(clock.sleep(1))
@@ -167,7 +167,7 @@ describe('when the step is cancelled', () => {
   })
 
   test('in the pause before a repetition, nothing was started', async () => {
-    const { end, endedMs, sentMs } = await start({ replies: [failure(REFUSED), answer('run-1')], signalAtMs: 100 })
+    const { end, endedMs, sentMs } = await start({ replies: [failure(REFUSED), response('run-1')], signalAtMs: 100 })
     expect(end).toEqual({ kind: 'aborted', mayHaveStarted: false })
     expect(endedMs).toBe(100)
     expect(sentMs).toEqual([0])
@@ -178,17 +178,17 @@ describe('when the step is cancelled', () => {
     ['SIGTERM', 1_800],
   ] as const)('with the request out, its response is awaited after %s for up to %i ms', async (signal, graceMs) => {
     const cancelled = { signal, signalAtMs: 1_000 }
-    const inTime = await start({ replies: [answer('run-1', 1_000 + graceMs - 1)], ...cancelled })
+    const inTime = await start({ replies: [response('run-1', 1_000 + graceMs - 1)], ...cancelled })
     expect(inTime.end).toEqual({ kind: 'started', runId: 'run-1' })
 
-    const tooLate = await start({ replies: [answer('run-1', 1_000 + graceMs + 1)], ...cancelled })
+    const tooLate = await start({ replies: [response('run-1', 1_000 + graceMs + 1)], ...cancelled })
     expect(tooLate.end).toEqual({ kind: 'aborted', mayHaveStarted: true })
     expect(tooLate.endedMs).toBe(1_000 + graceMs)
   })
 
   test('a second signal does not shorten that time', async () => {
     const clock = new FakeClock()
-    const service = new FakeService(clock, { start: [answer('run-1', 6_500)] })
+    const service = new FakeService(clock, { start: [response('run-1', 6_500)] })
     const world = new FakeWorld(clock, service)
     world.signalAt(1_000, 'SIGINT')
     world.signalAt(2_000, 'SIGTERM')
@@ -197,12 +197,12 @@ describe('when the step is cancelled', () => {
   })
 
   test('and the request fails after that, nothing is repeated, and the failure tells what may have been started', async () => {
-    const untaken = await start({ replies: [failure(TOO_MANY, 2_000), answer('run-2')], signalAtMs: 1_000 })
+    const untaken = await start({ replies: [failure(TOO_MANY, 2_000), response('run-2')], signalAtMs: 1_000 })
     expect(untaken.end).toEqual({ kind: 'aborted', mayHaveStarted: false })
     expect(untaken.sentMs).toEqual([0])
 
     const reset: Failure = { kind: 'no-response', reason: 'read ECONNRESET' }
-    const lost = await start({ replies: [failure(reset, 2_000), answer('run-2')], signalAtMs: 1_000 })
+    const lost = await start({ replies: [failure(reset, 2_000), response('run-2')], signalAtMs: 1_000 })
     expect(lost.end).toEqual({ kind: 'aborted', mayHaveStarted: true })
     expect(lost.sentMs).toEqual([0])
   })

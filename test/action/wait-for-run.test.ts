@@ -7,15 +7,15 @@ import { untrusted } from '../../src/outcome/untrusted.ts'
 import { aRun } from '../support/builders.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import {
-  answer,
   FakeService,
   failure,
   noConnection,
+  noResponse,
   PASSED,
   QUEUED,
   type Reply,
   RUNNING,
-  silence,
+  response,
 } from '../support/fake-service.ts'
 import { FakeWorld } from '../support/fake-world.ts'
 
@@ -61,7 +61,7 @@ async function wait({ replies, signalAtMs, random, ...options }: Setting): Promi
 
 test('all pauses of a wait have the jitter that was drawn at its beginning', async () => {
   const draws = [1]
-  const replies = [RUNNING, RUNNING, RUNNING, PASSED].map((run) => answer(run))
+  const replies = [RUNNING, RUNNING, RUNNING, PASSED].map((run) => response(run))
   const { pollsMs } = await wait({ replies, random: () => draws.pop() ?? 0 })
   expect(pollsMs).toEqual([0, 1_100, 2_200, 3_300].map((ms) => expect.closeTo(ms)))
 })
@@ -69,19 +69,19 @@ test('all pauses of a wait have the jitter that was drawn at its beginning', asy
 describe('a run that ends', () => {
   test.each(['PASSED', 'FAILED', 'TIMEDOUT', 'CANCELLED', 'INTERRUPTED'])('%s ends the waiting', async (status) => {
     const run = aRun({ status })
-    const { ending, pollsMs } = await wait({ replies: [answer(QUEUED), answer(RUNNING), answer(run)] })
+    const { ending, pollsMs } = await wait({ replies: [response(QUEUED), response(RUNNING), response(run)] })
     expect(ending).toEqual({ kind: 'finished', run })
     expect(pollsMs).toHaveLength(3)
   })
 
   test('is polled at once, so that one that has already finished costs no pause', async () => {
-    const { endedMs, pollsMs } = await wait({ replies: [answer(PASSED, 80)] })
+    const { endedMs, pollsMs } = await wait({ replies: [response(PASSED, 80)] })
     expect(pollsMs).toEqual([0])
     expect(endedMs).toBe(80)
   })
 
   test('is reported once for each status that it newly has', async () => {
-    const replies = [QUEUED, QUEUED, RUNNING, RUNNING, RUNNING, PASSED].map((run) => answer(run))
+    const replies = [QUEUED, QUEUED, RUNNING, RUNNING, RUNNING, PASSED].map((run) => response(run))
     const { statuses } = await wait({ replies })
     expect(statuses).toEqual(['QUEUED', 'RUNNING', 'PASSED'])
   })
@@ -91,16 +91,18 @@ describe('a status that this version does not know', () => {
   const paused = aRun({ status: 'PAUSED', finishedAt: undefined, testCases: undefined })
 
   test('is waited for without a finishing time, with one warning', async () => {
-    const { ending, world } = await wait({ replies: [answer(paused), answer(RUNNING), answer(paused), answer(PASSED)] })
+    const { ending, world } = await wait({
+      replies: [response(paused), response(RUNNING), response(paused), response(PASSED)],
+    })
     expect(ending).toEqual({ kind: 'finished', run: PASSED })
-    expect(world.told('warning ')).toEqual([expect.stringMatching(/^Run run-1 has the status PAUSED, which /)])
+    expect(world.texts('warning ')).toEqual([expect.stringMatching(/^Run run-1 has the status PAUSED, which /)])
   })
 
   test('is final with a finishing time, and no reason for a warning', async () => {
     const exploded = aRun({ status: 'EXPLODED' })
-    const { ending, world } = await wait({ replies: [answer(exploded)] })
+    const { ending, world } = await wait({ replies: [response(exploded)] })
     expect(ending).toEqual({ kind: 'finished', run: exploded })
-    expect(world.told('warning ')).toEqual([])
+    expect(world.texts('warning ')).toEqual([])
   })
 })
 
@@ -117,10 +119,10 @@ describe('a poll that fails', () => {
     ...transient.map((reason) => failure(reason, 50)),
     failure({ kind: 'untrusted-certificate', code: 'CERT_HAS_EXPIRED' }),
     failure({ kind: 'status', status: 404 }),
-    silence,
+    noResponse,
     noConnection,
   ]
-  const healthy = [QUEUED, QUEUED, RUNNING, RUNNING, RUNNING, RUNNING, PASSED].map((run) => answer(run, 100))
+  const healthy = [QUEUED, QUEUED, RUNNING, RUNNING, RUNNING, RUNNING, PASSED].map((run) => response(run, 100))
 
   test('never decides alone: any single fault is survived, at every poll', async () => {
     for (const fault of faults) {
@@ -136,14 +138,14 @@ describe('a poll that fails', () => {
   test('never decides as long as the service responds now and then', async () => {
     const someReply = fc.oneof(
       fc.constantFrom(...transient).map((reason): Reply<Run> => failure(reason, 50)),
-      fc.constantFrom<Reply<Run>>(answer(RUNNING, 200), silence, noConnection),
+      fc.constantFrom<Reply<Run>>(response(RUNNING, 200), noResponse, noConnection),
     )
     await fc.assert(
       fc.asyncProperty(
         fc.array(someReply, { maxLength: 8 }),
         fc.double({ min: 0, max: 1, noNaN: true }),
         async (replies, chance) => {
-          const { ending } = await wait({ replies: [...replies, answer(PASSED)], random: () => chance })
+          const { ending } = await wait({ replies: [...replies, response(PASSED)], random: () => chance })
           expect(ending).toEqual({ kind: 'finished', run: PASSED })
         },
       ),
@@ -151,19 +153,19 @@ describe('a poll that fails', () => {
   })
 
   test('is repeated after pauses that grow to half a minute at most', async () => {
-    const { pollsMs } = await wait({ replies: [...Array(9).fill(failure(DOWN)), answer(PASSED)], random: () => 1 })
+    const { pollsMs } = await wait({ replies: [...Array(9).fill(failure(DOWN)), response(PASSED)], random: () => 1 })
     const pausesMs = pollsMs.slice(1).map((atMs, index) => atMs - (pollsMs[index] ?? 0))
     expect(pausesMs.map((ms) => Math.round(ms / 1000))).toEqual([1, 2, 4, 8, 16, 30, 30, 30, 30])
   })
 
   test('is repeated when the service asks for it', async () => {
     const busy: Failure = { kind: 'status', status: 429, retryAfterMs: 47_000 }
-    const { pollsMs } = await wait({ replies: [failure(busy), answer(PASSED)] })
+    const { pollsMs } = await wait({ replies: [failure(busy), response(PASSED)] })
     expect(pollsMs).toEqual([0, 47_000])
   })
 
   test('is given up once failures have been continuous for 5 minutes', async () => {
-    const { end, ending, endedMs } = await wait({ replies: [answer(RUNNING), failure(DOWN)] })
+    const { end, ending, endedMs } = await wait({ replies: [response(RUNNING), failure(DOWN)] })
     expect(ending).toEqual({ kind: 'poll-failed', failure: DOWN })
     expect(end.run).toBe(RUNNING)
     // Counted from the first failure, the second poll.
@@ -172,7 +174,7 @@ describe('a poll that fails', () => {
   })
 
   test('is given up after 5 minutes also if the service never responds at all', async () => {
-    const { ending, endedMs } = await wait({ replies: [silence] })
+    const { ending, endedMs } = await wait({ replies: [noResponse] })
     expect(ending).toMatchObject({ kind: 'poll-failed', failure: { kind: 'no-response' } })
     expect(endedMs).toBeGreaterThanOrEqual(5 * MINUTE_MS)
     expect(endedMs).toBeLessThanOrEqual(6 * MINUTE_MS)
@@ -190,11 +192,11 @@ describe('a poll that fails', () => {
     const fourMinutesDown: Reply<Run> = failure({ ...DOWN, retryAfterMs: 4 * MINUTE_MS })
     const replies = [
       fourMinutesDown,
-      answer(RUNNING),
+      response(RUNNING),
       fourMinutesDown,
-      answer(RUNNING),
+      response(RUNNING),
       fourMinutesDown,
-      answer(PASSED),
+      response(PASSED),
     ]
     const { ending, endedMs } = await wait({ replies })
     expect(ending).toEqual({ kind: 'finished', run: PASSED })
@@ -202,26 +204,33 @@ describe('a poll that fails', () => {
   })
 
   test('is logged once, and its end too', async () => {
-    const replies = [answer(RUNNING), failure(DOWN), failure(DOWN), failure(DOWN), answer(RUNNING), answer(PASSED)]
+    const replies = [
+      response(RUNNING),
+      failure(DOWN),
+      failure(DOWN),
+      failure(DOWN),
+      response(RUNNING),
+      response(PASSED),
+    ]
     const { world } = await wait({ replies })
-    expect(world.told('info ')).toEqual([
+    expect(world.texts('info ')).toEqual([
       'Run run-1: RUNNING',
       expect.stringMatching(/^Run run-1: status request failed; .*503/),
       'Run run-1: the service responds again.',
       'Run run-1: PASSED',
     ])
-    expect(world.told('warning ')).toEqual([])
+    expect(world.texts('warning ')).toEqual([])
   })
 
   test('is logged once a minute at most if every other poll fails', async () => {
-    const flapping = Array.from({ length: 6_000 }, (_, index) => (index % 2 === 0 ? failure(DOWN) : answer(RUNNING)))
-    const { world, endedMs } = await wait({ replies: [...flapping, answer(PASSED)], pollIntervalMs: 50 })
+    const flapping = Array.from({ length: 6_000 }, (_, index) => (index % 2 === 0 ? failure(DOWN) : response(RUNNING)))
+    const { world, endedMs } = await wait({ replies: [...flapping, response(PASSED)], pollIntervalMs: 50 })
     const minutes = Math.ceil(endedMs / MINUTE_MS)
     expect(minutes).toBeGreaterThan(10)
-    const logged = world.told('info ').filter((text) => text.includes('status request failed'))
+    const logged = world.texts('info ').filter((text) => text.includes('status request failed'))
     expect(logged.length).toBeGreaterThan(minutes / 3)
     expect(logged.length).toBeLessThanOrEqual(minutes)
-    expect(world.told('info ').length).toBeLessThan(3 * minutes + 3)
+    expect(world.texts('info ').length).toBeLessThan(3 * minutes + 3)
   })
 })
 
@@ -234,7 +243,7 @@ describe('a refusal', () => {
     expect(first.end).toEqual({ ending: { kind: 'poll-failed', failure: refusal } })
     expect(first.endedMs).toBeLessThan(10)
     const third = await wait({
-      replies: [answer(QUEUED), answer(RUNNING), failure(refusal)],
+      replies: [response(QUEUED), response(RUNNING), failure(refusal)],
       notFoundGraceUntilMs: 15_000,
     })
     expect(third.end).toEqual({ ending: { kind: 'poll-failed', failure: refusal }, run: RUNNING, queuedMs: 1_050 })
@@ -244,7 +253,7 @@ describe('a refusal', () => {
   const NOT_FOUND: Failure = { kind: 'status', status: 404 }
 
   test('404 is none in the first 15 s after a start', async () => {
-    const replies = [...Array(3).fill(failure(NOT_FOUND)), answer(PASSED)]
+    const replies = [...Array(3).fill(failure(NOT_FOUND)), response(PASSED)]
     const { ending } = await wait({ replies, notFoundGraceUntilMs: 15_000 })
     expect(ending).toEqual({ kind: 'finished', run: PASSED })
   })
@@ -258,7 +267,7 @@ describe('a refusal', () => {
 
   test('404 to a poll of the first 15 s is none, however late it comes', async () => {
     const { ending } = await wait({
-      replies: [failure(NOT_FOUND, 20_000), answer(PASSED)],
+      replies: [failure(NOT_FOUND, 20_000), response(PASSED)],
       notFoundGraceUntilMs: 15_000,
     })
     expect(ending).toEqual({ kind: 'finished', run: PASSED })
@@ -276,9 +285,9 @@ describe('a refusal', () => {
     expect(given.ending).toEqual({ kind: 'poll-failed', failure: failed })
     expect(given.pollsMs).toEqual([0])
 
-    const later = await wait({ replies: [answer(RUNNING), failure(failed), answer(PASSED)], ownsRun: false })
+    const later = await wait({ replies: [response(RUNNING), failure(failed), response(PASSED)], ownsRun: false })
     expect(later.ending.kind).toBe('finished')
-    const started = await wait({ replies: [failure(failed), answer(PASSED)], ownsRun: true })
+    const started = await wait({ replies: [failure(failed), response(PASSED)], ownsRun: true })
     expect(started.ending.kind).toBe('finished')
   })
 })
@@ -287,27 +296,27 @@ describe('the limit of the wait', () => {
   const TIMEOUT = { kind: 'wait-timeout', limit: { input: 'timeout-minutes', ms: 100_000 } }
 
   test('gets a last poll, right then', async () => {
-    const { end, endedMs, pollsMs } = await wait({ replies: [answer(RUNNING)], waitLimitMs: 100_000 })
+    const { end, endedMs, pollsMs } = await wait({ replies: [response(RUNNING)], waitLimitMs: 100_000 })
     expect(end).toEqual({ ending: TIMEOUT, run: RUNNING })
     expect(pollsMs.at(-1)).toBe(100_000)
     expect(endedMs).toBe(100_000)
   })
 
   test('counts from the beginning of the start', async () => {
-    const { pollsMs } = await wait({ replies: [answer(RUNNING)], begunMs: -30_000, waitLimitMs: 100_000 })
+    const { pollsMs } = await wait({ replies: [response(RUNNING)], begunMs: -30_000, waitLimitMs: 100_000 })
     expect(pollsMs.at(-1)).toBe(70_000)
   })
 
   test('is not exceeded if the last poll finds the run finished', async () => {
-    const before = await wait({ replies: [answer(RUNNING)], waitLimitMs: 100_000 })
-    const replies = [...Array(before.pollsMs.length - 1).fill(answer(RUNNING)), answer(PASSED)]
+    const before = await wait({ replies: [response(RUNNING)], waitLimitMs: 100_000 })
+    const replies = [...Array(before.pollsMs.length - 1).fill(response(RUNNING)), response(PASSED)]
     const { ending, endedMs } = await wait({ replies, waitLimitMs: 100_000 })
     expect(ending).toEqual({ kind: 'finished', run: PASSED })
     expect(endedMs).toBe(100_000)
   })
 
   test('is kept to also by a fixed interval that is longer', async () => {
-    const { pollsMs } = await wait({ replies: [answer(RUNNING)], waitLimitMs: 5_000, pollIntervalMs: 60_000 })
+    const { pollsMs } = await wait({ replies: [response(RUNNING)], waitLimitMs: 5_000, pollIntervalMs: 60_000 })
     expect(pollsMs).toEqual([0, 5_000])
   })
 
@@ -319,10 +328,10 @@ describe('the limit of the wait', () => {
   })
 
   test('lets the last poll take 10 s at most', async () => {
-    const late = await wait({ replies: [answer(RUNNING), answer(PASSED, 9_000)], waitLimitMs: 900 })
+    const late = await wait({ replies: [response(RUNNING), response(PASSED, 9_000)], waitLimitMs: 900 })
     expect(late.ending).toEqual({ kind: 'finished', run: PASSED })
     expect(late.pollsMs).toEqual([0, 900])
-    const never = await wait({ replies: [answer(RUNNING), silence], waitLimitMs: 900 })
+    const never = await wait({ replies: [response(RUNNING), noResponse], waitLimitMs: 900 })
     expect(never.end).toMatchObject({
       ending: { kind: 'wait-timeout', failure: { kind: 'no-response' } },
       run: RUNNING,
@@ -331,29 +340,32 @@ describe('the limit of the wait', () => {
   })
 
   test('ends a poll that hangs over it, which is not the last one then', async () => {
-    const { ending, pollsMs } = await wait({ replies: [answer(RUNNING), silence, answer(PASSED)], waitLimitMs: 20_000 })
+    const { ending, pollsMs } = await wait({
+      replies: [response(RUNNING), noResponse, response(PASSED)],
+      waitLimitMs: 20_000,
+    })
     expect(ending).toEqual({ kind: 'finished', run: PASSED })
     expect(pollsMs).toEqual([0, expect.closeTo(1_000, -3), 20_000])
   })
 
   test('leaves a poll that is sent shortly before it a second', async () => {
-    const replies = [answer(RUNNING), answer(PASSED, 800)]
+    const replies = [response(RUNNING), response(PASSED, 800)]
     const { ending, pollsMs } = await wait({ replies, waitLimitMs: 1_200 })
     expect(ending).toEqual({ kind: 'finished', run: PASSED })
     expect(pollsMs).toHaveLength(2)
   })
 
   test('keeps the failure of the last poll, and of no earlier one', async () => {
-    const last = await wait({ replies: [answer(RUNNING), failure(DOWN)], waitLimitMs: 1_000 })
+    const last = await wait({ replies: [response(RUNNING), failure(DOWN)], waitLimitMs: 1_000 })
     expect(last.ending).toMatchObject({ kind: 'wait-timeout', failure: DOWN })
-    const earlier = await wait({ replies: [failure(DOWN), answer(RUNNING)], waitLimitMs: 1_000 })
+    const earlier = await wait({ replies: [failure(DOWN), response(RUNNING)], waitLimitMs: 1_000 })
     expect(earlier.ending).not.toHaveProperty('failure.kind')
   })
 })
 
 describe('time in the queue', () => {
   const queuedFor = (polls: number, ...then: readonly Run[]) =>
-    [...Array(polls).fill(QUEUED), ...then].map((run) => answer(run))
+    [...Array(polls).fill(QUEUED), ...then].map((run) => response(run))
 
   test('counts towards the limit of the wait if it has no limit of its own, and is told', async () => {
     const { end, endedMs } = await wait({ replies: queuedFor(1), waitLimitMs: 100_000 })
@@ -368,7 +380,7 @@ describe('time in the queue', () => {
   test('is told also of a run that left the queue, and not of one that never was in it', async () => {
     const left = await wait({ replies: queuedFor(3, RUNNING, PASSED), pollIntervalMs: 10_000 })
     expect(left.end).toEqual({ ending: { kind: 'finished', run: PASSED }, run: PASSED, queuedMs: 30_000 })
-    const never = await wait({ replies: [answer(RUNNING), answer(PASSED)] })
+    const never = await wait({ replies: [response(RUNNING), response(PASSED)] })
     expect(never.end.queuedMs).toBeUndefined()
   })
 
@@ -417,7 +429,7 @@ describe('time in the queue', () => {
   })
 
   test('goes on if the last poll fails', async () => {
-    const replies = [answer(QUEUED), failure(DOWN, 2_000)]
+    const replies = [response(QUEUED), failure(DOWN, 2_000)]
     const { end } = await wait({ replies, queueLimitMs: 500 })
     expect(end).toEqual({
       ending: { kind: 'wait-timeout', limit: { input: 'queue-timeout-minutes', ms: 500 }, failure: DOWN },
@@ -435,13 +447,13 @@ describe('time in the queue', () => {
 
 describe('when the step is cancelled', () => {
   test('in a poll, it ends at once', async () => {
-    const { end, endedMs } = await wait({ replies: [answer(RUNNING), silence], signalAtMs: 5_000 })
+    const { end, endedMs } = await wait({ replies: [response(RUNNING), noResponse], signalAtMs: 5_000 })
     expect(end).toEqual({ ending: { kind: 'aborted' }, run: RUNNING })
     expect(endedMs).toBe(5_000)
   })
 
   test('in a pause, it ends at once', async () => {
-    const { end, endedMs } = await wait({ replies: [answer(RUNNING)], pollIntervalMs: 60_000, signalAtMs: 5_000 })
+    const { end, endedMs } = await wait({ replies: [response(RUNNING)], pollIntervalMs: 60_000, signalAtMs: 5_000 })
     expect(end).toEqual({ ending: { kind: 'aborted' }, run: RUNNING })
     expect(endedMs).toBe(5_000)
   })
@@ -455,7 +467,7 @@ describe('when the step is cancelled', () => {
 
   test('before the first poll, nothing is sent', async () => {
     const clock = new FakeClock()
-    const service = new FakeService(clock, { get: [answer(PASSED)] })
+    const service = new FakeService(clock, { get: [response(PASSED)] })
     const world = new FakeWorld(clock, service)
     world.signalAt(0)
     await clock.run(clock.sleep(1))
@@ -468,7 +480,7 @@ describe('when the step is cancelled', () => {
 
 describe('the log', () => {
   test('has a line when the status changes, a heartbeat a minute later and each minute on, and nothing else', async () => {
-    const replies = [answer(QUEUED), ...Array(40).fill(answer(RUNNING, 100)), answer(PASSED)]
+    const replies = [response(QUEUED), ...Array(40).fill(response(RUNNING, 100)), response(PASSED)]
     const { world } = await wait({ replies, pollIntervalMs: 5_000 })
     const lines = world.effects.map(({ atMs, text }) => `${Math.round(atMs / 1000)} s: ${text.replace('info ', '')}`)
     expect(lines).toEqual([
@@ -482,38 +494,44 @@ describe('the log', () => {
   })
 
   test('has a heartbeat each minute also in a pause that is longer', async () => {
-    const replies = [answer(RUNNING), answer(PASSED)]
+    const replies = [response(RUNNING), response(PASSED)]
     const { world } = await wait({ replies, pollIntervalMs: 3.5 * MINUTE_MS })
     const minutes = [1, 2, 3].map((minute) => `Run run-1: still RUNNING after ${minute} min.`)
-    expect(world.told('info ')).toEqual(['Run run-1: RUNNING', ...minutes, 'Run run-1: PASSED'])
+    expect(world.texts('info ')).toEqual(['Run run-1: RUNNING', ...minutes, 'Run run-1: PASSED'])
   })
 
   test('says each minute that no response comes', async () => {
-    const { world } = await wait({ replies: [answer(RUNNING), silence] })
-    const heartbeats = world.told('info ').filter((line) => line.includes('still'))
+    const { world } = await wait({ replies: [response(RUNNING), noResponse] })
+    const heartbeats = world.texts('info ').filter((line) => line.includes('still'))
     expect(heartbeats.length).toBeGreaterThanOrEqual(4)
     expect(heartbeats.length).toBeLessThanOrEqual(5)
     for (const line of heartbeats) expect(line).toMatch(/^Run run-1: status still unavailable after \d.*respond/)
   })
 
   test('explains an outage that begins soon after another, and logs its end', async () => {
-    const replies = [failure(DOWN), answer(RUNNING), ...Array(12).fill(failure(DOWN)), answer(RUNNING), answer(PASSED)]
+    const replies = [
+      failure(DOWN),
+      response(RUNNING),
+      ...Array(12).fill(failure(DOWN)),
+      response(RUNNING),
+      response(PASSED),
+    ]
     const { world } = await wait({ replies })
-    expect(world.told('info ')).toEqual([
+    expect(world.texts('info ')).toEqual([
       expect.stringMatching(/status request failed; .*503/),
       'Run run-1: the service responds again.',
       'Run run-1: RUNNING',
-      ...Array(world.told('info ').filter((line) => line.includes('still')).length).fill(
+      ...Array(world.texts('info ').filter((line) => line.includes('still')).length).fill(
         expect.stringMatching(/^Run run-1: status still unavailable after .*503/),
       ),
       'Run run-1: the service responds again.',
       'Run run-1: PASSED',
     ])
-    expect(world.told('info ').length).toBeGreaterThan(5)
+    expect(world.texts('info ').length).toBeGreaterThan(5)
   })
 
   test('has its first heartbeat a minute after a failure was logged, not sooner', async () => {
-    const replies = [answer(RUNNING), ...Array(9).fill(answer(RUNNING)), failure(DOWN), silence]
+    const replies = [response(RUNNING), ...Array(9).fill(response(RUNNING)), failure(DOWN), noResponse]
     const { world } = await wait({ replies, pollIntervalMs: 5_000 })
     const atMs = (words: string) => world.effects.find(({ text }) => text.includes(words))?.atMs ?? Number.NaN
     expect(atMs('still unavailable') - atMs('request failed')).toBeGreaterThanOrEqual(MINUTE_MS)
@@ -522,13 +540,13 @@ describe('the log', () => {
 
 describe('the time between polls', () => {
   test('is the fixed interval if there is one', async () => {
-    const replies = [...Array(5).fill(answer(RUNNING)), answer(PASSED)]
+    const replies = [...Array(5).fill(response(RUNNING)), response(PASSED)]
     const { pollsMs } = await wait({ replies, pollIntervalMs: 2_500 })
     expect(pollsMs).toEqual([0, 2_500, 5_000, 7_500, 10_000, 12_500])
   })
 
   test('grows with the time waited otherwise', async () => {
-    const { pollsMs } = await wait({ replies: [answer(RUNNING)], waitLimitMs: 60 * MINUTE_MS })
+    const { pollsMs } = await wait({ replies: [response(RUNNING)], waitLimitMs: 60 * MINUTE_MS })
     const pausesMs = pollsMs.slice(1).map((atMs, index) => atMs - (pollsMs[index] ?? 0))
     expect(pausesMs[0]).toBeLessThan(1_200)
     expect(pausesMs.at(-2)).toBeGreaterThan(14_000)

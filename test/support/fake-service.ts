@@ -6,7 +6,7 @@ import { aRun } from './builders.ts'
 import type { FakeClock } from './fake-clock.ts'
 import { simulateRequest } from './simulated-request.ts'
 
-/** What becomes of one request. */
+/** What happens to one request. */
 export interface Reply<T> {
   readonly afterMs: number
   readonly give: () => T
@@ -14,7 +14,7 @@ export interface Reply<T> {
   readonly isNeverSent?: true
 }
 
-export function answer<T>(value: T, afterMs = 0): Reply<T> {
+export function response<T>(value: T, afterMs = 0): Reply<T> {
   return { afterMs, give: () => value }
 }
 
@@ -28,12 +28,12 @@ export function failure(reason: Failure, afterMs = 0): Reply<never> {
 }
 
 /** Nothing ever comes back. */
-export const silence: Reply<never> = { afterMs: Number.POSITIVE_INFINITY, give: neverCalled }
+export const noResponse: Reply<never> = { afterMs: Number.POSITIVE_INFINITY, give: neverCalled }
 /** No connection is ever made. */
-export const noConnection: Reply<never> = { ...silence, isNeverSent: true }
+export const noConnection: Reply<never> = { ...noResponse, isNeverSent: true }
 
 function neverCalled(): never {
-  throw new Error('an answer that never comes')
+  throw new Error('a response that never comes')
 }
 
 export interface Script {
@@ -50,7 +50,7 @@ export interface SentRequest {
   readonly onNewConnection: boolean
 }
 
-/** A service that answers from a script, one reply a request; the last of each list is for all that follow. */
+/** A service with a script: one reply a request, and the last of each list for all that follow. */
 export class FakeService implements TestService {
   readonly requests: SentRequest[] = []
   readonly cancel?: (runId: string, options: RequestOptions) => Promise<boolean>

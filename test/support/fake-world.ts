@@ -78,14 +78,14 @@ export class FakeWorld implements World {
     return this.#options.comment?.(outcome)
   }
 
-  /** The texts of the effects that begin so, without that beginning. */
-  told(beginning: string): string[] {
-    return this.effects.filter(({ text }) => text.startsWith(beginning)).map(({ text }) => text.slice(beginning.length))
+  /** The texts of the effects with this prefix, without that prefix. */
+  texts(prefix: string): string[] {
+    return this.effects.filter(({ text }) => text.startsWith(prefix)).map(({ text }) => text.slice(prefix.length))
   }
 
   /** The last value of each output. */
   outputs(): Record<string, string> {
-    return Object.fromEntries(this.told('output ').map((pair) => pair.split(/=(.*)/s).slice(0, 2)))
+    return Object.fromEntries(this.texts('output ').map((pair) => pair.split(/=(.*)/s).slice(0, 2)))
   }
 
   #note(text: string): void {
