@@ -13,10 +13,11 @@ const NAME_LIMIT_CHARS = 900
 const CLASS_NAME = xml`test-run`
 
 export function* junit(outcome: StepOutcome): Iterable<string> {
-  const names = new UniqueNames()
+  const testCases = outcome.run?.testCases ?? []
+  const names = new UniqueNames(testCases.map(nameOf))
   const hasRunError = needsRunError(outcome)
   yield render(opening(outcome, hasRunError ? 1 : 0))
-  for (const testCase of outcome.run?.testCases ?? []) yield render(caseElement(testCase, names))
+  for (const testCase of testCases) yield render(caseElement(testCase, names))
   if (hasRunError) yield render(runElement(outcome, names))
   yield '</testsuite>\n</testsuites>\n'
 }
@@ -37,7 +38,7 @@ function opening({ run, counts, subject }: StepOutcome, runErrors: number): Xml 
 }
 
 function caseElement(testCase: TestCase, names: UniqueNames): Xml {
-  const name = names.nameFor(titleOf(testCase, NAME_LIMIT_CHARS))
+  const name = names.nameFor(nameOf(testCase))
   const open = xml`<testcase classname="${CLASS_NAME}" name="${name}" time="${seconds(testCase.durationMs ?? 0)}"`
   const { rawStatus } = testCase
   switch (testCase.outcome) {
@@ -54,6 +55,10 @@ function caseElement(testCase: TestCase, names: UniqueNames): Xml {
     case 'other':
       return xml`${open}><skipped message="${rawStatus}"/></testcase>\n`
   }
+}
+
+function nameOf(testCase: TestCase): Untrusted {
+  return titleOf(testCase, NAME_LIMIT_CHARS)
 }
 
 function reason({ rawStatus, durationMs }: TestCase): Xml {
@@ -77,17 +82,25 @@ function seconds(ms: number): string {
   return (ms / 1000).toFixed(3)
 }
 
-/** Gives each title a name of its own: `a`, `a (2)`, `a (3)`, whatever other titles look like. In linear time. */
+/**
+ * Gives each title a name of its own: `a`, `a (2)`, `a (3)`. A numbered name makes way for a title that reads the same, and
+ * no two titles have a numbered name in common. Takes linear time, and the memory of the different titles.
+ */
 class UniqueNames {
-  readonly #taken = new Set<Untrusted>()
-  readonly #nextNumber = new Map<Untrusted, number>()
+  readonly #nextNumbers = new Map<Untrusted, number>()
+
+  constructor(titles: Iterable<Untrusted>) {
+    for (const title of titles) this.#nextNumbers.set(title, 1)
+  }
 
   nameFor(title: Untrusted): Untrusted {
+    let number = this.#nextNumbers.get(title) ?? 1
     let name = title
-    let number = this.#nextNumber.get(title) ?? 2
-    while (this.#taken.has(name)) name = untrusted(`${title} (${number++})`)
-    if (name !== title) this.#nextNumber.set(title, number)
-    this.#taken.add(name)
+    if (number > 1) {
+      do name = untrusted(`${title} (${number++})`)
+      while (this.#nextNumbers.has(name))
+    }
+    this.#nextNumbers.set(title, Math.max(number, 2))
     return name
   }
 }

@@ -270,11 +270,19 @@ const MARKUP: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>
 
 /** Quotation marks and apostrophes stay as they are: the runner finds the user's secrets in the summary as they are. */
 function escapeText(text: string): string {
-  return text.replace(/[&<>]/g, (character) => MARKUP[character] ?? '').replaceAll('##[', '##&#91;')
+  return /[&<>#]/.test(text) ? escapeCommands(text.replace(/[&<>]/g, entity)) : text
 }
 
 function escapeAttribute(text: string): string {
-  return escapeText(text).replaceAll('"', '&quot;')
+  return /[&<>"#]/.test(text) ? escapeCommands(text.replace(/[&<>"]/g, entity)) : text
+}
+
+function entity(character: string): string {
+  return MARKUP[character] ?? ''
+}
+
+function escapeCommands(text: string): string {
+  return text.replaceAll('##[', '##&#91;')
 }
 
 // --- JSON
@@ -287,16 +295,23 @@ export function json(value: unknown): Json {
 }
 
 /** The same, piece by piece: a text of 60 million characters is never escaped at once. */
-export function* jsonPieces(value: unknown): Iterable<string> {
+export function jsonPieces(value: unknown): Iterable<string> {
   const text = JSON.stringify(value) ?? 'null'
+  return text.length <= PIECE_CHARS ? [escapeJson(text)] : escapedPieces(text)
+}
+
+function* escapedPieces(text: string): Iterable<string> {
   for (let start = 0, end = 0; start < text.length; start = end) {
     end = Math.min(start + PIECE_CHARS, text.length)
     // Neither a pair of surrogates nor a command is split.
     while (end < text.length && /[#\uD800-\uDBFF]/.test(text.charAt(end - 1))) end++
-    const piece = text.slice(start, end)
-    const isPlain = PLAINLY_VISIBLE.test(piece) && !piece.includes('##[')
-    yield isPlain ? piece : piece.replace(INVISIBLE, escapeCharacter).replaceAll('##[', '##\\u005b')
+    yield escapeJson(text.slice(start, end))
   }
+}
+
+function escapeJson(text: string): string {
+  if (PLAINLY_VISIBLE.test(text) && !text.includes('##[')) return text
+  return text.replace(INVISIBLE, escapeCharacter).replaceAll('##[', '##\\u005b')
 }
 
 const ESCAPES = new Map<string, string>()
