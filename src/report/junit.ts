@@ -14,7 +14,7 @@ const CLASS_NAME = xml`test-run`
 
 export function* junit(outcome: StepOutcome): Iterable<string> {
   const testCases = outcome.run?.testCases ?? []
-  const names = new UniqueNames(testCases.map(nameOf))
+  const names = new UniqueNames(testCases)
   const hasRunError = needsRunError(outcome)
   yield render(opening(outcome, hasRunError ? 1 : 0))
   for (const testCase of testCases) yield render(caseElement(testCase, names))
@@ -89,8 +89,8 @@ function seconds(ms: number): string {
 class UniqueNames {
   readonly #nextNumbers = new Map<Untrusted, number>()
 
-  constructor(titles: Iterable<Untrusted>) {
-    for (const title of titles) this.#nextNumbers.set(title, 1)
+  constructor(testCases: readonly TestCase[]) {
+    for (const testCase of testCases) this.#nextNumbers.set(nameOf(testCase), 1)
   }
 
   nameFor(title: Untrusted): Untrusted {
