@@ -47,10 +47,9 @@ function prepare(version: string): void {
   const changelog = releaseUnreleased(read('CHANGELOG.md'), version, new Date().toISOString().slice(0, 10))
   writeFileSync('CHANGELOG.md', changelog)
   writeFileSync('src/version.ts', read('src/version.ts').replace(VERSION_CONSTANT, `$1${version}$2`))
-  for (const file of ['package.json', 'package-lock.json']) {
+  for (const file of ['package-lock.json', ...manifests()]) {
     const json = JSON.parse(read(file))
-    json.version = version
-    if (json.packages?.['']) json.packages[''].version = version
+    for (const entry of [json, ...ownEntries(json)]) entry.version = version
     writeFileSync(file, `${JSON.stringify(json, undefined, 2)}\n`)
   }
   npm('build')
@@ -129,12 +128,26 @@ function moveMajor(name: string, isDryRun: boolean): void {
 
 const VERSION_CONSTANT = /(export const VERSION = ')[^']*(')/
 
+/** The `package.json` of the action and of each workspace: all are released together. */
+function manifests(): string[] {
+  const { workspaces = [] } = JSON.parse(read('package.json'))
+  return ['package.json', ...workspaces.map((folder: string) => `${folder}/package.json`)]
+}
+
+/** What a package-lock.json says of these packages. */
+function ownEntries({ packages = {} }: { packages?: Record<string, { version?: string }> }): { version?: string }[] {
+  const folders = ['', ...manifests().map((file) => file.replace(/\/?package\.json$/, ''))]
+  return [...new Set(folders)].flatMap((folder) => packages[folder] ?? [])
+}
+
 /** Where the version stands, and what it is there. */
 function versionsInFiles(): Record<string, string | undefined> {
   const lock = JSON.parse(read('package-lock.json'))
+  const locked = ownEntries(lock)
   return {
-    'package.json': JSON.parse(read('package.json')).version,
-    'package-lock.json': lock.packages?.['']?.version === lock.version ? lock.version : undefined,
+    ...Object.fromEntries(manifests().map((file) => [file, JSON.parse(read(file)).version])),
+    'package-lock.json':
+      locked.length > 0 && locked.every(({ version }) => version === lock.version) ? lock.version : undefined,
     'src/version.ts': read('src/version.ts').match(VERSION_CONSTANT)?.[0].split("'")[1],
     'CHANGELOG.md': newestRelease(read('CHANGELOG.md'))?.version,
   }

@@ -97,6 +97,11 @@ describe('tag', () => {
     ['src/version.ts', () => write('src/version.ts', "export const VERSION = '0.9.0'\n"), 'src/version.ts says 0.9.0'],
     ['package-lock.json', () => write('package-lock.json', '{"version":"0.9.0"}'), 'package-lock.json says no version'],
     [
+      'a workspace',
+      () => write('service/package.json', '{"version":"0.9.0"}'),
+      'service/package.json says 0.9.0, and the release is 1.0.0',
+    ],
+    [
       'CHANGELOG.md',
       () => write('CHANGELOG.md', changelog('## 0.9.0 - 2026-01-01\n\n- Old.\n')),
       'CHANGELOG.md says 0.9.0',
@@ -149,8 +154,9 @@ describe('prepare', () => {
     expect(JSON.parse(read('package.json')).version).toBe('1.1.0')
     expect(JSON.parse(read('package-lock.json'))).toMatchObject({
       version: '1.1.0',
-      packages: { '': { version: '1.1.0' } },
+      packages: { '': { version: '1.1.0' }, 'node_modules/service': { link: true }, service: { version: '1.1.0' } },
     })
+    expect(JSON.parse(read('service/package.json')).version).toBe('1.1.0')
     expect(read('src/version.ts')).toBe("export const VERSION = '1.1.0'\n")
     expect(read('CHANGELOG.md')).toMatch(
       /^# Changelog\n\n## Unreleased\n\n## 1\.1\.0 - \d{4}-\d\d-\d\d\n\n- Something new\.\n\n## 1\.0\.0 - 2026-01-02\n\n- The first release\.\n$/,
@@ -253,6 +259,7 @@ test('the version of this repository is the same everywhere', () => {
   const root = resolve(import.meta.dirname, '../..')
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   expect(JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).version).toBe(version)
+  expect(JSON.parse(readFileSync(join(root, 'local-service/package.json'), 'utf8')).version).toBe(version)
   expect(readFileSync(join(root, 'src/version.ts'), 'utf8')).toContain(`VERSION = '${version}'`)
   expect(readFileSync(join(root, 'CHANGELOG.md'), 'utf8')).toContain(`\n## ${version} - `)
 })
@@ -297,9 +304,17 @@ function read(file: string): string {
 
 function writeVersions(version: string, scripts: Readonly<Record<string, string>> = {}): void {
   const build = `node -e "fs.writeFileSync('dist', 'built from ' + JSON.parse(fs.readFileSync('package.json')).version)"`
-  const manifest = { name: 'action', version, scripts: { build, 'check-dist': 'node -e 0', ...scripts } }
+  const manifest = {
+    name: 'action',
+    version,
+    scripts: { build, 'check-dist': 'node -e 0', ...scripts },
+    workspaces: ['service'],
+  }
   write('package.json', JSON.stringify(manifest))
-  write('package-lock.json', JSON.stringify({ name: 'action', version, packages: { '': { version } } }))
+  mkdirSync(join(clone, 'service'), { recursive: true })
+  write('service/package.json', JSON.stringify({ name: 'service', version }))
+  const packages = { '': { version }, 'node_modules/service': { link: true }, service: { version } }
+  write('package-lock.json', JSON.stringify({ name: 'action', version, packages }))
   write('src/version.ts', `export const VERSION = '${version}'\n`)
 }
 
