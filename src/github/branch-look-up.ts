@@ -89,8 +89,12 @@ async function lookUp(
     return await withOneRetry(() => ask(api), limits)
   } catch (error) {
     if (signal.aborted) return {}
-    if (error instanceof NoBranchError) throw fail(error.reason)
-    if (error instanceof GitHubError) throw fail(failureText(error.failure))
-    throw error
+    throw error instanceof InvalidInputsError ? error : fail(reasonOf(error))
   }
+}
+
+function reasonOf(error: unknown): LogLine {
+  if (error instanceof NoBranchError) return error.reason
+  if (error instanceof GitHubError) return failureText(error.failure)
+  return logLine`${error instanceof Error ? error.message : String(error)}`
 }

@@ -27,19 +27,23 @@ export function writeReportFiles(
     const roots = [env.GITHUB_WORKSPACE || '.', env.RUNNER_TEMP || '.']
       .filter(existsSync)
       .map((root) => realpathSync(root))
-    // Looked at before anything is made, so that nothing is made behind a link that leads out.
-    const existing = realpathSync(nearestExisting(folder))
-    if (!roots.some((root) => isInside(root, existing))) {
-      throw new Error("a link leads out of the workspace and the runner's temporary folder")
-    }
+    // Checked before anything is made, so that nothing is made behind a link that leads out; and again for each file,
+    // because a large report takes its time.
+    realPathWithin(roots, nearestExisting(folder))
     mkdirSync(folder, { recursive: true })
-    for (const { name, chunks } of files) replaceFile(join(folder, name), chunks())
+    for (const { name, chunks } of files) replaceFile(join(realPathWithin(roots, folder), name), chunks())
     return folder
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
     log.warning(logLine`The report files could not be written to ${folder}: ${reason}. The verdict stands.`)
     return undefined
   }
+}
+
+function realPathWithin(roots: readonly string[], path: string): string {
+  const realPath = realpathSync(path)
+  if (roots.some((root) => isInside(root, realPath))) return realPath
+  throw new Error("a link leads out of the workspace and the runner's temporary folder")
 }
 
 function nearestExisting(path: string): string {

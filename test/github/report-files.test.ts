@@ -8,6 +8,7 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -177,6 +178,19 @@ describe('one warning, and no folder, is all that comes of', () => {
     expect(write(workspace)).toBeUndefined()
     expect(readdirSync(workspace)).toEqual(['results.json'])
     expect(readdirSync(join(workspace, 'results.json'))).toEqual(['precious'])
+    expect(warnings).toHaveLength(1)
+  })
+
+  it('a folder that a link takes the place of while a report is written', () => {
+    const { workspace, outside, warnings, write } = job()
+    const folder = join(workspace, 'reports')
+    function* chunks() {
+      yield 'the first'
+      renameSync(folder, join(workspace, 'moved'))
+      symlinkSync(outside, folder)
+    }
+    expect(write(folder, [{ name: 'results.json', chunks }, ...FILES.slice(1)])).toBeUndefined()
+    expect(readdirSync(outside)).toEqual([])
     expect(warnings).toHaveLength(1)
   })
 

@@ -20,7 +20,7 @@ function onEvent(name: string, payload: Payload, options: ScenarioOptions = {}):
     script: { cases: ONE_PASSED },
     ...options,
     event: { name, payload: { ...payload, repository } },
-    github: { api_url: api.url, token: TOKEN, repository: api.repository },
+    github: { api_url: api.url, token: TOKEN, repository: api.repository, ...options.github },
   })
 }
 
@@ -64,6 +64,18 @@ describe('a comment on a pull request', () => {
       { level: 'error', message: expect.stringContaining('pull-requests: read') },
     ])
     expect(summary).toContain('pull-requests: read')
+    expect(one.service.requests).toEqual([])
+  })
+
+  test('starts nothing if the proxy for GitHub is unusable, and shows no password', async () => {
+    await using one = await onEvent('issue_comment', ON_PULL_REQUEST_7, {
+      github: { api_url: 'https://api.github.test' },
+      proxy: { https: 'ann:hunter2@:x' },
+    })
+    const { main, summary } = await one.step.run()
+    expect(main).toMatchObject({ conclusion: 'failure', outputs: { conclusion: 'error' } })
+    expect(main.annotations).toMatchObject([{ message: expect.stringContaining('was not found through') }])
+    expect(JSON.stringify([main, summary])).not.toContain('hunter2')
     expect(one.service.requests).toEqual([])
   })
 
