@@ -64,6 +64,23 @@ describe('Node', () => {
   })
 })
 
+describe('the npm scripts', () => {
+  const { scripts } = JSON.parse(read('package.json'))
+  const pages = globSync(['*.md', 'docs/*.md', 'bench/*.md', '.github/*.md'], { cwd: ROOT })
+
+  test.each(pages)('that %s names exist', (page) => {
+    const named = [...read(page).matchAll(/npm run (?:--silent )?([a-z][\w-]*)/g)].map(([, name = '']) => name)
+    expect(named.filter((name) => scripts[name] === undefined)).toEqual([])
+  })
+
+  test('are all in CONTRIBUTING.md', () => {
+    const page = read('CONTRIBUTING.md')
+    expect(
+      Object.keys(scripts).filter((name) => !page.includes(`npm run ${name}`) && !page.includes(`npm ${name}`)),
+    ).toEqual([])
+  })
+})
+
 test('every path in CODEOWNERS exists', () => {
   const lines = read('.github/CODEOWNERS').split('\n')
   const paths = lines.filter((line) => line !== '' && !line.startsWith('#')).map((line) => line.split(' ')[0] ?? '')
