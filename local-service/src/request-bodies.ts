@@ -25,6 +25,12 @@ const BRANCH_LIMIT_CHARS = 255
 /** Empty is refused in every field, as the interface refuses it in `branch`. */
 const TEXT = v.pipe(v.string(mustBe('a string')), v.nonEmpty('is empty. Leave the field out to get the default.'))
 
+/** Names separated by commas. None at all would select every project. */
+const NAMES = v.pipe(
+  TEXT,
+  v.check((text) => /[^\s,]/.test(text), 'names no project. Leave the field out to run all.'),
+)
+
 const BRANCH = v.pipe(
   TEXT,
   v.maxCodePoints(
@@ -43,8 +49,8 @@ const VARIABLES = variables(
 )
 
 const START_FIELDS = {
-  frameworkProjectName: v.optional(TEXT),
-  runGroupName: v.optional(TEXT),
+  frameworkProjectName: v.optional(NAMES),
+  runGroupName: v.optional(NAMES),
   envOverrides: v.optional(VARIABLES, {}),
   environment: v.optional(TEXT),
   environmentName: v.optional(TEXT),

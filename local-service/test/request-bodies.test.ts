@@ -45,6 +45,13 @@ describe('the body of a start', () => {
     })
   })
 
+  it('is refused if it selects projects and names none, which would run all', () => {
+    for (const name of ['frameworkProjectName', 'runGroupName']) {
+      const error = `"${name}" names no project. Leave the field out to run all.`
+      expect(parseStart(bodyOf({ [name]: ' , ' }))).toEqual({ kind: 'invalid', error })
+    }
+  })
+
   it('names the unknown fields that it ignores, up to ten', () => {
     const unknown = Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`field ${index}`, 1]))
     const { ignored } = start({ ...unknown, branch: 'main' })
