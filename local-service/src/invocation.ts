@@ -119,6 +119,14 @@ async function readSettings(file: string): Promise<object> {
   throw new UsageError(`The configuration file ${file} must be a JSON object.`)
 }
 
+/** Every process below npm or npx has their variables: what counts is that they were called for this command. */
+export function isStartedByNpm({
+  npm_lifecycle_event: event,
+  npm_lifecycle_script: script,
+}: NodeJS.ProcessEnv): boolean {
+  return event === 'service' || (event === 'npx' && script?.includes('test-run-service') === true)
+}
+
 /** npm runs the script "service" in the repository's folder; INIT_CWD is the folder in which npm was called. */
 function currentFolder(env: NodeJS.ProcessEnv, processFolder: string): string {
   return (env.npm_lifecycle_event === 'service' ? env.INIT_CWD : undefined) ?? processFolder

@@ -1,13 +1,12 @@
 import { tmpdir } from 'node:os'
 import { ConfigurationError } from './configuration.ts'
-import { readInvocation, USAGE, UsageError } from './invocation.ts'
+import { isStartedByNpm, readInvocation, USAGE, UsageError } from './invocation.ts'
 import { type LocalService, startLocalService } from './local-service.ts'
 
 const PARENT_CHECK_MS = 500
 
 /** A signal that npm or npx gets alone does not reach this process, but ends its parent. */
-function onParentExit(env: NodeJS.ProcessEnv, callback: () => void): void {
-  if (env.npm_lifecycle_event !== 'service' && env.npm_lifecycle_event !== 'npx') return
+function onParentExit(callback: () => void): void {
   const parent = process.ppid
   setInterval(() => process.ppid !== parent && callback(), PARENT_CHECK_MS).unref()
 }
@@ -27,7 +26,7 @@ async function main(): Promise<void> {
   const stop = Promise.withResolvers<void>()
   // Before anything is started, so that nothing can be left behind.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.resolve())
-  onParentExit(process.env, stop.resolve)
+  if (isStartedByNpm(process.env)) onParentExit(stop.resolve)
 
   const invocation = await readInvocation(process.argv.slice(2), process.env, process.cwd())
   if (invocation === 'help') {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { readInvocation } from '../src/invocation.ts'
+import { isStartedByNpm, readInvocation } from '../src/invocation.ts'
 import { temporaryFolder, writeFiles } from './a-local-service.ts'
 
 const HERE = '/home/you/shop'
@@ -72,6 +72,16 @@ describe('the command line', () => {
 
   it('asks for help', async () => {
     expect(await read(['--help', '--port', 'x'])).toBe('help')
+  })
+
+  it.each([
+    [true, { npm_lifecycle_event: 'service' }],
+    [true, { npm_lifecycle_event: 'npx', npm_lifecycle_script: "'test-run-service' --json" }],
+    [false, { npm_lifecycle_event: 'npx', npm_lifecycle_script: "'vitest' run" }],
+    [false, { npm_lifecycle_event: 'unit', npm_lifecycle_script: 'vitest run' }],
+    [false, {}],
+  ])('is called by npm itself: %s for %j', (expected, env) => {
+    expect(isStartedByNpm(env)).toBe(expected)
   })
 
   it.each([
