@@ -34,7 +34,10 @@ async function main(): Promise<void> {
   const executablePath = findChromium()
   const folder = mkdtempSync(join(tmpdir(), 'picture-'))
   try {
-    const inputs = { 'env-overrides': 'WEB_SHOP_BUG=rounding' }
+    const inputs = {
+      'env-overrides': 'WEB_SHOP_BUG=rounding',
+      'run-url': 'https://app.example.com/{project}/runs/{run-id}',
+    }
     const stop = new AbortController().signal
     const exitCode = await runDemo({ inputs }, { folder, print: () => {}, style: (_, text) => text, stop })
     if (exitCode !== 1) throw new Error(`The failing demo ended with ${exitCode}, not with 1: see npm start -- --fail.`)
