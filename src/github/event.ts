@@ -102,6 +102,9 @@ export function headOfEvent(event: WorkflowEvent): Head | undefined {
       return { branch: payload.check_suite?.head_branch || undefined, isFork: false }
     case 'check_run':
       return { branch: payload.check_run?.check_suite?.head_branch || undefined, isFork: false }
+    // Without its file nobody knows which pull request the comment is on.
+    case 'issue_comment':
+      return payload.issue ? undefined : { isFork: false }
   }
   if (pullRequest) return headOf(pullRequest, repository)
   return name.startsWith('pull_request') ? { branch: headRef || undefined, isFork: false } : undefined

@@ -85,7 +85,8 @@ export class InputReader {
 
   /** Throws an InvalidInputsError if there was any problem; without one the value is there. */
   orThrow<Value>(value: Value | undefined): Value {
-    if (this.#problems.length > 0 || value === undefined) throw new InvalidInputsError(this.#problems)
+    if (this.#problems.length > 0) throw new InvalidInputsError(this.#problems)
+    if (value === undefined) throw new TypeError('A value is missing, and no problem says why')
     return value
   }
 }

@@ -253,6 +253,12 @@ describe('a comment on a pull request', () => {
     expect(api.requests).toHaveLength(2)
   })
 
+  test('is refused if the event file cannot be read', async () => {
+    expect(await branchOf({ name: 'issue_comment', payload: {} })).toEqual({
+      problems: [noBranchMessage('issue_comment')],
+    })
+  })
+
   test('is refused without a token, and nothing is asked', async () => {
     const found = await branchOf({ name: 'issue_comment', payload, inputs: { 'github-token': '' } })
     expect(found).toEqual({ problems: [expect.stringContaining('the input github-token is empty')] })
