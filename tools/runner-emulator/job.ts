@@ -204,6 +204,8 @@ class JobRun {
         ...(commands === undefined ? {} : { PATH: `${commands}:${process.env.PATH}` }),
         ...this.#renderAll(this.#env),
         ...this.#renderAll(step.env),
+        // What a script keeps for its user goes with the job.
+        XDG_STATE_HOME: join(this.#folder, 'state'),
         GITHUB_OUTPUT: output,
         RUNNER_TRACKING_ID: this.#trackingId,
       },
