@@ -1,5 +1,5 @@
 import { relative } from 'node:path'
-import type { TestCase } from './run.ts'
+import type { TestCase, TestCaseStatus } from './run.ts'
 
 /** Which tests of a project to run; without restrictions, all. */
 export interface Selection {
@@ -14,6 +14,8 @@ export interface Selection {
 /** Where a test framework writes. */
 export interface ReportPaths {
   readonly reportFile: string
+  /** What happened so far, for a framework that can tell it while it runs. */
+  readonly eventsFile: string
   /** For everything else that the framework writes while it runs. */
   readonly outputFolder: string
 }
@@ -25,10 +27,20 @@ export interface Framework {
   readonly packageName: string
   /** The files in a project's folder by which it is recognized. */
   readonly configFile: RegExp
+  /** Files of this service that the framework loads. */
+  readonly ownFiles: readonly string[]
   arguments(selection: Selection, paths: ReportPaths): string[]
   env(paths: ReportPaths): Record<string, string>
   /** The test cases of a report; undefined if this is no such report. */
   readReport(report: unknown, folder: string): TestCase[] | undefined
+  /** Reads the events; undefined if there are none, as of a version that cannot tell them. */
+  readEvents(text: string, folder: string): Report | undefined
+}
+
+export interface Report {
+  readonly testCases: readonly TestCase[]
+  /** Whether the framework said that this is all. */
+  readonly isComplete: boolean
 }
 
 /** A title with the path of its describe blocks. */
@@ -36,9 +48,9 @@ export function titleOf(path: readonly (string | undefined)[]): string {
   return path.filter((part) => part !== undefined && part !== '').join(' > ')
 }
 
-/** A test case for a file that could not be loaded, so that the results show why the run failed. */
-export function unloadableFile(file: string, folder: string): TestCase {
-  return { title: relative(folder, file), status: 'FAILED', durationMs: 0 }
+/** A test case for a whole file, such as one that could not be loaded, so that the results show why the run failed. */
+export function caseOfFile(file: string, folder: string, status: TestCaseStatus = 'FAILED'): TestCase {
+  return { title: relative(folder, file), status, durationMs: 0 }
 }
 
 export interface LocatedCase extends TestCase {

@@ -1,4 +1,5 @@
 import {
+  caseOfFile,
   disambiguateTitles,
   type Framework,
   isObject,
@@ -6,7 +7,6 @@ import {
   objectsIn,
   stringOf,
   titleOf,
-  unloadableFile,
   wholeMs,
 } from './framework.ts'
 import type { TestCaseStatus } from './run.ts'
@@ -14,6 +14,7 @@ import type { TestCaseStatus } from './run.ts'
 export const playwright: Framework = {
   name: 'playwright',
   packageName: '@playwright/test',
+  ownFiles: [],
   configFile: /^playwright(-ct)?\.config\.\w+$/,
   arguments: ({ frameworkProjects, files, titles }, { outputFolder }) => [
     'test',
@@ -36,8 +37,10 @@ export const playwright: Framework = {
     const unloadableFiles = new Set(
       objectsIn(report.errors).flatMap(({ location }) => (isObject(location) ? [stringOf(location.file)] : [])),
     )
-    return [...disambiguateTitles(cases), ...[...unloadableFiles].map((file) => unloadableFile(file, folder))]
+    return [...disambiguateTitles(cases), ...[...unloadableFiles].map((file) => caseOfFile(file, folder))]
   },
+  // When it is stopped, it writes its report.
+  readEvents: () => undefined,
 }
 
 function readSuite(suite: Record<string, unknown>, path: readonly string[], file: string): LocatedCase[] {

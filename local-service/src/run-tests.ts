@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { keepChangesSince, takeSnapshot } from './auto-fix.ts'
 import type { Checkout } from './checkout.ts'
 import { type ContainerEngine, type Mount, runInContainer, unexportableNames } from './container.ts'
-import type { Selection } from './framework.ts'
+import type { Framework, Report, ReportPaths, Selection } from './framework.ts'
 import type { RunExclusive } from './keyed-mutex.ts'
 import { findPackageCommand, linkedPackages, linkPackages } from './packages.ts'
 import { MARKER_VARIABLE } from './processes.ts'
 import type { Project } from './project.ts'
-import type { RunOutcome, TestCase } from './run.ts'
+import type { RunOutcome } from './run.ts'
 import { type CommandEnd, runCommand } from './run-command.ts'
 import { createRunFolders, type RunTraces } from './run-traces.ts'
 import { findExecutable, withProjectCommands } from './test-environment.ts'
@@ -56,7 +56,7 @@ export async function runTests(
   const outcome = await runFramework(run, source, stop)
   if (run.autofix && outcome.status === 'FAILED' && failuresIn(outcome) > 0) {
     finishEarly(outcome)
-    await fix(run, source, outcome, stop)
+    await fixWithinLimit(run, source, outcome, stop)
   }
   return outcome
 }
@@ -95,14 +95,19 @@ async function runFramework(run: TestRun, source: SourceTree, stop: AbortSignal)
     return { status: 'INTERRUPTED', testCases: [] }
   }
   const { runFolder } = run.traces
-  const paths = { reportFile: join(runFolder, 'report.json'), outputFolder: join(runFolder, 'output') }
-  await rm(paths.reportFile, { force: true })
+  const paths = {
+    reportFile: join(runFolder, 'report.json'),
+    eventsFile: join(runFolder, 'events'),
+    outputFolder: join(runFolder, 'output'),
+  }
+  // Auto-fix runs the tests once more.
+  for (const file of [paths.reportFile, paths.eventsFile]) await rm(file, { force: true })
   const argv = [...command, ...framework.arguments(run.selection, paths)]
   const end = await runIn(source, run, argv, stop, framework.env(paths))
-  const testCases = framework.readReport(await readJson(paths.reportFile), source.folder)
-  const outcome = toOutcome(end, testCases)
+  const report = await readReport(framework, paths, source.folder)
+  const outcome = toOutcome(end, report)
   if (outcome.status !== 'PASSED') {
-    const without = testCases === undefined ? ' without a report' : ''
+    const without = report === undefined ? ' without a report' : ''
     run.log(`${framework.name} ${describeEnd(end)}${without}${quoteOutput(end)}`)
   }
   return outcome
@@ -137,10 +142,11 @@ function runIn(
 }
 
 /** What a container needs of this machine: the tested files, what they link to, and where the run writes. */
-function mountsOf({ folder, root }: SourceTree, { checkout, traces }: TestRun): Mount[] {
+function mountsOf({ folder, root }: SourceTree, { checkout, traces, project }: TestRun): Mount[] {
   const writable = [root, traces.runFolder, traces.temporaryFolder, ...linkedPackages(folder, root)]
-  // The files of a work tree name it, and git reads it.
-  const readOnly = checkout.kind === 'work-tree' ? [checkout.repository.gitFolder] : []
+  // A work tree names the repository's `.git` folder, which git then reads.
+  const gitFolders = checkout.kind === 'work-tree' ? [checkout.repository.gitFolder] : []
+  const readOnly = [...gitFolders, ...project.framework.ownFiles]
   return [
     ...writable.map((path) => ({ folder: path, isReadOnly: false })),
     ...readOnly.map((path) => ({ folder: path, isReadOnly: true })),
@@ -155,14 +161,36 @@ function environmentIn({ folder, root }: SourceTree, { env, project }: TestRun):
  * PASSED needs three things to agree: the runner's exit code, its report, and at least one test case. FAILED needs a
  * report too; a runner that exits without one makes the run INTERRUPTED.
  */
-function toOutcome(end: CommandEnd, testCases: readonly TestCase[] | undefined): RunOutcome {
-  if (end.kind !== 'exited' || testCases === undefined) return { status: 'INTERRUPTED', testCases: testCases ?? [] }
+function toOutcome(end: CommandEnd, report: Report | undefined): RunOutcome {
+  const testCases = report?.testCases ?? []
+  if (end.kind !== 'exited' || !report?.isComplete) return { status: 'INTERRUPTED', testCases }
   const passed = end.code === 0 && testCases.length > 0 && !testCases.some(({ status }) => BAD_STATUSES.has(status))
   return { status: passed ? 'PASSED' : 'FAILED', testCases }
 }
 
-async function fix(run: TestRun, source: SourceTree, before: RunOutcome, stopAsked: AbortSignal): Promise<void> {
-  const { checkout, runId, autofixLimitMs } = run
+async function readReport(framework: Framework, paths: ReportPaths, folder: string): Promise<Report | undefined> {
+  const events = framework.readEvents(await readText(paths.eventsFile), folder)
+  if (events !== undefined) return events
+  const testCases = framework.readReport(parseJson(await readText(paths.reportFile)), folder)
+  return testCases && { testCases, isComplete: true }
+}
+
+/** The run has finished for its clients, and its limit with it: auto-fix has its own. */
+async function fixWithinLimit(run: TestRun, source: SourceTree, before: RunOutcome, stop: AbortSignal): Promise<void> {
+  const limit = new AbortController()
+  const timer = setTimeout(() => {
+    run.log(`auto-fix: exceeded its limit of ${run.autofixLimitMs / 60_000} min; stopping it`)
+    limit.abort()
+  }, run.autofixLimitMs)
+  try {
+    await fix(run, source, before, AbortSignal.any([stop, limit.signal]))
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+async function fix(run: TestRun, source: SourceTree, before: RunOutcome, stop: AbortSignal): Promise<void> {
+  const { checkout, runId } = run
   const { autofix } = run.project
   if (autofix === undefined) {
     run.log('auto-fix: not tried, the project has no "autofix" command')
@@ -172,10 +200,6 @@ async function fix(run: TestRun, source: SourceTree, before: RunOutcome, stopAsk
     run.log('auto-fix: not tried, the project is in no git repository with a commit')
     return
   }
-  // The run has finished for its clients, and its limit with it.
-  const limit = AbortSignal.timeout(autofixLimitMs)
-  limit.addEventListener('abort', () => run.log(`auto-fix: exceeded its limit of ${autofixLimitMs / 60_000} min`))
-  const stop = AbortSignal.any([stopAsked, limit])
   const repository = repositoryOf(run, checkout.repository)
   const tree = { repository, workTree: source.root, runFolder: run.traces.runFolder, runId }
   const snapshot = await takeSnapshot(tree)
@@ -203,12 +227,15 @@ function failuresIn({ testCases }: RunOutcome): number {
   return testCases.filter(({ status }) => BAD_STATUSES.has(status)).length
 }
 
-async function readJson(file: string): Promise<unknown> {
-  if (!existsSync(file)) return undefined
+async function readText(file: string): Promise<string> {
+  return existsSync(file) ? readFile(file, 'utf8') : ''
+}
+
+function parseJson(text: string): unknown {
   try {
-    return JSON.parse(await readFile(file, 'utf8'))
+    return JSON.parse(text)
   } catch {
-    // Truncated, because the process was killed.
+    // Missing, or truncated, because the process was killed.
     return undefined
   }
 }

@@ -1,32 +1,40 @@
-import { relative } from 'node:path'
+import { extname, join, relative } from 'node:path'
 import {
+  caseOfFile,
   disambiguateTitles,
   type Framework,
   isObject,
   type LocatedCase,
   objectsIn,
+  type Report,
   stringOf,
   titleOf,
-  unloadableFile,
   wholeMs,
 } from './framework.ts'
 import type { TestCase, TestCaseStatus } from './run.ts'
+import { EVENTS_FILE } from './vitest-reporter.ts'
+
+/** In TypeScript here, in JavaScript in the package; Vitest loads either. */
+const REPORTER = join(import.meta.dirname, `vitest-reporter${extname(import.meta.filename)}`)
 
 export const vitest: Framework = {
   name: 'vitest',
   packageName: 'vitest',
   configFile: /^vitest\.(config|workspace)\.\w+$/,
+  ownFiles: [REPORTER],
   arguments: ({ frameworkProjects, files, titles }, { reportFile }) => [
     'run',
     ...files,
     // Its output, with the failures' messages, goes to the log.
     '--reporter=default',
+    `--reporter=${REPORTER}`,
+    // For versions before 3, which call none of the events of the reporter above.
     '--reporter=json',
     `--outputFile.json=${reportFile}`,
     ...frameworkProjects.map((name) => `--project=${name}`),
     ...(titles === undefined ? [] : [`--testNamePattern=${titles}`]),
   ],
-  env: () => ({}),
+  env: ({ eventsFile }) => ({ [EVENTS_FILE]: eventsFile }),
   readReport(report, folder) {
     if (!isObject(report) || !Array.isArray(report.testResults)) return undefined
     const cases: LocatedCase[] = []
@@ -36,11 +44,102 @@ export const vitest: Framework = {
       const tests = objectsIn(file.assertionResults).map((test) => readTest(test, relative(folder, path)))
       cases.push(...tests)
       if (file.status === 'failed' && !tests.some((test) => test.status === 'FAILED')) {
-        unloadableFiles.push(unloadableFile(path, folder))
+        unloadableFiles.push(caseOfFile(path, folder))
       }
     }
     return [...disambiguateTitles(cases), ...unloadableFiles]
   },
+  readEvents(text, folder) {
+    const events = text.split('\n').flatMap(parseEvent)
+    if (events.length === 0) return undefined
+    const finished = events.find(({ event }) => event === 'finished')
+    return finished === undefined ? readUnfinished(events, folder) : readFinished(finished, folder)
+  },
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** Anything may have written the file, and the last line may be truncated. */
+function parseEvent(line: string): Fields[] {
+  try {
+    return [JSON.parse(line)].filter(isObject)
+  } catch {
+    return []
+  }
+}
+
+function readFinished(finished: Fields, folder: string): Report {
+  const tests = objectsIn(finished.tests)
+  const failedFiles = objectsIn(finished.files).filter(({ hasFailed }) => hasFailed === true)
+  const unloadable = failedFiles.filter(
+    (file) => !tests.some((test) => keyOf(test) === keyOf(file) && test.state === 'failed'),
+  )
+  const cases = tests.map((test) => caseOf(test, folder))
+  return {
+    testCases: [...disambiguateTitles(cases), ...unloadable.map(({ file }) => caseOfFile(stringOf(file), folder))],
+    isComplete: true,
+  }
+}
+
+/** What is known of a run that was killed: the tests that finished, those that were running, and the unfinished files. */
+function readUnfinished(events: readonly Fields[], folder: string): Report {
+  const cases = new Map<string, LocatedCase>()
+  const unfinishedFiles = new Map<string, Fields>()
+  const runningIn = new Map<string, string>()
+  for (const { event, test, file, files, atMs } of events) {
+    if (event === 'files') for (const one of objectsIn(files)) unfinishedFiles.set(keyOf(one), one)
+    if (event === 'file-finished' && isObject(file)) unfinishedFiles.delete(keyOf(file))
+    if (!isObject(test)) continue
+    const id = stringOf(test.id)
+    if (event === 'test-started') {
+      const durationMs = typeof atMs === 'number' ? wholeMs(Date.now() - atMs) : 0
+      cases.set(id, { ...caseOf(test, folder), status: 'INTERRUPTED', durationMs })
+      runningIn.set(id, keyOf(test))
+    }
+    if (event === 'test-finished') {
+      cases.set(id, caseOf(test, folder))
+      runningIn.delete(id)
+    }
+  }
+  // No test in them was known to be running: a test that keeps its process busy, or a hook.
+  const withRunningTests = new Set(runningIn.values())
+  const silentFiles = [...unfinishedFiles].filter(([key]) => !withRunningTests.has(key))
+  return {
+    testCases: [
+      ...disambiguateTitles([...cases.values()]),
+      ...silentFiles.map(([, { file }]) => caseOfFile(stringOf(file), folder, 'INTERRUPTED')),
+    ],
+    isComplete: false,
+  }
+}
+
+/** Two projects may have the same file. */
+function keyOf({ project, file }: Fields): string {
+  return JSON.stringify([stringOf(project), stringOf(file)])
+}
+
+function caseOf(test: Fields, folder: string): LocatedCase {
+  const path = Array.isArray(test.path) ? test.path.map(stringOf) : []
+  const project = stringOf(test.project)
+  return {
+    title: titleOf(path),
+    status: statusOfState(test),
+    durationMs: wholeMs(test.durationMs),
+    qualifiers: [project === '' ? '' : `[${project}]`, relative(folder, stringOf(test.file))],
+  }
+}
+
+function statusOfState({ state, isFlaky }: Fields): TestCaseStatus {
+  switch (state) {
+    case 'passed':
+      return isFlaky === true ? 'FLAKY' : 'PASSED'
+    case 'skipped':
+      return 'SKIPPED'
+    case 'pending':
+      return 'INTERRUPTED'
+    default:
+      return 'FAILED'
+  }
 }
 
 function readTest(test: Record<string, unknown>, file: string): LocatedCase {

@@ -6,7 +6,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 import { expectConformingResponse } from '../../test/support/openapi.ts'
+import { readConfiguration } from '../src/configuration.ts'
+import { createKeyedMutex } from '../src/keyed-mutex.ts'
 import { type LocalService, type Settings, startLocalService, type World } from '../src/local-service.ts'
+import type { TestRun } from '../src/run-tests.ts'
+import { tracesOf } from '../src/run-traces.ts'
 
 export const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url))
 export const WEB_SHOP = join(REPOSITORY, 'examples/web-shop')
@@ -126,6 +130,26 @@ export function puppetProject(folder = WEB_SHOP) {
 
 export function startPuppetService(settings: Settings = {}, world: Partial<World> = {}): Promise<StartedService> {
   return startService({ projects: { 'web-shop': puppetProject() }, ...settings }, world)
+}
+
+/** A run of the tests in a folder as it stands, by itself: without a service, a queue or a limit. */
+export function testRunIn(folder: string, facts: Partial<TestRun> = {}, settings: object = { folder }): TestRun {
+  const [project] = readConfiguration({ projects: { shop: settings } }, folder).projects.values()
+  if (project === undefined) throw new Error('The folder is no project.')
+  return {
+    runId: 'a-run',
+    project,
+    checkout: { kind: 'in-place', root: project.folder },
+    selection: { frameworkProjects: [], files: [] },
+    env: PLAIN_ENV,
+    autofix: false,
+    traces: tracesOf('a-run', { data: join(folder, 'data'), temporary: folder }, {}),
+    autofixLimitMs: 60_000,
+    stopGraceMs: 1000,
+    log: () => {},
+    runExclusive: createKeyedMutex(),
+    ...facts,
+  }
 }
 
 /** The start request for a run whose puppet does this. */

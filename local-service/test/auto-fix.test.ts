@@ -115,20 +115,48 @@ describe('auto-fix', () => {
     await outside.logged('auto-fix: not tried, the project is in no git repository with a commit')
   })
 
-  it('holds its place while it works, cannot be cancelled any more, and ends with the service', async () => {
+  it('keeps the next run in the queue, and is stopped with the service', async () => {
     const reached = join(await temporaryFolder(), 'reached')
     const { service, run, repository, branches } = await startFixing(
       ['sh', '-c', `echo new > a.txt; touch ${reached}; sleep 60`],
       {},
       { concurrency: 1 },
     )
-    const { runId, status } = await run(FAILING)
+    const { status } = await run(FAILING)
     expect(status).toBe('FAILED')
     await until(() => existsSync(reached))
     expect((await service.get(await service.startRun())).body.status).toBe('QUEUED')
-    expect(await service.cancel(runId)).toMatchObject({ status: 400 })
     await service.close()
     expect(await branches()).toBe('')
     expect((await repository.git('worktree', 'list')).split('\n')).toHaveLength(1)
+  })
+
+  it('is stopped by a cancel of its run, which had finished and stays what it was', async () => {
+    const reached = join(await temporaryFolder(), 'reached')
+    const fix = ['sh', '-c', `echo new > a.txt; touch ${reached}; sleep 60`]
+    const { service, run, branches } = await startFixing(fix, {}, { concurrency: 1 })
+    const { runId } = await run(FAILING)
+    await until(() => existsSync(reached))
+    const refused = `Run "${runId}" is FAILED; only a QUEUED or RUNNING run can be cancelled.`
+    expect(await service.cancel(runId)).toEqual({
+      status: 400,
+      body: { error: `${refused} Its auto-fix was stopped.` },
+    })
+    expect(await service.cancel(runId)).toEqual({ status: 400, body: { error: refused } })
+    expect(await service.waitFor(await service.startRun(puppet({})))).toMatchObject({ status: 'PASSED' })
+    expect((await service.get(runId)).body.status).toBe('FAILED')
+    expect(await branches()).toBe('')
+  })
+
+  it('is stopped over a limit of its own', async () => {
+    const { service, run, logged, branches } = await startFixing(
+      ['sh', '-c', 'echo new > a.txt; sleep 60'],
+      {},
+      { concurrency: 1, autofixLimitMinutes: 0.002 },
+    )
+    await run(FAILING)
+    await logged('auto-fix: exceeded its limit of 0.002 min')
+    expect(await service.waitFor(await service.startRun(puppet({})))).toMatchObject({ status: 'PASSED' })
+    expect(await branches()).toBe('')
   })
 })

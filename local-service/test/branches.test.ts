@@ -2,10 +2,9 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { chooseCheckout } from '../src/checkout.ts'
-import { readConfiguration } from '../src/configuration.ts'
 import type { RunExclusive } from '../src/keyed-mutex.ts'
-import { runTests, type TestRun } from '../src/run-tests.ts'
-import { removeTraces, tracesOf } from '../src/run-traces.ts'
+import { runTests } from '../src/run-tests.ts'
+import { removeTraces } from '../src/run-traces.ts'
 import { aRepository, copyInto, type GitRepository, installPackages } from './a-git-repository.ts'
 import {
   isAlive,
@@ -16,6 +15,7 @@ import {
   type StartedService,
   startService,
   temporaryFolder,
+  testRunIn,
   until,
   WEB_SHOP,
 } from './a-local-service.ts'
@@ -237,12 +237,9 @@ describe('a run for a branch', () => {
 
   it('makes and removes its work tree in turn with the others of the repository', async () => {
     const repository = await aRepository({ 'a.txt': 'main' })
-    const [project] = readConfiguration(
-      { projects: { shop: puppetProject(repository.folder) } },
-      repository.folder,
-    ).projects.values()
-    if (project === undefined) throw new Error('The folder is no project.')
-    const chosen = await chooseCheckout(project, 'main', false, PLAIN_ENV)
+    const project = { folder: repository.folder, framework: 'vitest', command: LISTING_RUNNER }
+    const run = testRunIn(await temporaryFolder(), {}, project)
+    const chosen = await chooseCheckout(run.project, 'main', false, PLAIN_ENV)
     if (chosen.kind === 'refused') throw new Error(chosen.error)
     const turns: string[] = []
     const runExclusive: RunExclusive = async (key, task) => {
@@ -251,23 +248,10 @@ describe('a run for a branch', () => {
       turns.push(`${key}: ${before} to ${await workTreesOf(repository)}`)
       return result
     }
-    const folder = await temporaryFolder()
     const gitFolder = join(repository.folder, '.git')
-    const traces = tracesOf('a-run', { data: join(folder, 'data'), temporary: folder }, { gitFolder })
-    const run: TestRun = {
-      runId: 'a-run',
-      project,
-      checkout: chosen.checkout,
-      selection: { frameworkProjects: [], files: [] },
-      env: PLAIN_ENV,
-      autofix: false,
-      traces,
-      autofixLimitMs: 60_000,
-      stopGraceMs: 1000,
-      log: () => {},
-      runExclusive,
-    }
-    expect((await runTests(run, new AbortController().signal, () => {})).status).toBe('PASSED')
+    const traces = { ...run.traces, workTree: { path: join(await temporaryFolder(), 'a-run'), gitFolder } }
+    const inTree = { ...run, checkout: chosen.checkout, traces, runExclusive }
+    expect((await runTests(inTree, new AbortController().signal, () => {})).status).toBe('PASSED')
     await removeTraces('a-run', traces, { runExclusive, env: PLAIN_ENV })
     expect(turns).toEqual([`${gitFolder}: 1 to 2`, `${gitFolder}: 2 to 1`])
   })

@@ -4,18 +4,14 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { readConfiguration } from '../src/configuration.ts'
-import { createKeyedMutex } from '../src/keyed-mutex.ts'
 import { playwright } from '../src/playwright-framework.ts'
-import { runTests, type TestRun } from '../src/run-tests.ts'
-import { tracesOf } from '../src/run-traces.ts'
+import { runTests } from '../src/run-tests.ts'
 import { installPackages } from './a-git-repository.ts'
-import { isAlive, PLAIN_ENV, pidsIn, startService, temporaryFolder, writeFiles } from './a-local-service.ts'
+import { isAlive, PLAIN_ENV, pidsIn, startService, temporaryFolder, testRunIn, writeFiles } from './a-local-service.ts'
 
 const CONFIG = `
   import { defineConfig } from '@playwright/test'
   export default defineConfig({
-    timeout: 200,
     use: { baseURL: process.env.SHOP_URL },
     projects: [{ name: 'api' }, { name: 'admin', testMatch: /admin/ }],
   })`
@@ -37,7 +33,7 @@ const API_TESTS = `
     test.describe('with a retry', () => {
       test.describe.configure({ retries: 1 })
       test('appear at the second try', ({}, info) => expect(info.retry).toBe(1))
-      test('take for ever', () => new Promise(() => {}))
+      test('take for ever', () => { test.setTimeout(200); return new Promise(() => {}) })
     })
   })`
 
@@ -125,21 +121,7 @@ describe('a run of a Playwright Test project', () => {
         test('passes first', () => {})
         test('hangs', () => { writeFileSync('test.pid', String(process.pid)); return new Promise(() => {}) })`,
     })
-    const [project] = readConfiguration({}, folder).projects.values()
-    if (project === undefined) throw new Error('The folder is no project.')
-    const run: TestRun = {
-      runId: 'a-run',
-      project,
-      checkout: { kind: 'in-place', root: folder },
-      selection: { frameworkProjects: [], files: [] },
-      env: { ...PLAIN_ENV, PORT: String(await freePort()) },
-      autofix: false,
-      traces: tracesOf('a-run', { data: join(folder, 'data'), temporary: folder }, {}),
-      autofixLimitMs: 60_000,
-      stopGraceMs: 10_000,
-      log: () => {},
-      runExclusive: createKeyedMutex(),
-    }
+    const run = testRunIn(folder, { env: { ...PLAIN_ENV, PORT: String(await freePort()) }, stopGraceMs: 10_000 })
     const stop = new AbortController()
     const ended = runTests(run, stop.signal, () => {})
     const pids = [...(await pidsIn(join(folder, 'test.pid'))), ...(await pidsIn(join(folder, 'server.pid')))]

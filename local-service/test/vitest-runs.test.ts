@@ -1,9 +1,21 @@
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runTests } from '../src/run-tests.ts'
 import { vitest } from '../src/vitest-framework.ts'
 import { installPackages } from './a-git-repository.ts'
-import { isAlive, pidsIn, startService, temporaryFolder, until, writeFiles } from './a-local-service.ts'
+import {
+  isAlive,
+  pidsIn,
+  startService,
+  temporaryFolder,
+  testRunIn,
+  until,
+  WEB_SHOP,
+  writeFiles,
+} from './a-local-service.ts'
 
 describe('a run of the web shop, with its own Vitest', () => {
   it('passes with the true cases, describe paths in their titles', async () => {
@@ -83,6 +95,61 @@ describe('a run of a Vitest project', () => {
     expect(run.results?.testCases).toHaveLength(8)
   })
 
+  it('tells apart what two projects run of the same test', async () => {
+    const { service } = await startWith({
+      'vitest.config.mjs': `export default { test: { projects: [
+        { test: { name: 'unit', include: ['*.test.js'] } }, { test: { name: 'browser', include: ['*.test.js'] } }] } }`,
+      'cart.test.js': "import { it } from 'vitest'\nit('adds', () => {})",
+    })
+    const run = await service.waitFor(await service.startRun())
+    expect(run.status).toBe('PASSED')
+    expect(run.results?.testCases.map(({ title }) => title).sort()).toEqual(['[browser] > adds', '[unit] > adds'])
+  })
+
+  it('that is stopped names the tests that were running, and the files of which nothing is known', async () => {
+    const folder = await temporaryFolder()
+    await installPackages(folder)
+    await writeFiles(folder, {
+      'vitest.config.mjs': 'export default { test: { maxWorkers: 2 } }',
+      'first.test.js': `
+        import { describe, it } from 'vitest'
+        describe('first', () => {
+          it('passes', () => {})
+          it.skip('is skipped', () => {})
+          it('waits', { timeout: 0 }, () => new Promise(() => {}))
+          it('comes later', () => {})
+        })`,
+      'second.test.js': `
+        import { writeFileSync } from 'node:fs'
+        import { it } from 'vitest'
+        it('hangs in a loop', () => { writeFileSync('loops', 'x'); for (;;); })`,
+    })
+    const stop = new AbortController()
+    const run = testRunIn(folder)
+    const ended = runTests(run, stop.signal, () => {})
+    const events = () => readFile(join(run.traces.runFolder, 'events'), 'utf8').catch(() => '')
+    await until(async () => existsSync(join(folder, 'loops')) && (await events()).includes('"waits"'))
+    stop.abort()
+    const { status, testCases } = await ended
+    expect(status).toBe('INTERRUPTED')
+    expect(testCases).toEqual([
+      { title: 'first > passes', status: 'PASSED', durationMs: expect.any(Number) },
+      { title: 'first > is skipped', status: 'SKIPPED', durationMs: 0 },
+      { title: 'first > waits', status: 'INTERRUPTED', durationMs: expect.any(Number) },
+      { title: 'second.test.js', status: 'INTERRUPTED', durationMs: 0 },
+    ])
+  })
+
+  it('does not pass if Vitest exits with 0 and never says that it has finished', async () => {
+    const finished = '{"event":"test-finished","test":{"id":"1","file":"/a","path":["adds"],"state":"passed"}}'
+    const command = ['sh', '-c', `echo '${finished}' > "$LOCAL_SERVICE_VITEST_EVENTS"`]
+    const { service } = await startWith({}, { projects: { shop: { folder: WEB_SHOP, command } } })
+    expect(await service.waitFor(await service.startRun())).toMatchObject({
+      status: 'INTERRUPTED',
+      results: { testCases: [{ title: 'adds', status: 'PASSED' }] },
+    })
+  })
+
   it.each([
     ['has no tests', {}, 'FAILED'],
     [
@@ -141,6 +208,30 @@ describe("Vitest's report", () => {
     const assertionResults = [{ ancestorTitles: [], title: 'a', status: 'pending' }]
     const report = { testResults: [{ name: '/project/a.test.ts', status: 'passed', assertionResults }] }
     expect(vitest.readReport(report, '/project')).toEqual([{ title: 'a', status: 'INTERRUPTED', durationMs: 0 }])
+  })
+
+  it('as events is read without a throw, whatever it holds', () => {
+    const test = fc.record({
+      id: fc.jsonValue(),
+      file: fc.jsonValue(),
+      path: fc.jsonValue(),
+      durationMs: fc.jsonValue(),
+    })
+    const event = fc.oneof(
+      fc.jsonValue(),
+      fc.record({ event: fc.constantFrom('test-started', 'test-finished'), test, atMs: fc.jsonValue() }),
+      fc.record({ event: fc.constantFrom('files', 'finished'), files: fc.array(test), tests: fc.array(test) }),
+    )
+    fc.assert(
+      fc.property(fc.array(event), fc.nat(), (events, truncated) => {
+        const text = events.map((one) => JSON.stringify(one)).join('\n')
+        const report = vitest.readEvents(text.slice(0, text.length - (truncated % (text.length + 1))), '/project')
+        for (const testCase of report?.testCases ?? []) {
+          expect(testCase.status).not.toBe('PASSED')
+          expect(Number.isInteger(testCase.durationMs)).toBe(true)
+        }
+      }),
+    )
   })
 
   it('is refused, or read without a throw, whatever it holds', () => {

@@ -1,0 +1,84 @@
+import { appendFileSync } from 'node:fs'
+import type { Reporter, TestCase, TestModule, TestSpecification } from 'vitest/node'
+
+// Loaded by the project's own Vitest, version 3 or newer, into which it must bring nothing of its own. It writes what
+// happens as it happens, one line of JSON for each event, so that a run that is killed has told how far it was.
+
+/** The variable that names the file to write to. */
+export const EVENTS_FILE = 'LOCAL_SERVICE_VITEST_EVENTS'
+
+export interface ReportedFile {
+  /** The name of the Vitest project; empty if there is only one without a name. */
+  readonly project: string
+  readonly file: string
+}
+
+export interface ReportedTest extends ReportedFile {
+  readonly id: string
+  /** The titles of the describe blocks, then the test's own. */
+  readonly path: readonly string[]
+  readonly state: string
+  readonly isFlaky: boolean
+  readonly durationMs: number
+}
+
+export type VitestEvent =
+  | { readonly event: 'files'; readonly files: readonly ReportedFile[] }
+  | { readonly event: 'test-started'; readonly test: ReportedTest; readonly atMs: number }
+  | { readonly event: 'test-finished'; readonly test: ReportedTest }
+  | { readonly event: 'file-finished'; readonly file: ReportedFile }
+  /** Everything, once more: there are no events for some tests that are skipped. */
+  | {
+      readonly event: 'finished'
+      readonly files: readonly (ReportedFile & { readonly hasFailed: boolean })[]
+      readonly tests: readonly ReportedTest[]
+    }
+
+export default class EventReporter implements Reporter {
+  readonly #file = process.env[EVENTS_FILE]
+
+  onTestRunStart(specifications: readonly TestSpecification[]): void {
+    const files = specifications.map(({ moduleId, project }) => ({ project: project.name, file: moduleId }))
+    this.#write({ event: 'files', files })
+  }
+
+  onTestCaseReady(test: TestCase): void {
+    this.#write({ event: 'test-started', test: describeTest(test), atMs: Date.now() })
+  }
+
+  onTestCaseResult(test: TestCase): void {
+    this.#write({ event: 'test-finished', test: describeTest(test) })
+  }
+
+  onTestModuleEnd(module: TestModule): void {
+    this.#write({ event: 'file-finished', file: describeFile(module) })
+  }
+
+  onTestRunEnd(modules: readonly TestModule[]): void {
+    const files = modules.map((module) => ({ ...describeFile(module), hasFailed: module.state() === 'failed' }))
+    const tests = modules.flatMap((module) => [...module.children.allTests()].map(describeTest))
+    this.#write({ event: 'finished', files, tests })
+  }
+
+  #write(event: VitestEvent): void {
+    if (this.#file !== undefined) appendFileSync(this.#file, `${JSON.stringify(event)}\n`)
+  }
+}
+
+function describeTest(test: TestCase): ReportedTest {
+  const path = [test.name]
+  for (let { parent } = test; parent.type === 'suite'; parent = parent.parent) path.unshift(parent.name)
+  const diagnostic = test.diagnostic()
+  return {
+    ...describeFile(test.module),
+    id: test.id,
+    path,
+    state: test.result().state,
+    isFlaky: diagnostic?.flaky ?? false,
+    durationMs: diagnostic?.duration ?? 0,
+  }
+}
+
+function describeFile({ project, moduleId }: TestModule): ReportedFile {
+  return { project: project.name, file: moduleId }
+}
