@@ -46,7 +46,8 @@ export async function runStep(env: NodeJS.ProcessEnv, abort: AbortSignal): Promi
 
 function reportInvalidInputs({ messages }: InvalidInputsError, env: NodeJS.ProcessEnv, output: RunnerOutput): false {
   for (const message of messages) output.annotate({ level: 'error', title: 'Invalid input', message })
-  if (!['never', 'false'].includes(env.INPUT_SUMMARY ?? '')) output.writeSummary(() => invalidInputsSummary(messages))
+  if (!/^(never|false)$/i.test(env.INPUT_SUMMARY?.trim() ?? ''))
+    output.writeSummary(() => invalidInputsSummary(messages))
   return false
 }
 

@@ -7,6 +7,7 @@ import { type Fragment, fragment, type Html, hiddenMarker, html, link, render } 
 const ROWS_SHOWN = 20
 /** Of the 65,536 that GitHub takes; what surrounds the rows needs its share too. */
 const ROWS_LIMIT_CHARS = 32_000
+
 export interface CommentOptions {
   /** Finds the comment again: one HTML comment, of our own words. */
   readonly marker: string
@@ -25,9 +26,12 @@ ${introduction(outcome)}${notPassed(outcome, options)}${footer(outcome)}`
 
 /** A check must not seem to be about code that was not tested. */
 function otherBranch({ subject, run }: StepOutcome, { pullRequestBranch }: CommentOptions): readonly Fragment[] {
-  const tested = run?.branchName ?? (subject.ownsRun ? subject.parameters.branch : undefined)
-  if (tested === undefined || pullRequestBranch === undefined || tested === pullRequestBranch) return []
-  return [fragment`branch ${tested}`]
+  const sent = subject.ownsRun ? subject.parameters.branch : undefined
+  const tested = run?.branchName ?? sent
+  if (pullRequestBranch === undefined || tested === pullRequestBranch) return []
+  if (tested !== undefined) return [fragment`branch ${tested}`]
+  // Which branch a run has that was started elsewhere, only the service can say.
+  return subject.ownsRun ? [fragment`the project's default branch`] : []
 }
 
 function notPassed({ run }: StepOutcome, { hasSummary }: CommentOptions): Html {

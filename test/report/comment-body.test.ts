@@ -70,6 +70,8 @@ describe('the comment', () => {
     expect(headlineOf(anOutcome(), 'main')).toBe('✅ Tests passed: 2 of 2')
     expect(headlineOf(anOutcome())).toBe('✅ Tests passed: 2 of 2')
     expect(headlineOf(anOutcome({ run: unnamed }), 'feature')).toBe('✅ Tests passed: 2 of 2 · branch main')
+    const unsent = anOutcome({ run: unnamed, subject: { parameters: {} } })
+    expect(headlineOf(unsent, 'feature')).toBe("✅ Tests passed: 2 of 2 · the project's default branch")
     const given = anOutcome({ run: unnamed, subject: { ownsRun: false } })
     expect(headlineOf(given, 'feature')).toBe('✅ Tests passed: 2 of 2')
   })
