@@ -49,7 +49,7 @@ const stepPlan: fc.Arbitrary<StepPlan> = fc.record({
     { from: 1, to: 2, do: 'reset' },
     { from: 2, to: 2, do: { status: 503 } },
     { from: 2, to: 3, do: { status: 200, rawBody: '?' } },
-    { from: 3, do: { status: 401 } },
+    { from: 3, to: 3, do: { status: 401 } },
     { from: 2, to: 2, delayMs: 700 },
   ),
   cancelFault: fc.constantFrom<StepPlan['cancelFault']>(
