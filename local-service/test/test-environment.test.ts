@@ -29,9 +29,11 @@ describe("the person's environment", () => {
     const { PATH } = personalEnvironment(process.env)
     const person = { ...PLAIN_ENV, PATH, SHELL: '/bin/sh', MINE: 'kept' }
     const output = execFileSync('npm', ['run', '--silent', 'print'], { cwd: folder, env: person, encoding: 'utf8' })
-    const { PWD: _, EDITOR: __, ...cleaned } = personalEnvironment(JSON.parse(output))
+    const cleaned = personalEnvironment(JSON.parse(output))
     expect(JSON.parse(output)).toMatchObject({ INIT_CWD: folder, NODE: expect.any(String) })
-    expect(cleaned).toEqual(person)
+    expect(cleaned).toMatchObject(person)
+    const added = Object.keys(cleaned).filter((name) => !Object.hasOwn(person, name))
+    expect(added.filter((name) => /^npm_|^(NODE|INIT_CWD|COLOR)$/.test(name))).toEqual([])
   })
 
   it('is as it is if npm did not start the service', () => {
