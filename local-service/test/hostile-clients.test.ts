@@ -39,6 +39,23 @@ describe('a client without a key', () => {
   })
 })
 
+describe('a client that hangs up', () => {
+  it('in the middle of a body does not disturb the service', async () => {
+    const service = await startPuppetService()
+    for (let count = 0; count < 20; count++) {
+      const client = connectTo(Number(new URL(service.url).port))
+      client.socket.write(headOf({ length: 1_000, authorization: `Bearer ${KEY}` }))
+      client.socket.write('{"branch":')
+      // Its head has arrived if a later request gets a response.
+      await service.get('none')
+      client.socket.resetAndDestroy()
+      await client.closed
+    }
+    expect((await service.get('none')).status).toBe(404)
+    expect(service.log.filter((line) => line.includes('request failed'))).toEqual([])
+  })
+})
+
 describe('a client that is slow', () => {
   it.each([
     ['the headers', `POST ${RUNS} HTTP/1.1\r\nHost: 127.0.0.1\r\nX: `],
