@@ -5,10 +5,10 @@ import { readEvent } from './github/event.ts'
 import { readServiceInputs } from './github/inputs.ts'
 import { runnerOutput } from './github/outputs.ts'
 import { readProxies } from './github/proxies.ts'
+import { setV8Flags } from './process.ts'
 import { failureSentence } from './report/failure-text.ts'
 import { type LogLine, logLine } from './report/safe-text.ts'
 import { openService } from './service/open-service.ts'
-import { setV8Flags } from './v8-flags.ts'
 
 /** Post has minutes where main had seconds, but the job waits for it. */
 const CANCEL_LIMIT_MS = 60_000

@@ -1,5 +1,4 @@
-import { exitAfter } from './process-exit.ts'
-import { abortOnRunnerSignal } from './runner-signals.ts'
+import { abortOnRunnerSignal, exitAfter } from './process.ts'
 
 // Before anything else is loaded, so that no signal finds the action without a handler. A second one changes nothing.
 const abort = abortOnRunnerSignal()

@@ -11,11 +11,11 @@ import { readProxies } from './github/proxies.ts'
 import type { CommentOptions, CommentParts } from './github/pull-request-comment.ts'
 import { defaultReportFolder, writeReportFiles } from './github/report-files.ts'
 import { runnerState, StateNotSaved } from './github/state.ts'
+import { setV8Flags } from './process.ts'
 import { commentBody } from './report/comment-body.ts'
 import { invalidInputsSummary } from './report/job-summary.ts'
 import { logLine, render } from './report/safe-text.ts'
 import { openService } from './service/open-service.ts'
-import { setV8Flags } from './v8-flags.ts'
 
 /** The step of main: builds the real world and runs the action in it. Returns whether the step succeeds. */
 export async function runStep(env: NodeJS.ProcessEnv, abort: AbortSignal): Promise<boolean> {

@@ -161,7 +161,7 @@ async function simulateMain(
       ({ success }) => (success ? ('success' as const) : ('failure' as const)),
       (cause) => {
         if (cause !== process.crash) throw cause
-        // As process-exit.ts has it.
+        // As process.ts has it.
         messages.push(`error: The action failed unexpectedly. ${cause}`)
         return 'crashed' as const
       },
