@@ -80,6 +80,7 @@ export interface PlayedJob {
   readonly log: string
 }
 
+/** Plays a job in the order of its steps, then the posts of its actions. Nothing of it is left afterwards. */
 export async function playJob(file: string, job: string, options: JobOptions = {}): Promise<PlayedJob> {
   const workflow: Workflow = parse(readFileSync(join(REPOSITORY, file), 'utf8'))
   const jobRun = new JobRun(workflow, job, options)
