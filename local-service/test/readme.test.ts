@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { chmod, mkdir, readFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -16,7 +16,7 @@ const README = await readFile(join(REPOSITORY, 'local-service/README.md'), 'utf8
 /** The code blocks of a section. */
 function blocksOf(title: string, language: string): string[] {
   const section = README.slice(README.indexOf(`## ${title}\n`)).split('\n## ')[0] ?? ''
-  return [...section.matchAll(/^```(\w+)\n(.*?)^```$/gms)]
+  return [...section.matchAll(/^```(\w*)\n(.*?)^```$/gms)]
     .filter(([, name]) => name === language)
     .map((found) => found[2] ?? '')
 }
@@ -33,6 +33,13 @@ it('lists the options that the command lists', () => {
   const optionsIn = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, name]) => name)
   const listed = optionsIn(README, /^\| `(--[\w-]+)/gm)
   expect([...listed, '--help']).toEqual(optionsIn(USAGE, /^ {2}(--[\w-]+)/gm))
+})
+
+it('names every source file, and no other', async () => {
+  const [map = ''] = blocksOf('How it is built', '')
+  const named = new Set(map.match(/[\w-]+\.ts\b/g))
+  const files = await readdir(join(REPOSITORY, 'local-service/src'))
+  expect([...named].sort()).toEqual(files.sort())
 })
 
 describe('the step that serves a project in a workflow', () => {
