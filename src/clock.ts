@@ -27,4 +27,8 @@ export const systemClock: Clock = {
 }
 
 /** Lets go first what already waits for its turn in the event loop. No time passes. */
-export const eventLoopTurn = (): Promise<void> => turn()
+export async function eventLoopTurn(): Promise<void> {
+  await turn()
+  // Called while a socket or a signal had its turn, the first came before the other sockets had theirs.
+  await turn()
+}

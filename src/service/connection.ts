@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici'
+import buildConnector from 'undici/lib/core/connect.js'
 import Pool from 'undici/lib/dispatcher/pool.js'
 
 /** The proxy variables of the environment, whichever case of letters they came in. */
@@ -12,6 +13,8 @@ export interface Connections {
   /** Leaves the open connections to their requests and opens new ones for those that follow. */
   renew(): void
 }
+
+type Connector = ReturnType<typeof buildConnector>
 
 // Said in so many words, because NODE_TLS_REJECT_UNAUTHORIZED, which any earlier step can set, is Node's default for it.
 const CONNECT = { timeout: 10_000, rejectUnauthorized: true }
@@ -48,11 +51,24 @@ export async function openConnections(origin: string, proxies: Proxies): Promise
 
 async function dispatcherFactory(origin: string, proxies: Proxies): Promise<() => Dispatcher> {
   const httpsProxy = proxyFor(origin, proxies)
-  if (httpsProxy === undefined) return () => new Pool(origin, SETTINGS)
+  if (httpsProxy === undefined) {
+    const connect = buildConnector({ ...CONNECT, allowH2: false })
+    return () => new Pool(origin, { ...SETTINGS, connect: closingOnError(connect) })
+  }
   const { EnvHttpProxyAgent } = await import('undici')
   const noProxy = proxies.noProxy ?? ''
   const settings = { ...SETTINGS, requestTls: CONNECT, httpsProxy, httpProxy: httpsProxy, noProxy }
   // If it is given, undici also speaks TLS to a SOCKS proxy.
   const isTlsProxy = URL.parse(httpsProxy)?.protocol === 'https:'
   return () => new EnvHttpProxyAgent(isTlsProxy ? { ...settings, proxyTls: CONNECT } : settings)
+}
+
+/** A TLS alert leaves its socket open, and the end of the connection, which comes next, would hide what it said. */
+function closingOnError(connect: Connector): Connector {
+  return (options, callback) =>
+    connect(options, (...[error, socket]) => {
+      socket?.once('error', (cause) => socket.destroy(cause))
+      if (error === null) callback(null, socket)
+      else callback(error, null)
+    })
 }

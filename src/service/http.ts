@@ -238,16 +238,26 @@ function codeOf(error: unknown): string | undefined {
 }
 
 /** What OpenSSL's codes mean for whoever has to set this up; its own messages name functions of its source. */
-const TLS_REASONS: ReadonlyMap<string, string> = new Map([
-  ['ERR_SSL_WRONG_VERSION_NUMBER', 'it speaks plain HTTP on this port, not HTTPS'],
-  ['ERR_SSL_PACKET_LENGTH_TOO_LONG', 'it speaks plain HTTP on this port, not HTTPS'],
-  ['ERR_SSL_HTTP_REQUEST', 'it speaks plain HTTP on this port, not HTTPS'],
-  ['ERR_SSL_UNSUPPORTED_PROTOCOL', 'it supports no TLS version that is safe to use (1.2 or 1.3)'],
-  ['ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', 'it supports no TLS version that is safe to use (1.2 or 1.3)'],
-  ['ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL', 'it offers HTTP/2 only, and this action speaks HTTP/1.1'],
-  ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', 'it asks for a client certificate, which this action does not have'],
-  ['ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE', 'it asks for a client certificate, which this action does not have'],
-])
+const TLS_REASONS: readonly (readonly [RegExp, string])[] = [
+  [
+    /^ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST)$/,
+    'it speaks plain HTTP on this port, not HTTPS',
+  ],
+  [
+    /^ERR_SSL_(UNSUPPORTED_PROTOCOL|.*ALERT_PROTOCOL_VERSION)$/,
+    'it supports no TLS version that is safe to use (1.2 or 1.3)',
+  ],
+  [/^ERR_SSL_.*ALERT_NO_APPLICATION_PROTOCOL$/, 'it offers HTTP/2 only, and this action speaks HTTP/1.1'],
+  [
+    /^ERR_SSL_.*ALERT_(CERTIFICATE_REQUIRED|BAD_CERTIFICATE)$/,
+    'it asks for a client certificate, which this action does not have',
+  ],
+  // The same in TLS 1.2, which has no alert of its own for it.
+  [
+    /^ERR_SSL_.*ALERT_HANDSHAKE_FAILURE$/,
+    'it refused the TLS handshake: it may ask for a client certificate, which this action does not have, or for another cipher',
+  ],
+]
 
 function reasonOf(error: unknown, { redact }: HttpSettings): string {
   // "Happy eyeballs" wraps one error per address; the first names the cause.
@@ -255,8 +265,8 @@ function reasonOf(error: unknown, { redact }: HttpSettings): string {
   const message = redact(inner instanceof Error ? inner.message : String(inner))
   const code = codeOf(inner)
   if (code === undefined) return message
-  const known = TLS_REASONS.get(code)
-  if (known !== undefined) return `${known} (${code})`
+  const known = TLS_REASONS.find(([codes]) => codes.test(code))
+  if (known !== undefined) return `${known[1]} (${code})`
   return message.includes(code) ? message : `${message} (${code})`
 }
 

@@ -1,22 +1,59 @@
 import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { promisify } from 'node:util'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { openConnections } from '../../src/service/connection.ts'
 import { forwardProxy } from '../support/forward-proxy.ts'
-import { closedPort, json, recordingServer, tcpServer } from '../support/recording-server.ts'
-import { selfSignedCertificate } from '../support/self-signed-certificate.ts'
+import { closedPort, json, listen, recordingServer, tcpServer } from '../support/recording-server.ts'
+import { type Certificate, selfSignedCertificate } from '../support/self-signed-certificate.ts'
 import { betweenPolls, failureOf, patient, sendJsonTo } from '../support/service-requests.ts'
 
 async function tlsService() {
   const certificate = selfSignedCertificate()
-  const before = getCACertificates('default')
-  setDefaultCACertificates([certificate.cert])
-  onTestFinished(() => setDefaultCACertificates(before))
+  trust(certificate)
   return recordingServer(json({ runId: 'r-1' }), certificate)
+}
+
+/** As if `NODE_EXTRA_CA_CERTS` named it, until the test ends. */
+function trust({ cert }: Certificate): void {
+  const before = getCACertificates('default')
+  setDefaultCACertificates([...before, cert])
+  onTestFinished(() => setDefaultCACertificates(before))
+}
+
+/** A proxy that is spoken to in TLS. */
+async function tlsProxy() {
+  const certificate = selfSignedCertificate({ name: 'A proxy' })
+  trust(certificate)
+  const proxy = await forwardProxy()
+  const front = createTlsServer(certificate, (socket) => {
+    const back = connect(Number(new URL(proxy.address).port), '127.0.0.1')
+    socket.pipe(back).pipe(socket)
+    for (const end of [socket, back]) end.on('error', () => end.destroy())
+  })
+  const { port } = await listen(front)
+  return { address: `https://127.0.0.1:${port}`, asked: () => proxy.asked }
+}
+
+/** A SOCKS5 proxy (RFC 1928) without authentication, for IPv4 addresses. */
+async function socksProxy() {
+  const proxy = await tcpServer((socket) =>
+    socket.once('data', () => {
+      socket.write(Buffer.from([5, 0]))
+      socket.once('data', (request) => {
+        const back = connect(request.readUInt16BE(8), [...request.subarray(4, 8)].join('.'), () => {
+          socket.write(Buffer.from([5, 0, 0, 1, 127, 0, 0, 1, 0, 0]))
+          socket.pipe(back).pipe(socket)
+        })
+        for (const end of [socket, back]) end.on('error', () => end.destroy()).on('close', () => back.destroy())
+      })
+    }),
+  )
+  return { address: `socks5://127.0.0.1:${proxy.port}`, connections: proxy.connections }
 }
 
 const START = ['POST', ['v1', 'projects', 'p', 'runs'], { branch: 'main' }] as const
@@ -36,7 +73,7 @@ describe('without a proxy', () => {
     onTestFinished(() => {
       delete process.env.https_proxy
     })
-    const send = await sendJsonTo(service.origin, { proxies: { httpProxy: proxy.address } })
+    const send = await sendJsonTo(service.origin)
     await send(...START, patient())
     expect(proxy.asked).toEqual([])
   })
@@ -64,17 +101,6 @@ describe('the proxy for https', () => {
     await send(...START, patient())
     expect(proxy.headers[0]?.['proxy-authorization']).toBe(`Basic ${btoa('ann:p@ss')}`)
     expect(service.received[0]?.headers).not.toHaveProperty('proxy-authorization')
-  })
-
-  it('may be the one for http too, which an https address does not use', async () => {
-    const service = await tlsService()
-    const [httpsProxy, httpProxy] = [await forwardProxy(), await forwardProxy()]
-    const proxies = { httpsProxy: httpsProxy.address, httpProxy: httpProxy.address }
-    await (await sendJsonTo(service.origin, { proxies }))(...START, patient())
-    await (await sendJsonTo(service.origin, { proxies: { httpProxy: httpProxy.address } }))(...START, patient())
-    expect(httpsProxy.asked).toHaveLength(1)
-    expect(httpProxy.asked).toEqual([])
-    expect(service.received).toHaveLength(2)
   })
 
   it('keeps its tunnel for the requests that follow', async () => {
@@ -120,7 +146,7 @@ describe('the proxy for https', () => {
     expect(service.connections).toHaveLength(0)
   })
 
-  it('closes without a word, and the request was not sent', async () => {
+  it('closes without a response, and the request was not sent', async () => {
     const service = await tlsService()
     const proxy = await tcpServer((socket) => socket.once('data', () => socket.end()))
     const send = await sendJsonTo(service.origin, { proxies: { httpsProxy: `http://127.0.0.1:${proxy.port}` } })
@@ -129,18 +155,34 @@ describe('the proxy for https', () => {
     expect(service.connections).toHaveLength(0)
   })
 
-  it('hides no certificate that is not trusted', async () => {
-    const service = await recordingServer(json({ runId: 'r-1' }), selfSignedCertificate())
+  it('has lost the response if the tunnel breaks after the service took the request', async () => {
+    const certificate = selfSignedCertificate()
     const proxy = await forwardProxy()
+    const service = await recordingServer(() => proxy.cut(), certificate)
+    trust(certificate)
     const send = await sendJsonTo(service.origin, { proxies: { httpsProxy: proxy.address } })
-    expect(await failureOf(send(...START, patient()))).toEqual({
-      kind: 'untrusted-certificate',
-      code: 'DEPTH_ZERO_SELF_SIGNED_CERT',
-    })
-    expect(service.received).toHaveLength(0)
+    expect(await failureOf(send(...START, patient()))).toMatchObject({ kind: 'no-response' })
+    expect(service.received).toHaveLength(1)
+    expect(proxy.asked).toHaveLength(1)
   })
 
-  it('lets a request through no more that was given up while it made the tunnel', async () => {
+  it('may be spoken to in TLS', async () => {
+    const service = await tlsService()
+    const proxy = await tlsProxy()
+    const send = await sendJsonTo(service.origin, { proxies: { httpsProxy: proxy.address } })
+    expect(await send(...START, patient())).toEqual({ runId: 'r-1' })
+    expect(proxy.asked()).toHaveLength(1)
+  })
+
+  it('may be a SOCKS proxy', async () => {
+    const service = await tlsService()
+    const proxy = await socksProxy()
+    const send = await sendJsonTo(service.origin, { proxies: { httpsProxy: proxy.address } })
+    expect(await send(...START, patient())).toEqual({ runId: 'r-1' })
+    expect(proxy.connections).toHaveLength(1)
+  })
+
+  it('lets no request through that was cancelled while it made the tunnel', async () => {
     const go = Promise.withResolvers<void>()
     const service = await tlsService()
     const proxy = await forwardProxy({ until: go.promise })
@@ -159,18 +201,18 @@ describe('the proxy for https', () => {
   })
 })
 
-describe('the proxy for http', () => {
-  it('is given the whole request of an http address', async () => {
+describe('plain http, which never leaves the machine', () => {
+  it('goes through no proxy, whatever the proxy variables say', async () => {
     const service = await recordingServer(json({ runId: 'r-1' }))
     const proxy = await forwardProxy()
-    const send = await sendJsonTo(service.origin, { proxies: { httpProxy: proxy.address } })
-    expect(await send(...START, patient())).toEqual({ runId: 'r-1' })
-    expect(proxy.asked).toEqual([`POST ${service.origin}/v1/projects/p/runs`])
-    expect(service.received[0]).toMatchObject({
-      target: '/v1/projects/p/runs',
-      headers: { host: `127.0.0.1:${service.port}` },
-      body: '{"branch":"main"}',
+    for (const name of ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY']) process.env[name] = proxy.address
+    onTestFinished(() => {
+      for (const name of ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY']) delete process.env[name]
     })
+    const send = await sendJsonTo(service.origin, { proxies: { httpsProxy: proxy.address } })
+    expect(await send(...START, patient())).toEqual({ runId: 'r-1' })
+    expect(service.received[0]?.target).toBe('/v1/projects/p/runs')
+    expect(proxy.connections).toHaveLength(0)
   })
 })
 
@@ -206,7 +248,7 @@ describe('a certificate of an own authority', () => {
   const script = `
     import { systemClock } from '${source('clock.ts')}'
     import { openService } from '${source('service/open-service.ts')}'
-    const address = { baseUrl: new URL(process.argv[1]), apiKey: 'key', target: { kind: 'project', projectId: 'p' }, proxies: {} }
+    const address = { baseUrl: new URL(process.argv[1]), apiKey: 'key', target: { kind: 'project', projectId: 'p' }, proxies: {}, isCheckDisabled: false }
     const service = await openService(address, systemClock)
     const end = await service.start({}, { signal: new AbortController().signal }).catch((error) => error.failure.kind)
     process.stdout.write(end, () => process.exit())
@@ -219,7 +261,7 @@ describe('a certificate of an own authority', () => {
     return (await run).stdout
   }
 
-  it('is trusted where NODE_EXTRA_CA_CERTS names it, and only there', async () => {
+  it('is trusted if NODE_EXTRA_CA_CERTS names it, and only then', async () => {
     const certificate = selfSignedCertificate()
     const service = await recordingServer(json({ runId: 'r-1' }), certificate)
     const folder = mkdtempSync(join(tmpdir(), 'ca-'))

@@ -1,49 +1,36 @@
 import type { ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import fc from 'fast-check'
-import Pool from 'undici/lib/dispatcher/pool.js'
-import { describe, expect, it, onTestFinished } from 'vitest'
-import { keyRedaction } from '../../src/outcome/without-key.ts'
-import { createSendJson, parseRetryAfter, REQUEST_LIMIT_MS, type SendJson } from '../../src/service/http.ts'
+import { describe, expect, it } from 'vitest'
+import { StepCancelled } from '../../src/action/abort.ts'
+import { cancelRun } from '../../src/action/cancel-run.ts'
+import { startRun } from '../../src/action/start-run.ts'
+import { systemClock } from '../../src/clock.ts'
+import { parseRetryAfter, REQUEST_LIMIT_MS, type SendJson } from '../../src/service/http.ts'
+import { projectRuns } from '../../src/service/project-runs.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { type Answer, closedPort, json, recordingServer, tcpServer } from '../support/recording-server.ts'
 import { selfSignedCertificate } from '../support/self-signed-certificate.ts'
 import { betweenPolls, failureOf, patient, sendJsonTo } from '../support/service-requests.ts'
 
-async function answeredBy(answer: Answer) {
+async function respondingWith(answer: Answer) {
   const server = await recordingServer(answer)
   const send = await sendJsonTo(server.origin)
   return { server, get: () => send('GET', ['v1', 'thing'], undefined, patient()) }
-}
-
-/** Requests over connections that are made in a way of their own. */
-function sendJsonOver(origin: string, connect: { readonly timeout?: number; readonly ca?: string }): SendJson {
-  const connections = new Pool(origin, { allowH2: false, connect })
-  onTestFinished(() => connections.destroy())
-  const clock = new FakeClock()
-  return createSendJson({
-    baseUrl: new URL(origin),
-    apiKey: 'key',
-    redact: keyRedaction('key'),
-    userAgent: 'a-test',
-    connections,
-    hasProxy: false,
-    clock,
-  })
 }
 
 describe('a request', () => {
   it('is sent with its method, its path below the prefix, its headers and its JSON', async () => {
     const server = await recordingServer(json({ fine: true }))
     const send = await sendJsonTo(`${server.origin}/tests/api/`, { apiKey: 'key-7' })
-    const answer = await send(
+    const response = await send(
       'POST',
       ['v1', 'projects', 'web shop', 'runs'],
       { branch: 'main', left: undefined },
       patient(),
     )
 
-    expect(answer).toEqual({ fine: true })
+    expect(response).toEqual({ fine: true })
     expect(server.received).toEqual([
       {
         method: 'POST',
@@ -63,7 +50,7 @@ describe('a request', () => {
     ])
   })
 
-  it('has no body and says nothing of one when it is a GET', async () => {
+  it('has neither a body nor headers about one if it is a GET', async () => {
     const server = await recordingServer(json({}))
     const send = await sendJsonTo(server.origin)
     await send('GET', ['v1'], undefined, patient())
@@ -87,7 +74,7 @@ describe('a request', () => {
     expect(server.received[0]?.target).toBe(`/v1/${encoded}/runs`)
   })
 
-  it('can be undone to the id it carries, for any id', async () => {
+  it('can be decoded to the id that it carries, for any id', async () => {
     const server = await recordingServer(json({}))
     const send = await sendJsonTo(`${server.origin}/prefix`)
     await fc.assert(
@@ -121,7 +108,7 @@ describe('a request', () => {
     expect(server.connections).toHaveLength(1)
   })
 
-  it('gets a new connection where the one before broke', async () => {
+  it('gets a new connection if the one before broke', async () => {
     const server = await recordingServer((response, request) => {
       if (server.received.length === 1) response.destroy()
       else json({ fine: true })(response, request)
@@ -132,24 +119,24 @@ describe('a request', () => {
   })
 })
 
-describe('an answer', () => {
+describe('a response', () => {
   it.each([
     'application/json',
     'application/json; charset=utf-8',
     'Application/JSON',
     'application/problem+json',
   ])('is read with the content type %s', async (contentType) => {
-    const { get } = await answeredBy(json({ fine: true }, 200, { 'content-type': contentType }))
+    const { get } = await respondingWith(json({ fine: true }, 200, { 'content-type': contentType }))
     expect(await get()).toEqual({ fine: true })
   })
 
   it('is read without a content type, and with any status of 2xx', async () => {
-    const { get } = await answeredBy((response) => response.writeHead(202).end('[1]'))
+    const { get } = await respondingWith((response) => response.writeHead(202).end('[1]'))
     expect(await get()).toEqual([1])
   })
 
   it('is read after early hints', async () => {
-    const { get } = await answeredBy((response, request) => {
+    const { get } = await respondingWith((response, request) => {
       response.writeEarlyHints({ link: '</a>; rel=preload' }, () => json({ fine: true })(response, request))
     })
     expect(await get()).toEqual({ fine: true })
@@ -157,7 +144,7 @@ describe('an answer', () => {
 
   it('is read in pieces that cut its characters', async () => {
     const bytes = Buffer.from('{"title":"größer → ✓"}')
-    const { get } = await answeredBy(async (response) => {
+    const { get } = await respondingWith(async (response) => {
       response.writeHead(200, { 'content-type': 'application/json' })
       for (const byte of bytes) await new Promise((resolve) => response.write(Buffer.from([byte]), resolve))
       response.end()
@@ -170,8 +157,8 @@ describe('an answer', () => {
     'text/plain; x=application/json',
     'application/jsonp',
     'application/xml',
-  ])('is broken with the content type %s', async (contentType) => {
-    const { get } = await answeredBy(json({ fine: true }, 200, { 'content-type': contentType }))
+  ])('is invalid with the content type %s', async (contentType) => {
+    const { get } = await respondingWith(json({ fine: true }, 200, { 'content-type': contentType }))
     expect(await failureOf(get())).toEqual({
       kind: 'invalid-response',
       expected: 'the content type application/json',
@@ -185,15 +172,15 @@ describe('an answer', () => {
     ['<html>', '<html>'],
     ['{"runId":', '{"runId":'],
     ['NaN', 'NaN'],
-  ])('is broken where it is %j, which is not JSON', async (body, got) => {
-    const { get } = await answeredBy((response) =>
+  ])('is invalid if it is %j, which is not JSON', async (body, got) => {
+    const { get } = await respondingWith((response) =>
       response.writeHead(200, { 'content-type': 'application/json' }).end(body),
     )
     expect(await failureOf(get())).toEqual({ kind: 'invalid-response', expected: 'JSON', got, isNotJson: true })
   })
 
-  it('is quoted only in part where it is not JSON', async () => {
-    const { get } = await answeredBy((response) => response.writeHead(200).end('x'.repeat(100_000)))
+  it('is quoted only in part if it is not JSON', async () => {
+    const { get } = await respondingWith((response) => response.writeHead(200).end('x'.repeat(100_000)))
     expect(await failureOf(get())).toEqual({
       kind: 'invalid-response',
       expected: 'JSON',
@@ -202,10 +189,10 @@ describe('an answer', () => {
     })
   })
 
-  it('is read where its body has 64 MiB, and broken where it has one byte more', async () => {
+  it('is read if its body has 64 MiB, and invalid if it has one byte more', async () => {
     const limitBytes = 64 * 1024 * 1024
     let size = limitBytes
-    const { get } = await answeredBy((response) => {
+    const { get } = await respondingWith((response) => {
       response.writeHead(200, { 'content-type': 'application/json' })
       response.end(
         Buffer.alloc(size, 'a')
@@ -222,8 +209,8 @@ describe('an answer', () => {
     })
   })
 
-  it('is a refusal where its status says so, however large its body, of which no more is taken', async () => {
-    const { get, server } = await answeredBy((response) => {
+  it('counts as its error status, however large its body, of which no more is read', async () => {
+    const { get, server } = await respondingWith((response) => {
       response.writeHead(401, { 'content-type': 'application/json' })
       response.write(Buffer.alloc(65 * 1024 * 1024, 'a'))
     })
@@ -234,24 +221,24 @@ describe('an answer', () => {
     await closed
   })
 
-  it('is told without the key also where the key is long and stands there often', async () => {
+  it('is quoted without the key also if the key is long and stands there often', async () => {
     const key = 'k'.repeat(1_500)
     const server = await recordingServer(json({ error: `no ${key} ${key} ${key} ${key}` }, 500))
     const send = await sendJsonTo(server.origin, { apiKey: key })
     expect(await failureOf(send('GET', ['v1'], undefined, patient()))).toMatchObject({ error: 'no *** *** *** ***' })
   })
 
-  it.each(['gzip', 'br', 'x-own'])('is broken where it is packed, as by %s', async (encoding) => {
-    const { get } = await answeredBy(json({}, 200, { 'content-encoding': encoding }))
+  it.each(['gzip', 'br', 'x-own'])('is invalid if it is compressed, as with %s', async (encoding) => {
+    const { get } = await respondingWith(json({}, 200, { 'content-encoding': encoding }))
     expect(await failureOf(get())).toEqual({
       kind: 'invalid-response',
-      expected: 'a body that is not packed',
+      expected: 'an uncompressed body',
       got: `the content encoding ${encoding}`,
     })
   })
 
-  it('is read where it says that it is not packed', async () => {
-    const { get } = await answeredBy(json({ fine: true }, 200, { 'content-encoding': 'Identity' }))
+  it('is read if it says that it is not compressed', async () => {
+    const { get } = await respondingWith(json({ fine: true }, 200, { 'content-encoding': 'Identity' }))
     expect(await get()).toEqual({ fine: true })
   })
 
@@ -259,17 +246,17 @@ describe('an answer', () => {
     ['shorter than it says', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"runId"'],
     ['cut in a chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n64\r\n{"runId"'],
     ['without its last chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n8\r\n{"runId"\r\n'],
-  ])('is broken where it is %s', async (_, answer) => {
+  ])('is invalid if it is %s', async (_, answer) => {
     const server = await tcpServer((socket) => socket.once('data', () => socket.end(answer)))
     const send = await sendJsonTo(`http://127.0.0.1:${server.port}`)
     expect(await failureOf(send('GET', ['v1'], undefined, patient()))).toEqual({
       kind: 'invalid-response',
-      expected: 'a complete answer',
+      expected: 'a complete response',
       got: '8 bytes, then the end of the connection',
     })
   })
 
-  it('is broken where the connection is reset in the middle of it', async () => {
+  it('is invalid if the connection is reset in the middle of it', async () => {
     const server = await tcpServer((socket) =>
       socket.once('data', () => {
         socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"runId"', () =>
@@ -282,10 +269,10 @@ describe('an answer', () => {
   })
 })
 
-describe('an answer with another status', () => {
+describe('a response with another status', () => {
   it.each([301, 302, 303, 307, 308])('%i is not followed', async (status) => {
     const elsewhere = await recordingServer(json({ runId: 'stolen' }))
-    const { server, get } = await answeredBy((response) =>
+    const { server, get } = await respondingWith((response) =>
       response.writeHead(status, { location: `${elsewhere.origin}/v1/thing?token=secret` }).end(),
     )
     expect(await failureOf(get())).toEqual({ kind: 'status', status, location: elsewhere.origin })
@@ -294,7 +281,7 @@ describe('an answer with another status', () => {
   })
 
   it.each([400, 401, 404, 500])('%i has the text of the error object', async (status) => {
-    const { get } = await answeredBy(json({ error: 'no such project', more: 1 }, status))
+    const { get } = await respondingWith(json({ error: 'no such project', more: 1 }, status))
     expect(await failureOf(get())).toEqual({ kind: 'status', status, error: 'no such project' })
   })
 
@@ -303,17 +290,17 @@ describe('an answer with another status', () => {
     ['null', 'null'],
     ['{"error":{"code":7}}', '{"error":{"code":7}}'],
     ['y'.repeat(700), 'y'.repeat(500)],
-  ])('has the beginning of the body where that is no error object', async (body, error) => {
-    const { get } = await answeredBy((response) => response.writeHead(502).end(body))
+  ])('has the beginning of the body if that is no error object', async (body, error) => {
+    const { get } = await respondingWith((response) => response.writeHead(502).end(body))
     expect(await failureOf(get())).toEqual({ kind: 'status', status: 502, error })
   })
 
-  it('has no text where the body is blank', async () => {
-    const { get } = await answeredBy((response) => response.writeHead(503).end(' \n'))
+  it('has no text if the body is blank', async () => {
+    const { get } = await respondingWith((response) => response.writeHead(503).end(' \n'))
     expect(await failureOf(get())).toEqual({ kind: 'status', status: 503 })
   })
 
-  it('tells for how long the service asks to be left alone', async () => {
+  it('tells how long a pause the service asks for', async () => {
     const clock = new FakeClock(Date.UTC(2026, 4, 6, 7, 8, 9))
     const asked = ['7', 'Wed, 06 May 2026 07:08:19 GMT']
     const server = await recordingServer((response, request) =>
@@ -323,6 +310,65 @@ describe('an answer with another status', () => {
     const later = { kind: 'status', status: 429, error: 'later' }
     expect(await failureOf(send('POST', ['v1'], {}, patient()))).toEqual({ ...later, retryAfterMs: 7_000 })
     expect(await failureOf(send('POST', ['v1'], {}, patient()))).toEqual({ ...later, retryAfterMs: 10_000 })
+  })
+})
+
+/** What a service sends whose response is cut off right after the head, or within the body. */
+const CUT_OFF = [
+  ['after the head', 'HTTP/1.1 401 Unauthorized\r\nContent-Length: 100\r\n\r\n', undefined],
+  ['within the body', 'HTTP/1.1 401 Unauthorized\r\nContent-Length: 100\r\n\r\n{"error', '{"error'],
+  ['within a chunk', 'HTTP/1.1 401 Unauthorized\r\nTransfer-Encoding: chunked\r\n\r\n64\r\nno', 'no'],
+] as const
+
+describe.each(CUT_OFF)('an error status whose response is cut off %s counts', (_, head, error) => {
+  const refused = { kind: 'status', status: 401, error }
+
+  async function cutOff(then: (socket: Socket) => void) {
+    const sent = Promise.withResolvers<void>()
+    const server = await tcpServer((socket) =>
+      socket.once('data', () =>
+        socket.write(head, () => {
+          then(socket)
+          sent.resolve()
+        }),
+      ),
+    )
+    const clock = new FakeClock()
+    const send = await sendJsonTo(`http://127.0.0.1:${server.port}`, { clock })
+    return { server, clock, send, sent: sent.promise }
+  }
+
+  it('if the connection is closed', async () => {
+    const { send } = await cutOff((socket) => socket.end())
+    expect(await failureOf(send('POST', ['v1'], {}, patient()))).toEqual(refused)
+  })
+
+  it('if the connection is reset', async () => {
+    const { send } = await cutOff((socket) => setImmediate(() => socket.resetAndDestroy()))
+    expect(await failureOf(send('POST', ['v1'], {}, patient()))).toEqual(refused)
+  })
+
+  it('if the time limit passes, and the connection is closed', async () => {
+    const { send, sent, clock, server } = await cutOff(() => {})
+    const request = failureOf(send('POST', ['v1'], {}, patient()))
+    await sent
+    const closed = new Promise((resolve) => server.connections[0]?.once('close', resolve))
+    await betweenPolls()
+    expect(await clock.run(request)).toEqual(refused)
+    expect(clock.now()).toBe(REQUEST_LIMIT_MS)
+    await closed
+  })
+
+  it('if the signal ends the request, and the connection is closed', async () => {
+    const { send, sent, server } = await cutOff(() => {})
+    const abort = new AbortController()
+    const request = failureOf(send('POST', ['v1'], {}, { signal: abort.signal }))
+    await sent
+    const closed = new Promise((resolve) => server.connections[0]?.once('close', resolve))
+    await betweenPolls()
+    abort.abort()
+    expect(await request).toEqual(refused)
+    await closed
   })
 })
 
@@ -338,20 +384,24 @@ describe('Retry-After', () => {
     ['Thu, 01 Jan 2026 00:01:30 GMT', 90_000],
     ['Wed, 31 Dec 2025 23:59:59 GMT', 0],
     ['-5', 0],
+    ['9'.repeat(400), 35_000 * 60_000],
+    ['1e3', undefined],
+    ['Fri, 31 Dec 9999 23:59:59 GMT', 35_000 * 60_000],
   ])('%j asks for %j ms', (value, ms) => {
     expect(parseRetryAfter(value, now)).toBe(ms)
   })
 
-  it('asks for no negative time, whatever it holds', () => {
+  it('asks for no negative time and none beyond the longest wait, whatever it holds', () => {
     fc.assert(
       fc.property(
         fc.oneof(
           fc.string(),
+          fc.stringMatching(/^\d+$/),
           fc.date({ noInvalidDate: true }).map((date) => date.toUTCString()),
         ),
         (value) => {
           const ms = parseRetryAfter(value, now)
-          if (ms !== undefined) expect(ms).toBeGreaterThanOrEqual(0)
+          if (ms !== undefined) expect(ms >= 0 && ms <= 35_000 * 60_000).toBe(true)
         },
       ),
     )
@@ -362,13 +412,17 @@ describe('Retry-After', () => {
 describe('a request of which nothing reached the service', () => {
   const start = (send: SendJson) => send('POST', ['v1', 'projects', 'p', 'runs'], { branch: 'main' }, patient())
 
-  it('was not sent where nobody listens', async () => {
+  it('was not sent if nobody listens', async () => {
     const port = await closedPort()
     const send = await sendJsonTo(`http://127.0.0.1:${port}`)
-    expect(await failureOf(start(send))).toEqual({ kind: 'not-sent', reason: `connect ECONNREFUSED 127.0.0.1:${port}` })
+    expect(await failureOf(start(send))).toEqual({
+      kind: 'not-sent',
+      reason: `connect ECONNREFUSED 127.0.0.1:${port}`,
+      hasProxy: false,
+    })
   })
 
-  it('was not sent where no address of several listens', async () => {
+  it('was not sent if no address of several listens', async () => {
     const send = await sendJsonTo(`http://localhost:${await closedPort()}`)
     expect(await failureOf(start(send))).toMatchObject({
       kind: 'not-sent',
@@ -376,7 +430,7 @@ describe('a request of which nothing reached the service', () => {
     })
   })
 
-  it('was not sent where the name is not known', async () => {
+  it('was not sent if the name is not known', async () => {
     const send = await sendJsonTo('https://tests.invalid')
     expect(await failureOf(start(send))).toMatchObject({
       kind: 'not-sent',
@@ -388,8 +442,8 @@ describe('a request of which nothing reached the service', () => {
   it.each([
     ['closes', (socket: Socket) => socket.end()],
     ['resets', (socket: Socket) => socket.resetAndDestroy()],
-    ['answers with something else', (socket: Socket) => socket.end('220 mail.example.com ESMTP\r\n')],
-  ])('was not sent where the other side %s in the TLS handshake', async (_, end) => {
+    ['responds with something else', (socket: Socket) => socket.end('220 mail.example.com ESMTP\r\n')],
+  ])('was not sent if the other side %s in the TLS handshake', async (_, end) => {
     const heard: Buffer[] = []
     const server = await tcpServer((socket) =>
       socket.on('data', (chunk) => heard.push(chunk)).once('data', () => end(socket)),
@@ -400,45 +454,23 @@ describe('a request of which nothing reached the service', () => {
     expect(server.connections).toHaveLength(1)
   })
 
-  it('was not sent where the connection takes longer than its own limit', async () => {
+  it('was not sent if the connection takes longer than its own limit', async () => {
     const server = await tcpServer(() => {})
-    const origin = `https://127.0.0.1:${server.port}`
-    const send = sendJsonOver(origin, { timeout: 1 })
+    const send = await sendJsonTo(`https://127.0.0.1:${server.port}`, { connect: { timeout: 1 } })
     expect(await failureOf(start(send))).toMatchObject({
       kind: 'not-sent',
       reason: expect.stringContaining('UND_ERR_CONNECT_TIMEOUT'),
     })
   })
 
-  it('was not sent where the time limit passes in the TLS handshake', async () => {
+  it('was not sent if the time limit passes in the TLS handshake', async () => {
     const server = await tcpServer(() => {})
     const clock = new FakeClock()
     const send = await sendJsonTo(`https://127.0.0.1:${server.port}`, { clock })
     const request = failureOf(start(send))
     await server.connected(1)
-    expect(await clock.run(request)).toEqual({ kind: 'not-sent', reason: 'no complete answer within 30 s' })
+    expect(await clock.run(request)).toMatchObject({ kind: 'not-sent', reason: 'no complete response within 30 s' })
     expect(clock.now()).toBe(REQUEST_LIMIT_MS)
-  })
-
-  it('ends for good where nobody known has signed the certificate', async () => {
-    const server = await recordingServer(json({ runId: 'r' }), selfSignedCertificate())
-    const send = await sendJsonTo(server.origin)
-    expect(await failureOf(start(send))).toEqual({
-      kind: 'untrusted-certificate',
-      code: 'DEPTH_ZERO_SELF_SIGNED_CERT',
-    })
-    expect(server.received).toHaveLength(0)
-  })
-
-  it.each([
-    ['for another host', { hosts: ['elsewhere.example'] }, 'ERR_TLS_CERT_ALTNAME_INVALID'],
-    ['expired', { notAfter: new Date('2020-01-02') }, 'CERT_HAS_EXPIRED'],
-  ])('ends for good where a trusted certificate is %s', async (_, options, code) => {
-    const certificate = selfSignedCertificate(options)
-    const server = await recordingServer(json({ runId: 'r' }), certificate)
-    const send = sendJsonOver(server.origin, { ca: certificate.cert })
-    expect(await failureOf(start(send))).toEqual({ kind: 'untrusted-certificate', code })
-    expect(server.received).toHaveLength(0)
   })
 })
 
@@ -446,13 +478,13 @@ describe('a request that reached the service', () => {
   it.each([
     ['closed', (response: ServerResponse) => response.socket?.end()],
     ['reset', (response: ServerResponse) => response.socket?.resetAndDestroy()],
-  ])('has no answer where the connection is then %s', async (_, end) => {
-    const { server, get } = await answeredBy(end)
+  ])('has no response if the connection is then %s', async (_, end) => {
+    const { server, get } = await respondingWith(end)
     expect(await failureOf(get())).toMatchObject({ kind: 'no-response' })
     expect(server.received).toHaveLength(1)
   })
 
-  it('has no answer where the service changes to another protocol', async () => {
+  it('has no response if the service changes to another protocol', async () => {
     const server = await tcpServer((socket) =>
       socket.once('data', () => socket.end('HTTP/1.1 101 Go on\r\nConnection: upgrade\r\nUpgrade: other\r\n\r\n')),
     )
@@ -460,24 +492,24 @@ describe('a request that reached the service', () => {
     expect(await failureOf(send('GET', ['v1'], undefined, patient()))).toMatchObject({ kind: 'no-response' })
   })
 
-  it('has no answer where early hints are all that comes', async () => {
-    const { get } = await answeredBy((response) => {
+  it('has no response if early hints are all that comes', async () => {
+    const { get } = await respondingWith((response) => {
       response.writeEarlyHints({ link: '</a>; rel=preload' }, () => response.socket?.end())
     })
     expect(await failureOf(get())).toMatchObject({ kind: 'no-response' })
   })
 
-  it('has no answer where what comes is not HTTP', async () => {
+  it('has no response if what comes is not HTTP', async () => {
     const server = await tcpServer((socket) => socket.once('data', () => socket.end('220 mail.example.com ESMTP\r\n')))
     const send = await sendJsonTo(`http://127.0.0.1:${server.port}`)
     expect(await failureOf(send('GET', ['v1'], undefined, patient()))).toMatchObject({ kind: 'no-response' })
   })
 
   it.each([
-    [undefined, 'no complete answer within 30 s', REQUEST_LIMIT_MS],
-    [3_712.3456, 'no complete answer within 3.7 s', 3_712.3456],
-    [90_000, 'no complete answer within 30 s', REQUEST_LIMIT_MS],
-  ])('has no answer where the limit of %j ms passes', async (limitMs, reason, endMs) => {
+    [undefined, 'no complete response within 30 s', REQUEST_LIMIT_MS],
+    [3_712.3456, 'no complete response within 3.7 s', 3_712.3456],
+    [90_000, 'no complete response within 30 s', REQUEST_LIMIT_MS],
+  ])('has no response if the limit of %j ms passes', async (limitMs, reason, endMs) => {
     const server = await recordingServer(() => {})
     const clock = new FakeClock()
     const send = await sendJsonTo(server.origin, { clock })
@@ -490,7 +522,7 @@ describe('a request that reached the service', () => {
     expect(server.received).toHaveLength(1)
   })
 
-  it('has no answer where the limit passes in the middle of the body', async () => {
+  it('has no response if the limit passes in the middle of the body', async () => {
     const begun = Promise.withResolvers<void>()
     const server = await recordingServer((response) => {
       response.writeHead(200, { 'content-type': 'application/json' })
@@ -503,7 +535,22 @@ describe('a request that reached the service', () => {
     expect(await clock.run(request)).toMatchObject({ kind: 'no-response' })
   })
 
-  it('leaves no timer behind when it is answered', async () => {
+  it('has no response if nothing but early hints comes until the limit', async () => {
+    const hinted = Promise.withResolvers<void>()
+    const server = await tcpServer((socket) =>
+      socket.once('data', () =>
+        socket.write('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(10_000), () => hinted.resolve()),
+      ),
+    )
+    const clock = new FakeClock()
+    const send = await sendJsonTo(`http://127.0.0.1:${server.port}`, { clock })
+    const request = failureOf(send('GET', ['v1'], undefined, patient()))
+    await hinted.promise
+    expect(await clock.run(request)).toMatchObject({ kind: 'no-response' })
+    expect(clock.now()).toBe(REQUEST_LIMIT_MS)
+  })
+
+  it('leaves no timer behind when its response has come', async () => {
     const clock = new FakeClock()
     const server = await recordingServer(json({}))
     const send = await sendJsonTo(server.origin, { clock })
@@ -514,7 +561,7 @@ describe('a request that reached the service', () => {
 })
 
 describe('the signal', () => {
-  it('ends a request that waits for its answer', async () => {
+  it('ends a request that waits for its response', async () => {
     const server = await recordingServer(() => {})
     const send = await sendJsonTo(server.origin)
     const abort = new AbortController()
@@ -532,7 +579,7 @@ describe('the signal', () => {
     expect(server.connections).toHaveLength(0)
   })
 
-  it('does nothing after the answer', async () => {
+  it('does nothing after the response', async () => {
     const server = await recordingServer(json({ fine: true }))
     const send = await sendJsonTo(server.origin)
     const abort = new AbortController()
@@ -544,18 +591,118 @@ describe('the signal', () => {
   })
 })
 
+describe('a response that lies in the socket already', () => {
+  const RESPONSE = 'HTTP/1.1 200 OK\r\nContent-Length: 15\r\n\r\n{"runId":"r-1"}'
+
+  /** Everything stands still, as on a machine that is suspended. */
+  function standStill(ms: number): void {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+  }
+
+  it('is taken before the time limit', async () => {
+    const server = await tcpServer((socket) =>
+      socket.once('data', () => {
+        socket.write(RESPONSE)
+        standStill(100)
+      }),
+    )
+    const send = await sendJsonTo(`http://127.0.0.1:${server.port}`, { clock: systemClock })
+    expect(await send('POST', ['v1'], {}, { ...patient(), limitMs: 50 })).toEqual({ runId: 'r-1' })
+  })
+
+  it('is taken before the signal', async () => {
+    const abort = new AbortController()
+    const server = await tcpServer((socket) =>
+      socket.once('data', () => {
+        socket.write(RESPONSE)
+        abort.abort()
+      }),
+    )
+    const send = await sendJsonTo(`http://127.0.0.1:${server.port}`)
+    expect(await send('POST', ['v1'], {}, { signal: abort.signal })).toEqual({ runId: 'r-1' })
+  })
+
+  it('has the id of a run whose start is awaited after a signal', async () => {
+    const controller = new AbortController()
+    const server = await tcpServer((socket) =>
+      socket.once('data', () => {
+        // Of the time that a start has after the signal, 50 ms are left.
+        controller.abort(new StepCancelled('SIGINT', systemClock.now() - 5_950))
+        socket.write(RESPONSE)
+        standStill(100)
+      }),
+    )
+    const service = projectRuns(await sendJsonTo(`http://127.0.0.1:${server.port}`, { clock: systemClock }), 'p')
+    const log = { info: () => {}, warning: () => {} }
+    const options = { clock: systemClock, random: Math.random, log, abort: controller.signal, deadlineMs: 1e9 }
+    expect(await startRun(service, {}, options)).toEqual({ kind: 'started', runId: 'r-1' })
+  })
+
+  it('confirms a cancel', async () => {
+    const server = await tcpServer((socket) =>
+      socket.once('data', () => {
+        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 29\r\n\r\n{"cancelled":[{"runId":"r"}]}')
+        standStill(200)
+      }),
+    )
+    const service = projectRuns(await sendJsonTo(`http://127.0.0.1:${server.port}`, { clock: systemClock }), 'p')
+    const abort = new AbortController().signal
+    const options = { clock: systemClock, random: Math.random, abort, limitMs: 100, notFoundGraceUntilMs: 0 }
+    expect(await cancelRun(service, 'r', options)).toEqual({ kind: 'cancelled' })
+  })
+})
+
+describe('a request on a new connection', () => {
+  /** Closes each connection instead of a second response on it, as services do with those that come too often. */
+  async function oneResponseEach(responses: string[]) {
+    return tcpServer((socket) =>
+      socket.once('data', () => {
+        socket.write(responses.shift() ?? '')
+        socket.on('data', () => socket.destroy())
+      }),
+    )
+  }
+  const TOO_MANY = 'HTTP/1.1 429 Too Many Requests\r\nContent-Length: 0\r\n\r\n'
+  const STARTED = 'HTTP/1.1 200 OK\r\nContent-Length: 15\r\n\r\n{"runId":"r-1"}'
+
+  it('does not meet the end of the one before', async () => {
+    const server = await oneResponseEach([TOO_MANY, STARTED])
+    const send = await sendJsonTo(`http://127.0.0.1:${server.port}`)
+    expect(await failureOf(send('POST', ['v1'], {}, patient()))).toMatchObject({ status: 429 })
+    expect(await send('POST', ['v1'], {}, { ...patient(), onNewConnection: true })).toEqual({ runId: 'r-1' })
+    expect(server.connections).toHaveLength(2)
+  })
+
+  it('is how a start is sent again after 429', async () => {
+    const server = await oneResponseEach([TOO_MANY, TOO_MANY, STARTED])
+    const service = projectRuns(await sendJsonTo(`http://127.0.0.1:${server.port}`), 'p')
+    const log = { info: () => {}, warning: () => {} }
+    const abort = new AbortController().signal
+    let nowMs = 0
+    const sleep = async (ms: number) => {
+      nowMs += ms
+    }
+    const clock = { ...systemClock, now: () => nowMs, sleep }
+    expect(await startRun(service, {}, { clock, random: () => 0, log, abort, deadlineMs: 1e9 })).toEqual({
+      kind: 'started',
+      runId: 'r-1',
+    })
+    expect(server.connections).toHaveLength(3)
+  })
+})
+
 describe('the signal until sent', () => {
-  const givenUp = { kind: 'not-sent', reason: 'given up before the request went out' }
+  const cancelled = { kind: 'not-sent', reason: 'the request was cancelled before it was sent' }
 
   it('keeps a request from being sent', async () => {
     const server = await recordingServer(json({}))
     const send = await sendJsonTo(server.origin)
     const options = { ...patient(), signalUntilSent: AbortSignal.abort() }
-    expect(await failureOf(send('POST', ['v1'], {}, options))).toEqual(givenUp)
+    expect(await failureOf(send('POST', ['v1'], {}, options))).toEqual(cancelled)
     expect(server.connections).toHaveLength(0)
   })
 
-  it('ends a request in its handshake, of which no byte follows when the handshake comes to its end', async () => {
+  it('ends a request in its handshake, after which nothing of it is sent', async () => {
     const certificate = selfSignedCertificate()
     const service = await recordingServer(json({ runId: 'r' }), certificate)
     // The handshake waits here until the test lets it go on.
@@ -565,14 +712,13 @@ describe('the signal until sent', () => {
       const tunnel = connect(service.port, '127.0.0.1').on('error', () => {})
       tunnel.pipe(socket).pipe(tunnel)
     })
-    const origin = `https://127.0.0.1:${gate.port}`
-    const send = sendJsonOver(origin, { ca: certificate.cert })
+    const send = await sendJsonTo(`https://127.0.0.1:${gate.port}`, { connect: { ca: certificate.cert } })
 
     const abort = new AbortController()
     const request = failureOf(send('POST', ['v1'], {}, { ...patient(), signalUntilSent: abort.signal }))
     await gate.connected(1)
     abort.abort()
-    expect(await request).toEqual(givenUp)
+    expect(await request).toEqual(cancelled)
 
     go.resolve()
     await service.connected(1)
@@ -581,7 +727,7 @@ describe('the signal until sent', () => {
     expect(service.received).toEqual([])
   })
 
-  it('leaves a request alone that has gone out', async () => {
+  it('leaves a request alone that has been sent', async () => {
     const answer = Promise.withResolvers<void>()
     const server = await recordingServer(async (response, request) => {
       await answer.promise

@@ -9,7 +9,7 @@ async function project(answer: Answer, projectId = 'web-shop') {
 }
 
 describe('start', () => {
-  it('posts every field of the order under the name that the interface has for it', async () => {
+  it('posts every parameter under the name that the interface has for it', async () => {
     const { server, runs } = await project(json({ runId: 'r-1' }))
     const runId = await runs.start(
       {
@@ -40,7 +40,7 @@ describe('start', () => {
     [{}, '{}'],
     [{ autofix: false }, '{"autofix":false}'],
     [{ branch: 'main' }, '{"branch":"main"}'],
-  ])('posts of the order %j no field that was not given', async (parameters, body) => {
+  ])('posts of %j no field that was not given', async (parameters, body) => {
     const { server, runs } = await project(json({ runId: 'r-1' }))
     await runs.start(parameters, patient())
     expect(server.received[0]).toMatchObject({ body, headers: { 'content-type': 'application/json' } })
@@ -54,12 +54,24 @@ describe('start', () => {
     }
   })
 
-  it('gives back an id as the service sent it', async () => {
+  it('returns an id as the service sent it', async () => {
     const { runs } = await project(json({ runId: '../..\n' }))
     expect(await runs.start({}, patient())).toBe('../..\n')
   })
 
-  it('fails where the answer has no id', async () => {
+  it.each([
+    '7',
+    '-7',
+    '9007199254740993',
+    '123456789012345678901234567890',
+  ])('returns the digits of an id that is the number %s', async (digits) => {
+    const { runs } = await project((response) =>
+      response.writeHead(200, { 'content-type': 'application/json' }).end(`{"runId":${digits},"queue":[${digits}]}`),
+    )
+    expect(await runs.start({}, patient())).toBe(digits)
+  })
+
+  it('fails if the response has no id', async () => {
     const { runs } = await project(json({ id: 'r-1' }))
     expect(await failureOf(runs.start({}, patient()))).toEqual({
       kind: 'invalid-response',
@@ -88,15 +100,20 @@ describe('cancel', () => {
     ])
   })
 
+  it.each(['7', '9007199254740993'])('is confirmed if the service lists the number %s', async (digits) => {
+    const { runs } = await project((response) => response.writeHead(200).end(`{"cancelled":[{"runId":${digits}}]}`))
+    expect(await runs.cancel?.(digits, patient())).toBe(true)
+  })
+
   it.each([
     [[]],
     [[{ runId: 'r-2' }, { runId: 'r-11' }]],
-  ])('is not done where the service lists %j as cancelled', async (cancelled) => {
+  ])('is not confirmed if the service lists %j as cancelled', async (cancelled) => {
     const { runs } = await project(json({ cancelled }))
     expect(await runs.cancel?.('r-1', patient())).toBe(false)
   })
 
-  it('can name an id that no path could carry', async () => {
+  it('can name an id that no path can carry', async () => {
     const { server, runs } = await project(json({ cancelled: [] }))
     await runs.cancel?.('..\n"\u0000', patient())
     expect(JSON.parse(server.received[0]?.body ?? '')).toEqual({ where: { runId: '..\n"\u0000' } })

@@ -7,12 +7,12 @@ import { backoffMs, isTransient, mayHaveStarted, startMayRepeatForMs } from '../
 const status = (code: number): Failure => ({ kind: 'status', status: code })
 const NOT_SENT: Failure = { kind: 'not-sent', reason: 'connect ECONNREFUSED' }
 const UNTRUSTED: Failure = { kind: 'untrusted-certificate', code: 'CERT_HAS_EXPIRED' }
-const NO_ANSWER: Failure = { kind: 'no-response', reason: 'read ECONNRESET' }
-const BROKEN: Failure = { kind: 'invalid-response', expected: 'JSON', got: untrusted('<html>') }
+const NO_RESPONSE: Failure = { kind: 'no-response', reason: 'read ECONNRESET' }
+const INVALID: Failure = { kind: 'invalid-response', expected: 'JSON', got: untrusted('<html>') }
 const ABORTED: Failure = { kind: 'aborted' }
 
 const anyFailure: fc.Arbitrary<Failure> = fc.oneof(
-  fc.constantFrom(NOT_SENT, UNTRUSTED, NO_ANSWER, BROKEN, ABORTED),
+  fc.constantFrom(NOT_SENT, UNTRUSTED, NO_RESPONSE, INVALID, ABORTED),
   fc
     .record({ status: fc.integer({ min: 300, max: 599 }), retryAfterMs: fc.option(fc.nat(), { nil: undefined }) })
     .map(({ status, retryAfterMs }) => ({
@@ -23,7 +23,7 @@ const anyFailure: fc.Arbitrary<Failure> = fc.oneof(
 )
 
 describe('a poll or a cancel', () => {
-  it.each([NOT_SENT, UNTRUSTED, NO_ANSWER, BROKEN])('is repeated after $kind', (failure) => {
+  it.each([NOT_SENT, UNTRUSTED, NO_RESPONSE, INVALID])('is repeated after $kind', (failure) => {
     expect(isTransient(failure)).toBe(true)
   })
 
@@ -37,21 +37,21 @@ describe('a poll or a cancel', () => {
     expect(isTransient(status(code))).toBe(false)
   })
 
-  it('is not repeated where we ended it', () => {
+  it('is not repeated if we ended it', () => {
     expect(isTransient(ABORTED)).toBe(false)
   })
 })
 
 describe('a start', () => {
-  it('may be repeated for a minute where it was not sent, and for five where there were too many', () => {
+  it('may be repeated for a minute if it was not sent, and for five if there were too many', () => {
     expect(startMayRepeatForMs(NOT_SENT)).toBe(60_000)
     expect(startMayRepeatForMs(status(429))).toBe(300_000)
   })
 
   it.each([
     UNTRUSTED,
-    NO_ANSWER,
-    BROKEN,
+    NO_RESPONSE,
+    INVALID,
     ABORTED,
     ...[301, 400, 401, 403, 404, 408, 409, 425, 500, 502, 503, 504].map(status),
   ])('is never repeated after %o', (failure) => {
@@ -59,8 +59,8 @@ describe('a start', () => {
   })
 
   it.each([
-    NO_ANSWER,
-    BROKEN,
+    NO_RESPONSE,
+    INVALID,
     ABORTED,
     ...[302, 408, 500, 502, 503, 504].map(status),
   ])('may have started a run before %o', (failure) => {
@@ -87,14 +87,14 @@ describe('a start', () => {
 describe('the pause before a repetition', () => {
   const BACKOFF = { firstMs: 1_000, longestMs: 30_000 }
 
-  it('doubles up to the longest, and chance takes off at most half', () => {
+  it('doubles up to the longest, and chance takes away at most half', () => {
     const pauses = (random: number) =>
-      [1, 2, 3, 4, 5, 6, 7, 100].map((n) => backoffMs(n, NO_ANSWER, () => random, BACKOFF))
+      [1, 2, 3, 4, 5, 6, 7, 100].map((n) => backoffMs(n, NO_RESPONSE, () => random, BACKOFF))
     expect(pauses(1)).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000])
     expect(pauses(0)).toEqual([500, 1_000, 2_000, 4_000, 8_000, 15_000, 15_000, 15_000])
   })
 
-  it('is as long as the service asks, where that is longer', () => {
+  it('is as long as the service asks, if that is longer', () => {
     const asked = { ...status(503), retryAfterMs: 12_345 } as Failure
     expect(backoffMs(1, asked, () => 1, BACKOFF)).toBe(12_345)
     expect(backoffMs(6, asked, () => 1, BACKOFF)).toBe(30_000)
@@ -122,7 +122,7 @@ describe('the pause before a repetition', () => {
   it('never shrinks from one attempt to the next, chance aside', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 100 }), fc.double({ min: 0, max: 1, noNaN: true }), (attempt, random) => {
-        const pauseMs = (n: number) => backoffMs(n, NO_ANSWER, () => random, BACKOFF)
+        const pauseMs = (n: number) => backoffMs(n, NO_RESPONSE, () => random, BACKOFF)
         expect(pauseMs(attempt + 1)).toBeGreaterThanOrEqual(pauseMs(attempt))
       }),
     )

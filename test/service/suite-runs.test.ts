@@ -35,7 +35,7 @@ describe('start', () => {
     })
   })
 
-  it('posts an empty object where nothing was given', async () => {
+  it('posts an empty object if nothing was given', async () => {
     const { server, runs } = await suite()
     await runs.start({}, patient())
     expect(server.received[0]?.body).toBe('{}')
@@ -51,7 +51,7 @@ describe('get', () => {
     expect(targets()).toEqual(['GET /v1/testSuiteRun/s-1/status', 'GET /v1/testSuiteRun/s-1/status'])
   })
 
-  it('goes on to the results once the suite has finished, and asks for no status any more', async () => {
+  it('asks for the results once the suite has finished, and for no status any more', async () => {
     const { targets, runs, set } = await suite({ status: 'RUNNING', statuses: ['PASSED', 'RUNNING'] })
     await runs.get('s-1', patient())
     set.status = 'FINISHED'
@@ -60,7 +60,7 @@ describe('get', () => {
     expect(targets().map((target) => target.split('/').at(-1))).toEqual(['status', 'status', 'result', 'result'])
   })
 
-  it('tells a finished suite as a run, without durations', async () => {
+  it('makes a run of a finished suite, without durations', async () => {
     const { runs } = await suite({ status: 'FINISHED', statuses: ['PASSED', 'ERROR'] })
     const run = await runs.get('s-1', patient())
     expect(run).toEqual({
@@ -68,8 +68,8 @@ describe('get', () => {
       rawStatus: 'FAILED',
       hasFinishedAt: true,
       testCases: [
-        { title: 'test 0', status: 'PASSED', outcome: 'passed', ran: true },
-        { title: 'test 1', status: 'ERROR', outcome: 'failed', ran: true },
+        { title: 'test 0', rawStatus: 'PASSED', outcome: 'passed', ran: true },
+        { title: 'test 1', rawStatus: 'ERROR', outcome: 'failed', ran: true },
       ],
       raw: {
         testSuiteName: 'Checkout',
@@ -99,7 +99,7 @@ describe('get', () => {
     expect(await runs.get('s-1', patient())).toMatchObject({ status: verdict, rawStatus: verdict })
   })
 
-  it('knows no other status of a suite', async () => {
+  it('waits for a suite with any other status', async () => {
     const { runs } = await suite({ status: 'PAUSED' })
     expect(await runs.get('s-1', patient())).toEqual({
       status: 'UNKNOWN',
@@ -124,11 +124,11 @@ describe('get', () => {
     await clock.run(clock.sleep(30_000))
     expect(await runs.get('s-1', patient())).toMatchObject({
       status: 'FAILED',
-      testCases: [{ status: 'CANCELLED' }, { status: 'RUNNING', ran: false }],
+      testCases: [{ rawStatus: 'CANCELLED' }, { rawStatus: 'RUNNING', ran: false }],
     })
   })
 
-  it('counts the 30 s from the end of the suite, not from its start', async () => {
+  it('counts the 30 s from the end of the suite', async () => {
     const { clock, runs, set } = await suite({ status: 'RUNNING', statuses: ['RUNNING'] })
     await runs.get('s-1', patient())
     await clock.run(clock.sleep(600_000))
@@ -136,7 +136,7 @@ describe('get', () => {
     expect(await runs.get('s-1', patient())).toMatchObject({ status: 'RUNNING' })
   })
 
-  it('fails where the status is none', async () => {
+  it('fails if the status is none', async () => {
     const { runs } = await suite({ status: 7 })
     expect(await failureOf(runs.get('s-1', patient()))).toMatchObject({ kind: 'invalid-response', got: '7' })
   })

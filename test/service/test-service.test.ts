@@ -11,7 +11,7 @@ it.each([
   'A_b~c:d=e+f/g@h-i',
   '0197c1d2-7a3e-7b55-8e1f-5f0c2a9d4e11',
   'x'.repeat(256),
-])('takes %j for an id', (runId) => {
+])('accepts %j as an id', (runId) => {
   expect(isUsableRunId(runId)).toBe(true)
 })
 
@@ -32,11 +32,11 @@ it.each([
   '`id`',
   'é',
   '\0',
-])('takes %j for none', (runId) => {
+])('refuses %j as an id', (runId) => {
   expect(isUsableRunId(runId)).toBe(false)
 })
 
-it('takes no id that a shell or a line of a file could read as more than a word', () => {
+it('accepts no id that a shell or a line of a file could read as more than a word', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', minLength: 1, maxLength: 30 }), (runId) => {
       if (isUsableRunId(runId)) expect(runId).toMatch(/^[\w.~:=+/@-]+$/)

@@ -1,5 +1,5 @@
 import { createServer, request as httpRequest, type IncomingHttpHeaders } from 'node:http'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { listen } from './recording-server.ts'
 
 export interface ForwardProxy {
@@ -7,6 +7,8 @@ export interface ForwardProxy {
   /** What it was asked to do, as `CONNECT host:port` or `GET http://host:port/path`. */
   readonly asked: readonly string[]
   readonly headers: readonly IncomingHttpHeaders[]
+  /** The TCP connections that were made. */
+  readonly connections: readonly Socket[]
   /** Resolves when it has been asked for something. */
   asking(): Promise<void>
   /** Breaks every tunnel. */
@@ -65,6 +67,7 @@ export async function forwardProxy({ refusal, until, ports = {} }: ForwardProxyO
     address: `http://127.0.0.1:${port}`,
     asked,
     headers,
+    connections,
     asking: () => firstAsked.promise,
     cut: () => {
       for (const socket of connections) socket.destroy()

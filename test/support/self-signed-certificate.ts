@@ -1,4 +1,4 @@
-import { generateKeyPairSync, sign } from 'node:crypto'
+import { createPrivateKey, generateKeyPairSync, sign } from 'node:crypto'
 import { isIP } from 'node:net'
 
 /** PEM texts, as Node's TLS servers take them. */
@@ -10,33 +10,61 @@ export interface Certificate {
 export interface CertificateOptions {
   /** Host names and IPv4 addresses that it is good for. */
   readonly hosts?: readonly string[]
+  readonly notBefore?: Date
   /** Before 2050. */
   readonly notAfter?: Date
+  /** Its subject. */
+  readonly name?: string
+  /** How many authorities may stand between it and a certificate that it leads to. */
+  readonly pathLength?: number
+  /** An RSA key of so many bits; without it, one that is strong. */
+  readonly rsaBits?: number
+  /** What signs with its key: itself, and those that it issues. */
+  readonly digest?: 'sha256' | 'sha1'
+  /** Who signs it, instead of itself. */
+  readonly issuer?: Issuer
+}
+
+export interface Issuer extends Certificate {
+  readonly name: string
+  readonly digest: 'sha256' | 'sha1'
 }
 
 /** A certificate that signs itself and may sign others, made anew: no key lies in the repository, none runs out. */
-export function selfSignedCertificate(options: CertificateOptions = {}): Certificate {
-  const { hosts = ['127.0.0.1', 'localhost'], notAfter = new Date('2049-01-01') } = options
-  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-  const name = sequence(set(sequence(OID.commonName, der(0x0c, Buffer.from('A test server')))))
+export function selfSignedCertificate(options: CertificateOptions = {}): Issuer {
+  const { hosts = ['127.0.0.1', 'localhost'], name = 'A test server', digest = 'sha256', issuer, rsaBits } = options
+  const { notBefore = new Date('2020-01-01'), notAfter = new Date('2049-01-01'), pathLength } = options
+  const { publicKey, privateKey } =
+    rsaBits === undefined
+      ? generateKeyPairSync('ec', { namedCurve: 'P-256' })
+      : generateKeyPairSync('rsa', { modulusLength: rsaBits })
+  const key = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+  const signer = issuer ?? { key, name, digest }
+  const signingKey = createPrivateKey(signer.key)
+  const algorithm = OID[`${signingKey.asymmetricKeyType === 'rsa' ? 'rsa' : 'ecdsa'}-${signer.digest}`]
+  const constraints = pathLength === undefined ? [TRUE] : [TRUE, der(0x02, Buffer.from([pathLength]))]
   const content = sequence(
     der(0xa0, VERSION_3),
     der(0x02, Buffer.from([1])),
-    OID.ecdsaWithSha256,
-    name,
-    sequence(utcTime(new Date('2020-01-01')), utcTime(notAfter)),
-    name,
+    algorithm,
+    distinguishedName(signer.name),
+    sequence(utcTime(notBefore), utcTime(notAfter)),
+    distinguishedName(name),
     publicKey.export({ type: 'spki', format: 'der' }),
     der(
       0xa3,
       sequence(
-        sequence(OID.basicConstraints, der(0x04, sequence(TRUE))),
+        sequence(OID.basicConstraints, der(0x04, sequence(...constraints))),
         sequence(OID.subjectAltName, der(0x04, sequence(...hosts.map(altName)))),
       ),
     ),
   )
-  const certificate = sequence(content, OID.ecdsaWithSha256, bits(sign('sha256', content, privateKey)))
-  return { key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(), cert: pem(certificate) }
+  const certificate = sequence(content, algorithm, bits(sign(signer.digest, content, signingKey)))
+  return { key, cert: pem(certificate), name, digest }
+}
+
+function distinguishedName(name: string): Buffer {
+  return sequence(set(sequence(OID.commonName, der(0x0c, Buffer.from(name)))))
 }
 
 // X.509 (RFC 5280) in DER: a tag, a length and the content, within one another.
@@ -48,8 +76,11 @@ const OID = {
   commonName: Buffer.from('0603550403', 'hex'),
   basicConstraints: Buffer.from('0603551d13', 'hex'),
   subjectAltName: Buffer.from('0603551d11', 'hex'),
-  /** An algorithm identifier: the object identifier in a sequence of its own. */
-  ecdsaWithSha256: Buffer.from('300a06082a8648ce3d040302', 'hex'),
+  // Algorithm identifiers: the object identifier in a sequence of its own.
+  'ecdsa-sha256': Buffer.from('300a06082a8648ce3d040302', 'hex'),
+  'ecdsa-sha1': Buffer.from('300906072a8648ce3d0401', 'hex'),
+  'rsa-sha256': Buffer.from('300d06092a864886f70d01010b0500', 'hex'),
+  'rsa-sha1': Buffer.from('300d06092a864886f70d0101050500', 'hex'),
 }
 
 function der(tag: number, content: Buffer): Buffer {

@@ -1,8 +1,9 @@
 import { setImmediate as eventLoopTurn } from 'node:timers/promises'
+import Pool from 'undici/lib/dispatcher/pool.js'
 import { onTestFinished } from 'vitest'
 import type { Clock } from '../../src/clock.ts'
 import { type Failure, ServiceError } from '../../src/outcome/failure.ts'
-import { openConnections, type Proxies, proxyFor } from '../../src/service/connection.ts'
+import { type Connections, openConnections, type Proxies, proxyFor } from '../../src/service/connection.ts'
 import { createSendJson, type RequestOptions, type SendJson } from '../../src/service/http.ts'
 import { keyRedaction } from '../../src/service/redact.ts'
 import { FakeClock } from './fake-clock.ts'
@@ -12,12 +13,16 @@ export interface SendOptions {
   readonly clock?: Clock
   readonly proxies?: Proxies
   readonly apiKey?: string
+  readonly isCheckDisabled?: boolean
+  /** How connections are made, if not as usual. */
+  readonly connect?: { readonly timeout?: number; readonly ca?: string }
 }
 
 /** The client's requests to a real address. Its connections close when the test ends. */
 export async function sendJsonTo(baseUrl: string, options: SendOptions = {}): Promise<SendJson> {
-  const { clock = new FakeClock(), proxies = {}, apiKey = 'key-1' } = options
-  const connections = await openConnections(new URL(baseUrl).origin, proxies)
+  const { clock = new FakeClock(), proxies = {}, apiKey = 'key-1', isCheckDisabled = false, connect } = options
+  const { origin } = new URL(baseUrl)
+  const connections = connect === undefined ? await openConnections(origin, proxies) : poolOf(origin, connect)
   onTestFinished(() => connections.dispatcher.destroy())
   return createSendJson({
     baseUrl: new URL(baseUrl),
@@ -25,10 +30,15 @@ export async function sendJsonTo(baseUrl: string, options: SendOptions = {}): Pr
     redact: keyRedaction(apiKey),
     userAgent: 'a-test/1',
     connections,
-    hasProxy: proxyFor(new URL(baseUrl).origin, proxies) !== undefined,
-    isCheckDisabled: false,
+    hasProxy: proxyFor(origin, proxies) !== undefined,
+    isCheckDisabled,
     clock,
   })
+}
+
+function poolOf(origin: string, connect: SendOptions['connect'] & object): Connections {
+  const dispatcher = new Pool(origin, { allowH2: false, connect })
+  return { dispatcher, renew: () => {} }
 }
 
 /** A request's options if nothing ends it early. */
