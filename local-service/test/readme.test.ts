@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { parse } from 'yaml'
-import { expectConformingRequests, expectConformingResponses } from '../../test/support/openapi.ts'
+import { expectConformingExchanges } from '../../test/support/openapi.ts'
 import { USAGE } from '../src/invocation.ts'
 import { startScriptedService } from '../src/scripted.ts'
 import { clientOf, PLAIN_ENV, REPOSITORY, temporaryFolder, WEB_SHOP, writeFiles } from './a-local-service.ts'
@@ -127,7 +127,6 @@ describe('the walk with curl', () => {
       ['suite-result', 200],
     ])
     expect(responses).toHaveLength(service.requests.length)
-    expectConformingRequests(service)
-    expectConformingResponses(service)
+    expectConformingExchanges(service)
   })
 })

@@ -9,6 +9,7 @@ import { type ScriptedService, startScriptedService } from '../../local-service/
 import type { WorkflowEvent } from '../../tools/runner-emulator/contexts.ts'
 import { type JobOptions, playJob } from '../../tools/runner-emulator/job.ts'
 import { type GitHubCommands, HAS_COMMANDS, Pages, startGitHubCommands } from '../support/github-commands.ts'
+import { expectConformingExchanges } from '../support/openapi.ts'
 import { ONE_OF_TWO_FAILED, ONE_PASSED } from '../support/scenario.ts'
 
 // The recipes whose jobs have scripts of their own, played job by job: the scripts in bash, the action as it is built.
@@ -39,6 +40,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await service.close()
   await github[Symbol.asyncDispose]()
+  expectConformingExchanges(service)
 })
 
 /** Plays a job of a recipe. Its scripts and the action talk to the stand-ins. */

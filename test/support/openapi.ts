@@ -51,8 +51,14 @@ const ajv = new Ajv2020({ allErrors: true, strict: false })
 ajv.addFormat('date-time', (text) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text))
 ajv.addSchema(DOCUMENT, 'openapi')
 
+/** For a service that only the action talked to. */
+export function expectConformingExchanges(service: RecordingService): void {
+  expectConformingRequests(service)
+  expectConformingResponses(service)
+}
+
 /** Each request is one of the interface's, with no more fields than the interface names. */
-export function expectConformingRequests(service: RecordingService): void {
+function expectConformingRequests(service: RecordingService): void {
   const problems = service.requests.flatMap((request) =>
     problemsOfRequest({ ...request, path: withoutPrefix(service, request.path) }),
   )

@@ -4,7 +4,7 @@ import {
   startScriptedService,
 } from '../../local-service/src/scripted.ts'
 import { prepareStep, type Step, type StepOptions } from '../../tools/runner-emulator/runner.ts'
-import { expectConformingRequests, expectConformingResponses } from './openapi.ts'
+import { expectConformingExchanges } from './openapi.ts'
 
 export interface Scenario extends AsyncDisposable {
   readonly service: ScriptedService
@@ -42,8 +42,7 @@ export async function scenario(options: ScenarioOptions = {}): Promise<Scenario>
     async [Symbol.asyncDispose]() {
       await prepared.dispose()
       await service.close()
-      expectConformingRequests(service)
-      expectConformingResponses(service)
+      expectConformingExchanges(service)
     },
   }
 }
