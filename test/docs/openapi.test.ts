@@ -67,6 +67,7 @@ describe('docs/openapi.yaml', () => {
     ['a path without an id', request('GET', '/v1/testSuiteRun//status')],
     ['a query', request('GET', `${RUNS}/r1?verbose`)],
     ['a request without a key', { ...request('GET', `${RUNS}/r1`), headers: {} }],
+    ['a body that is not JSON', { ...request('POST', RUNS, {}), body: '{' }],
     ['a body of another type', { ...request('POST', RUNS, {}), headers: { authorization: 'Bearer key' } }],
   ])('refuses %s', (_case, refused) => {
     expect(problemsOfRequest(refused)).toEqual([expect.any(String)])

@@ -9,13 +9,17 @@ import { parse } from 'yaml'
 
 export const OPENAPI_FILE = join(import.meta.dirname, '../../docs/openapi.yaml')
 
+interface Reference {
+  readonly $ref: string
+}
+
 interface MediaTypes {
-  readonly content: { readonly 'application/json': { readonly schema: object } }
+  readonly content: { readonly 'application/json': { readonly schema: Reference } }
 }
 
 interface Operation {
   readonly requestBody?: MediaTypes & { readonly required: boolean }
-  readonly responses: Readonly<Record<string, { readonly $ref?: string }>>
+  readonly responses: Readonly<Record<string, Partial<Reference>>>
 }
 
 interface Document {
@@ -122,7 +126,7 @@ function findOperation(method: string, path: string): Operation | undefined {
   return templates.map((template) => DOCUMENT.paths[template]?.[method.toLowerCase()]).find((found) => found)
 }
 
-function resolve<T>(value: { readonly $ref?: string }): T {
+function resolve<T>(value: Partial<Reference>): T {
   if (value.$ref === undefined) return value as T
   const keys = value.$ref.replace('#/', '').split('/')
   return keys.reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], DOCUMENT) as T
@@ -130,18 +134,17 @@ function resolve<T>(value: { readonly $ref?: string }): T {
 
 const validators = new Map<string, ValidateFunction>()
 
-function errorsOf(schema: { readonly $ref?: string }, value: unknown, name: string): string[] {
-  const reference = schema.$ref ?? ''
-  const validate = validators.get(reference) ?? ajv.compile({ $ref: `openapi${reference}` })
-  validators.set(reference, validate)
+function errorsOf({ $ref }: Reference, value: unknown, name: string): string[] {
+  const validate = validators.get($ref) ?? ajv.compile({ $ref: `openapi${$ref}` })
+  validators.set($ref, validate)
   if (validate(value)) return []
   return (validate.errors ?? []).map(({ instancePath, message }) => `${name}: ${instancePath || 'the body'} ${message}`)
 }
 
 /** The interface lets a client send more fields; the action sends none that it does not name. */
-function unknownFields(schema: { readonly $ref?: string }, value: unknown, name: string): string[] {
+function unknownFields(schema: Reference, value: unknown, name: string): string[] {
   const { properties } = resolve<{ properties: object }>(schema)
-  return Object.keys(value as object)
+  return Object.keys(value ?? {})
     .filter((field) => !Object.hasOwn(properties, field))
     .map((field) => `${name}: ${JSON.stringify(field)} is not in the interface`)
 }
