@@ -10,6 +10,8 @@ export type Checkout =
       readonly kind: 'in-place'
       /** The root of the repository; without one, the project's folder. */
       readonly root: string
+      /** The repository's `.git` folder. */
+      readonly gitFolder?: string | undefined
       readonly branchName?: string | undefined
     }
   /** A work tree for one commit. */
@@ -47,7 +49,10 @@ export async function chooseCheckout(
     if (mayChangeFiles && head.commit !== undefined && (await hasProjectFolder(repository, head.commit))) {
       return chooseWorkTree(project, { kind: 'work-tree', repository, commit: head.commit, branchName })
     }
-    return { kind: 'chosen', checkout: { kind: 'in-place', root: repository.root, branchName } }
+    return {
+      kind: 'chosen',
+      checkout: { kind: 'in-place', root: repository.root, gitFolder: repository.gitFolder, branchName },
+    }
   }
   const commit = await findBranch(repository, branch)
   if (commit === undefined) {

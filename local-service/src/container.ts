@@ -72,7 +72,7 @@ export async function runInContainer(
     // The engine's client is not the tests: it is left alone until the container has stopped.
     stopProcesses: async (group) => {
       const graceSeconds = Math.max(1, Math.ceil(stopGraceMs / 1000))
-      const stopped = await callEngine(engine, ['stop', '--time', String(graceSeconds), nameOf(runId)])
+      const stopped = await callEngine(engine, ['stop', '-t', String(graceSeconds), nameOf(runId)])
       if (stopped.kind === 'failed') await callEngine(engine, ['kill', nameOf(runId)])
       await killProcesses(group)
     },

@@ -18,8 +18,8 @@ import {
 } from './request-handler.ts'
 import { describeRun, queueRun, type Run } from './run.ts'
 import { createRunQueue, type RunTask } from './run-queue.ts'
+import { removeResources, resourcesOf } from './run-resources.ts'
 import { runTests, type TestRun } from './run-tests.ts'
-import { removeTraces, tracesOf } from './run-traces.ts'
 import { describeSuiteResult, describeSuiteStatus } from './suite-result.ts'
 import { containerEnvironment, personalEnvironment, temporaryVariables } from './test-environment.ts'
 import { quote } from './text.ts'
@@ -66,7 +66,7 @@ export async function startLocalService(settings: Settings, world: World): Promi
     keepMs: configuration.keepMs,
     store: data.store,
     log: (runId, text) => log(`run ${runId} ${text}`),
-    removeTraces: (runId, traces) => removeTraces(runId, traces, { runExclusive, env }),
+    removeResources: (runId, resources) => removeResources(runId, resources, { runExclusive, env }),
   })
   const sharedFolder = findSharedFolder(data.path)
   if (sharedFolder !== undefined) {
@@ -108,7 +108,7 @@ export async function startLocalService(settings: Settings, world: World): Promi
     })
     const folders = { data: data.path, temporary: world.temporaryFolder }
     const places = { gitFolder: inTree?.repository.gitFolder, engine: engine?.name }
-    const traces = tracesOf(run.runId, folders, places)
+    const resources = resourcesOf(run.runId, folders, places)
     const { autofix, envOverrides } = parameters
     const testRun: TestRun = {
       runId: run.runId,
@@ -116,14 +116,14 @@ export async function startLocalService(settings: Settings, world: World): Promi
       checkout,
       selection,
       env: {
-        ...(engine ? containerEnvironment(traces) : env),
-        ...temporaryVariables(traces),
+        ...(engine ? containerEnvironment(resources) : env),
+        ...temporaryVariables(resources),
         ...environment,
         ...envOverrides,
       },
       engine,
       autofix,
-      traces,
+      resources,
       autofixLimitMs,
       stopGraceMs,
       log: (text) => log(`run ${run.runId} ${text}`),
@@ -137,7 +137,7 @@ export async function startLocalService(settings: Settings, world: World): Promi
         autofix,
         overriddenVariables: Object.keys(envOverrides),
       },
-      traces,
+      resources,
       finishesWhenGone: project.container !== undefined,
       execute: (stop, finishEarly) => runTests(testRun, stop, finishEarly),
     }
@@ -197,14 +197,17 @@ export async function startLocalService(settings: Settings, world: World): Promi
   }
 
   const closeData = () => data.close().catch((error: Error) => log(`could not close the data folder: ${error.message}`))
-  await queue.recover()
-  const listener = await listen({ port: configuration.port }, async (message, response) => {
-    const result = await handleRequest(toServiceRequest(message), keys, backend).catch((error: unknown) => {
-      log(`a request failed: ${error instanceof Error ? error.stack : String(error)}`)
-      return errorResponse(500, 'The service failed to handle this request; its log says why.')
+  const openListener = async () => {
+    await queue.recover()
+    return listen({ port: configuration.port }, async (message, response) => {
+      const result = await handleRequest(toServiceRequest(message), keys, backend).catch((error: unknown) => {
+        log(`a request failed: ${error instanceof Error ? error.stack : String(error)}`)
+        return errorResponse(500, 'The service failed to handle this request; its log says why.')
+      })
+      sendResponse(response, result)
     })
-    sendResponse(response, result)
-  }).catch(async (error: unknown) => {
+  }
+  const listener = await openListener().catch(async (error: unknown) => {
     await closeData()
     throw error
   })

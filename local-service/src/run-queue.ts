@@ -8,14 +8,14 @@ import {
   type RunOutcome,
   startRun,
 } from './run.ts'
+import type { RunResources } from './run-resources.ts'
 import type { RunRequest, RunStore } from './run-store.ts'
-import type { RunTraces } from './run-traces.ts'
 import { count } from './text.ts'
 
 /** What a run does. */
 export interface RunTask {
   readonly request: RunRequest
-  readonly traces: RunTraces
+  readonly resources: RunResources
   /** A cancelled or interrupted run then finishes when its task does, and not at once. */
   readonly finishesWhenGone: boolean
   /**
@@ -32,8 +32,8 @@ export interface RunQueueOptions {
   readonly keepRuns: number
   readonly keepMs: number
   readonly store: RunStore
-  /** Removes what a run left on the machine. */
-  readonly removeTraces: (runId: string, traces: RunTraces) => Promise<void>
+  /** Removes what a run has on the machine. */
+  readonly removeResources: (runId: string, resources: RunResources) => Promise<void>
   readonly log: (runId: string, text: string) => void
 }
 
@@ -54,6 +54,8 @@ interface Entry {
   readonly task: RunTask
   readonly stop: AbortController
   isActive: boolean
+  /** Whether the store has the run as it is. */
+  isSaved: boolean
 }
 
 const INTERRUPTED: RunOutcome = { status: 'INTERRUPTED', testCases: [] }
@@ -61,7 +63,7 @@ const INTERRUPTED: RunOutcome = { status: 'INTERRUPTED', testCases: [] }
 /** The state machine of all runs: first come, first served, on a fixed number of slots. */
 export function createRunQueue(options: RunQueueOptions): RunQueue {
   const { slots, runLimitMs, store, log } = options
-  /** Runs that are unfinished or active; the others are in the store only. */
+  /** Runs that are unfinished, active or not saved; the others are in the store only. */
   const entries = new Map<string, Entry>()
   const waiting: Entry[] = []
   const active = new Set<Promise<void>>()
@@ -75,7 +77,7 @@ export function createRunQueue(options: RunQueueOptions): RunQueue {
       entry.isActive = true
       const done = execute(entry).finally(() => {
         entry.isActive = false
-        entries.delete(entry.run.runId)
+        if (entry.isSaved) entries.delete(entry.run.runId)
         active.delete(done)
         fill()
       })
@@ -83,7 +85,8 @@ export function createRunQueue(options: RunQueueOptions): RunQueue {
     }
   }
 
-  async function execute({ run, task, stop }: Entry): Promise<void> {
+  async function execute(entry: Entry): Promise<void> {
+    const { run, task, stop } = entry
     let timedOut = false
     const limit = setTimeout(() => {
       timedOut = true
@@ -92,7 +95,7 @@ export function createRunQueue(options: RunQueueOptions): RunQueue {
     }, runLimitMs)
     const finishOnce = (outcome: RunOutcome) => {
       clearTimeout(limit)
-      finish(run, timedOut ? { ...outcome, status: 'TIMEDOUT' } : outcome)
+      finish(entry, timedOut ? { ...outcome, status: 'TIMEDOUT' } : outcome)
     }
     let outcome = INTERRUPTED
     try {
@@ -103,13 +106,13 @@ export function createRunQueue(options: RunQueueOptions): RunQueue {
     } catch (error) {
       log(run.runId, `failed to run: ${messageOf(error)}`)
     }
-    await remove(run.runId, task.traces)
+    await remove(run.runId, task.resources)
     finishOnce(outcome)
   }
 
-  async function remove(runId: string, traces: RunTraces): Promise<void> {
+  async function remove(runId: string, resources: RunResources): Promise<void> {
     try {
-      await options.removeTraces(runId, traces)
+      await options.removeResources(runId, resources)
       store.markRemoved(runId)
     } catch (error) {
       // Files that cannot be removed, such as a container's that belong to root, do not change how the tests went.
@@ -117,7 +120,8 @@ export function createRunQueue(options: RunQueueOptions): RunQueue {
     }
   }
 
-  function finish(run: OwnedRun, outcome: RunOutcome): void {
+  function finish(entry: Entry, outcome: RunOutcome): void {
+    const { run } = entry
     if (!finishRun(run, outcome, new Date())) return
     const { phase } = run
     log(run.runId, `${phase.status}, ${count('testCases' in phase ? phase.testCases.length : 0, 'test case')}`)
@@ -125,6 +129,8 @@ export function createRunQueue(options: RunQueueOptions): RunQueue {
       store.save(run)
       forgetOld()
     } catch (error) {
+      // A full disk, for example: clients still learn how the run finished.
+      entry.isSaved = false
       log(run.runId, `could not be saved: ${messageOf(error)}`)
     }
   }
@@ -136,23 +142,24 @@ export function createRunQueue(options: RunQueueOptions): RunQueue {
   /** Finishes a run that is to be stopped, now or when its task has ended, and stops it. */
   function stop(entry: Entry, outcome: RunOutcome): void {
     const { run, task, isActive } = entry
-    if (!isActive || !task.finishesWhenGone) finish(run, outcome)
-    if (!isActive) entries.delete(run.runId)
+    if (!isActive || !task.finishesWhenGone) finish(entry, outcome)
+    if (!isActive && entry.isSaved) entries.delete(run.runId)
     entry.stop.abort()
   }
 
   return {
     async recover() {
-      for (const { run, traces } of store.findLeft()) {
-        finish(run, INTERRUPTED)
-        await remove(run.runId, traces)
+      for (const { run, resources } of store.findLeft()) {
+        finishRun(run, INTERRUPTED, new Date())
+        store.save(run)
+        await remove(run.runId, resources)
       }
       forgetOld()
     },
     add(run, task) {
       if (closing) return false
-      store.add(run, task.request, task.traces)
-      const entry = { run, task, stop: new AbortController(), isActive: false }
+      store.add(run, task.request, task.resources)
+      const entry = { run, task, stop: new AbortController(), isActive: false, isSaved: true }
       entries.set(run.runId, entry)
       waiting.push(entry)
       log(run.runId, 'QUEUED')
@@ -164,9 +171,9 @@ export function createRunQueue(options: RunQueueOptions): RunQueue {
       const entry = entries.get(runId)
       if (entry === undefined) return 'finished'
       if (isFinished(entry.run)) {
-        const wasWorking = !entry.stop.signal.aborted
+        const isFixing = entry.isActive && !entry.stop.signal.aborted
         entry.stop.abort()
-        return wasWorking ? 'auto-fix-stopped' : 'finished'
+        return isFixing ? 'auto-fix-stopped' : 'finished'
       }
       if (entry.isActive && entry.task.finishesWhenGone) {
         markCancelled(entry.run)

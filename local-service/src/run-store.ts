@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite'
 import { ConfigurationError } from './configuration.ts'
 import type { FinalStatus, OwnedRun, Run, TestCase } from './run.ts'
-import type { RunTraces } from './run-traces.ts'
+import type { RunResources } from './run-resources.ts'
 
 /** What a run was asked to do: for people who read the database. */
 export interface RunRequest {
@@ -18,19 +18,19 @@ export interface RunRequest {
 
 export interface LeftRun {
   readonly run: OwnedRun
-  readonly traces: RunTraces
+  readonly resources: RunResources
 }
 
 /** The runs, in a database that survives any death of the service. Each change is on the disk when its call returns. */
 export interface RunStore {
-  add(run: Run, request: RunRequest, traces: RunTraces): void
-  /** Saves a run's phase; from its start on, the run has traces. */
+  add(run: Run, request: RunRequest, resources: RunResources): void
+  /** Saves a run's phase; from its start on, the run has resources. */
   save(run: Run): void
   find(runId: string): Run | undefined
-  /** Runs that are unfinished or have traces: after a start, those that an earlier life left. */
+  /** Runs that are unfinished or have resources: after a start, those that an earlier life left. */
   findLeft(): LeftRun[]
   markRemoved(runId: string): void
-  /** Forgets finished runs without traces, except the newest `count` of those that finished after `since`. */
+  /** Forgets finished runs without resources, except the newest `count` of those that finished after `since`. */
   forget(count: number, since: Date): void
   close(): void
 }
@@ -51,10 +51,10 @@ const SCHEMA = `
     finished_at text,
     test_cases text,
     request text not null,
-    traces text not null,
-    has_traces integer not null default 0
+    resources text not null,
+    has_resources integer not null default 0
   ) strict;
-  create index runs_left on runs (number) where finished_at is null or has_traces = 1;
+  create index runs_left on runs (number) where finished_at is null or has_resources = 1;
   pragma user_version = ${SCHEMA_VERSION};`
 
 /** Opens the database of a folder, or one in memory. Throws a ConfigurationError if another service has it open. */
@@ -82,24 +82,26 @@ export function openRunStore(folder: string | undefined): RunStore {
     throw error
   }
   const insert = database.prepare(
-    `insert into runs (run_id, project_id, suite, branch_name, status, request, traces) values (?, ?, ?, ?, ?, ?, ?)`,
+    `insert into runs (run_id, project_id, suite, branch_name, status, request, resources) values (?, ?, ?, ?, ?, ?, ?)`,
   )
   const update = database.prepare(
-    `update runs set status = ?, is_cancelled = ?, started_at = ?, finished_at = ?, test_cases = ?, has_traces = has_traces or ?
+    `update runs set status = ?, is_cancelled = ?, started_at = ?, finished_at = ?, test_cases = ?, has_resources = has_resources or ?
      where run_id = ?`,
   )
   const select = database.prepare('select * from runs where run_id = ?')
-  const selectLeft = database.prepare('select * from runs where finished_at is null or has_traces = 1 order by number')
-  const clearTraces = database.prepare('update runs set has_traces = 0 where run_id = ?')
+  const selectLeft = database.prepare(
+    'select * from runs where finished_at is null or has_resources = 1 order by number',
+  )
+  const clearResources = database.prepare('update runs set has_resources = 0 where run_id = ?')
   const remove = database.prepare(
-    `delete from runs where finished_at is not null and has_traces = 0 and (finished_at < ? or number not in (
+    `delete from runs where finished_at is not null and has_resources = 0 and (finished_at < ? or number not in (
        select number from runs where finished_at is not null order by number desc limit ?))`,
   )
   return {
-    add(run, request, traces) {
+    add(run, request, resources) {
       const suite = run.suite === undefined ? null : JSON.stringify(run.suite)
       const about = [run.runId, run.projectId, suite, run.branchName ?? null, run.phase.status]
-      insert.run(...about, JSON.stringify(request), JSON.stringify(traces))
+      insert.run(...about, JSON.stringify(request), JSON.stringify(resources))
     },
     save({ runId, phase }) {
       const startedAt = 'startedAt' in phase ? (phase.startedAt?.toISOString() ?? null) : null
@@ -119,8 +121,10 @@ export function openRunStore(folder: string | undefined): RunStore {
       return row && runIn(row)
     },
     findLeft: () =>
-      selectLeft.all().map((row) => ({ run: runIn(row), traces: JSON.parse(String(row.traces)) as RunTraces })),
-    markRemoved: (runId) => void clearTraces.run(runId),
+      selectLeft
+        .all()
+        .map((row) => ({ run: runIn(row), resources: JSON.parse(String(row.resources)) as RunResources })),
+    markRemoved: (runId) => void clearResources.run(runId),
     forget: (count, since) => void remove.run(since.toISOString(), count),
     close: () => database.close(),
   }

@@ -11,7 +11,7 @@ import { MARKER_VARIABLE } from './processes.ts'
 import type { Project } from './project.ts'
 import type { RunOutcome } from './run.ts'
 import { type CommandEnd, runCommand } from './run-command.ts'
-import { createRunFolders, type RunTraces } from './run-traces.ts'
+import { createRunFolders, type RunResources } from './run-resources.ts'
 import { findExecutable, withProjectCommands } from './test-environment.ts'
 import { count, quote } from './text.ts'
 import { addWorkTree, type Repository } from './work-tree.ts'
@@ -26,7 +26,7 @@ export interface TestRun {
   readonly autofix: boolean
   /** Runs the commands of a project with a container. */
   readonly engine?: ContainerEngine | undefined
-  readonly traces: RunTraces
+  readonly resources: RunResources
   readonly autofixLimitMs: number
   readonly stopGraceMs: number
   readonly log: (text: string) => void
@@ -50,7 +50,7 @@ export async function runTests(
   stop: AbortSignal,
   finishEarly: (outcome: RunOutcome) => void,
 ): Promise<RunOutcome> {
-  await createRunFolders(run.traces)
+  await createRunFolders(run.resources)
   const source = await prepareSource(run, stop)
   if (source === undefined) return { status: 'INTERRUPTED', testCases: [] }
   const outcome = await runFramework(run, source, stop)
@@ -62,9 +62,9 @@ export async function runTests(
 }
 
 async function prepareSource(run: TestRun, stop: AbortSignal): Promise<SourceTree | undefined> {
-  const { checkout, project, traces } = run
+  const { checkout, project, resources } = run
   if (checkout.kind === 'in-place') return { folder: project.folder, root: checkout.root }
-  const root = traces.workTree?.path
+  const root = resources.workTree?.path
   if (root === undefined) throw new Error('A run in a work tree has no folder for it.')
   const repository = repositoryOf(run, checkout.repository)
   const folder = await run.runExclusive(repository.gitFolder, () => addWorkTree(repository, checkout.commit, root))
@@ -94,7 +94,7 @@ async function runFramework(run: TestRun, source: SourceTree, stop: AbortSignal)
     )
     return { status: 'INTERRUPTED', testCases: [] }
   }
-  const { runFolder } = run.traces
+  const { runFolder } = run.resources
   const paths = {
     reportFile: join(runFolder, 'report.json'),
     eventsFile: join(runFolder, 'events'),
@@ -142,11 +142,11 @@ function runIn(
 }
 
 /** What a container needs of this machine: the tested files, what they link to, and where the run writes. */
-function mountsOf({ folder, root }: SourceTree, { checkout, traces, project }: TestRun): Mount[] {
-  const writable = [root, traces.runFolder, traces.temporaryFolder, ...linkedPackages(folder, root)]
-  // A work tree names the repository's `.git` folder, which git then reads.
-  const gitFolders = checkout.kind === 'work-tree' ? [checkout.repository.gitFolder] : []
-  const readOnly = [...gitFolders, ...project.framework.ownFiles]
+function mountsOf({ folder, root }: SourceTree, { checkout, resources, project }: TestRun): Mount[] {
+  const writable = [root, resources.runFolder, resources.temporaryFolder, ...linkedPackages(folder, root)]
+  // Git in the container reads it; what git does outside, for auto-fix or the next run, must not be for the tests to say.
+  const gitFolder = checkout.kind === 'work-tree' ? checkout.repository.gitFolder : checkout.gitFolder
+  const readOnly = [...(gitFolder === undefined ? [] : [gitFolder]), ...project.framework.ownFiles]
   return [
     ...writable.map((path) => ({ folder: path, isReadOnly: false })),
     ...readOnly.map((path) => ({ folder: path, isReadOnly: true })),
@@ -201,7 +201,7 @@ async function fix(run: TestRun, source: SourceTree, before: RunOutcome, stop: A
     return
   }
   const repository = repositoryOf(run, checkout.repository)
-  const tree = { repository, workTree: source.root, runFolder: run.traces.runFolder, runId }
+  const tree = { repository, workTree: source.root, runFolder: run.resources.runFolder, runId }
   const snapshot = await takeSnapshot(tree)
   const end = await runIn(source, run, autofix, stop)
   run.log(`auto-fix: ${autofix.join(' ')} ${describeEnd(end)}${hasSucceeded(end) ? '' : quoteOutput(end)}`)

@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { commandFoldersOf } from './packages.ts'
-import type { RunTraces } from './run-traces.ts'
+import type { RunResources } from './run-resources.ts'
 
 /**
  * The person's own environment: without what npm adds for a script, if npm started the service, and without the variables
@@ -27,13 +27,13 @@ function withoutNpmFolders(path: string | undefined): string | undefined {
 }
 
 /** What the tests in a container get instead of the person's environment: the image brings the rest. */
-export function containerEnvironment({ temporaryFolder }: RunTraces): Record<string, string> {
+export function containerEnvironment({ temporaryFolder }: RunResources): Record<string, string> {
   // A user whom the image does not know has no folder in it that npm, for one, could write to.
   return { CI: 'true', ...(process.getuid?.() === 0 ? {} : { HOME: temporaryFolder }) }
 }
 
 /** What tells programs to put their temporary files into the run's own folder. */
-export function temporaryVariables({ temporaryFolder }: RunTraces): Record<string, string> {
+export function temporaryVariables({ temporaryFolder }: RunResources): Record<string, string> {
   return { TMPDIR: temporaryFolder, TMP: temporaryFolder, TEMP: temporaryFolder }
 }
 

@@ -9,8 +9,8 @@ import { expectConformingResponse } from '../../test/support/openapi.ts'
 import { readConfiguration } from '../src/configuration.ts'
 import { createKeyedMutex } from '../src/keyed-mutex.ts'
 import { type LocalService, type Settings, startLocalService, type World } from '../src/local-service.ts'
+import { resourcesOf } from '../src/run-resources.ts'
 import type { TestRun } from '../src/run-tests.ts'
-import { tracesOf } from '../src/run-traces.ts'
 
 export const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url))
 export const WEB_SHOP = join(REPOSITORY, 'examples/web-shop')
@@ -143,7 +143,7 @@ export function testRunIn(folder: string, facts: Partial<TestRun> = {}, settings
     selection: { frameworkProjects: [], files: [] },
     env: PLAIN_ENV,
     autofix: false,
-    traces: tracesOf('a-run', { data: join(folder, 'data'), temporary: folder }, {}),
+    resources: resourcesOf('a-run', { data: join(folder, 'data'), temporary: folder }, {}),
     autofixLimitMs: 60_000,
     stopGraceMs: 1000,
     log: () => {},

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { chooseCheckout } from '../src/checkout.ts'
 import type { RunExclusive } from '../src/keyed-mutex.ts'
+import { removeResources } from '../src/run-resources.ts'
 import { runTests } from '../src/run-tests.ts'
-import { removeTraces } from '../src/run-traces.ts'
 import { aRepository, copyInto, type GitRepository, installPackages } from './a-git-repository.ts'
 import {
   isAlive,
@@ -249,10 +249,10 @@ describe('a run for a branch', () => {
       return result
     }
     const gitFolder = join(repository.folder, '.git')
-    const traces = { ...run.traces, workTree: { path: join(await temporaryFolder(), 'a-run'), gitFolder } }
-    const inTree = { ...run, checkout: chosen.checkout, traces, runExclusive }
+    const resources = { ...run.resources, workTree: { path: join(await temporaryFolder(), 'a-run'), gitFolder } }
+    const inTree = { ...run, checkout: chosen.checkout, resources, runExclusive }
     expect((await runTests(inTree, new AbortController().signal, () => {})).status).toBe('PASSED')
-    await removeTraces('a-run', traces, { runExclusive, env: PLAIN_ENV })
+    await removeResources('a-run', resources, { runExclusive, env: PLAIN_ENV })
     expect(turns).toEqual([`${gitFolder}: 1 to 2`, `${gitFolder}: 2 to 1`])
   })
 

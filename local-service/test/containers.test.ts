@@ -114,6 +114,16 @@ describe.skipIf(typeof prepared === 'string')("a project's container", () => {
     expect(run.results?.testCases).toMatchObject([{ title: process.execPath }])
   })
 
+  it('can read the history of a folder that is tested as it stands, and not change its git configuration', async () => {
+    const repository = await aRepository({ 'a.txt': 'main' })
+    const script = 'git log && ! git config core.fsmonitor /anything && touch created && exec "$@"'
+    const command = ['sh', '-c', script, 'sh', ...puppetProject().command]
+    const project = { ...puppetProject(repository.folder), command, container: podman.container }
+    const service = await startService({ projects: { shop: project } }, { env: podman.env })
+    expect(await service.waitFor(await service.startRun())).toMatchObject({ status: 'PASSED', branchName: 'main' })
+    expect(await repository.git('status', '--porcelain')).toBe('?? created')
+  })
+
   it('is stopped by a cancel, and the run is CANCELLED when the container is gone', async () => {
     const { service, journal } = await startContained()
     const runId = await service.startRun(puppet({ hangs: true, ignores: ['SIGINT'], journal }))

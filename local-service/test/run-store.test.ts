@@ -3,10 +3,11 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { finishRun, type OwnedRun, queueRun, startRun } from '../src/run.ts'
+import { createRunQueue } from '../src/run-queue.ts'
 import { openRunStore, type RunStore } from '../src/run-store.ts'
-import { puppet, puppetProject, startPuppetService, temporaryFolder } from './a-local-service.ts'
+import { puppet, puppetProject, startPuppetService, temporaryFolder, until } from './a-local-service.ts'
 
-const TRACES = { runFolder: '/runs/1', temporaryFolder: '/tmp/1' }
+const RESOURCES = { runFolder: '/runs/1', temporaryFolder: '/tmp/1' }
 const REQUEST = {
   frameworkProjects: ['unit'],
   files: [],
@@ -30,7 +31,7 @@ function openStore(folder: string | undefined): RunStore {
 
 function addRun(store: RunStore): OwnedRun {
   const run = queueRun({ projectId: 'shop' })
-  store.add(run, REQUEST, TRACES)
+  store.add(run, REQUEST, RESOURCES)
   return run
 }
 
@@ -47,7 +48,7 @@ describe('the store of runs', () => {
     const store = openStore(folder)
     const runs = [addRun(store), addFinished(store, new Date())]
     const running = queueRun({ projectId: 'shop', branchName: 'main', suite: { id: 'smoke', name: 'Smoke' } })
-    store.add(running, REQUEST, TRACES)
+    store.add(running, REQUEST, RESOURCES)
     startRun(running, new Date())
     store.save(running)
     store.close()
@@ -58,14 +59,14 @@ describe('the store of runs', () => {
     expect(again.findLeft().map(({ run }) => run)).toEqual([runs[0], running])
   })
 
-  it('lists a run as left until its traces are removed', () => {
+  it('lists a run as left until its resources are removed', () => {
     const store = openStore(undefined)
     const run = addRun(store)
     startRun(run, new Date())
     store.save(run)
     finishRun(run, { status: 'FAILED', testCases: [] }, new Date())
     store.save(run)
-    expect(store.findLeft()).toEqual([{ run, traces: TRACES }])
+    expect(store.findLeft()).toEqual([{ run, resources: RESOURCES }])
     store.forget(0, new Date(Date.now() + 1000))
     expect(store.find(run.runId)).toEqual(run)
     store.markRemoved(run.runId)
@@ -147,5 +148,31 @@ describe('a service with a data folder', () => {
     await expect(startPuppetService({ data, projects: { shop: puppetProject() } })).rejects.toThrow(
       `Another service uses the data folder ${data}.`,
     )
+  })
+})
+
+describe('a run that cannot be saved', () => {
+  it('is told to its clients all the same, and the log says why', async () => {
+    const full = () => {
+      throw new Error('database or disk is full')
+    }
+    const store = openStore(undefined)
+    const log: string[] = []
+    const queue = createRunQueue({
+      slots: 1,
+      runLimitMs: 60_000,
+      keepRuns: 10,
+      keepMs: 60_000,
+      store: { ...store, save: (run) => (run.phase.status === 'RUNNING' ? store.save(run) : full()) },
+      removeResources: async () => {},
+      log: (_runId, text) => log.push(text),
+    })
+    const run = queueRun({ projectId: 'shop' })
+    const execute = async () => ({ status: 'PASSED', testCases: [] }) as const
+    queue.add(run, { request: REQUEST, resources: RESOURCES, finishesWhenGone: false, execute })
+    await until(() => log.includes('could not be saved: database or disk is full'))
+    await queue.close()
+    expect(queue.find(run.runId)?.phase.status).toBe('PASSED')
+    expect(queue.cancel(run.runId)).toBe('finished')
   })
 })

@@ -127,7 +127,7 @@ describe('a run of a Vitest project', () => {
     const stop = new AbortController()
     const run = testRunIn(folder)
     const ended = runTests(run, stop.signal, () => {})
-    const events = () => readFile(join(run.traces.runFolder, 'events'), 'utf8').catch(() => '')
+    const events = () => readFile(join(run.resources.runFolder, 'events'), 'utf8').catch(() => '')
     await until(async () => existsSync(join(folder, 'loops')) && (await events()).includes('"waits"'))
     stop.abort()
     const { status, testCases } = await ended

@@ -6,8 +6,8 @@ import { killProcesses } from './processes.ts'
 import type { EngineName } from './project.ts'
 import { removeWorkTree, type WorkTreePlace } from './work-tree.ts'
 
-/** Everything that a run leaves on the machine while it runs. It is known before any of it exists. */
-export interface RunTraces {
+/** What a run has on the machine while it runs, besides processes. It is known before any of it exists. */
+export interface RunResources {
   /** Reports and whatever else the service and the framework write. */
   readonly runFolder: string
   /** The `TMPDIR` of the run's processes. Its path is short, because sockets are created in it. */
@@ -17,11 +17,11 @@ export interface RunTraces {
   readonly engine?: EngineName | undefined
 }
 
-export function tracesOf(
+export function resourcesOf(
   runId: string,
   folders: { readonly data: string; readonly temporary: string },
   { gitFolder, engine }: { readonly gitFolder?: string | undefined; readonly engine?: EngineName | undefined },
-): RunTraces {
+): RunResources {
   return {
     runFolder: join(folders.data, 'runs', runId),
     temporaryFolder: join(folders.temporary, `test-run-${runId.slice(0, 8)}`),
@@ -31,16 +31,16 @@ export function tracesOf(
   }
 }
 
-export async function createRunFolders({ runFolder, temporaryFolder }: RunTraces): Promise<void> {
+export async function createRunFolders({ runFolder, temporaryFolder }: RunResources): Promise<void> {
   await mkdir(runFolder, { recursive: true, mode: 0o700 })
   // It must be new: in the machine's temporary folder, somebody else could have created it.
   await mkdir(temporaryFolder, { mode: 0o700 })
 }
 
-/** Kills what is left of a run's processes and removes its folders, in this life of the service or in a later one. */
-export async function removeTraces(
+/** Kills what is left of a run's processes and removes the rest, in this life of the service or in a later one. */
+export async function removeResources(
   runId: string,
-  { runFolder, temporaryFolder, workTree, engine }: RunTraces,
+  { runFolder, temporaryFolder, workTree, engine }: RunResources,
   { runExclusive, env }: { readonly runExclusive: RunExclusive; readonly env: NodeJS.ProcessEnv },
 ): Promise<void> {
   await killProcesses({ runId })
