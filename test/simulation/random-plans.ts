@@ -140,11 +140,12 @@ const anyPlan: fc.Arbitrary<SimulationPlan> = fc
       }),
     ),
     postAfterMs: fc.integer({ min: 50, max: 3_000 }),
+    postSignal: sometimes(fc.record({ signal: fc.constantFrom('SIGINT' as const, 'SIGTERM' as const), atMs: someMs })),
     isShutdown: rarely,
     commentMs: fc.oneof(fc.constant(0), someMs),
     seed: fc.integer(),
   })
-  .map(({ request, service, signals, killAtMs, injectedFault, postAfterMs, isShutdown, commentMs, seed }) => ({
+  .map(({ request, service, signals, postAfterMs, isShutdown, commentMs, seed, ...runner }) => ({
     // The inputs refuse the other combinations.
     request: service.isGiven ? { ...request, wait: true } : request,
     service: service.isGiven ? { ...service, run: { ...service.run, id: 'run-7' } } : service,
@@ -153,9 +154,8 @@ const anyPlan: fc.Arbitrary<SimulationPlan> = fc
         signal,
         atMs: isAtTheLimit ? request.waitLimitMs + atMs / 10 : atMs,
       })),
-      ...(killAtMs === undefined ? {} : { killAtMs }),
-      ...(injectedFault === undefined ? {} : { injectedFault }),
-      ...(isShutdown && signals.length > 0 ? {} : { postAfterMs }),
+      postAfterMs: isShutdown && signals.length > 0 ? undefined : postAfterMs,
+      ...runner,
     },
     commentMs,
     seed,

@@ -7,21 +7,28 @@ import { render } from '../../src/report/safe-text.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { ModelService, type ObservedResponse, type ServicePlan } from './model-service.ts'
 
-/** What the runner, and outcome, do to main. */
+/** What the runner does to the step's processes, and what goes wrong in main. */
 export interface RunnerPlan {
   /** SIGINT: SIGTERM follows after 7.5 s and SIGKILL 2.5 s later. SIGTERM: SIGKILL follows after 2.5 s. */
-  readonly signals: readonly { readonly signal: 'SIGINT' | 'SIGTERM'; readonly atMs: number }[]
-  readonly killAtMs?: number
+  readonly signals: readonly PlannedSignal[]
+  readonly killAtMs?: number | undefined
   /** Main is killed, or throws, right before this effect on the world; the first is 1. */
-  readonly injectedFault?: { readonly kind: 'kill' | 'crash'; readonly beforeEffect: number }
+  readonly injectedFault?: { readonly kind: 'kill' | 'crash'; readonly beforeEffect: number } | undefined
   /** Undefined: the runner itself shuts down, and there is no post. */
-  readonly postAfterMs?: number
+  readonly postAfterMs?: number | undefined
+  /** Since the start of post. */
+  readonly postSignal?: PlannedSignal | undefined
+}
+
+export interface PlannedSignal {
+  readonly signal: 'SIGINT' | 'SIGTERM'
+  readonly atMs: number
 }
 
 export interface SimulationPlan {
   readonly request: Pick<StepRequest, 'wait' | 'waitLimitMs' | 'cancelOnAbort' | 'passWithNoTests'> & {
-    readonly pollIntervalMs?: number
-    readonly queueLimitMs?: number
+    readonly pollIntervalMs?: number | undefined
+    readonly queueLimitMs?: number | undefined
   }
   readonly service: ServicePlan
   readonly runner: RunnerPlan
@@ -33,15 +40,21 @@ export interface SimulationResult {
   readonly service: ModelService
   readonly main: MainResult
   /** Absent if post found nothing to do, or did not run. */
-  readonly post?: { readonly tookMs: number; readonly responses: readonly ObservedResponse[] }
+  readonly post?: PostResult | undefined
   /** The errors and warnings in the log. */
   readonly messages: readonly string[]
+}
+
+export interface PostResult {
+  readonly begunMs: number
+  readonly endedMs: number
+  readonly responses: readonly ObservedResponse[]
 }
 
 export interface MainResult {
   readonly end: 'success' | 'failure' | 'killed' | 'crashed' | 'hanging'
   readonly endedMs: number
-  readonly signalled?: { readonly signal: NodeJS.Signals; readonly atMs: number; readonly reason: StepCancelled }
+  readonly signalled?: PlannedSignal | undefined
   readonly responses: readonly ObservedResponse[]
   readonly outputs: ReadonlyMap<string, unknown>
   readonly saved: Readonly<SavedState>
@@ -63,21 +76,22 @@ export async function simulateStep(plan: SimulationPlan): Promise<SimulationResu
   const random = randomFrom(plan.seed)
   const messages: string[] = []
   const main = await clock.run(simulateMain(plan, clock, service, random, messages))
-  const { postAfterMs } = plan.runner
+  const { postAfterMs, postSignal } = plan.runner
   if (postAfterMs === undefined) return { service, main, messages }
   await clock.run(clock.sleep(postAfterMs))
   const begunMs = clock.now()
   const responses: ObservedResponse[] = []
-  const task = simulatePost(
-    main.saved,
-    service.client((response) => responses.push(response)),
-    clock,
-    random,
-    messages,
-  )
+  const abort = new AbortController()
+  if (postSignal !== undefined) {
+    const { signal, atMs } = postSignal
+    clock.at(begunMs + atMs, () => abort.abort(new StepCancelled(signal, clock.now())))
+  }
+  const client = service.client((response) => responses.push(response))
+  const log: World['log'] = { info: () => {}, warning: (message) => messages.push(render(message)) }
+  const task = simulatePost(main.saved, client, { clock, random, abort: abort.signal, log })
   if (task === undefined) return { service, main, messages }
   await clock.run(task)
-  return { service, main, post: { tookMs: clock.now() - begunMs, responses }, messages }
+  return { service, main, post: { begunMs, endedMs: clock.now(), responses }, messages }
 }
 
 async function simulateMain(
@@ -96,9 +110,8 @@ async function simulateMain(
 
   for (const { signal, atMs } of plan.runner.signals) {
     clock.at(atMs, () => {
-      const reason = new StepCancelled(signal, clock.now())
-      abort.abort(reason)
-      signalled ??= { signal, atMs: clock.now(), reason }
+      abort.abort(new StepCancelled(signal, clock.now()))
+      signalled ??= { signal, atMs: clock.now() }
     })
     clock.at(atMs + (signal === 'SIGINT' ? 10_000 : 2_500), process.die)
   }
@@ -168,23 +181,19 @@ async function simulateMain(
     ),
   ])
   process.die()
-  return { end, endedMs: clock.now(), ...(signalled && { signalled }), responses, outputs, saved }
+  return { end, endedMs: clock.now(), signalled, responses, outputs, saved }
 }
 
 /** Runs post's own code with the saved state, over the same service. */
 function simulatePost(
   saved: SavedState,
-  service: ReturnType<ModelService['client']>,
-  clock: Clock,
-  random: () => number,
-  messages: string[],
+  service: World['service'],
+  world: Parameters<typeof cancelSavedRun>[2],
 ): Promise<void> | undefined {
   const { start, run, done } = saved
   // As post.ts decides before it loads anything.
   if (done || (run === undefined && !start)) return undefined
-  const abort = new AbortController().signal
-  const log: World['log'] = { info: () => {}, warning: (message) => messages.push(render(message)) }
-  return cancelSavedRun(run, async () => service, { clock, random, abort, log })
+  return cancelSavedRun(run, async () => service, world)
 }
 
 /** A process that can be killed at any moment: from then on it has no effect and gets no response. */
