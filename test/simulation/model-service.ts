@@ -19,7 +19,7 @@ export type NetworkOutcome =
       readonly kind: 'status'
       readonly afterMs: number
       readonly status: number
-      readonly retryAfterMs?: number
+      readonly retryAfterMs?: number | undefined
       readonly served: boolean
     }
   | { readonly kind: 'broken'; readonly afterMs: number }
@@ -258,7 +258,7 @@ function timelineOf<T>(outcome: NetworkOutcome, serve: () => T): RequestTimeline
       return { ...whole, loss: { kind: 'invalid-response', expected: 'JSON', got: untrusted('<html>') } }
     case 'status': {
       const { status, retryAfterMs } = outcome
-      const loss: Failure = { kind: 'status', status, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }
+      const loss: Failure = { kind: 'status', status, retryAfterMs }
       return { ...whole, servedAfterMs: outcome.served ? ms / 2 : NEVER, loss }
     }
   }
