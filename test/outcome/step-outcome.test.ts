@@ -1,0 +1,172 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Failure } from '../../src/outcome/failure.ts'
+import {
+  type Cancellation,
+  type Ending,
+  isDone,
+  needsManualCleanup,
+  statusOf,
+  type WaitLimit,
+} from '../../src/outcome/step-outcome.ts'
+import { anOutcome, aRun, testCasesBy } from '../support/builders.ts'
+
+const RUNNING = aRun({ status: 'RUNNING', finishedAt: undefined, testCases: undefined })
+const DOWN: Failure = { kind: 'status', status: 503 }
+const LIMIT: WaitLimit = { input: 'timeout-minutes', ms: 60_000 }
+const WAIT_TIMEOUT: Ending = { kind: 'wait-timeout', limit: LIMIT }
+
+describe('the gate', () => {
+  it.each([
+    ['PASSED', 'passed', true],
+    ['FAILED', 'failed', false],
+    ['TIMEDOUT', 'timed-out', false],
+    ['CANCELLED', 'cancelled', false],
+    ['INTERRUPTED', 'interrupted', false],
+    ['EXPLODED', 'error', false],
+    // No end of a run at all.
+    ['QUEUED', 'error', false],
+    ['RUNNING', 'error', false],
+  ])('of a run that finished as %s concludes %s: success %s', (status, conclusion, success) => {
+    expect(anOutcome({ run: aRun({ status }) })).toMatchObject({ kind: 'finished', conclusion, success })
+  })
+
+  it('lets a PASSED run through even if test cases failed', () => {
+    const run = aRun({ testCases: testCasesBy({ PASSED: 1, FAILED: 2 }) })
+    expect(anOutcome({ run })).toMatchObject({ conclusion: 'passed', success: true, counts: { failed: 2 } })
+  })
+
+  it.each([
+    [undefined],
+    [{}],
+    [{ SKIPPED: 3 }],
+    [{ PENDING: 1 }],
+    [{ TODO: 1, skipped: 1, '': 1 }],
+    [{ RUNNING: 2, CANCELLED: 1 }],
+  ])('stops a PASSED run in which nothing ran, unless that is allowed: %j', (counts) => {
+    const run = aRun({ testCases: counts && testCasesBy(counts) })
+    expect(anOutcome({ run })).toMatchObject({ conclusion: 'no-tests', success: false, counts: { passed: 0 } })
+    expect(anOutcome({ run, passWithNoTests: true })).toMatchObject({ conclusion: 'no-tests', success: true })
+  })
+
+  it.each<[Ending, string, boolean]>([
+    [{ kind: 'started' }, 'started', true],
+    [{ kind: 'aborted' }, 'cancelled', false],
+    [WAIT_TIMEOUT, 'wait-timeout', false],
+    [{ kind: 'start-failed', failure: DOWN }, 'error', false],
+    [{ kind: 'poll-failed', failure: DOWN }, 'error', false],
+  ])('of %j concludes %s: success %s, whatever was seen of the run', (ending, conclusion, success) => {
+    for (const run of [undefined, RUNNING, aRun()]) {
+      expect(anOutcome({ ending, run, passWithNoTests: true })).toMatchObject({
+        kind: ending.kind,
+        conclusion,
+        success,
+      })
+    }
+  })
+
+  it('is passed in no other way than by a run that finished as PASSED, or by not waiting for one', () => {
+    const run = fc.constantFrom(
+      RUNNING,
+      ...['PASSED', 'FAILED', 'CANCELLED', 'EXPLODED'].map((status) => aRun({ status })),
+    )
+    const ending = fc.oneof(
+      fc.constantFrom<Ending>({ kind: 'started' }, { kind: 'aborted' }, WAIT_TIMEOUT, {
+        kind: 'poll-failed',
+        failure: DOWN,
+      }),
+      run.map((run): Ending => ({ kind: 'finished', run })),
+    )
+    const cancellation = fc.oneof(
+      fc.constantFrom<Cancellation>(
+        { kind: 'not-wanted' },
+        { kind: 'gone' },
+        { kind: 'failed' },
+        { kind: 'cancelled' },
+      ),
+      run.map((run): Cancellation => ({ kind: 'cancelled', run })),
+      run.map((run): Cancellation => ({ kind: 'already-finished', run })),
+    )
+    fc.assert(
+      fc.property(ending, cancellation, fc.option(run, { nil: undefined }), (ending, cancellation, run) => {
+        const outcome = anOutcome({ ending, cancellation, run })
+        const isPassed = outcome.kind === 'finished' && outcome.run.status === 'PASSED'
+        expect(outcome.success).toBe(isPassed || ending.kind === 'started')
+      }),
+    )
+  })
+})
+
+describe('a run that finished between the last poll and the cancel', () => {
+  const cancellation: Cancellation = { kind: 'already-finished', run: aRun({ testCases: testCasesBy({ PASSED: 3 }) }) }
+
+  it('has the last word of a wait that took too long', () => {
+    const outcome = anOutcome({ ending: WAIT_TIMEOUT, run: RUNNING, cancellation })
+    expect(outcome).toMatchObject({ kind: 'finished', run: cancellation.run, conclusion: 'passed', success: true })
+    expect(outcome.counts.total).toBe(3)
+  })
+
+  it.each<Ending>([
+    { kind: 'aborted' },
+    { kind: 'poll-failed', failure: DOWN },
+  ])('is reported after %j, and decides nothing', (ending) => {
+    const outcome = anOutcome({ ending, run: RUNNING, cancellation })
+    expect(outcome).toMatchObject({ kind: ending.kind, run: cancellation.run, success: false })
+    expect(outcome.counts.total).toBe(3)
+  })
+
+  it('is not one that our own cancel ended', () => {
+    const cancelled = anOutcome({
+      ending: WAIT_TIMEOUT,
+      run: RUNNING,
+      cancellation: { kind: 'cancelled', run: aRun({ status: 'CANCELLED' }) },
+    })
+    expect(cancelled).toMatchObject({ kind: 'wait-timeout', conclusion: 'wait-timeout' })
+  })
+})
+
+describe('the status of an outcome', () => {
+  it.each<[string | undefined, Cancellation, string | undefined]>([
+    ['RUNNING', { kind: 'not-wanted' }, 'RUNNING'],
+    ['RUNNING', { kind: 'cancelled' }, 'CANCELLED'],
+    [undefined, { kind: 'cancelled' }, 'CANCELLED'],
+    ['RUNNING', { kind: 'cancelled', run: aRun({ status: 'CANCELLED' }) }, 'CANCELLED'],
+    ['RUNNING', { kind: 'already-finished', run: aRun({ status: 'FAILED' }) }, 'FAILED'],
+    ['RUNNING', { kind: 'failed' }, 'RUNNING'],
+    ['RUNNING', { kind: 'gone' }, 'RUNNING'],
+    ['PAUSED', { kind: 'failed' }, 'UNKNOWN'],
+    [undefined, { kind: 'failed' }, undefined],
+  ])('last seen %s, after %j, is %s', (status, cancellation, expected) => {
+    const run = status === undefined ? undefined : aRun({ status, finishedAt: undefined })
+    expect(statusOf(anOutcome({ ending: { kind: 'aborted' }, run, cancellation }))).toBe(expected)
+  })
+})
+
+describe('what is left to do', () => {
+  it.each<[Ending, Cancellation, boolean]>([
+    [{ kind: 'finished', run: aRun({ status: 'FAILED' }) }, { kind: 'not-wanted' }, true],
+    [{ kind: 'started' }, { kind: 'not-wanted' }, true],
+    [{ kind: 'aborted' }, { kind: 'cancelled' }, true],
+    [{ kind: 'aborted' }, { kind: 'already-finished', run: aRun() }, true],
+    [{ kind: 'aborted' }, { kind: 'gone' }, true],
+    [{ kind: 'aborted' }, { kind: 'no-run' }, true],
+    [{ kind: 'aborted' }, { kind: 'not-wanted' }, true],
+    [{ kind: 'aborted' }, { kind: 'failed' }, false],
+    [WAIT_TIMEOUT, { kind: 'failed', failure: DOWN }, false],
+    [{ kind: 'poll-failed', failure: DOWN }, { kind: 'failed' }, false],
+    [{ kind: 'aborted' }, { kind: 'not-supported' }, false],
+    [{ kind: 'start-failed', failure: DOWN }, { kind: 'id-unknown' }, false],
+  ])('after %j and %j is nothing: %s', (ending, cancellation, expected) => {
+    expect(isDone(anOutcome({ ending, run: RUNNING, cancellation }))).toBe(expected)
+  })
+
+  it.each<[Cancellation['kind'], boolean]>([
+    ['id-unknown', true],
+    ['not-supported', true],
+    ['failed', false],
+    ['cancelled', false],
+    ['no-run', false],
+  ])('after a cancel that ended as %s is only for a person: %s', (kind, expected) => {
+    expect(needsManualCleanup({ kind } as Cancellation)).toBe(expected)
+  })
+})
