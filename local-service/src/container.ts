@@ -28,7 +28,7 @@ type EngineResult =
   | { readonly kind: 'ok'; readonly output: string }
   | { readonly kind: 'failed'; readonly reason: string }
 
-/** By its value, the id of a run, our containers are told from all others. */
+/** Its value is the id of the run. Containers without it are not ours. */
 const LABEL = 'test-run-service.run'
 const ENGINES: readonly EngineName[] = ['docker', 'podman']
 const POLL_MS = 100

@@ -14,7 +14,7 @@ export interface Selection {
 /** Where a test framework writes. */
 export interface ReportPaths {
   readonly reportFile: string
-  /** What happened so far, for a framework that can tell it while it runs. */
+  /** For what a framework reports while it runs. */
   readonly eventsFile: string
   /** For everything else that the framework writes while it runs. */
   readonly outputFolder: string
@@ -33,7 +33,7 @@ export interface Framework {
   env(paths: ReportPaths): Record<string, string>
   /** The test cases of a report; undefined if this is no such report. */
   readReport(report: unknown, folder: string): TestCase[] | undefined
-  /** Reads the events; undefined if there are none, as of a version that cannot tell them. */
+  /** Reads the events; undefined if there are none, as from a version that does not report any. */
   readEvents(text: string, folder: string): Report | undefined
 }
 

@@ -21,7 +21,7 @@ import { createRunQueue, type RunTask } from './run-queue.ts'
 import { removeResources, resourcesOf } from './run-resources.ts'
 import { runTests, type TestRun } from './run-tests.ts'
 import { describeSuiteResult, describeSuiteStatus } from './suite-result.ts'
-import { containerEnvironment, personalEnvironment, temporaryVariables } from './test-environment.ts'
+import { baseEnvironment, personalEnvironment } from './test-environment.ts'
 import { quote } from './text.ts'
 
 export type { Settings } from './configuration.ts'
@@ -55,7 +55,7 @@ export async function startLocalService(settings: Settings, world: World): Promi
   const configuration = readConfiguration(settings, world.folder)
   const { projects, suites, stopGraceMs, autofixLimitMs } = configuration
   const keys = configuration.keys.length > 0 ? configuration.keys : [randomBytes(24).toString('base64url')]
-  const env = { CI: 'true', ...personalEnvironment(world.env) }
+  const env = personalEnvironment(world.env)
   const log = (text: string) => world.log(`${new Date().toISOString()} ${text}`)
   const runExclusive = createKeyedMutex()
   const data = openDataFolder(configuration.data, world.dataFolder)
@@ -106,9 +106,12 @@ export async function startLocalService(settings: Settings, world: World): Promi
       suite: suite && { id: suite.id, name: suite.name },
       branchName: checkout.branchName,
     })
-    const folders = { data: data.path, temporary: world.temporaryFolder }
-    const places = { gitFolder: inTree?.repository.gitFolder, engine: engine?.name }
-    const resources = resourcesOf(run.runId, folders, places)
+    const resources = resourcesOf(run.runId, {
+      dataFolder: data.path,
+      temporaryFolder: world.temporaryFolder,
+      gitFolder: inTree?.repository.gitFolder,
+      engine: engine?.name,
+    })
     const { autofix, envOverrides } = parameters
     const testRun: TestRun = {
       runId: run.runId,
@@ -116,8 +119,7 @@ export async function startLocalService(settings: Settings, world: World): Promi
       checkout,
       selection,
       env: {
-        ...(engine ? containerEnvironment(resources) : env),
-        ...temporaryVariables(resources),
+        ...baseEnvironment(resources, engine === undefined ? env : undefined),
         ...environment,
         ...envOverrides,
       },
@@ -230,7 +232,7 @@ export async function startLocalService(settings: Settings, world: World): Promi
   }
 }
 
-/** "Name(s)" says the interface: a list is separated by commas, for a name may well hold blanks. */
+/** The interface says "name(s)": a list is separated by commas, because a name may contain blanks. */
 function namesIn(frameworkProjectName: string | undefined): string[] {
   return (frameworkProjectName ?? '')
     .split(',')

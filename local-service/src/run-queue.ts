@@ -139,7 +139,7 @@ export function createRunQueue(options: RunQueueOptions): RunQueue {
     store.forget(options.keepRuns, new Date(Date.now() - options.keepMs))
   }
 
-  /** Finishes a run that is to be stopped, now or when its task has ended, and stops it. */
+  /** Finishes a run that is to be stopped, now or when its task has settled, and stops it. */
   function stop(entry: Entry, outcome: RunOutcome): void {
     const { run, task, isActive } = entry
     if (!isActive || !task.finishesWhenGone) finish(entry, outcome)

@@ -17,16 +17,20 @@ export interface RunResources {
   readonly engine?: EngineName | undefined
 }
 
-export function resourcesOf(
-  runId: string,
-  folders: { readonly data: string; readonly temporary: string },
-  { gitFolder, engine }: { readonly gitFolder?: string | undefined; readonly engine?: EngineName | undefined },
-): RunResources {
+interface Machine {
+  readonly dataFolder: string
+  readonly temporaryFolder: string
+  /** Of the repository, if the run needs a work tree. */
+  readonly gitFolder?: string | undefined
+  readonly engine?: EngineName | undefined
+}
+
+export function resourcesOf(runId: string, { dataFolder, temporaryFolder, gitFolder, engine }: Machine): RunResources {
   return {
-    runFolder: join(folders.data, 'runs', runId),
-    temporaryFolder: join(folders.temporary, `test-run-${runId.slice(0, 8)}`),
+    runFolder: join(dataFolder, 'runs', runId),
+    temporaryFolder: join(temporaryFolder, `test-run-${runId.slice(0, 8)}`),
     // git names its own record of a work tree by the last part of the path.
-    workTree: gitFolder === undefined ? undefined : { path: join(folders.data, 'trees', runId), gitFolder },
+    workTree: gitFolder === undefined ? undefined : { path: join(dataFolder, 'trees', runId), gitFolder },
     engine,
   }
 }

@@ -144,7 +144,7 @@ function runIn(
 /** What a container needs of this machine: the tested files, what they link to, and where the run writes. */
 function mountsOf({ folder, root }: SourceTree, { checkout, resources, project }: TestRun): Mount[] {
   const writable = [root, resources.runFolder, resources.temporaryFolder, ...linkedPackages(folder, root)]
-  // Git in the container reads it; what git does outside, for auto-fix or the next run, must not be for the tests to say.
+  // Git reads it in the container too. The tests must not change what git does outside, in auto-fix or the next run.
   const gitFolder = checkout.kind === 'work-tree' ? checkout.repository.gitFolder : checkout.gitFolder
   const readOnly = [...(gitFolder === undefined ? [] : [gitFolder]), ...project.framework.ownFiles]
   return [

@@ -26,15 +26,18 @@ function withoutNpmFolders(path: string | undefined): string | undefined {
   return folders?.slice(folders.findLastIndex((folder) => folder.endsWith('node-gyp-bin')) + 1).join(delimiter)
 }
 
-/** What the tests in a container get instead of the person's environment: the image brings the rest. */
-export function containerEnvironment({ temporaryFolder }: RunResources): Record<string, string> {
-  // A user whom the image does not know has no folder in it that npm, for one, could write to.
-  return { CI: 'true', ...(process.getuid?.() === 0 ? {} : { HOME: temporaryFolder }) }
-}
-
-/** What tells programs to put their temporary files into the run's own folder. */
-export function temporaryVariables({ temporaryFolder }: RunResources): Record<string, string> {
-  return { TMPDIR: temporaryFolder, TMP: temporaryFolder, TEMP: temporaryFolder }
+/**
+ * What every test process has: the person's environment, or in a container, whose image brings its own, next to nothing;
+ * and the run's own folder for temporary files.
+ */
+export function baseEnvironment(
+  { temporaryFolder }: RunResources,
+  person: NodeJS.ProcessEnv | undefined,
+): NodeJS.ProcessEnv {
+  const temporary = { TMPDIR: temporaryFolder, TMP: temporaryFolder, TEMP: temporaryFolder }
+  if (person !== undefined) return { CI: 'true', ...person, ...temporary }
+  // A user whom the image does not know has no home folder in it to which npm, for one, could write.
+  return { CI: 'true', ...(process.getuid?.() === 0 ? {} : { HOME: temporaryFolder }), ...temporary }
 }
 
 /** An environment whose PATH begins with the chosen Node, if there is one, and the project's own commands. */

@@ -2,7 +2,7 @@ import { appendFileSync } from 'node:fs'
 import type { Reporter, TestCase, TestModule, TestSpecification } from 'vitest/node'
 
 // Loaded by the project's own Vitest, version 3 or newer, into which it must bring nothing of its own. It writes what
-// happens as it happens, one line of JSON for each event, so that a run that is killed has told how far it was.
+// happens as it happens, one line of JSON for each event, so that a run that is killed has reported how far it was.
 
 /** The variable that names the file to write to. */
 export const EVENTS_FILE = 'LOCAL_SERVICE_VITEST_EVENTS'

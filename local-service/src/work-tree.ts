@@ -79,7 +79,7 @@ export async function addWorkTree(repository: Repository, commit: string, at: st
 }
 
 /**
- * Removes a work tree, also one that git was killed over. Its own `worktree remove` refuses what is half created, and
+ * Removes a work tree, also one that git was creating when it was killed: `git worktree remove` refuses that, and
  * `worktree prune` skips what is locked, as every work tree is while it is created.
  */
 export async function removeWorkTree({ path, gitFolder }: WorkTreePlace): Promise<void> {

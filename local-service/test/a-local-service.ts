@@ -71,7 +71,7 @@ export function clientOf(url: string, key: string, projectId = 'web-shop', check
 
 export type StartedService = LocalService & ReturnType<typeof clientOf> & { readonly log: readonly string[] }
 
-/** Starts a local service that ends with the test. */
+/** Starts a local service that is closed when the test ends. */
 export async function startService(settings: Settings, world: Partial<World> = {}): Promise<StartedService> {
   const log: string[] = []
   const service = await startLocalService(
@@ -143,7 +143,7 @@ export function testRunIn(folder: string, facts: Partial<TestRun> = {}, settings
     selection: { frameworkProjects: [], files: [] },
     env: PLAIN_ENV,
     autofix: false,
-    resources: resourcesOf('a-run', { data: join(folder, 'data'), temporary: folder }, {}),
+    resources: resourcesOf('a-run', { dataFolder: join(folder, 'data'), temporaryFolder: folder }),
     autofixLimitMs: 60_000,
     stopGraceMs: 1000,
     log: () => {},
@@ -153,8 +153,8 @@ export function testRunIn(folder: string, facts: Partial<TestRun> = {}, settings
 }
 
 /** The start request for a run whose puppet does this. */
-export function puppet(deeds: object): { envOverrides: { PUPPET: string } } {
-  return { envOverrides: { PUPPET: JSON.stringify(deeds) } }
+export function puppet(actions: object): { envOverrides: { PUPPET: string } } {
+  return { envOverrides: { PUPPET: JSON.stringify(actions) } }
 }
 
 /** A folder that goes with the test. */

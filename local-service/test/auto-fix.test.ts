@@ -90,7 +90,7 @@ describe('auto-fix', () => {
     expect(await branches()).toBe('')
   })
 
-  it('makes no branch where its command changes nothing', async () => {
+  it('makes no branch if its command changes nothing', async () => {
     const { run, logged, branches } = await startFixing(['true'])
     await run(FAILING)
     await logged('auto-fix: nothing was changed, so there is no branch')
@@ -148,7 +148,7 @@ describe('auto-fix', () => {
     expect(await branches()).toBe('')
   })
 
-  it('is stopped over a limit of its own', async () => {
+  it('is stopped when it exceeds its own limit', async () => {
     const { service, run, logged, branches } = await startFixing(
       ['sh', '-c', 'echo new > a.txt; sleep 60'],
       {},

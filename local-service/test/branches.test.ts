@@ -20,7 +20,7 @@ import {
   WEB_SHOP,
 } from './a-local-service.ts'
 
-// A runner that passes one test for each file in the folder that it runs in, so that a run tells what was there.
+// A runner that passes one test for each file in the folder that it runs in, so that a run lists what was there.
 const LISTING_RUNNER = [
   process.execPath,
   '-e',
@@ -79,7 +79,7 @@ describe('a run for a branch', () => {
     expect(await repository.read('a.txt')).toBe('not committed')
   })
 
-  it('takes the folder as it stands where no branch is asked for or configured', async () => {
+  it('tests the folder as it stands if no branch is requested or configured', async () => {
     const repository = await aRepository({ 'a.txt': 'main' })
     await repository.write({ 'a.txt': 'not committed' })
     const { service } = await startListing(repository)
@@ -88,7 +88,7 @@ describe('a run for a branch', () => {
     expect(await listing(service, {})).toMatchObject({ branchName: undefined, status: 'PASSED' })
   })
 
-  it("takes the project's default branch where one is configured", async () => {
+  it("tests the project's default branch if one is configured", async () => {
     const repository = await aRepository({ 'a.txt': 'main' })
     await repository.write({ 'a.txt': 'not committed' })
     const { service } = await startListing(repository, {}, { defaultBranch: 'main' })
@@ -136,7 +136,7 @@ describe('a run for a branch', () => {
     'ma\0in',
     '🐙',
     'b'.repeat(255),
-  ])('is refused with 400 where there is no such branch: %j', async (branch) => {
+  ])('is refused with 400 if there is no such branch: %j', async (branch) => {
     const repository = await aRepository({ 'a.txt': 'main' })
     await repository.commit({ 'a.txt': 'main, again' })
     await repository.git('tag', 'v1')
@@ -146,7 +146,7 @@ describe('a run for a branch', () => {
     expect(body.error).toMatch(/^Project "listing" has no branch ".*"?…?\. Commit to it or fetch it in /)
   })
 
-  it('is refused with 400 where the project is in no repository, and runs there without one', async () => {
+  it('is refused with 400 if the project is in no repository, which runs without a branch', async () => {
     const folder = await temporaryFolder()
     const service = await startService({ projects: { plain: puppetProject(folder) } })
     expect(await service.start({ branch: 'main' })).toEqual({
@@ -160,7 +160,7 @@ describe('a run for a branch', () => {
     expect(run).not.toHaveProperty('branchName')
   })
 
-  it('is refused with 500 where the configured default branch does not exist', async () => {
+  it('is refused with 500 if the configured default branch does not exist', async () => {
     const repository = await aRepository({ 'a.txt': 'main' })
     const { service } = await startListing(repository, {}, { defaultBranch: 'develop' })
     const error = `Project "listing" has no branch "develop". Commit to it or fetch it in ${repository.folder}.`
@@ -179,7 +179,7 @@ describe('a run for a branch', () => {
     }
   })
 
-  it('runs in the folder of the project within the repository, and is refused where the branch has none', async () => {
+  it('runs in the folder of the project within the repository, and is refused if the branch has none', async () => {
     const repository = await aRepository({ 'a.txt': 'root' })
     await repository.git('branch', 'before')
     await repository.commit({ 'packages/shop/b.txt': 'shop' })
@@ -215,7 +215,7 @@ describe('a run for a branch', () => {
     expect(await listing(service, { branch: 'main' })).toMatchObject({ titles: ['a.txt: main'] })
   })
 
-  it('is set up by the command of the project, and INTERRUPTED where that fails', async () => {
+  it('is set up by the command of the project, and INTERRUPTED if that fails', async () => {
     const repository = await aRepository({ 'a.txt': 'main' })
     const setup = ['sh', '-c', 'echo "setting up"; test "$BROKEN" != yes && echo done > ready.txt']
     const { service } = await startListing(repository, {}, { setup })
@@ -230,8 +230,8 @@ describe('a run for a branch', () => {
   it('runs beside others for the same repository', async () => {
     const repository = await aRepository({ 'a.txt': 'main' })
     const { service } = await startListing(repository, { concurrency: 8 })
-    const ends = await Promise.all(Array.from({ length: 24 }, () => listing(service, { branch: 'main' })))
-    expect(new Set(ends.map(({ status }) => status))).toEqual(new Set(['PASSED']))
+    const runs = await Promise.all(Array.from({ length: 24 }, () => listing(service, { branch: 'main' })))
+    expect(new Set(runs.map(({ status }) => status))).toEqual(new Set(['PASSED']))
     expect(await workTreesOf(repository)).toBe(1)
   })
 
@@ -256,16 +256,16 @@ describe('a run for a branch', () => {
     expect(turns).toEqual([`${gitFolder}: 1 to 2`, `${gitFolder}: 2 to 1`])
   })
 
-  it('still tells how the tests went if its files cannot be removed, and the log names it', async () => {
+  it('keeps its outcome if its files cannot be removed, and the log says why', async () => {
     const repository = await aRepository({ 'a.txt': 'main' })
-    // In place of git's record of the work tree, there is a file in the way.
+    // A file stands where git has its record of the work tree.
     const setup = ['sh', '-c', 'cd "$(git rev-parse --git-common-dir)" && rm -r worktrees && touch worktrees']
     const { service } = await startListing(repository, {}, { setup })
     expect((await listing(service, { branch: 'main' })).status).toBe('PASSED')
     expect(service.log.join('\n')).toMatch(/could not remove its files: ENOTDIR/)
   })
 
-  it('finds the packages that are installed in the repository, for a project in a folder of it', async () => {
+  it('finds the packages that are installed in the repository if the project is in a folder of it', async () => {
     const repository = await aRepository({ '.gitignore': 'node_modules/\n' })
     await installPackages(repository.folder)
     await copyInto(join(repository.folder, 'shop'), WEB_SHOP)

@@ -70,7 +70,7 @@ describe.skipIf(typeof prepared === 'string')("a project's container", () => {
     expect(commandLines().filter((line) => line.includes('not-to-be-seen'))).toEqual([])
   })
 
-  it('names a variable that no shell can hand over in the log', async () => {
+  it('does not get a variable whose name no shell can export, and the log says so', async () => {
     const { service } = await startContained()
     await service.waitFor(await service.startRun({ envOverrides: { 'a.b': 'x' } }))
     expect(service.log.join('\n')).toContain('the container does not get the variable "a.b"')
@@ -137,7 +137,7 @@ describe.skipIf(typeof prepared === 'string')("a project's container", () => {
     expect((await readJournal(journal)).map(({ event }) => event)).toEqual(['begins', 'SIGINT'])
   })
 
-  it('is stopped over the limit of the run, which lists what was reported', async () => {
+  it('is stopped when the run exceeds its limit, which then lists what was reported', async () => {
     const { service } = await startContained({ runLimitMinutes: 0.03 })
     const run = await service.waitFor(await service.startRun(puppet({ hangs: true })))
     expect(run).toMatchObject({ status: 'TIMEDOUT', results: { testCases: [{ title: 'puppet > adds' }] } })

@@ -89,8 +89,8 @@ describe('the command', () => {
     const main = startMain(['--json', '--config', config], env)
     const { url } = await ready(main)
     const client = clientOf(url, 'k', 'shop')
-    const deeds = { hangs: true, ignores: ['SIGINT', 'SIGTERM'], leaves: 'in its group', journal }
-    await client.startRun(puppet(deeds))
+    const actions = { hangs: true, ignores: ['SIGINT', 'SIGTERM'], leaves: 'in its group', journal }
+    await client.startRun(puppet(actions))
     await until(async () => (await readJournal(journal)).length >= 2)
     const pids = (await readJournal(journal)).map(({ pid }) => pid)
     main.child.kill(signal)

@@ -45,7 +45,7 @@ async function startWith(files: Record<string, string>, settings: object = {}) {
 }
 
 describe('a run of a Playwright Test project', () => {
-  it('tells the true cases of API tests, retries as one', async () => {
+  it('lists the cases of API tests, retries as one', async () => {
     const shop = createServer((request, response) => {
       response.writeHead(request.method === 'GET' ? 200 : 400, { 'content-type': 'application/json' })
       response.end('[{"id":1}]')
@@ -76,7 +76,7 @@ describe('a run of a Playwright Test project', () => {
     expect(existsSync(join(folder, 'test-results'))).toBe(false)
   })
 
-  it('passes, and tells apart what two framework projects run of the same test', async () => {
+  it('passes, and distinguishes the same test of two framework projects', async () => {
     const { service } = await startWith({
       'admin.spec.ts': `
         import { test } from '@playwright/test'
@@ -101,7 +101,7 @@ describe('a run of a Playwright Test project', () => {
     expect(run).toMatchObject({ status: 'FAILED', results: { testCases: [] } })
   })
 
-  it('that is stopped tells what was through, and leaves no process, its web server included', async () => {
+  it('that is stopped lists what finished and what was running, and leaves no process, its web server included', async () => {
     const folder = await temporaryFolder()
     await installPackages(folder)
     await writeFiles(folder, {

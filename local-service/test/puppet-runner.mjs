@@ -1,5 +1,5 @@
 // Stands in for Vitest's command: called with the same arguments, it does what the variable PUPPET (JSON) says and
-// writes a report like Vitest's. So tests of the service need no real runner where they are not about one.
+// writes a report like Vitest's. So most tests of the service need no real runner.
 import { spawn } from 'node:child_process'
 import { appendFileSync, writeFileSync } from 'node:fs'
 

@@ -17,20 +17,20 @@ describe('a run', () => {
     ['INTERRUPTED', 'leaves half a report', { report: 'cut' }],
     ['INTERRUPTED', 'is killed before its report', { report: 'none', dieBy: 'SIGKILL' }],
     ['INTERRUPTED', 'is killed after its report', { dieBy: 'SIGTERM' }],
-  ])('is %s when its test runner %s', async (status, _case, deeds) => {
+  ])('is %s when its test runner %s', async (status, _case, actions) => {
     const service = await startPuppetService()
-    const run = await service.waitFor(await service.startRun(puppet(deeds)))
+    const run = await service.waitFor(await service.startRun(puppet(actions)))
     expect(run.status).toBe(status)
     expect(run.startedAt).not.toBeNull()
   })
 
-  it('tells the cases that were through when its runner was killed after the report', async () => {
+  it('lists the cases of its report if its runner was killed after that', async () => {
     const service = await startPuppetService()
     const run = await service.waitFor(await service.startRun(puppet({ dieBy: 'SIGTERM' })))
     expect(run.results?.testCases).toEqual([{ title: 'puppet > adds', status: 'PASSED', durationMs: 3 }])
   })
 
-  it('is QUEUED until a place is free, then RUNNING', async () => {
+  it('is QUEUED until a slot is free, then RUNNING', async () => {
     const service = await startPuppetService({ concurrency: 1 })
     const first = await service.startRun(puppet({ hangs: true }))
     const second = await service.startRun(puppet({ hangs: true }))
@@ -66,13 +66,13 @@ describe('a run', () => {
     const runId = await service.startRun(puppet({ journal, ignores, workMs: 1000 }))
     await until(async () => (await readJournal(journal)).some(({ event }) => event === 'begins'))
     await service.cancel(runId)
-    // The next one gets the place when the first has ended, by itself.
+    // The next run gets the slot when the first runner has exited by itself.
     await service.waitFor(await service.startRun(puppet({})))
     expect((await readJournal(journal)).map(({ event }) => event)).toEqual(['begins', 'SIGINT', 'ends'])
     expect((await service.get(runId)).body.status).toBe('CANCELLED')
   })
 
-  it('is TIMEDOUT over its limit, with the cases that its runner could still report', async () => {
+  it('is TIMEDOUT if it exceeds its limit, with the cases that its runner could still report', async () => {
     const service = await startPuppetService({ runLimitMinutes: 0.025 })
     const run = await service.waitFor(await service.startRun(puppet({ hangs: true })))
     expect(run).toMatchObject({
@@ -107,14 +107,14 @@ describe('a run', () => {
     await expect(service.get(running)).rejects.toThrow('fetch failed')
   })
 
-  it('is INTERRUPTED where its framework is not installed, and the log says so', async () => {
+  it('is INTERRUPTED if its framework is not installed, and the log says so', async () => {
     const folder = await temporaryFolder()
     const service = await startPuppetService({ projects: { bare: { folder, framework: 'vitest' } } })
     expect(await service.waitFor(await service.startRun())).toMatchObject({ status: 'INTERRUPTED' })
     expect(service.log.join('\n')).toContain(`vitest is not installed in ${folder}.`)
   })
 
-  it('is INTERRUPTED where there is no such command', async () => {
+  it('is INTERRUPTED if there is no such command', async () => {
     const folder = await temporaryFolder()
     const project = { folder, framework: 'vitest', command: ['no-such-command-here'] } as const
     const service = await startPuppetService({ projects: { odd: project } })
@@ -123,7 +123,7 @@ describe('a run', () => {
   })
 
   // One variable may have 128 KiB there.
-  it.runIf(process.platform === 'linux')('is INTERRUPTED where its environment is too big', async () => {
+  it.runIf(process.platform === 'linux')('is INTERRUPTED if its environment is too big', async () => {
     const service = await startPuppetService()
     const runId = await service.startRun({ envOverrides: { BIG: 'x'.repeat(500_000) } })
     expect(await service.waitFor(runId)).toMatchObject({ status: 'INTERRUPTED' })
@@ -132,7 +132,7 @@ describe('a run', () => {
 })
 
 // Quicker to start than the puppet: it reports what the variable REPORT holds. The first one waits for a second one, so
-// that two are at work at once at least that one time.
+// that two run at once at least that one time.
 const QUICK_RUNNER = `
   echo begins >> "$JOURNAL"
   while [ "$(grep -c begins "$JOURNAL")" -lt 2 ]; do sleep 0.01; done
@@ -141,8 +141,8 @@ const QUICK_RUNNER = `
   echo ends >> "$JOURNAL"
   exit "$CODE"`
 
-describe('fifty runs queued at once on two places', () => {
-  it('all end right, two at a time, in the order of their starts', async () => {
+describe('fifty runs queued at once on two slots', () => {
+  it('all finish as they should, two at a time, in the order of their starts', async () => {
     const journal = join(await temporaryFolder(), 'journal')
     const project = { folder: WEB_SHOP, framework: 'vitest', command: ['sh', '-c', QUICK_RUNNER, 'sh'] } as const
     const service = await startPuppetService({ concurrency: 2, projects: { 'web-shop': project } })
@@ -183,19 +183,19 @@ describe('fifty runs queued at once on two places', () => {
 describe("a run's record", () => {
   const outcome = { status: 'PASSED', testCases: [] } as const
 
-  it('begins once', () => {
+  it('starts once', () => {
     const run = queueRun({ projectId: 'p' })
     startRun(run, new Date())
     expect(() => startRun(run, new Date())).toThrow('A run that is RUNNING cannot start.')
   })
 
-  it('does not begin when it is over', () => {
+  it('does not start when it has finished', () => {
     const run = queueRun({ projectId: 'p' })
     finishRun(run, { status: 'CANCELLED', testCases: [] }, new Date())
     expect(() => startRun(run, new Date())).toThrow('A run that is CANCELLED cannot start.')
   })
 
-  it('keeps its first end', () => {
+  it('keeps its first outcome', () => {
     const run = queueRun({ projectId: 'p' })
     startRun(run, new Date())
     expect(finishRun(run, { status: 'CANCELLED', testCases: [] }, new Date())).toBe(true)
@@ -203,7 +203,7 @@ describe("a run's record", () => {
     expect(run.phase.status).toBe('CANCELLED')
   })
 
-  it('leaves the branch out where there is none', () => {
+  it('leaves the branch out if there is none', () => {
     expect(describeRun(queueRun({ projectId: 'p' }))).toEqual({ status: 'QUEUED', startedAt: null })
   })
 })

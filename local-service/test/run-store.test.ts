@@ -152,7 +152,7 @@ describe('a service with a data folder', () => {
 })
 
 describe('a run that cannot be saved', () => {
-  it('is told to its clients all the same, and the log says why', async () => {
+  it('still has its outcome for its clients, and the log says why', async () => {
     const full = () => {
       throw new Error('database or disk is full')
     }

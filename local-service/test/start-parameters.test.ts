@@ -84,7 +84,7 @@ describe('a test suite', () => {
     return (await service.send('GET', `${run}/result`)).body
   }
 
-  const variables = (deeds: object) => ({ variableOverrides: puppet(deeds).envOverrides })
+  const variables = (actions: object) => ({ variableOverrides: puppet(actions).envOverrides })
 
   it('is a named selection of a project', async () => {
     const service = await startPuppetService({ suites })
@@ -131,9 +131,9 @@ describe('a test suite', () => {
     ['passing tests in a run that fails', { exitCode: 1 }, ['PASSED', 'ERROR']],
     ['no test at all', { cases: [] }, ['ERROR']],
     ['no report', { report: 'none' }, ['ERROR']],
-  ])('never reads as passed because of %s', async (_case, deeds, statuses) => {
+  ])('never reads as passed because of %s', async (_case, actions, statuses) => {
     const service = await startPuppetService({ suites })
-    const { results } = await resultOf(service, 'plain', variables(deeds))
+    const { results } = await resultOf(service, 'plain', variables(actions))
     expect(results.map(({ status }: { status: string }) => status)).toEqual(statuses)
   })
 

@@ -44,7 +44,7 @@ describe('stopping a run', () => {
     await until(() => !pids.some(isAlive))
   })
 
-  it.runIf(process.platform === 'linux')('ends what a run that passed has left behind, before it says so', async () => {
+  it.runIf(process.platform === 'linux')('kills what a run left behind before it is PASSED', async () => {
     const journal = join(await temporaryFolder(), 'journal')
     const service = await startPuppetService()
     for (const leaves of ['in its group', 'detached']) {
@@ -95,17 +95,17 @@ describe('a command', () => {
     stopGraceMs: 300,
   })
 
-  it('ends by its exit code, with the last of what it wrote, colours taken out', async () => {
+  it('exits with its code and its last output, without colours', async () => {
     const end = await runCommand(commandOf('printf "\\033[31mred\\033[0m"; exit 3'), new AbortController().signal)
     expect(end).toEqual({ kind: 'exited', code: 3, lastOutput: 'red' })
   })
 
-  it('ends by a signal that somebody else sent', async () => {
+  it('is killed by a signal that somebody else sent', async () => {
     const end = await runCommand(commandOf('kill -9 $$'), new AbortController().signal)
     expect(end).toMatchObject({ kind: 'killed', signal: 'SIGKILL' })
   })
 
-  it('is not started where it was stopped before', async () => {
+  it('is not started if it was stopped before', async () => {
     expect(await runCommand(commandOf('exit 0'), AbortSignal.abort())).toEqual({ kind: 'stopped', lastOutput: '' })
   })
 
@@ -120,7 +120,7 @@ describe('a command', () => {
     expect(end).toMatchObject({ kind: 'exited', code: 0, lastOutput: 'read\n' })
   })
 
-  it('is asked gently first: by SIGINT, then by SIGTERM', async () => {
+  it('gets SIGINT first, then SIGTERM', async () => {
     const ready = join(await temporaryFolder(), 'ready')
     const stop = new AbortController()
     const script = `trap "echo INT" INT; trap "echo TERM; exit 0" TERM; touch ${ready}; while true; do sleep 0.05; done`

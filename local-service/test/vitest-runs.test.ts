@@ -64,7 +64,7 @@ describe('a run of a Vitest project', () => {
     return { folder, service: await startService({ projects: { project: { folder } }, ...settings }) }
   }
 
-  it('tells retries as one case, and every kind of test as what it is', async () => {
+  it('lists retries as one case, and every kind of test as what it is', async () => {
     const { service } = await startWith({
       'kinds.test.js': `
         import { describe, expect, it } from 'vitest'
@@ -95,7 +95,7 @@ describe('a run of a Vitest project', () => {
     expect(run.results?.testCases).toHaveLength(8)
   })
 
-  it('tells apart what two projects run of the same test', async () => {
+  it('distinguishes the same test of two projects', async () => {
     const { service } = await startWith({
       'vitest.config.mjs': `export default { test: { projects: [
         { test: { name: 'unit', include: ['*.test.js'] } }, { test: { name: 'browser', include: ['*.test.js'] } }] } }`,
@@ -195,7 +195,7 @@ describe("Vitest's report", () => {
     })),
   })
 
-  it('gives a title its file only where two tests share it', () => {
+  it('puts its file before a title only if two tests share it', () => {
     const report = reportOf(['a.test.ts', 'adds', 'removes'], ['b.test.ts', 'adds'])
     expect(vitest.readReport(report, '/project')).toEqual([
       { title: 'a.test.ts > cart > adds', status: 'PASSED', durationMs: 2 },
