@@ -6,6 +6,7 @@ import { StepCancelled } from '../../src/action/abort.ts'
 import { cancelRun } from '../../src/action/cancel-run.ts'
 import { startRun } from '../../src/action/start-run.ts'
 import { systemClock } from '../../src/clock.ts'
+import type { ServiceError } from '../../src/outcome/failure.ts'
 import { parseRetryAfter, REQUEST_LIMIT_MS, type SendJson } from '../../src/service/http.ts'
 import { projectRuns } from '../../src/service/project-runs.ts'
 import { FakeClock } from '../support/fake-clock.ts'
@@ -557,6 +558,56 @@ describe('a request that reached the service', () => {
     await send('GET', ['v1'], undefined, patient())
     await expect(clock.run(new Promise(() => {}))).rejects.toThrow('nothing is left to wait for')
     expect(clock.now()).toBe(0)
+  })
+})
+
+describe('whatever comes over the connection', () => {
+  const piece = fc.constantFrom(
+    'HTTP/1.1 200 OK\r\n',
+    'HTTP/1.1 401 No\r\n',
+    'HTTP/1.1 302 Found\r\nLocation: //[\r\n',
+    'HTTP/1.1 103 Early Hints\r\n',
+    'HTTP/1.1 101 Go on\r\nConnection: upgrade\r\nUpgrade: h2c\r\n',
+    'HTTP/1.0 200 OK\r\n',
+    'HTTP/1.1 000 \r\n',
+    'Content-Length: 2\r\n',
+    'Content-Length: 9999999999999999999\r\n',
+    'Content-Type: application/json\r\n',
+    'Content-Encoding: gzip\r\n',
+    'Transfer-Encoding: chunked\r\n',
+    'Retry-After: Infinity\r\n',
+    '\r\n',
+    '{}',
+    '2\r\n{}\r\n',
+    '0\r\n\r\n',
+    'fffffffffffffffff\r\n',
+    '\0',
+    ' ',
+  )
+
+  const opening = fc.oneof(
+    piece,
+    fc.constantFrom('HTTP/1.1 200 OK\r\n', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n'),
+  )
+
+  it('ends the request, with a value or with a failure', async () => {
+    let reply = ''
+    const server = await tcpServer((socket) => socket.once('data', () => socket.end(reply)))
+    const send = await sendJsonTo(`http://127.0.0.1:${server.port}`)
+    const ends = new Set<string>()
+    await fc.assert(
+      fc.asyncProperty(opening, fc.array(piece, { maxLength: 6 }), async (first, pieces) => {
+        reply = first + pieces.join('')
+        const end = await send('GET', ['v1'], undefined, patient()).then(
+          () => ({ kind: 'value' }),
+          (error: ServiceError) => error.failure,
+        )
+        ends.add(end.kind)
+        expect(['value', 'no-response', 'invalid-response', 'status']).toContain(end.kind)
+      }),
+      { numRuns: 1_000 },
+    )
+    expect([...ends].toSorted()).toEqual(['invalid-response', 'no-response', 'status', 'value'])
   })
 })
 
