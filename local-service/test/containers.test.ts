@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { aRepository } from './a-git-repository.ts'
+import { aRepository, installPackages } from './a-git-repository.ts'
 import {
   KEY,
   puppet,
@@ -98,20 +98,21 @@ describe.skipIf(typeof prepared === 'string')("a project's container", () => {
     expect(await service.waitFor(await service.startRun({ branch: 'main' }))).toMatchObject({ status: 'PASSED' })
   })
 
-  it("runs the installed framework by the image's Node", async () => {
+  it("runs the project's own Vitest by the image's Node, with the reporter of this service", async () => {
     const folder = await temporaryFolder()
+    await installPackages(folder)
     await writeFiles(folder, {
-      'node_modules/vitest/package.json': '{"bin":"cli.cjs"}',
-      'node_modules/vitest/cli.cjs': `
-        const file = process.argv.find((argument) => argument.startsWith('--outputFile.json=')).split('=')[1]
-        const assertionResults = [{ ancestorTitles: [], title: process.execPath, status: 'passed' }]
-        require('node:fs').writeFileSync(file, JSON.stringify({ testResults: [{ name: '/a', assertionResults }] }))`,
+      'vitest.config.mjs': `export default { test: { projects: [
+        { test: { name: 'one', include: ['*.test.js'] } }, { test: { name: 'two', include: ['*.test.js'] } }] } }`,
+      'node.test.js': `import { it } from 'vitest'\nit(process.execPath + ' in ' + process.env.container, () => {})`,
     })
     const environments = { image: { PATH: `${dirname(process.execPath)}:/usr/bin:/bin` } }
-    const project = { folder, framework: 'vitest', environments, container: podman.container } as const
+    const project = { folder, environments, container: podman.container }
     const service = await startService({ projects: { shop: project } }, { env: podman.env })
     const run = await service.waitFor(await service.startRun({ environment: 'image' }))
-    expect(run.results?.testCases).toMatchObject([{ title: process.execPath }])
+    const title = `${process.execPath} in podman`
+    expect(run.status, service.log.join('\n')).toBe('PASSED')
+    expect(run.results?.testCases.map((one) => one.title).sort()).toEqual([`[one] > ${title}`, `[two] > ${title}`])
   })
 
   it('can read the history of a folder that is tested as it stands, and not change its git configuration', async () => {
