@@ -1,7 +1,7 @@
 import { type Outcome, runDurationMs, type TestCase } from '../outcome/run.ts'
 import type { StepOutcome } from '../outcome/step-outcome.ts'
 import { titleOf } from './case-table.ts'
-import { json, render, sanitize } from './safe-text.ts'
+import { json, jsonLines, render, sanitize } from './safe-text.ts'
 
 // The Common Test Report Format, https://ctrf.io, as the schema 0.0 of the `ctrf` package has it.
 
@@ -26,12 +26,9 @@ export function* ctrf(outcome: StepOutcome): Iterable<string> {
 "summary": ${text(summaryOf(outcome))},
 "environment": ${text(environmentOf(outcome))},
 "extra": ${text({ runStatus: run && sanitize(run.rawStatus) })},
-"tests": [`
-  let separator = '\n'
-  for (const testCase of run?.testCases ?? []) {
-    yield `${separator}${text(testOf(testCase))}`
-    separator = ',\n'
-  }
+"tests": [
+`
+  yield* jsonLines(run?.testCases ?? [], testOf)
   yield '\n]\n}\n}\n'
 }
 

@@ -2,7 +2,6 @@ import { runDurationMs, type TestCase } from '../outcome/run.ts'
 import type { StepOutcome } from '../outcome/step-outcome.ts'
 import { type Untrusted, untrusted } from '../outcome/untrusted.ts'
 import { titleOf } from './case-table.ts'
-import { durationText } from './duration.ts'
 import { verdictSentence } from './outcome-text.ts'
 import { render, type Xml, xml } from './safe-text.ts'
 
@@ -61,9 +60,8 @@ function nameOf(testCase: TestCase): Untrusted {
   return titleOf(testCase, NAME_LIMIT_CHARS)
 }
 
-function reason({ rawStatus, durationMs }: TestCase): Xml {
-  if (durationMs === undefined) return xml`The service gave this test case the status ${rawStatus}.`
-  return xml`The service gave this test case the status ${rawStatus} after ${durationText(durationMs)}.`
+function reason({ rawStatus }: TestCase): Xml {
+  return xml`The service gave this test case the status ${rawStatus}.`
 }
 
 /** A run that did not finish, or that failed without a failed case, must not look passed to who reads the cases alone. */

@@ -114,31 +114,23 @@ export function explanation(outcome: StepOutcome): Fragment | undefined {
 type Medium = 'log' | 'page'
 
 function sentence(outcome: StepOutcome, medium: Medium): Fragment {
-  const run = runName(outcome, medium)
+  const id = medium === 'log' ? linkedRunId(outcome) : undefined
+  const [TheRun, theRun] =
+    id === undefined ? [fragment`The run`, fragment`the run`] : [fragment`Run ${id}`, fragment`run ${id}`]
   switch (outcome.kind) {
     case 'finished':
-      return fragment`${capitalRunName(outcome, medium)} ${endOfRun(outcome.run, outcome, medium)}`
+      return fragment`${TheRun} ${endOfRun(outcome.run, outcome, medium)}`
     case 'started':
-      return fragment`${capitalRunName(outcome, medium)} was started; this step does not wait for it`
+      return fragment`${TheRun} was started; this step does not wait for it`
     case 'wait-timeout':
-      return fragment`${capitalRunName(outcome, medium)} ${waitTimeoutText(outcome)}${cancellationText(outcome)}`
+      return fragment`${TheRun} ${waitTimeoutText(outcome)}${cancellationText(outcome)}`
     case 'aborted':
-      return fragment`The workflow was cancelled, or the step exceeded its time limit, ${momentOfAbort(outcome, run)}${cancellationText(outcome)}`
+      return fragment`The workflow was cancelled, or the step exceeded its time limit, ${momentOfAbort(outcome, theRun)}${cancellationText(outcome)}`
     case 'start-failed':
       return fragment`${startFailedText(outcome)}: ${failureClause(outcome.failure, 'start')}${cancellationText(outcome)}`
     case 'poll-failed':
-      return fragment`The status of ${run} is unavailable: ${failureClause(outcome.failure, 'poll')}${cancellationText(outcome)}`
+      return fragment`The status of ${theRun} is unavailable: ${failureClause(outcome.failure, 'poll')}${cancellationText(outcome)}`
   }
-}
-
-function runName(outcome: StepOutcome, medium: Medium): Fragment {
-  const id = medium === 'log' ? linkedRunId(outcome) : undefined
-  return id === undefined ? fragment`the run` : fragment`run ${id}`
-}
-
-function capitalRunName(outcome: StepOutcome, medium: Medium): Fragment {
-  const id = medium === 'log' ? linkedRunId(outcome) : undefined
-  return id === undefined ? fragment`The run` : fragment`Run ${id}`
 }
 
 function linkedRunId({ runId, runUrl }: StepOutcome): Fragment | undefined {
@@ -239,10 +231,10 @@ function statusesSeen({ run, queuedMs = 0 }: StepOutcome): Fragment {
   return last.status === 'QUEUED' ? fragment`${queued} and never began` : fragment`${queued}, then ${last.rawStatus}`
 }
 
-function momentOfAbort({ run, runId, cancellation }: StepOutcome, name: Fragment): Fragment {
-  if (run !== undefined && !isTerminal(run)) return fragment`while ${name} was ${run.rawStatus}`
-  if (run !== undefined) return fragment`while it waited for ${name}`
-  if (runId !== undefined) return fragment`before the status of ${name} was known`
+function momentOfAbort({ run, runId, cancellation }: StepOutcome, theRun: Fragment): Fragment {
+  if (run !== undefined && !isTerminal(run)) return fragment`while ${theRun} was ${run.rawStatus}`
+  if (run !== undefined) return fragment`while it waited for ${theRun}`
+  if (runId !== undefined) return fragment`before the status of ${theRun} was known`
   return cancellation.kind === 'id-unknown'
     ? fragment`while a run was being started`
     : fragment`before a run was started`

@@ -1,5 +1,5 @@
 import type { StepOutcome } from '../outcome/step-outcome.ts'
-import { jsonPieces } from './safe-text.ts'
+import { json, jsonLines, render } from './safe-text.ts'
 
 /** JSON nested deeper than this is no response of a test service, and many parsers cannot read it back. */
 const DEEPEST_JSON = 200
@@ -13,22 +13,18 @@ export function* resultsJson({ run }: StepOutcome): Iterable<string> {
   yield '\n'
 }
 
-/** Long lists are written item by item; what lies deeper is small, and written whole. */
+/** Lists are written item by item; what lies deeper than the list of test cases is small, and written whole. */
 function* members(value: unknown, depth: number): Iterable<string> {
   if (depth > LIST_DEPTH || typeof value !== 'object' || value === null) {
-    yield* whole(value)
+    yield* jsonLines([value], shallow)
   } else if (Array.isArray(value)) {
-    for (const [index, item] of value.entries()) {
-      yield index === 0 ? '[\n' : ',\n'
-      yield* whole(item)
-    }
-    yield value.length === 0 ? '[]' : '\n]'
+    yield value.length === 0 ? '[' : '[\n'
+    yield* jsonLines(value, shallow)
+    yield value.length === 0 ? ']' : '\n]'
   } else {
     let separator = '{\n'
     for (const [name, member] of Object.entries(value)) {
-      yield separator
-      yield* whole(name)
-      yield ': '
+      yield `${separator}${render(json(name))}: `
       yield* members(member, depth + 1)
       separator = ',\n'
     }
@@ -36,8 +32,8 @@ function* members(value: unknown, depth: number): Iterable<string> {
   }
 }
 
-function whole(value: unknown): Iterable<string> {
-  return jsonPieces(isDeeperThan(DEEPEST_JSON, value) ? limitDepth(value, DEEPEST_JSON) : value)
+function shallow(value: unknown): unknown {
+  return isDeeperThan(DEEPEST_JSON, value) ? limitDepth(value, DEEPEST_JSON) : value
 }
 
 /** A look first: a copy of a hundred thousand test cases, of which none is deep, would cost as much as they do. */

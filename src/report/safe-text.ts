@@ -291,13 +291,21 @@ const PIECE_CHARS = 65_536
 
 /** Nothing is lost: what is invisible, or would be a command of the runner, is written as an escape sequence. */
 export function json(value: unknown): Json {
-  return new SafeText('JSON', [...jsonPieces(value)].join(''))
+  return new SafeText('JSON', escapeJson(JSON.stringify(value) ?? 'null'))
 }
 
-/** The same, piece by piece: a text of 60 million characters is never escaped at once. */
-export function jsonPieces(value: unknown): Iterable<string> {
-  const text = JSON.stringify(value) ?? 'null'
-  return text.length <= PIECE_CHARS ? [escapeJson(text)] : escapedPieces(text)
+/** What is made of each item, one a line, in pieces: neither all items nor a text of 60 MB is escaped at once. */
+export function* jsonLines<Item>(items: readonly Item[], toValue: (item: Item) => unknown): Iterable<string> {
+  let text = ''
+  let separator = ''
+  for (const item of items) {
+    text += `${separator}${JSON.stringify(toValue(item)) ?? 'null'}`
+    separator = ',\n'
+    if (text.length < PIECE_CHARS) continue
+    yield* escapedPieces(text)
+    text = ''
+  }
+  yield* escapedPieces(text)
 }
 
 function* escapedPieces(text: string): Iterable<string> {
@@ -309,9 +317,13 @@ function* escapedPieces(text: string): Iterable<string> {
   }
 }
 
+// Line ends are our own: JSON writes those of a text as escape sequences.
+const PLAIN_JSON = new RegExp(PLAINLY_VISIBLE.source.replace('[', '[\\n'))
+const INVISIBLE_IN_JSON = new RegExp(INVISIBLE.source.replace('--[', '--[\\n'), 'gv')
+
 function escapeJson(text: string): string {
-  if (PLAINLY_VISIBLE.test(text) && !text.includes('##[')) return text
-  return text.replace(INVISIBLE, escapeCharacter).replaceAll('##[', '##\\u005b')
+  if (PLAIN_JSON.test(text) && !text.includes('##[')) return text
+  return text.replace(INVISIBLE_IN_JSON, escapeCharacter).replaceAll('##[', '##\\u005b')
 }
 
 const ESCAPES = new Map<string, string>()
