@@ -45,7 +45,7 @@ describe('what the pages name', () => {
   ]
   const KNOWN = new Set([...NAMES_OF_THE_ACTION, ...CONCLUSIONS, ...NAMES_OF_GITHUB, ...NAMES_OF_STABLY])
   const codes = ['README.md', 'docs/reference.md', 'docs/troubleshooting.md'].flatMap(
-    (page) => DOCUMENTS.get(page)?.codes ?? [],
+    (page) => readDocument(page).codes,
   )
 
   test('as an input or an output is one', () => {
