@@ -42,7 +42,7 @@ function summaryPage(): string {
 }
 
 describe('the demo', () => {
-  test('shows a passing run with real cases, and where its reports are', async () => {
+  test('shows a passing run with real cases, where its reports are, and no key', async () => {
     expect(await demo([])).toBe(0)
     expect(output('conclusion')).toBe('passed')
     expect(Number(output('passed'))).toBeGreaterThan(10)
@@ -51,10 +51,6 @@ describe('the demo', () => {
     const reports = ['ctrf.json', 'junit.xml', 'results.json', 'summary.md']
     expect(reports.map((file) => existsSync(join(output('report-dir') ?? '', file)))).toEqual([true, true, true, true])
     expect(summaryPage()).toContain('<h2>✅')
-  })
-
-  test('never prints the key', async () => {
-    await demo([])
     expect(printed).toContain('    api-key: ***')
     expect(printed).toContain('    github-token: ***')
     expect(printed.filter((line) => /(api-key|github-token): (?!\*\*\*$)/.test(line))).toEqual([])
@@ -69,15 +65,11 @@ describe('the demo', () => {
     expect(summaryPage()).toMatch(/<code>money &gt; .*half a cent/)
   })
 
-  test('shows a cancel, on demand or after some time, with the run cancelled at the service', async () => {
+  test('shows a cancel on demand, with the run cancelled at the service', async () => {
     expect(await demo([], /RUNNING$/)).toBe(1)
     expect(printed).toContain('The step: cancelled')
     expect(output('conclusion')).toBe('cancelled')
     expect(readFileSync(join(folder, 'service.log'), 'utf8')).toContain('CANCELLED')
-    printed = []
-    // Before the action's handlers can stand: node ends at the signal, and that is the exit code.
-    expect([1, 128 + 2]).toContain(await demo(['--signal-after', '0']))
-    expect(printed).toContain('The step: cancelled')
   })
 
   test('leaves no service behind', async () => {
@@ -95,8 +87,10 @@ describe('the demo', () => {
     expect(await demo(['--input', 'project='])).toBe(1)
   })
 
-  test('says so if there are no outputs and no log of the service', async () => {
-    expect(await demo(['--signal-after', '0'])).not.toBe(0)
+  test('shows a cancel before the action can handle it, perhaps without outputs and without a log of the service', async () => {
+    // If node had not installed the handlers yet, it ended at the signal.
+    expect([1, 128 + 2]).toContain(await demo(['--signal-after', '0']))
+    expect(printed).toContain('The step: cancelled')
     if (output('conclusion') === undefined) expect(printed).toContain('Its outputs: none')
     const isServiceLog = (line: string) => line.startsWith("The service's log")
     expect(printed.some(isServiceLog)).toBe(existsSync(join(folder, 'service.log')))
