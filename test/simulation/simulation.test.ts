@@ -66,7 +66,7 @@ const namesEveryRunThatItLeaves: Invariant = (plan, result) => {
   const isIdKnown = main.saved.run !== undefined || main.outputs.has('run-id')
   const isNamed = messages.some((message) =>
     isIdKnown
-      ? message.includes(run.id.slice(0, 100)) && /may (still )?(go on|be running)/.test(message)
+      ? message.includes(run.id.slice(0, 100)) && /may still be running/.test(message)
       : /run may have been started/.test(message),
   )
   if (!isNamed) violate('a run is left running, and no warning names it')
@@ -230,8 +230,9 @@ const triesToCancelWhatItLeaves: Invariant = (plan, result) => {
 const cancelsOnlyIfItMay: Invariant = (plan, { service, main }) => {
   const run = service.runs.find(({ cancelAcceptedAtMs }) => cancelAcceptedAtMs !== undefined)
   if (run === undefined) return
-  if (!plan.request.cancelOnAbort && isUsableRunId(run.id)) violate('a run was cancelled against the wish of the user')
-  if (main.outputs.get('conclusion') === 'started') violate('a run was cancelled that was to go on')
+  if (!plan.request.cancelOnAbort && isUsableRunId(run.id))
+    violate('a run was cancelled although cancel-on-abort is false')
+  if (main.outputs.get('conclusion') === 'started') violate('a run was cancelled that was left to others')
 }
 
 const leavesPostNothingThatIsDone: Invariant = (_, result) => {
@@ -273,7 +274,7 @@ test(`every invariant holds in ${SIMULATIONS.toLocaleString('en')} random simula
     for (const mark of marksOf(result)) seen.add(mark)
   })
   await fc.assert(property, { numRuns: SIMULATIONS })
-  // An invariant that is never put to the test holds too.
+  // The invariants say little unless every kind of ending has occurred.
   if (SIMULATIONS >= 2_000) expect([...seen].sort()).toEqual([...ALL_MARKS].sort())
 })
 
