@@ -6,6 +6,7 @@ import { findSharedFolder, openDataFolder } from './data-folder.ts'
 import type { Selection } from './framework.ts'
 import { createKeyedMutex } from './keyed-mutex.ts'
 import { listen, sendResponse, toServiceRequest } from './listen.ts'
+import { isInside } from './paths.ts'
 import type { Project } from './project.ts'
 import type { StartParameters } from './request-bodies.ts'
 import {
@@ -71,6 +72,14 @@ export async function startLocalService(settings: Settings, world: World): Promi
   const sharedFolder = findSharedFolder(data.path)
   if (sharedFolder !== undefined) {
     log(`warning: other users can write to ${sharedFolder}: tests may load packages that somebody else put there`)
+  }
+
+  for (const { id, folder } of projects.values()) {
+    if (isInside(data.path, folder)) {
+      log(
+        `warning: the data folder ${data.path} lies in project ${quote(id)}, whose tests may find those of work trees`,
+      )
+    }
   }
 
   async function start(

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createPrivateFolder, findSharedFolder } from '../src/data-folder.ts'
 import { aRepository, type GitRepository } from './a-git-repository.ts'
-import { startService, temporaryFolder, writeFiles } from './a-local-service.ts'
+import { puppetProject, startService, temporaryFolder, writeFiles } from './a-local-service.ts'
 
 /** A package `vitest` whose command leaves a file behind. */
 const planted = (trace: string) => ({
@@ -58,6 +58,17 @@ describe("the service's folder", () => {
     expect(findSharedFolder(createPrivateFolder(join(above, 'data')))).toBe(above)
     const service = await startService({}, { dataFolder: join(above, 'data') })
     expect(service.log.join('\n')).toContain(`warning: other users can write to ${above}: tests may load packages`)
+  })
+
+  it('is reported in the log if it lies in a project, whose tests would include those of its work trees', async () => {
+    const folder = await temporaryFolder()
+    const projects = { shop: puppetProject(folder), other: puppetProject() }
+    const service = await startService({ projects }, { dataFolder: join(folder, 'data') })
+    expect(service.log.filter((line) => line.includes('lies in project'))).toEqual([
+      expect.stringMatching(
+        /warning: the data folder .* lies in project "shop", whose tests may find those of work trees$/,
+      ),
+    ])
   })
 
   it('is fine below folders of the user and of root', () => {

@@ -121,13 +121,18 @@ describe('a run of a Playwright Test project', () => {
         test('passes first', () => {})
         test('hangs', () => { writeFileSync('test.pid', String(process.pid)); return new Promise(() => {}) })`,
     })
-    const run = testRunIn(folder, { env: { ...PLAIN_ENV, PORT: String(await freePort()) }, stopGraceMs: 10_000 })
+    const log: string[] = []
+    const run = testRunIn(folder, {
+      env: { ...PLAIN_ENV, PORT: String(await freePort()) },
+      stopGraceMs: 10_000,
+      log: (text) => log.push(text),
+    })
     const stop = new AbortController()
     const ended = runTests(run, stop.signal, () => {})
     const pids = [...(await pidsIn(join(folder, 'test.pid'))), ...(await pidsIn(join(folder, 'server.pid')))]
     expect(pids.map(isAlive)).toEqual([true, true])
     stop.abort()
-    expect(await ended).toEqual({
+    expect(await ended, log.join('\n')).toEqual({
       status: 'INTERRUPTED',
       testCases: [
         { title: 'passes first', status: 'PASSED', durationMs: expect.any(Number) },
