@@ -27,8 +27,13 @@ describe('the messages that the page explains', () => {
   })
 
   test.each(OWN)('“%s” is one that the action writes', (message) => {
-    const written = [...sentencesOfCode(), ...TEMPLATES]
+    const written = [...sentencesOfCode(), ...TEMPLATES, ...TLS_REASONS]
     expect(written.some((sentence) => isIn(sentence, message))).toBe(true)
+  })
+
+  test('name every trouble with TLS', () => {
+    expect(TLS_REASONS.length).toBeGreaterThanOrEqual(5)
+    expect(TLS_REASONS.filter((reason) => !OWN.some((message) => isIn(reason, message)))).toEqual([])
   })
 
   test('cover every end that is not green, and every warning', () => {
@@ -79,6 +84,9 @@ function templatesOf(opening: RegExp): string[] {
     return [...source.matchAll(opening)].map((match) => templateAt(source, match.index + match[0].length))
   })
 }
+
+/** What stands in place of OpenSSL's own words. */
+const TLS_REASONS = [...read('src/service/http.ts').matchAll(/'(it [^']*)'/g)].map(([, reason = '']) => reason)
 
 const TEMPLATES = templatesOf(/\b(?:logLine|fragment)`/g)
 
