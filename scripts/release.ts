@@ -1,5 +1,5 @@
 // The way from a merged change to a release; CONTRIBUTING.md tells it as a story.
-//   npm run release -- owner octo-org       once: who publishes it, wherever pages, workflows and CODEOWNERS say OWNER
+//   npm run release -- owner octo-org       once: who publishes it, in all pages, workflows and CODEOWNERS
 //   npm run release -- prepare 1.2.0        on a branch: the version and the changelog, everywhere alike; then a build
 //   npm run release -- tag [--dry-run]      on main: looks at everything, makes the tag v1.2.0 and pushes it
 // and, in the release workflow that the tag starts:
@@ -75,7 +75,7 @@ function tag(isDryRun: boolean): void {
   } else if (newest !== undefined && compareVersions(version, newest) < 0) {
     reasons.push(`${version} is below ${newest}, which is released. Prepare a version above it.`)
   }
-  // The slow one last, and only where nothing else is wrong.
+  // The slow check last, and only if nothing else is wrong.
   if (reasons.length === 0) {
     try {
       npm('check-dist')

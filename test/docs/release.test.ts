@@ -248,7 +248,7 @@ describe('move-major', () => {
   })
 })
 
-test('an unknown command is answered with what there is', () => {
+test('an unknown command is refused with the list of commands', () => {
   refuses(
     release('publish'),
     'Say what to do: owner NAME, prepare VERSION, tag, check TAG, notes TAG or move-major TAG.',

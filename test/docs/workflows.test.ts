@@ -29,7 +29,7 @@ const EXAMPLE_FILES = globSync('examples/workflows/*.yml', { cwd: ROOT })
 const README_BLOCKS = readDocument('README.md').blocks.filter(({ language }) => language === 'yaml')
 const WHOLE_README_BLOCKS = README_BLOCKS.filter(({ text }) => isWhole(text))
 
-/** Everything that GitHub would be given, by where it stands. */
+/** Every workflow that GitHub would be given, by its place. */
 const WORKFLOWS: readonly (readonly [place: string, text: string])[] = [
   ...[...OWN_FILES, ...EXAMPLE_FILES].map((file) => [file, read(file)] as const),
   ...WHOLE_README_BLOCKS.map(({ section, text }) => [`README.md, ${section}`, text] as const),
