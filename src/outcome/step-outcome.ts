@@ -1,5 +1,5 @@
 import type { Failure } from './failure.ts'
-import { type Counts, countTestCases, isTerminal, type Run, type StartParameters, type Target } from './run.ts'
+import { type Counts, countTestCases, type Run, type StartParameters, type Target } from './run.ts'
 
 export type Conclusion =
   | 'passed'
@@ -134,10 +134,8 @@ export function statusOf({ cancellation, run }: StepOutcome): Run['status'] | un
 }
 
 /** Nothing is left to do about the run, for this step or for post. */
-export function isDone({ kind, run, cancellation }: StepOutcome): boolean {
-  if (kind === 'finished' || kind === 'started') return true
-  if (run !== undefined && isTerminal(run)) return true
-  return !needsManualCleanup(cancellation) && cancellation.kind !== 'failed'
+export function isDone({ cancellation }: StepOutcome): boolean {
+  return cancellation.kind !== 'failed' && !needsManualCleanup(cancellation)
 }
 
 /** Only a person can do something about the run, if there is one: post can do no more than main. */
