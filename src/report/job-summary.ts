@@ -65,13 +65,13 @@ export function invalidInputsSummary(messages: readonly LogLine[]): Html {
 
 // --- what stands above the test cases
 
-/** Letters and digits, of which Markdown makes no link, mention, or reference to a commit. */
-const PLAIN_VARIANT = /^(?!.*\b[0-9a-f]{7,})[A-Za-z0-9 ,-]+$/
+/** Of these Markdown makes nothing but text, not even a link; GitHub looks for nothing in `<code>`. */
+const PLAIN_WORDS = /^[A-Za-z0-9][A-Za-z0-9 ,-]{0,99}$/
 
 /** Markdown; HTML if it holds a value of the matrix that Markdown could take for more than text. */
 function heading(outcome: StepOutcome): Html {
   const title = pageTitle(outcome)
-  return outcome.subject.variant.every((part) => PLAIN_VARIANT.test(part))
+  return outcome.subject.variant.every((part) => PLAIN_WORDS.test(part))
     ? html`## ${title}\n`
     : html`<h2>${title}</h2>\n`
 }

@@ -12,6 +12,7 @@ import { junit } from '../../src/report/junit.ts'
 import { verdictSentence, verdictTitle } from '../../src/report/outcome-text.ts'
 import { resultsJson } from '../../src/report/results-json.ts'
 import { html, render } from '../../src/report/safe-text.ts'
+import { anOutcome, aRun, aTestCase } from '../support/builders.ts'
 import { anyStep } from '../support/hostile-step.ts'
 import { hostileText } from '../support/hostile-text.ts'
 import { renderedPage, unbalancedTags } from '../support/rendered-page.ts'
@@ -98,7 +99,7 @@ describe('whatever text a step holds', () => {
     )
   })
 
-  it('the pages have balanced tags, and every line but the marker begins with a block-level one', () => {
+  it('the pages have balanced tags, and every line but marker and plain headline begins with a block-level one', () => {
     fc.assert(
       fc.property(anyStep(hostileText()), (tell) => {
         for (const page of pagesOf(tell(asDrawn))) {
@@ -158,6 +159,15 @@ describe('whatever text a step holds', () => {
       }),
       RUNS,
     )
+  })
+
+  it('a title of millions of characters that nobody sees costs no report', () => {
+    const testCases = [aTestCase({ title: '\u200b'.repeat(2_400_000), status: 'FAILED' })]
+    const outputs = everyOutput(anOutcome({ run: aRun({ status: 'FAILED', testCases, raw: null }) }))
+    expect(outputs.sentence).toContain('1 of 1 test case failed')
+    expect(outputs.summary).toContain('Tests failed: 1 of 1')
+    expect(outputs['ctrf.json']).toContain('"name":"(untitled)"')
+    expect(XMLValidator.validate(outputs['junit.xml'] ?? '')).toBe(true)
   })
 
   it('no value of an environment override is in any output', () => {
