@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { playwright } from '../src/playwright-framework.ts'
 import { runTests } from '../src/run-tests.ts'
 import { installPackages } from './a-git-repository.ts'
-import { isAlive, PLAIN_ENV, pidsIn, startService, temporaryFolder, testRunIn, writeFiles } from './a-local-service.ts'
+import { isAlive, pidsIn, startService, temporaryFolder, testRunIn, writeFiles } from './a-local-service.ts'
 
 const CONFIG = `
   import { defineConfig } from '@playwright/test'
@@ -106,15 +106,14 @@ describe('a run of a Playwright Test project', () => {
     await installPackages(folder)
     await writeFiles(folder, {
       'playwright.config.ts': `
-        const url = 'http://127.0.0.1:' + process.env.PORT
-        export default { timeout: 0, webServer: { command: 'node server.mjs', url } }`,
+        export default { timeout: 0, webServer: { command: 'node server.mjs', wait: { stdout: /ready/ } } }`,
       'server.mjs': `
-        import { createServer } from 'node:http'
         import { writeFileSync } from 'node:fs'
         process.on('SIGTERM', () => {})
         process.on('SIGINT', () => {})
-        const server = createServer((_, response) => response.end())
-        server.listen(process.env.PORT, '127.0.0.1', () => writeFileSync('server.pid', String(process.pid)))`,
+        setInterval(() => {}, 1000)
+        writeFileSync('server.pid', String(process.pid))
+        console.log('ready')`,
       'hang.spec.ts': `
         import { writeFileSync } from 'node:fs'
         import { test } from '@playwright/test'
@@ -122,14 +121,13 @@ describe('a run of a Playwright Test project', () => {
         test('hangs', () => { writeFileSync('test.pid', String(process.pid)); return new Promise(() => {}) })`,
     })
     const log: string[] = []
-    const run = testRunIn(folder, {
-      env: { ...PLAIN_ENV, PORT: String(await freePort()) },
-      stopGraceMs: 10_000,
-      log: (text) => log.push(text),
-    })
+    const run = testRunIn(folder, { stopGraceMs: 20_000, log: (text) => log.push(text) })
     const stop = new AbortController()
     const ended = runTests(run, stop.signal, () => {})
-    const pids = [...(await pidsIn(join(folder, 'test.pid'))), ...(await pidsIn(join(folder, 'server.pid')))]
+    const started = Promise.all([pidsIn(join(folder, 'test.pid')), pidsIn(join(folder, 'server.pid'))])
+    await Promise.race([started, ended])
+    expect(log).toEqual([])
+    const pids = (await started).flat()
     expect(pids.map(isAlive)).toEqual([true, true])
     stop.abort()
     expect(await ended, log.join('\n')).toEqual({
@@ -160,11 +158,3 @@ describe("Playwright's report", () => {
     )
   })
 })
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
