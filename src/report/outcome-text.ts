@@ -89,7 +89,7 @@ export function verdictTitle(outcome: StepOutcome): string {
   return render(logLine`${headline(outcome).title}`)
 }
 
-/** Headline and what tells this step from others of its job, for the top of a page. */
+/** The headline with what distinguishes this step from others of its job, for the top of a page. */
 export function pageTitle(outcome: StepOutcome, ...more: readonly Fragment[]): Fragment {
   const { sign, title, counts } = headline(outcome)
   const variant = outcome.subject.variant.map((part) => fragment`${part}`)

@@ -40,18 +40,12 @@ class Fragment {
   }
 }
 
-class Quote {
+class Wrapped {
+  readonly as: 'quote' | 'untruncated'
   readonly value: string
 
-  constructor(value: string) {
-    this.value = value
-  }
-}
-
-class Untruncated {
-  readonly value: string
-
-  constructor(value: string) {
+  constructor(as: Wrapped['as'], value: string) {
+    this.as = as
     this.value = value
   }
 }
@@ -66,10 +60,10 @@ class Link {
   }
 }
 
-type Value = string | number | Untrusted | Fragment | Quote | Untruncated | Link
+type Value = string | number | Untrusted | Fragment | Wrapped | Link
 
 // As a type alone: a fragment made by hand could have anybody's words among its literals.
-export type { Fragment, Untruncated }
+export type { Fragment }
 
 /** Reads what a tag made, at the moment of writing it out. */
 export function render(safe: LogLine | Html | Xml | Json): string {
@@ -81,16 +75,16 @@ export function fragment(literals: TemplateStringsArray, ...values: readonly Val
 }
 
 /** A value in quotation marks; in HTML the `<code>` around every value says the same. */
-export function quote(value: string | Untrusted, limitChars: number): Quote {
-  return new Quote(truncate(value as string, limitChars))
+export function quote(value: string | Untrusted, limitChars: number): Wrapped {
+  return new Wrapped('quote', truncate(value as string, limitChars))
 }
 
 /** A value of any length. */
-export function untruncated(value: string | Untrusted): Untruncated {
-  return new Untruncated(value as string)
+export function untruncated(value: string | Untrusted): Wrapped {
+  return new Wrapped('untruncated', value as string)
 }
 
-/** Words that lead to a page. Where nothing can be clicked, the address follows them. Words alone if it is not of the web. */
+/** Words that lead to a page; in text and XML the address follows them. Words alone if the address is not one of the web. */
 export function link(url: string, words: Fragment): Link | Fragment {
   const { protocol, hostname, href } = URL.parse(url) ?? {}
   const isLoopback = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname ?? '')
@@ -130,8 +124,8 @@ function writeValue(sink: Sink, value: unknown): string {
   if (typeof value === 'string') return sink.text(oneLine(value, sink.limitChars))
   if (typeof value === 'number') return sink.number(value)
   if (value instanceof Fragment) return writeFragment(sink, value)
-  if (value instanceof Quote) return sink.quote(oneLine(value.value, sink.limitChars))
-  if (value instanceof Untruncated) return sink.text(oneLine(value.value))
+  if (value instanceof Wrapped && value.as === 'quote') return sink.quote(oneLine(value.value, sink.limitChars))
+  if (value instanceof Wrapped) return sink.text(oneLine(value.value))
   if (value instanceof Link) return sink.link(value.url, writeFragment(sink, value.words))
   if (value instanceof SafeText && value.sink === sink.name) return value.text
   if (Array.isArray(value)) return value.map((item) => writeValue(sink, item)).join('')

@@ -9,8 +9,8 @@ const ofRun = (status: string, counts: Record<string, number>) =>
 
 describe('the annotations', () => {
   it('name each failing case, in the order of reports, with constant titles', () => {
-    const told = annotations(ENDINGS.failed, true).map(({ level, title, message }) => [level, title, render(message)])
-    expect(told).toEqual([
+    const shown = annotations(ENDINGS.failed, true).map(({ level, title, message }) => [level, title, render(message)])
+    expect(shown).toEqual([
       ['error', 'Test failed', 'failed case 1: FAILED after 1.2 s'],
       ['error', 'Test failed', 'failed case 2: FAILED after 1.2 s'],
       ['error', 'Test failed', 'failed case 3: FAILED after 1.2 s'],
@@ -24,9 +24,9 @@ describe('the annotations', () => {
     [9, 9, '1 more test case failed; the job summary lists what did not pass.'],
     [2008, 9, '2,000 more test cases failed; the job summary lists what did not pass.'],
   ])('for %d failing cases are %d', (failing, count, last) => {
-    const told = ofRun('FAILED', { FAILED: failing })
-    expect(told).toHaveLength(count)
-    if (last !== undefined) expect(render(told[8]?.message ?? expect.fail())).toBe(last)
+    const shown = ofRun('FAILED', { FAILED: failing })
+    expect(shown).toHaveLength(count)
+    if (last !== undefined) expect(render(shown[8]?.message ?? expect.fail())).toBe(last)
   })
 
   it('send nobody to a summary that is not there', () => {

@@ -55,7 +55,7 @@ describe('the comment', () => {
     expect(pageOf(anOutcome({ run }), { hasSummary: false }).text).toContain('… and 5 more.')
   })
 
-  it('names what tells it from the others of the pull request', () => {
+  it('names what distinguishes it from the others of the pull request', () => {
     const variant = ['@octocat <b>', 'ubuntu-latest, 20']
     expect(pageOf(anOutcome({ subject: { variant } })).text).toContain(
       '✅ Tests passed: 2 of 2 · @octocat <b> · ubuntu-latest, 20\n',

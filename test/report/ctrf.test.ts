@@ -25,7 +25,7 @@ describe('ctrf.json', () => {
     })
   })
 
-  it('tells run, tests and where they ran', () => {
+  it('has the run, the tests and where they ran', () => {
     const testCases = [
       aTestCase({ title: 'a', status: 'FLAKY', durationMs: 12.6 }),
       aTestCase({ title: 'b\n##[x]', status: 'TIMEDOUT' }),

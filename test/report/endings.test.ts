@@ -7,12 +7,12 @@ import { render } from '../../src/report/safe-text.ts'
 import { ENDINGS } from '../support/endings.ts'
 import { renderedPage } from '../support/rendered-page.ts'
 
-it('every ending is told in the words of endings.md', async () => {
-  const page = Object.entries(ENDINGS).map(([name, outcome]) => `## ${name}\n\n${told(outcome)}\n`)
-  await expect(`# How every ending is told\n\n${page.join('\n')}`).toMatchFileSnapshot('endings.md')
+it('every ending has the words of endings.md', async () => {
+  const page = Object.entries(ENDINGS).map(([name, outcome]) => `## ${name}\n\n${pageOf(outcome)}\n`)
+  await expect(`# How every ending is worded\n\n${page.join('\n')}`).toMatchFileSnapshot('endings.md')
 })
 
-function told(outcome: StepOutcome): string {
+function pageOf(outcome: StepOutcome): string {
   const { conclusion, success, counts } = outcome
   const level = success ? (counts.failed > 0 ? 'warning' : 'log line') : 'error'
   const verdict = { level, title: verdictTitle(outcome), message: verdictSentence(outcome) }

@@ -17,7 +17,7 @@ import { anyStep } from '../support/hostile-step.ts'
 import { hostileText } from '../support/hostile-text.ts'
 import { renderedPage, unbalancedTags } from '../support/rendered-page.ts'
 
-// Whatever text stands in whatever place of whatever step: 10,000 titles a property, and fewer where pages are
+// Whatever text is in whatever place of whatever step: 10,000 titles a property, and fewer if pages are
 // rendered, which takes its time (job-summary.test.ts renders 10,000 titles too).
 const RUNS = { numRuns: 800 }
 const RENDERED_RUNS = { numRuns: 200 }
@@ -57,8 +57,8 @@ function everyOutput(outcome: StepOutcome): Record<string, string> {
 describe('whatever text a step holds', () => {
   it('no output has a workflow command, a terminal escape or an invisible character in it', () => {
     fc.assert(
-      fc.property(anyStep(hostileText()), (tell) => {
-        for (const [name, output] of Object.entries(everyOutput(tell(asDrawn)))) {
+      fc.property(anyStep(hostileText()), (build) => {
+        for (const [name, output] of Object.entries(everyOutput(build(asDrawn)))) {
           expect(output, name).not.toContain('##[')
           expect(output, name).not.toMatch(/^\s*::/m)
           expect(output, name).not.toMatch(
@@ -72,11 +72,11 @@ describe('whatever text a step holds', () => {
 
   it('each sentence is one line', () => {
     fc.assert(
-      fc.property(anyStep(hostileText()), (tell) => {
-        const outcome = tell(asDrawn)
+      fc.property(anyStep(hostileText()), (build) => {
+        const outcome = build(asDrawn)
         const lines = [verdictSentence(outcome), ...annotations(outcome, true).map(({ message }) => message)]
         for (const line of lines) expect(render(line)).not.toMatch(/[\n\r\u2028\u2029]/)
-        expect(verdictTitle(outcome)).toBe(verdictTitle(tell(tamed())))
+        expect(verdictTitle(outcome)).toBe(verdictTitle(build(tamed())))
       }),
       RUNS,
     )
@@ -84,9 +84,9 @@ describe('whatever text a step holds', () => {
 
   it('the pages are made of our own tags and words, and that text stands in <code> alone', () => {
     fc.assert(
-      fc.property(anyStep(hostileText()), (tell) => {
-        const hostile = pagesOf(tell(asDrawn))
-        const tame = pagesOf(tell(tamed()))
+      fc.property(anyStep(hostileText()), (build) => {
+        const hostile = pagesOf(build(asDrawn))
+        const tame = pagesOf(build(tamed()))
         for (const [index, page] of hostile.entries()) {
           const rendered = renderedPage(page)
           expect(rendered.skeleton).toBe(renderedPage(tame[index] ?? '').skeleton)
@@ -101,8 +101,8 @@ describe('whatever text a step holds', () => {
 
   it('the pages have balanced tags, and every line but marker and plain headline begins with a block-level one', () => {
     fc.assert(
-      fc.property(anyStep(hostileText()), (tell) => {
-        for (const page of pagesOf(tell(asDrawn))) {
+      fc.property(anyStep(hostileText()), (build) => {
+        for (const page of pagesOf(build(asDrawn))) {
           expect(unbalancedTags(page)).toEqual([])
           for (const line of page.trimEnd().split('\n')) {
             expect(line).toMatch(
@@ -117,8 +117,8 @@ describe('whatever text a step holds', () => {
 
   it('junit.xml is well-formed, keeps the count of cases, and names each case differently', () => {
     fc.assert(
-      fc.property(anyStep(hostileText()), (tell) => {
-        const outcome = tell(asDrawn)
+      fc.property(anyStep(hostileText()), (build) => {
+        const outcome = build(asDrawn)
         const xml = written(junit(outcome))
         expect(XMLValidator.validate(xml)).toBe(true)
         // https://www.w3.org/TR/xml/#charsets
@@ -138,8 +138,8 @@ describe('whatever text a step holds', () => {
   it('ctrf.json is valid and keeps the count of cases', () => {
     const isValid = new Ajv({ validateFormats: false }).compile(schema)
     fc.assert(
-      fc.property(anyStep(hostileText()), (tell) => {
-        const outcome = tell(asDrawn)
+      fc.property(anyStep(hostileText()), (build) => {
+        const outcome = build(asDrawn)
         const report = JSON.parse(written(ctrf(outcome)))
         isValid(report)
         expect(isValid.errors).toBeNull()
@@ -152,9 +152,9 @@ describe('whatever text a step holds', () => {
 
   it('results.json reads back as what the service sent', () => {
     fc.assert(
-      fc.property(anyStep(hostileText()), (tell) => {
-        const { run } = tell(asDrawn)
-        const readBack = JSON.parse(written(resultsJson(tell(asDrawn))))
+      fc.property(anyStep(hostileText()), (build) => {
+        const { run } = build(asDrawn)
+        const readBack = JSON.parse(written(resultsJson(build(asDrawn))))
         expect(readBack).toEqual(JSON.parse(JSON.stringify(run?.raw ?? null)))
       }),
       RUNS,
@@ -172,8 +172,8 @@ describe('whatever text a step holds', () => {
 
   it('no value of an environment override is in any output', () => {
     fc.assert(
-      fc.property(anyStep(fc.constant('text')), (tell) => {
-        for (const output of Object.values(everyOutput(tell(asDrawn)))) {
+      fc.property(anyStep(fc.constant('text')), (build) => {
+        for (const output of Object.values(everyOutput(build(asDrawn)))) {
           expect(output).not.toContain('value of an override')
         }
       }),

@@ -62,7 +62,7 @@ describe('the job summary', () => {
     expect(places).toEqual(places.toSorted((a, b) => a - b))
   })
 
-  it('names what tells the step from others of its job, as text, whatever it holds', () => {
+  it('names what distinguishes the step from others of its job, as text, whatever it holds', () => {
     for (const part of ['checkout', '**b** [x](https://evil.example) @octocat #1', '</h2><b>', '`a`', '\n# x']) {
       const outcome = anOutcome({ subject: { variant: [part, 'ubuntu-latest, 20'] } })
       const page = renderedPage(summaryOf(outcome))
@@ -128,7 +128,7 @@ describe('the limits of the job summary', () => {
     expect(text).not.toContain('Not all shown')
   })
 
-  it('hold for titles that grow when they are escaped, and cut between rows', () => {
+  it('hold for titles that grow when they are escaped, and it stops between rows', () => {
     const titles = Array.from({ length: 1000 }, (_, index) => `${index} ${'<&😀.'.repeat(100)}`)
     const testCases = titles.map((title) => aTestCase({ title, status: 'FAILED' }))
     const text = summaryOf(anOutcome({ run: aRun({ status: 'FAILED', testCases }) }))

@@ -112,7 +112,7 @@ describe('the sentence', () => {
     )
   })
 
-  it('tells an id that cannot be used from one that is missing', () => {
+  it('distinguishes an id that cannot be used from one that is missing', () => {
     const failure = { kind: 'invalid-response', expected: 'a run id', got: untrusted('a b') } as const
     const ending = { kind: 'start-failed', failure } as const
     expect(sentenceOf({ runId: undefined, ending, cancellation: { kind: 'cancelled' } })).toBe(

@@ -5,15 +5,15 @@ import type { Cancellation, Ending, StepOutcome } from '../../src/outcome/step-o
 import { untrusted } from '../../src/outcome/untrusted.ts'
 import { anOutcome, aRun, aTestCase } from './builders.ts'
 
-/** Makes a value of the texts drawn for it, each passed through `say`: the same value can be had in other words. */
-export type Told<T> = (say: (text: string) => string) => T
+/** Makes a value of the texts drawn for it, each passed through `reword`: the same value can be had in other words. */
+export type Worded<T> = (reword: (text: string) => string) => T
 
 const RUN_STATUS = ['PASSED', 'FAILED', 'TIMEDOUT', 'CANCELLED', 'INTERRUPTED', 'RUNNING'] as const
 const CASE_STATUS = ['PASSED', 'FAILED', 'ERROR', 'TIMEDOUT', 'INTERRUPTED', 'FLAKY', 'SKIPPED'] as const
 const KNOWN = new Set<string>([...RUN_STATUS, ...CASE_STATUS, 'QUEUED'])
 
-/** Any step, in any of its ends, with `text` wherever somebody else's text can stand. */
-export function anyStep(text: fc.Arbitrary<string>): fc.Arbitrary<Told<StepOutcome>> {
+/** Any step, in any of its ends, with `text` wherever somebody else's text can be. */
+export function anyStep(text: fc.Arbitrary<string>): fc.Arbitrary<Worded<StepOutcome>> {
   const run = anyRun(text)
   const failure = anyFailure(text)
   const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined })
@@ -36,43 +36,43 @@ export function anyStep(text: fc.Arbitrary<string>): fc.Arbitrary<Told<StepOutco
     passWithNoTests: fc.boolean(),
   })
   return shape.map((drawn) => {
-    const told: Told<StepOutcome> = (say) => {
-      const maybeSay = (text: string | undefined) => (text === undefined ? undefined : say(text))
+    const worded: Worded<StepOutcome> = (reword) => {
+      const maybeReword = (text: string | undefined) => (text === undefined ? undefined : reword(text))
       return anOutcome({
-        ending: drawn.ending(say),
-        cancellation: drawn.cancellation(say),
-        run: drawn.run?.(say),
-        runId: maybeSay(drawn.runId),
+        ending: drawn.ending(reword),
+        cancellation: drawn.cancellation(reword),
+        run: drawn.run?.(reword),
+        runId: maybeReword(drawn.runId),
         runUrl: drawn.hasRunUrl ? RUN_URL : undefined,
         queuedMs: drawn.queuedMs,
         subject: {
           target:
             drawn.kind === 'project'
-              ? { kind: 'project', projectId: say(drawn.id) }
-              : { kind: 'test-suite', testSuiteId: say(drawn.id) },
+              ? { kind: 'project', projectId: reword(drawn.id) }
+              : { kind: 'test-suite', testSuiteId: reword(drawn.id) },
           parameters: {
-            branch: maybeSay(drawn.branch),
-            environment: maybeSay(drawn.environment),
-            frameworkProject: maybeSay(drawn.frameworkProject),
+            branch: maybeReword(drawn.branch),
+            environment: maybeReword(drawn.environment),
+            frameworkProject: maybeReword(drawn.frameworkProject),
             autofix: drawn.autofix,
             envOverrides: { SECRET: 'value of an override' },
           },
-          variant: drawn.variant.map(say),
-          job: { name: say(drawn.jobName), url: JOB_URL },
+          variant: drawn.variant.map(reword),
+          job: { name: reword(drawn.jobName), url: JOB_URL },
           ownsRun: drawn.ownsRun,
         },
         passWithNoTests: drawn.passWithNoTests,
       })
     }
     // What fast-check prints of a counterexample.
-    return Object.assign(told, { [fc.toStringMethod]: () => JSON.stringify(told((text) => text)) })
+    return Object.assign(worded, { [fc.toStringMethod]: () => JSON.stringify(worded((text) => text)) })
   })
 }
 
 const RUN_URL = 'https://app.example.com/runs/1'
 const JOB_URL = 'https://github.com/o/r/actions/runs/1/job/2'
 
-function anyRun(text: fc.Arbitrary<string>): fc.Arbitrary<Told<Run>> {
+function anyRun(text: fc.Arbitrary<string>): fc.Arbitrary<Worded<Run>> {
   const status = fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...RUN_STATUS) }, text)
   const caseStatus = fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...CASE_STATUS) }, text)
   const testCase = fc.record({
@@ -86,71 +86,74 @@ function anyRun(text: fc.Arbitrary<string>): fc.Arbitrary<Told<Run>> {
       branchName: fc.option(text, { nil: undefined }),
       testCases: fc.option(fc.array(testCase, { maxLength: 40, size: 'max' }), { nil: undefined, freq: 8 }),
     })
-    .map((drawn) => (say) => {
+    .map((drawn) => (reword) => {
       const testCases = drawn.testCases?.map(({ title, status, durationMs }) =>
-        aTestCase({ title: say(title), status: sayStatus(status, say), durationMs }),
+        aTestCase({ title: reword(title), status: rewordStatus(status, reword), durationMs }),
       )
       return aRun({
-        status: sayStatus(drawn.status, say),
-        branchName: drawn.branchName === undefined ? undefined : say(drawn.branchName),
+        status: rewordStatus(drawn.status, reword),
+        branchName: drawn.branchName === undefined ? undefined : reword(drawn.branchName),
         testCases,
-        raw: { [say('extra')]: say('more'), results: testCases === undefined ? null : { testCases } },
+        raw: { [reword('extra')]: reword('more'), results: testCases === undefined ? null : { testCases } },
       })
     })
 }
 
-/** Statuses that mean something to us are told as they are. */
-function sayStatus(status: string, say: (text: string) => string): string {
-  return KNOWN.has(status) ? status : say(status)
+/** Statuses that mean something to us stay as they are. */
+function rewordStatus(status: string, reword: (text: string) => string): string {
+  return KNOWN.has(status) ? status : reword(status)
 }
 
-function anyFailure(text: fc.Arbitrary<string>): fc.Arbitrary<Told<Failure>> {
+function anyFailure(text: fc.Arbitrary<string>): fc.Arbitrary<Worded<Failure>> {
   return fc.oneof(
     text.map(
-      (reason): Told<Failure> =>
-        (say) => ({ kind: 'not-sent', reason: say(reason) }),
+      (reason): Worded<Failure> =>
+        (reword) => ({ kind: 'not-sent', reason: reword(reason) }),
     ),
     text.map(
-      (reason): Told<Failure> =>
-        (say) => ({ kind: 'no-response', reason: say(reason) }),
+      (reason): Worded<Failure> =>
+        (reword) => ({ kind: 'no-response', reason: reword(reason) }),
     ),
     text.map(
-      (code): Told<Failure> =>
-        (say) => ({ kind: 'untrusted-certificate', code: say(code) }),
+      (code): Worded<Failure> =>
+        (reword) => ({ kind: 'untrusted-certificate', code: reword(code) }),
     ),
     fc.tuple(fc.constantFrom(301, 400, 401, 403, 404, 407, 418, 500, 503), text).map(
-      ([status, error]): Told<Failure> =>
-        (say) => ({ kind: 'status', status, error: untrusted(say(error)) }),
+      ([status, error]): Worded<Failure> =>
+        (reword) => ({ kind: 'status', status, error: untrusted(reword(error)) }),
     ),
     fc.tuple(text, text).map(
-      ([expected, got]): Told<Failure> =>
-        (say) => ({ kind: 'invalid-response', expected: say(expected), got: untrusted(say(got)) }),
+      ([expected, got]): Worded<Failure> =>
+        (reword) => ({ kind: 'invalid-response', expected: reword(expected), got: untrusted(reword(got)) }),
     ),
-    fc.constant<Told<Failure>>(() => ({ kind: 'aborted' })),
+    fc.constant<Worded<Failure>>(() => ({ kind: 'aborted' })),
   )
 }
 
 function anyCancellation(
-  run: fc.Arbitrary<Told<Run>>,
-  failure: fc.Arbitrary<Told<Failure>>,
-): fc.Arbitrary<Told<Cancellation>> {
+  run: fc.Arbitrary<Worded<Run>>,
+  failure: fc.Arbitrary<Worded<Failure>>,
+): fc.Arbitrary<Worded<Cancellation>> {
   return fc.oneof(
     fc.constantFrom('not-wanted', 'no-run', 'id-unknown', 'not-supported', 'cancelled', 'gone', 'failed').map(
-      (kind): Told<Cancellation> =>
+      (kind): Worded<Cancellation> =>
         () => ({ kind }),
     ),
     fc.tuple(fc.constantFrom('cancelled', 'already-finished'), run).map(
-      ([kind, found]): Told<Cancellation> =>
-        (say) => ({ kind, run: found(say) }),
+      ([kind, found]): Worded<Cancellation> =>
+        (reword) => ({ kind, run: found(reword) }),
     ),
     failure.map(
-      (why): Told<Cancellation> =>
-        (say) => ({ kind: 'failed', failure: why(say) }),
+      (why): Worded<Cancellation> =>
+        (reword) => ({ kind: 'failed', failure: why(reword) }),
     ),
   )
 }
 
-function anyEnding(run: fc.Arbitrary<Told<Run>>, failure: fc.Arbitrary<Told<Failure>>): fc.Arbitrary<Told<Ending>> {
+function anyEnding(
+  run: fc.Arbitrary<Worded<Run>>,
+  failure: fc.Arbitrary<Worded<Failure>>,
+): fc.Arbitrary<Worded<Ending>> {
   const limit = fc.record({
     input: fc.constantFrom('timeout-minutes', 'queue-timeout-minutes'),
     ms: fc.nat(40_000_000),
@@ -159,22 +162,22 @@ function anyEnding(run: fc.Arbitrary<Told<Run>>, failure: fc.Arbitrary<Told<Fail
     {
       weight: 5,
       arbitrary: run.map(
-        (finished): Told<Ending> =>
-          (say) => ({ kind: 'finished', run: finished(say) }),
+        (finished): Worded<Ending> =>
+          (reword) => ({ kind: 'finished', run: finished(reword) }),
       ),
     },
     fc.constantFrom<Ending>({ kind: 'started' }, { kind: 'aborted' }).map(
-      (ending): Told<Ending> =>
+      (ending): Worded<Ending> =>
         () =>
           ending,
     ),
     fc.tuple(limit, fc.option(failure, { nil: undefined })).map(
-      ([limit, why]): Told<Ending> =>
-        (say) => ({ kind: 'wait-timeout', limit, failure: why?.(say) }),
+      ([limit, why]): Worded<Ending> =>
+        (reword) => ({ kind: 'wait-timeout', limit, failure: why?.(reword) }),
     ),
     fc.tuple(fc.constantFrom('start-failed', 'poll-failed'), failure).map(
-      ([kind, why]): Told<Ending> =>
-        (say) => ({ kind, failure: why(say) }),
+      ([kind, why]): Worded<Ending> =>
+        (reword) => ({ kind, failure: why(reword) }),
     ),
   )
 }
