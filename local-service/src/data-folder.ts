@@ -10,7 +10,8 @@ export interface DataFolder {
   close(): Promise<void>
 }
 
-const WRITABLE_BY_OTHERS = 0o022
+const WRITABLE_BY_GROUP = 0o020
+const WRITABLE_BY_OTHERS = 0o002
 
 /** Opens a data folder. With `none`, the runs are kept in memory, and the folder is a temporary one beside the default. */
 export function openDataFolder(setting: string | undefined, defaultFolder: string): DataFolder {
@@ -44,9 +45,11 @@ export function createPrivateFolder(folder: string): string {
  */
 export function findSharedFolder(folder: string): string | undefined {
   for (let at = folder; ; at = dirname(at)) {
-    const { mode, uid } = statSync(at)
+    const { mode, uid, gid } = statSync(at)
     const belongsToUser = uid === process.getuid?.() || uid === 0
-    if (!belongsToUser || (mode & WRITABLE_BY_OTHERS) !== 0) return at
+    // On many systems, each user has a group of their own, and new folders are writable by it.
+    const others = gid === process.getgid?.() ? WRITABLE_BY_OTHERS : WRITABLE_BY_OTHERS | WRITABLE_BY_GROUP
+    if (!belongsToUser || (mode & others) !== 0) return at
     if (at === dirname(at)) return undefined
   }
 }

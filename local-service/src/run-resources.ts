@@ -17,7 +17,7 @@ export interface RunResources {
   readonly engine?: EngineName | undefined
 }
 
-interface Machine {
+interface ResourceOptions {
   readonly dataFolder: string
   readonly temporaryFolder: string
   /** Of the repository, if the run needs a work tree. */
@@ -25,7 +25,10 @@ interface Machine {
   readonly engine?: EngineName | undefined
 }
 
-export function resourcesOf(runId: string, { dataFolder, temporaryFolder, gitFolder, engine }: Machine): RunResources {
+export function resourcesOf(
+  runId: string,
+  { dataFolder, temporaryFolder, gitFolder, engine }: ResourceOptions,
+): RunResources {
   return {
     runFolder: join(dataFolder, 'runs', runId),
     temporaryFolder: join(temporaryFolder, `test-run-${runId.slice(0, 8)}`),
