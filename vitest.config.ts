@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 const ALL = '{test,local-service/test,tools}/**/*.test.ts'
@@ -22,8 +23,8 @@ export default defineConfig({
       },
     ],
     setupFiles: 'test/setup/seed.ts',
-    // Most tests of the build wait for processes.
-    maxWorkers: '100%',
+    // One more than there are cores, because many tests wait for processes.
+    maxWorkers: availableParallelism() + 1,
     maxConcurrency: 8,
     testTimeout: 30_000,
     hookTimeout: 30_000,
