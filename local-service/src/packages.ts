@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { symlink } from 'node:fs/promises'
-import { join, relative } from 'node:path'
+import { basename, join, relative } from 'node:path'
 import { foldersBetween, isInside } from './paths.ts'
 import type { Repository } from './work-tree.ts'
 
@@ -74,15 +74,17 @@ function findLinkIn(packages: string, root: string, seen: Set<string>): LinkInto
   const realFolder = realpathSync(packages)
   if (seen.has(realFolder)) return undefined
   seen.add(realFolder)
+  // The links in a store or a cache, such as `.pnpm`, are no packages; the packages are deeper.
+  const holdsPackages = !basename(packages).startsWith('.')
   for (const entry of readdirSync(packages, { withFileTypes: true })) {
     const path = join(packages, entry.name)
     if (entry.isSymbolicLink()) {
-      const target = targetOf(path)
+      const target = holdsPackages ? targetOf(path) : undefined
       if (target !== undefined && isInside(target, root) && !relative(root, target).split('/').includes(PACKAGES)) {
         return { link: relative(root, path), target: relative(root, target) || '.' }
       }
     } else if (entry.isDirectory() && entry.name !== '.bin') {
-      // A scope or a store of packages, such as pnpm's, holds more of the same; a package may have packages of its own.
+      // A scope or a store holds more of the same; a package may have packages of its own.
       const inner = /^[@.]/.test(entry.name) || entry.name === PACKAGES ? path : join(path, PACKAGES)
       const link = existsSync(inner) ? findLinkIn(inner, root, seen) : undefined
       if (link !== undefined) return link

@@ -90,6 +90,7 @@ describe('a branch of a monorepo whose packages are linked to one another', () =
     await repository.write({ 'node_modules/.store/other/index.js': '' })
     await link(repository, 'node_modules/other', 'node_modules/.store/other')
     await link(repository, 'node_modules/nowhere', 'packages/gone')
+    await link(repository, 'node_modules/.cache/sources', 'packages')
     await link(repository, 'node_modules/@shop/library', 'node_modules/.store/library')
     await repository.write({ 'node_modules/.store/library/index.js': "module.exports = 'installed'" })
     const service = await startIn(repository)
