@@ -277,6 +277,13 @@ describe('a cancel that fails', () => {
     expect(cancelsMs).toEqual([0, 14_000])
   })
 
+  test('is not tried in the last moment, which is too short for a response and would hide the real failure', async () => {
+    const down: Failure = { kind: 'status', status: 503 }
+    const { end, cancelsMs } = await cancel({ cancel: [failure(down), noResponse], limitMs: 375 + 10 })
+    expect(end).toEqual({ kind: 'failed', failure: down })
+    expect(cancelsMs).toEqual([0])
+  })
+
   test.each([401, 403])('with %i is not tried again, and the run not looked at', async (status) => {
     const { end, cancelsMs, looksMs } = await cancel({ cancel: [failure({ kind: 'status', status })] })
     expect(end).toEqual({ kind: 'failed', failure: { kind: 'status', status } })
