@@ -4,7 +4,7 @@ import type { StepOutcome } from '../outcome/step-outcome.ts'
 import { casesWith, FAILING, titleOf } from './case-table.ts'
 import { durationText } from './duration.ts'
 import { failureClause, failureReason } from './failure-text.ts'
-import { type Fragment, fragment, joinFragments, type LogLine, link, logLine, quote, render } from './safe-text.ts'
+import { type Fragment, fragment, type LogLine, link, logLine, quote, render } from './safe-text.ts'
 
 // What a person reads about the end of a step: sign, title, counts, sentence and facts. Nothing else words an ending.
 
@@ -197,7 +197,7 @@ function firstTitles(testCases: NonNullable<Run['testCases']>, failed: number): 
     .slice(0, TITLES_NAMED)
     .map((testCase) => fragment`${quote(titleOf(testCase, TITLE_LIMIT_CHARS), TITLE_LIMIT_CHARS)}`)
   const more = failed > TITLES_NAMED ? fragment` and ${failed - TITLES_NAMED} more` : NONE
-  return fragment`${joinFragments(titles, fragment`, `)}${more}`
+  return fragment`${join(titles, fragment`, `)}${more}`
 }
 
 function nothingRan(run: Run, total: number): Fragment {
@@ -301,7 +301,7 @@ export function countsText({ run, counts, waitedMs }: StepOutcome): Fragment | u
 }
 
 function inBrackets(parts: readonly Fragment[]): Fragment {
-  return parts.length === 0 ? NONE : fragment` (${joinFragments(parts, fragment`, `)})`
+  return parts.length === 0 ? NONE : fragment` (${join(parts, fragment`, `)})`
 }
 
 /** What was run, and where. Of a run that was started elsewhere, only what the service says about it. */
@@ -323,5 +323,10 @@ export function factsText(outcome: StepOutcome): Fragment {
 }
 
 export function joinWithDots(parts: readonly Fragment[]): Fragment {
-  return joinFragments(parts, fragment` · `)
+  return join(parts, fragment` · `)
+}
+
+function join(parts: readonly Fragment[], separator: Fragment): Fragment {
+  const [first = NONE, ...others] = parts
+  return others.reduce((all, part) => fragment`${all}${separator}${part}`, first)
 }

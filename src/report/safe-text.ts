@@ -92,11 +92,6 @@ export function link(url: string, words: Fragment): Link | Fragment {
   return new Link(href, words)
 }
 
-export function joinFragments(parts: readonly Fragment[], separator: Fragment): Fragment {
-  const [first = fragment``, ...others] = parts
-  return others.reduce((all, part) => fragment`${all}${separator}${part}`, first)
-}
-
 interface Sink {
   readonly name: string
   readonly limitChars: number
