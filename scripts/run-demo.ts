@@ -86,10 +86,16 @@ function isRunning(pid: number): boolean {
   }
 }
 
+/**
+ * For a run of a branch: the shop uses none of the packages here that link to this repository's own code, because of which
+ * the service does not link them by itself.
+ */
+const LINK_PACKAGES = ['ln', '-s', join(ROOT, 'node_modules'), '../../node_modules']
+
 async function openService(folder: string) {
   const logFile = join(folder, 'service.log')
   const service = await startLocalService(
-    { projects: { 'web-shop': { folder: 'examples/web-shop' } }, data: 'none' },
+    { projects: { 'web-shop': { folder: 'examples/web-shop', setup: LINK_PACKAGES } }, data: 'none' },
     {
       folder: ROOT,
       env: process.env,
