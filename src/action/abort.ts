@@ -4,7 +4,7 @@
  */
 export class StepCancelled extends Error {
   override readonly name = 'StepCancelled'
-  /** Until when, on the clock's `now()`, the answer to a start in flight may be awaited. */
+  /** Until when, on the clock's `now()`, the response to a start in flight may be awaited. */
   readonly startDeadlineMs: number
   /** Until when the cancel at the service may be tried. */
   readonly cancelDeadlineMs: number
@@ -23,7 +23,7 @@ export function cancelReason(signal: AbortSignal): StepCancelled {
   return signal.reason as StepCancelled
 }
 
-/** Calls back once when the signal aborts (at once, if it has already). Gives back the way to be forgotten. */
+/** Calls back once when the signal aborts, or at once if it has already. Returns a function that removes the listener. */
 export function onAbort(signal: AbortSignal, callback: () => void): () => void {
   if (signal.aborted) {
     callback()

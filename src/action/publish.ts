@@ -6,7 +6,7 @@ import { verdictSentence, verdictTitle } from '../report/outcome-text.ts'
 import { reportFiles } from '../report/report-files.ts'
 import type { World } from './world.ts'
 
-/** What of the outcome the user wants to see where. */
+/** Which reports the user wants. */
 export interface ReportSettings {
   readonly summary: 'always' | 'on-failure' | 'never'
   readonly annotations: boolean

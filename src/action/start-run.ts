@@ -84,7 +84,7 @@ async function startOnce(
     onAbort(grace, () => request.abort())
   })
   try {
-    // A service that has just answered 429 often closes the connection: a start that meets the closing is in doubt.
+    // A service often closes the connection after a 429: a start that meets its end may or may not have been taken.
     const onNewConnection = attempt > 1
     return await service.start(parameters, { signal: request.signal, signalUntilSent: abort, onNewConnection })
   } catch (error) {

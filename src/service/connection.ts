@@ -16,7 +16,7 @@ export interface Connections {
 
 type Connector = ReturnType<typeof buildConnector>
 
-// Said in so many words, because NODE_TLS_REJECT_UNAUTHORIZED, which any earlier step can set, is Node's default for it.
+// Set here, because Node's default for it is NODE_TLS_REJECT_UNAUTHORIZED, which any earlier step can set.
 const CONNECT = { timeout: 10_000, rejectUnauthorized: true }
 
 const SETTINGS = {

@@ -19,7 +19,7 @@ export function isTransient(failure: Failure): boolean {
 }
 
 /**
- * For how long, counted from the first attempt, a start that failed like this may be sent again. Zero where the
+ * For how long, counted from the first attempt, a start that failed like this may be sent again. Zero if the
  * service may have taken the request: a second one could start a second run.
  */
 export function startMayRepeatForMs(failure: Failure): number {
@@ -35,7 +35,7 @@ export function mayHaveStarted(failure: Failure): boolean {
     case 'untrusted-certificate':
       return false
     case 'status':
-      // A 4xx answer is the service's word that the request was at fault, except the one for its own time limit.
+      // A 4xx response is the service's word that the request was at fault, except the one for its own time limit.
       return failure.status < 400 || failure.status >= 500 || failure.status === 408
     case 'no-response':
     case 'invalid-response':

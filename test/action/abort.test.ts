@@ -41,7 +41,7 @@ describe('onAbort', () => {
     expect(callback).toHaveBeenCalledTimes(1)
   })
 
-  test('calls back at once where the signal has aborted already', () => {
+  test('calls back at once if the signal has aborted already', () => {
     const callback = vi.fn()
     onAbort(AbortSignal.abort(), callback)
     expect(callback).toHaveBeenCalledTimes(1)

@@ -156,7 +156,7 @@ describe('a run that the service does not know', () => {
     expect(end).toEqual({ kind: 'cancelled' })
   })
 
-  test('is told as not cancelled if the deadline comes first', async () => {
+  test('counts as not cancelled if the deadline comes first', async () => {
     const { end } = await cancel({ ...unknown, notFoundGraceUntilMs: 15_000, limitMs: 6_700 })
     expect(end).toEqual({ kind: 'failed', failure: NOT_FOUND })
   })

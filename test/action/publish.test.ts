@@ -111,7 +111,9 @@ describe('outputs', () => {
 })
 
 describe('the verdict', () => {
-  test.each(Object.entries(ENDINGS))('is told once, as an error if the step fails: %s', async (_, outcome) => {
+  test.each(
+    Object.entries(ENDINGS),
+  )('is an error if the step fails, and none if it succeeds: %s', async (_, outcome) => {
     const world = await publish(outcome)
     const errors = world.texts('error [')
     if (outcome.success) expect(errors).toEqual([])

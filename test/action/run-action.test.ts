@@ -94,8 +94,8 @@ describe('a run that is started and waited for', () => {
 
   test('has its id in the output before the first poll', async () => {
     const { world, requests } = await step({ script: { start: STARTED, get: [noResponse], cancel: [response(true)] } })
-    const told = world.effects.find(({ text }) => text === 'output run-id=run-1')
-    expect(told?.atMs).toBe(100)
+    const output = world.effects.find(({ text }) => text === 'output run-id=run-1')
+    expect(output?.atMs).toBe(100)
     expect(requests[1]).toBe('get')
   })
 
@@ -189,11 +189,11 @@ describe('a start that fails', () => {
     expect(error).toContain('may have been started')
   })
 
-  test('without a response is no longer post’s business only after the verdict is told', async () => {
+  test('without a response is no longer post’s business only after the verdict is published', async () => {
     const { effects } = await step({ script: { start: [failure(LOST)] } })
-    const told = effects.findIndex((text) => text.startsWith('error '))
-    expect(told).toBeGreaterThan(0)
-    expect(effects.indexOf('state done')).toBeGreaterThan(told)
+    const verdict = effects.findIndex((text) => text.startsWith('error '))
+    expect(verdict).toBeGreaterThan(0)
+    expect(effects.indexOf('state done')).toBeGreaterThan(verdict)
   })
 })
 
@@ -578,13 +578,13 @@ describe('a poll that fails for good', () => {
 })
 
 describe('a workflow that has no cancel', () => {
-  test('says so with the id, and post is told only then that nothing is left to do', async () => {
+  test('says so with the id, and only then that nothing is left for post', async () => {
     const { outcome, effects, error } = await step({ script: { start: STARTED, get: [noResponse] }, signalAtMs: 1_000 })
     expect(outcome.conclusion).toBe('cancelled')
     expect(error).toMatch(/run-1.*no cancel/)
     expect(effects).not.toContainEqual(expect.stringContaining('cancelling it'))
-    const told = effects.findIndex((text) => text.startsWith('error '))
-    expect(effects.indexOf('state done')).toBeGreaterThan(told)
+    const verdict = effects.findIndex((text) => text.startsWith('error '))
+    expect(effects.indexOf('state done')).toBeGreaterThan(verdict)
   })
 })
 

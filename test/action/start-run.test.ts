@@ -65,12 +65,23 @@ describe('a start that the service provably did not take', () => {
     ])
   })
 
+  test('says nothing more if the pause ends with the minute, or with the step', async () => {
+    const asked: Failure = { ...TOO_MANY, retryAfterMs: 60_000 }
+    const ended = await start({ replies: [failure(asked), response('run-1')] })
+    expect(ended.world.effects.map(({ atMs }) => atMs)).toEqual([0])
+
+    const longer: Failure = { ...TOO_MANY, retryAfterMs: 200_000 }
+    const aborted = await start({ replies: [failure(longer)], signalAtMs: 60_000 })
+    expect(aborted.end).toEqual({ kind: 'aborted', mayHaveStarted: false })
+    expect(aborted.world.effects.map(({ atMs }) => atMs)).toEqual([0])
+  })
+
   test('is sent again over a new connection', async () => {
     const { service } = await start({ replies: [failure(TOO_MANY), failure(REFUSED), response('run-1')] })
     expect(service.requests.map(({ onNewConnection }) => onNewConnection)).toEqual([false, true, true])
   })
 
-  test('is given up after 60 s', async () => {
+  test('fails after 60 s', async () => {
     const { end, endedMs, sentMs } = await start({ replies: [failure(REFUSED)] })
     expect(end).toEqual({ kind: 'start-failed', failure: REFUSED, mayHaveStarted: false })
     expect(sentMs.length).toBeGreaterThan(3)
@@ -78,7 +89,7 @@ describe('a start that the service provably did not take', () => {
     expect(endedMs).toBeLessThanOrEqual(60_000)
   })
 
-  test('with 429 is given up after 5 minutes', async () => {
+  test('with 429 fails after 5 minutes', async () => {
     const { end, endedMs, sentMs } = await start({ replies: [failure(TOO_MANY)] })
     expect(end).toEqual({ kind: 'start-failed', failure: TOO_MANY, mayHaveStarted: false })
     expect(sentMs.length).toBeGreaterThan(10)
@@ -104,7 +115,7 @@ describe('a start that the service provably did not take', () => {
     expect(sentMs).toEqual([0, 42_000])
   })
 
-  test('is given up at once if the service asks for more time than there is', async () => {
+  test('fails at once if the service asks for more time than there is', async () => {
     const asked: Failure = { ...TOO_MANY, retryAfterMs: 300_000 }
     const { end, endedMs } = await start({ replies: [failure(asked)] })
     expect(end).toEqual({ kind: 'start-failed', failure: asked, mayHaveStarted: false })
@@ -124,7 +135,7 @@ describe('a start that may have been taken is never repeated', () => {
     expect(sentMs).toEqual([0])
   })
 
-  test('after 30 s of noResponse', async () => {
+  test('after 30 s without a response', async () => {
     const { end, endedMs, sentMs } = await start({ replies: [noResponse, response('run-2')] })
     expect(end).toMatchObject({ kind: 'start-failed', failure: { kind: 'no-response' }, mayHaveStarted: true })
     expect(endedMs).toBe(30_000)

@@ -164,7 +164,7 @@ describe('a poll that fails', () => {
     expect(pollsMs).toEqual([0, 47_000])
   })
 
-  test('is given up once failures have been continuous for 5 minutes', async () => {
+  test('ends the waiting once failures have been continuous for 5 minutes', async () => {
     const { end, ending, endedMs } = await wait({ replies: [response(RUNNING), failure(DOWN)] })
     expect(ending).toEqual({ kind: 'poll-failed', failure: DOWN })
     expect(end.run).toBe(RUNNING)
@@ -173,14 +173,14 @@ describe('a poll that fails', () => {
     expect(endedMs).toBeLessThan(5 * MINUTE_MS + 1_200)
   })
 
-  test('is given up after 5 minutes also if the service never responds at all', async () => {
+  test('ends the waiting after 5 minutes also if the service never responds at all', async () => {
     const { ending, endedMs } = await wait({ replies: [noResponse] })
     expect(ending).toMatchObject({ kind: 'poll-failed', failure: { kind: 'no-response' } })
     expect(endedMs).toBeGreaterThanOrEqual(5 * MINUTE_MS)
     expect(endedMs).toBeLessThanOrEqual(6 * MINUTE_MS)
   })
 
-  test('is given up after 5 minutes also if the service asks for an hour', async () => {
+  test('ends the waiting after 5 minutes also if the service asks for an hour', async () => {
     const { ending, endedMs, pollsMs } = await wait({ replies: [failure({ ...DOWN, retryAfterMs: 3_600_000 })] })
     expect(ending).toMatchObject({ kind: 'poll-failed' })
     expect(endedMs).toBeGreaterThanOrEqual(5 * MINUTE_MS)
@@ -367,7 +367,7 @@ describe('time in the queue', () => {
   const queuedFor = (polls: number, ...then: readonly Run[]) =>
     [...Array(polls).fill(QUEUED), ...then].map((run) => response(run))
 
-  test('counts towards the limit of the wait if it has no limit of its own, and is told', async () => {
+  test('counts towards the limit of the wait if it has no limit of its own, and is measured', async () => {
     const { end, endedMs } = await wait({ replies: queuedFor(1), waitLimitMs: 100_000 })
     expect(end).toEqual({
       ending: { kind: 'wait-timeout', limit: { input: 'timeout-minutes', ms: 100_000 } },
@@ -377,7 +377,7 @@ describe('time in the queue', () => {
     expect(endedMs).toBe(100_000)
   })
 
-  test('is told also of a run that left the queue, and not of one that never was in it', async () => {
+  test('is measured also of a run that left the queue, and not of one that never was in it', async () => {
     const left = await wait({ replies: queuedFor(3, RUNNING, PASSED), pollIntervalMs: 10_000 })
     expect(left.end).toEqual({ ending: { kind: 'finished', run: PASSED }, run: PASSED, queuedMs: 30_000 })
     const never = await wait({ replies: [response(RUNNING), response(PASSED)] })

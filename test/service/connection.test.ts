@@ -93,7 +93,7 @@ describe('the proxy for https', () => {
     })
   })
 
-  it('is told the name and the password in its address, and the service is not', async () => {
+  it('gets the name and the password in its address, and the service does not', async () => {
     const service = await tlsService()
     const proxy = await forwardProxy()
     const httpsProxy = proxy.address.replace('//', '//ann:p%40ss@')

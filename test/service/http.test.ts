@@ -14,8 +14,8 @@ import { type Answer, closedPort, json, recordingServer, tcpServer } from '../su
 import { selfSignedCertificate } from '../support/self-signed-certificate.ts'
 import { betweenPolls, failureOf, patient, sendJsonTo } from '../support/service-requests.ts'
 
-async function respondingWith(answer: Answer) {
-  const server = await recordingServer(answer)
+async function respondingWith(respond: Answer) {
+  const server = await recordingServer(respond)
   const send = await sendJsonTo(server.origin)
   return { server, get: () => send('GET', ['v1', 'thing'], undefined, patient()) }
 }
@@ -247,8 +247,8 @@ describe('a response', () => {
     ['shorter than it says', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"runId"'],
     ['cut in a chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n64\r\n{"runId"'],
     ['without its last chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n8\r\n{"runId"\r\n'],
-  ])('is invalid if it is %s', async (_, answer) => {
-    const server = await tcpServer((socket) => socket.once('data', () => socket.end(answer)))
+  ])('is invalid if it is %s', async (_, response) => {
+    const server = await tcpServer((socket) => socket.once('data', () => socket.end(response)))
     const send = await sendJsonTo(`http://127.0.0.1:${server.port}`)
     expect(await failureOf(send('GET', ['v1'], undefined, patient()))).toEqual({
       kind: 'invalid-response',
@@ -409,7 +409,7 @@ describe('Retry-After', () => {
   })
 })
 
-// What a start's repetition rests on: `not-sent` only where the service cannot have taken the request.
+// What a start's repetition rests on: `not-sent` only if the service cannot have taken the request.
 describe('a request of which nothing reached the service', () => {
   const start = (send: SendJson) => send('POST', ['v1', 'projects', 'p', 'runs'], { branch: 'main' }, patient())
 
@@ -779,9 +779,9 @@ describe('the signal until sent', () => {
   })
 
   it('leaves a request alone that has been sent', async () => {
-    const answer = Promise.withResolvers<void>()
+    const go = Promise.withResolvers<void>()
     const server = await recordingServer(async (response, request) => {
-      await answer.promise
+      await go.promise
       json({ runId: 'r-1' })(response, request)
     })
     const send = await sendJsonTo(server.origin)
@@ -789,7 +789,7 @@ describe('the signal until sent', () => {
     const request = send('POST', ['v1'], {}, { ...patient(), signalUntilSent: abort.signal })
     await server.arrived(1)
     abort.abort()
-    answer.resolve()
+    go.resolve()
     expect(await request).toEqual({ runId: 'r-1' })
   })
 })

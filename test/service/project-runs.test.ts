@@ -3,8 +3,8 @@ import { projectRuns } from '../../src/service/project-runs.ts'
 import { type Answer, json, recordingServer } from '../support/recording-server.ts'
 import { failureOf, patient, sendJsonTo } from '../support/service-requests.ts'
 
-async function project(answer: Answer, projectId = 'web-shop') {
-  const server = await recordingServer(answer)
+async function project(respond: Answer, projectId = 'web-shop') {
+  const server = await recordingServer(respond)
   return { server, runs: projectRuns(await sendJsonTo(server.origin), projectId) }
 }
 
