@@ -255,19 +255,28 @@ export function xml(literals: TemplateStringsArray, ...values: readonly (Value |
 
 // --- markup, for both
 
-const MARKUP: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&apos;',
+}
 
-/** Quotation marks and apostrophes stay as they are: the runner finds the user's secrets in the summary as they are. */
+/**
+ * The runner masks the user's secrets in the summary as they are, and with all five characters escaped as XML does, but
+ * not in a mixture: quotation marks stay as they are unless something else must be escaped.
+ */
 function escapeText(text: string): string {
-  return /[&<>#]/.test(text) ? escapeCommands(text.replace(/[&<>]/g, entity)) : text
+  return /[&<>]/.test(text) ? escapeAttribute(text) : escapeCommands(text)
 }
 
 function escapeAttribute(text: string): string {
-  return /[&<>"#]/.test(text) ? escapeCommands(text.replace(/[&<>"]/g, entity)) : text
+  return /[&<>"'#]/.test(text) ? escapeCommands(text.replace(/[&<>"']/g, entity)) : text
 }
 
 function entity(character: string): string {
-  return MARKUP[character] ?? ''
+  return ENTITIES[character] ?? ''
 }
 
 function escapeCommands(text: string): string {
