@@ -3,7 +3,7 @@ import { type Failure, ServiceError } from '../outcome/failure.ts'
 import type { StartParameters } from '../outcome/run.ts'
 import { durationText } from '../report/duration.ts'
 import { failureSentence } from '../report/failure-text.ts'
-import { logLine } from '../report/safe-text.ts'
+import { type LogLine, logLine } from '../report/safe-text.ts'
 import { backoffMs, mayHaveStarted, startMayRepeatForMs } from '../service/retry.ts'
 import type { TestService } from '../service/test-service.ts'
 import { cancelReason, onAbort } from './abort.ts'
@@ -52,21 +52,24 @@ export async function startRun(
     if (clock.now() + pauseMs >= untilMs) {
       return { kind: 'start-failed', failure: response, mayHaveStarted: mayHaveStarted(response) }
     }
+    const reason = failureSentence(response, 'start')
     if (clock.now() - loggedMs >= HEARTBEAT_MS) {
       loggedMs = clock.now()
       const limit = durationText(untilMs - loggedMs)
-      log.info(logLine`The run is not started yet; retrying for up to ${limit}. ${failureSentence(response, 'start')}`)
+      log.info(logLine`The run is not started yet; retrying for up to ${limit}. ${reason}`)
     }
-    await pause(clock.now() + pauseMs)
+    await pause(clock.now() + pauseMs, reason)
   }
 
   /** A service may ask for minutes: the log says about once a minute that the step is still there. */
-  async function pause(untilMs: number): Promise<void> {
+  async function pause(untilMs: number, reason: LogLine): Promise<void> {
     while (!abort.aborted && clock.now() < untilMs) {
       await clock.sleep(Math.min(untilMs, loggedMs + HEARTBEAT_MS) - clock.now(), abort)
       if (abort.aborted || clock.now() >= untilMs || clock.now() < loggedMs + HEARTBEAT_MS) continue
       loggedMs = clock.now()
-      log.info(logLine`The run is not started yet; the next attempt is in ${durationText(untilMs - loggedMs)}.`)
+      log.info(
+        logLine`The run is not started yet; the next attempt is in ${durationText(untilMs - loggedMs)}. ${reason}`,
+      )
     }
   }
 }
