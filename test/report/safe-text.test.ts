@@ -95,10 +95,10 @@ describe('HTML', () => {
   })
 
   it('has a secret of the user in a form that the runner masks, whatever surrounds it', () => {
-    const ascii = (minLength: number) => fc.string({ unit: 'grapheme-ascii', minLength, maxLength: 40 })
-    const secret = ascii(1).filter((text) => text.trim() === text && !text.includes('['))
+    const unit = fc.constantFrom(...'ab1.-_/+=', ...'<>&"\'')
+    const text = (minLength: number) => fc.string({ unit, minLength, maxLength: 20 })
     fc.assert(
-      fc.property(ascii(0), secret, ascii(0), (before, secret, after) => {
+      fc.property(text(0), text(8), text(0), (before, secret, after) => {
         const forms = secretForms(secret)
         const page = render(html`<p>${`${before}${secret}${after}`}</p>`)
         expect(forms.some((form) => page.includes(form))).toBe(true)
