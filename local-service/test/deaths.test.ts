@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { SEED } from '../../test/setup/seed.ts'
+import { openRunStore } from '../src/run-store.ts'
 import { aRepository } from './a-git-repository.ts'
 import { isAlive, KEY, pidsIn, type RunObject, startServiceProcess, temporaryFolder } from './a-local-service.ts'
 
@@ -14,10 +15,10 @@ const LIVES = Number(process.env.SERVICE_LIVES ?? 20)
 
 /** Every run leaves a process in its own group and one outside; the variable KIND says how the run goes on. */
 const RUNNER = `
-  sleep 1000 &
-  setsid sleep 1000 &
+  sleep 300 &
+  setsid sleep 300 &
   for argument; do case "$argument" in --outputFile.json=*) file="\${argument#*=}";; esac; done
-  test "$KIND" = hangs && sleep 1000
+  test "$KIND" = hangs && sleep 300
   status=passed; test "$KIND" = fails && status=failed
   printf '{"testResults":[{"name":"/a","assertionResults":[{"title":"a","status":"%s"}]}]}' "$status" > "$file"
   test "$KIND" = passes`
@@ -51,14 +52,14 @@ const life: fc.Arbitrary<Life> = fc.record({
   startsInVainForMs: fc.option(fc.integer({ min: 60, max: 400 }), { nil: undefined, freq: 4 }),
 })
 
-/** The processes of these runs that are alive. */
-function processesOf(runIds: ReadonlySet<string>): string[] {
+/** The living processes of all runs of a service with this temporary folder. */
+function processesOfRuns(temporary: string): string[] {
   const found: string[] = []
   for (const id of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
     try {
-      const environment = readFileSync(`/proc/${id}/environ`, 'utf8')
-      const [, runId = ''] = /(?:^|\0)LOCAL_SERVICE_RUN_ID=([^\0]*)/.exec(environment) ?? []
-      if (runIds.has(runId)) found.push(readFileSync(`/proc/${id}/cmdline`, 'utf8').replaceAll('\0', ' '))
+      const environment = `\0${readFileSync(`/proc/${id}/environ`, 'utf8')}`
+      const isOfRun = environment.includes('\0LOCAL_SERVICE_RUN_ID=') && environment.includes(`\0TMPDIR=${temporary}`)
+      if (isOfRun) found.push(readFileSync(`/proc/${id}/cmdline`, 'utf8').replaceAll('\0', ' '))
     } catch {
       // It has exited meanwhile.
     }
@@ -75,7 +76,7 @@ describe.runIf(process.platform === 'linux')('a service that is killed with SIGK
     const home = await temporaryFolder()
     const [data, config, reached] = [join(home, 'data'), join(home, 'config.json'), join(home, 'reached')]
     const repository = await aRepository({ 'a.txt': 'main', '.gitattributes': '*.txt filter=slow' })
-    await repository.git('config', 'filter.slow.smudge', `echo $$ > ${reached}; sleep 1000`)
+    await repository.git('config', 'filter.slow.smudge', `echo $$ > ${reached}; sleep 300`)
     const projects = { shop: { folder: repository.folder, framework: 'vitest', command: ['true'] } }
     await writeFile(config, JSON.stringify({ keys: [KEY], projects }))
     const first = startServiceProcess({ config, data, env: { TMPDIR: home } })
@@ -140,7 +141,7 @@ describe.runIf(process.platform === 'linux')('a service that is killed with SIGK
 
       current = startServiceProcess({ config, data, env: { TMPDIR: temporary } })
       const next = await current.ready()
-      expect(processesOf(new Set(known.keys()))).toEqual([])
+      expect(processesOfRuns(temporary)).toEqual([])
       const gitRecords = join(repository.folder, '.git/worktrees')
       expect(await entriesIn(join(data, 'runs'), join(data, 'trees'), gitRecords, temporary)).toEqual([])
       for (const runId of started) {
@@ -155,6 +156,11 @@ describe.runIf(process.platform === 'linux')('a service that is killed with SIGK
     }
     const last = await current.ready()
     for (const [runId, before] of known) expect((await last.get(runId)).body).toEqual(before)
+    // Also of the runs whose start was never confirmed, none is unfinished.
+    await current.kill()
+    const store = openRunStore(data)
+    expect(store.findLeft()).toEqual([])
+    store.close()
     const statuses = [...known.values()].map((run) => run?.status)
     expect(statuses).toEqual(expect.arrayContaining(['PASSED', 'FAILED', 'CANCELLED', 'INTERRUPTED']))
   })
