@@ -120,7 +120,7 @@ function send(settings: HttpSettings, { method, path, json, options }: OutgoingR
       const text = Array.isArray(value) ? value[0] : value
       return text === undefined ? undefined : settings.redact(text)
     }
-    /** An error status counts as soon as it is there, whatever becomes of its body. Tells whether it is. */
+    /** An error status counts as soon as the head is complete, whatever becomes of the body. Tells whether it is one. */
     function deliverErrorStatus(): boolean {
       if (!isErrorStatus(status)) return false
       deliver()
@@ -135,6 +135,7 @@ function send(settings: HttpSettings, { method, path, json, options }: OutgoingR
     }
     async function enforceLimit(): Promise<void> {
       await settings.clock.sleep(limitMs, settled.signal)
+      if (isSettled) return
       // After a pause of the whole machine the timer fires first: what lies in the socket already counts.
       await eventLoopTurn()
       if (deliverErrorStatus()) return
