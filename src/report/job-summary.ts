@@ -24,7 +24,7 @@ export function jobSummary(outcome: StepOutcome, { alreadyBytes, reportDir }: Jo
   // Whatever is there already may have left an HTML block open; an empty line closes it.
   const top = html`${alreadyBytes > 0 ? html`\n\n` : html``}${heading(outcome)}`
   const intro = introduction(outcome)
-  const facts = factsLine(outcome)
+  const facts = paragraph(factsText(outcome))
 
   const warningBytes = sizeBytes(notAllShownWarning(testCases.length, testCases.length, reportDir))
   const budgetBytes = SIZE_LIMIT_BYTES - alreadyBytes - sizeBytes(html`${top}${intro}${facts}`) - warningBytes
@@ -46,7 +46,7 @@ export function jobSummary(outcome: StepOutcome, { alreadyBytes, reportDir }: Jo
 
 /** The same page with every row, for a file. */
 export function* fullSummary(outcome: StepOutcome): Iterable<string> {
-  yield render(html`${heading(outcome)}${introduction(outcome)}${factsLine(outcome)}`)
+  yield render(html`${heading(outcome)}${introduction(outcome)}${paragraph(factsText(outcome))}`)
   const testCases = outcome.run?.testCases ?? []
   const table = caseTable(hasDurations(testCases), 'whole')
   const { listed, slowest } = sectionsOf(testCases)
@@ -78,19 +78,18 @@ function heading(outcome: StepOutcome): Html {
 
 /** Counts, and what is to be said about them. Whether the results are incomplete is said once. */
 export function introduction(outcome: StepOutcome): Html {
-  const counts = countsText(outcome)
-  const text = explanation(outcome)
-  return html`${counts === undefined ? html`` : html`<p>${counts}</p>\n`}${text === undefined ? html`` : html`<p>${isIncomplete(outcome) ? INCOMPLETE : html``}${text}</p>\n`}${noResultWarning(outcome)}`
+  const isPartial = isIncomplete(outcome)
+  const about = paragraph(explanation(outcome), isPartial ? INCOMPLETE : html``)
+  // If no test ran, the explanation says so.
+  const isSaid = isPartial || outcome.conclusion === 'no-tests'
+  return html`${paragraph(countsText(outcome))}${about}${paragraph(isSaid ? undefined : casesWithoutResult(outcome), INCOMPLETE)}`
 }
 
 const INCOMPLETE = html`⚠️ <b>Incomplete:</b> `
 
-/** Not if the explanation says so already. */
-function noResultWarning(outcome: StepOutcome): Html {
-  const { other, total } = outcome.counts
-  if (other === 0 || outcome.conclusion === 'no-tests' || isIncomplete(outcome)) return html``
-  const have = other === 1 ? fragment`has` : fragment`have`
-  return html`<p>${INCOMPLETE}${other} of ${total} test cases ${have} no result.</p>\n`
+function casesWithoutResult({ counts: { other, total } }: StepOutcome): Fragment | undefined {
+  if (other === 0) return undefined
+  return fragment`${other} of ${total} test cases ${other === 1 ? fragment`has` : fragment`have`} no result.`
 }
 
 function notAllShownWarning(left: number, total: number, reportDir: string | undefined): Html {
@@ -98,8 +97,8 @@ function notAllShownWarning(left: number, total: number, reportDir: string | und
   return html`<p>⚠️ <b>Not all shown:</b> ${left} of ${total} test cases are left out here.${where}</p>\n`
 }
 
-function factsLine(outcome: StepOutcome): Html {
-  return html`<p>${factsText(outcome)}</p>\n`
+function paragraph(text: Fragment | undefined, prefix = html``): Html {
+  return text === undefined ? html`` : html`<p>${prefix}${text}</p>\n`
 }
 
 // --- the test cases
