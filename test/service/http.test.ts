@@ -109,6 +109,22 @@ describe('a request', () => {
     expect(server.connections).toHaveLength(1)
   })
 
+  it.each([
+    ['closed', (response: ServerResponse) => response.socket?.end()],
+    ['reset', (response: ServerResponse) => response.socket?.resetAndDestroy()],
+  ])('is sent once, also over a connection that was used before and is then %s', async (_, end) => {
+    const server = await recordingServer((response, request) =>
+      server.received.length === 1 ? json({})(response, request) : end(response),
+    )
+    const send = await sendJsonTo(server.origin)
+    await send('GET', ['v1'], undefined, patient())
+    await betweenPolls()
+    expect(await failureOf(send('POST', ['v1'], {}, patient()))).toMatchObject({ kind: 'no-response' })
+    await betweenPolls()
+    expect(server.connections).toHaveLength(1)
+    expect(server.received).toHaveLength(2)
+  })
+
   it('gets a new connection if the one before broke', async () => {
     const server = await recordingServer((response, request) => {
       if (server.received.length === 1) response.destroy()
