@@ -545,6 +545,17 @@ describe('the time between polls', () => {
     expect(pollsMs).toEqual([0, 2_500, 5_000, 7_500, 10_000, 12_500])
   })
 
+  test('grows with the time waited, whatever the clock says', async () => {
+    const clock = new FakeClock()
+    await clock.run(clock.sleep(3_600_000))
+    const service = new FakeService(clock, { get: [response(QUEUED), response(RUNNING), response(PASSED)] })
+    const options = { begunMs: 3_600_000, waitLimitMs: 60_000, ownsRun: true, notFoundGraceUntilMs: 0 }
+    const world = new FakeWorld(clock, service, { random: () => 0 })
+    const { queuedMs } = await clock.run(waitForRun(service, 'run-1', { ...world, ...options, onStatus: () => {} }))
+    expect(service.timesMs('get').map((atMs) => atMs - 3_600_000)).toEqual([0, 1_000, 2_000])
+    expect(queuedMs).toBe(1_000)
+  })
+
   test('grows with the time waited otherwise', async () => {
     const { pollsMs } = await wait({ replies: [response(RUNNING)], waitLimitMs: 60 * MINUTE_MS })
     const pausesMs = pollsMs.slice(1).map((atMs, index) => atMs - (pollsMs[index] ?? 0))
