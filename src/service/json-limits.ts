@@ -27,9 +27,10 @@ export function exceededJsonLimit(bytes: Uint8Array, limits = JSON_LIMITS): stri
     switch (bytes[index]) {
       case QUOTE: {
         let hash = 0
-        for (index++; index < bytes.length && bytes[index] !== QUOTE; index++) {
+        let isEscaped = false
+        for (index++; index < bytes.length && (isEscaped || bytes[index] !== QUOTE); index++) {
           if (isName) hash = (Math.imul(hash, 31) + (bytes[index] ?? 0)) | 0
-          if (bytes[index] === BACKSLASH) index++
+          isEscaped = !isEscaped && bytes[index] === BACKSLASH
         }
         if (isName && names.size <= limits.distinctNames) names.add(hash)
         isName = false

@@ -14,6 +14,7 @@ describe('the limits of JSON', () => {
     ['[1,null,"x",2,3,4,5]', 'at most 5 elements of arrays'],
     ['[1,{"a":1,"b":2,"a":3},4,5,6]', undefined],
     ['{"a":1,"b":2,"c":3}', 'at most 2 different member names'],
+    [String.raw`{"\n":1,"\t":2,"n":3}`, 'at most 2 different member names'],
     ['{"a":"[[[[[,,,,,,,\\"[[[["}', undefined],
   ])('of %s: %s', (json, words) => {
     expect(exceeded(json)).toBe(words)
