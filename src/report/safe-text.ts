@@ -286,6 +286,8 @@ function escapeCommands(text: string): string {
 // --- JSON
 
 const PIECE_CHARS = 65_536
+/** Well below, so that a few items more do not make two pieces. */
+const BATCH_CHARS = 32_768
 
 /** Nothing is lost: what is invisible, or would be a command of the runner, is written as an escape sequence. */
 export function json(value: unknown): Json {
@@ -299,7 +301,7 @@ export function* jsonLines<Item>(items: readonly Item[], toValue: (item: Item) =
   for (const item of items) {
     text += `${separator}${JSON.stringify(toValue(item)) ?? 'null'}`
     separator = ',\n'
-    if (text.length < PIECE_CHARS) continue
+    if (text.length < BATCH_CHARS) continue
     yield* escapedPieces(text)
     text = ''
   }
