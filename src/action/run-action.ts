@@ -113,7 +113,6 @@ async function waitThenCancel(
     if (look.status !== latestRun?.status) world.setOutput('status', look.status)
     latestRun = look
   })
-  if (cancellation.kind === 'cancelled') world.setOutput('status', 'CANCELLED')
   return { ...seen, run: latestRun, cancellation }
 }
 

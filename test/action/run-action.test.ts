@@ -171,10 +171,37 @@ describe('a run that is started and waited for', () => {
   })
 })
 
+describe('a run right after its start', () => {
+  test('may not be known yet to what responds to the polls', async () => {
+    const { outcome } = await step({
+      script: { start: STARTED, get: [failure({ kind: 'status', status: 404 }), response(PASSED)] },
+    })
+    expect(outcome.conclusion).toBe('passed')
+  })
+
+  test('is not given up because of one certificate that is not trusted, as one that was given is', async () => {
+    const get = [failure({ kind: 'untrusted-certificate', code: 'CERT_HAS_EXPIRED' }), response(PASSED)]
+    expect((await step({ script: { start: STARTED, get } })).outcome.conclusion).toBe('passed')
+    const given = await step({ script: { get }, ...GIVEN })
+    expect(given.outcome).toMatchObject({ kind: 'poll-failed', conclusion: 'error' })
+  })
+})
+
+describe('a start that the service did not take', () => {
+  test('is sent again within the limit of the wait, whatever the clock says', async () => {
+    const clock = new FakeClock()
+    await clock.run(clock.sleep(1_000_000))
+    const refused = failure({ kind: 'not-sent', reason: 'connect ECONNREFUSED' })
+    const service = new FakeService(clock, { start: [refused, response('run-1', 100)], get: [response(PASSED)] })
+    const outcome = await clock.run(runAction(REQUEST, new FakeWorld(clock, service)))
+    expect(outcome).toMatchObject({ conclusion: 'passed', waitedMs: 750 + 100 })
+  })
+})
+
 describe('a start that fails', () => {
   test('with a refusal is an error, and nothing is left for post', async () => {
     const { outcome, requests, state, outputs, error } = await step({ script: { start: [failure(REFUSED)] } })
-    expect(outcome).toMatchObject({ conclusion: 'error', success: false })
+    expect(outcome).toMatchObject({ conclusion: 'error', success: false, cancellation: { kind: 'no-run' } })
     expect(requests).toEqual(['start'])
     expect(state).toEqual(['start', 'done'])
     expect(outputs).toEqual({ conclusion: 'error' })
@@ -288,7 +315,7 @@ describe('a run that is given', () => {
     const { outcome, requests, state, effects } = await step({ script: { get: [response(PASSED)] }, ...GIVEN })
     expect(outcome).toMatchObject({ conclusion: 'passed', success: true })
     expect(requests).toEqual(['get'])
-    expect(effects[0]).toBe('output run-id=run-1')
+    expect(effects.slice(0, 2)).toEqual(['output run-id=run-1', 'info Run run-1: PASSED'])
     expect(state).toEqual(['done'])
     expect(outcome.subject.ownsRun).toBe(false)
   })
