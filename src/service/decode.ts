@@ -78,9 +78,13 @@ function testCase(title?: unknown, status?: unknown, durationMs?: unknown): Test
     title: titleOf(title),
     rawStatus: untrusted(rawStatus),
     ...classifyTestCase(rawStatus),
-    // 1e999 is JSON, and Infinity when parsed.
-    durationMs: Number.isFinite(durationMs) ? Math.max(0, durationMs as number) : undefined,
+    durationMs: durationOf(durationMs),
   }
+}
+
+/** 1e999 is JSON, and Infinity when parsed. What exceeds whole milliseconds is no length of time either. */
+function durationOf(value: unknown): number | undefined {
+  return typeof value === 'number' && value <= Number.MAX_SAFE_INTEGER ? Math.max(0, value) : undefined
 }
 
 function titleOf(title: unknown): Untrusted {
