@@ -65,7 +65,9 @@ export function readInputs(env: Environment, event: WorkflowEvent): Inputs {
     ownsRun && !isForkWithoutSecrets(inputs, event) ? readBranch(inputs, event) : { kind: 'known' }
   const wait = inputs.boolean('wait', true)
   if (!wait && !ownsRun) {
-    inputs.problem(logLine`Input wait: "false" cannot be combined with run-id. Leave one of them empty.`)
+    inputs.problem(
+      logLine`Inputs wait ("false") and run-id ("${runId}") cannot be combined. Remove wait to wait for this run, or run-id to start another.`,
+    )
   }
   const timeoutMinutes = inputs.number('timeout-minutes', MINUTES, 60)
   const queueMinutes = inputs.number('queue-timeout-minutes', MINUTES, undefined)

@@ -451,7 +451,7 @@ describe('run-id', () => {
 
   it('cannot be combined with wait: false', () => {
     expect(problemsOf({ 'run-id': 'r-1', wait: 'false' })).toEqual([
-      'Input wait: "false" cannot be combined with run-id. Leave one of them empty.',
+      'Inputs wait ("false") and run-id ("r-1") cannot be combined. Remove wait to wait for this run, or run-id to start another.',
     ])
   })
 
