@@ -108,6 +108,11 @@ describe('a run', () => {
     expect(isTerminal(run)).toBe(true)
   })
 
+  it.each([undefined, null, ''])('has not finished with the finishing time %j', (finishedAt) => {
+    const run = decodeRun({ ...RUN, status: 'QUARANTINED', finishedAt })
+    expect(isTerminal(run)).toBe(false)
+  })
+
   it.each([
     ['status', undefined, 'status to be a string', 'nothing'],
     ['status', null, 'status to be a string', 'null'],
@@ -301,6 +306,18 @@ describe('the other responses', () => {
     [decodeSuiteResult, {}, 'results to be an array', 'nothing'],
   ])('are invalid otherwise: %o of %j', (decode, response, expected, got) => {
     expect(failureOf(() => decode(response))).toEqual({ kind: 'invalid-response', expected, got })
+  })
+
+  it.each([
+    decodeCancelled,
+    decodeSuiteStarted,
+    decodeSuiteStatus,
+    decodeSuiteResult,
+  ])('are invalid if they are no object: %o', (decode) => {
+    expect(failureOf(() => decode(['r-1']))).toMatchObject({
+      expected: 'the response to be an object',
+      got: 'an array',
+    })
   })
 })
 

@@ -9,6 +9,7 @@ describe('the limits of JSON', () => {
   test.each([
     ['{"a":[{}],"b":1}', undefined],
     ['[[[[]]]]', 'JSON nested at most 3 levels deep'],
+    [']]}[[[[', 'JSON nested at most 3 levels deep'],
     ['[{},{},[],{}]', 'at most 4 arrays and objects'],
     ['[1,null,"x",2,3,4]', undefined],
     ['[1,null,"x",2,3,4,5]', 'at most 5 elements of arrays'],

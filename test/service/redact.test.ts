@@ -54,6 +54,12 @@ describe('the key', () => {
     expect(redact('a.b+c/d= axb+c/d= a.b%2Bc%2fd%3D\\u0061.b+c\\/d=')).toBe('*** axb+c/d= ******')
   })
 
+  it('takes the padding of its base64 with it', () => {
+    for (const key of ['12345678', '123456789', '1234567890']) {
+      expect(keyRedaction(key)(Buffer.from(key).toString('base64'))).toBe('***')
+    }
+  })
+
   it('leaves any other text as it is', () => {
     fc.assert(
       fc.property(key, around, (key, text) => {
