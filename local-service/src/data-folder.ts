@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, statSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { ConfigurationError } from './configuration.ts'
 import { openRunStore, type RunStore } from './run-store.ts'
 
 /** The folder of the service: its runs, and their work trees and reports while they run. */
@@ -13,8 +14,22 @@ export interface DataFolder {
 const WRITABLE_BY_GROUP = 0o020
 const WRITABLE_BY_OTHERS = 0o002
 
-/** Opens a data folder. With `none`, the runs are kept in memory, and the folder is a temporary one beside the default. */
+/**
+ * Opens a data folder. With `none`, the runs are kept in memory, and the folder is a temporary one beside the default.
+ * Throws a ConfigurationError if the folder cannot be used.
+ */
 export function openDataFolder(setting: string | undefined, defaultFolder: string): DataFolder {
+  try {
+    return open(setting, defaultFolder)
+  } catch (error) {
+    // The codes of the system and of SQLite.
+    if (!(error instanceof Error && 'code' in error)) throw error
+    const folder = setting === undefined || setting === 'none' ? defaultFolder : setting
+    throw new ConfigurationError(`Cannot use the data folder ${folder}: ${error.message}. Choose another with --data.`)
+  }
+}
+
+function open(setting: string | undefined, defaultFolder: string): DataFolder {
   if (setting !== 'none') {
     const path = createPrivateFolder(setting ?? defaultFolder)
     const store = openRunStore(path)
@@ -35,8 +50,24 @@ export function openDataFolder(setting: string | undefined, defaultFolder: strin
 
 /** Creates a folder that only the user can enter, unless it exists, and returns its real path. */
 export function createPrivateFolder(folder: string): string {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  createFolders(folder)
   return realpathSync(folder)
+}
+
+/** Node's own recursive `mkdir` never returns for a file system that refuses a new folder with ENOENT, as /proc does. */
+function createFolders(folder: string): void {
+  if (isFolder(folder)) return
+  createFolders(dirname(folder))
+  try {
+    mkdirSync(folder, { mode: 0o700 })
+  } catch (error) {
+    // Another service may have created it meanwhile.
+    if (!isFolder(folder)) throw error
+  }
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 }
 
 /**

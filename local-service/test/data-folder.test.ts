@@ -1,7 +1,7 @@
 import { chmod, mkdir, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createPrivateFolder, findSharedFolder } from '../src/data-folder.ts'
+import { createPrivateFolder, findSharedFolder, openDataFolder } from '../src/data-folder.ts'
 import { aRepository, type GitRepository } from './a-git-repository.ts'
 import { puppetProject, startService, temporaryFolder, writeFiles } from './a-local-service.ts'
 
@@ -72,6 +72,22 @@ describe("the service's folder", () => {
         /warning: the data folder .* lies in project "shop", whose tests may find those of work trees$/,
       ),
     ])
+  })
+
+  it.each([
+    ['is a file', 'file'],
+    ['lies below a file', 'file/x'],
+    ['has a database that is none', 'broken'],
+    // Node's recursive mkdir would not return for it.
+    ['is refused by the file system', '/proc/x/y'],
+  ])('is refused with a sentence if it %s', async (_case, path) => {
+    const folder = await temporaryFolder()
+    await writeFiles(folder, { file: '', 'broken/runs.sqlite': 'x'.repeat(5000) })
+    const data = resolve(folder, path)
+    const sentence = `Cannot use the data folder ${data}: `
+    expect(() => openDataFolder(data, folder)).toThrow(
+      expect.objectContaining({ name: 'ConfigurationError', message: expect.stringContaining(sentence) }),
+    )
   })
 
   it('is fine below folders of the user and of root', () => {
