@@ -1,4 +1,5 @@
-import { findLinkIntoRepository } from './packages.ts'
+import { relative } from 'node:path'
+import { findLinkIntoRepository, type LinkIntoRepository } from './packages.ts'
 import type { Project } from './project.ts'
 import { quote } from './text.ts'
 import { findBranch, hasProjectFolder, openRepository, type Repository, readHead } from './work-tree.ts'
@@ -76,6 +77,13 @@ function chooseWorkTree(project: Project, checkout: Checkout & { kind: 'work-tre
   const error =
     `Project ${quote(project.id)} needs a "setup" command to test ${tested}: ${link.link} links to ${link.target}, so ` +
     `the tests would use that code as it stands in ${repository.root}. Set "setup" to the command that installs the ` +
-    'packages of a fresh checkout, such as ["npm", "ci"].'
+    `packages of a fresh checkout. It runs in the project's folder, so for npm it is ${installCommand(project, link)}.`
   return { kind: 'refused', error }
+}
+
+/** npm in the folder of a workspace would install only what that workspace depends on, without the test framework. */
+function installCommand({ folder }: Project, { installedIn }: LinkIntoRepository): string {
+  const way = relative(folder, installedIn)
+  const command = ['npm', 'ci', ...(way === '' ? [] : ['--prefix', way])]
+  return `[${command.map((part) => JSON.stringify(part)).join(', ')}]`
 }

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { symlink } from 'node:fs/promises'
-import { basename, join, relative } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { foldersBetween, isInside } from './paths.ts'
 import type { Repository } from './work-tree.ts'
 
@@ -49,6 +49,8 @@ export interface LinkIntoRepository {
   /** Both are relative to the repository's root. */
   readonly link: string
   readonly target: string
+  /** The folder whose packages it is among, as an absolute path. */
+  readonly installedIn: string
 }
 
 /**
@@ -59,7 +61,7 @@ export function findLinkIntoRepository(repository: Repository): LinkIntoReposito
   const seen = new Set<string>()
   for (const installed of installedPackages(repository)) {
     const link = findLinkIn(installed, repository.root, seen)
-    if (link !== undefined) return link
+    if (link !== undefined) return { ...link, installedIn: dirname(installed) }
   }
   return undefined
 }
@@ -70,7 +72,11 @@ function installedPackages({ root, folder }: Repository): string[] {
     .filter((at) => existsSync(at))
 }
 
-function findLinkIn(packages: string, root: string, seen: Set<string>): LinkIntoRepository | undefined {
+function findLinkIn(
+  packages: string,
+  root: string,
+  seen: Set<string>,
+): Omit<LinkIntoRepository, 'installedIn'> | undefined {
   const realFolder = realpathSync(packages)
   if (seen.has(realFolder)) return undefined
   seen.add(realFolder)

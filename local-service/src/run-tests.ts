@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { readFile, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { keepChangesSince, takeSnapshot } from './auto-fix.ts'
 import type { Checkout } from './checkout.ts'
 import { type ContainerEngine, type Mount, runInContainer, unexportableNames } from './container.ts'
@@ -89,9 +89,7 @@ async function runFramework(run: TestRun, source: SourceTree, stop: AbortSignal)
   const { framework } = run.project
   const command = run.project.command ?? frameworkCommand(run, source)
   if (command === undefined) {
-    run.log(
-      `${framework.packageName} is not installed in ${run.project.folder}. Install it, or set "setup" or "command".`,
-    )
+    run.log(describeMissing(run, source))
     return { status: 'INTERRUPTED', testCases: [] }
   }
   const { runFolder } = run.resources
@@ -111,6 +109,19 @@ async function runFramework(run: TestRun, source: SourceTree, stop: AbortSignal)
     run.log(`${framework.name} ${describeEnd(end)}${without}${quoteOutput(end)}`)
   }
   return outcome
+}
+
+/** Who has to install the framework depends on where the packages of the tested files come from. */
+function describeMissing({ project, checkout }: TestRun, { folder, root }: SourceTree): string {
+  const { framework, setup } = project
+  if (checkout.kind === 'work-tree' && setup !== undefined) {
+    const place = relative(root, folder) || "the repository's root"
+    return (
+      `"setup" (${setup.join(' ')}), run in ${place}, has not installed ${framework.packageName} for it in the work ` +
+      'tree. Let it install that too, or set "command".'
+    )
+  }
+  return `${framework.packageName} is not installed in ${project.folder}. Install it, or set "command".`
 }
 
 function frameworkCommand(run: TestRun, { folder, root }: SourceTree): string[] | undefined {

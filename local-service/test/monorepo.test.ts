@@ -1,8 +1,10 @@
+import { execFile } from 'node:child_process'
 import { mkdir, symlink } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
+import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { aRepository, type GitRepository } from './a-git-repository.ts'
-import { startService } from './a-local-service.ts'
+import { PLAIN_ENV, startService, temporaryFolder, writeFiles } from './a-local-service.ts'
 
 // A runner whose one test is named after what the linked library exports.
 const LIBRARY_RUNNER = [
@@ -28,10 +30,16 @@ async function aMonorepo(): Promise<GitRepository> {
   return repository
 }
 
+const AT_ROOT = '["npm", "ci", "--prefix", "../.."]'
+
 async function link({ folder }: GitRepository, at: string, target: string): Promise<void> {
   const path = join(folder, at)
   await mkdir(dirname(path), { recursive: true })
   await symlink(relative(dirname(path), join(folder, target)), path)
+}
+
+async function npm(cwd: string, ...args: string[]): Promise<void> {
+  await promisify(execFile)('npm', [...args, '--offline', '--no-audit', '--no-fund'], { cwd, env: PLAIN_ENV })
 }
 
 async function startIn({ folder }: GitRepository, settings: object = {}) {
@@ -46,19 +54,19 @@ async function titlesOf(service: Awaited<ReturnType<typeof startIn>>, body: obje
 
 describe('a branch of a monorepo whose packages are linked to one another', () => {
   it.each([
-    ['node_modules/@shop/library', 'packages/library', 'npm, hoisted'],
-    ['packages/app/node_modules/@shop/library', 'packages/library', "pnpm, in the project's own packages"],
-    ['node_modules/.pnpm/other@1.0.0/node_modules/@shop/library', 'packages/library', "pnpm's store"],
-    ['node_modules/other/node_modules/@shop/library', 'packages/library', 'npm, nested'],
-    ['node_modules/root', '.', 'the root itself'],
-  ])('is refused without a setup if %s links to %s (%s)', async (at, target) => {
+    ['node_modules/@shop/library', 'packages/library', AT_ROOT, 'npm, hoisted'],
+    ['packages/app/node_modules/@shop/library', 'packages/library', '["npm", "ci"]', "the project's own packages"],
+    ['node_modules/.pnpm/other@1.0.0/node_modules/@shop/library', 'packages/library', AT_ROOT, "pnpm's store"],
+    ['node_modules/other/node_modules/@shop/library', 'packages/library', AT_ROOT, 'npm, nested'],
+    ['node_modules/root', '.', AT_ROOT, 'the root itself'],
+  ])('is refused without a setup if %s links to %s, and told %s (%s)', async (at, target, setup) => {
     const repository = await aMonorepo()
     await link(repository, at, target)
     const service = await startIn(repository)
     const tested = (what: string) =>
       `Project "app" needs a "setup" command to test ${what}: ${at} links to ${target}, so the tests would use that ` +
       `code as it stands in ${repository.folder}. Set "setup" to the command that installs the packages of a fresh ` +
-      'checkout, such as ["npm", "ci"].'
+      `checkout. It runs in the project's folder, so for npm it is ${setup}.`
     expect(await service.start({ branch: 'feat' })).toEqual({ status: 400, body: { error: tested('branch "feat"') } })
   })
 
@@ -83,6 +91,39 @@ describe('a branch of a monorepo whose packages are linked to one another', () =
     expect(await titlesOf(service, { branch: 'feat' })).toEqual(['feat'])
     expect(await titlesOf(service, { branch: 'main' })).toEqual(['main'])
     expect(await titlesOf(service, {})).toEqual(['main'])
+  })
+
+  it('is tested with the framework of its root after the setup that the refusal names', async () => {
+    // npm knows the packed framework by its file, so that nothing is fetched.
+    const framework = await temporaryFolder()
+    await writeFiles(framework, {
+      'package.json': '{"name": "vitest", "version": "1.0.0", "bin": "cli.cjs"}',
+      'cli.cjs': `#!/usr/bin/env node\n${LIBRARY_RUNNER[2]}`,
+    })
+    await npm(framework, 'pack')
+    const repository = await aMonorepo()
+    const workspace = (name: string, settings: object) => JSON.stringify({ name, version: '1.0.0', ...settings })
+    await repository.commit({
+      'package.json': JSON.stringify({
+        workspaces: ['packages/*'],
+        devDependencies: { vitest: `file:${join(framework, 'vitest-1.0.0.tgz')}` },
+      }),
+      'packages/app/package.json': workspace('@shop/app', { dependencies: { '@shop/library': '1.0.0' } }),
+      'packages/library/package.json': workspace('@shop/library', {}),
+    })
+    await npm(repository.folder, 'install')
+    await repository.commit({})
+    const start = (setup?: string[]) => startIn(repository, { command: undefined, setup })
+    const refused = await (await start()).start({ branch: 'main' })
+    const [named = ''] = /\["npm".*\]/.exec(refused.body.error) ?? []
+
+    expect(await titlesOf(await start(JSON.parse(named)), { branch: 'main' })).toEqual(['main'])
+
+    const service = await start(['npm', 'ci', '--offline'])
+    expect(await titlesOf(service, { branch: 'main' })).toEqual([])
+    expect(service.log.join('\n')).toContain(
+      '"setup" (npm ci --offline), run in packages/app, has not installed vitest for it in the work tree.',
+    )
   })
 
   it('is tested with linked packages if none of them leads back', async () => {
