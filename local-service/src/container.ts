@@ -82,14 +82,19 @@ export async function runInContainer(
   return end.kind === 'exited' ? endInContainer(end) : end
 }
 
-/** Removes the containers of a run, in this life of the service or in a later one, and waits until they are gone. */
-export async function removeContainers(engine: ContainerEngine, runId: string): Promise<void> {
+/**
+ * Removes the containers of a run, in this life of the service or in a later one, and waits until they are gone. Returns
+ * how many there were.
+ */
+export async function removeContainers(engine: ContainerEngine, runId: string): Promise<number> {
+  const found = new Set<string>()
   const deadlineMs = performance.now() + REMOVAL_LIMIT_MS
   for (;;) {
     const listed = await callEngine(engine, ['ps', '--all', '--quiet', '--filter', `label=${LABEL}=${runId}`])
     if (listed.kind === 'failed') throw new Error(`${engine.name} cannot list containers: ${listed.reason}`)
     const ids = listed.output.split('\n').filter((id) => id !== '')
-    if (ids.length === 0) return
+    if (ids.length === 0) return found.size
+    for (const id of ids) found.add(id)
     // Podman's `rm --force` would wait for ten seconds.
     await callEngine(engine, ['kill', ...ids])
     const removed = await callEngine(engine, ['rm', '--force', '--volumes', ...ids])

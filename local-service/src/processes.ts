@@ -34,15 +34,20 @@ export async function stopProcesses(group: ProcessGroup, graceMs: number): Promi
   await killProcesses(group)
 }
 
-/** Kills until nothing is left: a process may start another one between two looks. */
-export async function killProcesses(group: ProcessesOfRun): Promise<void> {
+/** Kills until nothing is left: a process may start another one between two looks. Returns how many it killed. */
+export async function killProcesses(group: ProcessesOfRun): Promise<number> {
   const deadlineMs = performance.now() + KILL_LIMIT_MS
+  const killed = new Set<number>()
   while (performance.now() < deadlineMs) {
     const left = await findProcesses(group)
-    if (left.length === 0) return
-    for (const id of left) signalProcess(id, 'SIGKILL')
+    if (left.length === 0) break
+    for (const id of left) {
+      signalProcess(id, 'SIGKILL')
+      killed.add(id)
+    }
     await delay(POLL_MS)
   }
+  return killed.size
 }
 
 async function areGone(group: ProcessesOfRun, withinMs: number): Promise<boolean> {

@@ -32,8 +32,8 @@ export interface RunQueueOptions {
   readonly keepRuns: number
   readonly keepMs: number
   readonly store: RunStore
-  /** Removes what a run has on the machine. */
-  readonly removeResources: (runId: string, resources: RunResources) => Promise<void>
+  /** Removes what a run has on the machine, and says what it was. */
+  readonly removeResources: (runId: string, resources: RunResources) => Promise<readonly string[]>
   readonly log: (runId: string, text: string) => void
 }
 
@@ -110,13 +110,15 @@ export function createRunQueue(options: RunQueueOptions): RunQueue {
     finishOnce(outcome)
   }
 
-  async function remove(runId: string, resources: RunResources): Promise<void> {
+  async function remove(runId: string, resources: RunResources): Promise<readonly string[]> {
     try {
-      await options.removeResources(runId, resources)
+      const removed = await options.removeResources(runId, resources)
       store.markRemoved(runId)
+      return removed
     } catch (error) {
       // Files that cannot be removed, such as a container's that belong to root, do not change how the tests went.
       log(runId, `could not remove its files: ${messageOf(error)}`)
+      return []
     }
   }
 
@@ -150,9 +152,13 @@ export function createRunQueue(options: RunQueueOptions): RunQueue {
   return {
     async recover() {
       for (const { run, resources } of store.findLeft()) {
-        finishRun(run, INTERRUPTED, new Date())
+        const before = run.phase.status
+        if (finishRun(run, INTERRUPTED, new Date())) {
+          log(run.runId, `${run.phase.status}: it was ${before} when the service died`)
+        }
         store.save(run)
-        await remove(run.runId, resources)
+        const removed = await remove(run.runId, resources)
+        if (removed.length > 0) log(run.runId, `removed what was left of it: ${removed.join(', ')}`)
       }
       forgetOld()
     },

@@ -1,9 +1,11 @@
+import { existsSync } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { removeContainers } from './container.ts'
 import type { RunExclusive } from './keyed-mutex.ts'
 import { killProcesses } from './processes.ts'
 import type { EngineName } from './project.ts'
+import { count } from './text.ts'
 import { removeWorkTree, type WorkTreePlace } from './work-tree.ts'
 
 /** What a run has on the machine while it runs, besides processes. It is known before any of it exists. */
@@ -44,15 +46,20 @@ export async function createRunFolders({ runFolder, temporaryFolder }: RunResour
   await mkdir(temporaryFolder, { mode: 0o700 })
 }
 
-/** Kills what is left of a run's processes and removes the rest, in this life of the service or in a later one. */
+/**
+ * Kills what is left of a run's processes and removes the rest, in this life of the service or in a later one. Returns
+ * what there was, for the log.
+ */
 export async function removeResources(
   runId: string,
   { runFolder, temporaryFolder, workTree, engine }: RunResources,
   { runExclusive, env }: { readonly runExclusive: RunExclusive; readonly env: NodeJS.ProcessEnv },
-): Promise<void> {
-  await killProcesses({ runId })
+): Promise<string[]> {
+  const processes = await killProcesses({ runId })
   // After the engine's client is gone: it could create another one.
-  if (engine !== undefined) await removeContainers({ name: engine, env }, runId)
+  const containers = engine === undefined ? 0 : await removeContainers({ name: engine, env }, runId)
+  const folders = [runFolder, temporaryFolder].filter((folder) => existsSync(folder))
+  const trees = workTree !== undefined && existsSync(workTree.path) ? [workTree.path] : []
   const removals = [runFolder, temporaryFolder].map((folder) =>
     rm(folder, { recursive: true, force: true, maxRetries: 3 }),
   )
@@ -60,4 +67,10 @@ export async function removeResources(
   // One that fails must not keep the others from being finished.
   const failed = (await Promise.allSettled(removals)).find(({ status }) => status === 'rejected')
   if (failed?.status === 'rejected') throw failed.reason
+  return [
+    ...(processes > 0 ? [count(processes, 'process', 'processes')] : []),
+    ...(containers > 0 ? [count(containers, 'container')] : []),
+    ...trees,
+    ...folders,
+  ]
 }

@@ -16,6 +16,6 @@ export function kindOf(value: unknown): string {
 }
 
 /** `1 test case`, `2 test cases`. */
-export function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`
+export function count(number: number, noun: string, plural = `${noun}s`): string {
+  return `${number} ${number === 1 ? noun : plural}`
 }

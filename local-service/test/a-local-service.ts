@@ -119,6 +119,7 @@ export function startServiceProcess(options: { config: string; data: string; env
       return clientOf(url, key, projects[0].id)
     },
     kill,
+    log: () => errors,
   }
 }
 

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { SEED } from '../../test/setup/seed.ts'
 import { openRunStore } from '../src/run-store.ts'
 import { aRepository } from './a-git-repository.ts'
-import { isAlive, KEY, pidsIn, type RunObject, startServiceProcess, temporaryFolder } from './a-local-service.ts'
+import { isAlive, KEY, pidsIn, type RunObject, startServiceProcess, temporaryFolder, until } from './a-local-service.ts'
 
 // The service is killed with SIGKILL, at any moment of its life, and started again with the same data folder.
 
@@ -88,6 +88,10 @@ describe.runIf(process.platform === 'linux')('a service that is killed with SIGK
     const second = startServiceProcess({ config, data, env: { TMPDIR: home } })
     expect((await (await second.ready()).get(runId)).body).toMatchObject({ status: 'INTERRUPTED' })
     expect(pids.map(isAlive)).toEqual([false])
+    await until(() => second.log().includes('removed'))
+    const left = `${join(data, 'trees', runId)}, ${join(data, 'runs', runId)}, ${join(home, 'test-run-')}`
+    expect(second.log()).toContain(`run ${runId} INTERRUPTED: it was RUNNING when the service died\n`)
+    expect(second.log()).toMatch(new RegExp(`run ${runId} removed what was left of it: \\d+ processes, ${left}`))
     expect(await entriesIn(join(data, 'trees'), join(repository.folder, '.git/worktrees'))).toEqual([])
   })
 

@@ -164,7 +164,7 @@ describe('a run that cannot be saved', () => {
       keepRuns: 10,
       keepMs: 60_000,
       store: { ...store, save: (run) => (run.phase.status === 'RUNNING' ? store.save(run) : full()) },
-      removeResources: async () => {},
+      removeResources: async () => [],
       log: (_runId, text) => log.push(text),
     })
     const run = queueRun({ projectId: 'shop' })
