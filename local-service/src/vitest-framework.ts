@@ -81,13 +81,13 @@ function readFinished(finished: Fields, folder: string): Report {
   }
 }
 
-/** What is known of a run that was killed: the tests that finished, those that were running, and the unfinished files. */
+/** What is known of a run that was killed: the tests that finished, those that were running, and the files that had begun. */
 function readUnfinished(events: readonly Fields[], folder: string): Report {
   const cases = new Map<string, LocatedCase>()
   const unfinishedFiles = new Map<string, Fields>()
   const runningIn = new Map<string, string>()
-  for (const { event, test, file, files, atMs } of events) {
-    if (event === 'files') for (const one of objectsIn(files)) unfinishedFiles.set(keyOf(one), one)
+  for (const { event, test, file, atMs } of events) {
+    if (event === 'file-started' && isObject(file)) unfinishedFiles.set(keyOf(file), file)
     if (event === 'file-finished' && isObject(file)) unfinishedFiles.delete(keyOf(file))
     if (!isObject(test)) continue
     const id = stringOf(test.id)

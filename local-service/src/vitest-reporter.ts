@@ -1,5 +1,5 @@
 import { appendFileSync } from 'node:fs'
-import type { Reporter, TestCase, TestModule, TestSpecification } from 'vitest/node'
+import type { Reporter, TestCase, TestModule } from 'vitest/node'
 
 // Loaded by the project's own Vitest, version 3 or newer, into which it must bring nothing of its own. It writes what
 // happens as it happens, one line of JSON for each event, so that a run that is killed has reported how far it was.
@@ -23,7 +23,7 @@ export interface ReportedTest extends ReportedFile {
 }
 
 export type VitestEvent =
-  | { readonly event: 'files'; readonly files: readonly ReportedFile[] }
+  | { readonly event: 'file-started'; readonly file: ReportedFile }
   | { readonly event: 'test-started'; readonly test: ReportedTest; readonly atMs: number }
   | { readonly event: 'test-finished'; readonly test: ReportedTest }
   | { readonly event: 'file-finished'; readonly file: ReportedFile }
@@ -37,9 +37,9 @@ export type VitestEvent =
 export default class EventReporter implements Reporter {
   readonly #file = process.env[EVENTS_FILE]
 
-  onTestRunStart(specifications: readonly TestSpecification[]): void {
-    const files = specifications.map(({ moduleId, project }) => ({ project: project.name, file: moduleId }))
-    this.#write({ event: 'files', files })
+  /** Despite its name, Vitest calls it when a worker begins with the file. */
+  onTestModuleQueued(module: TestModule): void {
+    this.#write({ event: 'file-started', file: describeFile(module) })
   }
 
   onTestCaseReady(test: TestCase): void {

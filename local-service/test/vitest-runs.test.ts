@@ -140,6 +140,28 @@ describe('a run of a Vitest project', () => {
     ])
   })
 
+  it('that is stopped does not name a file that never began', async () => {
+    const folder = await temporaryFolder()
+    await installPackages(folder)
+    const test = `
+      import { writeFileSync } from 'node:fs'
+      import { it } from 'vitest'
+      it('hangs', { timeout: 0 }, () => { writeFileSync('hangs', ''); return new Promise(() => {}) })`
+    await writeFiles(folder, {
+      'vitest.config.mjs': 'export default { test: { maxWorkers: 1 } }',
+      'first.test.js': test,
+      'second.test.js': test,
+    })
+    const stop = new AbortController()
+    const run = testRunIn(folder)
+    const ended = runTests(run, stop.signal, () => {})
+    await until(() => existsSync(join(folder, 'hangs')))
+    stop.abort()
+    const { testCases } = await ended
+    expect(testCases).toHaveLength(1)
+    expect(testCases[0]).toMatchObject({ status: 'INTERRUPTED' })
+  })
+
   it('does not pass if Vitest exits with 0 and never says that it has finished', async () => {
     const finished = '{"event":"test-finished","test":{"id":"1","file":"/a","path":["adds"],"state":"passed"}}'
     const command = ['sh', '-c', `echo '${finished}' > "$LOCAL_SERVICE_VITEST_EVENTS"`]
@@ -220,7 +242,8 @@ describe("Vitest's report", () => {
     const event = fc.oneof(
       fc.jsonValue(),
       fc.record({ event: fc.constantFrom('test-started', 'test-finished'), test, atMs: fc.jsonValue() }),
-      fc.record({ event: fc.constantFrom('files', 'finished'), files: fc.array(test), tests: fc.array(test) }),
+      fc.record({ event: fc.constantFrom('file-started', 'file-finished'), file: test }),
+      fc.record({ event: fc.constant('finished'), files: fc.array(test), tests: fc.array(test) }),
     )
     fc.assert(
       fc.property(fc.array(event), fc.nat(), (events, truncated) => {
