@@ -47,6 +47,20 @@ const KEYS = v.pipe(
   ),
 )
 
+/** Both frameworks read it as JavaScript does. */
+const TITLES = v.pipe(
+  TEXT,
+  v.rawCheck(({ dataset, addIssue }) => {
+    if (!dataset.typed) return
+    try {
+      new RegExp(dataset.value)
+    } catch (error) {
+      const reason = (error as Error).message.replace(/^.*: /s, '')
+      addIssue({ message: `must be a regular expression, got ${quote(dataset.value)}: ${reason}.` })
+    }
+  }),
+)
+
 const SUITE = settingsObject({
   project: TEXT,
   name: v.optional(TEXT),
@@ -61,7 +75,7 @@ const SUITE = settingsObject({
     ),
     [],
   ),
-  titles: v.optional(TEXT),
+  titles: v.optional(TITLES),
 })
 
 /** The configuration file: the README's tables describe it. */

@@ -121,6 +121,10 @@ describe('a configuration', () => {
       { suites: { s: { project: 'web-shop', files: ['--x'] } } },
       'Suite "s": "files" has a part of a path that is empty or starts',
     ],
+    [
+      { suites: { s: { project: 'web-shop', titles: '(' } } },
+      'Suite "s": "titles" must be a regular expression, got "(": Unterminated group.',
+    ],
   ])('is refused with a sentence: %j', (settings, message) => {
     expect(() => readConfiguration(settings, WEB_SHOP)).toThrow(message)
   })
