@@ -105,8 +105,9 @@ async function runFramework(run: TestRun, source: SourceTree, stop: AbortSignal)
   const report = await readReport(framework, paths, source.folder)
   const outcome = toOutcome(end, report)
   if (outcome.status !== 'PASSED') {
-    const without = report === undefined ? ' without a report' : ''
-    run.log(`${framework.name} ${describeEnd(end)}${without}${quoteOutput(end)}`)
+    run.log(
+      `${framework.name} ${describeEnd(end)}${report === undefined ? describeSilence(end) : ''}${quoteOutput(end)}`,
+    )
   }
   return outcome
 }
@@ -168,12 +169,17 @@ function environmentIn({ folder, root }: SourceTree, { env, project }: TestRun):
   return withProjectCommands(env, { folder, root, node: project.node })
 }
 
+/** From this exit code on, a shell says that a signal ended its command. */
+const FIRST_SIGNAL_CODE = 128
+
 /**
  * PASSED needs three things to agree: the runner's exit code, its report, and at least one test case. FAILED needs a
- * report too; a runner that exits without one makes the run INTERRUPTED.
+ * report too, or a runner that says by its exit code alone that it could not run the tests. Everything else that leaves
+ * no whole report makes the run INTERRUPTED.
  */
 function toOutcome(end: CommandEnd, report: Report | undefined): RunOutcome {
   const testCases = report?.testCases ?? []
+  if (report === undefined && couldNotRun(end)) return { status: 'FAILED', testCases }
   if (end.kind !== 'exited' || !report?.isComplete) return { status: 'INTERRUPTED', testCases }
   const passed = end.code === 0 && testCases.length > 0 && !testCases.some(({ status }) => BAD_STATUSES.has(status))
   return { status: passed ? 'PASSED' : 'FAILED', testCases }
@@ -228,6 +234,16 @@ async function fix(run: TestRun, source: SourceTree, before: RunOutcome, stop: A
   run.log(
     `auto-fix: ${count(failuresIn(before), 'test case')} failed before, ${failuresIn(after)} after (${after.status})`,
   )
+}
+
+/** What a runner's missing report means. Of one that was not started or was stopped, nobody expects any. */
+function describeSilence(end: CommandEnd): string {
+  if (couldNotRun(end)) return ' without a report: it could not run the tests'
+  return end.kind === 'exited' || end.kind === 'killed' ? ' without a report' : ''
+}
+
+function couldNotRun(end: CommandEnd): boolean {
+  return end.kind === 'exited' && end.code > 0 && end.code < FIRST_SIGNAL_CODE
 }
 
 function hasSucceeded(end: CommandEnd): boolean {

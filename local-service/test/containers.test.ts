@@ -181,7 +181,7 @@ describe.skipIf(typeof prepared === 'string')("a project's container", () => {
     const { service } = await startContained({}, { container: { ...podman.container, options: ['--no-such-option'] } })
     expect(await service.waitFor(await service.startRun())).toMatchObject({ status: 'INTERRUPTED' })
     expect(service.log.join('\n')).toMatch(
-      /the container engine failed without a report; its last output:[\s\S]*no-such-option/,
+      /could not be started: the container engine failed; its last output:[\s\S]*no-such-option/,
     )
   })
 })

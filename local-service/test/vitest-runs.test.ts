@@ -51,7 +51,10 @@ describe('a run of the web shop, with its own Vitest', () => {
   it('does not pass when no framework project has that name', async () => {
     const service = await startService({})
     const run = await service.waitFor(await service.startRun({ frameworkProjectName: '--reporter=json' }))
-    expect(run).toMatchObject({ status: 'INTERRUPTED', results: { testCases: [] } })
+    expect(run).toMatchObject({ status: 'FAILED', results: { testCases: [] } })
+    expect(service.log.join('\n')).toContain(
+      'vitest exited with code 1 without a report: it could not run the tests; its last output:',
+    )
     expect(service.log.join('\n')).toContain('The filter matched no projects: --reporter=json')
   })
 })
@@ -173,16 +176,18 @@ describe('a run of a Vitest project', () => {
   })
 
   it.each([
-    ['has no tests', {}, 'FAILED'],
+    ['has no tests', {}],
     [
       'has no tests and would pass without',
       { 'vitest.config.mjs': 'export default { test: { passWithNoTests: true } }' },
-      'FAILED',
     ],
-    ['has a broken configuration', { 'vitest.config.mjs': 'throw new Error("broken")' }, 'INTERRUPTED'],
-  ])('does not pass when it %s', async (_case, files, status) => {
+    ['has a broken configuration', { 'vitest.config.mjs': 'throw new Error("broken")' }],
+  ])('fails when it %s', async (_case, files) => {
     const { service } = await startWith(files as Record<string, string>)
-    expect(await service.waitFor(await service.startRun())).toMatchObject({ status, results: { testCases: [] } })
+    expect(await service.waitFor(await service.startRun())).toMatchObject({
+      status: 'FAILED',
+      results: { testCases: [] },
+    })
   })
 
   it('leaves no process when it is cancelled while a test hangs in a loop', async () => {
