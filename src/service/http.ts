@@ -191,7 +191,7 @@ function send(settings: HttpSettings, { method, path, json, options }: OutgoingR
             'accept-encoding': 'identity',
             authorization: `Bearer ${settings.apiKey}`,
             'user-agent': settings.userAgent,
-            ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+            'content-type': json === undefined ? undefined : 'application/json',
           },
           body: json ?? null,
         },
