@@ -41,7 +41,7 @@ export function noticing(): Part {
   return {
     title: 'Noticing the end',
     findings: findings(adaptive, loadOf(ADAPTIVE)),
-    details: `By calculation with the real schedule, ${count(RUNS_PER_LENGTH)} runs of each length and answers that take no time. For the delays the lengths
+    details: `By calculation with the real schedule, ${count(RUNS_PER_LENGTH)} runs of each length and responses that take no time. For the delays the lengths
 vary by a tenth, so that no lucky phase decides. Below a minute the shortest pause, one second, is what there is to lose.
 
 ${table(

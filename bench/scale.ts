@@ -46,7 +46,16 @@ export async function scale(): Promise<Part> {
     details: `From the last response's first byte to the exit of the process; medians of ${REPETITIONS} runs, of the memory the highest.
 
 ${table(
-  ['Cases', 'Answer', 'Processor time, all', 'Of it JSON.parse', 'Each case', 'Peak memory', 'Summary', 'Report files'],
+  [
+    'Cases',
+    'Response',
+    'Processor time, all',
+    'Of it JSON.parse',
+    'Each case',
+    'Peak memory',
+    'Summary',
+    'Report files',
+  ],
   costs.map((cost) => [
     cost.size.toLocaleString('en'),
     megabytes(cost.responseBytes),

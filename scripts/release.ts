@@ -1,4 +1,4 @@
-// The way from a merged change to a release; CONTRIBUTING.md tells it as a story.
+// The way from a merged change to a release; CONTRIBUTING.md describes it.
 //   npm run release -- owner octo-org       once: who publishes it, in all pages, workflows and CODEOWNERS
 //   npm run release -- prepare 1.2.0        on a branch: the version and the changelog, everywhere alike; then a build
 //   npm run release -- tag [--dry-run]      on main: looks at everything, makes the tag v1.2.0 and pushes it

@@ -10,7 +10,7 @@ import { failureSentence } from './report/failure-text.ts'
 import { type LogLine, logLine } from './report/safe-text.ts'
 import { openService } from './service/open-service.ts'
 
-/** Post has minutes where main had seconds, but the job waits for it. */
+/** Post has minutes and main had seconds, but the job waits for post. */
 const CANCEL_LIMIT_MS = 60_000
 /** Main may have started the run a moment before it was killed. */
 const NOT_FOUND_GRACE_MS = 15_000

@@ -13,7 +13,7 @@ const KILL_LIMIT_MS = 5000
 /** The processes of a run. */
 export interface ProcessesOfRun {
   readonly runId: string
-  /** The process group of its command; undefined if an earlier life of the service started it. */
+  /** The process group of its command; undefined if an earlier process of the service started it. */
   readonly groupId?: number | undefined
 }
 

@@ -38,7 +38,7 @@ export interface RunQueueOptions {
 }
 
 export interface RunQueue {
-  /** Interrupts the runs that an earlier life of the service left unfinished, and removes what they left. */
+  /** Interrupts the runs that an earlier process of the service left unfinished, and removes what they left. */
   recover(): Promise<void>
   /** False once the queue is closing. */
   add(run: OwnedRun, task: RunTask): boolean

@@ -27,7 +27,7 @@ export interface RunStore {
   /** Saves a run's phase; from its start on, the run has resources. */
   save(run: Run): void
   find(runId: string): Run | undefined
-  /** Runs that are unfinished or have resources: after a start, those that an earlier life left. */
+  /** Runs that are unfinished or have resources: after a start, those that an earlier process of the service left. */
   findLeft(): LeftRun[]
   markRemoved(runId: string): void
   /** Forgets finished runs without resources, except the newest `count` of those that finished after `since`. */

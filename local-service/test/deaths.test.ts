@@ -36,7 +36,7 @@ interface Life {
   readonly waitsForFirst: boolean
   readonly killsAfterMs: number
   /** Killed while it starts, so while it cleans up after the life before. */
-  readonly startsInVainForMs: number | undefined
+  readonly killsNextStartAfterMs: number | undefined
 }
 
 const planned = (...kinds: PlannedRun['kind'][]) =>
@@ -49,7 +49,7 @@ const life: fc.Arbitrary<Life> = fc.record({
   cancels: fc.integer({ min: 1, max: 6 }),
   waitsForFirst: fc.boolean(),
   killsAfterMs: fc.nat({ max: 250 }),
-  startsInVainForMs: fc.option(fc.integer({ min: 60, max: 400 }), { nil: undefined, freq: 4 }),
+  killsNextStartAfterMs: fc.option(fc.integer({ min: 60, max: 400 }), { nil: undefined, freq: 4 }),
 })
 
 /** The living processes of all runs of a service with this temporary folder. */
@@ -106,7 +106,7 @@ describe.runIf(process.platform === 'linux')('a service that is killed with SIGK
     /** What is known of each run that was accepted: the last response about it. */
     const known = new Map<string, RunObject | undefined>()
     let current = startServiceProcess({ config, data, env: { TMPDIR: temporary } })
-    for (const { runs, cancels, waitsForFirst, killsAfterMs, startsInVainForMs } of fc.sample(life, {
+    for (const { runs, cancels, waitsForFirst, killsAfterMs, killsNextStartAfterMs } of fc.sample(life, {
       numRuns: LIVES,
       seed: SEED,
     })) {
@@ -137,10 +137,10 @@ describe.runIf(process.platform === 'linux')('a service that is killed with SIGK
       await delay(killsAfterMs)
       await current.kill()
       await Promise.all(watched)
-      if (startsInVainForMs !== undefined) {
-        const inVain = startServiceProcess({ config, data, env: { TMPDIR: temporary } })
-        await delay(startsInVainForMs)
-        await inVain.kill()
+      if (killsNextStartAfterMs !== undefined) {
+        const killed = startServiceProcess({ config, data, env: { TMPDIR: temporary } })
+        await delay(killsNextStartAfterMs)
+        await killed.kill()
       }
 
       current = startServiceProcess({ config, data, env: { TMPDIR: temporary } })

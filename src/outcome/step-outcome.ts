@@ -61,7 +61,7 @@ export interface StepSubject {
 
 /** What was seen of the run while the step lasted. */
 export interface StepRecord {
-  /** The last word of the service on the run, as far as the wait heard it. */
+  /** What the service last said of the run; absent if it never did. */
   readonly run?: Run | undefined
   /** The run's id, if it is one that may be shown. */
   readonly runId?: string | undefined

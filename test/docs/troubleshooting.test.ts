@@ -31,12 +31,12 @@ describe('the messages that the page explains', () => {
     expect(written.some((sentence) => isIn(sentence, message))).toBe(true)
   })
 
-  test('name every trouble with TLS', () => {
+  test('name every problem with TLS', () => {
     expect(TLS_REASONS.length).toBeGreaterThanOrEqual(5)
     expect(TLS_REASONS.filter((reason) => !OWN.some((message) => isIn(reason, message)))).toEqual([])
   })
 
-  test('cover every end that is not green, and every warning', () => {
+  test('cover every end that is no success, and every warning', () => {
     const warnings = templatesOf(/\bwarn(?:ing)?\(\s*logLine`/g).filter((template) => /\w/.test(template))
     const unexplained = [...sentencesOfCode(), ...warnings].filter(
       (sentence) => !OWN.some((message) => isIn(sentence, message)),

@@ -213,18 +213,18 @@ describe('one comment, kept up to date', () => {
 })
 
 describe('on-failure', () => {
-  test('a green run without a comment writes nothing', async () => {
+  test('a run that passes without a comment writes nothing', async () => {
     expect(await comment({ when: 'on-failure', success: true })).toEqual({ log: [] })
     expect(requested()).toEqual(['GET'])
   })
 
-  test('a failed run writes, and the next green one turns the comment green', async () => {
+  test('a failed run writes, and the next one that passes makes it a success', async () => {
     await comment({ when: 'on-failure', text: 'red' })
     expect(await comment({ when: 'on-failure', success: true, text: 'green' })).toEqual(WRITTEN)
     expect(texts()).toEqual(['green'])
   })
 
-  test('a comment of somebody else is no reason to turn anything green', async () => {
+  test('a comment of somebody else is no reason to write a success', async () => {
     await comment()
     api.comments = api.comments.map((ours) => ({ ...ours, author: MALLORY }))
     expect(await comment({ when: 'on-failure', success: true })).toEqual({ log: [] })

@@ -351,7 +351,7 @@ describe('the job to require of a recipe whose tests are in other jobs', () => {
 
   test.each(
     CASES,
-  )('%s: if %s ends in %s, it is never skipped, and green after a success alone', async (file, name, end) => {
+  )('%s: if %s ends in %s, it is never skipped, and succeeds after a success alone', async (file, name, end) => {
     const outputs = { relevant: 'true' }
     const needs = Object.fromEntries(
       Object.entries(NEEDS).flatMap(([recipe, jobs]) =>

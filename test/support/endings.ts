@@ -123,5 +123,3 @@ export const ENDINGS = {
   }),
   started: anOutcome({ ending: { kind: 'started' } }),
 } as const satisfies Record<string, StepOutcome>
-
-export type EndingName = keyof typeof ENDINGS

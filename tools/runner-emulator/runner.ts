@@ -43,7 +43,7 @@ export interface StepOptions {
   readonly debug?: boolean | undefined
   /** Called with every line of the log as GitHub shows it. */
   readonly onLogLine?: ((line: string, phase: Phase) => void) | undefined
-  /** How the runner waits out its grace periods; real time unless given. */
+  /** How the runner waits for the end of its grace periods; real time unless given. */
   readonly sleep?: Sleep | undefined
 }
 
