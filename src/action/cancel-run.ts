@@ -1,4 +1,3 @@
-import type { Clock } from '../clock.ts'
 import { type Failure, isNotFound, ServiceError } from '../outcome/failure.ts'
 import { isTerminal, type Run } from '../outcome/run.ts'
 import type { Cancellation } from '../outcome/step-outcome.ts'
@@ -6,14 +5,11 @@ import type { RequestOptions } from '../service/http.ts'
 import { backoffMs, isTransient, mayHaveStarted as mayHaveBeenTaken } from '../service/retry.ts'
 import { isUsableRunId, type TestService } from '../service/test-service.ts'
 import { cancelReason } from './abort.ts'
+import type { World } from './world.ts'
 
-export interface CancelOptions {
-  readonly clock: Clock
-  readonly random: () => number
-  /** How long to try, unless the signal comes. */
+export interface CancelOptions extends Pick<World, 'clock' | 'random' | 'abort'> {
+  /** How long to try. If `abort` comes, its deadline replaces this. */
   readonly limitMs: number
-  /** Aborts, with a `StepCancelled`, when the runner tells the step to end: its deadline then replaces the limit. */
-  readonly abort: AbortSignal
   /** Until when, on the clock's `now()`, a 404 may be sent for a run that was only just started. */
   readonly notFoundGraceUntilMs: number
   /** Called with what each look at the run shows. */

@@ -109,20 +109,13 @@ async function waitThenCancel(
 
   let latestRun = run
   if (world.service.cancel !== undefined) world.log.info(logLine`Run ${runId}: cancelling it at the service.`)
-  const cancellation = await cancelOwnRun(runId, world, notFoundGraceUntilMs, (look) => {
-    if (look.status !== latestRun?.status) world.setOutput('status', look.status)
+  const onRun = (look: Run) => {
+    if (look.status !== latestRun?.status) onStatus(look)
     latestRun = look
-  })
+  }
+  const cancelOptions = { ...world, limitMs: CANCEL_LIMIT_MS, notFoundGraceUntilMs, onRun }
+  const cancellation = await cancelRun(world.service, runId, cancelOptions)
   return { ...seen, run: latestRun, cancellation }
-}
-
-function cancelOwnRun(
-  runId: string,
-  { service, clock, random, abort }: World,
-  notFoundGraceUntilMs: number,
-  onRun?: (run: Run) => void,
-): Promise<Cancellation> {
-  return cancelRun(service, runId, { clock, random, abort, limitMs: CANCEL_LIMIT_MS, notFoundGraceUntilMs, onRun })
 }
 
 function announceRun(runId: string, request: StepRequest, world: World): string | undefined {
@@ -145,7 +138,8 @@ async function refuseRunId(runId: string, world: World): Promise<RunEnd> {
   let cancellation: Cancellation = { kind: 'id-unknown' }
   if (runId !== '') {
     world.state.runStarted(runId)
-    cancellation = await cancelOwnRun(runId, world, world.clock.now() + NOT_FOUND_GRACE_MS)
+    const notFoundGraceUntilMs = world.clock.now() + NOT_FOUND_GRACE_MS
+    cancellation = await cancelRun(world.service, runId, { ...world, limitMs: CANCEL_LIMIT_MS, notFoundGraceUntilMs })
   }
   // Whether or not the step was cancelled meanwhile: of all endings, only this one names the id.
   return { ending: { kind: 'start-failed', failure }, cancellation }

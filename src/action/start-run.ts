@@ -7,7 +7,7 @@ import { type LogLine, logLine } from '../report/safe-text.ts'
 import { backoffMs, mayHaveStarted, startMayRepeatForMs } from '../service/retry.ts'
 import type { TestService } from '../service/test-service.ts'
 import { cancelReason, onAbort } from './abort.ts'
-import type { Log } from './world.ts'
+import type { World } from './world.ts'
 
 export type StartEnd =
   /** The id is as the service sent it, and not checked yet. */
@@ -16,11 +16,7 @@ export type StartEnd =
   /** The step was cancelled before an id came. */
   | { readonly kind: 'aborted'; readonly mayHaveStarted: boolean }
 
-export interface StartOptions {
-  readonly clock: Clock
-  readonly random: () => number
-  readonly log: Log
-  readonly abort: AbortSignal
+export interface StartOptions extends Pick<World, 'clock' | 'random' | 'log' | 'abort'> {
   /** The wait's limit, which no repetition exceeds. */
   readonly deadlineMs: number
 }

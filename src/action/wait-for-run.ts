@@ -1,4 +1,3 @@
-import type { Clock } from '../clock.ts'
 import { type Failure, isNotFound, ServiceError } from '../outcome/failure.ts'
 import { isTerminal, type Run } from '../outcome/run.ts'
 import type { Ending, WaitLimit } from '../outcome/step-outcome.ts'
@@ -6,7 +5,7 @@ import { backoffMs, isTransient } from '../service/retry.ts'
 import type { TestService } from '../service/test-service.ts'
 import { adaptivePauseMs } from './poll-schedule.ts'
 import { ProgressLog } from './progress-log.ts'
-import type { Log } from './world.ts'
+import type { World } from './world.ts'
 
 /** How the waiting ended. */
 export interface WaitEnd {
@@ -17,11 +16,7 @@ export interface WaitEnd {
   readonly queuedMs?: number | undefined
 }
 
-export interface WaitOptions {
-  readonly clock: Clock
-  readonly random: () => number
-  readonly log: Log
-  readonly abort: AbortSignal
+export interface WaitOptions extends Pick<World, 'clock' | 'random' | 'log' | 'abort'> {
   /** When the step began to wait, on the clock's `now()`: before the start. */
   readonly begunMs: number
   readonly waitLimitMs: number
