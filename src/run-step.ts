@@ -3,12 +3,12 @@ import type { World } from './action/world.ts'
 import { eventLoopTurn, systemClock } from './clock.ts'
 import type { KnownBranch } from './github/branch.ts'
 import type { LookUpOptions } from './github/branch-look-up.ts'
-import { jobUrl, readEvent, type WorkflowEvent } from './github/event.ts'
+import { jobUrl, readEvent } from './github/event.ts'
 import { InvalidInputsError } from './github/input-reader.ts'
 import { type Inputs, readInputs } from './github/inputs.ts'
 import { type RunnerOutput, runnerOutput } from './github/outputs.ts'
 import { readProxies } from './github/proxies.ts'
-import type { CommentOptions, CommentParts } from './github/pull-request-comment.ts'
+import type { CommentParts } from './github/pull-request-comment.ts'
 import { defaultReportFolder, writeReportFiles } from './github/report-files.ts'
 import { runnerState, StateNotSaved } from './github/state.ts'
 import { setV8Flags } from './process.ts'
@@ -26,8 +26,8 @@ export async function runStep(env: NodeJS.ProcessEnv, abort: AbortSignal): Promi
     const event = readEvent(env)
     const inputs = readInputs(env, event)
     for (const note of inputs.notes) output.log.warning(note)
-    const world = await realWorld(inputs, event, env, abort, output)
     const gitHub = { env, event, token: inputs.githubToken, clock: systemClock, signal: abort }
+    const world = await realWorld(inputs, gitHub, output)
     const { branch, note } = await branchToTest(inputs, gitHub)
     if (note !== undefined) output.log.info(note)
     const parameters = { ...inputs.request.parameters, branch }
@@ -57,28 +57,26 @@ function reportNothingStarted({ message: reason }: StateNotSaved, output: Runner
   return false
 }
 
-async function realWorld(
-  inputs: Inputs,
-  event: WorkflowEvent,
-  env: NodeJS.ProcessEnv,
-  abort: AbortSignal,
-  output: RunnerOutput,
-): Promise<World> {
-  const { baseUrl, apiKey, request, reportDir } = inputs
+async function realWorld(inputs: Inputs, gitHub: LookUpOptions, output: RunnerOutput): Promise<World> {
+  const { baseUrl, apiKey, request, reportDir, comment } = inputs
+  const { env, clock, signal: abort } = gitHub
   const isCheckDisabled = env.NODE_TLS_REJECT_UNAUTHORIZED === '0'
   const address = { baseUrl, apiKey, target: request.target, proxies: readProxies(env, baseUrl), isCheckDisabled }
   return {
     ...output,
-    clock: systemClock,
+    clock,
     random: Math.random,
     abort,
     state: runnerState(output.warnOnError),
-    service: await openService(address, systemClock),
+    service: await openService(address, clock),
     writeReportFiles: (files, runId) =>
       writeReportFiles(files, reportDir ?? defaultReportFolder(env, runId), env, output.log),
-    comment: (outcome, { hasSummary }) => {
+    comment: async (outcome, { hasSummary }) => {
+      if (comment.when === 'never') return undefined
+      // Loaded only if a comment is wanted: GitHub's client is half of what there is to load.
+      const { keepCommentUpToDate } = await import('./github/pull-request-comment.ts')
       const body = (parts: CommentParts) => render(commentBody(outcome, { ...parts, hasSummary }))
-      return comment(inputs, outcome.success, body, { env, event, log: output.log, clock: systemClock, signal: abort })
+      return keepCommentUpToDate({ ...gitHub, settings: comment, success: outcome.success, body, log: output.log })
     },
   }
 }
@@ -88,16 +86,4 @@ async function branchToTest({ branch }: Inputs, options: LookUpOptions): Promise
   if (branch.kind === 'known') return branch
   const { lookUpBranch } = await import('./github/branch-look-up.ts')
   return lookUpBranch(branch, options)
-}
-
-/** The comment on the pull request, loaded only if one is wanted: GitHub's client is half of what there is to load. */
-async function comment(
-  { comment: settings, githubToken: token }: Inputs,
-  success: boolean,
-  body: CommentOptions['body'],
-  world: Omit<CommentOptions, 'settings' | 'success' | 'body' | 'token'>,
-): Promise<string | undefined> {
-  if (settings.when === 'never') return undefined
-  const { keepCommentUpToDate } = await import('./github/pull-request-comment.ts')
-  return keepCommentUpToDate({ ...world, settings, token, success, body })
 }

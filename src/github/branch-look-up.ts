@@ -1,16 +1,18 @@
-import type { Clock } from '../clock.ts'
 import { type LogLine, logLine } from '../report/safe-text.ts'
 import { ADVICE, forkMessage, type KnownBranch, noBranch, type UnknownBranch } from './branch.ts'
-import { type Environment, headOf, type WorkflowEvent } from './event.ts'
-import { failureText, type GitHubApi, GitHubError, openGitHubApi, withOneRetry } from './github-api.ts'
+import { headOf, type WorkflowEvent } from './event.ts'
+import {
+  failureText,
+  type GitHubAccess,
+  type GitHubApi,
+  GitHubError,
+  openGitHubApi,
+  withOneRetry,
+} from './github-api.ts'
 import { InvalidInputsError } from './input-reader.ts'
 
-export interface LookUpOptions {
-  readonly env: Environment
+export interface LookUpOptions extends GitHubAccess {
   readonly event: WorkflowEvent
-  readonly token: string
-  readonly clock: Clock
-  readonly signal: AbortSignal
 }
 
 /** GitHub allows no branch whose name looks like this. */

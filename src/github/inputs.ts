@@ -2,7 +2,7 @@ import { isAbsolute, relative, resolve } from 'node:path'
 import { setSecret } from '@actions/core'
 import type { StepRequest } from '../action/run-action.ts'
 import type { StartParameters, Target } from '../outcome/run.ts'
-import { type LogLine, logLine } from '../report/safe-text.ts'
+import { isSecure, type LogLine, logLine } from '../report/safe-text.ts'
 import { isUsableRunId } from '../service/test-service.ts'
 import { BRANCH_OF_EVENT, type BranchInput, readBranch } from './branch.ts'
 import { readEnvOverrides } from './env-overrides.ts'
@@ -197,14 +197,6 @@ function parseUrl(given: string): URL | undefined {
 /** An empty user name shows in the text alone, one without slashes before it in the parsed address alone. */
 function hasCredentials(given: string, { username, password }: URL): boolean {
   return /\/\/[^/?#]*@/.test(given) || username !== '' || password !== ''
-}
-
-function isSecure({ protocol, hostname }: URL): boolean {
-  return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))
-}
-
-export function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname)
 }
 
 function readTarget(inputs: InputReader, mayBeEmpty: boolean): Target | undefined {

@@ -1,30 +1,26 @@
 import { createHash } from 'node:crypto'
 import type { Log } from '../action/world.ts'
-import type { Clock } from '../clock.ts'
-import { type LogLine, logLine } from '../report/safe-text.ts'
+import { isSecure, type LogLine, logLine } from '../report/safe-text.ts'
 import { type Environment, type EventPullRequest, headLabel, pullRequestOfEvent, type WorkflowEvent } from './event.ts'
 import {
   type Comment,
   failureText,
+  type GitHubAccess,
   type GitHubApi,
   GitHubError,
   type GitHubFailure,
   openGitHubApi,
   withOneRetry,
 } from './github-api.ts'
-import { type CommentSettings, isLoopback } from './inputs.ts'
+import type { CommentSettings } from './inputs.ts'
 
-export interface CommentOptions {
+export interface CommentOptions extends GitHubAccess {
+  readonly event: WorkflowEvent
   readonly settings: CommentSettings
   readonly success: boolean
   /** The whole comment, in Markdown: the marker, then `<h3>` on the next line. */
   readonly body: (parts: CommentParts) => string
-  readonly token: string
-  readonly env: Environment
-  readonly event: WorkflowEvent
   readonly log: Log
-  readonly clock: Clock
-  readonly signal: AbortSignal
 }
 
 export interface CommentParts {
@@ -129,8 +125,7 @@ async function headOf({ number, headLabel: known }: EventPullRequest, api: GitHu
 function addressOf({ url }: Comment, env: Environment): string | undefined {
   const address = URL.parse(url)
   const server = URL.parse(env.GITHUB_SERVER_URL || 'https://github.com')
-  const isSecure = address?.protocol === 'https:' || isLoopback(address?.hostname ?? '')
-  return address !== null && address.origin === server?.origin && isSecure ? address.href : undefined
+  return address !== null && address.origin === server?.origin && isSecure(address) ? address.href : undefined
 }
 
 // --- which comment is ours, and how old its text is

@@ -86,10 +86,13 @@ export function untruncated(value: string | Untrusted): Wrapped {
 
 /** Words that lead to a page; in text and XML the address follows them. Words alone if the address is not one of the web. */
 export function link(url: string, words: Fragment): Link | Fragment {
-  const { protocol, hostname, href } = URL.parse(url) ?? {}
-  const isLoopback = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname ?? '')
-  if (href === undefined || !(protocol === 'https:' || (protocol === 'http:' && isLoopback))) return words
-  return new Link(href, words)
+  const address = URL.parse(url)
+  return address !== null && isSecure(address) ? new Link(address.href, words) : words
+}
+
+/** The only addresses that are used or shown: https, and http on this machine. */
+export function isSecure({ protocol, hostname }: URL): boolean {
+  return protocol === 'https:' || (protocol === 'http:' && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname))
 }
 
 interface Sink {
