@@ -3,7 +3,12 @@ import type { Untrusted } from './untrusted.ts'
 /** Why a request to the service brought no usable response. Sentences for people are made in `report/`. */
 export type Failure =
   /** No connection was made, so the service cannot have taken the request. */
-  | { readonly kind: 'not-sent'; readonly reason: string; readonly hasProxy?: boolean | undefined }
+  | {
+      readonly kind: 'not-sent'
+      readonly reason: string
+      /** A proxy is set. The request may have bypassed it, because `NO_PROXY` names the host. */
+      readonly hasProxy?: boolean | undefined
+    }
   /** As above, for good: trying again meets the same certificate. */
   | {
       readonly kind: 'untrusted-certificate'

@@ -25,7 +25,7 @@ export function failureReason(failure: Failure): Fragment {
 function predicateOf(failure: Failure): Fragment {
   switch (failure.kind) {
     case 'not-sent':
-      return fragment`service could not be reached${failure.hasProxy === true ? fragment` through the proxy` : fragment``}: ${failure.reason}`
+      return fragment`service could not be reached${failure.hasProxy ? fragment` (${'HTTPS_PROXY'} is set)` : fragment``}: ${failure.reason}`
     case 'untrusted-certificate':
       return fragment`service's certificate is not trusted (${failure.code})`
     case 'no-response':

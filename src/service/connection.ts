@@ -10,6 +10,8 @@ export interface Proxies {
 
 export interface Connections {
   readonly dispatcher: Dispatcher
+  /** A proxy is set. Whether it is used, `NO_PROXY` decides. */
+  readonly hasProxy: boolean
   /** Leaves the open connections to their requests and opens new ones for those that follow. */
   renew(): void
 }
@@ -29,16 +31,14 @@ const SETTINGS = {
   keepAliveTimeout: 20_000,
 } as const
 
-/** The proxy for an origin, unless `NO_PROXY` names it. Plain http goes to the machine itself, never through a proxy. */
-export function proxyFor(origin: string, { httpsProxy }: Proxies): string | undefined {
-  return origin.startsWith('https:') ? httpsProxy : undefined
-}
-
 /** Connections to the service's origin, through the proxy if there is one. Throws on an unusable proxy address. */
-export async function openConnections(origin: string, proxies: Proxies): Promise<Connections> {
-  const open = await dispatcherFactory(origin, proxies)
+export async function openConnections(origin: string, { httpsProxy, noProxy }: Proxies): Promise<Connections> {
+  // Plain http goes to the machine itself, never through a proxy.
+  const proxy = origin.startsWith('https:') ? httpsProxy : undefined
+  const open = proxy === undefined ? directConnections(origin) : await proxiedConnections(proxy, noProxy)
   let dispatcher = open()
   return {
+    hasProxy: proxy !== undefined,
     get dispatcher() {
       return dispatcher
     },
@@ -49,17 +49,16 @@ export async function openConnections(origin: string, proxies: Proxies): Promise
   }
 }
 
-async function dispatcherFactory(origin: string, proxies: Proxies): Promise<() => Dispatcher> {
-  const httpsProxy = proxyFor(origin, proxies)
-  if (httpsProxy === undefined) {
-    const connect = buildConnector({ ...CONNECT, allowH2: false })
-    return () => new Pool(origin, { ...SETTINGS, connect: closingOnError(connect) })
-  }
+function directConnections(origin: string): () => Dispatcher {
+  const connect = buildConnector({ ...CONNECT, allowH2: false })
+  return () => new Pool(origin, { ...SETTINGS, connect: closingOnError(connect) })
+}
+
+async function proxiedConnections(proxy: string, noProxy = ''): Promise<() => Dispatcher> {
   const { EnvHttpProxyAgent } = await import('undici')
-  const noProxy = proxies.noProxy ?? ''
-  const settings = { ...SETTINGS, requestTls: CONNECT, httpsProxy, httpProxy: httpsProxy, noProxy }
+  const settings = { ...SETTINGS, requestTls: CONNECT, httpsProxy: proxy, httpProxy: proxy, noProxy }
   // If it is given, undici also speaks TLS to a SOCKS proxy.
-  const isTlsProxy = URL.parse(httpsProxy)?.protocol === 'https:'
+  const isTlsProxy = URL.parse(proxy)?.protocol === 'https:'
   return () => new EnvHttpProxyAgent(isTlsProxy ? { ...settings, proxyTls: CONNECT } : settings)
 }
 

@@ -32,8 +32,6 @@ export interface HttpSettings {
   readonly redact: Redact
   readonly userAgent: string
   readonly connections: Connections
-  /** The connections may go through a proxy. */
-  readonly hasProxy: boolean
   /** `NODE_TLS_REJECT_UNAUTHORIZED=0` is set. Certificates are checked all the same. */
   readonly isCheckDisabled: boolean
   readonly clock: Clock
@@ -223,8 +221,8 @@ function failureToConnect(error: unknown, settings: HttpSettings): Failure {
   return PROXY_WANTS_CREDENTIALS.test(reason) ? { kind: 'status', status: 407 } : notSent(reason, settings)
 }
 
-function notSent(reason: string, { hasProxy }: HttpSettings): Failure {
-  return { kind: 'not-sent', reason, hasProxy }
+function notSent(reason: string, { connections }: HttpSettings): Failure {
+  return { kind: 'not-sent', reason, hasProxy: connections.hasProxy }
 }
 
 function failureOfTransport(error: unknown, bodyBytes: number | undefined, settings: HttpSettings): Failure {

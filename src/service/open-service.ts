@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts'
 import type { Target } from '../outcome/run.ts'
 import { VERSION } from '../version.ts'
-import { openConnections, type Proxies, proxyFor } from './connection.ts'
+import { openConnections, type Proxies } from './connection.ts'
 import { createSendJson } from './http.ts'
 import { projectRuns } from './project-runs.ts'
 import { keyRedaction } from './redact.ts'
@@ -26,7 +26,6 @@ export async function openService(address: ServiceAddress, clock: Clock): Promis
     redact: keyRedaction(apiKey),
     userAgent: `test-run-action/${VERSION}`,
     connections: await openConnections(baseUrl.origin, proxies),
-    hasProxy: proxyFor(baseUrl.origin, proxies) !== undefined,
     isCheckDisabled,
     clock,
   })

@@ -28,7 +28,7 @@ describe('the sentence on a failure', () => {
     ],
     [
       { kind: 'not-sent', reason: 'getaddrinfo ENOTFOUND proxy', hasProxy: true },
-      'The service could not be reached through the proxy: getaddrinfo ENOTFOUND proxy; check HTTPS_PROXY and NO_PROXY, then the input base-url.',
+      'The service could not be reached (HTTPS_PROXY is set): getaddrinfo ENOTFOUND proxy; check HTTPS_PROXY and NO_PROXY, then the input base-url.',
     ],
     [
       { kind: 'invalid-response', expected: 'JSON', got: untrusted('<html>'), isNotJson: true },

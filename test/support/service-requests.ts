@@ -3,7 +3,7 @@ import Pool from 'undici/lib/dispatcher/pool.js'
 import { onTestFinished } from 'vitest'
 import type { Clock } from '../../src/clock.ts'
 import { type Failure, ServiceError } from '../../src/outcome/failure.ts'
-import { type Connections, openConnections, type Proxies, proxyFor } from '../../src/service/connection.ts'
+import { type Connections, openConnections, type Proxies } from '../../src/service/connection.ts'
 import { createSendJson, type RequestOptions, type SendJson } from '../../src/service/http.ts'
 import { keyRedaction } from '../../src/service/redact.ts'
 import { FakeClock } from './fake-clock.ts'
@@ -30,7 +30,6 @@ export async function sendJsonTo(baseUrl: string, options: SendOptions = {}): Pr
     redact: keyRedaction(apiKey),
     userAgent: 'a-test/1',
     connections,
-    hasProxy: proxyFor(origin, proxies) !== undefined,
     isCheckDisabled,
     clock,
   })
@@ -38,7 +37,7 @@ export async function sendJsonTo(baseUrl: string, options: SendOptions = {}): Pr
 
 function poolOf(origin: string, connect: SendOptions['connect'] & object): Connections {
   const dispatcher = new Pool(origin, { allowH2: false, connect })
-  return { dispatcher, renew: () => {} }
+  return { dispatcher, hasProxy: false, renew: () => {} }
 }
 
 /** A request's options if nothing ends it early. */
