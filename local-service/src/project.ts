@@ -5,7 +5,7 @@ import { type Framework, isObject } from './framework.ts'
 import { playwright } from './playwright-framework.ts'
 import { COMMAND, settingsObject, TEXT, TEXTS } from './settings.ts'
 import { quote } from './text.ts'
-import { mapOf, mustBe, mustBeShown, pathTo, variables } from './validation.ts'
+import { mapOf, mustBeShown, pathTo, VARIABLES } from './validation.ts'
 import { vitest } from './vitest-framework.ts'
 
 export interface Project {
@@ -58,7 +58,7 @@ const PROJECT = settingsObject(
     ),
     defaultBranch: v.optional(TEXT),
     defaultEnvironment: v.optional(TEXT),
-    environments: v.optional(mapOf(variables(v.string(mustBe('a string')))), {}),
+    environments: v.optional(mapOf(VARIABLES), {}),
   },
   'is missing: name the folder of the project.',
 )

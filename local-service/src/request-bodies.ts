@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { count, quote } from './text.ts'
-import { mustBe, object, validate, variables } from './validation.ts'
+import { mustBe, object, VARIABLES, validate } from './validation.ts'
 
 /** What a client asked to run, with the deprecated names already read as the ones that replace them. */
 export interface StartParameters {
@@ -36,15 +36,6 @@ const BRANCH = v.pipe(
   v.maxCodePoints(
     BRANCH_LIMIT_CHARS,
     ({ received }) => `must be 1 to ${BRANCH_LIMIT_CHARS} characters long, got ${received}.`,
-  ),
-)
-
-/** Numbers and booleans become the text that a process sees; anything nested is refused. */
-const VARIABLES = variables(
-  v.pipe(
-    v.union([v.string(), v.number(), v.boolean()], mustBe('a string, a number or a boolean')),
-    v.transform(String),
-    v.check((text) => !text.includes('\0'), 'has a NUL character, which no environment variable can have.'),
   ),
 )
 

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { stripVTControlCharacters } from 'node:util'
 import { killProcesses, MARKER_VARIABLE, type ProcessGroup, stopProcesses } from './processes.ts'
@@ -46,14 +47,14 @@ export async function runCommand(command: Command, stop: AbortSignal): Promise<C
       lastOutput = lastLines(lastOutput + text)
     })
   } catch (error) {
-    return { kind: 'not-started', reason: reasonOf(error), lastOutput }
+    return { kind: 'not-started', reason: reasonOf(error, command), lastOutput }
   }
   const exit = new Promise<{ code: number | null; signal: string | null } | Error>((resolve) => {
     child.once('error', resolve)
     child.once('exit', (code, signal) => resolve({ code, signal }))
   })
   const closed = new Promise((resolve) => child.once('close', resolve))
-  if (child.pid === undefined) return { kind: 'not-started', reason: reasonOf(await exit), lastOutput }
+  if (child.pid === undefined) return { kind: 'not-started', reason: reasonOf(await exit, command), lastOutput }
 
   const group = { groupId: child.pid, runId: command.runId }
   const stopGently = () => stopProcesses(group, command.stopGraceMs)
@@ -70,7 +71,7 @@ export async function runCommand(command: Command, stop: AbortSignal): Promise<C
 
   lastOutput = stripVTControlCharacters(lastOutput)
   if (stop.aborted) return { kind: 'stopped', lastOutput }
-  if (ended instanceof Error) return { kind: 'not-started', reason: ended.message, lastOutput }
+  if (ended instanceof Error) return { kind: 'not-started', reason: reasonOf(ended, command), lastOutput }
   if (ended.signal !== null) return { kind: 'killed', signal: ended.signal, lastOutput }
   return { kind: 'exited', code: ended.code ?? 1, lastOutput }
 }
@@ -98,6 +99,10 @@ function start({ argv, folder, env, runId, input }: Command, onOutput: (text: st
   return child
 }
 
-function reasonOf(error: unknown): string {
+function reasonOf(error: unknown, { argv: [program], folder }: Command): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  if (code === 'E2BIG') return 'its arguments and variables are larger than this system allows'
+  // The system has one error for both.
+  if (code === 'ENOENT') return existsSync(folder) ? `there is no program ${program}` : `there is no folder ${folder}`
   return error instanceof Error ? error.message : String(error)
 }

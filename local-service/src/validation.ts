@@ -74,15 +74,32 @@ export function mapOf<const Item extends v.GenericSchema>(
   )
 }
 
+/** Linux starts no process with a variable that is longer: `MAX_ARG_STRLEN`, less the byte that ends the text. */
+const VARIABLE_LIMIT_BYTES = 131_071
+
+/** Numbers and booleans become the text that a process sees; anything nested is refused. */
+const VARIABLE = v.pipe(
+  v.union([v.string(), v.number(), v.boolean()], mustBe('a string, a number or a boolean')),
+  v.transform(String),
+  v.check((text) => !text.includes('\0'), 'has a NUL character, which no environment variable can have.'),
+)
+
 /** Environment variables by name. */
-export function variables<const Value extends v.GenericSchema<unknown, string>>(value: Value) {
-  return v.pipe(
-    mapOf(value, (name) =>
-      /^[^=\0]+$/.test(name) ? undefined : `has ${quote(name)}, which cannot be the name of an environment variable.`,
-    ),
-    v.transform((map): Readonly<Record<string, string>> => Object.fromEntries(map)),
-  )
-}
+export const VARIABLES = v.pipe(
+  mapOf(VARIABLE, (name) =>
+    /^[^=\0]+$/.test(name) ? undefined : `has ${quote(name)}, which cannot be the name of an environment variable.`,
+  ),
+  v.rawTransform(({ dataset: { value: map }, addIssue }): Readonly<Record<string, string>> => {
+    for (const [name, value] of map) {
+      const sizeBytes = Buffer.byteLength(`${name}=${value}`)
+      if (sizeBytes > VARIABLE_LIMIT_BYTES) {
+        const message = `is too large: a variable can have ${VARIABLE_LIMIT_BYTES} bytes with its name, got ${sizeBytes}.`
+        addIssue({ message, path: pathTo(name) })
+      }
+    }
+    return Object.fromEntries(map)
+  }),
+)
 
 /** The path of an issue that a transformation adds. Of its items, the sentences use the key alone. */
 export function pathTo(...keys: [string, ...string[]]): [v.ObjectPathItem, ...v.ObjectPathItem[]] {

@@ -98,8 +98,8 @@ describe('a configuration', () => {
       '"defaultEnvironment" is "x", which is not among',
     ],
     [
-      { projects: { shop: { folder: '.', environments: { a: { B: 1 } } } } },
-      'Project "shop": "environments.a.B" must be a string, got a number.',
+      { projects: { shop: { folder: '.', environments: { a: { B: [1] } } } } },
+      'Project "shop": "environments.a.B" must be a string, a number or a boolean, got an array.',
     ],
     [
       { projects: { shop: { folder: '.', environments: { a: { 'B=C': '1' } } } } },
@@ -127,6 +127,13 @@ describe('a configuration', () => {
     ],
   ])('is refused with a sentence: %j', (settings, message) => {
     expect(() => readConfiguration(settings, WEB_SHOP)).toThrow(message)
+  })
+
+  it('has variables of environments as text', () => {
+    const project = { folder: '.', environments: { staging: { SHOP_PORT: 8080, SHOP_OPEN: true } } }
+    expect(readConfiguration({ projects: { shop: project } }, WEB_SHOP).projects.get('shop')?.environments).toEqual(
+      new Map([['staging', { SHOP_PORT: '8080', SHOP_OPEN: 'true' }]]),
+    )
   })
 
   it('may name projects, environments and variables as it likes', () => {

@@ -17,6 +17,15 @@ function startSuite(body: object) {
 }
 
 describe('the body of a start', () => {
+  it('has no variable that is larger than a process can get', () => {
+    const overrides = (bytes: number) => ({ envOverrides: { NAME: `${'ä'.repeat(bytes / 2 - 3)}x` } })
+    expect(parseStart(bodyOf(overrides(131_072)))).toEqual({
+      kind: 'invalid',
+      error: '"envOverrides.NAME" is too large: a variable can have 131071 bytes with its name, got 131072.',
+    })
+    expect(Object.keys(start(overrides(131_070)).envOverrides)).toEqual(['NAME'])
+  })
+
   it('counts the characters of a branch as code points', () => {
     expect(start({ branch: '🐙'.repeat(255) }).branch).toBe('🐙'.repeat(255))
     expect(parseStart(bodyOf({ branch: '🐙'.repeat(256) }))).toEqual({
