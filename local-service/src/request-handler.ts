@@ -127,7 +127,8 @@ async function readJsonText({ headers, readBody }: ServiceRequest): Promise<Pars
     case 'text': {
       const type = headers['content-type']
       if (body.text === '' || isJson(type)) return { kind: 'valid', value: body.text }
-      return invalid(`The body must come with "Content-Type: application/json", got ${quote(type)}.`)
+      const got = type === undefined ? 'and it came with none' : `got ${quote(type)}`
+      return invalid(`The body must come with "Content-Type: application/json", ${got}.`)
     }
   }
 }
