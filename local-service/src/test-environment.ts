@@ -13,8 +13,8 @@ export function personalEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return { ...Object.fromEntries(entries), PATH: byNpm ? withoutNpmFolders(env.PATH) : env.PATH }
 }
 
-/** npm sets COLOR, whatever it was before. */
-const NPM_VARIABLES: ReadonlySet<string> = new Set(['NODE', 'INIT_CWD', 'COLOR'])
+/** npm sets COLOR and EDITOR, whatever they were before. */
+const NPM_VARIABLES: ReadonlySet<string> = new Set(['NODE', 'INIT_CWD', 'COLOR', 'EDITOR'])
 
 function isOfNpm(name: string): boolean {
   return name.startsWith('npm_') || NPM_VARIABLES.has(name)
