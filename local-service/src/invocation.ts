@@ -104,7 +104,8 @@ async function readText(file: string, name: string): Promise<string> {
   try {
     return await readFile(file, 'utf8')
   } catch (error) {
-    throw new UsageError(`Cannot read the ${name}: ${(error as Error).message}`)
+    const { code, message } = error as NodeJS.ErrnoException
+    throw new UsageError(code === 'ENOENT' ? `There is no ${name} ${file}.` : `Cannot read the ${name}: ${message}.`)
   }
 }
 

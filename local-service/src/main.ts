@@ -51,12 +51,14 @@ async function main(): Promise<void> {
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 
 main().catch((error: unknown) => {
-  const expected = error instanceof UsageError || error instanceof ConfigurationError
-  if (isListenError(error)) console.error(`${error.message}. Choose another --port, or leave it out for any free one.`)
-  else console.error(expected ? error.message : error)
+  const isExpected = error instanceof UsageError || error instanceof ConfigurationError
+  console.error(isExpected ? error.message : (describeListenError(error) ?? error))
   process.exitCode = 1
 })
 
-function isListenError(error: unknown): error is Error {
-  return error instanceof Error && 'syscall' in error && error.syscall === 'listen'
+function describeListenError(error: unknown): string | undefined {
+  if (!(error instanceof Error && 'syscall' in error && error.syscall === 'listen')) return undefined
+  const { code, message, port } = error as NodeJS.ErrnoException & { port?: number }
+  const problem = code === 'EADDRINUSE' ? `Port ${port} is in use` : message
+  return `${problem}. Choose another --port, or leave it out for any free one.`
 }

@@ -21,6 +21,7 @@ interface EndpointShape {
   readonly route: (ids: readonly string[]) => Route
 }
 
+/** Each path takes one method. Of two that match, the first counts: `runs/cancel` is no run. */
 const ENDPOINTS: readonly EndpointShape[] = [
   {
     method: 'POST',
@@ -61,13 +62,13 @@ const ENDPOINTS: readonly EndpointShape[] = [
  */
 export function findRoute(method: string, target: string): Route {
   const path = target.split('?', 1)[0] ?? ''
-  const onThisPath: string[] = []
+  let methodOfPath: string | undefined
   for (const endpoint of ENDPOINTS) {
     const ids = matchPath(path, endpoint.parts)
     if (ids === undefined) continue
     if (endpoint.method !== method) {
-      onThisPath.push(endpoint.method)
-      continue
+      methodOfPath = endpoint.method
+      break
     }
     const decoded = ids.map(decodeId)
     const broken = decoded.indexOf(undefined)
@@ -81,9 +82,7 @@ export function findRoute(method: string, target: string): Route {
     return endpoint.route(decoded.filter((id) => id !== undefined))
   }
   const hint =
-    onThisPath.length > 0
-      ? `This path takes ${onThisPath.join(' and ')}.`
-      : 'GET /openapi.yaml describes the endpoints.'
+    methodOfPath === undefined ? 'GET /openapi.yaml describes the endpoints.' : `This path takes ${methodOfPath}.`
   return { kind: 'unknown', status: 404, error: `There is no endpoint ${method} ${quote(path)}. ${hint}` }
 }
 

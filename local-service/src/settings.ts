@@ -1,20 +1,39 @@
 import * as v from 'valibot'
+import { kindOf } from './text.ts'
 import { mustBeShown, object } from './validation.ts'
 
 // What the settings of the service, of a project and of a suite are made of.
 
 export const TEXT = v.pipe(v.string(mustBeShown('a text')), v.nonEmpty('must not be empty.'))
 
-/** What came instead is not shown: it may be a list of keys. */
-export const TEXTS = v.custom<readonly string[]>(
-  (value) => Array.isArray(value) && value.every((item) => typeof item === 'string'),
-  'must be a list of texts.',
+export const TEXTS = listOfTexts('a list of texts', () => true)
+
+export const COMMAND = listOfTexts(
+  'a command and its arguments, such as ["npm", "ci"]',
+  ([program = '']) => program !== '',
 )
 
-export const COMMAND = v.pipe(
-  TEXTS,
-  v.check(([program = '']) => program !== '', 'must be a command and its arguments, such as ["npm", "ci"].'),
-)
+function listOfTexts(expectation: string, isExpected: (texts: readonly string[]) => boolean) {
+  return v.custom<readonly string[]>(
+    (value) => Array.isArray(value) && value.every(isText) && isExpected(value),
+    ({ input }) => `must be ${expectation}, got ${describeNoList(input)}.`,
+  )
+}
+
+/** The value itself is not shown: it may be a list of keys. */
+function describeNoList(value: unknown): string {
+  if (!Array.isArray(value)) return kindOf(value)
+  if (value.length === 0) return 'an empty list'
+  return value.every(isText) ? 'a list whose first text is empty' : `a list with ${kindOf(value.find(isNoText))}`
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string'
+}
+
+function isNoText(value: unknown): boolean {
+  return !isText(value)
+}
 
 export function numberFrom(least: number, most: number) {
   const message = mustBeShown(`a number from ${least} to ${most}`)

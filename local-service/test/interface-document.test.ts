@@ -386,6 +386,17 @@ describe.each([
       })
     })
 
+    it('say which method a path takes, also if the path could have an id there', async () => {
+      const { send } = await start()
+      for (const [method, path, takes] of [
+        ['GET', `${RUNS}/cancel`, 'POST'],
+        ['POST', `${RUNS}/${NO_SUCH}`, 'GET'],
+      ] as const) {
+        const { body } = await send(method, path, method === 'GET' ? undefined : {})
+        expect(body).toEqual({ error: `There is no endpoint ${method} "${path}". This path takes ${takes}.` })
+      }
+    })
+
     it('responds with 400 with an error object to what is not HTTP', async () => {
       const { url } = await start()
       const response = await raw(url, 'HELLO\r\n\r\n')

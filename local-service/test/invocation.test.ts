@@ -93,14 +93,15 @@ describe('the command line', () => {
       ['--config', 'c', 'a'],
       /^With --config, give folder and framework in the file\.$/,
     ],
-    ['a configuration that is not there', ['--config', '/none'], /^Cannot read the configuration file: ENOENT/],
+    ['a configuration that is not there', ['--config', '/none'], /^There is no configuration file \/none\.$/],
     ['a configuration that is not JSON', ['--config', 'FOLDER/text'], /^The configuration file .*text is not JSON: /],
     [
       'a configuration that is no object',
       ['--config', 'FOLDER/list'],
       /^The configuration file .*list must be a JSON object\.$/,
     ],
-    ['a key file that is not there', ['--key-file', '/none'], /^Cannot read the key file: ENOENT/],
+    ['a key file that is not there', ['--key-file', '/none'], /^There is no key file \/none\.$/],
+    ['a folder as key file', ['--key-file', 'FOLDER'], /^Cannot read the key file: EISDIR: .*\.$/],
     ['a key file without a key', ['--key-file', 'FOLDER/empty'], /^The key file .*empty is empty\.$/],
   ])('is refused with a sentence if it has %s', async (_case, args, message) => {
     const folder = await temporaryFolder()
