@@ -57,7 +57,7 @@ export async function chooseCheckout(
   }
   const commit = await findBranch(repository, branch)
   if (commit === undefined) {
-    const instead = project.defaultBranch === undefined ? ', or leave "branch" out to test the folder as it stands' : ''
+    const instead = project.defaultBranch === undefined ? ', or send no "branch" to test the folder as it stands' : ''
     const error = `Project ${quote(project.id)} has no branch ${quote(branch)}. Commit to it or fetch it in ${repository.root}${instead}.`
     return { kind: 'refused', error }
   }

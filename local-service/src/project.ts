@@ -101,7 +101,8 @@ export function projectSettings(baseFolder: string) {
 function usesNone(folder: string): string {
   return (
     `cannot be found out: ${folder} has neither a Vitest nor a Playwright configuration, and no package.json that ` +
-    'depends on one of them. Start the service in the folder of a test project, or name that folder.'
+    'depends on one of them. Start the service in the folder of a test project, or name that folder. If its framework is ' +
+    'installed above it, as in a workspace, say which with "framework", or --framework.'
   )
 }
 

@@ -170,7 +170,7 @@ describe('a run for a branch', () => {
   it('can be left out to test the folder as it stands, unless a default branch is configured', async () => {
     const repository = await aRepository({ 'a.txt': 'main' })
     for (const [settings, hint] of [
-      [{}, ', or leave "branch" out to test the folder as it stands.'],
+      [{}, ', or send no "branch" to test the folder as it stands.'],
       [{ defaultBranch: 'main' }, '.'],
     ] as const) {
       const { service } = await startListing(repository, {}, settings)

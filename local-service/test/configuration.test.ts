@@ -37,7 +37,7 @@ describe('without a configuration', () => {
   })
 
   it.each([
-    [{}, /has neither a Vitest nor a Playwright configuration/],
+    [{}, /has neither a Vitest nor a Playwright configuration, .*say which with "framework", or --framework\./],
     [{ 'package.json': 'broken' }, /has neither a Vitest nor a Playwright configuration/],
     [{ 'vitest.config.ts': '', 'playwright.config.ts': '' }, /uses both .*Say which with "framework", or --framework/],
     [{ 'package.json': '{"devDependencies":{"vitest":"*","@playwright/test":"*"}}' }, /uses both/],

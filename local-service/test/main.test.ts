@@ -157,7 +157,9 @@ describe('the command', () => {
     const { port } = server.address() as { port: number }
     const main = startMain(['--port', String(port)])
     expect(await main.exit).toBe(1)
-    expect(main.errors()).toContain(`Port ${port} is in use. Choose another --port, or leave it out for any free one.\n`)
+    expect(main.errors()).toContain(
+      `Port ${port} is in use. Choose another --port, or leave it out for any free one.\n`,
+    )
   })
 
   it('explains itself', async () => {
