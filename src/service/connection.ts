@@ -19,11 +19,10 @@ export interface Connections {
 type Connector = ReturnType<typeof buildConnector>
 
 // Set here, because Node's default for it is NODE_TLS_REJECT_UNAUTHORIZED, which any earlier step can set.
-const CONNECT = { timeout: 10_000, rejectUnauthorized: true }
+const CONNECT = { timeout: 10_000, rejectUnauthorized: true, allowH2: false }
 
 const SETTINGS = {
   allowH2: false,
-  connect: CONNECT,
   // Our own limit ends a request; undici's must not come first. A poll comes at least every 15 s, and servers that
   // close sooner say so in their Keep-Alive header.
   headersTimeout: 0,
@@ -50,24 +49,33 @@ export async function openConnections(origin: string, { httpsProxy, noProxy }: P
 }
 
 function directConnections(origin: string): () => Dispatcher {
-  const connect = buildConnector({ ...CONNECT, allowH2: false })
-  return () => new Pool(origin, { ...SETTINGS, connect: closingOnError(connect) })
+  return () => openPool(origin, { ...SETTINGS, connect: buildConnector(CONNECT) })
 }
 
 async function proxiedConnections(proxy: string, noProxy = ''): Promise<() => Dispatcher> {
   const { EnvHttpProxyAgent } = await import('undici')
-  const settings = { ...SETTINGS, requestTls: CONNECT, httpsProxy: proxy, httpProxy: proxy, noProxy }
+  const settings = {
+    ...SETTINGS,
+    connect: buildConnector(CONNECT),
+    requestTls: CONNECT,
+    factory: openPool,
+    httpsProxy: proxy,
+    httpProxy: proxy,
+    noProxy,
+  }
   // If it is given, undici also speaks TLS to a SOCKS proxy.
   const isTlsProxy = URL.parse(proxy)?.protocol === 'https:'
   return () => new EnvHttpProxyAgent(isTlsProxy ? { ...settings, proxyTls: CONNECT } : settings)
 }
 
 /** A TLS alert leaves its socket open, and the end of the connection, which comes next, would hide what it said. */
-function closingOnError(connect: Connector): Connector {
-  return (options, callback) =>
-    connect(options, (...[error, socket]) => {
+function openPool(origin: string | URL, options: object): Dispatcher {
+  const { connect } = options as { connect: Connector }
+  const closingOnError: Connector = (target, callback) =>
+    connect(target, (...[error, socket]) => {
       socket?.once('error', (cause) => socket.destroy(cause))
       if (error === null) callback(null, socket)
       else callback(error, null)
     })
+  return new Pool(origin, { ...options, connect: closingOnError })
 }

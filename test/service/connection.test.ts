@@ -166,6 +166,23 @@ describe('the proxy for https', () => {
     expect(proxy.asked).toHaveLength(1)
   })
 
+  // In TLS 1.3 the alert comes after the connection is made, and the end of the connection right behind it.
+  it.each(['', '127.0.0.1'])('hides no TLS alert of the service, with NO_PROXY %j', async (noProxy) => {
+    const certificate = selfSignedCertificate()
+    trust(certificate)
+    const service = createTlsServer({ ...certificate, requestCert: true, minVersion: 'TLSv1.3' })
+    service.on('tlsClientError', () => {})
+    const { port } = await listen(service)
+    const proxy = await forwardProxy()
+    const proxies = { httpsProxy: proxy.address, noProxy }
+    const send = await sendJsonTo(`https://127.0.0.1:${port}`, { proxies })
+    expect(await failureOf(send(...START, patient()))).toEqual({
+      kind: 'no-response',
+      reason: expect.stringMatching(/client certificate.*\(ERR_SSL_.*ALERT.*\)$/),
+    })
+    expect(proxy.asked).toHaveLength(noProxy === '' ? 1 : 0)
+  })
+
   it('may be spoken to in TLS', async () => {
     const service = await tlsService()
     const proxy = await tlsProxy()
