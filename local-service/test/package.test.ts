@@ -22,6 +22,8 @@ async function installFromTarball(): Promise<string> {
 describe('the package', () => {
   it('is installed from its tarball, serves a project with npx, and stops with it', async () => {
     const folder = await installFromTarball()
+    const contents = await readdir(join(folder, 'node_modules/test-run-service'))
+    expect(contents.sort()).toEqual(['LICENSE', 'README.md', 'bin', 'build', 'docs', 'package.json'])
     const env = { ...PLAIN_ENV, XDG_STATE_HOME: join(folder, 'state') }
     const npx = spawn('npx', ['--offline', 'test-run-service', '--json', WEB_SHOP], { cwd: folder, env })
     onTestFinished(() => void npx.kill('SIGTERM'))
