@@ -153,6 +153,7 @@ describe('base-url', () => {
     ['https://tests.example.com/@team', 'https://tests.example.com/@team'],
     ['http://127.0.0.1:8080', 'http://127.0.0.1:8080/'],
     ['http://127.9.8.7', 'http://127.9.8.7/'],
+    ['http://127.10.20.30', 'http://127.10.20.30/'],
     ['http://[::1]:8080', 'http://[::1]:8080/'],
     ['http://localhost:8080/x', 'http://localhost:8080/x'],
   ])('%j is accepted', (given, url) => {
@@ -185,6 +186,7 @@ describe('base-url', () => {
     'http://10.0.0.1',
     'http://[::2]',
     'ftp://tests.example.com',
+    'ftp://localhost',
     'file:///etc/passwd',
     'javascript:alert(1)',
   ])('%j is refused, because the key may travel over https alone', (given) => {
@@ -457,9 +459,15 @@ describe('run-id', () => {
 
   it('leaves what belongs to a start without effect, and says so', () => {
     const notes = (given: Readonly<Record<string, string>>) => inputsOf(given).notes.map(render)
-    const parameters = { environment: 'staging', 'run-group': 'g', autofix: 'true' }
+    const parameters = {
+      environment: 'staging',
+      'framework-project': 'e2e',
+      'run-group': 'g',
+      'env-overrides': 'A=1',
+      autofix: 'true',
+    }
     expect(notes({ 'run-id': 'r-1', branch: '@{event}', ...parameters })).toEqual(
-      ['environment', 'run-group', 'autofix'].map(
+      Object.keys(parameters).map(
         (name) => `Input ${name} has no effect with run-id, because this step does not start the run.`,
       ),
     )
