@@ -58,6 +58,7 @@ describe('a run', () => {
     await service.waitFor(third)
     expect(await readJournal(journal)).toEqual([])
     expect((await service.get(second)).body.status).toBe('CANCELLED')
+    expect(service.log.filter((line) => line.includes('failed to run'))).toEqual([])
   })
 
   it('stays CANCELLED when its runner passes in spite of it', async () => {
