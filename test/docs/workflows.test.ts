@@ -1,5 +1,8 @@
-import { globSync } from 'node:fs'
-import { describe, expect, test } from 'vitest'
+import { spawnSync } from 'node:child_process'
+import { globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
 import { OWN_ACTION, ROOT, read, readActionManifest, readDocument } from './documents.ts'
 import { mistakesInWorkflow } from './github-schema.ts'
@@ -20,6 +23,7 @@ interface Job {
 
 interface Step {
   readonly id?: string
+  readonly run?: string
   readonly uses?: string
   readonly with?: Readonly<Record<string, unknown>>
 }
@@ -118,6 +122,34 @@ describe.each(OWN_FILES)('%s', (file) => {
   test.each(Object.entries(jobs))('limits the time of the job %s', (_, job) => {
     expect(job['timeout-minutes']).toBeLessThanOrEqual(60)
   })
+})
+
+const SERVICE_STEPS = OWN_FILES.flatMap((file) => {
+  const { jobs }: Workflow = parse(read(file))
+  return Object.entries(jobs).flatMap(([name, { steps }]) =>
+    steps.filter(({ id }) => id === 'service').map(({ run = '' }) => [file, name, run] as const),
+  )
+})
+
+// Bash, with programs that stand in for Node and `sleep`.
+test.skipIf(process.platform === 'win32').each(SERVICE_STEPS)(
+  '%s: the step of the job %s that starts a service shows why it could not',
+  (_file, _job, script) => {
+    const folder = mkdtempSync(join(tmpdir(), 'workflows-test-'))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    const program = (name: string, text: string) => writeFileSync(join(folder, name), text, { mode: 0o755 })
+    program('node', '#!/bin/sh\necho "cannot start" >&2\nexit 1\n')
+    program('sleep', '#!/bin/sh\nuntil test -s service.log; do :; done\n')
+    const output = join(folder, 'output')
+    writeFileSync(output, '')
+    const env = { PATH: `${folder}:${process.env.PATH}`, GITHUB_OUTPUT: output }
+    const step = spawnSync('bash', ['-e', '-c', script], { cwd: folder, env, encoding: 'utf8' })
+    expect([step.status, step.stdout]).toEqual([1, 'cannot start\n'])
+  },
+)
+
+test('there are steps that start a service', () => {
+  expect(SERVICE_STEPS.length).toBeGreaterThanOrEqual(3)
 })
 
 describe('a fragment in the README', () => {
