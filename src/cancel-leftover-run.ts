@@ -1,4 +1,4 @@
-import { cancelRun } from './action/cancel-run.ts'
+import { cancelRun, NOT_FOUND_GRACE_MS } from './action/cancel-run.ts'
 import type { World } from './action/world.ts'
 import { eventLoopTurn, systemClock } from './clock.ts'
 import { readEvent } from './github/event.ts'
@@ -12,8 +12,6 @@ import { openService } from './service/open-service.ts'
 
 /** Post has minutes and main had seconds, but the job waits for post. */
 const CANCEL_LIMIT_MS = 60_000
-/** Main may have started the run a moment before it was killed. */
-const NOT_FOUND_GRACE_MS = 15_000
 
 /**
  * Cancels the run that main left unfinished, because it was killed or could not reach the service. Warns if that cannot
@@ -58,6 +56,7 @@ export async function cancelSavedRun(
   try {
     const service = await open()
     if (service.cancel !== undefined) log.info(logLine`Run ${runId} is still running. Cancelling it.`)
+    // Main may have started the run a moment before it was killed.
     const notFoundGraceUntilMs = clock.now() + NOT_FOUND_GRACE_MS
     const end = await cancelRun(service, runId, { ...world, limitMs: CANCEL_LIMIT_MS, notFoundGraceUntilMs })
     switch (end.kind) {

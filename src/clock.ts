@@ -26,9 +26,9 @@ export const systemClock: Clock = {
   timeout: (ms) => AbortSignal.timeout(Math.max(0, Math.ceil(ms))),
 }
 
-/** Lets go first what already waits for its turn in the event loop. No time passes. */
+/** Lets everything that already waits in the event loop run first. No time passes. */
 export async function eventLoopTurn(): Promise<void> {
   await turn()
-  // Called while a socket or a signal had its turn, the first came before the other sockets had theirs.
+  // In the callback of a socket or a signal, the first turn may end before the other sockets are read.
   await turn()
 }

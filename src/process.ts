@@ -15,15 +15,15 @@ export function abortOnRunnerSignal(): AbortSignal {
 }
 
 /**
- * Keeps V8 from work in the background that the end of the process would have to wait for. To be called once the first
- * request is under way: after it, V8 no longer takes the prepared code of Node's own modules.
+ * Stops V8's work in the background, because the process would wait for it before it exits. Call this after the first
+ * request is sent, because V8 then no longer uses the compiled code that comes with Node's own modules.
  */
 export function setV8Flags(): void {
   // Node cannot exit while Maglev, V8's middle compiler, waits in the background for memory that only a collection
   // would free: each waits for the other, for ever (nodejs/node#54918). No step runs long enough to miss it.
   setFlagsFromString('--no-maglev')
-  // undici's parser is WebAssembly: after two responses V8 would compile it once more, better and in the background, and
-  // no process ends before that is done. The budget is what must run before.
+  // undici's parser is WebAssembly: after two responses V8 would compile it once more in the background, and the process
+  // would not exit before that is done. The budget is how much must run before.
   setFlagsFromString('--wasm-tiering-budget=1000000000')
 }
 
@@ -39,7 +39,7 @@ export async function exitAfter(task: () => Promise<number>, neverFail = false):
     process.stdout.write(`::${command}::${render(message).replaceAll('%', '%25')}\n`)
     return neverFail ? 0 : 1
   }
-  // Node's own warnings (of a proxy given by its IP address, for one) are not for the person who reads the log.
+  // Node's own warnings, such as the one of a proxy given by its IP address, do not help the person who reads the log.
   process.removeAllListeners('warning')
   // The reader of the log may be gone; that must not end the action.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})

@@ -31,7 +31,7 @@ export async function runStep(env: NodeJS.ProcessEnv, abort: AbortSignal): Promi
     const { branch, note } = await branchToTest(inputs, gitHub)
     if (note !== undefined) output.log.info(note)
     const parameters = { ...inputs.request.parameters, branch }
-    // Lets in a signal that came while all this was loaded: nothing need be started then.
+    // Handles a signal that came while all this was loaded. If there is one, nothing is started.
     await eventLoopTurn()
     const running = runAction({ ...inputs.request, parameters }, world)
     setV8Flags()

@@ -16,6 +16,9 @@ export interface CancelOptions extends Pick<World, 'clock' | 'random' | 'abort'>
   readonly onRun?: ((run: Run) => void) | undefined
 }
 
+/** A run that was only just started may not be known yet to the part of the service that responds. */
+export const NOT_FOUND_GRACE_MS = 15_000
+
 const BACKOFF = { firstMs: 500, longestMs: 10_000 }
 /** What is left at the end is too short for a request, and its failure would hide the real one. */
 const SHORTEST_TRY_MS = 20
@@ -82,7 +85,7 @@ export async function cancelRun(service: TestService, runId: string, options: Ca
   }
 }
 
-/** Says something about the run, and is no transient failure of the way there. */
+/** The failure says something about the run. A transient one says something about the way to the service only. */
 function isAboutTheRun(failure: Failure): boolean {
   return failure.kind === 'invalid-response' || (failure.kind === 'status' && !isTransient(failure))
 }

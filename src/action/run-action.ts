@@ -13,7 +13,7 @@ import {
 import { untrusted } from '../outcome/untrusted.ts'
 import { logLine } from '../report/safe-text.ts'
 import { isUsableRunId } from '../service/test-service.ts'
-import { cancelRun } from './cancel-run.ts'
+import { cancelRun, NOT_FOUND_GRACE_MS } from './cancel-run.ts'
 import { publish, type ReportSettings } from './publish.ts'
 import { startRun } from './start-run.ts'
 import { waitForRun } from './wait-for-run.ts'
@@ -39,8 +39,6 @@ export interface StepRequest extends Pick<StepSubject, 'variant' | 'job'> {
 
 /** How long main, giving up on a run, tries to cancel it. After a signal there is less. */
 const CANCEL_LIMIT_MS = 15_000
-/** A run that was only just started may not be known yet to the part of the service that responds. */
-const NOT_FOUND_GRACE_MS = 15_000
 
 /** What a step does, in order: start or attach, wait, cancel if it must, conclude, publish. */
 export async function runAction(request: StepRequest, world: World): Promise<StepOutcome> {
@@ -67,7 +65,7 @@ async function startOrAttach(request: StepRequest, world: World, begunMs: number
   const { state, clock } = world
   if (request.runId !== undefined) {
     if (request.cancelOnAbort) state.runStarted(request.runId)
-    // To the service this run is known, or gone.
+    // The service knows this run already, or not any more.
     return waitThenCancel(request.runId, request, world, begunMs, Number.NEGATIVE_INFINITY)
   }
 
@@ -80,15 +78,14 @@ async function startOrAttach(request: StepRequest, world: World, begunMs: number
   }
   const { runId } = start
   if (!isUsableRunId(runId)) return refuseRunId(runId, world)
-  // A run that must not be cancelled is none of post's business once its id is known.
+  // If the run must not be cancelled, nothing is left for post once the id is known.
   if (request.cancelOnAbort) state.runStarted(runId)
   else state.done()
-  const startedMs = clock.now()
-  // Cancelled in the middle of the start, the run goes the way of any other: the wait ends at once.
+  // If the step was cancelled during the start, the wait below ends at once.
   if (!request.wait && !world.abort.aborted) {
     return { ending: { kind: 'started' }, runId, runUrl: announceRun(runId, request, world), cancellation: NOT_WANTED }
   }
-  return waitThenCancel(runId, request, world, begunMs, startedMs + NOT_FOUND_GRACE_MS)
+  return waitThenCancel(runId, request, world, begunMs, clock.now() + NOT_FOUND_GRACE_MS)
 }
 
 /** Waits for the run, and cancels it if it must not outlive the step. */

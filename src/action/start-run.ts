@@ -83,7 +83,7 @@ async function startOnce(
     onAbort(grace, () => request.abort())
   })
   try {
-    // A service often closes the connection after a 429: a start that meets its end may or may not have been taken.
+    // A service often closes the connection after a 429. Whether it took a start that was sent just then is not known.
     const onNewConnection = attempt > 1
     return await service.start(parameters, { signal: request.signal, signalUntilSent: abort, onNewConnection })
   } catch (error) {

@@ -43,8 +43,8 @@ const SHORTEST_POLL_LIMIT_MS = 1_000
 export async function waitForRun(service: TestService, runId: string, options: WaitOptions): Promise<WaitEnd> {
   const { clock, random, abort } = options
   const progress = new ProgressLog(runId, options.log, clock)
-  const deadline = new WaitDeadline(clock.now(), options)
   const pollingSinceMs = clock.now()
+  const deadline = new WaitDeadline(pollingSinceMs, options)
   const jitter = random()
   let run: Run | undefined
   let failureStreak: { readonly sinceMs: number; readonly polls: number; readonly failure: Failure } | undefined
@@ -74,7 +74,7 @@ export async function waitForRun(service: TestService, runId: string, options: W
       failureStreak = { sinceMs, polls: polls + 1, failure }
       if (clock.now() - sinceMs >= FAILURE_STREAK_LIMIT_MS) return end({ kind: 'poll-failed', failure })
     }
-    // Asked again: a run that has left the queue has another deadline.
+    // Compared again, because a run that has left the queue has another deadline.
     if (isLastPoll && clock.now() >= deadline.atMs) {
       return end({ kind: 'wait-timeout', limit: deadline.limit, failure: failureStreak?.failure })
     }
@@ -112,8 +112,8 @@ class WaitDeadline {
   /** Known once the run has left the queue; 0 if it was never seen there. */
   #queuedMs: number | undefined
 
-  constructor(nowMs: number, options: Pick<WaitOptions, 'begunMs' | 'waitLimitMs' | 'queueLimitMs'>) {
-    this.#pollingSinceMs = nowMs
+  constructor(pollingSinceMs: number, options: Pick<WaitOptions, 'begunMs' | 'waitLimitMs' | 'queueLimitMs'>) {
+    this.#pollingSinceMs = pollingSinceMs
     this.#options = options
   }
 

@@ -61,7 +61,7 @@ function readJson(given: string, inputs: Pick<InputReader, 'problem'>): Override
   try {
     json = JSON.parse(given, keepNumbersAsWritten)
   } catch (cause) {
-    // Of V8's message the place alone: the rest of it quotes the text.
+    // Only the position in V8's message is shown, because the rest of it quotes the text.
     const [, place] = /\((line \d+ column \d+)\)$/.exec(String(cause)) ?? []
     const location = place === undefined ? logLine`` : logLine` (${place})`
     return inputs.problem(

@@ -50,7 +50,7 @@ export interface GitHubApi {
   /** Undefined if somebody has deleted the comment meanwhile. */
   updateComment(id: number, body: string): Promise<Comment | undefined>
   deleteComment(id: number): Promise<void>
-  /** The login of whom the token speaks for; undefined if GitHub refuses to say. */
+  /** The login of the token's account; undefined if GitHub refuses to say. */
   whoAmI(): Promise<string | undefined>
   pullRequest(number: number): Promise<PullRequest>
   /** Whether there is this ref, such as `heads/main`. */

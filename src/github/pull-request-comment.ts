@@ -77,7 +77,7 @@ async function upsert(
   const ours = await ofOurs(marked, api)
   if (ours === undefined) {
     log.warning(
-      logLine`The pull request comment was not written: there is one that may be ours, by ${marked[0]?.author ?? 'a deleted account'}, and GitHub does not say whom the token speaks for. Delete that comment, or set comment-key.`,
+      logLine`The pull request comment was not written: there is one that may be ours, by ${marked[0]?.author ?? 'a deleted account'}, and GitHub does not say which account the token belongs to. Delete that comment, or set comment-key.`,
     )
     return undefined
   }

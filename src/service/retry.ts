@@ -35,7 +35,7 @@ export function mayHaveStarted(failure: Failure): boolean {
     case 'untrusted-certificate':
       return false
     case 'status':
-      // A 4xx response is the service's word that the request was at fault, except the one for its own time limit.
+      // A 4xx response says that the request was invalid, except the one for the service's own time limit.
       return failure.status < 400 || failure.status >= 500 || failure.status === 408
     case 'no-response':
     case 'invalid-response':
@@ -50,8 +50,8 @@ export interface Backoff {
 }
 
 /**
- * The pause before attempt `attempt` (the first repetition is 1): doubling, with the upper half of each pause left to
- * chance so that many steps do not come back together, and never less than the service asked for.
+ * The pause before attempt `attempt` (the first repetition is 1). It doubles each time. Its upper half is random, so that
+ * many steps do not come back together. It is never less than the service asked for.
  */
 export function backoffMs(attempt: number, failure: Failure, random: () => number, backoff: Backoff): number {
   const fullMs = Math.min(backoff.longestMs, backoff.firstMs * 2 ** Math.min(attempt - 1, 30))

@@ -345,7 +345,7 @@ describe('a server that does not say who we are', () => {
     void api.inject(WHO_AM_I, refusal)
     expect(await comment({ token: 'app-token', text: 'second' })).toEqual({
       log: [
-        'warning: The pull request comment was not written: there is one that may be ours, by release-helper[bot], and GitHub does not say whom the token speaks for. Delete that comment, or set comment-key.',
+        'warning: The pull request comment was not written: there is one that may be ours, by release-helper[bot], and GitHub does not say which account the token belongs to. Delete that comment, or set comment-key.',
       ],
     })
     expect(texts()).toEqual(['first'])

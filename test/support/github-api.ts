@@ -13,7 +13,7 @@ export interface Account {
   readonly type: 'Bot' | 'User'
 }
 
-/** Whom the token of every workflow run speaks for. */
+/** The account that the token of every workflow run belongs to. */
 export const ACTIONS_BOT: Account = { login: 'github-actions[bot]', id: 41898282, type: 'Bot' }
 
 export interface StoredComment {
