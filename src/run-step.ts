@@ -8,7 +8,6 @@ import { InvalidInputsError } from './github/input-reader.ts'
 import { type Inputs, readInputs } from './github/inputs.ts'
 import { type RunnerOutput, runnerOutput } from './github/outputs.ts'
 import { readProxies } from './github/proxies.ts'
-import type { CommentParts } from './github/pull-request-comment.ts'
 import { defaultReportFolder, writeReportFiles } from './github/report-files.ts'
 import { runnerState, StateNotSaved } from './github/state.ts'
 import { setV8Flags } from './process.ts'
@@ -75,8 +74,13 @@ async function realWorld(inputs: Inputs, gitHub: LookUpOptions, output: RunnerOu
       if (comment.when === 'never') return undefined
       // Loaded only if a comment is wanted: GitHub's client is half of what there is to load.
       const { keepCommentUpToDate } = await import('./github/pull-request-comment.ts')
-      const body = (parts: CommentParts) => render(commentBody(outcome, { ...parts, hasSummary }))
-      return keepCommentUpToDate({ ...gitHub, settings: comment, success: outcome.success, body, log: output.log })
+      return keepCommentUpToDate({
+        ...gitHub,
+        settings: comment,
+        success: outcome.success,
+        body: (parts) => render(commentBody(outcome, { ...parts, hasSummary })),
+        log: output.log,
+      })
     },
   }
 }

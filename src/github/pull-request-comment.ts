@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Log } from '../action/world.ts'
+import type { CommentBodyOptions } from '../report/comment-body.ts'
 import { isSecure, type LogLine, logLine } from '../report/safe-text.ts'
 import { type Environment, type EventPullRequest, headLabel, pullRequestOfEvent, type WorkflowEvent } from './event.ts'
 import {
@@ -19,14 +20,8 @@ export interface CommentOptions extends GitHubAccess {
   readonly settings: CommentSettings
   readonly success: boolean
   /** The whole comment, in Markdown: the marker, then `<h3>` on the next line. */
-  readonly body: (parts: CommentParts) => string
+  readonly body: (parts: Omit<CommentBodyOptions, 'hasSummary'>) => string
   readonly log: Log
-}
-
-export interface CommentParts {
-  readonly marker: string
-  /** The branch that the pull request wants to have merged; absent if it could not be found out. */
-  readonly pullRequestBranch?: string | undefined
 }
 
 /** For everything. The verdict is known by then, and the job waits. */

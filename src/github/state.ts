@@ -2,9 +2,6 @@ import { saveState } from '@actions/core'
 import type { RunState } from '../action/world.ts'
 import type { RunnerOutput } from './outputs.ts'
 
-/** What the runner hands from main to post, in `STATE_<name>`. Post's entry reads it without loading this file. */
-export type SavedState = 'start' | 'run' | 'done'
-
 /** Post would not learn of a run. Thrown before there is one. */
 export class StateNotSaved extends Error {
   override readonly name = 'StateNotSaved'
@@ -13,24 +10,21 @@ export class StateNotSaved extends Error {
 /** A state that the environment cannot carry keeps post from starting at all; no real run id is near this. */
 const LONGEST_RUN_ID = 4_096
 
+/** What the runner hands from main to post, in `STATE_<name>`. Post's entry reads it without loading this file. */
 export function runnerState(warnOnError: RunnerOutput['warnOnError']): RunState {
   return {
     // Before any request: if this fails, nothing has been started that post could not know of.
     startAttempted() {
       try {
-        save('start', 'attempted')
+        saveState('start', 'attempted')
       } catch (cause) {
         throw new StateNotSaved(String(cause), { cause })
       }
     },
     runStarted(runId) {
       // As JSON, because an unusable id may hold what an environment variable cannot.
-      if (runId.length <= LONGEST_RUN_ID) warnOnError(() => save('run', JSON.stringify(runId)))
+      if (runId.length <= LONGEST_RUN_ID) warnOnError(() => saveState('run', JSON.stringify(runId)))
     },
-    done: () => warnOnError(() => save('done', 'yes')),
+    done: () => warnOnError(() => saveState('done', 'yes')),
   }
-}
-
-function save(name: SavedState, value: string): void {
-  saveState(name, value)
 }

@@ -8,24 +8,24 @@ const ROWS_SHOWN = 20
 /** Of the 65,536 that GitHub takes; what surrounds the rows needs its share too. */
 const ROWS_LIMIT_CHARS = 32_000
 
-export interface CommentOptions {
+export interface CommentBodyOptions {
   /** Finds the comment again: one HTML comment, of our own words. */
   readonly marker: string
   /** There is a job summary to send people to. */
   readonly hasSummary: boolean
-  /** The head branch of the pull request that the comment stands on. */
+  /** The branch that the pull request wants to have merged; absent if it could not be found out. */
   readonly pullRequestBranch?: string | undefined
 }
 
 /** The pull request comment. Its parts are few and their text is truncated, so that it fits GitHub's 65,536 characters. */
-export function commentBody(outcome: StepOutcome, options: CommentOptions): Html {
+export function commentBody(outcome: StepOutcome, options: CommentBodyOptions): Html {
   return html`${hiddenMarker(options.marker)}
 <h3>${pageTitle(outcome, ...otherBranch(outcome, options))}</h3>
 ${introduction(outcome)}${notPassed(outcome, options)}${footer(outcome)}`
 }
 
 /** A check must not seem to be about code that was not tested. */
-function otherBranch({ subject, run }: StepOutcome, { pullRequestBranch }: CommentOptions): readonly Fragment[] {
+function otherBranch({ subject, run }: StepOutcome, { pullRequestBranch }: CommentBodyOptions): readonly Fragment[] {
   const sent = subject.ownsRun ? subject.parameters.branch : undefined
   const tested = run?.branchName ?? sent
   if (pullRequestBranch === undefined || tested === pullRequestBranch) return []
@@ -34,7 +34,7 @@ function otherBranch({ subject, run }: StepOutcome, { pullRequestBranch }: Comme
   return subject.ownsRun ? [fragment`the project's default branch`] : []
 }
 
-function notPassed({ run }: StepOutcome, { hasSummary }: CommentOptions): Html {
+function notPassed({ run }: StepOutcome, { hasSummary }: CommentBodyOptions): Html {
   const testCases = casesWith(NOT_PASSED, run?.testCases ?? [])
   if (testCases.length === 0) return html``
   const table = caseTable(hasDurations(testCases))
