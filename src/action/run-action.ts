@@ -1,5 +1,5 @@
 import type { Failure } from '../outcome/failure.ts'
-import type { Run, StartParameters, Target } from '../outcome/run.ts'
+import type { Run } from '../outcome/run.ts'
 import {
   type Cancellation,
   concludeStep,
@@ -20,9 +20,7 @@ import { waitForRun } from './wait-for-run.ts'
 import type { World } from './world.ts'
 
 /** What the step was told to do. */
-export interface StepRequest extends Pick<StepSubject, 'variant' | 'job'> {
-  readonly target: Target
-  readonly parameters: StartParameters
+export interface StepRequest extends Omit<StepSubject, 'ownsRun'> {
   /** Wait for this run instead of starting one. */
   readonly runId?: string | undefined
   /** False: start, and leave the run to others. */
