@@ -1,7 +1,7 @@
 // Measures what a step costs. `--write` puts the results into README.md beside this file. No test checks them.
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { arch, availableParallelism, cpus, loadavg, platform, release, totalmem } from 'node:os'
+import { arch, availableParallelism, cpus, loadavg, platform, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { bundle } from './bundle.ts'
 import { noticing } from './noticing.ts'
@@ -16,7 +16,7 @@ function machine(): string {
   const facts = [
     `${availableParallelism()} × ${cpus()[0]?.model.trim() ?? 'unknown processor'}`,
     `${(totalmem() / 2 ** 30).toFixed(0)} GiB of memory`,
-    `${platform()} ${release()} ${arch()}`,
+    `${platform()} ${arch()}`,
     `Node ${process.versions.node}`,
     `load ${load.toFixed(1)} at the beginning`,
   ]
