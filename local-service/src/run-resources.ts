@@ -47,8 +47,8 @@ export async function createRunFolders({ runFolder, temporaryFolder }: RunResour
 }
 
 /**
- * Kills what is left of a run's processes and removes the rest, in this life of the service or in a later one. Returns
- * what there was, for the log.
+ * Kills what is left of a run's processes and removes the rest, by this process of the service or an earlier one. Returns what
+ * there was, for the log.
  */
 export async function removeResources(
   runId: string,
@@ -56,8 +56,10 @@ export async function removeResources(
   { runExclusive, env }: { readonly runExclusive: RunExclusive; readonly env: NodeJS.ProcessEnv },
 ): Promise<string[]> {
   const processes = await killProcesses({ runId })
-  // After the engine's client is gone: it could create another one.
-  const containers = engine === undefined ? 0 : await removeContainers({ name: engine, env }, runId)
+  // After the engine's client is gone, because it could create another container, and before the folders that it writes to.
+  const [containers] = await Promise.allSettled([
+    engine === undefined ? 0 : removeContainers({ name: engine, env }, runId),
+  ])
   const folders = [runFolder, temporaryFolder].filter((folder) => existsSync(folder))
   const trees = workTree !== undefined && existsSync(workTree.path) ? [workTree.path] : []
   const removals = [runFolder, temporaryFolder].map((folder) =>
@@ -65,11 +67,11 @@ export async function removeResources(
   )
   if (workTree !== undefined) removals.push(runExclusive(workTree.gitFolder, () => removeWorkTree(workTree)))
   // One that fails must not keep the others from being finished.
-  const failed = (await Promise.allSettled(removals)).find(({ status }) => status === 'rejected')
-  if (failed?.status === 'rejected') throw failed.reason
+  const results = [containers, ...(await Promise.allSettled(removals))]
+  for (const result of results) if (result.status === 'rejected') throw result.reason
   return [
     ...(processes > 0 ? [count(processes, 'process', 'processes')] : []),
-    ...(containers > 0 ? [count(containers, 'container')] : []),
+    ...(containers.status === 'fulfilled' && containers.value > 0 ? [count(containers.value, 'container')] : []),
     ...trees,
     ...folders,
   ]
