@@ -83,7 +83,7 @@ export async function runInContainer(
 }
 
 /**
- * Removes the containers of a run, in this life of the service or in a later one, and waits until they are gone. Returns
+ * Removes the containers of a run, by this process of the service or an earlier one, and waits until they are gone. Returns
  * how many there were.
  */
 export async function removeContainers(engine: ContainerEngine, runId: string): Promise<number> {

@@ -131,7 +131,7 @@ function isForkWithoutSecrets(inputs: InputReader, event: WorkflowEvent): boolea
   return inputs.text('api-key') === '' && whyNoSecrets(event) === 'fork'
 }
 
-const SKIPPED_PASSES = logLine`A skipped job counts as passed, so a required check is then green although nothing was tested.`
+const SKIPPED_PASSES = logLine`A skipped job counts as passed, so a required check then passes although nothing was tested.`
 
 function readApiKey(inputs: InputReader, event: WorkflowEvent): string | undefined {
   const key = inputs.text('api-key')
