@@ -94,19 +94,20 @@ describe('a branch of a monorepo whose packages are linked to one another', () =
   })
 
   it('is tested with the framework of its root after the setup that the refusal names', async () => {
-    // npm knows the packed framework by its file, so that nothing is fetched.
+    // A package in the repository itself, so that nothing is fetched.
     const framework = await temporaryFolder()
     await writeFiles(framework, {
       'package.json': '{"name": "vitest", "version": "1.0.0", "bin": "cli.cjs"}',
       'cli.cjs': `#!/usr/bin/env node\n${LIBRARY_RUNNER[2]}`,
     })
-    await npm(framework, 'pack')
     const repository = await aMonorepo()
+    await repository.write({ 'vendor/.keep': '' })
+    await npm(framework, 'pack', '--pack-destination', join(repository.folder, 'vendor'))
     const workspace = (name: string, settings: object) => JSON.stringify({ name, version: '1.0.0', ...settings })
     await repository.commit({
       'package.json': JSON.stringify({
         workspaces: ['packages/*'],
-        devDependencies: { vitest: `file:${join(framework, 'vitest-1.0.0.tgz')}` },
+        devDependencies: { vitest: 'file:vendor/vitest-1.0.0.tgz' },
       }),
       'packages/app/package.json': workspace('@shop/app', { dependencies: { '@shop/library': '1.0.0' } }),
       'packages/library/package.json': workspace('@shop/library', {}),
