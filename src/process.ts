@@ -63,9 +63,11 @@ function flushAndExit(code: number): Promise<never> {
 }
 
 function exit(code: number): never {
-  // Node exits only after the system has looked up a host name, which may take half a minute. Another program in its
-  // place does not wait for that.
+  // Node exits only after the system has looked up a host name, which may take half a minute. A process that is replaced
+  // does not wait for that.
   const isLookingUpName = process.getActiveResourcesInfo().includes('GetAddrInfoReqWrap')
-  if (isLookingUpName && process.platform !== 'win32') process.execve?.('/bin/sh', ['sh', '-c', `exit ${code}`], {})
+  if (isLookingUpName && process.platform !== 'win32') {
+    process.execve?.(process.execPath, [process.execPath, '--eval', `process.exit(${code})`], {})
+  }
   return process.exit(code)
 }

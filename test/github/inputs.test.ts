@@ -263,7 +263,7 @@ describe('api-key', () => {
     ])
   })
 
-  const SKIPPED = 'A skipped job counts as passed, so a required check is then green although nothing was tested.'
+  const SKIPPED = 'A skipped job counts as passed, so a required check then passes although nothing was tested.'
   const FORK_MESSAGE = `Input api-key is empty: this workflow runs for a pull request from a fork, and GitHub gives such workflows no secrets and no variables. Have a maintainer push the branch to this repository, or skip the step with if: github.event_name != 'pull_request' || github.event.pull_request.head.repo.full_name == github.repository. ${SKIPPED}`
   const DEPENDABOT_MESSAGE = `Input api-key is empty: this workflow runs for Dependabot, and GitHub gives such workflows no Actions secrets. Add the key under the same name to the repository's Dependabot secrets, or skip the step with if: github.event_name != 'pull_request' || github.event.pull_request.user.login != 'dependabot[bot]'. ${SKIPPED}`
 
