@@ -55,11 +55,17 @@ test.skipIf(!hasNamespaces)(
     })
     try {
       const log = await untilLogged(step, 'the name server was asked')
-      const lost = setTimeout(() => step.kill('SIGTERM'), SIGTERM_AFTER_MS)
+      const signalsSent: NodeJS.Signals[] = []
+      const send = (signal: NodeJS.Signals) => {
+        signalsSent.push(signal)
+        step.kill(signal)
+      }
       const exited = once(step, 'exit')
-      step.kill('SIGINT')
+      send('SIGINT')
+      const nextSignal = setTimeout(send, SIGTERM_AFTER_MS, 'SIGTERM')
       expect(await exited).toEqual([1, null])
-      clearTimeout(lost)
+      clearTimeout(nextSignal)
+      expect(signalsSent).toEqual(['SIGINT'])
       expect(log.join('')).toContain('::error title=Step cancelled::')
     } finally {
       if (step.pid !== undefined) process.kill(-step.pid, 'SIGKILL')
