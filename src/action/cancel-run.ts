@@ -2,7 +2,7 @@ import { type Failure, isNotFound, ServiceError } from '../outcome/failure.ts'
 import { isTerminal, type Run } from '../outcome/run.ts'
 import type { Cancellation } from '../outcome/step-outcome.ts'
 import type { RequestOptions } from '../service/http.ts'
-import { backoffMs, isTransient, mayHaveStarted as mayHaveBeenTaken } from '../service/retry.ts'
+import { backoffMs, isTransient, mayHaveBeenAccepted } from '../service/retry.ts'
 import { isUsableRunId, type TestService } from '../service/test-service.ts'
 import { cancelReason } from './abort.ts'
 import type { World } from './world.ts'
@@ -49,7 +49,7 @@ export async function cancelRun(service: TestService, runId: string, options: Ca
     if (response === true) return { kind: 'cancelled' }
     lastFailure = response === false ? undefined : response
     if (lastFailure !== undefined) {
-      mayHaveCancelled ||= mayHaveBeenTaken(lastFailure)
+      mayHaveCancelled ||= mayHaveBeenAccepted(lastFailure)
       if (isUnauthorized(lastFailure)) break
     }
     if (lastFailure === undefined || isAboutTheRun(lastFailure)) {

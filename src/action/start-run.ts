@@ -4,7 +4,7 @@ import type { StartParameters } from '../outcome/run.ts'
 import { durationText } from '../report/duration.ts'
 import { failureSentence } from '../report/failure-text.ts'
 import { type LogLine, logLine } from '../report/safe-text.ts'
-import { backoffMs, mayHaveStarted, startMayRepeatForMs } from '../service/retry.ts'
+import { backoffMs, mayHaveBeenAccepted, startMayRepeatForMs } from '../service/retry.ts'
 import type { TestService } from '../service/test-service.ts'
 import { cancelReason, onAbort } from './abort.ts'
 import type { World } from './world.ts'
@@ -41,12 +41,12 @@ export async function startRun(
     if (abort.aborted) return { kind: 'aborted', mayHaveStarted: false }
     const response = await startOnce(service, parameters, attempt, clock, abort)
     if (typeof response === 'string') return { kind: 'started', runId: response }
-    if (abort.aborted) return { kind: 'aborted', mayHaveStarted: mayHaveStarted(response) }
+    if (abort.aborted) return { kind: 'aborted', mayHaveStarted: mayHaveBeenAccepted(response) }
 
     const pauseMs = backoffMs(attempt, response, random, BACKOFF)
     const untilMs = Math.min(begunMs + startMayRepeatForMs(response), options.deadlineMs)
     if (clock.now() + pauseMs >= untilMs) {
-      return { kind: 'start-failed', failure: response, mayHaveStarted: mayHaveStarted(response) }
+      return { kind: 'start-failed', failure: response, mayHaveStarted: mayHaveBeenAccepted(response) }
     }
     const reason = failureSentence(response, 'start')
     if (clock.now() - loggedMs >= HEARTBEAT_MS) {

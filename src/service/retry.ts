@@ -28,8 +28,8 @@ export function startMayRepeatForMs(failure: Failure): number {
   return 0
 }
 
-/** Whether a start that failed like this may have started a run all the same. */
-export function mayHaveStarted(failure: Failure): boolean {
+/** Whether the service may have accepted a request that failed like this: a start may then have started a run. */
+export function mayHaveBeenAccepted(failure: Failure): boolean {
   switch (failure.kind) {
     case 'not-sent':
     case 'untrusted-certificate':

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Failure } from '../../src/outcome/failure.ts'
 import { untrusted } from '../../src/outcome/untrusted.ts'
-import { backoffMs, isTransient, mayHaveStarted, startMayRepeatForMs } from '../../src/service/retry.ts'
+import { backoffMs, isTransient, mayHaveBeenAccepted, startMayRepeatForMs } from '../../src/service/retry.ts'
 
 const status = (code: number): Failure => ({ kind: 'status', status: code })
 const NOT_SENT: Failure = { kind: 'not-sent', reason: 'connect ECONNREFUSED' }
@@ -64,7 +64,7 @@ describe('a start', () => {
     ABORTED,
     ...[302, 408, 500, 502, 503, 504].map(status),
   ])('may have started a run before %o', (failure) => {
-    expect(mayHaveStarted(failure)).toBe(true)
+    expect(mayHaveBeenAccepted(failure)).toBe(true)
   })
 
   it.each([
@@ -72,13 +72,13 @@ describe('a start', () => {
     UNTRUSTED,
     ...[400, 401, 403, 404, 422, 425, 429].map(status),
   ])('has started none before %o', (failure) => {
-    expect(mayHaveStarted(failure)).toBe(false)
+    expect(mayHaveBeenAccepted(failure)).toBe(false)
   })
 
   it('is repeated after no failure that may have come after a run was started', () => {
     fc.assert(
       fc.property(anyFailure, (failure) => {
-        if (startMayRepeatForMs(failure) > 0) expect(mayHaveStarted(failure)).toBe(false)
+        if (startMayRepeatForMs(failure) > 0) expect(mayHaveBeenAccepted(failure)).toBe(false)
       }),
     )
   })
