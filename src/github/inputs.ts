@@ -142,14 +142,16 @@ function readApiKey(inputs: InputReader, event: WorkflowEvent): string | undefin
       logLine`Input api-key contains whitespace or non-ASCII characters, so it cannot be sent as a Bearer token (it is not shown). Copy the key again, in one line.`,
     )
   }
+  // The author of a pull request: a re-run changes the actor.
+  const author = event.payload.pull_request === undefined ? 'github.actor' : 'github.event.pull_request.user.login'
   switch (whyNoSecrets(event)) {
     case 'fork':
       return inputs.problem(
-        logLine`Input api-key is empty: this workflow runs for a pull request from a fork, and GitHub gives such workflows no secrets and no variables. Have a maintainer push the branch to this repository, or skip the step with if: github.event_name != 'pull_request' || github.event.pull_request.head.repo.full_name == github.repository. ${SKIPPED_PASSES}`,
+        logLine`Input api-key is empty: this workflow runs for a pull request from a fork, and GitHub gives such workflows no secrets and no variables. Have a maintainer push the branch to this repository, or skip the step with if: github.event_name != '${event.name}' || github.event.pull_request.head.repo.full_name == github.repository. ${SKIPPED_PASSES}`,
       )
     case 'dependabot':
       return inputs.problem(
-        logLine`Input api-key is empty: this workflow runs for Dependabot, and GitHub gives such workflows no Actions secrets. Add the key under the same name to the repository's Dependabot secrets, or skip the step with if: github.event_name != 'pull_request' || github.event.pull_request.user.login != 'dependabot[bot]'. ${SKIPPED_PASSES}`,
+        logLine`Input api-key is empty: this workflow runs for Dependabot, and GitHub gives such workflows no Actions secrets. Add the key under the same name to the repository's Dependabot secrets, or skip the step with if: github.event_name != '${event.name}' || ${author} != 'dependabot[bot]'. ${SKIPPED_PASSES}`,
       )
     case undefined:
       return inputs.problem(

@@ -277,6 +277,21 @@ describe('api-key', () => {
     expect(problemsOf({ 'base-url': 'x', 'api-key': '', wait: 'x' }, step)).toHaveLength(3)
   })
 
+  it.each(['pull_request_review', 'pull_request_review_comment'])('is missing on a %s of a fork too', (name) => {
+    const payload = { pull_request: { head: { ref: 'patch-1', repo: { id: 2 } }, base: { repo: { id: 1 } } } }
+    expect(problemsOf({ 'api-key': '' }, { name, payload })).toEqual([
+      FORK_MESSAGE.replace("'pull_request'", `'${name}'`),
+    ])
+  })
+
+  it('is missing on a push by Dependabot, which has no author but the actor', () => {
+    const expected = DEPENDABOT_MESSAGE.replace("'pull_request'", "'push'").replace(
+      'github.event.pull_request.user.login',
+      'github.actor',
+    )
+    expect(problemsOf({ 'api-key': '' }, { name: 'push', actor: 'dependabot[bot]' })).toEqual([expected])
+  })
+
   it('is missing on a pull request by Dependabot, as the message explains, whoever runs it again', () => {
     const payload = { pull_request: { user: { login: 'dependabot[bot]' } } }
     expect(problemsOf({ 'api-key': '', 'base-url': '' }, { name: 'pull_request', payload, actor: 'ann' })).toEqual([
