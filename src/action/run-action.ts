@@ -76,9 +76,7 @@ async function startOrAttach(request: StepRequest, world: World, begunMs: number
   }
   const { runId } = start
   if (!isUsableRunId(runId)) return refuseRunId(runId, world)
-  // If the run must not be cancelled, nothing is left for post once the id is known.
-  if (request.cancelOnAbort) state.runStarted(runId)
-  else state.done()
+  state.runStarted(runId)
   // If the step was cancelled during the start, the wait below ends at once.
   if (!request.wait && !world.abort.aborted) {
     return { ending: { kind: 'started' }, runId, runUrl: announceRun(runId, request, world), cancellation: NOT_WANTED }

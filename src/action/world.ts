@@ -33,7 +33,7 @@ export interface Outputs {
 /** What main leaves for post, which runs even if main was killed. */
 export interface RunState {
   startAttempted(): void
-  /** The run is queued or running, and post has to cancel it unless `done` comes. */
+  /** There is a run. Post cancels it unless `done` comes, or `cancel-on-abort` says that it is left alone. */
   runStarted(runId: string): void
   /** Nothing is left for post to do. */
   done(): void

@@ -300,7 +300,7 @@ describe('wait: false', () => {
     })
     expect(outcome).toMatchObject({ conclusion: 'cancelled', success: false })
     expect(requests).toEqual(['start'])
-    expect(state).not.toContain('run run-1')
+    expect(state).toEqual(['start', 'run run-1', 'done'])
     expect(outputs['run-id']).toBe('run-1')
   })
 
@@ -512,7 +512,7 @@ describe('the limit of the wait', () => {
     })
     expect(outcome.conclusion).toBe('wait-timeout')
     expect(requests).not.toContain('cancel')
-    expect(state).not.toContain('run run-1')
+    expect(state).toEqual(['start', 'run run-1', 'done'])
     expect(error).toContain('run-1')
   })
 
@@ -613,12 +613,6 @@ describe('a workflow that has no cancel', () => {
     const verdict = effects.findIndex((text) => text.startsWith('error '))
     expect(effects.indexOf('state done')).toBeGreaterThan(verdict)
   })
-})
-
-test('without cancel-on-abort a run is post’s business only until its id is known', async () => {
-  const { effects } = await step({ script: { start: STARTED, get: [response(PASSED)] }, cancelOnAbort: false })
-  expect(effects.slice(0, 3)).toEqual(['state start', 'state done', 'output run-id=run-1'])
-  expect(effects).not.toContain('state run run-1')
 })
 
 test('a bug in the action leaves the run to post', async () => {

@@ -61,7 +61,7 @@ const namesEveryRunThatItLeaves: Invariant = (plan, result) => {
   // Left to others, as the inputs say.
   const conclusion = main.outputs.get('conclusion')
   if (main.saved.done && !wait && (conclusion === undefined || conclusion === 'started')) return
-  if (!cancelOnAbort && !exitedByItself(result) && isUsableRunId(run.id)) return
+  if (!cancelOnAbort && !exitedByItself(result) && main.saved.run !== undefined) return
 
   const isIdKnown = main.saved.run !== undefined || main.outputs.has('run-id')
   const isNamed = messages.some((message) =>

@@ -88,7 +88,7 @@ export async function simulateStep(plan: SimulationPlan): Promise<SimulationResu
   }
   const client = service.client((response) => responses.push(response))
   const log: World['log'] = { info: () => {}, warning: (message) => messages.push(render(message)) }
-  const task = simulatePost(main.saved, client, { clock, random, abort: abort.signal, log })
+  const task = simulatePost(main.saved, plan.request.cancelOnAbort, client, { clock, random, abort: abort.signal, log })
   if (task === undefined) return { service, main, messages }
   await clock.run(task)
   return { service, main, post: { begunMs, endedMs: clock.now(), responses }, messages }
@@ -187,12 +187,14 @@ async function simulateMain(
 /** Runs post's own code with the saved state, over the same service. */
 function simulatePost(
   saved: SavedState,
+  cancelOnAbort: boolean,
   service: World['service'],
   world: Parameters<typeof cancelSavedRun>[2],
 ): Promise<void> | undefined {
   const { start, run, done } = saved
   // As post.ts decides before it loads anything.
   if (done || (run === undefined && !start)) return undefined
+  if (run !== undefined && !cancelOnAbort) return undefined
   return cancelSavedRun(run, async () => service, world)
 }
 
