@@ -13,10 +13,14 @@ const CLASS_NAME = xml`test-run`
 
 export function* junit(outcome: StepOutcome): Iterable<string> {
   const testCases = outcome.run?.testCases ?? []
-  const names = new UniqueNames(testCases)
+  const titles = testCases.map((testCase) => titleOf(testCase, NAME_LIMIT_CHARS))
+  const names = new UniqueNames(titles)
+  const contents = new Map<Untrusted, Xml>()
   const hasRunError = needsRunError(outcome)
   yield render(opening(outcome, hasRunError ? 1 : 0))
-  for (const testCase of testCases) yield render(caseElement(testCase, names))
+  for (const [index, testCase] of testCases.entries()) {
+    yield render(caseElement(testCase, names.nameFor(titles[index] ?? testCase.title), contents))
+  }
   if (hasRunError) yield render(runElement(outcome, names))
   yield '</testsuite>\n</testsuites>\n'
 }
@@ -36,32 +40,31 @@ function opening({ run, counts, subject }: StepOutcome, runErrors: number): Xml 
 `
 }
 
-function caseElement(testCase: TestCase, names: UniqueNames): Xml {
-  const name = names.nameFor(nameOf(testCase))
-  const open = xml`<testcase classname="${CLASS_NAME}" name="${name}" time="${seconds(testCase.durationMs ?? 0)}"`
-  const { rawStatus } = testCase
-  switch (testCase.outcome) {
+function caseElement(testCase: TestCase, name: Untrusted, contents: Map<Untrusted, Xml>): Xml {
+  const { rawStatus, ran, durationMs } = testCase
+  const content = contents.get(rawStatus) ?? contentOf(testCase)
+  // The statuses of cases that ran are few; that of any other can be any text.
+  if (ran) contents.set(rawStatus, content)
+  return xml`<testcase classname="${CLASS_NAME}" name="${name}" time="${seconds(durationMs ?? 0)}"${content}`
+}
+
+/** The end of a case's element, and what its status means. */
+function contentOf({ outcome, rawStatus }: TestCase): Xml {
+  const reason = xml`The service gave this test case the status ${rawStatus}.`
+  switch (outcome) {
     case 'passed':
     case 'flaky':
-      return xml`${open}/>\n`
+      return xml`/>\n`
     case 'failed':
-      return xml`${open}><failure message="${rawStatus}" type="${rawStatus}">${reason(testCase)}</failure></testcase>\n`
+      return xml`><failure message="${rawStatus}" type="${rawStatus}">${reason}</failure></testcase>\n`
     case 'timed-out':
     case 'interrupted':
-      return xml`${open}><error message="${rawStatus}" type="${rawStatus}">${reason(testCase)}</error></testcase>\n`
+      return xml`><error message="${rawStatus}" type="${rawStatus}">${reason}</error></testcase>\n`
     // A status that is neither pass nor failure: readers know only this third one.
     case 'skipped':
     case 'other':
-      return xml`${open}><skipped message="${rawStatus}"/></testcase>\n`
+      return xml`><skipped message="${rawStatus}"/></testcase>\n`
   }
-}
-
-function nameOf(testCase: TestCase): Untrusted {
-  return titleOf(testCase, NAME_LIMIT_CHARS)
-}
-
-function reason({ rawStatus }: TestCase): Xml {
-  return xml`The service gave this test case the status ${rawStatus}.`
 }
 
 /** A run that did not finish, or that failed without a failed case, must not look passed to who reads the cases alone. */
@@ -87,8 +90,8 @@ function seconds(ms: number): string {
 class UniqueNames {
   readonly #nextNumbers = new Map<Untrusted, number>()
 
-  constructor(testCases: readonly TestCase[]) {
-    for (const testCase of testCases) this.#nextNumbers.set(nameOf(testCase), 1)
+  constructor(titles: readonly Untrusted[]) {
+    for (const title of titles) this.#nextNumbers.set(title, 1)
   }
 
   nameFor(title: Untrusted): Untrusted {
