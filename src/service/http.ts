@@ -73,7 +73,9 @@ function keepLargeIntegers(_: string, value: unknown, context?: { source?: strin
 interface Response {
   readonly status: number
   readonly header: (name: string) => string | undefined
-  readonly body: Uint8Array
+  readonly text: string
+  /** The limit on JSON that the body exceeds, in words. */
+  readonly exceededLimit: string | undefined
 }
 
 interface OutgoingRequest {
@@ -111,7 +113,11 @@ function send(settings: HttpSettings, { method, path, json, options }: OutgoingR
       })
     }
     function deliver(): void {
-      settle(() => resolve({ status: status ?? 0, header, body: Buffer.from(new Uint8Array(buffer, 0, bytes)) }))
+      if (isSettled) return
+      const body = Buffer.from(buffer, 0, bytes)
+      const exceededLimit = exceededJsonLimit(body)
+      const text = settings.redact(textOf(body))
+      settle(() => resolve({ status: status ?? 0, header, text, exceededLimit }))
     }
     function header(name: string): string | undefined {
       const value = headers[name]
@@ -275,9 +281,8 @@ function reasonOf(error: unknown, { redact }: HttpSettings): string {
 const ID_LIMIT_CHARS = 100_000
 
 function decode(response: Response, settings: HttpSettings, mayHoldId: boolean): unknown {
-  const { status, header, body } = response
-  const text = settings.redact(textOf(body))
-  if (isErrorStatus(status)) throw new ServiceError(failureOfStatus(response, text, settings))
+  const { status, header, text, exceededLimit } = response
+  if (isErrorStatus(status)) throw new ServiceError(failureOfStatus(response, settings))
   const encoding = header('content-encoding')
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
     throw new ServiceError(invalid('an uncompressed body', `the content encoding ${excerpt(encoding)}`))
@@ -287,8 +292,7 @@ function decode(response: Response, settings: HttpSettings, mayHoldId: boolean):
     const got = text === '' ? excerpt(contentType) : `${excerpt(contentType)}: ${excerpt(text)}`
     throw new ServiceError(notJson('the content type application/json', got))
   }
-  const limit = exceededJsonLimit(body)
-  if (limit !== undefined) throw new ServiceError(invalid(limit, 'more'))
+  if (exceededLimit !== undefined) throw new ServiceError(invalid(exceededLimit, 'more'))
   try {
     return JSON.parse(text, mayHoldId && text.length <= ID_LIMIT_CHARS ? keepLargeIntegers : undefined)
   } catch (cause) {
@@ -297,8 +301,8 @@ function decode(response: Response, settings: HttpSettings, mayHoldId: boolean):
 }
 
 /** The text of a body, without the byte order mark that some servers put before it. */
-function textOf(body: Uint8Array): string {
-  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8')
+function textOf(body: Buffer): string {
+  const text = body.toString('utf8')
   return text.startsWith('\uFEFF') ? text.slice(1) : text
 }
 
@@ -314,8 +318,8 @@ function isErrorStatus(status: number | undefined): boolean {
   return status !== undefined && (status < 200 || status > 299)
 }
 
-function failureOfStatus(response: Response, text: string, { baseUrl, clock, redact }: HttpSettings): Failure {
-  const { status, header } = response
+function failureOfStatus(response: Response, { baseUrl, clock, redact }: HttpSettings): Failure {
+  const { status, header, text } = response
   const error = errorTextOf(text)
   const redirect = status < 400 ? header('location') : undefined
   // What comes after the host may be as long as it likes, and hold what nobody should read.
