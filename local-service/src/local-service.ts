@@ -241,7 +241,7 @@ export async function startLocalService(settings: Settings, world: World): Promi
   }
 }
 
-/** The interface says "name(s)": a list is separated by commas, because a name may contain blanks. */
+/** The interface says "name(s)": a list is separated by commas, because a name may contain spaces. */
 function namesIn(frameworkProjectName: string | undefined): string[] {
   return (frameworkProjectName ?? '')
     .split(',')

@@ -25,7 +25,7 @@ function readLines(given: string, inputs: Pick<InputReader, 'problem'>): Overrid
   )
 }
 
-/** The number of the first line that is no `NAME=value`, comment or blank. Only ever moves forward in the text. */
+/** The number of the first line that is no `NAME=value`, comment or empty line. Only ever moves forward in the text. */
 function firstBadLine(text: string): number | undefined {
   for (let start = 0, line = 1; start < text.length; line++) {
     let end = lineEnd(text, start)

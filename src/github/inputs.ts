@@ -256,7 +256,7 @@ function readStartParameters(inputs: InputReader, target: Target | undefined): S
   }
 }
 
-/** Blanks included, which may mean something to the test framework; the line break that ends a YAML block does not. */
+/** White space included, which may mean something to the test framework; the line break that ends a YAML block does not. */
 function readFrameworkProject(inputs: InputReader): string | undefined {
   const name = 'framework-project'
   if (inputs.text(name) === '') return undefined
