@@ -4,7 +4,7 @@ import { eventLoopTurn, systemClock } from './clock.ts'
 import { readEvent } from './github/event.ts'
 import { readServiceInputs } from './github/inputs.ts'
 import { runnerOutput } from './github/outputs.ts'
-import { readProxies } from './github/proxies.ts'
+import { readServiceAddress } from './github/proxies.ts'
 import { setV8Flags } from './process.ts'
 import { failureSentence } from './report/failure-text.ts'
 import { type LogLine, logLine } from './report/safe-text.ts'
@@ -26,9 +26,7 @@ export async function cancelLeftoverRun(
 ): Promise<void> {
   const { log } = runnerOutput(env)
   const open = async () => {
-    const isCheckDisabled = env.NODE_TLS_REJECT_UNAUTHORIZED === '0'
-    const inputs = readServiceInputs(env, readEvent(env))
-    const address = { ...inputs, proxies: readProxies(env, inputs.baseUrl), isCheckDisabled }
+    const address = readServiceAddress(env, readServiceInputs(env, readEvent(env)))
     const service = await openService(address, systemClock)
     // One turn later the first request is under way.
     void eventLoopTurn().then(setV8Flags)

@@ -5,9 +5,9 @@ import type { KnownBranch } from './github/branch.ts'
 import type { LookUpOptions } from './github/branch-look-up.ts'
 import { jobUrl, readEvent } from './github/event.ts'
 import { InvalidInputsError } from './github/input-reader.ts'
-import { type Inputs, readInputs } from './github/inputs.ts'
+import { type Inputs, readInputs, wantsSummaryOfProblems } from './github/inputs.ts'
 import { type RunnerOutput, runnerOutput } from './github/outputs.ts'
-import { readProxies } from './github/proxies.ts'
+import { readServiceAddress } from './github/proxies.ts'
 import { defaultReportFolder, writeReportFiles } from './github/report-files.ts'
 import { runnerState, StateNotSaved } from './github/state.ts'
 import { setV8Flags } from './process.ts'
@@ -45,8 +45,7 @@ export async function runStep(env: NodeJS.ProcessEnv, abort: AbortSignal): Promi
 
 function reportInvalidInputs({ messages }: InvalidInputsError, env: NodeJS.ProcessEnv, output: RunnerOutput): false {
   for (const message of messages) output.annotate({ level: 'error', title: 'Invalid input', message })
-  if (!/^(never|false)$/i.test(env.INPUT_SUMMARY?.trim() ?? ''))
-    output.writeSummary(() => invalidInputsSummary(messages))
+  if (wantsSummaryOfProblems(env)) output.writeSummary(() => invalidInputsSummary(messages))
   return false
 }
 
@@ -57,10 +56,9 @@ function reportNothingStarted({ message: reason }: StateNotSaved, output: Runner
 }
 
 async function realWorld(inputs: Inputs, gitHub: LookUpOptions, output: RunnerOutput): Promise<World> {
-  const { baseUrl, apiKey, request, reportDir, comment } = inputs
+  const { request, reportDir, comment } = inputs
   const { env, clock, signal: abort } = gitHub
-  const isCheckDisabled = env.NODE_TLS_REJECT_UNAUTHORIZED === '0'
-  const address = { baseUrl, apiKey, target: request.target, proxies: readProxies(env, baseUrl), isCheckDisabled }
+  const address = readServiceAddress(env, { ...inputs, target: request.target })
   return {
     ...output,
     clock,

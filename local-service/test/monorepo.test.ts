@@ -59,7 +59,7 @@ describe('a branch of a monorepo whose packages are linked to one another', () =
     ['node_modules/.pnpm/other@1.0.0/node_modules/@shop/library', 'packages/library', AT_ROOT, "pnpm's store"],
     ['node_modules/other/node_modules/@shop/library', 'packages/library', AT_ROOT, 'npm, nested'],
     ['node_modules/root', '.', AT_ROOT, 'the root itself'],
-  ])('is refused without a setup if %s links to %s, and told %s (%s)', async (at, target, setup) => {
+  ])('is refused without a setup if %s links to %s, with the advice %s (%s)', async (at, target, setup) => {
     const repository = await aMonorepo()
     await link(repository, at, target)
     const service = await startIn(repository)

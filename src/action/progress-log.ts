@@ -7,7 +7,7 @@ import { type LogLine, logLine } from '../report/safe-text.ts'
 import type { Log } from './world.ts'
 
 /** One line when the status changes, and this often while it does not. */
-const HEARTBEAT_MS = 60_000
+export const HEARTBEAT_MS = 60_000
 
 /** What the log shows of a wait: quiet, but never silent for much longer than a minute. */
 export class ProgressLog {

@@ -19,7 +19,7 @@ import { startRun } from './start-run.ts'
 import { waitForRun } from './wait-for-run.ts'
 import type { World } from './world.ts'
 
-/** What the step was told to do. */
+/** What the step has to do. */
 export interface StepRequest extends Omit<StepSubject, 'ownsRun'> {
   /** Wait for this run instead of starting one. */
   readonly runId?: string | undefined

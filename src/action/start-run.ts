@@ -7,6 +7,7 @@ import { type LogLine, logLine } from '../report/safe-text.ts'
 import { backoffMs, mayHaveBeenAccepted, startMayRepeatForMs } from '../service/retry.ts'
 import type { TestService } from '../service/test-service.ts'
 import { cancelReason, onAbort } from './abort.ts'
+import { HEARTBEAT_MS } from './progress-log.ts'
 import type { World } from './world.ts'
 
 export type StartEnd =
@@ -22,8 +23,6 @@ export interface StartOptions extends Pick<World, 'clock' | 'random' | 'log' | '
 }
 
 const BACKOFF = { firstMs: 1_000, longestMs: 15_000 }
-/** How often the log says that the start is still being tried. */
-const HEARTBEAT_MS = 60_000
 
 /**
  * Starts at most one run. The request is sent again only if the service provably did not take the one before. When the

@@ -118,6 +118,11 @@ export function readServiceInputs(env: Environment, event: WorkflowEvent): Servi
   return inputs.orThrow(readService(inputs, event))
 }
 
+/** Whether invalid inputs are reported in the summary too. They fail the step, so `on-failure` says yes. */
+export function wantsSummaryOfProblems(env: Environment): boolean {
+  return new InputReader(env).choice('summary', WHEN, 'always') !== 'never'
+}
+
 function readService(inputs: InputReader, event: WorkflowEvent): ServiceInputs | undefined {
   const apiKey = readApiKey(inputs, event)
   // A fork gets no variables either: what is empty for that reason is no problem of its own.

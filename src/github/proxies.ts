@@ -1,7 +1,15 @@
 import { logLine } from '../report/safe-text.ts'
 import type { Proxies } from '../service/connection.ts'
+import type { ServiceAddress } from '../service/open-service.ts'
 import type { Environment } from './event.ts'
 import { InvalidInputsError } from './input-reader.ts'
+import type { ServiceInputs } from './inputs.ts'
+
+/** What the inputs and the environment say about the way to the service. Throws like `readProxies`. */
+export function readServiceAddress(env: Environment, { baseUrl, apiKey, target }: ServiceInputs): ServiceAddress {
+  const isCheckDisabled = env.NODE_TLS_REJECT_UNAUTHORIZED === '0'
+  return { baseUrl, apiKey, target, proxies: readProxies(env, baseUrl), isCheckDisabled }
+}
 
 /**
  * The proxy for the service, from the variables that the runner sets in both cases of letters and people in either.

@@ -115,7 +115,7 @@ function send(settings: HttpSettings, { method, path, json, options }: OutgoingR
     function deliver(): void {
       if (isSettled) return
       const body = Buffer.from(buffer, 0, bytes)
-      const exceededLimit = exceededJsonLimit(body)
+      const exceededLimit = isErrorStatus(status) ? undefined : exceededJsonLimit(body)
       const text = settings.redact(textOf(body))
       settle(() => resolve({ status: status ?? 0, header, text, exceededLimit }))
     }
@@ -277,8 +277,8 @@ function reasonOf(error: unknown, { redact }: HttpSettings): string {
 
 // --- what a response says
 
-/** A response with an id is small; looking at each value of a large one takes longer than a request may. */
-const ID_LIMIT_CHARS = 100_000
+/** A response with an id or an error is small; parsing each value of a large one takes longer than a request may. */
+const SMALL_BODY_CHARS = 100_000
 
 function decode(response: Response, settings: HttpSettings, mayHoldId: boolean): unknown {
   const { status, header, text, exceededLimit } = response
@@ -294,7 +294,7 @@ function decode(response: Response, settings: HttpSettings, mayHoldId: boolean):
   }
   if (exceededLimit !== undefined) throw new ServiceError(invalid(exceededLimit, 'more'))
   try {
-    return JSON.parse(text, mayHoldId && text.length <= ID_LIMIT_CHARS ? keepLargeIntegers : undefined)
+    return JSON.parse(text, mayHoldId && text.length <= SMALL_BODY_CHARS ? keepLargeIntegers : undefined)
   } catch (cause) {
     throw new ServiceError(notJson('JSON', text === '' ? 'an empty body' : excerpt(text)), { cause })
   }
@@ -336,8 +336,7 @@ function failureOfStatus(response: Response, { baseUrl, clock, redact }: HttpSet
 
 /** The text of the service's error object, or else the beginning of whatever a proxy in between wrote. */
 function errorTextOf(text: string): string | undefined {
-  // An error object is small; a long body is a page, of which nothing need be parsed.
-  if (text.length <= 100_000) {
+  if (text.length <= SMALL_BODY_CHARS) {
     try {
       const { error } = JSON.parse(text)
       if (typeof error === 'string') return excerpt(error)

@@ -6,7 +6,7 @@ const CLOSE_ARRAY = 0x5d
 const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 
-/** Far beyond what a test service sends, and within what a step decodes and reports in 5 s and 700 MB. */
+/** Far beyond what a test service sends, and within what a step decodes and reports in seconds. */
 export const JSON_LIMITS = { depth: 1_000, containers: 1_500_000, elements: 1_500_000, distinctNames: 10_000 }
 
 /**

@@ -13,7 +13,7 @@ function read(lines: readonly string[], { debug = false, secrets = [] as readonl
 }
 
 describe('a command in a line', () => {
-  test('stands at the start, after blanks if any', () => {
+  test('stands at the start, after spaces if any', () => {
     expect(parseWorkflowCommand('::error::no')).toMatchObject({ name: 'error', data: 'no' })
     expect(parseWorkflowCommand(' \t ::error::no')).toMatchObject({ name: 'error', data: 'no' })
     expect(parseWorkflowCommand('x ::error::no')).toBeUndefined()
@@ -200,7 +200,7 @@ describe('masks', () => {
     expect(read(['::add-mask::ab%0Acd', '::error::xab%0Acdy']).lines).toEqual(['##[error]x***y'])
   })
 
-  test('refuse a blank secret with a warning', () => {
+  test('refuse a secret of white space with a warning', () => {
     const log = read(['::add-mask::  ', 'a  b'])
     expect(log.lines.at(-1)).toBe('a  b')
     expect(log.annotations).toMatchObject([{ level: 'warning', source: 'runner' }])
