@@ -7,8 +7,8 @@ import { runnerOutput } from './github/outputs.ts'
 import { readServiceAddress } from './github/proxies.ts'
 import { setV8Flags } from './process.ts'
 import { failureSentence } from './report/failure-text.ts'
-import { type LogLine, logLine } from './report/safe-text.ts'
 import { openService } from './service/open-service.ts'
+import { type LogLine, logLine } from './text/safe-text.ts'
 
 /** Post has minutes and main had seconds, but the job waits for post. */
 const CANCEL_LIMIT_MS = 60_000

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { StepCancelled } from './action/abort.ts'
 import { systemClock } from './clock.ts'
-import { logLine, render } from './report/safe-text.ts'
+import { logLine, render } from './text/safe-text.ts'
 
 // What main and post have in common as processes: signals, V8's flags, the exit.
 

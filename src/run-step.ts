@@ -13,8 +13,8 @@ import { runnerState, StateNotSaved } from './github/state.ts'
 import { setV8Flags } from './process.ts'
 import { commentBody } from './report/comment-body.ts'
 import { invalidInputsSummary } from './report/job-summary.ts'
-import { logLine, render } from './report/safe-text.ts'
 import { openService } from './service/open-service.ts'
+import { logLine, render } from './text/safe-text.ts'
 
 /** The step of main: builds the real world and runs the action in it. Returns whether the step succeeds. */
 export async function runStep(env: NodeJS.ProcessEnv, abort: AbortSignal): Promise<boolean> {

@@ -72,17 +72,18 @@ const filesMatching = (files: readonly string[], pattern: RegExp) => files.filte
 describe('the layers', () => {
   /** What each layer may load, and what it may take the types of besides. */
   const LAYERS: Record<string, { readonly loads: readonly string[]; readonly types?: readonly string[] }> = {
-    outcome: { loads: ['outcome'] },
+    text: { loads: ['text'] },
+    outcome: { loads: ['outcome', 'text'] },
     clock: { loads: ['node:timers/promises'] },
     version: { loads: [] },
-    report: { loads: ['report', 'outcome'] },
-    service: { loads: ['service', 'outcome', 'clock', 'version', 'undici'] },
-    action: { loads: ['action', 'service', 'report', 'outcome', 'clock'] },
+    report: { loads: ['report', 'outcome', 'text'] },
+    service: { loads: ['service', 'outcome', 'text', 'clock', 'version', 'undici'] },
+    action: { loads: ['action', 'service', 'report', 'outcome', 'text', 'clock'] },
     github: {
-      loads: ['github', 'report', 'service', 'outcome', 'clock', 'version', '@actions', 'node'],
+      loads: ['github', 'report', 'service', 'outcome', 'text', 'clock', 'version', '@actions', 'node'],
       types: ['action'],
     },
-    entry: { loads: ['entry', 'github', 'action', 'service', 'report', 'outcome', 'clock', 'node:v8'] },
+    entry: { loads: ['entry', 'github', 'action', 'service', 'report', 'outcome', 'text', 'clock', 'node:v8'] },
   }
 
   /** The layer of a file; the module of Node's own, the scope or the name of a package. */

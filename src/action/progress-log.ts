@@ -1,9 +1,9 @@
 import type { Clock } from '../clock.ts'
 import type { Failure } from '../outcome/failure.ts'
 import { isTerminal, type Run } from '../outcome/run.ts'
-import { durationText } from '../report/duration.ts'
 import { failureSentence } from '../report/failure-text.ts'
-import { type LogLine, logLine } from '../report/safe-text.ts'
+import { durationText } from '../text/duration.ts'
+import { type LogLine, logLine } from '../text/safe-text.ts'
 import type { Log } from './world.ts'
 
 /** One line when the status changes, and this often while it does not. */

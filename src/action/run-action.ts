@@ -10,9 +10,9 @@ import {
   type StepRecord,
   type StepSubject,
 } from '../outcome/step-outcome.ts'
-import { untrusted } from '../outcome/untrusted.ts'
-import { logLine } from '../report/safe-text.ts'
 import { isUsableRunId } from '../service/test-service.ts'
+import { logLine } from '../text/safe-text.ts'
+import { untrusted } from '../text/untrusted.ts'
 import { cancelRun, NOT_FOUND_GRACE_MS } from './cancel-run.ts'
 import { publish, type ReportSettings } from './publish.ts'
 import { startRun } from './start-run.ts'

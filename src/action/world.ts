@@ -2,8 +2,8 @@ import type { Clock } from '../clock.ts'
 import type { Conclusion, StepOutcome } from '../outcome/step-outcome.ts'
 import type { Annotation } from '../report/annotations.ts'
 import type { ReportFile } from '../report/report-files.ts'
-import type { Html, LogLine } from '../report/safe-text.ts'
 import type { TestService } from '../service/test-service.ts'
+import type { Html, LogLine } from '../text/safe-text.ts'
 
 /** Lines for the person who reads the step's log. */
 export interface Log {

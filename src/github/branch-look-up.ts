@@ -1,4 +1,4 @@
-import { type LogLine, logLine } from '../report/safe-text.ts'
+import { type LogLine, logLine } from '../text/safe-text.ts'
 import { ADVICE, forkMessage, type KnownBranch, noBranch, type UnknownBranch } from './branch.ts'
 import { headOf, type WorkflowEvent } from './event.ts'
 import {

@@ -1,4 +1,4 @@
-import { type LogLine, logLine } from '../report/safe-text.ts'
+import { type LogLine, logLine } from '../text/safe-text.ts'
 import { headOfEvent, type WorkflowEvent } from './event.ts'
 import type { InputReader } from './input-reader.ts'
 

@@ -1,5 +1,5 @@
 import { parseEnv } from 'node:util'
-import { logLine } from '../report/safe-text.ts'
+import { logLine } from '../text/safe-text.ts'
 import type { InputReader } from './input-reader.ts'
 
 type Overrides = Readonly<Record<string, string>>

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts'
-import { type Untrusted, untrusted } from '../outcome/untrusted.ts'
-import { type LogLine, logLine } from '../report/safe-text.ts'
+import { type LogLine, logLine } from '../text/safe-text.ts'
+import { type Untrusted, untrusted } from '../text/untrusted.ts'
 import { VERSION } from '../version.ts'
 import type { Environment, PullRequest } from './event.ts'
 

@@ -1,4 +1,4 @@
-import { type LogLine, logLine, render } from '../report/safe-text.ts'
+import { type LogLine, logLine, render } from '../text/safe-text.ts'
 import type { Environment } from './event.ts'
 
 /** All that is wrong with the inputs, one message each. */

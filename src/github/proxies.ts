@@ -1,6 +1,6 @@
-import { logLine } from '../report/safe-text.ts'
 import type { Proxies } from '../service/connection.ts'
 import type { ServiceAddress } from '../service/open-service.ts'
+import { logLine } from '../text/safe-text.ts'
 import type { Environment } from './event.ts'
 import { InvalidInputsError } from './input-reader.ts'
 import type { ServiceInputs } from './inputs.ts'

@@ -3,7 +3,7 @@ import { closeSync, existsSync, mkdirSync, openSync, realpathSync, renameSync, r
 import { dirname, join, resolve } from 'node:path'
 import type { Log } from '../action/world.ts'
 import type { ReportFile } from '../report/report-files.ts'
-import { logLine } from '../report/safe-text.ts'
+import { logLine } from '../text/safe-text.ts'
 import type { Environment } from './event.ts'
 import { isInside } from './inputs.ts'
 

@@ -1,4 +1,4 @@
-import type { Untrusted } from './untrusted.ts'
+import type { Untrusted } from '../text/untrusted.ts'
 
 /** Why a request to the service brought no usable response. Sentences for people are made in `report/`. */
 export type Failure =

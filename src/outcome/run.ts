@@ -1,4 +1,4 @@
-import type { Untrusted } from './untrusted.ts'
+import type { Untrusted } from '../text/untrusted.ts'
 
 /** The statuses of a run that the service's interface names (section 2.1). */
 export const RUN_STATUSES = ['QUEUED', 'RUNNING', 'PASSED', 'FAILED', 'TIMEDOUT', 'CANCELLED', 'INTERRUPTED'] as const

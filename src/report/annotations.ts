@@ -1,8 +1,8 @@
 import type { TestCase } from '../outcome/run.ts'
 import type { StepOutcome } from '../outcome/step-outcome.ts'
+import { durationText } from '../text/duration.ts'
+import { fragment, type LogLine, logLine } from '../text/safe-text.ts'
 import { casesWith, FAILING, titleOf } from './case-table.ts'
-import { durationText } from './duration.ts'
-import { fragment, type LogLine, logLine } from './safe-text.ts'
 
 export interface Annotation {
   readonly level: 'error' | 'warning'

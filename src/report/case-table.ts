@@ -1,7 +1,7 @@
 import { OUTCOMES, type Outcome, type TestCase } from '../outcome/run.ts'
-import { type Untrusted, untrusted } from '../outcome/untrusted.ts'
-import { durationText } from './duration.ts'
-import { type Html, html, sanitize, untruncated } from './safe-text.ts'
+import { durationText } from '../text/duration.ts'
+import { type Html, html, sanitize, untruncated } from '../text/safe-text.ts'
+import { type Untrusted, untrusted } from '../text/untrusted.ts'
 
 /** What counts as failed: the same three as `Counts.failed`, in the order of reports. */
 export const FAILING: readonly Outcome[] = ['failed', 'timed-out', 'interrupted']

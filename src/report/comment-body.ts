@@ -1,8 +1,8 @@
 import type { StepOutcome } from '../outcome/step-outcome.ts'
+import { type Fragment, fragment, type Html, hiddenMarker, html, link, render } from '../text/safe-text.ts'
 import { casesWith, caseTable, hasDurations, NOT_PASSED } from './case-table.ts'
 import { introduction } from './job-summary.ts'
 import { factsText, joinWithDots, pageTitle } from './outcome-text.ts'
-import { type Fragment, fragment, type Html, hiddenMarker, html, link, render } from './safe-text.ts'
 
 const ROWS_SHOWN = 20
 /** Of the 65,536 that GitHub takes; what surrounds the rows needs its share too. */

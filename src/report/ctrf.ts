@@ -1,7 +1,7 @@
 import { type Outcome, runDurationMs, type TestCase } from '../outcome/run.ts'
 import type { StepOutcome } from '../outcome/step-outcome.ts'
+import { json, jsonLines, render, sanitize } from '../text/safe-text.ts'
 import { titleOf } from './case-table.ts'
-import { json, jsonLines, render, sanitize } from './safe-text.ts'
 
 // The Common Test Report Format, https://ctrf.io, as the schema 0.0 of the `ctrf` package has it.
 

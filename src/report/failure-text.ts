@@ -1,6 +1,6 @@
 import type { Failure } from '../outcome/failure.ts'
-import { durationText } from './duration.ts'
-import { type Fragment, fragment, type LogLine, logLine, quote } from './safe-text.ts'
+import { durationText } from '../text/duration.ts'
+import { type Fragment, fragment, type LogLine, logLine, quote } from '../text/safe-text.ts'
 
 const ERROR_LIMIT_CHARS = 300
 

@@ -1,8 +1,8 @@
 import type { TestCase } from '../outcome/run.ts'
 import type { StepOutcome } from '../outcome/step-outcome.ts'
+import { type Fragment, fragment, type Html, html, type LogLine, render, sizeOnWindows } from '../text/safe-text.ts'
 import { type CaseTable, casesWith, caseTable, hasDurations, NOT_PASSED, slowestCases } from './case-table.ts'
 import { countsText, explanation, factsText, isIncomplete, pageTitle } from './outcome-text.ts'
-import { type Fragment, fragment, type Html, html, type LogLine, render, sizeOnWindows } from './safe-text.ts'
 
 const ROW_LIMIT = 1000
 const OPEN_ROWS = 100

@@ -1,9 +1,9 @@
 import { runDurationMs, type TestCase } from '../outcome/run.ts'
 import type { StepOutcome } from '../outcome/step-outcome.ts'
-import { type Untrusted, untrusted } from '../outcome/untrusted.ts'
+import { render, type Xml, xml } from '../text/safe-text.ts'
+import { type Untrusted, untrusted } from '../text/untrusted.ts'
 import { titleOf } from './case-table.ts'
 import { verdictSentence } from './outcome-text.ts'
-import { render, type Xml, xml } from './safe-text.ts'
 
 // JUnit's XML has no standard, only readers. This is what the usual ones all accept: totals on both levels, one
 // constant class name, one name per case, and text within a failure.

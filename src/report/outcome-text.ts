@@ -1,10 +1,10 @@
 import { type Failure, isNotFound } from '../outcome/failure.ts'
 import { isTerminal, type Run, runDurationMs } from '../outcome/run.ts'
 import type { StepOutcome } from '../outcome/step-outcome.ts'
+import { durationText } from '../text/duration.ts'
+import { type Fragment, fragment, type LogLine, link, logLine, quote, render } from '../text/safe-text.ts'
 import { casesWith, FAILING, titleOf } from './case-table.ts'
-import { durationText } from './duration.ts'
 import { failureClause, failureReason } from './failure-text.ts'
-import { type Fragment, fragment, type LogLine, link, logLine, quote, render } from './safe-text.ts'
 
 // What a person reads about the end of a step: sign, title, counts, sentence and facts. Nothing else words an ending.
 

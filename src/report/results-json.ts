@@ -1,5 +1,5 @@
 import type { StepOutcome } from '../outcome/step-outcome.ts'
-import { json, jsonLines, render } from './safe-text.ts'
+import { json, jsonLines, render } from '../text/safe-text.ts'
 
 /** JSON nested deeper than this is no response of a test service, and many parsers cannot read it back. */
 const DEEPEST_JSON = 200

@@ -1,6 +1,6 @@
 import { ServiceError } from '../outcome/failure.ts'
 import { classifyTestCase, RUN_STATUSES, type Run, type RunStatus, type TestCase } from '../outcome/run.ts'
-import { type Untrusted, untrusted } from '../outcome/untrusted.ts'
+import { type Untrusted, untrusted } from '../text/untrusted.ts'
 
 // The JSON of the service's responses into the action's types. What the verdict rests on must be there, in its type;
 // a deviation is an invalid response that names the field. Everything else costs its own cell in the report, no more.

@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici'
 import { type Clock, eventLoopTurn } from '../clock.ts'
 import { type Failure, ServiceError } from '../outcome/failure.ts'
-import { untrusted } from '../outcome/untrusted.ts'
+import { untrusted } from '../text/untrusted.ts'
 import type { Connections } from './connection.ts'
 import { exceededJsonLimit } from './json-limits.ts'
 import type { Redact } from './redact.ts'

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts'
 import type { Run } from '../outcome/run.ts'
-import { untrusted } from '../outcome/untrusted.ts'
+import { untrusted } from '../text/untrusted.ts'
 import { decodeSuiteResult, decodeSuiteStarted, decodeSuiteStatus } from './decode.ts'
 import type { SendJson } from './http.ts'
 import type { TestService } from './test-service.ts'

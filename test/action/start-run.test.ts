@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { startRun } from '../../src/action/start-run.ts'
 import type { Failure } from '../../src/outcome/failure.ts'
-import { untrusted } from '../../src/outcome/untrusted.ts'
+import { untrusted } from '../../src/text/untrusted.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { FakeService, failure, noConnection, noResponse, type Reply, response } from '../support/fake-service.ts'
 import { FakeWorld } from '../support/fake-world.ts'

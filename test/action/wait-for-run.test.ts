@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { type WaitEnd, type WaitOptions, waitForRun } from '../../src/action/wait-for-run.ts'
 import type { Failure } from '../../src/outcome/failure.ts'
 import type { Run } from '../../src/outcome/run.ts'
-import { untrusted } from '../../src/outcome/untrusted.ts'
+import { untrusted } from '../../src/text/untrusted.ts'
 import { aRun } from '../support/builders.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { readEnvOverrides } from '../../src/github/env-overrides.ts'
 import { InputReader, type InvalidInputsError } from '../../src/github/input-reader.ts'
-import { render } from '../../src/report/safe-text.ts'
+import { render } from '../../src/text/safe-text.ts'
 
 function overridesOf(given: string): Readonly<Record<string, string>> | undefined {
   const inputs = new InputReader({ 'INPUT_ENV-OVERRIDES': given })

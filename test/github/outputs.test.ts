@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { runnerOutput } from '../../src/github/outputs.ts'
-import { html, logLine } from '../../src/report/safe-text.ts'
+import { html, logLine } from '../../src/text/safe-text.ts'
 import { parseKeyValueFile } from '../../tools/runner-emulator/file-commands.ts'
 import { linesWrittenBy, withEnvironment } from '../support/process-effects.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { InvalidInputsError } from '../../src/github/input-reader.ts'
 import { readProxies } from '../../src/github/proxies.ts'
-import { render } from '../../src/report/safe-text.ts'
+import { render } from '../../src/text/safe-text.ts'
 
 const PROXY = 'http://proxy.example.com:3128'
 const SERVICE = new URL('https://tests.example.com')

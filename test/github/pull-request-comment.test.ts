@@ -3,7 +3,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vi
 import type { WorkflowEvent } from '../../src/github/event.ts'
 import { type CommentOptions, commentIdentity, keepCommentUpToDate } from '../../src/github/pull-request-comment.ts'
 import { commentBody } from '../../src/report/comment-body.ts'
-import { type LogLine, render } from '../../src/report/safe-text.ts'
+import { type LogLine, render } from '../../src/text/safe-text.ts'
 import type { GithubContext } from '../../tools/runner-emulator/contexts.ts'
 import { ENDINGS } from '../support/endings.ts'
 import { ACTIONS_BOT, type Account, type Fault, type GitHubApi, startGitHubApi } from '../support/github-api.ts'

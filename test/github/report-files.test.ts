@@ -18,7 +18,7 @@ import { join, resolve } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { defaultReportFolder, writeReportFiles } from '../../src/github/report-files.ts'
 import type { ReportFile } from '../../src/report/report-files.ts'
-import { render } from '../../src/report/safe-text.ts'
+import { render } from '../../src/text/safe-text.ts'
 
 function job() {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'reports-')))

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { annotations } from '../../src/report/annotations.ts'
-import { render } from '../../src/report/safe-text.ts'
+import { render } from '../../src/text/safe-text.ts'
 import { anOutcome, aRun, aTestCase, testCasesBy } from '../support/builders.ts'
 import { ENDINGS } from '../support/endings.ts'
 

@@ -10,7 +10,7 @@ import {
   slowestCases,
   titleOf,
 } from '../../src/report/case-table.ts'
-import { html, render } from '../../src/report/safe-text.ts'
+import { html, render } from '../../src/text/safe-text.ts'
 import { aTestCase, type TestCaseFields } from '../support/builders.ts'
 import { renderedPage, tableRows } from '../support/rendered-page.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { StepOutcome } from '../../src/outcome/step-outcome.ts'
 import { type CommentBodyOptions, commentBody } from '../../src/report/comment-body.ts'
-import { render } from '../../src/report/safe-text.ts'
+import { render } from '../../src/text/safe-text.ts'
 import { anOutcome, aRun, aTestCase, testCasesBy } from '../support/builders.ts'
 import { ENDINGS } from '../support/endings.ts'
 import { renderedPage, tableRows } from '../support/rendered-page.ts'

@@ -3,7 +3,7 @@ import type { StepOutcome } from '../../src/outcome/step-outcome.ts'
 import { annotations } from '../../src/report/annotations.ts'
 import { jobSummary } from '../../src/report/job-summary.ts'
 import { verdictSentence, verdictTitle } from '../../src/report/outcome-text.ts'
-import { render } from '../../src/report/safe-text.ts'
+import { render } from '../../src/text/safe-text.ts'
 import { ENDINGS } from '../support/endings.ts'
 import { renderedPage } from '../support/rendered-page.ts'
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { Failure } from '../../src/outcome/failure.ts'
-import { untrusted } from '../../src/outcome/untrusted.ts'
 import { failureClause, failureReason, failureSentence, type Request } from '../../src/report/failure-text.ts'
-import { logLine, render } from '../../src/report/safe-text.ts'
+import { logLine, render } from '../../src/text/safe-text.ts'
+import { untrusted } from '../../src/text/untrusted.ts'
 
 const said = (failure: Failure, request: Request = 'start') => render(failureSentence(failure, request))
 

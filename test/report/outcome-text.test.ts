@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { statusOf } from '../../src/outcome/step-outcome.ts'
-import { untrusted } from '../../src/outcome/untrusted.ts'
 import {
   countsText,
   explanation,
@@ -10,7 +9,8 @@ import {
   verdictSentence,
   verdictTitle,
 } from '../../src/report/outcome-text.ts'
-import { type Fragment, html, logLine, render } from '../../src/report/safe-text.ts'
+import { type Fragment, html, logLine, render } from '../../src/text/safe-text.ts'
+import { untrusted } from '../../src/text/untrusted.ts'
 import { anOutcome, aRun, aTestCase, testCasesBy } from '../support/builders.ts'
 import { ENDINGS } from '../support/endings.ts'
 import { renderedPage } from '../support/rendered-page.ts'

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Failure } from '../../src/outcome/failure.ts'
-import { untrusted } from '../../src/outcome/untrusted.ts'
 import { backoffMs, isTransient, mayHaveBeenAccepted, startMayRepeatForMs } from '../../src/service/retry.ts'
+import { untrusted } from '../../src/text/untrusted.ts'
 
 const status = (code: number): Failure => ({ kind: 'status', status: code })
 const NOT_SENT: Failure = { kind: 'not-sent', reason: 'connect ECONNREFUSED' }

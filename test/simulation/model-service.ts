@@ -1,9 +1,9 @@
 import { type Failure, ServiceError } from '../../src/outcome/failure.ts'
 import type { Run } from '../../src/outcome/run.ts'
-import { untrusted } from '../../src/outcome/untrusted.ts'
 import { decodeRun } from '../../src/service/decode.ts'
 import type { RequestOptions } from '../../src/service/http.ts'
 import type { TestService } from '../../src/service/test-service.ts'
+import { untrusted } from '../../src/text/untrusted.ts'
 import type { FakeClock } from '../support/fake-clock.ts'
 import { type RequestTimeline, simulateRequest } from '../support/simulated-request.ts'
 

@@ -3,7 +3,7 @@ import { runAction, type StepRequest } from '../../src/action/run-action.ts'
 import type { World } from '../../src/action/world.ts'
 import { cancelSavedRun } from '../../src/cancel-leftover-run.ts'
 import type { Clock } from '../../src/clock.ts'
-import { render } from '../../src/report/safe-text.ts'
+import { render } from '../../src/text/safe-text.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { ModelService, type ObservedResponse, type ServicePlan } from './model-service.ts'
 

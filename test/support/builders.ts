@@ -6,7 +6,7 @@ import {
   type StepRecord,
   type StepSubject,
 } from '../../src/outcome/step-outcome.ts'
-import { untrusted } from '../../src/outcome/untrusted.ts'
+import { untrusted } from '../../src/text/untrusted.ts'
 
 // Values of the domain for tests: each call says what matters to the test, and the rest is plausible.
 

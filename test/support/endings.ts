@@ -1,5 +1,5 @@
 import type { StepOutcome } from '../../src/outcome/step-outcome.ts'
-import { untrusted } from '../../src/outcome/untrusted.ts'
+import { untrusted } from '../../src/text/untrusted.ts'
 import { anOutcome, aRun, testCasesBy } from './builders.ts'
 
 const RUNNING = aRun({ status: 'RUNNING', finishedAt: undefined, testCases: undefined })

@@ -1,9 +1,9 @@
 import { StepCancelled } from '../../src/action/abort.ts'
 import type { Outputs, World } from '../../src/action/world.ts'
 import type { StepOutcome } from '../../src/outcome/step-outcome.ts'
-import type { LogLine } from '../../src/report/safe-text.ts'
-import { render } from '../../src/report/safe-text.ts'
 import type { TestService } from '../../src/service/test-service.ts'
+import type { LogLine } from '../../src/text/safe-text.ts'
+import { render } from '../../src/text/safe-text.ts'
 import type { FakeClock } from './fake-clock.ts'
 
 /** One effect that the action had on the world, in words: `state run run-1`, `output status=RUNNING`, `error …`. */

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import type { Failure } from '../../src/outcome/failure.ts'
 import type { Run } from '../../src/outcome/run.ts'
 import type { Cancellation, Ending, StepOutcome } from '../../src/outcome/step-outcome.ts'
-import { untrusted } from '../../src/outcome/untrusted.ts'
+import { untrusted } from '../../src/text/untrusted.ts'
 import { anOutcome, aRun, aTestCase } from './builders.ts'
 
 /** Makes a value of the texts drawn for it, each passed through `reword`: the same value can be had in other words. */

@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { untrusted } from '../../src/outcome/untrusted.ts'
 import {
   fragment,
   hiddenMarker,
@@ -15,7 +14,8 @@ import {
   sizeOnWindows,
   untruncated,
   xml,
-} from '../../src/report/safe-text.ts'
+} from '../../src/text/safe-text.ts'
+import { untrusted } from '../../src/text/untrusted.ts'
 import { secretForms } from '../../tools/runner-emulator/masks.ts'
 
 describe('what reaches an output', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { durationText } from '../../src/report/duration.ts'
-import { logLine, render } from '../../src/report/safe-text.ts'
+import { durationText } from '../../src/text/duration.ts'
+import { logLine, render } from '../../src/text/safe-text.ts'
 
 const said = (ms: number) => render(logLine`${durationText(ms)}`)
 

@@ -1,4 +1,4 @@
-import { type Untrusted, untrusted } from '../outcome/untrusted.ts'
+import { type Untrusted, untrusted } from './untrusted.ts'
 
 // The only way out for text that is not ours. Each sink has a template tag (JSON, a function): the literal parts are
 // ours and stand as written; every value between them, whoever wrote it, is made safe for that sink. The outputs take
