@@ -57,17 +57,7 @@ export async function exitAfter(task: () => Promise<number>, neverFail = false):
 
 /** Open connections and timers would keep the process alive; only the log must have gone out. */
 function flushAndExit(code: number): Promise<never> {
-  setTimeout(() => exit(code), 500)
-  process.stdout.write('', () => exit(code))
+  setTimeout(() => process.exit(code), 500)
+  process.stdout.write('', () => process.exit(code))
   return new Promise(() => {})
-}
-
-function exit(code: number): never {
-  // Node exits only after the system has looked up a host name, which may take half a minute. A process that is replaced
-  // does not wait for that.
-  const isLookingUpName = process.getActiveResourcesInfo().includes('GetAddrInfoReqWrap')
-  if (isLookingUpName && process.platform !== 'win32') {
-    process.execve?.(process.execPath, [process.execPath, '--eval', `process.exit(${code})`], {})
-  }
-  return process.exit(code)
 }

@@ -3,11 +3,10 @@ import type { World } from './action/world.ts'
 import { eventLoopTurn, systemClock } from './clock.ts'
 import type { KnownBranch } from './github/branch.ts'
 import type { LookUpOptions } from './github/branch-look-up.ts'
-import { jobUrl, readEvent } from './github/event.ts'
+import { readEvent, readJob } from './github/event.ts'
 import { InvalidInputsError } from './github/input-reader.ts'
 import { type Inputs, readInputs, wantsSummaryOfProblems } from './github/inputs.ts'
 import { type RunnerOutput, runnerOutput } from './github/outputs.ts'
-import { readServiceAddress } from './github/proxies.ts'
 import { defaultReportFolder, writeReportFiles } from './github/report-files.ts'
 import { runnerState, StateNotSaved } from './github/state.ts'
 import { setV8Flags } from './process.ts'
@@ -20,8 +19,8 @@ import { logLine, render } from './text/safe-text.ts'
 export async function runStep(env: NodeJS.ProcessEnv, abort: AbortSignal): Promise<boolean> {
   const output = runnerOutput(env)
   try {
-    const url = jobUrl(env)
-    if (url !== undefined) output.setOutput('job-url', url)
+    const job = readJob(env)
+    if (job !== undefined) output.setOutput('job-url', job.url)
     const event = readEvent(env)
     const inputs = readInputs(env, event)
     for (const note of inputs.notes) output.log.warning(note)
@@ -32,7 +31,7 @@ export async function runStep(env: NodeJS.ProcessEnv, abort: AbortSignal): Promi
     const parameters = { ...inputs.request.parameters, branch }
     // Handles a signal that came while all this was loaded. If there is one, nothing is started.
     await eventLoopTurn()
-    const running = runAction({ ...inputs.request, parameters }, world)
+    const running = runAction({ ...inputs.request, parameters, job }, world)
     setV8Flags()
     return (await running).success
   } catch (error) {
@@ -56,16 +55,15 @@ function reportNothingStarted({ message: reason }: StateNotSaved, output: Runner
 }
 
 async function realWorld(inputs: Inputs, gitHub: LookUpOptions, output: RunnerOutput): Promise<World> {
-  const { request, reportDir, comment } = inputs
+  const { reportDir, comment } = inputs
   const { env, clock, signal: abort } = gitHub
-  const address = readServiceAddress(env, { ...inputs, target: request.target })
   return {
     ...output,
     clock,
     random: Math.random,
     abort,
-    state: runnerState(output.warnOnError),
-    service: await openService(address, clock),
+    state: runnerState(inputs.request.cancelOnAbort, output.warnOnError),
+    service: await openService(inputs.service, clock),
     writeReportFiles: (files, runId) =>
       writeReportFiles(files, reportDir ?? defaultReportFolder(env, runId), env, output.log),
     comment: async (outcome, { hasSummary }) => {

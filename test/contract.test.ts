@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { withTables } from '../scripts/readme-tables.ts'
-import { readEvent } from '../src/github/event.ts'
+import { readEvent, readJob } from '../src/github/event.ts'
 import { readInputs } from '../src/github/inputs.ts'
 import { inputVariables, linesWrittenBy } from './support/process-effects.ts'
 
@@ -161,6 +161,9 @@ function inputsRead(): Set<string> {
       },
     },
   )
-  linesWrittenBy(() => readInputs(env, readEvent(env)))
+  linesWrittenBy(() => {
+    readJob(env)
+    readInputs(env, readEvent(env))
+  })
   return read
 }

@@ -84,6 +84,7 @@ export interface ScriptedService {
   /** Every accepted start, in order. */
   readonly runs: readonly ScriptedRun[]
   addFault(fault: Fault): void
+  removeFaults(): void
   /** For the starts that come after. */
   setScript(script: Script | ((start: ScriptedStart) => Script)): void
   /** Finishes a run now, or gives a finished run another status. */
@@ -158,6 +159,7 @@ export async function startScriptedService(options: ScriptedServiceOptions = {})
       return scripted.runs
     },
     addFault: (fault) => void faults.push(fault),
+    removeFaults: () => void faults.splice(0),
     setScript: (next) => {
       script = next
     },

@@ -1,48 +1,71 @@
-import type { Clock } from '../clock.ts'
 import type { Failure } from '../outcome/failure.ts'
 import { isTerminal, type Run } from '../outcome/run.ts'
 import { failureSentence } from '../report/failure-text.ts'
 import { durationText } from '../text/duration.ts'
 import { type LogLine, logLine } from '../text/safe-text.ts'
-import type { Log } from './world.ts'
+import type { World } from './world.ts'
 
-/** One line when the status changes, and this often while it does not. */
-export const HEARTBEAT_MS = 60_000
+type LogWorld = Pick<World, 'clock' | 'log' | 'abort'>
 
-/** What the log shows of a wait: quiet, but never silent for much longer than a minute. */
+const HEARTBEAT_MS = 60_000
+
+/** A log that is quiet, but never silent for much longer than a minute. */
+export class QuietLog {
+  readonly #world: LogWorld
+  #lastLineMs: number
+
+  constructor(world: LogWorld, lastLineMs: number) {
+    this.#world = world
+    this.#lastLineMs = lastLineMs
+  }
+
+  get isHeartbeatDue(): boolean {
+    return this.#world.clock.now() - this.#lastLineMs >= HEARTBEAT_MS
+  }
+
+  write(message: LogLine): void {
+    this.#world.log.info(message)
+    this.#lastLineMs = this.#world.clock.now()
+  }
+
+  /** Pauses until then, or until the step is cancelled. A pause that lasts writes a heartbeat about once a minute. */
+  async pause(untilMs: number, heartbeat: () => LogLine): Promise<void> {
+    const { clock, abort } = this.#world
+    while (!abort.aborted && clock.now() < untilMs) {
+      if (this.isHeartbeatDue) this.write(heartbeat())
+      await clock.sleep(Math.min(untilMs, this.#lastLineMs + HEARTBEAT_MS) - clock.now(), abort)
+    }
+  }
+}
+
+/** What the log shows of a wait: a line when the status changes, and when the service stops or begins to respond. */
 export class ProgressLog {
   readonly #runId: string
-  readonly #log: Log
-  readonly #clock: Clock
+  readonly #world: LogWorld
+  readonly #log: QuietLog
   readonly #startedMs: number
-  #lastLineMs: number
   #lastFailureLineMs = Number.NEGATIVE_INFINITY
   #run: Run | undefined
   #failure: Failure | undefined
   #isFailureLogged = false
   #hasWarnedOfUnknown = false
 
-  constructor(runId: string, log: Log, clock: Clock) {
+  constructor(runId: string, world: LogWorld) {
     this.#runId = runId
-    this.#log = log
-    this.#clock = clock
-    this.#startedMs = this.#lastLineMs = clock.now()
-  }
-
-  /** When the next heartbeat is due, on the clock's `now()`. */
-  get heartbeatMs(): number {
-    return this.#lastLineMs + HEARTBEAT_MS
+    this.#world = world
+    this.#startedMs = world.clock.now()
+    this.#log = new QuietLog(world, this.#startedMs)
   }
 
   onRun(run: Run): void {
-    if (this.#isFailureLogged) this.#log.info(logLine`Run ${this.#runId}: the service responds again.`)
+    if (this.#isFailureLogged) this.#world.log.info(logLine`Run ${this.#runId}: the service responds again.`)
     this.#failure = undefined
     this.#isFailureLogged = false
-    if (run.rawStatus !== this.#run?.rawStatus) this.#write(logLine`Run ${this.#runId}: ${run.rawStatus}`)
+    if (run.rawStatus !== this.#run?.rawStatus) this.#log.write(logLine`Run ${this.#runId}: ${run.rawStatus}`)
     this.#run = run
     if (run.status !== 'UNKNOWN' || isTerminal(run) || this.#hasWarnedOfUnknown) return
     this.#hasWarnedOfUnknown = true
-    this.#log.warning(
+    this.#world.log.warning(
       logLine`Run ${this.#runId} has the status ${run.rawStatus}, which this version of the action does not know. The step keeps waiting, because the run has no finishing time yet.`,
     )
   }
@@ -51,27 +74,22 @@ export class ProgressLog {
   onPollFailed(failure: Failure): void {
     const isFirst = this.#failure === undefined
     this.#failure = failure
-    if (!isFirst || this.#clock.now() - this.#lastFailureLineMs < HEARTBEAT_MS) return
-    this.#writeFailure(logLine`Run ${this.#runId}: status request failed; retrying.`, failure)
+    if (!isFirst || this.#world.clock.now() - this.#lastFailureLineMs < HEARTBEAT_MS) return
+    this.#log.write(this.#failureLine(logLine`status request failed; retrying.`, failure))
   }
 
-  onHeartbeat(): void {
-    const waited = durationText(this.#clock.now() - this.#startedMs)
-    if (this.#failure === undefined) {
-      this.#write(logLine`Run ${this.#runId}: still ${this.#run?.rawStatus ?? 'waiting'} after ${waited}.`)
-    } else {
-      this.#writeFailure(logLine`Run ${this.#runId}: status still unavailable after ${waited}.`, this.#failure)
-    }
+  pause(untilMs: number): Promise<void> {
+    return this.#log.pause(untilMs, () => {
+      const waited = durationText(this.#world.clock.now() - this.#startedMs)
+      return this.#failure === undefined
+        ? logLine`Run ${this.#runId}: still ${this.#run?.rawStatus ?? 'waiting'} after ${waited}.`
+        : this.#failureLine(logLine`status still unavailable after ${waited}.`, this.#failure)
+    })
   }
 
-  #writeFailure(message: LogLine, failure: Failure): void {
-    this.#write(logLine`${message} ${failureSentence(failure, 'poll')}`)
+  #failureLine(what: LogLine, failure: Failure): LogLine {
     this.#isFailureLogged = true
-    this.#lastFailureLineMs = this.#clock.now()
-  }
-
-  #write(message: LogLine): void {
-    this.#log.info(message)
-    this.#lastLineMs = this.#clock.now()
+    this.#lastFailureLineMs = this.#world.clock.now()
+    return logLine`Run ${this.#runId}: ${what} ${failureSentence(failure, 'poll')}`
   }
 }

@@ -6,9 +6,15 @@ import { verdictSentence, verdictTitle } from '../report/outcome-text.ts'
 import { reportFiles } from '../report/report-files.ts'
 import type { World } from './world.ts'
 
+export type When = 'always' | 'on-failure' | 'never'
+
+export function isWanted(when: When, success: boolean): boolean {
+  return when === 'always' || (when === 'on-failure' && !success)
+}
+
 /** Which reports the user wants. */
 export interface ReportSettings {
-  readonly summary: 'always' | 'on-failure' | 'never'
+  readonly summary: When
   readonly annotations: boolean
 }
 
@@ -18,12 +24,12 @@ export interface ReportSettings {
  */
 export async function publish(outcome: StepOutcome, settings: ReportSettings, world: World): Promise<void> {
   setOutputs(outcome, world)
-  const hasSummary = settings.summary === 'always' || (settings.summary === 'on-failure' && !outcome.success)
+  const hasSummary = isWanted(settings.summary, outcome.success)
   announce(outcome, settings, hasSummary, world)
   const reportDir = writeReportFiles(outcome, world)
   if (hasSummary) world.writeSummary((alreadyBytes) => jobSummary(outcome, { alreadyBytes, reportDir }))
   // A run that is only started has no result yet, and the step that waits for it writes the comment.
-  if (world.abort.aborted || outcome.kind === 'started') return
+  if (world.abort.aborted || outcome.ending.kind === 'started') return
   const commentUrl = await world.comment(outcome, { hasSummary })
   if (commentUrl !== undefined) world.setOutput('comment-url', commentUrl)
 }

@@ -10,24 +10,21 @@ import {
   type StepRecord,
   type StepSubject,
 } from '../outcome/step-outcome.ts'
-import { isUsableRunId } from '../service/test-service.ts'
+import { isUsableRunId, type RunHandle } from '../service/test-service.ts'
 import { logLine } from '../text/safe-text.ts'
 import { untrusted } from '../text/untrusted.ts'
-import { cancelRun, NOT_FOUND_GRACE_MS } from './cancel-run.ts'
+import { cancelRun } from './cancel-run.ts'
 import { publish, type ReportSettings } from './publish.ts'
 import { startRun } from './start-run.ts'
-import { waitForRun } from './wait-for-run.ts'
+import { type WaitLimits, waitForRun } from './wait-for-run.ts'
 import type { World } from './world.ts'
 
 /** What the step has to do. */
-export interface StepRequest extends Omit<StepSubject, 'ownsRun'> {
+export interface StepRequest extends Omit<StepSubject, 'ownsRun'>, WaitLimits {
   /** Wait for this run instead of starting one. */
   readonly runId?: string | undefined
   /** False: start, and leave the run to others. */
   readonly wait: boolean
-  readonly waitLimitMs: number
-  readonly queueLimitMs?: number | undefined
-  readonly pollIntervalMs?: number | undefined
   readonly cancelOnAbort: boolean
   readonly passWithNoTests: boolean
   /** The address of a run's page at the service, if the user gave a template of it. */
@@ -40,11 +37,12 @@ const CANCEL_LIMIT_MS = 15_000
 
 /** What a step does, in order: start or attach, wait, cancel if it must, conclude, publish. */
 export async function runAction(request: StepRequest, world: World): Promise<StepOutcome> {
-  const begunMs = world.clock.now()
-  const { ending, ...seen } = await startOrAttach(request, world, begunMs)
-  const { target, parameters, variant, job } = request
-  const subject: StepSubject = { target, parameters, ownsRun: request.runId === undefined, variant, job }
-  const record: StepRecord = { ...seen, subject, waitedMs: world.clock.now() - begunMs }
+  const step: Step = { request, world, begunMs: world.clock.now() }
+  const { ending, ...seen } = await startOrAttach(step)
+  const { target, parameters, labels, job } = request
+  const ownsRun = request.runId === undefined
+  const subject = { target, parameters, ownsRun, labels, job } satisfies Record<keyof StepSubject, unknown>
+  const record: StepRecord = { ...seen, subject, waitedMs: world.clock.now() - step.begunMs }
   const outcome = concludeStep(ending, record, request.passWithNoTests)
   // What main could not cancel stays open, for post to try again.
   if (isDone(outcome)) world.state.done()
@@ -54,85 +52,82 @@ export async function runAction(request: StepRequest, world: World): Promise<Ste
   return outcome
 }
 
+interface Step {
+  readonly request: StepRequest
+  readonly world: World
+  /** On the clock's `now()`. */
+  readonly begunMs: number
+}
+
 /** The end of the run's part in the step, with what was seen of the run. */
 type RunEnd = { readonly ending: Ending } & Omit<StepRecord, 'subject' | 'waitedMs'>
 
 const NOT_WANTED: Cancellation = { kind: 'not-wanted' }
 
-async function startOrAttach(request: StepRequest, world: World, begunMs: number): Promise<RunEnd> {
+async function startOrAttach(step: Step): Promise<RunEnd> {
+  const { request, world, begunMs } = step
   const { state, clock } = world
   if (request.runId !== undefined) {
-    if (request.cancelOnAbort) state.runStarted(request.runId)
-    // The service knows this run already, or not any more.
-    return waitThenCancel(request.runId, request, world, begunMs, Number.NEGATIVE_INFINITY)
+    state.runStarted(request.runId)
+    return waitThenCancel({ id: request.runId }, step)
   }
 
   state.startAttempted()
-  const deadlineMs = begunMs + request.waitLimitMs
-  const start = await startRun(world.service, request.parameters, { ...world, deadlineMs })
+  const start = await startRun(request.parameters, begunMs + request.waitLimitMs, world)
   if (start.kind !== 'started') {
     const cancellation: Cancellation = { kind: start.mayHaveStarted ? 'id-unknown' : 'no-run' }
     return { ending: start, cancellation }
   }
-  const { runId } = start
-  if (!isUsableRunId(runId)) return refuseRunId(runId, world)
-  state.runStarted(runId)
+  const handle: RunHandle = { id: start.runId, startedAtMs: clock.now() }
+  if (!isUsableRunId(handle.id)) return refuseRunId(handle, world)
+  state.runStarted(handle.id)
   // If the step was cancelled during the start, the wait below ends at once.
-  if (!request.wait && !world.abort.aborted) {
-    return { ending: { kind: 'started' }, runId, runUrl: announceRun(runId, request, world), cancellation: NOT_WANTED }
-  }
-  return waitThenCancel(runId, request, world, begunMs, clock.now() + NOT_FOUND_GRACE_MS)
+  if (request.wait || world.abort.aborted) return waitThenCancel(handle, step)
+  return { ending: { kind: 'started' }, runId: handle.id, runUrl: announceRun(handle, step), cancellation: NOT_WANTED }
 }
 
 /** Waits for the run, and cancels it if it must not outlive the step. */
-async function waitThenCancel(
-  runId: string,
-  request: StepRequest,
-  world: World,
-  begunMs: number,
-  notFoundGraceUntilMs: number,
-): Promise<RunEnd> {
-  const runUrl = announceRun(runId, request, world)
+async function waitThenCancel(handle: RunHandle, step: Step): Promise<RunEnd> {
+  const { request, world, begunMs } = step
+  const runUrl = announceRun(handle, step)
   const onStatus = (run: Run) => world.setOutput('status', run.status)
-  const ownsRun = request.runId === undefined
-  const options = { ...world, ...request, ownsRun, begunMs, notFoundGraceUntilMs, onStatus }
-  const { ending, run, queuedMs } = await waitForRun(world.service, runId, options)
-  const seen = { ending, runId, runUrl, queuedMs }
+  const { waitLimitMs, queueLimitMs, pollIntervalMs } = request
+  const options = { begunMs, waitLimitMs, queueLimitMs, pollIntervalMs, onStatus }
+  const { ending, run, queuedMs } = await waitForRun(handle, options, world)
+  const seen = { ending, runId: handle.id, runUrl, queuedMs }
   if (ending.kind === 'finished' || !request.cancelOnAbort) return { ...seen, run, cancellation: NOT_WANTED }
 
   let latestRun = run
-  if (world.service.cancel !== undefined) world.log.info(logLine`Run ${runId}: cancelling it at the service.`)
-  const onRun = (look: Run) => {
-    if (look.status !== latestRun?.status) onStatus(look)
-    latestRun = look
+  if (world.service.cancel !== undefined) world.log.info(logLine`Run ${handle.id}: cancelling it at the service.`)
+  const onRun = (current: Run) => {
+    if (current.status !== latestRun?.status) onStatus(current)
+    latestRun = current
   }
-  const cancelOptions = { ...world, limitMs: CANCEL_LIMIT_MS, notFoundGraceUntilMs, onRun }
-  const cancellation = await cancelRun(world.service, runId, cancelOptions)
+  const cancellation = await cancelRun(handle, { limitMs: CANCEL_LIMIT_MS, onRun }, world)
   return { ...seen, run: latestRun, cancellation }
 }
 
-function announceRun(runId: string, request: StepRequest, world: World): string | undefined {
-  world.setOutput('run-id', runId)
-  const runUrl = request.runUrl?.(runId)
+function announceRun({ id }: RunHandle, { request, world }: Step): string | undefined {
+  world.setOutput('run-id', id)
+  const runUrl = request.runUrl?.(id)
   if (runUrl !== undefined) world.setOutput('run-url', runUrl)
   const page = runUrl === undefined ? logLine`` : logLine`: ${runUrl}`
-  if (request.runId === undefined) world.log.info(logLine`Run ${runId} was started${page}`)
-  else if (runUrl !== undefined) world.log.info(logLine`Run ${runId}${page}`)
+  if (request.runId === undefined) world.log.info(logLine`Run ${id} was started${page}`)
+  else if (runUrl !== undefined) world.log.info(logLine`Run ${id}${page}`)
   return runUrl
 }
 
 /** An id that cannot be shown or put in a path is an invalid response: its run is cancelled and never waited for. */
-async function refuseRunId(runId: string, world: World): Promise<RunEnd> {
+async function refuseRunId(handle: RunHandle, world: World): Promise<RunEnd> {
   const failure: Failure = {
     kind: 'invalid-response',
     expected: 'a run id of at most 256 letters, digits and . _ ~ : = + / @ -',
-    got: untrusted(runId),
+    got: untrusted(handle.id),
   }
   let cancellation: Cancellation = { kind: 'id-unknown' }
-  if (runId !== '') {
-    world.state.runStarted(runId)
-    const notFoundGraceUntilMs = world.clock.now() + NOT_FOUND_GRACE_MS
-    cancellation = await cancelRun(world.service, runId, { ...world, limitMs: CANCEL_LIMIT_MS, notFoundGraceUntilMs })
+  if (handle.id !== '') {
+    world.state.runStarted(handle.id)
+    cancellation = await cancelRun(handle, { limitMs: CANCEL_LIMIT_MS }, world)
   }
   // Whether or not the step was cancelled meanwhile: of all endings, only this one names the id.
   return { ending: { kind: 'start-failed', failure }, cancellation }

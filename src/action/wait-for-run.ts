@@ -2,7 +2,7 @@ import { type Failure, isNotFound, ServiceError } from '../outcome/failure.ts'
 import { isTerminal, type Run } from '../outcome/run.ts'
 import type { Ending, WaitLimit } from '../outcome/step-outcome.ts'
 import { backoffMs, isTransient } from '../service/retry.ts'
-import type { TestService } from '../service/test-service.ts'
+import { isNotFoundFinal, type RunHandle } from '../service/test-service.ts'
 import { adaptivePauseMs } from './poll-schedule.ts'
 import { ProgressLog } from './progress-log.ts'
 import type { World } from './world.ts'
@@ -16,23 +16,21 @@ export interface WaitEnd {
   readonly queuedMs?: number | undefined
 }
 
-export interface WaitOptions extends Pick<World, 'clock' | 'random' | 'log' | 'abort'> {
-  /** When the step began to wait, on the clock's `now()`: before the start. */
-  readonly begunMs: number
+export interface WaitLimits {
   readonly waitLimitMs: number
   /** How long the run may be QUEUED. That time does not count towards `waitLimitMs` then. */
   readonly queueLimitMs?: number | undefined
   /** Absent: the adaptive schedule. */
   readonly pollIntervalMs?: number | undefined
-  /** The step started the run itself, so the service has responded to it before. */
-  readonly ownsRun: boolean
-  /** Until when, on the clock's `now()`, a 404 may be sent for a run that was only just started. */
-  readonly notFoundGraceUntilMs: number
+}
+
+export interface WaitOptions extends WaitLimits {
+  /** When the step began to wait, on the clock's `now()`: before the start. */
+  readonly begunMs: number
   /** Called with each run that has another status than the one before. */
   readonly onStatus: (run: Run) => void
 }
 
-const BACKOFF = { firstMs: 1_000, longestMs: 30_000 }
 const FAILURE_STREAK_LIMIT_MS = 300_000
 /** The last poll, sent at the deadline, gets this long. */
 const LAST_POLL_LIMIT_MS = 10_000
@@ -40,9 +38,13 @@ const LAST_POLL_LIMIT_MS = 10_000
 const SHORTEST_POLL_LIMIT_MS = 1_000
 
 /** Polls the run until it is finished, a limit is exceeded, the step is cancelled or the service stays unavailable. */
-export async function waitForRun(service: TestService, runId: string, options: WaitOptions): Promise<WaitEnd> {
-  const { clock, random, abort } = options
-  const progress = new ProgressLog(runId, options.log, clock)
+export async function waitForRun(
+  handle: RunHandle,
+  options: WaitOptions,
+  world: Pick<World, 'service' | 'clock' | 'random' | 'log' | 'abort'>,
+): Promise<WaitEnd> {
+  const { service, clock, random, abort } = world
+  const progress = new ProgressLog(handle.id, world)
   const pollingSinceMs = clock.now()
   const deadline = new WaitDeadline(pollingSinceMs, options)
   const jitter = random()
@@ -57,7 +59,7 @@ export async function waitForRun(service: TestService, runId: string, options: W
     const isLastPoll = sentAtMs >= deadline.atMs
     try {
       const limitMs = isLastPoll ? LAST_POLL_LIMIT_MS : Math.max(SHORTEST_POLL_LIMIT_MS, deadline.atMs - sentAtMs)
-      const seen = await service.get(runId, { signal: abort, limitMs })
+      const seen = await service.get(handle.id, { signal: abort, limitMs })
       failureStreak = undefined
       progress.onRun(seen)
       deadline.onRun(seen, clock.now())
@@ -78,13 +80,13 @@ export async function waitForRun(service: TestService, runId: string, options: W
     if (isLastPoll && clock.now() >= deadline.atMs) {
       return end({ kind: 'wait-timeout', limit: deadline.limit, failure: failureStreak?.failure })
     }
-    await pause(Math.min(clock.now() + pauseMs(), deadline.atMs))
+    await progress.pause(Math.min(clock.now() + pauseMs(), deadline.atMs))
   }
 
   function isWorthAnotherPoll(failure: Failure, sentAtMs: number): boolean {
     // Before the service ever responded, a certificate that is not trusted is a matter of setup.
-    if (failure.kind === 'untrusted-certificate') return run !== undefined || options.ownsRun
-    if (isNotFound(failure)) return sentAtMs < options.notFoundGraceUntilMs
+    if (failure.kind === 'untrusted-certificate') return run !== undefined || handle.startedAtMs !== undefined
+    if (isNotFound(failure)) return !isNotFoundFinal(handle, sentAtMs)
     return isTransient(failure)
   }
 
@@ -93,26 +95,19 @@ export async function waitForRun(service: TestService, runId: string, options: W
       return options.pollIntervalMs ?? adaptivePauseMs(clock.now() - pollingSinceMs, jitter)
     const { sinceMs, polls, failure } = failureStreak
     const leftMs = sinceMs + FAILURE_STREAK_LIMIT_MS - clock.now()
-    return Math.min(backoffMs(polls, failure, random, BACKOFF), leftMs)
-  }
-
-  async function pause(untilMs: number): Promise<void> {
-    while (!abort.aborted && clock.now() < untilMs) {
-      await clock.sleep(Math.min(untilMs, progress.heartbeatMs) - clock.now(), abort)
-      if (!abort.aborted && clock.now() >= progress.heartbeatMs) progress.onHeartbeat()
-    }
+    return Math.min(backoffMs(polls, failure, random), leftMs)
   }
 }
 
 /** When to stop waiting. Time in the queue has a limit of its own if one is set, and counts towards the other if not. */
 class WaitDeadline {
   readonly #pollingSinceMs: number
-  readonly #options: Pick<WaitOptions, 'begunMs' | 'waitLimitMs' | 'queueLimitMs'>
+  readonly #options: Omit<WaitOptions, 'onStatus'>
   #isQueued = false
   /** Known once the run has left the queue; 0 if it was never seen there. */
   #queuedMs: number | undefined
 
-  constructor(pollingSinceMs: number, options: Pick<WaitOptions, 'begunMs' | 'waitLimitMs' | 'queueLimitMs'>) {
+  constructor(pollingSinceMs: number, options: Omit<WaitOptions, 'onStatus'>) {
     this.#pollingSinceMs = pollingSinceMs
     this.#options = options
   }

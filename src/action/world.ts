@@ -33,7 +33,7 @@ export interface Outputs {
 /** What main leaves for post, which runs even if main was killed. */
 export interface RunState {
   startAttempted(): void
-  /** There is a run. Post cancels it unless `done` comes, or `cancel-on-abort` says that it is left alone. */
+  /** There is a run. Post cancels it unless `done` comes, or the run is none that the step may cancel. */
   runStarted(runId: string): void
   /** Nothing is left for post to do. */
   done(): void

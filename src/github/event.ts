@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import type { Job } from '../outcome/step-outcome.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -191,11 +192,12 @@ export function headLabel(pullRequest: PullRequest, repository: Repository): str
   return isFork ? (pullRequest.head?.label ?? `fork:${branch ?? ''}`) : branch
 }
 
-/** The address of the job's page; the workflow run's, on a server that does not tell the job's id. */
-export function jobUrl(env: Environment): string | undefined {
+/** This job and the address of its page; the workflow run's, on a server that does not tell the job's id. */
+export function readJob(env: Environment): Job | undefined {
   const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: repository, GITHUB_RUN_ID: runId } = env
   if (!server || !repository || !runId) return undefined
   const run = `${server}/${repository}/actions/runs/${runId}`
   const jobId = env['INPUT_CHECK-RUN-ID'] ?? ''
-  return /^\d+$/.test(jobId) ? `${run}/job/${jobId}` : `${run}/attempts/${env.GITHUB_RUN_ATTEMPT || '1'}`
+  const url = /^\d+$/.test(jobId) ? `${run}/job/${jobId}` : `${run}/attempts/${env.GITHUB_RUN_ATTEMPT || '1'}`
+  return { name: env.GITHUB_JOB ?? '', url }
 }

@@ -1,19 +1,23 @@
-import { isAbsolute, relative, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { setSecret } from '@actions/core'
+import type { When } from '../action/publish.ts'
 import type { StepRequest } from '../action/run-action.ts'
 import type { StartParameters, Target } from '../outcome/run.ts'
+import type { ServiceAddress } from '../service/open-service.ts'
 import { isUsableRunId } from '../service/test-service.ts'
-import { isSecure, type LogLine, logLine } from '../text/safe-text.ts'
+import { type LogLine, logLine } from '../text/safe-text.ts'
 import { BRANCH_OF_EVENT, type BranchInput, readBranch } from './branch.ts'
 import { readEnvOverrides } from './env-overrides.ts'
-import { type Environment, jobUrl, type WorkflowEvent, whyNoSecrets } from './event.ts'
+import type { Environment, WorkflowEvent } from './event.ts'
 import { InputReader } from './input-reader.ts'
+import { isInside } from './report-files.ts'
+import { readRunUrl } from './run-url.ts'
+import { isForkWithoutSecrets, readServiceAddress } from './service-address.ts'
 
 /** Everything that the user gave the step, once, in the types that the rest of the action works with. */
 export interface Inputs {
-  readonly baseUrl: URL
-  readonly apiKey: string
-  /** All of it but the branch. */
+  readonly service: ServiceAddress
+  /** All of it but the branch and the job. */
   readonly request: StepRequest
   readonly branch: BranchInput
   /** Absolute; absent: the default, which has the run's id in its name. */
@@ -24,17 +28,12 @@ export interface Inputs {
   readonly notes: readonly LogLine[]
 }
 
-export type When = 'always' | 'on-failure' | 'never'
-
 export interface CommentSettings {
   readonly when: When
   readonly key: string
   /** JSON of the job's matrix context, as given. */
   readonly matrix: string
 }
-
-/** What post needs to know: where the service is and how to ask it. */
-export type ServiceInputs = Pick<Inputs, 'baseUrl' | 'apiKey'> & { readonly target: Target }
 
 const WHEN: Readonly<Record<string, When>> = {
   always: 'always',
@@ -54,7 +53,7 @@ const SECONDS = { least: 0.05, most: 3_600 }
  */
 export function readInputs(env: Environment, event: WorkflowEvent): Inputs {
   const inputs = new InputReader(env)
-  const service = readService(inputs, event)
+  const service = readServiceAddress(inputs, env, event)
   const githubToken = inputs.text('github-token')
   if (githubToken !== '') setSecret(githubToken)
 
@@ -83,14 +82,11 @@ export function readInputs(env: Environment, event: WorkflowEvent): Inputs {
     matrix: inputs.text('matrix'),
   }
   const reportDir = readReportDir(inputs, env)
-  const url = jobUrl(env)
 
-  const { baseUrl, apiKey, target } = inputs.orThrow(service)
   return {
-    baseUrl,
-    apiKey,
+    service: inputs.orThrow(service),
     request: {
-      target,
+      target: inputs.orThrow(service?.target),
       parameters,
       runId,
       wait,
@@ -100,8 +96,7 @@ export function readInputs(env: Environment, event: WorkflowEvent): Inputs {
       cancelOnAbort,
       passWithNoTests,
       runUrl,
-      variant: [comment.key, matrixValues(comment.matrix)].filter((part) => part !== ''),
-      job: url === undefined ? undefined : { name: env.GITHUB_JOB ?? '', url },
+      labels: [comment.key, matrixValues(comment.matrix)].filter((part) => part !== ''),
       reports: { summary, annotations },
     },
     branch,
@@ -112,122 +107,9 @@ export function readInputs(env: Environment, event: WorkflowEvent): Inputs {
   }
 }
 
-/** The inputs that post needs. Throws InvalidInputsError like `readInputs`. */
-export function readServiceInputs(env: Environment, event: WorkflowEvent): ServiceInputs {
-  const inputs = new InputReader(env)
-  return inputs.orThrow(readService(inputs, event))
-}
-
 /** Whether invalid inputs are reported in the summary too. They fail the step, so `on-failure` says yes. */
 export function wantsSummaryOfProblems(env: Environment): boolean {
   return new InputReader(env).choice('summary', WHEN, 'always') !== 'never'
-}
-
-function readService(inputs: InputReader, event: WorkflowEvent): ServiceInputs | undefined {
-  const apiKey = readApiKey(inputs, event)
-  // A fork gets no variables either: what is empty for that reason is no problem of its own.
-  const isExcused = isForkWithoutSecrets(inputs, event)
-  const baseUrl = readBaseUrl(inputs, isExcused)
-  const target = readTarget(inputs, isExcused)
-  return apiKey === undefined || baseUrl === undefined || target === undefined ? undefined : { apiKey, baseUrl, target }
-}
-
-function isForkWithoutSecrets(inputs: InputReader, event: WorkflowEvent): boolean {
-  return inputs.text('api-key') === '' && whyNoSecrets(event) === 'fork'
-}
-
-const SKIPPED_PASSES = logLine`A skipped job counts as passed, so a required check then passes although nothing was tested.`
-
-function readApiKey(inputs: InputReader, event: WorkflowEvent): string | undefined {
-  const key = inputs.text('api-key')
-  if (key !== '') {
-    setSecret(key)
-    if (/^[\x21-\x7e]+$/.test(key)) return key
-    return inputs.problem(
-      logLine`Input api-key contains whitespace or non-ASCII characters, so it cannot be sent as a Bearer token (it is not shown). Copy the key again, in one line.`,
-    )
-  }
-  // The author of a pull request: a re-run changes the actor.
-  const author = event.payload.pull_request === undefined ? 'github.actor' : 'github.event.pull_request.user.login'
-  switch (whyNoSecrets(event)) {
-    case 'fork':
-      return inputs.problem(
-        logLine`Input api-key is empty: this workflow runs for a pull request from a fork, and GitHub gives such workflows no secrets and no variables. Have a maintainer push the branch to this repository, or skip the step with if: github.event_name != '${event.name}' || github.event.pull_request.head.repo.full_name == github.repository. ${SKIPPED_PASSES}`,
-      )
-    case 'dependabot':
-      return inputs.problem(
-        logLine`Input api-key is empty: this workflow runs for Dependabot, and GitHub gives such workflows no Actions secrets. Add the key under the same name to the repository's Dependabot secrets, or skip the step with if: github.event_name != '${event.name}' || ${author} != 'dependabot[bot]'. ${SKIPPED_PASSES}`,
-      )
-    case undefined:
-      return inputs.problem(
-        logLine`Input api-key is empty. Create a key in the team API keys setting of your organisation at the service, store it as a secret of this repository, and pass it on: api-key: \${{ secrets.NAME }}.`,
-      )
-  }
-}
-
-function readBaseUrl(inputs: InputReader, mayBeEmpty: boolean): URL | undefined {
-  const given = inputs.text('base-url')
-  const accepted = logLine`Give the address of the service, such as https://tests.example.com.`
-  if (given === '') return mayBeEmpty ? undefined : inputs.problem(logLine`Input base-url is empty. ${accepted}`)
-  const shown = withoutSecrets(given)
-  const url = parseUrl(given)
-  if (url === undefined) {
-    return inputs.problem(logLine`Input base-url: "${shown}" is not an absolute address. ${accepted}`)
-  }
-  if (hasCredentials(given, url)) {
-    return inputs.problem(
-      logLine`Input base-url: "${shown}" has credentials in it. Remove them; the key goes into api-key.`,
-    )
-  }
-  if (/[?#]/.test(given)) {
-    return inputs.problem(logLine`Input base-url: "${shown}" has a query or a fragment. Give the address without it.`)
-  }
-  if (isSecure(url)) return url
-  return inputs.problem(
-    logLine`Input base-url: "${shown}" is not accepted. The key may travel over https: only (http: only to this machine, such as http://127.0.0.1:8080).`,
-  )
-}
-
-/** An address for a message: credentials, and tokens in a query, must not be shown. */
-function withoutSecrets(address: string): string {
-  const at = address.lastIndexOf('@')
-  const scheme = /^https?:\/*/i.exec(address.slice(0, at))?.[0] ?? ''
-  const shown = at === -1 ? address : `${scheme}***${address.slice(at)}`
-  const query = shown.search(/[?#]/)
-  return query === -1 ? shown : `${shown.slice(0, query + 1)}***`
-}
-
-function parseUrl(given: string): URL | undefined {
-  return /[\s\p{Cc}\\]/u.test(given) ? undefined : (URL.parse(given) ?? undefined)
-}
-
-/** An empty user name shows in the text alone, one without slashes before it in the parsed address alone. */
-function hasCredentials(given: string, { username, password }: URL): boolean {
-  return /\/\/[^/?#]*@/.test(given) || username !== '' || password !== ''
-}
-
-function readTarget(inputs: InputReader, mayBeEmpty: boolean): Target | undefined {
-  const projectId = inputs.text('project')
-  const testSuiteId = inputs.text('test-suite')
-  if (projectId !== '' && testSuiteId !== '') {
-    return inputs.problem(
-      logLine`Inputs project ("${projectId}") and test-suite ("${testSuiteId}") are both given. Give exactly one of them.`,
-    )
-  }
-  if (projectId === '' && testSuiteId === '') {
-    return mayBeEmpty
-      ? undefined
-      : inputs.problem(
-          logLine`Inputs project and test-suite are both empty. Give exactly one of them: project is the id of the project whose tests to run.`,
-        )
-  }
-  const [name, id] = projectId === '' ? ['test-suite', testSuiteId] : ['project', projectId]
-  if (id === '.' || id === '..' || !id.isWellFormed()) {
-    return inputs.problem(
-      logLine`Input ${name}: "${id}" cannot be an id, because it would change the address of the request. Give the id as the service shows it.`,
-    )
-  }
-  return projectId === '' ? { kind: 'test-suite', testSuiteId } : { kind: 'project', projectId }
 }
 
 function readRunId(inputs: InputReader): string | undefined {
@@ -276,39 +158,6 @@ function startInputsWithoutEffect(inputs: InputReader): LogLine[] {
   )
 }
 
-const RUN_URL_EXAMPLE = logLine`Give one such as https://app.example.com/p/{project}/runs/{run-id}.`
-
-/** The address of a run's page, made of the template that the user gives. */
-function readRunUrl(inputs: InputReader, target: Target | undefined): ((runId: string) => string) | undefined {
-  const template = inputs.text('run-url')
-  if (template === '') return undefined
-  const problem = (what: LogLine) =>
-    inputs.problem(logLine`Input run-url: "${withoutSecrets(template)}" ${what} ${RUN_URL_EXAMPLE}`)
-
-  const values = new Map([
-    ['project', target?.kind === 'project' ? target.projectId : undefined],
-    ['test-suite', target?.kind === 'test-suite' ? target.testSuiteId : undefined],
-  ])
-  const names = [...template.matchAll(/\{([^{}]*)\}/g)].map(([, name = '']) => name)
-  const unknown = names.find((name) => name !== 'run-id' && !values.has(name))
-  if (unknown !== undefined) {
-    return problem(logLine`has the unknown placeholder {${unknown}}. Known are {project}, {test-suite} and {run-id}.`)
-  }
-  const missing = names.find((name) => values.has(name) && values.get(name) === undefined)
-  if (missing !== undefined && target !== undefined) {
-    return problem(logLine`has the placeholder {${missing}}, but the input ${missing} is empty.`)
-  }
-  const fill = (runId: string) =>
-    template.replace(/\{([^{}]*)\}/g, (_, name) => encodeURIComponent(values.get(name) ?? runId))
-  const url = parseUrl(fill('x'))
-  if (url === undefined || !/^[a-z]+:\/\/[^/?#{}]+(?:[/?#]|$)/i.test(template) || /[{}]/.test(fill('x'))) {
-    return problem(logLine`is not an absolute address with placeholders in its path or after it.`)
-  }
-  if (hasCredentials(template, url)) return problem(logLine`has credentials in it. Remove them.`)
-  if (isSecure(url)) return fill
-  return problem(logLine`is not accepted: the address must begin with https: (http: only for this machine).`)
-}
-
 /** What tells the jobs of a matrix apart, as GitHub names them: `ubuntu-latest, 20`. */
 function matrixValues(matrix: string): string {
   try {
@@ -333,10 +182,4 @@ function readReportDir(inputs: InputReader, env: Environment): string | undefine
   return inputs.problem(
     logLine`Input report-dir: "${given}" is outside the workspace and the runner's temporary folder. Give a folder inside one of them, such as test-reports.`,
   )
-}
-
-/** Whether `path` is `root` or below it, by their names; links are looked at when the files are written. */
-export function isInside(root: string, path: string): boolean {
-  const way = relative(root, path)
-  return way === '' || (!/^\.\.([/\\]|$)/.test(way) && !isAbsolute(way))
 }

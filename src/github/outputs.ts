@@ -2,7 +2,8 @@ import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { error, info, setOutput, warning } from '@actions/core'
 import type { Outputs, World } from '../action/world.ts'
 import type { Annotation } from '../report/annotations.ts'
-import { logLine, render, sizeOnWindows } from '../text/safe-text.ts'
+import { sizeOnWindows } from '../report/job-summary.ts'
+import { logLine, render } from '../text/safe-text.ts'
 import type { Environment } from './event.ts'
 
 /** The effects that leave the step through the runner: the log, annotations, outputs and the job summary. */

@@ -1,23 +1,13 @@
 import type { Proxies } from '../service/connection.ts'
-import type { ServiceAddress } from '../service/open-service.ts'
 import { logLine } from '../text/safe-text.ts'
 import type { Environment } from './event.ts'
-import { InvalidInputsError } from './input-reader.ts'
-import type { ServiceInputs } from './inputs.ts'
-
-/** What the inputs and the environment say about the way to the service. Throws like `readProxies`. */
-export function readServiceAddress(env: Environment, { baseUrl, apiKey, target }: ServiceInputs): ServiceAddress {
-  const isCheckDisabled = env.NODE_TLS_REJECT_UNAUTHORIZED === '0'
-  return { baseUrl, apiKey, target, proxies: readProxies(env, baseUrl), isCheckDisabled }
-}
+import type { InputReader } from './input-reader.ts'
 
 /**
  * The proxy for the service, from the variables that the runner sets in both cases of letters and people in either.
  * Only an https: address is reached through one: plain http: goes to the machine itself and never leaves it.
- *
- * @throws InvalidInputsError if the variable that counts holds no address of a proxy
  */
-export function readProxies(env: Environment, { protocol }: URL): Proxies {
+export function readProxies(inputs: Pick<InputReader, 'problem'>, env: Environment, { protocol }: URL): Proxies {
   if (protocol !== 'https:') return {}
   const noProxy = env.no_proxy || env.NO_PROXY || undefined
   const given = env.https_proxy || env.HTTPS_PROXY
@@ -25,9 +15,10 @@ export function readProxies(env: Environment, { protocol }: URL): Proxies {
   // As curl does, a proxy without a scheme is taken for an HTTP proxy.
   const httpsProxy = given.includes('://') ? given : `http://${given}`
   if (isProxyAddress(httpsProxy)) return { httpsProxy, noProxy }
-  throw new InvalidInputsError([
+  inputs.problem(
     logLine`The environment variable HTTPS_PROXY is not the address of a proxy (its value is not shown, because it may hold a password). Give one such as http://proxy.example.com:3128, or unset it.`,
-  ])
+  )
+  return {}
 }
 
 function isProxyAddress(address: string): boolean {

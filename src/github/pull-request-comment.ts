@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { Log } from '../action/world.ts'
 import type { CommentBodyOptions } from '../report/comment-body.ts'
-import { isSecure, type LogLine, logLine } from '../text/safe-text.ts'
+import { type LogLine, logLine } from '../text/safe-text.ts'
+import { isSecure } from '../text/web-address.ts'
 import { type Environment, type EventPullRequest, headLabel, pullRequestOfEvent, type WorkflowEvent } from './event.ts'
 import {
   type Comment,

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { closeSync, existsSync, mkdirSync, openSync, realpathSync, renameSync, rmSync, writeSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { existsSync, mkdirSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import type { Log } from '../action/world.ts'
 import type { ReportFile } from '../report/report-files.ts'
 import { logLine } from '../text/safe-text.ts'
 import type { Environment } from './event.ts'
-import { isInside } from './inputs.ts'
 
 /** What file systems take as a name; the longest run ids are a little longer with what stands before them. */
 const LONGEST_NAME = 255
@@ -27,11 +26,11 @@ export function writeReportFiles(
     const roots = [env.GITHUB_WORKSPACE || '.', env.RUNNER_TEMP || '.']
       .filter(existsSync)
       .map((root) => realpathSync(root))
-    // Checked before anything is made, so that nothing is made behind a link that leads out; and again for each file,
-    // because a large report takes its time.
+    // Before anything is made, so that nothing is made behind a link that leads out.
     realPathWithin(roots, nearestExisting(folder))
     mkdirSync(folder, { recursive: true })
-    for (const { name, chunks } of files) replaceFile(join(realPathWithin(roots, folder), name), chunks())
+    const realFolder = realPathWithin(roots, folder)
+    for (const { name, text } of files) replaceFile(join(realFolder, name), text())
     return folder
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
@@ -46,6 +45,12 @@ function realPathWithin(roots: readonly string[], path: string): string {
   throw new Error("a link leads out of the workspace and the runner's temporary folder")
 }
 
+/** Whether `path` is `root` or below it, by their names; links are looked at when the files are written. */
+export function isInside(root: string, path: string): boolean {
+  const way = relative(root, path)
+  return way === '' || (!/^\.\.([/\\]|$)/.test(way) && !isAbsolute(way))
+}
+
 function nearestExisting(path: string): string {
   return existsSync(path) ? path : nearestExisting(dirname(path))
 }
@@ -54,19 +59,11 @@ function nearestExisting(path: string): string {
  * Writes a new file and puts it in the place of whatever has the name. What was there is never opened: a link would
  * lead the text elsewhere, and a named pipe would wait for a reader.
  */
-function replaceFile(path: string, chunks: Iterable<string>): void {
+function replaceFile(path: string, text: string): void {
   const newPath = `${path}.${randomUUID()}`
-  // `x`: fails if anything has this name, a link that somebody guessed included.
-  const file = openSync(newPath, 'wx')
   try {
-    try {
-      for (const chunk of chunks) {
-        const bytes = Buffer.from(chunk)
-        for (let written = 0; written < bytes.length; ) written += writeSync(file, bytes, written)
-      }
-    } finally {
-      closeSync(file)
-    }
+    // `x`: fails if anything has this name.
+    writeFileSync(newPath, text, { flag: 'wx' })
     renameSync(newPath, path)
   } catch (error) {
     rmSync(newPath, { force: true })

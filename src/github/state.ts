@@ -10,8 +10,13 @@ export class StateNotSaved extends Error {
 /** A state that the environment cannot carry keeps post from starting at all; no real run id is near this. */
 const LONGEST_RUN_ID = 4_096
 
-/** What the runner hands from main to post, in `STATE_<name>`. Post's entry reads it without loading this file. */
-export function runnerState(warnOnError: RunnerOutput['warnOnError']): RunState {
+/**
+ * What the runner hands from main to post, in `STATE_<name>`. Post's entry reads it without loading this file.
+ *
+ * @param mayCancel whether the run may be cancelled: if not, nothing is left for post once its id is known
+ */
+export function runnerState(mayCancel: boolean, warnOnError: RunnerOutput['warnOnError']): RunState {
+  const done = () => warnOnError(() => saveState('done', 'yes'))
   return {
     // Before any request: if this fails, nothing has been started that post could not know of.
     startAttempted() {
@@ -23,8 +28,9 @@ export function runnerState(warnOnError: RunnerOutput['warnOnError']): RunState 
     },
     runStarted(runId) {
       // As JSON, because an unusable id may hold what an environment variable cannot.
-      if (runId.length <= LONGEST_RUN_ID) warnOnError(() => saveState('run', JSON.stringify(runId)))
+      if (!mayCancel) done()
+      else if (runId.length <= LONGEST_RUN_ID) warnOnError(() => saveState('run', JSON.stringify(runId)))
     },
-    done: () => warnOnError(() => saveState('done', 'yes')),
+    done,
   }
 }

@@ -14,8 +14,6 @@ export type Failure =
       readonly kind: 'untrusted-certificate'
       /** Node's code of the X.509 verification error. */
       readonly code: string
-      /** `NODE_TLS_REJECT_UNAUTHORIZED=0` is set, which the action ignores. */
-      readonly isCheckDisabled?: boolean | undefined
     }
   /** The request was, or may have been, on its way; then the time limit, a reset or a closed connection. */
   | { readonly kind: 'no-response'; readonly reason: string }

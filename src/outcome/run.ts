@@ -48,8 +48,8 @@ export interface Run {
   readonly branchName?: Untrusted | undefined
   /** Absent if the service sent no usable results. */
   readonly testCases?: readonly TestCase[] | undefined
-  /** The decoded JSON of the response, for `results.json`. */
-  readonly raw: unknown
+  /** The JSON that `testCases` came from, for `results.json`. */
+  readonly responseText?: Untrusted | undefined
 }
 
 /** The run does not change any more. A status of the future is terminal once the run has a finishing time. */

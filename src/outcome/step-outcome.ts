@@ -26,7 +26,7 @@ export type Cancellation =
   | { readonly kind: 'cancelled'; readonly run?: Run | undefined }
   | { readonly kind: 'already-finished'; readonly run: Run }
   /** The service does not know the run, or not any more. */
-  | { readonly kind: 'gone' }
+  | { readonly kind: 'not-found' }
   | { readonly kind: 'failed'; readonly failure?: Failure | undefined }
 
 /** The limit that a wait exceeded, by the input that set it. */
@@ -53,10 +53,15 @@ export interface StepSubject {
   readonly parameters: StartParameters
   /** False if the step was given the run by `run-id`. */
   readonly ownsRun: boolean
-  /** Tells the steps of one job apart: `comment-key`, then the values of the matrix. */
-  readonly variant: readonly string[]
+  /** Tell the steps of one job apart: `comment-key`, then the values of the matrix. */
+  readonly labels: readonly string[]
   /** The page of this job. */
-  readonly job?: { readonly name: string; readonly url: string } | undefined
+  readonly job?: Job | undefined
+}
+
+export interface Job {
+  readonly name: string
+  readonly url: string
 }
 
 /** What was seen of the run while the step lasted. */
@@ -76,14 +81,14 @@ export interface StepRecord {
 }
 
 /** Everything there is to say about a step, whatever its end. Built once; whatever follows is a function of it. */
-export type StepOutcome = Ending &
-  StepRecord & {
-    readonly conclusion: Conclusion
-    /** The step succeeds. */
-    readonly success: boolean
-    /** Of the test cases of `run`; zeros if it has none. */
-    readonly counts: Counts
-  }
+export interface StepOutcome extends StepRecord {
+  readonly ending: Ending
+  readonly conclusion: Conclusion
+  /** The step succeeds. */
+  readonly success: boolean
+  /** Of the test cases of `run`; zeros if it has none. */
+  readonly counts: Counts
+}
 
 const CONCLUSION_OF_STATUS: Readonly<Record<Run['status'], Conclusion>> = {
   PASSED: 'passed',
@@ -106,7 +111,7 @@ export function concludeStep(ending: Ending, record: StepRecord, passWithNoTests
   const actual: Ending = isFinishedAfterAll ? { kind: 'finished', run: cancellation.run } : ending
   const run = actual.kind === 'finished' ? actual.run : (found ?? record.run)
   const counts = countTestCases(run?.testCases ?? [])
-  return { ...record, ...actual, run, counts, ...judge(actual, counts, passWithNoTests) } as StepOutcome
+  return { ...record, ending: actual, run, counts, ...judge(actual, counts, passWithNoTests) }
 }
 
 function judge(ending: Ending, counts: Counts, passWithNoTests: boolean): Pick<StepOutcome, 'conclusion' | 'success'> {

@@ -23,6 +23,8 @@ const TITLES: Readonly<Partial<Record<TestCase['outcome'], string>>> = {
 
 /** What follows the verdict's own annotation: the first failing test cases, then how many more there are, and where. */
 export function annotations({ run, counts }: StepOutcome, hasSummary: boolean): Annotation[] {
+  // The verdict names it.
+  if (counts.failed === 1) return []
   const shown: Annotation[] = casesWith(FAILING, run?.testCases ?? [])
     .slice(0, CASES_SHOWN)
     .map((testCase) => ({

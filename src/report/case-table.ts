@@ -16,16 +16,7 @@ export function casesWith(outcomes: readonly Outcome[], testCases: readonly Test
 
 /** The slowest first; of equals, the one that the service sent first. */
 export function slowestCases(testCases: readonly TestCase[], count: number): readonly TestCase[] {
-  const slowest: TestCase[] = []
-  for (const testCase of testCases) {
-    const ms = testCase.durationMs
-    if (ms === undefined) continue
-    const place = slowest.findIndex((other) => ms > (other.durationMs ?? 0))
-    if (place === -1) slowest.push(testCase)
-    else slowest.splice(place, 0, testCase)
-    if (slowest.length > count) slowest.pop()
-  }
-  return slowest
+  return testCases.toSorted((a, b) => (b.durationMs ?? 0) - (a.durationMs ?? 0)).slice(0, count)
 }
 
 /** A title in visible characters; one that has none is named as such. */

@@ -1,6 +1,6 @@
 import { type Outcome, runDurationMs, type TestCase } from '../outcome/run.ts'
 import type { StepOutcome } from '../outcome/step-outcome.ts'
-import { json, jsonLines, render, sanitize } from '../text/safe-text.ts'
+import { json, render, sanitize } from '../text/safe-text.ts'
 import { titleOf } from './case-table.ts'
 
 // The Common Test Report Format, https://ctrf.io, as the schema 0.0 of the `ctrf` package has it.
@@ -15,21 +15,22 @@ const STATUS: Readonly<Record<Outcome, 'passed' | 'failed' | 'skipped' | 'other'
   other: 'other',
 }
 
-export function* ctrf(outcome: StepOutcome): Iterable<string> {
+export function ctrf(outcome: StepOutcome): string {
   const { runId, run } = outcome
-  yield `{
-"reportFormat": "CTRF",
-"specVersion": "0.0.0",
-"generatedBy": "test-run-action",${runId ? `\n"runId": ${text(runId)},` : ''}
-"results": {
-"tool": {"name": "test-run-service"},
-"summary": ${text(summaryOf(outcome))},
-"environment": ${text(environmentOf(outcome))},
-"extra": ${text({ runStatus: run && sanitize(run.rawStatus) })},
-"tests": [
-`
-  yield* jsonLines(run?.testCases ?? [], testOf)
-  yield '\n]\n}\n}\n'
+  const report = {
+    reportFormat: 'CTRF',
+    specVersion: '0.0.0',
+    generatedBy: 'test-run-action',
+    runId: runId || undefined,
+    results: {
+      tool: { name: 'test-run-service' },
+      summary: summaryOf(outcome),
+      environment: environmentOf(outcome),
+      extra: { runStatus: run && sanitize(run.rawStatus) },
+      tests: run?.testCases?.map(testOf) ?? [],
+    },
+  }
+  return `${render(json(report))}\n`
 }
 
 function summaryOf({ run, counts }: StepOutcome) {
@@ -60,8 +61,4 @@ function testOf(testCase: TestCase) {
     rawStatus: sanitize(rawStatus),
     flaky: outcome === 'flaky' ? true : undefined,
   }
-}
-
-function text(value: unknown): string {
-  return render(json(value))
 }

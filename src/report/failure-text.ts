@@ -55,7 +55,7 @@ function adviceOn(failure: Failure, request: Request): Fragment {
       if (!failure.isNotJson) return fragment``
       return fragment`; check the path in the input ${'base-url'}, and whether a proxy responds instead of the service`
     case 'untrusted-certificate':
-      return fragment`${certificateAdvice(failure.code)}${failure.isCheckDisabled ? fragment` (${'NODE_TLS_REJECT_UNAUTHORIZED'} is ignored)` : fragment``}`
+      return certificateAdvice(failure.code)
     case 'status':
       return statusAdvice(failure.status, request)
     default:

@@ -1,6 +1,6 @@
 import type { TestCase } from '../outcome/run.ts'
 import type { StepOutcome } from '../outcome/step-outcome.ts'
-import { type Fragment, fragment, type Html, html, type LogLine, render, sizeOnWindows } from '../text/safe-text.ts'
+import { type Fragment, fragment, type Html, html, type LogLine, render } from '../text/safe-text.ts'
 import { type CaseTable, casesWith, caseTable, hasDurations, NOT_PASSED, slowestCases } from './case-table.ts'
 import { countsText, explanation, factsText, isIncomplete, pageTitle } from './outcome-text.ts'
 
@@ -45,16 +45,15 @@ export function jobSummary(outcome: StepOutcome, { alreadyBytes, reportDir }: Jo
 }
 
 /** The same page with every row, for a file. */
-export function* fullSummary(outcome: StepOutcome): Iterable<string> {
-  yield render(html`${heading(outcome)}${introduction(outcome)}${paragraph(factsText(outcome))}`)
+export function fullSummary(outcome: StepOutcome): string {
   const testCases = outcome.run?.testCases ?? []
   const table = caseTable(hasDurations(testCases), 'whole')
   const { listed, slowest } = sectionsOf(testCases)
-  for (const section of [...listed, ...slowest]) {
-    yield render(html`${sectionHead(section, section.testCases.length)}${table.head}`)
-    for (const testCase of section.testCases) yield render(table.row(testCase))
-    yield render(html`${table.foot}${sectionFoot(section)}`)
-  }
+  const sections = [...listed, ...slowest].map((section) => {
+    const head = html`${sectionHead(section, section.testCases.length)}${table.head}`
+    return html`${head}${section.testCases.map(table.row)}${table.foot}${sectionFoot(section)}`
+  })
+  return render(html`${heading(outcome)}${introduction(outcome)}${paragraph(factsText(outcome))}${sections}`)
 }
 
 /** The job summary of a step that requested nothing from the service. */
@@ -71,7 +70,7 @@ const PLAIN_WORDS = /^[A-Za-z0-9][A-Za-z0-9 ,-]{0,99}$/
 /** Markdown; HTML if it holds a value of the matrix that Markdown could take for more than text. */
 function heading(outcome: StepOutcome): Html {
   const title = pageTitle(outcome)
-  return outcome.subject.variant.every((part) => PLAIN_WORDS.test(part))
+  return outcome.subject.labels.every((part) => PLAIN_WORDS.test(part))
     ? html`## ${title}\n`
     : html`<h2>${title}</h2>\n`
 }
@@ -119,8 +118,10 @@ function sectionsOf(testCases: readonly TestCase[]): { listed: readonly Section[
     folded(fragment`Skipped`, casesWith(['skipped'], testCases)),
     folded(fragment`Passed`, casesWith(['passed'], testCases)),
   ]
-  const slowest = [folded(fragment`Slowest`, slowestCases(testCases, SLOWEST_SHOWN))]
-  return { listed: listed.filter(hasCases), slowest: slowest.filter(hasCases) }
+  const timed = testCases.filter(({ ran, durationMs }) => ran && durationMs !== undefined)
+  // Of fewer, the table above shows the times at a glance.
+  const slowest = timed.length > SLOWEST_SHOWN ? [folded(fragment`Slowest`, slowestCases(timed, SLOWEST_SHOWN))] : []
+  return { listed: listed.filter(hasCases), slowest }
 }
 
 function folded(name: Fragment, testCases: readonly TestCase[]): Section {
@@ -177,4 +178,13 @@ function fitToBudget(
 
 function sizeBytes(html: Html): number {
   return sizeOnWindows(Buffer.from(render(html)))
+}
+
+const LINE_FEED = 0x0a
+
+/** The size in bytes with each line end as two, which it becomes on Windows after GitHub has measured it. */
+export function sizeOnWindows(text: Buffer): number {
+  let size = text.length
+  for (let at = text.indexOf(LINE_FEED); at !== -1; at = text.indexOf(LINE_FEED, at + 1)) size++
+  return size
 }

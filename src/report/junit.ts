@@ -11,18 +11,14 @@ import { verdictSentence } from './outcome-text.ts'
 const NAME_LIMIT_CHARS = 900
 const CLASS_NAME = xml`test-run`
 
-export function* junit(outcome: StepOutcome): Iterable<string> {
+export function junit(outcome: StepOutcome): string {
   const testCases = outcome.run?.testCases ?? []
   const titles = testCases.map((testCase) => titleOf(testCase, NAME_LIMIT_CHARS))
-  const names = new UniqueNames(titles)
-  const contents = new Map<Untrusted, Xml>()
+  const nameFor = uniqueNames(titles)
+  const cases = testCases.map((testCase, index) => caseElement(testCase, nameFor(titles[index] ?? testCase.title)))
   const hasRunError = needsRunError(outcome)
-  yield render(opening(outcome, hasRunError ? 1 : 0))
-  for (const [index, testCase] of testCases.entries()) {
-    yield render(caseElement(testCase, names.nameFor(titles[index] ?? testCase.title), contents))
-  }
-  if (hasRunError) yield render(runElement(outcome, names))
-  yield '</testsuite>\n</testsuites>\n'
+  const runError = hasRunError ? runElement(outcome, nameFor(untrusted('The run itself'))) : xml``
+  return render(xml`${opening(outcome, hasRunError ? 1 : 0)}${cases}${runError}</testsuite>\n</testsuites>\n`)
 }
 
 function opening({ run, counts, subject }: StepOutcome, runErrors: number): Xml {
@@ -40,12 +36,9 @@ function opening({ run, counts, subject }: StepOutcome, runErrors: number): Xml 
 `
 }
 
-function caseElement(testCase: TestCase, name: Untrusted, contents: Map<Untrusted, Xml>): Xml {
-  const { rawStatus, ran, durationMs } = testCase
-  const content = contents.get(rawStatus) ?? contentOf(testCase)
-  // The statuses of cases that ran are few; that of any other can be any text.
-  if (ran) contents.set(rawStatus, content)
-  return xml`<testcase classname="${CLASS_NAME}" name="${name}" time="${seconds(durationMs ?? 0)}"${content}`
+function caseElement(testCase: TestCase, name: Untrusted): Xml {
+  const time = seconds(testCase.durationMs ?? 0)
+  return xml`<testcase classname="${CLASS_NAME}" name="${name}" time="${time}"${contentOf(testCase)}`
 }
 
 /** The end of a case's element, and what its status means. */
@@ -73,8 +66,7 @@ function needsRunError({ run, counts }: StepOutcome): boolean {
   return run.status !== 'FAILED' || counts.failed === 0
 }
 
-function runElement(outcome: StepOutcome, names: UniqueNames): Xml {
-  const name = names.nameFor(untrusted('The run itself'))
+function runElement(outcome: StepOutcome, name: Untrusted): Xml {
   const status = outcome.run?.rawStatus ?? ''
   return xml`<testcase classname="${CLASS_NAME}" name="${name}" time="0.000"><error message="${status}" type="${status}">${verdictSentence(outcome)}</error></testcase>\n`
 }
@@ -84,24 +76,19 @@ function seconds(ms: number): string {
 }
 
 /**
- * Gives each title a name of its own: `a`, `a (2)`, `a (3)`. A numbered name makes way for a title that reads the same, and
- * no two titles have a numbered name in common. Takes linear time, and the memory of the different titles.
+ * Gives each title a name of its own: `a`, `a (2)`, `a (3)`. A numbered name makes way for a title that reads the same,
+ * and no two titles have a numbered name in common.
  */
-class UniqueNames {
-  readonly #nextNumbers = new Map<Untrusted, number>()
-
-  constructor(titles: readonly Untrusted[]) {
-    for (const title of titles) this.#nextNumbers.set(title, 1)
-  }
-
-  nameFor(title: Untrusted): Untrusted {
-    let number = this.#nextNumbers.get(title) ?? 1
+function uniqueNames(titles: readonly Untrusted[]): (title: Untrusted) => Untrusted {
+  const nextNumbers = new Map(titles.map((title) => [title, 1]))
+  return (title) => {
+    let number = nextNumbers.get(title) ?? 1
     let name = title
     if (number > 1) {
       do name = untrusted(`${title} (${number++})`)
-      while (this.#nextNumbers.has(name))
+      while (nextNumbers.has(name))
     }
-    this.#nextNumbers.set(title, Math.max(number, 2))
+    nextNumbers.set(title, Math.max(number, 2))
     return name
   }
 }

@@ -1,6 +1,6 @@
 import { type Failure, isNotFound } from '../outcome/failure.ts'
-import { isTerminal, type Run, runDurationMs } from '../outcome/run.ts'
-import type { StepOutcome } from '../outcome/step-outcome.ts'
+import { type Counts, isTerminal, type Run, runDurationMs } from '../outcome/run.ts'
+import type { Ending, StepOutcome } from '../outcome/step-outcome.ts'
 import { durationText } from '../text/duration.ts'
 import { type Fragment, fragment, type LogLine, link, logLine, quote, render } from '../text/safe-text.ts'
 import { casesWith, FAILING, titleOf } from './case-table.ts'
@@ -58,11 +58,12 @@ export function headline(outcome: StepOutcome): Headline {
     case 'interrupted':
       return { sign: WARNING, title: fragment`Run interrupted`, counts: tally }
     case 'cancelled':
-      if (outcome.kind === 'aborted') return { sign: STOP, title: fragment`Step cancelled`, counts: tally }
+      if (outcome.ending.kind === 'aborted') return { sign: STOP, title: fragment`Step cancelled`, counts: tally }
       return { sign: STOP, title: fragment`Run cancelled`, counts: tally }
     case 'wait-timeout': {
-      if (outcome.kind !== 'wait-timeout') return { sign: CLOCK, title: fragment`Run did not finish`, counts: tally }
-      const { input, ms } = outcome.limit
+      if (outcome.ending.kind !== 'wait-timeout')
+        return { sign: CLOCK, title: fragment`Run did not finish`, counts: tally }
+      const { input, ms } = outcome.ending.limit
       const title = input === 'queue-timeout-minutes' ? fragment`Run did not begin` : fragment`Run did not finish`
       return { sign: CLOCK, title, counts: fragment` within ${durationText(ms)}${tally}` }
     }
@@ -73,9 +74,9 @@ export function headline(outcome: StepOutcome): Headline {
   }
 }
 
-function errorTitle({ kind, cancellation }: StepOutcome): Fragment {
-  if (kind === 'poll-failed') return fragment`Run status unavailable`
-  if (kind !== 'start-failed') return fragment`Run status unknown`
+function errorTitle({ ending, cancellation }: StepOutcome): Fragment {
+  if (ending.kind === 'poll-failed') return fragment`Run status unavailable`
+  if (ending.kind !== 'start-failed') return fragment`Run status unknown`
   return cancellation.kind === 'no-run' ? fragment`Run not started` : fragment`Start failed`
 }
 
@@ -92,44 +93,42 @@ export function verdictTitle(outcome: StepOutcome): string {
 /** The headline with what distinguishes this step from others of its job, for the top of a page. */
 export function pageTitle(outcome: StepOutcome, ...more: readonly Fragment[]): Fragment {
   const { sign, title, counts } = headline(outcome)
-  const variant = outcome.subject.variant.map((part) => fragment`${part}`)
-  return joinWithDots([fragment`${sign} ${title}${counts}`, ...variant, ...more])
+  const labels = outcome.subject.labels.map((label) => fragment`${label}`)
+  return joinWithDots([fragment`${sign} ${title}${counts}`, ...labels, ...more])
 }
 
 // --- the sentence
 
 /** What a person needs next, in one sentence: status, how many failed of how many, the first titles, the run's id and page. */
 export function verdictSentence(outcome: StepOutcome): LogLine {
-  return logLine`${sentence(outcome, 'log')}.`
+  return logLine`${sentence(outcome)}.`
 }
 
 /** What a page says about the ending. Undefined if the headline says it all: tests that passed or failed. */
 export function explanation(outcome: StepOutcome): Fragment | undefined {
   const { conclusion, counts } = outcome
   const isPlain = (conclusion === 'passed' && counts.failed === 0) || (conclusion === 'failed' && counts.failed > 0)
-  return isPlain ? undefined : fragment`${sentence(outcome, 'page')}.`
+  return isPlain ? undefined : fragment`${sentence(outcome)}.`
 }
 
-/** A log line stands alone and names the run and the failed test cases; on a page both stand beside the sentence. */
-type Medium = 'log' | 'page'
-
-function sentence(outcome: StepOutcome, medium: Medium): Fragment {
-  const id = medium === 'log' ? linkedRunId(outcome) : undefined
+function sentence(outcome: StepOutcome): Fragment {
+  const { ending } = outcome
+  const id = linkedRunId(outcome)
   const [TheRun, theRun] =
     id === undefined ? [fragment`The run`, fragment`the run`] : [fragment`Run ${id}`, fragment`run ${id}`]
-  switch (outcome.kind) {
+  switch (ending.kind) {
     case 'finished':
-      return fragment`${TheRun} ${endOfRun(outcome.run, outcome, medium)}`
+      return fragment`${TheRun} ${endOfRun(ending.run, outcome)}`
     case 'started':
-      return fragment`${TheRun} was started; this step does not wait for it`
+      return fragment`This step does not wait for ${theRun}`
     case 'wait-timeout':
-      return fragment`${TheRun} ${waitTimeoutText(outcome)}${cancellationText(outcome)}`
+      return fragment`${TheRun} ${waitTimeoutText(ending, outcome)}${cancellationText(outcome)}`
     case 'aborted':
       return fragment`The workflow was cancelled, or the step exceeded its time limit, ${momentOfAbort(outcome, theRun)}${cancellationText(outcome)}`
     case 'start-failed':
-      return fragment`${startFailedText(outcome)}: ${failureClause(outcome.failure, 'start')}${cancellationText(outcome)}`
+      return fragment`${startFailedText(outcome)}: ${failureClause(ending.failure, 'start')}${cancellationText(outcome)}`
     case 'poll-failed':
-      return fragment`The status of ${theRun} is unavailable: ${failureClause(outcome.failure, 'poll')}${cancellationText(outcome)}`
+      return fragment`The status of ${theRun} is unavailable: ${failureClause(ending.failure, 'poll')}${cancellationText(outcome)}`
   }
 }
 
@@ -138,14 +137,13 @@ function linkedRunId({ runId, runUrl }: StepOutcome): Fragment | undefined {
   return runUrl === undefined ? fragment`${runId}` : fragment`${link(runUrl, fragment`${runId}`)}`
 }
 
-function endOfRun(run: Run, outcome: StepOutcome, medium: Medium): Fragment {
-  const { conclusion, success, counts } = outcome
+function endOfRun(run: Run, { conclusion, success, counts }: StepOutcome): Fragment {
   const finished = fragment`finished as ${run.rawStatus}`
-  const end = endOfResults(run, outcome, medium)
+  const tally = tallyOf(run, counts)
   switch (conclusion) {
     case 'passed':
-      if (counts.failed === 0) return fragment`${finished}${end}`
-      return fragment`${finished} although ${tallyOf(run, outcome, medium)}; the run's status decides`
+      if (counts.failed === 0) return fragment`${finished}: ${tally}`
+      return fragment`${finished} although ${tally}; the run's status decides`
     case 'no-tests': {
       const advice = success
         ? fragment`${'pass-with-no-tests'} allows that`
@@ -153,23 +151,18 @@ function endOfRun(run: Run, outcome: StepOutcome, medium: Medium): Fragment {
       return fragment`${finished}, but ${nothingRan(run, counts.total)}; ${advice}`
     }
     case 'timed-out':
-      return fragment`${finished} (it exceeded the service's time limit)${end}`
+      return fragment`${finished} (it exceeded the service's time limit): ${tally}`
     case 'cancelled':
-      return fragment`${finished} (cancelled at the service, not by this step)${end}`
+      return fragment`${finished} (cancelled at the service, not by this step): ${tally}`
     case 'interrupted':
-      return fragment`${finished} (interrupted by the service)${end}`
+      return fragment`${finished} (interrupted by the service): ${tally}`
     case 'error':
-      if (run.status !== 'UNKNOWN') return fragment`has the status ${run.rawStatus}, which is not a final status${end}`
-      return fragment`finished with the status ${quote(run.rawStatus, TITLE_LIMIT_CHARS)}, which this version of the action does not know and treats as a failure${end}`
+      if (run.status !== 'UNKNOWN')
+        return fragment`has the status ${run.rawStatus}, which is not a final status: ${tally}`
+      return fragment`finished with the status ${quote(run.rawStatus, TITLE_LIMIT_CHARS)}, which this version of the action does not know and treats as a failure: ${tally}`
     default:
-      return fragment`${finished}${end}`
+      return fragment`${finished}: ${tally}`
   }
-}
-
-/** The log counts the test cases. A page has a line of counts, and says what that line does not. */
-function endOfResults(run: Run, outcome: StepOutcome, medium: Medium): Fragment {
-  if (medium === 'log' || outcome.counts.total === 0) return fragment`: ${tallyOf(run, outcome, medium)}`
-  return isIncomplete(outcome) ? fragment`, so test cases may be missing here` : fragment` although no test case failed`
 }
 
 /** The run stopped before its end, so that its results are not all. */
@@ -177,15 +170,11 @@ export function isIncomplete({ run, counts }: StepOutcome): boolean {
   return run !== undefined && counts.total > 0 && run.status !== 'PASSED' && run.status !== 'FAILED'
 }
 
-function tallyOf(run: Run, { counts }: StepOutcome, medium: Medium): Fragment {
-  const { total, passed, failed, skipped, other } = counts
+function tallyOf(run: Run, { total, passed, failed, skipped, other }: Counts): Fragment {
   if (run.testCases === undefined) return fragment`the service sent no results`
   if (total === 0) return fragment`no test case is listed`
   const cases = total === 1 ? fragment`test case` : fragment`test cases`
-  if (failed > 0) {
-    const tally = fragment`${failed} of ${total} ${cases} failed`
-    return medium === 'log' ? fragment`${tally} (${firstTitles(run.testCases, failed)})` : tally
-  }
+  if (failed > 0) return fragment`${failed} of ${total} ${cases} failed (${firstTitles(run.testCases, failed)})`
   const andRest = rest(skipped, other)
   if (run.status === 'PASSED') return fragment`${passed} of ${total} ${cases} passed${andRest}`
   const none = total === 1 ? fragment`its one test case did not fail` : fragment`none of ${total} test cases failed`
@@ -212,8 +201,10 @@ function startFailedText({ cancellation }: StepOutcome): Fragment {
   return fragment`The start request returned no valid run id`
 }
 
-function waitTimeoutText(outcome: Extract<StepOutcome, { kind: 'wait-timeout' }>): Fragment {
-  const { limit, failure } = outcome
+function waitTimeoutText(
+  { limit, failure }: Extract<Ending, { kind: 'wait-timeout' }>,
+  outcome: StepOutcome,
+): Fragment {
   const within = fragment`${durationText(limit.ms)} (${limit.input})`
   const what =
     limit.input === 'queue-timeout-minutes'
@@ -242,8 +233,8 @@ function momentOfAbort({ run, runId, cancellation }: StepOutcome, theRun: Fragme
 
 /** What the step did about a run that it leaves, and what a person may have to do. */
 function cancellationText(outcome: StepOutcome): Fragment {
-  const { cancellation, run, runId } = outcome
-  const isUnknownRun = outcome.kind === 'poll-failed' && isNotFound(outcome.failure)
+  const { ending, cancellation, run, runId } = outcome
+  const isUnknownRun = ending.kind === 'poll-failed' && isNotFound(ending.failure)
   switch (cancellation.kind) {
     case 'not-wanted':
       if (runId === undefined || (run !== undefined && isTerminal(run)) || isUnknownRun) return NONE
@@ -258,18 +249,18 @@ function cancellationText(outcome: StepOutcome): Fragment {
       return fragment`; the run was cancelled`
     case 'already-finished':
       return fragment`; the run had already finished as ${cancellation.run.rawStatus}`
-    case 'gone':
+    case 'not-found':
       return isUnknownRun ? NONE : fragment`; the service does not know the run any more`
     case 'failed':
-      return fragment`; the run could not be cancelled and may still be running${reasonOf(cancellation.failure, outcome)}`
+      return fragment`; the run could not be cancelled and may still be running${reasonOf(cancellation.failure, ending)}`
   }
 }
 
 /** Why the cancel failed, unless the sentence has just said the same about the wait. */
-function reasonOf(failure: Failure | undefined, outcome: StepOutcome): Fragment {
+function reasonOf(failure: Failure | undefined, ending: Ending): Fragment {
   if (failure === undefined) return NONE
   const reason = failureReason(failure)
-  const said = 'failure' in outcome && outcome.failure !== undefined ? failureReason(outcome.failure) : NONE
+  const said = 'failure' in ending && ending.failure !== undefined ? failureReason(ending.failure) : NONE
   return render(logLine`${reason}`) === render(logLine`${said}`) ? NONE : fragment` (${reason})`
 }
 

@@ -1,6 +1,7 @@
 import { ServiceError } from '../outcome/failure.ts'
 import { classifyTestCase, RUN_STATUSES, type Run, type RunStatus, type TestCase } from '../outcome/run.ts'
 import { type Untrusted, untrusted } from '../text/untrusted.ts'
+import type { JsonResponse } from './response.ts'
 
 // The JSON of the service's responses into the action's types. What the verdict rests on must be there, in its type;
 // a deviation is an invalid response that names the field. Everything else costs its own cell in the report, no more.
@@ -12,7 +13,7 @@ export function decodeStarted(json: unknown): string {
   return runId(object(json, 'the response').runId, 'runId')
 }
 
-export function decodeRun(json: unknown): Run {
+export function decodeRun({ json, text: responseText }: JsonResponse): Run {
   const response = object(json, 'the response')
   const status = text(response.status, 'status')
   return {
@@ -23,7 +24,7 @@ export function decodeRun(json: unknown): Run {
     hasFinishedAt: !isMissing(response.finishedAt) && response.finishedAt !== '',
     branchName: typeof response.branchName === 'string' ? untrusted(truncate(response.branchName)) : undefined,
     testCases: testCasesOf(response.results, status === 'PASSED'),
-    raw: json,
+    responseText: untrusted(responseText),
   }
 }
 
@@ -130,7 +131,7 @@ function refuse(expected: string, value: unknown): never {
   throw new ServiceError({ kind: 'invalid-response', expected, got: untrusted(describe(value)) })
 }
 
-/** Arrays and objects are only named: writing out what may be 64 MiB gains nothing. */
+/** Arrays and objects are only named: writing out what may be 16 MiB gains nothing. */
 function describe(value: unknown): string {
   if (value === undefined) return 'nothing'
   if (Array.isArray(value)) return 'an array'

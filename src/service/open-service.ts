@@ -2,9 +2,9 @@ import type { Clock } from '../clock.ts'
 import type { Target } from '../outcome/run.ts'
 import { VERSION } from '../version.ts'
 import { openConnections, type Proxies } from './connection.ts'
-import { createSendJson } from './http.ts'
 import { projectRuns } from './project-runs.ts'
 import { keyRedaction } from './redact.ts'
+import { createSendJson } from './response.ts'
 import { suiteRuns } from './suite-runs.ts'
 import type { TestService } from './test-service.ts'
 
@@ -13,20 +13,17 @@ export interface ServiceAddress {
   readonly apiKey: string
   readonly target: Target
   readonly proxies: Proxies
-  /** `NODE_TLS_REJECT_UNAUTHORIZED=0` is set, which the action ignores and says so. */
-  readonly isCheckDisabled: boolean
 }
 
 /** The workflow of the service that the target belongs to, over real connections. Throws on an unusable proxy. */
 export async function openService(address: ServiceAddress, clock: Clock): Promise<TestService> {
-  const { baseUrl, apiKey, target, proxies, isCheckDisabled } = address
+  const { baseUrl, apiKey, target, proxies } = address
   const send = createSendJson({
     baseUrl,
     apiKey,
     redact: keyRedaction(apiKey),
     userAgent: `test-run-action/${VERSION}`,
     connections: await openConnections(baseUrl.origin, proxies),
-    isCheckDisabled,
     clock,
   })
   return target.kind === 'project' ? projectRuns(send, target.projectId) : suiteRuns(send, target.testSuiteId, clock)

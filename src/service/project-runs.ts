@@ -1,5 +1,5 @@
 import { decodeCancelled, decodeRun, decodeStarted } from './decode.ts'
-import type { SendJson } from './http.ts'
+import type { SendJson } from './response.ts'
 import type { TestService } from './test-service.ts'
 
 /** The runs of a project (interface, sections 4.1 to 4.3). */
@@ -15,13 +15,14 @@ export function projectRuns(send: SendJson, projectId: string): TestService {
         autofix: parameters.autofix,
         branch: parameters.branch,
       }
-      return decodeStarted(await send('POST', runs, body, options))
+      return decodeStarted((await send('POST', runs, body, options)).json)
     },
     async get(runId, options) {
       return decodeRun(await send('GET', [...runs, runId], undefined, options))
     },
     async cancel(runId, options) {
-      return decodeCancelled(await send('POST', [...runs, 'cancel'], { where: { runId } }, options)).includes(runId)
+      const { json } = await send('POST', [...runs, 'cancel'], { where: { runId } }, options)
+      return decodeCancelled(json).includes(runId)
     },
   }
 }

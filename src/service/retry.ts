@@ -44,18 +44,16 @@ export function mayHaveBeenAccepted(failure: Failure): boolean {
   }
 }
 
-export interface Backoff {
-  readonly firstMs: number
-  readonly longestMs: number
-}
+const FIRST_BACKOFF_MS = 1_000
+const LONGEST_BACKOFF_MS = 15_000
 
 /**
- * The pause before attempt `attempt` (the first repetition is 1). It doubles each time. Its upper half is random, so that
+ * The pause before the next attempt, after this many failed ones. It doubles each time. Its upper half is random, so that
  * many steps do not come back together. It is never less than the service asked for.
  */
-export function backoffMs(attempt: number, failure: Failure, random: () => number, backoff: Backoff): number {
-  const fullMs = Math.min(backoff.longestMs, backoff.firstMs * 2 ** Math.min(attempt - 1, 30))
+export function backoffMs(failedAttempts: number, failure: Failure | undefined, random: () => number): number {
+  const fullMs = Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** Math.min(failedAttempts - 1, 30))
   const pauseMs = fullMs * (0.5 + random() / 2)
-  const askedMs = failure.kind === 'status' ? (failure.retryAfterMs ?? 0) : 0
+  const askedMs = failure?.kind === 'status' ? (failure.retryAfterMs ?? 0) : 0
   return Math.max(pauseMs, askedMs)
 }

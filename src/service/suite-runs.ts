@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts'
 import type { Run } from '../outcome/run.ts'
 import { untrusted } from '../text/untrusted.ts'
 import { decodeSuiteResult, decodeSuiteStarted, decodeSuiteStatus } from './decode.ts'
-import type { SendJson } from './http.ts'
+import type { SendJson } from './response.ts'
 import type { TestService } from './test-service.ts'
 
 /** How long results may still be unfinished after the status says FINISHED. */
@@ -21,25 +21,32 @@ export function suiteRuns(send: SendJson, testSuiteId: string, clock: Clock): Te
         variableOverrides: parameters.envOverrides,
         metadata: parameters.branch === undefined ? undefined : { git: { branch: parameters.branch } },
       }
-      return decodeSuiteStarted(await send('POST', ['v1', 'testSuite', testSuiteId, 'run'], body, options))
+      const { json } = await send('POST', ['v1', 'testSuite', testSuiteId, 'run'], body, options)
+      return decodeSuiteStarted(json)
     },
     async get(testSuiteRunId, options) {
       const path = ['v1', 'testSuiteRun', testSuiteRunId]
       if (finishedAtMs === undefined) {
-        const raw = await send('GET', [...path, 'status'], undefined, options)
-        const status = decodeSuiteStatus(raw)
+        const { json } = await send('GET', [...path, 'status'], undefined, options)
+        const status = decodeSuiteStatus(json)
         if (status !== 'FINISHED') {
           const known = status === 'RUNNING' ? status : 'UNKNOWN'
-          return { status: known, rawStatus: untrusted(status), hasFinishedAt: false, raw }
+          return { status: known, rawStatus: untrusted(status), hasFinishedAt: false }
         }
         finishedAtMs = clock.now()
       }
-      const raw = await send('GET', [...path, 'result'], undefined, options)
-      const { statuses, testCases } = decodeSuiteResult(raw)
+      const { json, text } = await send('GET', [...path, 'result'], undefined, options)
+      const { statuses, testCases } = decodeSuiteResult(json)
       const hasUnfinished = statuses.some((status) => UNFINISHED.has(status))
       const mayStillChange = hasUnfinished && clock.now() - finishedAtMs < UNFINISHED_LIMIT_MS
       const status = mayStillChange ? 'RUNNING' : verdictOf(statuses)
-      return { status, rawStatus: untrusted(status), hasFinishedAt: !mayStillChange, testCases, raw }
+      return {
+        status,
+        rawStatus: untrusted(status),
+        hasFinishedAt: !mayStillChange,
+        testCases,
+        responseText: untrusted(text),
+      }
     },
   }
 }

@@ -1,5 +1,5 @@
 import type { Run, StartParameters } from '../outcome/run.ts'
-import type { RequestOptions } from './http.ts'
+import type { RequestOptions } from './transport.ts'
 
 /** One of the service's two workflows, as the action needs it. Every method throws ServiceError. */
 export interface TestService {
@@ -8,6 +8,21 @@ export interface TestService {
   get(runId: string, options: RequestOptions): Promise<Run>
   /** Tells whether the service lists the run as cancelled. Absent if the workflow has no cancel. */
   readonly cancel?: (runId: string, options: RequestOptions) => Promise<boolean>
+}
+
+/** A run that the step follows. */
+export interface RunHandle {
+  readonly id: string
+  /** When the response to its start came, on the clock's `now()`; absent if this step did not start it. */
+  readonly startedAtMs?: number | undefined
+}
+
+/** A run that was only just started may not be known yet to the part of the service that responds. */
+const NOT_FOUND_GRACE_MS = 15_000
+
+/** Whether a 404 for a request sent at this time means that there is no such run. */
+export function isNotFoundFinal({ startedAtMs }: RunHandle, sentAtMs: number): boolean {
+  return startedAtMs === undefined || sentAtMs >= startedAtMs + NOT_FOUND_GRACE_MS
 }
 
 /** The ids that outputs, paths and state can carry safely; `.` and `..` would be collapsed in a URL's path. */

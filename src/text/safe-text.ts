@@ -1,4 +1,5 @@
 import { type Untrusted, untrusted } from './untrusted.ts'
+import { isSecure } from './web-address.ts'
 
 // The only way out for text that is not ours. Each sink has a template tag (JSON, a function): the literal parts are
 // ours and stand as written; every value between them, whoever wrote it, is made safe for that sink. The outputs take
@@ -26,7 +27,7 @@ export type LogLine = SafeText<'log line'>
 export type Html = SafeText<'HTML'>
 /** A piece of an XML 1.0 document. */
 export type Xml = SafeText<'XML'>
-/** JSON on one line, in visible characters alone. */
+/** JSON in visible characters alone. */
 export type Json = SafeText<'JSON'>
 
 /** Part of a sentence, not yet made for a sink: every tag takes it, escapes its words and makes its values safe there. */
@@ -70,6 +71,10 @@ export function render(safe: LogLine | Html | Xml | Json): string {
   return safe.text
 }
 
+/**
+ * Words of a sentence. The name of an input or a variable goes in as a value, as in `${'base-url'}`, although it is ours:
+ * pages then show it as code.
+ */
 export function fragment(literals: TemplateStringsArray, ...values: readonly Value[]): Fragment {
   return new Fragment(literals, values)
 }
@@ -88,11 +93,6 @@ export function untruncated(value: string | Untrusted): Wrapped {
 export function link(url: string, words: Fragment): Link | Fragment {
   const address = URL.parse(url)
   return address !== null && isSecure(address) ? new Link(address.href, words) : words
-}
-
-/** The only addresses that are used or shown: https, and http on this machine. */
-export function isSecure({ protocol, hostname }: URL): boolean {
-  return protocol === 'https:' || (protocol === 'http:' && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname))
 }
 
 interface Sink {
@@ -230,15 +230,6 @@ export function hiddenMarker(marker: string): Html {
   return new SafeText('HTML', marker)
 }
 
-const LINE_FEED = 0x0a
-
-/** The size in bytes with each line end as two, which it becomes on Windows after GitHub has measured it. */
-export function sizeOnWindows(text: Buffer): number {
-  let size = text.length
-  for (let at = text.indexOf(LINE_FEED); at !== -1; at = text.indexOf(LINE_FEED, at + 1)) size++
-  return size
-}
-
 // --- XML
 
 const XML: Sink = {
@@ -252,7 +243,10 @@ const XML: Sink = {
 }
 
 /** Values are fit for text and for attributes in double quotes; characters that XML 1.0 forbids are gone. */
-export function xml(literals: TemplateStringsArray, ...values: readonly (Value | LogLine | Xml)[]): Xml {
+export function xml(
+  literals: TemplateStringsArray,
+  ...values: readonly (Value | LogLine | Xml | readonly Xml[])[]
+): Xml {
   return new SafeText('XML', write(XML, literals, values))
 }
 
@@ -288,54 +282,26 @@ function escapeCommands(text: string): string {
 
 // --- JSON
 
-const PIECE_CHARS = 65_536
-/** Well below, so that a few items more do not make two pieces. */
-const BATCH_CHARS = 32_768
-
 /** Nothing is lost: what is invisible, or would be a command of the runner, is written as an escape sequence. */
 export function json(value: unknown): Json {
   return new SafeText('JSON', escapeJson(JSON.stringify(value) ?? 'null'))
 }
 
-/** What is made of each item, one a line, in pieces: neither all items nor a text of 60 MB is escaped at once. */
-export function* jsonLines<Item>(items: readonly Item[], toValue: (item: Item) => unknown): Iterable<string> {
-  let text = ''
-  let separator = ''
-  for (const item of items) {
-    text += `${separator}${JSON.stringify(toValue(item)) ?? 'null'}`
-    separator = ',\n'
-    if (text.length < BATCH_CHARS) continue
-    yield* escapedPieces(text)
-    text = ''
-  }
-  yield* escapedPieces(text)
+/** JSON that somebody else wrote, with everything at its place, made safe like `json`. */
+export function inertJson(text: Untrusted | undefined): Json {
+  return new SafeText('JSON', escapeJson((text as string | undefined) ?? 'null'))
 }
 
-function* escapedPieces(text: string): Iterable<string> {
-  for (let start = 0, end = 0; start < text.length; start = end) {
-    end = Math.min(start + PIECE_CHARS, text.length)
-    // Neither a pair of surrogates nor a command is split.
-    while (end < text.length && /[#\uD800-\uDBFF]/.test(text.charAt(end - 1))) end++
-    yield escapeJson(text.slice(start, end))
-  }
-}
-
-// Line ends are our own: JSON writes those of a text as escape sequences.
-const PLAIN_JSON = new RegExp(PLAINLY_VISIBLE.source.replace('[', '[\\n'))
-const INVISIBLE_IN_JSON = new RegExp(INVISIBLE.source.replace('--[', '--[\\n'), 'gv')
+// White space between the parts of JSON stays. Within its strings JSON has none but the space.
+const PLAIN_JSON = new RegExp(PLAINLY_VISIBLE.source.replace('[', '[\\t\\n\\r'))
+const INVISIBLE_IN_JSON = new RegExp(INVISIBLE.source.replace('--[', '--[\\t\\n\\r'), 'gv')
 
 function escapeJson(text: string): string {
   if (PLAIN_JSON.test(text) && !text.includes('##[')) return text
-  return text.replace(INVISIBLE_IN_JSON, escapeCharacter).replaceAll('##[', '##\\u005b')
+  return text.replace(INVISIBLE_IN_JSON, escapeSequence).replaceAll('##[', '##\\u005b')
 }
 
-const ESCAPES = new Map<string, string>()
-
-function escapeCharacter(character: string): string {
-  const known = ESCAPES.get(character)
-  if (known !== undefined) return known
+function escapeSequence(character: string): string {
   const units = Array.from({ length: character.length }, (_, index) => character.charCodeAt(index))
-  const sequence = units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('')
-  ESCAPES.set(character, sequence)
-  return sequence
+  return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('')
 }

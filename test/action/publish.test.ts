@@ -131,8 +131,11 @@ describe('the verdict', () => {
   })
 
   test('is a warning for a PASSED run with failed cases, and a line of the log for one without', async () => {
-    const odd = await publish(ENDINGS.passedWithFailures)
-    expect(odd.texts('warning ')).toEqual([expect.stringContaining('2 of 40')])
+    for (const failed of [1, 2]) {
+      const testCases = testCasesBy({ PASSED: 40 - failed, FAILED: failed })
+      const odd = await publish(anOutcome({ run: aRun({ testCases }) }))
+      expect(odd.texts('warning ')).toEqual([expect.stringContaining(`${failed} of 40`)])
+    }
     const success = await publish(SUCCESS)
     expect(success.texts('warning ')).toEqual([])
     expect(success.texts('info ')).toEqual([expect.stringMatching(/run_7f3a.*PASSED/)])

@@ -23,7 +23,7 @@ const REQUEST: StepRequest = {
   waitLimitMs: 60_000,
   cancelOnAbort: true,
   passWithNoTests: false,
-  variant: ['checkout'],
+  labels: ['checkout'],
   job: { name: 'e2e', url: 'https://github.com/o/r/actions/runs/1/job/2' },
   reports: { summary: 'never', annotations: true },
 }
@@ -105,7 +105,7 @@ describe('a run that is started and waited for', () => {
       pollIntervalMs: 1_000,
     })
     expect(outcome).toEqual({
-      kind: 'finished',
+      ending: { kind: 'finished', run: PASSED },
       run: PASSED,
       conclusion: 'passed',
       success: true,
@@ -119,7 +119,7 @@ describe('a run that is started and waited for', () => {
         target: REQUEST.target,
         parameters: REQUEST.parameters,
         ownsRun: true,
-        variant: REQUEST.variant,
+        labels: REQUEST.labels,
         job: REQUEST.job,
       },
     })
@@ -183,7 +183,7 @@ describe('a run right after its start', () => {
     const get = [failure({ kind: 'untrusted-certificate', code: 'CERT_HAS_EXPIRED' }), response(PASSED)]
     expect((await step({ script: { start: STARTED, get } })).outcome.conclusion).toBe('passed')
     const given = await step({ script: { get }, ...GIVEN })
-    expect(given.outcome).toMatchObject({ kind: 'poll-failed', conclusion: 'error' })
+    expect(given.outcome).toMatchObject({ ending: { kind: 'poll-failed' }, conclusion: 'error' })
   })
 })
 
@@ -311,24 +311,23 @@ describe('wait: false', () => {
 })
 
 describe('a run that is given', () => {
-  test('is waited for and neither started nor kept for post', async () => {
+  test('is waited for and not started', async () => {
     const { outcome, requests, state, effects } = await step({ script: { get: [response(PASSED)] }, ...GIVEN })
     expect(outcome).toMatchObject({ conclusion: 'passed', success: true })
     expect(requests).toEqual(['get'])
-    expect(effects.slice(0, 2)).toEqual(['output run-id=run-1', 'info Run run-1: PASSED'])
-    expect(state).toEqual(['done'])
+    expect(effects.slice(1, 3)).toEqual(['output run-id=run-1', 'info Run run-1: PASSED'])
+    expect(state).toEqual(['run run-1', 'done'])
     expect(outcome.subject.ownsRun).toBe(false)
   })
 
   test('goes on when the step is cancelled', async () => {
-    const { outcome, requests, state, error } = await step({
+    const { outcome, requests, error } = await step({
       script: { get: [noResponse] },
       ...GIVEN,
       signalAtMs: 1_000,
     })
     expect(outcome.conclusion).toBe('cancelled')
     expect(requests).toEqual(['get'])
-    expect(state).not.toContain('run run-1')
     expect(error).toMatch(/run-1.*(still|continue|going|running)/i)
   })
 
@@ -545,8 +544,7 @@ describe('the limit of the queue', () => {
       queueLimitMs: 5_000,
     })
     expect(outcome).toMatchObject({
-      kind: 'wait-timeout',
-      limit: { input: 'queue-timeout-minutes', ms: 5_000 },
+      ending: { kind: 'wait-timeout', limit: { input: 'queue-timeout-minutes', ms: 5_000 } },
       conclusion: 'wait-timeout',
       success: false,
       queuedMs: 5_000,
@@ -565,19 +563,19 @@ describe('the limit of the queue', () => {
       queueLimitMs: 600_000,
       pollIntervalMs: 1_000,
     })
-    expect(outcome).toMatchObject({ limit: { input: 'timeout-minutes', ms: 60_000 }, queuedMs: 60_000 })
+    expect(outcome).toMatchObject({ ending: { limit: { input: 'timeout-minutes', ms: 60_000 } }, queuedMs: 60_000 })
     expect(endedMs).toBe(2 * 60_000)
   })
 })
 
 describe('a run that the service does not know any more', () => {
-  test('is gone: nothing is left to cancel, for post neither', async () => {
-    const gone = failure({ kind: 'status', status: 404 })
+  test('leaves nothing to cancel, for post neither', async () => {
+    const notFound = failure({ kind: 'status', status: 404 })
     const { outcome, state, error } = await step({
-      script: { start: STARTED, get: [...Array(30).fill(response(RUNNING)), gone], cancel: [gone] },
+      script: { start: STARTED, get: [...Array(30).fill(response(RUNNING)), notFound], cancel: [notFound] },
       pollIntervalMs: 1_000,
     })
-    expect(outcome).toMatchObject({ kind: 'poll-failed', conclusion: 'error', cancellation: { kind: 'gone' } })
+    expect(outcome).toMatchObject({ conclusion: 'error', cancellation: { kind: 'not-found' } })
     expect(state.at(-1)).toBe('done')
     expect(error).toContain('404')
   })

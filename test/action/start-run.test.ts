@@ -21,7 +21,7 @@ async function start({ replies, deadlineMs = 3_600_000, signal, signalAtMs }: Se
   const service = new FakeService(clock, { start: replies })
   const world = new FakeWorld(clock, service)
   if (signalAtMs !== undefined) world.signalAt(signalAtMs, signal)
-  const end = await clock.run(startRun(service, {}, { ...world, deadlineMs }))
+  const end = await clock.run(startRun({}, deadlineMs, world))
   return { end, endedMs: clock.now(), sentMs: service.timesMs('start'), service, world }
 }
 
@@ -166,7 +166,7 @@ describe('when the step is cancelled', () => {
     const world = new FakeWorld(clock, service)
     world.signalAt(0)
     await clock.run(clock.sleep(1))
-    const end = await clock.run(startRun(service, {}, { ...world, deadlineMs: 60_000 }))
+    const end = await clock.run(startRun({}, 60_000, world))
     expect(end).toEqual({ kind: 'aborted', mayHaveStarted: false })
     expect(service.requests).toEqual([])
   })
@@ -203,7 +203,7 @@ describe('when the step is cancelled', () => {
     const world = new FakeWorld(clock, service)
     world.signalAt(1_000, 'SIGINT')
     world.signalAt(2_000, 'SIGTERM')
-    const end = await clock.run(startRun(service, {}, { ...world, deadlineMs: 60_000 }))
+    const end = await clock.run(startRun({}, 60_000, world))
     expect(end).toEqual({ kind: 'started', runId: 'run-1' })
   })
 

@@ -20,11 +20,12 @@ import {
 import { FakeWorld } from '../support/fake-world.ts'
 
 const MINUTE_MS = 60_000
+const LONG_AGO_MS = Number.NEGATIVE_INFINITY
 const DOWN: Failure = { kind: 'status', status: 503 }
 
-type Setting = Partial<
-  Pick<WaitOptions, 'begunMs' | 'waitLimitMs' | 'queueLimitMs' | 'pollIntervalMs' | 'ownsRun' | 'notFoundGraceUntilMs'>
-> & {
+interface Setting extends Partial<Omit<WaitOptions, 'onStatus'>> {
+  /** Long ago, if the test does not say; absent: the step did not start the run. */
+  readonly startedAtMs?: number | undefined
   readonly replies: readonly Reply<Run>[]
   readonly signalAtMs?: number
   readonly random?: () => number
@@ -39,22 +40,19 @@ interface Waiting {
   readonly statuses: readonly string[]
 }
 
-async function wait({ replies, signalAtMs, random, ...options }: Setting): Promise<Waiting> {
+async function wait(setting: Setting): Promise<Waiting> {
+  const { replies, signalAtMs, random, startedAtMs, ...options } = { startedAtMs: LONG_AGO_MS, ...setting }
   const clock = new FakeClock()
   const service = new FakeService(clock, { get: replies })
   const world = new FakeWorld(clock, service, random === undefined ? {} : { random })
   if (signalAtMs !== undefined) world.signalAt(signalAtMs)
   const statuses: string[] = []
   const end = await clock.run(
-    waitForRun(service, 'run-1', {
-      ...world,
-      begunMs: 0,
-      waitLimitMs: 60 * MINUTE_MS,
-      ownsRun: true,
-      notFoundGraceUntilMs: Number.NEGATIVE_INFINITY,
-      ...options,
-      onStatus: (run) => statuses.push(run.status),
-    }),
+    waitForRun(
+      { id: 'run-1', startedAtMs },
+      { begunMs: 0, waitLimitMs: 60 * MINUTE_MS, ...options, onStatus: (run) => statuses.push(run.status) },
+      world,
+    ),
   )
   return { end, ending: end.ending, endedMs: clock.now(), pollsMs: service.timesMs('get'), world, statuses }
 }
@@ -128,7 +126,7 @@ describe('a poll that fails', () => {
     for (const fault of faults) {
       for (let index = 0; index < healthy.length; index++) {
         const replies = [...healthy.slice(0, index), fault, ...healthy.slice(index)]
-        const { ending, statuses } = await wait({ replies, notFoundGraceUntilMs: 15_000 })
+        const { ending, statuses } = await wait({ replies, startedAtMs: 0 })
         expect(ending).toEqual({ kind: 'finished', run: PASSED })
         expect(statuses.filter((status, at) => status !== statuses[at - 1])).toEqual(['QUEUED', 'RUNNING', 'PASSED'])
       }
@@ -152,10 +150,10 @@ describe('a poll that fails', () => {
     )
   })
 
-  test('is repeated after pauses that grow to half a minute at most', async () => {
+  test('is repeated after pauses that grow to 15 s at most', async () => {
     const { pollsMs } = await wait({ replies: [...Array(9).fill(failure(DOWN)), response(PASSED)], random: () => 1 })
     const pausesMs = pollsMs.slice(1).map((atMs, index) => atMs - (pollsMs[index] ?? 0))
-    expect(pausesMs.map((ms) => Math.round(ms / 1000))).toEqual([1, 2, 4, 8, 16, 30, 30, 30, 30])
+    expect(pausesMs.map((ms) => Math.round(ms / 1000))).toEqual([1, 2, 4, 8, 15, 15, 15, 15, 15])
   })
 
   test('is repeated when the service asks for it', async () => {
@@ -239,12 +237,12 @@ describe('a refusal', () => {
     301, 302, 307, 400, 401, 403, 409, 410, 422,
   ])('%i ends the waiting at once, at any poll', async (status) => {
     const refusal: Failure = { kind: 'status', status }
-    const first = await wait({ replies: [failure(refusal)], notFoundGraceUntilMs: 15_000 })
+    const first = await wait({ replies: [failure(refusal)], startedAtMs: 0 })
     expect(first.end).toEqual({ ending: { kind: 'poll-failed', failure: refusal } })
     expect(first.endedMs).toBeLessThan(10)
     const third = await wait({
       replies: [response(QUEUED), response(RUNNING), failure(refusal)],
-      notFoundGraceUntilMs: 15_000,
+      startedAtMs: 0,
     })
     expect(third.end).toEqual({ ending: { kind: 'poll-failed', failure: refusal }, run: RUNNING, queuedMs: 1_050 })
     expect(third.pollsMs).toHaveLength(3)
@@ -254,12 +252,12 @@ describe('a refusal', () => {
 
   test('404 is none in the first 15 s after a start', async () => {
     const replies = [...Array(3).fill(failure(NOT_FOUND)), response(PASSED)]
-    const { ending } = await wait({ replies, notFoundGraceUntilMs: 15_000 })
+    const { ending } = await wait({ replies, startedAtMs: 0 })
     expect(ending).toEqual({ kind: 'finished', run: PASSED })
   })
 
   test('404 is one after 15 s', async () => {
-    const { ending, endedMs } = await wait({ replies: [failure(NOT_FOUND)], notFoundGraceUntilMs: 15_000 })
+    const { ending, endedMs } = await wait({ replies: [failure(NOT_FOUND)], startedAtMs: 0 })
     expect(ending).toEqual({ kind: 'poll-failed', failure: NOT_FOUND })
     expect(endedMs).toBeGreaterThanOrEqual(15_000)
     expect(endedMs).toBeLessThan(45_000)
@@ -268,26 +266,29 @@ describe('a refusal', () => {
   test('404 to a poll of the first 15 s is none, however late it comes', async () => {
     const { ending } = await wait({
       replies: [failure(NOT_FOUND, 20_000), response(PASSED)],
-      notFoundGraceUntilMs: 15_000,
+      startedAtMs: 0,
     })
     expect(ending).toEqual({ kind: 'finished', run: PASSED })
   })
 
   test('404 of a run that was given is one at once', async () => {
-    const { ending, pollsMs } = await wait({ replies: [failure(NOT_FOUND)], ownsRun: false })
+    const { ending, pollsMs } = await wait({ replies: [failure(NOT_FOUND)], startedAtMs: undefined })
     expect(ending).toEqual({ kind: 'poll-failed', failure: NOT_FOUND })
     expect(pollsMs).toEqual([0])
   })
 
   test('a certificate that is not trusted is one at once if nothing ever responded with another', async () => {
     const failed: Failure = { kind: 'untrusted-certificate', code: 'SELF_SIGNED_CERT_IN_CHAIN' }
-    const given = await wait({ replies: [failure(failed)], ownsRun: false })
+    const given = await wait({ replies: [failure(failed)], startedAtMs: undefined })
     expect(given.ending).toEqual({ kind: 'poll-failed', failure: failed })
     expect(given.pollsMs).toEqual([0])
 
-    const later = await wait({ replies: [response(RUNNING), failure(failed), response(PASSED)], ownsRun: false })
+    const later = await wait({
+      replies: [response(RUNNING), failure(failed), response(PASSED)],
+      startedAtMs: undefined,
+    })
     expect(later.ending.kind).toBe('finished')
-    const started = await wait({ replies: [failure(failed), response(PASSED)], ownsRun: true })
+    const started = await wait({ replies: [failure(failed), response(PASSED)] })
     expect(started.ending.kind).toBe('finished')
   })
 })
@@ -471,8 +472,8 @@ describe('when the step is cancelled', () => {
     const world = new FakeWorld(clock, service)
     world.signalAt(0)
     await clock.run(clock.sleep(1))
-    const options = { begunMs: 0, waitLimitMs: 60_000, ownsRun: true, notFoundGraceUntilMs: 0, onStatus: () => {} }
-    const { ending } = await clock.run(waitForRun(service, 'run-1', { ...world, ...options }))
+    const options = { begunMs: 0, waitLimitMs: 60_000, onStatus: () => {} }
+    const { ending } = await clock.run(waitForRun({ id: 'run-1', startedAtMs: 0 }, options, world))
     expect(ending).toEqual({ kind: 'aborted' })
     expect(service.requests).toEqual([])
   })
@@ -549,9 +550,9 @@ describe('the time between polls', () => {
     const clock = new FakeClock()
     await clock.run(clock.sleep(3_600_000))
     const service = new FakeService(clock, { get: [response(QUEUED), response(RUNNING), response(PASSED)] })
-    const options = { begunMs: 3_600_000, waitLimitMs: 60_000, ownsRun: true, notFoundGraceUntilMs: 0 }
+    const options = { begunMs: 3_600_000, waitLimitMs: 60_000, onStatus: () => {} }
     const world = new FakeWorld(clock, service, { random: () => 0 })
-    const { queuedMs } = await clock.run(waitForRun(service, 'run-1', { ...world, ...options, onStatus: () => {} }))
+    const { queuedMs } = await clock.run(waitForRun({ id: 'run-1', startedAtMs: 0 }, options, world))
     expect(service.timesMs('get').map((atMs) => atMs - 3_600_000)).toEqual([0, 1_000, 2_000])
     expect(queuedMs).toBe(1_000)
   })

@@ -86,7 +86,7 @@ function templatesOf(opening: RegExp): string[] {
 }
 
 /** What stands in place of OpenSSL's own words. */
-const TLS_REASONS = [...read('src/service/http.ts').matchAll(/'(it [^']*)'/g)].map(([, reason = '']) => reason)
+const TLS_REASONS = [...read('src/service/transport.ts').matchAll(/'(it [^']*)'/g)].map(([, reason = '']) => reason)
 
 const TEMPLATES = templatesOf(/\b(?:logLine|fragment)`/g)
 

@@ -5,10 +5,10 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import {
   headLabel,
   headOfEvent,
-  jobUrl,
   type PullRequest,
   pullRequestOfEvent,
   readEvent,
+  readJob,
   whyNoSecrets,
 } from '../../src/github/event.ts'
 import { type Payload, realPayloads, workflowEvent } from '../support/workflow-event.ts'
@@ -194,20 +194,20 @@ describe("the job's page", () => {
   }
 
   it('is exact if the id of the job is known', () => {
-    expect(jobUrl({ ...known, GITHUB_RUN_ATTEMPT: '3', 'INPUT_CHECK-RUN-ID': '21454321098' })).toBe(
+    expect(readJob({ ...known, GITHUB_RUN_ATTEMPT: '3', 'INPUT_CHECK-RUN-ID': '21454321098' })?.url).toBe(
       'https://github.example.com/shop/shop/actions/runs/77/job/21454321098',
     )
   })
 
   it.each(['', 'null', '../x'])('is that of the attempt if the id is %j', (id) => {
     const run = { ...known, 'INPUT_CHECK-RUN-ID': id }
-    expect(jobUrl({ ...run, GITHUB_RUN_ATTEMPT: '3' })).toBe(
+    expect(readJob({ ...run, GITHUB_RUN_ATTEMPT: '3' })?.url).toBe(
       'https://github.example.com/shop/shop/actions/runs/77/attempts/3',
     )
-    expect(jobUrl(run)).toBe('https://github.example.com/shop/shop/actions/runs/77/attempts/1')
+    expect(readJob(run)?.url).toBe('https://github.example.com/shop/shop/actions/runs/77/attempts/1')
   })
 
   it.each(Object.keys(known))('is not known without %s', (name) => {
-    expect(jobUrl({ ...known, [name]: '' })).toBeUndefined()
+    expect(readJob({ ...known, [name]: '' })).toBeUndefined()
   })
 })

@@ -2,7 +2,8 @@ import { join, resolve } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { InvalidInputsError } from '../../src/github/input-reader.ts'
-import { type Inputs, isInside, readInputs, readServiceInputs, type ServiceInputs } from '../../src/github/inputs.ts'
+import { type Inputs, readInputs } from '../../src/github/inputs.ts'
+import { isInside } from '../../src/github/report-files.ts'
 import { render } from '../../src/text/safe-text.ts'
 import { contextsOf, githubContext } from '../../tools/runner-emulator/contexts.ts'
 import { renderTemplate } from '../../tools/runner-emulator/expressions.ts'
@@ -53,20 +54,21 @@ function problemsOf(given: Readonly<Record<string, string>>, step: Step = {}): s
   return reading(readInputs, { ...ENOUGH, ...given }, step).problems
 }
 
-const JOB = { name: 'test', url: 'https://github.com/shop/shop/actions/runs/1658821493/attempts/1' }
-
 describe('a step with what it needs and nothing else', () => {
   it('has the defaults for all that is empty', () => {
     expect(inputsOf()).toEqual({
-      baseUrl: new URL('https://tests.example.com/'),
-      apiKey: 'key-1',
+      service: {
+        baseUrl: new URL('https://tests.example.com/'),
+        apiKey: 'key-1',
+        target: { kind: 'project', projectId: 'web-shop' },
+        proxies: {},
+      },
       branch: { kind: 'known' },
       githubToken: '',
       request: {
         target: { kind: 'project', projectId: 'web-shop' },
         parameters: {},
-        variant: [],
-        job: JOB,
+        labels: [],
         wait: true,
         waitLimitMs: 3_600_000,
         cancelOnAbort: true,
@@ -108,13 +110,16 @@ describe('all that a step may be given', () => {
       comment: 'always',
       'comment-key': 'unit',
       'run-url': 'https://app.example.com/{project}/{run-id}',
-      'check-run-id': '21454321098',
       matrix: '{"os":"linux","node":[20,{"arch":"arm"}],"extra":null}',
       'github-token': 'ghs_token',
     })
     expect(inputs).toEqual({
-      baseUrl: new URL('https://tests.example.com/api/'),
-      apiKey: 'key-1',
+      service: {
+        baseUrl: new URL('https://tests.example.com/api/'),
+        apiKey: 'key-1',
+        target: { kind: 'project', projectId: 'web-shop' },
+        proxies: {},
+      },
       branch: { kind: 'known', branch: 'feature/pay' },
       githubToken: 'ghs_token',
       request: {
@@ -127,8 +132,7 @@ describe('all that a step may be given', () => {
           autofix: false,
         },
         wait: false,
-        variant: ['unit', 'linux, 20, arm'],
-        job: { name: 'test', url: 'https://github.com/shop/shop/actions/runs/1658821493/job/21454321098' },
+        labels: ['unit', 'linux, 20, arm'],
         runUrl: expect.any(Function),
         waitLimitMs: 90_000,
         queueLimitMs: 300_000,
@@ -157,7 +161,7 @@ describe('base-url', () => {
     ['http://[::1]:8080', 'http://[::1]:8080/'],
     ['http://localhost:8080/x', 'http://localhost:8080/x'],
   ])('%j is accepted', (given, url) => {
-    expect(inputsOf({ 'base-url': given }).baseUrl.href).toBe(url)
+    expect(inputsOf({ 'base-url': given }).service.baseUrl.href).toBe(url)
   })
 
   it('is required', () => {
@@ -240,7 +244,7 @@ describe('api-key', () => {
   })
 
   it('is sent without the blanks around it', () => {
-    expect(inputsOf({ 'api-key': ' s3cret\n' }).apiKey).toBe('s3cret')
+    expect(inputsOf({ 'api-key': ' s3cret\n' }).service.apiKey).toBe('s3cret')
   })
 
   it.each([
@@ -719,24 +723,5 @@ describe('inputs that are invalid', () => {
     const problems = problemsOf({ 'api-key': 'hunter 2', 'base-url': 'x', wait: 'y' })
     expect(problems).toHaveLength(3)
     expect(problems.join(' ')).not.toContain('hunter')
-  })
-})
-
-describe('post', () => {
-  const read = (given: Readonly<Record<string, string>>) =>
-    reading<ServiceInputs>(readServiceInputs, { ...ENOUGH, ...given }, {})
-
-  it('reads how to reach the service and nothing else, and masks the key again', () => {
-    const { inputs, lines } = read({ wait: 'nonsense', 'timeout-minutes': 'x' })
-    expect(inputs).toEqual({
-      baseUrl: new URL('https://tests.example.com/'),
-      apiKey: 'key-1',
-      target: { kind: 'project', projectId: 'web-shop' },
-    })
-    expect(lines).toEqual(['::add-mask::key-1'])
-  })
-
-  it('gets a message for each problem with that', () => {
-    expect(read({ 'base-url': '', 'api-key': '', project: '' }).problems).toHaveLength(3)
   })
 })

@@ -1,10 +1,18 @@
 import { describe, expect, it } from 'vitest'
-import { InvalidInputsError } from '../../src/github/input-reader.ts'
-import { readProxies } from '../../src/github/proxies.ts'
+import type { Environment } from '../../src/github/event.ts'
+import { InputReader, InvalidInputsError } from '../../src/github/input-reader.ts'
+import * as proxies from '../../src/github/proxies.ts'
+import type { Proxies } from '../../src/service/connection.ts'
 import { render } from '../../src/text/safe-text.ts'
 
 const PROXY = 'http://proxy.example.com:3128'
 const SERVICE = new URL('https://tests.example.com')
+
+/** Throws if there is a problem. */
+function readProxies(env: Environment, service: URL): Proxies {
+  const inputs = new InputReader(env)
+  return inputs.orThrow(proxies.readProxies(inputs, env, service))
+}
 
 describe('the proxy', () => {
   it('is none if no variable says so', () => {

@@ -7,7 +7,7 @@ import { runnerState } from '../../src/github/state.ts'
 import { parseKeyValueFile } from '../../tools/runner-emulator/file-commands.ts'
 import { withEnvironment } from '../support/process-effects.ts'
 
-const state = runnerState((task) => task())
+const state = runnerState(true, (task) => task())
 
 /** What post finds of what main saves, by the name without `STATE_`. */
 function savedBy(task: () => void): Record<string, string> {
@@ -37,6 +37,12 @@ describe('the state', () => {
     expect(all).toEqual({ start: 'attempted', run: '"r-1"', done: 'yes' })
   })
 
+  it('tells post that nothing is left to do once a run is known that may not be cancelled', () => {
+    const left = runnerState(false, (task) => task())
+    expect(savedBy(() => left.startAttempted())).toEqual({ start: 'attempted' })
+    expect(savedBy(() => left.runStarted('r-1'))).toEqual({ done: 'yes' })
+  })
+
   it.each(['a\nrun=other\n', 'a\0b', '', '\r\n', '\ud800', '"', '..'])('carries the id %j unharmed', (runId) => {
     expect(JSON.parse(savedBy(() => state.runStarted(runId)).run ?? '')).toBe(runId)
   })
@@ -54,7 +60,7 @@ describe('the state', () => {
 
   it('is attempted, and no more, once a run may be going; before that it must be written', () => {
     const attempted: unknown[] = []
-    const unwritten = runnerState((task) => attempted.push(task))
+    const unwritten = runnerState(true, (task) => attempted.push(task))
     unwritten.runStarted('r-1')
     unwritten.done()
     expect(attempted).toHaveLength(2)

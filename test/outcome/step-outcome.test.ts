@@ -28,7 +28,7 @@ describe('the gate', () => {
     ['QUEUED', 'error', false],
     ['RUNNING', 'error', false],
   ])('of a run that finished as %s concludes %s: success %s', (status, conclusion, success) => {
-    expect(anOutcome({ run: aRun({ status }) })).toMatchObject({ kind: 'finished', conclusion, success })
+    expect(anOutcome({ run: aRun({ status }) })).toMatchObject({ ending: { kind: 'finished' }, conclusion, success })
   })
 
   it('lets a PASSED run through even if test cases failed', () => {
@@ -58,7 +58,7 @@ describe('the gate', () => {
   ])('of %j concludes %s: success %s, whatever was seen of the run', (ending, conclusion, success) => {
     for (const run of [undefined, RUNNING, aRun()]) {
       expect(anOutcome({ ending, run, passWithNoTests: true })).toMatchObject({
-        kind: ending.kind,
+        ending,
         conclusion,
         success,
       })
@@ -80,7 +80,7 @@ describe('the gate', () => {
     const cancellation = fc.oneof(
       fc.constantFrom<Cancellation>(
         { kind: 'not-wanted' },
-        { kind: 'gone' },
+        { kind: 'not-found' },
         { kind: 'failed' },
         { kind: 'cancelled' },
       ),
@@ -90,7 +90,7 @@ describe('the gate', () => {
     fc.assert(
       fc.property(ending, cancellation, fc.option(run, { nil: undefined }), (ending, cancellation, run) => {
         const outcome = anOutcome({ ending, cancellation, run })
-        const isPassed = outcome.kind === 'finished' && outcome.run.status === 'PASSED'
+        const isPassed = outcome.ending.kind === 'finished' && outcome.ending.run.status === 'PASSED'
         expect(outcome.success).toBe(isPassed || ending.kind === 'started')
       }),
     )
@@ -102,7 +102,12 @@ describe('a run that finished between the last poll and the cancel', () => {
 
   it('has the last word of a wait that took too long', () => {
     const outcome = anOutcome({ ending: WAIT_TIMEOUT, run: RUNNING, cancellation })
-    expect(outcome).toMatchObject({ kind: 'finished', run: cancellation.run, conclusion: 'passed', success: true })
+    expect(outcome).toMatchObject({
+      ending: { kind: 'finished', run: cancellation.run },
+      run: cancellation.run,
+      conclusion: 'passed',
+      success: true,
+    })
     expect(outcome.counts.total).toBe(3)
   })
 
@@ -111,7 +116,7 @@ describe('a run that finished between the last poll and the cancel', () => {
     { kind: 'poll-failed', failure: DOWN },
   ])('is reported after %j, and decides nothing', (ending) => {
     const outcome = anOutcome({ ending, run: RUNNING, cancellation })
-    expect(outcome).toMatchObject({ kind: ending.kind, run: cancellation.run, success: false })
+    expect(outcome).toMatchObject({ ending, run: cancellation.run, success: false })
     expect(outcome.counts.total).toBe(3)
   })
 
@@ -121,7 +126,7 @@ describe('a run that finished between the last poll and the cancel', () => {
       run: RUNNING,
       cancellation: { kind: 'cancelled', run: aRun({ status: 'CANCELLED' }) },
     })
-    expect(cancelled).toMatchObject({ kind: 'wait-timeout', conclusion: 'wait-timeout' })
+    expect(cancelled).toMatchObject({ ending: { kind: 'wait-timeout' }, conclusion: 'wait-timeout' })
   })
 })
 
@@ -133,7 +138,7 @@ describe('the status of an outcome', () => {
     ['RUNNING', { kind: 'cancelled', run: aRun({ status: 'CANCELLED' }) }, 'CANCELLED'],
     ['RUNNING', { kind: 'already-finished', run: aRun({ status: 'FAILED' }) }, 'FAILED'],
     ['RUNNING', { kind: 'failed' }, 'RUNNING'],
-    ['RUNNING', { kind: 'gone' }, 'RUNNING'],
+    ['RUNNING', { kind: 'not-found' }, 'RUNNING'],
     ['PAUSED', { kind: 'failed' }, 'UNKNOWN'],
     [undefined, { kind: 'failed' }, undefined],
   ])('last seen %s, after %j, is %s', (status, cancellation, expected) => {
@@ -148,7 +153,7 @@ describe('what is left to do', () => {
     [{ kind: 'started' }, { kind: 'not-wanted' }, true],
     [{ kind: 'aborted' }, { kind: 'cancelled' }, true],
     [{ kind: 'aborted' }, { kind: 'already-finished', run: aRun() }, true],
-    [{ kind: 'aborted' }, { kind: 'gone' }, true],
+    [{ kind: 'aborted' }, { kind: 'not-found' }, true],
     [{ kind: 'aborted' }, { kind: 'no-run' }, true],
     [{ kind: 'aborted' }, { kind: 'not-wanted' }, true],
     [{ kind: 'aborted' }, { kind: 'failed' }, false],

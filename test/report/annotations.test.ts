@@ -1,11 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { annotations } from '../../src/report/annotations.ts'
 import { render } from '../../src/text/safe-text.ts'
-import { anOutcome, aRun, aTestCase, testCasesBy } from '../support/builders.ts'
+import { anOutcome, aRun, aTestCase, type TestCaseFields, testCasesBy } from '../support/builders.ts'
 import { ENDINGS } from '../support/endings.ts'
 
 const ofRun = (status: string, counts: Record<string, number>) =>
   annotations(anOutcome({ run: aRun({ status, testCases: testCasesBy(counts) }) }), true)
+
+/** The annotation of a failing case, beside another one. */
+function messageOf(fields: TestCaseFields): string {
+  const run = aRun({ status: 'FAILED', testCases: [aTestCase(fields), aTestCase({ status: 'FAILED' })] })
+  return render(annotations(anOutcome({ run }), true)[0]?.message ?? expect.fail())
+}
 
 describe('the annotations', () => {
   it('name each failing case, in the order of reports, with constant titles', () => {
@@ -36,10 +42,11 @@ describe('the annotations', () => {
   })
 
   it('name a case that has no title', () => {
-    const run = aRun({ status: 'FAILED', testCases: [aTestCase({ title: ' \u200b', status: 'FAILED' })] })
-    expect(render(annotations(anOutcome({ run }), true)[0]?.message ?? expect.fail())).toBe(
-      '(untitled): FAILED after 1.2 s',
-    )
+    expect(messageOf({ title: ' \u200b', status: 'FAILED' })).toBe('(untitled): FAILED after 1.2 s')
+  })
+
+  it('are none beside the verdict, which names it, if one case failed', () => {
+    expect(ofRun('FAILED', { PASSED: 2, TIMEDOUT: 1 })).toEqual([])
   })
 
   it('are none if nothing failed', () => {
@@ -49,14 +56,11 @@ describe('the annotations', () => {
   })
 
   it('say nothing of a duration that the service did not send', () => {
-    const run = aRun({ status: 'FAILED', testCases: [aTestCase({ status: 'ERROR', durationMs: undefined })] })
-    expect(render(annotations(anOutcome({ run }), true)[0]?.message ?? expect.fail())).toBe('adds to the cart: ERROR')
+    expect(messageOf({ status: 'ERROR', durationMs: undefined })).toBe('adds to the cart: ERROR')
   })
 
   it('cannot be turned into a command by a title', () => {
-    const run = aRun({ status: 'FAILED', testCases: [aTestCase({ title: '::error::x\n##[group]', status: 'FAILED' })] })
-    expect(render(annotations(anOutcome({ run }), true)[0]?.message ?? expect.fail())).toBe(
-      ': :error::x # #[group]: FAILED after 1.2 s',
-    )
+    const message = messageOf({ title: '::error::x\n##[group]', status: 'FAILED' })
+    expect(message).toBe(': :error::x # #[group]: FAILED after 1.2 s')
   })
 })

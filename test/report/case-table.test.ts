@@ -1,15 +1,6 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { OUTCOMES } from '../../src/outcome/run.ts'
-import {
-  casesWith,
-  caseTable,
-  FAILING,
-  hasDurations,
-  NOT_PASSED,
-  slowestCases,
-  titleOf,
-} from '../../src/report/case-table.ts'
+import { casesWith, caseTable, FAILING, hasDurations, NOT_PASSED, titleOf } from '../../src/report/case-table.ts'
 import { html, render } from '../../src/text/safe-text.ts'
 import { aTestCase, type TestCaseFields } from '../support/builders.ts'
 import { renderedPage, tableRows } from '../support/rendered-page.ts'
@@ -29,20 +20,6 @@ describe('the cases of some outcomes', () => {
 
   it('are all cases for all outcomes', () => {
     expect(titles(OUTCOMES).toSorted()).toEqual(testCases.map(({ title }) => title).toSorted())
-  })
-})
-
-describe('the slowest cases', () => {
-  it('are those that sorting by duration puts first', () => {
-    const duration = fc.option(fc.nat(20), { nil: undefined })
-    fc.assert(
-      fc.property(fc.array(duration), fc.integer({ min: 1, max: 6 }), (durations, count) => {
-        const testCases = durations.map((durationMs, index) => aTestCase({ title: `${index}`, durationMs }))
-        const timed = testCases.filter(({ durationMs }) => durationMs !== undefined)
-        const sorted = timed.toSorted((a, b) => (b.durationMs ?? 0) - (a.durationMs ?? 0))
-        expect(slowestCases(testCases, count)).toEqual(sorted.slice(0, count))
-      }),
-    )
   })
 })
 

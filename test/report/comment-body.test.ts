@@ -56,8 +56,8 @@ describe('the comment', () => {
   })
 
   it('names what distinguishes it from the others of the pull request', () => {
-    const variant = ['@octocat <b>', 'ubuntu-latest, 20']
-    expect(pageOf(anOutcome({ subject: { variant } })).text).toContain(
+    const labels = ['@octocat <b>', 'ubuntu-latest, 20']
+    expect(pageOf(anOutcome({ subject: { labels } })).text).toContain(
       '✅ Tests passed: 2 of 2 · @octocat <b> · ubuntu-latest, 20\n',
     )
   })
@@ -92,11 +92,11 @@ describe('the comment', () => {
       const outcome = anOutcome({
         runId: huge,
         runUrl: `https://example.com/${'x'.repeat(2000)}`,
-        run: aRun({ status: huge, branchName: huge, testCases, raw: null }),
+        run: { ...aRun({ status: huge, branchName: huge, testCases: [] }), testCases },
         subject: {
           target: { kind: 'project', projectId: huge },
           parameters: { branch: huge, environment: huge, frameworkProject: huge, autofix: true },
-          variant: [huge, huge],
+          labels: [huge, huge],
           job: { name: huge, url: `https://github.com/${'x'.repeat(500)}` },
         },
       })

@@ -74,12 +74,6 @@ describe('the sentence on a failure', () => {
     expect(said({ kind: 'untrusted-certificate', code })).toContain(advice)
   })
 
-  it('says that the check of certificates cannot be switched off', () => {
-    const failure = { kind: 'untrusted-certificate', code: 'DEPTH_ZERO_SELF_SIGNED_CERT' } as const
-    expect(said({ ...failure, isCheckDisabled: true })).toContain('NODE_TLS_REJECT_UNAUTHORIZED is ignored')
-    expect(said(failure)).not.toContain('NODE_TLS_REJECT_UNAUTHORIZED')
-  })
-
   it('names no pause beyond any clock', () => {
     expect(said({ kind: 'status', status: 429, retryAfterMs: Number.POSITIVE_INFINITY })).toContain(
       '(retry after more than 10,000 h)',

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { TestCase } from '../../src/outcome/run.ts'
 import type { StepOutcome } from '../../src/outcome/step-outcome.ts'
-import { fullSummary, invalidInputsSummary, jobSummary } from '../../src/report/job-summary.ts'
+import { fullSummary, invalidInputsSummary, jobSummary, sizeOnWindows } from '../../src/report/job-summary.ts'
 import { logLine, render } from '../../src/text/safe-text.ts'
 import { anOutcome, aRun, aTestCase, testCasesBy } from '../support/builders.ts'
 import { ENDINGS } from '../support/endings.ts'
@@ -12,7 +13,6 @@ const LIMIT_BYTES = 900_000
 
 const summaryOf = (outcome: StepOutcome, alreadyBytes = 0, reportDir?: string) =>
   render(jobSummary(outcome, { alreadyBytes, reportDir }))
-const fullOf = (result: StepOutcome) => [...fullSummary(result)].join('')
 
 /** As Windows and GitHub between them count it. */
 const countedBytes = (text: string) => Buffer.byteLength(text.replaceAll('\n', '\r\n'))
@@ -42,15 +42,20 @@ describe('the job summary', () => {
 <tr><td nowrap>✅ Passed</td><td><code>pays by card</code></td><td align="right" nowrap>1.2 s</td></tr>
 </table>
 </details>
-<details><summary>Slowest (3)</summary>
-<table>
-<tr><th align="left">Status</th><th align="left">Test</th><th align="right">Duration</th></tr>
-<tr><td nowrap>⏱️ Timed out</td><td><code>search › finds &lt;shoes&gt;</code></td><td align="right" nowrap>30 s</td></tr>
-<tr><td nowrap>✅ Passed</td><td><code>pays by card</code></td><td align="right" nowrap>1.2 s</td></tr>
-<tr><td nowrap>❌ Failed</td><td><code>checkout</code></td><td align="right" nowrap>340 ms</td></tr>
-</table>
-</details>
 `)
+  })
+
+  it('shows the five slowest of the cases that ran, if there are more of them', () => {
+    const ran = Array.from({ length: 6 }, (_, index) =>
+      aTestCase({ title: `takes ${index} s`, durationMs: index * 1_000 }),
+    )
+    const skipped = aTestCase({ title: 'skipped', status: 'SKIPPED', durationMs: 9_000 })
+    const slowestOf = (testCases: readonly TestCase[]) =>
+      summaryOf(anOutcome({ run: aRun({ testCases }) })).split('Slowest (5)')[1]
+    expect(slowestOf([...ran.slice(1), skipped])).toBeUndefined()
+    expect(slowestOf([...ran, skipped])?.match(/takes \d s|skipped/g)).toEqual(
+      [5, 4, 3, 2, 1].map((s) => `takes ${s} s`),
+    )
   })
 
   it('stands in the order of headline, counts, warning, facts, tables', () => {
@@ -64,7 +69,7 @@ describe('the job summary', () => {
 
   it('names what distinguishes the step from others of its job, as text, whatever it holds', () => {
     for (const part of ['checkout', '**b** [x](https://evil.example) @octocat #1', '</h2><b>', '`a`', '\n# x']) {
-      const outcome = anOutcome({ subject: { variant: [part, 'ubuntu-latest, 20'] } })
+      const outcome = anOutcome({ subject: { labels: [part, 'ubuntu-latest, 20'] } })
       const page = renderedPage(summaryOf(outcome))
       const [heading] = page.elements
       expect(heading?.tagName).toBe('h2')
@@ -155,7 +160,7 @@ describe('the limits of the job summary', () => {
         expect(rowsOf(text)).toBeLessThanOrEqual(1000)
         // Every case is shown, or said to be left out.
         const [, left = 0] = text.match(/Not all shown:<\/b> [\d,]+ of/) ?? [undefined, 1]
-        if (!isHeadlineAlone && left === 1) expect(rowsOf(text)).toBe(count + Math.min(count, 5))
+        if (!isHeadlineAlone && left === 1) expect(rowsOf(text)).toBe(count > 5 ? count + 5 : count)
       }),
       { numRuns: 60 },
     )
@@ -180,13 +185,13 @@ describe('summary.md', () => {
   it('is the same page as long as nothing is left out', () => {
     for (const [name, result] of Object.entries(ENDINGS)) {
       const page = renderedPage(render(jobSummary(result, { alreadyBytes: 0 })))
-      const full = renderedPage(fullOf(result))
+      const full = renderedPage(fullSummary(result))
       expect([full.skeleton, full.codes], name).toEqual([page.skeleton, page.codes])
     }
   })
 
   it('has every row, and says nothing of rows left out', () => {
-    const text = fullOf(runOf({ FAILED: 3_000, PASSED: 2_000 }))
+    const text = fullSummary(runOf({ FAILED: 3_000, PASSED: 2_000 }))
     expect(rowsOf(text)).toBe(5_005)
     expect(text).not.toContain('shown')
   })
@@ -199,7 +204,7 @@ describe('summary.md', () => {
     fc.assert(
       fc.property(fc.array(title, { minLength: 500, maxLength: 500 }), (titles) => {
         const testCases = titles.map((title) => aTestCase({ title, status: 'FAILED', durationMs: undefined }))
-        const page = renderedPage(fullOf(anOutcome({ run: aRun({ status: 'FAILED', testCases }) })))
+        const page = renderedPage(fullSummary(anOutcome({ run: aRun({ status: 'FAILED', testCases }) })))
         const rows = tableRows(page).filter(([status]) => status !== 'Status')
         expect(rows.map(([, shown]) => seen(shown).replace('(untitled)', ''))).toEqual(titles.map(seen))
       }),
@@ -218,5 +223,15 @@ describe('the summary of invalid inputs', () => {
     expect(page.elements.map(({ tagName }) => tagName)).toEqual(['h2', 'p', 'ul', 'li', 'code', 'li', 'code'])
     expect(page.codes).toEqual(['maybe', '<b>@octocat'])
     expect(page.text).toContain('Input wait: maybe is neither true nor false.')
+  })
+})
+
+describe('the size on Windows', () => {
+  it('is that of the text in bytes with each line end as two', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom('a', '\n', 'ß', '☃', '😀') }), (text) => {
+        expect(sizeOnWindows(Buffer.from(text))).toBe(Buffer.byteLength(text.replaceAll('\n', '\r\n')))
+      }),
+    )
   })
 })

@@ -73,6 +73,23 @@ test.concurrent('a failing run names the failing test in the log, the annotation
   expect(main.summary).toContain('rounds to cents')
 })
 
+test.concurrent('every input that reports show reaches the summary', async () => {
+  const shown = {
+    project: 'web-shop',
+    branch: 'feature/x',
+    environment: 'staging',
+    'framework-project': 'unit checkout',
+    'comment-key': 'smoke',
+    matrix: '{"os":"linux"}',
+    'run-url': 'https://app.example.com/{project}/{run-id}',
+  }
+  await using one = await scenario({ inputs: { ...shown, autofix: 'false' } })
+  const { summary = '', outputs } = (await one.step.run()).main
+  for (const text of [...Object.values(shown).slice(0, 5), 'linux', 'Auto-fix off', outputs['run-url'] ?? 'none']) {
+    expect(summary).toContain(text)
+  }
+})
+
 test.concurrent('the requests are those of the interface, and no others', async () => {
   await using one = await scenario({
     script: { queuedMs: 150, runningMs: 150, cases: ONE_PASSED, runId: 'run:1' },

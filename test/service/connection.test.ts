@@ -62,7 +62,7 @@ describe('without a proxy', () => {
   it('the service is reached directly, over TLS', async () => {
     const service = await tlsService()
     const send = await sendJsonTo(service.origin)
-    expect(await send(...START, patient())).toEqual({ runId: 'r-1' })
+    expect(await send(...START, patient())).toMatchObject({ json: { runId: 'r-1' } })
     expect(service.received[0]?.headers.host).toBe(`127.0.0.1:${service.port}`)
   })
 
@@ -84,7 +84,7 @@ describe('the proxy for https', () => {
     const service = await tlsService()
     const proxy = await forwardProxy()
     const send = await sendJsonTo(service.origin, { proxies: { httpsProxy: proxy.address } })
-    expect(await send(...START, patient())).toEqual({ runId: 'r-1' })
+    expect(await send(...START, patient())).toMatchObject({ json: { runId: 'r-1' } })
     expect(proxy.asked).toEqual([`CONNECT 127.0.0.1:${service.port}`])
     expect(proxy.headers[0]).not.toHaveProperty('authorization')
     expect(service.received[0]).toMatchObject({
@@ -187,7 +187,7 @@ describe('the proxy for https', () => {
     const service = await tlsService()
     const proxy = await tlsProxy()
     const send = await sendJsonTo(service.origin, { proxies: { httpsProxy: proxy.address } })
-    expect(await send(...START, patient())).toEqual({ runId: 'r-1' })
+    expect(await send(...START, patient())).toMatchObject({ json: { runId: 'r-1' } })
     expect(proxy.asked()).toHaveLength(1)
   })
 
@@ -195,7 +195,7 @@ describe('the proxy for https', () => {
     const service = await tlsService()
     const proxy = await socksProxy()
     const send = await sendJsonTo(service.origin, { proxies: { httpsProxy: proxy.address } })
-    expect(await send(...START, patient())).toEqual({ runId: 'r-1' })
+    expect(await send(...START, patient())).toMatchObject({ json: { runId: 'r-1' } })
     expect(proxy.connections).toHaveLength(1)
   })
 
@@ -227,7 +227,7 @@ describe('plain http, which never leaves the machine', () => {
       for (const name of ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY']) delete process.env[name]
     })
     const send = await sendJsonTo(service.origin, { proxies: { httpsProxy: proxy.address } })
-    expect(await send(...START, patient())).toEqual({ runId: 'r-1' })
+    expect(await send(...START, patient())).toMatchObject({ json: { runId: 'r-1' } })
     expect(service.received[0]?.target).toBe('/v1/projects/p/runs')
     expect(proxy.connections).toHaveLength(0)
   })
@@ -243,7 +243,7 @@ describe('NO_PROXY', () => {
     const service = await tlsService()
     const proxy = await forwardProxy()
     const send = await sendJsonTo(service.origin, { proxies: { httpsProxy: proxy.address, noProxy } })
-    expect(await send(...START, patient())).toEqual({ runId: 'r-1' })
+    expect(await send(...START, patient())).toMatchObject({ json: { runId: 'r-1' } })
     expect(proxy.asked).toEqual([])
   })
 
@@ -265,7 +265,7 @@ describe('a certificate of an own authority', () => {
   const script = `
     import { systemClock } from '${source('clock.ts')}'
     import { openService } from '${source('service/open-service.ts')}'
-    const address = { baseUrl: new URL(process.argv[1]), apiKey: 'key', target: { kind: 'project', projectId: 'p' }, proxies: {}, isCheckDisabled: false }
+    const address = { baseUrl: new URL(process.argv[1]), apiKey: 'key', target: { kind: 'project', projectId: 'p' }, proxies: {} }
     const service = await openService(address, systemClock)
     const end = await service.start({}, { signal: new AbortController().signal }).catch((error) => error.failure.kind)
     process.stdout.write(end, () => process.exit())

@@ -11,7 +11,7 @@ import { failureOf, patient } from '../support/service-requests.ts'
 const PROJECT: Target = { kind: 'project', projectId: 'p' }
 
 function open(baseUrl: string, apiKey: string, target = PROJECT) {
-  const address = { baseUrl: new URL(baseUrl), apiKey, target, proxies: {}, isCheckDisabled: false }
+  const address = { baseUrl: new URL(baseUrl), apiKey, target, proxies: {} }
   return openService(address, new FakeClock())
 }
 
@@ -32,41 +32,33 @@ it.each([
 
 describe('the key', () => {
   const key = fc.stringMatching(/^[!-~]{8,40}$/)
-  /** As the service may write it. */
-  const FORMS: readonly ((key: string) => string)[] = [
-    (key) => key,
-    (key) => encodeURIComponent(key),
-    (key) => Array.from(key, (character) => `%${character.charCodeAt(0).toString(16)}`).join(''),
-    (key) => Buffer.from(key).toString('base64'),
-    (key) => Buffer.from(key).toString('base64url'),
-  ]
-  const escaped = (character: string) => `\\u00${character.charCodeAt(0).toString(16)}`
   /** Where the service may write it. */
-  const PLACES: readonly ((response: ServerResponse, text: string, key: string) => void)[] = [
-    (response, text) =>
-      json({ status: text, branchName: text, results: { testCases: [{ title: `a ${text} b`, status: text }] } })(
-        response,
-        { method: '', target: '', headers: {}, body: '' },
-      ),
-    (response, text) => response.writeHead(200).end(JSON.stringify({ [text]: { [text]: [text] }, status: 'RUNNING' })),
-    (response, _, key) => response.writeHead(200).end(`{"status":"${Array.from(key, escaped).join('')}"}`),
-    (response, text) => response.writeHead(400).end(JSON.stringify({ error: `no ${text}` })),
-    (response, text) => response.writeHead(502).end(`<html>${'x'.repeat(480)}${text}`),
-    (response, text) => response.writeHead(200, { 'content-type': `text/${text}` }).end('{}'),
-    (response, text) => response.writeHead(200, { 'content-encoding': text }).end('{}'),
-    (response, text) => response.writeHead(302, { location: `https://${text}/x` }).end(),
-    (response, text) => response.writeHead(302, { location: `https://host/${text}` }).end(),
-    (response, text) => response.writeHead(429, { 'retry-after': text }).end(),
-    (response, text) => response.writeHead(200).end(`"${text}`),
-    (response, text) => response.writeHead(200, text).end('7'),
+  const PLACES: readonly ((response: ServerResponse, key: string) => void)[] = [
+    (response, key) =>
+      json({ status: key, branchName: key, results: { testCases: [{ title: `a ${key} b`, status: key }] } })(response, {
+        method: '',
+        target: '',
+        headers: {},
+        body: '',
+      }),
+    (response, key) => response.writeHead(200).end(JSON.stringify({ [key]: { [key]: [key] }, status: 'RUNNING' })),
+    (response, key) => response.writeHead(400).end(JSON.stringify({ error: `no ${key}` })),
+    (response, key) => response.writeHead(502).end(`<html>${'x'.repeat(480)}${key}`),
+    (response, key) => response.writeHead(200, { 'content-type': `text/${key}` }).end('{}'),
+    (response, key) => response.writeHead(200, { 'content-encoding': key }).end('{}'),
+    (response, key) => response.writeHead(302, { location: `https://${key}/x` }).end(),
+    (response, key) => response.writeHead(302, { location: `https://host/${key}` }).end(),
+    (response, key) => response.writeHead(429, { 'retry-after': key }).end(),
+    (response, key) => response.writeHead(200).end(`"${key}`),
+    (response, key) => response.writeHead(200, key).end('7'),
   ]
 
-  it('is in nothing that the service sends back, wherever and however it writes it', async () => {
+  it('is in nothing that the service sends back, wherever it writes it', async () => {
     let reply: (response: ServerResponse) => void = () => {}
     const server = await recordingServer((response) => reply(response))
     await fc.assert(
-      fc.asyncProperty(key, fc.constantFrom(...FORMS), fc.constantFrom(...PLACES), async (key, form, place) => {
-        reply = (response) => place(response, form(key), key)
+      fc.asyncProperty(key, fc.constantFrom(...PLACES), async (key, place) => {
+        reply = (response) => place(response, key)
         const service = await open(server.origin, key)
         const got = await service.get('r-1', patient()).catch((error) => error.failure)
         const texts: string[] = []
@@ -75,9 +67,7 @@ describe('the key', () => {
           return value
         })
         // What is not in the text is compared as a host's name, which knows no capitals.
-        for (const text of texts) {
-          for (const one of FORMS) expect(text.toLowerCase()).not.toContain(one(key).toLowerCase())
-        }
+        for (const text of texts) expect(text.toLowerCase()).not.toContain(key.toLowerCase())
       }),
       { numRuns: 500 },
     )

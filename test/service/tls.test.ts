@@ -52,7 +52,7 @@ describe('a certificate that cannot be trusted ends a request for good, and noth
     ['its authority has a weak key', chained(issued({ issuer: weakAuthority }), weakAuthority), 'UNSPECIFIED'],
   ])('if %s', async (_, certificate, code) => {
     const server = await recordingServer(json({ runId: 'r' }), { ...WEAK, ...certificate })
-    const refused = { kind: 'untrusted-certificate', code, isCheckDisabled: false }
+    const refused = { kind: 'untrusted-certificate', code }
     expect(await startAt(server.origin)).toEqual(refused)
     const proxy = await forwardProxy()
     expect(await startAt(server.origin, { proxies: { httpsProxy: proxy.address } })).toEqual(refused)
@@ -61,7 +61,7 @@ describe('a certificate that cannot be trusted ends a request for good, and noth
 })
 
 describe('NODE_TLS_REJECT_UNAUTHORIZED=0 is ignored', () => {
-  const untrusted = { kind: 'untrusted-certificate', code: 'DEPTH_ZERO_SELF_SIGNED_CERT', isCheckDisabled: true }
+  const untrusted = { kind: 'untrusted-certificate', code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }
   const certificate = selfSignedCertificate()
 
   async function startWithoutChecks(origin: string, httpsProxy?: string) {
@@ -69,7 +69,7 @@ describe('NODE_TLS_REJECT_UNAUTHORIZED=0 is ignored', () => {
     onTestFinished(() => {
       delete process.env.NODE_TLS_REJECT_UNAUTHORIZED
     })
-    return startAt(origin, { isCheckDisabled: true, proxies: { httpsProxy } })
+    return startAt(origin, { proxies: { httpsProxy } })
   }
 
   it('by a connection', async () => {

@@ -1,8 +1,8 @@
 import { type Failure, ServiceError } from '../../src/outcome/failure.ts'
 import type { Run } from '../../src/outcome/run.ts'
 import { decodeRun } from '../../src/service/decode.ts'
-import type { RequestOptions } from '../../src/service/http.ts'
 import type { TestService } from '../../src/service/test-service.ts'
+import type { RequestOptions } from '../../src/service/transport.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 import type { FakeClock } from '../support/fake-clock.ts'
 import { type RequestTimeline, simulateRequest } from '../support/simulated-request.ts'
@@ -172,12 +172,13 @@ export class ModelService {
     const run = this.#find(runId, this.#plan.unknownToGetForMs)
     const isTerminal = this.isTerminal(run)
     const { cases } = this.#plan.run
-    return decodeRun({
+    const json = {
       status: this.statusOf(run),
       startedAt: null,
       ...(isTerminal && { finishedAt: '2026-01-01T00:00:00.000Z' }),
       ...(isTerminal && cases !== undefined && { results: { testCases: cases.map(asTestCase) } }),
-    })
+    }
+    return decodeRun({ json, text: JSON.stringify(json) })
   }
 
   #cancel(runId: string): boolean {

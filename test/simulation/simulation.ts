@@ -1,7 +1,7 @@
 import { StepCancelled } from '../../src/action/abort.ts'
 import { runAction, type StepRequest } from '../../src/action/run-action.ts'
 import type { World } from '../../src/action/world.ts'
-import { cancelSavedRun } from '../../src/cancel-leftover-run.ts'
+import { cancelSavedRun } from '../../src/cancel-unfinished-run.ts'
 import type { Clock } from '../../src/clock.ts'
 import { render } from '../../src/text/safe-text.ts'
 import { FakeClock } from '../support/fake-clock.ts'
@@ -162,7 +162,7 @@ async function simulateMain(
       parameters: {},
       ...(plan.service.isGiven ? { runId: plan.service.run.id } : {}),
       ...request,
-      variant: [],
+      labels: [],
       reports: { summary: 'always', annotations: true },
     },
     world,

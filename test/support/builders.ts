@@ -43,8 +43,6 @@ export interface RunFields {
   readonly finishedAt?: Date | undefined
   readonly branchName?: string | undefined
   readonly testCases?: readonly TestCase[] | undefined
-  /** What the service sent; made from the other fields if it is not given. */
-  readonly raw?: unknown
 }
 
 export function aRun(fields: RunFields = {}): Run {
@@ -64,25 +62,10 @@ export function aRun(fields: RunFields = {}): Run {
     hasFinishedAt: finishedAt !== undefined,
     branchName: branchName === undefined ? undefined : untrusted(branchName),
     testCases,
-    raw:
-      'raw' in fields
-        ? fields.raw
-        : asJson({
-            status,
-            startedAt,
-            finishedAt,
-            branchName,
-            results: testCases && { testCases: testCases.map(rawCase) },
-          }),
+    responseText: untrusted(
+      JSON.stringify({ status, startedAt, finishedAt, branchName, results: testCases && { testCases } }),
+    ),
   }
-}
-
-function rawCase({ title, rawStatus, durationMs }: TestCase) {
-  return { title, status: rawStatus, durationMs }
-}
-
-function asJson(value: unknown): unknown {
-  return JSON.parse(JSON.stringify(value))
 }
 
 /** An outcome with this ending (by default the run's own) and record; the verdict follows from both. */
@@ -103,7 +86,7 @@ export function anOutcome(
       target: { kind: 'project', projectId: 'web-shop' },
       parameters: { branch: 'main', environment: 'staging' },
       ownsRun: true,
-      variant: [],
+      labels: [],
       ...fields.subject,
     },
   }

@@ -29,7 +29,7 @@ export const ENDINGS = {
   failedInMatrix: anOutcome({
     run: aRun({ status: 'FAILED', testCases: testCasesBy({ FAILED: 3, PASSED: 37 }) }),
     runUrl: 'https://app.example.com/p/web-shop/runs/run_7f3a',
-    subject: { variant: ['checkout', 'ubuntu-latest, 20'] },
+    subject: { labels: ['checkout', 'ubuntu-latest, 20'] },
   }),
   failedWithoutFailedCase: anOutcome({ run: aRun({ status: 'FAILED', testCases: testCasesBy({ PASSED: 4 }) }) }),
   failedWithoutResults: anOutcome({ run: aRun({ status: 'FAILED', testCases: undefined }) }),
@@ -116,10 +116,10 @@ export const ENDINGS = {
     },
     cancellation: { kind: 'cancelled' },
   }),
-  gone: anOutcome({
+  notFound: anOutcome({
     ending: { kind: 'poll-failed', failure: { kind: 'status', status: 404 } },
     run: RUNNING,
-    cancellation: { kind: 'gone' },
+    cancellation: { kind: 'not-found' },
   }),
   started: anOutcome({ ending: { kind: 'started' } }),
 } as const satisfies Record<string, StepOutcome>

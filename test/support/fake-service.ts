@@ -1,7 +1,7 @@
 import { type Failure, ServiceError } from '../../src/outcome/failure.ts'
 import type { Run } from '../../src/outcome/run.ts'
-import type { RequestOptions } from '../../src/service/http.ts'
 import type { TestService } from '../../src/service/test-service.ts'
+import type { RequestOptions } from '../../src/service/transport.ts'
 import { aRun } from './builders.ts'
 import type { FakeClock } from './fake-clock.ts'
 import { simulateRequest } from './simulated-request.ts'

@@ -29,7 +29,7 @@ export function anyStep(text: fc.Arbitrary<string>): fc.Arbitrary<Worded<StepOut
     branch: maybe(text),
     environment: maybe(text),
     frameworkProject: maybe(text),
-    variant: fc.array(text, { maxLength: 2 }),
+    labels: fc.array(text, { maxLength: 2 }),
     jobName: text,
     ownsRun: fc.boolean(),
     autofix: maybe(fc.boolean()),
@@ -57,7 +57,7 @@ export function anyStep(text: fc.Arbitrary<string>): fc.Arbitrary<Worded<StepOut
             autofix: drawn.autofix,
             envOverrides: { SECRET: 'value of an override' },
           },
-          variant: drawn.variant.map(reword),
+          labels: drawn.labels.map(reword),
           job: { name: reword(drawn.jobName), url: JOB_URL },
           ownsRun: drawn.ownsRun,
         },
@@ -90,12 +90,14 @@ function anyRun(text: fc.Arbitrary<string>): fc.Arbitrary<Worded<Run>> {
       const testCases = drawn.testCases?.map(({ title, status, durationMs }) =>
         aTestCase({ title: reword(title), status: rewordStatus(status, reword), durationMs }),
       )
-      return aRun({
-        status: rewordStatus(drawn.status, reword),
-        branchName: drawn.branchName === undefined ? undefined : reword(drawn.branchName),
-        testCases,
-        raw: { [reword('extra')]: reword('more'), results: testCases === undefined ? null : { testCases } },
-      })
+      return {
+        ...aRun({
+          status: rewordStatus(drawn.status, reword),
+          branchName: drawn.branchName === undefined ? undefined : reword(drawn.branchName),
+          testCases,
+        }),
+        responseText: untrusted(JSON.stringify({ [reword('extra')]: reword('more'), results: { testCases } })),
+      }
     })
 }
 
@@ -135,7 +137,7 @@ function anyCancellation(
   failure: fc.Arbitrary<Worded<Failure>>,
 ): fc.Arbitrary<Worded<Cancellation>> {
   return fc.oneof(
-    fc.constantFrom('not-wanted', 'no-run', 'id-unknown', 'not-supported', 'cancelled', 'gone', 'failed').map(
+    fc.constantFrom('not-wanted', 'no-run', 'id-unknown', 'not-supported', 'cancelled', 'not-found', 'failed').map(
       (kind): Worded<Cancellation> =>
         () => ({ kind }),
     ),

@@ -4,8 +4,9 @@ import { onTestFinished } from 'vitest'
 import type { Clock } from '../../src/clock.ts'
 import { type Failure, ServiceError } from '../../src/outcome/failure.ts'
 import { type Connections, openConnections, type Proxies } from '../../src/service/connection.ts'
-import { createSendJson, type RequestOptions, type SendJson } from '../../src/service/http.ts'
 import { keyRedaction } from '../../src/service/redact.ts'
+import { createSendJson, type SendJson } from '../../src/service/response.ts'
+import type { RequestOptions } from '../../src/service/transport.ts'
 import { FakeClock } from './fake-clock.ts'
 
 export interface SendOptions {
@@ -13,14 +14,13 @@ export interface SendOptions {
   readonly clock?: Clock
   readonly proxies?: Proxies
   readonly apiKey?: string
-  readonly isCheckDisabled?: boolean
   /** How connections are made, if not as usual. */
   readonly connect?: { readonly timeout?: number; readonly ca?: string }
 }
 
 /** The client's requests to a real address. Its connections close when the test ends. */
 export async function sendJsonTo(baseUrl: string, options: SendOptions = {}): Promise<SendJson> {
-  const { clock = new FakeClock(), proxies = {}, apiKey = 'key-1', isCheckDisabled = false, connect } = options
+  const { clock = new FakeClock(), proxies = {}, apiKey = 'key-1', connect } = options
   const { origin } = new URL(baseUrl)
   const connections = connect === undefined ? await openConnections(origin, proxies) : poolOf(origin, connect)
   onTestFinished(() => connections.dispatcher.destroy())
@@ -30,7 +30,6 @@ export async function sendJsonTo(baseUrl: string, options: SendOptions = {}): Pr
     redact: keyRedaction(apiKey),
     userAgent: 'a-test/1',
     connections,
-    isCheckDisabled,
     clock,
   })
 }

@@ -1,5 +1,5 @@
 import { type Failure, ServiceError } from '../../src/outcome/failure.ts'
-import { REQUEST_LIMIT_MS, type RequestOptions } from '../../src/service/http.ts'
+import { REQUEST_LIMIT_MS, type RequestOptions } from '../../src/service/transport.ts'
 import type { FakeClock } from './fake-clock.ts'
 
 /** What happens to one request and when, in milliseconds from its beginning. Infinity: never. */

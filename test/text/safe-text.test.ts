@@ -11,7 +11,6 @@ import {
   quote,
   render,
   sanitize,
-  sizeOnWindows,
   untruncated,
   xml,
 } from '../../src/text/safe-text.ts'
@@ -249,15 +248,5 @@ describe('sanitized text', () => {
     expect(render(logLine`${value}`).length).toBeLessThanOrEqual(4_000)
     expect(render(xml`<a>${value}</a>`).length).toBeLessThan(10_000)
     expect(JSON.parse(render(json(value)))).toBe(value)
-  })
-})
-
-describe('the size on Windows', () => {
-  it('is that of the text in bytes with each line end as two', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: fc.constantFrom('a', '\n', 'ß', '☃', '😀') }), (text) => {
-        expect(sizeOnWindows(Buffer.from(text))).toBe(Buffer.byteLength(text.replaceAll('\n', '\r\n')))
-      }),
-    )
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { cancelSavedRun } from '../src/cancel-leftover-run.ts'
+import { cancelSavedRun } from '../src/cancel-unfinished-run.ts'
 import type { Failure } from '../src/outcome/failure.ts'
 import { aRun } from './support/builders.ts'
 import { FakeClock } from './support/fake-clock.ts'

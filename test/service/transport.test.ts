@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import fc from 'fast-check'
@@ -7,8 +8,9 @@ import { cancelRun } from '../../src/action/cancel-run.ts'
 import { startRun } from '../../src/action/start-run.ts'
 import { systemClock } from '../../src/clock.ts'
 import type { ServiceError } from '../../src/outcome/failure.ts'
-import { parseRetryAfter, REQUEST_LIMIT_MS, type SendJson } from '../../src/service/http.ts'
 import { projectRuns } from '../../src/service/project-runs.ts'
+import { parseRetryAfter, type SendJson } from '../../src/service/response.ts'
+import { REQUEST_LIMIT_MS } from '../../src/service/transport.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { type Answer, closedPort, json, recordingServer, tcpServer } from '../support/recording-server.ts'
 import { selfSignedCertificate } from '../support/self-signed-certificate.ts'
@@ -31,7 +33,7 @@ describe('a request', () => {
       patient(),
     )
 
-    expect(response).toEqual({ fine: true })
+    expect(response).toMatchObject({ json: { fine: true } })
     expect(server.received).toEqual([
       {
         method: 'POST',
@@ -132,7 +134,7 @@ describe('a request', () => {
     })
     const send = await sendJsonTo(server.origin)
     await failureOf(send('GET', ['v1'], undefined, patient()))
-    expect(await send('GET', ['v1'], undefined, patient())).toEqual({ fine: true })
+    expect(await send('GET', ['v1'], undefined, patient())).toMatchObject({ json: { fine: true } })
   })
 })
 
@@ -144,19 +146,19 @@ describe('a response', () => {
     'application/problem+json',
   ])('is read with the content type %s', async (contentType) => {
     const { get } = await respondingWith(json({ fine: true }, 200, { 'content-type': contentType }))
-    expect(await get()).toEqual({ fine: true })
+    expect(await get()).toMatchObject({ json: { fine: true } })
   })
 
   it('is read without a content type, and with any status of 2xx', async () => {
     const { get } = await respondingWith((response) => response.writeHead(202).end('[1]'))
-    expect(await get()).toEqual([1])
+    expect(await get()).toMatchObject({ json: [1] })
   })
 
   it('is read after early hints', async () => {
     const { get } = await respondingWith((response, request) => {
       response.writeEarlyHints({ link: '</a>; rel=preload' }, () => json({ fine: true })(response, request))
     })
-    expect(await get()).toEqual({ fine: true })
+    expect(await get()).toMatchObject({ json: { fine: true } })
   })
 
   it('is read in pieces that cut its characters', async () => {
@@ -166,7 +168,7 @@ describe('a response', () => {
       for (const byte of bytes) await new Promise((resolve) => response.write(Buffer.from([byte]), resolve))
       response.end()
     })
-    expect(await get()).toEqual({ title: 'größer → ✓' })
+    expect(await get()).toMatchObject({ json: { title: 'größer → ✓' } })
   })
 
   it.each([
@@ -206,8 +208,8 @@ describe('a response', () => {
     })
   })
 
-  it('is read if its body has 64 MiB, and invalid if it has one byte more', async () => {
-    const limitBytes = 64 * 1024 * 1024
+  it('is read if its body has 16 MiB, and invalid if it has one byte more', async () => {
+    const limitBytes = 16 * 1024 * 1024
     let size = limitBytes
     const { get } = await respondingWith((response) => {
       response.writeHead(200, { 'content-type': 'application/json' })
@@ -217,7 +219,7 @@ describe('a response', () => {
           .fill('"', size - 1),
       )
     })
-    expect(((await get()) as string).length).toBe(limitBytes - 2)
+    expect(((await get()).json as string).length).toBe(limitBytes - 2)
     size++
     expect(await failureOf(get())).toEqual({
       kind: 'invalid-response',
@@ -256,7 +258,7 @@ describe('a response', () => {
 
   it('is read if it says that it is not compressed', async () => {
     const { get } = await respondingWith(json({ fine: true }, 200, { 'content-encoding': 'Identity' }))
-    expect(await get()).toEqual({ fine: true })
+    expect(await get()).toMatchObject({ json: { fine: true } })
   })
 
   it.each([
@@ -646,6 +648,16 @@ describe('the signal', () => {
     expect(server.connections).toHaveLength(0)
   })
 
+  it('is not listened to any more after a request, however it ended', async () => {
+    const { signal } = new AbortController()
+    const server = await recordingServer(json({ fine: true }))
+    const send = await sendJsonTo(server.origin)
+    await send('GET', ['v1'], undefined, { signal, signalUntilSent: signal })
+    const unreachable = await sendJsonTo(`http://127.0.0.1:${await closedPort()}`)
+    await failureOf(unreachable('GET', ['v1'], undefined, { signal, signalUntilSent: signal }))
+    expect(getEventListeners(signal, 'abort')).toEqual([])
+  })
+
   it('does nothing after the response', async () => {
     const server = await recordingServer(json({ fine: true }))
     const send = await sendJsonTo(server.origin)
@@ -653,7 +665,7 @@ describe('the signal', () => {
     await send('GET', ['v1'], undefined, { signal: abort.signal, signalUntilSent: abort.signal })
     await betweenPolls()
     abort.abort()
-    expect(await send('GET', ['v1'], undefined, patient())).toEqual({ fine: true })
+    expect(await send('GET', ['v1'], undefined, patient())).toMatchObject({ json: { fine: true } })
     expect(server.connections).toHaveLength(1)
   })
 })
@@ -674,7 +686,7 @@ describe('a response that lies in the socket already', () => {
       }),
     )
     const send = await sendJsonTo(`http://127.0.0.1:${server.port}`, { clock: systemClock })
-    expect(await send('POST', ['v1'], {}, { ...patient(), limitMs: 50 })).toEqual({ runId: 'r-1' })
+    expect(await send('POST', ['v1'], {}, { ...patient(), limitMs: 50 })).toMatchObject({ json: { runId: 'r-1' } })
   })
 
   it('is taken before the signal', async () => {
@@ -686,7 +698,7 @@ describe('a response that lies in the socket already', () => {
       }),
     )
     const send = await sendJsonTo(`http://127.0.0.1:${server.port}`)
-    expect(await send('POST', ['v1'], {}, { signal: abort.signal })).toEqual({ runId: 'r-1' })
+    expect(await send('POST', ['v1'], {}, { signal: abort.signal })).toMatchObject({ json: { runId: 'r-1' } })
   })
 
   it('has the id of a run whose start is awaited after a signal', async () => {
@@ -701,8 +713,8 @@ describe('a response that lies in the socket already', () => {
     )
     const service = projectRuns(await sendJsonTo(`http://127.0.0.1:${server.port}`, { clock: systemClock }), 'p')
     const log = { info: () => {}, warning: () => {} }
-    const options = { clock: systemClock, random: Math.random, log, abort: controller.signal, deadlineMs: 1e9 }
-    expect(await startRun(service, {}, options)).toEqual({ kind: 'started', runId: 'r-1' })
+    const world = { service, clock: systemClock, random: Math.random, log, abort: controller.signal }
+    expect(await startRun({}, 1e9, world)).toEqual({ kind: 'started', runId: 'r-1' })
   })
 
   it('confirms a cancel', async () => {
@@ -714,8 +726,8 @@ describe('a response that lies in the socket already', () => {
     )
     const service = projectRuns(await sendJsonTo(`http://127.0.0.1:${server.port}`, { clock: systemClock }), 'p')
     const abort = new AbortController().signal
-    const options = { clock: systemClock, random: Math.random, abort, limitMs: 100, notFoundGraceUntilMs: 0 }
-    expect(await cancelRun(service, 'r', options)).toEqual({ kind: 'cancelled' })
+    const world = { service, clock: systemClock, random: Math.random, abort }
+    expect(await cancelRun({ id: 'r' }, { limitMs: 100 }, world)).toEqual({ kind: 'cancelled' })
   })
 })
 
@@ -736,7 +748,9 @@ describe('a request on a new connection', () => {
     const server = await oneResponseEach([TOO_MANY, STARTED])
     const send = await sendJsonTo(`http://127.0.0.1:${server.port}`)
     expect(await failureOf(send('POST', ['v1'], {}, patient()))).toMatchObject({ status: 429 })
-    expect(await send('POST', ['v1'], {}, { ...patient(), onNewConnection: true })).toEqual({ runId: 'r-1' })
+    expect(await send('POST', ['v1'], {}, { ...patient(), onNewConnection: true })).toMatchObject({
+      json: { runId: 'r-1' },
+    })
     expect(server.connections).toHaveLength(2)
   })
 
@@ -750,7 +764,7 @@ describe('a request on a new connection', () => {
       nowMs += ms
     }
     const clock = { ...systemClock, now: () => nowMs, sleep }
-    expect(await startRun(service, {}, { clock, random: () => 0, log, abort, deadlineMs: 1e9 })).toEqual({
+    expect(await startRun({}, 1e9, { service, clock, random: () => 0, log, abort })).toEqual({
       kind: 'started',
       runId: 'r-1',
     })
@@ -806,6 +820,6 @@ describe('the signal until sent', () => {
     await server.arrived(1)
     abort.abort()
     go.resolve()
-    expect(await request).toEqual({ runId: 'r-1' })
+    expect(await request).toMatchObject({ json: { runId: 'r-1' } })
   })
 })

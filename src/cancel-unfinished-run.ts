@@ -1,11 +1,10 @@
-import { cancelRun, NOT_FOUND_GRACE_MS } from './action/cancel-run.ts'
+import { cancelRun } from './action/cancel-run.ts'
 import type { World } from './action/world.ts'
-import { eventLoopTurn, systemClock } from './clock.ts'
+import { systemClock } from './clock.ts'
 import { readEvent } from './github/event.ts'
-import { readServiceInputs } from './github/inputs.ts'
+import { InputReader } from './github/input-reader.ts'
 import { runnerOutput } from './github/outputs.ts'
-import { readServiceAddress } from './github/proxies.ts'
-import { setV8Flags } from './process.ts'
+import { readServiceAddress } from './github/service-address.ts'
 import { failureSentence } from './report/failure-text.ts'
 import { openService } from './service/open-service.ts'
 import { type LogLine, logLine } from './text/safe-text.ts'
@@ -19,20 +18,15 @@ const CANCEL_LIMIT_MS = 60_000
  *
  * @param savedRun the run's id as JSON; absent if main was killed with the start in flight
  */
-export async function cancelLeftoverRun(
+export async function cancelUnfinishedRun(
   env: NodeJS.ProcessEnv,
   savedRun: string | undefined,
   abort: AbortSignal,
 ): Promise<void> {
-  const { log } = runnerOutput(env)
-  const open = async () => {
-    const address = readServiceAddress(env, readServiceInputs(env, readEvent(env)))
-    const service = await openService(address, systemClock)
-    // One turn later the first request is under way.
-    void eventLoopTurn().then(setV8Flags)
-    return service
-  }
-  await cancelSavedRun(savedRun, open, { log, clock: systemClock, random: Math.random, abort })
+  const inputs = new InputReader(env)
+  const address = readServiceAddress(inputs, env, readEvent(env))
+  const open = () => openService(inputs.orThrow(address), systemClock)
+  await cancelSavedRun(savedRun, open, { ...runnerOutput(env), clock: systemClock, random: Math.random, abort })
 }
 
 /** What post does, with its effects as arguments. */
@@ -55,14 +49,14 @@ export async function cancelSavedRun(
     const service = await open()
     if (service.cancel !== undefined) log.info(logLine`Run ${runId} is still running. Cancelling it.`)
     // Main may have started the run a moment before it was killed.
-    const notFoundGraceUntilMs = clock.now() + NOT_FOUND_GRACE_MS
-    const end = await cancelRun(service, runId, { ...world, limitMs: CANCEL_LIMIT_MS, notFoundGraceUntilMs })
+    const handle = { id: runId, startedAtMs: clock.now() }
+    const end = await cancelRun(handle, { limitMs: CANCEL_LIMIT_MS }, { ...world, service })
     switch (end.kind) {
       case 'cancelled':
         return log.info(logLine`Run ${runId} was cancelled.`)
       case 'already-finished':
         return log.info(logLine`Run ${runId} had already finished as ${end.run.rawStatus}.`)
-      case 'gone':
+      case 'not-found':
         return log.info(logLine`Run ${runId} does not exist at the service any more.`)
       case 'failed':
         return warn(

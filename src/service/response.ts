@@ -1,0 +1,107 @@
+import { type Clock, eventLoopTurn } from '../clock.ts'
+import { type Failure, ServiceError } from '../outcome/failure.ts'
+import { parseKeepingNumbers } from '../text/parse-keeping-numbers.ts'
+import { untrusted } from '../text/untrusted.ts'
+import { isErrorStatus, type RequestOptions, type Response, send, type TransportSettings } from './transport.ts'
+
+export interface JsonResponse {
+  readonly json: unknown
+  /** As the service sent it, but for the key. */
+  readonly text: string
+}
+
+/** Sends one request and returns the JSON of a 2xx response. Throws ServiceError, and nothing else. */
+export type SendJson = (
+  method: 'GET' | 'POST',
+  path: readonly string[],
+  body: object | undefined,
+  options: RequestOptions,
+) => Promise<JsonResponse>
+
+/**
+ * Requests to the service's paths below `baseUrl`. Each segment of a path is percent-encoded; the caller has refused
+ * `.` and `..`, which URL parsing would collapse.
+ */
+export function createSendJson(settings: TransportSettings): SendJson {
+  const prefix = settings.baseUrl.pathname.replace(/\/$/, '')
+  return async (method, path, body, options) => {
+    const response = await send(settings, {
+      method,
+      path: `${prefix}/${path.map(encodeURIComponent).join('/')}`,
+      json: body === undefined ? undefined : JSON.stringify(body),
+      options,
+    })
+    // undici takes a connection back one event-loop turn after its response: a request sent before, as the first poll is
+    // right after the start, would open another.
+    await eventLoopTurn()
+    return { json: jsonOf(response, settings, method === 'POST'), text: response.text }
+  }
+}
+
+/** What is quoted of a response is for a sentence. */
+const EXCERPT_LIMIT_CHARS = 500
+
+function jsonOf(response: Response, settings: TransportSettings, mayHoldNewId: boolean): unknown {
+  const { status, header, text } = response
+  if (isErrorStatus(status)) throw new ServiceError(failureOfStatus(response, settings))
+  const encoding = header('content-encoding')
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    throw invalid('an uncompressed body', `the content encoding ${excerpt(encoding)}`)
+  }
+  const contentType = header('content-type')
+  if (contentType !== undefined && !/^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(contentType)) {
+    const got = text === '' ? excerpt(contentType) : `${excerpt(contentType)}: ${excerpt(text)}`
+    throw invalid('the content type application/json', got, true)
+  }
+  try {
+    // An id may be a number with more digits than JavaScript's numbers hold.
+    return mayHoldNewId ? parseKeepingNumbers(text) : JSON.parse(text)
+  } catch {
+    throw invalid('JSON', text === '' ? 'an empty body' : excerpt(text), true)
+  }
+}
+
+function invalid(expected: string, got: string, isNotJson?: boolean): ServiceError {
+  return new ServiceError({ kind: 'invalid-response', expected, got: untrusted(got), isNotJson })
+}
+
+function failureOfStatus({ status, header, text }: Response, { baseUrl, clock, redact }: TransportSettings): Failure {
+  const error = errorTextOf(text)
+  const redirect = status < 400 ? header('location') : undefined
+  // What comes after the host may be as long as it likes, and hold what nobody should read.
+  const location = redirect === undefined ? undefined : URL.parse(redirect, baseUrl.href)?.origin
+  return {
+    kind: 'status',
+    status,
+    error: error === undefined ? undefined : untrusted(error),
+    // Parsing writes a host in lower case, and drops what is not visible.
+    location: location === undefined ? undefined : untrusted(redact(location)),
+    retryAfterMs: parseRetryAfter(header('retry-after'), clock),
+  }
+}
+
+/** The text of the service's error object, or else the beginning of whatever a proxy in between wrote. */
+function errorTextOf(text: string): string | undefined {
+  try {
+    const { error } = JSON.parse(text)
+    if (typeof error === 'string') return excerpt(error)
+  } catch {
+    // Not the service's JSON.
+  }
+  const beginning = excerpt(text)
+  return beginning.trim() === '' ? undefined : beginning
+}
+
+function excerpt(text: string): string {
+  return text.slice(0, EXCERPT_LIMIT_CHARS)
+}
+
+/** Longer than any wait may last (35,000 minutes), so that absurd values stay numbers that can be printed. */
+const RETRY_AFTER_LIMIT_MS = 35_000 * 60_000
+
+/** Both forms of RFC 9110: seconds, or a date. Milliseconds from now, never negative. */
+export function parseRetryAfter(value: string | undefined, clock: Pick<Clock, 'epochMs'>): number | undefined {
+  if (value === undefined) return undefined
+  const ms = /^\s*\d+\s*$/.test(value) ? Number(value) * 1000 : Date.parse(value) - clock.epochMs()
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), RETRY_AFTER_LIMIT_MS)
+}
