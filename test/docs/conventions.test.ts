@@ -96,15 +96,19 @@ test('Dependabot waits before it raises any dependency', () => {
 describe('the release workflow', () => {
   const { jobs } = parse(read('.github/workflows/release.yml'))
 
-  test('installs packages only in the job that may not write', () => {
-    const commands = (job: { steps: { run?: string }[] }) => job.steps.map(({ run = '' }) => run).join('\n')
-    expect(jobs.build.permissions).toEqual({ contents: 'read' })
-    expect(commands(jobs.build)).toMatch(/^npm ci --ignore-scripts$/m)
-    expect(commands(jobs.publish)).not.toMatch(/\bnpm\b|\bnpx\b/)
+  const commands = (job: string) => jobs[job].steps.map(({ run = '' }: { run?: string }) => run).join('\n')
+  const actions = (job: string) => jobs[job].steps.map(({ uses = '' }: { uses?: string }) => uses.split('@')[0])
+
+  test('installs packages only in jobs that may not write', () => {
+    for (const job of ['build', 'test']) expect(jobs[job].permissions).toEqual({ contents: 'read' })
+    expect(commands('build')).toMatch(/^npm ci --ignore-scripts$/m)
+    expect(commands('publish')).not.toMatch(/\bnpm (?!sbom --package-lock-only)|\bnpx\b/)
   })
 
-  test('keeps what was built before anything else runs', () => {
-    const steps = jobs.build.steps.map(({ uses, run }: { uses?: string; run?: string }) => uses?.split('@')[0] ?? run)
-    expect(steps.indexOf('actions/upload-artifact')).toBeLessThan(steps.indexOf('npm cit'))
+  test('publishes what was built in a job that runs no tests', () => {
+    expect(commands('build')).not.toMatch(/\bnpm (cit|test|run (?!owner))/)
+    expect(actions('test')).not.toContain('actions/upload-artifact')
+    const [download] = jobs.publish.steps.filter(({ uses }: { uses?: string }) => uses?.includes('download-artifact'))
+    expect(download.with['artifact-ids']).toBe(`\${{ needs.build.outputs.artifact }}`)
   })
 })

@@ -1,0 +1,19 @@
+// Run by `npm version`, which has put the new version into package.json: puts it wherever else it stands, and dates the
+// changelog.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { dateUnreleased } from './changelog.ts'
+
+const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
+
+edit('CHANGELOG.md', (text) => dateUnreleased(text, version, new Date().toISOString().slice(0, 10)))
+edit('src/version.ts', (text) => text.replace(/'.*'/, `'${version}'`))
+edit('local-service/package.json', (text) => text.replace(/"version": ".*"/, `"version": "${version}"`))
+edit('package-lock.json', (text) => {
+  const lock = JSON.parse(text)
+  lock.packages['local-service'].version = version
+  return `${JSON.stringify(lock, undefined, 2)}\n`
+})
+
+function edit(file: string, change: (text: string) => string): void {
+  writeFileSync(file, change(readFileSync(file, 'utf8')))
+}

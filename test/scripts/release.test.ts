@@ -1,0 +1,197 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { dateUnreleased, notesOf } from '../../scripts/changelog.ts'
+import { ROOT, read } from '../docs/documents.ts'
+
+const FIRST = '## 1.0.0 - 2026-01-02\n\n- The first release.\n'
+
+describe('the changelog', () => {
+  test('gets a dated section for what is not released, with an empty one above it', () => {
+    const changelog = `# Changelog\n\n## Unreleased\n\n- New: $& and \`## a heading\`.\n\n${FIRST}`
+    const dated = dateUnreleased(changelog, '1.1.0', '2026-02-03')
+    const release = '## 1.1.0 - 2026-02-03\n\n- New: $& and `## a heading`.\n'
+    expect(dated).toBe(`# Changelog\n\n## Unreleased\n\n${release}\n${FIRST}`)
+    expect(notesOf(dated, '1.1.0')).toBe('- New: $& and `## a heading`.')
+    expect(notesOf(dated, '1.0.0')).toBe('- The first release.')
+  })
+
+  test.each([
+    ['an empty section', `## Unreleased\n\n${FIRST}`],
+    ['no section', FIRST],
+    ['nothing at all', ''],
+  ])('with %s of what is not released makes no release', (_, changelog) => {
+    expect(() => dateUnreleased(changelog, '1.1.0', '2026-02-03')).toThrow('has nothing under "## Unreleased"')
+  })
+
+  test('has no notes for a release that it does not name, or says nothing about', () => {
+    expect(() => notesOf(FIRST, '1.0')).toThrow('says nothing about 1.0:')
+    expect(() => notesOf(`## 1.1.0 - 2026-02-03\n\n${FIRST}`, '1.1.0')).toThrow('says nothing about 1.1.0:')
+  })
+})
+
+const FILES = ['package.json', 'package-lock.json', 'local-service/package.json', 'src/version.ts', 'CHANGELOG.md']
+
+describe('the version', () => {
+  test('is the same everywhere', () => {
+    const { version } = JSON.parse(read('package.json'))
+    expect(versions(ROOT)).toEqual(Array(5).fill(version))
+  })
+})
+
+let folder: string
+/** A clone of a bare remote, as the workflow has it. */
+let clone: string
+
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'release-')))
+  clone = join(folder, 'clone')
+  execFileSync('git', ['init', '--quiet', '--bare', '--initial-branch=main', join(folder, 'remote.git')])
+  execFileSync('git', ['init', '--quiet', '--initial-branch=main', clone])
+  git('remote', 'add', 'origin', '../remote.git')
+  for (const file of [...FILES, 'scripts/changelog.ts', 'scripts/release-notes.ts']) {
+    mkdirSync(dirname(join(clone, file)), { recursive: true })
+    cpSync(join(ROOT, file), join(clone, file))
+  }
+  writeFileSync(join(clone, 'package.json'), '{ "version": "1.2.0", "type": "module" }')
+  write('CHANGELOG.md', '## Unreleased\n\n- New.\n')
+})
+
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+describe('npm version', () => {
+  test('puts the version everywhere, and dates the changelog', () => {
+    const lock = JSON.parse(read('package-lock.json'))
+    for (const entry of [lock, lock.packages['']]) entry.version = '1.2.0' // as npm does
+    write('package-lock.json', JSON.stringify(lock))
+    execFileSync(process.execPath, [join(ROOT, 'scripts/set-version.ts')], { cwd: clone })
+    expect(versions(clone)).toEqual(Array(5).fill('1.2.0'))
+    expect(notesOf(readFileSync(join(clone, 'CHANGELOG.md'), 'utf8'), '1.2.0')).toBe('- New.')
+  })
+})
+
+describe('npm run owner', () => {
+  const owner = (name: string) =>
+    spawnSync(process.execPath, [join(ROOT, 'scripts/set-owner.ts'), name], { cwd: clone, encoding: 'utf8' })
+
+  test('puts the publisher into pages, recipes and CODEOWNERS, and nowhere else', () => {
+    write('gate.yml', '- uses: OWNER/test-run-action@v1\n- uses: OWNER/test-run-action@v1 # OWNER\n')
+    write('CODEOWNERS', '/dist/ @OWNER\n')
+    mkdirSync(join(clone, '.github'))
+    write('.github/CODEOWNERS', '/dist/ @OWNER\n')
+    merge()
+    expect(owner('octo-org')).toMatchObject({ status: 0, stderr: '' })
+    expect(git('diff', '--unified=0').match(/^\+[^+].*/gm)).toEqual([
+      '+/dist/ @octo-org',
+      '+- uses: octo-org/test-run-action@v1',
+      '+- uses: octo-org/test-run-action@v1 # OWNER',
+    ])
+  })
+
+  test('refuses what cannot be a name', () => {
+    expect(owner('octo org').stderr).toBe(
+      '"octo org" is no user or organisation of GitHub. Give one such as octo-org.\n',
+    )
+  })
+})
+
+// Bash, as on GitHub's Linux.
+describe.skipIf(process.platform === 'win32')('the workflow Release', () => {
+  beforeEach(() => {
+    write('CHANGELOG.md', '## 1.2.0 - 2026-02-03\n\n- New.\n')
+    merge()
+  })
+
+  test('lets a tag through that is on main and names what is in the files, and makes its notes', () => {
+    const { status, stdout } = step('build', 'check', 'v1.2.0')
+    expect(stdout).toMatch(/^- New\.\n\n/)
+    expect(stdout).toContain(`- uses: octo-org/test-run-action@${git('rev-parse', 'HEAD')} # v1.2.0\n`)
+    expect(stdout).toContain('gh release verify v1.2.0 --repo octo-org/test-run-action')
+    expect(status).toBe(0)
+  })
+
+  test('refuses a tag of a branch', () => {
+    commit()
+    expect(step('build', 'check', 'v1.2.0')).toMatchObject({
+      status: 1,
+      stdout: expect.stringMatching(/^::error::v1.2.0 is not on main\./),
+    })
+  })
+
+  test('refuses a tag that names another version', () => {
+    expect(step('build', 'check', 'v1.3.0')).toMatchObject({
+      status: 1,
+      stdout: expect.stringMatching(/v1.3.0 and package.json says v1.2.0/),
+    })
+  })
+
+  test('refuses a release about which the changelog says nothing', () => {
+    write('CHANGELOG.md', '## Unreleased\n\n- New.\n')
+    merge()
+    expect(step('build', 'check', 'v1.2.0')).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/says nothing about 1.2.0/),
+    })
+  })
+
+  test('refuses pages that name no publisher', () => {
+    write('README.md', '- uses: OWNER/test-run-action@v1\n')
+    merge()
+    expect(step('build', 'check', 'v1.2.0')).toMatchObject({
+      status: 1,
+      stdout: expect.stringMatching(/::error::Pages say OWNER/),
+    })
+  })
+
+  test('moves the major tag to the newest release, and never back', () => {
+    for (const tag of ['v1.2.0', 'v2.0.0']) git('tag', tag)
+    expect(step('publish', 'major', 'v1.2.0').status).toBe(0)
+    expect(git('ls-remote', 'origin', 'refs/tags/v1')).toContain(git('rev-parse', 'HEAD'))
+    commit()
+    git('tag', 'v1.10.0')
+    expect(step('publish', 'major', 'v1.2.0').stdout).toBe('v1 stays: v1.10.0 is newer than v1.2.0.\n')
+    expect(step('publish', 'major', 'v1.10.0').status).toBe(0)
+    expect(git('ls-remote', 'origin', 'refs/tags/v1')).toContain(git('rev-parse', 'HEAD'))
+  })
+})
+
+/** Runs a step's script as the workflow does, with a GitHub CLI that does nothing. */
+function step(job: string, id: string, tag: string) {
+  const { jobs } = parse(read('.github/workflows/release.yml'))
+  const { run } = jobs[job].steps.find((one: { id?: string }) => one.id === id)
+  const env = { ...process.env, GITHUB_REF_NAME: tag, GITHUB_REPOSITORY: 'octo-org/test-run-action' }
+  const result = spawnSync('bash', ['-e', '-c', `gh() { :; }\n${run}`], { cwd: clone, env, encoding: 'utf8' })
+  return { status: result.status, stdout: result.stdout, stderr: result.stderr }
+}
+
+function versions(root: string): unknown[] {
+  const text = (file: string) => readFileSync(join(root, file), 'utf8')
+  const lock = JSON.parse(text('package-lock.json'))
+  return [
+    ...[lock, lock.packages[''], lock.packages['local-service']].map(({ version }) => version),
+    JSON.parse(text('local-service/package.json')).version,
+    /'(.*)'/.exec(text('src/version.ts'))?.[1],
+  ]
+}
+
+function git(...args: readonly string[]): string {
+  const author = ['-c', 'user.name=Maintainer', '-c', 'user.email=maintainer@example.com', '-c', 'commit.gpgsign=false']
+  return execFileSync('git', [...author, ...args], { cwd: clone, encoding: 'utf8', stdio: 'pipe' }).trim()
+}
+
+function commit(): void {
+  git('add', '--all')
+  git('commit', '--quiet', '--allow-empty', '--message', 'Change')
+}
+
+function merge(): void {
+  commit()
+  git('push', '--quiet', 'origin', 'HEAD:main')
+}
+
+function write(file: string, text: string): void {
+  writeFileSync(join(clone, file), text)
+}
