@@ -1,7 +1,6 @@
 // `npm start`: one step of a workflow, on this machine. DEMO_USAGE lists its options.
 import { existsSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
-import { styleText } from 'node:util'
 import { ConfigurationError } from '../local-service/src/configuration.ts'
 import { readManifest } from '../tools/runner-emulator/manifest.ts'
 import { DEMO_USAGE, parseDemoArguments } from './demo-options.ts'
@@ -31,7 +30,6 @@ async function main(): Promise<void> {
     process.exitCode = await runDemo(parsed.options, {
       folder: resolve(ROOT, '.demo'),
       print: (line) => console.log(line),
-      style: (format, text) => styleText(format, text, { stream: process.stdout }),
       stop: stop.signal,
     })
   } catch (error) {

@@ -5,14 +5,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { startLocalService } from '../local-service/src/local-service.ts'
 import { type ActionProcess, type ProcessResult, prepareStep, type Step } from '../tools/runner-emulator/runner.ts'
 import type { DemoOptions } from './demo-options.ts'
-import { LogPainter, type Style } from './log-painter.ts'
 import { renderSummaryPage } from './render-summary.ts'
 
 export interface DemoWorld {
   /** Emptied first; summary, reports and the service's log are left in it. */
   readonly folder: string
   readonly print: (line: string) => void
-  readonly style: Style
   /** Ends the step as the workflow's Cancel button does. */
   readonly stop: AbortSignal
 }
@@ -23,14 +21,12 @@ const ROOT = resolve(import.meta.dirname, '..')
  * Runs the built action against a service that runs the tests of examples/web-shop; returns the step's exit code.
  * Throws FolderInUse, in which case nothing was touched, and ConfigurationError.
  */
-export async function runDemo(options: DemoOptions, { folder, print, style, stop }: DemoWorld): Promise<number> {
+export async function runDemo(options: DemoOptions, { folder, print, stop }: DemoWorld): Promise<number> {
   using _ = takeFolder(folder)
   await using service = await openService(folder)
   const [key = ''] = service.keys
-  const painter = new LogPainter(style)
   const show = (line: string): void => {
-    const painted = painter.paint(line)
-    if (painted !== undefined) print(painted)
+    if (line !== '##[endgroup]') print(asGitHubShows(line))
   }
   await using step = prepareStep({
     workspace: join(folder, 'workspace'),
@@ -55,7 +51,7 @@ export async function runDemo(options: DemoOptions, { folder, print, style, stop
   const summary = mainEnd.summary + postEnd.summary
   writeFileSync(join(folder, 'summary.md'), summary)
   writeFileSync(join(folder, 'summary.html'), renderSummaryPage(summary))
-  for (const line of linesAfter(mainEnd, folder, style)) print(line)
+  for (const line of linesAfter(mainEnd, folder)) print(line)
   return exitCodeOf(mainEnd)
 }
 
@@ -113,6 +109,12 @@ function linesAbout(step: Step): string[] {
   return ['##[group]Run ./', 'with:', ...given.map(([name, value]) => `  ${name}: ${value}`), '##[endgroup]']
 }
 
+function asGitHubShows(line: string): string {
+  return line.replace(/^##\[group\]/, '▼ ').replace(/^##\[(error|warning|notice)\]/, (_, level) => `${TITLES[level]}: `)
+}
+
+const TITLES: Readonly<Record<string, string>> = { error: 'Error', warning: 'Warning', notice: 'Notice' }
+
 async function cancelWhenAsked(main: ActionProcess, afterMs: number | undefined, stop: AbortSignal): Promise<void> {
   const hasResult = new AbortController()
   void main.result().then(() => hasResult.abort())
@@ -125,7 +127,7 @@ async function cancelWhenAsked(main: ActionProcess, afterMs: number | undefined,
 /** Node's timers fire at once beyond this. */
 const LONGEST_DELAY_MS = 2 ** 31 - 1
 
-function linesAfter({ conclusion, outputs }: ProcessResult, folder: string, style: Style): string[] {
+function linesAfter({ conclusion, outputs }: ProcessResult, folder: string): string[] {
   const reportDir = outputs['report-dir']
   const reports =
     reportDir === undefined || !existsSync(reportDir)
@@ -135,7 +137,7 @@ function linesAfter({ conclusion, outputs }: ProcessResult, folder: string, styl
   const outputLines = Object.entries(outputs).map(([name, value]) => `  ${name.padEnd(12)} ${value}`)
   return [
     '',
-    style(conclusion === 'success' ? 'green' : 'red', `The step: ${conclusion}`),
+    `The step: ${conclusion}`,
     outputLines.length > 0 ? 'Its outputs:' : 'Its outputs: none',
     ...outputLines,
     `Its summary, as a page to open: ${pathFromHere(join(folder, 'summary.html'))}`,

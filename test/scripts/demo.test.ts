@@ -5,7 +5,6 @@ import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { parseDemoArguments } from '../../scripts/demo-options.ts'
-import { LogPainter } from '../../scripts/log-painter.ts'
 import { runDemo } from '../../scripts/run-demo.ts'
 
 let folder = ''
@@ -28,7 +27,6 @@ async function demo(args: readonly string[], stopAt?: RegExp): Promise<number> {
       printed.push(line)
       if (stopAt?.test(line)) stop.abort()
     },
-    style: (_format, line) => line,
     stop: stop.signal,
   })
 }
@@ -51,8 +49,8 @@ describe('the demo', () => {
     const reports = ['ctrf.json', 'junit.xml', 'results.json', 'summary.md']
     expect(reports.map((file) => existsSync(join(output('report-dir') ?? '', file)))).toEqual([true, true, true, true])
     expect(summaryPage()).toContain('<h2>✅')
-    expect(printed).toContain('    api-key: ***')
-    expect(printed).toContain('    github-token: ***')
+    expect(printed).toContain('  api-key: ***')
+    expect(printed).toContain('  github-token: ***')
     expect(printed.filter((line) => /(api-key|github-token): (?!\*\*\*$)/.test(line))).toEqual([])
   })
 
@@ -98,7 +96,7 @@ describe('the demo', () => {
 
   test('passes inputs on as they were given', async () => {
     expect(await demo(['--input', 'framework-project=unit', '--input', 'summary=never'])).toBe(0)
-    expect(printed).toContain('    framework-project: unit')
+    expect(printed).toContain('  framework-project: unit')
     expect(readFileSync(join(folder, 'summary.md'), 'utf8')).toBe('')
   })
 })
@@ -163,37 +161,5 @@ describe('the options', () => {
     const parsed = parseDemoArguments(args)
     expect(parsed).toEqual({ kind: 'problem', message: expect.stringContaining(part) })
     expect(parsed).toEqual({ kind: 'problem', message: expect.stringMatching(/^[^\n]*\.$/) })
-  })
-})
-
-describe('the log on a terminal', () => {
-  test('shows commands as GitHub shows them', () => {
-    const painter = new LogPainter((format, line) => `<${format}>${line}`)
-    const lines = [
-      'plain',
-      '##[group]Title',
-      'inside',
-      '##[error]bad',
-      '##[endgroup]',
-      '##[warning]w',
-      '##[notice]n',
-      '##[debug]d',
-      'a ##[error]b',
-      '##[section]s',
-      '',
-    ]
-    expect(lines.map((line) => painter.paint(line))).toEqual([
-      'plain',
-      '<bold>▼ Title',
-      '  inside',
-      '  <red>Error: bad',
-      undefined,
-      '<yellow>Warning: w',
-      '<blue>Notice: n',
-      '<magenta>Debug: d',
-      'a ##[error]b',
-      '##[section]s',
-      '',
-    ])
   })
 })
