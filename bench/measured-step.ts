@@ -4,27 +4,13 @@ import { join } from 'node:path'
 import { type ScenarioOptions, scenario } from '../test/support/scenario.ts'
 import type { ProcessResult } from '../tools/runner-emulator/runner.ts'
 
-/** What a process noted about itself, times counted from its start. */
-export interface Observations {
-  readonly marks: readonly Mark[]
-  readonly peakBytes: number
-}
-
-export interface Mark {
-  /** `node` (it is up), the address of a file (its loading begins), one of undici's diagnostics channels, or `exit`. */
-  readonly what: string
-  readonly atMs: number
-  /** Of all the process's threads. */
-  readonly cpuMs: number
-  /** The part of it that went into JSON.parse. */
-  readonly parsingCpuMs: number
-}
-
 export interface StepTimes {
-  /** From the start of the process to the start request at the service. */
+  /** From the start of main to the start request at the service. */
   readonly startMs: number
-  /** From the last request at the service to the end of the process, the response included. */
+  /** From the last request at the service to the end of main, the response included. */
   readonly tailMs: number
+  /** All of post, which has nothing to do. */
+  readonly postMs: number
 }
 
 /** Runs a step of the built action against a scripted service, and looks at it from outside. */
@@ -38,15 +24,22 @@ export async function timeStep(options: ScenarioOptions): Promise<StepTimes> {
   await end
   const endedMs = performance.now()
   const betweenMs = (service.requests.at(-1)?.atMs ?? 0) - (service.requests[0]?.atMs ?? 0)
-  return { startMs: startedMs - begunMs, tailMs: endedMs - startedMs - betweenMs }
+  await step.runPost()
+  return {
+    startMs: startedMs - begunMs,
+    tailMs: endedMs - startedMs - betweenMs,
+    postMs: performance.now() - endedMs,
+  }
 }
 
 export interface ObservedStep {
   readonly ended: ProcessResult
-  readonly observations: Observations
+  /** One at each response, and the last at the exit: times since the start of the process, CPU of all its threads. */
+  readonly marks: readonly { readonly atMs: number; readonly cpuMs: number }[]
+  readonly peakBytes: number
 }
 
-/** Runs a step of the built action against a scripted service, and has the process look at itself. */
+/** Runs main of the built action against a scripted service, and has the process look at itself. */
 export async function observeStep(options: ScenarioOptions): Promise<ObservedStep> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-'))
   const file = join(folder, 'observations.json')
@@ -55,7 +48,7 @@ export async function observeStep(options: ScenarioOptions): Promise<ObservedSte
   try {
     await using run = await scenario({ ...options, env })
     const ended = await run.step.startMain().result()
-    return { ended, observations: JSON.parse(readFileSync(file, 'utf8')) }
+    return { ended, ...JSON.parse(readFileSync(file, 'utf8')) }
   } finally {
     rmSync(folder, { recursive: true })
   }

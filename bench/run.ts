@@ -3,7 +3,6 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { arch, availableParallelism, cpus, loadavg, platform, totalmem } from 'node:os'
 import { join } from 'node:path'
-import { bundle } from './bundle.ts'
 import { noticing } from './noticing.ts'
 import { scale } from './scale.ts'
 import { startUp } from './start-up.ts'
@@ -40,10 +39,10 @@ function writeReadme(text: string): void {
 
 const isWriting = process.argv.includes('--write')
 const facts = machine()
-// What is measured is the committed bundle: it has to be what the source says. Leaves the bundler's statistics behind.
+// What is measured is the committed bundle: it has to be what the source says.
 execFileSync(process.execPath, [join(import.meta.dirname, '../scripts/build.ts'), '--check'], { stdio: 'inherit' })
 const parts: Part[] = []
-for (const measure of [startUp, scale, noticing, bundle]) {
+for (const measure of [startUp, scale, noticing]) {
   const part = await measure()
   parts.push(part)
   console.log(`\n${part.title}`)

@@ -22,16 +22,9 @@ export interface Part {
 
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((one, other) => one - other)
-  const middle = sorted.length >> 1
-  return sorted.length % 2 === 1 ? at(sorted, middle) : (at(sorted, middle - 1) + at(sorted, middle)) / 2
+  return sorted[sorted.length >> 1] ?? Number.NaN
 }
 
 export function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length
-}
-
-function at(values: readonly number[], index: number): number {
-  const value = values[index]
-  if (value === undefined) throw new RangeError('there is nothing to take the median of')
-  return value
 }

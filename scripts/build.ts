@@ -35,9 +35,7 @@ function bundle(entry: 'main' | 'post', outputRoot: string): void {
   rmSync(output, { recursive: true, force: true })
   mkdirSync(output, { recursive: true })
   const ncc = require.resolve('@vercel/ncc/dist/ncc/cli.js')
-  // The bench says what is in which chunk.
-  const statistics = join(staging, `${entry}.stats.json`)
-  const options = ['--minify', '--no-cache', '--quiet', '--license', 'licenses.txt', '--stats-out', statistics]
+  const options = ['--minify', '--no-cache', '--quiet', '--license', 'licenses.txt']
   execFileSync(process.execPath, [ncc, 'build', join(staging, `${entry}.js`), '--out', output, ...options], {
     cwd: root,
     stdio: ['ignore', 'ignore', 'inherit'],

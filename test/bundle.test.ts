@@ -1,7 +1,7 @@
 import { globSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type Chunk, chunksOfMain } from '../bench/bundle.ts'
+import { type Chunk, chunksOfMain } from './support/loaded-chunks.ts'
 
 // The bytes of the committed bundle are the same everywhere, and so is what is loaded: a new dependency shows here first. If
 // it is worth its size, raise the limit in the same change.

@@ -1,0 +1,42 @@
+import { globSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join, resolve } from 'node:path'
+import { type ScenarioOptions, scenario } from './scenario.ts'
+
+const MAIN = resolve(import.meta.dirname, '../../dist/main')
+
+/** A file of dist/main that runs, and who asks for it. */
+export interface Chunk {
+  readonly name: string
+  readonly bytes: number
+  readonly loaded: 'always' | 'behind a proxy' | 'for the GitHub API'
+}
+
+/** The code in dist/main, sorted by what really loads when the action runs. */
+export async function chunksOfMain(): Promise<readonly Chunk[]> {
+  const always = await loadedBy({})
+  // Nobody listens at port 9: the way to the attempt is enough. Only an https: address is reached through a proxy.
+  const inputs = { 'base-url': 'https://tests.example.com', 'timeout-minutes': '0.01' }
+  const proxied = await loadedBy({ inputs, env: { https_proxy: 'http://127.0.0.1:9' } })
+  return globSync('*.js', { cwd: MAIN })
+    .toSorted()
+    .map((name) => ({
+      name,
+      bytes: statSync(join(MAIN, name)).size,
+      loaded: always.has(name) ? 'always' : proxied.has(name) ? 'behind a proxy' : 'for the GitHub API',
+    }))
+}
+
+/** What Node's coverage names. */
+async function loadedBy(options: ScenarioOptions): Promise<ReadonlySet<string>> {
+  const folder = mkdtempSync(join(tmpdir(), 'coverage-'))
+  try {
+    await using run = await scenario({ ...options, env: { ...options.env, NODE_V8_COVERAGE: folder } })
+    await run.step.startMain().result()
+    const files = globSync('*.json', { cwd: folder }).map((file) => readFileSync(join(folder, file), 'utf8'))
+    const scripts: { url: string }[] = files.flatMap((text) => JSON.parse(text).result)
+    return new Set(scripts.map(({ url }) => basename(url)))
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
