@@ -22,6 +22,10 @@ export default defineConfig({
         test: { name: 'build', include: OF_THE_BUILD, exclude: excluded, globalSetup: 'test/setup/fresh-build.ts' },
       },
     ],
+    // What tests bring about on purpose: TLS to an IP address, a SOCKS proxy, NODE_TLS_REJECT_UNAUTHORIZED=0.
+    execArgv: ['DEP0123', 'ExperimentalWarning', 'Warning'].map((kind) => `--disable-warning=${kind}`),
+    // One line for each file, without its slow tests.
+    slowTestThreshold: 60_000,
     setupFiles: 'test/setup/seed.ts',
     // One more than there are cores, because many tests wait for processes.
     maxWorkers: availableParallelism() + 1,
