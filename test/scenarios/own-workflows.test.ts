@@ -8,11 +8,6 @@ test('the job "action" of CI succeeds: a pass, a failure, a run awaited later, a
   expect(played, played.log).toMatchObject({ result: 'success' })
 })
 
-test('the job "shop" of CI succeeds: the shop as it is, and with a bug', async () => {
-  const played = await playJob('.github/workflows/ci.yml', 'shop', { skip: ['npm ci'] })
-  expect(played, played.log).toMatchObject({ result: 'success' })
-})
-
 test('the workflow Cancel finds that a cancelled step left no run behind', async () => {
   const step = await playJob('.github/workflows/cancel.yml', 'step', {
     cancel: { during: 'hangs', on: /RUNNING/ },

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import type { Script } from '../../local-service/src/scripted.ts'
 import { placesThatShow } from '../../tools/runner-emulator/runner.ts'
 import { ONE_OF_TWO_FAILED, ONE_PASSED, requestsOf, scenario } from '../support/scenario.ts'
 
@@ -30,17 +31,18 @@ describe.concurrent('the five final statuses of a run give five verdicts', () =>
   })
 })
 
-test.concurrent('a PASSED run without a test case that ran fails closed', async () => {
-  for (const script of [
-    { results: undefined },
-    { cases: [] },
-    { cases: [{ title: 'later', status: 'SKIPPED', durationMs: 0 }] },
-  ]) {
+describe.concurrent('a PASSED run without a test case that ran', () => {
+  test.each<[string, Script]>([
+    ['without results', { results: undefined }],
+    ['without a test case', { cases: [] }],
+    ['with skipped ones alone', { cases: [{ title: 'later', status: 'SKIPPED', durationMs: 0 }] }],
+  ])('%s fails closed, unless `pass-with-no-tests` is set', async (_, script) => {
     await using closed = await scenario({ script })
-    expect((await closed.step.run()).main).toMatchObject({ conclusion: 'failure', outputs: { conclusion: 'no-tests' } })
     await using open = await scenario({ script, inputs: { 'pass-with-no-tests': 'true' } })
-    expect((await open.step.run()).main).toMatchObject({ conclusion: 'success', outputs: { conclusion: 'no-tests' } })
-  }
+    const [one, other] = await Promise.all([closed.step.run(), open.step.run()])
+    expect(one.main).toMatchObject({ conclusion: 'failure', outputs: { conclusion: 'no-tests' } })
+    expect(other.main).toMatchObject({ conclusion: 'success', outputs: { conclusion: 'no-tests' } })
+  })
 })
 
 test.concurrent('a PASSED run with failed test cases is a success with a warning', async () => {

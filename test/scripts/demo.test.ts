@@ -70,14 +70,16 @@ describe('the demo', () => {
     expect(readFileSync(join(folder, 'service.log'), 'utf8')).toContain('CANCELLED')
   })
 
-  test('leaves no service behind', async () => {
-    await demo(['--input', 'wait=false'])
+  test('passes inputs on as they were given, and leaves no service behind', async () => {
+    expect(await demo(['--input', 'wait=false', '--input', 'summary=never'])).toBe(0)
+    expect(printed).toContain('  summary: never')
+    expect(readFileSync(join(folder, 'summary.md'), 'utf8')).toBe('')
     const url = /base-url: (\S+)/.exec(printed.join('\n'))?.[1] ?? ''
     await expect(fetch(url)).rejects.toThrow('fetch failed')
   })
 
   test('does not mix its files with those of another that is running', async () => {
-    const first = demo([])
+    const first = demo(['--input', 'wait=false'])
     await expect(demo([])).rejects.toThrow(
       /^Another demo, process \d+, is writing to .*: wait until it exits or stop it/,
     )
@@ -93,12 +95,6 @@ describe('the demo', () => {
     const isServiceLog = (line: string) => line.startsWith("The service's log")
     expect(printed.some(isServiceLog)).toBe(existsSync(join(folder, 'service.log')))
   })
-
-  test('passes inputs on as they were given', async () => {
-    expect(await demo(['--input', 'framework-project=unit', '--input', 'summary=never'])).toBe(0)
-    expect(printed).toContain('  framework-project: unit')
-    expect(readFileSync(join(folder, 'summary.md'), 'utf8')).toBe('')
-  })
 })
 
 describe('the command', () => {
@@ -111,7 +107,7 @@ describe('the command', () => {
   }
 
   test('exits with the exit code of the step', async () => {
-    const { code, stdout } = await command('--fail')
+    const { code, stdout } = await command('--input', 'project=')
     expect(code).toBe(1)
     expect(stdout).toContain('The step: failure\n')
   })
