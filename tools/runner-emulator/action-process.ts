@@ -1,14 +1,25 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { FILE_COMMANDS, type FileCommand, type FileCommandFiles } from './environment.ts'
-import { parseKeyValueFile, parsePathFile, readSummary, SUMMARY_LIMIT_BYTES } from './file-commands.ts'
+import type { FileCommandFiles, FileCommandResults } from './file-commands.ts'
 import type { SecretMasks } from './masks.ts'
-import { type GracePeriods, NodeProcess, type ProcessExit, type Sleep } from './node-process.ts'
-import type { Annotation, AnnotationLevel, StepLog } from './workflow-commands.ts'
+import { type GracePeriods, NodeProcess, type NodeProcessOptions, type ProcessExit } from './node-process.ts'
+import type { Annotation, StepLog } from './workflow-commands.ts'
 
 /** The script of `action.yml` that a process runs. */
 export type Phase = 'main' | 'post'
 
-export type SkipReason = 'no post' | 'main never started' | 'post-if' | 'shutdown' | 'lost runner'
+/**
+ * Where the steps run, unless on the machine itself: in a container of Docker, or in one that container hooks made, as
+ * Actions Runner Controller has them, with or without a volume.
+ */
+export type Container = 'docker' | 'hooks' | 'hooks without volume'
+
+export type SkipReason = 'no post' | 'main never started' | 'post-if' | EndOfRunner
+
+/** The runner is stopped; its worker is killed; its machine is gone. Post never runs. */
+export type EndOfRunner = 'shutdown' | 'killed worker' | 'lost runner'
+
+/** Why the runner ended a process. */
+export type EndedBy = 'cancel' | 'timeout' | 'shutdown'
 
 /** What one process of the step did, as GitHub would show it. */
 export interface ProcessResult extends ProcessExit {
@@ -16,6 +27,8 @@ export interface ProcessResult extends ProcessExit {
   readonly conclusion: 'success' | 'failure' | 'cancelled' | 'skipped'
   /** Set if the conclusion is `skipped`. */
   readonly skippedBecause?: SkipReason | undefined
+  /** The first reason stands. */
+  readonly endedBy?: EndedBy | undefined
   /** The step failed and the action reported no error: nobody would learn why. */
   readonly failedSilently: boolean
   /** Of main alone: what post sets is dropped. */
@@ -26,26 +39,24 @@ export interface ProcessResult extends ProcessExit {
   /** The part of the job summary that GitHub shows: masked, and empty if GitHub drops it. */
   readonly summary: string
   /** The contents of the runner's files, before any masking. */
-  readonly files: Readonly<Record<FileCommand, string>>
+  readonly files: FileCommandResults['files']
   /** As GitHub shows it. */
   readonly log: readonly string[]
-  readonly rawLog: readonly RawLine[]
   /** The first ten of each level. */
   readonly annotations: readonly Annotation[]
-  /** All of them, including those that GitHub does not keep. */
-  readonly annotationCounts: Readonly<Record<AnnotationLevel, number>>
-  /** The secrets that are masked by now. */
-  readonly masks: readonly string[]
 }
 
-/** A line as the process wrote it. */
-export interface RawLine {
-  readonly stream: 'stdout' | 'stderr'
-  readonly text: string
+const NOTHING_READ: FileCommandResults = {
+  outputs: new Map(),
+  state: new Map(),
+  env: new Map(),
+  path: [],
+  summary: '',
+  files: { OUTPUT: '', STATE: '', STEP_SUMMARY: '', ENV: '', PATH: '' },
 }
 
 /** The result of a phase that a job does not run. */
-export function skippedPhase(phase: Phase, skippedBecause: SkipReason, masks: SecretMasks): ProcessResult {
+export function skippedPhase(phase: Phase, skippedBecause: SkipReason): ProcessResult {
   return {
     phase,
     conclusion: 'skipped',
@@ -55,31 +66,23 @@ export function skippedPhase(phase: Phase, skippedBecause: SkipReason, masks: Se
     pipesClosed: true,
     signalsSent: [],
     failedSilently: false,
+    ...NOTHING_READ,
     outputs: {},
     state: {},
     env: {},
-    path: [],
-    summary: '',
-    files: { OUTPUT: '', STATE: '', STEP_SUMMARY: '', ENV: '', PATH: '' },
     log: [],
-    rawLog: [],
     annotations: [],
-    annotationCounts: { error: 0, warning: 0, notice: 0 },
-    masks: masks.secrets,
   }
 }
 
-export interface ActionProcessOptions {
+export interface ActionProcessOptions extends Omit<NodeProcessOptions, 'onLine'> {
   readonly phase: Phase
   readonly actionName: string
-  readonly script: string
-  readonly cwd: string
-  readonly env: Readonly<Record<string, string>>
   readonly files: FileCommandFiles
   readonly log: StepLog
   readonly masks: SecretMasks
   readonly timeoutMs: number | undefined
-  readonly sleep: Sleep | undefined
+  readonly container: Container | undefined
   readonly onResult: (result: ProcessResult) => void
 }
 
@@ -87,18 +90,19 @@ export interface ActionProcessOptions {
 export class ActionProcess {
   readonly #options: ActionProcessOptions
   readonly #process: NodeProcess
-  readonly #rawLog: RawLine[] = []
   readonly #lineWaiters = new Set<() => void>()
   readonly #result: Promise<ProcessResult>
-  /** Why the runner ended it. The first reason stands. */
-  #endedBy: 'cancel' | 'timeout' | undefined
+  /** Settles if the runner goes on while the process lives. */
+  readonly #left = Promise.withResolvers<ProcessExit>()
+  #isLeft = false
+  #endedBy: EndedBy | undefined
 
   constructor(options: ActionProcessOptions) {
     this.#options = options
-    const { script, cwd, env, sleep } = options
-    const onLine = (text: string, stream: RawLine['stream']): void => this.#read({ stream, text })
-    this.#process = new NodeProcess({ script, cwd, env, sleep, onLine })
-    this.#result = this.#process.exit.then((exit) => this.#finish(exit))
+    this.#process = new NodeProcess({ ...options, onLine: (line) => this.#read(line) })
+    this.#result = Promise.race([this.#process.exit, this.#left.promise]).then((exit) => this.#finish(exit))
+    // Whoever asks for the result meets its error; nobody need ask.
+    this.#result.catch(() => {})
     if (options.timeoutMs !== undefined) void this.#timeOutAfter(options.timeoutMs)
   }
 
@@ -116,7 +120,20 @@ export class ActionProcess {
     return this.#options.log.lines
   }
 
-  /** Known when it has exited and both pipes are closed, or five seconds after the exit. */
+  /** Settles when it has exited, even if its pipes are open. */
+  get exited(): Promise<unknown> {
+    return this.#process.exited
+  }
+
+  /** How the process itself ended. In a container that can be long after the step's end. */
+  get exit(): Promise<ProcessExit> {
+    return this.#process.exit
+  }
+
+  /**
+   * What the runner knows at the step's end: when it has exited and both pipes are closed, or five seconds after the
+   * exit. Rejects if a message would have made the runner's worker abort.
+   */
   result(): Promise<ProcessResult> {
     return this.#result
   }
@@ -124,10 +141,11 @@ export class ActionProcess {
   /** The first line of the log that matches, now or later. Rejects if the process ends without one. */
   async waitForLine(pattern: RegExp, signal?: AbortSignal): Promise<string> {
     let hasResult = false
-    void this.#result.then(() => {
+    const wake = (): void => {
       hasResult = true
       this.#wakeLineWaiters()
-    })
+    }
+    void this.#result.then(wake, wake)
     for (let from = 0; ; ) {
       const line = this.log.slice(from).find((candidate) => candidate.search(pattern) !== -1)
       if (line !== undefined) return line
@@ -144,35 +162,49 @@ export class ActionProcess {
     return this.#process.signal(signal)
   }
 
-  /** The workflow is cancelled: SIGINT, SIGTERM, SIGKILL with grace periods in between. */
-  async cancel(graces: GracePeriods = {}): Promise<ProcessResult> {
-    this.#endedBy ??= 'cancel'
-    await this.#process.cancel(graces)
-    return this.#result
+  /** The workflow is cancelled: SIGINT, SIGTERM, SIGKILL with grace periods in between; in a container no signal. */
+  cancel(graces: GracePeriods = {}): Promise<ProcessResult> {
+    return this.#end('cancel', () => this.#process.cancel(graces))
   }
 
   /** SIGTERM comes first, as from a service manager that stops the runner's processes; SIGKILL follows. */
-  async terminate(graces: GracePeriods = {}): Promise<ProcessResult> {
-    this.#endedBy ??= 'cancel'
-    await this.#process.terminate(graces)
-    return this.#result
+  terminate(graces: GracePeriods = {}): Promise<ProcessResult> {
+    return this.#end('cancel', () => this.#process.terminate(graces))
   }
 
-  /** The step's own time limit has passed: the signals of a cancel, but it has failed. */
-  async timeOut(graces: GracePeriods = {}): Promise<ProcessResult> {
-    this.#endedBy ??= 'timeout'
-    await this.#process.cancel(graces)
-    return this.#result
+  /** The step's own time limit has passed: as with a cancel, but it has failed. */
+  timeOut(graces: GracePeriods = {}): Promise<ProcessResult> {
+    return this.#end('timeout', () => this.#process.cancel(graces))
+  }
+
+  /** The runner is being stopped: as with a cancel, also for post. */
+  shutDown(graces: GracePeriods = {}): Promise<ProcessResult> {
+    return this.#end('shutdown', () => this.#process.cancel(graces))
   }
 
   /** Closes the runner's end of one pipe. */
-  closePipe(stream: RawLine['stream']): void {
+  closePipe(stream: 'stdout' | 'stderr'): void {
     this.#process.closePipe(stream)
   }
 
-  #read(line: RawLine): void {
-    this.#rawLog.push(line)
-    this.#options.log.read(line.text)
+  /** The runner goes on without it. It lives, and its pipes are read, but nobody hears of it any more. */
+  leave(): void {
+    this.#isLeft = true
+    const { signalsSent } = this.#process
+    this.#left.resolve({ exitCode: null, signal: null, pipesClosed: false, signalsSent: [...signalsSent] })
+  }
+
+  /** In a container the signals reach only the client of `docker exec`, which forwards none and exits. */
+  async #end(by: EndedBy, sendSignals: () => Promise<void>): Promise<ProcessResult> {
+    this.#endedBy ??= by
+    if (this.#options.container === undefined) await sendSignals()
+    else this.leave()
+    return this.#result
+  }
+
+  #read(line: string): void {
+    if (this.#isLeft) return
+    this.#options.log.read(line)
     this.#wakeLineWaiters()
   }
 
@@ -194,93 +226,58 @@ export class ActionProcess {
 
   async #timeOutAfter(ms: number): Promise<void> {
     const hasResult = new AbortController()
-    void this.#result.then(() => hasResult.abort())
+    const abort = (): void => hasResult.abort()
+    void this.#result.then(abort, abort)
     await delay(ms, undefined, { signal: hasResult.signal }).catch(() => {})
-    if (this.isRunning) await this.timeOut()
+    if (!hasResult.signal.aborted && this.isRunning) await this.timeOut().catch(() => {})
   }
 
   #finish(exit: ProcessExit): ProcessResult {
     const { actionName, files, log, masks, onResult, phase, timeoutMs = 0 } = this.#options
     if (exit.startError !== undefined)
       log.reportError(`An error occurred trying to start the process: ${exit.startError}`)
-    // The files count however the process ended.
-    const read = readFileCommands(files, log, masks)
-    for (const [name, value] of log.outputs) read.outputs.set(name, value)
-    for (const [name, value] of log.state) read.state.set(name, value)
-    if (this.#endedBy === 'cancel') log.reportError('The operation was canceled.')
+    const conclusion = this.#conclude(exit)
+    // The files count however the process ended, if they are there.
+    const read = this.#isLost(conclusion) ? NOTHING_READ : files.read(log, masks)
     if (this.#endedBy === 'timeout') {
       log.reportError(`The action '${actionName}' has timed out after ${timeoutMs / 60_000} minutes.`)
-    }
-    const conclusion = this.#conclude(exit)
+    } else if (this.#endedBy !== undefined) log.reportError('The operation was canceled.')
     const result: ProcessResult = {
       ...exit,
+      ...read,
       phase,
-      conclusion,
+      endedBy: this.#endedBy,
+      conclusion: conclusion === 'success' && log.commandFailed ? 'failure' : conclusion,
       failedSilently: conclusion === 'failure' && !log.annotations.some(isErrorOfAction),
       outputs: phase === 'main' ? Object.fromEntries(read.outputs) : {},
       state: Object.fromEntries(read.state),
       env: Object.fromEntries(read.env),
-      path: read.path,
-      summary: read.summary,
-      files: read.files,
       log: log.lines,
-      rawLog: this.#rawLog,
       annotations: log.annotations,
-      annotationCounts: log.annotationCounts,
-      masks: masks.secrets,
     }
     onResult(result)
+    if (log.fatalMessage !== undefined) {
+      throw new Error(
+        `The runner's worker would abort, because it cuts this message between the halves of a surrogate pair: ${JSON.stringify(log.fatalMessage)}`,
+      )
+    }
     return result
   }
 
   #conclude({ exitCode, startError }: ProcessExit): ProcessResult['conclusion'] {
-    // The runner ignores the exit code of a cancelled step.
-    if (this.#endedBy === 'cancel') return 'cancelled'
-    const failed = this.#endedBy === 'timeout' || startError !== undefined || exitCode !== 0
-    return failed || this.#options.log.commandFailed ? 'failure' : 'success'
+    const { container } = this.#options
+    if (this.#endedBy === 'timeout') return 'failure'
+    // The runner ignores the exit code of a cancelled step; with hooks it takes the client's end for a failure.
+    if (this.#endedBy !== undefined) return container === undefined || container === 'docker' ? 'cancelled' : 'failure'
+    return startError !== undefined || exitCode !== 0 ? 'failure' : 'success'
+  }
+
+  /** Hooks without a volume bring the files back after a success alone. */
+  #isLost(conclusion: ProcessResult['conclusion']): boolean {
+    return this.#options.container === 'hooks without volume' && conclusion !== 'success'
   }
 }
 
 function isErrorOfAction({ level, source }: Annotation): boolean {
   return level === 'error' && source === 'action'
-}
-
-interface FileCommandResults {
-  readonly outputs: Map<string, string>
-  readonly state: Map<string, string>
-  readonly env: ReadonlyMap<string, string>
-  readonly path: readonly string[]
-  readonly summary: string
-  readonly files: Readonly<Record<FileCommand, string>>
-}
-
-function readFileCommands(files: FileCommandFiles, log: StepLog, masks: SecretMasks): FileCommandResults {
-  const keyValues = (name: 'OUTPUT' | 'STATE' | 'ENV'): Map<string, string> => {
-    const { entries, problem } = parseKeyValueFile(files.read(name).toString())
-    if (problem !== undefined) {
-      log.reportError(`Unable to process file command '${name.toLowerCase()}' successfully.`)
-      log.reportError(problem)
-      log.commandFailed = true
-    }
-    return new Map(entries)
-  }
-  const env = keyValues('ENV')
-  if (env.delete('NODE_OPTIONS')) {
-    log.reportError("Can't store NODE_OPTIONS output parameter using '$GITHUB_ENV' command.")
-  }
-  const summary = readSummary(files.read('STEP_SUMMARY'), masks)
-  if (summary.kind === 'too-large') {
-    const [limit, got] = [SUMMARY_LIMIT_BYTES, summary.bytes].map((bytes) => Math.floor(bytes / 1024))
-    log.reportError(`$GITHUB_STEP_SUMMARY upload aborted, supports content up to a size of ${limit}k, got ${got}k.`)
-  }
-  return {
-    outputs: keyValues('OUTPUT'),
-    state: keyValues('STATE'),
-    env,
-    path: parsePathFile(files.read('PATH').toString()),
-    summary: summary.kind === 'shown' ? summary.text : '',
-    files: Object.fromEntries(
-      FILE_COMMANDS.map((name) => [name, files.read(name).toString()]),
-    ) as ProcessResult['files'],
-  }
 }

@@ -1,14 +1,9 @@
-import { randomUUID } from 'node:crypto'
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { GITHUB_VARIABLES, type GithubContext } from './contexts.ts'
 import type { ExpressionValue } from './expressions.ts'
-
-/** The files through which a process talks to the runner, by the name of their variable without `GITHUB_`. */
-export const FILE_COMMANDS = ['OUTPUT', 'STATE', 'STEP_SUMMARY', 'ENV', 'PATH'] as const
-
-export type FileCommand = (typeof FILE_COMMANDS)[number]
+import type { FileCommandFiles } from './file-commands.ts'
 
 /** The folders of one job. */
 export interface JobFolders {
@@ -33,38 +28,9 @@ export function makeJobFolders(
   return { workspace, tempDir, eventPath, remove: () => rmSync(root, { recursive: true, force: true }) }
 }
 
-/** Fresh, empty files for one process. */
-export class FileCommandFiles {
-  readonly paths: Readonly<Record<FileCommand, string>>
-
-  constructor(tempDir: string) {
-    const folder = join(tempDir, '_runner_file_commands')
-    mkdirSync(folder, { recursive: true })
-    const suffix = randomUUID()
-    this.paths = {
-      OUTPUT: join(folder, `set_output_${suffix}`),
-      STATE: join(folder, `save_state_${suffix}`),
-      STEP_SUMMARY: join(folder, `step_summary_${suffix}`),
-      ENV: join(folder, `set_env_${suffix}`),
-      PATH: join(folder, `add_path_${suffix}`),
-    }
-    for (const path of Object.values(this.paths)) writeFileSync(path, '')
-  }
-
-  /** A file that the process removed counts as empty. */
-  read(name: FileCommand): Buffer {
-    try {
-      return readFileSync(this.paths[name])
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return Buffer.alloc(0)
-      throw error
-    }
-  }
-}
-
 export interface EnvironmentFacts {
   readonly inputs: ReadonlyMap<string, string>
-  readonly state: ReadonlyMap<string, string>
+  readonly state: Readonly<Record<string, string>>
   /** The step's `env`. */
   readonly stepEnv: Readonly<Record<string, string>>
   /** What earlier processes of the job wrote to GITHUB_ENV and GITHUB_PATH. */
@@ -73,7 +39,8 @@ export interface EnvironmentFacts {
   readonly github: GithubContext
   readonly runner: Readonly<Record<string, string>>
   readonly files: FileCommandFiles
-  readonly trackingId: string
+  /** On the machine alone: not in a container. */
+  readonly trackingId: string | undefined
   readonly proxy: ProxySettings
 }
 
@@ -91,13 +58,11 @@ export function processEnvironment(facts: EnvironmentFacts): Record<string, stri
   const env: Record<string, string> = {
     ...machineEnvironment(),
     ...proxyEnvironment(facts.proxy),
-    GITHUB_ACTIONS: 'true',
     CI: 'true',
-    RUNNER_TRACKING_ID: facts.trackingId,
     ...Object.fromEntries(facts.jobEnv),
     ...facts.stepEnv,
   }
-  for (const [name, value] of facts.state) env[`STATE_${name}`] = value
+  for (const [name, value] of Object.entries(facts.state)) env[`STATE_${name}`] = value
   for (const [name, value] of facts.inputs) env[inputVariable(name)] = value
   if (facts.jobPath.length > 0)
     env.PATH = [...facts.jobPath]
@@ -107,8 +72,20 @@ export function processEnvironment(facts: EnvironmentFacts): Record<string, stri
   for (const name of GITHUB_VARIABLES) env[`GITHUB_${name.toUpperCase()}`] = textOf(facts.github[name])
   for (const [name, value] of Object.entries(facts.runner)) env[`RUNNER_${name.toUpperCase()}`] = value
   for (const [name, path] of Object.entries(facts.files.paths)) env[`GITHUB_${name}`] = path
-  return env
+  env.GITHUB_ACTIONS = 'true'
+  env.GITHUB_ARTIFACTS = join(facts.runner.temp ?? '', 'artifacts')
+  env.GITHUB_ARTIFACTS_LIST = join(facts.runner.temp ?? '', 'artifacts.json')
+  env.ACTIONS_RUNTIME_URL = 'https://pipelines.actions.example/'
+  env.ACTIONS_RUNTIME_TOKEN = RUNTIME_TOKEN
+  if (facts.trackingId !== undefined) env.RUNNER_TRACKING_ID = facts.trackingId
+  // The operating system takes a NUL for the end: it cuts a value, and a variable whose name has one is none.
+  return Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) => (name.includes('\0') ? [] : [[name, value.replace(/\0.*/s, '')]])),
+  )
 }
+
+/** The job's own token, which is masked. */
+export const RUNTIME_TOKEN = 'eyJhbGciOiJub25lIn0.eyJzY3AiOiJBY3Rpb25zLlJlc3VsdHMifQ.'
 
 /** `run id` becomes INPUT_RUN_ID, but `run-id` becomes INPUT_RUN-ID. */
 export function inputVariable(name: string): string {

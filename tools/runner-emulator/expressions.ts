@@ -29,7 +29,7 @@ export function renderTemplate(template: string, contexts: Contexts): string {
 /** Reaches to the first `}}` outside quotes; without one, the last group is missing. */
 const TEMPLATE_EXPRESSION = /\$\{\{((?:'[^']*'|(?!\}\})[^'])*)(\}\})?/g
 
-/** Whether an `if` or `post-if` lets its step run. A condition without a status function implies `success()`. */
+/** Whether an `if` lets its step run. A condition without a status function implies `success()`. */
 export function conditionHolds(condition: string, contexts: Contexts, jobStatus: JobStatus): boolean {
   const expression = condition.replace(/^\s*\$\{\{(.*)\}\}\s*$/s, '$1').trim() || 'success()'
   const { tokens } = new Lexer(expression).lex()
@@ -37,13 +37,18 @@ export function conditionHolds(condition: string, contexts: Contexts, jobStatus:
     ({ lexeme }, index) =>
       Object.hasOwn(STATUSES, lexeme.toLowerCase()) && tokens[index + 1]?.type === TokenType.LEFT_PAREN,
   )
+  return postConditionHolds(asksForStatus ? expression : `success() && (${expression})`, contexts, jobStatus)
+}
+
+/** Whether a `post-if` lets post run. It implies nothing. */
+export function postConditionHolds(condition: string, contexts: Contexts, jobStatus: JobStatus): boolean {
   const functions = Object.entries(STATUSES).map(([name, statuses]) => ({
     name,
     minArgs: 0,
     maxArgs: 0,
     call: () => new data.BooleanData(statuses.includes(jobStatus)),
   }))
-  return truthy(evaluate(asksForStatus ? expression : `success() && (${expression})`, contexts, functions))
+  return truthy(evaluate(condition, contexts, functions))
 }
 
 /** The job's statuses for which each status function is true. */

@@ -1,21 +1,105 @@
-import { splitLines } from './line-splitter.ts'
+import { randomUUID } from 'node:crypto'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { SecretMasks } from './masks.ts'
+import { setNamed, splitLines } from './text.ts'
+import type { StepLog } from './workflow-commands.ts'
+
+/**
+ * The files through which a process talks to the runner, by the name of their variable without `GITHUB_`, in the order
+ * in which the runner reads them.
+ */
+export const FILE_COMMANDS = ['PATH', 'ENV', 'STEP_SUMMARY', 'STATE', 'OUTPUT'] as const
+
+export type FileCommand = (typeof FILE_COMMANDS)[number]
 
 /** GitHub drops a summary that is larger. */
 export const SUMMARY_LIMIT_BYTES = 1_048_576
 
+/** What a process left in its files. */
+export interface FileCommandResults {
+  readonly outputs: Map<string, string>
+  readonly state: Map<string, string>
+  readonly env: ReadonlyMap<string, string>
+  readonly path: readonly string[]
+  /** The part of the job summary that GitHub shows: masked, and empty if GitHub drops it. */
+  readonly summary: string
+  /** Their contents, before any masking. */
+  readonly files: Readonly<Record<FileCommand, string>>
+}
+
+/** Fresh, empty files for one process. */
+export class FileCommandFiles {
+  readonly paths: Readonly<Record<FileCommand, string>>
+
+  constructor(tempDir: string) {
+    const folder = join(tempDir, '_runner_file_commands')
+    mkdirSync(folder, { recursive: true })
+    const suffix = randomUUID()
+    this.paths = {
+      PATH: join(folder, `add_path_${suffix}`),
+      ENV: join(folder, `set_env_${suffix}`),
+      STEP_SUMMARY: join(folder, `step_summary_${suffix}`),
+      STATE: join(folder, `save_state_${suffix}`),
+      OUTPUT: join(folder, `set_output_${suffix}`),
+    }
+    for (const path of Object.values(this.paths)) writeFileSync(path, '')
+  }
+
+  /** Reports to the log what GitHub cannot use. What the log's own commands set comes first: the files win. */
+  read(log: StepLog, masks: SecretMasks): FileCommandResults {
+    const path = parsePathFile(this.#text('PATH'))
+    const env = this.#keyValues('ENV', log)
+    const summary = readSummary(this.#bytes('STEP_SUMMARY'), log, masks)
+    const state = this.#keyValues('STATE', log, log.state)
+    const outputs = this.#keyValues('OUTPUT', log, log.outputs)
+    const files = Object.fromEntries(FILE_COMMANDS.map((name) => [name, this.#text(name)]))
+    return { outputs, state, env, path, summary, files: files as FileCommandResults['files'] }
+  }
+
+  #keyValues(name: 'OUTPUT' | 'STATE' | 'ENV', log: StepLog, set = new Map<string, string>()): Map<string, string> {
+    const { entries, problem } = parseKeyValueFile(this.#text(name), { allowsEmptyNames: name === 'STATE' })
+    for (const [key, value] of entries) {
+      if (name === 'ENV' && key.toUpperCase() === 'NODE_OPTIONS') log.reportError(NODE_OPTIONS_REFUSED)
+      else setNamed(set, key, value)
+    }
+    if (problem !== undefined) {
+      log.reportError(`Unable to process file command '${name.toLowerCase()}' successfully.`)
+      log.reportError(problem)
+      log.commandFailed = true
+    }
+    return set
+  }
+
+  #text(name: FileCommand): string {
+    return this.#bytes(name).toString()
+  }
+
+  /** A file that the process removed counts as empty. */
+  #bytes(name: FileCommand): Buffer {
+    try {
+      return readFileSync(this.paths[name])
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return Buffer.alloc(0)
+      throw error
+    }
+  }
+}
+
+const NODE_OPTIONS_REFUSED = "Can't store NODE_OPTIONS output parameter using '$GITHUB_ENV' command."
+
 export interface KeyValueFile {
-  /** Entries before the problem count. */
-  readonly entries: ReadonlyMap<string, string>
+  /** In their order. Entries before the problem count. */
+  readonly entries: readonly (readonly [name: string, value: string])[]
   /** Why the rest of the file was not read; it fails the step. */
   readonly problem?: string | undefined
 }
 
 /** The file of GITHUB_OUTPUT, GITHUB_STATE or GITHUB_ENV: `name=value` lines and `name<<delimiter` blocks. */
-export function parseKeyValueFile(file: string, platform: NodeJS.Platform = process.platform): KeyValueFile {
+export function parseKeyValueFile(file: string, { allowsEmptyNames = false } = {}): KeyValueFile {
   const text = withoutByteOrderMark(file)
-  const lines = linesOf(text, platform)
-  const entries = new Map<string, string>()
+  const lines = linesOf(text)
+  const entries: [string, string][] = []
   for (let index = 0; index < lines.length; index++) {
     const line = lines[index]?.text ?? ''
     if (line === '') continue
@@ -23,8 +107,8 @@ export function parseKeyValueFile(file: string, platform: NodeJS.Platform = proc
     const heredoc = line.indexOf('<<')
     if (equals !== -1 && (heredoc === -1 || equals < heredoc)) {
       const name = line.slice(0, equals)
-      if (name === '') return { entries, problem: `Invalid format '${line}'. Name must not be empty` }
-      entries.set(name, line.slice(equals + 1))
+      if (name === '' && !allowsEmptyNames) return { entries, problem: "Value cannot be null. (Parameter 'name')" }
+      entries.push([name, line.slice(equals + 1)])
       continue
     }
     if (heredoc === -1) return { entries, problem: `Invalid format '${line}'` }
@@ -34,9 +118,17 @@ export function parseKeyValueFile(file: string, platform: NodeJS.Platform = proc
       return { entries, problem: `Invalid format '${line}'. Name must not be empty and delimiter must not be empty` }
     }
     const end = lines.findIndex((candidate, at) => at > index && candidate.text === delimiter)
-    if (end === -1) return { entries, problem: `Invalid value. Matching delimiter not found '${delimiter}'` }
+    if (end === -1) {
+      const isCut = !text.endsWith('\n')
+      return {
+        entries,
+        problem: isCut
+          ? 'Invalid value. EOF marker missing new line.'
+          : `Invalid value. Matching delimiter not found '${delimiter}'`,
+      }
+    }
     // The value keeps the line ends that it was written with.
-    entries.set(name, end === index + 1 ? '' : text.slice(lines[index + 1]?.start, lines[end - 1]?.end))
+    entries.push([name, end === index + 1 ? '' : text.slice(lines[index + 1]?.start, lines[end - 1]?.end)])
     index = end
   }
   return { entries }
@@ -50,9 +142,9 @@ interface Line {
 }
 
 /** The lines of a key-value file. Unlike in the log, a lone `\r` ends none, and outside Windows `\r\n` leaves a `\r`. */
-function linesOf(text: string, platform: NodeJS.Platform): readonly Line[] {
+function linesOf(text: string): readonly Line[] {
   const lines: Line[] = []
-  for (const match of text.matchAll(platform === 'win32' ? /(.*?)(?:\r?\n|$)/gs : /(.*?)(?:\n|$)/gs)) {
+  for (const match of text.matchAll(process.platform === 'win32' ? /(.*?)(?:\r?\n|$)/gs : /(.*?)(?:\n|$)/gs)) {
     const line = match[1] ?? ''
     if (match[0] !== '') lines.push({ text: line, start: match.index, end: match.index + line.length })
   }
@@ -64,29 +156,23 @@ function withoutByteOrderMark(text: string): string {
 }
 
 /** The file of GITHUB_PATH: one folder a line, the last one first. */
-export function parsePathFile(text: string): readonly string[] {
+function parsePathFile(text: string): readonly string[] {
   const folders = splitLines(text).filter((line) => line !== '')
   return folders.filter((folder, index) => folders.lastIndexOf(folder) === index)
 }
 
-export type JobSummary =
-  | { readonly kind: 'shown'; readonly text: string }
-  /** Nothing was written, or GitHub loses it silently. */
-  | { readonly kind: 'none' }
-  | { readonly kind: 'too-large'; readonly bytes: number }
-
 /** What GitHub shows of the file of GITHUB_STEP_SUMMARY. */
-export function readSummary(
-  file: Buffer,
-  masks: SecretMasks,
-  platform: NodeJS.Platform = process.platform,
-): JobSummary {
-  if (file.length === 0) return { kind: 'none' }
-  if (file.length > SUMMARY_LIMIT_BYTES) return { kind: 'too-large', bytes: file.length }
-  const lineEnd = platform === 'win32' ? '\r\n' : '\n'
+function readSummary(file: Buffer, log: StepLog, masks: SecretMasks): string {
+  if (file.length > SUMMARY_LIMIT_BYTES) {
+    const [limit, got] = [SUMMARY_LIMIT_BYTES, file.length].map((bytes) => Math.floor(bytes / 1024))
+    log.reportError(
+      `$GITHUB_STEP_SUMMARY upload aborted, supports content up to a size of ${limit}k, got ${got}k. For more information see: https://docs.github.com/actions/using-workflows/workflow-commands-for-github-actions#adding-a-markdown-summary`,
+    )
+    return ''
+  }
   const text = splitLines(withoutByteOrderMark(file.toString()))
-    .map((line) => masks.apply(line) + lineEnd)
+    .map((line) => `${masks.apply(line)}\n`)
     .join('')
   // The masked copy ends in a line end, so it can be larger than what was measured; the upload then fails silently.
-  return Buffer.byteLength(text) > SUMMARY_LIMIT_BYTES ? { kind: 'none' } : { kind: 'shown', text }
+  return Buffer.byteLength(text) > SUMMARY_LIMIT_BYTES ? '' : text
 }

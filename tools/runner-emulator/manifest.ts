@@ -32,6 +32,9 @@ export function readManifest(actionDir: string): ActionManifest {
   if (asText(runs.main) === '') throw new Error(`${file}: "runs.main" is missing: name the script to run.`)
   if (runs.pre !== undefined) throw new Error(`${file}: "runs.pre" is not emulated.`)
   const post = asText(runs.post)
+  const postIf = asText(runs['post-if']) || 'always()'
+  if (postIf.includes('${{'))
+    throw new Error(`${file}: "runs.post-if" is an expression already: write it without "\${{ }}".`)
   return {
     name: asText(manifest.name),
     inputs: Object.entries(asRecord(manifest.inputs)).map(([name, declaration]) =>
@@ -39,7 +42,7 @@ export function readManifest(actionDir: string): ActionManifest {
     ),
     main: join(actionDir, asText(runs.main)),
     post: post === '' ? undefined : join(actionDir, post),
-    postIf: asText(runs['post-if']) || 'always()',
+    postIf,
   }
 }
 
@@ -67,21 +70,22 @@ export function resolveInputs(
   given: Readonly<Record<string, string>>,
   contexts: Contexts,
 ): InputValues {
-  const givenByKey = new Map(Object.entries(given).map(([name, value]) => [name.toLowerCase(), value]))
+  const rest = new Map(Object.entries(given))
   const values = new Map<string, string>()
   const warnings: string[] = []
   for (const input of manifest.inputs) {
-    const value = givenByKey.get(input.name.toLowerCase())
-    if (value !== undefined && input.deprecationMessage !== undefined) {
-      warnings.push(`Input '${input.name}' has been deprecated with message: ${input.deprecationMessage}`)
+    const name = [...rest.keys()].find((key) => key.toUpperCase() === input.name.toUpperCase())
+    // Here the runner compares with case.
+    if (name === input.name && input.deprecationMessage !== undefined) {
+      warnings.push(`Input '${name}' has been deprecated with message: ${input.deprecationMessage}`)
     }
-    values.set(input.name, value ?? renderTemplate(input.default, contexts))
-    givenByKey.delete(input.name.toLowerCase())
+    values.set(input.name, name === undefined ? renderTemplate(input.default, contexts) : (rest.get(name) ?? ''))
+    if (name !== undefined) rest.delete(name)
   }
-  if (givenByKey.size > 0) {
-    const declared = manifest.inputs.map(({ name }) => `'${name}'`).join(', ')
-    warnings.push(`Unexpected input(s) '${[...givenByKey.keys()].join("', '")}', valid inputs are [${declared}]`)
-    for (const [name, value] of givenByKey) values.set(name, value)
+  if (rest.size > 0) {
+    const declared = manifest.inputs.map(({ name }) => name).join("', '")
+    warnings.push(`Unexpected input(s) '${[...rest.keys()].join("', '")}', valid inputs are ['${declared}']`)
+    for (const [name, value] of rest) values.set(name, value)
   }
   return { values, warnings }
 }

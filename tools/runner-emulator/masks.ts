@@ -1,18 +1,11 @@
-import type { ProcessResult } from './action-process.ts'
+import { trim } from './text.ts'
 
 /** What the runner hides: every secret, each of its lines, and their usual encodings. */
 export class SecretMasks {
-  readonly #secrets = new Set<string>()
   readonly #needles = new Set<string>()
 
-  /** The secrets as they were given, without their lines and forms. */
-  get secrets(): readonly string[] {
-    return [...this.#secrets]
-  }
-
   add(secret: string): void {
-    if (secret.trim() === '' || this.#secrets.has(secret)) return
-    this.#secrets.add(secret)
+    if (trim(secret) === '') return
     for (const form of secretForms(secret)) this.#needles.add(form)
   }
 
@@ -37,43 +30,35 @@ export class SecretMasks {
   }
 }
 
-/** Every text that gives the secret away: the secret, its lines, and both in the encodings that the runner knows. */
+/** What the runner masks for a secret: the secret, its lines, and both in the encodings that it knows. */
 export function secretForms(secret: string): readonly string[] {
-  const lines = secret.split(/[\r\n]+/).map((line) => line.trim())
+  const lines = secret.split(/[\r\n]+/).map(trim)
   const forms = [secret, ...lines].flatMap((text) => [text, ...encodingsOf(text)])
   return [...new Set(forms)].filter((form) => form !== '')
 }
 
 function encodingsOf(text: string): string[] {
   const bytes = Buffer.from(text)
-  // What precedes the secret in a base64 text decides at which of three offsets the secret's own bytes begin. Padding
-  // is left out, because some encoders leave it out.
-  const base64 = [0, 1, 2].flatMap((offset) => {
-    const encoded = bytes.subarray(offset).toString('base64').replace(/=+$/, '')
-    return [encoded, encoded.replaceAll('+', '-').replaceAll('/', '_')]
-  })
   return [
-    ...base64,
-    JSON.stringify(text).slice(1, -1),
-    encodeURIComponent(text.toWellFormed()).replace(
-      /[!'()*]/g,
-      (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
-    ),
+    // What precedes the secret in a base64 text decides at which of three offsets the secret's own bytes begin.
+    ...[0, 1, 2].map((offset) => bytes.subarray(offset).toString('base64')),
+    JSON.stringify(text)
+      .slice(1, -1)
+      .replace(/[\u0085\u2028\u2029]/g, toJsonEscape),
+    encodeURIComponent(text.toWellFormed()).replace(/[!'()*]/g, (sign) => `%${hex(sign, 2)}`),
     text.replace(/[<>&"']/g, (sign) => XML_ENTITIES[sign] ?? sign),
     text.replaceAll('"', '\\"'),
     text.replaceAll("'", "''"),
     text.length > 8 && /^".*"$/s.test(text) ? text.slice(1, -1) : '',
-    ...powerShellParts(text),
   ]
 }
 
-/** PowerShell colours part of a failed command: after the last `&`, or one character after the first `&+`. */
-function powerShellParts(text: string): string[] {
-  const plus = text.indexOf('&+')
-  const endOfFirst = plus === -1 ? text.lastIndexOf('&') + 1 : plus + 2
-  if (endOfFirst === 0) return []
-  const parts = [text.slice(0, endOfFirst), text.slice(plus === -1 ? endOfFirst : endOfFirst + 1)]
-  return parts.filter((part) => part.length >= 6)
+function toJsonEscape(sign: string): string {
+  return `\\u${hex(sign, 4).toLowerCase()}`
+}
+
+function hex(sign: string, digits: number): string {
+  return sign.charCodeAt(0).toString(16).toUpperCase().padStart(digits, '0')
 }
 
 const XML_ENTITIES: Readonly<Record<string, string>> = {
@@ -82,21 +67,4 @@ const XML_ENTITIES: Readonly<Record<string, string>> = {
   '&': '&amp;',
   '"': '&quot;',
   "'": '&apos;',
-}
-
-/** Where the secret can be read, in any form that the runner would mask; empty if it is safe. */
-export function placesThatShow(secret: string, { log, files, outputs, annotations }: ProcessResult): readonly string[] {
-  const places: readonly (readonly [place: string, text: string])[] = [
-    ...log.map((line, index) => [`log line ${index + 1}`, line] as const),
-    ['summary', files.STEP_SUMMARY],
-    ['state', files.STATE],
-    ['env', files.ENV],
-    ...Object.entries(outputs).map(([name, value]) => [`output ${name}`, value] as const),
-    ...annotations.flatMap(({ title, message }, index) => [
-      [`title of annotation ${index + 1}`, title] as const,
-      [`message of annotation ${index + 1}`, message] as const,
-    ]),
-  ]
-  const forms = secretForms(secret)
-  return places.filter(([, text]) => forms.some((form) => text.includes(form))).map(([place]) => place)
 }

@@ -1,13 +1,18 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { closeSync, constants, mkdtempSync, openSync, rmSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
+import { Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
-import { LineSplitter } from './line-splitter.ts'
+import { LineSplitter } from './text.ts'
 
 /** How long the runner lets a cancelled process live after each signal. */
 export const SIGINT_GRACE_MS = 7500
-export const SIGTERM_GRACE_MS = 2500
+const SIGTERM_GRACE_MS = 2500
 /** So long after its exit a process counts as finished, even if something else still holds its pipes. */
-export const PIPES_GRACE_MS = 5000
+const PIPES_GRACE_MS = 5000
 
 export interface GracePeriods {
   readonly sigintGraceMs?: number | undefined
@@ -20,9 +25,11 @@ export interface NodeProcessOptions {
   readonly script: string
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
-  readonly onLine: (line: string, stream: 'stdout' | 'stderr') => void
+  readonly onLine: (line: string) => void
   /** Real time unless given. */
   readonly sleep?: Sleep | undefined
+  /** Nothing is read from its pipes before this. At once unless given. */
+  readonly readLogAfter?: Promise<unknown> | undefined
 }
 
 export interface ProcessExit {
@@ -40,26 +47,35 @@ export interface ProcessExit {
 /** One node process, started and ended as the runner does it. */
 export class NodeProcess {
   readonly pid: number | undefined
+  /** Settles when it has exited, even if its pipes are open. */
+  readonly exited: Promise<unknown>
   /** Settles when it has exited and both pipes are closed, or PIPES_GRACE_MS after the exit. */
   readonly exit: Promise<ProcessExit>
+  /** What was sent to it, in order. */
+  readonly signalsSent: NodeJS.Signals[] = []
 
   readonly #child: ChildProcess | undefined
   readonly #sleep: Sleep
-  readonly #signalsSent: NodeJS.Signals[] = []
+  #pipes: readonly Readable[] = []
 
-  constructor({ script, cwd, env, onLine, sleep = realSleep }: NodeProcessOptions) {
+  constructor({ script, cwd, env, onLine, sleep = realSleep, readLogAfter }: NodeProcessOptions) {
     this.#sleep = sleep
+    const pipes = process.platform === 'win32' ? undefined : makePipes()
+    const outputs = pipes?.writers ?? (['pipe', 'pipe'] as const)
     try {
       // No `detached`: the step shares the runner's process group, and every signal goes to its one process id.
-      this.#child = spawn(process.execPath, [script], { cwd, env, stdio: ['pipe', 'pipe', 'pipe'], windowsHide: true })
+      const child = spawn(process.execPath, [script], { cwd, env, stdio: ['ignore', ...outputs], windowsHide: true })
+      this.#child = child
+      this.pid = child.pid
+      this.exited = new Promise((resolve) => child.once('exit', () => resolve(undefined)).once('error', resolve))
+      this.exit = this.#waitForExit(child, this.#readPipes(pipes?.readers, onLine, readLogAfter))
     } catch (error) {
       // An environment that the operating system refuses is thrown here, not emitted.
+      for (const reader of pipes?.readers ?? []) closeSync(reader)
+      this.exited = Promise.resolve(error)
       this.exit = Promise.resolve(exitWithoutStart(error))
-      return
     }
-    this.pid = this.#child.pid
-    this.#child.stdin?.on('error', () => {}).end()
-    this.exit = this.#waitForExit(this.#child, onLine)
+    for (const writer of pipes?.writers ?? []) closeSync(writer)
   }
 
   get isRunning(): boolean {
@@ -69,28 +85,25 @@ export class NodeProcess {
   /** Sends the signal to node's own process id only; false if no process was there to receive it. */
   signal(signal: NodeJS.Signals): boolean {
     if (!this.isRunning || this.#child?.kill(signal) !== true) return false
-    this.#signalsSent.push(signal)
+    this.signalsSent.push(signal)
     return true
   }
 
   /** SIGINT, then SIGTERM, then SIGKILL, with a grace period after the first two. */
-  async cancel(graces: GracePeriods = {}): Promise<ProcessExit> {
+  async cancel(graces: GracePeriods = {}): Promise<void> {
     this.signal('SIGINT')
-    if (await this.#settlesWithin(graces.sigintGraceMs ?? SIGINT_GRACE_MS, this.exit)) return this.exit
-    return this.terminate(graces)
+    if (!(await this.#settlesWithin(graces.sigintGraceMs ?? SIGINT_GRACE_MS, this.exit))) await this.terminate(graces)
   }
 
   /** SIGTERM, then SIGKILL, with a grace period in between. */
-  async terminate({ sigtermGraceMs = SIGTERM_GRACE_MS }: GracePeriods = {}): Promise<ProcessExit> {
+  async terminate({ sigtermGraceMs = SIGTERM_GRACE_MS }: GracePeriods = {}): Promise<void> {
     this.signal('SIGTERM')
-    if (await this.#settlesWithin(sigtermGraceMs, this.exit)) return this.exit
-    this.signal('SIGKILL')
-    return this.exit
+    if (!(await this.#settlesWithin(sigtermGraceMs, this.exit))) this.signal('SIGKILL')
   }
 
   /** Closes our end of the pipe: the next write there fails. */
   closePipe(stream: 'stdout' | 'stderr'): void {
-    this.#child?.[stream]?.destroy()
+    this.#pipes[stream === 'stdout' ? 0 : 1]?.destroy()
   }
 
   async #settlesWithin(ms: number, promise: Promise<unknown>): Promise<boolean> {
@@ -104,17 +117,24 @@ export class NodeProcess {
     return isInTime
   }
 
-  async #waitForExit(child: ChildProcess, onLine: NodeProcessOptions['onLine']): Promise<ProcessExit> {
-    const allClosed = Promise.all([readPipe(child, 'stdout', onLine), readPipe(child, 'stderr', onLine)])
-    const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
-    const failed = new Promise<Error>((resolve) => child.once('error', resolve))
-    const startError = await Promise.race([exited, failed])
-    if (startError !== undefined && child.pid === undefined) return exitWithoutStart(startError)
-    await exited
-    const pipesClosed = await this.#settlesWithin(PIPES_GRACE_MS, allClosed)
-    child.stdout?.destroy()
-    child.stderr?.destroy()
-    return { exitCode: child.exitCode, signal: child.signalCode, pipesClosed, signalsSent: this.#signalsSent }
+  /** Settles when both pipes are closed. */
+  async #readPipes(
+    readers: readonly number[] | undefined,
+    onLine: NodeProcessOptions['onLine'],
+    after: Promise<unknown> | undefined,
+  ): Promise<void> {
+    if (after !== undefined) await after
+    const { stdout, stderr } = this.#child ?? {}
+    this.#pipes = readers?.map((fd) => new Socket({ fd, writable: false })) ?? [stdout, stderr].filter((pipe) => !!pipe)
+    await Promise.all(this.#pipes.map((pipe) => readLines(pipe, onLine)))
+  }
+
+  async #waitForExit(child: ChildProcess, pipesClosing: Promise<void>): Promise<ProcessExit> {
+    const startError = await this.exited
+    if (startError !== undefined) return exitWithoutStart(startError)
+    const pipesClosed = await this.#settlesWithin(PIPES_GRACE_MS, pipesClosing)
+    for (const pipe of this.#pipes) pipe.destroy()
+    return { exitCode: child.exitCode, signal: child.signalCode, pipesClosed, signalsSent: this.signalsSent }
   }
 }
 
@@ -125,10 +145,22 @@ function exitWithoutStart(error: unknown): ProcessExit {
   return { exitCode: null, signal: null, startError, pipesClosed: true, signalsSent: [] }
 }
 
-function readPipe(child: ChildProcess, name: 'stdout' | 'stderr', onLine: NodeProcessOptions['onLine']): Promise<void> {
-  const pipe = child[name]
-  if (pipe === null) return Promise.resolve()
-  const splitter = new LineSplitter((line) => onLine(line, name))
+/** Real pipes, as the runner makes them: they hold 64 kB. What Node makes for a child are sockets, which hold more. */
+function makePipes(): { readonly readers: readonly number[]; readonly writers: readonly number[] } {
+  const folder = mkdtempSync(join(tmpdir(), 'pipes-'))
+  try {
+    const paths = [join(folder, 'stdout'), join(folder, 'stderr')]
+    execFileSync('mkfifo', paths)
+    // The reader first: to open the other end waits for one.
+    const readers = paths.map((path) => openSync(path, constants.O_RDONLY | constants.O_NONBLOCK))
+    return { readers, writers: paths.map((path) => openSync(path, 'w')) }
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+function readLines(pipe: Readable, onLine: NodeProcessOptions['onLine']): Promise<void> {
+  const splitter = new LineSplitter(onLine)
   pipe.on('data', (chunk: Buffer) => splitter.write(chunk))
   // A pipe that we closed ourselves has no end, only a close: its last half line is lost, as with the runner.
   pipe.on('end', () => splitter.end())

@@ -1,20 +1,32 @@
 import { randomUUID } from 'node:crypto'
+import { readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { ActionProcess, type Phase, type ProcessResult, type SkipReason, skippedPhase } from './action-process.ts'
+import {
+  ActionProcess,
+  type Container,
+  type EndOfRunner,
+  type Phase,
+  type ProcessResult,
+  type SkipReason,
+  skippedPhase,
+} from './action-process.ts'
 import { contextsOf, type GithubContext, githubContext, type WorkflowEvent } from './contexts.ts'
 import {
-  FileCommandFiles,
   type JobFolders,
   makeJobFolders,
   type ProxySettings,
   processEnvironment,
+  RUNTIME_TOKEN,
   runnerContext,
 } from './environment.ts'
-import { type Contexts, conditionHolds, type JobStatus } from './expressions.ts'
+import { type Contexts, type JobStatus, postConditionHolds } from './expressions.ts'
+import { FileCommandFiles } from './file-commands.ts'
 import { type ActionManifest, readManifest, resolveInputs } from './manifest.ts'
-import { SecretMasks } from './masks.ts'
-import { type GracePeriods, killProcessesWith, type Sleep } from './node-process.ts'
+import { SecretMasks, secretForms } from './masks.ts'
+import { type GracePeriods, killProcessesWith, type ProcessExit, type Sleep } from './node-process.ts'
+import { setNamed } from './text.ts'
 import { StepLog } from './workflow-commands.ts'
 
 export interface StepOptions {
@@ -45,6 +57,10 @@ export interface StepOptions {
   readonly onLogLine?: ((line: string, phase: Phase) => void) | undefined
   /** How the runner waits for the end of its grace periods; real time unless given. */
   readonly sleep?: Sleep | undefined
+  /** Nothing is read from a process's pipes before this: they hold 64 kB each. */
+  readonly readLogAfter?: Promise<unknown> | undefined
+  /** The job has a container: signals of the runner end the step, but reach no process. */
+  readonly container?: Container | undefined
 }
 
 /** What happens to a running step. */
@@ -65,12 +81,14 @@ export interface Interruption extends GracePeriods {
     | 'kill'
     /** The machine is gone: the process ends and nothing comes after it. */
     | 'lost runner'
-    /** The runner's end of standard output is closed; the step may go on. */
-    | 'close stdout'
+    /** The runner's worker is killed: nobody reads the pipes, nothing comes after main, which may go on. */
+    | 'killed worker'
 }
 
 export interface JobResult {
   readonly main: ProcessResult
+  /** How main's process itself ends: in a container long after its result, and after a shutdown there only by itself. */
+  readonly mainExit: Promise<ProcessExit>
   readonly post: ProcessResult
   /** False if main had exited before the interruption came. */
   readonly interrupted: boolean
@@ -98,8 +116,9 @@ export class Step {
   readonly #jobEnv = new Map<string, string>()
   #jobPath: readonly string[] = []
   #jobStatus: JobStatus = 'success'
-  #endOfRunner: 'shutdown' | 'lost runner' | undefined
+  #endOfRunner: EndOfRunner | undefined
   #main: ActionProcess | undefined
+  #mainResult: ProcessResult | undefined
   #post: ActionProcess | undefined
 
   constructor(options: StepOptions) {
@@ -114,7 +133,7 @@ export class Step {
       workspace: this.workspace,
       ...options.github,
     })
-    for (const secret of [this.#github.token, ...(options.secrets ?? [])]) {
+    for (const secret of [this.#github.token, RUNTIME_TOKEN, ...(options.secrets ?? [])]) {
       if (typeof secret === 'string') this.masks.add(secret)
     }
   }
@@ -130,7 +149,7 @@ export class Step {
 
   startMain(): ActionProcess {
     if (this.#main !== undefined) throw new Error('This step has run: prepare another one.')
-    this.#main = this.#start('main', this.manifest.main, new Map())
+    this.#main = this.#start('main', this.manifest.main, {})
     return this.#main
   }
 
@@ -139,7 +158,7 @@ export class Step {
     if (this.#main === undefined) throw new Error('Post is registered when main starts, and main was not started.')
     if (this.manifest.post === undefined) throw new Error(`${this.manifest.name}: action.yml names no "runs.post".`)
     const { state } = await this.#main.result()
-    this.#post = this.#start('post', this.manifest.post, new Map(Object.entries(state)))
+    this.#post = this.#start('post', this.manifest.post, state)
     return this.#post
   }
 
@@ -147,7 +166,7 @@ export class Step {
   async runPost(): Promise<ProcessResult> {
     await this.#main?.result()
     const skippedBecause = this.#whyNoPost()
-    if (skippedBecause !== undefined) return skippedPhase('post', skippedBecause, this.masks)
+    if (skippedBecause !== undefined) return skippedPhase('post', skippedBecause)
     const post = await this.startPost()
     return post.result()
   }
@@ -158,7 +177,9 @@ export class Step {
     const interrupted = interruption !== undefined && (await this.#interrupt(process, interruption))
     const main = await process.result()
     const post = await this.runPost()
-    return { main, post, interrupted, jobStatus: this.#jobStatus, summary: main.summary + post.summary }
+    if (this.#endOfRunner === undefined) await this.stopContainer()
+    const summary = main.summary + post.summary
+    return { main, mainExit: process.exit, post, interrupted, jobStatus: this.#jobStatus, summary }
   }
 
   /** The workflow is cancelled, but this step's own `if` stays true: no signal comes, only post sees it. */
@@ -166,11 +187,23 @@ export class Step {
     this.#jobStatus = 'cancelled'
   }
 
-  /** The runner is being stopped: main gets its signals, post never runs. */
+  /**
+   * The runner is being stopped: main gets its signals, post never runs, the temporary folder is emptied. In a
+   * container main lives on until `stopContainer`.
+   */
   async shutDown(graces: GracePeriods = {}): Promise<ProcessResult> {
     if (this.#main === undefined) throw new Error('There is nothing to shut down: main was not started.')
     this.#endOfRunner = 'shutdown'
-    return this.#main.cancel(graces)
+    const result = await this.#main.shutDown(graces)
+    for (const name of readdirSync(this.tempDir)) rmSync(join(this.tempDir, name), { recursive: true, force: true })
+    return result
+  }
+
+  /** The runner's worker is killed: nobody reads the log any more. A container's engine still does. */
+  killWorker(): void {
+    this.#endOfRunner = 'killed worker'
+    if (this.#options.container !== undefined) this.#main?.leave()
+    else for (const stream of ['stdout', 'stderr'] as const) this.#main?.closePipe(stream)
   }
 
   /** The machine is gone. */
@@ -180,16 +213,27 @@ export class Step {
     await this.#main?.result()
   }
 
+  /** The container is removed, after the last post: whatever still runs in it is killed. */
+  async stopContainer(): Promise<void> {
+    if (this.#options.container !== undefined) await this.#killAll()
+  }
+
   /** Ends every process that the step left and removes the folders that were made for it. */
   async dispose(): Promise<void> {
-    for (const process of [this.#main, this.#post]) process?.signal('SIGKILL')
-    await killProcessesWith(`RUNNER_TRACKING_ID=${this.#trackingId}`)
-    await Promise.all([this.#main?.result(), this.#post?.result()])
+    await this.#killAll()
+    await Promise.allSettled([this.#main?.result(), this.#post?.result()])
     this.#folders.remove()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.dispose()
+  }
+
+  /** A process knows its event by this file, which every child inherits, and which is this step's alone. */
+  async #killAll(): Promise<void> {
+    for (const process of [this.#main, this.#post]) process?.signal('SIGKILL')
+    await killProcessesWith(`GITHUB_EVENT_PATH=${this.#github.event_path}`)
+    await Promise.all([this.#main?.exit, this.#post?.exit])
   }
 
   /** Does what the interruption says when its moment comes; false if main exited before. */
@@ -226,19 +270,19 @@ export class Step {
       case 'lost runner':
         await this.loseRunner()
         break
-      case 'close stdout':
-        main.closePipe('stdout')
+      case 'killed worker':
+        this.killWorker()
         break
     }
     return true
   }
 
-  #start(phase: Phase, script: string, state: ReadonlyMap<string, string>): ActionProcess {
+  #start(phase: Phase, script: string, state: Readonly<Record<string, string>>): ActionProcess {
     const options = this.#options
     const inputs = resolveInputs(this.manifest, options.inputs ?? {}, this.#contexts())
     const files = new FileCommandFiles(this.tempDir)
     const log = new StepLog(this.masks, options.debug === true, (line) => options.onLogLine?.(line, phase))
-    for (const message of inputs.warnings) log.annotate({ level: 'warning', title: '', message, source: 'runner' })
+    for (const message of inputs.warnings) log.warn(message)
     const env = processEnvironment({
       inputs: inputs.values,
       state,
@@ -248,7 +292,7 @@ export class Step {
       github: this.#github,
       runner: this.#runner(),
       files,
-      trackingId: this.#trackingId,
+      trackingId: options.container === undefined ? this.#trackingId : undefined,
       proxy: options.proxy ?? {},
     })
     return new ActionProcess({
@@ -262,27 +306,43 @@ export class Step {
       masks: this.masks,
       timeoutMs: options.timeoutMs,
       sleep: options.sleep,
+      readLogAfter: options.readLogAfter,
+      container: options.container,
       onResult: (result) => this.#remember(result),
     })
   }
 
-  #remember({ env, path, conclusion }: ProcessResult): void {
-    for (const [name, value] of Object.entries(env)) this.#jobEnv.set(name, value)
+  #remember(result: ProcessResult): void {
+    const { conclusion, endedBy, env, path } = result
+    this.#mainResult ??= result
+    for (const [name, value] of Object.entries(env)) setNamed(this.#jobEnv, name, value)
     this.#jobPath = [...this.#jobPath.filter((folder) => !path.includes(folder)), ...path]
-    if (this.#jobStatus === 'success' && conclusion === 'failure') this.#jobStatus = 'failure'
-    if (conclusion === 'cancelled') this.#jobStatus = 'cancelled'
+    if (endedBy === 'cancel') this.#jobStatus = 'cancelled'
+    else if (this.#jobStatus === 'success' && conclusion !== 'success') this.#jobStatus = 'failure'
   }
 
   #whyNoPost(): SkipReason | undefined {
     if (this.#main === undefined) return 'main never started'
     if (this.manifest.post === undefined) return 'no post'
     if (this.#endOfRunner !== undefined) return this.#endOfRunner
-    return conditionHolds(this.manifest.postIf, this.#contexts(), this.#jobStatus) ? undefined : 'post-if'
+    return postConditionHolds(this.manifest.postIf, this.#postContexts(), this.#jobStatus) ? undefined : 'post-if'
   }
 
   #contexts(): Contexts {
     const { job, matrix } = this.#options
     return contextsOf({ github: this.#github, job, matrix, status: this.#jobStatus, runner: this.#runner() })
+  }
+
+  /** What `post-if` may use besides. The inputs are the workflow's own, of which there are none here. */
+  #postContexts(): Contexts {
+    const { outputs = {}, conclusion = '' } = this.#mainResult ?? {}
+    return {
+      ...this.#contexts(),
+      env: { ...Object.fromEntries(this.#jobEnv), ...this.#options.env },
+      steps: { [String(this.#github.action)]: { outputs: { ...outputs }, outcome: conclusion, conclusion } },
+      inputs: null,
+      secrets: null,
+    }
   }
 
   #runner(): Record<string, string> {
@@ -296,11 +356,34 @@ async function waitUntil(on: Interruption['on'], main: ActionProcess, signal: Ab
   else await on
 }
 
+/** Where the secret can be read, in any usual form, masked by the runner or not; empty if it is safe. */
+export function placesThatShow(secret: string, { log, files, outputs, annotations }: ProcessResult): readonly string[] {
+  const places: readonly (readonly [place: string, text: string])[] = [
+    ...log.map((line, index) => [`log line ${index + 1}`, line] as const),
+    ['summary', files.STEP_SUMMARY],
+    ['state', files.STATE],
+    ['env', files.ENV],
+    ...Object.entries(outputs).map(([name, value]) => [`output ${name}`, value] as const),
+    ...annotations.flatMap(({ title, message }, index) => [
+      [`title of annotation ${index + 1}`, title] as const,
+      [`message of annotation ${index + 1}`, message] as const,
+    ]),
+  ]
+  const bytes = Buffer.from(secret)
+  // Whole groups of three bytes: neither padding nor what follows changes them.
+  const groups = [0, 1, 2].map((offset) => bytes.subarray(offset, bytes.length - ((bytes.length - offset) % 3)))
+  const unmasked = [
+    bytes.toString('hex'),
+    ...groups.flatMap((group) => [group.toString('base64'), group.toString('base64url')]),
+  ]
+  const forms = [...secretForms(secret), ...unmasked]
+  return places.filter(([, text]) => forms.some((form) => text.includes(form))).map(([place]) => place)
+}
+
 const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url))
 
-export type { ActionProcess, Phase, ProcessResult } from './action-process.ts'
+export type { ActionProcess, Container, Phase, ProcessResult } from './action-process.ts'
 export type { WorkflowEvent } from './contexts.ts'
 export type { JobStatus } from './expressions.ts'
-export { placesThatShow } from './masks.ts'
 export type { GracePeriods } from './node-process.ts'
 export type { Annotation } from './workflow-commands.ts'

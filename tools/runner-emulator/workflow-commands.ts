@@ -1,4 +1,5 @@
 import type { SecretMasks } from './masks.ts'
+import { SPACE, setNamed, trim } from './text.ts'
 
 export type AnnotationLevel = 'error' | 'warning' | 'notice'
 
@@ -15,11 +16,14 @@ export interface Annotation {
 }
 
 /** How many annotations of each level GitHub keeps for one step. */
-export const ANNOTATIONS_PER_LEVEL = 10
+const ANNOTATIONS_PER_LEVEL = 10
 /** Longer messages are truncated, in the log too. */
-export const ANNOTATION_MESSAGE_LENGTH = 4096
+const ANNOTATION_MESSAGE_LENGTH = 4096
+/** At this length the runner's telemetry truncates the first errors and warnings of a step. */
+const TELEMETRY_MESSAGE_LENGTH = 256
+const TELEMETRY_MESSAGES = 3
 
-export interface WorkflowCommand {
+interface WorkflowCommand {
   /** In lower case, as names are compared without case. */
   readonly name: string
   readonly properties: ReadonlyMap<string, string>
@@ -45,14 +49,16 @@ const COMMANDS: ReadonlySet<string> = new Set([
 ])
 
 /** The command in a line, in either of its two forms; undefined if the line is only text. */
-export function parseWorkflowCommand(line: string, extraName = ''): WorkflowCommand | undefined {
-  const isKnown = (name: string): boolean => COMMANDS.has(name) || (name !== '' && name === extraName.toLowerCase())
+function parseWorkflowCommand(line: string, extraName = ''): WorkflowCommand | undefined {
+  const isKnown = (name: string): boolean => COMMANDS.has(name) || (name !== '' && name === extraName)
   return parseColonForm(line, isKnown) ?? parseBracketForm(line, isKnown)
 }
 
-/** `::name property=value,property=value::data`, at the line's start or after blanks. */
+const COLON_FORM = new RegExp(`^${SPACE}*::(.*?)::(.*)$`, 's')
+
+/** `::name property=value,property=value::data`, at the line's start or after spaces. */
 function parseColonForm(line: string, isKnown: (name: string) => boolean): WorkflowCommand | undefined {
-  const match = /^\s*::(.*?)::(.*)$/s.exec(line)
+  const match = COLON_FORM.exec(line)
   if (match === null) return undefined
   return toCommand(match[1] ?? '', ',', ['\r', '\n', ':', ',', '%'], match[2] ?? '', ['\r', '\n', '%'], isKnown)
 }
@@ -73,23 +79,24 @@ function toCommand(
   escapedInData: readonly string[],
   isKnown: (name: string) => boolean,
 ): WorkflowCommand | undefined {
-  const blank = head.indexOf(' ')
-  const name = (blank === -1 ? head : head.slice(0, blank)).toLowerCase()
+  const space = head.indexOf(' ')
+  const name = toLowerCase(space === -1 ? head : head.slice(0, space))
   if (!isKnown(name)) return undefined
   const properties = new Map<string, string>()
-  if (blank > 0) {
-    for (const property of head
-      .slice(blank + 1)
-      .trim()
-      .split(separator)) {
-      const equals = property.indexOf('=', 1)
-      const value = property.slice(equals + 1)
-      if (equals !== -1 && value !== '') {
-        properties.set(property.slice(0, equals).toLowerCase(), decode(value, escapedInProperties))
+  if (space > 0) {
+    for (const property of trim(head.slice(space + 1)).split(separator)) {
+      const [, key, value] = /^=*([^=]+)=+(.+)$/s.exec(property) ?? []
+      if (key !== undefined && value !== undefined) {
+        properties.set(toLowerCase(key), decode(value, escapedInProperties))
       }
     }
   }
   return { name, properties, data: decode(data, escapedInData) }
+}
+
+/** Of ASCII letters alone: for JavaScript the Kelvin sign is a K, for the runner it is not. */
+function toLowerCase(text: string): string {
+  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
 }
 
 /** One sign after the other and `%25` last, as the runner does it: `%250A` stays the text `%0A`. */
@@ -105,15 +112,17 @@ export class StepLog {
   /** As GitHub shows them: masked, commands turned into `##[…]` lines. */
   readonly lines: string[] = []
   readonly annotations: Annotation[] = []
-  readonly annotationCounts: Record<AnnotationLevel, number> = { error: 0, warning: 0, notice: 0 }
   readonly outputs = new Map<string, string>()
   readonly state = new Map<string, string>()
   /** The runner could not execute a command of the step; that fails the step whatever its exit code. */
   commandFailed = false
+  /** The message that would have made the runner's worker abort: the job has no result then. */
+  fatalMessage: string | undefined
 
   readonly #masks: SecretMasks
   readonly #isDebug: boolean
   readonly #onLine: (line: string) => void
+  readonly #counts: Record<AnnotationLevel, number> = { error: 0, warning: 0, notice: 0 }
   #echo: boolean
   /** The name of the command that ends a stop of commands. */
   #resumeToken: string | undefined
@@ -136,27 +145,36 @@ export class StepLog {
 
   /** A line of the runner's own. */
   write(text: string): void {
-    for (const line of this.#masks.apply(text).split(/\r\n|\n|\r/)) {
+    for (const line of this.#masks.apply(text).split('\n')) {
       this.lines.push(line)
       this.#onLine(line)
     }
   }
 
-  debug(text: string): void {
-    if (this.#isDebug) this.write(`##[debug]${text}`)
-  }
-
   annotate(annotation: Omit<Annotation, 'properties'> & { readonly properties?: Annotation['properties'] }): void {
-    const message = this.#masks.apply(annotation.message).slice(0, ANNOTATION_MESSAGE_LENGTH)
-    if (message !== '') this.write(`##[${annotation.level}]${message}`)
-    this.annotationCounts[annotation.level]++
-    if (this.annotationCounts[annotation.level] > ANNOTATIONS_PER_LEVEL) return
-    this.annotations.push({ ...annotation, message, properties: annotation.properties ?? {} })
+    const { level, properties: { message: instead = '', ...properties } = {} } = annotation
+    const whole = this.#masks.apply(annotation.message)
+    const message = whole.slice(0, ANNOTATION_MESSAGE_LENGTH)
+    if (message !== '') this.write(`##[${level}]${message}`)
+    const count = ++this.#counts[level]
+    const isInTelemetry = level !== 'notice' && this.#counts.error + this.#counts.warning <= TELEMETRY_MESSAGES
+    if (
+      isCutInPair(whole, ANNOTATION_MESSAGE_LENGTH) ||
+      (isInTelemetry && isCutInPair(whole, TELEMETRY_MESSAGE_LENGTH))
+    )
+      this.fatalMessage ??= message
+    const shown = trim(message) === '' ? instead : message
+    if (trim(shown) === '' || count > ANNOTATIONS_PER_LEVEL) return
+    this.annotations.push({ ...annotation, message: shown, properties })
   }
 
   /** An error that the runner reports about the step. */
   reportError(message: string): void {
     this.annotate({ level: 'error', title: '', message, source: 'runner' })
+  }
+
+  warn(message: string): void {
+    this.annotate({ level: 'warning', title: '', message, source: 'runner' })
   }
 
   #readWhileStopped(command: WorkflowCommand, line: string): void {
@@ -165,11 +183,12 @@ export class StepLog {
   }
 
   #stopCommands(token: string, line: string): void {
-    const name = token.toLowerCase()
+    const name = toLowerCase(token)
     if (name === '' || name === 'pause-logging' || COMMANDS.has(name)) {
       this.#refuse(line, 'A stop token must not be empty, "pause-logging" or the name of a workflow command.')
       return
     }
+    if (token.length > 6) this.#masks.add(token)
     this.write(line)
     this.#resumeToken = name
   }
@@ -186,7 +205,7 @@ export class StepLog {
         break
       }
       case 'debug':
-        this.debug(data)
+        if (this.#isDebug) this.write(data.replace(/^/gm, '##[debug]'))
         break
       case 'group':
         this.write(`##[group]${data}`)
@@ -201,10 +220,10 @@ export class StepLog {
         this.#setEcho(data, line)
         break
       case 'set-output':
-        this.#setNamed(this.outputs, command, line)
+        this.#setByCommand(this.outputs, command, line)
         break
       case 'save-state':
-        this.#setNamed(this.state, command, line)
+        this.#setByCommand(this.state, command, line)
         break
       case 'set-env':
       case 'add-path':
@@ -217,9 +236,8 @@ export class StepLog {
   }
 
   #addMask(secret: string): void {
-    if (secret.trim() === '') {
-      const message = "Can't add secret mask for empty string in ##[add-mask] command."
-      this.annotate({ level: 'warning', title: '', message, source: 'runner' })
+    if (trim(secret) === '') {
+      this.warn("Can't add secret mask for empty string in ##[add-mask] command.")
       return
     }
     if (this.#echo) this.write('::add-mask::***')
@@ -227,15 +245,21 @@ export class StepLog {
   }
 
   #setEcho(wanted: string, line: string): void {
-    const value = wanted.trim().toLowerCase()
+    const value = trim(wanted).toLowerCase()
     if (value === 'on' || value === 'off') this.#echo = value === 'on'
-    else this.#refuse(line, `Invalid echo command value. Possible values can be: 'on', 'off'.`)
+    else {
+      const why = `Invalid echo command value. Possible values can be: 'on', 'off'. Current value is: '${trim(wanted)}'.`
+      this.#refuse(line, why)
+    }
   }
 
-  #setNamed(target: Map<string, string>, { name, properties, data }: WorkflowCommand, line: string): void {
+  #setByCommand(target: Map<string, string>, { name, properties, data }: WorkflowCommand, line: string): void {
+    this.warn(
+      `The \`${name}\` command is deprecated and will be disabled soon. Please upgrade to using Environment Files. For more information see: https://github.blog/changelog/2022-10-11-github-actions-deprecating-save-state-and-set-output-commands/`,
+    )
     const key = properties.get('name')
     if (key === undefined) this.#refuse(line, `Required field 'name' is missing in ##[${name}] command.`)
-    else target.set(key, data)
+    else setNamed(target, key, data)
   }
 
   #refuse(line: string, why: string): void {
@@ -246,3 +270,8 @@ export class StepLog {
 }
 
 const NEVER_ECHOED: ReadonlySet<string> = new Set(['add-mask', 'debug', 'error', 'warning', 'notice'])
+
+/** Whether a cut at this length leaves one half of a surrogate pair. */
+function isCutInPair(text: string, length: number): boolean {
+  return /^[\ud800-\udbff][\udc00-\udfff]$/.test(text.slice(length - 1, length + 1))
+}

@@ -1,5 +1,6 @@
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 
 /** A small action for tests of the runner itself. */
 export interface ActionFixture {
@@ -35,3 +36,27 @@ export function writeAction(root: string, { main, post, postIf, inputs = {} }: A
 /** Logs each signal and goes on: only SIGKILL ends it. */
 export const STUBBORN = `for (const name of ['SIGINT', 'SIGTERM']) process.on(name, () => console.log('got ' + name))
 console.log('ready'); hang()`
+
+/** Whether it runs; a zombie does not. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return process.platform !== 'linux' || !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  } catch {
+    return false
+  }
+}
+
+export async function untilGone(pid: number): Promise<void> {
+  while (isAlive(pid)) await delay(10)
+}
+
+/** Starts a node that lives until it is killed, and logs its process id. */
+export function spawning(options: object): string {
+  return `const child = require('node:child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], ${JSON.stringify(options)})
+console.log('child ' + child.pid)`
+}
+
+export function pidIn(line = ''): number {
+  return Number(line.split(' ')[1])
+}

@@ -1,10 +1,10 @@
-import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { prepareStep, type Step, type StepOptions } from '../runner.ts'
-import { STUBBORN, writeAction } from './fixture.ts'
+import { isAlive, pidIn, STUBBORN, spawning, untilGone, writeAction } from './fixture.ts'
 
 // Real processes; the runner's grace periods pass when the test says so.
 
@@ -21,29 +21,6 @@ function prepare(main: string, sleep?: StepOptions['sleep']): Step {
 }
 
 const FOREVER = new Promise<never>(() => {})
-
-/** Whether it runs; a zombie does not. */
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return process.platform !== 'linux' || !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
-  } catch {
-    return false
-  }
-}
-
-async function untilGone(pid: number): Promise<void> {
-  while (isAlive(pid)) await delay(10)
-}
-
-function spawning(script: string, options: object): string {
-  return `const child = require('node:child_process').spawn(process.execPath, ['-e', ${JSON.stringify(script)}], ${JSON.stringify(options)})
-console.log('child ' + child.pid)`
-}
-
-function pidIn(line = ''): number {
-  return Number(line.split(' ')[1])
-}
 
 describe.concurrent('a process', () => {
   test('that is cancelled gets SIGINT, 7.5 s, SIGTERM, 2.5 s, SIGKILL', async () => {
@@ -92,7 +69,7 @@ describe.concurrent('a process', () => {
 
   test('counts as finished five seconds after its exit if another process holds its pipe', async () => {
     const waits: number[] = []
-    const holder = spawning('setInterval(() => {}, 1000)', { stdio: 'inherit' })
+    const holder = spawning({ stdio: 'inherit' })
     await using step = prepare(`${holder}; process.exit(0)`, async (ms) => waits.push(ms))
     const result = await step.startMain().result()
     expect(result).toMatchObject({ conclusion: 'success', exitCode: 0, pipesClosed: false })
@@ -105,7 +82,7 @@ describe.concurrent('a process', () => {
 
   test('is not finished while a child holds its pipe', async () => {
     await using step = prepare(
-      `process.on('SIGINT', () => process.exit(0)); ${spawning('setInterval(() => {}, 1000)', { stdio: 'inherit' })}; hang()`,
+      `process.on('SIGINT', () => process.exit(0)); ${spawning({ stdio: 'inherit' })}; hang()`,
       () => FOREVER,
     )
     const main = step.startMain()
@@ -122,7 +99,7 @@ describe.concurrent('a process', () => {
   })
 
   test('leaves nothing behind when it is disposed of, not even detached children', async () => {
-    const step = prepare(`${spawning('setInterval(() => {}, 1000)', { detached: true, stdio: 'ignore' })}; hang()`)
+    const step = prepare(`${spawning({ detached: true, stdio: 'ignore' })}; hang()`)
     const main = step.startMain()
     const pids = [main.pid ?? 0, pidIn(await main.waitForLine(/child/))]
     expect(pids.map(isAlive)).toEqual([true, true])

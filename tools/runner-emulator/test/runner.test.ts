@@ -1,9 +1,17 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: GitHub's expressions are written like that.
 
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { placesThatShow, prepareStep, type Step, type StepOptions } from '../runner.ts'
 import { type ActionFixture, STUBBORN, writeAction } from './fixture.ts'
@@ -126,10 +134,6 @@ describe('how a process is started', () => {
     expect(env).toMatchObject({ https_proxy: 'http://proxy:1', HTTPS_PROXY: 'http://proxy:1', NO_PROXY: 'localhost' })
     expect(env).not.toHaveProperty('http_proxy')
   })
-
-  test('with RUNNER_DEBUG while debugging', async () => {
-    expect((await facts({ debug: true })).env.RUNNER_DEBUG).toBe('1')
-  })
 })
 
 describe('inputs', () => {
@@ -169,130 +173,41 @@ describe('inputs', () => {
     const { env } = await facts({ inputs: given }, inputs)
     expect(env).toMatchObject({ INPUT_WAIT: '', INPUT_BRANCH: 'topic', 'INPUT_BASE-URL': '${{ github.token }}' })
   })
-
-  test('that are unknown or deprecated are passed on with a warning of the runner', async () => {
-    const ended = await runMain(TELL, { inputs: { grupo: 'a', group: 'b' } }, { group: inputs.group })
-    expect((JSON.parse(ended.outputs.facts ?? '') as Facts).env).toMatchObject({ INPUT_GRUPO: 'a', INPUT_GROUP: 'b' })
-    expect(ended.annotations).toMatchObject([
-      { level: 'warning', source: 'runner', message: `Input 'group' has been deprecated with message: Use "project".` },
-      { level: 'warning', source: 'runner', message: `Unexpected input(s) 'grupo', valid inputs are ['group']` },
-    ])
-  })
 })
 
 describe('an end', () => {
-  test('is a success at exit code 0, whatever errors were shown', async () => {
-    const ended = await runMain(`console.log('::error::only a remark')`)
-    expect(ended).toMatchObject({
-      conclusion: 'success',
-      exitCode: 0,
-      signal: null,
-      pipesClosed: true,
-      signalsSent: [],
-    })
-    expect(ended.annotations).toMatchObject([{ message: 'only a remark' }])
+  test('is a failure at any other exit code than 0, and silent without an error command', async () => {
+    const silent = await runMain('process.exitCode = 3')
+    expect(silent).toMatchObject({ conclusion: 'failure', exitCode: 3, failedSilently: true })
+    const explained = await runMain(`console.log('::error::why'); process.exitCode = 1`)
+    expect(explained).toMatchObject({ conclusion: 'failure', failedSilently: false })
   })
 
-  test('is a failure at any other exit code, and silent without an error command', async () => {
-    expect(await runMain('process.exitCode = 3')).toMatchObject({
-      conclusion: 'failure',
-      exitCode: 3,
-      failedSilently: true,
-    })
-    expect(await runMain(`console.log('::error::why'); process.exitCode = 1`)).toMatchObject({
-      conclusion: 'failure',
-      failedSilently: false,
-    })
+  test.each([
+    ['the first warnings', `console.log('::warning::' + 'x'.repeat(255) + '😀')`],
+    ['any notice', `console.log('::notice::' + 'x'.repeat(4095) + '😀')`],
+  ])('is none if the worker would abort, because it cuts the emoji in %s', async (_, main) => {
+    await expect(runMain(main)).rejects.toThrow('surrogate pair: "xxx')
   })
 
-  test('is a failure if a file or a command is invalid, at exit code 0 too', async () => {
-    const badFile = await runMain(`put('OUTPUT', 'a=1\\nnonsense\\nb=2\\n')`)
-    expect(badFile).toMatchObject({ conclusion: 'failure', exitCode: 0, outputs: { a: '1' } })
-    expect(badFile.log).toEqual([
-      "##[error]Unable to process file command 'output' successfully.",
-      "##[error]Invalid format 'nonsense'",
-    ])
-    expect(await runMain(`console.log('::set-env name=A::1')`)).toMatchObject({ conclusion: 'failure' })
+  test('is a result if the emoji is elsewhere, or in a later message', async () => {
+    const main = `for (const n of [254, 256, 257, 255]) console.log('::error::' + 'x'.repeat(n) + '😀')`
+    expect((await runMain(main)).annotations).toHaveLength(4)
   })
 
-  test('brings the log of both streams, line by line and to the last half line', async () => {
-    const ended = await runMain(`process.stdout.write('one\\r\\ntwo\\rthree\\n::add-mask::hush\\n')
-setTimeout(() => process.stderr.write('  ::warning::four hush\\n##[error]five'), 50)`)
-    expect(ended.log).toEqual(['one', 'two', 'three', '##[warning]four ***', '##[error]five'])
-    expect(ended.rawLog.map(({ stream, text }) => [stream, text])).toEqual([
-      ['stdout', 'one'],
-      ['stdout', 'two'],
-      ['stdout', 'three'],
-      ['stdout', '::add-mask::hush'],
-      ['stderr', '  ::warning::four hush'],
-      ['stderr', '##[error]five'],
-    ])
-    expect(ended.annotations).toMatchObject([
-      { level: 'warning', message: 'four ***' },
-      { level: 'error', message: 'five' },
-    ])
-    expect(ended.masks).toContain('hush')
-  })
-
-  test('brings a log of many megabytes whole', async () => {
-    const { log } = await runMain(`for (let i = 0; i < 100_000; i++) console.log(String(i).padStart(40, '.'))`)
-    expect(log).toHaveLength(100_000)
-    expect(log.at(-1)).toBe('99999'.padStart(40, '.'))
-  })
-
-  test('is a failure if the process cannot be started', async () => {
-    const ended = await runMain('', { env: { HUGE: 'x'.repeat(200_000) } })
-    expect(ended).toMatchObject({ conclusion: 'failure', exitCode: null, signal: null, startError: expect.any(String) })
-    expect(ended.annotations).toMatchObject([{ level: 'error', source: 'runner' }])
-    expect(ended.failedSilently).toBe(true)
+  test('loses what is beyond 64 kB in its pipe when it exits, an error command too', async () => {
+    const read = Promise.withResolvers<void>()
+    const main = `process.stdout.write('.'.repeat(200_000) + '\\n::error::lost\\n'); process.exit(1)`
+    const process = prepare({ main }, { readLogAfter: read.promise }).startMain()
+    await process.exited
+    read.resolve()
+    const { log, failedSilently } = await process.result()
+    expect(log).toEqual(['.'.repeat(65_536)])
+    expect(failedSilently).toBe(true)
   })
 })
 
 describe('what a process leaves in its files', () => {
-  test('becomes outputs, state, variables, folders and a masked summary', async () => {
-    const ended = await runMain(`console.log('::add-mask::hush')
-put('OUTPUT', 'a=1\\nb<<E\\n2\\n3\\nE\\n'); put('STATE', 's=x\\n'); put('ENV', 'V=y\\n')
-put('PATH', '/opt/tool\\n'); put('STEP_SUMMARY', '# hush')`)
-    expect(ended).toMatchObject({
-      outputs: { a: '1', b: '2\n3' },
-      state: { s: 'x' },
-      env: { V: 'y' },
-      path: ['/opt/tool'],
-      summary: '# ***\n',
-    })
-    expect(ended.files.STEP_SUMMARY).toBe('# hush')
-  })
-
-  test('counts up to the unfinished entry when it is killed', async () => {
-    const ended = prepare({
-      main: `put('OUTPUT', 'a=1\\nb<<E\\n2\\n'); put('STATE', 's=x\\n'); console.log('written'); hang()`,
-    })
-    const main = ended.startMain()
-    await main.waitForLine(/written/)
-    main.signal('SIGKILL')
-    expect(await main.result()).toMatchObject({
-      conclusion: 'failure',
-      signal: 'SIGKILL',
-      outputs: { a: '1' },
-      state: { s: 'x' },
-    })
-  })
-
-  test('is dropped with an error if the summary is too large, and the step goes on', async () => {
-    const ended = await runMain(`put('STEP_SUMMARY', 'x'.repeat(1048577))`)
-    expect(ended).toMatchObject({ conclusion: 'success', summary: '' })
-    expect(ended.annotations).toMatchObject([
-      { level: 'error', source: 'runner', message: expect.stringContaining('1024k') },
-    ])
-  })
-
-  test('is lost silently if the summary has exactly the limit and no last line end', async () => {
-    const ended = await runMain(`put('STEP_SUMMARY', 'x'.repeat(1048576))`)
-    expect(ended).toMatchObject({ conclusion: 'success', summary: '', annotations: [] })
-    const withLineEnd = await runMain(`put('STEP_SUMMARY', 'x'.repeat(1048575) + '\\n')`)
-    expect(withLineEnd.summary).toHaveLength(1048576)
-  })
-
   test('is what the toolkit of GitHub wrote', async () => {
     const core = import.meta.resolve('@actions/core')
     const hostile = 'a\r\n%0A::error::x\nEOF\n<<=é😀'
@@ -345,38 +260,14 @@ console.log(JSON.stringify([STATE_runId, INPUT_STATUS, INPUT_GIVEN, LEFT, PATH.s
     expect(jobStatus).toBe('failure')
   })
 
-  test('runs as post-if says', async () => {
-    const fixture = { main: 'process.exitCode = 1', post: '' }
-    const skipped = await prepare({ ...fixture, postIf: 'success()' }).run()
-    expect(skipped.post).toMatchObject({ conclusion: 'skipped', skippedBecause: 'post-if' })
-    const ran = await prepare({ ...fixture, postIf: "failure() && runner.temp != ''" }).run()
-    expect(ran.post.conclusion).toBe('success')
-  })
-
   test('is registered when main starts, and not before', async () => {
     const step = prepare({ main: '', post: '' })
     expect(await step.runPost()).toMatchObject({ conclusion: 'skipped', skippedBecause: 'main never started' })
     await expect(step.startPost()).rejects.toThrow('main was not started')
   })
-
-  test('is skipped if the action has none', async () => {
-    expect((await prepare({ main: '' }).run()).post).toMatchObject({ conclusion: 'skipped', skippedBecause: 'no post' })
-  })
-
-  test('cannot start with a state that is too large for an environment', async () => {
-    const { main, post } = await prepare({ main: `put('STATE', 'big=' + 'x'.repeat(200_000) + '\\n')`, post: '' }).run()
-    expect(main.conclusion).toBe('success')
-    expect(post).toMatchObject({ conclusion: 'failure', exitCode: null, startError: expect.any(String) })
-  })
-
-  test('knows the secrets that main masked', async () => {
-    const { post } = await prepare({ main: `console.log('::add-mask::hush')`, post: `console.log('hush')` }).run()
-    expect(post.log).toEqual(['***'])
-  })
 })
 
 const POLITE = `process.on('SIGINT', () => { console.log('::error::stopped'); process.exit(0) }); console.log('ready'); hang()`
-const BRIEF = { sigintGraceMs: 100, sigtermGraceMs: 100 }
 
 describe('a cancelled step', () => {
   test('that ends at SIGINT gets nothing more, and its exit code is ignored', async () => {
@@ -384,12 +275,6 @@ describe('a cancelled step', () => {
     expect(main).toMatchObject({ conclusion: 'cancelled', exitCode: 0, signal: null, signalsSent: ['SIGINT'] })
     expect(interrupted).toBe(true)
     expect(jobStatus).toBe('cancelled')
-  })
-
-  test('that ends at SIGTERM is not killed', async () => {
-    const main = `process.on('SIGINT', () => {}); console.log('ready'); hang()`
-    const end = await prepare({ main }).run({ on: /ready/, by: 'cancel', ...BRIEF })
-    expect(end.main).toMatchObject({ conclusion: 'cancelled', signal: 'SIGTERM', signalsSent: ['SIGINT', 'SIGTERM'] })
   })
 
   test('is signalled itself, its children are not', async () => {
@@ -437,10 +322,21 @@ describe('a step that is past its time limit', () => {
 })
 
 describe('other endings of a step', () => {
-  test('shutdown of the runner: the signals, and no post', async () => {
-    const end = await prepare({ main: POLITE, post: `console.log('post')` }).run({ on: /ready/, by: 'shutdown' })
-    expect(end.main).toMatchObject({ conclusion: 'cancelled', signalsSent: ['SIGINT'] })
-    expect(end.post).toMatchObject({ conclusion: 'skipped', skippedBecause: 'shutdown', log: [] })
+  test('a shutdown of the runner: the signals, the job has failed, no post, an empty temporary folder', async () => {
+    const step = prepare({ main: POLITE, post: `console.log('post')` })
+    const { main, post, jobStatus } = await step.run({ on: /ready/, by: 'shutdown' })
+    expect(main).toMatchObject({ conclusion: 'cancelled', signalsSent: ['SIGINT'] })
+    expect(post).toMatchObject({ conclusion: 'skipped', skippedBecause: 'shutdown', log: [] })
+    expect(jobStatus).toBe('failure')
+    expect(readdirSync(step.tempDir)).toEqual([])
+  })
+
+  test('a killed worker: main meets EPIPE, nothing comes after', async () => {
+    const main = `process.stdout.on('error', (error) => process.exit(error.code === 'EPIPE' ? 4 : 5))
+console.log('ready'); setInterval(() => console.log('more'), 10)`
+    const { post, mainExit } = await prepare({ main, post: '' }).run({ on: /ready/, by: 'killed worker' })
+    expect(await mainExit).toMatchObject({ exitCode: 4, signalsSent: [] })
+    expect(post).toMatchObject({ conclusion: 'skipped', skippedBecause: 'killed worker' })
   })
 
   test('a lost runner: nothing comes after', async () => {
@@ -463,19 +359,6 @@ describe('other endings of a step', () => {
     const end = await prepare({ main: POLITE, post: `console.log('post')` }).run({ on: /ready/, by: 'kill' })
     expect(end.main).toMatchObject({ conclusion: 'failure', signal: 'SIGKILL', failedSilently: true })
     expect(end.post.log).toEqual(['post'])
-  })
-
-  test('standard output closed early: the step goes on, and its end is still its exit', async () => {
-    const main = `process.stdout.on('error', (error) => { console.error('::error::' + error.code); process.exit(4) })
-console.log('ready'); setInterval(() => console.log('more'), 10)`
-    const end = await prepare({ main }).run({ on: /ready/, by: 'close stdout' })
-    expect(end.main).toMatchObject({ conclusion: 'failure', exitCode: 4, pipesClosed: true })
-    expect(end.main.annotations).toMatchObject([{ message: 'EPIPE' }])
-  })
-
-  test('an interruption may wait for anything', async () => {
-    const end = await prepare({ main: POLITE }).run({ on: delay(100), by: 'kill' })
-    expect(end.interrupted).toBe(true)
   })
 })
 
@@ -547,23 +430,6 @@ describe('disposing', () => {
   })
 })
 
-describe('many steps at once', () => {
-  test('stay apart', async () => {
-    const main = `put('OUTPUT', 'n=' + process.env.INPUT_N + '\\n'); console.log('::add-mask::secret-' + process.env.INPUT_N)
-console.log('secret-1'); setTimeout(() => {}, 50)`
-    const actionDir = writeAction(root, { main, inputs: { n: {} } })
-    const ends = await Promise.all(
-      Array.from({ length: 16 }, async (_, n) => {
-        const step = prepareStep({ actionDir, inputs: { n: String(n) } })
-        steps.push(step)
-        return step.startMain().result()
-      }),
-    )
-    expect(ends.map(({ outputs }) => outputs.n)).toEqual(Array.from({ length: 16 }, (_, n) => String(n)))
-    expect(ends.filter(({ log }) => log.at(-1) === '***')).toHaveLength(1)
-  })
-})
-
 describe('an action.yml', () => {
   test('that is no JavaScript action, names no script, or needs what is not emulated is refused', () => {
     const folder = mkdtempSync(join(root, 'bad-'))
@@ -574,5 +440,8 @@ describe('an action.yml', () => {
     expect(() => refuse({ runs: { using: 'docker' } })).toThrow('"runs.using" is "docker"')
     expect(() => refuse({ runs: { using: 'node24' } })).toThrow('"runs.main" is missing')
     expect(() => refuse({ runs: { using: 'node24', main: 'a', pre: 'b' } })).toThrow('"runs.pre" is not emulated')
+    expect(() => refuse({ runs: { using: 'node24', main: 'a', 'post-if': '${{ always() }}' } })).toThrow(
+      '"runs.post-if"',
+    )
   })
 })

@@ -1,0 +1,85 @@
+import { existsSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Container, prepareStep, type Step } from '../runner.ts'
+import { isAlive, pidIn, spawning, untilGone, writeAction } from './fixture.ts'
+
+let root = ''
+
+beforeAll(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), 'containers-test-')))
+})
+
+afterAll(() => rmSync(root, { recursive: true, force: true }))
+
+/** Main notes each signal, does what it does late at SIGHUP, and exits by itself never. Post reads main's own file. */
+function prepare(container: Container, post = ''): Step {
+  const main = `const file = process.env.RUNNER_TEMP + '/main'
+for (const name of ['SIGINT', 'SIGTERM']) process.on(name, () => fs.appendFileSync(file, ' ' + name))
+process.on('SIGHUP', () => { console.log('late'); put('OUTPUT', 'late=1\\n'); fs.appendFileSync(file, ' late') })
+fs.writeFileSync(file, 'pid ' + process.pid)
+put('STATE', 'pid=' + process.pid + '\\n'); put('OUTPUT', 'early=1\\n'); put('STEP_SUMMARY', 'early\\n')
+${spawning({ detached: true, stdio: 'ignore' })}; console.log('ready'); hang()`
+  const reading = `const read = () => fs.readFileSync(process.env.RUNNER_TEMP + '/main', 'utf8')\n`
+  return prepareStep({ actionDir: writeAction(root, { main, post: reading + post }), container })
+}
+
+const CANCEL = { on: /ready/, by: 'cancel' } as const
+
+describe.concurrent('a cancel in a container', () => {
+  test('ends the step at once, and main lives beside post until the container is removed', async () => {
+    await using step = prepare(
+      'docker',
+      `process.kill(Number(process.env.STATE_pid), 'SIGHUP')
+const timer = setInterval(() => { if (read().includes('late')) { clearInterval(timer); console.log(read()) } }, 10)`,
+    )
+    const { main, mainExit, post, jobStatus, summary } = await step.run(CANCEL)
+    expect(main).toMatchObject({ conclusion: 'cancelled', exitCode: null, signal: null, signalsSent: [] })
+    expect(main).toMatchObject({ outputs: { early: '1' }, state: { pid: expect.any(String) } })
+    expect(main.log.slice(1)).toEqual(['ready', '##[error]The operation was canceled.'])
+    expect(post.log).toEqual([`pid ${main.state.pid} late`])
+    expect({ jobStatus, summary }).toEqual({ jobStatus: 'cancelled', summary: 'early\n' })
+    expect(await mainExit).toMatchObject({ signal: 'SIGKILL', signalsSent: ['SIGKILL'] })
+    await untilGone(pidIn(main.log[0]))
+  })
+
+  test('is a failure of the step with container hooks', async () => {
+    await using step = prepare('hooks')
+    const { main, jobStatus } = await step.run(CANCEL)
+    expect(main).toMatchObject({ conclusion: 'failure', outputs: { early: '1' }, state: { pid: expect.any(String) } })
+    expect(jobStatus).toBe('cancelled')
+  })
+
+  test('loses state, outputs and summary without a volume, but no file in the container', async () => {
+    await using step = prepare('hooks without volume', `console.log(read(), process.env.STATE_pid)`)
+    const { main, post, summary } = await step.run(CANCEL)
+    expect(main).toMatchObject({ conclusion: 'failure', outputs: {}, state: {}, summary: '' })
+    expect(post.log).toEqual([expect.stringMatching(/^pid \d+ undefined$/)])
+    expect(summary).toBe('')
+  })
+})
+
+test.each([0, 1])('without a volume state and outputs come back only after exit code 0: %i', async (code) => {
+  const main = `put('STATE', 's=1\\n'); put('OUTPUT', 'o=1\\n'); process.exitCode = ${code}`
+  await using step = prepareStep({ actionDir: writeAction(root, { main }), container: 'hooks without volume' })
+  const back = code === 0
+  expect((await step.run()).main).toMatchObject({ state: back ? { s: '1' } : {}, outputs: back ? { o: '1' } : {} })
+})
+
+test.each(['shutdown', 'killed worker'] as const)('a %s leaves main alive until the container goes', async (by) => {
+  await using step = prepare('docker')
+  const { main, mainExit, post } = await step.run({ on: /ready/, by })
+  expect(post).toMatchObject({ conclusion: 'skipped', skippedBecause: by })
+  expect(existsSync(join(step.tempDir, 'main'))).toBe(by === 'killed worker')
+  expect(readdirSync(step.tempDir).length === 0).toBe(by === 'shutdown')
+  expect(isAlive(Number(main.state.pid))).toBe(true)
+  await step.stopContainer()
+  expect(await mainExit).toMatchObject({ signal: 'SIGKILL', signalsSent: ['SIGKILL'] })
+})
+
+test('a process in a container does not know RUNNER_TRACKING_ID', async () => {
+  const main = `console.log(process.env.RUNNER_TRACKING_ID)`
+  await using step = prepareStep({ actionDir: writeAction(root, { main }), container: 'docker' })
+  expect((await step.run()).main.log).toEqual(['undefined'])
+})

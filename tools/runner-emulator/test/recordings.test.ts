@@ -1,0 +1,197 @@
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { afterAll, test } from 'vitest'
+import { type Annotation, type ProcessResult, prepareStep } from '../runner.ts'
+
+// recordings/README.md says what a case is.
+
+interface Case {
+  readonly name: string
+  readonly action: {
+    readonly main: string
+    readonly post?: string
+    readonly 'post-if'?: string
+    readonly inputs?: object
+  }
+  readonly with?: Readonly<Record<string, string>>
+  readonly env?: Readonly<Record<string, string>>
+  readonly jobEnv?: Readonly<Record<string, string>>
+  readonly secrets?: Readonly<Record<string, string>>
+  readonly debug?: boolean
+  readonly github?: Readonly<Record<string, string>>
+  readonly runner: {
+    readonly job: string
+    readonly main: string
+    readonly post: string
+    readonly outputs: object
+    readonly state?: object
+    readonly mainLog: readonly string[]
+    readonly postLog?: readonly string[]
+    readonly mainAnnotations: readonly object[]
+    readonly postAnnotations?: readonly object[]
+    readonly summary?: string
+  }
+}
+
+const REPLACES_ITS_FILES = 'an action of ours never puts something else in the place of its files'
+const REMOVES_ITSELF = 'an action of ours never removes or changes its own code'
+const REFUSED_ACTION = 'the words in which an action.yml is refused; the emulator throws instead'
+const STACK = 'a stack trace, which names the files of one version of Node and one place in the script'
+const TOO_LARGE = 'the words in which a process that cannot start is reported'
+const POWERSHELL = 'parts of a secret with an ampersand, which are masked because PowerShell colours them'
+const OTHER_ENCODING = 'an action of ours writes UTF-8'
+const STOP_TOKEN = 'an action of ours stops no commands; the runner gives such a step up, the emulator fails it'
+const OF_A_FILE = 'no annotation of ours names a file'
+
+/** What may differ, because no action of ours can meet it. */
+const DIFFERENT: Readonly<Record<string, string>> = {
+  'ENV folder': REPLACES_ITS_FILES,
+  'OUTPUT folder': REPLACES_ITS_FILES,
+  'PATH dangling': REPLACES_ITS_FILES,
+  'PATH folder': REPLACES_ITS_FILES,
+  'STATE folder': REPLACES_ITS_FILES,
+  'STEP_SUMMARY dangling': REPLACES_ITS_FILES,
+  'STEP_SUMMARY folder': REPLACES_ITS_FILES,
+  'symlink to dir': REPLACES_ITS_FILES,
+  'action folder removed': REMOVES_ITSELF,
+  'action.yml changed by main': REMOVES_ITSELF,
+  'main file missing post': REMOVES_ITSELF,
+  'workspace removed': REMOVES_ITSELF,
+  'input default bad expression': REFUSED_ACTION,
+  'input default env context': REFUSED_ACTION,
+  'input default hashFiles': REFUSED_ACTION,
+  'input default steps/inputs ctx': REFUSED_ACTION,
+  'input default success()': REFUSED_ACTION,
+  'input default types (X)': 'no default of ours is an object',
+  'input default unknown context': REFUSED_ACTION,
+  abort: STACK,
+  'lone surrogate': STACK,
+  throw: STACK,
+  'uncaught rejection': STACK,
+  'env huge then post': TOO_LARGE,
+  'state huge 3MiB': TOO_LARGE,
+  'state many total 3MiB': TOO_LARGE,
+  'output huge 3MiB': 'an output of ours never has a megabyte',
+  amp: POWERSHELL,
+  'amp parts': POWERSHELL,
+  'amp plus': POWERSHELL,
+  'amp plus parts': POWERSHELL,
+  'special chars': POWERSHELL,
+  'summary BOM utf16': OTHER_ENCODING,
+  'utf16 BE BOM': OTHER_ENCODING,
+  'utf16 LE BOM': OTHER_ENCODING,
+  'utf32 LE BOM': OTHER_ENCODING,
+  'stop invalid': STOP_TOKEN,
+  'stop pause-logging': STOP_TOKEN,
+  'props abs file': OF_A_FILE,
+  'props end before': OF_A_FILE,
+  markers: 'commands with which the runner marks its own log',
+  'notice without enhanced': 'a server that is too old for notices',
+  'registered others': 'problem matchers, and the words in which disabled commands are refused',
+  'set-env unsecure': 'a variable that allows commands which no action of ours writes',
+}
+
+const FOLDER = resolve(import.meta.dirname, 'recordings')
+const CASES = readFileSync(join(FOLDER, 'cases.jsonl'), 'utf8')
+  .trimEnd()
+  .split('\n')
+  .map((line): Case => JSON.parse(line))
+const PRELUDE = readFileSync(join(FOLDER, 'prelude.cjs'), 'utf8').replace(/^\/\/.*\n/, '')
+/** Post tells the state that it sees. */
+const TELL_STATE = `fs.writeFileSync(process.env.GITHUB_WORKSPACE + '/state.json', JSON.stringify(process.env));`
+
+const root = realpathSync(mkdtempSync(join(tmpdir(), 'recordings-test-')))
+afterAll(() => rmSync(root, { recursive: true, force: true }))
+
+test.concurrent.for(CASES)('$name', async (recorded, { expect }) => {
+  const different = DIFFERENT[recorded.name]
+  if (different === undefined) expect(await replay(recorded)).toEqual(expected(recorded))
+  else {
+    const seen = await replay(recorded).catch(String)
+    expect(seen, `It agrees now, so take it off the list. Its reason was: ${different}`).not.toEqual(expected(recorded))
+  }
+})
+
+function expected({ action, runner }: Case) {
+  const { mainLog, postLog, state, postAnnotations = [], summary = '', ...rest } = runner
+  return {
+    ...rest,
+    mainLog: comparable(mainLog, action.main),
+    ...(postLog && { postLog: comparable(postLog, action.post) }),
+    ...(state && { state }),
+    postAnnotations,
+    summary,
+  }
+}
+
+async function replay({ action, runner, ...given }: Case) {
+  const workspace = mkdtempSync(join(root, 'workspace-'))
+  const actionDir = join(workspace, 'action')
+  mkdirSync(actionDir)
+  const post = action.post === undefined ? {} : { post: 'post.cjs' }
+  const runs = { using: 'node24', main: 'main.cjs', 'post-if': action['post-if'], ...post }
+  writeFileSync(join(actionDir, 'action.yml'), JSON.stringify({ name: 'PROBE', inputs: action.inputs ?? {}, runs }))
+  writeFileSync(join(actionDir, 'main.cjs'), PRELUDE + action.main)
+  writeFileSync(join(actionDir, 'post.cjs'), PRELUDE + TELL_STATE + (action.post ?? ''))
+  await using step = prepareStep({
+    actionDir,
+    workspace,
+    inputs: given.with,
+    env: { ...given.jobEnv, ...given.env },
+    secrets: Object.values(given.secrets ?? {}),
+    debug: given.debug,
+    github: { action: 'probe', ...given.github },
+  })
+  const end = await step.run()
+  const logOf = ({ log }: ProcessResult, script = '') =>
+    comparable(
+      log.map((line) => line.replaceAll(workspace, '{workspace}').replaceAll(step.tempDir, '{temp}')),
+      script,
+    )
+  return {
+    job: STATUS[end.jobStatus],
+    main: STATUS[end.main.conclusion],
+    post: STATUS[end.post.conclusion],
+    outputs: end.main.outputs,
+    mainLog: logOf(end.main, action.main),
+    ...(runner.postLog && { postLog: logOf(end.post, action.post) }),
+    ...(runner.state && { state: stateSeen(workspace) }),
+    mainAnnotations: end.main.annotations.map(asRecorded),
+    postAnnotations: end.post.annotations.map(asRecorded),
+    summary: end.summary,
+  }
+}
+
+const STATUS = { success: 'succeeded', failure: 'failed', cancelled: 'canceled', skipped: 'skipped' }
+
+/** What the runner says on its own account, and what depends on the time: the ticks of an orphan. */
+const NOT_COMPARED =
+  /^(tick \d+|Post job cleanup\.|##\[warning\](Unexpected input|Input '.*' has been dep).*|##\[debug\](Evaluating|=>|Result:|Starting:|Loading|Node Action|Finishing:|Setting echo|steps\.).*)$/
+
+/** Nobody promises the order of lines of two streams. */
+function comparable(log: readonly string[], script = ''): readonly string[] {
+  const lines = log.filter((line) => !NOT_COMPARED.test(line))
+  return /\berr\(/.test(script) ? lines.sort() : lines
+}
+
+function asRecorded({ level, title, message, properties }: Annotation): object {
+  const { file, line = '' } = properties
+  return {
+    level,
+    message,
+    ...(title !== '' && { title }),
+    ...(file !== undefined && { file }),
+    ...(Number(line) && { line: Number(line) }),
+  }
+}
+
+function stateSeen(workspace: string): object {
+  let env = {}
+  try {
+    env = JSON.parse(readFileSync(join(workspace, 'state.json'), 'utf8'))
+  } catch {}
+  return Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) => (name.startsWith('STATE_') ? [[name.slice(6), value]] : [])),
+  )
+}
