@@ -94,7 +94,7 @@ export class ActionProcess {
   readonly #result: Promise<ProcessResult>
   /** Settles if the runner goes on while the process lives. */
   readonly #left = Promise.withResolvers<ProcessExit>()
-  #isLeft = false
+  #isLeft: 'by its client' | 'for good' | undefined
   #endedBy: EndedBy | undefined
 
   constructor(options: ActionProcessOptions) {
@@ -187,9 +187,14 @@ export class ActionProcess {
     this.#process.closePipe(stream)
   }
 
-  /** The runner goes on without it. It lives, and its pipes are read, but nobody hears of it any more. */
-  leave(): void {
-    this.#isLeft = true
+  /** The runner goes on without it, and learns nothing of it any more. It may live. */
+  giveUp(): void {
+    this.#leave('for good')
+  }
+
+  /** The process may live, and its pipes are read, but nobody hears of it any more. */
+  #leave(how: 'by its client' | 'for good'): void {
+    this.#isLeft ??= how
     const { signalsSent } = this.#process
     this.#left.resolve({ exitCode: null, signal: null, pipesClosed: false, signalsSent: [...signalsSent] })
   }
@@ -198,12 +203,12 @@ export class ActionProcess {
   async #end(by: EndedBy, sendSignals: () => Promise<void>): Promise<ProcessResult> {
     this.#endedBy ??= by
     if (this.#options.container === undefined) await sendSignals()
-    else this.leave()
+    else this.#leave('by its client')
     return this.#result
   }
 
   #read(line: string): void {
-    if (this.#isLeft) return
+    if (this.#isLeft !== undefined) return
     this.#options.log.read(line)
     this.#wakeLineWaiters()
   }
@@ -274,6 +279,7 @@ export class ActionProcess {
 
   /** Hooks without a volume bring the files back after a success alone. */
   #isLost(conclusion: ProcessResult['conclusion']): boolean {
+    if (this.#isLeft === 'for good') return true
     return this.#options.container === 'hooks without volume' && conclusion !== 'success'
   }
 }

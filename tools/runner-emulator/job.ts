@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import {
   mkdirSync,
@@ -14,13 +14,14 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { parse } from 'yaml'
+import type { ActionProcess, Container } from './action-process.ts'
 import { type GithubContext, githubContext, type WorkflowEvent } from './contexts.ts'
 import { type Contexts, conditionHolds, type ExpressionValue, type JobStatus, renderTemplate } from './expressions.ts'
 import { parseKeyValueFile } from './file-commands.ts'
-import { killProcessesWith } from './node-process.ts'
+import { killProcessesWith, realSleep, SIGINT_GRACE_MS, type Sleep } from './node-process.ts'
 import { prepareStep, type Step } from './runner.ts'
 
-// Runs one job of a workflow of this repository: its scripts in bash, and `uses: ./` as a step of the built action.
+// Runs one job of a workflow: its scripts in bash, and `uses: ./` as a step of the built action.
 
 interface Workflow {
   readonly env?: Readonly<Record<string, unknown>>
@@ -47,6 +48,12 @@ interface JobStep {
   readonly with?: Readonly<Record<string, unknown>>
   readonly 'continue-on-error'?: boolean
   readonly 'timeout-minutes'?: number
+  /** The job goes on while the step runs; of actions alone. */
+  readonly background?: boolean
+  /** Ids of background steps: waits for them, or ends one. */
+  readonly wait?: string | readonly string[]
+  readonly 'wait-all'?: null
+  readonly cancel?: string
 }
 
 export interface JobOptions {
@@ -64,8 +71,13 @@ export interface JobOptions {
   readonly skip?: readonly string[]
   /** How long a minute of `timeout-minutes` takes here. */
   readonly minuteMs?: number
-  /** The workflow is cancelled while the step of this id runs and logs this. */
+  /** The workflow is cancelled when the step of this id logs this. */
   readonly cancel?: { readonly during: string; readonly on: RegExp }
+  readonly container?: Container | undefined
+  /** How the runner waits for the end of its grace periods; real time unless given. */
+  readonly sleep?: Sleep | undefined
+  /** The action that `uses: ./` means; this repository's unless given. */
+  readonly actionDir?: string | undefined
 }
 
 interface NeededJob {
@@ -80,9 +92,12 @@ export interface PlayedJob {
   readonly log: string
 }
 
-/** Plays a job in the order of its steps, then the posts of its actions. Nothing of it is left afterwards. */
+/**
+ * Plays a job of a workflow file, given by its path from the repository, in the order of its steps, then the posts of its
+ * actions. Nothing of it is left afterwards.
+ */
 export async function playJob(file: string, job: string, options: JobOptions = {}): Promise<PlayedJob> {
-  const workflow: Workflow = parse(readFileSync(join(REPOSITORY, file), 'utf8'))
+  const workflow: Workflow = parse(readFileSync(resolve(REPOSITORY, file), 'utf8'))
   const jobRun = new JobRun(workflow, job, options)
   try {
     return await jobRun.run()
@@ -101,8 +116,12 @@ class JobRun {
   readonly #trackingId = `github_${randomUUID()}`
   readonly #steps: Record<string, ExpressionValue> = {}
   readonly #actions: Step[] = []
+  /** The steps that run in the background and were not awaited yet. */
+  readonly #background = new Map<string, { readonly step: JobStep; readonly end: Promise<StepOutcome> }>()
+  readonly #mains = new Map<string, ActionProcess>()
   readonly #log: string[] = []
   #status: JobStatus = 'success'
+  #script: ChildProcess | undefined
 
   constructor(workflow: Workflow, name: string, options: JobOptions) {
     const job = workflow.jobs[name]
@@ -127,7 +146,12 @@ class JobRun {
       return { result: 'skipped', outputs: {}, log: '' }
     }
     for (const step of this.#job.steps) await this.#runStep(step)
-    for (const action of this.#actions.toReversed()) this.#log.push(...(await action.runPost()).log)
+    await this.#waitFor([...this.#background.keys()])
+    for (const action of this.#actions.toReversed()) {
+      action.jobStatus = this.#status
+      this.#log.push(...(await action.runPost()).log)
+    }
+    for (const action of this.#actions) await action.stopContainer()
     const outputs = Object.entries(this.#job.outputs ?? {}).map(([name, value]) => [name, this.#render(value)] as const)
     return { result: this.#status, outputs: Object.fromEntries(outputs), log: this.#log.join('\n') }
   }
@@ -151,10 +175,53 @@ class JobRun {
       return
     }
     this.#log.push(`## ${step.name ?? step.uses ?? step.run}`)
-    const { outcome, outputs } = await this.#runStepBody(step)
+    if (step.background === true) {
+      if (step.id === undefined || step.uses === undefined)
+        throw new Error('Here a background step has an id and uses an action.')
+      const end = this.#runStepBody(step)
+      // Whoever waits for the step meets its error.
+      end.catch(() => {})
+      this.#background.set(step.id, { step, end })
+    } else if (step.wait !== undefined) await this.#waitFor([step.wait].flat())
+    else if (step['wait-all'] !== undefined) await this.#waitFor([...this.#background.keys()])
+    else if (step.cancel !== undefined) {
+      await this.#mains.get(step.cancel)?.cancel()
+      await this.#waitFor([step.cancel], true)
+    } else this.#conclude(step, await this.#runStepBody(step))
+  }
+
+  /** Only now are the outputs of background steps there, and does their failure count. */
+  async #waitFor(ids: readonly string[], isCancelled = false): Promise<void> {
+    for (const id of ids) {
+      const waited = this.#background.get(id)
+      if (waited === undefined) continue
+      this.#background.delete(id)
+      this.#conclude(waited.step, await waited.end, isCancelled)
+    }
+  }
+
+  #conclude(step: JobStep, { outcome, outputs }: StepOutcome, isCancelled = false): void {
     const conclusion = outcome === 'failure' && step['continue-on-error'] === true ? 'success' : outcome
     if (step.id !== undefined) this.#steps[step.id] = { outcome, conclusion, outputs: { ...outputs } }
+    // What a step `cancel:` ended leaves the job as it was.
+    if (isCancelled && conclusion === 'cancelled') return
     if (this.#status === 'success' || conclusion === 'cancelled') this.#status = conclusion
+  }
+
+  /** Every step that runs gets the signals. The job goes on when they ended, or without a background step after 7.5 s. */
+  async #cancel(): Promise<void> {
+    this.#status = 'cancelled'
+    this.#script?.kill('SIGTERM')
+    const { sleep = realSleep } = this.#options
+    const timers = new AbortController()
+    const running = [...this.#mains].map(async ([id, main]) => {
+      const end = main.cancel()
+      if (this.#background.has(id)) await Promise.race([end, sleep(SIGINT_GRACE_MS, timers.signal)])
+      else await end
+      if (this.#background.has(id)) main.giveUp()
+    })
+    await Promise.all(running)
+    timers.abort()
   }
 
   async #runStepBody(step: JobStep): Promise<StepOutcome> {
@@ -167,23 +234,30 @@ class JobRun {
   }
 
   async #runAction(step: JobStep): Promise<StepOutcome> {
-    const { minuteMs = 60_000, cancel, event, github } = this.#options
+    const { minuteMs = 60_000, cancel, event, github, actionDir, container, sleep } = this.#options
     const minutes = step['timeout-minutes']
     const action = prepareStep({
+      actionDir,
+      container,
+      sleep,
       workspace: this.#workspace,
+      tempDir: join(this.#folder, 'temp'),
       env: this.#renderAll({ ...this.#env, ...step.env }),
       inputs: this.#renderAll(step.with),
       event,
-      github,
+      github: { action: step.id ?? '__self', ...github },
       timeoutMs: minutes === undefined ? undefined : minutes * minuteMs,
     })
     this.#actions.push(action)
     const main = action.startMain()
+    const id = step.id ?? `#${this.#actions.length}`
+    this.#mains.set(id, main)
     if (cancel !== undefined && cancel.during === step.id) {
       await main.waitForLine(cancel.on)
-      await main.cancel()
+      await this.#cancel()
     }
     const { conclusion, outputs, log } = await main.result()
+    this.#mains.delete(id)
     this.#log.push(...log)
     if (conclusion === 'skipped') throw new Error('Main is never skipped.')
     return { outcome: conclusion, outputs }
@@ -212,13 +286,15 @@ class JobRun {
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
+    this.#script = child
     const exited = new Promise<number | null>((done) => child.once('exit', done))
     const written = Promise.all([text(child.stdout), text(child.stderr)])
     const exitCode = await exited
     this.#log.push(...(await written), `exit code ${exitCode}`)
     const { entries, problem } = parseKeyValueFile(readFileSync(output, 'utf8'))
     if (problem !== undefined) throw new Error(`A script's outputs are broken: ${problem}`)
-    return { outcome: exitCode === 0 ? 'success' : 'failure', outputs: Object.fromEntries(entries) }
+    const outcome = child.killed ? 'cancelled' : exitCode === 0 ? 'success' : 'failure'
+    return { outcome, outputs: Object.fromEntries(entries) }
   }
 
   #contexts(): Contexts {

@@ -138,7 +138,7 @@ export class NodeProcess {
   }
 }
 
-const realSleep: Sleep = (ms, signal) => delay(ms, undefined, { signal })
+export const realSleep: Sleep = (ms, signal) => delay(ms, undefined, { signal })
 
 function exitWithoutStart(error: unknown): ProcessExit {
   const startError = error instanceof Error ? error.message : String(error)

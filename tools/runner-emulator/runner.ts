@@ -108,6 +108,7 @@ export class Step {
   readonly workspace: string
   readonly tempDir: string
   readonly masks = new SecretMasks()
+  jobStatus: JobStatus = 'success'
 
   readonly #options: StepOptions
   readonly #folders: JobFolders
@@ -115,7 +116,6 @@ export class Step {
   readonly #trackingId = `github_${randomUUID()}`
   readonly #jobEnv = new Map<string, string>()
   #jobPath: readonly string[] = []
-  #jobStatus: JobStatus = 'success'
   #endOfRunner: EndOfRunner | undefined
   #main: ActionProcess | undefined
   #mainResult: ProcessResult | undefined
@@ -136,10 +136,6 @@ export class Step {
     for (const secret of [this.#github.token, RUNTIME_TOKEN, ...(options.secrets ?? [])]) {
       if (typeof secret === 'string') this.masks.add(secret)
     }
-  }
-
-  get jobStatus(): JobStatus {
-    return this.#jobStatus
   }
 
   /** The values that a process started now would get, by input. */
@@ -179,12 +175,12 @@ export class Step {
     const post = await this.runPost()
     if (this.#endOfRunner === undefined) await this.stopContainer()
     const summary = main.summary + post.summary
-    return { main, mainExit: process.exit, post, interrupted, jobStatus: this.#jobStatus, summary }
+    return { main, mainExit: process.exit, post, interrupted, jobStatus: this.jobStatus, summary }
   }
 
   /** The workflow is cancelled, but this step's own `if` stays true: no signal comes, only post sees it. */
   cancelWithoutSignal(): void {
-    this.#jobStatus = 'cancelled'
+    this.jobStatus = 'cancelled'
   }
 
   /**
@@ -202,7 +198,7 @@ export class Step {
   /** The runner's worker is killed: nobody reads the log any more. A container's engine still does. */
   killWorker(): void {
     this.#endOfRunner = 'killed worker'
-    if (this.#options.container !== undefined) this.#main?.leave()
+    if (this.#options.container !== undefined) this.#main?.giveUp()
     else for (const stream of ['stdout', 'stderr'] as const) this.#main?.closePipe(stream)
   }
 
@@ -317,20 +313,20 @@ export class Step {
     this.#mainResult ??= result
     for (const [name, value] of Object.entries(env)) setNamed(this.#jobEnv, name, value)
     this.#jobPath = [...this.#jobPath.filter((folder) => !path.includes(folder)), ...path]
-    if (endedBy === 'cancel') this.#jobStatus = 'cancelled'
-    else if (this.#jobStatus === 'success' && conclusion !== 'success') this.#jobStatus = 'failure'
+    if (endedBy === 'cancel') this.jobStatus = 'cancelled'
+    else if (this.jobStatus === 'success' && conclusion !== 'success') this.jobStatus = 'failure'
   }
 
   #whyNoPost(): SkipReason | undefined {
     if (this.#main === undefined) return 'main never started'
     if (this.manifest.post === undefined) return 'no post'
     if (this.#endOfRunner !== undefined) return this.#endOfRunner
-    return postConditionHolds(this.manifest.postIf, this.#postContexts(), this.#jobStatus) ? undefined : 'post-if'
+    return postConditionHolds(this.manifest.postIf, this.#postContexts(), this.jobStatus) ? undefined : 'post-if'
   }
 
   #contexts(): Contexts {
     const { job, matrix } = this.#options
-    return contextsOf({ github: this.#github, job, matrix, status: this.#jobStatus, runner: this.#runner() })
+    return contextsOf({ github: this.#github, job, matrix, status: this.jobStatus, runner: this.#runner() })
   }
 
   /** What `post-if` may use besides. The inputs are the workflow's own, of which there are none here. */

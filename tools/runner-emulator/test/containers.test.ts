@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -67,15 +67,28 @@ test.each([0, 1])('without a volume state and outputs come back only after exit 
   expect((await step.run()).main).toMatchObject({ state: back ? { s: '1' } : {}, outputs: back ? { o: '1' } : {} })
 })
 
-test.each(['shutdown', 'killed worker'] as const)('a %s leaves main alive until the container goes', async (by) => {
+test('a shutdown of the runner empties the temporary folder, and main lives on until the container goes', async () => {
   await using step = prepare('docker')
-  const { main, mainExit, post } = await step.run({ on: /ready/, by })
-  expect(post).toMatchObject({ conclusion: 'skipped', skippedBecause: by })
-  expect(existsSync(join(step.tempDir, 'main'))).toBe(by === 'killed worker')
-  expect(readdirSync(step.tempDir).length === 0).toBe(by === 'shutdown')
+  const { main, mainExit, post, jobStatus } = await step.run({ on: /ready/, by: 'shutdown' })
+  expect(main.conclusion).toBe('cancelled')
+  expect(post).toMatchObject({ conclusion: 'skipped', skippedBecause: 'shutdown' })
+  expect(jobStatus).toBe('failure')
+  expect(readdirSync(step.tempDir)).toEqual([])
   expect(isAlive(Number(main.state.pid))).toBe(true)
   await step.stopContainer()
   expect(await mainExit).toMatchObject({ signal: 'SIGKILL', signalsSent: ['SIGKILL'] })
+})
+
+test('a killed worker leaves a container behind, whose engine still reads what main writes', async () => {
+  const main = `process.stdout.on('error', () => process.exit(5))
+process.once('SIGUSR2', () => process.stdout.write('.'.repeat(200_000), () => process.exit(0))); console.log('ready'); hang()`
+  await using step = prepareStep({ actionDir: writeAction(root, { main, post: '' }), container: 'docker' })
+  const process = step.startMain()
+  await process.waitForLine(/ready/)
+  step.killWorker()
+  expect(await step.runPost()).toMatchObject({ conclusion: 'skipped', skippedBecause: 'killed worker' })
+  process.signal('SIGUSR2')
+  expect(await process.exit).toMatchObject({ exitCode: 0, pipesClosed: true })
 })
 
 test('a process in a container does not know RUNNER_TRACKING_ID', async () => {
