@@ -5,44 +5,106 @@ import { readEvent } from './github/event.ts'
 import { InputReader } from './github/input-reader.ts'
 import { runnerOutput } from './github/outputs.ts'
 import { readServiceAddress } from './github/service-address.ts'
+import { type FoundMain, findStepFiles, mainOf } from './github/step-file.ts'
+import { isNotFound, ServiceError } from './outcome/failure.ts'
+import { isTerminal } from './outcome/run.ts'
 import { failureSentence } from './report/failure-text.ts'
 import { openService } from './service/open-service.ts'
 import { type LogLine, logLine } from './text/safe-text.ts'
 
 /** Post has minutes and main had seconds, but the job waits for post. */
-const CANCEL_LIMIT_MS = 60_000
+const POST_LIMIT_MS = 60_000
+/** A start that main awaits takes 30 s at most, and then comes the cancel. */
+const MAIN_LIMIT_MS = 40_000
+/** Where post sends no signal, because the runner ends main itself. */
+const MAIN_LIMIT_WITHOUT_SIGNAL_MS = 4_000
+const MAIN_CHECK_MS = 100
+
+/** What the runner's state tells post. All of it is absent if the state was lost. */
+export interface SavedState {
+  /** The name of main's file: the first thing that main saves. */
+  readonly file?: string | undefined
+  readonly start?: string | undefined
+  /** The run's id as JSON. */
+  readonly run?: string | undefined
+}
+
+type PostWorld = Pick<World, 'log' | 'clock' | 'random' | 'abort'> & { readonly open: () => Promise<World['service']> }
 
 /**
- * Cancels the run that main left unfinished, because it was killed or could not reach the service. Warns if that cannot
- * be done, and never throws for it: the job's result is not post's to change.
- *
- * @param savedRun the run's id as JSON; absent if main was killed with the start in flight
+ * Ends a main that still lives, and cancels the run that main left. Warns if that cannot be done, and never throws for
+ * it: the job's result is not post's to change.
  */
 export async function cancelUnfinishedRun(
   env: NodeJS.ProcessEnv,
-  savedRun: string | undefined,
+  { path, ...state }: SavedState & { readonly path: string | undefined },
   abort: AbortSignal,
 ): Promise<void> {
   const inputs = new InputReader(env)
   const address = readServiceAddress(inputs, env, readEvent(env))
   const open = () => openService(inputs.orThrow(address), systemClock)
-  await cancelSavedRun(savedRun, open, { ...runnerOutput(env), clock: systemClock, random: Math.random, abort })
+  const world = { ...runnerOutput(env), clock: systemClock, random: Math.random, abort, open }
+  const isLost = (state.file ?? state.start ?? state.run) === undefined
+  const paths = path !== undefined ? [path] : isLost ? findStepFiles(env) : []
+  await finishStep(paths.map(mainOf), state, world)
 }
 
 /** What post does, with its effects as arguments. */
-export async function cancelSavedRun(
-  savedRun: string | undefined,
-  open: () => Promise<World['service']>,
-  world: Pick<World, 'log' | 'clock' | 'random' | 'abort'>,
-): Promise<void> {
-  const { log, clock } = world
-  const runId = parseRunId(savedRun)
-  if (runId === undefined) {
-    log.warning(
-      logLine`The step ended while a run was being started, before its id was known. A run may have been started; it cannot be looked up from here, so check the service and cancel it there.`,
-    )
-    return
+export async function finishStep(mains: readonly FoundMain[], state: SavedState, world: PostWorld): Promise<void> {
+  const deadlineMs = world.clock.now() + POST_LIMIT_MS
+  await endMains(mains, world)
+  const savedRunId = parseRunId(state.run)
+  const records = mains.map((main) => main.read()).filter((record) => record !== undefined)
+  const unfinished: { readonly runId?: string | undefined; readonly mayCancel?: boolean | undefined }[] =
+    records.filter(({ phase }) => phase !== 'nothing-started')
+  if (records.length === 0) {
+    // Main could make no file: the state tells all there is to tell.
+    if (state.file === undefined && (state.start ?? state.run) !== undefined) unfinished.push({ mayCancel: true })
+    // Main was done, and has removed its file. One look at the run, because the state does not say so.
+    if (state.file !== undefined && savedRunId !== undefined && !(await isFinished(savedRunId, deadlineMs, world))) {
+      unfinished.push({ mayCancel: true })
+    }
   }
+  const tasks = unfinished.map(async ({ runId = savedRunId, mayCancel }) => {
+    if (runId === undefined) warnOfUnknownRun(world)
+    else if (mayCancel) await cancel(runId, deadlineMs, world)
+  })
+  await Promise.all(tasks)
+  for (const main of mains) main.removeFile()
+}
+
+/** Has each main that still lives cancel its run itself: it may wait for the id. Ends it if it does not exit. */
+async function endMains(mains: readonly FoundMain[], { log, clock, abort }: PostWorld): Promise<void> {
+  const living = () =>
+    mains.flatMap((main) => {
+      const record = main.read()
+      return record !== undefined && main.isAlive(record) ? [{ main, record }] : []
+    })
+  const exit = async (limitMs: number) => {
+    const untilMs = clock.now() + limitMs
+    while (living().length > 0 && clock.now() < untilMs && !abort.aborted) await clock.sleep(MAIN_CHECK_MS, abort)
+  }
+  const found = living()
+  if (found.length === 0) return
+  log.info(logLine`The step's process is still running. It gets up to ${MAIN_LIMIT_MS / 1000} s to cancel its run.`)
+  for (const { main, record } of found) main.signal(record, 'SIGHUP')
+  const isSignalled = found.some(({ record }) => record.startTime !== undefined)
+  await exit(isSignalled ? MAIN_LIMIT_MS : MAIN_LIMIT_WITHOUT_SIGNAL_MS)
+  for (const { main, record } of living()) main.signal(record, 'SIGKILL')
+}
+
+async function isFinished(runId: string, deadlineMs: number, { open, clock, abort }: PostWorld): Promise<boolean> {
+  try {
+    const service = await open()
+    return isTerminal(await service.get(runId, { signal: abort, limitMs: (deadlineMs - clock.now()) / 2 }))
+  } catch (error) {
+    // Of anything else the cancel tells more.
+    return error instanceof ServiceError && isNotFound(error.failure)
+  }
+}
+
+async function cancel(runId: string, deadlineMs: number, { open, ...world }: PostWorld): Promise<void> {
+  const { log, clock } = world
   const warn = (reason: LogLine) =>
     log.warning(logLine`Run ${runId} may still be running: ${reason} Cancel it at the service if it should not go on.`)
   try {
@@ -50,25 +112,29 @@ export async function cancelSavedRun(
     if (service.cancel !== undefined) log.info(logLine`Run ${runId} is still running. Cancelling it.`)
     // Main may have started the run a moment before it was killed.
     const handle = { id: runId, startedAtMs: clock.now() }
-    const end = await cancelRun(handle, { limitMs: CANCEL_LIMIT_MS }, { ...world, service })
+    const end = await cancelRun(handle, { limitMs: deadlineMs - clock.now() }, { ...world, service })
     switch (end.kind) {
       case 'cancelled':
         return log.info(logLine`Run ${runId} was cancelled.`)
       case 'already-finished':
         return log.info(logLine`Run ${runId} had already finished as ${end.run.rawStatus}.`)
-      case 'not-found':
-        return log.info(logLine`Run ${runId} does not exist at the service any more.`)
       case 'failed':
         return warn(
           end.failure === undefined ? logLine`the service did not cancel it.` : failureSentence(end.failure, 'cancel'),
         )
-      default:
+      case 'not-supported':
         return warn(logLine`the test-suite workflow has no cancel.`)
     }
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
     warn(logLine`${reason.replace(/\.$/, '')}.`)
   }
+}
+
+function warnOfUnknownRun({ log }: Pick<World, 'log'>): void {
+  log.warning(
+    logLine`The step ended while a run was being started, before its id was known. A run may have been started; it cannot be looked up from here, so check the service and cancel it there.`,
+  )
 }
 
 function parseRunId(savedRun: string | undefined): string | undefined {

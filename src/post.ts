@@ -1,13 +1,19 @@
-// Most steps leave nothing to do: that is seen here, before anything is loaded.
-const { STATE_start: start, STATE_run: run, STATE_done: done } = process.env
+import { rmSync } from 'node:fs'
+import { findStepFile } from './github/step-file.ts'
 
-if (!done && (start || run)) {
+// Most steps leave nothing to do: that is seen here, by one look for main's file and before anything is loaded.
+const { STATE_file: file, STATE_start: start, STATE_run: run, STATE_done: done } = process.env
+
+const path = file === undefined ? undefined : findStepFile(process.env, file)
+if (done !== undefined) {
+  if (path !== undefined) rmSync(path, { force: true })
+} else if (path !== undefined || run !== undefined || file === undefined) {
   const { abortOnRunnerSignal, exitAfter } = await import('./process.ts')
-  const abort = abortOnRunnerSignal()
+  const { signal } = abortOnRunnerSignal()
   const task = async () => {
     const { cancelUnfinishedRun } = await import('./cancel-unfinished-run.ts')
-    await cancelUnfinishedRun(process.env, run, abort)
+    await cancelUnfinishedRun(process.env, { path, file, start, run }, signal)
     return 0
   }
-  await exitAfter(task, true)
+  await exitAfter(task, { neverFail: true })
 }

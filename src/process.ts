@@ -1,17 +1,25 @@
 import { setFlagsFromString } from 'node:v8'
-import { StepCancelled } from './action/abort.ts'
+import { StepCancelled, type StepEnd } from './action/abort.ts'
 import { systemClock } from './clock.ts'
 import { logLine, render } from './text/safe-text.ts'
 
 // What main and post have in common as processes: signals, V8's flags, the exit.
 
-/** The one AbortSignal of a process, which aborts with a `StepCancelled` when the runner tells the process to end. */
-export function abortOnRunnerSignal(): AbortSignal {
-  const abort = new AbortController()
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGBREAK'] as const) {
-    process.on(signal, () => abort.abort(new StepCancelled(signal, systemClock.now())))
-  }
-  return abort.signal
+/** The one AbortSignal of a process, which aborts with a `StepCancelled` when the process is told to end. */
+export function abortOnRunnerSignal(): { readonly signal: AbortSignal; readonly abort: (end: StepEnd) => void } {
+  const controller = new AbortController()
+  const abort = (end: StepEnd) => controller.abort(new StepCancelled(end, systemClock.now()))
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGBREAK', 'SIGHUP'] as const) process.on(name, () => abort(name))
+  return { signal: controller.signal, abort }
+}
+
+/** Looks once a second, whatever the process waits for, until the condition holds. */
+export function watch(condition: () => boolean, then: () => void): void {
+  const timer = setInterval(() => {
+    if (!condition()) return
+    clearInterval(timer)
+    then()
+  }, 1_000).unref()
 }
 
 /**
@@ -30,8 +38,13 @@ export function setV8Flags(): void {
 /**
  * Runs the task and exits with the code that it returns. Whatever it throws, now or later, becomes an error command (a
  * non-zero exit without one fails the step without a word), or a warning and a success if `neverFail` is set.
+ *
+ * @param options.onLogClosed called when nobody reads the log any more: the worker is dead
  */
-export async function exitAfter(task: () => Promise<number>, neverFail = false): Promise<never> {
+export async function exitAfter(
+  task: () => Promise<number>,
+  { neverFail = false, onLogClosed = () => {} }: { readonly neverFail?: boolean; readonly onLogClosed?: () => void },
+): Promise<never> {
   const fail = (cause: unknown) => {
     const reason = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
     const command = neverFail ? 'warning' : 'error'
@@ -41,8 +54,7 @@ export async function exitAfter(task: () => Promise<number>, neverFail = false):
   }
   // Node's own warnings, such as the one of a proxy given by its IP address, do not help the person who reads the log.
   process.removeAllListeners('warning')
-  // The reader of the log may be gone; that must not end the action.
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', onLogClosed)
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
     process.on(event, (cause) => flushAndExit(fail(cause)))
   }

@@ -8,7 +8,7 @@ import { InvalidInputsError } from './github/input-reader.ts'
 import { type Inputs, readInputs, wantsSummaryOfProblems } from './github/inputs.ts'
 import { type RunnerOutput, runnerOutput } from './github/outputs.ts'
 import { defaultReportFolder, writeReportFiles } from './github/report-files.ts'
-import { runnerState, StateNotSaved } from './github/state.ts'
+import { type MainState, runState, StateNotSaved } from './github/state.ts'
 import { setV8Flags } from './process.ts'
 import { commentBody } from './report/comment-body.ts'
 import { invalidInputsSummary } from './report/job-summary.ts'
@@ -16,7 +16,7 @@ import { openService } from './service/open-service.ts'
 import { logLine, render } from './text/safe-text.ts'
 
 /** The step of main: builds the real world and runs the action in it. Returns whether the step succeeds. */
-export async function runStep(env: NodeJS.ProcessEnv, abort: AbortSignal): Promise<boolean> {
+export async function runStep(env: NodeJS.ProcessEnv, abort: AbortSignal, state: MainState): Promise<boolean> {
   const output = runnerOutput(env)
   try {
     const job = readJob(env)
@@ -25,7 +25,7 @@ export async function runStep(env: NodeJS.ProcessEnv, abort: AbortSignal): Promi
     const inputs = readInputs(env, event)
     for (const note of inputs.notes) output.log.warning(note)
     const gitHub = { env, event, token: inputs.githubToken, clock: systemClock, signal: abort }
-    const world = await realWorld(inputs, gitHub, output)
+    const world = await realWorld(inputs, gitHub, state, output)
     const { branch, note } = await branchToTest(inputs, gitHub)
     if (note !== undefined) output.log.info(note)
     const parameters = { ...inputs.request.parameters, branch }
@@ -49,12 +49,17 @@ function reportInvalidInputs({ messages }: InvalidInputsError, env: NodeJS.Proce
 }
 
 function reportNothingStarted({ message: reason }: StateNotSaved, output: RunnerOutput): false {
-  const message = logLine`Cannot write the runner's command files, so no run was started: if this step were killed, nothing would cancel it. Free some space on the runner, or check its temporary folder. ${reason}`
+  const message = logLine`Cannot write the runner's command files or a file in the temporary folder, so no run was started: if this step were killed, nothing would cancel it. Free some space on the runner, or check its temporary folder. ${reason}`
   output.annotate({ level: 'error', title: 'Run not started', message })
   return false
 }
 
-async function realWorld(inputs: Inputs, gitHub: LookUpOptions, output: RunnerOutput): Promise<World> {
+async function realWorld(
+  inputs: Inputs,
+  gitHub: LookUpOptions,
+  state: MainState,
+  output: RunnerOutput,
+): Promise<World> {
   const { reportDir, comment } = inputs
   const { env, clock, signal: abort } = gitHub
   return {
@@ -62,7 +67,7 @@ async function realWorld(inputs: Inputs, gitHub: LookUpOptions, output: RunnerOu
     clock,
     random: Math.random,
     abort,
-    state: runnerState(inputs.request.cancelOnAbort, output.warnOnError),
+    state: runState(state, output.warnOnError),
     service: await openService(inputs.service, clock),
     writeReportFiles: (files, runId) =>
       writeReportFiles(files, reportDir ?? defaultReportFolder(env, runId), env, output.log),

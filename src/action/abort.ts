@@ -1,20 +1,54 @@
 /**
- * Why and until when: the reason of the one AbortSignal that runs through the action. The runner kills some seconds
- * after its signal (7.5 s after SIGINT, 2.5 s after SIGTERM), and all that is still to be done must fit before.
+ * What ends a step: a signal of the runner (SIGHUP is the one of post, for a main that the runner does not reach), or
+ * that the job is over and nobody told main.
  */
+export type StepEnd = 'SIGINT' | 'SIGTERM' | 'SIGBREAK' | 'SIGHUP' | 'job over'
+
+interface Allowance {
+  /** For the response to a start in flight. */
+  readonly startMs: number
+  /** For the cancel at the service, if no start was in flight. */
+  readonly cancelMs: number
+  /** For the cancel at the service after a start in flight. */
+  readonly cancelAfterStartMs: number
+}
+
+// The runner sends SIGKILL 10 s after SIGINT, and 2.5 s after a SIGTERM that comes first. The rest of that time is for the
+// outputs, the summary and the exit.
+const AFTER_SIGINT: Allowance = { startMs: 9_000, cancelMs: 6_700, cancelAfterStartMs: 9_200 }
+const AFTER_SIGTERM: Allowance = { startMs: 1_800, cancelMs: 2_050, cancelAfterStartMs: 2_050 }
+// Nobody kills main soon; post waits 40 s for it. A start has the time that any request has.
+const UNHURRIED: Allowance = { startMs: 30_000, cancelMs: 15_000, cancelAfterStartMs: 38_000 }
+
+const ALLOWANCES: Readonly<Record<StepEnd, Allowance>> = {
+  SIGINT: AFTER_SIGINT,
+  SIGTERM: AFTER_SIGTERM,
+  SIGBREAK: AFTER_SIGTERM,
+  SIGHUP: UNHURRIED,
+  'job over': UNHURRIED,
+}
+
+/** Why and until when: the reason of the one AbortSignal that runs through the action. */
 export class StepCancelled extends Error {
   override readonly name = 'StepCancelled'
-  /** Until when, on the clock's `now()`, the response to a start in flight may be awaited. */
-  readonly startDeadlineMs: number
-  /** Until when the cancel at the service may be tried. */
-  readonly cancelDeadlineMs: number
+  readonly end: StepEnd
+  readonly #sinceMs: number
 
-  constructor(signal: NodeJS.Signals, nowMs: number) {
-    super(`The step was cancelled (${signal}).`)
-    // The rest of the runner's time is for the outputs, the summary and the exit.
-    const [startMs, cancelMs] = signal === 'SIGINT' ? [6_000, 6_700] : [1_800, 2_050]
-    this.startDeadlineMs = nowMs + startMs
-    this.cancelDeadlineMs = nowMs + cancelMs
+  constructor(end: StepEnd, nowMs: number) {
+    super(`The step was cancelled (${end}).`)
+    this.end = end
+    this.#sinceMs = nowMs
+  }
+
+  /** Until when, on the clock's `now()`, the response to a start in flight may be awaited. */
+  get startDeadlineMs(): number {
+    return this.#sinceMs + ALLOWANCES[this.end].startMs
+  }
+
+  /** Until when the cancel of a run may be tried. */
+  cancelDeadlineMs({ startedAtMs = Number.NEGATIVE_INFINITY }: { readonly startedAtMs?: number | undefined }): number {
+    const { cancelMs, cancelAfterStartMs } = ALLOWANCES[this.end]
+    return this.#sinceMs + (startedAtMs >= this.#sinceMs ? cancelAfterStartMs : cancelMs)
   }
 }
 

@@ -37,7 +37,7 @@ export async function cancelRun(
 
   for (let attempt = 1; ; attempt++) {
     if (signal.aborted) {
-      deadlineMs = cancelReason(abort).cancelDeadlineMs
+      deadlineMs = cancelReason(abort).cancelDeadlineMs(handle)
       signal = new AbortController().signal
       attempt = 1
     }

@@ -13,6 +13,7 @@ import {
 import { isUsableRunId, type RunHandle } from '../service/test-service.ts'
 import { logLine } from '../text/safe-text.ts'
 import { untrusted } from '../text/untrusted.ts'
+import { cancelReason } from './abort.ts'
 import { cancelRun } from './cancel-run.ts'
 import { publish, type ReportSettings } from './publish.ts'
 import { startRun } from './start-run.ts'
@@ -46,9 +47,11 @@ export async function runAction(request: StepRequest, world: World): Promise<Ste
   const outcome = concludeStep(ending, record, request.passWithNoTests)
   // What main could not cancel stays open, for post to try again.
   if (isDone(outcome)) world.state.done()
-  await publish(outcome, request.reports, world)
+  // The runner's files are gone with the job.
+  const isJobOver = world.abort.aborted && cancelReason(world.abort).end === 'job over'
+  if (!isJobOver) await publish(outcome, request.reports, world)
   // Only now: if main is killed before it has said so, post says it.
-  if (needsManualCleanup(outcome.cancellation)) world.state.done()
+  if (needsManualCleanup(outcome.cancellation)) world.state.manualCleanupLogged()
   return outcome
 }
 
@@ -68,7 +71,7 @@ async function startOrAttach(step: Step): Promise<RunEnd> {
   const { request, world, begunMs } = step
   const { state, clock } = world
   if (request.runId !== undefined) {
-    state.runStarted(request.runId)
+    state.runStarted(request.runId, request.cancelOnAbort)
     return waitThenCancel({ id: request.runId }, step)
   }
 
@@ -80,7 +83,7 @@ async function startOrAttach(step: Step): Promise<RunEnd> {
   }
   const handle: RunHandle = { id: start.runId, startedAtMs: clock.now() }
   if (!isUsableRunId(handle.id)) return refuseRunId(handle, world)
-  state.runStarted(handle.id)
+  state.runStarted(handle.id, request.cancelOnAbort)
   // If the step was cancelled during the start, the wait below ends at once.
   if (request.wait || world.abort.aborted) return waitThenCancel(handle, step)
   return { ending: { kind: 'started' }, runId: handle.id, runUrl: announceRun(handle, step), cancellation: NOT_WANTED }
@@ -126,7 +129,7 @@ async function refuseRunId(handle: RunHandle, world: World): Promise<RunEnd> {
   }
   let cancellation: Cancellation = { kind: 'id-unknown' }
   if (handle.id !== '') {
-    world.state.runStarted(handle.id)
+    world.state.runStarted(handle.id, true)
     cancellation = await cancelRun(handle, { limitMs: CANCEL_LIMIT_MS }, world)
   }
   // Whether or not the step was cancelled meanwhile: of all endings, only this one names the id.

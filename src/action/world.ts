@@ -33,10 +33,12 @@ export interface Outputs {
 /** What main leaves for post, which runs even if main was killed. */
 export interface RunState {
   startAttempted(): void
-  /** There is a run. Post cancels it unless `done` comes, or the run is none that the step may cancel. */
-  runStarted(runId: string): void
+  /** There is a run. Post cancels it unless `done` comes; if it may not be cancelled, that is now. */
+  runStarted(runId: string, mayCancel: boolean): void
   /** Nothing is left for post to do. */
   done(): void
+  /** Only a person can do more, and main's log says so. If nobody reads that log, post says it. */
+  manualCleanupLogged(): void
 }
 
 /** The effects that the action has on the world outside: all of them, and nothing is done but through them. */

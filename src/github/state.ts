@@ -1,6 +1,43 @@
-import { saveState } from '@actions/core'
+import { existsSync } from 'node:fs'
 import type { RunState } from '../action/world.ts'
+import type { Environment } from './event.ts'
 import type { RunnerOutput } from './outputs.ts'
+import { appendToRunnerFile } from './runner-file.ts'
+import { createStepFile, type StepFile } from './step-file.ts'
+
+// What main leaves for post: the runner's state, which arrives in `STATE_<name>`, and a file of its own in case that the
+// state is lost. Main's entry loads this before anything else, so it imports next to nothing.
+
+export interface MainState {
+  readonly file: StepFile | undefined
+  /** Throws if the runner's state cannot be written. */
+  save(name: 'file' | 'start' | 'run' | 'done', value: string): void
+  /**
+   * Whether the runner has emptied its temporary folder, as it does at the end of a job and at a shutdown. Main looks at
+   * it because in a container nobody may tell main.
+   */
+  isJobOver(): boolean
+  endWithJob(): void
+}
+
+export function createMainState(env: Environment, endWithJob: () => void): MainState {
+  const path = env.GITHUB_STATE ?? ''
+  const file = createStepFile(env)
+  const wasThere = existsSync(path)
+  const save: MainState['save'] = (name, value) => appendToRunnerFile(path, `${name}=${value}\n`)
+  try {
+    // First of all: with it post knows which file is its own.
+    if (file !== undefined) save('file', file.name)
+  } catch {
+    // Post then looks for the file by what main and post have in common.
+  }
+  return {
+    file,
+    save,
+    endWithJob,
+    isJobOver: () => wasThere && !existsSync(path) && !(file?.isInRunnerFolder && file.isThere()),
+  }
+}
 
 /** Post would not learn of a run. Thrown before there is one. */
 export class StateNotSaved extends Error {
@@ -10,27 +47,38 @@ export class StateNotSaved extends Error {
 /** A state that the environment cannot carry keeps post from starting at all; no real run id is near this. */
 const LONGEST_RUN_ID = 4_096
 
-/**
- * What the runner hands from main to post, in `STATE_<name>`. Post's entry reads it without loading this file.
- *
- * @param mayCancel whether the run may be cancelled: if not, nothing is left for post once its id is known
- */
-export function runnerState(mayCancel: boolean, warnOnError: RunnerOutput['warnOnError']): RunState {
-  const done = () => warnOnError(() => saveState('done', 'yes'))
+export function runState({ file, save, endWithJob }: MainState, warnOnError: RunnerOutput['warnOnError']): RunState {
+  function updateFile(version: Parameters<StepFile['update']>[0]): boolean {
+    // Main never makes it a second time.
+    if (file?.isThere() === false) endWithJob()
+    return file?.update(version) === true
+  }
+  const saveDone = () => warnOnError(() => save('done', 'yes'))
+  function done(): void {
+    file?.remove()
+    saveDone()
+  }
   return {
-    // Before any request: if this fails, nothing has been started that post could not know of.
     startAttempted() {
+      const isInFile = updateFile({ phase: 'starting' })
       try {
-        saveState('start', 'attempted')
+        save('start', 'attempted')
       } catch (cause) {
-        throw new StateNotSaved(String(cause), { cause })
+        if (!isInFile) throw new StateNotSaved(String(cause), { cause })
+        warnOnError(() => {
+          throw cause
+        })
       }
     },
-    runStarted(runId) {
+    runStarted(runId, mayCancel) {
+      if (!mayCancel) return done()
+      if (runId.length > LONGEST_RUN_ID) return
+      updateFile({ phase: 'started', runId, mayCancel })
       // As JSON, because an unusable id may hold what an environment variable cannot.
-      if (!mayCancel) done()
-      else if (runId.length <= LONGEST_RUN_ID) warnOnError(() => saveState('run', JSON.stringify(runId)))
+      warnOnError(() => save('run', JSON.stringify(runId)))
     },
     done,
+    // The runner does not read this any more if main has outlived its step. Then the file, which stays, tells post.
+    manualCleanupLogged: saveDone,
   }
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { StepEnd } from '../../src/action/abort.ts'
 import { runAction, type StepRequest } from '../../src/action/run-action.ts'
 import type { Failure } from '../../src/outcome/failure.ts'
 import { countTestCases } from '../../src/outcome/run.ts'
@@ -37,7 +38,7 @@ const STARTED = [response('run-1', 100)]
 interface Setting extends Partial<StepRequest> {
   readonly script: Script
   readonly signalAtMs?: number
-  readonly signal?: NodeJS.Signals
+  readonly signal?: StepEnd
 }
 
 async function step({ script, signalAtMs, signal, ...request }: Setting) {
@@ -420,7 +421,7 @@ describe('when the step is cancelled', () => {
     expect(outcome.conclusion).toBe('cancelled')
     expect(error).toContain('may have been started')
     expect(state).toEqual(['start', 'done'])
-    expect(endedMs).toBe(7_000)
+    expect(endedMs).toBe(10_000)
   })
 
   test.each([

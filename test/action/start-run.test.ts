@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { StepEnd } from '../../src/action/abort.ts'
 import { startRun } from '../../src/action/start-run.ts'
 import type { Failure } from '../../src/outcome/failure.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
@@ -12,7 +13,7 @@ const TOO_MANY: Failure = { kind: 'status', status: 429 }
 interface Setting {
   readonly replies: readonly Reply<string>[]
   readonly deadlineMs?: number
-  readonly signal?: NodeJS.Signals
+  readonly signal?: StepEnd
   readonly signalAtMs?: number
 }
 
@@ -185,8 +186,10 @@ describe('when the step is cancelled', () => {
   })
 
   test.each([
-    ['SIGINT', 6_000],
+    ['SIGINT', 9_000],
     ['SIGTERM', 1_800],
+    ['SIGHUP', 29_000],
+    ['job over', 29_000],
   ] as const)('with the request out, its response is awaited after %s for up to %i ms', async (signal, graceMs) => {
     const cancelled = { signal, signalAtMs: 1_000 }
     const inTime = await start({ replies: [response('run-1', 1_000 + graceMs - 1)], ...cancelled })
@@ -199,7 +202,7 @@ describe('when the step is cancelled', () => {
 
   test('a second signal does not shorten that time', async () => {
     const clock = new FakeClock()
-    const service = new FakeService(clock, { start: [response('run-1', 6_500)] })
+    const service = new FakeService(clock, { start: [response('run-1', 9_500)] })
     const world = new FakeWorld(clock, service)
     world.signalAt(1_000, 'SIGINT')
     world.signalAt(2_000, 'SIGTERM')

@@ -706,7 +706,7 @@ describe('a response that lies in the socket already', () => {
     const server = await tcpServer((socket) =>
       socket.once('data', () => {
         // Of the time that a start has after the signal, 50 ms are left.
-        controller.abort(new StepCancelled('SIGINT', systemClock.now() - 5_950))
+        controller.abort(new StepCancelled('SIGINT', systemClock.now() - 8_950))
         socket.write(RESPONSE)
         standStill(100)
       }),

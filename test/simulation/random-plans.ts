@@ -142,24 +142,36 @@ const anyPlan: fc.Arbitrary<SimulationPlan> = fc
     postAfterMs: fc.integer({ min: 50, max: 3_000 }),
     postSignal: sometimes(fc.record({ signal: fc.constantFrom('SIGINT' as const, 'SIGTERM' as const), atMs: someMs })),
     isShutdown: rarely,
+    container: sometimes(
+      fc.record({
+        end: fc.constantFrom('cancel' as const, 'cancel' as const, 'shutdown' as const),
+        atMs: someMs,
+        isStateLost: fc.boolean(),
+      }),
+    ),
     commentMs: fc.oneof(fc.constant(0), someMs),
     seed: fc.integer(),
   })
-  .map(({ request, service, signals, postAfterMs, isShutdown, commentMs, seed, ...runner }) => ({
-    // The inputs refuse the other combinations.
-    request: service.isGiven ? { ...request, wait: true } : request,
-    service: service.isGiven ? { ...service, run: { ...service.run, id: 'run-7' } } : service,
-    runner: {
-      signals: signals.map(({ signal, isAtTheLimit, atMs }) => ({
-        signal,
-        atMs: isAtTheLimit ? request.waitLimitMs + atMs / 10 : atMs,
-      })),
-      postAfterMs: isShutdown && signals.length > 0 ? undefined : postAfterMs,
-      ...runner,
-    },
-    commentMs,
-    seed,
-  }))
+  .map(({ request, service, postAfterMs, isShutdown, commentMs, seed, container, ...runner }) => {
+    // In a container no signal reaches main.
+    const signals = container === undefined ? runner.signals : []
+    return {
+      // The inputs refuse the other combinations.
+      request: service.isGiven ? { ...request, wait: true } : request,
+      service: service.isGiven ? { ...service, run: { ...service.run, id: 'run-7' } } : service,
+      runner: {
+        ...runner,
+        signals: signals.map(({ signal, isAtTheLimit, atMs }) => ({
+          signal,
+          atMs: isAtTheLimit ? request.waitLimitMs + atMs / 10 : atMs,
+        })),
+        postAfterMs: isShutdown && signals.length > 0 ? undefined : postAfterMs,
+        container,
+      },
+      commentMs,
+      seed,
+    }
+  })
 
 /** Without fast-check's bias to the smallest and largest values, which would end most steps at once. */
 export const simulationPlan = fc.noBias(anyPlan)

@@ -22,9 +22,15 @@ function violate(what: string): never {
   throw new Error(what)
 }
 
-/** Before the runner sends its next signal. */
-const SIGNAL_LIMIT_MS = { SIGINT: 7_000, SIGTERM: 2_200 } as const
-const START_GRACE_MS = { SIGINT: 6_000, SIGTERM: 1_800 } as const
+/** From what ends main to its end; the second, if a start was in flight. */
+const SIGNAL_LIMIT_MS = {
+  SIGINT: [7_000, 9_500],
+  SIGTERM: [2_200, 2_200],
+  SIGBREAK: [2_200, 2_200],
+  SIGHUP: [15_100, 38_100],
+  'job over': [15_100, 38_100],
+} as const
+const START_GRACE_MS = { SIGINT: 9_000, SIGTERM: 1_800, SIGBREAK: 1_800, SIGHUP: 30_000, 'job over': 30_000 } as const
 const REQUEST_LIMIT_MS = 30_000
 const LAST_POLLS_MS = 1_000 + 10_000
 const MAIN_CANCEL_MS = 15_000
@@ -55,19 +61,23 @@ const namesEveryRunThatItLeaves: Invariant = (plan, result) => {
   const { wait, cancelOnAbort } = plan.request
   const [run] = service.runs
   if (run === undefined || service.isTerminal(run) || run.cancelAcceptedAtMs !== undefined) return
+  const { container } = plan.runner
+  // Nobody reads the log, and there is no post.
+  if (container?.end === 'shutdown') return
   if (!exitedByItself(result) && plan.runner.postAfterMs === undefined) return
   // A given run is the step's business only if `cancelOnAbort` says so and main had the time to tell post.
   if (run.isGiven && (!cancelOnAbort || main.saved.run === undefined)) return
   // Left to others, as the inputs say.
   const conclusion = main.outputs.get('conclusion')
   if (main.saved.done && !wait && (conclusion === undefined || conclusion === 'started')) return
-  if (!cancelOnAbort && !exitedByItself(result) && main.saved.run !== undefined) return
+  const isLeftAlone = main.saved.done !== undefined || main.record === undefined
+  if (!cancelOnAbort && isLeftAlone && (!exitedByItself(result) || container !== undefined)) return
 
   const isIdKnown = main.saved.run !== undefined || main.outputs.has('run-id')
-  const isNamed = messages.some((message) =>
-    isIdKnown
-      ? message.includes(run.id.slice(0, 100)) && /may still be running/.test(message)
-      : /run may have been started/.test(message),
+  const isNamed = messages.some(
+    (message) =>
+      (message.includes(run.id.slice(0, 100)) && /may still be running/.test(message)) ||
+      (!isIdKnown && /run may have been started/.test(message)),
   )
   if (!isNamed) violate('a run is left running, and no warning names it')
 }
@@ -98,8 +108,9 @@ const exitsInTime: Invariant = (plan, result) => {
   if (main.end === 'hanging') violate('main never ended')
   if (signalled !== undefined) {
     const tookMs = endedMs - signalled.atMs
-    if (tookMs > SIGNAL_LIMIT_MS[signalled.signal])
-      violate(`main took ${tookMs} ms from ${signalled.signal} to its end`)
+    const startedAtMs = plan.service.isGiven ? 0 : (startResponse(result)?.atMs ?? Number.POSITIVE_INFINITY)
+    const limitMs = SIGNAL_LIMIT_MS[signalled.signal][startedAtMs < signalled.atMs ? 0 : 1]
+    if (tookMs > limitMs) violate(`main took ${tookMs} ms from ${signalled.signal} to its end`)
   }
   // A start in flight at the limit is still awaited, because the run's id is in its response.
   const { waitLimitMs } = plan.request
@@ -116,7 +127,9 @@ const exitsInTime: Invariant = (plan, result) => {
   const postTookMs = post.endedMs - post.begunMs
   // A signal gives post the time until the runner's next one, more or less than it had.
   const isSignalled = postSignal !== undefined && postTookMs >= postSignal.atMs
-  const postLimitMs = isSignalled ? postSignal.atMs + SIGNAL_LIMIT_MS[postSignal.signal] : POST_CANCEL_MS + LATENESS_MS
+  const postLimitMs = isSignalled
+    ? postSignal.atMs + SIGNAL_LIMIT_MS[postSignal.signal][1]
+    : POST_CANCEL_MS + LATENESS_MS
   if (postTookMs > postLimitMs) violate(`post took ${postTookMs} ms of ${postLimitMs} ms`)
 }
 
@@ -127,6 +140,7 @@ const concludesWhatHappened: Invariant = (plan, result) => {
   // Time in the queue has a limit of its own if one is set.
   const waitLimitMs = Math.min(plan.request.waitLimitMs, plan.request.queueLimitMs ?? Number.POSITIVE_INFINITY)
   const conclusion = main.outputs.get('conclusion')
+  if (conclusion === undefined && main.signalled?.signal === 'job over') return
   const firstCancel = main.responses.findIndex(({ method }) => method === 'cancel')
   const finishedAt = main.responses.findIndex(isEnd)
   const end = main.responses.find(isEnd)?.run.status
@@ -184,7 +198,9 @@ function conclusionOf(end: string, plan: SimulationPlan): string {
 const reportsTheLastStatus: Invariant = (plan, result) => {
   // A run whose id no output could carry is cancelled at once, and no output is about it.
   if (!exitedByItself(result) || !isUsableRunId(plan.service.run.id)) return
-  const { responses, outputs } = result.main
+  const { responses, outputs, signalled } = result.main
+  // The files of the runner are gone.
+  if (signalled?.signal === 'job over') return
   const last = responses.findLast((response): response is Extract<ObservedResponse, { run: Run }> => 'run' in response)
     ?.run.status
   const isCancelled = responses.some((response) => 'isListed' in response && response.isListed)
@@ -235,15 +251,19 @@ const cancelsOnlyIfItMay: Invariant = (plan, { service, main }) => {
   if (main.outputs.get('conclusion') === 'started') violate('a run was cancelled that was left to others')
 }
 
-const leavesPostNothingThatIsDone: Invariant = (_, result) => {
+const leavesPostNothingThatIsDone: Invariant = (plan, result) => {
   const { main, post } = result
   if (!exitedByItself(result) || post === undefined) return
+  // Beside a main that lives, post looks at the run once more.
+  if (plan.runner.container !== undefined) return
   if (main.responses.some((response) => 'isListed' in response && response.isListed))
     violate('post cancels what main cancelled')
   if (main.responses.some(isEnd)) violate('post cancels what has finished')
 }
 
-const reportsWhyItFails: Invariant = (_, { main, messages }) => {
+const reportsWhyItFails: Invariant = (plan, { main, messages }) => {
+  // Nobody reads the log of a main that outlives its step.
+  if (plan.runner.container !== undefined) return
   const isError = messages.some((message) => message.startsWith('error: '))
   if (main.end === 'failure' && !isError) violate('failure without an error message')
   if (main.end === 'success' && isError) violate('success with an error message')
@@ -289,6 +309,8 @@ const ALL_MARKS = [
   'could not be cancelled',
   'finished when main cancelled',
   'id not known',
+  'ended by post',
+  'ended with the job',
 ]
 
 function marksOf({ main, post, messages }: SimulationResult): string[] {
@@ -300,6 +322,8 @@ function marksOf({ main, post, messages }: SimulationResult): string[] {
   if (post?.responses.some(isListed)) marks.push('cancelled by post')
   if (messages.some((message) => message.includes('could not be cancelled'))) marks.push('could not be cancelled')
   if (messages.some((message) => message.includes('may have been started'))) marks.push('id not known')
+  if (main.signalled?.signal === 'SIGHUP') marks.push('ended by post')
+  if (main.signalled?.signal === 'job over') marks.push('ended with the job')
   if (firstCancel >= 0 && main.responses.slice(firstCancel).some(isEnd)) marks.push('finished when main cancelled')
   return marks
 }

@@ -1,8 +1,10 @@
-import { StepCancelled } from '../../src/action/abort.ts'
+import { StepCancelled, type StepEnd } from '../../src/action/abort.ts'
 import { runAction, type StepRequest } from '../../src/action/run-action.ts'
 import type { World } from '../../src/action/world.ts'
-import { cancelSavedRun } from '../../src/cancel-unfinished-run.ts'
+import { finishStep, type SavedState } from '../../src/cancel-unfinished-run.ts'
 import type { Clock } from '../../src/clock.ts'
+import { runState } from '../../src/github/state.ts'
+import type { FoundMain, MainRecord, StepFile } from '../../src/github/step-file.ts'
 import { render } from '../../src/text/safe-text.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { ModelService, type ObservedResponse, type ServicePlan } from './model-service.ts'
@@ -18,10 +20,26 @@ export interface RunnerPlan {
   readonly postAfterMs?: number | undefined
   /** Since the start of post. */
   readonly postSignal?: PlannedSignal | undefined
+  /** The job runs in a container: its end reaches no main, and post runs beside it. */
+  readonly container?: ContainerPlan | undefined
+}
+
+export interface ContainerPlan {
+  /** The job is cancelled, and post runs; or the runner shuts down, and there is no post. */
+  readonly end: 'cancel' | 'shutdown'
+  readonly atMs: number
+  /** The runner's state of a step that did not succeed is lost. */
+  readonly isStateLost: boolean
 }
 
 export interface PlannedSignal {
   readonly signal: 'SIGINT' | 'SIGTERM'
+  readonly atMs: number
+}
+
+/** What told main to end, and when. */
+export interface MainSignal {
+  readonly signal: StepEnd
   readonly atMs: number
 }
 
@@ -54,16 +72,24 @@ export interface PostResult {
 export interface MainResult {
   readonly end: 'success' | 'failure' | 'killed' | 'crashed' | 'hanging'
   readonly endedMs: number
-  readonly signalled?: PlannedSignal | undefined
+  readonly signalled?: MainSignal | undefined
   readonly responses: readonly ObservedResponse[]
   readonly outputs: ReadonlyMap<string, unknown>
-  readonly saved: Readonly<SavedState>
+  readonly saved: Readonly<RunnerState>
+  /** What main's file says at the end; absent if it is removed. */
+  readonly record?: MainRecord | undefined
 }
 
-interface SavedState {
-  start?: true
-  run?: string
-  done?: true
+type RunnerState = Partial<Record<'file' | 'start' | 'run' | 'done', string>>
+
+/** A main that has begun. */
+interface LivingMain {
+  readonly result: Promise<MainResult>
+  readonly saved: RunnerState
+  readonly file: FakeStepFile
+  readonly found: FoundMain
+  end(by: StepEnd): void
+  die(): void
 }
 
 /** A main that runs for so long after the wait's limit hangs. */
@@ -75,9 +101,19 @@ export async function simulateStep(plan: SimulationPlan): Promise<SimulationResu
   const service = new ModelService(clock, plan.service)
   const random = randomFrom(plan.seed)
   const messages: string[] = []
-  const main = await clock.run(simulateMain(plan, clock, service, random, messages))
-  const { postAfterMs, postSignal } = plan.runner
-  if (postAfterMs === undefined) return { service, main, messages }
+  const main = startMain(plan, clock, service, random, messages)
+  const { postAfterMs, postSignal, container } = plan.runner
+  const ended = main.result.then(({ end }) => end)
+  const before = container === undefined ? ended : Promise.race([ended, clock.sleep(container.atMs)])
+  const end = await clock.run(before)
+  if (container?.end === 'shutdown' && end === undefined) {
+    // Main finds its folder empty at its next look. The container stays.
+    main.file.isEmptied = true
+    clock.at(clock.now() + 1_000, () => main.end('job over'))
+    return { service, main: await clock.run(main.result), messages }
+  }
+  if (postAfterMs === undefined) return { service, main: await clock.run(main.result), messages }
+  const saved: RunnerState = container?.isStateLost && end !== 'success' ? {} : { ...main.saved }
   await clock.run(clock.sleep(postAfterMs))
   const begunMs = clock.now()
   const responses: ObservedResponse[] = []
@@ -88,34 +124,84 @@ export async function simulateStep(plan: SimulationPlan): Promise<SimulationResu
   }
   const client = service.client((response) => responses.push(response))
   const log: World['log'] = { info: () => {}, warning: (message) => messages.push(render(message)) }
-  const task = simulatePost(main.saved, plan.request.cancelOnAbort, client, { clock, random, abort: abort.signal, log })
-  if (task === undefined) return { service, main, messages }
-  await clock.run(task)
-  return { service, main, post: { begunMs, endedMs: clock.now(), responses }, messages }
+  const open = async () => client
+  const task = simulatePost(main, saved, { clock, random, abort: abort.signal, log, open })
+  if (task !== undefined) await clock.run(task)
+  const endedMs = clock.now()
+  main.die()
+  const result = await clock.run(main.result)
+  return { service, main: result, post: task && { begunMs, endedMs, responses }, messages }
 }
 
-async function simulateMain(
+/** Main's own file, in memory. */
+class FakeStepFile implements StepFile {
+  readonly name = 'main-1'
+  readonly isInRunnerFolder = true
+  record: MainRecord | undefined = { pid: 1, startTime: '1', phase: 'nothing-started' }
+  isEmptied = false
+
+  get phase(): MainRecord['phase'] {
+    return this.record?.phase ?? 'started'
+  }
+
+  update(version: Parameters<StepFile['update']>[0]): boolean {
+    if (this.isThere()) this.record = { pid: 1, startTime: '1', ...version }
+    return this.isThere()
+  }
+
+  isThere(): boolean {
+    return this.record !== undefined && !this.isEmptied
+  }
+
+  remove(): void {
+    this.record = undefined
+  }
+}
+
+function startMain(
   plan: SimulationPlan,
   clock: FakeClock,
   service: ModelService,
   random: () => number,
   messages: string[],
-): Promise<MainResult> {
+): LivingMain {
   const responses: ObservedResponse[] = []
   const outputs = new Map<string, unknown>()
-  const saved: SavedState = {}
+  const saved: RunnerState = {}
   const abort = new AbortController()
   const process = new KillableProcess(plan.runner.injectedFault)
   let signalled: MainResult['signalled']
+  let hasEnded = false
+  const { container } = plan.runner
+  // In a container nobody reads main's log after the end of its step.
+  const isHeard = () => container === undefined || clock.now() < container.atMs
 
+  const end = (by: StepEnd) => {
+    abort.abort(new StepCancelled(by, clock.now()))
+    signalled ??= { signal: by, atMs: clock.now() }
+  }
   for (const { signal, atMs } of plan.runner.signals) {
-    clock.at(atMs, () => {
-      abort.abort(new StepCancelled(signal, clock.now()))
-      signalled ??= { signal, atMs: clock.now() }
-    })
+    clock.at(atMs, () => end(signal))
     clock.at(atMs + (signal === 'SIGINT' ? 10_000 : 2_500), process.die)
   }
   if (plan.runner.killAtMs !== undefined) clock.at(plan.runner.killAtMs, process.die)
+
+  const file = new FakeStepFile()
+  const watched: StepFile = {
+    ...file,
+    get phase() {
+      return file.phase
+    },
+    isThere: () => file.isThere(),
+    update: (version) => process.effect(() => file.update(version)) ?? false,
+    remove: () => process.effect(() => file.remove()),
+  }
+  const save = (name: keyof RunnerState, value: string) =>
+    process.effect(() => {
+      saved[name] = value
+    })
+  saved.file = file.name
+  const mainState = { file: watched, save, isJobOver: () => file.isEmptied, endWithJob: () => end('job over') }
 
   const client = service.client((response) => process.isDead || responses.push(response))
   const { cancel } = client
@@ -130,24 +216,11 @@ async function simulateMain(
     },
     log: {
       info: () => process.effect(() => {}),
-      warning: (message) => process.effect(() => messages.push(render(message))),
+      warning: (message) => process.effect(() => isHeard() && messages.push(render(message))),
     },
-    state: {
-      startAttempted: () =>
-        process.effect(() => {
-          saved.start = true
-        }),
-      runStarted: (runId) =>
-        process.effect(() => {
-          saved.run = JSON.stringify(runId)
-        }),
-      done: () =>
-        process.effect(() => {
-          saved.done = true
-        }),
-    },
+    state: runState(mainState, (task) => task()),
     setOutput: (name, value) => process.effect(() => outputs.set(name, value)),
-    annotate: ({ level, message }) => process.effect(() => messages.push(`${level}: ${render(message)}`)),
+    annotate: ({ level, message }) => process.effect(() => isHeard() && messages.push(`${level}: ${render(message)}`)),
     writeSummary: (render) => process.effect(() => render(0)),
     writeReportFiles: () => process.effect(() => '/reports'),
     comment: async () => {
@@ -167,7 +240,7 @@ async function simulateMain(
     },
     world,
   )
-  const end = await Promise.race([
+  const ended = Promise.race([
     process.death,
     clock.sleep(plan.request.waitLimitMs + HANGING_AFTER_MS).then(() => 'hanging' as const),
     process.whileAlive(step).then(
@@ -180,22 +253,33 @@ async function simulateMain(
       },
     ),
   ])
-  process.die()
-  return { end, endedMs: clock.now(), signalled, responses, outputs, saved }
+  const result = ended.then((end): MainResult => {
+    hasEnded = true
+    // As main.ts does at its exit.
+    if (end !== 'killed' && file.record?.phase === 'nothing-started') file.remove()
+    process.die()
+    return { end, endedMs: clock.now(), signalled, responses, outputs, saved, record: file.record }
+  })
+  const found: FoundMain = {
+    read: () => (file.isThere() ? file.record : undefined),
+    removeFile: () => file.remove(),
+    isAlive: () => !hasEnded && !process.isDead,
+    signal: (_, signal) => (signal === 'SIGKILL' ? process.die() : end(signal)),
+  }
+  return { result, saved, file, found, end, die: process.die }
 }
 
-/** Runs post's own code with the saved state, over the same service. */
+/** Runs post's own code with the state that it finds, over the same service. */
 function simulatePost(
-  saved: SavedState,
-  cancelOnAbort: boolean,
-  service: World['service'],
-  world: Parameters<typeof cancelSavedRun>[2],
+  main: LivingMain,
+  { done, ...saved }: RunnerState,
+  world: Parameters<typeof finishStep>[2],
 ): Promise<void> | undefined {
-  const { start, run, done } = saved
   // As post.ts decides before it loads anything.
-  if (done || (run === undefined && !start)) return undefined
-  if (run !== undefined && !cancelOnAbort) return undefined
-  return cancelSavedRun(run, async () => service, world)
+  const isFileThere = main.found.read() !== undefined
+  if (done !== undefined || (!isFileThere && saved.run === undefined && saved.file !== undefined)) return undefined
+  const state: SavedState = saved
+  return finishStep(isFileThere ? [main.found] : [], state, world)
 }
 
 /** A process that can be killed at any moment: from then on it has no effect and gets no response. */

@@ -1,4 +1,4 @@
-import { StepCancelled } from '../../src/action/abort.ts'
+import { StepCancelled, type StepEnd } from '../../src/action/abort.ts'
 import type { Outputs, World } from '../../src/action/world.ts'
 import type { StepOutcome } from '../../src/outcome/step-outcome.ts'
 import type { TestService } from '../../src/service/test-service.ts'
@@ -47,11 +47,12 @@ export class FakeWorld implements World {
       startAttempted: () => this.#note('state start'),
       runStarted: (runId) => this.#note(`state run ${runId}`),
       done: () => this.#note('state done'),
+      manualCleanupLogged: () => this.#note('state done'),
     }
   }
 
   /** The runner's signal, at a time of the clock. */
-  signalAt(atMs: number, signal: NodeJS.Signals = 'SIGINT'): void {
+  signalAt(atMs: number, signal: StepEnd = 'SIGINT'): void {
     this.clock.at(atMs, () => this.#controller.abort(new StepCancelled(signal, this.clock.now())))
   }
 

@@ -1,0 +1,159 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createStepFile, findStepFile, findStepFiles, mainOf } from '../../src/github/step-file.ts'
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), 'step-file-'))
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }))
+  return path
+}
+
+const STEP = {
+  GITHUB_REPOSITORY: 'shop/shop',
+  GITHUB_RUN_ID: '7',
+  GITHUB_RUN_ATTEMPT: '1',
+  GITHUB_JOB: 'test',
+  'INPUT_CHECK-RUN-ID': '11',
+  RUNNER_NAME: 'runner-1',
+  'INPUT_BASE-URL': 'https://tests.example.com',
+  INPUT_PROJECT: 'web-shop',
+  'INPUT_API-KEY': 'sk-live-0123456789',
+}
+
+function aFile(env: Readonly<Record<string, string>>) {
+  const file = createStepFile(env)
+  if (file === undefined) throw new Error('no file')
+  onTestFinished(() => file.remove())
+  return file
+}
+
+describe('the file', () => {
+  it('is readable by its owner alone, and holds no key', () => {
+    const env = { ...STEP, RUNNER_TEMP: folder() }
+    const file = aFile(env)
+    file.update({ phase: 'started', runId: 'r-1', mayCancel: true })
+    const path = findStepFile(env, file.name) ?? ''
+    expect(statSync(path).mode & 0o777).toBe(0o600)
+    expect(path + readFileSync(path, 'utf8')).not.toMatch(/sk-live|example\.com|web-shop/)
+  })
+
+  it('counts by its newest version that is whole', () => {
+    const env = { ...STEP, RUNNER_TEMP: folder() }
+    const file = aFile(env)
+    const path = findStepFile(env, file.name) ?? ''
+    file.update({ phase: 'starting' })
+    appendFileSync(path, '\n{"pid":1,"phase":"started","runId":"cut o')
+    expect(mainOf(path).read()).toMatchObject({ phase: 'starting' })
+    file.update({ phase: 'started', runId: 'r-1' })
+    expect(mainOf(path).read()).toMatchObject({ phase: 'started', runId: 'r-1' })
+  })
+
+  it('that is removed is nothing to read, and no update makes it again', () => {
+    const env = { ...STEP, RUNNER_TEMP: folder() }
+    const file = aFile(env)
+    const path = findStepFile(env, file.name) ?? ''
+    rmSync(path)
+    expect(file.update({ phase: 'starting' })).toBe(false)
+    expect(findStepFile(env, file.name)).toBeUndefined()
+    expect(mainOf(path).read()).toBeUndefined()
+  })
+})
+
+describe('a post whose state is lost', () => {
+  it('finds the files of its own step, in the runner’s folder and in the system’s', () => {
+    const env = { ...STEP, GITHUB_RUN_ID: `7-${process.pid}`, RUNNER_TEMP: folder() }
+    const inRunner = aFile(env)
+    expect(findStepFiles(env).map((path) => path.includes(inRunner.name))).toEqual([true])
+    rmSync(env.RUNNER_TEMP, { recursive: true })
+    const inSystem = aFile(env)
+    expect(inSystem.isInRunnerFolder).toBe(false)
+    expect(findStepFiles(env).map((path) => path.includes(inSystem.name))).toEqual([true])
+  })
+
+  const shared = { ...STEP, GITHUB_RUN_ID: `8-${process.pid}` }
+  it.each([
+    ['of another leg of the matrix', { 'INPUT_CHECK-RUN-ID': '12' }],
+    ['of another runner of the machine', { RUNNER_NAME: 'runner-2' }],
+    ['of a re-run', { GITHUB_RUN_ATTEMPT: '2' }],
+    ['of another job', { GITHUB_JOB: 'lint' }],
+    ['of another repository', { GITHUB_REPOSITORY: 'shop/other' }],
+    ['of a use that talks to another project', { INPUT_PROJECT: 'docs' }],
+    ['of a use that talks to another service', { 'INPUT_BASE-URL': 'https://other.example.com' }],
+    ['of a test suite', { INPUT_PROJECT: '', 'INPUT_TEST-SUITE': 'web-shop' }],
+  ])('does not find the file %s', (_, other) => {
+    // Without a temporary folder of their own both lie in the system's.
+    aFile(shared)
+    const mine = findStepFiles(shared)
+    aFile({ ...shared, ...other })
+    expect(findStepFiles(shared)).toEqual(mine)
+    expect(findStepFiles({ ...shared, ...other })).not.toContain(mine[0])
+  })
+
+  it('takes no link for a file', () => {
+    const env = { ...STEP, RUNNER_TEMP: folder() }
+    const { name } = aFile(env)
+    const target = join(folder(), 'target')
+    writeFileSync(target, '{"pid":1}')
+    rmSync(join(env.RUNNER_TEMP, name))
+    symlinkSync(target, join(env.RUNNER_TEMP, name))
+    expect(findStepFiles(env)).toEqual([])
+    expect(findStepFile(env, name)).toBeUndefined()
+  })
+})
+
+describe.skipIf(process.platform !== 'linux')('the process of a main', () => {
+  /** A process with a file of its own, as main has one; it exits on SIGHUP. */
+  async function aMain(): Promise<{ readonly child: ChildProcess; readonly path: string }> {
+    const env = { ...STEP, RUNNER_TEMP: folder() }
+    const source = new URL('../../src/github/step-file.ts', import.meta.url).href
+    const program = `const { createStepFile } = await import('${source}')
+      const { name } = createStepFile(process.env)
+      process.on('SIGHUP', () => process.exit(0))
+      setInterval(() => {}, 1000)
+      console.log(name)`
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    const [name] = await once(child.stdout ?? child, 'data')
+    return { child, path: findStepFile(env, String(name).trim()) ?? '' }
+  }
+
+  it('lives until it exits, and then gets no signal', async () => {
+    const { child, path } = await aMain()
+    const main = mainOf(path)
+    const record = main.read() ?? expect.fail()
+    expect(record.pid).toBe(child.pid)
+    expect(main.isAlive(record)).toBe(true)
+    main.signal(record, 'SIGHUP')
+    await once(child, 'exit')
+    expect(main.isAlive(record)).toBe(false)
+  })
+
+  it('is none that has its id by chance, after a restart of the machine or of the process', async () => {
+    const { child, path } = await aMain()
+    const main = mainOf(path)
+    const record = main.read() ?? expect.fail()
+    for (const other of [{ startTime: '1' }, { bootId: 'another boot' }]) {
+      expect(main.isAlive({ ...record, ...other })).toBe(false)
+      main.signal({ ...record, ...other }, 'SIGKILL')
+    }
+    expect(main.isAlive(record)).toBe(true)
+    expect(child.exitCode ?? child.signalCode).toBeNull()
+  })
+
+  it('gets no signal where there is no /proc to know it by', async () => {
+    const { child, path } = await aMain()
+    const main = mainOf(path)
+    const record = { ...(main.read() ?? expect.fail()), startTime: undefined }
+    expect(main.isAlive(record)).toBe(true)
+    main.signal(record, 'SIGKILL')
+    expect(main.isAlive(record)).toBe(true)
+    expect(child.signalCode).toBeNull()
+  })
+})
