@@ -32,63 +32,36 @@ export type ParsedArguments =
 const BUG = 'WEB_SHOP_BUG=rounding'
 
 export function parseDemoArguments(args: readonly string[]): ParsedArguments {
-  const { tokens } = parseArgs({ args: [...args], options: OPTIONS, strict: false, tokens: true })
-  const inputs: Record<string, string> = {}
-  let fail = false
-  let signalAfterMs: number | undefined
-  for (const token of tokens) {
-    if (token.kind !== 'option') {
-      if (token.kind === 'option-terminator') continue
-      return problem(`"${token.value}" is not an option: this command takes only options, see --help.`)
-    }
-    const { value } = token
-    switch (token.name) {
-      case 'help':
-        return { kind: 'help' }
-      case 'fail':
-        if (value !== undefined) return problem(`--fail takes no value, but "${value}" was given: leave it out.`)
-        fail = true
-        break
-      case 'input': {
-        const [, name, text] = /^([^=]+)=(.*)$/s.exec(value ?? '') ?? []
-        if (name === undefined || text === undefined) {
-          return problem(`--input takes NAME=VALUE, but got "${value ?? ''}": write for example --input wait=false.`)
-        }
-        inputs[name] = text
-        break
-      }
-      case 'signal-after': {
-        const seconds = Number(value)
-        if (value === undefined || value.trim() === '' || !(seconds >= 0 && seconds <= 3600)) {
-          return problem(`--signal-after takes a number of seconds from 0 to 3600, but got "${value ?? ''}".`)
-        }
-        signalAfterMs = seconds * 1000
-        break
-      }
-      default:
-        return problem(
-          `There is no option ${token.rawName}: the options are --fail, --input, --signal-after and --help.`,
-        )
-    }
-  }
-  if (fail && 'env-overrides' in inputs) {
-    return problem(
-      `--fail sets the input env-overrides itself: leave one of the two out, or add ${BUG} to your own value.`,
-    )
-  }
-  return {
-    kind: 'run',
-    options: { inputs: fail ? { 'env-overrides': BUG, ...inputs } : inputs, signalAfterMs },
+  try {
+    const { values } = parseArgs({ args: [...args], options: OPTIONS })
+    return values.help ? { kind: 'help' } : { kind: 'run', options: optionsOf(values) }
+  } catch (error) {
+    const [sentence] = (error as Error).message.split(/\.\s/)
+    return { kind: 'problem', message: `${sentence}: see --help.` }
   }
 }
 
 const OPTIONS = {
-  fail: { type: 'boolean' },
-  input: { type: 'string', multiple: true },
+  fail: { type: 'boolean', default: false },
+  input: { type: 'string', multiple: true, default: [] as string[] },
   'signal-after': { type: 'string' },
   help: { type: 'boolean' },
 } as const
 
-function problem(message: string): ParsedArguments {
-  return { kind: 'problem', message }
+function optionsOf(values: { fail: boolean; input: string[]; 'signal-after'?: string | undefined }): DemoOptions {
+  const inputs: Record<string, string> = values.fail ? { 'env-overrides': BUG } : {}
+  for (const given of values.input) {
+    const [, name, text] = /^([^=]+)=(.*)$/s.exec(given) ?? []
+    if (name === undefined || text === undefined) throw new Error(`--input takes NAME=VALUE, but got "${given}"`)
+    if (name === 'env-overrides' && values.fail)
+      throw new Error(`--fail sets env-overrides=${BUG}: leave one of the two out`)
+    inputs[name] = text
+  }
+  const given = values['signal-after']
+  if (given === undefined) return { inputs }
+  const seconds = Number(given)
+  if (given.trim() === '' || !(seconds >= 0 && seconds <= 3600)) {
+    throw new Error(`--signal-after takes a number of seconds from 0 to 3600, but got "${given}"`)
+  }
+  return { inputs, signalAfterMs: seconds * 1000 }
 }

@@ -408,7 +408,7 @@ describe('what keeps comments apart', () => {
   test('is a marker of one fixed form, whatever it stands for', () => {
     const anyText = fc.string({ unit: 'binary' })
     fc.assert(
-      fc.property(anyText, fc.oneof(fc.json(), anyText), anyText, anyText, (key, matrix, job, workflow) => {
+      fc.property(anyText, anyText, anyText, anyText, (key, matrix, job, workflow) => {
         const env = { GITHUB_JOB: job, GITHUB_WORKFLOW: workflow, GITHUB_RUN_ID: '5', GITHUB_RUN_ATTEMPT: '1' }
         expect(commentIdentity({ key, matrix }, env).marker).toMatch(
           /^<!-- test-run-action [0-9a-f]{64} run 5 attempt 1 -->$/,

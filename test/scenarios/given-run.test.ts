@@ -45,18 +45,3 @@ test.concurrent('an unknown id is one clear sentence, and nothing is cancelled',
   expect(requestsOf(one.service)).toEqual(['GET /v1/projects/web-shop/runs/nobody-knows'])
   expect(post.log).toEqual([])
 })
-
-test.concurrent('`run-id` and `wait: false` contradict each other', async () => {
-  await using one = await scenario({ inputs: { 'run-id': 'run-7', wait: 'false' } })
-  const { main } = await one.step.run()
-  expect(main.annotations).toMatchObject([{ message: expect.stringContaining('wait') }])
-  expect(one.service.requests).toEqual([])
-})
-
-test.concurrent('inputs that only a start could use are named in a warning', async () => {
-  await using one = await scenario({ inputs: { 'run-id': 'run-7', environment: 'staging' } })
-  const { main } = await one.step.run()
-  expect(main.annotations).toContainEqual(
-    expect.objectContaining({ level: 'warning', message: expect.stringContaining('environment') }),
-  )
-})

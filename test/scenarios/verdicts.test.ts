@@ -1,16 +1,13 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import type { Script } from '../../local-service/src/scripted.ts'
 import { placesThatShow } from '../../tools/runner-emulator/runner.ts'
 import { ONE_OF_TWO_FAILED, ONE_PASSED, requestsOf, scenario } from '../support/scenario.ts'
 
-describe.concurrent('the five final statuses of a run give five verdicts', () => {
+// The other statuses: test/action/run-action.test.ts.
+describe.concurrent('the final status of a run is the verdict, in every place', () => {
   test.each([
     ['PASSED', ONE_PASSED, 'passed', 'success'],
     ['FAILED', ONE_OF_TWO_FAILED, 'failed', 'failure'],
-    ['TIMEDOUT', ONE_OF_TWO_FAILED, 'timed-out', 'failure'],
-    ['CANCELLED', ONE_PASSED, 'cancelled', 'failure'],
-    ['INTERRUPTED', ONE_PASSED, 'interrupted', 'failure'],
   ])('%s', async (end, cases, conclusion, step) => {
     await using one = await scenario({ script: { queuedMs: 100, runningMs: 200, end, cases } })
     const { main, post } = await one.step.run()
@@ -31,18 +28,13 @@ describe.concurrent('the five final statuses of a run give five verdicts', () =>
   })
 })
 
-describe.concurrent('a PASSED run without a test case that ran', () => {
-  test.each<[string, Script]>([
-    ['without results', { results: undefined }],
-    ['without a test case', { cases: [] }],
-    ['with skipped ones alone', { cases: [{ title: 'later', status: 'SKIPPED', durationMs: 0 }] }],
-  ])('%s fails closed, unless `pass-with-no-tests` is set', async (_, script) => {
-    await using closed = await scenario({ script })
-    await using open = await scenario({ script, inputs: { 'pass-with-no-tests': 'true' } })
-    const [one, other] = await Promise.all([closed.step.run(), open.step.run()])
-    expect(one.main).toMatchObject({ conclusion: 'failure', outputs: { conclusion: 'no-tests' } })
-    expect(other.main).toMatchObject({ conclusion: 'success', outputs: { conclusion: 'no-tests' } })
-  })
+test.concurrent('a PASSED run without a test case that ran fails closed, unless `pass-with-no-tests` is set', async () => {
+  const script = { cases: [{ title: 'later', status: 'SKIPPED', durationMs: 0 }] }
+  await using closed = await scenario({ script })
+  await using open = await scenario({ script, inputs: { 'pass-with-no-tests': 'true' } })
+  const [one, other] = await Promise.all([closed.step.run(), open.step.run()])
+  expect(one.main).toMatchObject({ conclusion: 'failure', outputs: { conclusion: 'no-tests' } })
+  expect(other.main).toMatchObject({ conclusion: 'success', outputs: { conclusion: 'no-tests' } })
 })
 
 test.concurrent('a PASSED run with failed test cases is a success with a warning', async () => {

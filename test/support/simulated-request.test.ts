@@ -1,15 +1,16 @@
 import { describe, expect, test } from 'vitest'
-import { ServiceError } from '../../src/outcome/failure.ts'
+import type { ServiceError } from '../../src/outcome/failure.ts'
 import { FakeClock } from './fake-clock.ts'
 import { type RequestTimeline, simulateRequest } from './simulated-request.ts'
 
-// The simulated requests must do what http.test.ts expects of the real ones.
+// The simulated requests must do what http.test.ts expects of the real ones. The tests of action/ notice most of it; this is
+// what they do not notice.
 
 const NEVER = Number.POSITIVE_INFINITY
 
 async function outcomeOf(
   timeline: Partial<RequestTimeline<string>>,
-  options: { readonly abortMs?: number; readonly abortUntilSentMs?: number; readonly limitMs?: number } = {},
+  options: { readonly abortMs?: number; readonly abortUntilSentMs?: number } = {},
 ) {
   const clock = new FakeClock()
   let isServed = false
@@ -17,14 +18,10 @@ async function outcomeOf(
     isServed = true
     return 'served'
   }
-  const { abortMs = NEVER, abortUntilSentMs = NEVER, limitMs } = options
+  const { abortMs = NEVER, abortUntilSentMs = NEVER } = options
   const request = simulateRequest(
     clock,
-    {
-      signal: abortAt(clock, abortMs),
-      signalUntilSent: abortAt(clock, abortUntilSentMs),
-      ...(limitMs === undefined ? {} : { limitMs }),
-    },
+    { signal: abortAt(clock, abortMs), signalUntilSent: abortAt(clock, abortUntilSentMs) },
     { sentAfterMs: 100, servedAfterMs: 200, serve, respondsAfterMs: 300, ...timeline },
   )
   const end = await clock.run(
@@ -45,22 +42,6 @@ function abortAt(clock: FakeClock, atMs: number): AbortSignal {
   return controller.signal
 }
 
-test('a request is served and gets its response in its time', async () => {
-  expect(await outcomeOf({})).toEqual({ end: 'served', endedMs: 300, isServed: true })
-})
-
-test('what the service throws is a response too', async () => {
-  const serve = () => {
-    throw new ServiceError({ kind: 'status', status: 500 })
-  }
-  expect(await outcomeOf({ serve })).toMatchObject({ end: 'status', endedMs: 300 })
-})
-
-test('a lost response does not undo the task', async () => {
-  const loss = { kind: 'no-response', reason: 'reset' } as const
-  expect(await outcomeOf({ loss })).toEqual({ end: 'no-response', endedMs: 300, isServed: true })
-})
-
 test('without a connection nothing is served', async () => {
   const refusal = { kind: 'not-sent', reason: 'refused' } as const
   expect(await outcomeOf({ refusal })).toEqual({ end: 'not-sent', endedMs: 100, isServed: false })
@@ -79,18 +60,5 @@ describe('the signal', () => {
     expect(await outcomeOf({}, { abortUntilSentMs: 0 })).toEqual({ end: 'not-sent', endedMs: 0, isServed: false })
     expect(await outcomeOf({}, { abortUntilSentMs: 50 })).toEqual({ end: 'not-sent', endedMs: 50, isServed: false })
     expect(await outcomeOf({}, { abortUntilSentMs: 150 })).toEqual({ end: 'served', endedMs: 300, isServed: true })
-  })
-})
-
-describe('the time limit', () => {
-  test('tells whether the request had been sent', async () => {
-    expect(await outcomeOf({}, { limitMs: 50 })).toEqual({ end: 'not-sent', endedMs: 50, isServed: false })
-    expect(await outcomeOf({}, { limitMs: 150 })).toEqual({ end: 'no-response', endedMs: 150, isServed: true })
-  })
-
-  test('is 30 s, and never more', async () => {
-    const silent = { respondsAfterMs: NEVER }
-    expect(await outcomeOf(silent)).toMatchObject({ end: 'no-response', endedMs: 30_000 })
-    expect(await outcomeOf(silent, { limitMs: 60_000 })).toMatchObject({ end: 'no-response', endedMs: 30_000 })
   })
 })
