@@ -11,6 +11,7 @@ import { FakeClock } from '../support/fake-clock.ts'
 import {
   FakeService,
   failure,
+  giving,
   noConnection,
   noResponse,
   PASSED,
@@ -348,6 +349,6 @@ test('what is not a failure of the service is not swallowed', async () => {
   const give = () => {
     throw fault
   }
-  await expect(cancel({ cancel: [{ afterMs: 0, give }] })).rejects.toBe(fault)
-  await expect(cancel({ cancel: [NOT_LISTED], get: [{ afterMs: 0, give }] })).rejects.toBe(fault)
+  await expect(cancel({ cancel: [giving(give)] })).rejects.toBe(fault)
+  await expect(cancel({ cancel: [NOT_LISTED], get: [giving(give)] })).rejects.toBe(fault)
 })

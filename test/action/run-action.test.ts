@@ -8,6 +8,7 @@ import { FakeClock } from '../support/fake-clock.ts'
 import {
   FakeService,
   failure,
+  giving,
   noResponse,
   PASSED,
   QUEUED,
@@ -619,7 +620,7 @@ test('a bug in the action leaves the run to post', async () => {
   const give = () => {
     throw new Error('a bug of our own')
   }
-  const service = new FakeService(clock, { start: STARTED, get: [{ afterMs: 0, give }] })
+  const service = new FakeService(clock, { start: STARTED, get: [giving(give)] })
   const world = new FakeWorld(clock, service)
   await expect(clock.run(runAction(REQUEST, world))).rejects.toThrow('a bug of our own')
   expect(world.texts('state ')).toEqual(['start', 'run run-1'])

@@ -4,7 +4,15 @@ import { startRun } from '../../src/action/start-run.ts'
 import type { Failure } from '../../src/outcome/failure.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 import { FakeClock } from '../support/fake-clock.ts'
-import { FakeService, failure, noConnection, noResponse, type Reply, response } from '../support/fake-service.ts'
+import {
+  FakeService,
+  failure,
+  giving,
+  noConnection,
+  noResponse,
+  type Reply,
+  response,
+} from '../support/fake-service.ts'
 import { FakeWorld } from '../support/fake-world.ts'
 
 const REFUSED: Failure = { kind: 'not-sent', reason: 'connect ECONNREFUSED' }
@@ -227,5 +235,5 @@ test('what is not a failure of the service is not swallowed', async () => {
   const give = () => {
     throw fault
   }
-  await expect(start({ replies: [{ afterMs: 0, give }] })).rejects.toBe(fault)
+  await expect(start({ replies: [giving(give)] })).rejects.toBe(fault)
 })

@@ -9,6 +9,7 @@ import { FakeClock } from '../support/fake-clock.ts'
 import {
   FakeService,
   failure,
+  giving,
   noConnection,
   noResponse,
   PASSED,
@@ -571,5 +572,5 @@ test('what is not a failure of the service is not swallowed', async () => {
   const give = () => {
     throw fault
   }
-  await expect(wait({ replies: [{ afterMs: 0, give }] })).rejects.toBe(fault)
+  await expect(wait({ replies: [giving(give)] })).rejects.toBe(fault)
 })

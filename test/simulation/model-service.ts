@@ -5,7 +5,8 @@ import type { TestService } from '../../src/service/test-service.ts'
 import type { RequestOptions } from '../../src/service/transport.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 import type { FakeClock } from '../support/fake-clock.ts'
-import { type RequestTimeline, simulateRequest } from '../support/simulated-request.ts'
+import { FakeService, type Script } from '../support/fake-service.ts'
+import type { RequestTimeline } from '../support/simulated-request.ts'
 
 /** What happens to one request. `served`: the service takes it, although no response arrives. */
 export type NetworkOutcome =
@@ -120,26 +121,14 @@ export class ModelService {
         throw error
       }
     }
+    const service = new FakeService(this.#clock, this.#script())
+    const { cancel } = service
     return {
-      start: (_, options) =>
-        observe(
-          'start',
-          this.#request('start', options, () => this.#start()),
-          (runId) => ({ runId }),
-        ),
-      get: (runId, options) =>
-        observe(
-          'get',
-          this.#request('get', options, () => this.#get(runId)),
-          (run) => ({ run }),
-        ),
-      ...(this.#plan.hasCancel && {
+      start: (order, options) => observe('start', service.start(order, options), (runId) => ({ runId })),
+      get: (runId, options) => observe('get', service.get(runId, options), (run) => ({ run })),
+      ...(cancel !== undefined && {
         cancel: (runId: string, options: RequestOptions) =>
-          observe(
-            'cancel',
-            this.#request('cancel', options, () => this.#cancel(runId)),
-            (isListed) => ({ isListed }),
-          ),
+          observe('cancel', cancel(runId, options), (isListed) => ({ isListed })),
       }),
     }
   }
@@ -203,22 +192,22 @@ export class ModelService {
     return run
   }
 
-  #request<T>(method: ObservedResponse['method'], options: RequestOptions, serve: () => T): Promise<T> {
-    const timeline = timelineOf(this.#nextOutcome(method), serve)
-    if (method !== 'start') return simulateRequest(this.#clock, options, timeline)
-    const begunAtMs = this.#clock.now()
-    const responseAtMs = timeline.loss === undefined ? begunAtMs + timeline.respondsAfterMs : Number.POSITIVE_INFINITY
-    return simulateRequest(this.#clock, options, {
-      ...timeline,
-      serve: () => {
-        const countBefore = this.runs.length
-        try {
-          return timeline.serve()
-        } finally {
-          if (this.runs.length > countBefore) this.acceptedStarts.push({ begunAtMs, responseAtMs })
-        }
+  #script(): Script {
+    return {
+      start: () => {
+        const begunAtMs = this.#clock.now()
+        const timeline: RequestTimeline<string> = timelineOf(this.#nextOutcome('start'), () => {
+          this.acceptedStarts.push({ begunAtMs, responseAtMs })
+          return this.#start()
+        })
+        const responseAtMs = timeline.loss === undefined ? begunAtMs + timeline.respondsAfterMs : NEVER
+        return timeline
       },
-    })
+      get: (runId) => timelineOf(this.#nextOutcome('get'), () => this.#get(runId)),
+      cancel: this.#plan.hasCancel
+        ? (runId) => timelineOf(this.#nextOutcome('cancel'), () => this.#cancel(runId))
+        : undefined,
+    }
   }
 
   #nextOutcome(method: ObservedResponse['method']): NetworkOutcome {

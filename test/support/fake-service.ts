@@ -4,43 +4,42 @@ import type { TestService } from '../../src/service/test-service.ts'
 import type { RequestOptions } from '../../src/service/transport.ts'
 import { aRun } from './builders.ts'
 import type { FakeClock } from './fake-clock.ts'
-import { simulateRequest } from './simulated-request.ts'
+import { type RequestTimeline, simulateRequest } from './simulated-request.ts'
 
 /** What happens to one request. */
-export interface Reply<T> {
-  readonly afterMs: number
-  readonly give: () => T
-  /** It never gets as far as a connection. */
-  readonly isNeverSent?: true
-}
+export type Reply<T> = RequestTimeline<T>
 
 export function response<T>(value: T, afterMs = 0): Reply<T> {
-  return { afterMs, give: () => value }
+  return giving(() => value, afterMs)
 }
 
 export function failure(reason: Failure, afterMs = 0): Reply<never> {
-  return {
-    afterMs,
-    give: () => {
-      throw new ServiceError(reason)
-    },
-  }
+  return giving(() => {
+    throw new ServiceError(reason)
+  }, afterMs)
 }
+
+export function giving<T>(serve: () => T, afterMs = 0): Reply<T> {
+  return { sentAfterMs: 0, servedAfterMs: afterMs, serve, respondsAfterMs: afterMs }
+}
+
+const NEVER = Number.POSITIVE_INFINITY
 
 /** Nothing ever comes back. */
-export const noResponse: Reply<never> = { afterMs: Number.POSITIVE_INFINITY, give: neverCalled }
-/** No connection is ever made. */
-export const noConnection: Reply<never> = { ...noResponse, isNeverSent: true }
-
-function neverCalled(): never {
+export const noResponse: Reply<never> = giving(() => {
   throw new Error('a response that never comes')
-}
+}, NEVER)
+/** No connection is ever made. */
+export const noConnection: Reply<never> = { ...noResponse, sentAfterMs: NEVER }
+
+/** One reply a request, and the last for all that follow; or what makes them. */
+type Replies<T> = readonly Reply<T>[] | ((runId: string) => Reply<T>)
 
 export interface Script {
-  readonly start?: readonly Reply<string>[]
-  readonly get?: readonly Reply<Run>[]
+  readonly start?: Replies<string>
+  readonly get?: Replies<Run>
   /** Absent: the workflow has no cancel. */
-  readonly cancel?: readonly Reply<boolean>[]
+  readonly cancel?: Replies<boolean> | undefined
 }
 
 export interface SentRequest {
@@ -50,7 +49,7 @@ export interface SentRequest {
   readonly onNewConnection: boolean
 }
 
-/** A service with a script: one reply a request, and the last of each list for all that follow. */
+/** A service without a network: what it replies stands in its script. */
 export class FakeService implements TestService {
   readonly requests: SentRequest[] = []
   readonly cancel?: (runId: string, options: RequestOptions) => Promise<boolean>
@@ -78,22 +77,15 @@ export class FakeService implements TestService {
     return this.requests.filter((request) => request.method === method).map(({ atMs }) => atMs)
   }
 
-  #reply<T>(
-    method: SentRequest['method'],
-    script: readonly Reply<T>[] = [],
-    options: RequestOptions,
-    runId?: string,
-  ): Promise<T> {
-    const reply = script[Math.min(this.timesMs(method).length, script.length - 1)]
+  #reply<T>(method: SentRequest['method'], replies: Replies<T> = [], options: RequestOptions, runId = ''): Promise<T> {
+    const reply =
+      typeof replies === 'function'
+        ? replies(runId)
+        : replies[Math.min(this.timesMs(method).length, replies.length - 1)]
     if (reply === undefined) throw new Error(`the script has no reply for ${method}`)
     const { onNewConnection = false } = options
-    this.requests.push({ method, atMs: this.#clock.now(), onNewConnection, ...(runId === undefined ? {} : { runId }) })
-    return simulateRequest(this.#clock, options, {
-      sentAfterMs: reply.isNeverSent ? Number.POSITIVE_INFINITY : 0,
-      servedAfterMs: reply.afterMs,
-      serve: reply.give,
-      respondsAfterMs: reply.afterMs,
-    })
+    this.requests.push({ method, atMs: this.#clock.now(), onNewConnection, ...(runId === '' ? {} : { runId }) })
+    return simulateRequest(this.#clock, options, reply)
   }
 }
 
