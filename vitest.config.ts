@@ -31,7 +31,8 @@ export default defineConfig({
     // One more than there are cores, because many tests wait for processes.
     maxWorkers: availableParallelism() + 1,
     maxConcurrency: 8,
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    // Far more than any test takes, also on a machine that is busy with other things.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
   },
 })

@@ -1,7 +1,5 @@
 import { execFileSync } from 'node:child_process'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { readEnvOverrides } from '../src/github/env-overrides.ts'
-import { InputReader } from '../src/github/input-reader.ts'
 import { scenario } from './support/scenario.ts'
 
 // Windows as far as any machine shows it: its paths through Node's own rules for them, its signals as Node raises them
@@ -82,11 +80,6 @@ describe('on Windows, a cancel comes as SIGINT and then as SIGBREAK:', () => {
     expect(one.service.runs.map(({ status }) => status)).toEqual(['CANCELLED'])
     expect(one.service.requests.filter(({ kind }) => kind === 'cancel')).toHaveLength(1)
   })
-})
-
-test('lines of env-overrides may end as on Windows', () => {
-  const inputs = new InputReader({ 'INPUT_ENV-OVERRIDES': 'A=1\r\n# a comment\r\nB="two words"\r\n' })
-  expect(inputs.orThrow(readEnvOverrides(inputs))).toEqual({ A: '1', B: 'two words' })
 })
 
 /** What the action makes of each value there: a folder, or the message that refuses it. All in one process. */

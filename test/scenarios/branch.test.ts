@@ -3,7 +3,8 @@ import { ACTIONS_BOT, type GitHubApi, startGitHubApi } from '../support/github-a
 import { ONE_PASSED, type Scenario, type ScenarioOptions, scenario } from '../support/scenario.ts'
 import { type Payload, realPayloads } from '../support/workflow-event.ts'
 
-// A green check is about the code that it stands on: the built action, on events that do not name a branch themselves.
+// A green check is about the code that it stands on: the built action, on events that do not name a branch themselves. All
+// events: test/github/branch.test.ts.
 
 const TOKEN = 'ghs_0123456789'
 let api: GitHubApi
@@ -56,17 +57,6 @@ describe('a comment on a pull request', () => {
     expect([one.service.requests, api.comments]).toEqual([[], []])
   })
 
-  test('starts nothing if GitHub does not tell the head', async () => {
-    void api.inject({ method: 'GET', path: /pulls/ }, { kind: 'status', status: 403, message: 'Not accessible' })
-    await using one = await onEvent('issue_comment', ON_PULL_REQUEST_7)
-    const { main, summary } = await one.step.run()
-    expect(main.annotations).toMatchObject([
-      { level: 'error', message: expect.stringContaining('pull-requests: read') },
-    ])
-    expect(summary).toContain('pull-requests: read')
-    expect(one.service.requests).toEqual([])
-  })
-
   test('starts nothing if the proxy for GitHub is unusable, and shows no password', async () => {
     await using one = await onEvent('issue_comment', ON_PULL_REQUEST_7, {
       github: { api_url: 'https://api.github.test' },
@@ -100,34 +90,12 @@ describe('a comment on a pull request', () => {
   })
 })
 
-describe('a deployment', () => {
+test('a deployment of a commit has the one branch tested whose head it is', async () => {
   const [deployment] = realPayloads('deployment_status')
   const { sha } = deployment?.deployment as { sha: string }
+  api.refs.set('heads/feature/pay', sha)
   const ofCommit = { ...deployment, deployment: { ...(deployment?.deployment as object), ref: sha } }
-
-  test('of a commit has the one branch tested whose head it is', async () => {
-    api.refs.set('heads/feature/pay', sha)
-    await using one = await onEvent('deployment_status', ofCommit)
-    expect((await one.step.run()).main.conclusion).toBe('success')
-    expect(started(one)).toEqual([{ branch: 'feature/pay' }])
-  })
-
-  test('of a commit that is the head of no branch starts nothing', async () => {
-    await using one = await onEvent('deployment_status', ofCommit)
-    const { main } = await one.step.run()
-    expect(main.conclusion).toBe('failure')
-    expect(main.annotations).toMatchObject([{ message: expect.stringContaining('contents: read') }])
-    expect(one.service.requests).toEqual([])
-  })
-})
-
-test.each<[string, Payload, object, string]>([
-  ['push', { ref: 'refs/tags/v1.2.3' }, {}, "so the project's default branch is tested"],
-  ['repository_dispatch', { action: 'nightly' }, { branch: 'main' }, 'Testing the branch "main", because'],
-])('a %s of %j sends %j, and the log says why', async (name, payload, body, line) => {
-  await using one = await onEvent(name, payload)
-  const { main } = await one.step.run()
-  expect(main.log.join('\n')).toContain(line)
-  expect(started(one)).toEqual([body])
-  expect(api.requests).toEqual([])
+  await using one = await onEvent('deployment_status', ofCommit)
+  expect((await one.step.run()).main.conclusion).toBe('success')
+  expect(started(one)).toEqual([{ branch: 'feature/pay' }])
 })

@@ -71,14 +71,6 @@ test('a token that may only read is one warning, and the verdict stands', async 
   ])
 })
 
-test('an error of the GitHub API never changes the verdict', async () => {
-  void api.inject({ method: 'GET', times: 99 }, { kind: 'status', status: 422 })
-  await using one = await onPullRequest('100', { script: { cases: ONE_PASSED }, inputs: { comment: 'always' } })
-  const { main } = await one.step.run()
-  expect(main).toMatchObject({ conclusion: 'success', outputs: { conclusion: 'passed' } })
-  expect(main.annotations).toMatchObject([{ level: 'warning' }])
-})
-
 test('a step that is cancelled while it comments keeps its verdict', async () => {
   const hanging = api.inject({ method: 'GET' }, { kind: 'hang' })
   await using one = await onPullRequest('100', { script: { cases: ONE_PASSED }, inputs: { comment: 'always' } })
