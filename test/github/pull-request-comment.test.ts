@@ -5,6 +5,7 @@ import { type CommentOptions, commentIdentity, keepCommentUpToDate } from '../..
 import { commentBody } from '../../src/report/comment-body.ts'
 import { type LogLine, render } from '../../src/text/safe-text.ts'
 import type { GithubContext } from '../../tools/runner-emulator/contexts.ts'
+import { ANY_CHARACTER } from '../support/any-character.ts'
 import { ENDINGS } from '../support/endings.ts'
 import { ACTIONS_BOT, type Account, type Fault, type GitHubApi, startGitHubApi } from '../support/github-api.ts'
 import { InstantClock } from '../support/instant-clock.ts'
@@ -406,7 +407,7 @@ describe('what keeps comments apart', () => {
   })
 
   test('is a marker of one fixed form, whatever it stands for', () => {
-    const anyText = fc.string({ unit: 'binary' })
+    const anyText = fc.string({ unit: ANY_CHARACTER })
     fc.assert(
       fc.property(anyText, anyText, anyText, anyText, (key, matrix, job, workflow) => {
         const env = { GITHUB_JOB: job, GITHUB_WORKFLOW: workflow, GITHUB_RUN_ID: '5', GITHUB_RUN_ATTEMPT: '1' }
