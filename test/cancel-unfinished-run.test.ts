@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { cancelSavedRun } from '../src/cancel-unfinished-run.ts'
+import { finishStep, type SavedState } from '../src/cancel-unfinished-run.ts'
+import type { FoundMain, MainRecord } from '../src/github/step-file.ts'
 import type { Failure } from '../src/outcome/failure.ts'
 import { aRun } from './support/builders.ts'
 import { FakeClock } from './support/fake-clock.ts'
@@ -10,14 +11,44 @@ const NOT_FOUND: Failure = { kind: 'status', status: 404 }
 
 interface Setting {
   readonly script?: Script
-  /** The state that main saved. */
-  readonly savedRun?: string | undefined
+  readonly state?: SavedState
+  readonly mains?: (clock: FakeClock) => readonly FakeMain[]
   readonly openError?: Error
   readonly signalAtMs?: number
 }
 
-async function post({ script = {}, openError, signalAtMs, ...state }: Setting) {
-  const savedRun = 'savedRun' in state ? state.savedRun : '"run-1"'
+const SAVED: SavedState = { file: 'main-1', start: 'attempted', run: '"run-1"' }
+const RECORD: MainRecord = { pid: 7, startTime: '1', phase: 'started', runId: 'run-1', mayCancel: true }
+
+/** A main and its file. */
+class FakeMain implements FoundMain {
+  record: MainRecord | undefined
+  lives: boolean
+  readonly signals: string[] = []
+  readonly #onSignal: (main: FakeMain, signal: 'SIGHUP' | 'SIGKILL') => void
+
+  constructor(
+    record: MainRecord | undefined,
+    { lives = false, onSignal }: { lives?: boolean; onSignal?: (main: FakeMain, signal: string) => void } = {},
+  ) {
+    this.record = record
+    this.lives = lives
+    this.#onSignal = onSignal ?? (() => {})
+  }
+
+  read = () => this.record
+  isAlive = () => this.lives
+  removeFile = () => {
+    this.record = undefined
+  }
+  signal = (_: MainRecord, signal: 'SIGHUP' | 'SIGKILL') => {
+    this.signals.push(signal)
+    if (signal === 'SIGKILL') this.lives = false
+    this.#onSignal(this, signal)
+  }
+}
+
+async function post({ script = {}, state = SAVED, mains, openError, signalAtMs }: Setting) {
   const clock = new FakeClock()
   const service = new FakeService(clock, script)
   const world = new FakeWorld(clock, service)
@@ -26,8 +57,11 @@ async function post({ script = {}, openError, signalAtMs, ...state }: Setting) {
     if (openError !== undefined) throw openError
     return service
   }
-  await clock.run(cancelSavedRun(savedRun, open, world))
+  // Without a word about it: a main that was killed in the middle of its run.
+  const found = mains?.(clock) ?? [new FakeMain(RECORD)]
+  await clock.run(finishStep(found, state, { ...world, open }))
   return {
+    mains: found,
     infos: world.texts('info '),
     warnings: world.texts('warning '),
     requests: service.requests,
@@ -37,10 +71,11 @@ async function post({ script = {}, openError, signalAtMs, ...state }: Setting) {
 
 describe('the run that main left unfinished', () => {
   test('is cancelled, and the log says so', async () => {
-    const { infos, warnings, requests } = await post({ script: { cancel: [response(true)] } })
+    const { mains, infos, warnings, requests } = await post({ script: { cancel: [response(true)] } })
     expect(requests).toMatchObject([{ method: 'cancel', runId: 'run-1' }])
     expect(infos).toEqual([expect.stringContaining('run-1'), expect.stringMatching(/run-1 was cancelled/)])
     expect(warnings).toEqual([])
+    expect(mains.map((main) => main.read())).toEqual([undefined])
   })
 
   test('may have finished meanwhile, which is no reason for a warning', async () => {
@@ -49,7 +84,7 @@ describe('the run that main left unfinished', () => {
     expect(warnings).toEqual([])
   })
 
-  test('may be gone, which is no reason for a warning once it cannot be too new to be known', async () => {
+  test('may not exist any more, which is no reason for a word once it cannot be too new to be known', async () => {
     const script = { cancel: [failure(NOT_FOUND)], get: [failure(NOT_FOUND)] }
     const { warnings, endedMs } = await post({ script })
     expect(warnings).toEqual([])
@@ -99,15 +134,138 @@ describe('the run that main left unfinished', () => {
   })
 })
 
-test.each([
-  undefined,
-  '',
-  '""',
-  'run-1',
-  '{"runId":"run-1"}',
-  '7',
-])('a start whose run’s id is not known is one warning, and nothing is sent: %j', async (savedRun) => {
-  const { warnings, requests } = await post({ savedRun })
-  expect(warnings).toEqual([expect.stringContaining('may have been started')])
-  expect(requests).toEqual([])
+describe('what the file and the state tell', () => {
+  const CANCEL: Script = { cancel: [response(true)] }
+
+  test('is the same: the file alone is enough, if the state was lost', async () => {
+    const { requests, warnings } = await post({ script: CANCEL, state: {} })
+    expect(requests).toMatchObject([{ method: 'cancel', runId: 'run-1' }])
+    expect(warnings).toEqual([])
+  })
+
+  test('is the id from the state if the file could not be brought up to date', async () => {
+    const { requests } = await post({ script: CANCEL, mains: () => [new FakeMain({ ...RECORD, runId: undefined })] })
+    expect(requests).toMatchObject([{ method: 'cancel', runId: 'run-1' }])
+  })
+
+  test('is the state alone if main could make no file', async () => {
+    const none = { mains: () => [], script: CANCEL }
+    expect((await post({ ...none, state: { start: 'attempted', run: '"run-1"' } })).requests).toHaveLength(1)
+    expect((await post({ ...none, state: { start: 'attempted' } })).warnings).toEqual([
+      expect.stringContaining('may have been started'),
+    ])
+  })
+
+  test('is that main was done, if it has removed its file: one look at a run whose end the state does not say', async () => {
+    const gone = { mains: () => [] }
+    const finished = await post({ ...gone, script: { get: [response(PASSED)] } })
+    expect(finished).toMatchObject({ requests: [{ method: 'get' }], infos: [], warnings: [] })
+    const unknown = await post({ ...gone, script: { get: [failure(NOT_FOUND)] } })
+    expect(unknown).toMatchObject({ requests: [{ method: 'get' }], infos: [], warnings: [] })
+    const going = await post({ ...gone, script: { get: [response(RUNNING)], cancel: [response(true)] } })
+    expect(going.requests.map(({ method }) => method)).toEqual(['get', 'cancel'])
+    expect((await post({ ...gone, state: { file: 'main-1', start: 'attempted' } })).warnings).toEqual([])
+  })
+
+  test('is nothing if nothing was started', async () => {
+    const idle = await post({
+      state: { file: 'main-1' },
+      mains: () => [new FakeMain({ ...RECORD, phase: 'nothing-started' })],
+    })
+    expect(idle).toMatchObject({ requests: [], infos: [], warnings: [] })
+    expect(idle.mains[0]?.read()).toBeUndefined()
+  })
+
+  test('is a run each, if several steps lost their state', async () => {
+    const mains = () => ['run-1', 'run-2'].map((runId) => new FakeMain({ ...RECORD, runId }))
+    const { requests } = await post({ script: CANCEL, state: {}, mains })
+    expect(requests.map(({ runId }) => runId)).toEqual(['run-1', 'run-2'])
+  })
+
+  test.each([
+    ['no id', undefined],
+    ['an empty id', '""'],
+    ['what is no JSON', 'run-1'],
+    ['what is no id', '{"runId":"run-1"}'],
+    ['a number', '7'],
+  ])('is one warning, and nothing is sent, with a start and %s', async (_, run) => {
+    const mains = () => [new FakeMain({ ...RECORD, phase: 'starting', runId: undefined })]
+    const { warnings, requests } = await post({ state: { ...SAVED, run }, mains })
+    expect(warnings).toEqual([expect.stringContaining('may have been started')])
+    expect(requests).toEqual([])
+  })
+})
+
+describe('a main that still lives', () => {
+  test('is told to end, cancels its run itself, and nothing is said twice', async () => {
+    const mains = (clock: FakeClock) => [
+      new FakeMain(RECORD, {
+        lives: true,
+        onSignal: (main) => clock.at(clock.now() + 1_000, main.removeFile),
+      }),
+    ]
+    const { mains: [main] = [], requests, infos, warnings } = await post({ script: { get: [response(PASSED)] }, mains })
+    expect(main?.signals).toEqual(['SIGHUP'])
+    expect(requests.map(({ method }) => method)).toEqual(['get'])
+    expect(infos).toEqual([expect.stringContaining('still running')])
+    expect(warnings).toEqual([])
+  })
+
+  test('gets 40 s to learn the id of a run that it starts, and post cancels what it then leaves', async () => {
+    const starting: MainRecord = { ...RECORD, phase: 'starting', runId: undefined }
+    const mains = (clock: FakeClock) => [
+      new FakeMain(starting, {
+        lives: true,
+        onSignal: (main) =>
+          clock.at(clock.now() + 30_000, () => {
+            main.record = RECORD
+            main.lives = false
+          }),
+      }),
+    ]
+    const {
+      mains: [main] = [],
+      requests,
+      endedMs,
+    } = await post({ script: { cancel: [response(true)] }, state: {}, mains })
+    expect(main?.signals).toEqual(['SIGHUP'])
+    expect(requests).toMatchObject([{ method: 'cancel', runId: 'run-1' }])
+    expect(endedMs).toBeLessThan(31_000)
+  })
+
+  test('is killed after that, and all is over within the 60 s of post', async () => {
+    const { mains, requests, warnings, endedMs } = await post({
+      script: { cancel: [noResponse] },
+      mains: () => [new FakeMain(RECORD, { lives: true })],
+    })
+    expect((mains[0] as FakeMain).signals).toEqual(['SIGHUP', 'SIGKILL'])
+    expect(requests[0]?.atMs).toBeGreaterThanOrEqual(40_000)
+    expect(endedMs).toBeLessThanOrEqual(60_001)
+    expect(warnings).toEqual([expect.stringContaining('run-1 may still be running')])
+  })
+
+  test('gets no more than 4 s where post can send it no signal, because the runner ends it', async () => {
+    const mains = () => [new FakeMain({ ...RECORD, startTime: undefined }, { lives: true })]
+    const { requests, endedMs } = await post({ script: { cancel: [response(true)] }, mains })
+    expect(requests).toMatchObject([{ method: 'cancel', runId: 'run-1' }])
+    expect(endedMs).toBeGreaterThanOrEqual(4_000)
+    expect(endedMs).toBeLessThan(5_000)
+  })
+
+  test('is told at once with all others', async () => {
+    const mains = () =>
+      ['run-1', 'run-2'].map(
+        (runId) =>
+          new FakeMain(
+            { ...RECORD, runId },
+            {
+              lives: true,
+              onSignal: (main) => main.removeFile(),
+            },
+          ),
+      )
+    const { mains: found, endedMs } = await post({ state: {}, mains })
+    expect(found.map((main) => (main as FakeMain).signals)).toEqual([['SIGHUP'], ['SIGHUP']])
+    expect(endedMs).toBe(0)
+  })
 })
