@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FileCommandFiles, FileCommandResults } from './file-commands.ts'
 import type { SecretMasks } from './masks.ts'
@@ -22,7 +23,7 @@ export type EndOfRunner = 'shutdown' | 'killed worker' | 'lost runner'
 export type EndedBy = 'cancel' | 'timeout' | 'shutdown'
 
 /** What one process of the step did, as GitHub would show it. */
-export interface ProcessResult extends ProcessExit {
+export interface ProcessResult extends ProcessExit, FileCommandResults {
   readonly phase: Phase
   readonly conclusion: 'success' | 'failure' | 'cancelled' | 'skipped'
   /** Set if the conclusion is `skipped`. */
@@ -31,15 +32,6 @@ export interface ProcessResult extends ProcessExit {
   readonly endedBy?: EndedBy | undefined
   /** The step failed and the action reported no error: nobody would learn why. */
   readonly failedSilently: boolean
-  /** Of main alone: what post sets is dropped. */
-  readonly outputs: Readonly<Record<string, string>>
-  readonly state: Readonly<Record<string, string>>
-  readonly env: Readonly<Record<string, string>>
-  readonly path: readonly string[]
-  /** The part of the job summary that GitHub shows: masked, and empty if GitHub drops it. */
-  readonly summary: string
-  /** The contents of the runner's files, before any masking. */
-  readonly files: FileCommandResults['files']
   /** As GitHub shows it. */
   readonly log: readonly string[]
   /** The first ten of each level. */
@@ -47,32 +39,17 @@ export interface ProcessResult extends ProcessExit {
 }
 
 const NOTHING_READ: FileCommandResults = {
-  outputs: new Map(),
-  state: new Map(),
-  env: new Map(),
-  path: [],
+  outputs: {},
+  state: {},
+  env: {},
   summary: '',
   files: { OUTPUT: '', STATE: '', STEP_SUMMARY: '', ENV: '', PATH: '' },
 }
 
 /** The result of a phase that a job does not run. */
 export function skippedPhase(phase: Phase, skippedBecause: SkipReason): ProcessResult {
-  return {
-    phase,
-    conclusion: 'skipped',
-    skippedBecause,
-    exitCode: null,
-    signal: null,
-    pipesClosed: true,
-    signalsSent: [],
-    failedSilently: false,
-    ...NOTHING_READ,
-    outputs: {},
-    state: {},
-    env: {},
-    log: [],
-    annotations: [],
-  }
+  const exit = { exitCode: null, signal: null, pipesClosed: true, signalsSent: [], failedSilently: false }
+  return { phase, conclusion: 'skipped', skippedBecause, ...exit, ...NOTHING_READ, log: [], annotations: [] }
 }
 
 export interface ActionProcessOptions extends Omit<NodeProcessOptions, 'onLine'> {
@@ -90,7 +67,7 @@ export interface ActionProcessOptions extends Omit<NodeProcessOptions, 'onLine'>
 export class ActionProcess {
   readonly #options: ActionProcessOptions
   readonly #process: NodeProcess
-  readonly #lineWaiters = new Set<() => void>()
+  readonly #lines = new EventEmitter().setMaxListeners(0)
   readonly #result: Promise<ProcessResult>
   /** Settles if the runner goes on while the process lives. */
   readonly #left = Promise.withResolvers<ProcessExit>()
@@ -140,20 +117,17 @@ export class ActionProcess {
 
   /** The first line of the log that matches, now or later. Rejects if the process ends without one. */
   async waitForLine(pattern: RegExp, signal?: AbortSignal): Promise<string> {
-    let hasResult = false
-    const wake = (): void => {
-      hasResult = true
-      this.#wakeLineWaiters()
-    }
-    void this.#result.then(wake, wake)
-    for (let from = 0; ; ) {
+    const ended = this.#result.then(
+      () => true,
+      () => true,
+    )
+    for (let from = 0, hasEnded = false; ; ) {
       const line = this.log.slice(from).find((candidate) => candidate.search(pattern) !== -1)
       if (line !== undefined) return line
-      if (hasResult)
+      if (hasEnded)
         throw new Error(`${this.#options.phase} ended without a line that matches ${pattern}:\n${this.log.join('\n')}`)
-      signal?.throwIfAborted()
       from = this.log.length
-      await this.#nextLine(signal)
+      hasEnded = await Promise.race([ended, once(this.#lines, 'line', { signal }).then(() => false)])
     }
   }
 
@@ -210,23 +184,7 @@ export class ActionProcess {
   #read(line: string): void {
     if (this.#isLeft !== undefined) return
     this.#options.log.read(line)
-    this.#wakeLineWaiters()
-  }
-
-  #wakeLineWaiters(): void {
-    for (const wake of [...this.#lineWaiters]) wake()
-  }
-
-  #nextLine(signal: AbortSignal | undefined): Promise<void> {
-    return new Promise((resolve) => {
-      const wake = (): void => {
-        this.#lineWaiters.delete(wake)
-        signal?.removeEventListener('abort', wake)
-        resolve()
-      }
-      this.#lineWaiters.add(wake)
-      signal?.addEventListener('abort', wake)
-    })
+    this.#lines.emit('line')
   }
 
   async #timeOutAfter(ms: number): Promise<void> {
@@ -254,9 +212,8 @@ export class ActionProcess {
       endedBy: this.#endedBy,
       conclusion: conclusion === 'success' && log.commandFailed ? 'failure' : conclusion,
       failedSilently: conclusion === 'failure' && !log.annotations.some(isErrorOfAction),
-      outputs: phase === 'main' ? Object.fromEntries(read.outputs) : {},
-      state: Object.fromEntries(read.state),
-      env: Object.fromEntries(read.env),
+      // What post sets is dropped.
+      outputs: phase === 'main' ? read.outputs : {},
       log: log.lines,
       annotations: log.annotations,
     }

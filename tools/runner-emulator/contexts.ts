@@ -46,51 +46,15 @@ export function githubContext(event: WorkflowEvent, overrides: GithubContext = {
   }
 }
 
-/** The fields of the `github` context that a step sees as GITHUB_ variables. `token` and `event` are not among them. */
-export const GITHUB_VARIABLES = [
-  'action',
-  'action_ref',
-  'action_repository',
-  'actor',
-  'actor_id',
-  'api_url',
-  'base_ref',
-  'event_name',
+/** The fields of the `github` context that a step sees as GITHUB_ variables. */
+export const GITHUB_VARIABLES: readonly string[] = [
+  ...Object.keys(githubContext({ name: 'push' })).filter((name) => name !== 'event' && name !== 'token'),
   'event_path',
-  'graphql_url',
-  'head_ref',
-  'job',
-  'ref',
-  'ref_name',
-  'ref_protected',
-  'ref_type',
-  'repository',
-  'repository_id',
-  'repository_owner',
-  'repository_owner_id',
-  'retention_days',
-  'run_attempt',
-  'run_id',
-  'run_number',
-  'server_url',
-  'sha',
-  'triggering_actor',
-  'workflow',
-  'workflow_ref',
-  'workflow_sha',
   'workspace',
-] as const
+]
 
-interface Refs {
-  readonly ref: string
-  readonly ref_name: string
-  readonly ref_type: 'branch' | 'tag'
-  /** Empty outside pull requests. */
-  readonly head_ref: string
-  readonly base_ref: string
-}
-
-function refsOf({ name, payload = {} }: WorkflowEvent): Refs {
+/** `head_ref` and `base_ref` are empty outside pull requests. */
+function refsOf({ name, payload = {} }: WorkflowEvent) {
   const defaultBranch = textAt(payload, 'repository', 'default_branch') || 'main'
   const head_ref = textAt(payload, 'pull_request', 'head', 'ref')
   const base_ref = textAt(payload, 'pull_request', 'base', 'ref')
@@ -99,13 +63,7 @@ function refsOf({ name, payload = {} }: WorkflowEvent): Refs {
     case 'pull_request':
     case 'pull_request_review':
     case 'pull_request_review_comment':
-      return {
-        ref: `refs/pull/${number}/merge`,
-        ref_name: `${number}/merge`,
-        ref_type: 'branch',
-        head_ref,
-        base_ref,
-      }
+      return { ...refsFrom(`refs/pull/${number}/merge`), head_ref, base_ref }
     case 'pull_request_target':
       return { ...refsFrom(`refs/heads/${defaultBranch}`), head_ref, base_ref }
     case 'merge_group':
@@ -120,15 +78,9 @@ function refsOf({ name, payload = {} }: WorkflowEvent): Refs {
   }
 }
 
-function refsFrom(ref: string): Refs {
-  const isTag = ref.startsWith('refs/tags/')
-  return {
-    ref,
-    ref_name: ref.replace(/^refs\/(heads|tags)\//, ''),
-    ref_type: isTag ? 'tag' : 'branch',
-    head_ref: '',
-    base_ref: '',
-  }
+function refsFrom(ref: string) {
+  const ref_name = ref.replace(/^refs\/(heads|tags|pull)\//, '')
+  return { ref, ref_name, ref_type: ref.startsWith('refs/tags/') ? 'tag' : 'branch', head_ref: '', base_ref: '' }
 }
 
 function textAt(payload: unknown, ...path: readonly string[]): string {

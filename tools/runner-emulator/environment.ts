@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { GITHUB_VARIABLES, type GithubContext } from './contexts.ts'
 import type { ExpressionValue } from './expressions.ts'
 import type { FileCommandFiles } from './file-commands.ts'
@@ -33,9 +33,8 @@ export interface EnvironmentFacts {
   readonly state: Readonly<Record<string, string>>
   /** The step's `env`. */
   readonly stepEnv: Readonly<Record<string, string>>
-  /** What earlier processes of the job wrote to GITHUB_ENV and GITHUB_PATH. */
+  /** What earlier processes of the job wrote to GITHUB_ENV. */
   readonly jobEnv: ReadonlyMap<string, string>
-  readonly jobPath: readonly string[]
   readonly github: GithubContext
   readonly runner: Readonly<Record<string, string>>
   readonly files: FileCommandFiles
@@ -64,11 +63,6 @@ export function processEnvironment(facts: EnvironmentFacts): Record<string, stri
   }
   for (const [name, value] of Object.entries(facts.state)) env[`STATE_${name}`] = value
   for (const [name, value] of facts.inputs) env[inputVariable(name)] = value
-  if (facts.jobPath.length > 0)
-    env.PATH = [...facts.jobPath]
-      .reverse()
-      .concat(env.PATH ?? '')
-      .join(PATH_SEPARATOR)
   for (const name of GITHUB_VARIABLES) env[`GITHUB_${name.toUpperCase()}`] = textOf(facts.github[name])
   for (const [name, value] of Object.entries(facts.runner)) env[`RUNNER_${name.toUpperCase()}`] = value
   for (const [name, path] of Object.entries(facts.files.paths)) env[`GITHUB_${name}`] = path
@@ -97,11 +91,9 @@ function textOf(value: ExpressionValue | undefined): string {
   return value === null || value === undefined ? '' : String(value)
 }
 
-const PATH_SEPARATOR = process.platform === 'win32' ? ';' : ':'
-
 function machineEnvironment(): Record<string, string> {
   const needed = ['HOME', 'USERPROFILE', 'SystemRoot', 'TEMP', 'TMP', 'TMPDIR', 'LANG']
-  const env: Record<string, string> = { PATH: dirname(process.execPath) + PATH_SEPARATOR + (process.env.PATH ?? '') }
+  const env: Record<string, string> = { PATH: dirname(process.execPath) + delimiter + (process.env.PATH ?? '') }
   for (const name of needed) {
     const value = process.env[name]
     if (value !== undefined) env[name] = value

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { EOL } from 'node:os'
 import { join } from 'node:path'
 import type { SecretMasks } from './masks.ts'
 import { setNamed, splitLines } from './text.ts'
@@ -18,10 +19,9 @@ export const SUMMARY_LIMIT_BYTES = 1_048_576
 
 /** What a process left in its files. */
 export interface FileCommandResults {
-  readonly outputs: Map<string, string>
-  readonly state: Map<string, string>
-  readonly env: ReadonlyMap<string, string>
-  readonly path: readonly string[]
+  readonly outputs: Readonly<Record<string, string>>
+  readonly state: Readonly<Record<string, string>>
+  readonly env: Readonly<Record<string, string>>
   /** The part of the job summary that GitHub shows: masked, and empty if GitHub drops it. */
   readonly summary: string
   /** Their contents, before any masking. */
@@ -48,16 +48,15 @@ export class FileCommandFiles {
 
   /** Reports to the log what GitHub cannot use. What the log's own commands set comes first: the files win. */
   read(log: StepLog, masks: SecretMasks): FileCommandResults {
-    const path = parsePathFile(this.#text('PATH'))
     const env = this.#keyValues('ENV', log)
     const summary = readSummary(this.#bytes('STEP_SUMMARY'), log, masks)
     const state = this.#keyValues('STATE', log, log.state)
     const outputs = this.#keyValues('OUTPUT', log, log.outputs)
     const files = Object.fromEntries(FILE_COMMANDS.map((name) => [name, this.#text(name)]))
-    return { outputs, state, env, path, summary, files: files as FileCommandResults['files'] }
+    return { outputs, state, env, summary, files: files as FileCommandResults['files'] }
   }
 
-  #keyValues(name: 'OUTPUT' | 'STATE' | 'ENV', log: StepLog, set = new Map<string, string>()): Map<string, string> {
+  #keyValues(name: 'OUTPUT' | 'STATE' | 'ENV', log: StepLog, set = new Map<string, string>()): Record<string, string> {
     const { entries, problem } = parseKeyValueFile(this.#text(name), { allowsEmptyNames: name === 'STATE' })
     for (const [key, value] of entries) {
       if (name === 'ENV' && key.toUpperCase() === 'NODE_OPTIONS') log.reportError(NODE_OPTIONS_REFUSED)
@@ -68,7 +67,7 @@ export class FileCommandFiles {
       log.reportError(problem)
       log.commandFailed = true
     }
-    return set
+    return Object.fromEntries(set)
   }
 
   #text(name: FileCommand): string {
@@ -98,10 +97,11 @@ export interface KeyValueFile {
 /** The file of GITHUB_OUTPUT, GITHUB_STATE or GITHUB_ENV: `name=value` lines and `name<<delimiter` blocks. */
 export function parseKeyValueFile(file: string, { allowsEmptyNames = false } = {}): KeyValueFile {
   const text = withoutByteOrderMark(file)
-  const lines = linesOf(text)
+  // Unlike in the log, a lone `\r` ends no line, and outside Windows `\r\n` leaves a `\r`.
+  const lines = text.split(EOL === '\n' ? '\n' : /\r?\n/)
   const entries: [string, string][] = []
   for (let index = 0; index < lines.length; index++) {
-    const line = lines[index]?.text ?? ''
+    const line = lines[index] ?? ''
     if (line === '') continue
     const equals = line.indexOf('=')
     const heredoc = line.indexOf('<<')
@@ -117,7 +117,7 @@ export function parseKeyValueFile(file: string, { allowsEmptyNames = false } = {
     if (name === '' || delimiter === '') {
       return { entries, problem: `Invalid format '${line}'. Name must not be empty and delimiter must not be empty` }
     }
-    const end = lines.findIndex((candidate, at) => at > index && candidate.text === delimiter)
+    const end = lines.indexOf(delimiter, index + 1)
     if (end === -1) {
       const isCut = !text.endsWith('\n')
       return {
@@ -127,38 +127,14 @@ export function parseKeyValueFile(file: string, { allowsEmptyNames = false } = {
           : `Invalid value. Matching delimiter not found '${delimiter}'`,
       }
     }
-    // The value keeps the line ends that it was written with.
-    entries.push([name, end === index + 1 ? '' : text.slice(lines[index + 1]?.start, lines[end - 1]?.end)])
+    entries.push([name, lines.slice(index + 1, end).join(EOL)])
     index = end
   }
   return { entries }
 }
 
-interface Line {
-  readonly text: string
-  readonly start: number
-  /** Where its line end begins. */
-  readonly end: number
-}
-
-/** The lines of a key-value file. Unlike in the log, a lone `\r` ends none, and outside Windows `\r\n` leaves a `\r`. */
-function linesOf(text: string): readonly Line[] {
-  const lines: Line[] = []
-  for (const match of text.matchAll(process.platform === 'win32' ? /(.*?)(?:\r?\n|$)/gs : /(.*?)(?:\n|$)/gs)) {
-    const line = match[1] ?? ''
-    if (match[0] !== '') lines.push({ text: line, start: match.index, end: match.index + line.length })
-  }
-  return lines
-}
-
 function withoutByteOrderMark(text: string): string {
   return text.replace(/^\uFEFF/, '')
-}
-
-/** The file of GITHUB_PATH: one folder a line, the last one first. */
-function parsePathFile(text: string): readonly string[] {
-  const folders = splitLines(text).filter((line) => line !== '')
-  return folders.filter((folder, index) => folders.lastIndexOf(folder) === index)
 }
 
 /** What GitHub shows of the file of GITHUB_STEP_SUMMARY. */

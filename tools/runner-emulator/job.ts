@@ -118,7 +118,8 @@ class JobRun {
   readonly #actions: Step[] = []
   /** The steps that run in the background and were not awaited yet. */
   readonly #background = new Map<string, { readonly step: JobStep; readonly end: Promise<StepOutcome> }>()
-  readonly #mains = new Map<string, ActionProcess>()
+  /** What runs now, by the step's id. */
+  readonly #mains = new Map<string, { readonly step: JobStep; readonly main: ActionProcess }>()
   readonly #log: string[] = []
   #status: JobStatus = 'success'
   #script: ChildProcess | undefined
@@ -170,7 +171,7 @@ class JobRun {
   }
 
   async #runStep(step: JobStep): Promise<void> {
-    if (!conditionHolds(step.if ?? 'success()', this.#contexts(), this.#status)) {
+    if (!this.#mayRun(step)) {
       if (step.id !== undefined) this.#steps[step.id] = { outcome: 'skipped', conclusion: 'skipped', outputs: {} }
       return
     }
@@ -185,9 +186,13 @@ class JobRun {
     } else if (step.wait !== undefined) await this.#waitFor([step.wait].flat())
     else if (step['wait-all'] !== undefined) await this.#waitFor([...this.#background.keys()])
     else if (step.cancel !== undefined) {
-      await this.#mains.get(step.cancel)?.cancel()
+      await this.#mains.get(step.cancel)?.main.cancel()
       await this.#waitFor([step.cancel], true)
     } else this.#conclude(step, await this.#runStepBody(step))
+  }
+
+  #mayRun(step: JobStep): boolean {
+    return conditionHolds(step.if ?? 'success()', this.#contexts(), this.#status)
   }
 
   /** Only now are the outputs of background steps there, and does their failure count. */
@@ -208,13 +213,17 @@ class JobRun {
     if (this.#status === 'success' || conclusion === 'cancelled') this.#status = conclusion
   }
 
-  /** Every step that runs gets the signals. The job goes on when they ended, or without a background step after 7.5 s. */
+  /**
+   * Every step that runs gets the signals, unless its `if` holds even now. The job goes on when they ended, or after 7.5 s
+   * without a background step.
+   */
   async #cancel(): Promise<void> {
     this.#status = 'cancelled'
     this.#script?.kill('SIGTERM')
     const { sleep = realSleep } = this.#options
     const timers = new AbortController()
-    const running = [...this.#mains].map(async ([id, main]) => {
+    const running = [...this.#mains].map(async ([id, { step, main }]) => {
+      if (this.#mayRun(step)) return
       const end = main.cancel()
       if (this.#background.has(id)) await Promise.race([end, sleep(SIGINT_GRACE_MS, timers.signal)])
       else await end
@@ -251,7 +260,7 @@ class JobRun {
     this.#actions.push(action)
     const main = action.startMain()
     const id = step.id ?? `#${this.#actions.length}`
-    this.#mains.set(id, main)
+    this.#mains.set(id, { step, main })
     if (cancel !== undefined && cancel.during === step.id) {
       await main.waitForLine(cancel.on)
       await this.#cancel()

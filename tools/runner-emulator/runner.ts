@@ -115,7 +115,6 @@ export class Step {
   readonly #github: GithubContext
   readonly #trackingId = `github_${randomUUID()}`
   readonly #jobEnv = new Map<string, string>()
-  #jobPath: readonly string[] = []
   #endOfRunner: EndOfRunner | undefined
   #main: ActionProcess | undefined
   #mainResult: ProcessResult | undefined
@@ -176,11 +175,6 @@ export class Step {
     if (this.#endOfRunner === undefined) await this.stopContainer()
     const summary = main.summary + post.summary
     return { main, mainExit: process.exit, post, interrupted, jobStatus: this.jobStatus, summary }
-  }
-
-  /** The workflow is cancelled, but this step's own `if` stays true: no signal comes, only post sees it. */
-  cancelWithoutSignal(): void {
-    this.jobStatus = 'cancelled'
   }
 
   /**
@@ -244,32 +238,19 @@ export class Step {
     ])
     hasResult.abort()
     if (!isInTime) return false
-    switch (by) {
-      case 'cancel':
-        await main.cancel(graces)
-        break
-      case 'terminate':
-        await main.terminate(graces)
-        break
-      case 'timeout':
-        await main.timeOut(graces)
-        break
-      case 'cancel without signal':
-        this.cancelWithoutSignal()
-        break
-      case 'shutdown':
-        await this.shutDown(graces)
-        break
-      case 'kill':
-        main.signal('SIGKILL')
-        break
-      case 'lost runner':
-        await this.loseRunner()
-        break
-      case 'killed worker':
-        this.killWorker()
-        break
+    const endings: Readonly<Record<Interruption['by'], () => unknown>> = {
+      cancel: () => main.cancel(graces),
+      terminate: () => main.terminate(graces),
+      timeout: () => main.timeOut(graces),
+      'cancel without signal': () => {
+        this.jobStatus = 'cancelled'
+      },
+      shutdown: () => this.shutDown(graces),
+      kill: () => main.signal('SIGKILL'),
+      'lost runner': () => this.loseRunner(),
+      'killed worker': () => this.killWorker(),
     }
+    await endings[by]()
     return true
   }
 
@@ -284,7 +265,6 @@ export class Step {
       state,
       stepEnv: options.env ?? {},
       jobEnv: this.#jobEnv,
-      jobPath: this.#jobPath,
       github: this.#github,
       runner: this.#runner(),
       files,
@@ -309,10 +289,9 @@ export class Step {
   }
 
   #remember(result: ProcessResult): void {
-    const { conclusion, endedBy, env, path } = result
+    const { conclusion, endedBy, env } = result
     this.#mainResult ??= result
     for (const [name, value] of Object.entries(env)) setNamed(this.#jobEnv, name, value)
-    this.#jobPath = [...this.#jobPath.filter((folder) => !path.includes(folder)), ...path]
     if (endedBy === 'cancel') this.jobStatus = 'cancelled'
     else if (this.jobStatus === 'success' && conclusion !== 'success') this.jobStatus = 'failure'
   }

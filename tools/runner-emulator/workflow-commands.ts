@@ -48,50 +48,46 @@ const COMMANDS: ReadonlySet<string> = new Set([
   'warning',
 ])
 
+interface CommandForm {
+  readonly pattern: RegExp
+  readonly separator: string
+  /** The signs that are escaped in properties, and in data. */
+  readonly inProperties: readonly string[]
+  readonly inData: readonly string[]
+}
+
+const COMMAND_FORMS: readonly CommandForm[] = [
+  // `::name property=value,property=value::data`, at the line's start or after spaces.
+  {
+    pattern: new RegExp(`^${SPACE}*::(.*?)::(.*)$`, 's'),
+    separator: ',',
+    inProperties: ['\r', '\n', ':', ',', '%'],
+    inData: ['\r', '\n', '%'],
+  },
+  // `##[name property=value;property=value]data`, anywhere in the line.
+  {
+    pattern: /##\[(.*?)\](.*)$/s,
+    separator: ';',
+    inProperties: [';', '\r', '\n', ']', '%'],
+    inData: [';', '\r', '\n', ']', '%'],
+  },
+]
+
 /** The command in a line, in either of its two forms; undefined if the line is only text. */
 function parseWorkflowCommand(line: string, extraName = ''): WorkflowCommand | undefined {
-  const isKnown = (name: string): boolean => COMMANDS.has(name) || (name !== '' && name === extraName)
-  return parseColonForm(line, isKnown) ?? parseBracketForm(line, isKnown)
-}
-
-const COLON_FORM = new RegExp(`^${SPACE}*::(.*?)::(.*)$`, 's')
-
-/** `::name property=value,property=value::data`, at the line's start or after spaces. */
-function parseColonForm(line: string, isKnown: (name: string) => boolean): WorkflowCommand | undefined {
-  const match = COLON_FORM.exec(line)
-  if (match === null) return undefined
-  return toCommand(match[1] ?? '', ',', ['\r', '\n', ':', ',', '%'], match[2] ?? '', ['\r', '\n', '%'], isKnown)
-}
-
-/** `##[name property=value;property=value]data`, anywhere in the line. */
-function parseBracketForm(line: string, isKnown: (name: string) => boolean): WorkflowCommand | undefined {
-  const match = /##\[(.*?)\](.*)$/s.exec(line)
-  if (match === null) return undefined
-  const escaped = [';', '\r', '\n', ']', '%']
-  return toCommand(match[1] ?? '', ';', escaped, match[2] ?? '', escaped, isKnown)
-}
-
-function toCommand(
-  head: string,
-  separator: string,
-  escapedInProperties: readonly string[],
-  data: string,
-  escapedInData: readonly string[],
-  isKnown: (name: string) => boolean,
-): WorkflowCommand | undefined {
-  const space = head.indexOf(' ')
-  const name = toLowerCase(space === -1 ? head : head.slice(0, space))
-  if (!isKnown(name)) return undefined
-  const properties = new Map<string, string>()
-  if (space > 0) {
-    for (const property of trim(head.slice(space + 1)).split(separator)) {
+  for (const { pattern, separator, inProperties, inData } of COMMAND_FORMS) {
+    const [, head = '', data = ''] = pattern.exec(line) ?? []
+    const [first = '', ...rest] = head.split(' ')
+    const name = toLowerCase(first)
+    if (name === '' || !(COMMANDS.has(name) || name === extraName)) continue
+    const properties = new Map<string, string>()
+    for (const property of trim(rest.join(' ')).split(separator)) {
       const [, key, value] = /^=*([^=]+)=+(.+)$/s.exec(property) ?? []
-      if (key !== undefined && value !== undefined) {
-        properties.set(toLowerCase(key), decode(value, escapedInProperties))
-      }
+      if (key !== undefined && value !== undefined) properties.set(toLowerCase(key), decode(value, inProperties))
     }
+    return { name, properties, data: decode(data, inData) }
   }
-  return { name, properties, data: decode(data, escapedInData) }
+  return undefined
 }
 
 /** Of ASCII letters alone: for JavaScript the Kelvin sign is a K, for the runner it is not. */

@@ -169,10 +169,10 @@ const STATUS = { success: 'succeeded', failure: 'failed', cancelled: 'canceled',
 const NOT_COMPARED =
   /^(tick \d+|Post job cleanup\.|##\[warning\](Unexpected input|Input '.*' has been dep).*|##\[debug\](Evaluating|=>|Result:|Starting:|Loading|Node Action|Finishing:|Setting echo|steps\.).*)$/
 
-/** Nobody promises the order of lines of two streams. */
+/** Nobody promises the order of lines of two streams, nor that a mask in one of them is in time for the other. */
 function comparable(log: readonly string[], script = ''): readonly string[] {
   const lines = log.filter((line) => !NOT_COMPARED.test(line))
-  return /\berr\(/.test(script) ? lines.sort() : lines
+  return /\berr\(/.test(script) ? lines.map((line) => line.replace(/^(hunter22|sekret99)$/, '***')).sort() : lines
 }
 
 function asRecorded({ level, title, message, properties }: Annotation): object {
