@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, type StdioOptions, spawn } from 'node:child_process'
 import { closeSync, constants, mkdtempSync, openSync, rmSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { Socket } from 'node:net'
@@ -60,22 +60,25 @@ export class NodeProcess {
 
   constructor({ script, cwd, env, onLine, sleep = realSleep, readLogAfter }: NodeProcessOptions) {
     this.#sleep = sleep
-    const pipes = process.platform === 'win32' ? undefined : makePipes()
-    const outputs = pipes?.writers ?? (['pipe', 'pipe'] as const)
+    reservePipes(2)
+    // On Windows there are none.
+    const pipes = unusedPipes.splice(0, 2)
+    const [stdout, stderr] = pipes.map(({ writer }) => writer)
+    const stdio: StdioOptions = ['ignore', stdout ?? 'pipe', stderr ?? 'pipe']
     try {
       // No `detached`: the step shares the runner's process group, and every signal goes to its one process id.
-      const child = spawn(process.execPath, [script], { cwd, env, stdio: ['ignore', ...outputs], windowsHide: true })
+      const child = spawn(process.execPath, [script], { cwd, env, stdio, windowsHide: true })
       this.#child = child
       this.pid = child.pid
       this.exited = new Promise((resolve) => child.once('exit', () => resolve(undefined)).once('error', resolve))
-      this.exit = this.#waitForExit(child, this.#readPipes(pipes?.readers, onLine, readLogAfter))
+      this.exit = this.#waitForExit(child, this.#readPipes(pipes, onLine, readLogAfter))
     } catch (error) {
       // An environment that the operating system refuses is thrown here, not emitted.
-      for (const reader of pipes?.readers ?? []) closeSync(reader)
+      for (const { reader } of pipes) closeSync(reader)
       this.exited = Promise.resolve(error)
       this.exit = Promise.resolve(exitWithoutStart(error))
     }
-    for (const writer of pipes?.writers ?? []) closeSync(writer)
+    for (const { writer } of pipes) closeSync(writer)
   }
 
   get isRunning(): boolean {
@@ -119,13 +122,14 @@ export class NodeProcess {
 
   /** Settles when both pipes are closed. */
   async #readPipes(
-    readers: readonly number[] | undefined,
+    pipes: readonly Pipe[],
     onLine: NodeProcessOptions['onLine'],
     after: Promise<unknown> | undefined,
   ): Promise<void> {
     if (after !== undefined) await after
     const { stdout, stderr } = this.#child ?? {}
-    this.#pipes = readers?.map((fd) => new Socket({ fd, writable: false })) ?? [stdout, stderr].filter((pipe) => !!pipe)
+    const own = [stdout, stderr].filter((pipe) => !!pipe)
+    this.#pipes = own.length > 0 ? own : pipes.map(({ reader }) => new Socket({ fd: reader, writable: false }))
     await Promise.all(this.#pipes.map((pipe) => readLines(pipe, onLine)))
   }
 
@@ -145,15 +149,30 @@ function exitWithoutStart(error: unknown): ProcessExit {
   return { exitCode: null, signal: null, startError, pipesClosed: true, signalsSent: [] }
 }
 
+interface Pipe {
+  /** File descriptors. */
+  readonly reader: number
+  readonly writer: number
+}
+
+const unusedPipes: Pipe[] = []
+
+/** For a later process, so that its start takes no longer. Many at once: a call of mkfifo costs a third of a start of node. */
+export function reservePipes(count = 4): void {
+  if (process.platform !== 'win32' && unusedPipes.length < count) unusedPipes.push(...makePipes(16))
+}
+
 /** Real pipes, as the runner makes them: they hold 64 kB. What Node makes for a child are sockets, which hold more. */
-function makePipes(): { readonly readers: readonly number[]; readonly writers: readonly number[] } {
+function makePipes(count: number): readonly Pipe[] {
   const folder = mkdtempSync(join(tmpdir(), 'pipes-'))
   try {
-    const paths = [join(folder, 'stdout'), join(folder, 'stderr')]
+    const paths = Array.from({ length: count }, (_, n) => join(folder, String(n)))
     execFileSync('mkfifo', paths)
-    // The reader first: to open the other end waits for one.
-    const readers = paths.map((path) => openSync(path, constants.O_RDONLY | constants.O_NONBLOCK))
-    return { readers, writers: paths.map((path) => openSync(path, 'w')) }
+    return paths.map((path) => {
+      // The reader first: to open the other end waits for one.
+      const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+      return { reader, writer: openSync(path, 'w') }
+    })
   } finally {
     rmSync(folder, { recursive: true })
   }

@@ -25,7 +25,7 @@ import { type Contexts, type JobStatus, postConditionHolds } from './expressions
 import { FileCommandFiles } from './file-commands.ts'
 import { type ActionManifest, readManifest, resolveInputs } from './manifest.ts'
 import { SecretMasks, secretForms } from './masks.ts'
-import { type GracePeriods, killProcessesWith, type ProcessExit, type Sleep } from './node-process.ts'
+import { type GracePeriods, killProcessesWith, type ProcessExit, reservePipes, type Sleep } from './node-process.ts'
 import { setNamed } from './text.ts'
 import { StepLog } from './workflow-commands.ts'
 
@@ -121,6 +121,7 @@ export class Step {
   #post: ActionProcess | undefined
 
   constructor(options: StepOptions) {
+    reservePipes()
     this.#options = options
     this.manifest = readManifest(options.actionDir ?? REPOSITORY)
     const event = options.event ?? { name: 'push' }

@@ -70,8 +70,12 @@ describe.concurrent('a process', () => {
   test('counts as finished five seconds after its exit if another process holds its pipe', async () => {
     const waits: number[] = []
     const holder = spawning({ stdio: 'inherit' })
-    await using step = prepare(`${holder}; process.exit(0)`, async (ms) => waits.push(ms))
-    const result = await step.startMain().result()
+    await using step = prepare(`${holder}; process.exit(0)`, async (ms) => {
+      waits.push(ms)
+      await main.waitForLine(/child/)
+    })
+    const main = step.startMain()
+    const result = await main.result()
     expect(result).toMatchObject({ conclusion: 'success', exitCode: 0, pipesClosed: false })
     expect(waits).toEqual([5000])
     const pid = pidIn(result.log[0])
