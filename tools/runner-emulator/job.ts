@@ -200,8 +200,8 @@ class JobRun {
     for (const id of ids) {
       const waited = this.#background.get(id)
       if (waited === undefined) continue
-      this.#background.delete(id)
       this.#conclude(waited.step, await waited.end, isCancelled)
+      this.#background.delete(id)
     }
   }
 

@@ -67,22 +67,16 @@ export interface StepOptions {
 export interface Interruption extends GracePeriods {
   /** When: at a line of the log, so many milliseconds after the start, or when something else has happened. */
   readonly on: RegExp | number | Promise<unknown>
+  /** README.md says what each does. */
   readonly by:
     | 'cancel'
-    /** SIGTERM comes first, and no SIGINT. */
-    | 'terminate'
-    /** The step's `timeout-minutes`: the same signals, but the step has failed. */
-    | 'timeout'
-    /** The workflow is cancelled, but the step's own `if` is still true: it gets no signal. */
     | 'cancel without signal'
-    /** The runner is stopped: the signals, then no post. */
-    | 'shutdown'
-    /** The step's process alone is killed, as the kernel does when memory is short. */
     | 'kill'
-    /** The machine is gone: the process ends and nothing comes after it. */
-    | 'lost runner'
-    /** The runner's worker is killed: nobody reads the pipes, nothing comes after main, which may go on. */
     | 'killed worker'
+    | 'lost runner'
+    | 'shutdown'
+    | 'terminate'
+    | 'timeout'
 }
 
 export interface JobResult {

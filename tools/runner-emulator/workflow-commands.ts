@@ -30,23 +30,10 @@ interface WorkflowCommand {
   readonly data: string
 }
 
-const COMMANDS: ReadonlySet<string> = new Set([
-  'add-mask',
-  'add-matcher',
-  'add-path',
-  'debug',
-  'echo',
-  'endgroup',
-  'error',
-  'group',
-  'notice',
-  'remove-matcher',
-  'save-state',
-  'set-env',
-  'set-output',
-  'stop-commands',
-  'warning',
-])
+const COMMANDS: ReadonlySet<string> = new Set(
+  `add-mask add-matcher add-path debug echo endgroup error group notice remove-matcher save-state set-env set-output
+  stop-commands warning`.split(/\s+/),
+)
 
 interface CommandForm {
   readonly pattern: RegExp

@@ -89,4 +89,23 @@ console.log('main lives, state ' + process.env.STATE_s)`
     expect(result).toBe('cancelled')
     expect(log).toContain('got SIGINT')
   })
+
+  test('of a cancelled job gets no signal if its `if` holds even then', async () => {
+    const main = `const { RUNNER_TEMP, INPUT_ROLE } = process.env
+const until = (name, then) => setInterval(() => { if (fs.existsSync(RUNNER_TEMP + '/' + name)) then() }, 10)
+process.on('SIGINT', () => { console.log(INPUT_ROLE + ' got SIGINT'); fs.writeFileSync(RUNNER_TEMP + '/cancelled', ''); process.exit(1) })
+if (INPUT_ROLE === 'gate') until('cleaning', () => console.log('ready'))
+else { fs.writeFileSync(RUNNER_TEMP + '/cleaning', ''); until('cancelled', () => { console.log('cleaned'); process.exit(0) }) }`
+    const actionDir = writeAction(root, { main, inputs: { role: { default: '${{ github.action }}' } } })
+    const file = join(actionDir, 'workflow.yml')
+    const gate = { id: 'gate', uses: './', background: true }
+    const cleanup = { id: 'cleanup', uses: './', if: 'always()' }
+    writeFileSync(file, JSON.stringify({ jobs: { test: { steps: [gate, cleanup] } } }))
+    const options = { actionDir, cancel: { during: 'gate', on: /ready/ }, sleep: () => new Promise(() => {}) }
+    const { result, log } = await playJob(file, 'test', options)
+    expect(result).toBe('cancelled')
+    expect(log).toContain('gate got SIGINT')
+    expect(log).toContain('cleaned')
+    expect(log).not.toContain('cleanup got SIGINT')
+  })
 })

@@ -90,8 +90,14 @@ describe('how a process is started', () => {
 
   test('with the variables of GitHub and its runner, and no others of theirs', async () => {
     const payload = { number: 7, pull_request: { number: 7, head: { ref: 'topic' }, base: { ref: 'main' } } }
-    const { env } = await facts({ event: { name: 'pull_request', payload }, github: { actor: 'dependabot[bot]' } })
+    const { env } = await facts({
+      event: { name: 'pull_request', payload },
+      github: { actor: 'dependabot[bot]' },
+      env: { GITHUB_ACTIONS: 'false' },
+    })
     expect(env).toMatchObject({
+      ACTIONS_RUNTIME_TOKEN: expect.any(String),
+      ACTIONS_RUNTIME_URL: expect.any(String),
       CI: 'true',
       GITHUB_ACTIONS: 'true',
       GITHUB_ACTOR: 'dependabot[bot]',
