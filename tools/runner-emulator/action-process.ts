@@ -199,9 +199,10 @@ export class ActionProcess {
     const { actionName, files, log, masks, onResult, phase, timeoutMs = 0 } = this.#options
     if (exit.startError !== undefined)
       log.reportError(`An error occurred trying to start the process: ${exit.startError}`)
-    const conclusion = this.#conclude(exit)
+    const ended = this.#conclude(exit)
     // The files count however the process ended, if they are there.
-    const read = this.#isLost(conclusion) ? NOTHING_READ : files.read(log, masks)
+    const read = this.#isLost(ended) ? NOTHING_READ : files.read(log, masks)
+    const conclusion = ended === 'success' && log.commandFailed ? 'failure' : ended
     if (this.#endedBy === 'timeout') {
       log.reportError(`The action '${actionName}' has timed out after ${timeoutMs / 60_000} minutes.`)
     } else if (this.#endedBy !== undefined) log.reportError('The operation was canceled.')
@@ -210,7 +211,7 @@ export class ActionProcess {
       ...read,
       phase,
       endedBy: this.#endedBy,
-      conclusion: conclusion === 'success' && log.commandFailed ? 'failure' : conclusion,
+      conclusion,
       failedSilently: conclusion === 'failure' && !log.annotations.some(isErrorOfAction),
       // What post sets is dropped.
       outputs: phase === 'main' ? read.outputs : {},

@@ -141,11 +141,8 @@ export class StepLog {
     if (message !== '') this.write(`##[${level}]${message}`)
     const count = ++this.#counts[level]
     const isInTelemetry = level !== 'notice' && this.#counts.error + this.#counts.warning <= TELEMETRY_MESSAGES
-    if (
-      isCutInPair(whole, ANNOTATION_MESSAGE_LENGTH) ||
-      (isInTelemetry && isCutInPair(whole, TELEMETRY_MESSAGE_LENGTH))
-    )
-      this.fatalMessage ??= message
+    const cuts = isInTelemetry ? [TELEMETRY_MESSAGE_LENGTH, ANNOTATION_MESSAGE_LENGTH] : [ANNOTATION_MESSAGE_LENGTH]
+    if (cuts.some((length) => isCutInPair(whole, length))) this.fatalMessage ??= message
     const shown = trim(message) === '' ? instead : message
     if (trim(shown) === '' || count > ANNOTATIONS_PER_LEVEL) return
     this.annotations.push({ ...annotation, message: shown, properties })
@@ -188,7 +185,7 @@ export class StepLog {
         break
       }
       case 'debug':
-        if (this.#isDebug) this.write(data.replace(/^/gm, '##[debug]'))
+        if (this.#isDebug) this.write(`##[debug]${data.replaceAll('\n', '\n##[debug]')}`)
         break
       case 'group':
         this.write(`##[group]${data}`)

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, test } from 'vitest'
 import { type Annotation, type ProcessResult, prepareStep } from '../runner.ts'
 
@@ -142,6 +143,8 @@ async function replay({ action, runner, ...given }: Case) {
     secrets: Object.values(given.secrets ?? {}),
     debug: given.debug,
     github: { action: 'probe', ...given.github },
+    // How long a pipe that is held open is read after the exit: an orphan would talk for 15 s.
+    sleep: (_, signal) => delay(action.main.includes('tick') ? 1_000 : 20_000, undefined, { signal }),
   })
   const end = await step.run()
   const logOf = ({ log }: ProcessResult, script = '') =>
