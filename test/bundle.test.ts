@@ -28,8 +28,8 @@ function packagesIn(folder: 'main' | 'post'): string[] {
 }
 
 describe('dist/main', () => {
-  it('has an entry under 13.5 kB, so that the signal handlers are set up soon', () => {
-    expect(statSync(join(dist, 'main/index.js')).size).toBeLessThan(13_500)
+  it('has an entry under 18 kB, so that the signal handlers are set up soon', () => {
+    expect(statSync(join(dist, 'main/index.js')).size).toBeLessThan(18_000)
   })
 
   it('loads under 560 kB in a step that has no proxy, writes no comment and looks no branch up', () => {
@@ -80,8 +80,8 @@ describe('dist/main', () => {
 describe('dist/post', () => {
   const files = globSync('*.js', { cwd: join(dist, 'post') })
 
-  it('has an entry under 6 kB, which is all that most steps load of it', () => {
-    expect(statSync(join(dist, 'post/index.js')).size).toBeLessThan(6_000)
+  it('has an entry under 9 kB, which is all that most steps load of it', () => {
+    expect(statSync(join(dist, 'post/index.js')).size).toBeLessThan(9_000)
   })
 
   it('has under 800 kB', () => {

@@ -38,10 +38,23 @@ describe.concurrent('the workflow is cancelled', () => {
     expectNoRunLeft(one)
   })
 
+  test('in a start whose response takes 8.5 s: it is awaited, and post does what main has no time for', async () => {
+    await using one = await scenario({ script: HANGING, faults: [{ on: 'start', delayMs: 8_500 }] })
+    const { main } = await one.step.run({ on: one.service.waitForRequest('start'), by: 'cancel' })
+    expect(main).toMatchObject({ exitCode: 1, signalsSent: ['SIGINT', 'SIGTERM'] })
+    expect(main.outputs['run-id']).toBe(one.service.runs[0]?.runId)
+    expectNoRunLeft(one)
+  })
+
   test('in a start that gets no response', async () => {
     await using one = await scenario({ script: HANGING, faults: [{ on: 'start', do: 'hang', effect: true }] })
     const { main } = await one.step.run({ on: one.service.waitForRequest('start'), by: 'cancel' })
-    expectCancelledStep(main)
+    // Awaited until 9 s after SIGINT: the SIGTERM in between changes nothing, and no SIGKILL is needed.
+    expect(main).toMatchObject({
+      exitCode: 1,
+      signalsSent: ['SIGINT', 'SIGTERM'],
+      outputs: { conclusion: 'cancelled' },
+    })
     expect(main.annotations[0]?.message).toContain('may have been started')
     expect(one.service.requests).toHaveLength(1)
   })
@@ -130,14 +143,15 @@ describe.concurrent('the workflow is cancelled', () => {
     expectNoRunLeft(one)
   })
 
-  test('when nobody reads the log any more', async () => {
+  test('and nobody reads the log any more, because the worker is dead: main sees it at its next line', async () => {
     await using one = await scenario({ script: HANGING })
     const main = one.step.startMain()
     await one.service.waitForRequest('get')
     main.closePipe('stdout')
     main.closePipe('stderr')
-    const end = await main.cancel()
-    expect(end).toMatchObject({ exitCode: 1, signalsSent: ['SIGINT'], outputs: { conclusion: 'cancelled' } })
+    // A poll that fails is the next line.
+    one.service.addFault({ on: 'get', do: { status: 500 } })
+    expect(await main.result()).toMatchObject({ exitCode: 1, signal: null, signalsSent: [] })
     expectNoRunLeft(one)
   })
 })

@@ -109,15 +109,28 @@ test.concurrent('a run id that no output could carry is an invalid response, and
 })
 
 test.concurrent('if post could not learn of a run, none is started', async () => {
-  await using one = await scenario()
+  await using one = await scenario({ env: { TMPDIR: '/nowhere' } })
   const main = one.step.startMain()
   // Long before node has loaded anything.
-  rmSync(join(one.step.tempDir, '_runner_file_commands'), { recursive: true })
+  rmSync(one.step.tempDir, { recursive: true })
   const end = await main.result()
   expect(end.conclusion).toBe('failure')
   expect(requestsOf(one.service)).toEqual([])
   const errors = end.annotations.filter(({ level }) => level === 'error')
   expect(errors).toMatchObject([{ title: 'Run not started', message: expect.stringContaining('no run was started') }])
+})
+
+test.concurrent('if the runner’s command files alone cannot be written, one warning says so, and the verdict stands', async () => {
+  await using one = await scenario()
+  const main = one.step.startMain()
+  rmSync(join(one.step.tempDir, '_runner_file_commands'), { recursive: true })
+  const end = await main.result()
+  expect(end.log.join('\n')).toContain('finished as PASSED')
+  expect(end.exitCode).toBe(0)
+  expect(end.annotations).toMatchObject([
+    { level: 'warning', message: expect.stringContaining('Cannot write the runner') },
+    { level: 'warning', message: expect.stringContaining('The job summary could not be written') },
+  ])
 })
 
 test.concurrent('an unreachable service is one clear sentence', async () => {

@@ -1,0 +1,162 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { type JobResult, prepareStep } from '../../tools/runner-emulator/runner.ts'
+import { requestsOf, type Scenario, type ScenarioOptions, scenario } from '../support/scenario.ts'
+
+// Jobs with a container: the runner's signals reach no main, and post runs beside a main that lives. The rule is on one
+// page: docs/cancelling.md.
+
+const HANGING = { runningMs: Infinity }
+const CONTAINERS = ['docker', 'hooks', 'hooks without volume'] as const
+
+function expectNoRunLeft({ service, step }: Scenario): void {
+  expect(service.runs).toMatchObject([{ status: 'CANCELLED' }])
+  expect(ownFiles(step.tempDir)).toEqual([])
+}
+
+function ownFiles(folder: string): string[] {
+  return existsSync(folder) ? readdirSync(folder).filter((name) => name.startsWith('test-run-action-')) : []
+}
+
+/** Post told main to end. Main has done what matters before it exits, so the container's end may come first. */
+async function expectMainEndedByPost({ main, mainExit, post }: JobResult): Promise<void> {
+  expect(main.signalsSent).toEqual([])
+  await mainExit
+  expect(post.log.join('\n')).toContain("The step's process is still running")
+  expect(post.annotations).toEqual([])
+}
+
+/** The moment in which the service has taken the start. */
+const inStart = (one: Scenario) => one.service.waitForRequest('start')
+const whilePolling = (one: Scenario) => one.service.waitForRequest('get', 2)
+
+async function cancelled(
+  when: (one: Scenario) => Promise<unknown>,
+  options: ScenarioOptions,
+): Promise<{ readonly one: Scenario; readonly job: JobResult } & AsyncDisposable> {
+  const one = await scenario({ script: HANGING, container: 'docker', ...options })
+  const job = await one.step.run({ on: when(one), by: 'cancel' })
+  return { one, job, [Symbol.asyncDispose]: async () => one[Symbol.asyncDispose]() }
+}
+
+describe.concurrent('a job in a container is cancelled', () => {
+  test.each(CONTAINERS)('while polling, in %s', async (container) => {
+    await using it = await cancelled(whilePolling, { container })
+    await expectMainEndedByPost(it.job)
+    expectNoRunLeft(it.one)
+  })
+
+  test.each(CONTAINERS)('in a start whose response takes 1.5 s, in %s', async (container) => {
+    await using it = await cancelled(inStart, { container, faults: [{ on: 'start', delayMs: 1_500 }] })
+    await expectMainEndedByPost(it.job)
+    expectNoRunLeft(it.one)
+  })
+
+  test.each([
+    6_000, 8_500,
+  ])('in a start whose response takes %i ms, which the runner would not await', async (delayMs) => {
+    await using it = await cancelled(inStart, { faults: [{ on: 'start', delayMs }] })
+    await expectMainEndedByPost(it.job)
+    expectNoRunLeft(it.one)
+  })
+
+  test('in a start without a response: post says once that a run may have been started', async () => {
+    await using it = await cancelled(inStart, { faults: [{ on: 'start', do: 'reset', effect: true, delayMs: 1_000 }] })
+    expect(await it.job.mainExit).toMatchObject({ exitCode: 1, signal: null })
+    expect(it.job.post.annotations.map(({ message }) => message)).toEqual([
+      expect.stringContaining('A run may have been started'),
+    ])
+    expect(requestsOf(it.one.service)).toHaveLength(1)
+  })
+
+  test.each(CONTAINERS)('and main cannot cancel the run: post does what is left, in %s', async (container) => {
+    const faults = [{ on: 'cancel', to: 1, do: { status: 401 } }] as const
+    await using it = await cancelled(whilePolling, { container, faults })
+    expect(await it.job.mainExit).toMatchObject({ exitCode: 1, signal: null })
+    expect(it.job.post.log.join('\n')).toMatch(/was cancelled/)
+    expect(it.job.post.annotations).toEqual([])
+    expectNoRunLeft(it.one)
+  })
+
+  test('in the start of `wait: false`', async () => {
+    // Long enough for post to come first: a run whose start has succeeded would be left to others.
+    const faults = [{ on: 'start', delayMs: 4_000 }] as const
+    await using it = await cancelled(inStart, { faults, inputs: { wait: 'false' } })
+    await it.job.mainExit
+    expectNoRunLeft(it.one)
+  })
+
+  test('with `cancel-on-abort: false`: the run goes on, and main does not', async () => {
+    await using it = await cancelled(whilePolling, { inputs: { 'cancel-on-abort': 'false' } })
+    expect(it.one.service.runs).toMatchObject([{ status: 'RUNNING' }])
+    expect(requestsOf(it.one.service).filter((request) => request.endsWith('/cancel'))).toEqual([])
+    expect(it.job.post.annotations).toEqual([])
+    expect(ownFiles(it.one.step.tempDir)).toEqual([])
+  })
+
+  test('before main has loaded anything: nothing is started', async () => {
+    await using it = await cancelled(() => Promise.resolve(), {})
+    await it.job.mainExit
+    for (const run of it.one.service.runs) expect(run).toMatchObject({ status: 'CANCELLED' })
+    expect(it.job.post.annotations).toEqual([])
+  })
+})
+
+test.concurrent.each(
+  CONTAINERS,
+)('a step in a container that ended by itself leaves post nothing, in %s', async (container) => {
+  for (const inputs of [{}, { 'timeout-minutes': 'x' }]) {
+    await using one = await scenario({ container, inputs })
+    const { post } = await one.step.run()
+    expect(post.log).toEqual([])
+    expect(ownFiles(one.step.tempDir)).toEqual([])
+  }
+})
+
+test.concurrent('of two uses in one composite action post ends and cancels its own alone', async () => {
+  const github = { action: '__run_2' }
+  await using killed = await scenario({ script: HANGING, container: 'docker', github })
+  await using other = await scenario({ script: HANGING, container: 'docker', github, tempDir: killed.step.tempDir })
+  const [first, second] = [killed.step.startMain(), other.step.startMain()]
+  await Promise.all([killed.service.waitForRequest('get'), other.service.waitForRequest('get')])
+  first.signal('SIGKILL')
+  await first.result()
+  const post = await killed.step.runPost()
+  expect(post.log.join('\n')).toMatch(/was cancelled/)
+  expect(killed.service.runs).toMatchObject([{ status: 'CANCELLED' }])
+  expect(other.service.runs).toMatchObject([{ status: 'RUNNING' }])
+  second.signal('SIGKILL')
+  await second.result()
+  await other.step.runPost()
+  expect(other.service.runs).toMatchObject([{ status: 'CANCELLED' }])
+})
+
+test.concurrent('a use with invalid inputs leaves another use’s run and process alone', async () => {
+  const github = { action: '__run_2' }
+  await using living = await scenario({ script: HANGING, github })
+  const main = living.step.startMain()
+  await living.service.waitForRequest('get')
+  await using invalid = prepareStep({
+    github,
+    tempDir: living.step.tempDir,
+    inputs: { 'base-url': living.service.url, 'api-key': living.service.key, project: 'web-shop', wait: 'maybe' },
+  })
+  const { post } = await invalid.run()
+  expect(post.log).toEqual([])
+  expect(living.service.runs).toMatchObject([{ status: 'RUNNING' }])
+  await main.cancel()
+  expect(living.service.runs).toMatchObject([{ status: 'CANCELLED' }])
+})
+
+describe.concurrent('nobody tells main that its job is over', () => {
+  test.each([
+    ['while polling', whilePolling, []],
+    ['in a poll without a response', whilePolling, [{ on: 'get', from: 2, do: 'hang' }]],
+    ['in a start whose response takes 3 s', inStart, [{ on: 'start', delayMs: 3_000 }]],
+  ] as const)('on a shutdown %s: it sees that its folder is empty, and cancels its run', async (_, when, faults) => {
+    await using one = await scenario({ script: HANGING, container: 'docker', faults })
+    const { mainExit } = await one.step.run({ on: when(one), by: 'shutdown' })
+    expect(await mainExit).toMatchObject({ signal: null })
+    expectNoRunLeft(one)
+  })
+})
