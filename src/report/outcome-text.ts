@@ -31,7 +31,7 @@ const STOP = fragment`🚫`
 const NONE = fragment``
 
 export function headline(outcome: StepOutcome): Headline {
-  const { total, passed, failed, skipped, other } = outcome.counts
+  const { total, passed, failed } = outcome.counts
   const some = failed > 0 ? fragment`: ${failed} of ${total} failed` : fragment`: ${passed} of ${total} passed`
   const tally = total === 0 ? NONE : some
   switch (outcome.conclusion) {
@@ -44,7 +44,7 @@ export function headline(outcome: StepOutcome): Headline {
       return {
         sign: PASS,
         title: fragment`Tests passed`,
-        counts: fragment`: ${passed} of ${total}${rest(skipped, other)}`,
+        counts: fragment`: ${passed} of ${total}${rest(outcome.counts)}`,
       }
     case 'failed':
       if (failed === 0) return { sign: FAIL, title: fragment`Run failed`, counts: tally }
@@ -80,9 +80,11 @@ function errorTitle({ ending, cancellation }: StepOutcome): Fragment {
   return cancellation.kind === 'no-run' ? fragment`Run not started` : fragment`Start failed`
 }
 
-function rest(skipped: number, other: number): Fragment {
+/** What follows the number of those that passed. */
+function rest({ flaky, skipped, other }: Counts): Fragment {
+  const ofThem = flaky > 0 ? fragment` (${flaky} flaky)` : NONE
   const andSkipped = skipped > 0 ? fragment`, ${skipped} skipped` : NONE
-  return other > 0 ? fragment`${andSkipped}, ${other} other` : andSkipped
+  return fragment`${ofThem}${andSkipped}${other > 0 ? fragment`, ${other} other` : NONE}`
 }
 
 /** The title of the verdict's annotation, in constant words: GitHub masks no secret in it. */
@@ -170,12 +172,13 @@ export function isIncomplete({ run, counts }: StepOutcome): boolean {
   return run !== undefined && counts.total > 0 && run.status !== 'PASSED' && run.status !== 'FAILED'
 }
 
-function tallyOf(run: Run, { total, passed, failed, skipped, other }: Counts): Fragment {
+function tallyOf(run: Run, counts: Counts): Fragment {
+  const { total, passed, failed } = counts
   if (run.testCases === undefined) return fragment`the service sent no results`
   if (total === 0) return fragment`no test case is listed`
   const cases = total === 1 ? fragment`test case` : fragment`test cases`
   if (failed > 0) return fragment`${failed} of ${total} ${cases} failed (${firstTitles(run.testCases, failed)})`
-  const andRest = rest(skipped, other)
+  const andRest = rest(counts)
   if (run.status === 'PASSED') return fragment`${passed} of ${total} ${cases} passed${andRest}`
   const none = total === 1 ? fragment`its one test case did not fail` : fragment`none of ${total} test cases failed`
   return fragment`${none}, ${passed} passed${andRest}`

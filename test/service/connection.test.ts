@@ -272,21 +272,36 @@ describe('a certificate of an own authority', () => {
   `
 
   /** The run's id as a process of its own gets it, or the kind of its failure. */
-  async function startTrusting(extraCaCerts: string, origin: string): Promise<string> {
-    const env = { ...process.env, NODE_EXTRA_CA_CERTS: extraCaCerts }
+  async function startWith(variables: Readonly<Record<string, string>>, origin: string): Promise<string> {
+    const env = { ...process.env, ...variables }
     const run = promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script, origin], { env })
     return (await run).stdout
   }
 
-  it('is trusted if NODE_EXTRA_CA_CERTS names it, and only then', async () => {
+  async function serviceAndAuthority() {
     const certificate = selfSignedCertificate()
     const service = await recordingServer(json({ runId: 'r-1' }), certificate)
     const folder = mkdtempSync(join(tmpdir(), 'ca-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const file = join(folder, 'ca.pem')
     writeFileSync(file, certificate.cert)
-    const ends = [startTrusting(file, service.origin), startTrusting('', service.origin)]
+    return { service, file }
+  }
+
+  it('is trusted if NODE_EXTRA_CA_CERTS names it, and only then', async () => {
+    const { service, file } = await serviceAndAuthority()
+    const ends = [file, ''].map((path) => startWith({ NODE_EXTRA_CA_CERTS: path }, service.origin))
     expect(await Promise.all(ends)).toEqual(['r-1', 'untrusted-certificate'])
     expect(service.received).toHaveLength(1)
   })
+
+  // Where OpenSSL looks for the machine's certificates, SSL_CERT_FILE says.
+  it.runIf(process.platform === 'linux')(
+    'is trusted if the machine trusts it and NODE_USE_SYSTEM_CA is set',
+    async () => {
+      const { service, file } = await serviceAndAuthority()
+      const ends = ['1', ''].map((use) => startWith({ SSL_CERT_FILE: file, NODE_USE_SYSTEM_CA: use }, service.origin))
+      expect(await Promise.all(ends)).toEqual(['r-1', 'untrusted-certificate'])
+    },
+  )
 })
