@@ -143,7 +143,7 @@ test.skipIf(process.platform === 'win32').each(SERVICE_STEPS)(
     const output = join(folder, 'output')
     writeFileSync(output, '')
     const env = { PATH: `${folder}:${process.env.PATH}`, GITHUB_OUTPUT: output }
-    const step = spawnSync('bash', ['-e', '-c', script], { cwd: folder, env, encoding: 'utf8' })
+    const step = spawnSync('bash', ['--norc', '-e', '-c', script], { cwd: folder, env, encoding: 'utf8' })
     expect([step.status, step.stdout]).toEqual([1, 'cannot start\n'])
   },
 )

@@ -1,0 +1,79 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type LocalService, startLocalService } from '../../local-service/src/local-service.ts'
+import { prepareStep } from '../../tools/runner-emulator/runner.ts'
+import { ROOT, read } from '../docs/documents.ts'
+
+// `npm run example-repository`: what it makes, and what its pull requests show, over the built action and the local service.
+
+const temporary = realpathSync(mkdtempSync(join(tmpdir(), 'example-')))
+const folder = join(temporary, 'web-shop')
+let service: LocalService
+
+function make() {
+  const author = { GIT_AUTHOR_NAME: 'A', GIT_AUTHOR_EMAIL: 'a@example.com' }
+  const committer = { GIT_COMMITTER_NAME: 'A', GIT_COMMITTER_EMAIL: 'a@example.com' }
+  return spawnSync(process.execPath, [join(ROOT, 'scripts/example-repository.ts'), folder], {
+    env: { ...process.env, ...author, ...committer },
+    encoding: 'utf8',
+  })
+}
+
+const git = (...args: readonly string[]) => execFileSync('git', args, { cwd: folder, encoding: 'utf8' })
+
+beforeAll(async () => {
+  const { status, stderr } = make()
+  expect(stderr).toBe('')
+  expect(status).toBe(0)
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
+  service = await startLocalService(
+    { projects: { 'web-shop': { folder } }, data: 'none' },
+    { folder, env: process.env, dataFolder: join(temporary, 'data'), temporaryFolder: temporary, log: () => {} },
+  )
+})
+
+afterAll(async () => {
+  await service.close()
+  rmSync(temporary, { recursive: true })
+})
+
+test('it is a clean repository with everything that its workflow needs', () => {
+  expect(git('status', '--porcelain')).toBe('')
+  expect(git('ls-files').split('\n')).toEqual(
+    expect.arrayContaining(['.github/workflows/tests.yml', 'README.md', 'package-lock.json', 'ruleset.json']),
+  )
+  const { scripts, devDependencies } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+  const { packages } = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8'))
+  expect(scripts.test).toBe('vitest run')
+  expect(packages[''].devDependencies).toEqual(devDependencies)
+  expect(Object.keys(packages)).toContain('node_modules/vitest')
+  expect(Object.keys(packages)).not.toContain('node_modules/@actions/core')
+})
+
+describe('its pull request', () => {
+  const page = read('examples/repository/README.md')
+
+  test.each([
+    ['green', 'success', '✅ Tests passed: 15 of 16, 1 skipped'],
+    ['red', 'failure', '❌ Tests failed: 2 of 16'],
+    ['cancelled', 'cancelled', '🚫 Step cancelled'],
+  ])('%s shows what its README says', async (branch, conclusion, headline) => {
+    const [apiKey = ''] = service.keys
+    await using step = prepareStep({
+      inputs: { 'base-url': service.url, 'api-key': apiKey, project: 'web-shop', branch },
+      secrets: [apiKey],
+    })
+    const interruption = branch === 'cancelled' ? { on: /RUNNING/, by: 'cancel' as const } : undefined
+    const { main } = await step.run(interruption)
+    expect(main.conclusion).toBe(conclusion)
+    expect(main.summary.split('\n')[0]).toBe(`## ${headline}`)
+    expect(page).toContain(headline)
+  })
+})
+
+test('a folder that is there already is left alone', () => {
+  expect(make()).toMatchObject({ status: 1, stderr: expect.stringContaining('is no new folder') })
+})
