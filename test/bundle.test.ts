@@ -1,6 +1,6 @@
 import { globSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, test } from 'vitest'
 import { type Chunk, chunksOfMain } from './support/loaded-chunks.ts'
 
 // The bytes of the committed bundle are the same everywhere, and so is what is loaded: a new dependency shows here first. If
@@ -75,6 +75,12 @@ describe('dist/main', () => {
       'universal-user-agent',
     ])
   })
+})
+
+test('nothing in dist starts a process', () => {
+  const code = globSync('*/*.js', { cwd: dist }).map((file) => readFileSync(join(dist, file), 'utf8'))
+  expect(code.join('\n')).toContain('node:worker_threads') // as modules of Node are named in there
+  expect(code.join('\n')).not.toMatch(/child_process|["'](node:)?cluster["']|process\.binding/)
 })
 
 describe('dist/post', () => {

@@ -34,7 +34,7 @@ describe('what the pages name', () => {
   const { inputs, outputs } = readActionManifest()
   const NAMES_OF_THE_ACTION = new Set([...Object.keys(inputs), ...Object.keys(outputs)])
   const CONCLUSIONS = ['timed-out', 'no-tests', 'wait-timeout', 'on-failure']
-  const NAMES_OF_GITHUB = ['cancel-in-progress', 'max-parallel', 'pull-requests', 'test-run', 'web-shop']
+  const NAMES_OF_GITHUB = ['cancel-in-progress', 'max-parallel', 'pull-requests', 'test-run', 'ubuntu-slim', 'web-shop']
   const NAMES_OF_STABLY = [
     'project-id',
     'test-suite-id',
@@ -44,9 +44,8 @@ describe('what the pages name', () => {
     'github-comment',
   ]
   const KNOWN = new Set([...NAMES_OF_THE_ACTION, ...CONCLUSIONS, ...NAMES_OF_GITHUB, ...NAMES_OF_STABLY])
-  const codes = ['README.md', 'docs/reference.md', 'docs/troubleshooting.md'].flatMap(
-    (page) => readDocument(page).codes,
-  )
+  const PAGES_FOR_USERS = ['README.md', ...PAGES.filter((page) => page.startsWith('docs/'))]
+  const codes = PAGES_FOR_USERS.flatMap((page) => readDocument(page).codes)
 
   test('as an input or an output is one', () => {
     const hyphenated = [...codes.join('\n').matchAll(/(?<![\w./-])[a-z]+(?:-[a-z]+)+(?![\w./-])/g)].map(

@@ -220,3 +220,12 @@ test('comment.yml writes no comment if there is no pull request', async () => {
   isGreen(end)
   expect(end.main.outputs['comment-url']).toBeUndefined()
 })
+
+test('local-service.yml tests what is checked out, of a fork too', async () => {
+  const event = structuredClone(PULL_REQUEST) as { name: string; payload: { pull_request: { head: { repo: object } } } }
+  event.payload.pull_request.head.repo = { id: 2, full_name: 'stranger/web-shop' }
+  const contexts = { steps: { service: { outputs: { url: service.url, key: service.key } } }, secrets: {}, vars: {} }
+  const { end } = await run('local-service.yml', { event, contexts, inputs: { project: 'web-shop' } })
+  isGreen(end)
+  expect(service.runs).toMatchObject([{ body: { branch: 'under-test' } }])
+})
