@@ -1,4 +1,5 @@
 import { registerHooks } from 'node:module'
+import { FeatureFlags } from '@actions/expressions'
 
 // GitHub's parser imports its schemas as Node did before import attributes.
 const hooks = registerHooks({
@@ -7,7 +8,14 @@ const hooks = registerHooks({
 })
 const { parseAction } = await import('@actions/workflow-parser/actions/index')
 const { convertWorkflowTemplate, NoOperationTraceWriter, parseWorkflow } = await import('@actions/workflow-parser')
+const { TemplateContext, TemplateValidationErrors } = await import(
+  '@actions/workflow-parser/templates/template-context'
+)
+const { getWorkflowSchema } = await import('@actions/workflow-parser/workflows/workflow-schema')
 hooks.deregister()
+
+// GitHub has them for everybody since June 2026; its parser still takes them for an experiment.
+const FEATURES = new FeatureFlags({ allowBackgroundSteps: true })
 
 /** What GitHub's published schema of action metadata finds wrong. */
 export function mistakesInAction(yaml: string): string[] {
@@ -17,7 +25,13 @@ export function mistakesInAction(yaml: string): string[] {
 
 /** What GitHub's published schema of workflows finds wrong. */
 export async function mistakesInWorkflow(yaml: string): Promise<string[]> {
-  const { context, value } = parseWorkflow({ name: 'workflow.yml', content: yaml }, new NoOperationTraceWriter())
-  if (value !== undefined) await convertWorkflowTemplate(context, value)
+  const context = new TemplateContext(
+    new TemplateValidationErrors(),
+    getWorkflowSchema(),
+    new NoOperationTraceWriter(),
+  )
+  context.state.featureFlags = FEATURES
+  const { value } = parseWorkflow({ name: 'workflow.yml', content: yaml }, context)
+  if (value !== undefined) await convertWorkflowTemplate(context, value, undefined, { featureFlags: FEATURES })
   return context.errors.getErrors().map(({ message }) => message)
 }
