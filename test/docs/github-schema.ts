@@ -25,11 +25,7 @@ export function mistakesInAction(yaml: string): string[] {
 
 /** What GitHub's published schema of workflows finds wrong. */
 export async function mistakesInWorkflow(yaml: string): Promise<string[]> {
-  const context = new TemplateContext(
-    new TemplateValidationErrors(),
-    getWorkflowSchema(),
-    new NoOperationTraceWriter(),
-  )
+  const context = new TemplateContext(new TemplateValidationErrors(), getWorkflowSchema(), new NoOperationTraceWriter())
   context.state.featureFlags = FEATURES
   const { value } = parseWorkflow({ name: 'workflow.yml', content: yaml }, context)
   if (value !== undefined) await convertWorkflowTemplate(context, value, undefined, { featureFlags: FEATURES })

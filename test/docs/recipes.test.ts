@@ -119,38 +119,12 @@ test("merge-queue.yml tests the queue's own branch", async () => {
   expect(service.runs).toMatchObject([{ body: { branch } }])
 })
 
-describe('start-early.yml', () => {
-  test('starts one run and awaits it in another job', async () => {
-    service.setScript({ runningMs: 300, cases: ONE_PASSED })
-    const { end: start } = await run('start-early.yml', { job: 'start' })
-    expect(start.main.outputs.conclusion).toBe('started')
-    expect(start.post.log).toEqual([])
-    const { end } = await run('start-early.yml', { job: 'tests', contexts: needsStart(start) })
-    isGreen(end)
-    expect(service.runs).toHaveLength(1)
-  })
-
-  test('cancels it at once if the workflow was cancelled before any job waited for it', async () => {
-    service.setScript({ runningMs: Number.POSITIVE_INFINITY })
-    const { end: start } = await run('start-early.yml', { job: 'start' })
-    const { end } = await run('start-early.yml', { job: 'cancel', contexts: needsStart(start) })
-    expect(end.main.outputs.conclusion).toBe('wait-timeout')
-    expect(service.runs).toMatchObject([{ status: 'CANCELLED', cancelAccepted: true }])
-  })
-
-  test.each([
-    ['success', true, false],
-    ['failure', true, false],
-    ['cancelled', false, true],
-  ] as const)('after %s of the jobs before, awaits: %s, cancels: %s', (status, awaits, cancels) => {
-    const contexts = { needs: { start: { outputs: { 'run-id': 'run-7' } } } }
-    expect(conditionHolds(jobOf('start-early.yml', 'tests').if ?? '', contexts, status)).toBe(awaits)
-    expect(conditionHolds(jobOf('start-early.yml', 'cancel').if ?? '', contexts, status)).toBe(cancels)
-  })
-
-  function needsStart({ main }: JobResult): Contexts {
-    return { needs: { start: { outputs: { 'run-id': main.outputs['run-id'] ?? '' } } } }
-  }
+test('gate.yml lets a newer push to a pull request replace the older run, and tests every push to main', () => {
+  const { group } = parse(read('examples/workflows/gate.yml')).concurrency
+  const groups = (event: WorkflowEvent) =>
+    ['1', '2', '3'].map((run_id) => renderTemplate(group, { github: githubContext(event, { run_id }) }))
+  expect(new Set(groups(PULL_REQUEST)).size).toBe(1)
+  expect(new Set(groups({ name: 'push' })).size).toBe(3)
 })
 
 test('matrix.yml runs one framework project in each leg', async () => {

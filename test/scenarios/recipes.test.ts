@@ -1,13 +1,17 @@
-import { globSync, readFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { globSync, mkdtempSync, readFileSync, rmSync, watch, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
 import { type ScriptedService, startScriptedService } from '../../local-service/src/scripted.ts'
-import type { WorkflowEvent } from '../../tools/runner-emulator/contexts.ts'
+import { githubContext, type WorkflowEvent } from '../../tools/runner-emulator/contexts.ts'
+import { renderTemplate } from '../../tools/runner-emulator/expressions.ts'
 import { type JobOptions, playJob } from '../../tools/runner-emulator/job.ts'
+import { ACTIONS_BOT, type GitHubApi, startGitHubApi } from '../support/github-api.ts'
 import { type GitHubCommands, HAS_COMMANDS, Pages, startGitHubCommands } from '../support/github-commands.ts'
 import { expectConformingExchanges } from '../support/openapi.ts'
 import { ONE_OF_TWO_FAILED, ONE_PASSED } from '../support/scenario.ts'
@@ -29,13 +33,39 @@ const PULL_REQUEST = {
   base: { ref: 'main', repo: REPOSITORY },
 }
 
+const ON_PULL_REQUEST: WorkflowEvent = {
+  name: 'pull_request',
+  payload: { action: 'synchronize', number: 7, repository: REPOSITORY, pull_request: PULL_REQUEST },
+}
+const BRANCHES_WHERE_HEAD = `commits/${HEAD}/branches-where-head`
+/** The newest push is the first. */
+const pushes = (...commits: readonly string[]) =>
+  commits.map((after, index) => ({ id: commits.length - index, after, ref: 'refs/heads/faster-checkout' }))
+
+/** The pushes before and after the run that make it unknown which commit was tested. */
+const MOVES: readonly (readonly [string, before: readonly string[], after: readonly string[]])[] = [
+  ['has moved meanwhile', [HEAD], [NEWER_HEAD, HEAD]],
+  ['has moved meanwhile, and back', [HEAD], [HEAD, NEWER_HEAD, HEAD]],
+  ['had already moved', [NEWER_HEAD, HEAD], [NEWER_HEAD, HEAD]],
+]
+
 let service: ScriptedService
 let github: GitHubCommands
 
 beforeEach(async () => {
   service = await startScriptedService({ script: { cases: ONE_PASSED } })
-  github = await startGitHubCommands({ 'pulls/7': PULL_REQUEST })
+  github = await startGitHubCommands({
+    'pulls/7': PULL_REQUEST,
+    [BRANCHES_WHERE_HEAD]: [{ name: 'faster-checkout' }],
+    activity: activity([HEAD]),
+  })
 })
+
+/** Lists the pushes to the branch, and to no other. */
+function activity(before: readonly string[], after = before) {
+  return (query: URLSearchParams) =>
+    query.get('ref') === 'refs/heads/faster-checkout' ? pushes(...(service.runs.length === 0 ? before : after)) : []
+}
 
 afterEach(async () => {
   await service.close()
@@ -111,13 +141,8 @@ describe.skipIf(!HAS_COMMANDS)('on-comment.yml', () => {
     expect(github.statuses).toEqual([status('pending'), status('failure')])
   })
 
-  test('shows no success if the branch has moved meanwhile', async () => {
-    github.routes = {
-      'pulls/7': () => ({
-        ...PULL_REQUEST,
-        head: { ...PULL_REQUEST.head, sha: github.statuses.length === 0 ? HEAD : NEWER_HEAD },
-      }),
-    }
+  test.each(MOVES)('shows no success if the branch %s', async (_, before, after) => {
+    github.routes = { ...github.routes, activity: activity(before, after) }
     await play('on-comment.yml', 'tests', comment('/test'), allowed)
     expect(github.statuses).toEqual([status('pending'), status('error')])
   })
@@ -132,10 +157,10 @@ describe.skipIf(!HAS_COMMANDS)('vercel-preview.yml', () => {
       deployment_status: { state, environment_url: 'https://web-shop-git-x.vercel.app/?a="1"' },
     },
   })
-  const status = (state: string) => ({
+  const status = (state: string, environment = 'Preview') => ({
     sha: HEAD,
     state,
-    context: 'Tests of the preview',
+    context: `Tests of ${environment}`,
     target_url: WORKFLOW_RUN,
   })
 
@@ -150,13 +175,18 @@ describe.skipIf(!HAS_COMMANDS)('vercel-preview.yml', () => {
   })
 
   test('tests the address of the preview on the branch of its commit', async () => {
-    github.routes = { [`commits/${HEAD}/branches-where-head`]: [{ name: 'faster-checkout', commit: { sha: HEAD } }] }
-    const event = deployed('success', 'Preview – web-shop')
-    const { result, log } = await play('vercel-preview.yml', 'preview', event)
+    const site = 'Preview – web-shop'
+    const { result, log } = await play('vercel-preview.yml', 'preview', deployed('success', site))
     expect(result, log).toBe('success')
     const envOverrides = { SHOP_URL: 'https://web-shop-git-x.vercel.app/?a="1"' }
     expect(service.runs).toMatchObject([{ body: { branch: 'faster-checkout', envOverrides } }])
-    expect(github.statuses).toEqual([status('pending'), status('success')])
+    expect(github.statuses).toEqual([status('pending', site), status('success', site)])
+  })
+
+  test.each(MOVES)('shows no success if the branch %s', async (_, before, after) => {
+    github.routes = { ...github.routes, activity: activity(before, after) }
+    await play('vercel-preview.yml', 'preview', deployed('success', 'Preview'))
+    expect(github.statuses).toEqual([status('pending'), status('error')])
   })
 
   test('shows a failure', async () => {
@@ -168,6 +198,7 @@ describe.skipIf(!HAS_COMMANDS)('vercel-preview.yml', () => {
 })
 
 describe.skipIf(!HAS_COMMANDS)('netlify-preview.yml', () => {
+  const SITE = 'netlify/web-shop/deploy-preview'
   const reported = (context: string, state = 'success'): WorkflowEvent => ({
     name: 'status',
     payload: {
@@ -181,38 +212,48 @@ describe.skipIf(!HAS_COMMANDS)('netlify-preview.yml', () => {
   const states = () => github.statuses.map(({ sha, state, context }) => [sha, state, context])
 
   test.each([
-    ['netlify/web-shop/deploy-preview', 'pending'],
+    [SITE, 'pending'],
     ['netlify/web-shop/deploy', 'success'],
-    ['Tests of the preview', 'success'],
+    [`Tests of ${SITE}`, 'success'],
   ])('skips the status "%s" that is %s', async (context, state) => {
     expect(await play('netlify-preview.yml', 'preview', reported(context, state))).toMatchObject({ result: 'skipped' })
   })
 
   test('tests the address of the preview on the branch of its commit', async () => {
-    github.routes = { [`commits/${HEAD}/branches-where-head`]: [{ name: 'faster-checkout' }] }
-    const { result, log } = await play('netlify-preview.yml', 'preview', reported('netlify/web-shop/deploy-preview'))
+    const { result, log } = await play('netlify-preview.yml', 'preview', reported(SITE))
     expect(result, log).toBe('success')
     const envOverrides = { SHOP_URL: 'https://deploy-preview-7--web-shop.netlify.app' }
     expect(service.runs).toMatchObject([{ body: { branch: 'faster-checkout', envOverrides } }])
     expect(states()).toEqual([
-      [HEAD, 'pending', 'Tests of the preview'],
-      [HEAD, 'success', 'Tests of the preview'],
+      [HEAD, 'pending', `Tests of ${SITE}`],
+      [HEAD, 'success', `Tests of ${SITE}`],
     ])
+  })
+
+  test.each(MOVES)('shows no success if the branch %s', async (_, before, after) => {
+    github.routes = { ...github.routes, activity: activity(before, after) }
+    await play('netlify-preview.yml', 'preview', reported(SITE))
+    expect(states().map(([, state]) => state)).toEqual(['pending', 'error'])
   })
 
   test.each([
     ['no branch has that head', []],
     ['two branches have that head', [{ name: 'a' }, { name: 'b' }]],
-  ])('tests nothing, and shows a failure, if %s', async (_, branches) => {
-    github.routes = { [`commits/${HEAD}/branches-where-head`]: branches }
-    const { result } = await play('netlify-preview.yml', 'preview', reported('netlify/web-shop/deploy-preview'))
+  ])('tests nothing, and shows an error, if %s', async (_, branches) => {
+    github.routes = { ...github.routes, [BRANCHES_WHERE_HEAD]: branches }
+    const { result } = await play('netlify-preview.yml', 'preview', reported(SITE))
     expect(result).toBe('failure')
     expect(service.runs).toEqual([])
-    expect(states().map(([, state]) => state)).toEqual(['pending', 'failure'])
+    expect(states().map(([, state]) => state)).toEqual(['pending', 'error'])
   })
 })
 
 describe.skipIf(!HAS_COMMANDS)('relevant-changes.yml', () => {
+  test('looks at whatever changes the files of a pull request, another base branch included', () => {
+    const { types } = parse(readFileSync(join(FOLDER, 'relevant-changes.yml'), 'utf8')).on.pull_request
+    expect(types).toEqual(['opened', 'synchronize', 'reopened', 'edited', 'ready_for_review'])
+  })
+
   const changed = (overrides: Record<string, unknown> = {}): WorkflowEvent => ({
     name: 'pull_request',
     payload: { number: 7, repository: REPOSITORY, pull_request: { ...PULL_REQUEST, ...overrides } },
@@ -326,6 +367,151 @@ describe.skipIf(!HAS_COMMANDS)('chat-message.yml', () => {
       },
     }
   }
+})
+
+describe('start-early.yml', () => {
+  const RECIPE = 'start-early.yml'
+  const built = (result: 'success' | 'failure' | 'cancelled') => ({ build: { result } })
+
+  async function start(options: JobOptions = {}) {
+    const { result, outputs, log } = await play(RECIPE, 'start', ON_PULL_REQUEST, options)
+    expect(result, log).toBe('success')
+    return { start: { result, outputs } } as const
+  }
+
+  test('starts one run and awaits it in another job, after a failed build too', async () => {
+    service.setScript({ runningMs: 300, cases: ONE_PASSED })
+    const needs = { ...(await start()), ...built('failure') }
+    const { result, log } = await play(RECIPE, 'tests', ON_PULL_REQUEST, { needs })
+    expect(result, log).toBe('success')
+    expect(await play(RECIPE, 'cancel', ON_PULL_REQUEST, { needs })).toMatchObject({ result: 'skipped' })
+    expect(service.runs).toHaveLength(1)
+  })
+
+  test('starts a new run if the failed jobs are run again', async () => {
+    service.setScript({ end: 'FAILED', cases: ONE_OF_TWO_FAILED })
+    const needs = { ...(await start()), ...built('success') }
+    expect(await play(RECIPE, 'tests', ON_PULL_REQUEST, { needs })).toMatchObject({ result: 'failure' })
+    service.setScript({ cases: ONE_PASSED })
+    const again = { needs, github: { run_attempt: '2' } }
+    const { result, log } = await play(RECIPE, 'tests', ON_PULL_REQUEST, again)
+    expect(result, log).toBe('success')
+    expect(service.runs).toMatchObject([{ status: 'FAILED' }, { status: 'PASSED' }])
+    expect(
+      await play(RECIPE, 'cancel', ON_PULL_REQUEST, { ...again, needs: { ...needs, ...built('cancelled') } }),
+    ).toEqual({ result: 'skipped', outputs: {}, log: '' })
+  })
+
+  test('cancels the run at once if the workflow was cancelled before any job waited for it', async () => {
+    service.setScript({ runningMs: Number.POSITIVE_INFINITY })
+    const needs = { ...(await start()), ...built('cancelled') }
+    expect(await play(RECIPE, 'tests', ON_PULL_REQUEST, { needs })).toMatchObject({ result: 'skipped' })
+    await play(RECIPE, 'cancel', ON_PULL_REQUEST, { needs })
+    expect(service.runs).toMatchObject([{ status: 'CANCELLED', cancelAccepted: true }])
+  })
+})
+
+describe('background.yml', () => {
+  const RECIPE = 'background.yml'
+
+  /** A folder with a `make` of our own. */
+  function makeThat(script: string): string {
+    const folder = mkdtempSync(join(tmpdir(), 'make-'))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    writeFileSync(join(folder, 'make'), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+    return folder
+  }
+
+  test('builds while the run goes on, then waits for it and has its outputs', async () => {
+    service.setScript({ runningMs: Number.POSITIVE_INFINITY })
+    const commands = makeThat('touch "$0.done"')
+    const watcher = watch(commands)
+    onTestFinished(() => watcher.close())
+    const built = once(watcher, 'change')
+    const played = play(RECIPE, 'test-run', ON_PULL_REQUEST, { commands })
+    await Promise.all([built, service.waitForRequest('start')])
+    service.finishRun(service.runs[0]?.runId ?? '', 'PASSED', ONE_PASSED)
+    const { result, log } = await played
+    expect(result, log).toBe('success')
+    expect(log).toContain('1 test cases have passed')
+  })
+
+  test('fails if the tests fail', async () => {
+    service.setScript({ end: 'FAILED', cases: ONE_OF_TWO_FAILED })
+    const { result, log } = await play(RECIPE, 'test-run', ON_PULL_REQUEST, { commands: makeThat('true') })
+    expect(result).toBe('failure')
+    expect(log).not.toContain('have passed')
+  })
+
+  test('fails if the build fails, and waits for the run all the same', async () => {
+    service.setScript({ runningMs: 300, cases: ONE_PASSED })
+    const { result } = await play(RECIPE, 'test-run', ON_PULL_REQUEST, { commands: makeThat('false') })
+    expect(result).toBe('failure')
+    expect(service.runs).toMatchObject([{ status: 'PASSED' }])
+  })
+
+  test('cancels the run if the workflow is cancelled', async () => {
+    service.setScript({ runningMs: Number.POSITIVE_INFINITY })
+    const cancel = { during: 'tests', on: /RUNNING/ }
+    const options = { cancel, commands: makeThat('exec sleep 60 > /dev/null 2>&1') }
+    expect(await play(RECIPE, 'test-run', ON_PULL_REQUEST, options)).toMatchObject({ result: 'cancelled' })
+    expect(service.runs).toMatchObject([{ status: 'CANCELLED', cancelAccepted: true }])
+  })
+})
+
+describe('organisation.yml', () => {
+  const RECIPE = 'organisation.yml'
+  const TEXT = readFileSync(join(FOLDER, RECIPE), 'utf8')
+  let api: GitHubApi
+
+  beforeEach(async () => {
+    api = await startGitHubApi()
+    api.grant('ghs_0123456789', ACTIONS_BOT, 'write')
+  })
+  afterEach(() => api.close())
+
+  /** As the ruleset runs it, or as another workflow calls it. */
+  function playFor(inputs: Readonly<Record<string, string>>) {
+    return play(RECIPE, 'test-run', ON_PULL_REQUEST, {
+      github: { api_url: api.url, token: 'ghs_0123456789', repository: api.repository },
+      contexts: { inputs, vars: { TEST_SERVICE_URL: service.url, TEST_PROJECT: 'web-shop' } },
+    })
+  }
+
+  test("runs the repository's own project for the ruleset", async () => {
+    const { result, log } = await playFor({})
+    expect(result, log).toBe('success')
+    expect(service.runs).toMatchObject([{ projectId: 'web-shop', body: { branch: 'faster-checkout' } }])
+  })
+
+  test('writes a comment for each call of a workflow', async () => {
+    service.setScript({ end: 'FAILED', cases: ONE_OF_TWO_FAILED })
+    for (const project of ['web-shop', 'back-office', 'web-shop']) await playFor({ project })
+    expect(service.runs.map(({ projectId }) => projectId)).toEqual(['web-shop', 'back-office', 'web-shop'])
+    expect(api.comments.map(({ body }) => /web-shop|back-office/.exec(body)?.[0])).toEqual(['web-shop', 'back-office'])
+  })
+
+  test('shares its concurrency group with no other call, and not with the workflow that calls it', () => {
+    const { group } = parse(TEXT).concurrency
+    const gate = parse(readFileSync(join(FOLDER, 'gate.yml'), 'utf8')).concurrency.group
+    const github = githubContext(ON_PULL_REQUEST)
+    const groups = ['', 'web-shop', 'back-office'].map((project) =>
+      renderTemplate(group, { github, inputs: { project } }),
+    )
+    expect(new Set([...groups, renderTemplate(gate, { github })]).size).toBe(4)
+  })
+
+  test('is called with what it takes', () => {
+    const example = [...TEXT.matchAll(/^# {5}(.*)$/gm)].map(([, line]) => line).join('\n')
+    const { on, jobs } = parse(TEXT)
+    expect(parse(example).shop).toEqual({
+      uses: `octo-org/workflows/.github/workflows/${RECIPE}@main`,
+      permissions: jobs['test-run'].permissions,
+      with: { project: 'web-shop' },
+      secrets: 'inherit',
+    })
+    expect(Object.keys(on.workflow_call.inputs)).toEqual(['project'])
+  })
 })
 
 describe('the job to require of a recipe whose tests are in other jobs', () => {

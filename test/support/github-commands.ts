@@ -23,7 +23,7 @@ export interface GitHubCommands extends AsyncDisposable {
   readonly folder: string
   /** For the action itself, as `api_url`. */
   readonly url: string
-  /** By `path` below the repository, such as `pulls/7`; a route that is a function is called each time. */
+  /** By `path` below the repository, such as `pulls/7`; a route that is a function is called each time, with the query. */
   routes: Routes
   readonly statuses: readonly PostedStatus[]
 }
@@ -45,7 +45,7 @@ export async function startGitHubCommands(routes: Routes): Promise<GitHubCommand
       return send(response, 201, {})
     }
     const found = request.method === 'GET' ? commands.routes[route] : undefined
-    const value = typeof found === 'function' ? found() : found
+    const value = typeof found === 'function' ? found(searchParams) : found
     if (value === undefined) return send(response, 404, { message: 'Not Found' })
     const pages: unknown[] = value instanceof Pages ? [...value.pages] : [value]
     const page = Number(searchParams.get('page') ?? 1)
@@ -86,19 +86,20 @@ function send(response: ServerResponse, status: number, json: unknown, headers: 
   response.end(JSON.stringify(json))
 }
 
-/** `gh api PATH [--paginate] [--silent] [--jq FILTER] [-f NAME=VALUE]…`, and nothing else. */
+/** `gh api PATH [--method GET] [--paginate] [--silent] [--jq FILTER] [-f NAME=VALUE]…`, and nothing else. */
 const GH = `
 const { spawnSync } = require('node:child_process')
 const { parseArgs } = require('node:util')
 const { positionals: [command, path], values } = parseArgs({
   args: process.argv.slice(2), allowPositionals: true,
-  options: { paginate: { type: 'boolean' }, silent: { type: 'boolean' }, jq: { type: 'string' }, raw: { type: 'string', short: 'f', multiple: true } },
+  options: { method: { type: 'string' }, paginate: { type: 'boolean' }, silent: { type: 'boolean' }, jq: { type: 'string' }, raw: { type: 'string', short: 'f', multiple: true } },
 })
 if (command !== 'api' || !process.env.GH_TOKEN) throw new Error('gh api needs GH_TOKEN')
 const fields = values.raw && Object.fromEntries(values.raw.map((field) => [field.slice(0, field.indexOf('=')), field.slice(field.indexOf('=') + 1)]))
 ;(async () => {
-  for (let url = 'API_URL/' + path; url; ) {
-    const response = await fetch(url, fields ? { method: 'POST', body: JSON.stringify(fields) } : {})
+  const query = values.method === 'GET' ? '?' + new URLSearchParams(fields) : ''
+  for (let url = 'API_URL/' + path + query; url; ) {
+    const response = await fetch(url, fields && !query ? { method: 'POST', body: JSON.stringify(fields) } : {})
     const body = await response.text()
     if (!response.ok) { console.error('gh: ' + body); process.exitCode = 1; return }
     if (!values.silent) {
