@@ -94,7 +94,7 @@ function parseArguments(args: readonly string[]) {
   }
 }
 
-async function readKeys(file: string): Promise<string[]> {
+export async function readKeys(file: string): Promise<string[]> {
   const keys = (await readText(file, 'key file')).split(/\r?\n/).filter((line) => line !== '')
   if (keys.length === 0) throw new UsageError(`The key file ${file} is empty.`)
   return keys

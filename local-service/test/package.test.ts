@@ -7,13 +7,17 @@ import { clientOf, PLAIN_ENV, REPOSITORY, temporaryFolder, until, WEB_SHOP } fro
 
 const run = promisify(execFile)
 
+const OF_AJV = ['fast-deep-equal', 'fast-uri', 'json-schema-traverse', 'require-from-string']
+const DEPENDENCIES = ['valibot', 'yaml', 'ajv', ...OF_AJV]
+
 /** As a person has it who installed the tarball: no network, and nothing of this repository on the path to packages. */
 async function installFromTarball(): Promise<string> {
   const folder = await temporaryFolder()
   const npm = (args: string[], cwd: string) => run('npm', [...args, '--silent'], { cwd, env: PLAIN_ENV })
   await npm(['pack', '--workspace', 'local-service', '--pack-destination', folder], REPOSITORY)
-  // Its one dependency would come from the registry.
-  await npm(['pack', join(REPOSITORY, 'node_modules/valibot'), '--pack-destination', folder], REPOSITORY)
+  // Its dependencies, and theirs, would come from the registry.
+  const packages = DEPENDENCIES.map((name) => join(REPOSITORY, 'node_modules', name))
+  await npm(['pack', ...packages, '--pack-destination', folder], REPOSITORY)
   const tarballs = (await readdir(folder)).map((file) => `./${file}`)
   await npm(['install', '--offline', '--no-audit', '--no-fund', ...tarballs], folder)
   return folder
@@ -43,6 +47,13 @@ describe('the package', () => {
     const finished = await client.waitFor(await client.startRun({ frameworkProjectName: 'unit' }))
     expect(finished.status, errors).toBe('PASSED')
     expect((await fetch(`${url}/openapi.yaml`)).status).toBe(200)
+
+    const check = ['--offline', 'test-run-service', 'check', url, '--project', 'none', '--yes']
+    const refused = run('npx', check, { cwd: folder, env: { ...env, LOCAL_SERVICE_KEY: key } })
+    await expect(refused).rejects.toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('There is no project "none".'),
+    })
 
     npx.kill('SIGTERM')
     await until(() =>

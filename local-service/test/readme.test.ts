@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { chmod, mkdir, readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { parse } from 'yaml'
@@ -38,8 +38,9 @@ it('lists the options that the command lists', () => {
 it('names every source file, and no other', async () => {
   const [map = ''] = blocksOf('How it is built', '')
   const named = new Set(map.match(/[\w-]+\.ts\b/g))
-  const files = await readdir(join(REPOSITORY, 'local-service/src'))
-  expect([...named].sort()).toEqual(files.sort())
+  const files = await readdir(join(REPOSITORY, 'local-service/src'), { recursive: true })
+  const sources = files.filter((file) => file.endsWith('.ts')).map((file) => basename(file))
+  expect([...named].sort()).toEqual(sources.sort())
 })
 
 describe('the step that serves a project in a workflow', () => {

@@ -1,6 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, it } from 'vitest'
-import { DOCUMENT, OPENAPI_FILE, problemsOfRequest, problemsOfResponse } from '../support/openapi.ts'
+import { DOCUMENT } from '../../local-service/src/check/openapi.ts'
+import { OPENAPI_FILE, problemsOfRequest, problemsOfResponse } from '../support/openapi.ts'
 
 const RUNS = '/v1/projects/web-shop/runs'
 
