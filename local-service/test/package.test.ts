@@ -62,7 +62,7 @@ describe('the package', () => {
         () => true,
       ),
     )
-  })
+  }, 60_000)
 
   it('says so in one sentence if Node is too old', async () => {
     const older = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.20.2' } })`

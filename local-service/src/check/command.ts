@@ -2,8 +2,9 @@ import { createInterface } from 'node:readline/promises'
 import { parseArgs } from 'node:util'
 import { readKeys, UsageError } from '../invocation.ts'
 import { quote } from '../text.ts'
-import { CannotCheck, checkService, countRuns, type Target } from './check.ts'
+import { CannotCheck, checkService, countRuns } from './check.ts'
 import { render, shown } from './report.ts'
+import type { Limits, Target } from './session.ts'
 
 export const CHECK_USAGE = `Usage: test-run-service check URL --project ID [options]
 
@@ -22,34 +23,59 @@ Checks a test run service against the interface, rule by rule. It starts runs, a
 
 It exits with 1 if a rule is broken, and with 2 if it cannot check.`
 
+export interface CheckInvocation {
+  readonly target: Target
+  readonly limits: Limits
+  readonly format: 'text' | 'json' | 'junit'
+  /** Nobody is to be asked. */
+  readonly yes: boolean
+}
+
 /** Returns the exit code. */
 export async function runCheck(args: readonly string[], signal: AbortSignal): Promise<number> {
   // Certificates are always checked.
   delete process.env.NODE_TLS_REJECT_UNAUTHORIZED
   try {
-    const { values, positionals } = parseArguments(args)
-    if (values.help) {
+    const invocation = await readCheckInvocation(args, process.env)
+    if (invocation === 'help') {
       console.log(CHECK_USAGE)
       return 0
     }
-    if (values.json && values.junit) throw new UsageError('Give --json or --junit, not both.')
-    const target = await readTarget(values, positionals)
-    const limits = { finishMs: readMinutes(values['timeout-minutes']) * 60_000, cancelMs: 60_000, pollMs: 1000 }
+    const { target, limits, format, yes } = invocation
     const warn = (line: string) => console.error(shown(line, target.key))
     for (const line of planOf(target)) warn(line)
-    if (!values.yes && !(await isConfirmed(signal))) return 2
+    if (!yes && !(await isConfirmed(signal))) return 2
     const report = await checkService(target, limits, signal, warn)
-    console.log(render(report, values.json ? 'json' : values.junit ? 'junit' : 'text', target.key))
+    console.log(render(report, format, target.key))
     return report.rules.some(({ verdict }) => verdict === 'broken') ? 1 : 0
   } catch (error) {
-    if (signal.aborted) {
-      console.error('The check was stopped.')
-      return 130
-    }
-    if (!(error instanceof UsageError || error instanceof CannotCheck)) throw error
-    console.error(error.message)
-    return 2
+    if (signal.aborted) console.error('The check was stopped.')
+    else if (error instanceof UsageError || error instanceof CannotCheck) console.error(error.message)
+    else throw error
+    return signal.aborted ? 130 : 2
   }
+}
+
+/** Throws a UsageError if the command line is not to be understood. */
+export async function readCheckInvocation(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+): Promise<CheckInvocation | 'help'> {
+  const { values, positionals } = parseArguments(args)
+  if (values.help) return 'help'
+  const { project, suite, environment, 'framework-project': frameworkProject, yes, json, junit } = values
+  const [address, ...others] = positionals
+  if (address === undefined || others.length > 0 || !project) {
+    throw new UsageError(`Give one URL and a --project.\n\n${CHECK_USAGE}`)
+  }
+  if (json && junit) throw new UsageError('Give --json or --junit, not both.')
+  const url = readUrl(address)
+  const limits = { finishMs: readMinutes(values['timeout-minutes']) * 60_000, cancelMs: 60_000, pollMs: 1000 }
+  const key = values['key-file'] === undefined ? env.LOCAL_SERVICE_KEY : (await readKeys(values['key-file']))[0]
+  if (!key) throw new UsageError('There is no API key. Give --key-file, or set the variable LOCAL_SERVICE_KEY.')
+  if (!/^[\x21-\x7e]+$/.test(key)) throw new UsageError('The API key has a character that no header can have.')
+  const target = { url, key, project, suite, environment, frameworkProject }
+  return { target, limits, format: json ? 'json' : junit ? 'junit' : 'text', yes }
 }
 
 function planOf(target: Target): string[] {
@@ -71,20 +97,6 @@ function parseArguments(args: readonly string[]) {
   } catch (error) {
     throw new UsageError(`${(error as Error).message}\n\n${CHECK_USAGE}`)
   }
-}
-
-async function readTarget(
-  values: ReturnType<typeof parseArguments>['values'],
-  [address, ...others]: readonly string[],
-): Promise<Target> {
-  const { project, suite, environment, 'framework-project': frameworkProject, 'key-file': keyFile } = values
-  if (address === undefined || others.length > 0 || !project) {
-    throw new UsageError(`Give one URL and a --project.\n\n${CHECK_USAGE}`)
-  }
-  const key = keyFile === undefined ? process.env.LOCAL_SERVICE_KEY : (await readKeys(keyFile))[0]
-  if (!key) throw new UsageError('There is no API key. Give --key-file, or set the variable LOCAL_SERVICE_KEY.')
-  if (!/^[\x21-\x7e]+$/.test(key)) throw new UsageError('The API key has a character that no header can have.')
-  return { url: readUrl(address), key, project, suite, environment, frameworkProject }
 }
 
 /** As the action has it. What is refused may hold a password, and is not shown. */

@@ -1,7 +1,7 @@
 import { count } from '../text.ts'
-import type { Report } from './check.ts'
 import type { Exchange } from './client.ts'
 import type { RuleResult } from './rules.ts'
+import type { Report } from './session.ts'
 
 const SHOWN_CHARS = 500
 

@@ -77,7 +77,7 @@ export const FAULTS: Readonly<Record<RuleId, Fault>> = {
   'branch-longest': { instead: ({ json: { branch } }) => typeof branch === 'string' && branch.length > 255 && REFUSED },
   'branch-too-long': { request: (seen) => lengthOf(seen) === 256 && { body: '{}' } },
   'run-read': { instead: ({ kind, occurrence }) => kind === 'get' && occurrence === 2 && FAILED },
-  'run-status': runWith({ status: 'DONE' }, ({ status }) => status === 'PASSED'),
+  'run-status': runWith({ status: 'PREPARING' }, ({ status, branchName }) => branchName && status === 'RUNNING'),
   'run-fields': runWith({ finishedAt: 'yesterday' }, ({ finishedAt }) => finishedAt),
   'run-branch': runWith({ branchName: 'another' }, ({ branchName }) => branchName),
   'queued-started-at': runWith({ startedAt: TIME }, ({ status }) => status === 'QUEUED'),
