@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util'
 import { isObject } from './framework.ts'
 
 export const USAGE = `Usage: test-run-service [folder] [options]
+       test-run-service check --help   checks any service against the interface
 
 Serves a Vitest or Playwright Test project on this machine: the folder, or the current one.
 
