@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createInterface } from 'node:readline/promises'
 import { parseArgs } from 'node:util'
 import { readKeys, UsageError } from '../invocation.ts'
@@ -120,6 +121,10 @@ async function isConfirmed(signal: AbortSignal): Promise<boolean> {
   if (!process.stdin.isTTY) throw new UsageError('Nobody can be asked without a terminal. Give --yes to start them.')
   // Without line editing, so that Ctrl-C stays a signal to the process.
   const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: false })
-  const answer = await lines.question('Start them? [y/N] ', { signal }).finally(() => lines.close())
-  return /^y(es)?$/i.test(answer.trim())
+  try {
+    const end = once(lines, 'close').then(() => '')
+    return /^y(es)?$/i.test((await Promise.race([lines.question('Start them? [y/N] ', { signal }), end])).trim())
+  } finally {
+    lines.close()
+  }
 }

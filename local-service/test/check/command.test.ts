@@ -49,12 +49,14 @@ describe('the check as a command', () => {
     const answer = async (text: string) => {
       const env = { ...PLAIN_ENV, LOCAL_SERVICE_KEY: KEY }
       const terminal = spawn('script', ['-qec', command, '/dev/null'], { env })
-      terminal.stdin.write(`${text}\n`)
+      terminal.stdin.end(text)
       const [code] = await once(terminal, 'exit')
       return code
     }
-    expect([await answer('n'), seen]).toEqual([2, []])
-    expect(await answer('y')).toBe(0)
+    // The last is the end of the input, as Ctrl-D is.
+    for (const no of ['n\n', '\n', '']) expect([await answer(no), seen]).toEqual([2, []])
+    expect([await answer('\x03'), seen]).toEqual([130, []])
+    expect(await answer('y\n')).toBe(0)
     expect(seen).not.toEqual([])
   })
 
