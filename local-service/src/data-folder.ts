@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, statSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { ConfigurationError } from './configuration.ts'
-import { openRunStore, type RunStore } from './run-store.ts'
+import { describeStoreError, openRunStore, type RunStore } from './run-store.ts'
 
 /** The folder of the service: its runs, and their work trees and reports while they run. */
 export interface DataFolder {
@@ -22,11 +22,13 @@ export function openDataFolder(setting: string | undefined, defaultFolder: strin
   try {
     return open(setting, defaultFolder)
   } catch (error) {
-    // The codes of the system and of SQLite.
-    if (!(error instanceof Error && 'code' in error)) throw error
-    const folder = setting === undefined || setting === 'none' ? defaultFolder : setting
-    throw new ConfigurationError(`Cannot use the data folder ${folder}: ${error.message}. Choose another with --data.`)
+    throw toConfigurationError(error, setting === undefined || setting === 'none' ? defaultFolder : setting)
   }
+}
+
+/** What the system or SQLite says against a data folder is for whoever chose it; other errors are returned as they are. */
+export function toConfigurationError(error: unknown, folder: string): unknown {
+  return error instanceof Error && 'code' in error ? new ConfigurationError(describeStoreError(error, folder)) : error
 }
 
 function open(setting: string | undefined, defaultFolder: string): DataFolder {

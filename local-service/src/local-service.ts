@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { type Checkout, chooseCheckout } from './checkout.ts'
 import { readConfiguration, type Settings, type Suite } from './configuration.ts'
 import { findEngine } from './container.ts'
-import { findSharedFolder, openDataFolder } from './data-folder.ts'
+import { findSharedFolder, openDataFolder, toConfigurationError } from './data-folder.ts'
 import type { Selection } from './framework.ts'
 import { createKeyedMutex } from './keyed-mutex.ts'
 import { listen, sendResponse, toServiceRequest } from './listen.ts'
@@ -20,6 +20,7 @@ import {
 import { describeRun, queueRun, type Run } from './run.ts'
 import { createRunQueue, type RunTask } from './run-queue.ts'
 import { removeResources, resourcesOf } from './run-resources.ts'
+import { describeStoreError } from './run-store.ts'
 import { runTests, type TestRun } from './run-tests.ts'
 import { describeSuiteResult, describeSuiteStatus } from './suite-result.ts'
 import { baseEnvironment, personalEnvironment } from './test-environment.ts'
@@ -154,7 +155,13 @@ export async function startLocalService(settings: Settings, world: World): Promi
     }
     log(`run ${run.runId} is for project ${quote(project.id)}, ${describeCheckout(checkout)}`)
     for (const text of parameters.ignored) log(`run ${run.runId} ${text}`)
-    return queue.add(run, task) ? { run } : errorResponse(500, 'The service is stopping and takes no more runs.')
+    try {
+      return queue.add(run, task) ? { run } : errorResponse(500, 'The service is stopping and takes no more runs.')
+    } catch (error) {
+      const reason = describeStoreError(error as Error, data.path)
+      log(`run ${run.runId} is not started: ${reason}`)
+      return errorResponse(500, `Nothing was started. ${reason}`)
+    }
   }
 
   const findRun = (projectId: string, runId: string): Run | undefined => {
@@ -209,7 +216,9 @@ export async function startLocalService(settings: Settings, world: World): Promi
 
   const closeData = () => data.close().catch((error: Error) => log(`could not close the data folder: ${error.message}`))
   const openListener = async () => {
-    await queue.recover()
+    await queue.recover().catch((error: unknown) => {
+      throw toConfigurationError(error, data.path)
+    })
     return listen({ port: configuration.port }, async (message, response) => {
       const result = await handleRequest(toServiceRequest(message), keys, backend).catch((error: unknown) => {
         log(`a request failed: ${error instanceof Error ? error.stack : String(error)}`)

@@ -77,12 +77,11 @@ describe("the service's folder", () => {
   it.each([
     ['is a file', 'file'],
     ['lies below a file', 'file/x'],
-    ['has a database that is none', 'broken'],
     // Node's recursive mkdir would not return for it.
     ['is refused by the file system', '/proc/x/y'],
   ])('is refused with a sentence if it %s', async (_case, path) => {
     const folder = await temporaryFolder()
-    await writeFiles(folder, { file: '', 'broken/runs.sqlite': 'x'.repeat(5000) })
+    await writeFiles(folder, { file: '' })
     const data = resolve(folder, path)
     const sentence = `Cannot use the data folder ${data}: `
     expect(() => openDataFolder(data, folder)).toThrow(
