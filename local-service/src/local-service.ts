@@ -24,7 +24,7 @@ import { describeStoreError } from './run-store.ts'
 import { runTests, type TestRun } from './run-tests.ts'
 import { describeSuiteResult, describeSuiteStatus } from './suite-result.ts'
 import { baseEnvironment, personalEnvironment } from './test-environment.ts'
-import { quote } from './text.ts'
+import { quote, toLogText } from './text.ts'
 
 export type { Settings } from './configuration.ts'
 
@@ -58,7 +58,7 @@ export async function startLocalService(settings: Settings, world: World): Promi
   const { projects, suites, stopGraceMs, autofixLimitMs } = configuration
   const keys = configuration.keys.length > 0 ? configuration.keys : [randomBytes(24).toString('base64url')]
   const env = personalEnvironment(world.env)
-  const log = (text: string) => world.log(`${new Date().toISOString()} ${text}`)
+  const log = (text: string) => world.log(`${new Date().toISOString()} ${toLogText(text)}`)
   const runExclusive = createKeyedMutex()
   const data = openDataFolder(configuration.data, world.dataFolder)
   const queue = createRunQueue({

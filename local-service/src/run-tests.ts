@@ -9,11 +9,11 @@ import type { RunExclusive } from './keyed-mutex.ts'
 import { findPackageCommand, linkedPackages, linkPackages } from './packages.ts'
 import { MARKER_VARIABLE } from './processes.ts'
 import type { Project } from './project.ts'
-import type { RunOutcome } from './run.ts'
+import type { RunOutcome, TestCase } from './run.ts'
 import { type CommandEnd, runCommand } from './run-command.ts'
 import { createRunFolders, type RunResources } from './run-resources.ts'
 import { findExecutable, withProjectCommands } from './test-environment.ts'
-import { count, quote } from './text.ts'
+import { count, quote, quoteCommand } from './text.ts'
 import { addWorkTree, type Repository } from './work-tree.ts'
 
 export interface TestRun {
@@ -52,7 +52,7 @@ export async function runTests(
 ): Promise<RunOutcome> {
   await createRunFolders(run.resources)
   const source = await prepareSource(run, stop)
-  if (source === undefined) return { status: 'INTERRUPTED', testCases: [] }
+  if ('status' in source) return source
   const outcome = await runFramework(run, source, stop)
   if (run.autofix && outcome.status === 'FAILED' && failuresIn(outcome) > 0) {
     finishEarly(outcome)
@@ -61,7 +61,7 @@ export async function runTests(
   return outcome
 }
 
-async function prepareSource(run: TestRun, stop: AbortSignal): Promise<SourceTree | undefined> {
+async function prepareSource(run: TestRun, stop: AbortSignal): Promise<SourceTree | RunOutcome> {
   const { checkout, project, resources } = run
   if (checkout.kind === 'in-place') return { folder: project.folder, root: checkout.root }
   const root = resources.workTree?.path
@@ -76,8 +76,13 @@ async function prepareSource(run: TestRun, stop: AbortSignal): Promise<SourceTre
   }
   const end = await runIn(source, run, project.setup, stop)
   if (hasSucceeded(end)) return source
-  run.log(`setup ${describeEnd(end)}${quoteOutput(end)}`)
-  return undefined
+  return interrupt(run, `setup: ${quoteCommand(project.setup)} ${describeEnd(end)}`, end)
+}
+
+/** The outcome of a run whose tests cannot be run. The log says why, and clients learn it unless the run was stopped. */
+function interrupt(run: TestRun, problem: string, end?: CommandEnd): RunOutcome {
+  run.log(`${problem}${end === undefined ? '' : quoteOutput(end)}`)
+  return { status: 'INTERRUPTED', testCases: [], problem: end?.kind === 'stopped' ? undefined : problem }
 }
 
 /** The repository, with an environment by which git commands of a run that was killed are found. */
@@ -88,28 +93,70 @@ function repositoryOf({ runId }: TestRun, repository: Repository): Repository {
 async function runFramework(run: TestRun, source: SourceTree, stop: AbortSignal): Promise<RunOutcome> {
   const { framework } = run.project
   const command = run.project.command ?? frameworkCommand(run, source)
-  if (command === undefined) {
-    run.log(describeMissing(run, source))
-    return { status: 'INTERRUPTED', testCases: [] }
-  }
+  if (command === undefined) return interrupt(run, describeMissing(run, source))
   const { runFolder } = run.resources
   const paths = {
     reportFile: join(runFolder, 'report.json'),
     eventsFile: join(runFolder, 'events'),
     outputFolder: join(runFolder, 'output'),
   }
-  // Auto-fix runs the tests once more.
-  for (const file of [paths.reportFile, paths.eventsFile]) await rm(file, { force: true })
-  const argv = [...command, ...framework.arguments(run.selection, paths)]
-  const end = await runIn(source, run, argv, stop, framework.env(paths))
-  const report = await readReport(framework, paths, source.folder)
-  const outcome = toOutcome(end, report)
-  if (outcome.status !== 'PASSED') {
-    run.log(
-      `${framework.name} ${describeEnd(end)}${report === undefined ? describeSilence(end) : ''}${quoteOutput(end)}`,
-    )
+  const runFor = async (argv: readonly string[]) => {
+    // Auto-fix runs the tests once more.
+    for (const file of [paths.reportFile, paths.eventsFile]) await rm(file, { force: true })
+    return runIn(source, run, [...command, ...argv], stop, framework.env(paths))
   }
-  return outcome
+  const tested = await runFor(framework.arguments(run.selection, paths))
+  const report = await readReport(framework, paths, source.folder)
+  const list = async (frameworkProject?: string) => {
+    const listed = await runFor(framework.listArguments(paths, frameworkProject))
+    return hasSucceeded(listed) ? framework.readList(parseJson(await readText(paths.reportFile))) : undefined
+  }
+  const unknownProjects = await describeUnknownProjects(run, tested, report, list)
+  // A stop may have ended the search for names, and then nobody knows whether all were tested.
+  const end: CommandEnd = stop.aborted ? { ...tested, kind: 'stopped' } : tested
+  const outcome = toOutcome(end, report, unknownProjects)
+  const problem = unknownProjects ?? describeProblem(framework, end, report)
+  if (outcome.status === 'PASSED') return outcome
+  run.log(`${problem ?? `${framework.name} ${describeEnd(end)}`}${quoteOutput(end)}`)
+  return { ...outcome, problem: end.kind === 'stopped' ? undefined : problem }
+}
+
+/**
+ * Vitest ignores a name that no project has beside one that a project has, so each name without a tested file is asked for
+ * alone. If the framework says by itself that it could not run the tests, a wrong name may be why.
+ */
+async function describeUnknownProjects(
+  { selection, project: { framework } }: TestRun,
+  end: CommandEnd,
+  report: Report | undefined,
+  list: (frameworkProject?: string) => Promise<string[] | undefined>,
+): Promise<string | undefined> {
+  const names = selection.frameworkProjects
+  const unknown: string[] = []
+  if (report?.frameworkProjects !== undefined && end.kind === 'exited' && names.length > 1) {
+    for (const name of names) {
+      if (!report.frameworkProjects.has(name) && (await list(name)) === undefined) unknown.push(name)
+    }
+  }
+  const couldBeUnknown = report === undefined && couldNotRun(end) && names.length > 0
+  if (unknown.length === 0 && !couldBeUnknown) return undefined
+  const existing = await list()
+  if (couldBeUnknown) unknown.push(...names.filter((name) => existing?.includes(name) === false && !/[*!]/.test(name)))
+  if (unknown.length === 0) return undefined
+  const known = existing?.map(quote).join(', ') || 'none'
+  return `${framework.name} has no project ${unknown.map(quote).join(', ')}. Its projects: ${known}`
+}
+
+/** Why the tests could not be run, or not to the end; undefined if test cases say it. */
+function describeProblem({ name }: Framework, end: CommandEnd, report: Report | undefined): string | undefined {
+  const what = `${name} ${describeEnd(end)}`
+  if (end.kind !== 'exited') return what
+  if (report === undefined) {
+    return couldNotRun(end) ? `${what} without a report: it could not run the tests` : `${what} without a report`
+  }
+  if (!report.isComplete) return `${what} before it had run all tests`
+  if (report.testCases.length === 0) return `${name} found no tests`
+  return report.testCases.some(isBad) ? undefined : `${what}, although no test failed`
 }
 
 /** Who has to install the framework depends on where the packages of the tested files come from. */
@@ -177,11 +224,13 @@ const FIRST_SIGNAL_CODE = 128
  * report too, or a runner that says by its exit code alone that it could not run the tests. Everything else that leaves
  * no whole report makes the run INTERRUPTED.
  */
-function toOutcome(end: CommandEnd, report: Report | undefined): RunOutcome {
+function toOutcome(end: CommandEnd, report: Report | undefined, unknownProjects: string | undefined): RunOutcome {
   const testCases = report?.testCases ?? []
-  if (report === undefined && couldNotRun(end)) return { status: 'FAILED', testCases }
+  if (unknownProjects !== undefined || (report === undefined && couldNotRun(end)))
+    return { status: 'FAILED', testCases }
   if (end.kind !== 'exited' || !report?.isComplete) return { status: 'INTERRUPTED', testCases }
-  const passed = end.code === 0 && testCases.length > 0 && !testCases.some(({ status }) => BAD_STATUSES.has(status))
+  const isSelected = unknownProjects === undefined
+  const passed = isSelected && end.code === 0 && testCases.length > 0 && !testCases.some(isBad)
   return { status: passed ? 'PASSED' : 'FAILED', testCases }
 }
 
@@ -221,7 +270,7 @@ async function fix(run: TestRun, source: SourceTree, before: RunOutcome, stop: A
   const tree = { repository, workTree: source.root, runFolder: run.resources.runFolder, runId }
   const snapshot = await takeSnapshot(tree)
   const end = await runIn(source, run, autofix, stop)
-  run.log(`auto-fix: ${autofix.join(' ')} ${describeEnd(end)}${hasSucceeded(end) ? '' : quoteOutput(end)}`)
+  run.log(`auto-fix: ${quoteCommand(autofix)} ${describeEnd(end)}${hasSucceeded(end) ? '' : quoteOutput(end)}`)
   // Half of the changes are no fix. A command that exits with an error may still have fixed something.
   if (end.kind === 'stopped') return
   const branch = await keepChangesSince(snapshot, tree)
@@ -236,12 +285,6 @@ async function fix(run: TestRun, source: SourceTree, before: RunOutcome, stop: A
   )
 }
 
-/** What a runner's missing report means. Of one that was not started or was stopped, nobody expects any. */
-function describeSilence(end: CommandEnd): string {
-  if (couldNotRun(end)) return ' without a report: it could not run the tests'
-  return end.kind === 'exited' || end.kind === 'killed' ? ' without a report' : ''
-}
-
 function couldNotRun(end: CommandEnd): boolean {
   return end.kind === 'exited' && end.code > 0 && end.code < FIRST_SIGNAL_CODE
 }
@@ -251,7 +294,11 @@ function hasSucceeded(end: CommandEnd): boolean {
 }
 
 function failuresIn({ testCases }: RunOutcome): number {
-  return testCases.filter(({ status }) => BAD_STATUSES.has(status)).length
+  return testCases.filter(isBad).length
+}
+
+function isBad({ status }: TestCase): boolean {
+  return BAD_STATUSES.has(status)
 }
 
 async function readText(file: string): Promise<string> {
@@ -280,11 +327,8 @@ function describeEnd(end: CommandEnd): string {
   }
 }
 
-/** The last output of a command, as indented lines of the log. */
+/** What a command wrote, for the log. */
 function quoteOutput({ lastOutput }: CommandEnd): string {
-  const lines = lastOutput
-    .replace(/\r\n?/g, '\n')
-    .replace(/(?![\n\t])\p{Cc}/gu, '')
-    .trim()
-  return lines === '' ? '' : `; its last output:\n${lines.replace(/^/gm, '    | ')}`
+  const output = lastOutput.trim()
+  return output === '' ? '' : `; its output:\n${output}`
 }

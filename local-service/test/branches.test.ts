@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -221,11 +222,13 @@ describe('a run for a branch', () => {
     const setup = ['sh', '-c', 'echo "setting up"; test "$BROKEN" != yes && echo done > ready.txt']
     const { service } = await startListing(repository, {}, { setup })
     expect((await listing(service, { branch: 'main' })).titles).toContain('ready.txt: done\n')
+    const problem =
+      'setup: `sh -c echo "setting up"; test "$BROKEN" != yes && echo done > ready.txt` exited with code 1'
     expect(await listing(service, { branch: 'main', envOverrides: { BROKEN: 'yes' } })).toMatchObject({
       status: 'INTERRUPTED',
-      titles: [],
+      titles: [problem],
     })
-    expect(service.log.join('\n')).toMatch(/setup exited with code 1; its last output:\n {4}\| setting up/)
+    expect(service.log.join('\n')).toContain(`${problem}; its output:\n    | setting up`)
   })
 
   it('runs beside others for the same repository', async () => {
@@ -250,10 +253,10 @@ describe('a run for a branch', () => {
       return result
     }
     const gitFolder = join(repository.folder, '.git')
-    const resources = { ...run.resources, workTree: { path: join(await temporaryFolder(), 'a-run'), gitFolder } }
+    const resources = { ...run.resources, workTree: { path: join(await temporaryFolder(), run.runId), gitFolder } }
     const inTree = { ...run, checkout: chosen.checkout, resources, runExclusive }
     expect((await runTests(inTree, new AbortController().signal, () => {})).status).toBe('PASSED')
-    await removeResources('a-run', resources, { runExclusive, env: PLAIN_ENV })
+    await removeResources(run.runId, resources, { runExclusive, env: PLAIN_ENV })
     expect(turns).toEqual([`${gitFolder}: 1 to 2`, `${gitFolder}: 2 to 1`])
   })
 
@@ -261,7 +264,7 @@ describe('a run for a branch', () => {
     const [runFolder, temporary, bin] = [await temporaryFolder(), await temporaryFolder(), await temporaryFolder()]
     await writeFile(join(bin, 'podman'), '#!/bin/sh\necho broken >&2\nexit 125\n', { mode: 0o755 })
     const resources = { runFolder, temporaryFolder: temporary, engine: 'podman' } as const
-    const removed = removeResources('a-run', resources, {
+    const removed = removeResources(randomUUID(), resources, {
       runExclusive: (_, task) => task(),
       env: { ...PLAIN_ENV, PATH: `${bin}:${PLAIN_ENV.PATH}` },
     })

@@ -121,10 +121,11 @@ describe('a branch of a monorepo whose packages are linked to one another', () =
     expect(await titlesOf(await start(JSON.parse(named)), { branch: 'main' })).toEqual(['main'])
 
     const service = await start(['npm', 'ci', '--offline'])
-    expect(await titlesOf(service, { branch: 'main' })).toEqual([])
-    expect(service.log.join('\n')).toContain(
-      '"setup" (npm ci --offline), run in packages/app, has not installed vitest for it in the work tree.',
-    )
+    expect(await titlesOf(service, { branch: 'main' })).toEqual([
+      expect.stringContaining(
+        '"setup" (npm ci --offline), run in packages/app, has not installed vitest for it in the work tree.',
+      ),
+    ])
   })
 
   it('is tested with linked packages if none of them leads back', async () => {
