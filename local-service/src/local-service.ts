@@ -220,7 +220,7 @@ export async function startLocalService(settings: Settings, world: World): Promi
       throw toConfigurationError(error, data.path)
     })
     return listen({ port: configuration.port }, async (message, response) => {
-      const result = await handleRequest(toServiceRequest(message), keys, backend).catch((error: unknown) => {
+      const result = await handleRequest(toServiceRequest(message, response), keys, backend).catch((error: unknown) => {
         log(`a request failed: ${error instanceof Error ? error.stack : String(error)}`)
         return errorResponse(500, 'The service failed to handle this request; its log says why.')
       })

@@ -409,6 +409,12 @@ describe.each([
       const response = await fetch(`${url}/openapi.yaml`)
       expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/yaml; charset=utf-8'])
       expect(await response.text()).toBe(await readFile(OPENAPI_FILE, 'utf8'))
+      const head = await fetch(`${url}/openapi.yaml`, { method: 'HEAD' })
+      expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([
+        200,
+        response.headers.get('content-length'),
+        '',
+      ])
     })
 
     it('sends JSON and says so', async () => {

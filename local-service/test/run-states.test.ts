@@ -2,7 +2,15 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { describeRun, finishRun, queueRun, startRun } from '../src/run.ts'
-import { puppet, readJournal, startPuppetService, temporaryFolder, until, WEB_SHOP } from './a-local-service.ts'
+import {
+  puppet,
+  puppetProject,
+  readJournal,
+  startPuppetService,
+  temporaryFolder,
+  until,
+  WEB_SHOP,
+} from './a-local-service.ts'
 
 describe('a run', () => {
   it.each([
@@ -156,6 +164,16 @@ describe('a run', () => {
       status: 'INTERRUPTED',
       results: { testCases: [{ title: 'vitest could not be started: there is no program no-such-command-here' }] },
     })
+  })
+
+  it("writes no command to GitHub's runner into the log, whatever its tests print", async () => {
+    const printed = String.raw`\n::error::one\n  ::stop-commands::two\r::error::three\nfour ##[error]four\n\033[0m::error::five\n`
+    const command = ['sh', '-c', `printf '${printed}'; exit 1`]
+    const service = await startPuppetService({ projects: { shop: { ...puppetProject(), command } } })
+    await service.waitFor(await service.startRun())
+    const log = service.log.join('\n')
+    for (const word of ['one', 'two', 'three', 'four', 'five']) expect(log).toContain(word)
+    expect(log.split(/\r\n|\r|\n/).filter((line) => /^\s*::|##\[/.test(line))).toEqual([])
   })
 
   // One argument may have 128 KiB there.
