@@ -229,9 +229,11 @@ function isShellName(name: string): boolean {
   return /^[A-Za-z_]\w*$/.test(name)
 }
 
-/** Of a shell: 126 and 127 are for a command that it cannot run, and a signal is counted from 128. */
+/** Of a shell: 126 and 127 are for a command that it cannot run, and a signal is counted from 128. Podman's init says 1. */
 function endInContainer(code: number, lastOutput: string, cannotRun: string): CommandEnd {
-  if (code === 126 || code === 127) return { kind: 'not-started', reason: cannotRun, lastOutput }
+  if (code === 126 || code === 127 || (code === 1 && /^ERROR \(catatonit.*failed to exec/m.test(lastOutput))) {
+    return { kind: 'not-started', reason: cannotRun, lastOutput }
+  }
   const [signal] = Object.entries(constants.signals).find(([, number]) => number === code - 128) ?? []
   return signal === undefined ? { kind: 'exited', code, lastOutput } : { kind: 'killed', signal, lastOutput }
 }
