@@ -2,7 +2,7 @@ import { relative } from 'node:path'
 import { findLinkIntoRepository, type LinkIntoRepository } from './packages.ts'
 import type { Project } from './project.ts'
 import { quote } from './text.ts'
-import { findBranch, hasProjectFolder, openRepository, type Repository, readHead } from './work-tree.ts'
+import { type FoundRepository, findBranch, hasProjectFolder, type Repository, readHead } from './work-tree.ts'
 
 /** The files that a run tests. */
 export type Checkout =
@@ -14,6 +14,7 @@ export type Checkout =
       /** The repository's `.git` folder. */
       readonly gitFolder?: string | undefined
       readonly branchName?: string | undefined
+      readonly foldersWithoutGit: readonly string[]
     }
   /** A work tree for one commit. */
   | {
@@ -35,11 +36,13 @@ export async function chooseCheckout(
   project: Project,
   branch: string | undefined,
   mayChangeFiles: boolean,
-  env: NodeJS.ProcessEnv,
+  opened: FoundRepository,
 ): Promise<CheckoutChoice> {
-  const opened = await openRepository(project.folder, env)
+  const { foldersWithoutGit } = opened
   if (opened.kind === 'none') {
-    if (branch === undefined) return { kind: 'chosen', checkout: { kind: 'in-place', root: project.folder } }
+    if (branch === undefined) {
+      return { kind: 'chosen', checkout: { kind: 'in-place', root: project.folder, foldersWithoutGit } }
+    }
     const error = `Project ${quote(project.id)} has no branch ${quote(branch)}: its folder is in no git repository that git can use (${opened.reason}).`
     return { kind: 'refused', error }
   }
@@ -50,10 +53,8 @@ export async function chooseCheckout(
     if (mayChangeFiles && head.commit !== undefined && (await hasProjectFolder(repository, head.commit))) {
       return chooseWorkTree(project, { kind: 'work-tree', repository, commit: head.commit, branchName })
     }
-    return {
-      kind: 'chosen',
-      checkout: { kind: 'in-place', root: repository.root, gitFolder: repository.gitFolder, branchName },
-    }
+    const { root, gitFolder } = repository
+    return { kind: 'chosen', checkout: { kind: 'in-place', root, gitFolder, branchName, foldersWithoutGit } }
   }
   const commit = await findBranch(repository, branch)
   if (commit === undefined) {

@@ -25,6 +25,7 @@ import { runTests, type TestRun } from './run-tests.ts'
 import { describeSuiteResult, describeSuiteStatus } from './suite-result.ts'
 import { baseEnvironment, personalEnvironment } from './test-environment.ts'
 import { quote, toLogText } from './text.ts'
+import { type FoundRepository, openRepository } from './work-tree.ts'
 
 export type { Settings } from './configuration.ts'
 
@@ -38,6 +39,8 @@ export interface World {
   readonly dataFolder: string
   /** For the temporary files of tests. */
   readonly temporaryFolder: string
+  /** How long a container engine may take to respond. */
+  readonly responseLimitMs?: number | undefined
   readonly log: (line: string) => void
 }
 
@@ -60,6 +63,7 @@ export async function startLocalService(settings: Settings, world: World): Promi
   const env = personalEnvironment(world.env)
   const log = (text: string) => world.log(`${new Date().toISOString()} ${toLogText(text)}`)
   const runExclusive = createKeyedMutex()
+  const engineOptions = { env, responseLimitMs: world.responseLimitMs }
   const data = openDataFolder(configuration.data, world.dataFolder)
   const queue = createRunQueue({
     slots: configuration.concurrency,
@@ -68,7 +72,7 @@ export async function startLocalService(settings: Settings, world: World): Promi
     keepMs: configuration.keepMs,
     store: data.store,
     log: (runId, text) => log(`run ${runId} ${text}`),
-    removeResources: (runId, resources) => removeResources(runId, resources, { runExclusive, env }),
+    removeResources: (runId, resources) => removeResources(runId, resources, { ...engineOptions, runExclusive }),
   })
   const sharedFolder = findSharedFolder(data.path)
   if (sharedFolder !== undefined) {
@@ -81,6 +85,14 @@ export async function startLocalService(settings: Settings, world: World): Promi
         `warning: the data folder ${data.path} lies in project ${quote(id)}, whose tests may find those of work trees`,
       )
     }
+  }
+
+  /** Found once, before any test runs: a test could make a repository in its folder, with programs for git to run. */
+  const repositories = new Map<Project, Promise<FoundRepository>>()
+  function repositoryOf(project: Project): Promise<FoundRepository> {
+    const found = repositories.get(project) ?? openRepository(project.folder, env)
+    repositories.set(project, found)
+    return found
   }
 
   async function start(
@@ -97,12 +109,13 @@ export async function startLocalService(settings: Settings, world: World): Promi
       return errorResponse(400, error)
     }
     const mayFix = parameters.autofix && project.autofix !== undefined
-    const chosen = await chooseCheckout(project, parameters.branch ?? project.defaultBranch, mayFix, env)
+    const branch = parameters.branch ?? project.defaultBranch
+    const chosen = await chooseCheckout(project, branch, mayFix, await repositoryOf(project))
     // Without a branch in the request, it is the configured one that does not exist.
     const isConfigured = parameters.branch === undefined && project.defaultBranch !== undefined
     if (chosen.kind === 'refused') return errorResponse(isConfigured ? 500 : 400, chosen.error)
     const { checkout } = chosen
-    const found = project.container && (await findEngine(project.container.engine, env))
+    const found = project.container && (await findEngine(project.container.engine, engineOptions))
     if (found?.kind === 'none') {
       return errorResponse(
         500,
@@ -121,6 +134,7 @@ export async function startLocalService(settings: Settings, world: World): Promi
       temporaryFolder: world.temporaryFolder,
       gitFolder: inTree?.repository.gitFolder,
       engine: engine?.name,
+      foldersWithoutGit: engine !== undefined && checkout.kind === 'in-place' ? checkout.foldersWithoutGit : undefined,
     })
     const { autofix, envOverrides } = parameters
     const testRun: TestRun = {
@@ -154,6 +168,8 @@ export async function startLocalService(settings: Settings, world: World): Promi
       execute: (stop, finishEarly) => runTests(testRun, stop, finishEarly),
     }
     log(`run ${run.runId} is for project ${quote(project.id)}, ${describeCheckout(checkout)}`)
+    if (engine !== undefined)
+      log(`run ${run.runId} runs in containers of ${engine.name}${found?.reason ? ` (${found.reason})` : ''}`)
     for (const text of parameters.ignored) log(`run ${run.runId} ${text}`)
     try {
       return queue.add(run, task) ? { run } : errorResponse(500, 'The service is stopping and takes no more runs.')
@@ -219,6 +235,7 @@ export async function startLocalService(settings: Settings, world: World): Promi
     await queue.recover().catch((error: unknown) => {
       throw toConfigurationError(error, data.path)
     })
+    await Promise.all([...projects.values()].map(repositoryOf))
     return listen({ port: configuration.port }, async (message, response) => {
       const result = await handleRequest(toServiceRequest(message, response), keys, backend).catch((error: unknown) => {
         log(`a request failed: ${error instanceof Error ? error.stack : String(error)}`)

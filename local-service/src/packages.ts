@@ -1,10 +1,13 @@
-import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
-import { symlink } from 'node:fs/promises'
+import { existsSync, lstatSync, readdirSync, realpathSync } from 'node:fs'
+import { mkdir, symlink } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
+import { readRegularFile } from './files.ts'
 import { foldersBetween, isInside } from './paths.ts'
 import type { Repository } from './work-tree.ts'
 
 const PACKAGES = 'node_modules'
+/** What tools keep beside the packages: Vite loads a configuration from there, and stops if it cannot write. */
+const TOOL_FOLDER = /^\.(cache|vite)/
 
 /**
  * The command of an npm package as Node would find it from a folder, but not above `root`: there it may belong to somebody
@@ -15,7 +18,7 @@ export function findPackageCommand(packageName: string, folder: string, root: st
     const packageFolder = join(at, PACKAGES, packageName)
     const manifestFile = join(packageFolder, 'package.json')
     if (existsSync(manifestFile)) {
-      const { bin } = JSON.parse(readFileSync(manifestFile, 'utf8'))
+      const { bin } = JSON.parse(readRegularFile(realpathSync(manifestFile)))
       const script: unknown = typeof bin === 'string' ? bin : Object.values(bin ?? {})[0]
       return typeof script === 'string' ? join(packageFolder, script) : undefined
     }
@@ -29,20 +32,27 @@ export function commandFoldersOf(folder: string, root: string): string[] {
 }
 
 /**
- * Links the packages that are installed in the repository's folder into a work tree: every `node_modules`, which git
- * does not track, from the project up to the root.
+ * Links the packages that are installed in the repository's folder into a work tree: those of every `node_modules`, which
+ * git does not track, from the project up to the root. What tools write into it is the work tree's own.
  */
 export async function linkPackages(repository: Repository, workTree: string): Promise<void> {
   for (const installed of installedPackages(repository)) {
-    const link = join(workTree, relative(repository.root, installed))
-    if (!existsSync(link)) await symlink(installed, link, 'dir')
+    const folder = join(workTree, relative(repository.root, installed))
+    if (lstatSync(folder, { throwIfNoEntry: false }) !== undefined) continue
+    await mkdir(folder)
+    const source = realpathSync(installed)
+    const names = readdirSync(source).filter((name) => !TOOL_FOLDER.test(name))
+    await Promise.all(names.map((name) => symlink(join(source, name), join(folder, name))))
   }
 }
 
-/** The folders outside the root to which its `node_modules` link, from the project up to the root. */
-export function linkedPackages(folder: string, root: string): string[] {
-  const targets = foldersBetween(folder, root).map((at) => targetOf(join(at, PACKAGES)))
-  return [...new Set(targets.filter((target) => target !== undefined))].filter((target) => !isInside(target, root))
+/**
+ * The folders to which `linkPackages` links, as far as they lie in the repository: a test that ran in its folder may have
+ * put a link to anything in their place.
+ */
+export function linkedPackages(repository: Repository): string[] {
+  const folders = installedPackages(repository).map((installed) => realpathSync(installed))
+  return [...new Set(folders)].filter((folder) => isInside(folder, repository.root))
 }
 
 export interface LinkIntoRepository {

@@ -23,6 +23,8 @@ export type CommandEnd = (
   /** A signal that this service did not send. */
   | { readonly kind: 'killed'; readonly signal: string }
   | { readonly kind: 'not-started'; readonly reason: string }
+  /** Nobody can say how it ended: its container's engine does not respond. */
+  | { readonly kind: 'lost'; readonly reason: string }
   /** The stop signal aborted, before the start or after. */
   | { readonly kind: 'stopped' }
 ) & {
@@ -60,7 +62,9 @@ export async function runCommand(command: Command, stop: AbortSignal): Promise<C
   const stopping = Promise.withResolvers<void>()
   const onStop = () => stopping.resolve((command.stopProcesses ?? stopGently)(group))
   stop.addEventListener('abort', onStop, { once: true })
-  const ended = await exit
+  // A process that cannot be killed, or that belongs to another user, must not keep a stopped run from finishing.
+  const stopped = stopping.promise.then(() => delay(LAST_OUTPUT_LIMIT_MS, undefined, { ref: false }))
+  const ended = await Promise.race([exit, stopped])
   if (stop.aborted) await stopping.promise
   stop.removeEventListener('abort', onStop)
   await killProcesses(group)
@@ -69,7 +73,7 @@ export async function runCommand(command: Command, stop: AbortSignal): Promise<C
   child.stderr?.destroy()
 
   const lastOutput = output.text()
-  if (stop.aborted) return { kind: 'stopped', lastOutput }
+  if (stop.aborted || ended === undefined) return { kind: 'stopped', lastOutput }
   if (ended instanceof Error) return { kind: 'not-started', reason: reasonOf(ended, command), lastOutput }
   if (ended.signal !== null) return { kind: 'killed', signal: ended.signal, lastOutput }
   return { kind: 'exited', code: ended.code ?? 1, lastOutput }

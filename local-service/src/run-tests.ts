@@ -1,20 +1,21 @@
-import { existsSync } from 'node:fs'
-import { readFile, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { keepChangesSince, takeSnapshot } from './auto-fix.ts'
 import type { Checkout } from './checkout.ts'
 import { type ContainerEngine, type Mount, runInContainer, unexportableNames } from './container.ts'
+import { readRegularFile } from './files.ts'
 import type { Framework, Report, ReportPaths, Selection } from './framework.ts'
 import type { RunExclusive } from './keyed-mutex.ts'
 import { findPackageCommand, linkedPackages, linkPackages } from './packages.ts'
-import { MARKER_VARIABLE } from './processes.ts'
+import { foldersBetween } from './paths.ts'
+import { killProcesses, MARKER_VARIABLE } from './processes.ts'
 import type { Project } from './project.ts'
 import type { RunOutcome, TestCase } from './run.ts'
 import { type CommandEnd, runCommand } from './run-command.ts'
 import { createRunFolders, type RunResources } from './run-resources.ts'
 import { findExecutable, withProjectCommands } from './test-environment.ts'
 import { count, quote, quoteCommand } from './text.ts'
-import { addWorkTree, type Repository } from './work-tree.ts'
+import { addWorkTree, type Repository, removeWorkTree } from './work-tree.ts'
 
 export interface TestRun {
   readonly runId: string
@@ -64,10 +65,22 @@ export async function runTests(
 async function prepareSource(run: TestRun, stop: AbortSignal): Promise<SourceTree | RunOutcome> {
   const { checkout, project, resources } = run
   if (checkout.kind === 'in-place') return { folder: project.folder, root: checkout.root }
-  const root = resources.workTree?.path
-  if (root === undefined) throw new Error('A run in a work tree has no folder for it.')
-  const repository = repositoryOf(run, checkout.repository)
-  const folder = await run.runExclusive(repository.gitFolder, () => addWorkTree(repository, checkout.commit, root))
+  const { workTree } = resources
+  if (workTree === undefined) throw new Error('A run in a work tree has no folder for it.')
+  const root = workTree.path
+  const repository = repositoryOf(run, checkout.repository, stop)
+  const folder = await run.runExclusive(repository.gitFolder, async () => {
+    try {
+      return await addWorkTree(repository, checkout.commit, root)
+    } catch (error) {
+      // Before anybody else's turn, on whom git would fail.
+      await killProcesses({ runId: run.runId })
+      await removeWorkTree(workTree)
+      if (stop.aborted) return undefined
+      throw error
+    }
+  })
+  if (folder === undefined) return { status: 'INTERRUPTED', testCases: [] }
   const source = { folder, root }
   // A setup installs its own packages: through a link it would change those of the repository's folder.
   if (project.setup === undefined) {
@@ -85,9 +98,9 @@ function interrupt(run: TestRun, problem: string, end?: CommandEnd): RunOutcome 
   return { status: 'INTERRUPTED', testCases: [], problem: end?.kind === 'stopped' ? undefined : problem }
 }
 
-/** The repository, with an environment by which git commands of a run that was killed are found. */
-function repositoryOf({ runId }: TestRun, repository: Repository): Repository {
-  return { ...repository, env: { ...repository.env, [MARKER_VARIABLE]: runId } }
+/** The repository for a run: its git commands end when it is stopped, and are found if the service was killed. */
+function repositoryOf({ runId }: TestRun, repository: Repository, signal: AbortSignal): Repository {
+  return { ...repository, env: { ...repository.env, [MARKER_VARIABLE]: runId }, signal }
 }
 
 async function runFramework(run: TestRun, source: SourceTree, stop: AbortSignal): Promise<RunOutcome> {
@@ -102,14 +115,14 @@ async function runFramework(run: TestRun, source: SourceTree, stop: AbortSignal)
   }
   const runFor = async (argv: readonly string[]) => {
     // Auto-fix runs the tests once more.
-    for (const file of [paths.reportFile, paths.eventsFile]) await rm(file, { force: true })
+    for (const file of [paths.reportFile, paths.eventsFile]) await rm(file, { recursive: true, force: true })
     return runIn(source, run, [...command, ...argv], stop, framework.env(paths))
   }
   const tested = await runFor(framework.arguments(run.selection, paths))
-  const report = await readReport(framework, paths, source.folder)
+  const report = readReport(run, paths, source.folder)
   const list = async (frameworkProject?: string) => {
     const listed = await runFor(framework.listArguments(paths, frameworkProject))
-    return hasSucceeded(listed) ? framework.readList(parseJson(await readText(paths.reportFile))) : undefined
+    return hasSucceeded(listed) ? framework.readList(parseJson(readRegularFile(paths.reportFile))) : undefined
   }
   const unknownProjects = await describeUnknownProjects(run, tested, report, list)
   // A stop may have ended the search for names, and then nobody knows whether all were tested.
@@ -200,15 +213,20 @@ function runIn(
   return runInContainer({ engine, settings, mounts: mountsOf(source, run) }, { ...base, env }, stop)
 }
 
-/** What a container needs of this machine: the tested files, what they link to, and where the run writes. */
+/**
+ * What a container needs of this machine: the tested files, what they link to, and where the run writes. What git reads is
+ * read-only, and so are packages of other runs: the tests must not change what happens outside or later.
+ */
 function mountsOf({ folder, root }: SourceTree, { checkout, resources, project }: TestRun): Mount[] {
-  const writable = [root, resources.runFolder, resources.temporaryFolder, ...linkedPackages(folder, root)]
-  // Git reads it in the container too. The tests must not change what git does outside, in auto-fix or the next run.
+  // Each folder is a mount of its own, which a test cannot replace by a link.
+  const writable = [...foldersBetween(folder, root), resources.runFolder, resources.temporaryFolder]
   const gitFolder = checkout.kind === 'work-tree' ? checkout.repository.gitFolder : checkout.gitFolder
-  const readOnly = [...(gitFolder === undefined ? [] : [gitFolder]), ...project.framework.ownFiles]
+  const gitFolders = gitFolder === undefined ? [] : [...new Set([join(root, '.git'), gitFolder])]
+  const packages =
+    checkout.kind === 'work-tree' && project.setup === undefined ? linkedPackages(checkout.repository) : []
   return [
     ...writable.map((path) => ({ folder: path, isReadOnly: false })),
-    ...readOnly.map((path) => ({ folder: path, isReadOnly: true })),
+    ...[...gitFolders, ...packages, ...project.framework.ownFiles].map((path) => ({ folder: path, isReadOnly: true })),
   ]
 }
 
@@ -234,11 +252,17 @@ function toOutcome(end: CommandEnd, report: Report | undefined, unknownProjects:
   return { status: passed ? 'PASSED' : 'FAILED', testCases }
 }
 
-async function readReport(framework: Framework, paths: ReportPaths, folder: string): Promise<Report | undefined> {
-  const events = framework.readEvents(await readText(paths.eventsFile), folder)
-  if (events !== undefined) return events
-  const testCases = framework.readReport(parseJson(await readText(paths.reportFile)), folder)
-  return testCases && { testCases, isComplete: true }
+function readReport({ project: { framework }, log }: TestRun, paths: ReportPaths, folder: string): Report | undefined {
+  try {
+    const events = framework.readEvents(readRegularFile(paths.eventsFile), folder)
+    if (events !== undefined) return events
+    const testCases = framework.readReport(parseJson(readRegularFile(paths.reportFile)), folder)
+    return testCases && { testCases, isComplete: true }
+  } catch (error) {
+    // Tests may have put anything there.
+    log(`the report of ${framework.name} cannot be read: ${(error as Error).message}`)
+    return undefined
+  }
 }
 
 /** The run has finished for its clients, and its limit with it: auto-fix has its own. */
@@ -266,8 +290,8 @@ async function fix(run: TestRun, source: SourceTree, before: RunOutcome, stop: A
     run.log('auto-fix: not tried, the project is in no git repository with a commit')
     return
   }
-  const repository = repositoryOf(run, checkout.repository)
-  const tree = { repository, workTree: source.root, runFolder: run.resources.runFolder, runId }
+  const repository = repositoryOf(run, checkout.repository, stop)
+  const tree = { repository, workTree: source.root, runId }
   const snapshot = await takeSnapshot(tree)
   const end = await runIn(source, run, autofix, stop)
   run.log(`auto-fix: ${quoteCommand(autofix)} ${describeEnd(end)}${hasSucceeded(end) ? '' : quoteOutput(end)}`)
@@ -301,10 +325,6 @@ function isBad({ status }: TestCase): boolean {
   return BAD_STATUSES.has(status)
 }
 
-async function readText(file: string): Promise<string> {
-  return existsSync(file) ? readFile(file, 'utf8') : ''
-}
-
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -322,6 +342,8 @@ function describeEnd(end: CommandEnd): string {
       return `was killed by ${end.signal}`
     case 'not-started':
       return `could not be started: ${end.reason}`
+    case 'lost':
+      return `was lost: ${end.reason}`
     case 'stopped':
       return 'was stopped'
   }

@@ -143,7 +143,7 @@ export function testRunIn(folder: string, facts: Partial<TestRun> = {}, settings
   return {
     runId,
     project,
-    checkout: { kind: 'in-place', root: project.folder },
+    checkout: { kind: 'in-place', root: project.folder, foldersWithoutGit: [] },
     selection: { frameworkProjects: [], files: [] },
     env: PLAIN_ENV,
     autofix: false,
