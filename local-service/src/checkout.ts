@@ -1,8 +1,15 @@
-import { relative } from 'node:path'
-import { findLinkIntoRepository, type LinkIntoRepository } from './packages.ts'
+import { dirname, join } from 'node:path'
+import { findLinkIntoRepository, packageFilesOf, suggestSetup } from './packages.ts'
 import type { Project } from './project.ts'
 import { quote } from './text.ts'
-import { type FoundRepository, findBranch, hasProjectFolder, type Repository, readHead } from './work-tree.ts'
+import {
+  type FoundRepository,
+  findBranch,
+  findChangedFile,
+  hasProjectFolder,
+  type Repository,
+  readHead,
+} from './work-tree.ts'
 
 /** The files that a run tests. */
 export type Checkout =
@@ -69,22 +76,33 @@ export async function chooseCheckout(
   return chooseWorkTree(project, { kind: 'work-tree', repository, commit, branchName: branch })
 }
 
-/** Without a setup, a work tree uses the packages of the repository's folder: they must not lead back to its code. */
-function chooseWorkTree(project: Project, checkout: Checkout & { kind: 'work-tree' }): CheckoutChoice {
+/** Without a setup, a work tree uses the packages of the repository's folder. */
+async function chooseWorkTree(project: Project, checkout: Checkout & { kind: 'work-tree' }): Promise<CheckoutChoice> {
   const { repository, branchName } = checkout
-  const link = project.setup === undefined ? findLinkIntoRepository(repository) : undefined
-  if (link === undefined) return { kind: 'chosen', checkout }
+  const problem = project.setup === undefined ? await findPackageProblem(checkout) : undefined
+  if (problem === undefined) return { kind: 'chosen', checkout }
   const tested = branchName === undefined ? 'the last commit' : `branch ${quote(branchName)}`
+  const { manager, setup } = suggestSetup(repository, problem.installedIn)
   const error =
-    `Project ${quote(project.id)} needs a "setup" command to test ${tested}: ${link.link} links to ${link.target}, so ` +
-    `the tests would use that code as it stands in ${repository.root}. Set "setup" to the command that installs the ` +
-    `packages of a fresh checkout. It runs in the project's folder, so for npm it is ${installCommand(project, link)}.`
+    `Project ${quote(project.id)} needs a "setup" command to test ${tested}: ${problem.reason}. Set "setup" to the command ` +
+    `that installs the packages of a fresh checkout. It runs in the project's folder, so for ${manager} it is ${setup}.`
   return { kind: 'refused', error }
 }
 
-/** npm in the folder of a workspace would install only what that workspace depends on, without the test framework. */
-function installCommand({ folder }: Project, { installedIn }: LinkIntoRepository): string {
-  const way = relative(folder, installedIn)
-  const command = ['npm', 'ci', ...(way === '' ? [] : ['--prefix', way])]
-  return `[${command.map((part) => JSON.stringify(part)).join(', ')}]`
+/** Why the packages of the repository's folder are not those of a commit. */
+async function findPackageProblem({
+  repository,
+  commit,
+}: Checkout & { kind: 'work-tree' }): Promise<{ reason: string; installedIn: string } | undefined> {
+  const { root } = repository
+  const link = findLinkIntoRepository(repository)
+  if (link !== undefined) {
+    const reason = `${link.link} links to ${link.target}, so the tests would use that code as it stands in ${root}`
+    return { reason, installedIn: link.installedIn }
+  }
+  const files = packageFilesOf(repository)
+  const changed = files.length === 0 ? undefined : await findChangedFile(repository, commit, files)
+  if (changed === undefined) return undefined
+  const reason = `its ${changed} is not that of ${root}, whose installed packages the tests would use`
+  return { reason, installedIn: dirname(join(root, changed)) }
 }

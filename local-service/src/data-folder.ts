@@ -1,8 +1,11 @@
-import { mkdirSync, mkdtempSync, realpathSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, statSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { ConfigurationError } from './configuration.ts'
+import { foldersBetween, isInside } from './paths.ts'
+import type { Project } from './project.ts'
 import { describeStoreError, openRunStore, type RunStore } from './run-store.ts'
+import { quote } from './text.ts'
 
 /** The folder of the service: its runs, and their work trees and reports while they run. */
 export interface DataFolder {
@@ -22,8 +25,13 @@ export function openDataFolder(setting: string | undefined, defaultFolder: strin
   try {
     return open(setting, defaultFolder)
   } catch (error) {
-    throw toConfigurationError(error, setting === undefined || setting === 'none' ? defaultFolder : setting)
+    throw toConfigurationError(error, placeOf(setting, defaultFolder))
   }
+}
+
+/** With `none`, the folder is made beside the default one. */
+export function placeOf(setting: string | undefined, defaultFolder: string): string {
+  return setting === undefined || setting === 'none' ? defaultFolder : setting
 }
 
 /** What the system or SQLite says against a data folder is for whoever chose it; other errors are returned as they are. */
@@ -48,6 +56,27 @@ function open(setting: string | undefined, defaultFolder: string): DataFolder {
       await rm(path, { recursive: true, force: true, maxRetries: 3 })
     },
   }
+}
+
+/**
+ * Node looks for packages in all folders above a work tree: in a repository, the tests of a branch would find those that
+ * are installed there. Throws a ConfigurationError that says where else the folder can be.
+ */
+export function refuseInsideProject(folder: string, projects: Iterable<Project>): void {
+  const path = realPathOf(folder)
+  for (const { id, folder: projectFolder } of projects) {
+    const root = foldersBetween(projectFolder, '/').find((at) => existsSync(join(at, '.git'))) ?? projectFolder
+    if (!isInside(path, root)) continue
+    throw new ConfigurationError(
+      `The data folder ${path} lies in ${root} of project ${quote(id)}: tests of a branch would find the packages that are ` +
+        `installed there. Choose a folder outside of it with --data, such as ${join(dirname(root), 'test-run-service-data')}.`,
+    )
+  }
+}
+
+/** Of a folder that may not exist yet. */
+function realPathOf(folder: string): string {
+  return isFolder(folder) ? realpathSync(folder) : join(realPathOf(dirname(folder)), basename(folder))
 }
 
 /** Creates a folder that only the user can enter, unless it exists, and returns its real path. */

@@ -2,11 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { type Checkout, chooseCheckout } from './checkout.ts'
 import { readConfiguration, type Settings, type Suite } from './configuration.ts'
 import { findEngine } from './container.ts'
-import { findSharedFolder, openDataFolder, toConfigurationError } from './data-folder.ts'
+import { findSharedFolder, openDataFolder, placeOf, refuseInsideProject, toConfigurationError } from './data-folder.ts'
 import type { Selection } from './framework.ts'
 import { createKeyedMutex } from './keyed-mutex.ts'
 import { listen, sendResponse, toServiceRequest } from './listen.ts'
-import { isInside } from './paths.ts'
 import type { Project } from './project.ts'
 import type { StartParameters } from './request-bodies.ts'
 import {
@@ -64,6 +63,7 @@ export async function startLocalService(settings: Settings, world: World): Promi
   const log = (text: string) => world.log(`${new Date().toISOString()} ${toLogText(text)}`)
   const runExclusive = createKeyedMutex()
   const engineOptions = { env, responseLimitMs: world.responseLimitMs }
+  refuseInsideProject(placeOf(configuration.data, world.dataFolder), projects.values())
   const data = openDataFolder(configuration.data, world.dataFolder)
   const queue = createRunQueue({
     slots: configuration.concurrency,
@@ -77,14 +77,6 @@ export async function startLocalService(settings: Settings, world: World): Promi
   const sharedFolder = findSharedFolder(data.path)
   if (sharedFolder !== undefined) {
     log(`warning: other users can write to ${sharedFolder}: tests may load packages that somebody else put there`)
-  }
-
-  for (const { id, folder } of projects.values()) {
-    if (isInside(data.path, folder)) {
-      log(
-        `warning: the data folder ${data.path} lies in project ${quote(id)}, whose tests may find those of work trees`,
-      )
-    }
   }
 
   /** Found once, before any test runs: a test could make a repository in its folder, with programs for git to run. */

@@ -76,6 +76,45 @@ export function findLinkIntoRepository(repository: Repository): LinkIntoReposito
   return undefined
 }
 
+/** By lock file: the command that installs the packages of a fresh checkout, and the option that names another folder. */
+const MANAGERS = new Map([
+  ['package-lock.json', { argv: ['npm', 'ci'], folderOption: '--prefix' }],
+  ['npm-shrinkwrap.json', { argv: ['npm', 'ci'], folderOption: '--prefix' }],
+  ['pnpm-lock.yaml', { argv: ['pnpm', 'install', '--frozen-lockfile'], folderOption: '--dir' }],
+  ['yarn.lock', { argv: ['yarn', 'install', '--frozen-lockfile'], folderOption: '--cwd' }],
+])
+/** Without a lock file. */
+const NPM = { argv: ['npm', 'install'], folderOption: '--prefix' }
+const PACKAGE_FILES = ['package.json', 'pnpm-workspace.yaml', ...MANAGERS.keys()]
+
+/** The files by which the packages of a work tree would be installed, as paths from the root; none if none are linked. */
+export function packageFilesOf(repository: Repository): string[] {
+  const { root, folder } = repository
+  if (installedPackages(repository).length === 0) return []
+  return foldersBetween(join(root, folder), root).flatMap((at) =>
+    PACKAGE_FILES.map((file) => relative(root, join(at, file))),
+  )
+}
+
+/**
+ * What "setup" can be: the command of the package manager that the repository uses, to be run in the project's folder. In
+ * the folder of a workspace, npm would install only what that workspace depends on.
+ */
+export function suggestSetup({ root, folder }: Repository, installedIn: string): { manager: string; setup: string } {
+  const projectFolder = join(root, folder)
+  const found = foldersBetween(projectFolder, root)
+    .flatMap((at) => [...MANAGERS].map(([file, manager]) => ({ at, file: join(at, file), manager })))
+    .find(({ file }) => existsSync(file))
+  const { argv, folderOption } = found?.manager ?? NPM
+  const way = relative(projectFolder, found?.at ?? installedIn)
+  const [manager = '', ...rest] = argv
+  // Yarn from version 2 on.
+  const isModern = manager === 'yarn' && found !== undefined && readRegularFile(found.file).includes('__metadata:')
+  const options = isModern ? rest.map((option) => option.replace('--frozen-lockfile', '--immutable')) : rest
+  const setup = [manager, ...(way === '' ? [] : [folderOption, way]), ...options]
+  return { manager, setup: `[${setup.map((part) => JSON.stringify(part)).join(', ')}]` }
+}
+
 function installedPackages({ root, folder }: Repository): string[] {
   return foldersBetween(join(root, folder), root)
     .map((at) => join(at, PACKAGES))

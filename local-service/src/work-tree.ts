@@ -61,8 +61,8 @@ function gitIn({ root, headFolder, env, signal }: Repository): GitOptions {
  */
 export async function findBranch(repository: Repository, branch: string): Promise<string | undefined> {
   const options = gitIn(repository)
-  // Process arguments cannot contain it, and no branch name does.
-  if (branch.includes('\0')) return undefined
+  // Process arguments cannot contain NUL, and no branch name does. A remote's HEAD only points to one of its branches.
+  if (branch.includes('\0') || branch === 'HEAD') return undefined
   const remotes = (await git(['remote'], options)).split('\n').filter((remote) => remote !== '')
   remotes.sort((a, b) => Number(b === 'origin') - Number(a === 'origin'))
   for (const ref of [`refs/heads/${branch}`, ...remotes.map((remote) => `refs/remotes/${remote}/${branch}`)]) {
@@ -90,6 +90,17 @@ export async function hasProjectFolder(repository: Repository, commit: string): 
   if (repository.folder === '') return true
   const result = await tryGit(['cat-file', '-t', `${commit}:${repository.folder}`], gitIn(repository))
   return result.kind === 'ok' && result.output === 'tree'
+}
+
+/** The first of these files, given by path from the root, that is another one in a commit than in the folder as it stands. */
+export async function findChangedFile(
+  repository: Repository,
+  commit: string,
+  files: readonly string[],
+): Promise<string | undefined> {
+  const options = ['--no-optional-locks', 'diff', '--no-ext-diff', '--name-only', '-z', commit, '--']
+  const changed = await git([...options, ...files.map((file) => `:(literal)${file}`)], gitIn(repository))
+  return changed.split('\0').find((file) => file !== '')
 }
 
 /** Checks out a commit into a new work tree and returns the project's folder in it. */

@@ -282,6 +282,43 @@ describe('a run for a branch', () => {
     expect(service.log.join('\n')).toMatch(/could not remove its files: ENOTDIR/)
   })
 
+  it.each([
+    ['package.json', '{}', '{"dependencies":{}}', 'npm', '["npm", "install"]'],
+    ['package-lock.json', '{}', '{"lockfileVersion":3}', 'npm', '["npm", "ci"]'],
+    ['pnpm-lock.yaml', '', 'a: 1', 'pnpm', '["pnpm", "install", "--frozen-lockfile"]'],
+    ['yarn.lock', '__metadata: {}', '__metadata: {version: 8}', 'yarn', '["yarn", "install", "--immutable"]'],
+  ])('is refused without a setup if its %s is not that of the installed packages', async (file, old, updated, manager, setup) => {
+    const repository = await aRepository({ '.gitignore': 'node_modules/\n', [file]: old })
+    await repository.git('switch', '--quiet', '--create', 'update')
+    await repository.commit({ [file]: updated })
+    await repository.git('switch', '--quiet', 'main')
+    const { service } = await startListing(repository)
+    // Nothing is installed: there is nothing to be mistaken about.
+    expect((await listing(service, { branch: 'update' })).status).toBe('PASSED')
+    await repository.write({ 'node_modules/a/package.json': '{}' })
+    const error =
+      `Project "listing" needs a "setup" command to test branch "update": its ${file} is not that of ` +
+      `${repository.folder}, whose installed packages the tests would use. Set "setup" to the command that installs the ` +
+      `packages of a fresh checkout. It runs in the project's folder, so for ${manager} it is ${setup}.`
+    expect(await service.start({ branch: 'update' })).toEqual({ status: 400, body: { error } })
+    expect((await listing(service, { branch: 'main' })).status).toBe('PASSED')
+    const withSetup = await startListing(repository, {}, { setup: ['true'] })
+    expect((await listing(withSetup.service, { branch: 'update' })).status).toBe('PASSED')
+  })
+
+  it("is none if its name is that of a remote's HEAD", async () => {
+    const origin = await aRepository({ 'a.txt': 'main' })
+    const clone = await aRepository({ 'a.txt': 'main' })
+    await clone.git('remote', 'add', 'origin', origin.folder)
+    await clone.git('fetch', '--quiet')
+    await clone.git('remote', 'set-head', 'origin', 'main')
+    const { service } = await startListing(clone)
+    expect(await service.start({ branch: 'HEAD' })).toMatchObject({
+      status: 400,
+      body: { error: expect.stringMatching(/^Project "listing" has no branch "HEAD"\./) },
+    })
+  })
+
   it('finds the packages that are installed in the repository if the project is in a folder of it', async () => {
     const repository = await aRepository({ '.gitignore': 'node_modules/\n' })
     await installPackages(repository.folder)

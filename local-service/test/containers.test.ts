@@ -279,7 +279,7 @@ describe.each(prepared)("a project's container in $name", (given) => {
   })
 
   it.each([
-    ['Node', {}, { command: ['no-such-node'] }, /the image \S+ cannot run no-such-node; its last/],
+    ['Node', {}, { command: ['no-such-node'] }, /the image \S+ cannot run no-such-node; its output/],
     ['sh', { options: [] }, { command: ['true'] }, /could not be started: .*localhost\/base:1/],
     ['everything', { image: 'localhost/none:1' }, {}, /the container image localhost\/none:1 is not on this machine/],
   ])('whose image lacks %s makes the run INTERRUPTED, and the log says so', async (_what, changes, settings, message) => {
@@ -287,6 +287,7 @@ describe.each(prepared)("a project's container in $name", (given) => {
     const run = await service.waitFor(await service.startRun())
     expect(run.status, service.log.join('\n')).toBe('INTERRUPTED')
     expect(service.log.join('\n')).toMatch(message)
+    expect(service.log.join('\n')).toContain(run.results?.testCases[0]?.title)
   })
 
   it('that is cancelled while the engine creates it is never left', async () => {

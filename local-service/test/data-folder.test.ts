@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { chmod, mkdir, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -63,15 +64,20 @@ describe("the service's folder", () => {
     expect(service.log.join('\n')).toContain(`warning: other users can write to ${above}: tests may load packages`)
   })
 
-  it('is reported in the log if it lies in a project, whose tests would include those of its work trees', async () => {
-    const folder = await temporaryFolder()
-    const projects = { shop: puppetProject(folder), other: puppetProject() }
-    const service = await startService({ projects }, { dataFolder: join(folder, 'data') })
-    expect(service.log.filter((line) => line.includes('lies in project'))).toEqual([
-      expect.stringMatching(
-        /warning: the data folder .* lies in project "shop", whose tests may find those of work trees$/,
-      ),
-    ])
+  it.each([
+    ['a plain project', '', 'project/data', 'project'],
+    ['the repository of a project, outside its folder', 'project/.git/HEAD', 'project/data', 'project/packages/shop'],
+  ])('is refused if it lies in %s, with the sentence that says where else', async (_case, gitFile, dataFolder, folder) => {
+    const above = await temporaryFolder()
+    await mkdir(join(above, folder), { recursive: true })
+    if (gitFile !== '') await writeFiles(above, { [gitFile]: '' })
+    const projects = { other: puppetProject(), shop: puppetProject(join(above, folder)) }
+    const started = startService({ projects, data: join(above, dataFolder) })
+    await expect(started).rejects.toThrow(
+      `The data folder ${join(above, dataFolder)} lies in ${join(above, 'project')} of project "shop": tests of a branch would ` +
+        `find the packages that are installed there. Choose a folder outside of it with --data, such as ${join(above, 'test-run-service-data')}.`,
+    )
+    expect(existsSync(join(above, dataFolder))).toBe(false)
   })
 
   it.each([
