@@ -206,7 +206,7 @@ describe.each(prepared)("a project's container in $name", (given) => {
       git -C inner config core.fsmonitor '${evil}; false'; git -C inner config filter.evil.clean '${evil}; cat'
       echo '* filter=evil' > inner/.gitattributes; echo changed > inner/x
       git config --file /proc/self/cwd/.git/config filter.evil.clean '${evil}; cat'
-      printf '*.txt filter=own\\n* filter=evil\\n' > .gitattributes; echo '${evil}; cat' > run.sh
+      printf '* filter=evil\\n*.txt filter=own\\n' > .gitattributes; echo '${evil}; cat' > run.sh
       mkfifo pipe; echo changed > a.txt; exec "$@"`
     const project = {
       ...puppetProject(repository.folder),
@@ -240,9 +240,10 @@ describe.each(prepared)("a project's container in $name", (given) => {
     const projects = { shop: { ...puppetProject(folder), command, container: engine.container } }
     const dataFolder = join(await temporaryFolder(), 'data')
     const first = await startService({ projects, data: dataFolder }, { env: engine.env })
-    const { envOverrides } = puppet({})
+    const journal = join(dirname(folder), 'journal')
+    const { envOverrides } = puppet({ hangs: true, journal })
     const inPlace = await first.startRun({ envOverrides: { ...envOverrides, ATTACKS: 'yes' } })
-    expect(await first.waitFor(inPlace)).toMatchObject({ status: 'PASSED' })
+    await begun(journal)
     expect(await first.waitFor(await first.startRun({ branch: 'main' }))).toMatchObject({ status: 'PASSED' })
     await first.close()
     expect(await readdir(folder)).toEqual([`.git-made-during-run-${inPlace.slice(0, 8)}`, '.gitattributes', 'a.txt'])
