@@ -68,7 +68,7 @@ export function refuseInsideProject(folder: string, projects: Iterable<Project>)
     const root = foldersBetween(projectFolder, '/').find((at) => existsSync(join(at, '.git'))) ?? projectFolder
     if (!isInside(path, root)) continue
     throw new ConfigurationError(
-      `The data folder ${path} lies in ${root} of project ${quote(id)}: tests of a branch would find the packages that are ` +
+      `The data folder ${path} lies in ${root} of project ${quote(id)}: tests in work trees would find the packages that are ` +
         `installed there. Choose a folder outside of it with --data, such as ${join(dirname(root), 'test-run-service-data')}.`,
     )
   }

@@ -164,7 +164,7 @@ describe.each(prepared)("a project's container in $name", (given) => {
 
   it('is removed by the next start if the service was killed, and a cancel that was accepted counts', async () => {
     const folder = await temporaryFolder()
-    const [config, data] = [join(folder, 'config.json'), join(folder, 'data')]
+    const [config, data] = [join(folder, 'config.json'), await temporaryFolder()]
     const project = { ...puppetProject(folder), container: engine.container }
     await writeFile(config, JSON.stringify({ keys: [KEY], stopGraceSeconds: 60, projects: { shop: project } }))
     const first = startServiceProcess({ config, data, env: engine.env })
