@@ -473,16 +473,6 @@ describe('the service that runs tests', () => {
   })
 })
 
-describe('the scripted service', () => {
-  it('has a null startedAt and neither finishedAt nor results while a run is queued', async () => {
-    const service = await startScriptedService({ script: { queuedMs: Infinity } })
-    onTestFinished(() => service.close())
-    const client = clientOf(service.url, service.key)
-    const { body } = await client.get(await client.startRun({ branch: 'feature/x' }))
-    expect(body).toEqual({ status: 'QUEUED', startedAt: null, branchName: 'feature/x' })
-  })
-})
-
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
 function post(url: string, body: string | Uint8Array<ArrayBuffer>, type = 'application/json'): Promise<Response> {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { describeRun, finishRun, queueRun, startRun } from '../src/run.ts'
+import { finishRun, queueRun, startRun } from '../src/run.ts'
 import {
   puppet,
   puppetProject,
@@ -237,8 +237,6 @@ describe('fifty runs queued at once on two slots', () => {
 })
 
 describe("a run's record", () => {
-  const outcome = { status: 'PASSED', testCases: [] } as const
-
   it('starts once', () => {
     const run = queueRun({ projectId: 'p' })
     startRun(run, new Date())
@@ -249,17 +247,5 @@ describe("a run's record", () => {
     const run = queueRun({ projectId: 'p' })
     finishRun(run, { status: 'CANCELLED', testCases: [] }, new Date())
     expect(() => startRun(run, new Date())).toThrow('A run that is CANCELLED cannot start.')
-  })
-
-  it('keeps its first outcome', () => {
-    const run = queueRun({ projectId: 'p' })
-    startRun(run, new Date())
-    expect(finishRun(run, { status: 'CANCELLED', testCases: [] }, new Date())).toBe(true)
-    expect(finishRun(run, outcome, new Date())).toBe(false)
-    expect(run.phase.status).toBe('CANCELLED')
-  })
-
-  it('leaves the branch out if there is none', () => {
-    expect(describeRun(queueRun({ projectId: 'p' }))).toEqual({ status: 'QUEUED', startedAt: null })
   })
 })

@@ -10,7 +10,6 @@ import { openRunStore, type RunStore } from '../src/run-store.ts'
 import {
   KEY,
   puppet,
-  puppetProject,
   startPuppetService,
   startServiceProcess,
   temporaryFolder,
@@ -182,14 +181,6 @@ describe('a service with a data folder', () => {
     }
     const statuses = await Promise.all(runIds.map(async (runId) => (await service.get(runId)).status))
     expect(statuses).toEqual([404, 200, 200])
-  })
-
-  it('refuses a folder that another service uses with a sentence', async () => {
-    const data = join(await temporaryFolder(), 'data')
-    await startPuppetService({ data })
-    await expect(startPuppetService({ data, projects: { shop: puppetProject() } })).rejects.toThrow(
-      `Another service uses the data folder ${data}.`,
-    )
   })
 })
 
