@@ -21,17 +21,18 @@ const WRITABLE_BY_OTHERS = 0o002
  * Opens a data folder. With `none`, the runs are kept in memory, and the folder is a temporary one beside the default.
  * Throws a ConfigurationError if the folder cannot be used.
  */
-export function openDataFolder(setting: string | undefined, defaultFolder: string): DataFolder {
+export function openDataFolder(
+  setting: string | undefined,
+  defaultFolder: string,
+  projects: Iterable<Project>,
+): DataFolder {
+  const folder = setting === undefined || setting === 'none' ? defaultFolder : setting
   try {
+    refuseInsideProject(folder, projects)
     return open(setting, defaultFolder)
   } catch (error) {
-    throw toConfigurationError(error, placeOf(setting, defaultFolder))
+    throw toConfigurationError(error, folder)
   }
-}
-
-/** With `none`, the folder is made beside the default one. */
-export function placeOf(setting: string | undefined, defaultFolder: string): string {
-  return setting === undefined || setting === 'none' ? defaultFolder : setting
 }
 
 /** What the system or SQLite says against a data folder is for whoever chose it; other errors are returned as they are. */
@@ -60,9 +61,9 @@ function open(setting: string | undefined, defaultFolder: string): DataFolder {
 
 /**
  * Node looks for packages in all folders above a work tree: in a repository, the tests of a branch would find those that
- * are installed there. Throws a ConfigurationError that says where else the folder can be.
+ * are installed there.
  */
-export function refuseInsideProject(folder: string, projects: Iterable<Project>): void {
+function refuseInsideProject(folder: string, projects: Iterable<Project>): void {
   const path = realPathOf(folder)
   for (const { id, folder: projectFolder } of projects) {
     const root = foldersBetween(projectFolder, '/').find((at) => existsSync(join(at, '.git'))) ?? projectFolder

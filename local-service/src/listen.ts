@@ -97,13 +97,13 @@ export function toServiceRequest(message: IncomingMessage, response: ServerRespo
 function createConnections() {
   const open = new Map<
     Socket,
-    { readonly sinceMs: number; isBusy: boolean; hasResponded: boolean; isSurplus: boolean }
+    { readonly sinceMs: number; requests: number; hasResponded: boolean; isSurplus: boolean }
   >()
 
   function endOneIdle(): boolean {
     const nowMs = performance.now()
-    for (const [socket, { sinceMs, isBusy, hasResponded }] of open) {
-      if (isBusy || !(hasResponded || nowMs - sinceMs > HEAD_GRACE_MS)) continue
+    for (const [socket, { sinceMs, requests, hasResponded }] of open) {
+      if (requests > 0 || !(hasResponded || nowMs - sinceMs > HEAD_GRACE_MS)) continue
       open.delete(socket)
       socket.destroy()
       return true
@@ -115,15 +115,15 @@ function createConnections() {
     add(socket: Socket): void {
       socket.once('close', () => open.delete(socket))
       const isSurplus = open.size >= CONNECTION_LIMIT && !endOneIdle()
-      open.set(socket, { sinceMs: performance.now(), isBusy: false, hasResponded: false, isSurplus })
+      open.set(socket, { sinceMs: performance.now(), requests: 0, hasResponded: false, isSurplus })
     },
     /** Whether a request on this connection is served. */
     begin(socket: Socket, response: ServerResponse): boolean {
       const connection = open.get(socket)
       if (connection === undefined || connection.isSurplus) return false
-      connection.isBusy = true
+      connection.requests += 1
       response.once('close', () => {
-        connection.isBusy = false
+        connection.requests -= 1
         connection.hasResponded = true
       })
       return true

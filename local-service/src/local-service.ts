@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { type Checkout, chooseCheckout } from './checkout.ts'
 import { readConfiguration, type Settings, type Suite } from './configuration.ts'
 import { findEngine } from './container.ts'
-import { findSharedFolder, openDataFolder, placeOf, refuseInsideProject, toConfigurationError } from './data-folder.ts'
+import { findSharedFolder, openDataFolder, toConfigurationError } from './data-folder.ts'
 import type { Selection } from './framework.ts'
 import { createKeyedMutex } from './keyed-mutex.ts'
 import { listen, sendResponse, toServiceRequest } from './listen.ts'
@@ -63,8 +63,7 @@ export async function startLocalService(settings: Settings, world: World): Promi
   const log = (text: string) => world.log(`${new Date().toISOString()} ${toLogText(text)}`)
   const runExclusive = createKeyedMutex()
   const engineOptions = { env, responseLimitMs: world.responseLimitMs }
-  refuseInsideProject(placeOf(configuration.data, world.dataFolder), projects.values())
-  const data = openDataFolder(configuration.data, world.dataFolder)
+  const data = openDataFolder(configuration.data, world.dataFolder, projects.values())
   const queue = createRunQueue({
     slots: configuration.concurrency,
     runLimitMs: configuration.runLimitMs,

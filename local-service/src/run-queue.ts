@@ -104,8 +104,8 @@ export function createRunQueue(options: RunQueueOptions): RunQueue {
       clearTimeout(limit)
       const problem = `the run exceeded its limit of ${runLimitMs / 60_000} min`
       if (timedOut) finish(entry, { ...outcome, status: 'TIMEDOUT', problem })
-      else if (stop.signal.aborted && outcome.status === 'INTERRUPTED') finish(entry, { problem: STOPPED, ...outcome })
-      else finish(entry, outcome)
+      else if (!stop.signal.aborted || outcome.status !== 'INTERRUPTED') finish(entry, outcome)
+      else finish(entry, { ...outcome, problem: outcome.problem ?? STOPPED })
     }
     let outcome: RunOutcome
     try {

@@ -124,9 +124,10 @@ async function runFramework(run: TestRun, source: SourceTree, stop: AbortSignal)
     const listed = await runFor(framework.listArguments(paths, frameworkProject))
     return hasSucceeded(listed) ? framework.readList(parseJson(readRegularFile(paths.reportFile))) : undefined
   }
-  const unknownProjects = await describeUnknownProjects(run, tested, report, list)
+  const unknown = await describeUnknownProjects(run, tested, report, list)
   // A stop may have ended the search for names, and then nobody knows whether all were tested.
   const end: CommandEnd = stop.aborted ? { ...tested, kind: 'stopped' } : tested
+  const unknownProjects = stop.aborted ? undefined : unknown
   const outcome = toOutcome(end, report, unknownProjects)
   const problem = unknownProjects ?? describeProblem(framework, end, report)
   if (outcome.status === 'PASSED') return outcome
@@ -244,8 +245,7 @@ const FIRST_SIGNAL_CODE = 128
  */
 function toOutcome(end: CommandEnd, report: Report | undefined, unknownProjects: string | undefined): RunOutcome {
   const testCases = report?.testCases ?? []
-  if (unknownProjects !== undefined || (report === undefined && couldNotRun(end)))
-    return { status: 'FAILED', testCases }
+  if (report === undefined && couldNotRun(end)) return { status: 'FAILED', testCases }
   if (end.kind !== 'exited' || !report?.isComplete) return { status: 'INTERRUPTED', testCases }
   const isSelected = unknownProjects === undefined
   const passed = isSelected && end.code === 0 && testCases.length > 0 && !testCases.some(isBad)

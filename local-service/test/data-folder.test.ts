@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createPrivateFolder, findSharedFolder, openDataFolder } from '../src/data-folder.ts'
 import { aRepository, type GitRepository } from './a-git-repository.ts'
-import { puppetProject, startService, temporaryFolder, writeFiles } from './a-local-service.ts'
+import { puppetProject, startService, temporaryFolder, testRunIn, writeFiles } from './a-local-service.ts'
 
 /** A package `vitest` whose command leaves a file behind. */
 const planted = (trace: string) => ({
@@ -89,8 +89,9 @@ describe("the service's folder", () => {
     const folder = await temporaryFolder()
     await writeFiles(folder, { file: '' })
     const data = resolve(folder, path)
+    const projects = [testRunIn(folder, {}, puppetProject()).project]
     const sentence = `Cannot use the data folder ${data}: `
-    expect(() => openDataFolder(data, folder)).toThrow(
+    expect(() => openDataFolder(data, folder, projects)).toThrow(
       expect.objectContaining({ name: 'ConfigurationError', message: expect.stringContaining(sentence) }),
     )
   })

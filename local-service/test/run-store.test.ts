@@ -98,7 +98,7 @@ describe('the store of runs', () => {
   it('is opened by one service at a time', async () => {
     const folder = await temporaryFolder()
     openStore(folder)
-    expect(() => openDataFolder(folder, folder)).toThrow(
+    expect(() => openDataFolder(folder, folder, [])).toThrow(
       `Another service uses the data folder ${folder}. Stop it, or choose`,
     )
   })
@@ -109,7 +109,7 @@ describe('the store of runs', () => {
     const database = new DatabaseSync(join(folder, 'runs.sqlite'))
     database.exec('pragma user_version = 99')
     database.close()
-    expect(() => openDataFolder(folder, folder)).toThrow(
+    expect(() => openDataFolder(folder, folder, [])).toThrow(
       `A newer version of the service wrote the data folder ${folder}.`,
     )
   })
@@ -126,7 +126,7 @@ describe('a damaged database', () => {
     const damaged = openSync(file, 'r+')
     writeSync(damaged, Buffer.alloc(4096, 'x'), 0, 4096, Math.floor(pages / 2) * 4096)
     closeSync(damaged)
-    expect(() => openDataFolder(folder, folder)).toThrow(
+    expect(() => openDataFolder(folder, folder, [])).toThrow(
       new RegExp(
         `^The database in the data folder ${folder} is damaged: .+\\. Move ${file}\\* away to start without the runs in it, or`,
       ),
@@ -136,7 +136,7 @@ describe('a damaged database', () => {
   it('is found if it is none', async () => {
     const folder = await temporaryFolder()
     await writeFiles(folder, { 'runs.sqlite': 'x'.repeat(5000) })
-    expect(() => openDataFolder(folder, folder)).toThrow('is damaged: file is not a database. Move ')
+    expect(() => openDataFolder(folder, folder, [])).toThrow('is damaged: file is not a database. Move ')
   })
 })
 
@@ -184,38 +184,50 @@ describe('a service with a data folder', () => {
   })
 })
 
-describe('a full disk', () => {
-  /** A queue with one run, and a store that can save nothing while `isFull`. */
-  async function queueOnFullDisk(finishesWhenGone: boolean) {
-    const store = openStore(undefined)
-    const disk = { isFull: false }
-    const log: string[] = []
-    const save: RunStore['save'] = (run) => {
-      if (disk.isFull) throw new Error('database or disk is full')
-      store.save(run)
-    }
-    const queue = createRunQueue({
-      slots: 1,
-      runLimitMs: 60_000,
-      keepRuns: 10,
-      keepMs: 60_000,
-      store: { ...store, save },
-      removeResources: async () => [],
-      log: (_runId, text) => log.push(text),
-    })
-    const run = queueRun({ projectId: 'shop' })
-    const ended = Promise.withResolvers<RunOutcome>()
-    const execute = (stop: AbortSignal) => {
-      stop.addEventListener('abort', () => ended.resolve({ status: 'INTERRUPTED', testCases: [] }))
-      return ended.promise
-    }
-    queue.add(run, { request: REQUEST, resources: RESOURCES, finishesWhenGone, execute })
-    const status = () => queue.find(run.runId)?.phase.status
-    return { queue, run, disk, ended, log, status, savedStatus: () => store.find(run.runId)?.phase.status }
+/** A queue with one run, and a store that can save nothing while `isFull`. */
+async function aQueue(finishesWhenGone: boolean) {
+  const store = openStore(undefined)
+  const disk = { isFull: false }
+  const log: string[] = []
+  const save: RunStore['save'] = (run) => {
+    if (disk.isFull) throw new Error('database or disk is full')
+    store.save(run)
   }
+  const queue = createRunQueue({
+    slots: 1,
+    runLimitMs: 60_000,
+    keepRuns: 10,
+    keepMs: 60_000,
+    store: { ...store, save },
+    removeResources: async () => [],
+    log: (_runId, text) => log.push(text),
+  })
+  const run = queueRun({ projectId: 'shop' })
+  const ended = Promise.withResolvers<RunOutcome>()
+  const execute = (stop: AbortSignal) => {
+    stop.addEventListener('abort', () => ended.resolve({ status: 'INTERRUPTED', testCases: [], problem: undefined }))
+    return ended.promise
+  }
+  queue.add(run, { request: REQUEST, resources: RESOURCES, finishesWhenGone, execute })
+  const status = () => queue.find(run.runId)?.phase.status
+  return { queue, run, disk, ended, log, status, savedStatus: () => store.find(run.runId)?.phase.status }
+}
 
+describe('a queue of runs', () => {
+  it.each([
+    false,
+    true,
+  ])('says that it was stopped with the service, if the run has a container: %s', async (finishesWhenGone) => {
+    const { queue, run } = await aQueue(finishesWhenGone)
+    await queue.close()
+    const testCases = [{ title: 'the service was stopped', status: 'INTERRUPTED', durationMs: 0 }]
+    expect(run.phase).toMatchObject({ status: 'INTERRUPTED', testCases })
+  })
+})
+
+describe('a full disk', () => {
   it('hides no outcome from clients, and it is saved as soon as there is room', async () => {
-    const { queue, run, disk, ended, log, status, savedStatus } = await queueOnFullDisk(false)
+    const { queue, run, disk, ended, log, status, savedStatus } = await aQueue(false)
     disk.isFull = true
     ended.resolve({ status: 'PASSED', testCases: [] })
     await until(() => log.includes('could not be saved: database or disk is full'))
@@ -227,7 +239,7 @@ describe('a full disk', () => {
   })
 
   it.each([true, false])('keeps no run from being cancelled, if it has a container: %s', async (finishesWhenGone) => {
-    const { queue, run, disk, status } = await queueOnFullDisk(finishesWhenGone)
+    const { queue, run, disk, status } = await aQueue(finishesWhenGone)
     disk.isFull = true
     expect(queue.cancel(run.runId)).toBe('cancelled')
     await until(() => status() === 'CANCELLED')
@@ -235,7 +247,7 @@ describe('a full disk', () => {
 
   it('loses no outcome when the service stops and there is room again, and else the log says so', async () => {
     for (const isFull of [false, true]) {
-      const { queue, disk, ended, log, status, savedStatus } = await queueOnFullDisk(false)
+      const { queue, disk, ended, log, status, savedStatus } = await aQueue(false)
       disk.isFull = true
       ended.resolve({ status: 'FAILED', testCases: [] })
       await until(() => status() === 'FAILED')
