@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { chmod, readdir, writeFile } from 'node:fs/promises'
+import { chmod, readdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { aRepository, installPackages } from './a-git-repository.ts'
@@ -332,11 +332,25 @@ describe.each(prepared)("a project's container in $name", (given) => {
   })
 })
 
-describe('without a container engine', () => {
+describe('a container engine', () => {
+  /** A service whose engines are scripts. */
+  async function startWith(engines: Readonly<Record<string, string>>, engine?: string) {
+    const folder = await temporaryFolder()
+    for (const [name, script] of Object.entries(engines)) {
+      await writeFile(join(folder, name), `#!/bin/sh\nfolder=${folder}\n${script}\n`, { mode: 0o755 })
+    }
+    const container = { image: 'node:24', ...(engine ? { engine } : {}) }
+    const projects = { shop: { ...puppetProject(folder), container: container as never } }
+    const env = { PATH: `${folder}:/usr/bin:/bin` }
+    const data = join(folder, 'data')
+    const start = () => startService({ projects, data }, { env, responseLimitMs: 2000 })
+    return { service: await start(), folder, startAgain: start }
+  }
+
   it.each([
     [undefined, 'docker: spawn docker ENOENT; podman: spawn podman ENOENT'],
     ['podman', 'podman: spawn podman ENOENT'],
-  ])('a run is refused with a sentence (engine: %s)', async (engine, reason) => {
+  ])('that does not exist makes a start be refused with a sentence (engine: %s)', async (engine, reason) => {
     const project = { ...puppetProject(WEB_SHOP), container: { image: 'node:24', ...(engine ? { engine } : {}) } }
     const service = await startService({ projects: { shop: project as never } }, { env: { PATH: '/nowhere' } })
     // Without git on the PATH, the folder is in no repository.
@@ -344,6 +358,54 @@ describe('without a container engine', () => {
       status: 500,
       body: { error: `Project "shop" needs a container engine, and none works: ${reason}.` },
     })
+  })
+
+  it('that does not respond makes a start be refused with a sentence', async () => {
+    const { service } = await startWith({ docker: 'exec sleep 300' }, 'docker')
+    const error = 'Project "shop" needs a container engine, and none works: docker: did not respond within 2 s.'
+    expect(await service.start()).toEqual({ status: 500, body: { error } })
+  })
+
+  it('is named in the log, with the reason why it is not the first', async () => {
+    const { service } = await startWith({ docker: 'echo "no daemon" >&2; exit 1', podman: 'exit 0' })
+    const runId = await service.startRun()
+    expect(service.log.join('\n')).toContain(`run ${runId} runs in containers of podman (docker: no daemon)`)
+  })
+
+  it.each([
+    ['disappears', 'exit 1', 'no daemon'],
+    ['does not respond any more', 'exec sleep 300', 'did not respond within 2 s'],
+  ])('that %s during a run blocks neither its end nor that of the service, and the log says what is left', async (_how, end, words) => {
+    const gone = `if test -e $folder/gone; then echo "no daemon" >&2; ${end}; fi`
+    const tests = 'test "$1" = start && { touch $folder/gone; exit 1; }'
+    const list = 'test "$1" = ps && test -e $folder/created && echo id; test "$1" = create && touch $folder/created'
+    const { service, folder, startAgain } = await startWith(
+      { docker: `${gone}; ${list}; ${tests}; test "$1" = rm && rm $folder/created; exit 0` },
+      'docker',
+    )
+    const runId = await service.startRun()
+    expect(await service.waitFor(runId)).toMatchObject({ status: 'INTERRUPTED' })
+    const left = `docker: ${words}; a container of the run may still be there, and the next start of the service looks for it`
+    await until(() => service.log.join('\n').includes(left))
+    await rm(join(folder, 'gone'))
+    await service.close()
+    const next = await startAgain()
+    expect(next.log.join('\n')).toContain(`run ${runId} removed what was left of it: 1 container`)
+  })
+
+  it('that does not respond to a cancel does not keep the run', async () => {
+    const { service, folder } = await startWith(
+      {
+        docker:
+          'test -e $folder/frozen && exec sleep 300; test "$1" = start && { touch $folder/frozen; exec sleep 300; }; exit 0',
+      },
+      'docker',
+    )
+    const runId = await service.startRun()
+    await until(() => existsSync(join(folder, 'frozen')))
+    await service.cancel(runId)
+    expect(await service.waitFor(runId)).toMatchObject({ status: 'CANCELLED' })
+    await service.close()
   })
 })
 
