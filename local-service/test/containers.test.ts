@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { chmod, readdir, rm, writeFile } from 'node:fs/promises'
+import { chmod, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { aRepository, installPackages } from './a-git-repository.ts'
@@ -390,6 +390,18 @@ describe('a container engine', () => {
     await service.close()
     const next = await startAgain()
     expect(next.log.join('\n')).toContain(`run ${runId} removed what was left of it: 1 container`)
+  })
+
+  it('that lacks the program for --init runs the container without it', async () => {
+    const { service, folder } = await startWith(
+      {
+        podman: `case "$*" in "create --init"*) echo "Error: container-init binary not found" >&2; exit 125;; esac
+          case "$1" in create | start) echo "$1" >> $folder/done;; inspect) echo "false 0 2026-01-01";; esac`,
+      },
+      'podman',
+    )
+    await service.waitFor(await service.startRun())
+    expect(await readFile(join(folder, 'done'), 'utf8')).toBe('create\nstart\n')
   })
 
   it('that does not respond to a cancel does not keep the run', async () => {
