@@ -58,7 +58,7 @@ export async function findEngine(
 
 /**
  * Runs a command in a new container. When this resolves, the engine says that the container is gone, whether it was
- * stopped or exited by itself.
+ * stopped or exited by itself, or the command is lost.
  */
 export async function runInContainer(
   container: RunContainer,
@@ -69,8 +69,12 @@ export async function runInContainer(
   if (pulled.kind !== 'exited') return pulled
   const created = await createContainer(container, command, stop)
   const end = created.kind === 'exited' ? await startContainer(container, command, stop) : created
-  await removeContainers(container.engine, command.runId)
-  return end
+  try {
+    await removeContainers(container.engine, command.runId)
+    return end
+  } catch (error) {
+    return { kind: 'lost', reason: (error as Error).message, lastOutput: end.lastOutput }
+  }
 }
 
 /** By itself, because a pull can take minutes and is stopped at once. */
@@ -126,11 +130,8 @@ async function startContainer(
   if (state.kind === 'failed') return { kind: 'lost', reason: `${engine.name} ${state.reason}`, lastOutput }
   const [isRunning, code = '', startedAt] = state.output.trim().split(' ')
   if (startedAt?.startsWith('0001-')) {
-    return {
-      kind: 'not-started',
-      reason: `${engine.name} could not start a container of ${settings.image}`,
-      lastOutput,
-    }
+    const reason = `${engine.name} could not start a container of ${settings.image}`
+    return { kind: 'not-started', reason, lastOutput }
   }
   if (isRunning === 'true') return { kind: 'lost', reason: `${engine.name} ended while its container ran`, lastOutput }
   return endInContainer(Number(code), lastOutput, `the image ${settings.image} cannot run ${argv[0]}`)

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { keepChangesSince, takeSnapshot } from './auto-fix.ts'
@@ -222,7 +223,7 @@ function mountsOf({ folder, root }: SourceTree, { checkout, resources, project }
   // Each folder is a mount of its own, which a test cannot replace by a link.
   const writable = [...foldersBetween(folder, root), resources.runFolder, resources.temporaryFolder]
   const gitFolder = checkout.kind === 'work-tree' ? checkout.repository.gitFolder : checkout.gitFolder
-  const gitFolders = gitFolder === undefined ? [] : [...new Set([join(root, '.git'), gitFolder])]
+  const gitFolders = gitFolder === undefined ? [] : [...new Set([join(root, '.git'), gitFolder])].filter(existsSync)
   const packages =
     checkout.kind === 'work-tree' && project.setup === undefined ? linkedPackages(checkout.repository) : []
   return [
@@ -296,7 +297,7 @@ async function fix(run: TestRun, source: SourceTree, before: RunOutcome, stop: A
   const end = await runIn(source, run, autofix, stop)
   run.log(`auto-fix: ${quoteCommand(autofix)} ${describeEnd(end)}${hasSucceeded(end) ? '' : quoteOutput(end)}`)
   // Half of the changes are no fix. A command that exits with an error may still have fixed something.
-  if (end.kind === 'stopped') return
+  if (end.kind === 'stopped' || end.kind === 'lost') return
   const branch = await keepChangesSince(snapshot, tree)
   if (branch === undefined) {
     run.log('auto-fix: nothing was changed, so there is no branch')

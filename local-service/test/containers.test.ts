@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { chmod, readdir, rm, writeFile } from 'node:fs/promises'
+import { chmod, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { aRepository, installPackages } from './a-git-repository.ts'
@@ -205,7 +205,6 @@ describe.each(prepared)("a project's container in $name", (given) => {
       git init --quiet inner && echo x > inner/x && git -C inner add . && git -C inner -c user.name=x -c user.email=x commit -qm x
       git -C inner config core.fsmonitor '${evil}; false'; git -C inner config filter.evil.clean '${evil}; cat'
       echo '* filter=evil' > inner/.gitattributes; echo changed > inner/x
-      git config --file /proc/self/cwd/.git/config filter.evil.clean '${evil}; cat'
       printf '* filter=evil\\n*.txt filter=own\\n' > .gitattributes; echo '${evil}; cat' > run.sh
       mkfifo pipe; echo changed > a.txt; exec "$@"`
     const project = {
@@ -293,18 +292,16 @@ describe.each(prepared)("a project's container in $name", (given) => {
 
   it('that is cancelled while the engine creates it is never left', async () => {
     const folder = await temporaryFolder()
-    const [bin, creating, proceed] = ['bin', 'creating', 'proceed'].map((name) => join(folder, name)) as [
-      string,
-      string,
-      string,
-    ]
-    const freeze = engine.daemonId === undefined ? '' : `kill -STOP ${engine.daemonId};`
-    await writeFiles(bin, {
-      [engine.name]: wrapper(
-        engine.name,
-        `create) ${freeze} touch ${creating}; ${freeze ? '' : `until test -e ${proceed}; do sleep 0.05; done;;`}`,
-      ),
-    })
+    const [bin, creating, proceed] = [join(folder, 'bin'), join(folder, 'creating'), join(folder, 'proceed')]
+    // Docker's daemon gets the request while it does not respond; Podman has none, so its client waits.
+    const { daemonId } = engine
+    const freeze = daemonId === undefined ? ':' : `kill -STOP ${daemonId}`
+    const wait = daemonId === undefined ? `until test -e ${proceed}; do sleep 0.05; done` : ':'
+    const script = `#!/bin/sh
+      if test "$1" = create; then ${freeze}; touch ${creating}; ${wait}; fi
+      PATH=\${PATH#*:}
+      exec ${engine.name} "$@"`
+    await writeFiles(bin, { [engine.name]: script })
     await chmod(join(bin, engine.name), 0o755)
     const env = { ...engine.env, PATH: `${bin}:${engine.env.PATH}` }
     const projects = { shop: { ...puppetProject(folder), container: engine.container } }
@@ -312,7 +309,7 @@ describe.each(prepared)("a project's container in $name", (given) => {
     const runId = await service.startRun(puppet({ hangs: true }))
     await until(() => existsSync(creating))
     await service.cancel(runId)
-    if (engine.daemonId !== undefined) process.kill(engine.daemonId, 'SIGCONT')
+    if (daemonId !== undefined) process.kill(daemonId, 'SIGCONT')
     await writeFile(proceed, '')
     expect(await service.waitFor(runId)).toMatchObject({ status: 'CANCELLED' })
     expect(await engine.names()).toEqual([])
@@ -393,6 +390,18 @@ describe('a container engine', () => {
     expect(next.log.join('\n')).toContain(`run ${runId} removed what was left of it: 1 container`)
   })
 
+  it('that lacks the program for --init runs the container without it', async () => {
+    const { service, folder } = await startWith(
+      {
+        podman: `case "$*" in "create --init"*) echo "Error: container-init binary not found" >&2; exit 125;; esac
+          case "$1" in create | start) echo "$1" >> $folder/done;; inspect) echo "false 0 2026-01-01";; esac`,
+      },
+      'podman',
+    )
+    await service.waitFor(await service.startRun())
+    expect(await readFile(join(folder, 'done'), 'utf8')).toBe('create\nstart\n')
+  })
+
   it('that does not respond to a cancel does not keep the run', async () => {
     const { service, folder } = await startWith(
       {
@@ -420,9 +429,4 @@ function commandLines(): string[] {
         return ''
       }
     })
-}
-
-/** A client that does something first for one of its commands. */
-function wrapper(name: string, before: string): string {
-  return `#!/bin/sh\ncase "$1" in ${before} esac\nPATH=\${PATH#*:}\nexec ${name} "$@"\n`
 }
