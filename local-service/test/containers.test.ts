@@ -339,7 +339,7 @@ describe('a container engine', () => {
     const container = { image: 'node:24', ...(engine ? { engine } : {}) }
     const projects = { shop: { ...puppetProject(folder), container: container as never } }
     const env = { PATH: `${folder}:/usr/bin:/bin` }
-    const data = join(folder, 'data')
+    const data = await temporaryFolder()
     const start = () => startService({ projects, data }, { env, responseLimitMs: 2000 })
     return { service: await start(), folder, startAgain: start }
   }

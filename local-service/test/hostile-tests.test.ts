@@ -31,7 +31,8 @@ describe('a service whose tests', () => {
     const service = await startService({ concurrency: 1, projects: { shop: project } })
     for (const EVENTS of ['no', 'yes']) {
       const run = await service.waitFor(await service.startRun({ envOverrides: { EVENTS } }))
-      expect(run).toMatchObject({ status: 'INTERRUPTED', results: { testCases: [] } })
+      const testCases = [{ title: 'vitest exited with code 0 without a report', status: 'INTERRUPTED' }]
+      expect(run).toMatchObject({ status: 'INTERRUPTED', results: { testCases } })
     }
     expect(service.log.filter((line) => line.includes(message))).toHaveLength(2)
     await service.close()
