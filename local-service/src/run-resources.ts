@@ -88,5 +88,7 @@ export async function removeResources(
 /** Not removed: it may be a person's. */
 async function setGitAside(folder: string, runId: string): Promise<void> {
   const made = join(folder, '.git')
-  if (existsSync(made)) await rename(made, `${made}-made-during-run-${runId.slice(0, 8)}`)
+  await rename(made, `${made}-made-during-run-${runId.slice(0, 8)}`).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error
+  })
 }

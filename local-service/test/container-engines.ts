@@ -33,6 +33,9 @@ const OPTIONS = [
   ...[...PROGRAMS, REPOSITORY, process.execPath].flatMap((path) => ['--volume', `${path}:${path}:ro`]),
 ]
 
+/** An engine that stops on a busy machine takes its time. */
+const LIMIT_MS = 120_000
+
 /** Prepares an engine for the tests of a file; otherwise the reason why it does not work here. */
 export async function prepareEngine(name: TestEngine['name']): Promise<TestEngine | string> {
   if (process.platform !== 'linux') return 'no Linux'
@@ -73,7 +76,7 @@ async function preparePodman(folder: string, remove: () => void): Promise<TestEn
     await engine.call('rm', '--all', '--force')
     await engine.call('rmi', '--all', '--force')
     remove()
-  })
+  }, LIMIT_MS)
   return engine
 }
 
@@ -102,7 +105,7 @@ async function prepareDocker(folder: string, remove: () => void): Promise<TestEn
     await until(() => existsSync(socket) || isGone)
     const env = { ...PLAIN_ENV, DOCKER_HOST: `unix://${socket}`, DOCKER_CONFIG: folder }
     const engine = await tryEngine('docker', env, folder)
-    afterAll(stop)
+    afterAll(stop, LIMIT_MS)
     return { ...engine, daemonId: daemon.pid }
   } catch (error) {
     await stop()

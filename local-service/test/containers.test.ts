@@ -28,7 +28,7 @@ if (process.env.CONTAINER_TESTS === 'required' && missing.length === prepared.le
 for (const reason of missing)
   console.warn(`Tests of containers are skipped, because an engine does not work here: ${reason}`)
 
-describe.each(prepared)("a project's container in $name", (given) => {
+describe.each(prepared)("a project's container in $name", { timeout: 120_000 }, (given) => {
   if (typeof given.engine === 'string') {
     it.skip('is not tested without the engine', () => {})
     return
