@@ -95,7 +95,8 @@ async function openService(folder: string) {
     {
       folder: ROOT,
       env: process.env,
-      dataFolder: join(folder, 'service'),
+      // Outside of this repository, whose packages the tests would find.
+      dataFolder: join(tmpdir(), 'test-run-demo'),
       temporaryFolder: tmpdir(),
       log: (line) => appendFileSync(logFile, `${line}\n`),
     },

@@ -1,13 +1,12 @@
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type GitOptions, git } from './git.ts'
-import type { Repository } from './work-tree.ts'
+import { type GitOptions, git, tryGit } from './git.ts'
+import { type Repository, recordOf } from './work-tree.ts'
 
 /** A work tree in which the fixing command ran. */
 export interface FixedTree {
   readonly repository: Repository
   readonly workTree: string
-  /** The run's own folder, outside the work tree. */
-  readonly runFolder: string
   readonly runId: string
 }
 
@@ -15,7 +14,15 @@ const AUTHOR = { name: 'Local test run service', email: 'local-service@localhost
 
 /** Records everything that is in a work tree now, including what tests and setup left there. */
 export async function takeSnapshot(tree: FixedTree): Promise<string> {
-  const options = gitIn(tree)
+  return snapshotBy(await gitIn(tree))
+}
+
+/**
+ * Each snapshot starts from an empty index: git would call itself in a repository that the index has below this one, by the
+ * configuration of that, which tests may have written.
+ */
+async function snapshotBy(options: AutoFixGit): Promise<string> {
+  await rm(options.env.GIT_INDEX_FILE, { force: true })
   await git(['add', '--all'], options)
   return git(['write-tree'], options)
 }
@@ -25,8 +32,8 @@ export async function takeSnapshot(tree: FixedTree): Promise<string> {
  * if nothing was changed.
  */
 export async function keepChangesSince(snapshot: string, tree: FixedTree): Promise<string | undefined> {
-  const options = gitIn(tree)
-  const now = await takeSnapshot(tree)
+  const options = await gitIn(tree)
+  const now = await snapshotBy(options)
   const changedPaths = await git(['diff-tree', '-r', '-z', '--name-only', '--no-renames', snapshot, now], options)
   if (changedPaths === '') return undefined
 
@@ -42,9 +49,17 @@ export async function keepChangesSince(snapshot: string, tree: FixedTree): Promi
   return branch
 }
 
-function gitIn({ repository, workTree, runFolder }: FixedTree): GitOptions {
-  return {
+interface AutoFixGit extends GitOptions {
+  readonly env: NodeJS.ProcessEnv & { readonly GIT_INDEX_FILE: string }
+}
+
+async function gitIn({ repository, workTree }: FixedTree): Promise<AutoFixGit> {
+  // Not by the `.git` of the work tree, which tests may have replaced.
+  const gitFolder = recordOf({ path: workTree, gitFolder: repository.gitFolder })
+  const options = {
     folder: workTree,
+    gitFolder,
+    signal: repository.signal,
     env: {
       ...repository.env,
       GIT_AUTHOR_NAME: AUTHOR.name,
@@ -52,7 +67,11 @@ function gitIn({ repository, workTree, runFolder }: FixedTree): GitOptions {
       GIT_COMMITTER_NAME: AUTHOR.name,
       GIT_COMMITTER_EMAIL: AUTHOR.email,
       // A separate index: the fixing command may use git too, and finds nothing staged that it did not stage.
-      GIT_INDEX_FILE: join(runFolder, 'auto-fix-index'),
+      GIT_INDEX_FILE: join(gitFolder, 'auto-fix-index'),
     },
   }
+  // Filters would run programs on files, and perhaps from files, that tests wrote.
+  const filters = await tryGit(['config', '--null', '--name-only', '--get-regexp', '^filter\\.'], options)
+  const names = filters.kind === 'ok' ? filters.output.split('\0').filter((name) => name !== '') : []
+  return { ...options, config: names.map((name) => `${name}=`) }
 }

@@ -1,8 +1,15 @@
-import { relative } from 'node:path'
-import { findLinkIntoRepository, type LinkIntoRepository } from './packages.ts'
+import { dirname, join } from 'node:path'
+import { findLinkIntoRepository, packageFilesOf, suggestSetup } from './packages.ts'
 import type { Project } from './project.ts'
 import { quote } from './text.ts'
-import { findBranch, hasProjectFolder, openRepository, type Repository, readHead } from './work-tree.ts'
+import {
+  type FoundRepository,
+  findBranch,
+  findChangedFile,
+  hasProjectFolder,
+  type Repository,
+  readHead,
+} from './work-tree.ts'
 
 /** The files that a run tests. */
 export type Checkout =
@@ -14,6 +21,7 @@ export type Checkout =
       /** The repository's `.git` folder. */
       readonly gitFolder?: string | undefined
       readonly branchName?: string | undefined
+      readonly foldersWithoutGit: readonly string[]
     }
   /** A work tree for one commit. */
   | {
@@ -35,11 +43,13 @@ export async function chooseCheckout(
   project: Project,
   branch: string | undefined,
   mayChangeFiles: boolean,
-  env: NodeJS.ProcessEnv,
+  opened: FoundRepository,
 ): Promise<CheckoutChoice> {
-  const opened = await openRepository(project.folder, env)
+  const { foldersWithoutGit } = opened
   if (opened.kind === 'none') {
-    if (branch === undefined) return { kind: 'chosen', checkout: { kind: 'in-place', root: project.folder } }
+    if (branch === undefined) {
+      return { kind: 'chosen', checkout: { kind: 'in-place', root: project.folder, foldersWithoutGit } }
+    }
     const error = `Project ${quote(project.id)} has no branch ${quote(branch)}: its folder is in no git repository that git can use (${opened.reason}).`
     return { kind: 'refused', error }
   }
@@ -50,10 +60,8 @@ export async function chooseCheckout(
     if (mayChangeFiles && head.commit !== undefined && (await hasProjectFolder(repository, head.commit))) {
       return chooseWorkTree(project, { kind: 'work-tree', repository, commit: head.commit, branchName })
     }
-    return {
-      kind: 'chosen',
-      checkout: { kind: 'in-place', root: repository.root, gitFolder: repository.gitFolder, branchName },
-    }
+    const { root, gitFolder } = repository
+    return { kind: 'chosen', checkout: { kind: 'in-place', root, gitFolder, branchName, foldersWithoutGit } }
   }
   const commit = await findBranch(repository, branch)
   if (commit === undefined) {
@@ -68,22 +76,33 @@ export async function chooseCheckout(
   return chooseWorkTree(project, { kind: 'work-tree', repository, commit, branchName: branch })
 }
 
-/** Without a setup, a work tree uses the packages of the repository's folder: they must not lead back to its code. */
-function chooseWorkTree(project: Project, checkout: Checkout & { kind: 'work-tree' }): CheckoutChoice {
+/** Without a setup, a work tree uses the packages of the repository's folder. */
+async function chooseWorkTree(project: Project, checkout: Checkout & { kind: 'work-tree' }): Promise<CheckoutChoice> {
   const { repository, branchName } = checkout
-  const link = project.setup === undefined ? findLinkIntoRepository(repository) : undefined
-  if (link === undefined) return { kind: 'chosen', checkout }
+  const problem = project.setup === undefined ? await findPackageProblem(checkout) : undefined
+  if (problem === undefined) return { kind: 'chosen', checkout }
   const tested = branchName === undefined ? 'the last commit' : `branch ${quote(branchName)}`
+  const { manager, setup } = suggestSetup(repository, problem.installedIn)
   const error =
-    `Project ${quote(project.id)} needs a "setup" command to test ${tested}: ${link.link} links to ${link.target}, so ` +
-    `the tests would use that code as it stands in ${repository.root}. Set "setup" to the command that installs the ` +
-    `packages of a fresh checkout. It runs in the project's folder, so for npm it is ${installCommand(project, link)}.`
+    `Project ${quote(project.id)} needs a "setup" command to test ${tested}: ${problem.reason}. Set "setup" to the command ` +
+    `that installs the packages of a fresh checkout. It runs in the project's folder, so for ${manager} it is ${setup}.`
   return { kind: 'refused', error }
 }
 
-/** npm in the folder of a workspace would install only what that workspace depends on, without the test framework. */
-function installCommand({ folder }: Project, { installedIn }: LinkIntoRepository): string {
-  const way = relative(folder, installedIn)
-  const command = ['npm', 'ci', ...(way === '' ? [] : ['--prefix', way])]
-  return `[${command.map((part) => JSON.stringify(part)).join(', ')}]`
+/** Why the packages of the repository's folder are not those of a commit. */
+async function findPackageProblem({
+  repository,
+  commit,
+}: Checkout & { kind: 'work-tree' }): Promise<{ reason: string; installedIn: string } | undefined> {
+  const { root } = repository
+  const link = findLinkIntoRepository(repository)
+  if (link !== undefined) {
+    const reason = `${link.link} links to ${link.target}, so the tests would use that code as it stands in ${root}`
+    return { reason, installedIn: link.installedIn }
+  }
+  const files = packageFilesOf(repository)
+  const changed = files.length === 0 ? undefined : await findChangedFile(repository, commit, files)
+  if (changed === undefined) return undefined
+  const reason = `its ${changed} is not that of ${root}, whose installed packages the tests would use`
+  return { reason, installedIn: dirname(join(root, changed)) }
 }

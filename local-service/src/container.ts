@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { constants } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
-import { killProcesses } from './processes.ts'
+import { killProcesses, waitUntilGone } from './processes.ts'
 import type { ContainerSettings, EngineName } from './project.ts'
 import { type Command, type CommandEnd, runCommand } from './run-command.ts'
 
@@ -9,6 +9,8 @@ import { type Command, type CommandEnd, runCommand } from './run-command.ts'
 export interface ContainerEngine {
   readonly name: EngineName
   readonly env: NodeJS.ProcessEnv
+  /** How long it may take to respond. */
+  readonly responseLimitMs?: number | undefined
 }
 
 /** How the containers of a run are made. */
@@ -26,28 +28,29 @@ export interface Mount {
 
 type EngineResult =
   | { readonly kind: 'ok'; readonly output: string }
-  | { readonly kind: 'failed'; readonly reason: string }
+  | { readonly kind: 'failed'; readonly reason: string; readonly isSilent: boolean }
 
 /** Its value is the id of the run. Containers without it are not ours. */
 const LABEL = 'test-run-service.run'
 const ENGINES: readonly EngineName[] = ['docker', 'podman']
 const POLL_MS = 100
 const REMOVAL_LIMIT_MS = 60_000
+const RESPONSE_LIMIT_MS = 20_000
 
 /** Reads the environment from its input, where nobody else on the machine sees it, and becomes the command. */
 const ENTRY_SCRIPT = 'eval "$(cat)" && exec "$@" </dev/null'
 
-/** The wanted engine, or the first that works; otherwise the reason why none does. */
+/** The wanted engine, or the first that works, with the reason why the others do not. */
 export async function findEngine(
   wanted: EngineName | undefined,
-  env: NodeJS.ProcessEnv,
-): Promise<{ kind: 'found'; engine: ContainerEngine } | { kind: 'none'; reason: string }> {
+  options: Omit<ContainerEngine, 'name'>,
+): Promise<{ kind: 'found'; engine: ContainerEngine; reason: string } | { kind: 'none'; reason: string }> {
   const reasons: string[] = []
   for (const name of wanted === undefined ? ENGINES : [wanted]) {
-    const engine = { name, env }
+    const engine = { ...options, name }
     // Needs the daemon or the storage, as running a container does.
     const result = await callEngine(engine, ['ps', '--quiet'])
-    if (result.kind === 'ok') return { kind: 'found', engine }
+    if (result.kind === 'ok') return { kind: 'found', engine, reason: reasons.join('; ') }
     reasons.push(`${name}: ${result.reason}`)
   }
   return { kind: 'none', reason: reasons.join('; ') }
@@ -55,31 +58,95 @@ export async function findEngine(
 
 /**
  * Runs a command in a new container. When this resolves, the engine says that the container is gone, whether it was
- * stopped or exited by itself.
+ * stopped or exited by itself, or the command is lost.
  */
 export async function runInContainer(
   container: RunContainer,
   command: Command,
   stop: AbortSignal,
 ): Promise<CommandEnd> {
-  const { engine } = container
-  const { runId, stopGraceMs } = command
+  const pulled = await pullImage(container, command, stop)
+  if (pulled.kind !== 'exited') return pulled
+  const created = await createContainer(container, command, stop)
+  const end = created.kind === 'exited' ? await startContainer(container, command, stop) : created
+  try {
+    await removeContainers(container.engine, command.runId)
+    return end
+  } catch (error) {
+    return { kind: 'lost', reason: (error as Error).message, lastOutput: end.lastOutput }
+  }
+}
+
+/** By itself, because a pull can take minutes and is stopped at once. */
+async function pullImage({ engine, settings }: RunContainer, command: Command, stop: AbortSignal): Promise<CommandEnd> {
+  const known = await callEngine(engine, ['image', 'inspect', '--format', '{{.Id}}', settings.image])
+  if (known.kind === 'ok') return { kind: 'exited', code: 0, lastOutput: '' }
+  if (known.isSilent) return { kind: 'not-started', reason: `${engine.name} ${known.reason}`, lastOutput: '' }
+  const end = await runCommand(engineCommand(engine, command, ['pull', settings.image]), stop)
+  return whenSuccessful(end, `the container image ${settings.image} is not on this machine and cannot be pulled`)
+}
+
+/** Before it is started, so that there is none that a stop does not know of. */
+async function createContainer(container: RunContainer, command: Command, stop: AbortSignal): Promise<CommandEnd> {
+  const { engine, settings } = container
+  const create = (args: readonly string[]) =>
+    runCommand(
+      {
+        ...engineCommand(engine, command, ['create', ...args, ...containerArguments(container, command)]),
+        // What a killed client has asked for would be created afterwards.
+        stopProcesses: async (group) => void (await waitUntilGone(group, engine.responseLimitMs ?? RESPONSE_LIMIT_MS)),
+      },
+      stop,
+    )
+  let end = await create(['--init'])
+  // Podman needs a program of its own for it, which a minimal installation does not have.
+  if (end.kind === 'exited' && end.code !== 0 && end.lastOutput.includes('container-init')) end = await create([])
+  return whenSuccessful(end, `${engine.name} could not create a container of ${settings.image}`)
+}
+
+async function startContainer(
+  { engine, settings }: RunContainer,
+  command: Command,
+  stop: AbortSignal,
+): Promise<CommandEnd> {
+  const { runId, stopGraceMs, argv } = command
+  const name = nameOf(runId)
   const client: Command = {
-    ...command,
-    argv: [engine.name, ...runArguments(container, command)],
-    env: engine.env,
+    ...engineCommand(engine, command, ['start', '--attach', '--interactive', name]),
     input: exportStatements(command.env),
     // The engine's client is not the tests: it is left alone until the container has stopped.
     stopProcesses: async (group) => {
       const graceSeconds = Math.max(1, Math.ceil(stopGraceMs / 1000))
-      const stopped = await callEngine(engine, ['stop', '-t', String(graceSeconds), nameOf(runId)])
-      if (stopped.kind === 'failed') await callEngine(engine, ['kill', nameOf(runId)])
+      const stopped = await callEngine(engine, ['stop', '-t', String(graceSeconds), name], graceSeconds * 1000)
+      if (stopped.kind === 'failed' && !stopped.isSilent) await callEngine(engine, ['kill', name])
       await killProcesses(group)
     },
   }
   const end = await runCommand(client, stop)
-  await removeContainers(engine, runId)
-  return end.kind === 'exited' ? endInContainer(end) : end
+  if (end.kind !== 'exited') return end
+  const { lastOutput } = end
+  // The client's exit code may be its own.
+  const state = await callEngine(engine, ['inspect', '--format', STATE, name])
+  if (state.kind === 'failed') return { kind: 'lost', reason: `${engine.name} ${state.reason}`, lastOutput }
+  const [isRunning, code = '', startedAt] = state.output.trim().split(' ')
+  if (startedAt?.startsWith('0001-')) {
+    const reason = `${engine.name} could not start a container of ${settings.image}`
+    return { kind: 'not-started', reason, lastOutput }
+  }
+  if (isRunning === 'true') return { kind: 'lost', reason: `${engine.name} ended while its container ran`, lastOutput }
+  return endInContainer(Number(code), lastOutput, `the image ${settings.image} cannot run ${argv[0]}`)
+}
+
+/** Whether it runs, its exit code, and when it was started: in the year 1 if it was not. */
+const STATE = '{{.State.Running}} {{.State.ExitCode}} {{.State.StartedAt}}'
+
+function engineCommand(engine: ContainerEngine, command: Command, args: readonly string[]): Command {
+  return { ...command, argv: [engine.name, ...args], env: engine.env }
+}
+
+function whenSuccessful(end: CommandEnd, failure: string): CommandEnd {
+  if (end.kind !== 'exited' || end.code === 0) return end
+  return { kind: 'not-started', reason: failure, lastOutput: end.lastOutput }
 }
 
 /**
@@ -91,7 +158,7 @@ export async function removeContainers(engine: ContainerEngine, runId: string): 
   const deadlineMs = performance.now() + REMOVAL_LIMIT_MS
   for (;;) {
     const listed = await callEngine(engine, ['ps', '--all', '--quiet', '--filter', `label=${LABEL}=${runId}`])
-    if (listed.kind === 'failed') throw new Error(`${engine.name} cannot list containers: ${listed.reason}`)
+    if (listed.kind === 'failed') throw new Error(describeLeft(engine, listed.reason))
     const ids = listed.output.split('\n').filter((id) => id !== '')
     if (ids.length === 0) return found.size
     for (const id of ids) found.add(id)
@@ -99,10 +166,14 @@ export async function removeContainers(engine: ContainerEngine, runId: string): 
     await callEngine(engine, ['kill', ...ids])
     const removed = await callEngine(engine, ['rm', '--force', '--volumes', ...ids])
     if (performance.now() > deadlineMs) {
-      throw new Error(`${engine.name} cannot remove a container: ${removed.kind === 'failed' ? removed.reason : ids}`)
+      throw new Error(describeLeft(engine, removed.kind === 'failed' ? removed.reason : `${ids} cannot be removed`))
     }
     await delay(POLL_MS)
   }
+}
+
+function describeLeft({ name }: ContainerEngine, reason: string): string {
+  return `${name}: ${reason}; a container of the run may still be there, and the next start of the service looks for it`
 }
 
 /** The variables that a container cannot get, because a shell cannot export their names. */
@@ -110,10 +181,11 @@ export function unexportableNames(env: NodeJS.ProcessEnv): string[] {
   return Object.keys(env).filter((name) => !isShellName(name))
 }
 
-function runArguments({ engine, settings, mounts }: RunContainer, { runId, folder, argv }: Command): string[] {
+function containerArguments({ engine, settings, mounts }: RunContainer, { runId, folder, argv }: Command): string[] {
   return [
-    'run',
     '--interactive',
+    // Docker would keep a copy of all output.
+    ...['--log-driver', 'none'],
     ...['--name', nameOf(runId)],
     ...['--label', `${LABEL}=${runId}`],
     // Playwright writes its report on SIGINT.
@@ -124,7 +196,8 @@ function runArguments({ engine, settings, mounts }: RunContainer, { runId, folde
     ...userArguments(engine.name),
     ...mounts.flatMap((mount) => ['--mount', describeMount(mount)]),
     ...['--entrypoint', 'sh'],
-    ...settings.options,
+    // The exit code is read from the container, before the service removes it.
+    ...settings.options.filter((option) => option !== '--rm'),
     settings.image,
     ...['-c', ENTRY_SCRIPT, 'sh', ...argv],
   ]
@@ -157,19 +230,28 @@ function isShellName(name: string): boolean {
   return /^[A-Za-z_]\w*$/.test(name)
 }
 
-/** The engines' exit codes: their own failure is 125, and a signal is counted from 128. */
-function endInContainer(end: CommandEnd & { kind: 'exited' }): CommandEnd {
-  const { code, lastOutput } = end
-  if (code === 125) return { kind: 'not-started', reason: 'the container engine failed', lastOutput }
+/** Of a shell: 126 and 127 are for a command that it cannot run, and a signal is counted from 128. Podman's init says 1. */
+function endInContainer(code: number, lastOutput: string, cannotRun: string): CommandEnd {
+  if (code === 126 || code === 127 || (code === 1 && /^ERROR \(catatonit.*failed to exec/m.test(lastOutput))) {
+    return { kind: 'not-started', reason: cannotRun, lastOutput }
+  }
   const [signal] = Object.entries(constants.signals).find(([, number]) => number === code - 128) ?? []
-  return signal === undefined ? end : { kind: 'killed', signal, lastOutput }
+  return signal === undefined ? { kind: 'exited', code, lastOutput } : { kind: 'killed', signal, lastOutput }
 }
 
-function callEngine({ name, env }: ContainerEngine, args: readonly string[]): Promise<EngineResult> {
+function callEngine(
+  { name, env, responseLimitMs = RESPONSE_LIMIT_MS }: ContainerEngine,
+  args: readonly string[],
+  workMs = 0,
+): Promise<EngineResult> {
   return new Promise((resolve) => {
-    execFile(name, args, { env }, (error, stdout, stderr) => {
-      if (error === null) resolve({ kind: 'ok', output: stdout })
-      else resolve({ kind: 'failed', reason: stderr.trim().split('\n').at(-1) || error.message })
+    const timeout = workMs + responseLimitMs
+    execFile(name, args, { env, timeout, killSignal: 'SIGKILL' }, (error, stdout, stderr) => {
+      if (error === null) return resolve({ kind: 'ok', output: stdout })
+      const isSilent = error.killed === true
+      const words = stderr.trim().split('\n').at(-1) || error.message
+      const reason = isSilent ? `did not respond within ${timeout / 1000} s` : words
+      resolve({ kind: 'failed', reason, isSilent })
     })
   })
 }

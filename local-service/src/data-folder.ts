@@ -1,8 +1,11 @@
-import { mkdirSync, mkdtempSync, realpathSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, statSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { ConfigurationError } from './configuration.ts'
-import { openRunStore, type RunStore } from './run-store.ts'
+import { foldersBetween, isInside } from './paths.ts'
+import type { Project } from './project.ts'
+import { describeStoreError, openRunStore, type RunStore } from './run-store.ts'
+import { quote } from './text.ts'
 
 /** The folder of the service: its runs, and their work trees and reports while they run. */
 export interface DataFolder {
@@ -18,15 +21,23 @@ const WRITABLE_BY_OTHERS = 0o002
  * Opens a data folder. With `none`, the runs are kept in memory, and the folder is a temporary one beside the default.
  * Throws a ConfigurationError if the folder cannot be used.
  */
-export function openDataFolder(setting: string | undefined, defaultFolder: string): DataFolder {
+export function openDataFolder(
+  setting: string | undefined,
+  defaultFolder: string,
+  projects: Iterable<Project>,
+): DataFolder {
+  const folder = setting === undefined || setting === 'none' ? defaultFolder : setting
   try {
+    refuseInsideProject(folder, projects)
     return open(setting, defaultFolder)
   } catch (error) {
-    // The codes of the system and of SQLite.
-    if (!(error instanceof Error && 'code' in error)) throw error
-    const folder = setting === undefined || setting === 'none' ? defaultFolder : setting
-    throw new ConfigurationError(`Cannot use the data folder ${folder}: ${error.message}. Choose another with --data.`)
+    throw toConfigurationError(error, folder)
   }
+}
+
+/** What the system or SQLite says against a data folder is for whoever chose it; other errors are returned as they are. */
+export function toConfigurationError(error: unknown, folder: string): unknown {
+  return error instanceof Error && 'code' in error ? new ConfigurationError(describeStoreError(error, folder)) : error
 }
 
 function open(setting: string | undefined, defaultFolder: string): DataFolder {
@@ -46,6 +57,27 @@ function open(setting: string | undefined, defaultFolder: string): DataFolder {
       await rm(path, { recursive: true, force: true, maxRetries: 3 })
     },
   }
+}
+
+/**
+ * Node looks for packages in all folders above a work tree: in a repository, the tests of a branch would find those that
+ * are installed there.
+ */
+function refuseInsideProject(folder: string, projects: Iterable<Project>): void {
+  const path = realPathOf(folder)
+  for (const { id, folder: projectFolder } of projects) {
+    const root = foldersBetween(projectFolder, '/').find((at) => existsSync(join(at, '.git'))) ?? projectFolder
+    if (!isInside(path, root)) continue
+    throw new ConfigurationError(
+      `The data folder ${path} lies in ${root} of project ${quote(id)}: tests in work trees would find the packages that are ` +
+        `installed there. Choose a folder outside of it with --data, such as ${join(dirname(root), 'test-run-service-data')}.`,
+    )
+  }
+}
+
+/** Of a folder that may not exist yet. */
+function realPathOf(folder: string): string {
+  return isFolder(folder) ? realpathSync(folder) : join(realPathOf(dirname(folder)), basename(folder))
 }
 
 /** Creates a folder that only the user can enter, unless it exists, and returns its real path. */

@@ -31,6 +31,10 @@ export interface Framework {
   readonly ownFiles: readonly string[]
   arguments(selection: Selection, paths: ReportPaths): string[]
   env(paths: ReportPaths): Record<string, string>
+  /** Lists framework projects, all or the given one, in the report file, and exits with an error if there is none. */
+  listArguments(paths: ReportPaths, frameworkProject?: string): string[]
+  /** The names in such a list; undefined if it is none. */
+  readList(list: unknown): string[] | undefined
   /** The test cases of a report; undefined if this is no such report. */
   readReport(report: unknown, folder: string): TestCase[] | undefined
   /** Reads the events; undefined if there are none, as from a version that does not report any. */
@@ -41,6 +45,8 @@ export interface Report {
   readonly testCases: readonly TestCase[]
   /** Whether the framework said that this is all. */
   readonly isComplete: boolean
+  /** The framework projects of the tested files, if the report names them. */
+  readonly frameworkProjects?: ReadonlySet<string> | undefined
 }
 
 /** A title with the path of its describe blocks. */

@@ -5,25 +5,52 @@ export type GitResult =
   | { readonly kind: 'failed'; readonly reason: string }
 
 export interface GitOptions {
+  /** The work tree. */
   readonly folder: string
+  /** Its git folder. Without it, git searches for one from the folder up, and may find what a test made there. */
+  readonly gitFolder?: string | undefined
   readonly env: NodeJS.ProcessEnv
   readonly input?: string
+  /** Further settings, as `name=value`. */
+  readonly config?: readonly string[] | undefined
+  /** Ends the command; without it, a time limit does. */
+  readonly signal?: AbortSignal | undefined
 }
 
-/** The repository's hooks must not run here, and file names are printed unquoted. */
-const ALWAYS = ['-c', 'core.hooksPath=/dev/null', '-c', 'core.quotePath=false']
+/**
+ * Nothing that is configured for people runs here, no bare repository is found among a project's files, and file names
+ * are printed unquoted.
+ */
+const ALWAYS = [
+  'core.hooksPath=/dev/null',
+  'core.fsmonitor=false',
+  'safe.bareRepository=explicit',
+  'core.quotePath=false',
+]
 const OUTPUT_LIMIT_BYTES = 64 * 1024 * 1024
+const LIMIT_MS = 60_000
 
 /** Runs a git command that may fail. */
-export function tryGit(args: readonly string[], { folder, env, input }: GitOptions): Promise<GitResult> {
+export function tryGit(
+  args: readonly string[],
+  { folder, gitFolder, env, input, config = [], signal }: GitOptions,
+): Promise<GitResult> {
+  const place = gitFolder === undefined ? [] : [`--git-dir=${gitFolder}`, `--work-tree=${folder}`]
   return new Promise((resolve) => {
     const child = execFile(
       'git',
-      [...ALWAYS, ...args],
-      { cwd: folder, env: { ...env, GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C' }, maxBuffer: OUTPUT_LIMIT_BYTES },
+      [...[...ALWAYS, ...config].flatMap((setting) => ['-c', setting]), ...place, ...args],
+      {
+        cwd: folder,
+        env: { ...env, GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C' },
+        maxBuffer: OUTPUT_LIMIT_BYTES,
+        signal: signal ?? AbortSignal.timeout(LIMIT_MS),
+        killSignal: 'SIGKILL',
+      },
       (error, stdout, stderr) => {
         if (error === null) resolve({ kind: 'ok', output: stdout.replace(/\n$/, '') })
-        else resolve({ kind: 'failed', reason: stderr.trim() || error.message })
+        else if (error.name !== 'AbortError') resolve({ kind: 'failed', reason: stderr.trim() || error.message })
+        else resolve({ kind: 'failed', reason: signal ? 'it was stopped' : `it took longer than ${LIMIT_MS / 1000} s` })
       },
     )
     // git may exit before it has read all of it.

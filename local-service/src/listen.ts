@@ -1,7 +1,13 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
-import { BODY_LIMIT_BYTES, type RequestBody, type ServiceRequest, type ServiceResponse } from './request-handler.ts'
+import {
+  BODY_LIMIT_BYTES,
+  errorResponse,
+  type RequestBody,
+  type ServiceRequest,
+  type ServiceResponse,
+} from './request-handler.ts'
 
 export interface Listener {
   /** Scheme, address and port, without a slash at the end. */
@@ -26,6 +32,9 @@ const HOST = '127.0.0.1'
 /** Far more than the clients of one machine need, and little enough that idle ones cost next to nothing. */
 export const CONNECTION_LIMIT = 256
 
+/** How long a client may take to begin a request while others wait for its connection. */
+const HEAD_GRACE_MS = 1_000
+
 /** How long the rest of a request is still read after an early response: a connection closed at once resets the response. */
 const LINGER_MS = 1_000
 
@@ -39,11 +48,20 @@ export async function listen(options: ListenOptions, onRequest: RequestListener)
     connectionsCheckingInterval: Math.min(requestLimitMs, 1_000),
   }
   const server: Server = options.tls ? createTlsServer({ ...limits, ...options.tls }) : createServer(limits)
-  server.maxConnections = CONNECTION_LIMIT
-  server.on('request', (message, response) => {
+  // Those beyond the limit get a response first; this is only so that they cannot grow without end.
+  server.maxConnections = 2 * CONNECTION_LIMIT
+  const connections = createConnections()
+  server.on(options.tls ? 'secureConnection' : 'connection', connections.add)
+  const respond = (message: IncomingMessage, response: ServerResponse) => {
     response.on('finish', () => lingerThenClose(message))
-    onRequest(message, response)
-  })
+    if (connections.begin(message.socket, response)) onRequest(message, response)
+    else {
+      response.setHeader('connection', 'close')
+      sendResponse(response, errorResponse(500, `The service serves ${CONNECTION_LIMIT} connections. Try again later.`))
+    }
+  }
+  // For `Expect: 100-continue`, Node would ask for the body before the key is checked, and for others respond with 417.
+  for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, respond)
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => endWithError(socket as Socket, error.code))
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
@@ -62,12 +80,54 @@ export async function listen(options: ListenOptions, onRequest: RequestListener)
 }
 
 /** A request as soon as its headers are there. */
-export function toServiceRequest(message: IncomingMessage): ServiceRequest {
+export function toServiceRequest(message: IncomingMessage, response: ServerResponse): ServiceRequest {
   return {
     method: message.method ?? '',
     target: message.url ?? '',
     headers: message.headers,
-    readBody: () => readBody(message),
+    hosts: message.headersDistinct.host ?? [],
+    readBody() {
+      if (message.headers.expect?.toLowerCase() === '100-continue') response.writeContinue()
+      return readBody(message)
+    },
+  }
+}
+
+/** The open connections. Above the limit, a new one takes the place of one that is idle or slow to begin a request. */
+function createConnections() {
+  const open = new Map<
+    Socket,
+    { readonly sinceMs: number; requests: number; hasResponded: boolean; isSurplus: boolean }
+  >()
+
+  function endOneIdle(): boolean {
+    const nowMs = performance.now()
+    for (const [socket, { sinceMs, requests, hasResponded }] of open) {
+      if (requests > 0 || !(hasResponded || nowMs - sinceMs > HEAD_GRACE_MS)) continue
+      open.delete(socket)
+      socket.destroy()
+      return true
+    }
+    return false
+  }
+
+  return {
+    add(socket: Socket): void {
+      socket.once('close', () => open.delete(socket))
+      const isSurplus = open.size >= CONNECTION_LIMIT && !endOneIdle()
+      open.set(socket, { sinceMs: performance.now(), requests: 0, hasResponded: false, isSurplus })
+    },
+    /** Whether a request on this connection is served. */
+    begin(socket: Socket, response: ServerResponse): boolean {
+      const connection = open.get(socket)
+      if (connection === undefined || connection.isSurplus) return false
+      connection.requests += 1
+      response.once('close', () => {
+        connection.requests -= 1
+        connection.hasResponded = true
+      })
+      return true
+    },
   }
 }
 

@@ -2,11 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { type Checkout, chooseCheckout } from './checkout.ts'
 import { readConfiguration, type Settings, type Suite } from './configuration.ts'
 import { findEngine } from './container.ts'
-import { findSharedFolder, openDataFolder } from './data-folder.ts'
+import { findSharedFolder, openDataFolder, toConfigurationError } from './data-folder.ts'
 import type { Selection } from './framework.ts'
 import { createKeyedMutex } from './keyed-mutex.ts'
 import { listen, sendResponse, toServiceRequest } from './listen.ts'
-import { isInside } from './paths.ts'
 import type { Project } from './project.ts'
 import type { StartParameters } from './request-bodies.ts'
 import {
@@ -20,10 +19,12 @@ import {
 import { describeRun, queueRun, type Run } from './run.ts'
 import { createRunQueue, type RunTask } from './run-queue.ts'
 import { removeResources, resourcesOf } from './run-resources.ts'
+import { describeStoreError } from './run-store.ts'
 import { runTests, type TestRun } from './run-tests.ts'
 import { describeSuiteResult, describeSuiteStatus } from './suite-result.ts'
 import { baseEnvironment, personalEnvironment } from './test-environment.ts'
-import { quote } from './text.ts'
+import { quote, toLogText } from './text.ts'
+import { type FoundRepository, openRepository } from './work-tree.ts'
 
 export type { Settings } from './configuration.ts'
 
@@ -37,6 +38,8 @@ export interface World {
   readonly dataFolder: string
   /** For the temporary files of tests. */
   readonly temporaryFolder: string
+  /** How long a container engine may take to respond. */
+  readonly responseLimitMs?: number | undefined
   readonly log: (line: string) => void
 }
 
@@ -57,9 +60,10 @@ export async function startLocalService(settings: Settings, world: World): Promi
   const { projects, suites, stopGraceMs, autofixLimitMs } = configuration
   const keys = configuration.keys.length > 0 ? configuration.keys : [randomBytes(24).toString('base64url')]
   const env = personalEnvironment(world.env)
-  const log = (text: string) => world.log(`${new Date().toISOString()} ${text}`)
+  const log = (text: string) => world.log(`${new Date().toISOString()} ${toLogText(text)}`)
   const runExclusive = createKeyedMutex()
-  const data = openDataFolder(configuration.data, world.dataFolder)
+  const engineOptions = { env, responseLimitMs: world.responseLimitMs }
+  const data = openDataFolder(configuration.data, world.dataFolder, projects.values())
   const queue = createRunQueue({
     slots: configuration.concurrency,
     runLimitMs: configuration.runLimitMs,
@@ -67,19 +71,19 @@ export async function startLocalService(settings: Settings, world: World): Promi
     keepMs: configuration.keepMs,
     store: data.store,
     log: (runId, text) => log(`run ${runId} ${text}`),
-    removeResources: (runId, resources) => removeResources(runId, resources, { runExclusive, env }),
+    removeResources: (runId, resources) => removeResources(runId, resources, { ...engineOptions, runExclusive }),
   })
   const sharedFolder = findSharedFolder(data.path)
   if (sharedFolder !== undefined) {
     log(`warning: other users can write to ${sharedFolder}: tests may load packages that somebody else put there`)
   }
 
-  for (const { id, folder } of projects.values()) {
-    if (isInside(data.path, folder)) {
-      log(
-        `warning: the data folder ${data.path} lies in project ${quote(id)}, whose tests may find those of work trees`,
-      )
-    }
+  /** Found once, before any test runs: a test could make a repository in its folder, with programs for git to run. */
+  const repositories = new Map<Project, Promise<FoundRepository>>()
+  function repositoryOf(project: Project): Promise<FoundRepository> {
+    const found = repositories.get(project) ?? openRepository(project.folder, env)
+    repositories.set(project, found)
+    return found
   }
 
   async function start(
@@ -96,12 +100,13 @@ export async function startLocalService(settings: Settings, world: World): Promi
       return errorResponse(400, error)
     }
     const mayFix = parameters.autofix && project.autofix !== undefined
-    const chosen = await chooseCheckout(project, parameters.branch ?? project.defaultBranch, mayFix, env)
+    const branch = parameters.branch ?? project.defaultBranch
+    const chosen = await chooseCheckout(project, branch, mayFix, await repositoryOf(project))
     // Without a branch in the request, it is the configured one that does not exist.
     const isConfigured = parameters.branch === undefined && project.defaultBranch !== undefined
     if (chosen.kind === 'refused') return errorResponse(isConfigured ? 500 : 400, chosen.error)
     const { checkout } = chosen
-    const found = project.container && (await findEngine(project.container.engine, env))
+    const found = project.container && (await findEngine(project.container.engine, engineOptions))
     if (found?.kind === 'none') {
       return errorResponse(
         500,
@@ -120,6 +125,7 @@ export async function startLocalService(settings: Settings, world: World): Promi
       temporaryFolder: world.temporaryFolder,
       gitFolder: inTree?.repository.gitFolder,
       engine: engine?.name,
+      foldersWithoutGit: engine !== undefined && checkout.kind === 'in-place' ? checkout.foldersWithoutGit : undefined,
     })
     const { autofix, envOverrides } = parameters
     const testRun: TestRun = {
@@ -153,8 +159,16 @@ export async function startLocalService(settings: Settings, world: World): Promi
       execute: (stop, finishEarly) => runTests(testRun, stop, finishEarly),
     }
     log(`run ${run.runId} is for project ${quote(project.id)}, ${describeCheckout(checkout)}`)
+    if (engine !== undefined)
+      log(`run ${run.runId} runs in containers of ${engine.name}${found?.reason ? ` (${found.reason})` : ''}`)
     for (const text of parameters.ignored) log(`run ${run.runId} ${text}`)
-    return queue.add(run, task) ? { run } : errorResponse(500, 'The service is stopping and takes no more runs.')
+    try {
+      return queue.add(run, task) ? { run } : errorResponse(500, 'The service is stopping and takes no more runs.')
+    } catch (error) {
+      const reason = describeStoreError(error as Error, data.path)
+      log(`run ${run.runId} is not started: ${reason}`)
+      return errorResponse(500, `Nothing was started. ${reason}`)
+    }
   }
 
   const findRun = (projectId: string, runId: string): Run | undefined => {
@@ -209,9 +223,12 @@ export async function startLocalService(settings: Settings, world: World): Promi
 
   const closeData = () => data.close().catch((error: Error) => log(`could not close the data folder: ${error.message}`))
   const openListener = async () => {
-    await queue.recover()
+    await queue.recover().catch((error: unknown) => {
+      throw toConfigurationError(error, data.path)
+    })
+    await Promise.all([...projects.values()].map(repositoryOf))
     return listen({ port: configuration.port }, async (message, response) => {
-      const result = await handleRequest(toServiceRequest(message), keys, backend).catch((error: unknown) => {
+      const result = await handleRequest(toServiceRequest(message, response), keys, backend).catch((error: unknown) => {
         log(`a request failed: ${error instanceof Error ? error.stack : String(error)}`)
         return errorResponse(500, 'The service failed to handle this request; its log says why.')
       })

@@ -1,10 +1,13 @@
-import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
-import { symlink } from 'node:fs/promises'
+import { existsSync, lstatSync, readdirSync, realpathSync } from 'node:fs'
+import { mkdir, symlink } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
+import { readRegularFile } from './files.ts'
 import { foldersBetween, isInside } from './paths.ts'
 import type { Repository } from './work-tree.ts'
 
 const PACKAGES = 'node_modules'
+/** What tools keep beside the packages: Vite loads a configuration from there, and stops if it cannot write. */
+const TOOL_FOLDER = /^\.(cache|vite)/
 
 /**
  * The command of an npm package as Node would find it from a folder, but not above `root`: there it may belong to somebody
@@ -15,7 +18,7 @@ export function findPackageCommand(packageName: string, folder: string, root: st
     const packageFolder = join(at, PACKAGES, packageName)
     const manifestFile = join(packageFolder, 'package.json')
     if (existsSync(manifestFile)) {
-      const { bin } = JSON.parse(readFileSync(manifestFile, 'utf8'))
+      const { bin } = JSON.parse(readRegularFile(realpathSync(manifestFile)))
       const script: unknown = typeof bin === 'string' ? bin : Object.values(bin ?? {})[0]
       return typeof script === 'string' ? join(packageFolder, script) : undefined
     }
@@ -29,20 +32,27 @@ export function commandFoldersOf(folder: string, root: string): string[] {
 }
 
 /**
- * Links the packages that are installed in the repository's folder into a work tree: every `node_modules`, which git
- * does not track, from the project up to the root.
+ * Links the packages that are installed in the repository's folder into a work tree: those of every `node_modules`, which
+ * git does not track, from the project up to the root. What tools write into it is the work tree's own.
  */
 export async function linkPackages(repository: Repository, workTree: string): Promise<void> {
   for (const installed of installedPackages(repository)) {
-    const link = join(workTree, relative(repository.root, installed))
-    if (!existsSync(link)) await symlink(installed, link, 'dir')
+    const folder = join(workTree, relative(repository.root, installed))
+    if (lstatSync(folder, { throwIfNoEntry: false }) !== undefined) continue
+    await mkdir(folder)
+    const source = realpathSync(installed)
+    const names = readdirSync(source).filter((name) => !TOOL_FOLDER.test(name))
+    await Promise.all(names.map((name) => symlink(join(source, name), join(folder, name))))
   }
 }
 
-/** The folders outside the root to which its `node_modules` link, from the project up to the root. */
-export function linkedPackages(folder: string, root: string): string[] {
-  const targets = foldersBetween(folder, root).map((at) => targetOf(join(at, PACKAGES)))
-  return [...new Set(targets.filter((target) => target !== undefined))].filter((target) => !isInside(target, root))
+/**
+ * The folders to which `linkPackages` links, as far as they lie in the repository: a test that ran in its folder may have
+ * put a link to anything in their place.
+ */
+export function linkedPackages(repository: Repository): string[] {
+  const folders = installedPackages(repository).map((installed) => realpathSync(installed))
+  return [...new Set(folders)].filter((folder) => isInside(folder, repository.root))
 }
 
 export interface LinkIntoRepository {
@@ -64,6 +74,45 @@ export function findLinkIntoRepository(repository: Repository): LinkIntoReposito
     if (link !== undefined) return { ...link, installedIn: dirname(installed) }
   }
   return undefined
+}
+
+/** By lock file: the command that installs the packages of a fresh checkout, and the option that names another folder. */
+const MANAGERS = new Map([
+  ['package-lock.json', { argv: ['npm', 'ci'], folderOption: '--prefix' }],
+  ['npm-shrinkwrap.json', { argv: ['npm', 'ci'], folderOption: '--prefix' }],
+  ['pnpm-lock.yaml', { argv: ['pnpm', 'install', '--frozen-lockfile'], folderOption: '--dir' }],
+  ['yarn.lock', { argv: ['yarn', 'install', '--frozen-lockfile'], folderOption: '--cwd' }],
+])
+/** Without a lock file. */
+const NPM = { argv: ['npm', 'install'], folderOption: '--prefix' }
+const PACKAGE_FILES = ['package.json', 'pnpm-workspace.yaml', ...MANAGERS.keys()]
+
+/** The files by which the packages of a work tree would be installed, as paths from the root; none if none are linked. */
+export function packageFilesOf(repository: Repository): string[] {
+  const { root, folder } = repository
+  if (installedPackages(repository).length === 0) return []
+  return foldersBetween(join(root, folder), root).flatMap((at) =>
+    PACKAGE_FILES.map((file) => relative(root, join(at, file))),
+  )
+}
+
+/**
+ * What "setup" can be: the command of the package manager that the repository uses, to be run in the project's folder. In
+ * the folder of a workspace, npm would install only what that workspace depends on.
+ */
+export function suggestSetup({ root, folder }: Repository, installedIn: string): { manager: string; setup: string } {
+  const projectFolder = join(root, folder)
+  const found = foldersBetween(projectFolder, root)
+    .flatMap((at) => [...MANAGERS].map(([file, manager]) => ({ at, file: join(at, file), manager })))
+    .find(({ file }) => existsSync(file))
+  const { argv, folderOption } = found?.manager ?? NPM
+  const way = relative(projectFolder, found?.at ?? installedIn)
+  const [manager = '', ...rest] = argv
+  // Yarn from version 2 on.
+  const isModern = manager === 'yarn' && found !== undefined && readRegularFile(found.file).includes('__metadata:')
+  const options = isModern ? rest.map((option) => option.replace('--frozen-lockfile', '--immutable')) : rest
+  const setup = [manager, ...(way === '' ? [] : [folderOption, way]), ...options]
+  return { manager, setup: `[${setup.map((part) => JSON.stringify(part)).join(', ')}]` }
 }
 
 function installedPackages({ root, folder }: Repository): string[] {

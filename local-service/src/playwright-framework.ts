@@ -30,6 +30,16 @@ export const playwright: Framework = {
     PLAYWRIGHT_JSON_OUTPUT_FILE: reportFile,
     PLAYWRIGHT_JSON_OUTPUT_NAME: reportFile,
   }),
+  listArguments: (_paths, frameworkProject) => [
+    'test',
+    '--list',
+    '--reporter=json',
+    ...(frameworkProject === undefined ? [] : [`--project=${frameworkProject}`]),
+  ],
+  readList: (list) =>
+    isObject(list) && isObject(list.config)
+      ? objectsIn(list.config.projects).map(({ name }) => stringOf(name))
+      : undefined,
   readReport(report, folder) {
     if (!isObject(report) || !Array.isArray(report.suites)) return undefined
     // The outermost suites are the files.

@@ -29,7 +29,7 @@ export interface ProcessGroup extends ProcessesOfRun {
 export async function stopProcesses(group: ProcessGroup, graceMs: number): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     signalProcess(-group.groupId, signal)
-    if (await areGone(group, graceMs / 2)) return
+    if (await waitUntilGone(group, graceMs / 2)) return
   }
   await killProcesses(group)
 }
@@ -50,7 +50,8 @@ export async function killProcesses(group: ProcessesOfRun): Promise<number> {
   return killed.size
 }
 
-async function areGone(group: ProcessesOfRun, withinMs: number): Promise<boolean> {
+/** Whether the processes have exited by themselves in time. */
+export async function waitUntilGone(group: ProcessesOfRun, withinMs: number): Promise<boolean> {
   const deadlineMs = performance.now() + withinMs
   while ((await findProcesses(group)).length > 0) {
     if (performance.now() >= deadlineMs) return false

@@ -1,6 +1,7 @@
-import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import * as v from 'valibot'
+import { readRegularFile } from './files.ts'
 import { type Framework, isObject } from './framework.ts'
 import { playwright } from './playwright-framework.ts'
 import { COMMAND, settingsObject, TEXT, TEXTS } from './settings.ts'
@@ -124,7 +125,7 @@ function dependenciesIn(folder: string): Set<string> {
   const file = join(folder, 'package.json')
   if (!existsSync(file)) return new Set()
   try {
-    const manifest: unknown = JSON.parse(readFileSync(file, 'utf8'))
+    const manifest: unknown = JSON.parse(readRegularFile(realpathSync(file)))
     if (!isObject(manifest)) return new Set()
     return new Set([manifest.dependencies, manifest.devDependencies].filter(isObject).flatMap(Object.keys))
   } catch {

@@ -19,6 +19,8 @@ export interface ServiceRequest {
   /** Path and query, undecoded. */
   readonly target: string
   readonly headers: IncomingHttpHeaders
+  /** Each `Host` that was sent: `headers` has the first. */
+  readonly hosts: readonly string[]
   /** To be called once. */
   readBody(): Promise<RequestBody>
 }
@@ -64,7 +66,7 @@ export async function handleRequest(
   backend: Backend,
 ): Promise<ServiceResponse> {
   const { headers } = request
-  const refusal = refuseForeignPage(headers)
+  const refusal = refuseForeignPage(request)
   if (refusal !== undefined) return refusal
   const route = findRoute(request.method, request.target)
   if (route.kind === 'openapi') {
@@ -101,13 +103,15 @@ async function withValid<T>(
  * A page in a browser reaches this machine too. It sends `Origin`, which no client of this service does; and if its own
  * name is made to lead here (DNS rebinding), that name is in `Host`.
  */
-function refuseForeignPage({ host, origin }: IncomingHttpHeaders): ServiceResponse | undefined {
+function refuseForeignPage({ headers: { origin }, hosts }: ServiceRequest): ServiceResponse | undefined {
+  const [host, ...otherHosts] = hosts
   if (origin !== undefined) {
     return errorResponse(
       400,
       `This service is not for web pages: it refuses requests with an Origin, got ${quote(origin)}.`,
     )
   }
+  if (otherHosts.length > 0) return errorResponse(400, 'The request has more than one Host.')
   if (!/^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/i.test(host ?? '')) {
     return errorResponse(400, `This service is reached as 127.0.0.1 or localhost, but the Host is ${quote(host)}.`)
   }

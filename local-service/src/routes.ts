@@ -62,11 +62,13 @@ const ENDPOINTS: readonly EndpointShape[] = [
  */
 export function findRoute(method: string, target: string): Route {
   const path = target.split('?', 1)[0] ?? ''
+  // The response to HEAD is that to GET; Node leaves its body out.
+  const asked = method === 'HEAD' ? 'GET' : method
   let methodOfPath: string | undefined
   for (const endpoint of ENDPOINTS) {
     const ids = matchPath(path, endpoint.parts)
     if (ids === undefined) continue
-    if (endpoint.method !== method) {
+    if (endpoint.method !== asked) {
       methodOfPath = endpoint.method
       break
     }

@@ -23,14 +23,17 @@ export type CommandEnd = (
   /** A signal that this service did not send. */
   | { readonly kind: 'killed'; readonly signal: string }
   | { readonly kind: 'not-started'; readonly reason: string }
+  /** Nobody can say how it ended: its container's engine does not respond. */
+  | { readonly kind: 'lost'; readonly reason: string }
   /** The stop signal aborted, before the start or after. */
   | { readonly kind: 'stopped' }
 ) & {
-  /** The last lines that the command wrote, without colours. */
+  /** The first and the last lines that the command wrote, without colours. */
   readonly lastOutput: string
 }
 
-const KEPT_OUTPUT_CHARS = 4000
+const FIRST_OUTPUT_CHARS = 2000
+const LAST_OUTPUT_CHARS = 4000
 /** Time to read the rest of the output after the exit. A pipe that stays open longer is held by another process. */
 const LAST_OUTPUT_LIMIT_MS = 500
 
@@ -40,28 +43,28 @@ const LAST_OUTPUT_LIMIT_MS = 500
  */
 export async function runCommand(command: Command, stop: AbortSignal): Promise<CommandEnd> {
   if (stop.aborted) return { kind: 'stopped', lastOutput: '' }
-  let lastOutput = ''
+  const output = createExcerpt()
   let child: ChildProcess
   try {
-    child = start(command, (text) => {
-      lastOutput = lastLines(lastOutput + text)
-    })
+    child = start(command, output.add)
   } catch (error) {
-    return { kind: 'not-started', reason: reasonOf(error, command), lastOutput }
+    return { kind: 'not-started', reason: reasonOf(error, command), lastOutput: '' }
   }
   const exit = new Promise<{ code: number | null; signal: string | null } | Error>((resolve) => {
     child.once('error', resolve)
     child.once('exit', (code, signal) => resolve({ code, signal }))
   })
   const closed = new Promise((resolve) => child.once('close', resolve))
-  if (child.pid === undefined) return { kind: 'not-started', reason: reasonOf(await exit, command), lastOutput }
+  if (child.pid === undefined) return { kind: 'not-started', reason: reasonOf(await exit, command), lastOutput: '' }
 
   const group = { groupId: child.pid, runId: command.runId }
   const stopGently = () => stopProcesses(group, command.stopGraceMs)
   const stopping = Promise.withResolvers<void>()
   const onStop = () => stopping.resolve((command.stopProcesses ?? stopGently)(group))
   stop.addEventListener('abort', onStop, { once: true })
-  const ended = await exit
+  // A process that cannot be killed, or that belongs to another user, must not keep a stopped run from finishing.
+  const stopped = stopping.promise.then(() => delay(LAST_OUTPUT_LIMIT_MS, undefined, { ref: false }))
+  const ended = await Promise.race([exit, stopped])
   if (stop.aborted) await stopping.promise
   stop.removeEventListener('abort', onStop)
   await killProcesses(group)
@@ -69,18 +72,32 @@ export async function runCommand(command: Command, stop: AbortSignal): Promise<C
   child.stdout?.destroy()
   child.stderr?.destroy()
 
-  lastOutput = stripVTControlCharacters(lastOutput)
-  if (stop.aborted) return { kind: 'stopped', lastOutput }
+  const lastOutput = output.text()
+  if (stop.aborted || ended === undefined) return { kind: 'stopped', lastOutput }
   if (ended instanceof Error) return { kind: 'not-started', reason: reasonOf(ended, command), lastOutput }
   if (ended.signal !== null) return { kind: 'killed', signal: ended.signal, lastOutput }
   return { kind: 'exited', code: ended.code ?? 1, lastOutput }
 }
 
-/** Whole lines if there are any: truncating within a line could break a terminal sequence. */
-function lastLines(text: string): string {
-  if (text.length <= KEPT_OUTPUT_CHARS) return text
-  const kept = text.slice(-KEPT_OUTPUT_CHARS)
-  return kept.slice(kept.indexOf('\n') + 1)
+/** The beginning and the end of a long text: npm writes what is wrong first, and many lines about its usage after it. */
+function createExcerpt() {
+  let [first, last, isTruncated] = ['', '', false]
+  return {
+    add(text: string): void {
+      const room = FIRST_OUTPUT_CHARS - first.length
+      first += text.slice(0, room)
+      last += text.slice(room)
+      if (last.length <= LAST_OUTPUT_CHARS) return
+      isTruncated = true
+      // Whole lines if there are any: truncating within a line could break a terminal sequence.
+      last = last.slice(-LAST_OUTPUT_CHARS)
+      last = last.slice(last.indexOf('\n') + 1)
+    },
+    text(): string {
+      const beginning = isTruncated ? `${first.slice(0, first.lastIndexOf('\n') + 1) || first}…\n` : first
+      return stripVTControlCharacters(beginning + last)
+    },
+  }
 }
 
 function start({ argv, folder, env, runId, input }: Command, onOutput: (text: string) => void): ChildProcess {

@@ -58,7 +58,13 @@ interface Entry {
   isSaved: boolean
 }
 
-const INTERRUPTED: RunOutcome = { status: 'INTERRUPTED', testCases: [] }
+const STOPPED = 'the service was stopped'
+/** How often a run that could not be saved is tried again. */
+const SAVE_RETRY_MS = 1000
+
+function interruptedBecause(problem: string): RunOutcome {
+  return { status: 'INTERRUPTED', testCases: [], problem }
+}
 
 /** The state machine of all runs: first come, first served, on a fixed number of slots. */
 export function createRunQueue(options: RunQueueOptions): RunQueue {
@@ -68,6 +74,7 @@ export function createRunQueue(options: RunQueueOptions): RunQueue {
   const waiting: Entry[] = []
   const active = new Set<Promise<void>>()
   let closing = false
+  let retry: NodeJS.Timeout | undefined
 
   function fill(): void {
     while (!closing && active.size < slots) {
@@ -95,9 +102,12 @@ export function createRunQueue(options: RunQueueOptions): RunQueue {
     }, runLimitMs)
     const finishOnce = (outcome: RunOutcome) => {
       clearTimeout(limit)
-      finish(entry, timedOut ? { ...outcome, status: 'TIMEDOUT' } : outcome)
+      const problem = `the run exceeded its limit of ${runLimitMs / 60_000} min`
+      if (timedOut) finish(entry, { ...outcome, status: 'TIMEDOUT', problem })
+      else if (!stop.signal.aborted || outcome.status !== 'INTERRUPTED') finish(entry, outcome)
+      else finish(entry, { ...outcome, problem: outcome.problem ?? STOPPED })
     }
-    let outcome = INTERRUPTED
+    let outcome: RunOutcome
     try {
       startRun(run, new Date())
       store.save(run)
@@ -105,6 +115,7 @@ export function createRunQueue(options: RunQueueOptions): RunQueue {
       outcome = await task.execute(stop.signal, finishOnce)
     } catch (error) {
       log(run.runId, `failed to run: ${messageOf(error)}`)
+      outcome = interruptedBecause('the service could not run the tests; its log says why')
     }
     await remove(run.runId, task.resources)
     finishOnce(outcome)
@@ -113,7 +124,7 @@ export function createRunQueue(options: RunQueueOptions): RunQueue {
   async function remove(runId: string, resources: RunResources): Promise<readonly string[]> {
     try {
       const removed = await options.removeResources(runId, resources)
-      store.markRemoved(runId)
+      attempt(runId, 'the removal of its files could not be saved', () => store.markRemoved(runId))
       return removed
     } catch (error) {
       // Files that cannot be removed, such as a container's that belong to root, do not change how the tests went.
@@ -127,13 +138,44 @@ export function createRunQueue(options: RunQueueOptions): RunQueue {
     if (!finishRun(run, outcome, new Date())) return
     const { phase } = run
     log(run.runId, `${phase.status}, ${count('testCases' in phase ? phase.testCases.length : 0, 'test case')}`)
+    save(entry)
+  }
+
+  /** Clients learn what became of a run even if it cannot be saved, as on a full disk. It is then tried again. */
+  function save(entry: Entry): void {
+    const { run } = entry
+    entry.isSaved = attempt(run.runId, 'could not be saved', () => store.save(run))
+    if (!entry.isSaved) saveLater()
+    else if (isFinished(run)) attempt(run.runId, 'could not forget older runs', forgetOld)
+  }
+
+  function saveAgain(): void {
+    retry = undefined
+    for (const entry of entries.values()) {
+      if (entry.isSaved) continue
+      try {
+        store.save(entry.run)
+      } catch {
+        saveLater()
+        return
+      }
+      entry.isSaved = true
+      log(entry.run.runId, 'is saved now')
+      if (!entry.isActive && isFinished(entry.run)) entries.delete(entry.run.runId)
+    }
+  }
+
+  function saveLater(): void {
+    retry ??= setTimeout(saveAgain, SAVE_RETRY_MS).unref()
+  }
+
+  function attempt(runId: string, whatFailed: string, action: () => void): boolean {
     try {
-      store.save(run)
-      forgetOld()
+      action()
+      return true
     } catch (error) {
-      // A full disk, for example: clients still learn how the run finished.
-      entry.isSaved = false
-      log(run.runId, `could not be saved: ${messageOf(error)}`)
+      log(runId, `${whatFailed}: ${messageOf(error)}`)
+      return false
     }
   }
 
@@ -141,26 +183,28 @@ export function createRunQueue(options: RunQueueOptions): RunQueue {
     store.forget(options.keepRuns, new Date(Date.now() - options.keepMs))
   }
 
-  /** Finishes a run that is to be stopped, now or when its task has settled, and stops it. */
+  /** Stops a run, and finishes it now or when its task has settled. */
   function stop(entry: Entry, outcome: RunOutcome): void {
     const { run, task, isActive } = entry
+    entry.stop.abort()
     if (!isActive || !task.finishesWhenGone) finish(entry, outcome)
     if (!isActive && entry.isSaved) entries.delete(run.runId)
-    entry.stop.abort()
   }
 
   return {
     async recover() {
       for (const { run, resources } of store.findLeft()) {
+        // It may be what fills the disk.
+        const removed = await remove(run.runId, resources)
+        if (removed.length > 0) log(run.runId, `removed what was left of it: ${removed.join(', ')}`)
         const before = run.phase.status
-        if (finishRun(run, INTERRUPTED, new Date())) {
+        if (finishRun(run, interruptedBecause('the service died during the run'), new Date())) {
           log(run.runId, `${run.phase.status}: it was ${before} when the service died`)
         }
         store.save(run)
-        const removed = await remove(run.runId, resources)
-        if (removed.length > 0) log(run.runId, `removed what was left of it: ${removed.join(', ')}`)
       }
       forgetOld()
+      store.reserve()
     },
     add(run, task) {
       if (closing) return false
@@ -183,15 +227,19 @@ export function createRunQueue(options: RunQueueOptions): RunQueue {
       }
       if (entry.isActive && entry.task.finishesWhenGone) {
         markCancelled(entry.run)
-        store.save(entry.run)
-      }
-      stop(entry, CANCELLED)
+        stop(entry, CANCELLED)
+        save(entry)
+      } else stop(entry, CANCELLED)
       return 'cancelled'
     },
     async close() {
       closing = true
-      for (const entry of [...entries.values()]) stop(entry, INTERRUPTED)
+      for (const entry of [...entries.values()]) stop(entry, interruptedBecause(STOPPED))
       await Promise.all(active)
+      clearTimeout(retry)
+      saveAgain()
+      clearTimeout(retry)
+      for (const { run } of entries.values()) log(run.runId, 'is not saved, and INTERRUPTED after a restart')
     },
   }
 }

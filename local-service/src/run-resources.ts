@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
-import { mkdir, rm } from 'node:fs/promises'
+import { mkdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
-import { removeContainers } from './container.ts'
+import { type ContainerEngine, removeContainers } from './container.ts'
+import { removeFolder } from './files.ts'
 import type { RunExclusive } from './keyed-mutex.ts'
 import { killProcesses } from './processes.ts'
 import type { EngineName } from './project.ts'
@@ -17,6 +18,8 @@ export interface RunResources {
   readonly workTree?: WorkTreePlace | undefined
   /** The engine of the run's containers. */
   readonly engine?: EngineName | undefined
+  /** Folders in which its containers could make a repository that the next start of the service would use. */
+  readonly foldersWithoutGit?: readonly string[] | undefined
 }
 
 interface ResourceOptions {
@@ -25,11 +28,12 @@ interface ResourceOptions {
   /** Of the repository, if the run needs a work tree. */
   readonly gitFolder?: string | undefined
   readonly engine?: EngineName | undefined
+  readonly foldersWithoutGit?: readonly string[] | undefined
 }
 
 export function resourcesOf(
   runId: string,
-  { dataFolder, temporaryFolder, gitFolder, engine }: ResourceOptions,
+  { dataFolder, temporaryFolder, gitFolder, engine, foldersWithoutGit }: ResourceOptions,
 ): RunResources {
   return {
     runFolder: join(dataFolder, 'runs', runId),
@@ -37,6 +41,7 @@ export function resourcesOf(
     // git names its own record of a work tree by the last part of the path.
     workTree: gitFolder === undefined ? undefined : { path: join(dataFolder, 'trees', runId), gitFolder },
     engine,
+    foldersWithoutGit,
   }
 }
 
@@ -46,26 +51,29 @@ export async function createRunFolders({ runFolder, temporaryFolder }: RunResour
   await mkdir(temporaryFolder, { mode: 0o700 })
 }
 
+interface Machine extends Omit<ContainerEngine, 'name'> {
+  readonly runExclusive: RunExclusive
+}
+
 /**
  * Kills what is left of a run's processes and removes the rest, by this process of the service or an earlier one. Returns what
  * there was, for the log.
  */
 export async function removeResources(
   runId: string,
-  { runFolder, temporaryFolder, workTree, engine }: RunResources,
-  { runExclusive, env }: { readonly runExclusive: RunExclusive; readonly env: NodeJS.ProcessEnv },
+  { runFolder, temporaryFolder, workTree, engine, foldersWithoutGit = [] }: RunResources,
+  { runExclusive, ...machine }: Machine,
 ): Promise<string[]> {
   const processes = await killProcesses({ runId })
   // After the engine's client is gone, because it could create another container, and before the folders that it writes to.
   const [containers] = await Promise.allSettled([
-    engine === undefined ? 0 : removeContainers({ name: engine, env }, runId),
+    engine === undefined ? 0 : removeContainers({ ...machine, name: engine }, runId),
   ])
   const folders = [runFolder, temporaryFolder].filter((folder) => existsSync(folder))
   const trees = workTree !== undefined && existsSync(workTree.path) ? [workTree.path] : []
-  const removals = [runFolder, temporaryFolder].map((folder) =>
-    rm(folder, { recursive: true, force: true, maxRetries: 3 }),
-  )
+  const removals = [runFolder, temporaryFolder].map(removeFolder)
   if (workTree !== undefined) removals.push(runExclusive(workTree.gitFolder, () => removeWorkTree(workTree)))
+  for (const folder of foldersWithoutGit) removals.push(setGitAside(folder, runId))
   // One that fails must not keep the others from being finished.
   const results = [containers, ...(await Promise.allSettled(removals))]
   for (const result of results) if (result.status === 'rejected') throw result.reason
@@ -75,4 +83,12 @@ export async function removeResources(
     ...trees,
     ...folders,
   ]
+}
+
+/** Not removed: it may be a person's. */
+async function setGitAside(folder: string, runId: string): Promise<void> {
+  const made = join(folder, '.git')
+  await rename(made, `${made}-made-during-run-${runId.slice(0, 8)}`).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error
+  })
 }

@@ -1,7 +1,9 @@
+import { randomBytes } from 'node:crypto'
+import { chmodSync, closeSync, existsSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite'
 import { ConfigurationError } from './configuration.ts'
-import type { FinalStatus, OwnedRun, Run, TestCase } from './run.ts'
+import { type FinalStatus, isFinished, type OwnedRun, type Run, type TestCase } from './run.ts'
 import type { RunResources } from './run-resources.ts'
 
 /** What a run was asked to do: for people who read the database. */
@@ -23,20 +25,28 @@ export interface LeftRun {
 
 /** The runs, in a database that survives any death of the service. Each change is on the disk when its call returns. */
 export interface RunStore {
+  /** Throws if the disk has no room for the run and its result. */
   add(run: Run, request: RunRequest, resources: RunResources): void
-  /** Saves a run's phase; from its start on, the run has resources. */
+  /** Saves a run's phase; from its start on, the run has resources. On a full disk, a result gets the room that was reserved. */
   save(run: Run): void
   find(runId: string): Run | undefined
   /** Runs that are unfinished or have resources: after a start, those that an earlier process of the service left. */
   findLeft(): LeftRun[]
   markRemoved(runId: string): void
+  /** Reserves room on the disk for the results of runs. Throws if there is none. */
+  reserve(): void
   /** Forgets finished runs without resources, except the newest `count` of those that finished after `since`. */
   forget(count: number, since: Date): void
   close(): void
 }
 
 const SCHEMA_VERSION = 1
-const SQLITE_BUSY = 5
+/** Result codes of SQLite. */
+const [BUSY, CORRUPT, FULL, NOT_A_DATABASE] = [5, 11, 13, 26]
+/** A database of this size is checked in about a second. */
+const CHECKED_BYTES = 256 * 1024 * 1024
+/** Room for thousands of test cases. */
+const RESERVED_BYTES = 1024 * 1024
 
 const SCHEMA = `
   create table runs (
@@ -57,13 +67,16 @@ const SCHEMA = `
   create index runs_left on runs (number) where finished_at is null or has_resources = 1;
   pragma user_version = ${SCHEMA_VERSION};`
 
-/** Opens the database of a folder, or one in memory. Throws a ConfigurationError if another service has it open. */
+/** Opens the database of a folder, or one in memory. */
 export function openRunStore(folder: string | undefined): RunStore {
-  const database = new DatabaseSync(folder === undefined ? ':memory:' : join(folder, 'runs.sqlite'))
+  const file = folder === undefined ? undefined : join(folder, 'runs.sqlite')
+  if (file !== undefined) makePrivate(file)
+  const database = new DatabaseSync(file ?? ':memory:')
   try {
     // Exclusive: the operating system releases this lock with the process, however it dies.
     database.exec('pragma locking_mode = exclusive; pragma journal_mode = wal; pragma synchronous = full')
     database.exec('begin exclusive')
+    if (file !== undefined && statSync(file).size <= CHECKED_BYTES) check(database)
     const version = Number(database.prepare('pragma user_version').get()?.user_version)
     if (version > SCHEMA_VERSION) {
       throw new ConfigurationError(
@@ -72,15 +85,43 @@ export function openRunStore(folder: string | undefined): RunStore {
     }
     if (version === 0) database.exec(SCHEMA)
     database.exec('commit')
+    return storeIn(database, folder === undefined ? undefined : join(folder, 'reserve'))
   } catch (error) {
     database.close()
-    if (error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY) {
-      throw new ConfigurationError(
-        `Another service uses the data folder ${folder}. Stop it, or choose another folder with --data.`,
-      )
-    }
     throw error
   }
+}
+
+/** An error of the store or of its folder as a sentence that says what to do. */
+export function describeStoreError(error: Error, folder: string): string {
+  const instead = 'choose another folder with --data.'
+  const code = 'errcode' in error ? error.errcode : undefined
+  if (code === BUSY) return `Another service uses the data folder ${folder}. Stop it, or ${instead}`
+  if (code === CORRUPT || code === NOT_A_DATABASE) {
+    const move = `Move ${join(folder, 'runs.sqlite*')} away to start without the runs in it, or ${instead}`
+    return `The database in the data folder ${folder} is damaged: ${error.message}. ${move}`
+  }
+  if (code === FULL || ('code' in error && error.code === 'ENOSPC')) {
+    return `There is no room on the disk for the data folder ${folder}. Free some space, or ${instead}`
+  }
+  return `Cannot use the data folder ${folder}: ${error.message}. Choose another with --data.`
+}
+
+/** The folder may be one that others can enter. */
+function makePrivate(file: string): void {
+  closeSync(openSync(file, 'a', 0o600))
+  for (const path of [file, `${file}-wal`]) if (existsSync(path)) chmodSync(path, 0o600)
+}
+
+/** SQLite itself notices a damaged page when it reads it, which may be much later. */
+function check(database: DatabaseSync): void {
+  const [found] = Object.values(database.prepare('pragma quick_check(1)').get() ?? {})
+  if (found === 'ok') return
+  const problem = String(found).split('\n').at(-1)
+  throw Object.assign(new Error(problem), { code: 'ERR_SQLITE_ERROR', errcode: CORRUPT })
+}
+
+function storeIn(database: DatabaseSync, reserveFile: string | undefined): RunStore {
   const insert = database.prepare(
     `insert into runs (run_id, project_id, suite, branch_name, status, request, resources) values (?, ?, ?, ?, ?, ?, ?)`,
   )
@@ -97,24 +138,45 @@ export function openRunStore(folder: string | undefined): RunStore {
     `delete from runs where finished_at is not null and has_resources = 0 and (finished_at < ? or number not in (
        select number from runs where finished_at is not null order by number desc limit ?))`,
   )
+  function reserve(): void {
+    if (reserveFile === undefined || sizeOf(reserveFile) === RESERVED_BYTES) return
+    try {
+      // Random, because some file systems give zeros no room.
+      writeFileSync(reserveFile, randomBytes(RESERVED_BYTES), { mode: 0o600 })
+    } catch (error) {
+      rmSync(reserveFile, { force: true })
+      throw error
+    }
+  }
   return {
+    reserve,
     add(run, request, resources) {
+      reserve()
       const suite = run.suite === undefined ? null : JSON.stringify(run.suite)
       const about = [run.runId, run.projectId, suite, run.branchName ?? null, run.phase.status]
       insert.run(...about, JSON.stringify(request), JSON.stringify(resources))
     },
-    save({ runId, phase }) {
+    save(run) {
+      const { runId, phase } = run
       const startedAt = 'startedAt' in phase ? (phase.startedAt?.toISOString() ?? null) : null
       const isRunning = phase.status === 'RUNNING'
-      update.run(
-        phase.status,
-        isRunning && phase.isCancelled ? 1 : 0,
-        startedAt,
-        'finishedAt' in phase ? phase.finishedAt.toISOString() : null,
-        'testCases' in phase ? JSON.stringify(phase.testCases) : null,
-        isRunning ? 1 : 0,
-        runId,
-      )
+      const write = () =>
+        update.run(
+          phase.status,
+          isRunning && phase.isCancelled ? 1 : 0,
+          startedAt,
+          'finishedAt' in phase ? phase.finishedAt.toISOString() : null,
+          'testCases' in phase ? JSON.stringify(phase.testCases) : null,
+          isRunning ? 1 : 0,
+          runId,
+        )
+      try {
+        write()
+      } catch (error) {
+        if (!isFinished(run) || reserveFile === undefined || !existsSync(reserveFile)) throw error
+        rmSync(reserveFile)
+        write()
+      }
     },
     find(runId) {
       const row = select.get(runId)
@@ -128,6 +190,10 @@ export function openRunStore(folder: string | undefined): RunStore {
     forget: (count, since) => void remove.run(since.toISOString(), count),
     close: () => database.close(),
   }
+}
+
+function sizeOf(file: string): number | undefined {
+  return statSync(file, { throwIfNoEntry: false })?.size
 }
 
 function runIn(row: Record<string, SQLOutputValue>): OwnedRun {

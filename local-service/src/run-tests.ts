@@ -1,20 +1,22 @@
 import { existsSync } from 'node:fs'
-import { readFile, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { keepChangesSince, takeSnapshot } from './auto-fix.ts'
 import type { Checkout } from './checkout.ts'
 import { type ContainerEngine, type Mount, runInContainer, unexportableNames } from './container.ts'
+import { readRegularFile } from './files.ts'
 import type { Framework, Report, ReportPaths, Selection } from './framework.ts'
 import type { RunExclusive } from './keyed-mutex.ts'
 import { findPackageCommand, linkedPackages, linkPackages } from './packages.ts'
-import { MARKER_VARIABLE } from './processes.ts'
+import { foldersBetween } from './paths.ts'
+import { killProcesses, MARKER_VARIABLE } from './processes.ts'
 import type { Project } from './project.ts'
-import type { RunOutcome } from './run.ts'
+import type { RunOutcome, TestCase } from './run.ts'
 import { type CommandEnd, runCommand } from './run-command.ts'
 import { createRunFolders, type RunResources } from './run-resources.ts'
 import { findExecutable, withProjectCommands } from './test-environment.ts'
-import { count, quote } from './text.ts'
-import { addWorkTree, type Repository } from './work-tree.ts'
+import { count, quote, quoteCommand } from './text.ts'
+import { addWorkTree, type Repository, removeWorkTree } from './work-tree.ts'
 
 export interface TestRun {
   readonly runId: string
@@ -52,7 +54,7 @@ export async function runTests(
 ): Promise<RunOutcome> {
   await createRunFolders(run.resources)
   const source = await prepareSource(run, stop)
-  if (source === undefined) return { status: 'INTERRUPTED', testCases: [] }
+  if ('status' in source) return source
   const outcome = await runFramework(run, source, stop)
   if (run.autofix && outcome.status === 'FAILED' && failuresIn(outcome) > 0) {
     finishEarly(outcome)
@@ -61,13 +63,25 @@ export async function runTests(
   return outcome
 }
 
-async function prepareSource(run: TestRun, stop: AbortSignal): Promise<SourceTree | undefined> {
+async function prepareSource(run: TestRun, stop: AbortSignal): Promise<SourceTree | RunOutcome> {
   const { checkout, project, resources } = run
   if (checkout.kind === 'in-place') return { folder: project.folder, root: checkout.root }
-  const root = resources.workTree?.path
-  if (root === undefined) throw new Error('A run in a work tree has no folder for it.')
-  const repository = repositoryOf(run, checkout.repository)
-  const folder = await run.runExclusive(repository.gitFolder, () => addWorkTree(repository, checkout.commit, root))
+  const { workTree } = resources
+  if (workTree === undefined) throw new Error('A run in a work tree has no folder for it.')
+  const root = workTree.path
+  const repository = repositoryOf(run, checkout.repository, stop)
+  const folder = await run.runExclusive(repository.gitFolder, async () => {
+    try {
+      return await addWorkTree(repository, checkout.commit, root)
+    } catch (error) {
+      // Before anybody else's turn, on whom git would fail.
+      await killProcesses({ runId: run.runId })
+      await removeWorkTree(workTree)
+      if (stop.aborted) return undefined
+      throw error
+    }
+  })
+  if (folder === undefined) return { status: 'INTERRUPTED', testCases: [] }
   const source = { folder, root }
   // A setup installs its own packages: through a link it would change those of the repository's folder.
   if (project.setup === undefined) {
@@ -76,40 +90,88 @@ async function prepareSource(run: TestRun, stop: AbortSignal): Promise<SourceTre
   }
   const end = await runIn(source, run, project.setup, stop)
   if (hasSucceeded(end)) return source
-  run.log(`setup ${describeEnd(end)}${quoteOutput(end)}`)
-  return undefined
+  return interrupt(run, `setup: ${quoteCommand(project.setup)} ${describeEnd(end)}`, end)
 }
 
-/** The repository, with an environment by which git commands of a run that was killed are found. */
-function repositoryOf({ runId }: TestRun, repository: Repository): Repository {
-  return { ...repository, env: { ...repository.env, [MARKER_VARIABLE]: runId } }
+/** The outcome of a run whose tests cannot be run. The log says why, and clients learn it unless the run was stopped. */
+function interrupt(run: TestRun, problem: string, end?: CommandEnd): RunOutcome {
+  run.log(`${problem}${end === undefined ? '' : quoteOutput(end)}`)
+  return { status: 'INTERRUPTED', testCases: [], problem: end?.kind === 'stopped' ? undefined : problem }
+}
+
+/** The repository for a run: its git commands end when it is stopped, and are found if the service was killed. */
+function repositoryOf({ runId }: TestRun, repository: Repository, signal: AbortSignal): Repository {
+  return { ...repository, env: { ...repository.env, [MARKER_VARIABLE]: runId }, signal }
 }
 
 async function runFramework(run: TestRun, source: SourceTree, stop: AbortSignal): Promise<RunOutcome> {
   const { framework } = run.project
   const command = run.project.command ?? frameworkCommand(run, source)
-  if (command === undefined) {
-    run.log(describeMissing(run, source))
-    return { status: 'INTERRUPTED', testCases: [] }
-  }
+  if (command === undefined) return interrupt(run, describeMissing(run, source))
   const { runFolder } = run.resources
   const paths = {
     reportFile: join(runFolder, 'report.json'),
     eventsFile: join(runFolder, 'events'),
     outputFolder: join(runFolder, 'output'),
   }
-  // Auto-fix runs the tests once more.
-  for (const file of [paths.reportFile, paths.eventsFile]) await rm(file, { force: true })
-  const argv = [...command, ...framework.arguments(run.selection, paths)]
-  const end = await runIn(source, run, argv, stop, framework.env(paths))
-  const report = await readReport(framework, paths, source.folder)
-  const outcome = toOutcome(end, report)
-  if (outcome.status !== 'PASSED') {
-    run.log(
-      `${framework.name} ${describeEnd(end)}${report === undefined ? describeSilence(end) : ''}${quoteOutput(end)}`,
-    )
+  const runFor = async (argv: readonly string[]) => {
+    // Auto-fix runs the tests once more.
+    for (const file of [paths.reportFile, paths.eventsFile]) await rm(file, { recursive: true, force: true })
+    return runIn(source, run, [...command, ...argv], stop, framework.env(paths))
   }
-  return outcome
+  const tested = await runFor(framework.arguments(run.selection, paths))
+  const report = readReport(run, paths, source.folder)
+  const list = async (frameworkProject?: string) => {
+    const listed = await runFor(framework.listArguments(paths, frameworkProject))
+    return hasSucceeded(listed) ? framework.readList(parseJson(readRegularFile(paths.reportFile))) : undefined
+  }
+  const unknown = await describeUnknownProjects(run, tested, report, list)
+  // A stop may have ended the search for names, and then nobody knows whether all were tested.
+  const end: CommandEnd = stop.aborted ? { ...tested, kind: 'stopped' } : tested
+  const unknownProjects = stop.aborted ? undefined : unknown
+  const outcome = toOutcome(end, report, unknownProjects)
+  const problem = unknownProjects ?? describeProblem(framework, end, report)
+  if (outcome.status === 'PASSED') return outcome
+  run.log(`${problem ?? `${framework.name} ${describeEnd(end)}`}${quoteOutput(end)}`)
+  return { ...outcome, problem: end.kind === 'stopped' ? undefined : problem }
+}
+
+/**
+ * Vitest ignores a name that no project has beside one that a project has, so each name without a tested file is asked for
+ * alone. If the framework says by itself that it could not run the tests, a wrong name may be why.
+ */
+async function describeUnknownProjects(
+  { selection, project: { framework } }: TestRun,
+  end: CommandEnd,
+  report: Report | undefined,
+  list: (frameworkProject?: string) => Promise<string[] | undefined>,
+): Promise<string | undefined> {
+  const names = selection.frameworkProjects
+  const unknown: string[] = []
+  if (report?.frameworkProjects !== undefined && end.kind === 'exited' && names.length > 1) {
+    for (const name of names) {
+      if (!report.frameworkProjects.has(name) && (await list(name)) === undefined) unknown.push(name)
+    }
+  }
+  const couldBeUnknown = report === undefined && couldNotRun(end) && names.length > 0
+  if (unknown.length === 0 && !couldBeUnknown) return undefined
+  const existing = await list()
+  if (couldBeUnknown) unknown.push(...names.filter((name) => existing?.includes(name) === false && !/[*!]/.test(name)))
+  if (unknown.length === 0) return undefined
+  const known = existing?.map(quote).join(', ') || 'none'
+  return `${framework.name} has no project ${unknown.map(quote).join(', ')}. Its projects: ${known}`
+}
+
+/** Why the tests could not be run, or not to the end; undefined if test cases say it. */
+function describeProblem({ name }: Framework, end: CommandEnd, report: Report | undefined): string | undefined {
+  const what = `${name} ${describeEnd(end)}`
+  if (end.kind !== 'exited') return what
+  if (report === undefined) {
+    return couldNotRun(end) ? `${what} without a report: it could not run the tests` : `${what} without a report`
+  }
+  if (!report.isComplete) return `${what} before it had run all tests`
+  if (report.testCases.length === 0) return `${name} found no tests`
+  return report.testCases.some(isBad) ? undefined : `${what}, although no test failed`
 }
 
 /** Who has to install the framework depends on where the packages of the tested files come from. */
@@ -153,15 +215,20 @@ function runIn(
   return runInContainer({ engine, settings, mounts: mountsOf(source, run) }, { ...base, env }, stop)
 }
 
-/** What a container needs of this machine: the tested files, what they link to, and where the run writes. */
+/**
+ * What a container needs of this machine: the tested files, what they link to, and where the run writes. What git reads is
+ * read-only, and so are packages of other runs: the tests must not change what happens outside or later.
+ */
 function mountsOf({ folder, root }: SourceTree, { checkout, resources, project }: TestRun): Mount[] {
-  const writable = [root, resources.runFolder, resources.temporaryFolder, ...linkedPackages(folder, root)]
-  // Git reads it in the container too. The tests must not change what git does outside, in auto-fix or the next run.
+  // Each folder is a mount of its own, which a test cannot replace by a link.
+  const writable = [...foldersBetween(folder, root), resources.runFolder, resources.temporaryFolder]
   const gitFolder = checkout.kind === 'work-tree' ? checkout.repository.gitFolder : checkout.gitFolder
-  const readOnly = [...(gitFolder === undefined ? [] : [gitFolder]), ...project.framework.ownFiles]
+  const gitFolders = gitFolder === undefined ? [] : [...new Set([join(root, '.git'), gitFolder])].filter(existsSync)
+  const packages =
+    checkout.kind === 'work-tree' && project.setup === undefined ? linkedPackages(checkout.repository) : []
   return [
     ...writable.map((path) => ({ folder: path, isReadOnly: false })),
-    ...readOnly.map((path) => ({ folder: path, isReadOnly: true })),
+    ...[...gitFolders, ...packages, ...project.framework.ownFiles].map((path) => ({ folder: path, isReadOnly: true })),
   ]
 }
 
@@ -177,19 +244,26 @@ const FIRST_SIGNAL_CODE = 128
  * report too, or a runner that says by its exit code alone that it could not run the tests. Everything else that leaves
  * no whole report makes the run INTERRUPTED.
  */
-function toOutcome(end: CommandEnd, report: Report | undefined): RunOutcome {
+function toOutcome(end: CommandEnd, report: Report | undefined, unknownProjects: string | undefined): RunOutcome {
   const testCases = report?.testCases ?? []
   if (report === undefined && couldNotRun(end)) return { status: 'FAILED', testCases }
   if (end.kind !== 'exited' || !report?.isComplete) return { status: 'INTERRUPTED', testCases }
-  const passed = end.code === 0 && testCases.length > 0 && !testCases.some(({ status }) => BAD_STATUSES.has(status))
+  const isSelected = unknownProjects === undefined
+  const passed = isSelected && end.code === 0 && testCases.length > 0 && !testCases.some(isBad)
   return { status: passed ? 'PASSED' : 'FAILED', testCases }
 }
 
-async function readReport(framework: Framework, paths: ReportPaths, folder: string): Promise<Report | undefined> {
-  const events = framework.readEvents(await readText(paths.eventsFile), folder)
-  if (events !== undefined) return events
-  const testCases = framework.readReport(parseJson(await readText(paths.reportFile)), folder)
-  return testCases && { testCases, isComplete: true }
+function readReport({ project: { framework }, log }: TestRun, paths: ReportPaths, folder: string): Report | undefined {
+  try {
+    const events = framework.readEvents(readRegularFile(paths.eventsFile), folder)
+    if (events !== undefined) return events
+    const testCases = framework.readReport(parseJson(readRegularFile(paths.reportFile)), folder)
+    return testCases && { testCases, isComplete: true }
+  } catch (error) {
+    // Tests may have put anything there.
+    log(`the report of ${framework.name} cannot be read: ${(error as Error).message}`)
+    return undefined
+  }
 }
 
 /** The run has finished for its clients, and its limit with it: auto-fix has its own. */
@@ -217,13 +291,13 @@ async function fix(run: TestRun, source: SourceTree, before: RunOutcome, stop: A
     run.log('auto-fix: not tried, the project is in no git repository with a commit')
     return
   }
-  const repository = repositoryOf(run, checkout.repository)
-  const tree = { repository, workTree: source.root, runFolder: run.resources.runFolder, runId }
+  const repository = repositoryOf(run, checkout.repository, stop)
+  const tree = { repository, workTree: source.root, runId }
   const snapshot = await takeSnapshot(tree)
   const end = await runIn(source, run, autofix, stop)
-  run.log(`auto-fix: ${autofix.join(' ')} ${describeEnd(end)}${hasSucceeded(end) ? '' : quoteOutput(end)}`)
+  run.log(`auto-fix: ${quoteCommand(autofix)} ${describeEnd(end)}${hasSucceeded(end) ? '' : quoteOutput(end)}`)
   // Half of the changes are no fix. A command that exits with an error may still have fixed something.
-  if (end.kind === 'stopped') return
+  if (end.kind === 'stopped' || end.kind === 'lost') return
   const branch = await keepChangesSince(snapshot, tree)
   if (branch === undefined) {
     run.log('auto-fix: nothing was changed, so there is no branch')
@@ -236,12 +310,6 @@ async function fix(run: TestRun, source: SourceTree, before: RunOutcome, stop: A
   )
 }
 
-/** What a runner's missing report means. Of one that was not started or was stopped, nobody expects any. */
-function describeSilence(end: CommandEnd): string {
-  if (couldNotRun(end)) return ' without a report: it could not run the tests'
-  return end.kind === 'exited' || end.kind === 'killed' ? ' without a report' : ''
-}
-
 function couldNotRun(end: CommandEnd): boolean {
   return end.kind === 'exited' && end.code > 0 && end.code < FIRST_SIGNAL_CODE
 }
@@ -251,11 +319,11 @@ function hasSucceeded(end: CommandEnd): boolean {
 }
 
 function failuresIn({ testCases }: RunOutcome): number {
-  return testCases.filter(({ status }) => BAD_STATUSES.has(status)).length
+  return testCases.filter(isBad).length
 }
 
-async function readText(file: string): Promise<string> {
-  return existsSync(file) ? readFile(file, 'utf8') : ''
+function isBad({ status }: TestCase): boolean {
+  return BAD_STATUSES.has(status)
 }
 
 function parseJson(text: string): unknown {
@@ -275,16 +343,15 @@ function describeEnd(end: CommandEnd): string {
       return `was killed by ${end.signal}`
     case 'not-started':
       return `could not be started: ${end.reason}`
+    case 'lost':
+      return `was lost: ${end.reason}`
     case 'stopped':
       return 'was stopped'
   }
 }
 
-/** The last output of a command, as indented lines of the log. */
+/** What a command wrote, for the log. */
 function quoteOutput({ lastOutput }: CommandEnd): string {
-  const lines = lastOutput
-    .replace(/\r\n?/g, '\n')
-    .replace(/(?![\n\t])\p{Cc}/gu, '')
-    .trim()
-  return lines === '' ? '' : `; its last output:\n${lines.replace(/^/gm, '    | ')}`
+  const output = lastOutput.trim()
+  return output === '' ? '' : `; its output:\n${output}`
 }

@@ -15,6 +15,8 @@ export interface TestCase {
 export interface RunOutcome {
   readonly status: FinalStatus
   readonly testCases: readonly TestCase[]
+  /** Why the tests could not be run, or not to the end. It never holds what a command wrote, which may be secret. */
+  readonly problem?: string | undefined
 }
 
 type Phase =
@@ -25,7 +27,7 @@ type Phase =
       /** It was cancelled, and is CANCELLED when its container is gone. */
       readonly isCancelled: boolean
     }
-  | ({ readonly startedAt: Date | null; readonly finishedAt: Date } & RunOutcome)
+  | ({ readonly startedAt: Date | null; readonly finishedAt: Date } & Omit<RunOutcome, 'problem'>)
 
 /** What is known of one run. */
 export interface Run {
@@ -66,8 +68,15 @@ export function finishRun(run: OwnedRun, outcome: RunOutcome, now: Date): boolea
   if (isFinished(run)) return false
   const startedAt = phase.status === 'RUNNING' ? phase.startedAt : null
   const isCancelled = phase.status === 'RUNNING' && phase.isCancelled
-  run.phase = { ...(isCancelled ? CANCELLED : outcome), startedAt, finishedAt: now }
+  const { status, testCases, problem } = isCancelled ? CANCELLED : outcome
+  run.phase = { status, testCases: [...testCases, ...casesOf(problem, status)], startedAt, finishedAt: now }
   return true
+}
+
+/** Clients see the test cases alone: one more says what no test case does. */
+function casesOf(problem: string | undefined, status: FinalStatus): TestCase[] {
+  if (problem === undefined || status === 'PASSED' || status === 'CANCELLED') return []
+  return [{ title: problem, status, durationMs: 0 }]
 }
 
 export function isFinished(run: Run): boolean {

@@ -112,7 +112,7 @@ export async function startScriptedService(options: ScriptedServiceOptions = {})
   const listener = await listen(options, async (message, response) => {
     // A client that hangs up early, which is what faults provoke, is not an error of the service.
     response.on('error', () => undefined)
-    const request = toServiceRequest(message)
+    const request = toServiceRequest(message, response)
     // Read before the key is checked: what is recorded are the requests that arrived whole, whatever their key.
     const body = await request.readBody()
     if (body.kind === 'incomplete') return

@@ -19,3 +19,21 @@ export function kindOf(value: unknown): string {
 export function count(number: number, noun: string, plural = `${noun}s`): string {
   return `${number} ${number === 1 ? noun : plural}`
 }
+
+/** A command for a sentence: on one line, and truncated. */
+export function quoteCommand(argv: readonly string[]): string {
+  const text = argv.join(' ').replace(/\s+/g, ' ')
+  return `\`${text.length <= QUOTED_LIMIT_CHARS ? text : `${text.slice(0, QUOTED_LIMIT_CHARS)}…`}\``
+}
+
+/**
+ * Any text for the log. GitHub's runner takes `##[name]` anywhere in a line for a command, and `::name::` at its start: what
+ * tests write must not be one if a step prints the log.
+ */
+export function toLogText(text: string): string {
+  return text
+    .replace(/\r\n?/g, '\n')
+    .replace(/(?![\n\t])\p{Cc}/gu, '')
+    .replaceAll('##[', '## [')
+    .replaceAll('\n', '\n    | ')
+}

@@ -35,6 +35,16 @@ export const vitest: Framework = {
     ...(titles === undefined ? [] : [`--testNamePattern=${titles}`]),
   ],
   env: ({ eventsFile }) => ({ [EVENTS_FILE]: eventsFile }),
+  listArguments: ({ reportFile }, frameworkProject) => [
+    'list',
+    '--filesOnly',
+    `--json=${reportFile}`,
+    ...(frameworkProject === undefined ? [] : [`--project=${frameworkProject}`]),
+  ],
+  readList(list) {
+    if (!Array.isArray(list)) return undefined
+    return [...new Set(objectsIn(list).map(({ projectName }) => stringOf(projectName)))].filter((name) => name !== '')
+  },
   readReport(report, folder) {
     if (!isObject(report) || !Array.isArray(report.testResults)) return undefined
     const cases: LocatedCase[] = []
@@ -70,7 +80,8 @@ function parseEvent(line: string): Fields[] {
 
 function readFinished(finished: Fields, folder: string): Report {
   const tests = objectsIn(finished.tests)
-  const failedFiles = objectsIn(finished.files).filter(({ hasFailed }) => hasFailed === true)
+  const files = objectsIn(finished.files)
+  const failedFiles = files.filter(({ hasFailed }) => hasFailed === true)
   const unloadable = failedFiles.filter(
     (file) => !tests.some((test) => keyOf(test) === keyOf(file) && test.state === 'failed'),
   )
@@ -78,6 +89,7 @@ function readFinished(finished: Fields, folder: string): Report {
   return {
     testCases: [...disambiguateTitles(cases), ...unloadable.map(({ file }) => caseOfFile(stringOf(file), folder))],
     isComplete: true,
+    frameworkProjects: new Set(files.map(({ project }) => stringOf(project))),
   }
 }
 

@@ -1,6 +1,9 @@
+import { existsSync } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import { git, tryGit } from './git.ts'
+import { removeFolder } from './files.ts'
+import { type GitOptions, git, tryGit } from './git.ts'
+import { foldersBetween } from './paths.ts'
 
 /** A git repository, seen from a project's folder in it. */
 export interface Repository {
@@ -9,7 +12,19 @@ export interface Repository {
   readonly folder: string
   /** Its `.git` folder, also if `root` is a work tree of it. */
   readonly gitFolder: string
+  /** Where git has what `root` has checked out: `gitFolder`, unless `root` is a work tree of it. */
+  readonly headFolder: string
   readonly env: NodeJS.ProcessEnv
+  /** Ends its git commands. */
+  readonly signal?: AbortSignal | undefined
+}
+
+export type FoundRepository = (
+  | { readonly kind: 'found'; readonly repository: Repository }
+  | { readonly kind: 'none'; readonly reason: string }
+) & {
+  /** Where git would find another repository first, from the folder up, if a test made one there. */
+  readonly foldersWithoutGit: readonly string[]
 }
 
 /** Where a work tree is, and the `.git` folder of its repository, which has a record of it. */
@@ -19,16 +34,25 @@ export interface WorkTreePlace {
 }
 
 /** Finds the repository that a folder belongs to; otherwise git's reason why there is none. */
-export async function openRepository(
-  folder: string,
-  env: NodeJS.ProcessEnv,
-): Promise<{ kind: 'found'; repository: Repository } | { kind: 'none'; reason: string }> {
-  const result = await tryGit(['rev-parse', '--show-toplevel', '--git-common-dir', '--show-prefix'], { folder, env })
-  if (result.kind === 'failed') return { kind: 'none', reason: result.reason.split('\n', 1)[0] ?? '' }
-  const [root = '', gitFolder = '', prefix = ''] = result.output.split('\n')
+export async function openRepository(folder: string, env: NodeJS.ProcessEnv): Promise<FoundRepository> {
+  const asked = ['--show-toplevel', '--git-common-dir', '--absolute-git-dir', '--show-prefix']
+  const result = await tryGit(['rev-parse', ...asked], { folder, env })
+  if (result.kind === 'failed') {
+    const reason = result.reason.split('\n', 1)[0] ?? ''
+    return { kind: 'none', reason, foldersWithoutGit: withoutGit([folder]) }
+  }
+  const [root = '', gitFolder = '', headFolder = '', prefix = ''] = result.output.split('\n')
   // git prints its own folder relative to the one that it runs in.
-  const place = { root, folder: prefix.replace(/\/$/, ''), gitFolder: resolve(folder, gitFolder) }
-  return { kind: 'found', repository: { ...place, env } }
+  const place = { root, folder: prefix.replace(/\/$/, ''), gitFolder: resolve(folder, gitFolder), headFolder }
+  return { kind: 'found', repository: { ...place, env }, foldersWithoutGit: withoutGit(foldersBetween(folder, root)) }
+}
+
+function withoutGit(folders: readonly string[]): string[] {
+  return folders.filter((folder) => !existsSync(join(folder, '.git')))
+}
+
+function gitIn({ root, headFolder, env, signal }: Repository): GitOptions {
+  return { folder: root, gitFolder: headFolder, env, signal }
 }
 
 /**
@@ -36,9 +60,9 @@ export async function openRepository(
  * looked up as a whole ref, so `main~1` or an option is no branch.
  */
 export async function findBranch(repository: Repository, branch: string): Promise<string | undefined> {
-  const options = { folder: repository.root, env: repository.env }
-  // Process arguments cannot contain it, and no branch name does.
-  if (branch.includes('\0')) return undefined
+  const options = gitIn(repository)
+  // Process arguments cannot contain NUL, and no branch name does. A remote's HEAD only points to one of its branches.
+  if (branch.includes('\0') || branch === 'HEAD') return undefined
   const remotes = (await git(['remote'], options)).split('\n').filter((remote) => remote !== '')
   remotes.sort((a, b) => Number(b === 'origin') - Number(a === 'origin'))
   for (const ref of [`refs/heads/${branch}`, ...remotes.map((remote) => `refs/remotes/${remote}/${branch}`)]) {
@@ -52,7 +76,7 @@ export async function findBranch(repository: Repository, branch: string): Promis
 export async function readHead(
   repository: Repository,
 ): Promise<{ branch: string | undefined; commit: string | undefined }> {
-  const options = { folder: repository.root, env: repository.env }
+  const options = gitIn(repository)
   const branch = await tryGit(['symbolic-ref', '--quiet', '--short', 'HEAD'], options)
   const commit = await tryGit(['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'], options)
   return {
@@ -64,25 +88,38 @@ export async function readHead(
 /** Whether the project's folder exists in a commit. */
 export async function hasProjectFolder(repository: Repository, commit: string): Promise<boolean> {
   if (repository.folder === '') return true
-  const result = await tryGit(['cat-file', '-t', `${commit}:${repository.folder}`], {
-    folder: repository.root,
-    env: repository.env,
-  })
+  const result = await tryGit(['cat-file', '-t', `${commit}:${repository.folder}`], gitIn(repository))
   return result.kind === 'ok' && result.output === 'tree'
+}
+
+/** The first of these files, given by path from the root, that is another one in a commit than in the folder as it stands. */
+export async function findChangedFile(
+  repository: Repository,
+  commit: string,
+  files: readonly string[],
+): Promise<string | undefined> {
+  const options = ['--no-optional-locks', 'diff', '--no-ext-diff', '--name-only', '-z', commit, '--']
+  const changed = await git([...options, ...files.map((file) => `:(literal)${file}`)], gitIn(repository))
+  return changed.split('\0').find((file) => file !== '')
 }
 
 /** Checks out a commit into a new work tree and returns the project's folder in it. */
 export async function addWorkTree(repository: Repository, commit: string, at: string): Promise<string> {
   await mkdir(dirname(at), { recursive: true })
-  await git(['worktree', 'add', '--quiet', '--detach', at, commit], { folder: repository.root, env: repository.env })
+  await git(['worktree', 'add', '--quiet', '--detach', at, commit], gitIn(repository))
   return join(at, repository.folder)
+}
+
+/** Where git has its own record of a work tree, which it names by the last part of the path. */
+export function recordOf({ path, gitFolder }: WorkTreePlace): string {
+  return join(gitFolder, 'worktrees', basename(path))
 }
 
 /**
  * Removes a work tree, also one that git was creating when it was killed: `git worktree remove` refuses that, and
  * `worktree prune` skips what is locked, as every work tree is while it is created.
  */
-export async function removeWorkTree({ path, gitFolder }: WorkTreePlace): Promise<void> {
-  await rm(path, { recursive: true, force: true, maxRetries: 3 })
-  await rm(join(gitFolder, 'worktrees', basename(path)), { recursive: true, force: true })
+export async function removeWorkTree(place: WorkTreePlace): Promise<void> {
+  await removeFolder(place.path)
+  await rm(recordOf(place), { recursive: true, force: true })
 }

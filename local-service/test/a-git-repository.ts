@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { cp, mkdtemp, readFile, realpath, rm, symlink } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -60,7 +60,11 @@ export async function aRepository(files: Readonly<Record<string, string>>): Prom
 
 /** Gives a folder the packages that are installed here, as `npm ci` would, with the usual line in `.gitignore`. */
 export async function installPackages(folder: string): Promise<void> {
-  await symlink(join(REPOSITORY, 'node_modules'), join(folder, 'node_modules'), 'dir')
+  const [source, target] = [join(REPOSITORY, 'node_modules'), join(folder, 'node_modules')]
+  await mkdir(target)
+  for (const name of await readdir(source)) {
+    if (!name.startsWith('.vite')) await symlink(join(source, name), join(target, name))
+  }
 }
 
 export async function copyInto(folder: string, source: string): Promise<void> {

@@ -1,4 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -137,14 +138,16 @@ export function startPuppetService(settings: Settings = {}, world: Partial<World
 export function testRunIn(folder: string, facts: Partial<TestRun> = {}, settings: object = { folder }): TestRun {
   const [project] = readConfiguration({ projects: { shop: settings } }, folder).projects.values()
   if (project === undefined) throw new Error('The folder is no project.')
+  // Another run of the same id, in another test or another clone, would be stopped with this one.
+  const runId = randomUUID()
   return {
-    runId: 'a-run',
+    runId,
     project,
-    checkout: { kind: 'in-place', root: project.folder },
+    checkout: { kind: 'in-place', root: project.folder, foldersWithoutGit: [] },
     selection: { frameworkProjects: [], files: [] },
     env: PLAIN_ENV,
     autofix: false,
-    resources: resourcesOf('a-run', { dataFolder: join(folder, 'data'), temporaryFolder: folder }),
+    resources: resourcesOf(runId, { dataFolder: join(folder, 'data'), temporaryFolder: folder }),
     autofixLimitMs: 60_000,
     stopGraceMs: 1000,
     log: () => {},

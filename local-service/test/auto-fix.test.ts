@@ -101,7 +101,7 @@ describe('auto-fix', () => {
     const { run, logged } = await startFixing(['sh', '-c', 'echo "cannot fix this" >&2; exit 7'])
     await run(FAILING)
     await logged(
-      'auto-fix: sh -c echo "cannot fix this" >&2; exit 7 exited with code 7; its last output:\n    | cannot fix',
+      'auto-fix: `sh -c echo "cannot fix this" >&2; exit 7` exited with code 7; its output:\n    | cannot fix',
     )
   })
 

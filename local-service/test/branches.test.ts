@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -6,6 +7,7 @@ import { chooseCheckout } from '../src/checkout.ts'
 import type { RunExclusive } from '../src/keyed-mutex.ts'
 import { removeResources } from '../src/run-resources.ts'
 import { runTests } from '../src/run-tests.ts'
+import { openRepository } from '../src/work-tree.ts'
 import { aRepository, copyInto, type GitRepository, installPackages } from './a-git-repository.ts'
 import {
   isAlive,
@@ -221,11 +223,13 @@ describe('a run for a branch', () => {
     const setup = ['sh', '-c', 'echo "setting up"; test "$BROKEN" != yes && echo done > ready.txt']
     const { service } = await startListing(repository, {}, { setup })
     expect((await listing(service, { branch: 'main' })).titles).toContain('ready.txt: done\n')
+    const problem =
+      'setup: `sh -c echo "setting up"; test "$BROKEN" != yes && echo done > ready.txt` exited with code 1'
     expect(await listing(service, { branch: 'main', envOverrides: { BROKEN: 'yes' } })).toMatchObject({
       status: 'INTERRUPTED',
-      titles: [],
+      titles: [problem],
     })
-    expect(service.log.join('\n')).toMatch(/setup exited with code 1; its last output:\n {4}\| setting up/)
+    expect(service.log.join('\n')).toContain(`${problem}; its output:\n    | setting up`)
   })
 
   it('runs beside others for the same repository', async () => {
@@ -240,7 +244,7 @@ describe('a run for a branch', () => {
     const repository = await aRepository({ 'a.txt': 'main' })
     const project = { folder: repository.folder, framework: 'vitest', command: LISTING_RUNNER }
     const run = testRunIn(await temporaryFolder(), {}, project)
-    const chosen = await chooseCheckout(run.project, 'main', false, PLAIN_ENV)
+    const chosen = await chooseCheckout(run.project, 'main', false, await openRepository(repository.folder, PLAIN_ENV))
     if (chosen.kind === 'refused') throw new Error(chosen.error)
     const turns: string[] = []
     const runExclusive: RunExclusive = async (key, task) => {
@@ -250,10 +254,10 @@ describe('a run for a branch', () => {
       return result
     }
     const gitFolder = join(repository.folder, '.git')
-    const resources = { ...run.resources, workTree: { path: join(await temporaryFolder(), 'a-run'), gitFolder } }
+    const resources = { ...run.resources, workTree: { path: join(await temporaryFolder(), run.runId), gitFolder } }
     const inTree = { ...run, checkout: chosen.checkout, resources, runExclusive }
     expect((await runTests(inTree, new AbortController().signal, () => {})).status).toBe('PASSED')
-    await removeResources('a-run', resources, { runExclusive, env: PLAIN_ENV })
+    await removeResources(run.runId, resources, { runExclusive, env: PLAIN_ENV })
     expect(turns).toEqual([`${gitFolder}: 1 to 2`, `${gitFolder}: 2 to 1`])
   })
 
@@ -261,11 +265,11 @@ describe('a run for a branch', () => {
     const [runFolder, temporary, bin] = [await temporaryFolder(), await temporaryFolder(), await temporaryFolder()]
     await writeFile(join(bin, 'podman'), '#!/bin/sh\necho broken >&2\nexit 125\n', { mode: 0o755 })
     const resources = { runFolder, temporaryFolder: temporary, engine: 'podman' } as const
-    const removed = removeResources('a-run', resources, {
+    const removed = removeResources(randomUUID(), resources, {
       runExclusive: (_, task) => task(),
       env: { ...PLAIN_ENV, PATH: `${bin}:${PLAIN_ENV.PATH}` },
     })
-    await expect(removed).rejects.toThrow('podman cannot list containers')
+    await expect(removed).rejects.toThrow('podman: broken; a container of the run may still be there')
     expect([runFolder, temporary].filter(existsSync)).toEqual([])
   })
 
@@ -276,6 +280,43 @@ describe('a run for a branch', () => {
     const { service } = await startListing(repository, {}, { setup })
     expect((await listing(service, { branch: 'main' })).status).toBe('PASSED')
     expect(service.log.join('\n')).toMatch(/could not remove its files: ENOTDIR/)
+  })
+
+  it.each([
+    ['package.json', '{}', '{"dependencies":{}}', 'npm', '["npm", "install"]'],
+    ['package-lock.json', '{}', '{"lockfileVersion":3}', 'npm', '["npm", "ci"]'],
+    ['pnpm-lock.yaml', '', 'a: 1', 'pnpm', '["pnpm", "install", "--frozen-lockfile"]'],
+    ['yarn.lock', '__metadata: {}', '__metadata: {version: 8}', 'yarn', '["yarn", "install", "--immutable"]'],
+  ])('is refused without a setup if its %s is not that of the installed packages', async (file, old, updated, manager, setup) => {
+    const repository = await aRepository({ '.gitignore': 'node_modules/\n', [file]: old })
+    await repository.git('switch', '--quiet', '--create', 'update')
+    await repository.commit({ [file]: updated })
+    await repository.git('switch', '--quiet', 'main')
+    const { service } = await startListing(repository)
+    // Nothing is installed: there is nothing to be mistaken about.
+    expect((await listing(service, { branch: 'update' })).status).toBe('PASSED')
+    await repository.write({ 'node_modules/a/package.json': '{}' })
+    const error =
+      `Project "listing" needs a "setup" command to test branch "update": its ${file} is not that of ` +
+      `${repository.folder}, whose installed packages the tests would use. Set "setup" to the command that installs the ` +
+      `packages of a fresh checkout. It runs in the project's folder, so for ${manager} it is ${setup}.`
+    expect(await service.start({ branch: 'update' })).toEqual({ status: 400, body: { error } })
+    expect((await listing(service, { branch: 'main' })).status).toBe('PASSED')
+    const withSetup = await startListing(repository, {}, { setup: ['true'] })
+    expect((await listing(withSetup.service, { branch: 'update' })).status).toBe('PASSED')
+  })
+
+  it("is none if its name is that of a remote's HEAD", async () => {
+    const origin = await aRepository({ 'a.txt': 'main' })
+    const clone = await aRepository({ 'a.txt': 'main' })
+    await clone.git('remote', 'add', 'origin', origin.folder)
+    await clone.git('fetch', '--quiet')
+    await clone.git('remote', 'set-head', 'origin', 'main')
+    const { service } = await startListing(clone)
+    expect(await service.start({ branch: 'HEAD' })).toMatchObject({
+      status: 400,
+      body: { error: expect.stringMatching(/^Project "listing" has no branch "HEAD"\./) },
+    })
   })
 
   it('finds the packages that are installed in the repository if the project is in a folder of it', async () => {

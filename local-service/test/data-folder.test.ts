@@ -1,9 +1,10 @@
+import { existsSync } from 'node:fs'
 import { chmod, mkdir, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createPrivateFolder, findSharedFolder, openDataFolder } from '../src/data-folder.ts'
 import { aRepository, type GitRepository } from './a-git-repository.ts'
-import { puppetProject, startService, temporaryFolder, writeFiles } from './a-local-service.ts'
+import { puppetProject, startService, temporaryFolder, testRunIn, writeFiles } from './a-local-service.ts'
 
 /** A package `vitest` whose command leaves a file behind. */
 const planted = (trace: string) => ({
@@ -22,7 +23,7 @@ describe('packages above the tested tree', () => {
 
   async function expectNotExecuted(service: Awaited<ReturnType<typeof startBelowPlantedPackage>>, body: object) {
     const run = await service.waitFor(await service.startRun(body))
-    expect(run).toMatchObject({ status: 'INTERRUPTED', results: { testCases: [] } })
+    expect(run).toMatchObject({ status: 'INTERRUPTED', results: { testCases: [{ status: 'INTERRUPTED' }] } })
     expect(service.log.join('\n')).toContain('vitest is not installed in')
     expect(service.log.join('\n')).not.toContain('exited')
   }
@@ -63,29 +64,34 @@ describe("the service's folder", () => {
     expect(service.log.join('\n')).toContain(`warning: other users can write to ${above}: tests may load packages`)
   })
 
-  it('is reported in the log if it lies in a project, whose tests would include those of its work trees', async () => {
-    const folder = await temporaryFolder()
-    const projects = { shop: puppetProject(folder), other: puppetProject() }
-    const service = await startService({ projects }, { dataFolder: join(folder, 'data') })
-    expect(service.log.filter((line) => line.includes('lies in project'))).toEqual([
-      expect.stringMatching(
-        /warning: the data folder .* lies in project "shop", whose tests may find those of work trees$/,
-      ),
-    ])
+  it.each([
+    ['a plain project', '', 'project/data', 'project'],
+    ['the repository of a project, outside its folder', 'project/.git/HEAD', 'project/data', 'project/packages/shop'],
+  ])('is refused if it lies in %s, with the sentence that says where else', async (_case, gitFile, dataFolder, folder) => {
+    const above = await temporaryFolder()
+    await mkdir(join(above, folder), { recursive: true })
+    if (gitFile !== '') await writeFiles(above, { [gitFile]: '' })
+    const projects = { other: puppetProject(), shop: puppetProject(join(above, folder)) }
+    const started = startService({ projects, data: join(above, dataFolder) })
+    await expect(started).rejects.toThrow(
+      `The data folder ${join(above, dataFolder)} lies in ${join(above, 'project')} of project "shop": tests in work trees would ` +
+        `find the packages that are installed there. Choose a folder outside of it with --data, such as ${join(above, 'test-run-service-data')}.`,
+    )
+    expect(existsSync(join(above, dataFolder))).toBe(false)
   })
 
   it.each([
     ['is a file', 'file'],
     ['lies below a file', 'file/x'],
-    ['has a database that is none', 'broken'],
     // Node's recursive mkdir would not return for it.
     ['is refused by the file system', '/proc/x/y'],
   ])('is refused with a sentence if it %s', async (_case, path) => {
     const folder = await temporaryFolder()
-    await writeFiles(folder, { file: '', 'broken/runs.sqlite': 'x'.repeat(5000) })
+    await writeFiles(folder, { file: '' })
     const data = resolve(folder, path)
+    const projects = [testRunIn(folder, {}, puppetProject()).project]
     const sentence = `Cannot use the data folder ${data}: `
-    expect(() => openDataFolder(data, folder)).toThrow(
+    expect(() => openDataFolder(data, folder, projects)).toThrow(
       expect.objectContaining({ name: 'ConfigurationError', message: expect.stringContaining(sentence) }),
     )
   })

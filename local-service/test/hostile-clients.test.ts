@@ -39,6 +39,28 @@ describe('a client without a key', () => {
   })
 })
 
+describe('a client that asks before it sends its body', () => {
+  const head = (authorization: string, expect = '100-continue') =>
+    headOf({ length: 2, authorization }).replace('\r\n\r\n', `\r\nExpect: ${expect}\r\n\r\n`)
+
+  it('is not asked for it without a key', async () => {
+    const client = connectTo(Number(new URL((await startPuppetService()).url).port))
+    client.socket.write(head('Bearer another'))
+    await until(() => client.received().includes('API key is missing or invalid'))
+    expect(client.received()).toMatch(/^HTTP\/1\.1 401 /)
+  })
+
+  it('is asked for it with a key, and any other expectation is ignored', async () => {
+    const client = connectTo(Number(new URL((await startPuppetService()).url).port))
+    client.socket.write(head(`Bearer ${KEY}`))
+    await until(() => client.received() === 'HTTP/1.1 100 Continue\r\n\r\n')
+    client.socket.write('{}')
+    await until(() => client.received().includes('{"runId":'))
+    client.socket.write(`${head(`Bearer ${KEY}`, 'a miracle')}[]`)
+    await until(() => client.received().includes('The body must be a JSON object'))
+  })
+})
+
 describe('a client that names no content type', () => {
   it('learns which one its body needs', async () => {
     const { url } = await startPuppetService()
@@ -104,8 +126,8 @@ describe('a request that means no good', () => {
     const types = fc.constantFrom('application/json', 'application/json;', 'text/plain', undefined)
     await fc.assert(
       fc.asyncProperty(methods, anyPath, anyBody, types, async (method, target, body, type) => {
-        const headers = { host: 'localhost', authorization: `Bearer ${KEY}`, 'content-type': type }
-        const request = { method, target, headers, readBody: async () => body }
+        const headers = { authorization: `Bearer ${KEY}`, 'content-type': type }
+        const request = { method, target, headers, hosts: ['localhost'], readBody: async () => body }
         const { status, body: response } = await handleRequest(request, [KEY], backend)
         expect([200, 400, 404]).toContain(status)
         if (status !== 200) expect(response).toEqual({ error: expect.stringMatching(/^[^\r\n]+\.$/) })
@@ -115,27 +137,34 @@ describe('a request that means no good', () => {
   })
 })
 
-describe('many clients', () => {
-  it('get a limited number of connections, and leave them to others when they go', async () => {
+describe('as many connections as the service serves', () => {
+  const openAll = (port: number) => Array.from({ length: CONNECTION_LIMIT }, () => connectTo(port))
+  const HEAD = `GET ${RUNS}/r1 HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${KEY}\r\n`
+
+  it('give way to a new one if they are idle, one for one', async () => {
     const { port, client } = await startScripted()
-    const clients = Array.from({ length: CONNECTION_LIMIT + 20 }, () => connectTo(port))
-    const isClosed = await Promise.all(
-      clients.map(async ({ socket, closed }) => {
-        socket.write(`GET ${RUNS}/r1 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`)
-        return Promise.race([
-          closed.then(() => true),
-          new Promise((resolve) => socket.once('data', () => resolve(false))),
-        ])
-      }),
-    )
-    expect(isClosed.filter((value) => value)).toHaveLength(20)
-    for (const { socket } of clients) socket.destroy()
-    await until(() =>
-      client.start().then(
-        ({ status }) => status === 200,
-        () => false,
-      ),
-    )
+    const clients = openAll(port)
+    for (const { socket } of clients) socket.write(`${HEAD}\r\n`)
+    await until(() => clients.every(({ received }) => received().includes('404')))
+    expect((await client.start()).status).toBe(200)
+    await until(() => clients.some(({ socket }) => socket.closed))
+    expect(clients.filter(({ socket }) => socket.closed)).toHaveLength(1)
+  })
+
+  it('give way to a new one if they are slow to send their heads', async () => {
+    const { port, client } = await startScripted({ requestLimitMs: 60_000 })
+    const clients = openAll(port)
+    for (const { socket } of clients) socket.write(HEAD)
+    await until(async () => (await client.start()).status === 200)
+  })
+
+  it('leave a new one an error object if they all wait for a response', async () => {
+    const { service, port, client } = await startScripted()
+    service.addFault({ on: 'get', do: 'hang' })
+    for (const { socket } of openAll(port)) socket.write(`${HEAD}\r\n`)
+    await service.waitForRequest('get', CONNECTION_LIMIT)
+    const error = `The service serves ${CONNECTION_LIMIT} connections. Try again later.`
+    expect(await client.start()).toEqual({ status: 500, body: { error } })
   })
 })
 
@@ -160,6 +189,16 @@ describe('a page in a browser', () => {
         expect(JSON.parse(response.body).error).toMatch(/refuses requests with an Origin|but the Host is/)
       }
     }
+    expect(service.runs).toEqual([])
+  })
+
+  it('cannot hide its name behind a second Host', async () => {
+    const { service, port } = await startScripted()
+    const client = connectTo(port)
+    const head = headOf({ length: 2, authorization: `Bearer ${KEY}` })
+    client.socket.write(`${head.replace('\r\n\r\n', '\r\nHost: evil.example\r\n\r\n')}{}`)
+    await until(() => client.received().includes('The request has more than one Host.'))
+    expect(client.received()).toMatch(/^HTTP\/1\.1 400 /)
     expect(service.runs).toEqual([])
   })
 

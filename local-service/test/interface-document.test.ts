@@ -409,6 +409,12 @@ describe.each([
       const response = await fetch(`${url}/openapi.yaml`)
       expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/yaml; charset=utf-8'])
       expect(await response.text()).toBe(await readFile(OPENAPI_FILE, 'utf8'))
+      const head = await fetch(`${url}/openapi.yaml`, { method: 'HEAD' })
+      expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([
+        200,
+        response.headers.get('content-length'),
+        '',
+      ])
     })
 
     it('sends JSON and says so', async () => {
@@ -464,16 +470,6 @@ describe('the service that runs tests', () => {
     const service = await startReal()
     await service.waitFor(await service.startRun({ framworkProjectName: 'unit' }))
     expect(service.log.join('\n')).toContain('ignores the unknown field "framworkProjectName"')
-  })
-})
-
-describe('the scripted service', () => {
-  it('has a null startedAt and neither finishedAt nor results while a run is queued', async () => {
-    const service = await startScriptedService({ script: { queuedMs: Infinity } })
-    onTestFinished(() => service.close())
-    const client = clientOf(service.url, service.key)
-    const { body } = await client.get(await client.startRun({ branch: 'feature/x' }))
-    expect(body).toEqual({ status: 'QUEUED', startedAt: null, branchName: 'feature/x' })
   })
 })
 

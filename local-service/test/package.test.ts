@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process'
-import { readdir } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -64,7 +64,10 @@ describe('the package', () => {
     )
   }, 60_000)
 
-  it('says so in one sentence if Node is too old', async () => {
+  it('says so in one sentence if Node is too old, and not by a warning for all who install the repository', async () => {
+    expect(JSON.parse(await readFile(join(REPOSITORY, 'local-service/package.json'), 'utf8'))).not.toHaveProperty(
+      'engines',
+    )
     const older = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.20.2' } })`
     const command = join(REPOSITORY, 'local-service/bin/test-run-service.js')
     const failed = await run(process.execPath, ['--import', `data:text/javascript,${older}`, command]).catch(

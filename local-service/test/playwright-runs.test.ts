@@ -95,10 +95,18 @@ describe('a run of a Playwright Test project', () => {
     expect(run).toMatchObject({ status: 'FAILED', results: { testCases } })
   })
 
-  it('does not pass when it has no tests', async () => {
-    const { service } = await startWith({})
-    const run = await service.waitFor(await service.startRun())
-    expect(run).toMatchObject({ status: 'FAILED', results: { testCases: [] } })
+  it.each([
+    ['without tests', {}, {}, 'playwright found no tests'],
+    [
+      'with the name of a project that it does not have',
+      { 'orders.spec.ts': API_TESTS },
+      { frameworkProjectName: 'api,nope' },
+      'playwright has no project "nope". Its projects: "api", "admin"',
+    ],
+  ])('does not pass %s, and says why', async (_case, files, body, title) => {
+    const { service } = await startWith(files as Record<string, string>)
+    const run = await service.waitFor(await service.startRun(body))
+    expect(run).toMatchObject({ status: 'FAILED', results: { testCases: [{ title, status: 'FAILED' }] } })
   })
 
   it('that is stopped lists what finished and what was running, and leaves no process, its web server included', async () => {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { chmod, mkdir, readdir, readFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -77,12 +77,14 @@ describe('the step that serves a project in a workflow', () => {
       if (end.code === 0) process.kill(pid)
     })
     const output = await readFile(env.GITHUB_OUTPUT, 'utf8').catch(() => '')
-    return { ...end, outputs: Object.fromEntries(output.split('\n').map((line) => line.split('='))) }
+    const keyMode = (await stat(join(folder, 'service.json'))).mode & 0o777
+    return { ...end, keyMode, outputs: Object.fromEntries(output.split('\n').map((line) => line.split('='))) }
   }
 
   it('starts the service, masks its random key and outputs key and address', async () => {
     const [first, second] = [await runStep(WEB_SHOP), await runStep(WEB_SHOP)]
-    for (const { code, stdout, outputs } of [first, second]) {
+    for (const { code, stdout, outputs, keyMode } of [first, second]) {
+      expect(keyMode).toBe(0o600)
       expect({ code, stdout }).toEqual({ code: 0, stdout: `::add-mask::${outputs.key}\n` })
       expect((await clientOf(outputs.url, outputs.key).get('none')).status).toBe(404)
     }

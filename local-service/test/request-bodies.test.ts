@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseCancel, parseStart, parseSuiteStart } from '../src/request-bodies.ts'
+import { parseStart, parseSuiteStart } from '../src/request-bodies.ts'
 
 const bodyOf = (value: unknown) => JSON.stringify(value)
 
@@ -31,14 +31,6 @@ describe('the body of a start', () => {
     expect(parseStart(bodyOf({ branch: '🐙'.repeat(256) }))).toEqual({
       kind: 'invalid',
       error: '"branch" must be 1 to 255 characters long, got 256.',
-    })
-  })
-
-  it('reads the deprecated names as those that replace them', () => {
-    expect(start({ environmentName: 'staging', runGroupName: 'unit' })).toMatchObject({
-      environment: 'staging',
-      frameworkProjectName: 'unit',
-      ignored: [],
     })
   })
 
@@ -99,20 +91,7 @@ describe('the body of a start', () => {
   })
 })
 
-describe('the body of a cancel', () => {
-  it('gives the id of the run', () => {
-    expect(parseCancel('{"where":{"runId":"r1"},"reason":"late"}')).toEqual({ kind: 'valid', value: 'r1' })
-  })
-})
-
 describe("the body of a test suite's start", () => {
-  it('may be missing', () => {
-    expect(parseSuiteStart('')).toMatchObject({
-      kind: 'valid',
-      value: { envOverrides: {}, ignored: [], raw: undefined },
-    })
-  })
-
   it.each([
     ['branch', { branch: 'main' }],
     ['metadata.branch', { metadata: { branch: 'main' } }],

@@ -1,34 +1,64 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { describeRun, finishRun, queueRun, startRun } from '../src/run.ts'
-import { puppet, readJournal, startPuppetService, temporaryFolder, until, WEB_SHOP } from './a-local-service.ts'
+import { finishRun, queueRun, startRun } from '../src/run.ts'
+import {
+  puppet,
+  puppetProject,
+  readJournal,
+  startPuppetService,
+  temporaryFolder,
+  until,
+  WEB_SHOP,
+} from './a-local-service.ts'
 
 describe('a run', () => {
   it.each([
-    ['PASSED', 'exits with 0 after passing tests', { cases: [['adds', 'passed']] }],
-    ['FAILED', 'exits with 1 after a failing test', { cases: [['adds', 'failed']], exitCode: 1 }],
-    ['FAILED', 'exits with 1 although its tests passed', { exitCode: 1 }],
-    ['FAILED', 'exits with 0 although a test failed', { cases: [['adds', 'failed']] }],
-    ['FAILED', 'exits with 0 and found no tests', { cases: [] }],
-    ['PASSED', 'exits with 0 and skipped every test', { cases: [['adds', 'skipped']] }],
-    ['INTERRUPTED', 'exits with 0 without a report', { report: 'none' }],
-    ['FAILED', 'exits with 1 without a report', { report: 'none', exitCode: 1 }],
-    ['INTERRUPTED', 'exits as a shell does whose command was killed', { report: 'none', exitCode: 137 }],
-    ['INTERRUPTED', 'leaves half a report', { report: 'cut' }],
-    ['INTERRUPTED', 'is killed before its report', { report: 'none', dieBy: 'SIGKILL' }],
-    ['INTERRUPTED', 'is killed after its report', { dieBy: 'SIGTERM' }],
-  ])('is %s when its test runner %s', async (status, _case, actions) => {
+    ['PASSED', 'exits with 0 after passing tests', { cases: [['adds', 'passed']] }, ['adds']],
+    ['FAILED', 'exits with 1 after a failing test', { cases: [['adds', 'failed']], exitCode: 1 }, ['adds']],
+    ['FAILED', 'exits with 0 although a test failed', { cases: [['adds', 'failed']] }, ['adds']],
+    ['PASSED', 'exits with 0 and skipped every test', { cases: [['adds', 'skipped']] }, ['adds']],
+    [
+      'FAILED',
+      'exits with 1 although its tests passed',
+      { exitCode: 1 },
+      ['adds', 'vitest exited with code 1, although no test failed'],
+    ],
+    ['FAILED', 'exits with 0 and found no tests', { cases: [] }, ['vitest found no tests']],
+    [
+      'INTERRUPTED',
+      'exits with 0 without a report',
+      { report: 'none' },
+      ['vitest exited with code 0 without a report'],
+    ],
+    [
+      'FAILED',
+      'exits with 1 without a report',
+      { report: 'none', exitCode: 1 },
+      ['vitest exited with code 1 without a report: it could not run the tests'],
+    ],
+    [
+      'INTERRUPTED',
+      'exits as a shell does whose command was killed',
+      { report: 'none', exitCode: 137 },
+      ['vitest exited with code 137 without a report'],
+    ],
+    ['INTERRUPTED', 'leaves half a report', { report: 'cut' }, ['vitest exited with code 0 without a report']],
+    [
+      'INTERRUPTED',
+      'is killed before its report',
+      { report: 'none', dieBy: 'SIGKILL' },
+      ['vitest was killed by SIGKILL'],
+    ],
+    ['INTERRUPTED', 'is killed after its report', { dieBy: 'SIGTERM' }, ['adds', 'vitest was killed by SIGTERM']],
+  ])('is %s when its test runner %s, and its test cases say why', async (status, _case, actions, titles) => {
     const service = await startPuppetService()
     const run = await service.waitFor(await service.startRun(puppet(actions)))
     expect(run.status).toBe(status)
     expect(run.startedAt).not.toBeNull()
-  })
-
-  it('lists the cases of its report if its runner was killed after that', async () => {
-    const service = await startPuppetService()
-    const run = await service.waitFor(await service.startRun(puppet({ dieBy: 'SIGTERM' })))
-    expect(run.results?.testCases).toEqual([{ title: 'puppet > adds', status: 'PASSED', durationMs: 3 }])
+    const cases = run.results?.testCases ?? []
+    expect(cases.map(({ title }) => title.replace('puppet > ', ''))).toEqual(titles)
+    if (!titles.includes('adds')) expect(cases).toEqual([{ title: titles[0], status, durationMs: 0 }])
   })
 
   it('is QUEUED until a slot is free, then RUNNING', async () => {
@@ -80,7 +110,12 @@ describe('a run', () => {
     expect(run).toMatchObject({
       status: 'TIMEDOUT',
       startedAt: expect.any(String),
-      results: { testCases: [{ title: 'puppet > adds' }] },
+      results: {
+        testCases: [
+          { title: 'puppet > adds' },
+          { title: 'the run exceeded its limit of 0.025 min', status: 'TIMEDOUT' },
+        ],
+      },
     })
   })
 
@@ -99,8 +134,9 @@ describe('a run', () => {
     const queued = await service.startRun()
     await until(async () => (await readJournal(journal)).length > 0)
     const closed = service.close()
-    expect((await service.get(running)).body).toMatchObject({ status: 'INTERRUPTED', startedAt: expect.any(String) })
-    expect((await service.get(queued)).body).toMatchObject({ status: 'INTERRUPTED', startedAt: null })
+    const stopped = { status: 'INTERRUPTED', results: { testCases: [{ title: 'the service was stopped' }] } }
+    expect((await service.get(running)).body).toMatchObject({ ...stopped, startedAt: expect.any(String) })
+    expect((await service.get(queued)).body).toMatchObject({ ...stopped, startedAt: null })
     expect(await service.start()).toEqual({
       status: 500,
       body: { error: 'The service is stopping and takes no more runs.' },
@@ -112,16 +148,32 @@ describe('a run', () => {
   it('is INTERRUPTED if its framework is not installed, and the log says so', async () => {
     const folder = await temporaryFolder()
     const service = await startPuppetService({ projects: { bare: { folder, framework: 'vitest' } } })
-    expect(await service.waitFor(await service.startRun())).toMatchObject({ status: 'INTERRUPTED' })
-    expect(service.log.join('\n')).toContain(`vitest is not installed in ${folder}.`)
+    const title = `vitest is not installed in ${folder}. Install it, or set "command".`
+    expect(await service.waitFor(await service.startRun())).toMatchObject({
+      status: 'INTERRUPTED',
+      results: { testCases: [{ title, status: 'INTERRUPTED', durationMs: 0 }] },
+    })
+    expect(service.log.join('\n')).toContain(title)
   })
 
   it('is INTERRUPTED if there is no such command', async () => {
     const folder = await temporaryFolder()
     const project = { folder, framework: 'vitest', command: ['no-such-command-here'] } as const
     const service = await startPuppetService({ projects: { odd: project } })
-    expect(await service.waitFor(await service.startRun())).toMatchObject({ status: 'INTERRUPTED' })
-    expect(service.log.join('\n')).toContain('could not be started: there is no program no-such-command-here')
+    expect(await service.waitFor(await service.startRun())).toMatchObject({
+      status: 'INTERRUPTED',
+      results: { testCases: [{ title: 'vitest could not be started: there is no program no-such-command-here' }] },
+    })
+  })
+
+  it("writes no command to GitHub's runner into the log, whatever its tests print", async () => {
+    const printed = String.raw`\n::error::one\n  ::stop-commands::two\r::error::three\nfour ##[error]four\n\033[0m::error::five\n`
+    const command = ['sh', '-c', `printf '${printed}'; exit 1`]
+    const service = await startPuppetService({ projects: { shop: { ...puppetProject(), command } } })
+    await service.waitFor(await service.startRun())
+    const log = service.log.join('\n')
+    for (const word of ['one', 'two', 'three', 'four', 'five']) expect(log).toContain(word)
+    expect(log.split(/\r\n|\r|\n/).filter((line) => /^\s*::|##\[/.test(line))).toEqual([])
   })
 
   // One argument may have 128 KiB there.
@@ -185,8 +237,6 @@ describe('fifty runs queued at once on two slots', () => {
 })
 
 describe("a run's record", () => {
-  const outcome = { status: 'PASSED', testCases: [] } as const
-
   it('starts once', () => {
     const run = queueRun({ projectId: 'p' })
     startRun(run, new Date())
@@ -197,17 +247,5 @@ describe("a run's record", () => {
     const run = queueRun({ projectId: 'p' })
     finishRun(run, { status: 'CANCELLED', testCases: [] }, new Date())
     expect(() => startRun(run, new Date())).toThrow('A run that is CANCELLED cannot start.')
-  })
-
-  it('keeps its first outcome', () => {
-    const run = queueRun({ projectId: 'p' })
-    startRun(run, new Date())
-    expect(finishRun(run, { status: 'CANCELLED', testCases: [] }, new Date())).toBe(true)
-    expect(finishRun(run, outcome, new Date())).toBe(false)
-    expect(run.phase.status).toBe('CANCELLED')
-  })
-
-  it('leaves the branch out if there is none', () => {
-    expect(describeRun(queueRun({ projectId: 'p' }))).toEqual({ status: 'QUEUED', startedAt: null })
   })
 })

@@ -1,11 +1,21 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { closeSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { finishRun, type OwnedRun, queueRun, startRun } from '../src/run.ts'
+import { openDataFolder } from '../src/data-folder.ts'
+import { finishRun, type OwnedRun, queueRun, type RunOutcome, startRun } from '../src/run.ts'
 import { createRunQueue } from '../src/run-queue.ts'
 import { openRunStore, type RunStore } from '../src/run-store.ts'
-import { puppet, puppetProject, startPuppetService, temporaryFolder, until } from './a-local-service.ts'
+import {
+  KEY,
+  puppet,
+  startPuppetService,
+  startServiceProcess,
+  temporaryFolder,
+  until,
+  writeFiles,
+} from './a-local-service.ts'
 
 const RESOURCES = { runFolder: '/runs/1', temporaryFolder: '/tmp/1' }
 const REQUEST = {
@@ -35,9 +45,9 @@ function addRun(store: RunStore): OwnedRun {
   return run
 }
 
-function addFinished(store: RunStore, finishedAt: Date): OwnedRun {
+function addFinished(store: RunStore, finishedAt: Date, title = 'adds'): OwnedRun {
   const run = addRun(store)
-  finishRun(run, { status: 'PASSED', testCases: [{ title: 'adds', status: 'PASSED', durationMs: 3 }] }, finishedAt)
+  finishRun(run, { status: 'PASSED', testCases: [{ title, status: 'PASSED', durationMs: 3 }] }, finishedAt)
   store.save(run)
   return run
 }
@@ -88,7 +98,9 @@ describe('the store of runs', () => {
   it('is opened by one service at a time', async () => {
     const folder = await temporaryFolder()
     openStore(folder)
-    expect(() => openRunStore(folder)).toThrow(`Another service uses the data folder ${folder}. Stop it, or choose`)
+    expect(() => openDataFolder(folder, folder, [])).toThrow(
+      `Another service uses the data folder ${folder}. Stop it, or choose`,
+    )
   })
 
   it('is not opened if a newer version wrote it', async () => {
@@ -97,7 +109,34 @@ describe('the store of runs', () => {
     const database = new DatabaseSync(join(folder, 'runs.sqlite'))
     database.exec('pragma user_version = 99')
     database.close()
-    expect(() => openRunStore(folder)).toThrow(`A newer version of the service wrote the data folder ${folder}.`)
+    expect(() => openDataFolder(folder, folder, [])).toThrow(
+      `A newer version of the service wrote the data folder ${folder}.`,
+    )
+  })
+})
+
+describe('a damaged database', () => {
+  it('is found at the start, by a page in its middle too, with a sentence that says what to do', async () => {
+    const folder = await temporaryFolder()
+    const store = openStore(folder)
+    for (let run = 0; run < 100; run++) addFinished(store, new Date(), 'a title '.repeat(500))
+    store.close()
+    const file = join(folder, 'runs.sqlite')
+    const pages = statSync(file).size / 4096
+    const damaged = openSync(file, 'r+')
+    writeSync(damaged, Buffer.alloc(4096, 'x'), 0, 4096, Math.floor(pages / 2) * 4096)
+    closeSync(damaged)
+    expect(() => openDataFolder(folder, folder, [])).toThrow(
+      new RegExp(
+        `^The database in the data folder ${folder} is damaged: .+\\. Move ${file}\\* away to start without the runs in it, or`,
+      ),
+    )
+  })
+
+  it('is found if it is none', async () => {
+    const folder = await temporaryFolder()
+    await writeFiles(folder, { 'runs.sqlite': 'x'.repeat(5000) })
+    expect(() => openDataFolder(folder, folder, [])).toThrow('is damaged: file is not a database. Move ')
   })
 })
 
@@ -125,6 +164,8 @@ describe('a service with a data folder', () => {
     await service.waitFor(await service.startRun({ envOverrides: { TOKEN: 'a-secret-value' } }))
     await service.close()
     expect(statSync(data).mode & 0o777).toBe(0o700)
+    // Also in a folder that others can enter.
+    expect(statSync(join(data, 'runs.sqlite')).mode & 0o777).toBe(0o600)
     const written = readdirSync(data, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
     const text = written.map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'latin1')).join()
     expect(text).toContain('TOKEN')
@@ -141,38 +182,123 @@ describe('a service with a data folder', () => {
     const statuses = await Promise.all(runIds.map(async (runId) => (await service.get(runId)).status))
     expect(statuses).toEqual([404, 200, 200])
   })
+})
 
-  it('refuses a folder that another service uses with a sentence', async () => {
-    const data = join(await temporaryFolder(), 'data')
-    await startPuppetService({ data })
-    await expect(startPuppetService({ data, projects: { shop: puppetProject() } })).rejects.toThrow(
-      `Another service uses the data folder ${data}.`,
-    )
+/** A queue with one run, and a store that can save nothing while `isFull`. */
+async function aQueue(finishesWhenGone: boolean) {
+  const store = openStore(undefined)
+  const disk = { isFull: false }
+  const log: string[] = []
+  const save: RunStore['save'] = (run) => {
+    if (disk.isFull) throw new Error('database or disk is full')
+    store.save(run)
+  }
+  const queue = createRunQueue({
+    slots: 1,
+    runLimitMs: 60_000,
+    keepRuns: 10,
+    keepMs: 60_000,
+    store: { ...store, save },
+    removeResources: async () => [],
+    log: (_runId, text) => log.push(text),
+  })
+  const run = queueRun({ projectId: 'shop' })
+  const ended = Promise.withResolvers<RunOutcome>()
+  const execute = (stop: AbortSignal) => {
+    stop.addEventListener('abort', () => ended.resolve({ status: 'INTERRUPTED', testCases: [], problem: undefined }))
+    return ended.promise
+  }
+  queue.add(run, { request: REQUEST, resources: RESOURCES, finishesWhenGone, execute })
+  const status = () => queue.find(run.runId)?.phase.status
+  return { queue, run, disk, ended, log, status, savedStatus: () => store.find(run.runId)?.phase.status }
+}
+
+describe('a queue of runs', () => {
+  it.each([
+    false,
+    true,
+  ])('says that it was stopped with the service, if the run has a container: %s', async (finishesWhenGone) => {
+    const { queue, run } = await aQueue(finishesWhenGone)
+    await queue.close()
+    const testCases = [{ title: 'the service was stopped', status: 'INTERRUPTED', durationMs: 0 }]
+    expect(run.phase).toMatchObject({ status: 'INTERRUPTED', testCases })
   })
 })
 
-describe('a run that cannot be saved', () => {
-  it('still has its outcome for its clients, and the log says why', async () => {
-    const full = () => {
-      throw new Error('database or disk is full')
-    }
-    const store = openStore(undefined)
-    const log: string[] = []
-    const queue = createRunQueue({
-      slots: 1,
-      runLimitMs: 60_000,
-      keepRuns: 10,
-      keepMs: 60_000,
-      store: { ...store, save: (run) => (run.phase.status === 'RUNNING' ? store.save(run) : full()) },
-      removeResources: async () => [],
-      log: (_runId, text) => log.push(text),
-    })
-    const run = queueRun({ projectId: 'shop' })
-    const execute = async () => ({ status: 'PASSED', testCases: [] }) as const
-    queue.add(run, { request: REQUEST, resources: RESOURCES, finishesWhenGone: false, execute })
+describe('a full disk', () => {
+  it('hides no outcome from clients, and it is saved as soon as there is room', async () => {
+    const { queue, run, disk, ended, log, status, savedStatus } = await aQueue(false)
+    disk.isFull = true
+    ended.resolve({ status: 'PASSED', testCases: [] })
     await until(() => log.includes('could not be saved: database or disk is full'))
-    await queue.close()
-    expect(queue.find(run.runId)?.phase.status).toBe('PASSED')
+    expect([status(), savedStatus()]).toEqual(['PASSED', 'RUNNING'])
     expect(queue.cancel(run.runId)).toBe('finished')
+    disk.isFull = false
+    await until(() => log.includes('is saved now'))
+    expect([status(), savedStatus()]).toEqual(['PASSED', 'PASSED'])
+  })
+
+  it.each([true, false])('keeps no run from being cancelled, if it has a container: %s', async (finishesWhenGone) => {
+    const { queue, run, disk, status } = await aQueue(finishesWhenGone)
+    disk.isFull = true
+    expect(queue.cancel(run.runId)).toBe('cancelled')
+    await until(() => status() === 'CANCELLED')
+  })
+
+  it('loses no outcome when the service stops and there is room again, and else the log says so', async () => {
+    for (const isFull of [false, true]) {
+      const { queue, disk, ended, log, status, savedStatus } = await aQueue(false)
+      disk.isFull = true
+      ended.resolve({ status: 'FAILED', testCases: [] })
+      await until(() => status() === 'FAILED')
+      disk.isFull = isFull
+      await queue.close()
+      expect(savedStatus()).toBe(isFull ? 'RUNNING' : 'FAILED')
+      expect(log.includes('is not saved, and INTERRUPTED after a restart')).toBe(isFull)
+    }
+  })
+})
+
+/** Linux lets root alone mount a small disk. */
+const canMount = process.platform === 'linux' && process.getuid?.() === 0
+
+describe.runIf(canMount)('a service whose disk really is full (needs Linux and root)', () => {
+  /** Reports a passed test, then fills the disk. */
+  const FILLING_RUNNER = `
+    for argument; do case "$argument" in --outputFile.json=*) file="\${argument#*=}";; esac; done
+    echo '{"testResults":[{"name":"/a","assertionResults":[{"title":"adds","status":"passed"}]}]}' > "$file"
+    cat /dev/zero > "$FILLER" 2> /dev/null
+    exit 0`
+
+  it('responds to a start with a sentence, ends with one, and forgets no result', async () => {
+    const [home, disk] = [await temporaryFolder(), await temporaryFolder()]
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=4m,mode=700', 'tmpfs', disk])
+    onTestFinished(() => void execFileSync('umount', ['--lazy', disk]))
+    const [config, data, filler] = [join(home, 'config.json'), join(disk, 'data'), join(disk, 'filler')]
+    const command = ['sh', '-c', FILLING_RUNNER, 'sh']
+    const projects = { shop: { folder: home, framework: 'vitest', command } }
+    await writeFiles(home, { 'config.json': JSON.stringify({ keys: [KEY], projects }) })
+    const startProcess = () => startServiceProcess({ config, data, env: { FILLER: filler } })
+
+    const first = startProcess()
+    const client = await first.ready()
+    const runId = await client.startRun()
+    const run = await client.waitFor(runId)
+    expect(run.status).toBe('PASSED')
+    const noRoom = `There is no room on the disk for the data folder ${data}. Free some space, or choose another folder with --data.`
+    expect(await client.start()).toEqual({ status: 500, body: { error: `Nothing was started. ${noRoom}` } })
+    await first.kill()
+
+    const failed: Error = await startProcess()
+      .ready()
+      .then(
+        () => new Error('It started.'),
+        (error) => error,
+      )
+    expect(failed.message.split('\n')).toContain(noRoom)
+    expect(failed.message).not.toContain('    at ')
+
+    rmSync(filler)
+    expect((await (await startProcess().ready()).get(runId)).body).toEqual(run)
   })
 })

@@ -128,8 +128,8 @@ describe('a test suite', () => {
       ['PASSED', 'ERROR'],
     ],
     ['a skipped test', { cases: [['a', 'skipped']] }, ['SKIPPED']],
-    ['passing tests in a run that fails', { exitCode: 1 }, ['PASSED', 'ERROR']],
-    ['no test at all', { cases: [] }, ['ERROR']],
+    ['passing tests in a run that fails', { exitCode: 1 }, ['PASSED', 'FAILED']],
+    ['no test at all', { cases: [] }, ['FAILED']],
     ['no report', { report: 'none' }, ['ERROR']],
   ])('never reads as passed because of %s', async (_case, actions, statuses) => {
     const service = await startPuppetService({ suites })

@@ -48,14 +48,23 @@ describe('a run of the web shop, with its own Vitest', () => {
     expect(new Set(results?.testCases.map(({ title }) => title.split(' > ')[0]))).toEqual(new Set(['checkout']))
   })
 
-  it('does not pass when no framework project has that name', async () => {
+  it.each([
+    ['--reporter=json', '"--reporter=json"'],
+    // Vitest ignores them.
+    ['unit,nope,no', '"nope", "no"'],
+  ])('does not pass if it is limited to framework projects that do not exist: %s', async (names, unknown) => {
     const service = await startService({})
-    const run = await service.waitFor(await service.startRun({ frameworkProjectName: '--reporter=json' }))
-    expect(run).toMatchObject({ status: 'FAILED', results: { testCases: [] } })
-    expect(service.log.join('\n')).toContain(
-      'vitest exited with code 1 without a report: it could not run the tests; its last output:',
-    )
-    expect(service.log.join('\n')).toContain('The filter matched no projects: --reporter=json')
+    const run = await service.waitFor(await service.startRun({ frameworkProjectName: names }))
+    expect(run.status).toBe('FAILED')
+    const title = `vitest has no project ${unknown}. Its projects: "unit", "checkout"`
+    expect(run.results?.testCases.at(-1)).toEqual({ title, status: 'FAILED', durationMs: 0 })
+    expect(service.log.join('\n')).toContain(title)
+  })
+
+  it('passes if the names of its framework projects are patterns that Vitest knows', async () => {
+    const service = await startService({})
+    const run = await service.waitFor(await service.startRun({ frameworkProjectName: 'UNIT, check*' }))
+    expect(run.status).toBe('PASSED')
   })
 })
 
@@ -171,23 +180,32 @@ describe('a run of a Vitest project', () => {
     const { service } = await startWith({}, { projects: { shop: { folder: WEB_SHOP, command } } })
     expect(await service.waitFor(await service.startRun())).toMatchObject({
       status: 'INTERRUPTED',
-      results: { testCases: [{ title: 'adds', status: 'PASSED' }] },
+      results: {
+        testCases: [
+          { title: 'adds', status: 'PASSED' },
+          { title: 'vitest exited with code 0 before it had run all tests', status: 'INTERRUPTED' },
+        ],
+      },
     })
   })
 
+  const COULD_NOT_RUN = 'vitest exited with code 1 without a report: it could not run the tests'
   it.each([
-    ['has no tests', {}],
+    ['has no tests', {}, 'vitest found no tests'],
     [
       'has no tests and would pass without',
       { 'vitest.config.mjs': 'export default { test: { passWithNoTests: true } }' },
+      'vitest found no tests',
     ],
-    ['has a broken configuration', { 'vitest.config.mjs': 'throw new Error("broken")' }],
-  ])('fails when it %s', async (_case, files) => {
+    ['has a broken configuration', { 'vitest.config.mjs': 'throw new Error("a secret")' }, COULD_NOT_RUN],
+  ])('fails and says why when it %s', async (_case, files, title) => {
     const { service } = await startWith(files as Record<string, string>)
-    expect(await service.waitFor(await service.startRun())).toMatchObject({
+    const run = await service.waitFor(await service.startRun())
+    expect(run).toMatchObject({
       status: 'FAILED',
-      results: { testCases: [] },
+      results: { testCases: [{ title, status: 'FAILED', durationMs: 0 }] },
     })
+    expect(JSON.stringify(run)).not.toContain('secret')
   })
 
   it('leaves no process when it is cancelled while a test hangs in a loop', async () => {

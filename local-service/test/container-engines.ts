@@ -1,0 +1,136 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll } from 'vitest'
+import { PLAIN_ENV, REPOSITORY, until } from './a-local-service.ts'
+
+/** A container engine whose images and containers lie in a temporary folder. */
+export interface TestEngine {
+  readonly name: 'podman' | 'docker'
+  readonly env: NodeJS.ProcessEnv
+  /** The settings of a container that has this machine's programs and this repository. */
+  readonly container: {
+    readonly image: string
+    readonly engine: TestEngine['name']
+    readonly options: readonly string[]
+  }
+  /** Docker's daemon. */
+  readonly daemonId?: number | undefined
+  /** The names of all its containers. */
+  names(): Promise<string[]>
+  /** Calls its client. */
+  call(...args: string[]): Promise<string>
+}
+
+/** Programs and what they need to run: the image itself is empty. */
+const PROGRAMS = ['/usr', '/bin', '/lib', '/lib64'].filter((folder) => existsSync(folder))
+const IMAGE = 'localhost/base:1'
+const OPTIONS = [
+  ...['--network', 'host', '--env', 'INSIDE=a container'],
+  ...[...PROGRAMS, REPOSITORY, process.execPath].flatMap((path) => ['--volume', `${path}:${path}:ro`]),
+]
+
+/** An engine that stops on a busy machine takes its time. */
+const LIMIT_MS = 120_000
+
+/** Prepares an engine for the tests of a file; otherwise the reason why it does not work here. */
+export async function prepareEngine(name: TestEngine['name']): Promise<TestEngine | string> {
+  if (process.platform !== 'linux') return 'no Linux'
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), `${name}-`)))
+  const remove = () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
+  try {
+    return name === 'podman' ? await preparePodman(folder, remove) : await prepareDocker(folder, remove)
+  } catch (error) {
+    remove()
+    return (error as Error).message
+  }
+}
+
+/** What keeps the defaults of some distributions from working in a container or without systemd. */
+const SIMPLEST_PODMAN = `
+  [containers]
+  default_ulimits = ["nofile=1024:1024", "nproc=1000:1000"]
+  [engine]
+  runtime = "runc"
+  cgroup_manager = "cgroupfs"
+  events_logger = "file"`
+
+async function preparePodman(folder: string, remove: () => void): Promise<TestEngine> {
+  const storage = join(folder, 'storage.conf')
+  writeFileSync(
+    storage,
+    `[storage]\ndriver = "vfs"\ngraphroot = "${join(folder, 'images')}"\nrunroot = "${join(folder, 'state')}"\n`,
+  )
+  const plain = { ...PLAIN_ENV, XDG_RUNTIME_DIR: process.env.XDG_RUNTIME_DIR, CONTAINERS_STORAGE_CONF: storage }
+  const simplest = join(folder, 'containers.conf')
+  writeFileSync(simplest, SIMPLEST_PODMAN)
+  const engine = await tryEngine('podman', plain, folder).catch((error: Error) =>
+    tryEngine('podman', { ...plain, CONTAINERS_CONF: simplest }, folder).catch((second: Error) => {
+      throw new Error(`${error.message}\n${second.message}`)
+    }),
+  )
+  afterAll(async () => {
+    await engine.call('rm', '--all', '--force')
+    await engine.call('rmi', '--all', '--force')
+    remove()
+  }, LIMIT_MS)
+  return engine
+}
+
+async function prepareDocker(folder: string, remove: () => void): Promise<TestEngine> {
+  if (process.getuid?.() !== 0) throw new Error('its daemon needs root')
+  const socket = join(folder, 'socket')
+  const args = [
+    ...['--data-root', join(folder, 'data'), '--exec-root', join(folder, 'exec'), '--pidfile', join(folder, 'pid')],
+    ...['--host', `unix://${socket}`, '--storage-driver=vfs', '--iptables=false', '--ip6tables=false', '--bridge=none'],
+  ]
+  const daemon = spawn('dockerd', args, { stdio: 'ignore' })
+  const exited = once(daemon, 'exit').catch(() => undefined)
+  const stop = async () => {
+    daemon.kill('SIGCONT')
+    daemon.kill()
+    await exited
+    // It leaves the name of a network namespace, which is a mount.
+    await promisify(execFile)('umount', [join(folder, 'exec/netns/default')]).catch(() => undefined)
+    remove()
+  }
+  try {
+    let isGone = false
+    void exited.then(() => {
+      isGone = true
+    })
+    await until(() => existsSync(socket) || isGone)
+    const env = { ...PLAIN_ENV, DOCKER_HOST: `unix://${socket}`, DOCKER_CONFIG: folder }
+    const engine = await tryEngine('docker', env, folder)
+    afterAll(stop, LIMIT_MS)
+    return { ...engine, daemonId: daemon.pid }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+async function tryEngine(name: TestEngine['name'], env: NodeJS.ProcessEnv, folder: string): Promise<TestEngine> {
+  const call = async (...args: string[]) => (await promisify(execFile)(name, args, { env })).stdout
+  await call('import', await emptyImage(folder), IMAGE)
+  await call('run', '--rm', ...OPTIONS, IMAGE, 'sh', '-c', ':')
+  return {
+    name,
+    env,
+    container: { image: IMAGE, engine: name, options: OPTIONS },
+    names: async () => (await call('ps', '--all', '--format', '{{.Names}}')).split('\n').filter(Boolean),
+    call,
+  }
+}
+
+async function emptyImage(folder: string): Promise<string> {
+  const root = join(folder, 'root')
+  for (const name of ['etc', 'tmp', 'proc', 'sys', 'dev', ...PROGRAMS]) mkdirSync(join(root, name), { recursive: true })
+  chmodSync(join(root, 'tmp'), 0o1777)
+  const archive = join(folder, 'root.tar')
+  await promisify(execFile)('tar', ['--create', '--file', archive, '--directory', root, '.'])
+  return archive
+}

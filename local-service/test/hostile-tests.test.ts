@@ -1,0 +1,110 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { chmod, mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { runCommand } from '../src/run-command.ts'
+import { aRepository } from './a-git-repository.ts'
+import {
+  PLAIN_ENV,
+  pidsIn,
+  puppet,
+  puppetProject,
+  startService,
+  temporaryFolder,
+  until,
+  WEB_SHOP,
+} from './a-local-service.ts'
+
+// Whatever tests leave behind, their run finishes, the next one runs, and the service can be stopped.
+
+describe('a service whose tests', () => {
+  it.each([
+    ['a named pipe', 'mkfifo "$file"', 'is not a regular file'],
+    ['a link', 'ln -s /dev/zero "$file"', 'is not a regular file'],
+    ['a folder', 'mkdir "$file"', 'is not a regular file'],
+    ['a huge file', 'truncate --size 100G "$file"', 'is larger than 64 MiB'],
+  ])('leave %s in place of a report finishes the run and stops', async (_what, leave, message) => {
+    const script = `for argument; do case "$argument" in --outputFile.json=*) file="\${argument#*=}";; esac; done
+      test "$EVENTS" = no || file=$LOCAL_SERVICE_VITEST_EVENTS; ${leave}`
+    const project = { folder: WEB_SHOP, framework: 'vitest', command: ['sh', '-c', script, 'sh'] } as const
+    const service = await startService({ concurrency: 1, projects: { shop: project } })
+    for (const EVENTS of ['no', 'yes']) {
+      const run = await service.waitFor(await service.startRun({ envOverrides: { EVENTS } }))
+      const testCases = [{ title: 'vitest exited with code 0 without a report', status: 'INTERRUPTED' }]
+      expect(run).toMatchObject({ status: 'INTERRUPTED', results: { testCases } })
+    }
+    expect(service.log.filter((line) => line.includes(message))).toHaveLength(2)
+    await service.close()
+  })
+
+  it('leave a named pipe in place of the manifest of the framework finishes the run', async () => {
+    const folder = await temporaryFolder()
+    await mkdir(join(folder, 'node_modules/vitest'), { recursive: true })
+    execFileSync('mkfifo', [join(folder, 'node_modules/vitest/package.json')])
+    const service = await startService({ projects: { shop: { folder, framework: 'vitest' } } })
+    expect(await service.waitFor(await service.startRun())).toMatchObject({ status: 'INTERRUPTED' })
+    expect(service.log.join('\n')).toContain('node_modules/vitest/package.json is not a regular file')
+  })
+
+  it('leave a named pipe that git reads stops auto-fix at its limit, and serves the next run', async () => {
+    const repository = await aRepository({ 'a.txt': 'main' })
+    const command = ['sh', '-c', 'rm -f .gitignore; mkfifo .gitignore; exec "$@"', 'sh', ...puppetProject().command]
+    const project = { ...puppetProject(repository.folder), command, autofix: ['true'] }
+    const service = await startService({ concurrency: 1, autofixLimitMinutes: 0.01, projects: { shop: project } })
+    const failing = puppet({ cases: [['adds', 'failed']], exitCode: 1 })
+    await service.startRun({ branch: 'main', autofix: true, ...failing })
+    expect(await service.waitFor(await service.startRun({ branch: 'main' }))).toMatchObject({ status: 'PASSED' })
+    expect(service.log.join('\n')).toMatch(/auto-fix: exceeded its limit[\s\S]*git add failed: it was stopped/)
+  })
+
+  it('are never reached, because the checkout hangs, ends it at the limit of the run', async () => {
+    const repository = await aRepository({ 'a.txt': 'main', '.gitattributes': '*.txt filter=slow' })
+    const reached = join(await temporaryFolder(), 'reached')
+    await repository.git('config', 'filter.slow.smudge', `echo $$ > ${reached}; sleep 300`)
+    const project = puppetProject(repository.folder)
+    const service = await startService({ concurrency: 1, runLimitMinutes: 0.05, projects: { shop: project } })
+    const runId = await service.startRun({ branch: 'main' })
+    await pidsIn(reached)
+    expect(await service.waitFor(runId)).toMatchObject({ status: 'TIMEDOUT' })
+    expect(await repository.git('worktree', 'list', '--porcelain')).not.toContain(runId)
+    await repository.git('config', '--unset', 'filter.slow.smudge')
+    expect(await service.waitFor(await service.startRun({ branch: 'main' }))).toMatchObject({ status: 'PASSED' })
+  })
+
+  it('make folders that nobody may write to removes them', async () => {
+    const home = await temporaryFolder()
+    await chmod(home, 0o777)
+    const module = new URL('../src/files.ts', import.meta.url)
+    // Root may write anyway, so it becomes somebody else.
+    const script = `
+      const { removeFolder } = await import('${module}')
+      const fs = await import('node:fs')
+      if (process.getuid() === 0) { process.setgid(65534); process.setuid(65534) }
+      fs.mkdirSync('a/b/c', { recursive: true })
+      for (const folder of ['a/b', 'a']) fs.chmodSync(folder, 0o555)
+      await removeFolder('a')`
+    const { stderr } = spawnSync(process.execPath, ['--eval', script], { cwd: home, encoding: 'utf8' })
+    expect(stderr).toBe('')
+    expect(existsSync(join(home, 'a'))).toBe(false)
+  })
+
+  it('are a process that no signal ends is stopped all the same', async () => {
+    const started = join(await temporaryFolder(), 'started')
+    const stop = new AbortController()
+    const ended = runCommand(
+      {
+        argv: ['sh', '-c', `touch ${started}; exec sleep 300`],
+        folder: WEB_SHOP,
+        env: PLAIN_ENV,
+        runId: `test-${Math.random()}`,
+        stopGraceMs: 100,
+        stopProcesses: async () => undefined,
+      },
+      stop.signal,
+    )
+    await until(() => existsSync(started))
+    stop.abort()
+    expect(await ended).toMatchObject({ kind: 'stopped' })
+  })
+})
