@@ -4,7 +4,6 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, wr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll } from 'vitest'
 import { PLAIN_ENV, REPOSITORY, until } from './a-local-service.ts'
 
 /** A container engine whose images and containers lie in a temporary folder. */
@@ -23,6 +22,8 @@ export interface TestEngine {
   names(): Promise<string[]>
   /** Calls its client. */
   call(...args: string[]): Promise<string>
+  /** Stops it and removes its folder. */
+  stop(): Promise<void>
 }
 
 /** Programs and what they need to run: the image itself is empty. */
@@ -33,10 +34,7 @@ const OPTIONS = [
   ...[...PROGRAMS, REPOSITORY, process.execPath].flatMap((path) => ['--volume', `${path}:${path}:ro`]),
 ]
 
-/** An engine that stops on a busy machine takes its time. */
-const LIMIT_MS = 120_000
-
-/** Prepares an engine for the tests of a file; otherwise the reason why it does not work here. */
+/** Prepares an engine; otherwise the reason why it does not work here. */
 export async function prepareEngine(name: TestEngine['name']): Promise<TestEngine | string> {
   if (process.platform !== 'linux') return 'no Linux'
   const folder = realpathSync(mkdtempSync(join(tmpdir(), `${name}-`)))
@@ -72,12 +70,12 @@ async function preparePodman(folder: string, remove: () => void): Promise<TestEn
       throw new Error(`${error.message}\n${second.message}`)
     }),
   )
-  afterAll(async () => {
+  const stop = async () => {
     await engine.call('rm', '--all', '--force')
     await engine.call('rmi', '--all', '--force')
     remove()
-  }, LIMIT_MS)
-  return engine
+  }
+  return { ...engine, stop }
 }
 
 async function prepareDocker(folder: string, remove: () => void): Promise<TestEngine> {
@@ -105,15 +103,14 @@ async function prepareDocker(folder: string, remove: () => void): Promise<TestEn
     await until(() => existsSync(socket) || isGone)
     const env = { ...PLAIN_ENV, DOCKER_HOST: `unix://${socket}`, DOCKER_CONFIG: folder }
     const engine = await tryEngine('docker', env, folder)
-    afterAll(stop, LIMIT_MS)
-    return { ...engine, daemonId: daemon.pid }
+    return { ...engine, daemonId: daemon.pid, stop }
   } catch (error) {
     await stop()
     throw error
   }
 }
 
-async function tryEngine(name: TestEngine['name'], env: NodeJS.ProcessEnv, folder: string): Promise<TestEngine> {
+async function tryEngine(name: TestEngine['name'], env: NodeJS.ProcessEnv, folder: string) {
   const call = async (...args: string[]) => (await promisify(execFile)(name, args, { env })).stdout
   await call('import', await emptyImage(folder), IMAGE)
   await call('run', '--rm', ...OPTIONS, IMAGE, 'sh', '-c', ':')

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { chmod, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { aRepository, installPackages } from './a-git-repository.ts'
 import {
   KEY,
@@ -17,23 +17,32 @@ import {
 } from './a-local-service.ts'
 import { prepareEngine, type TestEngine } from './container-engines.ts'
 
-const prepared = [
-  { name: 'podman', engine: await prepareEngine('podman') },
-  { name: 'docker', engine: await prepareEngine('docker') },
-] as const
-const missing = prepared.flatMap(({ name, engine }) => (typeof engine === 'string' ? [`${name}: ${engine}`] : []))
-if (process.env.CONTAINER_TESTS === 'required' && missing.length === prepared.length) {
-  throw new Error(`The tests of containers are required, but no engine works here:\n${missing.join('\n')}`)
-}
-for (const reason of missing)
-  console.warn(`Tests of containers are skipped, because an engine does not work here: ${reason}`)
+/** Engines on a busy machine take their time. */
+const LIMIT_MS = 120_000
 
-describe.each(prepared)("a project's container in $name", { timeout: 120_000 }, (given) => {
-  if (typeof given.engine === 'string') {
-    it.skip('is not tested without the engine', () => {})
-    return
-  }
-  const engine: TestEngine = given.engine
+const missing: string[] = []
+
+describe.each(['podman', 'docker'] as const)("a project's container in %s", { timeout: LIMIT_MS }, (name) => {
+  let engine: TestEngine
+  let reason: string | undefined
+
+  // Not before a test runs: then nobody would stop it.
+  beforeAll(async () => {
+    const prepared = await prepareEngine(name)
+    if (typeof prepared === 'string') {
+      reason = `${name} does not work here: ${prepared}`
+      missing.push(reason)
+      if (process.env.CONTAINER_TESTS === 'required' && missing.length === 2) {
+        throw new Error(`The tests of containers are required, and no engine works:\n${missing.join('\n')}`)
+      }
+      console.warn(`Tests of containers are skipped, because ${reason}`)
+      return undefined
+    }
+    engine = prepared
+    return prepared.stop
+  }, LIMIT_MS)
+
+  beforeEach(({ skip }) => skip(reason !== undefined, reason))
 
   async function startContained(settings: object = {}, projectSettings: object = {}) {
     const folder = await temporaryFolder()
