@@ -1,11 +1,22 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { readEvent } from '../../src/github/event.ts'
+import { InvalidInputsError } from '../../src/github/input-reader.ts'
+import { readInputs } from '../../src/github/inputs.ts'
 import { runnerOutput } from '../../src/github/outputs.ts'
-import { html, logLine } from '../../src/text/safe-text.ts'
+import { failureMessage } from '../../src/github/pull-request-comment.ts'
+import { annotations } from '../../src/report/annotations.ts'
+import { verdictSentence, verdictTitle } from '../../src/report/outcome-text.ts'
+import { html, type LogLine, logLine, render } from '../../src/text/safe-text.ts'
 import { parseKeyValueFile } from '../../tools/runner-emulator/file-commands.ts'
-import { linesWrittenBy, withEnvironment } from '../support/process-effects.ts'
+import { SecretMasks } from '../../tools/runner-emulator/masks.ts'
+import { StepLog } from '../../tools/runner-emulator/workflow-commands.ts'
+import { anyStep } from '../support/hostile-step.ts'
+import { hostileText } from '../support/hostile-text.ts'
+import { inputVariables, linesWrittenBy, withEnvironment } from '../support/process-effects.ts'
 
 function folder(): string {
   const path = mkdtempSync(join(tmpdir(), 'output-'))
@@ -36,6 +47,78 @@ describe('an annotation', () => {
       runnerOutput({}).annotate({ level, title: 'Tests failed, 3 of 4: see', message: logLine`50 % of ${'cart'}` }),
     )
     expect(lines).toEqual([`::${level} title=Tests failed%2C 3 of 4%3A see::50 %25 of cart`])
+  })
+})
+
+describe('no message ends the runner, where it cuts', () => {
+  const RUNS = { numRuns: 400 }
+  /** Often with the halves of an emoji on both sides of a cut. */
+  const text = fc.oneof(
+    hostileText(),
+    fc.tuple(fc.nat(400), fc.nat(4)).map(([emoji, letters]) => 'x'.repeat(letters) + '😀'.repeat(emoji)),
+  )
+  const masked = fc.constantFrom([], ['x'], ['e'])
+
+  /** Each message as an error and as a warning, the first of its step. */
+  function expectWritten(messages: readonly LogLine[], masked: readonly string[]): void {
+    for (const message of messages) {
+      const lines = linesWrittenBy(() => {
+        const output = runnerOutput({})
+        output.annotate({ level: 'error', title: 'Test failed', message })
+        output.annotate({ level: 'warning', title: 'Test failed', message })
+        output.log.warning(message)
+      })
+      const masks = new SecretMasks()
+      for (const secret of masked) masks.add(secret)
+      const log = new StepLog(masks, false, () => {})
+      for (const line of lines) log.read(line)
+      expect(log.fatalMessage).toBeUndefined()
+      expect(lines).toHaveLength(3)
+      for (const line of lines) {
+        const sent = line.slice(line.indexOf('::', 2) + 2).replaceAll('%25', '%')
+        expect(sent.length).toBeLessThanOrEqual(4_000)
+        if (render(message).length > 200) expect(sent).not.toMatch(/[\u{10000}-\u{10FFFF}]/u)
+        else expect(sent).toBe(render(message))
+      }
+    }
+  }
+
+  it('whatever the end of the step', () => {
+    fc.assert(
+      fc.property(anyStep(text), masked, (build, secrets) => {
+        const outcome = build((drawn) => drawn)
+        const messages = [verdictSentence(outcome), ...annotations(outcome, true).map(({ message }) => message)]
+        expectWritten([...messages, failureMessage(new Error(verdictTitle(outcome)))], secrets)
+      }),
+      RUNS,
+    )
+  })
+
+  it('whatever is wrong with the inputs', () => {
+    const names = Object.keys(inputVariables({})).filter((name) => !name.includes('TOKEN'))
+    const given = fc.dictionary(fc.constantFrom(...names), text, { noNullPrototype: true, minKeys: 3 })
+    fc.assert(
+      fc.property(given, masked, (variables, secrets) => {
+        linesWrittenBy(() => {
+          try {
+            expectWritten(readInputs(variables, readEvent({})).notes, secrets)
+          } catch (error) {
+            if (!(error instanceof InvalidInputsError)) throw error
+            expectWritten(error.messages, secrets)
+          }
+        })
+      }),
+      RUNS,
+    )
+  })
+
+  it('and one of 200 units keeps its emoji', () => {
+    const emoji = '😀'.repeat(100)
+    const lines = linesWrittenBy(() => {
+      runnerOutput({}).log.warning(logLine`${emoji}`)
+      runnerOutput({}).log.warning(logLine`x${emoji}`)
+    })
+    expect(lines).toEqual([`::warning::${emoji}`, `::warning::x${'\uFFFD'.repeat(100)}`])
   })
 })
 
