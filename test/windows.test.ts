@@ -85,7 +85,7 @@ describe('on Windows, a cancel comes as SIGINT and then as SIGBREAK:', () => {
 })
 
 test('lines of env-overrides may end as on Windows', () => {
-  const inputs = new InputReader({ 'INPUT_ENV-OVERRIDES': 'A=1\r\n# a comment\r\nB="two words"\r\n' })
+  const inputs = new InputReader({ 'INPUT_ENV-OVERRIDES': 'A=1\r\n# a comment\r\nB=two words\r\n' })
   expect(inputs.orThrow(readEnvOverrides(inputs))).toEqual({ A: '1', B: 'two words' })
 })
 

@@ -24,7 +24,7 @@ export interface Inputs {
   readonly reportDir?: string | undefined
   readonly comment: CommentSettings
   readonly githubToken: string
-  /** To be warned of: inputs that were given and have no effect here. */
+  /** To be warned of: inputs that have no effect here, or may not be meant as they are given. */
   readonly notes: readonly LogLine[]
 }
 
@@ -103,7 +103,7 @@ export function readInputs(env: Environment, event: WorkflowEvent): Inputs {
     reportDir,
     comment,
     githubToken,
-    notes: ownsRun ? [] : startInputsWithoutEffect(inputs),
+    notes: ownsRun ? inputs.notes : startInputsWithoutEffect(inputs),
   }
 }
 

@@ -101,7 +101,7 @@ test.concurrent('the requests are those of the interface, and no others', async 
       environment: 'staging',
       'framework-project': 'unit checkout',
       'run-group': 'nightly',
-      'env-overrides': 'A=1\nB="two words"',
+      'env-overrides': 'A=1\nB=two #words',
       autofix: 'false',
     },
   })
@@ -115,7 +115,7 @@ test.concurrent('the requests are those of the interface, and no others', async 
     environment: 'staging',
     frameworkProjectName: 'unit checkout',
     runGroupName: 'nightly',
-    envOverrides: { A: '1', B: 'two words' },
+    envOverrides: { A: '1', B: 'two #words' },
     autofix: false,
   })
   expect(start?.headers).toMatchObject({
