@@ -96,6 +96,7 @@ export function readInputs(env: Environment, event: WorkflowEvent): Inputs {
       cancelOnAbort,
       passWithNoTests,
       runUrl,
+      untested: branch.kind === 'known' ? branch.untested : undefined,
       labels: [comment.key, matrixValues(comment.matrix)].filter((part) => part !== ''),
       reports: { summary, annotations },
     },

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { lookUpBranch } from '../../src/github/branch-look-up.ts'
 import { InvalidInputsError } from '../../src/github/input-reader.ts'
 import { readInputs } from '../../src/github/inputs.ts'
-import { render } from '../../src/text/safe-text.ts'
+import { logLine, render } from '../../src/text/safe-text.ts'
 import type { GithubContext } from '../../tools/runner-emulator/contexts.ts'
 import { readManifest } from '../../tools/runner-emulator/manifest.ts'
 import { ACTIONS_BOT, type GitHubApi, startGitHubApi } from '../support/github-api.ts'
@@ -34,8 +34,16 @@ interface Step {
   readonly clock?: InstantClock
 }
 
+interface Found {
+  readonly branch?: string | undefined
+  readonly note?: string
+  readonly warnings?: readonly string[]
+  /** What reports say that the branch is not. */
+  readonly untested?: string
+}
+
 /** What the step sends as the branch and says in its log, or what it refuses to start with. */
-async function branchOf(step: Step): Promise<{ branch?: string | undefined; note?: string } | { problems: string[] }> {
+async function branchOf(step: Step): Promise<Found | { problems: string[] }> {
   const { name, payload, inputs = {}, github = {}, clock = new InstantClock() } = step
   const { env, event } = workflowEvent(name, payload, github)
   const given = {
@@ -56,7 +64,14 @@ async function branchOf(step: Step): Promise<{ branch?: string | undefined; note
     const signal = step.signal ?? new AbortController().signal
     const options = { env: allEnv, event, token, clock, signal }
     const found = branch.kind === 'known' ? branch : await lookUpBranch(branch, options)
-    return { branch: found.branch, ...(found.note && { note: render(found.note) }) }
+    const warnings = read.notes.map(render)
+    const { untested } = read.request
+    return {
+      branch: found.branch,
+      ...(found.note && { note: render(found.note) }),
+      ...(warnings.length > 0 && { warnings }),
+      ...(untested && { untested: render(logLine`${untested}`) }),
+    }
   } catch (error) {
     if (error instanceof InvalidInputsError) return { problems: error.messages.map(render) }
     throw error
@@ -219,7 +234,6 @@ describe('a comment on a pull request', () => {
 
   test('looks nothing up if the user names a branch, or a run', async () => {
     expect(await branchOf({ name: 'issue_comment', payload, inputs: { branch: 'main' } })).toEqual({ branch: 'main' })
-    expect(await branchOf({ name: 'issue_comment', payload, inputs: { branch: '' } })).toEqual({})
     expect(await branchOf({ name: 'issue_comment', payload, inputs: { 'run-id': 'r-1' } })).toEqual({})
     expect(api.requests).toEqual([])
   })
@@ -369,15 +383,55 @@ describe('a branch that the user names', () => {
     })
   })
 
-  test('is none if it is empty: the default branch of the project is tested', async () => {
-    for (const branch of ['', ' \n']) {
-      expect(await branchOf({ name: 'pull_request', payload: fork, inputs: { branch } })).toEqual({})
-    }
-  })
-
   test('is neither looked up nor refused with run-id', async () => {
     const inputs = { branch: 'changes', 'run-id': 'r-1' }
-    expect(await branchOf({ name: 'pull_request', payload: fork, inputs })).toEqual({})
+    const warnings = [expect.stringContaining('Input branch has no effect with run-id')]
+    expect(await branchOf({ name: 'pull_request', payload: fork, inputs })).toEqual({ warnings })
+  })
+})
+
+describe('an empty branch, as an unset variable is', () => {
+  const pullRequest = changed(first('pull_request'), ['pull_request.head.ref', 'feature'])
+  const onPullRequest = changed(first('issue_comment'), ['issue.pull_request', {}], ['issue.number', 7])
+  const deploymentOf = (ref: string) => changed(first('deployment'), ['deployment.ref', ref])
+  const defaultBranch = (payload: Payload | undefined) =>
+    (payload?.repository as { default_branch: string }).default_branch
+
+  test.each<[string, Payload, string]>([
+    ['pull_request', pullRequest, '“feature”'],
+    ['pull_request', changed(pullRequest, ['pull_request.head.repo', FORK]), '“feature”'],
+    [
+      'pull_request',
+      changed(pullRequest, ['pull_request.head', { ref: defaultBranch(pullRequest), repo: FORK }]),
+      `“${defaultBranch(pullRequest)}”`,
+    ],
+    ['push', { ref: 'refs/heads/next', repository: { ...OWN, default_branch: 'main' } }, '“next”'],
+    ['push', { ref: 'refs/heads/next' }, '“next”'],
+    ['issue_comment', onPullRequest, 'the head of pull request 7'],
+    ['deployment', deploymentOf('feature'), '“feature”'],
+    ['deployment', deploymentOf(HASH), `“${HASH}”`],
+    ['check_suite', changed(first('check_suite'), ['check_suite.head_branch', null]), 'a commit of a fork'],
+  ])('on %s of %j is a warning, and a line in the reports, that name what is not tested', async (name, payload, what) => {
+    for (const branch of ['', ' \n']) {
+      expect(await branchOf({ name, payload, inputs: { branch } })).toEqual({
+        untested: what,
+        warnings: [
+          `Input branch is empty, as an unset variable is: the project's default branch is tested, and not ${what}, which this workflow run is about. Remove the input to test that, or name the branch that is meant.`,
+        ],
+      })
+    }
+    expect(api.requests).toEqual([])
+  })
+
+  test.each<[string, Payload | undefined]>([
+    ['push', { ref: 'refs/heads/main', repository: { ...OWN, default_branch: 'main' } }],
+    ['push', { ref: 'refs/tags/v1', repository: { ...OWN, default_branch: 'main' } }],
+    ['deployment', changed(deploymentOf('refs/heads/next'), ['repository', { ...OWN, default_branch: 'next' }])],
+    ['release', first('release')],
+    ['workflow_dispatch', first('workflow_dispatch')],
+    ['issues', first('issues')],
+  ])('on %s of %j is what the event would have tested, and needs no word', async (name, payload) => {
+    expect(await branchOf({ name, payload, inputs: { branch: '' } })).toEqual({})
   })
 })
 
