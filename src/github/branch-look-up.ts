@@ -1,5 +1,5 @@
 import { type LogLine, logLine } from '../text/safe-text.ts'
-import { ADVICE, forkMessage, type KnownBranch, noBranch, type UnknownBranch } from './branch.ts'
+import { ADVICE, forkMessage, isBranchName, type KnownBranch, noBranch, type UnknownBranch } from './branch.ts'
 import { headOf, type WorkflowEvent } from './event.ts'
 import {
   failureText,
@@ -43,15 +43,19 @@ export async function lookUpBranch(input: UnknownBranch, options: LookUpOptions)
   }
 }
 
-/** A deployment's ref is a branch, a tag or a commit. */
+/** A deployment's ref is a branch, a tag or a commit. A name says which one only if the ref has no prefix. */
 async function branchOfDeployment(ref: string, sha: string, api: GitHubApi): Promise<KnownBranch> {
   const isHash = COMMIT_HASH.test(ref)
   const name = ref.replace(/^refs\/(heads|tags)\//, '')
   if (!isHash && name !== '') {
-    if (!ref.startsWith('refs/tags/') && (await api.hasRef(`heads/${name}`))) {
-      return { branch: name, note: logLine`Testing the branch "${name}" of the deployment.` }
+    const head = ref.startsWith('refs/tags/') ? undefined : await api.refHash(`heads/${name}`)
+    const tag = ref.startsWith('refs/heads/') ? undefined : await api.refHash(`tags/${name}`)
+    if (head !== undefined && tag !== undefined) throw new NoBranchError(logLine`it is both a branch and a tag`)
+    if (head !== undefined) {
+      const note = logLine`Testing the branch "${name}" of the deployment.`
+      return { branch: name, note, warning: head === sha || sha === '' ? undefined : movedOn(name, head, sha) }
     }
-    if (await api.hasRef(`tags/${name}`)) return noBranch(logLine`a deployment of the tag "${name}"`)
+    if (tag !== undefined) return noBranch(logLine`a deployment of the tag "${name}"`)
   }
   // Whoever deploys may give the beginning of a hash as well.
   const isCommit = isHash || (ref.length >= 7 && sha.startsWith(ref))
@@ -60,6 +64,10 @@ async function branchOfDeployment(ref: string, sha: string, api: GitHubApi): Pro
   if (branch === undefined) throw new NoBranchError(logLine`there is none`)
   if (others.length > 0) throw new NoBranchError(logLine`the commit is the head of ${branches.join(', ')}`)
   return { branch, note: logLine`Testing the branch "${branch}", whose head is the commit that was deployed.` }
+}
+
+function movedOn(branch: string, head: string, deployed: string): LogLine {
+  return logLine`The head of the branch "${branch}" is ${head}, and no longer the commit that was deployed, ${deployed}. The branch is tested as it is now.`
 }
 
 /** GitHub's API responded, and what it said is not one branch. */
@@ -88,7 +96,9 @@ async function lookUp(
   const limits = { clock, signal: AbortSignal.any([signal, clock.timeout(LOOK_UP_LIMIT_MS)]) }
   try {
     const api = await openGitHubApi({ env, token, ...limits })
-    return await withOneRetry(() => ask(api), limits)
+    const found = await withOneRetry(() => ask(api), limits)
+    if (found.branch === undefined || isBranchName(found.branch)) return found
+    throw fail(logLine`"${found.branch}" cannot be the name of a branch`)
   } catch (error) {
     if (signal.aborted) return {}
     throw error instanceof InvalidInputsError ? error : fail(reasonOf(error))

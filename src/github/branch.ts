@@ -13,6 +13,7 @@ export interface KnownBranch {
   readonly branch?: string | undefined
   /** For the log. */
   readonly note?: LogLine | undefined
+  readonly warning?: LogLine | undefined
   /** What the event is about, if the default branch is tested instead because the input is empty. */
   readonly untested?: Fragment | undefined
 }
@@ -24,6 +25,11 @@ export type UnknownBranch =
 
 const LONGEST_BRANCH = 255
 export const ADVICE = logLine`Give the input branch to name the branch yourself.`
+
+export function isBranchName(name: string): boolean {
+  const characters = [...name].length
+  return characters > 0 && characters <= LONGEST_BRANCH && !/\p{Cc}/u.test(name)
+}
 
 /** Reads the input `branch`, and finds out the branch of the event as far as its payload tells. */
 export function readBranch(inputs: InputReader, event: WorkflowEvent): BranchInput {
