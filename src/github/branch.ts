@@ -72,7 +72,8 @@ function notDefaultBranch(event: WorkflowEvent): Fragment | undefined {
   if ('number' in about) return fragment`the head of pull request ${about.number}`
   const name = 'ref' in about ? about.ref.replace(/^refs\/heads\//, '') : about.branch
   const isDefault = name === event.payload.repository?.default_branch && !headOfEvent(event)?.isFork
-  return isDefault || !name ? undefined : fragment`${quote(name, LONGEST_BRANCH)}`
+  // A schedule, whose payload may name no repository, runs on the default branch alone.
+  return isDefault || !name || event.name === 'schedule' ? undefined : fragment`${quote(name, LONGEST_BRANCH)}`
 }
 
 /**

@@ -509,6 +509,7 @@ describe('an empty branch, as an unset variable is', () => {
     ['release', first('release')],
     ['workflow_dispatch', first('workflow_dispatch')],
     ['issues', first('issues')],
+    ['schedule', { schedule: '0 4 * * *' }],
   ])('on %s of %j is what the event would have tested, and needs no word', async (name, payload) => {
     expect(await branchOf({ name, payload, inputs: { branch: '' } })).toEqual({})
   })
