@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, readFileSync } from 'node:fs'
+import { appendFileSync, readFileSync, statSync } from 'node:fs'
 import { error, info, setOutput, warning } from '@actions/core'
 import type { Outputs, World } from '../action/world.ts'
 import type { Annotation } from '../report/annotations.ts'
@@ -37,17 +37,27 @@ export function runnerOutput(env: Environment): RunnerOutput {
       write(commandMessage(message), { title })
     },
     setOutput<Name extends keyof Outputs>(name: Name, value: Outputs[Name]) {
-      warnOnError(() => setOutput(name, value))
+      warnOnError(() => {
+        isFile(process.env.GITHUB_OUTPUT ?? '')
+        setOutput(name, value)
+      })
     },
     writeSummary(build) {
       const path = env.GITHUB_STEP_SUMMARY
       if (!path) return
       try {
         // One append: whatever was written before a kill counts.
-        appendFileSync(path, render(build(existsSync(path) ? sizeOnWindows(readFileSync(path)) : 0)))
+        appendFileSync(path, render(build(isFile(path) ? sizeOnWindows(readFileSync(path)) : 0)))
       } catch (cause) {
         log.warning(logLine`The job summary could not be written: ${String(cause)}`)
       }
     },
   }
+}
+
+/** Whether there is a regular file. A named pipe, where a write waits for a reader and no signal is heard, is an error. */
+export function isFile(path: string): boolean {
+  const status = statSync(path, { throwIfNoEntry: false })
+  if (status?.isFIFO()) throw new Error(`${path} is a named pipe`)
+  return status?.isFile() ?? false
 }

@@ -1,8 +1,9 @@
+import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, test } from 'vitest'
 import { readEvent } from '../../src/github/event.ts'
 import { InvalidInputsError } from '../../src/github/input-reader.ts'
 import { readInputs } from '../../src/github/inputs.ts'
@@ -150,6 +151,32 @@ describe('an output', () => {
     )
     expect(lines).toEqual([expect.stringMatching(/^::warning::Cannot write the runner's command files: .*nowhere/)])
   })
+})
+
+test.runIf(process.platform === 'linux')('a named pipe and a full disk are warnings, and nothing waits', () => {
+  const pipe = join(folder(), 'pipe')
+  execFileSync('mkfifo', [pipe])
+  const script = `
+    import { runnerOutput } from ${JSON.stringify(new URL('../../src/github/outputs.ts', import.meta.url).href)}
+    import { html } from ${JSON.stringify(new URL('../../src/text/safe-text.ts', import.meta.url).href)}
+    runnerOutput({}).setOutput('total', 1)
+    for (const GITHUB_STEP_SUMMARY of [${JSON.stringify(pipe)}, '/dev/full']) {
+      runnerOutput({ GITHUB_STEP_SUMMARY }).writeSummary(() => html\`<p>lost</p>\`)
+    }
+  `
+  const { stdout, signal } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
+    env: { ...process.env, GITHUB_OUTPUT: pipe },
+    encoding: 'utf8',
+    timeout: 20_000,
+  })
+  expect([signal, stdout.trim().split('\n')]).toEqual([
+    null,
+    [
+      `::warning::Cannot write the runner's command files: Error: ${pipe} is a named pipe`,
+      `::warning::The job summary could not be written: Error: ${pipe} is a named pipe`,
+      expect.stringMatching(/^::warning::The job summary could not be written: .*ENOSPC/),
+    ],
+  ])
 })
 
 describe('the job summary', () => {
