@@ -69,7 +69,7 @@ function notDefaultBranch(event: WorkflowEvent): Fragment | undefined {
   const found = branchOfEvent(event)
   if (found === undefined) return fragment`a commit of a fork`
   const about = typeof found === 'string' ? { branch: found } : found
-  if ('number' in about) return fragment`the head of pull request ${about.number}`
+  if ('number' in about) return fragment`the head of pull request ${String(about.number)}`
   const name = 'ref' in about ? about.ref.replace(/^refs\/heads\//, '') : about.branch
   const isDefault = name === event.payload.repository?.default_branch && !headOfEvent(event)?.isFork
   // A schedule, whose payload may name no repository, runs on the default branch alone.

@@ -75,12 +75,6 @@ const MOST_PAGES = 25
 // Octokit's own lines (of a deprecation, say) would take text of the server past the action's log.
 const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
-interface RequestOptions {
-  readonly signal: AbortSignal
-  readonly log: typeof SILENT
-  readonly redirect: 'manual'
-}
-
 /**
  * GitHub's API over `@actions/github`, whose octokit brings no retry and no throttling. That package is loaded here and
  * not before, because most steps do not need it.
@@ -95,7 +89,7 @@ export async function openGitHubApi({ env, token, clock, signal }: GitHubAccess)
   const baseUrl = (env.GITHUB_API_URL || 'https://api.github.com').replace(/\/$/, '')
   const octokit = getOctokit(token, { baseUrl, userAgent: `test-run-action/${VERSION}` })
 
-  async function attempt<T>(send: (request: RequestOptions) => Promise<T>): Promise<T> {
+  async function attempt<T>(send: (request: Record<string, unknown>) => Promise<T>): Promise<T> {
     const limited = AbortSignal.any([signal, clock.timeout(REQUEST_LIMIT_MS)])
     try {
       return await send({ signal: limited, log: SILENT, redirect: 'manual' })
@@ -196,7 +190,7 @@ export async function openGitHubApi({ env, token, clock, signal }: GitHubAccess)
       const { data } = await ask('GET /repos/{owner}/{repo}/commits/{sha}/branches-where-head', { sha })
       return listOf(data).map((branch) => {
         const { name, commit } = fieldsOf(branch)
-        if (typeof name !== 'string' || fieldsOf(commit).sha !== sha) throw notOfThisApi()
+        if (typeof name !== 'string' || fieldsOf(commit).sha !== sha.toLowerCase()) throw notOfThisApi()
         return name
       })
     },
