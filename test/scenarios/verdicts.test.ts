@@ -52,6 +52,17 @@ test.concurrent('a PASSED run with failed test cases is a success with a warning
   expect(main.annotations.map(({ level }) => level)).toEqual(['warning'])
 })
 
+test.concurrent('titles of emoji reach the summary, and no message at whose cut the runner crashes', async () => {
+  const titles = ['a', 'ab', 'abc'].map((letters) => letters + '🛒'.repeat(200))
+  const cases = titles.map((title) => ({ title, status: 'FAILED', durationMs: 5 }))
+  await using one = await scenario({ script: { end: 'FAILED', cases } })
+  const { main } = await one.step.run()
+  expect(main).toMatchObject({ conclusion: 'failure', outputs: { conclusion: 'failed', failed: '3' } })
+  expect(main.annotations).toHaveLength(4)
+  expect(main.annotations.map(({ message }) => message).join('')).not.toContain('🛒')
+  expect(main.summary).toContain('🛒🛒🛒')
+})
+
 test.concurrent('an unknown status is waited for, and fails by name once the run has a finishing time', async () => {
   await using one = await scenario({ script: { runningMs: 300, end: 'QUARANTINED', cases: ONE_PASSED } })
   one.service.setScript({ end: 'QUARANTINED', cases: ONE_PASSED, extra: { finishedAt: null } })
