@@ -38,6 +38,7 @@ export function runnerOutput(env: Environment): RunnerOutput {
     },
     setOutput<Name extends keyof Outputs>(name: Name, value: Outputs[Name]) {
       warnOnError(() => {
+        // For the error alone.
         isFile(process.env.GITHUB_OUTPUT ?? '')
         setOutput(name, value)
       })
