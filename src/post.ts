@@ -1,12 +1,11 @@
-import { rmSync } from 'node:fs'
-import { findStepFile } from './github/step-file.ts'
+import { findStepFile, removeFile } from './github/step-file.ts'
 
 // Most steps leave nothing to do: that is seen here, by one look for main's file and before anything is loaded.
 const { STATE_file: file, STATE_start: start, STATE_run: run, STATE_done: done } = process.env
 
 const path = file === undefined ? undefined : findStepFile(process.env, file)
 if (done !== undefined) {
-  if (path !== undefined) rmSync(path, { force: true })
+  if (path !== undefined) removeFile(path)
 } else if (path !== undefined || run !== undefined || file === undefined) {
   const { abortOnRunnerSignal, exitAfter } = await import('./process.ts')
   const { signal } = abortOnRunnerSignal()

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { StepCancelled, type StepEnd } from './action/abort.ts'
 import { systemClock } from './clock.ts'
-import { logLine, render } from './text/safe-text.ts'
+import { commandMessage, logLine } from './text/safe-text.ts'
 
 // What main and post have in common as processes: signals, V8's flags, the exit.
 
@@ -49,7 +49,7 @@ export async function exitAfter(
     const reason = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
     const command = neverFail ? 'warning' : 'error'
     const message = logLine`The action failed unexpectedly. This is a bug in the action; please report it with this line. ${reason}`
-    process.stdout.write(`::${command}::${render(message).replaceAll('%', '%25')}\n`)
+    process.stdout.write(`::${command}::${commandMessage(message).replaceAll('%', '%25')}\n`)
     return neverFail ? 0 : 1
   }
   // Node's own warnings, such as the one of a proxy given by its IP address, do not help the person who reads the log.

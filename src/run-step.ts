@@ -26,8 +26,9 @@ export async function runStep(env: NodeJS.ProcessEnv, abort: AbortSignal, state:
     for (const note of inputs.notes) output.log.warning(note)
     const gitHub = { env, event, token: inputs.githubToken, clock: systemClock, signal: abort }
     const world = await realWorld(inputs, gitHub, state, output)
-    const { branch, note } = await branchToTest(inputs, gitHub)
+    const { branch, note, warning } = await branchToTest(inputs, gitHub)
     if (note !== undefined) output.log.info(note)
+    if (warning !== undefined) output.log.warning(warning)
     const parameters = { ...inputs.request.parameters, branch }
     // Handles a signal that came while all this was loaded. If there is one, nothing is started.
     await eventLoopTurn()

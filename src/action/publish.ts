@@ -2,7 +2,7 @@ import { runDurationMs } from '../outcome/run.ts'
 import { type StepOutcome, statusOf } from '../outcome/step-outcome.ts'
 import { annotations } from '../report/annotations.ts'
 import { jobSummary } from '../report/job-summary.ts'
-import { verdictSentence, verdictTitle } from '../report/outcome-text.ts'
+import { otherBranchWarning, verdictSentence, verdictTitle } from '../report/outcome-text.ts'
 import { reportFiles } from '../report/report-files.ts'
 import type { World } from './world.ts'
 
@@ -26,6 +26,8 @@ export async function publish(outcome: StepOutcome, settings: ReportSettings, wo
   setOutputs(outcome, world)
   const hasSummary = isWanted(settings.summary, outcome.success)
   announce(outcome, settings, hasSummary, world)
+  const warning = otherBranchWarning(outcome)
+  if (warning !== undefined) world.log.warning(warning)
   const reportDir = writeReportFiles(outcome, world)
   if (hasSummary) world.writeSummary((alreadyBytes) => jobSummary(outcome, { alreadyBytes, reportDir }))
   // A run that is only started has no result yet, and the step that waits for it writes the comment.

@@ -40,9 +40,9 @@ const CANCEL_LIMIT_MS = 15_000
 export async function runAction(request: StepRequest, world: World): Promise<StepOutcome> {
   const step: Step = { request, world, begunMs: world.clock.now() }
   const { ending, ...seen } = await startOrAttach(step)
-  const { target, parameters, labels, job } = request
+  const { target, parameters, untested, labels, job } = request
   const ownsRun = request.runId === undefined
-  const subject = { target, parameters, ownsRun, labels, job } satisfies Record<keyof StepSubject, unknown>
+  const subject = { target, parameters, untested, ownsRun, labels, job } satisfies Record<keyof StepSubject, unknown>
   const record: StepRecord = { ...seen, subject, waitedMs: world.clock.now() - step.begunMs }
   const outcome = concludeStep(ending, record, request.passWithNoTests)
   // What main could not cancel stays open, for post to try again.

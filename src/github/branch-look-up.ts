@@ -1,5 +1,5 @@
 import { type LogLine, logLine } from '../text/safe-text.ts'
-import { ADVICE, forkMessage, type KnownBranch, noBranch, type UnknownBranch } from './branch.ts'
+import { ADVICE, forkMessage, isBranchName, type KnownBranch, noBranch, type UnknownBranch } from './branch.ts'
 import { headOf, type WorkflowEvent } from './event.ts'
 import {
   failureText,
@@ -27,59 +27,55 @@ const LOOK_UP_LIMIT_MS = 10_000
  * action then starts nothing.
  */
 export async function lookUpBranch(input: UnknownBranch, options: LookUpOptions): Promise<KnownBranch> {
-  switch (input.kind) {
-    case 'pull-request':
-      return lookUp(logLine`the head of pull request ${input.number}`, 'pull-requests: read', options, async (api) => {
-        const pullRequest = await api.pullRequest(input.number)
-        const { branch = '', isFork } = headOf(pullRequest, options.event.repository)
-        if (isFork) throw new InvalidInputsError([forkMessage(branch)])
-        const note = logLine`Testing the branch "${branch}", the head of pull request ${input.number}.`
-        return { branch, note }
-      })
-    case 'deployment':
-      return lookUp(logLine`the branch of the deployment of "${input.ref}"`, 'contents: read', options, (api) =>
-        branchOfDeployment(input.ref, input.sha, api),
-      )
+  if (input.kind === 'deployment') {
+    const what = logLine`the branch of the deployment of "${input.ref}"`
+    return lookUp(what, 'contents: read', options, (api, fail) => branchOfDeployment(input.ref, input.sha, api, fail))
   }
+  const what = logLine`the head of pull request ${String(input.number)}`
+  return lookUp(what, 'pull-requests: read', options, async (api) => {
+    const { branch = '', isFork } = headOf(await api.pullRequest(input.number), options.event.repository)
+    if (isFork) throw new InvalidInputsError([forkMessage(branch)])
+    return { branch, note: logLine`Testing the branch "${branch}", ${what}.` }
+  })
 }
 
-/** A deployment's ref is a branch, a tag or a commit. */
-async function branchOfDeployment(ref: string, sha: string, api: GitHubApi): Promise<KnownBranch> {
+/** A deployment's ref is a branch, a tag or a commit. A name says which one only if the ref has no prefix. */
+async function branchOfDeployment(ref: string, sha: string, api: GitHubApi, fail: Fail): Promise<KnownBranch> {
   const isHash = COMMIT_HASH.test(ref)
   const name = ref.replace(/^refs\/(heads|tags)\//, '')
   if (!isHash && name !== '') {
-    if (!ref.startsWith('refs/tags/') && (await api.hasRef(`heads/${name}`))) {
-      return { branch: name, note: logLine`Testing the branch "${name}" of the deployment.` }
+    const head = ref.startsWith('refs/tags/') ? undefined : await api.refHash(`heads/${name}`)
+    const tag = ref.startsWith('refs/heads/') ? undefined : await api.refHash(`tags/${name}`)
+    if (head !== undefined && tag !== undefined) throw fail(logLine`it is both a branch and a tag`)
+    if (head !== undefined) {
+      const note = logLine`Testing the branch "${name}" of the deployment.`
+      return { branch: name, note, warning: head === sha || sha === '' ? undefined : movedOn(name, head, sha) }
     }
-    if (await api.hasRef(`tags/${name}`)) return noBranch(logLine`a deployment of the tag "${name}"`)
+    if (tag !== undefined) return noBranch(logLine`a deployment of the tag "${name}"`)
   }
   // Whoever deploys may give the beginning of a hash as well.
   const isCommit = isHash || (ref.length >= 7 && sha.startsWith(ref))
   const branches = isCommit ? await api.branchesWithHead(isHash ? ref : sha) : []
   const [branch, ...others] = branches
-  if (branch === undefined) throw new NoBranchError(logLine`there is none`)
-  if (others.length > 0) throw new NoBranchError(logLine`the commit is the head of ${branches.join(', ')}`)
+  if (branch === undefined) throw fail(logLine`there is none`)
+  if (others.length > 0) throw fail(logLine`the commit is the head of ${branches.join(', ')}`)
   return { branch, note: logLine`Testing the branch "${branch}", whose head is the commit that was deployed.` }
 }
 
-/** GitHub's API responded, and what it said is not one branch. */
-class NoBranchError extends Error {
-  override readonly name = 'NoBranchError'
-  readonly reason: LogLine
-
-  constructor(reason: LogLine) {
-    super('No branch, or several')
-    this.reason = reason
-  }
+function movedOn(branch: string, head: string, deployed: string): LogLine {
+  return logLine`The head of the branch "${branch}" is ${head}, and no longer the commit that was deployed, ${deployed}. The branch is tested as it is now.`
 }
+
+/** What to throw if no branch, or several, are found. */
+type Fail = (reason: LogLine) => InvalidInputsError
 
 async function lookUp(
   what: LogLine,
   permission: 'pull-requests: read' | 'contents: read',
   { env, token, clock, signal }: LookUpOptions,
-  ask: (api: GitHubApi) => Promise<KnownBranch>,
+  ask: (api: GitHubApi, fail: Fail) => Promise<KnownBranch>,
 ): Promise<KnownBranch> {
-  const fail = (reason: LogLine) =>
+  const fail: Fail = (reason) =>
     new InvalidInputsError([
       logLine`Input branch: the event does not name the branch to test, and ${what} was not found through GitHub's API: ${reason}. The look-up needs the permission ${permission}. ${ADVICE}`,
     ])
@@ -88,15 +84,12 @@ async function lookUp(
   const limits = { clock, signal: AbortSignal.any([signal, clock.timeout(LOOK_UP_LIMIT_MS)]) }
   try {
     const api = await openGitHubApi({ env, token, ...limits })
-    return await withOneRetry(() => ask(api), limits)
+    const found = await withOneRetry(() => ask(api, fail), limits)
+    if (found.branch === undefined || isBranchName(found.branch)) return found
+    throw fail(logLine`"${found.branch}" cannot be the name of a branch`)
   } catch (error) {
     if (signal.aborted) return {}
-    throw error instanceof InvalidInputsError ? error : fail(reasonOf(error))
+    if (error instanceof InvalidInputsError) throw error
+    throw fail(error instanceof GitHubError ? failureText(error.failure) : logLine`${String(error)}`)
   }
-}
-
-function reasonOf(error: unknown): LogLine {
-  if (error instanceof NoBranchError) return error.reason
-  if (error instanceof GitHubError) return failureText(error.failure)
-  return logLine`${error instanceof Error ? error.message : String(error)}`
 }

@@ -1,4 +1,4 @@
-import { type LogLine, logLine } from '../text/safe-text.ts'
+import { type Fragment, fragment, type LogLine, logLine, quote } from '../text/safe-text.ts'
 import { headOfEvent, type WorkflowEvent } from './event.ts'
 import type { InputReader } from './input-reader.ts'
 
@@ -13,6 +13,9 @@ export interface KnownBranch {
   readonly branch?: string | undefined
   /** For the log. */
   readonly note?: LogLine | undefined
+  readonly warning?: LogLine | undefined
+  /** What the event is about, if the default branch is tested instead because the input is empty. */
+  readonly untested?: Fragment | undefined
 }
 
 /** What GitHub's API has to be asked about. */
@@ -23,13 +26,24 @@ export type UnknownBranch =
 const LONGEST_BRANCH = 255
 export const ADVICE = logLine`Give the input branch to name the branch yourself.`
 
+export function isBranchName(name: string): boolean {
+  const characters = [...name].length
+  return characters > 0 && characters <= LONGEST_BRANCH && !/\p{Cc}/u.test(name)
+}
+
 /** Reads the input `branch`, and finds out the branch of the event as far as its payload tells. */
 export function readBranch(inputs: InputReader, event: WorkflowEvent): BranchInput {
   // A runner that does not know the default sets no variable at all.
   const given = inputs.isPresent('branch') ? inputs.text('branch') : BRANCH_OF_EVENT
-  const found = given === BRANCH_OF_EVENT ? branchOfEvent(inputs, event) : given
+  if (given === '') return emptyBranch(inputs, event)
+  const found = given === BRANCH_OF_EVENT ? branchOfEvent(event) : given
+  if (found === undefined) {
+    inputs.problem(
+      logLine`Input branch: the event ${event.name} names no branch of this repository, as for a commit of a fork, so it is not known what to test. ${ADVICE}`,
+    )
+    return { kind: 'known' }
+  }
   if (typeof found !== 'string') return found
-  if (found === '') return { kind: 'known' }
   const characters = [...found].length
   if (characters > LONGEST_BRANCH) {
     inputs.problem(logLine`Input branch: "${found}" has ${characters} characters. The service takes 1 to 255.`)
@@ -39,17 +53,37 @@ export function readBranch(inputs: InputReader, event: WorkflowEvent): BranchInp
   return { kind: 'known', branch: found }
 }
 
-/** The branch that the event is about; whatever else is to be said of it, if its name alone does not do. */
-function branchOfEvent(inputs: InputReader, event: WorkflowEvent): string | BranchInput {
+/** An unset variable is empty too, so the default branch is not tested in the place of another one without a word. */
+function emptyBranch(inputs: InputReader, event: WorkflowEvent): BranchInput {
+  const untested = notDefaultBranch(event)
+  if (untested !== undefined) {
+    inputs.notes.push(
+      logLine`Input branch is empty, as an unset variable is: the project's default branch is tested, and not ${untested}, which this workflow run is about. Remove the input to test that, or name the branch that is meant.`,
+    )
+  }
+  return { kind: 'known', untested }
+}
+
+/** What the event is about; undefined if that is the repository's default branch, or no branch. */
+function notDefaultBranch(event: WorkflowEvent): Fragment | undefined {
+  const found = branchOfEvent(event)
+  if (found === undefined) return fragment`a commit of a fork`
+  const about = typeof found === 'string' ? { branch: found } : found
+  if ('number' in about) return fragment`the head of pull request ${String(about.number)}`
+  const name = 'ref' in about ? about.ref.replace(/^refs\/heads\//, '') : about.branch
+  const isDefault = name === event.payload.repository?.default_branch && !headOfEvent(event)?.isFork
+  // A schedule, whose payload may name no repository, runs on the default branch alone.
+  return isDefault || !name || event.name === 'schedule' ? undefined : fragment`${quote(name, LONGEST_BRANCH)}`
+}
+
+/**
+ * The branch that the event is about; whatever else is to be said of it, if its name alone does not do. Undefined if the
+ * event should name one of this repository and does not.
+ */
+function branchOfEvent(event: WorkflowEvent): string | BranchInput | undefined {
   const { name, payload, ref } = event
   const head = headOfEvent(event)
-  if (head !== undefined) {
-    if (head.branch !== undefined) return head.branch
-    inputs.problem(
-      logLine`Input branch: the event ${name} names no branch of this repository, as for a commit of a fork, so it is not known what to test. ${ADVICE}`,
-    )
-    return { kind: 'known' }
-  }
+  if (head !== undefined) return head.branch
   // A pull request is an issue too: `issue_comment`, and `issues` for what the two have in common.
   if (payload.issue?.pull_request) {
     return { kind: 'pull-request', number: payload.issue.number ?? 0 }

@@ -19,7 +19,7 @@ export interface WorkflowEvent {
 
 /** The parts of GitHub's payloads that the action looks at. Each may be missing: they depend on the event. */
 export interface EventPayload {
-  readonly repository?: Repository
+  readonly repository?: Repository & { readonly default_branch?: string }
   readonly sender?: Account
   readonly pull_request?: PullRequest | null
   readonly issue?: { readonly number?: number; readonly updated_at?: string; readonly pull_request?: unknown }

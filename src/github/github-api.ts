@@ -53,8 +53,8 @@ export interface GitHubApi {
   /** The login of the token's account; undefined if GitHub refuses to say. */
   whoAmI(): Promise<string | undefined>
   pullRequest(number: number): Promise<PullRequest>
-  /** Whether there is this ref, such as `heads/main`. */
-  hasRef(ref: string): Promise<boolean>
+  /** The hash that a ref such as `heads/main` stands for; undefined if there is no such ref. */
+  refHash(ref: string): Promise<string | undefined>
   branchesWithHead(sha: string): Promise<readonly string[]>
 }
 
@@ -89,17 +89,28 @@ export async function openGitHubApi({ env, token, clock, signal }: GitHubAccess)
   const baseUrl = (env.GITHUB_API_URL || 'https://api.github.com').replace(/\/$/, '')
   const octokit = getOctokit(token, { baseUrl, userAgent: `test-run-action/${VERSION}` })
 
-  async function attempt<T>(send: (request: { signal: AbortSignal; log: typeof SILENT }) => Promise<T>): Promise<T> {
+  async function attempt<T>(send: (request: Record<string, unknown>) => Promise<T>): Promise<T> {
     const limited = AbortSignal.any([signal, clock.timeout(REQUEST_LIMIT_MS)])
     try {
-      return await send({ signal: limited, log: SILENT })
+      return await send({ signal: limited, log: SILENT, redirect: 'manual' })
     } catch (error) {
       throw limited.aborted ? noResponse('no response in time', error) : toGitHubError(error)
     }
   }
 
+  /** Follows one redirect, as of a repository that was renamed, if GitHub itself is asked again and only read from. */
   function ask(route: string, parameters: Record<string, unknown>) {
-    return attempt((request) => octokit.request(route, { owner, repo, ...parameters, request }))
+    return attempt(async (request) => {
+      const isRead = route.startsWith('GET ')
+      let response = await octokit.request(route, { owner, repo, ...parameters, request })
+      const target = response.status < 300 ? undefined : URL.parse(response.headers.location ?? '', baseUrl)
+      if (isRead && target?.origin === new URL(baseUrl).origin) {
+        response = await octokit.request(`GET ${target.href}`, { request })
+      }
+      if (isRead ? response.status === 200 : response.status < 300) return response
+      const message = untrusted('neither what was asked for nor a redirect that is followed')
+      throw new GitHubError({ kind: 'status', status: response.status, message })
+    })
   }
 
   async function unlessNotFound<T>(task: Promise<T>): Promise<T | undefined> {
@@ -160,20 +171,26 @@ export async function openGitHubApi({ env, token, clock, signal }: GitHubAccess)
 
     async pullRequest(number) {
       const { data } = await ask('GET /repos/{owner}/{repo}/pulls/{pull_number}', { pull_number: number })
-      const { ref, repo: headRepository } = fieldsOf(fieldsOf(data).head)
-      if (typeof ref !== 'string' || typeof headRepository !== 'object') throw notOfThisApi()
+      const { number: its, head } = fieldsOf(data)
+      const { ref, repo: headRepository } = fieldsOf(head)
+      if (its !== number || typeof ref !== 'string' || typeof headRepository !== 'object') throw notOfThisApi()
       return data as PullRequest
     },
 
-    async hasRef(ref) {
-      return (await unlessNotFound(ask('GET /repos/{owner}/{repo}/git/ref/{ref}', { ref }))) !== undefined
+    async refHash(ref) {
+      const found = await unlessNotFound(ask('GET /repos/{owner}/{repo}/git/ref/{ref}', { ref }))
+      if (found === undefined) return undefined
+      const { ref: its, object } = fieldsOf(found.data)
+      const { sha } = fieldsOf(object)
+      if (its !== `refs/${ref}` || typeof sha !== 'string') throw notOfThisApi()
+      return sha
     },
 
     async branchesWithHead(sha) {
       const { data } = await ask('GET /repos/{owner}/{repo}/commits/{sha}/branches-where-head', { sha })
       return listOf(data).map((branch) => {
-        const { name } = fieldsOf(branch)
-        if (typeof name !== 'string') throw notOfThisApi()
+        const { name, commit } = fieldsOf(branch)
+        if (typeof name !== 'string' || fieldsOf(commit).sha !== sha.toLowerCase()) throw notOfThisApi()
         return name
       })
     },

@@ -26,6 +26,8 @@ export interface NumberRange {
 export class InputReader {
   readonly #env: Environment
   readonly #problems: LogLine[] = []
+  /** To be warned of: what is accepted, and may not be what was meant. */
+  readonly notes: LogLine[] = []
 
   constructor(env: Environment) {
     this.#env = env

@@ -1,4 +1,4 @@
-import { resolve } from 'node:path'
+import { isAbsolute, resolve } from 'node:path'
 import { setSecret } from '@actions/core'
 import type { When } from '../action/publish.ts'
 import type { StepRequest } from '../action/run-action.ts'
@@ -24,7 +24,7 @@ export interface Inputs {
   readonly reportDir?: string | undefined
   readonly comment: CommentSettings
   readonly githubToken: string
-  /** To be warned of: inputs that were given and have no effect here. */
+  /** To be warned of: inputs that have no effect here, or may not be meant as they are given. */
   readonly notes: readonly LogLine[]
 }
 
@@ -96,6 +96,7 @@ export function readInputs(env: Environment, event: WorkflowEvent): Inputs {
       cancelOnAbort,
       passWithNoTests,
       runUrl,
+      untested: branch.kind === 'known' ? branch.untested : undefined,
       labels: [comment.key, matrixValues(comment.matrix)].filter((part) => part !== ''),
       reports: { summary, annotations },
     },
@@ -103,7 +104,7 @@ export function readInputs(env: Environment, event: WorkflowEvent): Inputs {
     reportDir,
     comment,
     githubToken,
-    notes: ownsRun ? [] : startInputsWithoutEffect(inputs),
+    notes: ownsRun ? inputs.notes : startInputsWithoutEffect(inputs),
   }
 }
 
@@ -179,7 +180,10 @@ function readReportDir(inputs: InputReader, env: Environment): string | undefine
   const folder = resolve(workspace, given)
   const allowed = [workspace, ...(env.RUNNER_TEMP ? [resolve(env.RUNNER_TEMP)] : [])]
   if (allowed.some((root) => isInside(root, folder))) return folder
+  const host = isAbsolute(given)
+    ? logLine` In a job with a container, github.workspace and runner.temp name folders of the host.`
+    : logLine``
   return inputs.problem(
-    logLine`Input report-dir: "${given}" is outside the workspace and the runner's temporary folder. Give a folder inside one of them, such as test-reports.`,
+    logLine`Input report-dir: "${given}" is outside the workspace and the runner's temporary folder. Give a folder inside one of them, such as test-reports.${host}`,
   )
 }

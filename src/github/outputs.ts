@@ -1,10 +1,10 @@
-import { appendFileSync, existsSync, readFileSync } from 'node:fs'
-import { error, info, setOutput, warning } from '@actions/core'
+import { error, info, warning } from '@actions/core'
 import type { Outputs, World } from '../action/world.ts'
 import type { Annotation } from '../report/annotations.ts'
 import { sizeOnWindows } from '../report/job-summary.ts'
-import { logLine, render } from '../text/safe-text.ts'
+import { commandMessage, logLine, render } from '../text/safe-text.ts'
 import type { Environment } from './event.ts'
+import { appendEntry, appendText } from './runner-file.ts'
 
 /** The effects that leave the step through the runner: the log, annotations, outputs and the job summary. */
 export interface RunnerOutput extends Pick<World, 'log' | 'annotate' | 'setOutput' | 'writeSummary'> {
@@ -18,7 +18,7 @@ export interface RunnerOutput extends Pick<World, 'log' | 'annotate' | 'setOutpu
 export function runnerOutput(env: Environment): RunnerOutput {
   const log: World['log'] = {
     info: (message) => info(render(message)),
-    warning: (message) => warning(render(message)),
+    warning: (message) => warning(commandMessage(message)),
   }
   let hasWarned = false
   const warnOnError: RunnerOutput['warnOnError'] = (task) => {
@@ -34,17 +34,16 @@ export function runnerOutput(env: Environment): RunnerOutput {
     warnOnError,
     annotate({ level, title, message }: Annotation) {
       const write = level === 'error' ? error : warning
-      write(render(message), { title })
+      write(commandMessage(message), { title })
     },
     setOutput<Name extends keyof Outputs>(name: Name, value: Outputs[Name]) {
-      warnOnError(() => setOutput(name, value))
+      warnOnError(() => appendEntry(env.GITHUB_OUTPUT, name, String(value)))
     },
     writeSummary(build) {
       const path = env.GITHUB_STEP_SUMMARY
       if (!path) return
       try {
-        // One append: whatever was written before a kill counts.
-        appendFileSync(path, render(build(existsSync(path) ? sizeOnWindows(readFileSync(path)) : 0)))
+        appendText(path, (already) => render(build(sizeOnWindows(already))))
       } catch (cause) {
         log.warning(logLine`The job summary could not be written: ${String(cause)}`)
       }

@@ -1,3 +1,4 @@
+import type { StepRequest } from '../action/run-action.ts'
 import type { Target } from '../outcome/run.ts'
 import { type LogLine, logLine } from '../text/safe-text.ts'
 import { hasCredentials, isSecure, parseAddress, withoutSecrets } from '../text/web-address.ts'
@@ -6,7 +7,7 @@ import type { InputReader } from './input-reader.ts'
 const RUN_URL_EXAMPLE = logLine`Give one such as https://app.example.com/p/{project}/runs/{run-id}.`
 
 /** The address of a run's page, made of the template that the user gives. */
-export function readRunUrl(inputs: InputReader, target: Target | undefined): ((runId: string) => string) | undefined {
+export function readRunUrl(inputs: InputReader, target: Target | undefined): StepRequest['runUrl'] {
   const template = inputs.text('run-url')
   if (template === '') return undefined
   const problem = (what: LogLine) =>
@@ -27,11 +28,14 @@ export function readRunUrl(inputs: InputReader, target: Target | undefined): ((r
   }
   const fill = (runId: string) =>
     template.replace(/\{([^{}]*)\}/g, (_, name) => encodeURIComponent(values.get(name) ?? runId))
+  // People put it into scripts: these mean something there, and URL parsing lets them stand.
+  const address = (runId: string) =>
+    URL.parse(fill(runId))?.href.replace(/['()!*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
   const url = parseAddress(fill('x'))
   if (url === undefined || !/^[a-z]+:\/\/[^/?#{}]+(?:[/?#]|$)/i.test(template) || /[{}]/.test(fill('x'))) {
     return problem(logLine`is not an absolute address with placeholders in its path or after it.`)
   }
   if (hasCredentials(template, url)) return problem(logLine`has credentials in it. Remove them.`)
-  if (isSecure(url)) return fill
+  if (isSecure(url)) return address
   return problem(logLine`is not accepted: the address must begin with https: (http: only for this machine).`)
 }

@@ -1,16 +1,24 @@
-import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readFileSync, writeSync } from 'node:fs'
 
-const { O_APPEND, O_NONBLOCK = 0, O_WRONLY } = constants
+const { O_APPEND, O_CREAT, O_NONBLOCK = 0, O_RDWR } = constants
 
-/**
- * Appends to a file of the runner's, at once: what was written before a kill counts. Throws if it is no plain file,
- * because to open a named pipe, or to write to it, could take for ever.
- */
-export function appendToRunnerFile(path: string, text: string): void {
-  const file = openSync(path, O_WRONLY | O_APPEND | O_NONBLOCK)
+/** Adds an entry to the file of the runner's outputs or state, at once: what was written before a kill counts. */
+export function appendEntry(path: string | undefined, name: string, value: string): void {
+  if (/[\r\n]/.test(value)) throw new Error(`${name} has a line break in it`)
+  append(path, 0, () => `${name}=${value}\n`)
+}
+
+/** Adds to a file, in one write, what is made of its contents. */
+export function appendText(path: string, build: (already: Buffer) => string): void {
+  append(path, O_CREAT, build)
+}
+
+/** Throws if it is no plain file: a named pipe could wait for its other end for ever, and no signal is heard meanwhile. */
+function append(path: string | undefined, flags: number, build: (already: Buffer) => string): void {
+  const file = openSync(path ?? '', O_RDWR | O_APPEND | O_NONBLOCK | flags)
   try {
     if (!fstatSync(file).isFile()) throw new Error(`${path} is not a plain file`)
-    writeSync(file, text)
+    writeSync(file, build(readFileSync(file)))
   } finally {
     closeSync(file)
   }

@@ -1,3 +1,4 @@
+import { accessSync, constants } from 'node:fs'
 import { setSecret } from '@actions/core'
 import type { Target } from '../outcome/run.ts'
 import type { ServiceAddress } from '../service/open-service.ts'
@@ -22,7 +23,18 @@ export function readServiceAddress(
   const baseUrl = readBaseUrl(inputs, isExcused)
   const target = readTarget(inputs, isExcused)
   if (apiKey === undefined || baseUrl === undefined || target === undefined) return undefined
-  return { apiKey, baseUrl, target, proxies: readProxies(inputs, env, baseUrl) }
+  const hasUnreadableCaFile = isUnreadable(env.NODE_EXTRA_CA_CERTS)
+  return { apiKey, baseUrl, target, proxies: readProxies(inputs, env, baseUrl), hasUnreadableCaFile }
+}
+
+function isUnreadable(path: string | undefined): boolean {
+  if (!path) return false
+  try {
+    accessSync(path, constants.R_OK)
+    return false
+  } catch {
+    return true
+  }
 }
 
 export function isForkWithoutSecrets(inputs: InputReader, event: WorkflowEvent): boolean {
@@ -31,13 +43,16 @@ export function isForkWithoutSecrets(inputs: InputReader, event: WorkflowEvent):
 
 const SKIPPED_PASSES = logLine`A skipped job counts as passed, so a required check then passes although nothing was tested.`
 
+/** Servers refuse longer headers. */
+const LONGEST_KEY = 4_096
+
 function readApiKey(inputs: InputReader, event: WorkflowEvent): string | undefined {
   const key = inputs.text('api-key')
   if (key !== '') {
     setSecret(key)
-    if (/^[\x21-\x7e]+$/.test(key)) return key
+    if (key.length <= LONGEST_KEY && /^[\x21-\x7e]+$/.test(key)) return key
     return inputs.problem(
-      logLine`Input api-key contains whitespace or non-ASCII characters, so it cannot be sent as a Bearer token (it is not shown). Copy the key again, in one line.`,
+      logLine`Input api-key contains white space or non-ASCII characters, or has more than ${LONGEST_KEY} characters, so it cannot be sent as a Bearer token (it is not shown). Copy the key again, in one line.`,
     )
   }
   // The author of a pull request: a re-run changes the actor.

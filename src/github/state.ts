@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import type { RunState } from '../action/world.ts'
 import type { Environment } from './event.ts'
 import type { RunnerOutput } from './outputs.ts'
-import { appendToRunnerFile } from './runner-file.ts'
+import { appendEntry } from './runner-file.ts'
 import { createStepFile, type StepFile } from './step-file.ts'
 
 // What main leaves for post: the runner's state, which arrives in `STATE_<name>`, and a file of its own in case that the
@@ -24,7 +24,7 @@ export function createMainState(env: Environment, endWithJob: () => void): MainS
   const path = env.GITHUB_STATE ?? ''
   const file = createStepFile(env)
   const wasThere = existsSync(path)
-  const save: MainState['save'] = (name, value) => appendToRunnerFile(path, `${name}=${value}\n`)
+  const save: MainState['save'] = (name, value) => appendEntry(path, name, value)
   try {
     // First of all: with it post knows which file is its own.
     if (file !== undefined) save('file', file.name)

@@ -70,8 +70,12 @@ function openStepFile(name: string, path: string, isInRunnerFolder: boolean): St
       }
     },
     isThere,
-    remove: () => rmSync(path, { force: true }),
+    remove: () => removeFile(path),
   }
+}
+
+export function removeFile(path: string): void {
+  rmSync(path, { force: true })
 }
 
 /** The path of the file with this name; undefined if there is none any more. */
@@ -112,7 +116,7 @@ export function mainOf(path: string): FoundMain {
         return undefined
       }
     },
-    removeFile: () => rmSync(path, { force: true }),
+    removeFile: () => removeFile(path),
     isAlive,
     signal: signalMain,
   }

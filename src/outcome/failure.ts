@@ -14,6 +14,8 @@ export type Failure =
       readonly kind: 'untrusted-certificate'
       /** Node's code of the X.509 verification error. */
       readonly code: string
+      /** `NODE_EXTRA_CA_CERTS` is set, and its file cannot be read. */
+      readonly hasUnreadableCaFile?: boolean | undefined
     }
   /** The request was, or may have been, on its way; then the time limit, a reset or a closed connection. */
   | { readonly kind: 'no-response'; readonly reason: string }

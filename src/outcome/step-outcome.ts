@@ -1,3 +1,4 @@
+import type { Fragment } from '../text/safe-text.ts'
 import type { Failure } from './failure.ts'
 import { type Counts, countTestCases, type Run, type StartParameters, type Target } from './run.ts'
 
@@ -53,6 +54,8 @@ export interface StepSubject {
   readonly parameters: StartParameters
   /** False if the step was given the run by `run-id`. */
   readonly ownsRun: boolean
+  /** What the event is about, if the project's default branch is tested instead because the input `branch` is empty. */
+  readonly untested?: Fragment | undefined
   /** Tell the steps of one job apart: `comment-key`, then the values of the matrix. */
   readonly labels: readonly string[]
   /** The page of this job. */

@@ -2,7 +2,7 @@ import type { StepOutcome } from '../outcome/step-outcome.ts'
 import { type Fragment, fragment, type Html, hiddenMarker, html, link, render } from '../text/safe-text.ts'
 import { casesWith, caseTable, hasDurations, NOT_PASSED } from './case-table.ts'
 import { introduction } from './job-summary.ts'
-import { factsText, joinWithDots, pageTitle } from './outcome-text.ts'
+import { factsText, isSameBranch, joinWithDots, pageTitle } from './outcome-text.ts'
 
 const ROWS_SHOWN = 20
 /** Of the 65,536 that GitHub takes; what surrounds the rows needs its share too. */
@@ -28,8 +28,8 @@ ${introduction(outcome)}${notPassed(outcome, options)}${footer(outcome)}`
 function otherBranch({ subject, run }: StepOutcome, { pullRequestBranch }: CommentBodyOptions): readonly Fragment[] {
   const sent = subject.ownsRun ? subject.parameters.branch : undefined
   const tested = run?.branchName ?? sent
-  if (pullRequestBranch === undefined || tested === pullRequestBranch) return []
-  if (tested !== undefined) return [fragment`branch ${tested}`]
+  if (pullRequestBranch === undefined) return []
+  if (tested !== undefined) return isSameBranch(tested, pullRequestBranch) ? [] : [fragment`branch ${tested}`]
   // Which branch a run has that was started elsewhere, only the service can say.
   return subject.ownsRun ? [fragment`the project's default branch`] : []
 }

@@ -55,7 +55,7 @@ function adviceOn(failure: Failure, request: Request): Fragment {
       if (!failure.isNotJson) return fragment``
       return fragment`; check the path in the input ${'base-url'}, and whether a proxy responds instead of the service`
     case 'untrusted-certificate':
-      return certificateAdvice(failure.code)
+      return certificateAdvice(failure.code, failure.hasUnreadableCaFile)
     case 'status':
       return statusAdvice(failure.status, request)
     default:
@@ -64,7 +64,7 @@ function adviceOn(failure: Failure, request: Request): Fragment {
 }
 
 // Codes of OpenSSL's X.509 verification, as Node names them.
-function certificateAdvice(code: string): Fragment {
+function certificateAdvice(code: string, hasUnreadableCaFile = false): Fragment {
   switch (code) {
     case 'CERT_HAS_EXPIRED':
       return fragment`; it has expired and must be renewed at the service`
@@ -79,6 +79,9 @@ function certificateAdvice(code: string): Fragment {
     case 'UNABLE_TO_GET_ISSUER_CERT':
     case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
     case 'UNABLE_TO_VERIFY_LEAF_SIGNATURE':
+      if (hasUnreadableCaFile) {
+        return fragment`; ${'NODE_EXTRA_CA_CERTS'} is set, but its file cannot be read here (in a job with a container, it must be in the container)`
+      }
       return fragment`; if your own certificate authority issued it, set ${'NODE_EXTRA_CA_CERTS'} to that authority's file`
     default:
       return fragment`; the service needs a certificate that Node accepts`

@@ -81,14 +81,23 @@ export function introduction(outcome: StepOutcome): Html {
   const about = paragraph(explanation(outcome), isPartial ? INCOMPLETE : html``)
   // If no test ran, the explanation says so.
   const isSaid = isPartial || outcome.conclusion === 'no-tests'
-  return html`${paragraph(countsText(outcome))}${about}${paragraph(isSaid ? undefined : casesWithoutResult(outcome), INCOMPLETE)}`
+  const cases = paragraph(isSaid ? undefined : casesWithoutResult(outcome), INCOMPLETE)
+  return html`${paragraph(countsText(outcome))}${about}${cases}${paragraph(untestedText(outcome), OTHER_BRANCH)}`
 }
 
 const INCOMPLETE = html`⚠️ <b>Incomplete:</b> `
+const OTHER_BRANCH = html`⚠️ <b>Other branch:</b> `
 
 function casesWithoutResult({ counts: { other, total } }: StepOutcome): Fragment | undefined {
   if (other === 0) return undefined
   return fragment`${other} of ${total} test cases ${other === 1 ? fragment`has` : fragment`have`} no result.`
+}
+
+/** A page must not seem to be about code that was not tested. */
+function untestedText({ subject: { untested } }: StepOutcome): Fragment | undefined {
+  return (
+    untested && fragment`The input ${'branch'} is empty: the project's default branch is tested, and not ${untested}.`
+  )
 }
 
 function notAllShownWarning(left: number, total: number, reportDir: string | undefined): Html {

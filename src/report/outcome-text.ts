@@ -3,6 +3,7 @@ import { type Counts, isTerminal, type Run, runDurationMs } from '../outcome/run
 import type { Ending, StepOutcome } from '../outcome/step-outcome.ts'
 import { durationText } from '../text/duration.ts'
 import { type Fragment, fragment, type LogLine, link, logLine, quote, render } from '../text/safe-text.ts'
+import type { Untrusted } from '../text/untrusted.ts'
 import { casesWith, FAILING, titleOf } from './case-table.ts'
 import { failureClause, failureReason } from './failure-text.ts'
 
@@ -12,6 +13,7 @@ const TITLES_NAMED = 3
 const TITLE_LIMIT_CHARS = 120
 /** A shorter time in the queue explains nothing. */
 const NOTEWORTHY_QUEUE_MS = 1000
+const HEADS = /^refs\/heads\//
 
 // --- the headline
 
@@ -314,6 +316,17 @@ export function factsText(outcome: StepOutcome): Fragment {
   if (runId !== undefined) facts.push(fragment`Run ${runId}`)
   if (autofix !== undefined) facts.push(autofix ? fragment`Auto-fix on` : fragment`Auto-fix off`)
   return joinWithDots(facts)
+}
+
+/** The service says that it tested another branch than it was asked for; undefined if it does not. */
+export function otherBranchWarning({ subject, run, runId }: StepOutcome): LogLine | undefined {
+  const asked = subject.ownsRun ? subject.parameters.branch : undefined
+  if (asked === undefined || run?.branchName === undefined || isSameBranch(run.branchName, asked)) return undefined
+  return logLine`Run ${runId ?? ''} is of the branch ${quote(run.branchName, TITLE_LIMIT_CHARS)}, as the service says, and this step asked for ${quote(asked, TITLE_LIMIT_CHARS)}. Check which branches the service has of this project.`
+}
+
+export function isSameBranch(one: string | Untrusted, other: string): boolean {
+  return String(one).replace(HEADS, '') === other.replace(HEADS, '')
 }
 
 export function joinWithDots(parts: readonly Fragment[]): Fragment {

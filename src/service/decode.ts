@@ -22,10 +22,14 @@ export function decodeRun({ json, text: responseText }: JsonResponse): Run {
     startedAt: date(response.startedAt),
     finishedAt: date(response.finishedAt),
     hasFinishedAt: !isMissing(response.finishedAt) && response.finishedAt !== '',
-    branchName: typeof response.branchName === 'string' ? untrusted(truncate(response.branchName)) : undefined,
+    branchName: branchNameOf(response.branchName),
     testCases: testCasesOf(response.results, status === 'PASSED'),
     responseText: untrusted(responseText),
   }
+}
+
+function branchNameOf(value: unknown): Untrusted | undefined {
+  return typeof value === 'string' && value !== '' ? untrusted(truncate(value)) : undefined
 }
 
 /** The ids of the runs that a cancel reached. */

@@ -28,6 +28,7 @@ export interface TransportSettings {
   readonly redact: Redact
   readonly userAgent: string
   readonly connections: Connections
+  readonly hasUnreadableCaFile?: boolean | undefined
   readonly clock: Clock
 }
 
@@ -188,7 +189,7 @@ const PROXY_WANTS_CREDENTIALS = /^Proxy response \(407\)/
 function failureToConnect(error: unknown, settings: TransportSettings): Failure {
   const code = codeOf(error)
   if (code !== undefined && CERTIFICATE_ERROR.test(code) && !TLS_ALERT.test(code)) {
-    return { kind: 'untrusted-certificate', code }
+    return { kind: 'untrusted-certificate', code, hasUnreadableCaFile: settings.hasUnreadableCaFile }
   }
   const reason = reasonOf(error, settings)
   return PROXY_WANTS_CREDENTIALS.test(reason) ? { kind: 'status', status: 407 } : notSent(reason, settings)

@@ -196,6 +196,17 @@ export function logLine(literals: TemplateStringsArray, ...values: readonly (Val
   return new SafeText('log line', truncate(text, LINE_LIMIT_CHARS), new Fragment(literals, values))
 }
 
+const KEPT_WHOLE_CHARS = 200
+
+/**
+ * The message of an error or warning command. Where the runner cuts a surrogate pair in two (at 256 UTF-16 units, or at
+ * 4,096) it crashes, and the job has no result. Masks may make a text longer before that.
+ */
+export function commandMessage(message: LogLine): string {
+  const text = render(message)
+  return text.length <= KEPT_WHOLE_CHARS ? text : text.replace(/[\u{10000}-\u{10FFFF}]/gu, '\uFFFD')
+}
+
 // --- HTML within Markdown
 
 const HTML: Sink = {

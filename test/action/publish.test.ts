@@ -142,6 +142,33 @@ describe('the verdict', () => {
   })
 })
 
+describe('the branch that the service names', () => {
+  const warningsOf = async (branchName: string | undefined, subject: Partial<StepOutcome['subject']>) =>
+    (await publish(anOutcome({ run: aRun({ branchName }), subject }))).texts('warning ')
+
+  test.each([
+    ['main', 'feature/cart'],
+    ['refs/heads/main', 'feature'],
+    ['Main', 'main'],
+    ['refs/tags/main', 'main'],
+  ])('is a warning if it is %s, and %s was asked for', async (branchName, branch) => {
+    expect(await warningsOf(branchName, { parameters: { branch } })).toEqual([
+      `Run run_7f3a is of the branch “${branchName}”, as the service says, and this step asked for “${branch}”. Check which branches the service has of this project.`,
+    ])
+  })
+
+  test.each([
+    ['main', { parameters: { branch: 'main' } }],
+    ['refs/heads/main', { parameters: { branch: 'main' } }],
+    ['main', { parameters: { branch: 'refs/heads/main' } }],
+    [undefined, { parameters: { branch: 'main' } }],
+    ['main', { parameters: {} }],
+    ['main', { parameters: { branch: 'feature' }, ownsRun: false }],
+  ])('needs no word if it is %s of %j', async (branchName, subject) => {
+    expect(await warningsOf(branchName, subject)).toEqual([])
+  })
+})
+
 test('a run that is only started gets no comment: the step that waits for it writes one', async () => {
   expect((await publish(ENDINGS.started)).texts('comment')).toEqual([])
   expect((await publish(SUCCESS)).texts('comment')).toHaveLength(1)

@@ -34,7 +34,15 @@ describe('what the pages name', () => {
   const { inputs, outputs } = readActionManifest()
   const NAMES_OF_THE_ACTION = new Set([...Object.keys(inputs), ...Object.keys(outputs)])
   const CONCLUSIONS = ['timed-out', 'no-tests', 'wait-timeout', 'on-failure']
-  const NAMES_OF_GITHUB = ['cancel-in-progress', 'max-parallel', 'pull-requests', 'test-run', 'ubuntu-slim', 'web-shop']
+  const NAMES_OF_GITHUB = [
+    'cancel-in-progress',
+    'max-parallel',
+    'pull-requests',
+    'test-run',
+    'test-run-service',
+    'ubuntu-slim',
+    'web-shop',
+  ]
   const NAMES_OF_STABLY = [
     'project-id',
     'test-suite-id',
@@ -70,6 +78,7 @@ describe('what the pages name', () => {
       'branches',
       'pull-requests',
       'cancel-in-progress',
+      'container',
       'async', // of stably-runner-action
     ]
     expect(keys.filter((key) => !NAMES_OF_THE_ACTION.has(key) && !ofGitHub.includes(key))).toEqual([])
@@ -89,7 +98,7 @@ describe('what the pages name', () => {
       ['a fiftieth of the time waited', 'waitedMs / 50'],
       ['1 s to 15 s', 'LONGEST_PAUSE_MS = 15_000'],
       ['trying for 15 s', 'CANCEL_LIMIT_MS = 15_000'],
-      ['trying for up to a minute', 'CANCEL_LIMIT_MS = 60_000'],
+      ['trying for up to a minute', 'POST_LIMIT_MS = 60_000'],
       ['up to 35,000', 'most: 35_000'],
       ['0.05 to 3,600', 'least: 0.05, most: 3_600'],
     ] as const

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { lookUpBranch } from '../../src/github/branch-look-up.ts'
 import { InvalidInputsError } from '../../src/github/input-reader.ts'
 import { readInputs } from '../../src/github/inputs.ts'
-import { render } from '../../src/text/safe-text.ts'
+import { logLine, render } from '../../src/text/safe-text.ts'
 import type { GithubContext } from '../../tools/runner-emulator/contexts.ts'
 import { readManifest } from '../../tools/runner-emulator/manifest.ts'
 import { ACTIONS_BOT, type GitHubApi, startGitHubApi } from '../support/github-api.ts'
@@ -18,12 +18,14 @@ const DEFAULT = readManifest(join(import.meta.dirname, '../..')).inputs.find(({ 
 const HASH = 'f95f852bd8fca8fcc58a9a2d6c842781e32a215e'
 
 let api: GitHubApi
+/** Another host, that knows the same. */
+let elsewhere: GitHubApi
 
 beforeEach(async () => {
-  api = await startGitHubApi()
-  api.grant(TOKEN, ACTIONS_BOT, 'read')
+  ;[api, elsewhere] = await Promise.all([startGitHubApi(), startGitHubApi()])
+  for (const one of [api, elsewhere]) one.grant(TOKEN, ACTIONS_BOT, 'read')
 })
-afterEach(() => api.close())
+afterEach(() => Promise.all([api.close(), elsewhere.close()]))
 
 interface Step {
   readonly name: string
@@ -34,8 +36,17 @@ interface Step {
   readonly clock?: InstantClock
 }
 
+interface Found {
+  readonly branch?: string | undefined
+  readonly note?: string
+  /** Of the inputs and of the look-up. */
+  readonly warnings?: readonly string[]
+  /** What reports say that the branch is not. */
+  readonly untested?: string
+}
+
 /** What the step sends as the branch and says in its log, or what it refuses to start with. */
-async function branchOf(step: Step): Promise<{ branch?: string | undefined; note?: string } | { problems: string[] }> {
+async function branchOf(step: Step): Promise<Found | { problems: string[] }> {
   const { name, payload, inputs = {}, github = {}, clock = new InstantClock() } = step
   const { env, event } = workflowEvent(name, payload, github)
   const given = {
@@ -56,7 +67,14 @@ async function branchOf(step: Step): Promise<{ branch?: string | undefined; note
     const signal = step.signal ?? new AbortController().signal
     const options = { env: allEnv, event, token, clock, signal }
     const found = branch.kind === 'known' ? branch : await lookUpBranch(branch, options)
-    return { branch: found.branch, ...(found.note && { note: render(found.note) }) }
+    const warnings = [...read.notes, ...(found.warning === undefined ? [] : [found.warning])].map(render)
+    const { untested } = read.request
+    return {
+      branch: found.branch,
+      ...(found.note && { note: render(found.note) }),
+      ...(warnings.length > 0 && { warnings }),
+      ...(untested && { untested: render(logLine`${untested}`) }),
+    }
   } catch (error) {
     if (error instanceof InvalidInputsError) return { problems: error.messages.map(render) }
     throw error
@@ -202,6 +220,8 @@ describe('an event of a branch', () => {
 })
 
 describe('a comment on a pull request', () => {
+  const HEAD = { ref: 'main', repo: OWN }
+  const namesBranch = (ref: string) => ({ kind: 'json', json: { number: 7, head: { ...HEAD, ref } } }) as const
   const payload = changed(first('issue_comment'), ['issue.pull_request', {}], ['issue.number', 7], ['repository', OWN])
 
   test("tests the pull request's head, as GitHub's API tells it", async () => {
@@ -219,7 +239,6 @@ describe('a comment on a pull request', () => {
 
   test('looks nothing up if the user names a branch, or a run', async () => {
     expect(await branchOf({ name: 'issue_comment', payload, inputs: { branch: 'main' } })).toEqual({ branch: 'main' })
-    expect(await branchOf({ name: 'issue_comment', payload, inputs: { branch: '' } })).toEqual({})
     expect(await branchOf({ name: 'issue_comment', payload, inputs: { 'run-id': 'r-1' } })).toEqual({})
     expect(api.requests).toEqual([])
   })
@@ -232,7 +251,14 @@ describe('a comment on a pull request', () => {
     ],
     ['limits the rate', { kind: 'primary-limit', resetEpochSeconds: 1 }, 'limits the rate'],
     ['is something else', { kind: 'not-json' }, 'could not be reached'],
-    ['has no head', { kind: 'json', json: { head: { ref: 'main' } } }, 'could not be reached'],
+    ['has no head', { kind: 'json', json: { number: 7, head: { ref: 'main' } } }, 'could not be reached'],
+    ['tells of another one', { kind: 'json', json: { number: 8, head: HEAD } }, 'could not be reached'],
+    ['sends a list', { kind: 'json', json: [{ number: 7, head: HEAD }] }, 'could not be reached'],
+    ['cuts it off', { kind: 'cut-short' }, 'could not be reached'],
+    ['sends another status', { kind: 'json', status: 202, json: { number: 7, head: HEAD } }, 'status 202 (neither'],
+    ['names none', namesBranch(''), 'cannot be the name of a branch'],
+    ['names a line break', namesBranch('a\nb'), 'cannot be the name of a branch'],
+    ['names 256 characters', namesBranch('🌱'.repeat(256)), 'cannot be the name of a branch'],
     ['breaks', { kind: 'reset' }, 'could not be reached'],
   ] as const)('is refused if GitHub %s', async (_, fault, reason) => {
     void api.inject({ method: 'GET', times: 2 }, fault)
@@ -245,6 +271,26 @@ describe('a comment on a pull request', () => {
       ],
     })
     expect(JSON.stringify(found)).toContain(reason)
+  })
+
+  test.each([301, 302, 307, 308])('follows GitHub where it moved to, with status %i', async (status) => {
+    const headers = { location: `${api.url}/repos/${api.repository}/pulls/7?moved=1` }
+    void api.inject({ method: 'GET' }, { kind: 'json', status, headers, json: { message: 'Moved' } })
+    expect(await branchOf({ name: 'issue_comment', payload })).toMatchObject({ branch: 'feature/cart' })
+    const [, followed] = api.requests
+    expect([api.requests.length, followed?.path]).toEqual([2, expect.stringMatching(/pulls\/7\?moved=1$/)])
+    expect(followed?.headers.authorization).toBe(`token ${TOKEN}`)
+  })
+
+  test.each([
+    ['to another host', () => elsewhere.url],
+    ['to another port of its own', () => api.url.replace('127.0.0.1', 'localhost')],
+  ])('follows no redirect %s', async (_, origin) => {
+    const headers = { location: `${origin()}/repos/${api.repository}/pulls/7` }
+    void api.inject({ method: 'GET', times: 2 }, { kind: 'json', status: 302, headers, json: {} })
+    const found = await branchOf({ name: 'issue_comment', payload })
+    expect(found).toEqual({ problems: [expect.stringContaining('GitHub responded with status 302 (neither')] })
+    expect([api.requests.length, elsewhere.requests]).toEqual([1, []])
   })
 
   test('asks GitHub once more if it failed for a reason that may pass', async () => {
@@ -295,8 +341,8 @@ describe.each(['deployment', 'deployment_status'])('%s', (name) => {
 
   test('of a branch tests the branch, whatever workflow run deployed it', async () => {
     for (const payload of realPayloads(name)) {
-      const { ref } = payload.deployment as { ref: string }
-      api.refs.set(`heads/${ref}`, HASH)
+      const { ref, sha } = payload.deployment as { ref: string; sha: string }
+      api.refs.set(`heads/${ref}`, sha)
       expect(await branchOf({ name, payload })).toEqual({
         branch: ref,
         note: `Testing the branch "${ref}" of the deployment.`,
@@ -310,7 +356,54 @@ describe.each(['deployment', 'deployment_status'])('%s', (name) => {
   ])('of %s tests %s', async (ref, branch) => {
     api.refs.set('heads/feature/pay', HASH)
     expect(await branchOf({ name, payload: deployed(ref) })).toMatchObject({ branch })
-    expect(requestsToGitHub()).toEqual(['GET /repos/octo-org/web-shop/git/ref/heads/feature/pay'])
+    expect(requestsToGitHub()[0]).toBe('GET /repos/octo-org/web-shop/git/ref/heads/feature/pay')
+  })
+
+  test('of a branch that has moved on tests the branch, with a warning', async () => {
+    const head = 'c'.repeat(40)
+    api.refs.set('heads/feature/pay', head)
+    expect(await branchOf({ name, payload: deployed('feature/pay') })).toEqual({
+      branch: 'feature/pay',
+      note: 'Testing the branch "feature/pay" of the deployment.',
+      warnings: [
+        `The head of the branch "feature/pay" is ${head}, and no longer the commit that was deployed, ${HASH}. The branch is tested as it is now.`,
+      ],
+    })
+  })
+
+  test('of a name that is a branch and a tag is refused, and one that says which is not', async () => {
+    for (const ref of ['heads/v1', 'tags/v1']) api.refs.set(ref, HASH)
+    expect(await branchOf({ name, payload: deployed('v1') })).toEqual({
+      problems: [
+        expect.stringContaining('of "v1" was not found through GitHub\'s API: it is both a branch and a tag.'),
+      ],
+    })
+    expect(await branchOf({ name, payload: deployed('refs/heads/v1') })).toMatchObject({ branch: 'v1' })
+    expect(await branchOf({ name, payload: deployed('refs/tags/v1') })).toMatchObject({ branch: undefined })
+  })
+
+  const ref = (its: object) =>
+    ({ kind: 'json', json: { ref: 'refs/heads/v1', object: { sha: HASH }, ...its } }) as const
+  test.each([
+    ['another ref', ref({ ref: 'refs/heads/v1.2' })],
+    ['no hash', ref({ object: null })],
+    ['a list', { kind: 'json', json: [{ ref: 'refs/heads/v1', object: { sha: HASH } }] }],
+    ['a page', { kind: 'not-json' }],
+    ['half of it', { kind: 'cut-short' }],
+  ] as const)('is refused if GitHub sends %s in the place of the ref', async (_, fault) => {
+    api.refs.set('heads/v1', HASH)
+    void api.inject({ method: 'GET', times: 2 }, fault)
+    const problems = [expect.stringContaining("GitHub's API could not be reached")]
+    expect(await branchOf({ name, payload: deployed('v1') })).toEqual({ problems })
+  })
+
+  test.each([
+    ['another commit', [{ name: 'main', commit: { sha: 'd'.repeat(40) } }], 'could not be reached'],
+    ['no list', { name: 'main', commit: { sha: HASH } }, 'could not be reached'],
+    ['no branch name', [{ name: 'a\u0007b', commit: { sha: HASH } }], 'cannot be the name of a branch'],
+  ])('of a commit is refused if GitHub sends %s', async (_, json, reason) => {
+    void api.inject({ method: 'GET', times: 2 }, { kind: 'json', json })
+    expect(await branchOf({ name, payload: deployed(HASH) })).toEqual({ problems: [expect.stringContaining(reason)] })
   })
 
   test.each([HASH, HASH.slice(0, 7)])('of the commit %s tests the one branch whose head it is', async (ref) => {
@@ -369,15 +462,56 @@ describe('a branch that the user names', () => {
     })
   })
 
-  test('is none if it is empty: the default branch of the project is tested', async () => {
-    for (const branch of ['', ' \n']) {
-      expect(await branchOf({ name: 'pull_request', payload: fork, inputs: { branch } })).toEqual({})
-    }
-  })
-
   test('is neither looked up nor refused with run-id', async () => {
     const inputs = { branch: 'changes', 'run-id': 'r-1' }
-    expect(await branchOf({ name: 'pull_request', payload: fork, inputs })).toEqual({})
+    const warnings = [expect.stringContaining('Input branch has no effect with run-id')]
+    expect(await branchOf({ name: 'pull_request', payload: fork, inputs })).toEqual({ warnings })
+  })
+})
+
+describe('an empty branch, as an unset variable is', () => {
+  const pullRequest = changed(first('pull_request'), ['pull_request.head.ref', 'feature'])
+  const onPullRequest = changed(first('issue_comment'), ['issue.pull_request', {}], ['issue.number', 7])
+  const deploymentOf = (ref: string) => changed(first('deployment'), ['deployment.ref', ref])
+  const defaultBranch = (payload: Payload | undefined) =>
+    (payload?.repository as { default_branch: string }).default_branch
+
+  test.each<[string, Payload, string]>([
+    ['pull_request', pullRequest, '“feature”'],
+    ['pull_request', changed(pullRequest, ['pull_request.head.repo', FORK]), '“feature”'],
+    [
+      'pull_request',
+      changed(pullRequest, ['pull_request.head', { ref: defaultBranch(pullRequest), repo: FORK }]),
+      `“${defaultBranch(pullRequest)}”`,
+    ],
+    ['push', { ref: 'refs/heads/next', repository: { ...OWN, default_branch: 'main' } }, '“next”'],
+    ['push', { ref: 'refs/heads/next' }, '“next”'],
+    ['issue_comment', onPullRequest, 'the head of pull request 7'],
+    ['deployment', deploymentOf('feature'), '“feature”'],
+    ['deployment', deploymentOf(HASH), `“${HASH}”`],
+    ['check_suite', changed(first('check_suite'), ['check_suite.head_branch', null]), 'a commit of a fork'],
+  ])('on %s of %j is a warning, and a line in the reports, that name what is not tested', async (name, payload, what) => {
+    for (const branch of ['', ' \n']) {
+      expect(await branchOf({ name, payload, inputs: { branch } })).toEqual({
+        untested: what,
+        warnings: [
+          `Input branch is empty, as an unset variable is: the project's default branch is tested, and not ${what}, which this workflow run is about. Remove the input to test that, or name the branch that is meant.`,
+        ],
+      })
+    }
+    expect(api.requests).toEqual([])
+  })
+
+  test.each<[string, Payload | undefined]>([
+    ['push', { ref: 'refs/heads/main', repository: { ...OWN, default_branch: 'main' } }],
+    ['push', { ref: 'refs/tags/v1', repository: { ...OWN, default_branch: 'main' } }],
+    ['deployment', changed(deploymentOf('refs/heads/next'), ['repository', { ...OWN, default_branch: 'next' }])],
+    ['release', first('release')],
+    ['workflow_dispatch', first('workflow_dispatch')],
+    ['issues', first('issues')],
+    ['schedule', { schedule: '0 4 * * *' }],
+  ])('on %s of %j is what the event would have tested, and needs no word', async (name, payload) => {
+    expect(await branchOf({ name, payload, inputs: { branch: '' } })).toEqual({})
   })
 })
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { readEnvOverrides } from '../../src/github/env-overrides.ts'
 import { InputReader, type InvalidInputsError } from '../../src/github/input-reader.ts'
 import { render } from '../../src/text/safe-text.ts'
+import { parseKeyValueFile } from '../../tools/runner-emulator/file-commands.ts'
 
 function overridesOf(given: string): Readonly<Record<string, string>> | undefined {
   const inputs = new InputReader({ 'INPUT_ENV-OVERRIDES': given })
@@ -20,64 +21,114 @@ function problemsOf(given: string): string[] {
   }
 }
 
+const ADVICE =
+  'Give one NAME=value a line (no white space in the name), NAME<<END with the lines of the value and a line END below it, or a JSON object.'
 const noName = (line: number) =>
-  `Input env-overrides: line ${line} has no NAME= at its beginning (values are not shown). Give one NAME=value a line, or a JSON object.`
+  `Input env-overrides: line ${line} does not begin with a name and = (values are not shown). ${ADVICE}`
+const noEnd = (line: number) =>
+  `Input env-overrides: line ${line} begins a value that no line ends (values are not shown). ${ADVICE}`
 const noJson = (place: string) =>
   `Input env-overrides begins with { and is not valid JSON (${place}); values are not shown. Give a JSON object of names and values, or one NAME=value a line.`
 
 describe('lines of NAME=value', () => {
   it.each([
     ['A=1', { A: '1' }],
-    ['A=1\nB=two words \n\nC=', { A: '1', B: 'two words', C: '' }],
+    ['A=1\nB=two words \n\nC=', { A: '1', B: 'two words ', C: '' }],
     ['A=1\r\nB=2', { A: '1', B: '2' }],
-    ['A=1\r\n# a comment\r\nB="two\r\nlines"\r\n', { A: '1', B: 'two\nlines' }],
-    ['  A = 1', { A: '1' }],
-    ['export A=1', { A: '1' }],
-    ['# a comment\nA=1 # another\n  # and a third', { A: '1' }],
-    ['URL=https://example.com/?a=b&c=d', { URL: 'https://example.com/?a=b&c=d' }],
-    ['A="with # and spaces "', { A: 'with # and spaces ' }],
-    ["A='single \"quotes\"'\nB=`it's`", { A: 'single "quotes"', B: "it's" }],
-    ['A="two\nlines"\nB=2', { A: 'two\nlines', B: '2' }],
-    ['A= \t"two\nlines"\nB=2', { A: 'two\nlines', B: '2' }],
-    [
-      'KEY="-----BEGIN-----\nabc\nno name here\n-----END-----"',
-      { KEY: '-----BEGIN-----\nabc\nno name here\n-----END-----' },
-    ],
-    ['A="x=\ny"\nB=\'z\n\'', { A: 'x=\ny', B: 'z\n' }],
-    ["A=it's fine\nB=isn't it", { A: "it's fine", B: "isn't it" }],
-    ['# an open quote ="\nA="two\nlines"', { A: 'two\nlines' }],
+    ['A=1\rB=2', { A: '1\rB=2' }],
+    ['\ufeffA=1\n  B= 2\n \t\n\t# indented\n# a comment', { A: '1', B: ' 2' }],
+    ['PASSWORD=p#ss\nCOLOR=#fff', { PASSWORD: 'p#ss', COLOR: '#fff' }],
+    ['URL=https://x/#/cart\nQUERY=?a=b&c=d', { URL: 'https://x/#/cart', QUERY: '?a=b&c=d' }],
+    ['A="p"ss\nB=\\n\nC=it\'s', { A: '"p"ss', B: '\\n', C: "it's" }],
+    ['A=1 # no comment', { A: '1 # no comment' }],
+    ['A=x<<END', { A: 'x<<END' }],
     ['A=1\nA=2', { A: '2' }],
-  ])('%j are names and values', (given, overrides) => {
+    ['__proto__=1', JSON.parse('{"__proto__":"1"}')],
+  ])('%j are names and values as written', (given, overrides) => {
     expect(overridesOf(given)).toEqual(overrides)
   })
 
-  it.each(['', '# nothing but a comment', '\n\n'])('%j are none', (given) => {
+  it.each([
+    ['A<<END\none\n  two \n\n# three\nB=4\nEND\nC=5', { A: 'one\n  two \n\n# three\nB=4', C: '5' }],
+    ['A<<END\r\none\r\ntwo\r\nEND\r\n', { A: 'one\r\ntwo' }],
+    ['A<<END\nEND', { A: '' }],
+    ['A<<END\n\nEND', { A: '' }],
+    ['A<<END\n\n\nEND', { A: '\n' }],
+    ['A<<END\n END\nEND of it\nEND', { A: ' END\nEND of it' }],
+    ['A<< = \nx\n = \n', { A: 'x' }],
+    ['A<<<END\nx\n<END', { A: 'x' }],
+  ])('%j has a value of several lines', (given, overrides) => {
+    expect(overridesOf(given)).toEqual(overrides)
+  })
+
+  it.each(['', '# nothing but a comment', '\n \n', '\ufeff'])('%j are none', (given) => {
     expect(overridesOf(given)).toBeUndefined()
   })
 
   it.each([
     ['just words', 1],
     ['A: 1\nB=2', 1],
-    ['A=1\nhunter2', 2],
+    ['A=1\r\nhunter2', 2],
     ['=hunter2', 1],
-    ['A=1\n=hunter2', 2],
-    ['A=x="begun\nhunter2"', 2],
-    ['A="closed"\nhunter2"', 2],
-    ['- A=1\nhunter2', 2],
-    ['A="one\ntwo\nthree"\n\nhunter2', 5],
-  ])('%j is refused at line %i, because the part without a name would be lost', (given, line) => {
+    ['export A=hunter2', 1],
+    ['A=1\nB =hunter2', 2],
+    ['A="one\nhunter2"', 2],
+    ['- A=1\nhunter2', 1],
+    ['A<<END\none\nEND\nhunter2', 4],
+    ['<<END\nhunter2\nEND', 1],
+    ['A<<\nhunter2\n', 1],
+  ])('%j is refused at line %i', (given, line) => {
     expect(problemsOf(given)).toEqual([noName(line)])
   })
 
-  it('come back as they were written down, quoted', () => {
-    const name = fc.stringMatching(/^[A-Za-z_][A-Za-z0-9_]{0,12}$/).filter((text) => text !== 'export' && !(text in {}))
-    const value = fc.string({ unit: fc.constantFrom(...'ab =#"\'$\n,{}:é'), maxLength: 20 })
+  it.each([
+    ['A<<END\nhunter2', 1],
+    ['\nA<<END\nhunter2\nEND ', 2],
+    ['A<<END\n1\nEND\nB<<END\nhunter2', 4],
+  ])('%j is refused at line %i, because nothing ends the value that begins there', (given, line) => {
+    expect(problemsOf(given)).toEqual([noEnd(line)])
+  })
+
+  it.each([
+    ['A="p ss"\nB=\'\'\nC=`x`', ['A', 'B', 'C']],
+    ['A<<END\n"one\ntwo"\nEND', ['A']],
+    ['A="p"ss\nB="\nC=\'p"\nD="p" ', []],
+    [JSON.stringify({ A: '"p"' }), []],
+  ])('%j: the log names those that are sent with the quotation marks around them', (given, names) => {
+    const inputs = new InputReader({ 'INPUT_ENV-OVERRIDES': given })
+    expect(Object.keys(readEnvOverrides(inputs) ?? {})).toEqual(expect.arrayContaining(names))
+    expect(inputs.notes.map(render)).toEqual(
+      names.map(
+        (name) =>
+          `Input env-overrides: the value of ${name} begins and ends with quotation marks, and is sent with them. Remove them; if they belong to the value, give a JSON object.`,
+      ),
+    )
+  })
+
+  it('come back as they were written down', () => {
+    const name = fc.stringMatching(/^[A-Za-z_][A-Za-z0-9_]{0,12}$/)
+    const value = fc.string({ unit: fc.constantFrom(...'ab =#"\'$\n<,{}:é', '\r\n'), maxLength: 20 })
     fc.assert(
       fc.property(fc.dictionary(name, value, { noNullPrototype: true }), (overrides) => {
-        const lines = Object.entries(overrides).map(([key, text]) => `${key}=\`${text}\``)
+        const lines = Object.entries(overrides).map(([key, text]) =>
+          /[\n\r]/.test(text) ? `${key}<<end\n${text}\nend` : `${key}=${text}`,
+        )
         expect(overridesOf(lines.join('\n')) ?? {}).toEqual(overrides)
       }),
       { numRuns: 300 },
+    )
+  })
+
+  it('mean the same to GitHub, whose file knows no comments and no indentation', () => {
+    const text = fc.string({ unit: fc.constantFrom(...'AB=<#"\n', 'A=', 'A<<B\n', '\nB\n'), maxLength: 20 })
+    fc.assert(
+      fc.property(text, (given) => {
+        fc.pre(!/^#/m.test(given))
+        const { entries, problem } = parseKeyValueFile(`${given}\n`)
+        if (problem !== undefined) expect(problemsOf(given)).toHaveLength(1)
+        else expect(overridesOf(given) ?? {}).toEqual(Object.fromEntries(entries))
+      }),
+      { numRuns: 2_000 },
     )
   })
 })
@@ -151,7 +202,7 @@ describe('a JSON object', () => {
 })
 
 it('says nothing of a value, whatever the problem is', () => {
-  const around = fc.string({ unit: fc.constantFrom(...'A={}[]":,\n\'#'), maxLength: 8 })
+  const around = fc.string({ unit: fc.constantFrom(...'A={}[]":,\n\'#<'), maxLength: 8 })
   fc.assert(
     fc.property(around, around, (before, after) => {
       const messages = [...problemsOf(`${before}A=hunter2${after}`), ...problemsOf(`{"A":"hunter2${after}`)]

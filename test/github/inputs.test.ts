@@ -18,6 +18,7 @@ interface Step {
   readonly actor?: string
 }
 
+const ON_DEFAULT_BRANCH = { ref: 'refs/heads/main', repository: { full_name: 'shop/shop', default_branch: 'main' } }
 const WORKSPACE = resolve('/home/runner/work/shop/shop')
 const TEMP = resolve('/home/runner/work/_temp')
 
@@ -25,7 +26,7 @@ const TEMP = resolve('/home/runner/work/_temp')
 function reading<T>(
   read: (...step: Parameters<typeof readInputs>) => T,
   given: Readonly<Record<string, string>>,
-  { name = 'push', payload = {}, actor = 'ann' }: Step,
+  { name = 'push', payload = ON_DEFAULT_BRANCH, actor = 'ann' }: Step,
 ): { readonly inputs?: T | undefined; readonly problems: string[]; readonly lines: string[] } {
   const { env, event } = workflowEvent(name, payload, { repository: 'shop/shop', actor })
   let inputs: T | undefined
@@ -62,6 +63,7 @@ describe('a step with what it needs and nothing else', () => {
         apiKey: 'key-1',
         target: { kind: 'project', projectId: 'web-shop' },
         proxies: {},
+        hasUnreadableCaFile: false,
       },
       branch: { kind: 'known' },
       githubToken: '',
@@ -119,6 +121,7 @@ describe('all that a step may be given', () => {
         apiKey: 'key-1',
         target: { kind: 'project', projectId: 'web-shop' },
         proxies: {},
+        hasUnreadableCaFile: false,
       },
       branch: { kind: 'known', branch: 'feature/pay' },
       githubToken: 'ghs_token',
@@ -145,6 +148,18 @@ describe('all that a step may be given', () => {
       comment: { when: 'always', key: 'unit', matrix: expect.stringContaining('linux') },
       notes: [],
     })
+  })
+})
+
+describe('the file of own certificate authorities', () => {
+  const isUnreadable = (NODE_EXTRA_CA_CERTS: string) =>
+    reading((env, event) => readInputs({ ...env, NODE_EXTRA_CA_CERTS }, event), ENOUGH, {}).inputs?.service
+      .hasUnreadableCaFile
+
+  it('is noticed if it is set and cannot be read', () => {
+    expect(isUnreadable('/host/ca.pem')).toBe(true)
+    expect(isUnreadable(import.meta.filename)).toBe(false)
+    expect(isUnreadable('')).toBe(false)
   })
 })
 
@@ -243,6 +258,11 @@ describe('api-key', () => {
     expect(lines).toEqual(['::add-mask::s3cret', '::add-mask::ghs_1'])
   })
 
+  it('may have 4,096 characters', () => {
+    const key = '\\('.repeat(2_048)
+    expect(inputsOf({ 'api-key': key }).service.apiKey).toBe(key)
+  })
+
   it('is sent without the blanks around it', () => {
     expect(inputsOf({ 'api-key': ' s3cret\n' }).service.apiKey).toBe('s3cret')
   })
@@ -253,10 +273,13 @@ describe('api-key', () => {
     'schlüssel',
     'tab\tbed',
     'bell\u0007',
+    'k'.repeat(4_097),
+    'k'.repeat(100_000),
+    '('.repeat(5_000),
   ])('%j cannot be sent, is masked and not shown', (key) => {
     const { problems, lines } = reading(readInputs, { ...ENOUGH, 'api-key': key }, {})
     expect(problems).toEqual([
-      'Input api-key contains whitespace or non-ASCII characters, so it cannot be sent as a Bearer token (it is not shown). Copy the key again, in one line.',
+      'Input api-key contains white space or non-ASCII characters, or has more than 4,096 characters, so it cannot be sent as a Bearer token (it is not shown). Copy the key again, in one line.',
     ])
     expect(lines).toEqual([`::add-mask::${key.replace('\n', '%0A')}`])
   })
@@ -383,9 +406,11 @@ describe('run-url', () => {
       'https://app.example.com:8443/?run={run-id}&p={project}',
       'https://app.example.com:8443/?run=r%2F1&p=web%20shop%2F1',
     ],
-    ['https://app.example.com#/runs/{run-id}', 'https://app.example.com#/runs/r%2F1'],
+    ['https://app.example.com#/runs/{run-id}', 'https://app.example.com/#/runs/r%2F1'],
+    ['HTTPS://App.Example.com:443/a/../{run-id}?q="é"', 'https://app.example.com/r%2F1?q=%22%C3%A9%22'],
+    ["https://app.example.com/!/('*)/{run-id}?'#!", 'https://app.example.com/%21/%28%27%2A%29/r%2F1?%27#%21'],
     ['https://app.example.com/{run-id}/{run-id}', 'https://app.example.com/r%2F1/r%2F1'],
-    ['https://app.example.com', 'https://app.example.com'],
+    ['https://app.example.com', 'https://app.example.com/'],
     ['http://127.0.0.1:8080/{run-id}', 'http://127.0.0.1:8080/r%2F1'],
   ])('%s is filled in, percent-encoded', (template, url) => {
     expect(pageOf(template, 'r/1', { project: 'web shop/1' })).toBe(url)
@@ -399,11 +424,12 @@ describe('run-url', () => {
   })
 
   it('leads to the place that the template says, whatever the ids are', () => {
-    const id = fc.string({ minLength: 1, unit: fc.constantFrom(...'a1._~:=+/@-?#%{}\\ é🌱') })
+    const id = fc.string({ minLength: 1, unit: fc.constantFrom(...'a1._~:=+/@-?#%{}\\ é🌱\'()!*"`$;&|<>') })
     const usable = id.filter((text) => text.trim() === text && text !== '.' && text !== '..')
     fc.assert(
       fc.property(usable, fc.stringMatching(/^[A-Za-z0-9._~:=+/@-]{3,20}$/), (project, runId) => {
         const url = new URL(pageOf('https://app.example.com/p/{project}/runs/{run-id}', runId, { project }) ?? '')
+        expect(url.href).toMatch(/^https:\/\/app\.example\.com[A-Za-z0-9._~:=+/@%-]*$/)
         expect(url.origin + url.search + url.hash).toBe('https://app.example.com')
         expect(url.pathname.split('/').map(decodeURIComponent)).toEqual(['', 'p', project, 'runs', runId])
       }),
@@ -639,7 +665,7 @@ describe('report-dir', () => {
 
   it.each(['..', '../reports', resolve('/etc'), 'a/../../b', `${WORKSPACE}-2`])('%s is none', (given) => {
     expect(problemsOf({ 'report-dir': given })).toEqual([
-      `Input report-dir: "${given}" is outside the workspace and the runner's temporary folder. Give a folder inside one of them, such as test-reports.`,
+      `Input report-dir: "${given}" is outside the workspace and the runner's temporary folder. Give a folder inside one of them, such as test-reports.${given.startsWith('/') ? ' In a job with a container, github.workspace and runner.temp name folders of the host.' : ''}`,
     ])
   })
 
@@ -661,9 +687,10 @@ describe('inputs of 120,000 characters', () => {
     ['base-url', `https://${many('/')}`, 'is not an absolute address'],
     ['base-url', `https:${many('/')}@`, 'is not an absolute address'],
     ['base-url', many('@'), 'is not an absolute address'],
-    ['env-overrides', `x${many('\r')}y`, 'line 1 has no NAME='],
-    ['env-overrides', `A=1\nx${many(' \r')}y`, 'line 2 has no NAME='],
-    ['env-overrides', `${many('A="\n')}x`, 'line 30,001 has no NAME='],
+    ['env-overrides', `x${many('\r')}y`, 'line 1 does not begin'],
+    ['env-overrides', `A=1\nx${many(' \r')}y`, 'line 2 does not begin'],
+    ['env-overrides', `${many('A="\n')}x`, 'line 30,001 does not begin'],
+    ['env-overrides', many('A<<B\n'), 'line 1 begins a value'],
     ['timeout-minutes', `${many('1')}x`, 'Give a number'],
     ['poll-interval-seconds', `${many('1')}.x`, 'Give a number'],
     ['run-url', many('{'), 'is not an absolute address'],

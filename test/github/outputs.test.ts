@@ -1,11 +1,23 @@
+import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import fc from 'fast-check'
+import { describe, expect, it, onTestFinished, test } from 'vitest'
+import { readEvent } from '../../src/github/event.ts'
+import { InvalidInputsError } from '../../src/github/input-reader.ts'
+import { readInputs } from '../../src/github/inputs.ts'
 import { runnerOutput } from '../../src/github/outputs.ts'
-import { html, logLine } from '../../src/text/safe-text.ts'
+import { failureMessage } from '../../src/github/pull-request-comment.ts'
+import { annotations } from '../../src/report/annotations.ts'
+import { verdictSentence, verdictTitle } from '../../src/report/outcome-text.ts'
+import { html, type LogLine, logLine, render } from '../../src/text/safe-text.ts'
 import { parseKeyValueFile } from '../../tools/runner-emulator/file-commands.ts'
-import { linesWrittenBy, withEnvironment } from '../support/process-effects.ts'
+import { SecretMasks } from '../../tools/runner-emulator/masks.ts'
+import { StepLog } from '../../tools/runner-emulator/workflow-commands.ts'
+import { anyStep } from '../support/hostile-step.ts'
+import { hostileText } from '../support/hostile-text.ts'
+import { inputVariables, linesWrittenBy } from '../support/process-effects.ts'
 
 function folder(): string {
   const path = mkdtempSync(join(tmpdir(), 'output-'))
@@ -39,34 +51,144 @@ describe('an annotation', () => {
   })
 })
 
+describe('no message ends the runner, where it cuts', () => {
+  const RUNS = { numRuns: 400 }
+  /** Often with the halves of an emoji on both sides of a cut. */
+  const text = fc.oneof(
+    hostileText(),
+    fc.tuple(fc.nat(400), fc.nat(4)).map(([emoji, letters]) => 'x'.repeat(letters) + '😀'.repeat(emoji)),
+  )
+  const masked = fc.constantFrom([], ['x'], ['e'])
+
+  /** Each message as an error and as a warning, the first of its step. */
+  function expectWritten(messages: readonly LogLine[], masked: readonly string[]): void {
+    for (const message of messages) {
+      const lines = linesWrittenBy(() => {
+        const output = runnerOutput({})
+        output.annotate({ level: 'error', title: 'Test failed', message })
+        output.annotate({ level: 'warning', title: 'Test failed', message })
+        output.log.warning(message)
+      })
+      const masks = new SecretMasks()
+      for (const secret of masked) masks.add(secret)
+      const log = new StepLog(masks, false, () => {})
+      for (const line of lines) log.read(line)
+      expect(log.fatalMessage).toBeUndefined()
+      expect(lines).toHaveLength(3)
+      for (const line of lines) {
+        const sent = line.slice(line.indexOf('::', 2) + 2).replaceAll('%25', '%')
+        expect(sent.length).toBeLessThanOrEqual(4_000)
+        if (render(message).length > 200) expect(sent).not.toMatch(/[\u{10000}-\u{10FFFF}]/u)
+        else expect(sent).toBe(render(message))
+      }
+    }
+  }
+
+  it('whatever the end of the step', () => {
+    fc.assert(
+      fc.property(anyStep(text), masked, (build, secrets) => {
+        const outcome = build((drawn) => drawn)
+        const messages = [verdictSentence(outcome), ...annotations(outcome, true).map(({ message }) => message)]
+        expectWritten([...messages, failureMessage(new Error(verdictTitle(outcome)))], secrets)
+      }),
+      RUNS,
+    )
+  })
+
+  it('whatever is wrong with the inputs', () => {
+    const names = Object.keys(inputVariables({})).filter((name) => !name.includes('TOKEN'))
+    const given = fc.dictionary(fc.constantFrom(...names), text, { noNullPrototype: true, minKeys: 3 })
+    fc.assert(
+      fc.property(given, masked, (variables, secrets) => {
+        linesWrittenBy(() => {
+          try {
+            expectWritten(readInputs(variables, readEvent({})).notes, secrets)
+          } catch (error) {
+            if (!(error instanceof InvalidInputsError)) throw error
+            expectWritten(error.messages, secrets)
+          }
+        })
+      }),
+      RUNS,
+    )
+  })
+
+  it('and one of 200 units keeps its emoji', () => {
+    const emoji = '😀'.repeat(100)
+    const lines = linesWrittenBy(() => {
+      runnerOutput({}).log.warning(logLine`${emoji}`)
+      runnerOutput({}).log.warning(logLine`x${emoji}`)
+    })
+    expect(lines).toEqual([`::warning::${emoji}`, `::warning::x${'\uFFFD'.repeat(100)}`])
+  })
+})
+
 describe('an output', () => {
   it('is in the file of the runner as soon as it is set, and is written as its text', () => {
     const path = file()
     const entries = () => Object.fromEntries(parseKeyValueFile(readFileSync(path, 'utf8')).entries)
-    const lines = linesWrittenBy(() =>
-      withEnvironment({ GITHUB_OUTPUT: path }, () => {
-        const { setOutput } = runnerOutput({})
-        setOutput('run-id', 'r-1')
-        expect(entries()).toEqual({ 'run-id': 'r-1' })
-        setOutput('conclusion', 'no-tests')
-        setOutput('total', 0)
-        setOutput('duration-ms', 12_345)
-      }),
-    )
-    expect(entries()).toEqual({ 'run-id': 'r-1', conclusion: 'no-tests', total: '0', 'duration-ms': '12345' })
+    const lines = linesWrittenBy(() => {
+      const { setOutput } = runnerOutput({ GITHUB_OUTPUT: path })
+      setOutput('run-id', 'r-1')
+      expect(entries()).toEqual({ 'run-id': 'r-1' })
+      setOutput('conclusion', 'no-tests')
+      setOutput('total', 0)
+      setOutput('duration-ms', 12_345)
+      setOutput('report-dir', '/a folder/=<<x')
+    })
+    expect(entries()).toEqual({
+      'run-id': 'r-1',
+      conclusion: 'no-tests',
+      total: '0',
+      'duration-ms': '12345',
+      'report-dir': '/a folder/=<<x',
+    })
     expect(lines).toEqual([])
   })
 
   it('that cannot be written is one warning, however many follow, and stops nothing', () => {
-    const lines = linesWrittenBy(() =>
-      withEnvironment({ GITHUB_OUTPUT: '/nowhere/output' }, () => {
-        const { setOutput } = runnerOutput({})
-        setOutput('run-id', 'r-1')
-        setOutput('total', 1)
-      }),
-    )
+    const lines = linesWrittenBy(() => {
+      const { setOutput } = runnerOutput({ GITHUB_OUTPUT: '/nowhere/output' })
+      setOutput('run-id', 'r-1')
+      setOutput('total', 1)
+    })
     expect(lines).toEqual([expect.stringMatching(/^::warning::Cannot write the runner's command files: .*nowhere/)])
   })
+
+  it('cannot begin another one by a line break', () => {
+    const path = file()
+    const lines = linesWrittenBy(() =>
+      runnerOutput({ GITHUB_OUTPUT: path }).setOutput('report-dir', '/a\nconclusion=passed'),
+    )
+    expect(readFileSync(path, 'utf8')).toBe('')
+    expect(lines).toEqual([expect.stringContaining('report-dir has a line break in it')])
+  })
+})
+
+test.runIf(process.platform === 'linux')('a named pipe and a device are warnings, and nothing waits', () => {
+  const pipe = join(folder(), 'pipe')
+  execFileSync('mkfifo', [pipe])
+  const script = `
+    import { runnerOutput } from ${JSON.stringify(new URL('../../src/github/outputs.ts', import.meta.url).href)}
+    import { html } from ${JSON.stringify(new URL('../../src/text/safe-text.ts', import.meta.url).href)}
+    runnerOutput(process.env).setOutput('total', 1)
+    for (const GITHUB_STEP_SUMMARY of [${JSON.stringify(pipe)}, '/dev/full']) {
+      runnerOutput({ GITHUB_STEP_SUMMARY }).writeSummary(() => html\`<p>lost</p>\`)
+    }
+  `
+  const { stdout, signal } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
+    env: { ...process.env, GITHUB_OUTPUT: pipe },
+    encoding: 'utf8',
+    timeout: 20_000,
+  })
+  expect([signal, stdout.trim().split('\n')]).toEqual([
+    null,
+    [
+      `::warning::Cannot write the runner's command files: Error: ${pipe} is not a plain file`,
+      `::warning::The job summary could not be written: Error: ${pipe} is not a plain file`,
+      '::warning::The job summary could not be written: Error: /dev/full is not a plain file',
+    ],
+  ])
 })
 
 describe('the job summary', () => {

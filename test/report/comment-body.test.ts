@@ -68,6 +68,9 @@ describe('the comment', () => {
     const unnamed = aRun({ branchName: undefined })
     expect(headlineOf(anOutcome(), 'feature')).toBe('✅ Tests passed: 2 of 2 · branch main')
     expect(headlineOf(anOutcome(), 'main')).toBe('✅ Tests passed: 2 of 2')
+    expect(headlineOf(anOutcome({ run: aRun({ branchName: 'refs/heads/main' }) }), 'main')).toBe(
+      '✅ Tests passed: 2 of 2',
+    )
     expect(headlineOf(anOutcome())).toBe('✅ Tests passed: 2 of 2')
     expect(headlineOf(anOutcome({ run: unnamed }), 'feature')).toBe('✅ Tests passed: 2 of 2 · branch main')
     const unsent = anOutcome({ run: unnamed, subject: { parameters: {} } })

@@ -74,6 +74,14 @@ describe('the sentence on a failure', () => {
     expect(said({ kind: 'untrusted-certificate', code })).toContain(advice)
   })
 
+  it('says that the file of own certificate authorities cannot be read, if that may be the reason', () => {
+    const unreadable = { kind: 'untrusted-certificate', hasUnreadableCaFile: true } as const
+    expect(said({ ...unreadable, code: 'SELF_SIGNED_CERT_IN_CHAIN' })).toContain(
+      'NODE_EXTRA_CA_CERTS is set, but its file cannot be read here (in a job with a container, it must be in the container)',
+    )
+    expect(said({ ...unreadable, code: 'CERT_HAS_EXPIRED' })).not.toContain('NODE_EXTRA_CA_CERTS')
+  })
+
   it('names no pause beyond any clock', () => {
     expect(said({ kind: 'status', status: 429, retryAfterMs: Number.POSITIVE_INFINITY })).toContain(
       '(retry after more than 10,000 h)',

@@ -90,6 +90,23 @@ describe('a comment on a pull request', () => {
   })
 })
 
+test('an empty branch on a pull request is a warning, and a line in summary and comment', async () => {
+  const [payload] = realPayloads('pull_request')
+  const pull_request = { ...(payload?.pull_request as object), number: 7 }
+  await using one = await onEvent(
+    'pull_request',
+    { ...payload, pull_request },
+    { inputs: { ...ALWAYS.inputs, branch: '' } },
+  )
+  const { main, summary } = await one.step.run()
+  expect(started(one)).toEqual([{}])
+  expect(main).toMatchObject({ conclusion: 'success', annotations: [{ level: 'warning' }] })
+  expect(main.annotations[0]?.message).toContain("the project's default branch is tested, and not “changes”")
+  const line = "the project's default branch is tested, and not <code>changes</code>."
+  for (const page of [summary, ...api.comments.map(({ body }) => body)]) expect(page).toContain(line)
+  expect(api.comments).toHaveLength(1)
+})
+
 test('a deployment of a commit has the one branch tested whose head it is', async () => {
   const [deployment] = realPayloads('deployment_status')
   const { sha } = deployment?.deployment as { sha: string }

@@ -44,6 +44,17 @@ test.concurrent('a PASSED run with failed test cases is a success with a warning
   expect(main.annotations.map(({ level }) => level)).toEqual(['warning'])
 })
 
+test.concurrent('titles of emoji reach the summary, and no message at whose cut the runner crashes', async () => {
+  const titles = ['a', 'ab', 'abc'].map((letters) => letters + '🛒'.repeat(200))
+  const cases = titles.map((title) => ({ title, status: 'FAILED', durationMs: 5 }))
+  await using one = await scenario({ script: { end: 'FAILED', cases } })
+  const { main } = await one.step.run()
+  expect(main).toMatchObject({ conclusion: 'failure', outputs: { conclusion: 'failed', failed: '3' } })
+  expect(main.annotations).toHaveLength(4)
+  expect(main.annotations.map(({ message }) => message).join('')).not.toContain('🛒')
+  expect(main.summary).toContain('🛒🛒🛒')
+})
+
 test.concurrent('an unknown status is waited for, and fails by name once the run has a finishing time', async () => {
   await using one = await scenario({ script: { runningMs: 300, end: 'QUARANTINED', cases: ONE_PASSED } })
   one.service.setScript({ end: 'QUARANTINED', cases: ONE_PASSED, extra: { finishedAt: null } })
@@ -93,7 +104,7 @@ test.concurrent('the requests are those of the interface, and no others', async 
       environment: 'staging',
       'framework-project': 'unit checkout',
       'run-group': 'nightly',
-      'env-overrides': 'A=1\nB="two words"',
+      'env-overrides': 'A=1\nB=two #words',
       autofix: 'false',
     },
   })
@@ -107,7 +118,7 @@ test.concurrent('the requests are those of the interface, and no others', async 
     environment: 'staging',
     frameworkProjectName: 'unit checkout',
     runGroupName: 'nightly',
-    envOverrides: { A: '1', B: 'two words' },
+    envOverrides: { A: '1', B: 'two #words' },
     autofix: false,
   })
   expect(start?.headers).toMatchObject({

@@ -172,7 +172,7 @@ describe('what costs its own cell in the report, and nothing more', () => {
   })
 
   it('a strange branchName', () => {
-    for (const value of STRANGE) {
+    for (const value of [...STRANGE, '']) {
       const run = decodeRun({ ...RUN, status: 'PASSED', branchName: value })
       expect(run.branchName).toBeUndefined()
       expect(run).toMatchObject({ status: 'PASSED', testCases: plain.testCases })

@@ -1,4 +1,5 @@
 import type { StepOutcome } from '../../src/outcome/step-outcome.ts'
+import { fragment, quote } from '../../src/text/safe-text.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 import { anOutcome, aRun, testCasesBy } from './builders.ts'
 
@@ -11,6 +12,10 @@ const HALF_FAILED = { kind: 'status', status: 500, error: untrusted('out of work
 /** One outcome for each way in which a step can end. */
 export const ENDINGS = {
   passed: anOutcome({ run: aRun({ testCases: testCasesBy({ PASSED: 38, FLAKY: 1, SKIPPED: 1 }) }) }),
+  passedOnDefaultBranch: anOutcome({
+    run: aRun({ testCases: testCasesBy({ PASSED: 4 }) }),
+    subject: { parameters: {}, untested: fragment`${quote('feature/cart', 255)}` },
+  }),
   passedWithFailures: anOutcome({ run: aRun({ testCases: testCasesBy({ PASSED: 38, FAILED: 2 }) }) }),
   failed: anOutcome({
     run: aRun({

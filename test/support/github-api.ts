@@ -54,8 +54,13 @@ export type Fault =
     }
   | { readonly kind: 'primary-limit'; readonly resetEpochSeconds: number; readonly message?: string }
   | { readonly kind: 'status'; readonly status: number; readonly message?: string }
-  /** Status 200 with this body. */
-  | { readonly kind: 'json'; readonly json: unknown }
+  /** By default with status 200. */
+  | {
+      readonly kind: 'json'
+      readonly json: unknown
+      readonly status?: number
+      readonly headers?: Record<string, string>
+    }
   /** The request is read, and no response is ever sent. */
   | { readonly kind: 'hang' }
   /** The connection breaks before anything is done. */
@@ -373,7 +378,7 @@ function responseOfFault(fault: Fault): ApiResponse | undefined {
         json: { message: fault.message ?? 'API rate limit exceeded for installation.' },
       }
     case 'json':
-      return { status: 200, json: fault.json }
+      return { status: fault.status ?? 200, headers: fault.headers ?? {}, json: fault.json }
     case 'status':
       return { status: fault.status, json: { message: fault.message ?? 'Server Error' } }
     default:

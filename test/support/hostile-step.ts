@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import type { Failure } from '../../src/outcome/failure.ts'
 import type { Run } from '../../src/outcome/run.ts'
 import type { Cancellation, Ending, StepOutcome } from '../../src/outcome/step-outcome.ts'
+import { fragment, quote } from '../../src/text/safe-text.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 import { anOutcome, aRun, aTestCase } from './builders.ts'
 
@@ -27,6 +28,7 @@ export function anyStep(text: fc.Arbitrary<string>): fc.Arbitrary<Worded<StepOut
     id: text,
     kind: fc.constantFrom('project', 'test-suite'),
     branch: maybe(text),
+    untested: maybe(text),
     environment: maybe(text),
     frameworkProject: maybe(text),
     labels: fc.array(text, { maxLength: 2 }),
@@ -57,6 +59,7 @@ export function anyStep(text: fc.Arbitrary<string>): fc.Arbitrary<Worded<StepOut
             autofix: drawn.autofix,
             envOverrides: { SECRET: 'value of an override' },
           },
+          untested: drawn.untested === undefined ? undefined : fragment`${quote(reword(drawn.untested), 255)}`,
           labels: drawn.labels.map(reword),
           job: { name: reword(drawn.jobName), url: JOB_URL },
           ownsRun: drawn.ownsRun,

@@ -1,20 +1,6 @@
 import { join } from 'node:path'
 import { readManifest } from '../../tools/runner-emulator/manifest.ts'
 
-/** Has the variables in this process's environment while the task is done. */
-export function withEnvironment<T>(variables: Readonly<Record<string, string>>, task: () => T): T {
-  const before = Object.keys(variables).map((name) => [name, process.env[name]] as const)
-  Object.assign(process.env, variables)
-  try {
-    return task()
-  } finally {
-    for (const [name, value] of before) {
-      if (value === undefined) delete process.env[name]
-      else process.env[name] = value
-    }
-  }
-}
-
 /** What the task writes to standard output, line by line, instead of having it written. */
 export function linesWrittenBy(task: () => void): string[] {
   const { write } = process.stdout

@@ -154,7 +154,7 @@ export async function startFaultyService({ request, instead, response, runId = S
   const seen: Seen[] = []
   const listener = await listen({}, async (message, to) => {
     requests++
-    const { method, target: path, headers, readBody } = toServiceRequest(message)
+    const { method, target: path, headers, hosts, readBody } = toServiceRequest(message, to)
     const read = await readBody()
     const body = read.kind === 'text' ? read.text : ''
     const json = parseObject(body)
@@ -169,7 +169,7 @@ export async function startFaultyService({ request, instead, response, runId = S
     seen.push(one)
 
     const taken = { ...one, ...request?.(one) }
-    const target = { method, target: taken.path, headers: { ...headers, authorization: taken.authorization } }
+    const target = { method, target: taken.path, hosts, headers: { ...headers, authorization: taken.authorization } }
     let sent: Sent | false | undefined = isValid && instead?.(one)
     if (!sent) {
       const text = { kind: 'text', text: taken.body } as const
