@@ -43,7 +43,10 @@ export function setV8Flags(): void {
  */
 export async function exitAfter(
   task: () => Promise<number>,
-  { neverFail = false, onLogClosed = () => {} }: { readonly neverFail?: boolean; readonly onLogClosed?: () => void },
+  {
+    neverFail = false,
+    onLogClosed = () => {},
+  }: { readonly neverFail?: boolean; readonly onLogClosed?: () => void } = {},
 ): Promise<never> {
   const fail = (cause: unknown) => {
     const reason = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
