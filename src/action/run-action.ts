@@ -13,7 +13,6 @@ import {
 import { isUsableRunId, type RunHandle } from '../service/test-service.ts'
 import { logLine } from '../text/safe-text.ts'
 import { untrusted } from '../text/untrusted.ts'
-import { cancelReason } from './abort.ts'
 import { cancelRun } from './cancel-run.ts'
 import { publish, type ReportSettings } from './publish.ts'
 import { startRun } from './start-run.ts'
@@ -47,9 +46,7 @@ export async function runAction(request: StepRequest, world: World): Promise<Ste
   const outcome = concludeStep(ending, record, request.passWithNoTests)
   // What main could not cancel stays open, for post to try again.
   if (isDone(outcome)) world.state.done()
-  // The runner's files are gone with the job.
-  const isJobOver = world.abort.aborted && cancelReason(world.abort).end === 'job over'
-  if (!isJobOver) await publish(outcome, request.reports, world)
+  await publish(outcome, request.reports, world)
   // Only now: if main is killed before it has said so, post says it.
   if (needsManualCleanup(outcome.cancellation)) world.state.manualCleanupLogged()
   return outcome

@@ -89,11 +89,19 @@ export function findStepFile(env: Environment, name: string): string | undefined
 export function findStepFiles(env: Environment): string[] {
   const prefix = namePrefix(env)
   return folders(env).flatMap((folder) =>
-    readdirSync(folder)
+    namesIn(folder)
       .filter((name) => name.startsWith(prefix))
       .map((name) => join(folder, name))
       .filter(isOurs),
   )
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
 }
 
 /** A main, as post finds it. */
