@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { selfSignedCertificate } from '../test/support/self-signed-certificate.ts'
 import { prepareStep } from '../tools/runner-emulator/runner.ts'
-import { timeStep } from './measured-step.ts'
+import { observeStep, timeStep } from './measured-step.ts'
 import { median, type Part, table } from './table.ts'
 
 const ROUNDS = 25
@@ -32,6 +32,7 @@ export async function startUp(): Promise<Part> {
       samples.tail.push(https.tailMs)
       samples.post.push(http.postMs)
     }
+    const idleMs = await idleMinute()
     const emptyMs = median(samples.empty)
     const times = (sample: readonly number[]) => median(sample) / emptyMs
     const row = (what: string, sample: readonly number[]) => [
@@ -57,7 +58,9 @@ export async function startUp(): Promise<Part> {
           isReached: median(samples.tail) < 50,
         },
       ],
-      details: `Medians of ${ROUNDS} rounds.
+      details: `An idle minute of main, its polls and its looks for the end of its job included, takes ${idleMs.toFixed(0)} ms of processor time.
+
+Medians of ${ROUNDS} rounds.
 
 ${table(
   ['What', 'Takes', 'Times an empty script'],
@@ -73,6 +76,15 @@ ${table(
   } finally {
     rmSync(folder, { recursive: true })
   }
+}
+
+/** The processor time of main in a minute in which nothing happens to its run. */
+async function idleMinute(): Promise<number> {
+  const inputs = { 'poll-interval-seconds': '' }
+  const { marks } = await observeStep({ script: { runningMs: 60_000 }, inputs })
+  const [first, last] = [marks[1], marks.at(-2)]
+  if (first === undefined || last === undefined) throw new Error('The step was not observed to its end.')
+  return ((last.cpuMs - first.cpuMs) / (last.atMs - first.atMs)) * 60_000
 }
 
 function emptyAction(folder: string): string {

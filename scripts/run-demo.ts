@@ -34,6 +34,7 @@ export async function runDemo(options: DemoOptions, { folder, print, stop }: Dem
     secrets: [key],
     // An empty branch: the service then tests the shop's folder as it stands, uncommitted changes included.
     inputs: { 'base-url': service.url, 'api-key': key, project: 'web-shop', branch: '', ...options.inputs },
+    event: { name: 'push', payload: { repository: { default_branch: 'main' } } },
     onLogLine: show,
   })
 
