@@ -53,15 +53,16 @@ function makeRepository(folder: string): void {
 function writePackage(folder: string): void {
   const shop = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
   const { vitest } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).devDependencies
-  const manifest = { ...shop, scripts: { test: 'vitest run' }, devDependencies: { vitest } }
+  const engines = { node: '>=22.12' }
+  const manifest = { ...shop, engines, scripts: { test: 'vitest run' }, devDependencies: { vitest } }
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`)
   execFileSync('npm', ['install', '--package-lock-only', '--offline'], { cwd: folder, stdio: ['ignore', 'ignore', 2] })
 }
 
 const [name = ''] = process.argv.slice(2)
 const folder = resolve(name)
-if (name === '' || existsSync(folder)) {
-  console.error(`"${name}" is no new folder. Give the path of one that does not exist yet.`)
+if (name === '' || name.startsWith('-') || existsSync(folder)) {
+  console.error(`"${name}" is no new folder. Give the path of one: npm run example-repository -- ../web-shop`)
   process.exitCode = 1
 } else {
   makeRepository(folder)

@@ -109,7 +109,7 @@ async function cancel(runId: string, deadlineMs: number, { open, ...world }: Pos
     log.warning(logLine`Run ${runId} may still be running: ${reason} Cancel it at the service if it should not go on.`)
   try {
     const service = await open()
-    if (service.cancel !== undefined) log.info(logLine`Run ${runId} is still running. Cancelling it.`)
+    if (service.cancel !== undefined) log.info(logLine`Run ${runId} may still be running. Cancelling it.`)
     // Main may have started the run a moment before it was killed.
     const handle = { id: runId, startedAtMs: clock.now() }
     const end = await cancelRun(handle, { limitMs: deadlineMs - clock.now() }, { ...world, service })

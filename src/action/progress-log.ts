@@ -75,7 +75,7 @@ export class ProgressLog {
     const isFirst = this.#failure === undefined
     this.#failure = failure
     if (!isFirst || this.#world.clock.now() - this.#lastFailureLineMs < HEARTBEAT_MS) return
-    this.#log.write(this.#failureLine(logLine`status request failed; retrying.`, failure))
+    this.#log.write(this.#failureLine(logLine`status request failed; retrying for up to 5 min.`, failure))
   }
 
   pause(untilMs: number): Promise<void> {
