@@ -44,8 +44,8 @@ export async function cancelUnfinishedRun(
   const address = readServiceAddress(inputs, env, readEvent(env))
   const open = () => openService(inputs.orThrow(address), systemClock)
   const world = { ...runnerOutput(env), clock: systemClock, random: Math.random, abort, open }
-  const isLost = (state.file ?? state.start ?? state.run) === undefined
-  const paths = path !== undefined ? [path] : isLost ? findStepFiles(env) : []
+  // Without a name the state is lost, or its first entry is.
+  const paths = path !== undefined ? [path] : state.file === undefined ? findStepFiles(env) : []
   await finishStep(paths.map(mainOf), state, world)
 }
 
@@ -57,13 +57,14 @@ export async function finishStep(mains: readonly FoundMain[], state: SavedState,
   const records = mains.map((main) => main.read()).filter((record) => record !== undefined)
   const unfinished: { readonly runId?: string | undefined; readonly mayCancel?: boolean | undefined }[] =
     records.filter(({ phase }) => phase !== 'nothing-started')
-  if (records.length === 0) {
-    // Main could make no file: the state tells all there is to tell.
-    if (state.file === undefined && (state.start ?? state.run) !== undefined) unfinished.push({ mayCancel: true })
-    // Main was done, and has removed its file. One look at the run, because the state does not say so.
-    if (state.file !== undefined && savedRunId !== undefined && !(await isFinished(savedRunId, deadlineMs, world))) {
-      unfinished.push({ mayCancel: true })
-    }
+  if (savedRunId !== undefined) {
+    const isInFile = unfinished.some(({ runId = savedRunId }) => runId === savedRunId)
+    // A main that had a file was done when it removed it. The state does not say so: the run itself tells.
+    const isDone = isInFile || (state.file !== undefined && (await isFinished(savedRunId, deadlineMs, world)))
+    if (!isDone) unfinished.push({ mayCancel: true })
+  } else if (records.length === 0 && state.file === undefined && state.start !== undefined) {
+    // Main could make no file, and was killed in the start.
+    unfinished.push({ mayCancel: true })
   }
   const tasks = unfinished.map(async ({ runId = savedRunId, mayCancel }) => {
     if (runId === undefined) warnOfUnknownRun(world)
@@ -80,16 +81,17 @@ async function endMains(mains: readonly FoundMain[], { log, clock, abort }: Post
       const record = main.read()
       return record !== undefined && main.isAlive(record) ? [{ main, record }] : []
     })
-  const exit = async (limitMs: number) => {
+  const waitForExit = async (limitMs: number) => {
     const untilMs = clock.now() + limitMs
     while (living().length > 0 && clock.now() < untilMs && !abort.aborted) await clock.sleep(MAIN_CHECK_MS, abort)
   }
   const found = living()
   if (found.length === 0) return
-  log.info(logLine`The step's process is still running. It gets up to ${MAIN_LIMIT_MS / 1000} s to cancel its run.`)
-  for (const { main, record } of found) main.signal(record, 'SIGHUP')
   const isSignalled = found.some(({ record }) => record.startTime !== undefined)
-  await exit(isSignalled ? MAIN_LIMIT_MS : MAIN_LIMIT_WITHOUT_SIGNAL_MS)
+  const limitMs = isSignalled ? MAIN_LIMIT_MS : MAIN_LIMIT_WITHOUT_SIGNAL_MS
+  log.info(logLine`The step's process is still running. It gets up to ${limitMs / 1000} s to cancel its run.`)
+  for (const { main, record } of found) main.signal(record, 'SIGHUP')
+  await waitForExit(limitMs)
   for (const { main, record } of living()) main.signal(record, 'SIGKILL')
 }
 

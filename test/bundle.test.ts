@@ -28,8 +28,8 @@ function packagesIn(folder: 'main' | 'post'): string[] {
 }
 
 describe('dist/main', () => {
-  it('has an entry under 18 kB, so that the signal handlers are set up soon', () => {
-    expect(statSync(join(dist, 'main/index.js')).size).toBeLessThan(18_000)
+  it('has an entry under 18.5 kB, so that the signal handlers are set up soon', () => {
+    expect(statSync(join(dist, 'main/index.js')).size).toBeLessThan(18_500)
   })
 
   it('loads under 560 kB in a step that has no proxy, writes no comment and looks no branch up', () => {

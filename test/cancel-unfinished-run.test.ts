@@ -167,6 +167,12 @@ describe('what the file and the state tell', () => {
     expect((await post({ ...gone, state: { file: 'main-1', start: 'attempted' } })).warnings).toEqual([])
   })
 
+  test('is the run of the state as well, if its file is not among those that are found', async () => {
+    const state = { start: 'attempted', run: '"run-9"' }
+    const { requests } = await post({ script: CANCEL, state })
+    expect(requests.map(({ runId }) => runId).toSorted()).toEqual(['run-1', 'run-9'])
+  })
+
   test('is nothing if nothing was started', async () => {
     const idle = await post({
       state: { file: 'main-1' },

@@ -39,16 +39,11 @@ export async function startRun(parameters: StartParameters, deadlineMs: number, 
       return { kind: 'start-failed', failure: response, mayHaveStarted: mayHaveBeenAccepted(response) }
     }
     const reason = failureSentence(response, 'start')
-    if (log.isHeartbeatDue) {
-      const limit = durationText(untilMs - clock.now())
-      log.write(logLine`The run is not started yet; retrying for up to ${limit}. ${reason}`)
-    }
     // A service may ask for minutes.
-    await log.pause(
-      nextMs,
-      () =>
-        logLine`The run is not started yet; the next attempt is in ${durationText(nextMs - clock.now())}. ${reason}`,
-    )
+    await log.pause(nextMs, () => {
+      const [next, limit] = [durationText(nextMs - clock.now()), durationText(untilMs - clock.now())]
+      return logLine`The run is not started yet; retrying in ${next}, for up to ${limit}. ${reason}`
+    })
   }
 }
 

@@ -60,14 +60,12 @@ export function runState({ file, save, endWithJob }: MainState, warnOnError: Run
   }
   return {
     startAttempted() {
-      const isInFile = updateFile({ phase: 'starting' })
+      const saveStart = () => save('start', 'attempted')
+      if (updateFile({ phase: 'starting' })) return warnOnError(saveStart)
       try {
-        save('start', 'attempted')
+        saveStart()
       } catch (cause) {
-        if (!isInFile) throw new StateNotSaved(String(cause), { cause })
-        warnOnError(() => {
-          throw cause
-        })
+        throw new StateNotSaved(String(cause), { cause })
       }
     },
     runStarted(runId, mayCancel) {

@@ -6,13 +6,15 @@ import type { Environment } from './event.ts'
 // Main's own file, from which post learns of a main that still lives and of a run whose step lost its state. The whole
 // rule is in docs/cancelling.md.
 
+const PHASES = ['nothing-started', 'starting', 'started'] as const
+
 /** What main says of itself. No key, and no text of anybody but the run's id. */
 export interface MainRecord {
   readonly pid: number
   /** Field 22 of `/proc/<pid>/stat`, and the machine's boot id: absent where there is no `/proc`. */
   readonly startTime?: string | undefined
   readonly bootId?: string | undefined
-  readonly phase: 'nothing-started' | 'starting' | 'started'
+  readonly phase: (typeof PHASES)[number]
   readonly runId?: string | undefined
   /** Whether the run may be cancelled. */
   readonly mayCancel?: boolean | undefined
@@ -74,8 +76,13 @@ function openStepFile(name: string, path: string, isInRunnerFolder: boolean): St
   }
 }
 
+/** A file that cannot be removed stays: neither the verdict nor the job depends on it. */
 export function removeFile(path: string): void {
-  rmSync(path, { force: true })
+  try {
+    rmSync(path, { force: true })
+  } catch {
+    // Post finds it, or nobody does.
+  }
 }
 
 /** The path of the file with this name; undefined if there is none any more. */
@@ -132,7 +139,8 @@ export function mainOf(path: string): FoundMain {
 
 function parseRecord(line: string): MainRecord | undefined {
   try {
-    return JSON.parse(line)
+    const record: MainRecord | null = JSON.parse(line)
+    return PHASES.some((phase) => phase === record?.phase) ? (record ?? undefined) : undefined
   } catch {
     return undefined
   }
@@ -140,8 +148,12 @@ function parseRecord(line: string): MainRecord | undefined {
 
 /** The system's folder is anybody's: what another user put there is not ours. */
 function isOurs(path: string): boolean {
-  const status = lstatSync(path, { throwIfNoEntry: false })
-  return status?.isFile() === true && (process.getuid === undefined || status.uid === process.getuid())
+  try {
+    const status = lstatSync(path)
+    return status.isFile() && (process.getuid === undefined || status.uid === process.getuid())
+  } catch {
+    return false
+  }
 }
 
 function folders({ RUNNER_TEMP: runnerTemp = '' }: Environment): string[] {

@@ -169,13 +169,15 @@ describe('the branch that the service names', () => {
   })
 })
 
-test('once the job is over, the verdict is said, and nothing is written into folders that the next job uses', async () => {
+test('once the job is over, the verdict is said, and no file is written into folders that the next job uses', async () => {
   const clock = new FakeClock()
   const world = new FakeWorld(clock, new FakeService(clock, {}))
   world.signalAt(0, 'job over')
   await clock.run(clock.sleep(1))
   await publishOutcome(ENDINGS.abortedRunFinished, SETTINGS, world)
-  expect(world.effects.map(({ text }) => text)).toEqual([expect.stringContaining('error [Step cancelled]')])
+  expect(world.outputs().conclusion).toBe('cancelled')
+  expect(world.texts('error ')).toEqual([expect.stringContaining('[Step cancelled]')])
+  for (const effect of ['files ', 'summary ', 'comment']) expect(world.texts(effect)).toEqual([])
 })
 
 test('a run that is only started gets no comment: the step that waits for it writes one', async () => {

@@ -39,6 +39,7 @@ describe('what the pages name', () => {
     'max-parallel',
     'pull-requests',
     'test-run',
+    'example-repository',
     'test-run-service',
     'ubuntu-slim',
     'web-shop',

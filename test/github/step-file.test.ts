@@ -49,6 +49,7 @@ describe('the file', () => {
     appendFileSync(path, '\n{"pid":1,"phase":"started","runId":"cut o')
     expect(mainOf(path).read()).toMatchObject({ phase: 'starting' })
     file.update({ phase: 'started', runId: 'r-1' })
+    appendFileSync(path, 'null\n5\n[]\n{}\n{"phase":"done"}\n')
     expect(mainOf(path).read()).toMatchObject({ phase: 'started', runId: 'r-1' })
   })
 
