@@ -159,7 +159,7 @@ class JobRun {
 
   async dispose(): Promise<void> {
     for (const action of this.#actions) await action.dispose()
-    await killProcessesWith(`RUNNER_TRACKING_ID=${this.#trackingId}`)
+    killProcessesWith(`RUNNER_TRACKING_ID=${this.#trackingId}`)
     rmSync(this.#folder, { recursive: true, force: true })
   }
 
