@@ -30,7 +30,7 @@ export default defineConfig({
     setupFiles: 'test/setup/seed.ts',
     // One more than there are cores, because many tests wait for processes.
     maxWorkers: availableParallelism() + 1,
-    maxConcurrency: 8,
+    maxConcurrency: 16,
     // Far more than any test takes, also on a machine that is busy with other things.
     testTimeout: 60_000,
     hookTimeout: 60_000,
