@@ -28,7 +28,7 @@ export default defineConfig({
     // One line for each file, without its slow tests.
     slowTestThreshold: 60_000,
     setupFiles: 'test/setup/seed.ts',
-    // A start for each file would cost half of the time; no test changes a module or leaves a global changed.
+    // Loading everything anew for each file costs a third of the time of most; no test leaves a global changed.
     isolate: false,
     // One more than there are cores, because many tests wait for processes.
     maxWorkers: availableParallelism() + 1,
