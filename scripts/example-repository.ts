@@ -29,7 +29,9 @@ function makeRepository(folder: string): void {
     writeFileSync(path, readFileSync(path, 'utf8').replace(old, replacement))
   }
 
-  for (const [from, to] of PARTS) cpSync(join(ROOT, from), join(folder, to), { recursive: true })
+  // Vitest leaves its cache in node_modules of the shop.
+  const filter = (path: string) => !path.endsWith('node_modules')
+  for (const [from, to] of PARTS) cpSync(join(ROOT, from), join(folder, to), { recursive: true, filter })
   writePackage(folder)
   git('init', '--quiet', '--initial-branch=main')
   commit('A web shop, and the gate for its pull requests')

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { readdir, writeFile } from 'node:fs/promises'
+import { chmod, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { chooseCheckout } from '../src/checkout.ts'
@@ -124,29 +124,17 @@ describe('a run for a branch', () => {
     expect(await listing(service, { branch: 'theirs' })).toMatchObject({ titles: ['a.txt: newer'] })
   })
 
-  it.each([
-    'no-such-branch',
-    'main~1',
-    'main^{/A commit}',
-    'main@{0}',
-    'HEAD',
-    'v1',
-    '--help',
-    '-q',
-    '../tags/v1',
-    'refs/heads/main',
-    'ma\nin',
-    'ma\0in',
-    '🐙',
-    'b'.repeat(255),
-  ])('is refused with 400 if there is no such branch: %j', async (branch) => {
+  it('is refused with 400 if there is no such branch', async () => {
     const repository = await aRepository({ 'a.txt': 'main' })
     await repository.commit({ 'a.txt': 'main, again' })
     await repository.git('tag', 'v1')
     const { service } = await startListing(repository)
-    const { status, body } = await service.start({ branch })
-    expect(status).toBe(400)
-    expect(body.error).toMatch(/^Project "listing" has no branch ".*"?…?\. Commit to it or fetch it in /)
+    const revisions = ['main~1', 'main^{/A commit}', 'main@{0}', 'HEAD', 'v1', '../tags/v1', 'refs/heads/main']
+    for (const branch of [...revisions, 'none', '--help', '-q', 'ma\nin', 'ma\0in', '🐙', 'b'.repeat(255)]) {
+      const { status, body } = await service.start({ branch })
+      expect(status, branch).toBe(400)
+      expect(body.error).toMatch(/^Project "listing" has no branch ".*"?…?\. Commit to it or fetch it in /)
+    }
   })
 
   it('is refused with 400 if the project is in no repository, which runs without a branch', async () => {
@@ -212,7 +200,6 @@ describe('a run for a branch', () => {
     const repository = await aRepository({ 'a.txt': 'main' })
     await repository.write({ '.git/hooks/post-checkout': '#!/bin/sh\ntouch hooked' })
     await repository.git('config', 'core.fileMode', 'false')
-    const { chmod } = await import('node:fs/promises')
     await chmod(join(repository.folder, '.git/hooks/post-checkout'), 0o755)
     const { service } = await startListing(repository)
     expect(await listing(service, { branch: 'main' })).toMatchObject({ titles: ['a.txt: main'] })
@@ -235,7 +222,7 @@ describe('a run for a branch', () => {
   it('runs beside others for the same repository', async () => {
     const repository = await aRepository({ 'a.txt': 'main' })
     const { service } = await startListing(repository, { concurrency: 8 })
-    const runs = await Promise.all(Array.from({ length: 24 }, () => listing(service, { branch: 'main' })))
+    const runs = await Promise.all(Array.from({ length: 12 }, () => listing(service, { branch: 'main' })))
     expect(new Set(runs.map(({ status }) => status))).toEqual(new Set(['PASSED']))
     expect(await workTreesOf(repository)).toBe(1)
   })

@@ -49,18 +49,11 @@ describe.each([
   ['the scripted service', startScripted],
 ])('%s', (_name, start) => {
   describe('authentication (section 5)', () => {
-    it.each([
-      ['no header', undefined],
-      ['an empty header', ''],
-      ['another key', 'Bearer something-else'],
-      ['a part of the key', `Bearer ${KEY.slice(0, -1)}`],
-      ['the key and more', `Bearer ${KEY}x`],
-      ['no key', 'Bearer '],
-      ['another scheme', `Basic ${KEY}`],
-      ['the key alone', KEY],
-    ])('responds with 401 to %s, on every endpoint', async (_case, authorization) => {
+    it('responds with 401 to whatever is not the key, on every endpoint', async () => {
       const { url } = await start()
-      for (const [method, path] of [
+      const others = [undefined, '', 'Bearer something-else', `Bearer ${KEY.slice(0, -1)}`, `Bearer ${KEY}x`]
+      const authorizations = [...others, 'Bearer ', `Basic ${KEY}`, KEY]
+      const endpoints = [
         ['POST', RUNS],
         ['POST', `${RUNS}/cancel`],
         ['GET', `${RUNS}/${NO_SUCH}`],
@@ -68,14 +61,15 @@ describe.each([
         ['GET', `/v1/testSuiteRun/${NO_SUCH}/status`],
         ['GET', `/v1/testSuiteRun/${NO_SUCH}/result`],
         ['GET', '/'],
-      ] as const) {
-        const response = await fetch(url + path, {
-          method,
-          headers: authorization === undefined ? {} : { authorization },
-        })
-        expect([path, response.status]).toEqual([path, 401])
-        expect(response.headers.get('www-authenticate')).toBe('Bearer')
-        expect(await response.json()).toEqual({ error: expect.stringMatching(/API key is missing or invalid/) })
+      ] as const
+      for (const authorization of authorizations) {
+        for (const [method, path] of endpoints) {
+          const headers = authorization === undefined ? {} : { authorization }
+          const response = await fetch(url + path, { method, headers })
+          expect([authorization, path, response.status]).toEqual([authorization, path, 401])
+          expect(response.headers.get('www-authenticate')).toBe('Bearer')
+          expect(await response.json()).toEqual({ error: expect.stringMatching(/API key is missing or invalid/) })
+        }
       }
     })
 
@@ -112,54 +106,48 @@ describe.each([
       }
     })
 
-    it.each([
-      [{ frameworkProjectName: 1 }, '"frameworkProjectName" must be a string, got a number.'],
-      [{ runGroupName: [] }, '"runGroupName" must be a string, got an array.'],
-      [{ frameworkProjectName: 'unit', runGroupName: 1 }, '"runGroupName" must be a string, got a number.'],
-      [{ envOverrides: [] }, '"envOverrides" must be an object, got an array.'],
-      [{ envOverrides: { A: {} } }, '"envOverrides.A" must be a string, a number or a boolean, got an object.'],
-      [{ envOverrides: { A: null } }, '"envOverrides.A" must be a string, a number or a boolean, got null.'],
-      [
-        { envOverrides: { 'A=B': '' } },
-        '"envOverrides" has "A=B", which cannot be the name of an environment variable.',
-      ],
-      [{ envOverrides: { '': 'x' } }, '"envOverrides" has "", which cannot be the name of an environment variable.'],
-      [{ envOverrides: { A: 'a\0' } }, '"envOverrides.A" has a NUL character, which no environment variable can have.'],
-      [{ environment: null }, '"environment" must be a string, got null.'],
-      [{ environmentName: true }, '"environmentName" must be a string, got a boolean.'],
-      [{ autofix: 'true' }, '"autofix" must be true or false, got a string.'],
-      [{ branch: 7 }, '"branch" must be a string, got a number.'],
-      [{ branch: '🐙'.repeat(256) }, '"branch" must be 1 to 255 characters long, got 256.'],
-      [[], 'The body must be a JSON object, got an array.'],
-      ['text', 'The body must be a JSON object, got a string.'],
-      [null, 'The body must be a JSON object, got null.'],
-    ])('responds with 400 to %j', async (body, error) => {
-      const service = await start()
-      expect(await service.send('POST', RUNS, body)).toEqual({ status: 400, body: { error } })
+    it('responds with 400 to a field that is not as documented', async () => {
+      const { send } = await start()
+      for (const [body, error] of [
+        [{ frameworkProjectName: 1 }, '"frameworkProjectName" must be a string, got a number.'],
+        [{ runGroupName: [] }, '"runGroupName" must be a string, got an array.'],
+        [{ frameworkProjectName: 'unit', runGroupName: 1 }, '"runGroupName" must be a string, got a number.'],
+        [{ envOverrides: [] }, '"envOverrides" must be an object, got an array.'],
+        [{ envOverrides: { A: {} } }, '"envOverrides.A" must be a string, a number or a boolean, got an object.'],
+        [{ envOverrides: { A: null } }, '"envOverrides.A" must be a string, a number or a boolean, got null.'],
+        [
+          { envOverrides: { 'A=B': '' } },
+          '"envOverrides" has "A=B", which cannot be the name of an environment variable.',
+        ],
+        [{ envOverrides: { '': 'x' } }, '"envOverrides" has "", which cannot be the name of an environment variable.'],
+        [
+          { envOverrides: { A: 'a\0' } },
+          '"envOverrides.A" has a NUL character, which no environment variable can have.',
+        ],
+        [{ environment: null }, '"environment" must be a string, got null.'],
+        [{ environmentName: true }, '"environmentName" must be a string, got a boolean.'],
+        [{ autofix: 'true' }, '"autofix" must be true or false, got a string.'],
+        [{ branch: 7 }, '"branch" must be a string, got a number.'],
+        [{ branch: '🐙'.repeat(256) }, '"branch" must be 1 to 255 characters long, got 256.'],
+        [[], 'The body must be a JSON object, got an array.'],
+        ['text', 'The body must be a JSON object, got a string.'],
+        [null, 'The body must be a JSON object, got null.'],
+      ]) {
+        expect(await send('POST', RUNS, body)).toEqual({ status: 400, body: { error } })
+      }
+      for (const name of ['frameworkProjectName', 'runGroupName', 'environment', 'environmentName', 'branch']) {
+        const error = `"${name}" is empty. Leave the field out to get the default.`
+        expect(await send('POST', RUNS, { [name]: '' })).toEqual({ status: 400, body: { error } })
+      }
     })
 
-    it.each([
-      'frameworkProjectName',
-      'runGroupName',
-      'environment',
-      'environmentName',
-      'branch',
-    ])('responds with 400 to an empty "%s"', async (name) => {
-      const service = await start()
-      const error = `"${name}" is empty. Leave the field out to get the default.`
-      expect(await service.start({ [name]: '' })).toEqual({ status: 400, body: { error } })
-    })
-
-    it.each([
-      '',
-      '{',
-      '{"branch":',
-      'branch=main',
-    ])('responds with 400 to a body that is not JSON: %j', async (text) => {
+    it('responds with 400 to a body that is not JSON', async () => {
       const { url } = await start()
-      const response = await post(`${url}${RUNS}`, text)
-      expect(response.status).toBe(400)
-      expect(await response.json()).toEqual({ error: expect.stringMatching(/^The body is (not JSON|empty)/) })
+      for (const text of ['', '{', '{"branch":', 'branch=main']) {
+        const response = await post(`${url}${RUNS}`, text)
+        expect([text, response.status]).toEqual([text, 400])
+        expect(await response.json()).toEqual({ error: expect.stringMatching(/^The body is (not JSON|empty)/) })
+      }
     })
 
     it('responds with 400 to bytes that are not UTF-8', async () => {
@@ -168,15 +156,13 @@ describe.each([
       expect([response.status, await response.json()]).toEqual([400, { error: 'The body is not UTF-8.' }])
     })
 
-    it.each([
-      'text/plain',
-      'application/x-www-form-urlencoded',
-      'application/jsonp',
-    ])('responds with 400 to a body of type %s', async (type) => {
+    it('responds with 400 to a body of another type', async () => {
       const { url } = await start()
-      const response = await post(`${url}${RUNS}`, '{}', type)
-      expect(response.status).toBe(400)
-      expect(await response.json()).toEqual({ error: expect.stringContaining(`got "${type}"`) })
+      for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp']) {
+        const response = await post(`${url}${RUNS}`, '{}', type)
+        expect(response.status).toBe(400)
+        expect(await response.json()).toEqual({ error: expect.stringContaining(`got "${type}"`) })
+      }
     })
 
     it('takes a type with parameters, in any case of letters', async () => {
@@ -292,16 +278,21 @@ describe.each([
       expect((await service.cancel(NO_SUCH)).status).toBe(404)
     })
 
-    it.each([
-      [{}, '"where" is missing. Send {"where": {"runId": "…"}}.'],
-      [{ runId: 'x' }, '"where" is missing. Send {"where": {"runId": "…"}}.'],
-      [{ where: 'x' }, '"where" must be an object, got a string.'],
-      [{ where: {} }, '"where.runId" is missing. Send {"where": {"runId": "…"}}.'],
-      [{ where: { runId: 5 } }, '"where.runId" must be a string, got a number.'],
-      [{ where: { runId: 'x', status: 'QUEUED' } }, '"where.status" is not supported: "where" can have "runId" only.'],
-    ])('responds with 400 to %j', async (body, error) => {
-      const service = await start()
-      expect(await service.send('POST', `${RUNS}/cancel`, body)).toEqual({ status: 400, body: { error } })
+    it('responds with 400 to a body without one run id', async () => {
+      const { send } = await start()
+      for (const [body, error] of [
+        [{}, '"where" is missing. Send {"where": {"runId": "…"}}.'],
+        [{ runId: 'x' }, '"where" is missing. Send {"where": {"runId": "…"}}.'],
+        [{ where: 'x' }, '"where" must be an object, got a string.'],
+        [{ where: {} }, '"where.runId" is missing. Send {"where": {"runId": "…"}}.'],
+        [{ where: { runId: 5 } }, '"where.runId" must be a string, got a number.'],
+        [
+          { where: { runId: 'x', status: 'QUEUED' } },
+          '"where.status" is not supported: "where" can have "runId" only.',
+        ],
+      ]) {
+        expect(await send('POST', `${RUNS}/cancel`, body)).toEqual({ status: 400, body: { error } })
+      }
     })
   })
 
@@ -366,24 +357,23 @@ describe.each([
   })
 
   describe('errors (section 7) and versions (section 9)', () => {
-    it.each([
-      ['GET', '/'],
-      ['GET', RUNS],
-      ['PUT', RUNS],
-      ['DELETE', `${RUNS}/${NO_SUCH}`],
-      ['POST', `${RUNS}/`],
-      ['POST', '/v1/projects//runs'],
-      ['POST', '/v2/projects/web-shop/runs'],
-      ['POST', '/projects/web-shop/runs'],
-      ['GET', '/v1/testSuite/smoke/run'],
-      ['POST', `/v1/testSuiteRun/${NO_SUCH}/status`],
-    ])('responds with 404 with a sentence to %s %s', async (method, path) => {
+    it('responds with 404 with a sentence to what is no endpoint', async () => {
       const { send } = await start()
-      const body = method === 'GET' ? undefined : {}
-      expect(await send(method, path, body)).toEqual({
-        status: 404,
-        body: { error: expect.stringMatching(/^There is no endpoint \w+ ".*"\. .*\.$/) },
-      })
+      for (const [method, path] of [
+        ['GET', '/'],
+        ['GET', RUNS],
+        ['PUT', RUNS],
+        ['DELETE', `${RUNS}/${NO_SUCH}`],
+        ['POST', `${RUNS}/`],
+        ['POST', '/v1/projects//runs'],
+        ['POST', '/v2/projects/web-shop/runs'],
+        ['POST', '/projects/web-shop/runs'],
+        ['GET', '/v1/testSuite/smoke/run'],
+        ['POST', `/v1/testSuiteRun/${NO_SUCH}/status`],
+      ] as const) {
+        const error = expect.stringMatching(/^There is no endpoint \w+ ".*"\. .*\.$/)
+        expect(await send(method, path, method === 'GET' ? undefined : {})).toEqual({ status: 404, body: { error } })
+      }
     })
 
     it('say which method a path takes, also if the path could have an id there', async () => {

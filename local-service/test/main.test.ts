@@ -131,7 +131,7 @@ describe('the command', () => {
     await writeFile(config, JSON.stringify({ projects: { shop: puppetProject() } }))
     const { url, key } = await ready(startMain(['--json', '--config', config], { LOCAL_SERVICE_KEY: 'secret-key' }))
     const client = clientOf(url, key, 'shop')
-    const run = await client.waitFor(await client.startRun(puppet({ tellsVariable: 'LOCAL_SERVICE_KEY' })))
+    const run = await client.waitFor(await client.startRun(puppet({ tellsVariables: ['LOCAL_SERVICE_KEY'] })))
     expect(run.results?.testCases).toMatchObject([{ title: 'puppet > LOCAL_SERVICE_KEY=undefined' }])
   })
 

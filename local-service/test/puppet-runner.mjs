@@ -5,10 +5,12 @@ import { appendFileSync, writeFileSync } from 'node:fs'
 
 const {
   tellsArguments = false,
-  tellsVariable,
+  tellsVariables = [],
   cases = tellsArguments
     ? process.argv.slice(2).map((argument) => [argument, 'passed'])
-    : [[tellsVariable === undefined ? 'adds' : `${tellsVariable}=${process.env[tellsVariable]}`, 'passed']],
+    : tellsVariables.length > 0
+      ? tellsVariables.map((name) => [`${name}=${process.env[name]}`, 'passed'])
+      : [['adds', 'passed']],
   report = 'whole',
   exitCode = 0,
   workMs = 0,

@@ -94,13 +94,6 @@ describe('a run that is started and waited for', () => {
     ])
   })
 
-  test('has its id in the output before the first poll', async () => {
-    const { world, requests } = await step({ script: { start: STARTED, get: [noResponse], cancel: [response(true)] } })
-    const output = world.effects.find(({ text }) => text === 'output run-id=run-1')
-    expect(output?.atMs).toBe(100)
-    expect(requests[1]).toBe('get')
-  })
-
   test('gives the reports what was asked, what came and how long it took', async () => {
     const { outcome, world } = await step({
       script: { start: STARTED, get: [response(QUEUED), response(PASSED, 50)] },
@@ -179,13 +172,6 @@ describe('a run right after its start', () => {
       script: { start: STARTED, get: [failure({ kind: 'status', status: 404 }), response(PASSED)] },
     })
     expect(outcome.conclusion).toBe('passed')
-  })
-
-  test('is not given up because of one certificate that is not trusted, as one that was given is', async () => {
-    const get = [failure({ kind: 'untrusted-certificate', code: 'CERT_HAS_EXPIRED' }), response(PASSED)]
-    expect((await step({ script: { start: STARTED, get } })).outcome.conclusion).toBe('passed')
-    const given = await step({ script: { get }, ...GIVEN })
-    expect(given.outcome).toMatchObject({ ending: { kind: 'poll-failed' }, conclusion: 'error' })
   })
 })
 
@@ -448,16 +434,6 @@ describe('when the step is cancelled', () => {
     expect(outcome).toMatchObject({ conclusion: 'cancelled', success: false })
     expect(outputs).toMatchObject({ status: 'PASSED', total: '2' })
     expect(state.at(-1)).toBe('done')
-  })
-
-  test('the summary is written and the comment is not', async () => {
-    const { effects } = await step({
-      script: { start: STARTED, get: [noResponse], cancel: [response(true)] },
-      signalAtMs: 1_000,
-      reports: { summary: 'always', annotations: true },
-    })
-    expect(effects.filter((text) => text.startsWith('summary '))).toHaveLength(1)
-    expect(effects).not.toContain('comment')
   })
 })
 

@@ -16,6 +16,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { createMainState, runState, StateNotSaved } from '../../src/github/state.ts'
 import { findStepFile, mainOf } from '../../src/github/step-file.ts'
 import { parseKeyValueFile } from '../../tools/runner-emulator/file-commands.ts'
+import { ANY_CHARACTER } from '../support/any-character.ts'
 
 /** Main's state in a job of its own, and what post finds of it. */
 function job({ hasStateFile = true, hasTemp = true } = {}) {
@@ -102,7 +103,7 @@ describe('what main leaves for post', () => {
 
   it('carries any id unharmed', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary', minLength: 1 }), (runId) => {
+      fc.property(fc.string({ unit: ANY_CHARACTER, minLength: 1 }), (runId) => {
         const { state, saved, main } = job()
         state.runStarted(runId, true)
         expect(JSON.parse(saved().run ?? '')).toBe(runId)

@@ -208,7 +208,7 @@ describe.concurrent('the cancel itself meets', () => {
     expect(cancelRequests(one).length).toBeGreaterThan(1)
   })
 
-  test('a service that is gone: main exits in time, and post names the run until it is stopped', async () => {
+  test('a service that is gone: main exits in time, and post names the run until the step’s time limit', async () => {
     await using one = await scenario({ script: HANGING })
     const main = one.step.startMain()
     await one.service.waitForRequest('get')
@@ -219,7 +219,7 @@ describe.concurrent('the cancel itself meets', () => {
     expect(end.annotations[0]?.message).toContain(runId)
     const post = await one.step.startPost()
     await post.waitForLine(/./)
-    const { exitCode, signalsSent, annotations } = await post.cancel()
+    const { exitCode, signalsSent, annotations } = await post.timeOut()
     expect({ exitCode, signalsSent }).toEqual({ exitCode: 0, signalsSent: ['SIGINT'] })
     expect(annotations).toContainEqual(
       expect.objectContaining({ level: 'warning', message: expect.stringContaining(runId) }),
@@ -240,14 +240,14 @@ describe.concurrent('main dies without a report', () => {
     expectNoRunLeft(one)
   })
 
-  test('and post, interrupted too, gives up the request that hangs and cancels the run', async () => {
+  test('and post, at the step’s time limit, gives up the request that hangs and cancels the run', async () => {
     await using one = await scenario({ script: HANGING, faults: [{ on: 'cancel', to: 1, do: 'hang' }] })
     const main = one.step.startMain()
     await one.service.waitForRequest('get')
     main.signal('SIGKILL')
     const post = await one.step.startPost()
     await one.service.waitForRequest('cancel')
-    const end = await post.cancel()
+    const end = await post.timeOut()
     expect(end.signalsSent).toEqual(['SIGINT'])
     expect(end.log).toContainEqual(expect.stringContaining('was cancelled'))
     expectNoRunLeft(one)

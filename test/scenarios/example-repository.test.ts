@@ -26,8 +26,8 @@ const git = (...args: readonly string[]) => execFileSync('git', args, { cwd: fol
 
 beforeAll(async () => {
   const { status, stderr } = make()
-  expect(stderr).toBe('')
-  expect(status).toBe(0)
+  // A machine's npm may warn of its own settings.
+  expect(status, stderr).toBe(0)
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
   service = await startLocalService(
     { projects: { 'web-shop': { folder } }, data: 'none' },

@@ -4,19 +4,12 @@ import { expect, test } from 'vitest'
 import type { Fault, FaultAction } from '../../local-service/src/scripted.ts'
 import { ONE_PASSED, requestsOf, scenario } from '../support/scenario.ts'
 
+// All of them: test/action/wait-for-run.test.ts.
 const POLL_FAULTS: readonly [string, Omit<Fault, 'on'>][] = [
   ['a reset', { do: 'reset' }],
   ['a truncated response', { do: 'truncate' }],
-  ['408', { do: { status: 408 } }],
-  ['425', { do: { status: 425 } }],
   ['429 with Retry-After', { do: { status: 429, headers: { 'retry-after': '1' } } }],
-  ['500', { do: { status: 500 } }],
-  ['502 with HTML', { do: { status: 502, rawBody: '<html>', headers: { 'content-type': 'text/html' } } }],
-  ['503 until a date', { do: { status: 503, headers: { 'retry-after': new Date(0).toUTCString() } } }],
   ['200 with HTML', { do: { status: 200, rawBody: '<html>', headers: { 'content-type': 'text/html' } } }],
-  ['200 without JSON', { do: { status: 200, rawBody: '{"status":' } }],
-  ['200 with the wrong type', { do: { status: 200, body: { status: 7 } } }],
-  ['200 with a field missing', { do: { status: 200, body: {} } }],
   ['404 right after the start', { do: { status: 404, body: { error: 'not yet' } } }],
 ]
 
@@ -30,9 +23,7 @@ test.concurrent.each(POLL_FAULTS)('the run survives %s while polling', async (_,
   expect(one.service.runs).toHaveLength(1)
 })
 
-test.concurrent.each([
-  400, 401, 403, 302, 410,
-])('%i while polling ends the wait at once and cancels the run', async (status) => {
+test.concurrent.each([401, 302])('%i while polling ends the wait at once and cancels the run', async (status) => {
   await using one = await scenario({
     script: { runningMs: Infinity },
     faults: [{ on: 'get', do: { status, body: { error: 'not possible' }, headers: { location: '/elsewhere' } } }],
@@ -68,10 +59,9 @@ test.concurrent.each(
   expect(post.conclusion).toBe('success')
 })
 
-test.concurrent.each([
-  400, 401, 404,
-])('a start refused with %i is reported in the words of the service', async (status) => {
-  await using one = await scenario({ faults: [{ on: 'start', do: { status, body: { error: 'the branch is gone' } } }] })
+test.concurrent('a start that is refused is reported in the words of the service', async () => {
+  const refused = { status: 404, body: { error: 'the branch is gone' } }
+  await using one = await scenario({ faults: [{ on: 'start', do: refused }] })
   const { main } = await one.step.run()
   expect(requestsOf(one.service)).toHaveLength(1)
   expect(main).toMatchObject({ conclusion: 'failure', outputs: { conclusion: 'error' } })
@@ -87,10 +77,10 @@ test.concurrent('a start that got 429 is repeated', async () => {
 })
 
 test.concurrent('a step whose response was too large still exits, although node could wait for its own compiler for ever', async () => {
-  const rawBody = `{"runId":"${'x'.repeat(65 * 1024 * 1024)}"}`
+  const rawBody = `{"runId":"${'x'.repeat(17 * 1024 * 1024)}"}`
   // It was every other step that hung.
   for (let step = 1; step <= 5; step++) {
-    await using one = await scenario({ faults: [{ on: 'start', do: { status: 200, rawBody } }], timeoutMs: 10_000 })
+    await using one = await scenario({ faults: [{ on: 'start', do: { status: 200, rawBody } }], timeoutMs: 45_000 })
     const { main } = await one.step.run()
     expect(main.signalsSent).toEqual([])
     expect(main).toMatchObject({ exitCode: 1, outputs: { conclusion: 'error' } })

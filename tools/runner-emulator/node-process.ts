@@ -1,6 +1,5 @@
 import { type ChildProcess, execFileSync, type StdioOptions, spawn } from 'node:child_process'
-import { closeSync, constants, mkdtempSync, openSync, rmSync } from 'node:fs'
-import { readdir, readFile } from 'node:fs/promises'
+import { closeSync, constants, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -191,19 +190,14 @@ function readLines(pipe: Readable, onLine: NodeProcessOptions['onLine']): Promis
  * Kills what a job left running, as the runner does at the end of a job: it knows its own by a variable that every
  * process inherits. Without /proc, only the step's own processes can be killed.
  */
-export async function killProcessesWith(variable: string): Promise<void> {
-  const pids = await readdir('/proc').catch(() => [])
-  await Promise.all(
-    pids
-      .filter((pid) => /^\d+$/.test(pid) && Number(pid) !== process.pid)
-      .map(async (pid) => {
-        const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '')
-        if (!environment.split('\0').includes(variable)) return
-        try {
-          process.kill(Number(pid), 'SIGKILL')
-        } catch {
-          // It exited in the meantime.
-        }
-      }),
-  )
+export function killProcessesWith(variable: string): void {
+  const pids = existsSync('/proc') ? readdirSync('/proc') : []
+  for (const pid of pids.filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)) {
+    try {
+      if (readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(variable))
+        process.kill(Number(pid), 'SIGKILL')
+    } catch {
+      // It is somebody else's, or has exited in the meantime.
+    }
+  }
 }

@@ -217,7 +217,7 @@ export class Step {
   /** A process knows its event by this file, which every child inherits, and which is this step's alone. */
   async #killAll(): Promise<void> {
     for (const process of [this.#main, this.#post]) process?.signal('SIGKILL')
-    await killProcessesWith(`GITHUB_EVENT_PATH=${this.#github.event_path}`)
+    killProcessesWith(`GITHUB_EVENT_PATH=${this.#github.event_path}`)
     await Promise.all([this.#main?.exit, this.#post?.exit])
   }
 
