@@ -84,4 +84,28 @@ describe('what the pages name', () => {
     ]
     expect(keys.filter((key) => !NAMES_OF_THE_ACTION.has(key) && !ofGitHub.includes(key))).toEqual([])
   })
+
+  test('as a limit is in the code', () => {
+    const limits = [
+      ['1,000 rows', 'ROW_LIMIT = 1000'],
+      ['900,000 bytes', 'SIZE_LIMIT_BYTES = 900_000'],
+      ['eight cases', 'CASES_SHOWN = 8'],
+      ['20 rows', ' = 20\n'],
+      ['a response of up to 16 MiB', 'BODY_LIMIT_BYTES = 16 * 1024 * 1024'],
+      ['30 s;', 'REQUEST_LIMIT_MS = 30_000'],
+      ['until failures have lasted 5 minutes', 'FAILURE_STREAK_LIMIT_MS = 300_000'],
+      ['repeated for up to 60 s', 'return 60_000'],
+      ['after a 429 for up to 5 minutes', 'return 300_000'],
+      ['a fiftieth of the time waited', 'waitedMs / 50'],
+      ['1 s to 15 s', 'LONGEST_PAUSE_MS = 15_000'],
+      ['trying for 15 s', 'CANCEL_LIMIT_MS = 15_000'],
+      ['trying for up to a minute', 'POST_LIMIT_MS = 60_000'],
+      ['up to 35,000', 'most: 35_000'],
+      ['0.05 to 3,600', 'least: 0.05, most: 3_600'],
+    ] as const
+    const prose = `${read('README.md')}${read('docs/reference.md')}`.replace(/\s+/g, ' ')
+    const sources = globSync('src/**/*.ts', { cwd: ROOT }).map(read).join('\n')
+    const wrong = limits.filter(([words, constant]) => !prose.includes(words) || !sources.includes(constant))
+    expect(wrong).toEqual([])
+  })
 })
