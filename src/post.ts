@@ -1,6 +1,6 @@
 import { findStepFile, removeFile } from './github/step-file.ts'
 
-// Most steps leave nothing to do: that is seen here, by one look for main's file and before anything is loaded.
+// Most steps leave nothing to do: that is seen here, by the state and main's file, before anything is loaded.
 const { STATE_file: file, STATE_start: start, STATE_run: run, STATE_done: done } = process.env
 
 const path = file === undefined ? undefined : findStepFile(process.env, file)

@@ -1,14 +1,14 @@
 import { setFlagsFromString } from 'node:v8'
-import { StepCancelled, type StepEnd } from './action/abort.ts'
+import { type AbortCause, StepCancelled } from './action/abort.ts'
 import { systemClock } from './clock.ts'
 import { commandMessage, logLine } from './text/safe-text.ts'
 
 // What main and post have in common as processes: signals, V8's flags, the exit.
 
 /** The one AbortSignal of a process, which aborts with a `StepCancelled` when the process is told to end. */
-export function abortOnRunnerSignal(): { readonly signal: AbortSignal; readonly abort: (end: StepEnd) => void } {
+export function abortOnRunnerSignal(): { readonly signal: AbortSignal; readonly abort: (end: AbortCause) => void } {
   const controller = new AbortController()
-  const abort = (end: StepEnd) => controller.abort(new StepCancelled(end, systemClock.now()))
+  const abort = (end: AbortCause) => controller.abort(new StepCancelled(end, systemClock.now()))
   for (const name of ['SIGINT', 'SIGTERM', 'SIGBREAK', 'SIGHUP'] as const) process.on(name, () => abort(name))
   return { signal: controller.signal, abort }
 }

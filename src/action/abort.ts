@@ -2,7 +2,7 @@
  * What ends a step: a signal of the runner (SIGHUP is the one of post, for a main that the runner does not reach), or
  * that the job is over and nobody told main.
  */
-export type StepEnd = 'SIGINT' | 'SIGTERM' | 'SIGBREAK' | 'SIGHUP' | 'job over'
+export type AbortCause = 'SIGINT' | 'SIGTERM' | 'SIGBREAK' | 'SIGHUP' | 'job over'
 
 interface Allowance {
   /** For the response to a start in flight. */
@@ -20,7 +20,7 @@ const AFTER_SIGTERM: Allowance = { startMs: 1_800, cancelMs: 2_050, cancelAfterS
 // Nobody kills main soon; post waits 40 s for it. A start has the time that any request has.
 const UNHURRIED: Allowance = { startMs: 30_000, cancelMs: 15_000, cancelAfterStartMs: 38_000 }
 
-const ALLOWANCES: Readonly<Record<StepEnd, Allowance>> = {
+const ALLOWANCES: Readonly<Record<AbortCause, Allowance>> = {
   SIGINT: AFTER_SIGINT,
   SIGTERM: AFTER_SIGTERM,
   SIGBREAK: AFTER_SIGTERM,
@@ -31,10 +31,10 @@ const ALLOWANCES: Readonly<Record<StepEnd, Allowance>> = {
 /** Why and until when: the reason of the one AbortSignal that runs through the action. */
 export class StepCancelled extends Error {
   override readonly name = 'StepCancelled'
-  readonly end: StepEnd
+  readonly end: AbortCause
   readonly #sinceMs: number
 
-  constructor(end: StepEnd, nowMs: number) {
+  constructor(end: AbortCause, nowMs: number) {
     super(`The step was cancelled (${end}).`)
     this.end = end
     this.#sinceMs = nowMs

@@ -115,7 +115,7 @@ export function headOf({ head }: PullRequest, repository: Repository): Head {
   return { branch: head?.ref || undefined, isFork: isOther(head?.repo, repository) }
 }
 
-/** Whether a head's repository is another than ours. A repository that is gone, which is null, was a fork. */
+/** Whether a head's repository is another than ours. A repository that was deleted, which is null, was a fork. */
 function isOther(head: Repository | null | undefined, own: Repository): boolean {
   if (head === undefined) return false
   if (head === null) return true

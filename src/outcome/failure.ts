@@ -2,7 +2,7 @@ import type { Untrusted } from '../text/untrusted.ts'
 
 /** Why a request to the service brought no usable response. Sentences for people are made in `report/`. */
 export type Failure =
-  /** No connection was made, so the service cannot have taken the request. */
+  /** Not a byte went out, so the service cannot have taken the request. */
   | {
       readonly kind: 'not-sent'
       readonly reason: string

@@ -23,7 +23,7 @@ export type Cancellation =
   | { readonly kind: 'id-unknown' }
   /** The test-suite workflow has no cancel. */
   | { readonly kind: 'not-supported' }
-  /** `run` is there if the response to the cancel was lost and a look at the run showed that it had been taken. */
+  /** `run` is there if the response to the cancel was lost and the run itself showed that it had been taken. */
   | { readonly kind: 'cancelled'; readonly run?: Run | undefined }
   | { readonly kind: 'already-finished'; readonly run: Run }
   /** The service does not know the run, or not any more. */

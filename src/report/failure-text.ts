@@ -112,25 +112,14 @@ function statusAdvice(status: number, request: Request): Fragment {
   }
 }
 
+/** The usual ones. */
 const STATUS_NAMES: ReadonlyMap<number, Fragment> = new Map([
-  [301, fragment`Moved Permanently`],
-  [302, fragment`Found`],
-  [303, fragment`See Other`],
-  [307, fragment`Temporary Redirect`],
-  [308, fragment`Permanent Redirect`],
   [400, fragment`Bad Request`],
   [401, fragment`Unauthorized`],
   [403, fragment`Forbidden`],
   [404, fragment`Not Found`],
-  [405, fragment`Method Not Allowed`],
   [407, fragment`Proxy Authentication Required`],
   [408, fragment`Request Timeout`],
-  [409, fragment`Conflict`],
-  [410, fragment`Gone`],
-  [413, fragment`Content Too Large`],
-  [415, fragment`Unsupported Media Type`],
-  [422, fragment`Unprocessable Content`],
-  [425, fragment`Too Early`],
   [429, fragment`Too Many Requests`],
   [500, fragment`Internal Server Error`],
   [502, fragment`Bad Gateway`],

@@ -140,7 +140,7 @@ function readableNumber(value: number): string {
 // Each expression below matches one character, or repeats one plain class: on a string of millions of characters
 // anything else overflows the stack of the regular expression engine, or takes quadratic time.
 
-/** A quick look that most text passes. */
+/** Most text is plainly visible, and needs no more. */
 const PLAINLY_VISIBLE =
   /^[ -~\u00A1-\u00AC\u00AE-\u034E\u0370-\u05FF\u0900-\u10FF\u2010-\u2027\u2030-\u205E\u2070-\u3130\u3165-\uD7FF]*$/
 // Controls, bidi and zero-width characters, line separators, lone surrogates, and what Unicode reserves. The two
@@ -200,7 +200,7 @@ const KEPT_WHOLE_CHARS = 200
 
 /**
  * The message of an error or warning command. Where the runner cuts a surrogate pair in two (at 256 UTF-16 units, or at
- * 4,096) it crashes, and the job has no result. Masks may make a text longer before that.
+ * 4,096) it crashes, and the job has no result. The room up to 256 is for masks, which make short secrets longer.
  */
 export function commandMessage(message: LogLine): string {
   const text = render(message)
@@ -253,7 +253,7 @@ const XML: Sink = {
   link: (url, words) => `${words} (${escapeAttribute(url)})`,
 }
 
-/** Values are fit for text and for attributes in double quotes; characters that XML 1.0 forbids are gone. */
+/** Values are fit for text and for attributes in double quotes; characters that XML 1.0 forbids are removed. */
 export function xml(
   literals: TemplateStringsArray,
   ...values: readonly (Value | LogLine | Xml | readonly Xml[])[]

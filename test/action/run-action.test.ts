@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { StepEnd } from '../../src/action/abort.ts'
+import type { AbortCause } from '../../src/action/abort.ts'
 import { runAction, type StepRequest } from '../../src/action/run-action.ts'
 import type { Failure } from '../../src/outcome/failure.ts'
 import { countTestCases } from '../../src/outcome/run.ts'
@@ -39,7 +39,7 @@ const STARTED = [response('run-1', 100)]
 interface Setting extends Partial<StepRequest> {
   readonly script: Script
   readonly signalAtMs?: number
-  readonly signal?: StepEnd
+  readonly signal?: AbortCause
 }
 
 async function step({ script, signalAtMs, signal, ...request }: Setting) {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { StepEnd } from '../../src/action/abort.ts'
+import type { AbortCause } from '../../src/action/abort.ts'
 import { startRun } from '../../src/action/start-run.ts'
 import type { Failure } from '../../src/outcome/failure.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
@@ -21,7 +21,7 @@ const TOO_MANY: Failure = { kind: 'status', status: 429 }
 interface Setting {
   readonly replies: readonly Reply<string>[]
   readonly deadlineMs?: number
-  readonly signal?: StepEnd
+  readonly signal?: AbortCause
   readonly signalAtMs?: number
 }
 

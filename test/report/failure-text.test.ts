@@ -36,7 +36,7 @@ describe('the sentence on a failure', () => {
     ],
     [
       { kind: 'status', status: 302, location: untrusted('https://login.example.com') },
-      'The service responded with 302 Found to “https://login.example.com”; redirects are not followed, so check the input base-url.',
+      'The service responded with 302 to “https://login.example.com”; redirects are not followed, so check the input base-url.',
     ],
     [
       { kind: 'status', status: 429, retryAfterMs: 90_000 },

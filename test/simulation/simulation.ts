@@ -1,4 +1,4 @@
-import { StepCancelled, type StepEnd } from '../../src/action/abort.ts'
+import { type AbortCause, StepCancelled } from '../../src/action/abort.ts'
 import { runAction, type StepRequest } from '../../src/action/run-action.ts'
 import type { World } from '../../src/action/world.ts'
 import { finishStep, type SavedState } from '../../src/cancel-unfinished-run.ts'
@@ -39,7 +39,7 @@ export interface PlannedSignal {
 
 /** What told main to end, and when. */
 export interface MainSignal {
-  readonly signal: StepEnd
+  readonly signal: AbortCause
   readonly atMs: number
 }
 
@@ -88,7 +88,7 @@ interface LivingMain {
   readonly saved: RunnerState
   readonly file: FakeStepFile
   readonly found: FoundMain
-  end(by: StepEnd): void
+  end(by: AbortCause): void
   die(): void
 }
 
@@ -176,7 +176,7 @@ function startMain(
   // In a container nobody reads main's log after the end of its step.
   const isHeard = () => container === undefined || clock.now() < container.atMs
 
-  const end = (by: StepEnd) => {
+  const end = (by: AbortCause) => {
     abort.abort(new StepCancelled(by, clock.now()))
     signalled ??= { signal: by, atMs: clock.now() }
   }

@@ -1,4 +1,4 @@
-import { StepCancelled, type StepEnd } from '../../src/action/abort.ts'
+import { type AbortCause, StepCancelled } from '../../src/action/abort.ts'
 import type { Outputs, World } from '../../src/action/world.ts'
 import type { StepOutcome } from '../../src/outcome/step-outcome.ts'
 import type { TestService } from '../../src/service/test-service.ts'
@@ -52,7 +52,7 @@ export class FakeWorld implements World {
   }
 
   /** The runner's signal, at a time of the clock. */
-  signalAt(atMs: number, signal: StepEnd = 'SIGINT'): void {
+  signalAt(atMs: number, signal: AbortCause = 'SIGINT'): void {
     this.clock.at(atMs, () => this.#controller.abort(new StepCancelled(signal, this.clock.now())))
   }
 
