@@ -3,7 +3,7 @@ import { type AbortCause, StepCancelled } from './action/abort.ts'
 import { systemClock } from './clock.ts'
 import { commandMessage, logLine } from './text/safe-text.ts'
 
-// What main and post have in common as processes: signals, V8's flags, the exit.
+// What main and post have in common as processes: signals and the exit.
 
 /** The one AbortSignal of a process, which aborts with a `StepCancelled` when the process is told to end. */
 export function abortOnRunnerSignal(): { readonly signal: AbortSignal; readonly abort: (end: AbortCause) => void } {
@@ -23,15 +23,12 @@ export function watch(condition: () => boolean, then: () => void): void {
 }
 
 /**
- * Stops V8's work in the background, because the process would wait for it before it exits. Call this after the first
- * request is sent, because V8 then no longer uses the compiled code that comes with Node's own modules.
+ * undici's parser is WebAssembly: after two responses V8 would compile it once more in the background, and the process
+ * would not exit before that is done, which takes 41 ms (bench/README.md). The budget is how much must run before.
+ *
+ * Call this after the first request is sent, because V8 then no longer uses the compiled code of Node's own modules.
  */
-export function setV8Flags(): void {
-  // Node cannot exit while Maglev, V8's middle compiler, waits in the background for memory that only a collection
-  // would free: each waits for the other, for ever (nodejs/node#54918). No step runs long enough to miss it.
-  setFlagsFromString('--no-maglev')
-  // undici's parser is WebAssembly: after two responses V8 would compile it once more in the background, and the process
-  // would not exit before that is done. The budget is how much must run before.
+export function keepParserAsCompiled(): void {
   setFlagsFromString('--wasm-tiering-budget=1000000000')
 }
 

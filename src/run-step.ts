@@ -9,7 +9,7 @@ import { type Inputs, readInputs, wantsSummaryOfProblems } from './github/inputs
 import { type RunnerOutput, runnerOutput } from './github/outputs.ts'
 import { defaultReportFolder, writeReportFiles } from './github/report-files.ts'
 import { type MainState, runState, StateNotSaved } from './github/state.ts'
-import { setV8Flags } from './process.ts'
+import { keepParserAsCompiled } from './process.ts'
 import { commentBody } from './report/comment-body.ts'
 import { invalidInputsSummary } from './report/job-summary.ts'
 import { openService } from './service/open-service.ts'
@@ -33,7 +33,7 @@ export async function runStep(env: NodeJS.ProcessEnv, abort: AbortSignal, state:
     // Handles a signal that came while all this was loaded. If there is one, nothing is started.
     await eventLoopTurn()
     const running = runAction({ ...inputs.request, parameters, job }, world)
-    setV8Flags()
+    keepParserAsCompiled()
     return (await running).success
   } catch (error) {
     output.setOutput('conclusion', 'error')

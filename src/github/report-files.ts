@@ -59,7 +59,7 @@ function nearestExisting(path: string): string {
  * Writes a new file and puts it in the place of whatever has the name. What was there is never opened: a link would
  * lead the text elsewhere, and a named pipe would wait for a reader.
  */
-function replaceFile(path: string, text: string): void {
+function replaceFile(path: string, text: string | Buffer): void {
   const newPath = `${path}.${randomUUID()}`
   try {
     // `x`: fails if anything has this name.

@@ -1,6 +1,6 @@
 import type { TestCase } from '../outcome/run.ts'
 import type { StepOutcome } from '../outcome/step-outcome.ts'
-import { type Fragment, fragment, type Html, html, type LogLine, render } from '../text/safe-text.ts'
+import { type Fragment, fragment, type Html, html, type LogLine, LongText, render } from '../text/safe-text.ts'
 import { type CaseTable, casesWith, caseTable, hasDurations, NOT_PASSED, slowestCases } from './case-table.ts'
 import { countsText, explanation, factsText, isIncomplete, pageTitle } from './outcome-text.ts'
 
@@ -45,15 +45,18 @@ export function jobSummary(outcome: StepOutcome, { alreadyBytes, reportDir }: Jo
 }
 
 /** The same page with every row, for a file. */
-export function fullSummary(outcome: StepOutcome): string {
+export function fullSummary(outcome: StepOutcome): Buffer {
   const testCases = outcome.run?.testCases ?? []
   const table = caseTable(hasDurations(testCases), 'whole')
   const { listed, slowest } = sectionsOf(testCases)
-  const sections = [...listed, ...slowest].map((section) => {
-    const head = html`${sectionHead(section, section.testCases.length)}${table.head}`
-    return html`${head}${section.testCases.map(table.row)}${table.foot}${sectionFoot(section)}`
-  })
-  return render(html`${heading(outcome)}${introduction(outcome)}${paragraph(factsText(outcome))}${sections}`)
+  const text = new LongText()
+  text.add(html`${heading(outcome)}${introduction(outcome)}${paragraph(factsText(outcome))}`)
+  for (const section of [...listed, ...slowest]) {
+    text.add(html`${sectionHead(section, section.testCases.length)}${table.head}`)
+    for (const testCase of section.testCases) text.add(table.row(testCase))
+    text.add(html`${table.foot}${sectionFoot(section)}`)
+  }
+  return text.toBuffer()
 }
 
 /** The job summary of a step that requested nothing from the service. */

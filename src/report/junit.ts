@@ -1,6 +1,6 @@
 import { runDurationMs, type TestCase } from '../outcome/run.ts'
 import type { StepOutcome } from '../outcome/step-outcome.ts'
-import { render, type Xml, xml } from '../text/safe-text.ts'
+import { LongText, type Xml, xml } from '../text/safe-text.ts'
 import { type Untrusted, untrusted } from '../text/untrusted.ts'
 import { titleOf } from './case-table.ts'
 import { verdictSentence } from './outcome-text.ts'
@@ -11,14 +11,19 @@ import { verdictSentence } from './outcome-text.ts'
 const NAME_LIMIT_CHARS = 900
 const CLASS_NAME = xml`test-run`
 
-export function junit(outcome: StepOutcome): string {
+export function junit(outcome: StepOutcome): Buffer {
   const testCases = outcome.run?.testCases ?? []
   const titles = testCases.map((testCase) => titleOf(testCase, NAME_LIMIT_CHARS))
   const nameFor = uniqueNames(titles)
-  const cases = testCases.map((testCase, index) => caseElement(testCase, nameFor(titles[index] ?? testCase.title)))
   const hasRunError = needsRunError(outcome)
-  const runError = hasRunError ? runElement(outcome, nameFor(untrusted('The run itself'))) : xml``
-  return render(xml`${opening(outcome, hasRunError ? 1 : 0)}${cases}${runError}</testsuite>\n</testsuites>\n`)
+  const text = new LongText()
+  text.add(opening(outcome, hasRunError ? 1 : 0))
+  for (const [index, testCase] of testCases.entries()) {
+    text.add(caseElement(testCase, nameFor(titles[index] ?? testCase.title)))
+  }
+  if (hasRunError) text.add(runElement(outcome, nameFor(untrusted('The run itself'))))
+  text.add(xml`</testsuite>\n</testsuites>\n`)
+  return text.toBuffer()
 }
 
 function opening({ run, counts, subject }: StepOutcome, runErrors: number): Xml {

@@ -7,7 +7,7 @@ import { junit } from './junit.ts'
 export interface ReportFile {
   readonly name: 'results.json' | 'junit.xml' | 'ctrf.json' | 'summary.md'
   /** Made when it is written, so that only one stands in memory at a time. */
-  readonly text: () => string
+  readonly text: () => string | Buffer
 }
 
 /** The files for `report-dir`. There are none if the service never sent results. */

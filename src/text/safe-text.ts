@@ -66,6 +66,27 @@ type Value = string | number | Untrusted | Fragment | Wrapped | Link
 // As a type alone: a fragment made by hand could have anybody's words among its literals.
 export type { Fragment }
 
+/** A long text, of which V8 would keep every part that `+=` adds: here the parts are bytes at once. */
+export class LongText {
+  readonly #chunks: Buffer[] = []
+  #tail = ''
+
+  add(safe: Html | Xml): void {
+    this.#tail += safe.text
+    if (this.#tail.length > 65_536) this.#flush()
+  }
+
+  toBuffer(): Buffer {
+    this.#flush()
+    return Buffer.concat(this.#chunks)
+  }
+
+  #flush(): void {
+    this.#chunks.push(Buffer.from(this.#tail))
+    this.#tail = ''
+  }
+}
+
 /** Reads what a tag made, at the moment of writing it out. */
 export function render(safe: LogLine | Html | Xml | Json): string {
   return safe.text
@@ -254,10 +275,7 @@ const XML: Sink = {
 }
 
 /** Values are fit for text and for attributes in double quotes; characters that XML 1.0 forbids are removed. */
-export function xml(
-  literals: TemplateStringsArray,
-  ...values: readonly (Value | LogLine | Xml | readonly Xml[])[]
-): Xml {
+export function xml(literals: TemplateStringsArray, ...values: readonly (Value | LogLine | Xml)[]): Xml {
   return new SafeText('XML', write(XML, literals, values))
 }
 

@@ -44,9 +44,9 @@ function everyOutput(outcome: StepOutcome): Record<string, string> {
       .join('\n'),
     summary: render(jobSummary(outcome, { alreadyBytes: 0 })),
     comment: render(commentBody(outcome, { marker: MARKER, hasSummary: true, pullRequestBranch: 'head' })),
-    'summary.md': fullSummary(outcome),
+    'summary.md': fullSummary(outcome).toString(),
     'results.json': render(inertJson(outcome.run?.responseText)),
-    'junit.xml': junit(outcome),
+    'junit.xml': junit(outcome).toString(),
     'ctrf.json': ctrf(outcome),
   }
 }
@@ -116,7 +116,7 @@ describe('whatever text a step holds', () => {
     fc.assert(
       fc.property(anyStep(hostileText()), (build) => {
         const outcome = build(asDrawn)
-        const xml = junit(outcome)
+        const xml = junit(outcome).toString()
         expect(XMLValidator.validate(xml)).toBe(true)
         // https://www.w3.org/TR/xml/#charsets
         expect(xml).not.toMatch(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u)

@@ -2,9 +2,11 @@ import fc from 'fast-check'
 import { XMLParser, XMLValidator } from 'fast-xml-parser'
 import { describe, expect, it } from 'vitest'
 import type { StepOutcome } from '../../src/outcome/step-outcome.ts'
-import { junit } from '../../src/report/junit.ts'
+import * as report from '../../src/report/junit.ts'
 import { anOutcome, aRun, aTestCase, testCasesBy } from '../support/builders.ts'
 import { ENDINGS } from '../support/endings.ts'
+
+const junit = (outcome: StepOutcome) => report.junit(outcome).toString()
 
 interface Case {
   name: string
