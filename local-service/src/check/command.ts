@@ -16,7 +16,6 @@ Checks a test run service against the interface, rule by rule. It starts runs, a
   --environment NAME         an environment of the project
   --framework-project NAME   a test-framework project of the project
   --key-file FILE            a file with the API key; default: the variable LOCAL_SERVICE_KEY
-  --timeout-minutes NUMBER   how long to wait for a run to finish; default: 10
   --yes                      start the runs without asking
   --json                     print the report as JSON
   --junit                    print the report as JUnit XML
@@ -71,7 +70,7 @@ export async function readCheckInvocation(
   }
   if (json && junit) throw new UsageError('Give --json or --junit, not both.')
   const url = readUrl(address)
-  const limits = { finishMs: readMinutes(values['timeout-minutes']) * 60_000, cancelMs: 60_000, pollMs: 1000 }
+  const limits = { finishMs: 600_000, cancelMs: 60_000, pollMs: 1000 }
   const key = values['key-file'] === undefined ? env.LOCAL_SERVICE_KEY : (await readKeys(values['key-file']))[0]
   if (!key) throw new UsageError('There is no API key. Give --key-file, or set the variable LOCAL_SERVICE_KEY.')
   if (!/^[\x21-\x7e]+$/.test(key)) throw new UsageError('The API key has a character that no header can have.')
@@ -92,7 +91,7 @@ function parseArguments(args: readonly string[]) {
   const text = { type: 'string' } as const
   const flag = { type: 'boolean', default: false } as const
   const target = { project: text, suite: text, environment: text, 'framework-project': text, 'key-file': text }
-  const options = { ...target, 'timeout-minutes': text, yes: flag, json: flag, junit: flag, help: flag }
+  const options = { ...target, yes: flag, json: flag, junit: flag, help: flag }
   try {
     return parseArgs({ args: [...args], allowPositionals: true, options })
   } catch (error) {
@@ -109,12 +108,6 @@ function readUrl(address: string): URL {
   }
   if (!url.username && !url.password && !url.search && !url.hash) return url
   throw new UsageError('The URL must have no user name, password, query or fragment.')
-}
-
-function readMinutes(text = '10'): number {
-  const minutes = Number(text)
-  if (minutes > 0 && minutes <= 35_000) return minutes
-  throw new UsageError(`--timeout-minutes must be a number up to 35,000, got ${quote(text)}.`)
 }
 
 async function isConfirmed(signal: AbortSignal): Promise<boolean> {

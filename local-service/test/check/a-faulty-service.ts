@@ -1,4 +1,3 @@
-import { gzipSync } from 'node:zlib'
 import { onTestFinished } from 'vitest'
 import type { RuleId } from '../../src/check/rules.ts'
 import { listen, toServiceRequest } from '../../src/listen.ts'
@@ -27,7 +26,7 @@ interface Sent {
   readonly body: unknown
   readonly headers?: Readonly<Record<string, string>>
   /** Instead of the JSON of the body; null: the connection is reset. */
-  readonly raw?: string | Buffer | null
+  readonly raw?: string | null
 }
 
 /** What is wrong with a service: each part of it returns what is other than in the right service, or nothing. */
@@ -117,9 +116,6 @@ export const FAULTS: Readonly<Record<RuleId, Fault>> = {
   'suite-unknown': { response: ({ status }, { kind }) => kind === 'suite-status' && status === 404 && REFUSED },
   'complete-response': { instead: (seen) => lengthOf(seen) === 0 && { ...FAILED, raw: null } },
   'no-redirect': { response: ({ status }) => status === 404 && { status: 302, headers: { location: '/sign-in' } } },
-  'no-compression': {
-    response: ({ status }) => status === 404 && { raw: gzipSync('{}'), headers: { 'content-encoding': 'gzip' } },
-  },
   'content-type': { response: ({ status }) => status === 200 && { headers: { 'content-type': 'text/plain' } } },
   'retry-after': {
     instead: (seen) => isFirst(seen, 'start') && { status: 429, body: {}, headers: { 'retry-after': 'soon' } },
