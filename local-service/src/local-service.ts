@@ -12,6 +12,7 @@ import {
   type Backend,
   errorResponse,
   handleRequest,
+  noRun,
   notCancellable,
   ok,
   type ServiceResponse,
@@ -269,10 +270,6 @@ function namesIn(frameworkProjectName: string | undefined): string[] {
 function describeCheckout(checkout: Checkout): string {
   if (checkout.kind === 'in-place') return 'its folder as it stands'
   return `branch ${quote(checkout.branchName)} at ${checkout.commit}`
-}
-
-function noRun(runId: string): ServiceResponse {
-  return errorResponse(404, `There is no run ${quote(runId)} here.`)
 }
 
 function nothingNamed(what: string, id: string, known: ReadonlyMap<string, unknown>): ServiceResponse {

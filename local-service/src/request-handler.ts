@@ -53,6 +53,10 @@ export function errorResponse(status: 400 | 401 | 404 | 500, error: string): Ser
   return { status, body: { error } }
 }
 
+export function noRun(runId: string): ServiceResponse {
+  return errorResponse(404, `There is no run ${quote(runId)} here.`)
+}
+
 /** The one sentence for a cancel that comes too late (section 4.2, rule 1). */
 export function notCancellable(runId: string, status: string, whatHappened = ''): ServiceResponse {
   const error = `Run ${quote(runId)} is ${status}; only a QUEUED or RUNNING run can be cancelled. ${whatHappened}`
@@ -76,19 +80,20 @@ export async function handleRequest(
     return errorResponse(401, 'The API key is missing or invalid. Send the header "Authorization: Bearer <API_KEY>".')
   }
   if (route.kind === 'unknown') return errorResponse(route.status, route.error)
-  if (route.kind === 'get') return backend.getRun(route.projectId, route.runId)
-  if (route.kind === 'suite-status') return backend.getSuiteStatus(route.testSuiteRunId)
-  if (route.kind === 'suite-result') return backend.getSuiteResult(route.testSuiteRunId)
+  const [id = '', runId = ''] = route.ids
+  if (route.kind === 'get') return backend.getRun(id, runId)
+  if (route.kind === 'suite-status') return backend.getSuiteStatus(id)
+  if (route.kind === 'suite-result') return backend.getSuiteResult(id)
 
   const body = await readJsonText(request)
   if (body.kind === 'invalid') return errorResponse(400, body.error)
   switch (route.kind) {
     case 'start':
-      return withValid(parseStart(body.value), (parameters) => backend.startRun(route.projectId, parameters))
+      return withValid(parseStart(body.value), (parameters) => backend.startRun(id, parameters))
     case 'cancel':
-      return withValid(parseCancel(body.value), (runId) => backend.cancelRun(route.projectId, runId))
+      return withValid(parseCancel(body.value), (toCancel) => backend.cancelRun(id, toCancel))
     case 'suite-start':
-      return withValid(parseSuiteStart(body.value), (parameters) => backend.startSuite(route.testSuiteId, parameters))
+      return withValid(parseSuiteStart(body.value), (parameters) => backend.startSuite(id, parameters))
   }
 }
 

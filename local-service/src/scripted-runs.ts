@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import * as v from 'valibot'
-import { type Backend, errorResponse, notCancellable, ok, type ServiceResponse } from './request-handler.ts'
+import { type Backend, noRun, notCancellable, ok, type ServiceResponse } from './request-handler.ts'
 import { quote } from './text.ts'
 import { object } from './validation.ts'
 
@@ -223,10 +223,6 @@ function idToSend(run: Run): unknown {
 
 function isActive(status: string): boolean {
   return status === 'QUEUED' || status === 'RUNNING'
-}
-
-function noRun(runId: string): ServiceResponse {
-  return errorResponse(404, `There is no run ${quote(runId)} here.`)
 }
 
 function isoTime(epochMs: number): string {

@@ -159,7 +159,7 @@ export async function startFaultyService({ request, instead, response, runId = S
     const occurrence = (occurrences.get(path + body) ?? 0) + (isValid ? 1 : 0)
     occurrences.set(path + body, occurrence)
     const route = findRoute(method, path)
-    const id = 'runId' in route ? route.runId : Object(json.where).runId
+    const id = route.kind === 'get' ? route.ids[1] : Object(json.where).runId
     const runStatus = scripted.runs.find((run) => run.runId === id)?.status
     const one: Seen = { kind: route.kind, path, authorization, body, json, occurrence, runId: id, runStatus }
     seen.push(one)
