@@ -9,14 +9,6 @@ import {
   type ServiceResponse,
 } from './request-handler.ts'
 
-export interface Listener {
-  /** Scheme, address and port, without a slash at the end. */
-  readonly url: string
-  readonly port: number
-  /** Ends every connection and frees the port. */
-  close(): Promise<void>
-}
-
 export interface ListenOptions {
   /** 0 or absent: any free port. */
   readonly port?: number | undefined
@@ -39,7 +31,7 @@ const HEAD_GRACE_MS = 1_000
 const LINGER_MS = 1_000
 
 /** Listens on this machine's loopback address. */
-export async function listen(options: ListenOptions, onRequest: RequestListener): Promise<Listener> {
+export async function listen(options: ListenOptions, onRequest: RequestListener) {
   const requestLimitMs = options.requestLimitMs ?? 30_000
   const limits = {
     requestTimeout: requestLimitMs,
@@ -69,10 +61,12 @@ export async function listen(options: ListenOptions, onRequest: RequestListener)
   })
   const { port } = server.address() as AddressInfo
   return {
+    /** Scheme, address and port, without a slash at the end. */
     url: `${options.tls ? 'https' : 'http'}://${HOST}:${port}`,
     port,
+    /** Ends every connection and frees the port. */
     close: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         server.close(() => resolve())
         server.closeAllConnections()
       }),

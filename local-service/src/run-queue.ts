@@ -37,18 +37,6 @@ export interface RunQueueOptions {
   readonly log: (runId: string, text: string) => void
 }
 
-export interface RunQueue {
-  /** Interrupts the runs that an earlier process of the service left unfinished, and removes what they left. */
-  recover(): Promise<void>
-  /** False once the queue is closing. */
-  add(run: OwnedRun, task: RunTask): boolean
-  find(runId: string): Run | undefined
-  /** What a cancel did: nothing if the run had finished, but then its auto-fix may still run and is stopped. */
-  cancel(runId: string): 'cancelled' | 'auto-fix-stopped' | 'finished'
-  /** Interrupts every unfinished run and waits until no task is active. */
-  close(): Promise<void>
-}
-
 interface Entry {
   readonly run: OwnedRun
   readonly task: RunTask
@@ -67,7 +55,7 @@ function interruptedBecause(problem: string): RunOutcome {
 }
 
 /** The state machine of all runs: first come, first served, on a fixed number of slots. */
-export function createRunQueue(options: RunQueueOptions): RunQueue {
+export function createRunQueue(options: RunQueueOptions) {
   const { slots, runLimitMs, store, log } = options
   /** Runs that are unfinished, active or not saved; the others are in the store only. */
   const entries = new Map<string, Entry>()
@@ -192,7 +180,8 @@ export function createRunQueue(options: RunQueueOptions): RunQueue {
   }
 
   return {
-    async recover() {
+    /** Interrupts the runs that an earlier process of the service left unfinished, and removes what they left. */
+    async recover(): Promise<void> {
       for (const { run, resources } of store.findLeft()) {
         // It may be what fills the disk.
         const removed = await remove(run.runId, resources)
@@ -206,7 +195,8 @@ export function createRunQueue(options: RunQueueOptions): RunQueue {
       forgetOld()
       store.reserve()
     },
-    add(run, task) {
+    /** False once the queue is closing. */
+    add(run: OwnedRun, task: RunTask): boolean {
       if (closing) return false
       store.add(run, task.request, task.resources)
       const entry = { run, task, stop: new AbortController(), isActive: false, isSaved: true }
@@ -216,8 +206,9 @@ export function createRunQueue(options: RunQueueOptions): RunQueue {
       fill()
       return true
     },
-    find: (runId) => entries.get(runId)?.run ?? store.find(runId),
-    cancel(runId) {
+    find: (runId: string): Run | undefined => entries.get(runId)?.run ?? store.find(runId),
+    /** What a cancel did: nothing if the run had finished, but then its auto-fix may still run and is stopped. */
+    cancel(runId: string): 'cancelled' | 'auto-fix-stopped' | 'finished' {
       const entry = entries.get(runId)
       if (entry === undefined) return 'finished'
       if (isFinished(entry.run)) {
@@ -225,14 +216,14 @@ export function createRunQueue(options: RunQueueOptions): RunQueue {
         entry.stop.abort()
         return isFixing ? 'auto-fix-stopped' : 'finished'
       }
-      if (entry.isActive && entry.task.finishesWhenGone) {
-        markCancelled(entry.run)
-        stop(entry, CANCELLED)
-        save(entry)
-      } else stop(entry, CANCELLED)
+      const isCancelling = entry.isActive && entry.task.finishesWhenGone
+      if (isCancelling) markCancelled(entry.run)
+      stop(entry, CANCELLED)
+      if (isCancelling) save(entry)
       return 'cancelled'
     },
-    async close() {
+    /** Interrupts every unfinished run and waits until no task is active. */
+    async close(): Promise<void> {
       closing = true
       for (const entry of [...entries.values()]) stop(entry, interruptedBecause(STOPPED))
       await Promise.all(active)
