@@ -176,9 +176,9 @@ export async function startLocalService(settings: Settings, world: World): Promi
     const run = queue.find(runId)
     return run?.projectId === projectId && run.suite === undefined ? run : undefined
   }
-  const findSuiteRun = (runId: string): { run: Run; name: string } | undefined => {
+  const findSuiteRun = (runId: string): Run | undefined => {
     const run = queue.find(runId)
-    return run?.suite && { run, name: run.suite.name }
+    return run?.suite && run
   }
 
   const backend: Backend = {
@@ -213,12 +213,12 @@ export async function startLocalService(settings: Settings, world: World): Promi
       return ok({ testSuiteRunId: started.run.runId, testSuiteName: suite.name, projectId: suite.project.id })
     },
     async getSuiteStatus(runId) {
-      const found = findSuiteRun(runId)
-      return found ? ok(describeSuiteStatus(found.run)) : noRun(runId)
+      const run = findSuiteRun(runId)
+      return run ? ok(describeSuiteStatus(run)) : noRun(runId)
     },
     async getSuiteResult(runId) {
-      const found = findSuiteRun(runId)
-      return found ? ok(describeSuiteResult(found.run, found.name)) : noRun(runId)
+      const run = findSuiteRun(runId)
+      return run ? ok(describeSuiteResult(run)) : noRun(runId)
     },
   }
 

@@ -67,8 +67,6 @@ export interface JobOptions {
   readonly commands?: string | undefined
   /** The results of the jobs that this one may need. */
   readonly needs?: Readonly<Record<string, NeededJob>> | undefined
-  /** Scripts that need not run, because what they would install is there. */
-  readonly skip?: readonly string[]
   /** How long a minute of `timeout-minutes` takes here. */
   readonly minuteMs?: number
   /** The workflow is cancelled when the step of this id logs this. */
@@ -234,10 +232,7 @@ class JobRun {
   }
 
   async #runStepBody(step: JobStep): Promise<StepOutcome> {
-    if (step.run !== undefined) {
-      const script = this.#render(step.run)
-      return this.#options.skip?.includes(script) ? DONE : this.#runScript(script, step)
-    }
+    if (step.run !== undefined) return this.#runScript(this.#render(step.run), step)
     // The only other actions are those that bring the checkout and Node, which are there.
     return OWN_ACTION.test(step.uses ?? '') ? this.#runAction(step) : DONE
   }
