@@ -22,15 +22,8 @@ export interface ServiceRequest {
   /** Each `Host` that was sent: `headers` has the first. */
   readonly hosts: readonly string[]
   /** To be called once. */
-  readBody(): Promise<RequestBody>
+  readBody(): Promise<Parsed<string>>
 }
-
-export type RequestBody =
-  | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'too-large' }
-  | { readonly kind: 'not-utf8' }
-  /** The client closed the connection before the end. */
-  | { readonly kind: 'incomplete' }
 
 /** What is behind the HTTP side: the runs themselves. Bodies are valid when they get here. */
 export interface Backend {
@@ -41,9 +34,6 @@ export interface Backend {
   getSuiteStatus(testSuiteRunId: string): Promise<ServiceResponse>
   getSuiteResult(testSuiteRunId: string): Promise<ServiceResponse>
 }
-
-/** The largest request body that is read. */
-export const BODY_LIMIT_BYTES = 1024 * 1024
 
 export function ok(body: unknown): ServiceResponse {
   return { status: 200, body }
@@ -81,26 +71,33 @@ export async function handleRequest(
   }
   if (route.kind === 'unknown') return errorResponse(route.status, route.error)
   const [id = '', runId = ''] = route.ids
-  if (route.kind === 'get') return backend.getRun(id, runId)
-  if (route.kind === 'suite-status') return backend.getSuiteStatus(id)
-  if (route.kind === 'suite-result') return backend.getSuiteResult(id)
-
-  const body = await readJsonText(request)
-  if (body.kind === 'invalid') return errorResponse(400, body.error)
   switch (route.kind) {
     case 'start':
-      return withValid(parseStart(body.value), (parameters) => backend.startRun(id, parameters))
+      return withBody(request, parseStart, (parameters) => backend.startRun(id, parameters))
     case 'cancel':
-      return withValid(parseCancel(body.value), (toCancel) => backend.cancelRun(id, toCancel))
+      return withBody(request, parseCancel, (toCancel) => backend.cancelRun(id, toCancel))
+    case 'get':
+      return backend.getRun(id, runId)
     case 'suite-start':
-      return withValid(parseSuiteStart(body.value), (parameters) => backend.startSuite(id, parameters))
+      return withBody(request, parseSuiteStart, (parameters) => backend.startSuite(id, parameters))
+    case 'suite-status':
+      return backend.getSuiteStatus(id)
+    case 'suite-result':
+      return backend.getSuiteResult(id)
   }
 }
 
-async function withValid<T>(
-  parsed: Parsed<T>,
+async function withBody<T>(
+  { headers: { 'content-type': type }, readBody }: ServiceRequest,
+  parse: (text: string) => Parsed<T>,
   respond: (value: T) => Promise<ServiceResponse>,
 ): Promise<ServiceResponse> {
+  const body = await readBody()
+  if (body.kind === 'valid' && body.value !== '' && !isJson(type)) {
+    const got = type === undefined ? 'and it came with none' : `got ${quote(type)}`
+    return errorResponse(400, `The body must come with "Content-Type: application/json", ${got}.`)
+  }
+  const parsed = body.kind === 'invalid' ? body : parse(body.value)
   return parsed.kind === 'invalid' ? errorResponse(400, parsed.error) : respond(parsed.value)
 }
 
@@ -121,25 +118,6 @@ function refuseForeignPage({ headers: { origin }, hosts }: ServiceRequest): Serv
     return errorResponse(400, `This service is reached as 127.0.0.1 or localhost, but the Host is ${quote(host)}.`)
   }
   return undefined
-}
-
-async function readJsonText({ headers, readBody }: ServiceRequest): Promise<Parsed<string>> {
-  const invalid = (error: string): Parsed<string> => ({ kind: 'invalid', error })
-  const body = await readBody()
-  switch (body.kind) {
-    case 'too-large':
-      return invalid(`The body is larger than ${BODY_LIMIT_BYTES} bytes, which is all this service reads.`)
-    case 'not-utf8':
-      return invalid('The body is not UTF-8.')
-    case 'incomplete':
-      return invalid('The body is not complete.')
-    case 'text': {
-      const type = headers['content-type']
-      if (body.text === '' || isJson(type)) return { kind: 'valid', value: body.text }
-      const got = type === undefined ? 'and it came with none' : `got ${quote(type)}`
-      return invalid(`The body must come with "Content-Type: application/json", ${got}.`)
-    }
-  }
 }
 
 /** Every key is compared, in full and by digest, so that the time taken reveals neither a key nor which one came near. */

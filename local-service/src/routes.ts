@@ -1,13 +1,13 @@
 import { quote } from './text.ts'
 
-/** Each path takes one method, and `ID` is any id. Of two that match, the first counts: `runs/cancel` is no run. */
+/** Each path takes one method. Of two that match, the first counts: `runs/cancel` is no run. */
 const ENDPOINTS = [
-  ['start', 'POST', '/v1/projects/ID/runs'],
-  ['cancel', 'POST', '/v1/projects/ID/runs/cancel'],
-  ['get', 'GET', '/v1/projects/ID/runs/ID'],
-  ['suite-start', 'POST', '/v1/testSuite/ID/run'],
-  ['suite-status', 'GET', '/v1/testSuiteRun/ID/status'],
-  ['suite-result', 'GET', '/v1/testSuiteRun/ID/result'],
+  ['start', 'POST', '/v1/projects/{projectId}/runs'],
+  ['cancel', 'POST', '/v1/projects/{projectId}/runs/cancel'],
+  ['get', 'GET', '/v1/projects/{projectId}/runs/{runId}'],
+  ['suite-start', 'POST', '/v1/testSuite/{testSuiteId}/run'],
+  ['suite-status', 'GET', '/v1/testSuiteRun/{testSuiteRunId}/status'],
+  ['suite-result', 'GET', '/v1/testSuiteRun/{testSuiteRunId}/result'],
   // The description of the interface itself.
   ['openapi', 'GET', '/openapi.yaml'],
 ] as const
@@ -43,11 +43,13 @@ export function findRoute(method: string, target: string): Route {
   return { kind: 'unknown', status: 404, error: `There is no endpoint ${method} ${quote(path)}. ${hint}` }
 }
 
-function matchPath(path: string, template: string): string[] | undefined {
+/** The ids in a path, encoded; undefined if it is another one than the template. */
+export function matchPath(path: string, template: string): string[] | undefined {
   const given = path.split('/')
   const parts = template.split('/')
-  const fits = parts.every((part, index) => (part === 'ID' ? given[index] : part === given[index]))
-  return fits && given.length === parts.length ? given.filter((_, index) => parts[index] === 'ID') : undefined
+  const isId = (part: string | undefined) => part?.startsWith('{')
+  const fits = parts.every((part, index) => (isId(part) ? given[index] : part === given[index]))
+  return fits && given.length === parts.length ? given.filter((_, index) => isId(parts[index])) : undefined
 }
 
 function decodeId(encoded: string): string | undefined {

@@ -115,7 +115,7 @@ export async function startScriptedService(options: ScriptedServiceOptions = {})
     const request = toServiceRequest(message, response)
     // Read before the key is checked: what is recorded are the requests that arrived whole, whatever their key.
     const body = await request.readBody()
-    if (body.kind === 'incomplete') return
+    if (!message.complete) return
     const path = request.target
     const target = path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : ''
     const { kind } = findRoute(request.method, target)
@@ -124,7 +124,7 @@ export async function startScriptedService(options: ScriptedServiceOptions = {})
       method: request.method,
       path,
       headers: message.headers,
-      body: body.kind === 'text' ? body.text : `(${body.kind})`,
+      body: body.kind === 'valid' ? body.value : body.error,
       atMs: performance.now() - beganAtMs,
     }
     requests.push(record)

@@ -152,7 +152,7 @@ export async function startFaultyService({ request, instead, response, runId = S
     requests++
     const { method, target: path, headers, hosts, readBody } = toServiceRequest(message, to)
     const read = await readBody()
-    const body = read.kind === 'text' ? read.text : ''
+    const body = read.kind === 'valid' ? read.value : ''
     const json = parseObject(body)
     const { authorization } = headers
     const isValid = authorization === VALID.authorization
@@ -168,7 +168,7 @@ export async function startFaultyService({ request, instead, response, runId = S
     const target = { method, target: taken.path, hosts, headers: { ...headers, authorization: taken.authorization } }
     let sent: Sent | false | undefined = isValid && instead?.(one)
     if (!sent) {
-      const text = { kind: 'text', text: taken.body } as const
+      const text = { kind: 'valid', value: taken.body } as const
       const right = await handleRequest({ ...target, readBody: async () => text }, [KEY], scripted.backend)
       sent = { ...right, ...response?.(right, one) }
     }
