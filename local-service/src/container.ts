@@ -44,16 +44,16 @@ const ENTRY_SCRIPT = 'eval "$(cat)" && exec "$@" </dev/null'
 export async function findEngine(
   wanted: EngineName | undefined,
   options: Omit<ContainerEngine, 'name'>,
-): Promise<{ kind: 'found'; engine: ContainerEngine; reason: string } | { kind: 'none'; reason: string }> {
+): Promise<{ engine: ContainerEngine | undefined; reason: string }> {
   const reasons: string[] = []
   for (const name of wanted === undefined ? ENGINES : [wanted]) {
     const engine = { ...options, name }
     // Needs the daemon or the storage, as running a container does.
     const result = await callEngine(engine, ['ps', '--quiet'])
-    if (result.kind === 'ok') return { kind: 'found', engine, reason: reasons.join('; ') }
+    if (result.kind === 'ok') return { engine, reason: reasons.join('; ') }
     reasons.push(`${name}: ${result.reason}`)
   }
-  return { kind: 'none', reason: reasons.join('; ') }
+  return { engine: undefined, reason: reasons.join('; ') }
 }
 
 /**
