@@ -7,22 +7,7 @@ import { quote } from './text.ts'
 import { mapOf, pathTo, validate } from './validation.ts'
 
 /** The configuration as the service uses it: complete, checked, with absolute folders. */
-export interface Configuration {
-  readonly port: number
-  /** Empty: the service makes one up. */
-  readonly keys: readonly string[]
-  readonly concurrency: number
-  readonly runLimitMs: number
-  readonly stopGraceMs: number
-  readonly autofixLimitMs: number
-  /** An absolute folder, or `none` to keep runs in memory only; undefined: the service's default folder. */
-  readonly data: string | undefined
-  /** How many finished runs are kept, and for how long. */
-  readonly keepRuns: number
-  readonly keepMs: number
-  readonly projects: ReadonlyMap<string, Project>
-  readonly suites: ReadonlyMap<string, Suite>
-}
+export type Configuration = v.InferOutput<ReturnType<typeof settingsSchema>>
 
 export interface Suite {
   readonly id: string
@@ -99,7 +84,7 @@ function settingsSchema(baseFolder: string) {
   })
   return v.pipe(
     settings,
-    v.rawTransform(({ dataset: { value }, addIssue }): Configuration => {
+    v.rawTransform(({ dataset: { value }, addIssue }) => {
       const projects = new Map<string, Project>()
       for (const [id, project] of value.projects) projects.set(id, { id, ...project })
       const suites = new Map<string, Suite>()
@@ -113,12 +98,15 @@ function settingsSchema(baseFolder: string) {
       }
       return {
         port: value.port,
+        /** Empty: the service makes one up. */
         keys: value.keys,
         concurrency: value.concurrency,
         runLimitMs: value.runLimitMinutes * 60_000,
         stopGraceMs: value.stopGraceSeconds * 1000,
         autofixLimitMs: value.autofixLimitMinutes * 60_000,
+        /** An absolute folder, or `none` to keep runs in memory only; undefined: the service's default folder. */
         data: value.data === undefined || value.data === 'none' ? value.data : resolve(baseFolder, value.data),
+        /** How many finished runs are kept, and for how long. */
         keepRuns: value.keepRuns,
         keepMs: value.keepDays * 86_400_000,
         projects,

@@ -1,11 +1,10 @@
 import { once } from 'node:events'
 import { createInterface } from 'node:readline/promises'
-import { parseArgs } from 'node:util'
-import { readKeys, UsageError } from '../invocation.ts'
+import { parseCommandLine, readKeys, UsageError } from '../invocation.ts'
 import { quote } from '../text.ts'
 import { CannotCheck, checkService, countRuns } from './check.ts'
-import { render, shown } from './report.ts'
-import type { Limits, Target } from './session.ts'
+import { type Format, render, shown } from './report.ts'
+import type { Target } from './session.ts'
 
 export const CHECK_USAGE = `Usage: test-run-service check URL --project ID [options]
 
@@ -23,13 +22,13 @@ Checks a test run service against the interface, rule by rule. It starts runs, a
 
 It exits with 1 if a rule is broken, and with 2 if it cannot check.`
 
-export interface CheckInvocation {
-  readonly target: Target
-  readonly limits: Limits
-  readonly format: 'text' | 'json' | 'junit'
-  /** Nobody is to be asked. */
-  readonly yes: boolean
+const TEXT = { type: 'string' } as const
+const FLAG = { type: 'boolean', default: false } as const
+const OPTIONS = {
+  ...{ project: TEXT, suite: TEXT, environment: TEXT, 'framework-project': TEXT, 'key-file': TEXT },
+  ...{ yes: FLAG, json: FLAG, junit: FLAG, help: FLAG },
 }
+const LIMITS = { finishMs: 600_000, cancelMs: 60_000, pollMs: 1000 }
 
 /** Returns the exit code. */
 export async function runCheck(args: readonly string[], signal: AbortSignal): Promise<number> {
@@ -41,11 +40,11 @@ export async function runCheck(args: readonly string[], signal: AbortSignal): Pr
       console.log(CHECK_USAGE)
       return 0
     }
-    const { target, limits, format, yes } = invocation
+    const { target, format, yes } = invocation
     const warn = (line: string) => console.error(shown(line, target.key))
     for (const line of planOf(target)) warn(line)
     if (!yes && !(await isConfirmed(signal))) return 2
-    const report = await checkService(target, limits, signal, warn)
+    const report = await checkService(target, LIMITS, signal, warn)
     console.log(render(report, format, target.key))
     return report.rules.some(({ verdict }) => verdict === 'broken') ? 1 : 0
   } catch (error) {
@@ -57,11 +56,8 @@ export async function runCheck(args: readonly string[], signal: AbortSignal): Pr
 }
 
 /** Throws a UsageError if the command line is not to be understood. */
-export async function readCheckInvocation(
-  args: readonly string[],
-  env: NodeJS.ProcessEnv,
-): Promise<CheckInvocation | 'help'> {
-  const { values, positionals } = parseArguments(args)
+export async function readCheckInvocation(args: readonly string[], env: NodeJS.ProcessEnv) {
+  const { values, positionals } = parseCommandLine(args, OPTIONS, CHECK_USAGE)
   if (values.help) return 'help'
   const { project, suite, environment, 'framework-project': frameworkProject, yes, json, junit } = values
   const [address, ...others] = positionals
@@ -70,12 +66,12 @@ export async function readCheckInvocation(
   }
   if (json && junit) throw new UsageError('Give --json or --junit, not both.')
   const url = readUrl(address)
-  const limits = { finishMs: 600_000, cancelMs: 60_000, pollMs: 1000 }
   const key = values['key-file'] === undefined ? env.LOCAL_SERVICE_KEY : (await readKeys(values['key-file']))[0]
   if (!key) throw new UsageError('There is no API key. Give --key-file, or set the variable LOCAL_SERVICE_KEY.')
   if (!/^[\x21-\x7e]+$/.test(key)) throw new UsageError('The API key has a character that no header can have.')
   const target = { url, key, project, suite, environment, frameworkProject }
-  return { target, limits, format: json ? 'json' : junit ? 'junit' : 'text', yes }
+  const format: Format = json ? 'json' : junit ? 'junit' : 'text'
+  return { target, format, yes }
 }
 
 function planOf(target: Target): string[] {
@@ -85,18 +81,6 @@ function planOf(target: Target): string[] {
     'cancels too if it does not finish in time. Each start that the service should refuse, but accepts, is one more.',
     ...(suite === undefined ? [] : [`It starts one run of test suite ${quote(suite)}, which nobody can cancel.`]),
   ]
-}
-
-function parseArguments(args: readonly string[]) {
-  const text = { type: 'string' } as const
-  const flag = { type: 'boolean', default: false } as const
-  const target = { project: text, suite: text, environment: text, 'framework-project': text, 'key-file': text }
-  const options = { ...target, yes: flag, json: flag, junit: flag, help: flag }
-  try {
-    return parseArgs({ args: [...args], allowPositionals: true, options })
-  } catch (error) {
-    throw new UsageError(`${(error as Error).message}\n\n${CHECK_USAGE}`)
-  }
 }
 
 /** As the action has it. What is refused may hold a password, and is not shown. */
