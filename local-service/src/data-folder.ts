@@ -85,12 +85,11 @@ function isFolder(path: string): boolean {
  * packages in every folder above a test: whoever can write to one of them can run code in the tests.
  */
 export function findSharedFolder(folder: string): string | undefined {
-  for (let at = folder; ; at = dirname(at)) {
+  return foldersBetween(folder, '/').find((at) => {
     const { mode, uid, gid } = statSync(at)
     const belongsToUser = uid === process.getuid?.() || uid === 0
     // On many systems, each user has a group of their own, and new folders are writable by it.
     const others = gid === process.getgid?.() ? WRITABLE_BY_OTHERS : WRITABLE_BY_OTHERS | WRITABLE_BY_GROUP
-    if (!belongsToUser || (mode & others) !== 0) return at
-    if (at === dirname(at)) return undefined
-  }
+    return !belongsToUser || (mode & others) !== 0
+  })
 }

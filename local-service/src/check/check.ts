@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { UsageError } from '../invocation.ts'
 import { quote } from '../text.ts'
 import type { Exchange } from './client.ts'
 import { isAccepted, jsonOf } from './inspect.ts'
@@ -15,9 +16,6 @@ import {
   type Session,
   type Target,
 } from './session.ts'
-
-/** The check cannot begin; the message is for a person. */
-export class CannotCheck extends Error {}
 
 /** How many runs of the project are started, if the service refuses what it has to refuse. */
 export function countRuns(target: Target): number {
@@ -44,8 +42,8 @@ export async function checkService(
 
 async function checkRefusals({ send, verify, note, sendCancel, startPath, ...session }: Session): Promise<void> {
   const unknown = await send('GET', [...startPath, randomUUID()])
-  if (unknown.failure !== undefined) throw new CannotCheck(`The service cannot be reached: ${unknown.failure}.`)
-  if (unknown.response?.status === 401) throw new CannotCheck('The service refuses the key with 401.')
+  if (unknown.failure !== undefined) throw new UsageError(`The service cannot be reached: ${unknown.failure}.`)
+  if (unknown.response?.status === 401) throw new UsageError('The service refuses the key with 401.')
   verify('run-unknown', unknown, isNot(404))
   const cancelled = await sendCancel(randomUUID())
   verify('cancel-unknown', cancelled, isCancelled)
@@ -66,7 +64,7 @@ async function checkRefusals({ send, verify, note, sendCancel, startPath, ...ses
 /** Returns the runs that were started; the first may finish. */
 async function startRuns({ target, start, verify, note }: Session): Promise<Run[]> {
   const least = await start({})
-  if (least.made.response?.status === 404) throw new CannotCheck(`There is no project ${quote(target.project)}.`)
+  if (least.made.response?.status === 404) throw new UsageError(`There is no project ${quote(target.project)}.`)
   verify('start-least', least.made, isNotAccepted)
 
   const { environment, frameworkProject: frameworkProjectName } = target

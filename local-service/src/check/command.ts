@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline/promises'
 import { parseCommandLine, readKeys, UsageError } from '../invocation.ts'
 import { quote } from '../text.ts'
-import { CannotCheck, checkService, countRuns } from './check.ts'
+import { checkService, countRuns } from './check.ts'
 import { type Format, render, shown } from './report.ts'
 import type { Target } from './session.ts'
 
@@ -49,7 +49,7 @@ export async function runCheck(args: readonly string[], signal: AbortSignal): Pr
     return report.rules.some(({ verdict }) => verdict === 'broken') ? 1 : 0
   } catch (error) {
     if (signal.aborted) console.error('The check was stopped.')
-    else if (error instanceof UsageError || error instanceof CannotCheck) console.error(error.message)
+    else if (error instanceof UsageError) console.error(error.message)
     else throw error
     return signal.aborted ? 130 : 2
   }
