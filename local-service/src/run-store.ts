@@ -3,14 +3,12 @@ import { chmodSync, closeSync, existsSync, openSync, rmSync, statSync, writeFile
 import { join } from 'node:path'
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite'
 import { ConfigurationError } from './configuration.ts'
+import type { Selection } from './framework.ts'
 import { type FinalStatus, isFinished, type OwnedRun, type Run, type TestCase } from './run.ts'
 import type { RunResources } from './run-resources.ts'
 
 /** What a run was asked to do: for people who read the database. */
-export interface RunRequest {
-  readonly frameworkProjects: readonly string[]
-  readonly files: readonly string[]
-  readonly titles?: string | undefined
+export interface RunRequest extends Selection {
   readonly environment: string | undefined
   readonly commit: string | undefined
   readonly autofix: boolean
