@@ -124,11 +124,8 @@ function refuseForeignPage({ headers: { origin }, hosts }: ServiceRequest): Serv
 function isAuthorized(authorization: string | undefined, keys: readonly string[]): boolean {
   const token = /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1]
   const given = digest(token ?? '')
-  let found = false
-  for (const key of keys) {
-    if (timingSafeEqual(given, digest(key))) found = true
-  }
-  return found && token !== undefined
+  const comparisons = keys.map((key) => timingSafeEqual(given, digest(key)))
+  return token !== undefined && comparisons.includes(true)
 }
 
 function digest(text: string): Buffer {

@@ -119,7 +119,8 @@ function storeIn(database: DatabaseSync, reserveFile: string | undefined) {
   )
   /** Reserves room on the disk for the results of runs. Throws if there is none. */
   function reserve(): void {
-    if (reserveFile === undefined || sizeOf(reserveFile) === RESERVED_BYTES) return
+    if (reserveFile === undefined) return
+    if (statSync(reserveFile, { throwIfNoEntry: false })?.size === RESERVED_BYTES) return
     try {
       // Random, because some file systems give zeros no room.
       writeFileSync(reserveFile, randomBytes(RESERVED_BYTES), { mode: 0o600 })
@@ -174,10 +175,6 @@ function storeIn(database: DatabaseSync, reserveFile: string | undefined) {
     forget: (count: number, since: Date) => void remove.run(since.toISOString(), count),
     close: () => database.close(),
   }
-}
-
-function sizeOf(file: string): number | undefined {
-  return statSync(file, { throwIfNoEntry: false })?.size
 }
 
 function runIn(row: Record<string, SQLOutputValue>): OwnedRun {
