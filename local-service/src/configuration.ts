@@ -67,12 +67,14 @@ const SUITE = settingsObject({
 function settingsSchema(baseFolder: string) {
   const settings = settingsObject({
     port: v.optional(wholeNumberFrom(0, 65_535), 0),
+    /** None: the service makes one up. */
     keys: v.optional(KEYS, []),
     concurrency: v.optional(wholeNumberFrom(1, 1000), 2),
     runLimitMinutes: v.optional(LIMIT_MINUTES, 60),
     stopGraceSeconds: v.optional(numberFrom(0, 3600), 5),
     autofixLimitMinutes: v.optional(LIMIT_MINUTES, 30),
     data: v.optional(TEXT),
+    /** How many finished runs are kept, and for how long. */
     keepRuns: v.optional(wholeNumberFrom(1, 1_000_000), 1000),
     keepDays: v.optional(numberFrom(0.001, 36_500), 30),
     projects: v.optional(
@@ -96,21 +98,15 @@ function settingsSchema(baseFolder: string) {
           addIssue({ message, path: pathTo('suites', id, 'project') })
         }
       }
+      const { port, keys, concurrency, keepRuns, data } = value
       return {
-        port: value.port,
-        /** Empty: the service makes one up. */
-        keys: value.keys,
-        concurrency: value.concurrency,
+        ...{ port, keys, concurrency, keepRuns, projects, suites },
         runLimitMs: value.runLimitMinutes * 60_000,
         stopGraceMs: value.stopGraceSeconds * 1000,
         autofixLimitMs: value.autofixLimitMinutes * 60_000,
         /** An absolute folder, or `none` to keep runs in memory only; undefined: the service's default folder. */
-        data: value.data === undefined || value.data === 'none' ? value.data : resolve(baseFolder, value.data),
-        /** How many finished runs are kept, and for how long. */
-        keepRuns: value.keepRuns,
+        data: data === undefined || data === 'none' ? data : resolve(baseFolder, data),
         keepMs: value.keepDays * 86_400_000,
-        projects,
-        suites,
       }
     }),
   )

@@ -66,10 +66,7 @@ export async function startLocalService(settings: Settings, world: World): Promi
   const engineOptions = { env, responseLimitMs: world.responseLimitMs }
   const data = openDataFolder(configuration.data, world.dataFolder, projects.values())
   const queue = createRunQueue({
-    slots: configuration.concurrency,
-    runLimitMs: configuration.runLimitMs,
-    keepRuns: configuration.keepRuns,
-    keepMs: configuration.keepMs,
+    ...configuration,
     store: data.store,
     log: (runId, text) => log(`run ${runId} ${text}`),
     removeResources: (runId, resources) => removeResources(runId, resources, { ...engineOptions, runExclusive }),

@@ -1,3 +1,4 @@
+import type { Configuration } from './configuration.ts'
 import {
   CANCELLED,
   finishRun,
@@ -25,12 +26,7 @@ export interface RunTask {
   execute(stop: AbortSignal, finishEarly: (outcome: RunOutcome) => void): Promise<RunOutcome>
 }
 
-export interface RunQueueOptions {
-  /** How many runs may run at once. */
-  readonly slots: number
-  readonly runLimitMs: number
-  readonly keepRuns: number
-  readonly keepMs: number
+export interface RunQueueOptions extends Pick<Configuration, 'concurrency' | 'runLimitMs' | 'keepRuns' | 'keepMs'> {
   readonly store: RunStore
   /** Removes what a run has on the machine, and says what it was. */
   readonly removeResources: (runId: string, resources: RunResources) => Promise<readonly string[]>
@@ -54,9 +50,9 @@ function interruptedBecause(problem: string): RunOutcome {
   return { status: 'INTERRUPTED', testCases: [], problem }
 }
 
-/** The state machine of all runs: first come, first served, on a fixed number of slots. */
+/** The state machine of all runs: first come, first served, a limited number at once. */
 export function createRunQueue(options: RunQueueOptions) {
-  const { slots, runLimitMs, store, log } = options
+  const { concurrency, runLimitMs, store, log } = options
   /** Runs that are unfinished, active or not saved; the others are in the store only. */
   const entries = new Map<string, Entry>()
   const waiting: Entry[] = []
@@ -65,7 +61,7 @@ export function createRunQueue(options: RunQueueOptions) {
   let retry: NodeJS.Timeout | undefined
 
   function fill(): void {
-    while (!closing && active.size < slots) {
+    while (!closing && active.size < concurrency) {
       const entry = waiting.shift()
       if (entry === undefined) return
       if (isFinished(entry.run)) continue
