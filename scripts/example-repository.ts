@@ -2,7 +2,7 @@
 // requests.
 import { execFileSync } from 'node:child_process'
 import { appendFileSync, cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 
 const ROOT = resolve(import.meta.dirname, '..')
 /** What is copied, and where to. A later one replaces files of an earlier one. */
@@ -29,7 +29,9 @@ function makeRepository(folder: string): void {
     writeFileSync(path, readFileSync(path, 'utf8').replace(old, replacement))
   }
 
-  for (const [from, to] of PARTS) cpSync(join(ROOT, from), join(folder, to), { recursive: true })
+  // A run in the shop's folder leaves a cache in its node_modules.
+  const filter = (path: string) => basename(path) !== 'node_modules'
+  for (const [from, to] of PARTS) cpSync(join(ROOT, from), join(folder, to), { recursive: true, filter })
   writePackage(folder)
   git('init', '--quiet', '--initial-branch=main')
   commit('A web shop, and the gate for its pull requests')
@@ -55,7 +57,10 @@ function writePackage(folder: string): void {
   const { vitest } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).devDependencies
   const manifest = { ...shop, scripts: { test: 'vitest run' }, devDependencies: { vitest } }
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`)
-  execFileSync('npm', ['install', '--package-lock-only', '--offline'], { cwd: folder, stdio: ['ignore', 'ignore', 2] })
+  execFileSync('npm', ['install', '--package-lock-only', '--offline', '--loglevel=error'], {
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 2],
+  })
 }
 
 const [name = ''] = process.argv.slice(2)
