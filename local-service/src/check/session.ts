@@ -41,7 +41,8 @@ export interface Run {
   branchName?: unknown
 }
 
-const CANCEL_ATTEMPTS = 3
+/** A service that limits rates may refuse some. */
+const CANCEL_ATTEMPTS = 10
 
 export type Session = ReturnType<typeof createSession>
 
