@@ -2,7 +2,7 @@
 // requests.
 import { execFileSync } from 'node:child_process'
 import { appendFileSync, cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 
 const ROOT = resolve(import.meta.dirname, '..')
 /** What is copied, and where to. A later one replaces files of an earlier one. */
@@ -29,8 +29,8 @@ function makeRepository(folder: string): void {
     writeFileSync(path, readFileSync(path, 'utf8').replace(old, replacement))
   }
 
-  // Vitest leaves its cache in node_modules of the shop.
-  const filter = (path: string) => !path.endsWith('node_modules')
+  // A run in the shop's folder leaves a cache in its node_modules.
+  const filter = (path: string) => basename(path) !== 'node_modules'
   for (const [from, to] of PARTS) cpSync(join(ROOT, from), join(folder, to), { recursive: true, filter })
   writePackage(folder)
   git('init', '--quiet', '--initial-branch=main')
@@ -58,7 +58,10 @@ function writePackage(folder: string): void {
   const engines = { node: '>=22.12' }
   const manifest = { ...shop, engines, scripts: { test: 'vitest run' }, devDependencies: { vitest } }
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`)
-  execFileSync('npm', ['install', '--package-lock-only', '--offline'], { cwd: folder, stdio: ['ignore', 'ignore', 2] })
+  execFileSync('npm', ['install', '--package-lock-only', '--offline', '--loglevel=error'], {
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 2],
+  })
 }
 
 const [name = ''] = process.argv.slice(2)

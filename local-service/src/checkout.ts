@@ -23,17 +23,20 @@ export type Checkout =
       readonly branchName?: string | undefined
       readonly foldersWithoutGit: readonly string[]
     }
-  /** A work tree for one commit. */
-  | {
-      readonly kind: 'work-tree'
-      readonly repository: Repository
-      readonly commit: string
-      readonly branchName?: string | undefined
-    }
+  | WorkTreeCheckout
 
-export type CheckoutChoice =
-  | { readonly kind: 'chosen'; readonly checkout: Checkout }
-  | { readonly kind: 'refused'; readonly error: string }
+/** A work tree for one commit. */
+interface WorkTreeCheckout {
+  readonly kind: 'work-tree'
+  readonly repository: Repository
+  readonly commit: string
+  readonly branchName?: string | undefined
+}
+
+export interface Refusal {
+  readonly kind: 'refused'
+  readonly error: string
+}
 
 /**
  * Chooses which files a run tests. A branch, requested or configured, is checked out into a work tree. Without one the
@@ -44,56 +47,54 @@ export async function chooseCheckout(
   branch: string | undefined,
   mayChangeFiles: boolean,
   opened: FoundRepository,
-): Promise<CheckoutChoice> {
-  const { foldersWithoutGit } = opened
-  if (opened.kind === 'none') {
-    if (branch === undefined) {
-      return { kind: 'chosen', checkout: { kind: 'in-place', root: project.folder, foldersWithoutGit } }
-    }
-    const error = `Project ${quote(project.id)} has no branch ${quote(branch)}: its folder is in no git repository that git can use (${opened.reason}).`
-    return { kind: 'refused', error }
+): Promise<Checkout | Refusal> {
+  const { repository, foldersWithoutGit } = opened
+  const noBranch = `Project ${quote(project.id)} has no branch ${quote(branch)}`
+  if (repository === undefined) {
+    if (branch === undefined) return { kind: 'in-place', root: project.folder, foldersWithoutGit }
+    return refuse(`${noBranch}: its folder is in no git repository that git can use (${opened.reason}).`)
   }
-  const { repository } = opened
+  const { root, gitFolder, folder } = repository
   if (branch === undefined) {
-    const head = await readHead(repository)
-    const branchName = head.branch
-    if (mayChangeFiles && head.commit !== undefined && (await hasProjectFolder(repository, head.commit))) {
-      return chooseWorkTree(project, { kind: 'work-tree', repository, commit: head.commit, branchName })
+    const { branch: branchName, commit } = await readHead(repository)
+    if (mayChangeFiles && commit !== undefined && (await hasProjectFolder(repository, commit))) {
+      return checkPackages(project, { kind: 'work-tree', repository, commit, branchName })
     }
-    const { root, gitFolder } = repository
-    return { kind: 'chosen', checkout: { kind: 'in-place', root, gitFolder, branchName, foldersWithoutGit } }
+    return { kind: 'in-place', root, gitFolder, branchName, foldersWithoutGit }
   }
   const commit = await findBranch(repository, branch)
   if (commit === undefined) {
     const instead = project.defaultBranch === undefined ? ', or send no "branch" to test the folder as it stands' : ''
-    const error = `Project ${quote(project.id)} has no branch ${quote(branch)}. Commit to it or fetch it in ${repository.root}${instead}.`
-    return { kind: 'refused', error }
+    return refuse(`${noBranch}. Commit to it or fetch it in ${root}${instead}.`)
   }
   if (!(await hasProjectFolder(repository, commit))) {
-    const error = `Branch ${quote(branch)} has no folder ${quote(repository.folder)} of project ${quote(project.id)}.`
-    return { kind: 'refused', error }
+    return refuse(`Branch ${quote(branch)} has no folder ${quote(folder)} of project ${quote(project.id)}.`)
   }
-  return chooseWorkTree(project, { kind: 'work-tree', repository, commit, branchName: branch })
+  return checkPackages(project, { kind: 'work-tree', repository, commit, branchName: branch })
+}
+
+function refuse(error: string): Refusal {
+  return { kind: 'refused', error }
 }
 
 /** Without a setup, a work tree uses the packages of the repository's folder. */
-async function chooseWorkTree(project: Project, checkout: Checkout & { kind: 'work-tree' }): Promise<CheckoutChoice> {
+async function checkPackages(project: Project, checkout: WorkTreeCheckout): Promise<Checkout | Refusal> {
   const { repository, branchName } = checkout
   const problem = project.setup === undefined ? await findPackageProblem(checkout) : undefined
-  if (problem === undefined) return { kind: 'chosen', checkout }
+  if (problem === undefined) return checkout
   const tested = branchName === undefined ? 'the last commit' : `branch ${quote(branchName)}`
   const { manager, setup } = suggestSetup(repository, problem.installedIn)
-  const error =
+  return refuse(
     `Project ${quote(project.id)} needs a "setup" command to test ${tested}: ${problem.reason}. Set "setup" to the command ` +
-    `that installs the packages of a fresh checkout. It runs in the project's folder, so for ${manager} it is ${setup}.`
-  return { kind: 'refused', error }
+      `that installs the packages of a fresh checkout. It runs in the project's folder, so for ${manager} it is ${setup}.`,
+  )
 }
 
 /** Why the packages of the repository's folder are not those of a commit. */
 async function findPackageProblem({
   repository,
   commit,
-}: Checkout & { kind: 'work-tree' }): Promise<{ reason: string; installedIn: string } | undefined> {
+}: WorkTreeCheckout): Promise<{ reason: string; installedIn: string } | undefined> {
   const { root } = repository
   const link = findLinkIntoRepository(repository)
   if (link !== undefined) {

@@ -7,22 +7,7 @@ import { quote } from './text.ts'
 import { mapOf, pathTo, validate } from './validation.ts'
 
 /** The configuration as the service uses it: complete, checked, with absolute folders. */
-export interface Configuration {
-  readonly port: number
-  /** Empty: the service makes one up. */
-  readonly keys: readonly string[]
-  readonly concurrency: number
-  readonly runLimitMs: number
-  readonly stopGraceMs: number
-  readonly autofixLimitMs: number
-  /** An absolute folder, or `none` to keep runs in memory only; undefined: the service's default folder. */
-  readonly data: string | undefined
-  /** How many finished runs are kept, and for how long. */
-  readonly keepRuns: number
-  readonly keepMs: number
-  readonly projects: ReadonlyMap<string, Project>
-  readonly suites: ReadonlyMap<string, Suite>
-}
+export type Configuration = v.InferOutput<ReturnType<typeof settingsSchema>>
 
 export interface Suite {
   readonly id: string
@@ -82,12 +67,14 @@ const SUITE = settingsObject({
 function settingsSchema(baseFolder: string) {
   const settings = settingsObject({
     port: v.optional(wholeNumberFrom(0, 65_535), 0),
+    /** None: the service makes one up. */
     keys: v.optional(KEYS, []),
     concurrency: v.optional(wholeNumberFrom(1, 1000), 2),
     runLimitMinutes: v.optional(LIMIT_MINUTES, 60),
     stopGraceSeconds: v.optional(numberFrom(0, 3600), 5),
     autofixLimitMinutes: v.optional(LIMIT_MINUTES, 30),
     data: v.optional(TEXT),
+    /** How many finished runs are kept, and for how long. */
     keepRuns: v.optional(wholeNumberFrom(1, 1_000_000), 1000),
     keepDays: v.optional(numberFrom(0.001, 36_500), 30),
     projects: v.optional(
@@ -99,7 +86,7 @@ function settingsSchema(baseFolder: string) {
   })
   return v.pipe(
     settings,
-    v.rawTransform(({ dataset: { value }, addIssue }): Configuration => {
+    v.rawTransform(({ dataset: { value }, addIssue }) => {
       const projects = new Map<string, Project>()
       for (const [id, project] of value.projects) projects.set(id, { id, ...project })
       const suites = new Map<string, Suite>()
@@ -111,18 +98,15 @@ function settingsSchema(baseFolder: string) {
           addIssue({ message, path: pathTo('suites', id, 'project') })
         }
       }
+      const { port, keys, concurrency, keepRuns, data } = value
       return {
-        port: value.port,
-        keys: value.keys,
-        concurrency: value.concurrency,
+        ...{ port, keys, concurrency, keepRuns, projects, suites },
         runLimitMs: value.runLimitMinutes * 60_000,
         stopGraceMs: value.stopGraceSeconds * 1000,
         autofixLimitMs: value.autofixLimitMinutes * 60_000,
-        data: value.data === undefined || value.data === 'none' ? value.data : resolve(baseFolder, value.data),
-        keepRuns: value.keepRuns,
+        /** An absolute folder, or `none` to keep runs in memory only; undefined: the service's default folder. */
+        data: data === undefined || data === 'none' ? data : resolve(baseFolder, data),
         keepMs: value.keepDays * 86_400_000,
-        projects,
-        suites,
       }
     }),
   )

@@ -44,16 +44,16 @@ const ENTRY_SCRIPT = 'eval "$(cat)" && exec "$@" </dev/null'
 export async function findEngine(
   wanted: EngineName | undefined,
   options: Omit<ContainerEngine, 'name'>,
-): Promise<{ kind: 'found'; engine: ContainerEngine; reason: string } | { kind: 'none'; reason: string }> {
+): Promise<{ engine: ContainerEngine | undefined; reason: string }> {
   const reasons: string[] = []
   for (const name of wanted === undefined ? ENGINES : [wanted]) {
     const engine = { ...options, name }
     // Needs the daemon or the storage, as running a container does.
     const result = await callEngine(engine, ['ps', '--quiet'])
-    if (result.kind === 'ok') return { kind: 'found', engine, reason: reasons.join('; ') }
+    if (result.kind === 'ok') return { engine, reason: reasons.join('; ') }
     reasons.push(`${name}: ${result.reason}`)
   }
-  return { kind: 'none', reason: reasons.join('; ') }
+  return { engine: undefined, reason: reasons.join('; ') }
 }
 
 /**
@@ -73,15 +73,15 @@ export async function runInContainer(
     await removeContainers(container.engine, command.runId)
     return end
   } catch (error) {
-    return { kind: 'lost', reason: (error as Error).message, lastOutput: end.lastOutput }
+    return { kind: 'lost', reason: (error as Error).message, output: end.output }
   }
 }
 
 /** By itself, because a pull can take minutes and is stopped at once. */
 async function pullImage({ engine, settings }: RunContainer, command: Command, stop: AbortSignal): Promise<CommandEnd> {
   const known = await callEngine(engine, ['image', 'inspect', '--format', '{{.Id}}', settings.image])
-  if (known.kind === 'ok') return { kind: 'exited', code: 0, lastOutput: '' }
-  if (known.isSilent) return { kind: 'not-started', reason: `${engine.name} ${known.reason}`, lastOutput: '' }
+  if (known.kind === 'ok') return { kind: 'exited', code: 0, output: '' }
+  if (known.isSilent) return { kind: 'not-started', reason: `${engine.name} ${known.reason}`, output: '' }
   const end = await runCommand(engineCommand(engine, command, ['pull', settings.image]), stop)
   return whenSuccessful(end, `the container image ${settings.image} is not on this machine and cannot be pulled`)
 }
@@ -100,7 +100,7 @@ async function createContainer(container: RunContainer, command: Command, stop: 
     )
   let end = await create(['--init'])
   // Podman needs a program of its own for it, which a minimal installation does not have.
-  if (end.kind === 'exited' && end.code !== 0 && end.lastOutput.includes('container-init')) end = await create([])
+  if (end.kind === 'exited' && end.code !== 0 && end.output.includes('container-init')) end = await create([])
   return whenSuccessful(end, `${engine.name} could not create a container of ${settings.image}`)
 }
 
@@ -124,17 +124,17 @@ async function startContainer(
   }
   const end = await runCommand(client, stop)
   if (end.kind !== 'exited') return end
-  const { lastOutput } = end
+  const { output } = end
   // The client's exit code may be its own.
   const state = await callEngine(engine, ['inspect', '--format', STATE, name])
-  if (state.kind === 'failed') return { kind: 'lost', reason: `${engine.name} ${state.reason}`, lastOutput }
+  if (state.kind === 'failed') return { kind: 'lost', reason: `${engine.name} ${state.reason}`, output }
   const [isRunning, code = '', startedAt] = state.output.trim().split(' ')
   if (startedAt?.startsWith('0001-')) {
     const reason = `${engine.name} could not start a container of ${settings.image}`
-    return { kind: 'not-started', reason, lastOutput }
+    return { kind: 'not-started', reason, output }
   }
-  if (isRunning === 'true') return { kind: 'lost', reason: `${engine.name} ended while its container ran`, lastOutput }
-  return endInContainer(Number(code), lastOutput, `the image ${settings.image} cannot run ${argv[0]}`)
+  if (isRunning === 'true') return { kind: 'lost', reason: `${engine.name} ended while its container ran`, output }
+  return endInContainer(Number(code), output, `the image ${settings.image} cannot run ${argv[0]}`)
 }
 
 /** Whether it runs, its exit code, and when it was started: in the year 1 if it was not. */
@@ -146,7 +146,7 @@ function engineCommand(engine: ContainerEngine, command: Command, args: readonly
 
 function whenSuccessful(end: CommandEnd, failure: string): CommandEnd {
   if (end.kind !== 'exited' || end.code === 0) return end
-  return { kind: 'not-started', reason: failure, lastOutput: end.lastOutput }
+  return { kind: 'not-started', reason: failure, output: end.output }
 }
 
 /**
@@ -231,12 +231,12 @@ function isShellName(name: string): boolean {
 }
 
 /** Of a shell: 126 and 127 are for a command that it cannot run, and a signal is counted from 128. Podman's init says 1. */
-function endInContainer(code: number, lastOutput: string, cannotRun: string): CommandEnd {
-  if (code === 126 || code === 127 || (code === 1 && /^ERROR \(catatonit.*failed to exec/m.test(lastOutput))) {
-    return { kind: 'not-started', reason: cannotRun, lastOutput }
+function endInContainer(code: number, output: string, cannotRun: string): CommandEnd {
+  if (code === 126 || code === 127 || (code === 1 && /^ERROR \(catatonit.*failed to exec/m.test(output))) {
+    return { kind: 'not-started', reason: cannotRun, output }
   }
   const [signal] = Object.entries(constants.signals).find(([, number]) => number === code - 128) ?? []
-  return signal === undefined ? { kind: 'exited', code, lastOutput } : { kind: 'killed', signal, lastOutput }
+  return signal === undefined ? { kind: 'exited', code, output } : { kind: 'killed', signal, output }
 }
 
 function callEngine(

@@ -4,32 +4,29 @@ import { basename, dirname, join } from 'node:path'
 import { ConfigurationError } from './configuration.ts'
 import { foldersBetween, isInside } from './paths.ts'
 import type { Project } from './project.ts'
-import { describeStoreError, openRunStore, type RunStore } from './run-store.ts'
+import { describeStoreError, openRunStore } from './run-store.ts'
 import { quote } from './text.ts'
-
-/** The folder of the service: its runs, and their work trees and reports while they run. */
-export interface DataFolder {
-  readonly path: string
-  readonly store: RunStore
-  close(): Promise<void>
-}
 
 const WRITABLE_BY_GROUP = 0o020
 const WRITABLE_BY_OTHERS = 0o002
 
 /**
- * Opens a data folder. With `none`, the runs are kept in memory, and the folder is a temporary one beside the default.
+ * Opens the folder of the service: its runs, and their work trees and reports while they run. With `none`, the runs are kept in memory, and the folder is a temporary one beside the default.
  * Throws a ConfigurationError if the folder cannot be used.
  */
-export function openDataFolder(
-  setting: string | undefined,
-  defaultFolder: string,
-  projects: Iterable<Project>,
-): DataFolder {
-  const folder = setting === undefined || setting === 'none' ? defaultFolder : setting
+export function openDataFolder(setting: string | undefined, defaultFolder: string, projects: Iterable<Project>) {
+  const isInMemory = setting === 'none'
+  const folder = isInMemory ? defaultFolder : (setting ?? defaultFolder)
   try {
     refuseInsideProject(folder, projects)
-    return open(setting, defaultFolder)
+    createPrivateFolder(isInMemory ? dirname(folder) : folder)
+    const path = realpathSync(isInMemory ? mkdtempSync(`${folder}-`) : folder)
+    const store = openRunStore(isInMemory ? undefined : path)
+    const close = async () => {
+      store.close()
+      if (isInMemory) await rm(path, { recursive: true, force: true, maxRetries: 3 })
+    }
+    return { path, store, close }
   } catch (error) {
     throw toConfigurationError(error, folder)
   }
@@ -38,25 +35,6 @@ export function openDataFolder(
 /** What the system or SQLite says against a data folder is for whoever chose it; other errors are returned as they are. */
 export function toConfigurationError(error: unknown, folder: string): unknown {
   return error instanceof Error && 'code' in error ? new ConfigurationError(describeStoreError(error, folder)) : error
-}
-
-function open(setting: string | undefined, defaultFolder: string): DataFolder {
-  if (setting !== 'none') {
-    const path = createPrivateFolder(setting ?? defaultFolder)
-    const store = openRunStore(path)
-    return { path, store, close: async () => store.close() }
-  }
-  createPrivateFolder(dirname(defaultFolder))
-  const path = realpathSync(mkdtempSync(`${defaultFolder}-`))
-  const store = openRunStore(undefined)
-  return {
-    path,
-    store,
-    async close() {
-      store.close()
-      await rm(path, { recursive: true, force: true, maxRetries: 3 })
-    },
-  }
 }
 
 /**
@@ -69,8 +47,8 @@ function refuseInsideProject(folder: string, projects: Iterable<Project>): void 
     const root = foldersBetween(projectFolder, '/').find((at) => existsSync(join(at, '.git'))) ?? projectFolder
     if (!isInside(path, root)) continue
     throw new ConfigurationError(
-      `The data folder ${path} lies in ${root} of project ${quote(id)}: tests in work trees would find the packages that are ` +
-        `installed there. Choose a folder outside of it with --data, such as ${join(dirname(root), 'test-run-service-data')}.`,
+      `The data folder ${path} lies in ${root} of project ${quote(id)}: tests could change it, and those in ` +
+        `work trees would find the packages that are installed there. Choose a folder outside of it with --data, such as ${join(dirname(root), 'test-run-service-data')}.`,
     )
   }
 }
@@ -107,12 +85,11 @@ function isFolder(path: string): boolean {
  * packages in every folder above a test: whoever can write to one of them can run code in the tests.
  */
 export function findSharedFolder(folder: string): string | undefined {
-  for (let at = folder; ; at = dirname(at)) {
+  return foldersBetween(folder, '/').find((at) => {
     const { mode, uid, gid } = statSync(at)
     const belongsToUser = uid === process.getuid?.() || uid === 0
     // On many systems, each user has a group of their own, and new folders are writable by it.
     const others = gid === process.getgid?.() ? WRITABLE_BY_OTHERS : WRITABLE_BY_OTHERS | WRITABLE_BY_GROUP
-    if (!belongsToUser || (mode & others) !== 0) return at
-    if (at === dirname(at)) return undefined
-  }
+    return !belongsToUser || (mode & others) !== 0
+  })
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
-import { parseArgs } from 'node:util'
+import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import { isObject } from './framework.ts'
 
 export const USAGE = `Usage: test-run-service [folder] [options]
@@ -24,21 +24,9 @@ export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-export interface Invocation {
-  readonly settings: object
-  /** Where relative folders in the settings start. */
-  readonly folder: string
-  readonly dataFolder: string
-  readonly json: boolean
-}
-
 /** Makes settings of the command line. Throws a UsageError if it is not to be understood. */
-export async function readInvocation(
-  args: readonly string[],
-  env: NodeJS.ProcessEnv,
-  processFolder: string,
-): Promise<Invocation | 'help'> {
-  const { values, positionals } = parseArguments(args)
+export async function readInvocation(args: readonly string[], env: NodeJS.ProcessEnv, processFolder: string) {
+  const { values, positionals } = parseCommandLine(args, OPTIONS, USAGE)
   if (values.help) return 'help'
   const here = currentFolder(env, processFolder)
   const [folder, ...others] = positionals
@@ -54,8 +42,9 @@ export async function readInvocation(
   if (values.data !== undefined) given.data = values.data === 'none' ? 'none' : resolve(here, values.data)
 
   // The configuration file or the folder that is served: each has its own data.
-  const invocation = (settings: object, served: string, base: string): Invocation => ({
-    settings: { ...settings, ...given },
+  const invocation = (settings: object, served: string, base: string) => ({
+    settings: { ...settings, ...given } as object,
+    /** Where relative folders in the settings start. */
     folder: base,
     dataFolder: defaultDataFolder(served, env),
     json: values.json,
@@ -72,26 +61,29 @@ export async function readInvocation(
   return invocation({ projects: { [basename(projectFolder) || 'project']: project } }, projectFolder, here)
 }
 
-function parseArguments(args: readonly string[]) {
+const OPTIONS = {
+  config: { type: 'string' },
+  port: { type: 'string' },
+  key: { type: 'string', multiple: true },
+  'key-file': { type: 'string' },
+  framework: { type: 'string' },
+  data: { type: 'string' },
+  json: { type: 'boolean', default: false },
+  help: { type: 'boolean', default: false },
+} as const
+
+/** Throws a UsageError that shows the usage. */
+export function parseCommandLine<const Options extends ParseArgsOptionsConfig>(
+  args: readonly string[],
+  options: Options,
+  usage: string,
+) {
   try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        config: { type: 'string' },
-        port: { type: 'string' },
-        key: { type: 'string', multiple: true },
-        'key-file': { type: 'string' },
-        framework: { type: 'string' },
-        data: { type: 'string' },
-        json: { type: 'boolean', default: false },
-        help: { type: 'boolean', default: false },
-      },
-    })
+    return parseArgs({ args: [...args], allowPositionals: true, options })
   } catch (error) {
     // After the first sentence, Node gives advice that does not fit this command.
     const [sentence] = (error as Error).message.split('. ')
-    throw new UsageError(`${sentence?.replace(/\.$/, '')}.\n\n${USAGE}`)
+    throw new UsageError(`${sentence?.replace(/\.$/, '')}.\n\n${usage}`)
   }
 }
 

@@ -3,18 +3,11 @@ export type RunExclusive = <T>(key: string, task: () => Promise<T>) => Promise<T
 
 export function createKeyedMutex(): RunExclusive {
   const lastTasks = new Map<string, Promise<unknown>>()
-  return async (key, task) => {
-    const previous = lastTasks.get(key)
-    const current = (async () => {
-      // Whether the previous task failed concerns its own caller only.
-      await previous?.catch(() => undefined)
-      return task()
-    })()
+  return (key, task) => {
+    // Whether the previous task failed concerns its own caller only.
+    const previous = Promise.resolve(lastTasks.get(key)).catch(() => undefined)
+    const current = previous.then(task)
     lastTasks.set(key, current)
-    try {
-      return await current
-    } finally {
-      if (lastTasks.get(key) === current) lastTasks.delete(key)
-    }
+    return current
   }
 }

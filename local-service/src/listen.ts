@@ -1,21 +1,8 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
-import {
-  BODY_LIMIT_BYTES,
-  errorResponse,
-  type RequestBody,
-  type ServiceRequest,
-  type ServiceResponse,
-} from './request-handler.ts'
-
-export interface Listener {
-  /** Scheme, address and port, without a slash at the end. */
-  readonly url: string
-  readonly port: number
-  /** Ends every connection and frees the port. */
-  close(): Promise<void>
-}
+import type { Parsed } from './request-bodies.ts'
+import { errorResponse, type ServiceRequest, type ServiceResponse } from './request-handler.ts'
 
 export interface ListenOptions {
   /** 0 or absent: any free port. */
@@ -25,6 +12,9 @@ export interface ListenOptions {
   /** How long a client may take to send one request. Default: 30 s. */
   readonly requestLimitMs?: number | undefined
 }
+
+/** The largest request body that is read. */
+export const BODY_LIMIT_BYTES = 1024 * 1024
 
 // Loopback only: whoever reaches the service can run code on this machine.
 const HOST = '127.0.0.1'
@@ -39,7 +29,7 @@ const HEAD_GRACE_MS = 1_000
 const LINGER_MS = 1_000
 
 /** Listens on this machine's loopback address. */
-export async function listen(options: ListenOptions, onRequest: RequestListener): Promise<Listener> {
+export async function listen(options: ListenOptions, onRequest: RequestListener) {
   const requestLimitMs = options.requestLimitMs ?? 30_000
   const limits = {
     requestTimeout: requestLimitMs,
@@ -69,10 +59,12 @@ export async function listen(options: ListenOptions, onRequest: RequestListener)
   })
   const { port } = server.address() as AddressInfo
   return {
+    /** Scheme, address and port, without a slash at the end. */
     url: `${options.tls ? 'https' : 'http'}://${HOST}:${port}`,
     port,
+    /** Ends every connection and frees the port. */
     close: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         server.close(() => resolve())
         server.closeAllConnections()
       }),
@@ -142,7 +134,7 @@ export function sendResponse(to: ServerResponse, { status, body, contentType }: 
   to.end(text)
 }
 
-async function readBody(message: IncomingMessage): Promise<RequestBody> {
+async function readBody(message: IncomingMessage): Promise<Parsed<string>> {
   const chunks: Buffer[] = []
   let sizeBytes = 0
   try {
@@ -152,13 +144,16 @@ async function readBody(message: IncomingMessage): Promise<RequestBody> {
       if (sizeBytes <= BODY_LIMIT_BYTES) chunks.push(chunk)
     }
   } catch {
-    return { kind: 'incomplete' }
+    return { kind: 'invalid', error: 'The body is not complete.' }
   }
-  if (sizeBytes > BODY_LIMIT_BYTES) return { kind: 'too-large' }
+  if (sizeBytes > BODY_LIMIT_BYTES) {
+    const error = `The body is larger than ${BODY_LIMIT_BYTES} bytes, which is all this service reads.`
+    return { kind: 'invalid', error }
+  }
   try {
-    return { kind: 'text', text: new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks)) }
+    return { kind: 'valid', value: new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks)) }
   } catch {
-    return { kind: 'not-utf8' }
+    return { kind: 'invalid', error: 'The body is not UTF-8.' }
   }
 }
 

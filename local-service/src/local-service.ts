@@ -12,6 +12,7 @@ import {
   type Backend,
   errorResponse,
   handleRequest,
+  noRun,
   notCancellable,
   ok,
   type ServiceResponse,
@@ -65,10 +66,7 @@ export async function startLocalService(settings: Settings, world: World): Promi
   const engineOptions = { env, responseLimitMs: world.responseLimitMs }
   const data = openDataFolder(configuration.data, world.dataFolder, projects.values())
   const queue = createRunQueue({
-    slots: configuration.concurrency,
-    runLimitMs: configuration.runLimitMs,
-    keepRuns: configuration.keepRuns,
-    keepMs: configuration.keepMs,
+    ...configuration,
     store: data.store,
     log: (runId, text) => log(`run ${runId} ${text}`),
     removeResources: (runId, resources) => removeResources(runId, resources, { ...engineOptions, runExclusive }),
@@ -101,19 +99,16 @@ export async function startLocalService(settings: Settings, world: World): Promi
     }
     const mayFix = parameters.autofix && project.autofix !== undefined
     const branch = parameters.branch ?? project.defaultBranch
-    const chosen = await chooseCheckout(project, branch, mayFix, await repositoryOf(project))
+    const checkout = await chooseCheckout(project, branch, mayFix, await repositoryOf(project))
     // Without a branch in the request, it is the configured one that does not exist.
     const isConfigured = parameters.branch === undefined && project.defaultBranch !== undefined
-    if (chosen.kind === 'refused') return errorResponse(isConfigured ? 500 : 400, chosen.error)
-    const { checkout } = chosen
+    if (checkout.kind === 'refused') return errorResponse(isConfigured ? 500 : 400, checkout.error)
     const found = project.container && (await findEngine(project.container.engine, engineOptions))
-    if (found?.kind === 'none') {
-      return errorResponse(
-        500,
-        `Project ${quote(project.id)} needs a container engine, and none works: ${found.reason}.`,
-      )
-    }
     const engine = found?.engine
+    if (found !== undefined && engine === undefined) {
+      const error = `Project ${quote(project.id)} needs a container engine, and none works: ${found.reason}.`
+      return errorResponse(500, error)
+    }
     const inTree = checkout.kind === 'work-tree' ? checkout : undefined
     const run = queueRun({
       projectId: project.id,
@@ -127,23 +122,20 @@ export async function startLocalService(settings: Settings, world: World): Promi
       engine: engine?.name,
       foldersWithoutGit: engine !== undefined && checkout.kind === 'in-place' ? checkout.foldersWithoutGit : undefined,
     })
+    const logOfRun = (text: string) => log(`run ${run.runId} ${text}`)
     const { autofix, envOverrides } = parameters
     const testRun: TestRun = {
       runId: run.runId,
       project,
       checkout,
       selection,
-      env: {
-        ...baseEnvironment(resources, engine === undefined ? env : undefined),
-        ...environment,
-        ...envOverrides,
-      },
+      env: { ...baseEnvironment(resources, engine === undefined ? env : undefined), ...environment, ...envOverrides },
       engine,
       autofix,
       resources,
       autofixLimitMs,
       stopGraceMs,
-      log: (text) => log(`run ${run.runId} ${text}`),
+      log: logOfRun,
       runExclusive,
     }
     const task: RunTask = {
@@ -158,15 +150,16 @@ export async function startLocalService(settings: Settings, world: World): Promi
       finishesWhenGone: project.container !== undefined,
       execute: (stop, finishEarly) => runTests(testRun, stop, finishEarly),
     }
-    log(`run ${run.runId} is for project ${quote(project.id)}, ${describeCheckout(checkout)}`)
-    if (engine !== undefined)
-      log(`run ${run.runId} runs in containers of ${engine.name}${found?.reason ? ` (${found.reason})` : ''}`)
-    for (const text of parameters.ignored) log(`run ${run.runId} ${text}`)
+    logOfRun(`is for project ${quote(project.id)}, ${describeCheckout(checkout)}`)
+    if (engine !== undefined) {
+      logOfRun(`runs in containers of ${engine.name}${found?.reason ? ` (${found.reason})` : ''}`)
+    }
+    for (const text of parameters.ignored) logOfRun(text)
     try {
       return queue.add(run, task) ? { run } : errorResponse(500, 'The service is stopping and takes no more runs.')
     } catch (error) {
       const reason = describeStoreError(error as Error, data.path)
-      log(`run ${run.runId} is not started: ${reason}`)
+      logOfRun(`is not started: ${reason}`)
       return errorResponse(500, `Nothing was started. ${reason}`)
     }
   }
@@ -175,9 +168,9 @@ export async function startLocalService(settings: Settings, world: World): Promi
     const run = queue.find(runId)
     return run?.projectId === projectId && run.suite === undefined ? run : undefined
   }
-  const findSuiteRun = (runId: string): { run: Run; name: string } | undefined => {
+  const findSuiteRun = (runId: string): Run | undefined => {
     const run = queue.find(runId)
-    return run?.suite && { run, name: run.suite.name }
+    return run?.suite && run
   }
 
   const backend: Backend = {
@@ -212,12 +205,12 @@ export async function startLocalService(settings: Settings, world: World): Promi
       return ok({ testSuiteRunId: started.run.runId, testSuiteName: suite.name, projectId: suite.project.id })
     },
     async getSuiteStatus(runId) {
-      const found = findSuiteRun(runId)
-      return found ? ok(describeSuiteStatus(found.run)) : noRun(runId)
+      const run = findSuiteRun(runId)
+      return run ? ok(describeSuiteStatus(run)) : noRun(runId)
     },
     async getSuiteResult(runId) {
-      const found = findSuiteRun(runId)
-      return found ? ok(describeSuiteResult(found.run, found.name)) : noRun(runId)
+      const run = findSuiteRun(runId)
+      return run ? ok(describeSuiteResult(run)) : noRun(runId)
     },
   }
 
@@ -269,10 +262,6 @@ function namesIn(frameworkProjectName: string | undefined): string[] {
 function describeCheckout(checkout: Checkout): string {
   if (checkout.kind === 'in-place') return 'its folder as it stands'
   return `branch ${quote(checkout.branchName)} at ${checkout.commit}`
-}
-
-function noRun(runId: string): ServiceResponse {
-  return errorResponse(404, `There is no run ${quote(runId)} here.`)
 }
 
 function nothingNamed(what: string, id: string, known: ReadonlyMap<string, unknown>): ServiceResponse {

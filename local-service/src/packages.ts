@@ -55,23 +55,21 @@ export function linkedPackages(repository: Repository): string[] {
   return [...new Set(folders)].filter((folder) => isInside(folder, repository.root))
 }
 
-export interface LinkIntoRepository {
-  /** Both are relative to the repository's root. */
-  readonly link: string
-  readonly target: string
-  /** The folder whose packages it is among, as an absolute path. */
-  readonly installedIn: string
-}
-
 /**
  * A link among the installed packages that leads to the repository's own code, as package managers create them for
  * workspaces: through it, the tests of a work tree would use the code of the repository's folder.
  */
-export function findLinkIntoRepository(repository: Repository): LinkIntoRepository | undefined {
+export function findLinkIntoRepository(repository: Repository) {
+  const { root } = repository
   const seen = new Set<string>()
   for (const installed of installedPackages(repository)) {
-    const link = findLinkIn(installed, repository.root, seen)
-    if (link !== undefined) return { ...link, installedIn: dirname(installed) }
+    for (const path of linksIn(installed, seen)) {
+      const target = targetOf(path)
+      if (target === undefined || !isInside(target, root)) continue
+      const way = relative(root, target)
+      if (way.split('/').includes(PACKAGES)) continue
+      return { link: relative(root, path), target: way || '.', installedIn: dirname(installed) }
+    }
   }
   return undefined
 }
@@ -121,31 +119,20 @@ function installedPackages({ root, folder }: Repository): string[] {
     .filter((at) => existsSync(at))
 }
 
-function findLinkIn(
-  packages: string,
-  root: string,
-  seen: Set<string>,
-): Omit<LinkIntoRepository, 'installedIn'> | undefined {
+function* linksIn(packages: string, seen: Set<string>): Generator<string> {
   const realFolder = realpathSync(packages)
-  if (seen.has(realFolder)) return undefined
+  if (seen.has(realFolder)) return
   seen.add(realFolder)
   // The links in a store or a cache, such as `.pnpm`, are no packages; the packages are deeper.
   const holdsPackages = !basename(packages).startsWith('.')
   for (const entry of readdirSync(packages, { withFileTypes: true })) {
     const path = join(packages, entry.name)
-    if (entry.isSymbolicLink()) {
-      const target = holdsPackages ? targetOf(path) : undefined
-      if (target !== undefined && isInside(target, root) && !relative(root, target).split('/').includes(PACKAGES)) {
-        return { link: relative(root, path), target: relative(root, target) || '.' }
-      }
-    } else if (entry.isDirectory() && entry.name !== '.bin') {
-      // A scope or a store holds more of the same; a package may have packages of its own.
-      const inner = /^[@.]/.test(entry.name) || entry.name === PACKAGES ? path : join(path, PACKAGES)
-      const link = existsSync(inner) ? findLinkIn(inner, root, seen) : undefined
-      if (link !== undefined) return link
-    }
+    if (entry.isSymbolicLink() && holdsPackages) yield path
+    if (!entry.isDirectory() || entry.name === '.bin') continue
+    // A scope or a store holds more of the same; a package may have packages of its own.
+    const inner = /^[@.]/.test(entry.name) || entry.name === PACKAGES ? path : join(path, PACKAGES)
+    if (existsSync(inner)) yield* linksIn(inner, seen)
   }
-  return undefined
 }
 
 function targetOf(link: string): string | undefined {

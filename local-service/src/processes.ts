@@ -10,17 +10,14 @@ const POLL_MS = 50
 /** A killed process is gone in milliseconds; one that hangs in the kernel must not block the service. */
 const KILL_LIMIT_MS = 5000
 
-/** The processes of a run. */
-export interface ProcessesOfRun {
-  readonly runId: string
-  /** The process group of its command; undefined if an earlier process of the service started it. */
-  readonly groupId?: number | undefined
-}
-
 /** A process group of a run, with whatever else is marked as the run's. */
-export interface ProcessGroup extends ProcessesOfRun {
+export interface ProcessGroup {
+  readonly runId: string
   readonly groupId: number
 }
+
+/** Without a group if an earlier process of the service started it. */
+type ProcessesOfRun = Pick<ProcessGroup, 'runId'> & Partial<ProcessGroup>
 
 /**
  * Stops a process group and everything else of its run: SIGINT first, on which Playwright writes its report, then
@@ -36,28 +33,28 @@ export async function stopProcesses(group: ProcessGroup, graceMs: number): Promi
 
 /** Kills until nothing is left: a process may start another one between two looks. Returns how many it killed. */
 export async function killProcesses(group: ProcessesOfRun): Promise<number> {
-  const deadlineMs = performance.now() + KILL_LIMIT_MS
   const killed = new Set<number>()
-  while (performance.now() < deadlineMs) {
-    const left = await findProcesses(group)
-    if (left.length === 0) break
-    for (const id of left) {
-      signalProcess(id, 'SIGKILL')
-      killed.add(id)
-    }
-    await delay(POLL_MS)
-  }
+  await waitUntilGone(group, KILL_LIMIT_MS, (id) => {
+    signalProcess(id, 'SIGKILL')
+    killed.add(id)
+  })
   return killed.size
 }
 
-/** Whether the processes have exited by themselves in time. */
-export async function waitUntilGone(group: ProcessesOfRun, withinMs: number): Promise<boolean> {
+/** Whether the processes have exited in time. Until then, something can be done to those that have not. */
+export async function waitUntilGone(
+  group: ProcessesOfRun,
+  withinMs: number,
+  act: (id: number) => void = () => undefined,
+): Promise<boolean> {
   const deadlineMs = performance.now() + withinMs
-  while ((await findProcesses(group)).length > 0) {
+  for (;;) {
+    const left = await findProcesses(group)
+    if (left.length === 0) return true
     if (performance.now() >= deadlineMs) return false
+    left.forEach(act)
     await delay(POLL_MS)
   }
-  return true
 }
 
 /**
@@ -69,48 +66,34 @@ async function findProcesses({ groupId, runId }: ProcessesOfRun): Promise<number
   return groupId === undefined ? [] : findByPs(groupId)
 }
 
-interface FoundProcess {
-  readonly id: number
-  readonly group: number
-  readonly hasMarker: boolean
-}
-
 /** Synchronous on purpose: these reads touch no disk, and through the thread pool they cost six times as much. */
 function findInProc(groupId: number | undefined, runId: string): number[] {
   const marker = `${MARKER_VARIABLE}=${runId}`
   const living = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
-    .map((name) => readProcess(Number(name), marker))
-    .filter((found) => found !== undefined)
+    .flatMap((name) => {
+      const id = Number(name)
+      // The command's name is in brackets and may contain anything; the state and the group follow it.
+      const [state = '', , group] = readIfPossible(`/proc/${id}/stat`)
+        .replace(/^.*\) /s, '')
+        .split(' ')
+      if (group === undefined || /^[ZX]/.test(state)) return []
+      const hasMarker = readIfPossible(`/proc/${id}/environ`).split('\0').includes(marker)
+      return { id, group: Number(group), hasMarker }
+    })
   // A group that a marked process leads belongs to the run, with members that have cleared their environment.
-  const groups = new Set([groupId, ...living.filter(({ id, group, hasMarker }) => hasMarker && id === group).map(idOf)])
-  return living.filter(({ group, hasMarker }) => hasMarker || groups.has(group)).map(idOf)
+  const leaders = living.filter(({ id, group, hasMarker }) => hasMarker && id === group)
+  const groups = new Set([groupId, ...leaders.map(({ id }) => id)])
+  return living.filter(({ group, hasMarker }) => hasMarker || groups.has(group)).map(({ id }) => id)
 }
 
-function readProcess(id: number, marker: string): FoundProcess | undefined {
+function readIfPossible(file: string): string {
   try {
-    const stat = readFileSync(`/proc/${id}/stat`, 'utf8')
-    // The command's name is in brackets and may contain anything; the state and the group follow it.
-    const [state, , group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    if (state === 'Z' || state === 'X') return undefined
-    return { id, group: Number(group), hasMarker: readEnvironment(id).includes(marker) }
+    return readFileSync(file, 'utf8')
   } catch {
-    // It has exited meanwhile.
-    return undefined
+    // The process has exited meanwhile, or it belongs to another user.
+    return ''
   }
-}
-
-function readEnvironment(id: number): string[] {
-  try {
-    return readFileSync(`/proc/${id}/environ`, 'utf8').split('\0')
-  } catch {
-    // It belongs to another user.
-    return []
-  }
-}
-
-function idOf({ id }: FoundProcess): number {
-  return id
 }
 
 async function findByPs(groupId: number): Promise<number[]> {

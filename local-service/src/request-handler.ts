@@ -22,15 +22,8 @@ export interface ServiceRequest {
   /** Each `Host` that was sent: `headers` has the first. */
   readonly hosts: readonly string[]
   /** To be called once. */
-  readBody(): Promise<RequestBody>
+  readBody(): Promise<Parsed<string>>
 }
-
-export type RequestBody =
-  | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'too-large' }
-  | { readonly kind: 'not-utf8' }
-  /** The client closed the connection before the end. */
-  | { readonly kind: 'incomplete' }
 
 /** What is behind the HTTP side: the runs themselves. Bodies are valid when they get here. */
 export interface Backend {
@@ -42,15 +35,16 @@ export interface Backend {
   getSuiteResult(testSuiteRunId: string): Promise<ServiceResponse>
 }
 
-/** The largest request body that is read. */
-export const BODY_LIMIT_BYTES = 1024 * 1024
-
 export function ok(body: unknown): ServiceResponse {
   return { status: 200, body }
 }
 
 export function errorResponse(status: 400 | 401 | 404 | 500, error: string): ServiceResponse {
   return { status, body: { error } }
+}
+
+export function noRun(runId: string): ServiceResponse {
+  return errorResponse(404, `There is no run ${quote(runId)} here.`)
 }
 
 /** The one sentence for a cancel that comes too late (section 4.2, rule 1). */
@@ -76,26 +70,34 @@ export async function handleRequest(
     return errorResponse(401, 'The API key is missing or invalid. Send the header "Authorization: Bearer <API_KEY>".')
   }
   if (route.kind === 'unknown') return errorResponse(route.status, route.error)
-  if (route.kind === 'get') return backend.getRun(route.projectId, route.runId)
-  if (route.kind === 'suite-status') return backend.getSuiteStatus(route.testSuiteRunId)
-  if (route.kind === 'suite-result') return backend.getSuiteResult(route.testSuiteRunId)
-
-  const body = await readJsonText(request)
-  if (body.kind === 'invalid') return errorResponse(400, body.error)
+  const [id = '', runId = ''] = route.ids
   switch (route.kind) {
     case 'start':
-      return withValid(parseStart(body.value), (parameters) => backend.startRun(route.projectId, parameters))
+      return withBody(request, parseStart, (parameters) => backend.startRun(id, parameters))
     case 'cancel':
-      return withValid(parseCancel(body.value), (runId) => backend.cancelRun(route.projectId, runId))
+      return withBody(request, parseCancel, (toCancel) => backend.cancelRun(id, toCancel))
+    case 'get':
+      return backend.getRun(id, runId)
     case 'suite-start':
-      return withValid(parseSuiteStart(body.value), (parameters) => backend.startSuite(route.testSuiteId, parameters))
+      return withBody(request, parseSuiteStart, (parameters) => backend.startSuite(id, parameters))
+    case 'suite-status':
+      return backend.getSuiteStatus(id)
+    case 'suite-result':
+      return backend.getSuiteResult(id)
   }
 }
 
-async function withValid<T>(
-  parsed: Parsed<T>,
+async function withBody<T>(
+  { headers: { 'content-type': type }, readBody }: ServiceRequest,
+  parse: (text: string) => Parsed<T>,
   respond: (value: T) => Promise<ServiceResponse>,
 ): Promise<ServiceResponse> {
+  const body = await readBody()
+  if (body.kind === 'valid' && body.value !== '' && !isJson(type)) {
+    const got = type === undefined ? 'and it came with none' : `got ${quote(type)}`
+    return errorResponse(400, `The body must come with "Content-Type: application/json", ${got}.`)
+  }
+  const parsed = body.kind === 'invalid' ? body : parse(body.value)
   return parsed.kind === 'invalid' ? errorResponse(400, parsed.error) : respond(parsed.value)
 }
 
@@ -118,34 +120,12 @@ function refuseForeignPage({ headers: { origin }, hosts }: ServiceRequest): Serv
   return undefined
 }
 
-async function readJsonText({ headers, readBody }: ServiceRequest): Promise<Parsed<string>> {
-  const invalid = (error: string): Parsed<string> => ({ kind: 'invalid', error })
-  const body = await readBody()
-  switch (body.kind) {
-    case 'too-large':
-      return invalid(`The body is larger than ${BODY_LIMIT_BYTES} bytes, which is all this service reads.`)
-    case 'not-utf8':
-      return invalid('The body is not UTF-8.')
-    case 'incomplete':
-      return invalid('The body is not complete.')
-    case 'text': {
-      const type = headers['content-type']
-      if (body.text === '' || isJson(type)) return { kind: 'valid', value: body.text }
-      const got = type === undefined ? 'and it came with none' : `got ${quote(type)}`
-      return invalid(`The body must come with "Content-Type: application/json", ${got}.`)
-    }
-  }
-}
-
 /** Every key is compared, in full and by digest, so that the time taken reveals neither a key nor which one came near. */
 function isAuthorized(authorization: string | undefined, keys: readonly string[]): boolean {
   const token = /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1]
   const given = digest(token ?? '')
-  let found = false
-  for (const key of keys) {
-    if (timingSafeEqual(given, digest(key))) found = true
-  }
-  return found && token !== undefined
+  const comparisons = keys.map((key) => timingSafeEqual(given, digest(key)))
+  return token !== undefined && comparisons.includes(true)
 }
 
 function digest(text: string): Buffer {

@@ -29,7 +29,7 @@ export type CommandEnd = (
   | { readonly kind: 'stopped' }
 ) & {
   /** The first and the last lines that the command wrote, without colours. */
-  readonly lastOutput: string
+  readonly output: string
 }
 
 const FIRST_OUTPUT_CHARS = 2000
@@ -42,20 +42,20 @@ const LAST_OUTPUT_LIMIT_MS = 500
  * was stopped or exited by itself and left some behind.
  */
 export async function runCommand(command: Command, stop: AbortSignal): Promise<CommandEnd> {
-  if (stop.aborted) return { kind: 'stopped', lastOutput: '' }
-  const output = createExcerpt()
+  if (stop.aborted) return { kind: 'stopped', output: '' }
+  const excerpt = createExcerpt()
   let child: ChildProcess
   try {
-    child = start(command, output.add)
+    child = start(command, excerpt.add)
   } catch (error) {
-    return { kind: 'not-started', reason: reasonOf(error, command), lastOutput: '' }
+    return { kind: 'not-started', reason: reasonOf(error, command), output: '' }
   }
   const exit = new Promise<{ code: number | null; signal: string | null } | Error>((resolve) => {
     child.once('error', resolve)
     child.once('exit', (code, signal) => resolve({ code, signal }))
   })
   const closed = new Promise((resolve) => child.once('close', resolve))
-  if (child.pid === undefined) return { kind: 'not-started', reason: reasonOf(await exit, command), lastOutput: '' }
+  if (child.pid === undefined) return { kind: 'not-started', reason: reasonOf(await exit, command), output: '' }
 
   const group = { groupId: child.pid, runId: command.runId }
   const stopGently = () => stopProcesses(group, command.stopGraceMs)
@@ -72,11 +72,11 @@ export async function runCommand(command: Command, stop: AbortSignal): Promise<C
   child.stdout?.destroy()
   child.stderr?.destroy()
 
-  const lastOutput = output.text()
-  if (stop.aborted || ended === undefined) return { kind: 'stopped', lastOutput }
-  if (ended instanceof Error) return { kind: 'not-started', reason: reasonOf(ended, command), lastOutput }
-  if (ended.signal !== null) return { kind: 'killed', signal: ended.signal, lastOutput }
-  return { kind: 'exited', code: ended.code ?? 1, lastOutput }
+  const output = excerpt.text()
+  if (stop.aborted || ended === undefined) return { kind: 'stopped', output }
+  if (ended instanceof Error) return { kind: 'not-started', reason: reasonOf(ended, command), output }
+  if (ended.signal !== null) return { kind: 'killed', signal: ended.signal, output }
+  return { kind: 'exited', code: ended.code ?? 1, output }
 }
 
 /** The beginning and the end of a long text: npm writes what is wrong first, and many lines about its usage after it. */

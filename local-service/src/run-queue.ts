@@ -1,3 +1,4 @@
+import type { Configuration } from './configuration.ts'
 import {
   CANCELLED,
   finishRun,
@@ -25,28 +26,11 @@ export interface RunTask {
   execute(stop: AbortSignal, finishEarly: (outcome: RunOutcome) => void): Promise<RunOutcome>
 }
 
-export interface RunQueueOptions {
-  /** How many runs may run at once. */
-  readonly slots: number
-  readonly runLimitMs: number
-  readonly keepRuns: number
-  readonly keepMs: number
+export interface RunQueueOptions extends Pick<Configuration, 'concurrency' | 'runLimitMs' | 'keepRuns' | 'keepMs'> {
   readonly store: RunStore
   /** Removes what a run has on the machine, and says what it was. */
   readonly removeResources: (runId: string, resources: RunResources) => Promise<readonly string[]>
   readonly log: (runId: string, text: string) => void
-}
-
-export interface RunQueue {
-  /** Interrupts the runs that an earlier process of the service left unfinished, and removes what they left. */
-  recover(): Promise<void>
-  /** False once the queue is closing. */
-  add(run: OwnedRun, task: RunTask): boolean
-  find(runId: string): Run | undefined
-  /** What a cancel did: nothing if the run had finished, but then its auto-fix may still run and is stopped. */
-  cancel(runId: string): 'cancelled' | 'auto-fix-stopped' | 'finished'
-  /** Interrupts every unfinished run and waits until no task is active. */
-  close(): Promise<void>
 }
 
 interface Entry {
@@ -66,9 +50,9 @@ function interruptedBecause(problem: string): RunOutcome {
   return { status: 'INTERRUPTED', testCases: [], problem }
 }
 
-/** The state machine of all runs: first come, first served, on a fixed number of slots. */
-export function createRunQueue(options: RunQueueOptions): RunQueue {
-  const { slots, runLimitMs, store, log } = options
+/** The state machine of all runs: first come, first served, a limited number at once. */
+export function createRunQueue(options: RunQueueOptions) {
+  const { concurrency, runLimitMs, store, log } = options
   /** Runs that are unfinished, active or not saved; the others are in the store only. */
   const entries = new Map<string, Entry>()
   const waiting: Entry[] = []
@@ -77,7 +61,7 @@ export function createRunQueue(options: RunQueueOptions): RunQueue {
   let retry: NodeJS.Timeout | undefined
 
   function fill(): void {
-    while (!closing && active.size < slots) {
+    while (!closing && active.size < concurrency) {
       const entry = waiting.shift()
       if (entry === undefined) return
       if (isFinished(entry.run)) continue
@@ -192,7 +176,8 @@ export function createRunQueue(options: RunQueueOptions): RunQueue {
   }
 
   return {
-    async recover() {
+    /** Interrupts the runs that an earlier process of the service left unfinished, and removes what they left. */
+    async recover(): Promise<void> {
       for (const { run, resources } of store.findLeft()) {
         // It may be what fills the disk.
         const removed = await remove(run.runId, resources)
@@ -206,7 +191,8 @@ export function createRunQueue(options: RunQueueOptions): RunQueue {
       forgetOld()
       store.reserve()
     },
-    add(run, task) {
+    /** False once the queue is closing. */
+    add(run: OwnedRun, task: RunTask): boolean {
       if (closing) return false
       store.add(run, task.request, task.resources)
       const entry = { run, task, stop: new AbortController(), isActive: false, isSaved: true }
@@ -216,8 +202,9 @@ export function createRunQueue(options: RunQueueOptions): RunQueue {
       fill()
       return true
     },
-    find: (runId) => entries.get(runId)?.run ?? store.find(runId),
-    cancel(runId) {
+    find: (runId: string): Run | undefined => entries.get(runId)?.run ?? store.find(runId),
+    /** What a cancel did: nothing if the run had finished, but then its auto-fix may still run and is stopped. */
+    cancel(runId: string): 'cancelled' | 'auto-fix-stopped' | 'finished' {
       const entry = entries.get(runId)
       if (entry === undefined) return 'finished'
       if (isFinished(entry.run)) {
@@ -225,14 +212,14 @@ export function createRunQueue(options: RunQueueOptions): RunQueue {
         entry.stop.abort()
         return isFixing ? 'auto-fix-stopped' : 'finished'
       }
-      if (entry.isActive && entry.task.finishesWhenGone) {
-        markCancelled(entry.run)
-        stop(entry, CANCELLED)
-        save(entry)
-      } else stop(entry, CANCELLED)
+      const isCancelling = entry.isActive && entry.task.finishesWhenGone
+      if (isCancelling) markCancelled(entry.run)
+      stop(entry, CANCELLED)
+      if (isCancelling) save(entry)
       return 'cancelled'
     },
-    async close() {
+    /** Interrupts every unfinished run and waits until no task is active. */
+    async close(): Promise<void> {
       closing = true
       for (const entry of [...entries.values()]) stop(entry, interruptedBecause(STOPPED))
       await Promise.all(active)

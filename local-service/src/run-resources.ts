@@ -22,26 +22,22 @@ export interface RunResources {
   readonly foldersWithoutGit?: readonly string[] | undefined
 }
 
-interface ResourceOptions {
+interface ResourceOptions extends Pick<RunResources, 'temporaryFolder' | 'engine' | 'foldersWithoutGit'> {
   readonly dataFolder: string
-  readonly temporaryFolder: string
   /** Of the repository, if the run needs a work tree. */
   readonly gitFolder?: string | undefined
-  readonly engine?: EngineName | undefined
-  readonly foldersWithoutGit?: readonly string[] | undefined
 }
 
 export function resourcesOf(
   runId: string,
-  { dataFolder, temporaryFolder, gitFolder, engine, foldersWithoutGit }: ResourceOptions,
+  { dataFolder, temporaryFolder, gitFolder, ...others }: ResourceOptions,
 ): RunResources {
   return {
     runFolder: join(dataFolder, 'runs', runId),
     temporaryFolder: join(temporaryFolder, `test-run-${runId.slice(0, 8)}`),
     // git names its own record of a work tree by the last part of the path.
     workTree: gitFolder === undefined ? undefined : { path: join(dataFolder, 'trees', runId), gitFolder },
-    engine,
-    foldersWithoutGit,
+    ...others,
   }
 }
 

@@ -3,14 +3,12 @@ import { chmodSync, closeSync, existsSync, openSync, rmSync, statSync, writeFile
 import { join } from 'node:path'
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite'
 import { ConfigurationError } from './configuration.ts'
+import type { Selection } from './framework.ts'
 import { type FinalStatus, isFinished, type OwnedRun, type Run, type TestCase } from './run.ts'
 import type { RunResources } from './run-resources.ts'
 
 /** What a run was asked to do: for people who read the database. */
-export interface RunRequest {
-  readonly frameworkProjects: readonly string[]
-  readonly files: readonly string[]
-  readonly titles?: string | undefined
+export interface RunRequest extends Selection {
   readonly environment: string | undefined
   readonly commit: string | undefined
   readonly autofix: boolean
@@ -18,27 +16,7 @@ export interface RunRequest {
   readonly overriddenVariables: readonly string[]
 }
 
-export interface LeftRun {
-  readonly run: OwnedRun
-  readonly resources: RunResources
-}
-
-/** The runs, in a database that survives any death of the service. Each change is on the disk when its call returns. */
-export interface RunStore {
-  /** Throws if the disk has no room for the run and its result. */
-  add(run: Run, request: RunRequest, resources: RunResources): void
-  /** Saves a run's phase; from its start on, the run has resources. On a full disk, a result gets the room that was reserved. */
-  save(run: Run): void
-  find(runId: string): Run | undefined
-  /** Runs that are unfinished or have resources: after a start, those that an earlier process of the service left. */
-  findLeft(): LeftRun[]
-  markRemoved(runId: string): void
-  /** Reserves room on the disk for the results of runs. Throws if there is none. */
-  reserve(): void
-  /** Forgets finished runs without resources, except the newest `count` of those that finished after `since`. */
-  forget(count: number, since: Date): void
-  close(): void
-}
+export type RunStore = ReturnType<typeof storeIn>
 
 const SCHEMA_VERSION = 1
 /** Result codes of SQLite. */
@@ -121,7 +99,8 @@ function check(database: DatabaseSync): void {
   throw Object.assign(new Error(problem), { code: 'ERR_SQLITE_ERROR', errcode: CORRUPT })
 }
 
-function storeIn(database: DatabaseSync, reserveFile: string | undefined): RunStore {
+/** The runs, in a database that survives any death of the service. Each change is on the disk when its call returns. */
+function storeIn(database: DatabaseSync, reserveFile: string | undefined) {
   const insert = database.prepare(
     `insert into runs (run_id, project_id, suite, branch_name, status, request, resources) values (?, ?, ?, ?, ?, ?, ?)`,
   )
@@ -138,8 +117,10 @@ function storeIn(database: DatabaseSync, reserveFile: string | undefined): RunSt
     `delete from runs where finished_at is not null and has_resources = 0 and (finished_at < ? or number not in (
        select number from runs where finished_at is not null order by number desc limit ?))`,
   )
+  /** Reserves room on the disk for the results of runs. Throws if there is none. */
   function reserve(): void {
-    if (reserveFile === undefined || sizeOf(reserveFile) === RESERVED_BYTES) return
+    if (reserveFile === undefined) return
+    if (statSync(reserveFile, { throwIfNoEntry: false })?.size === RESERVED_BYTES) return
     try {
       // Random, because some file systems give zeros no room.
       writeFileSync(reserveFile, randomBytes(RESERVED_BYTES), { mode: 0o600 })
@@ -150,13 +131,15 @@ function storeIn(database: DatabaseSync, reserveFile: string | undefined): RunSt
   }
   return {
     reserve,
-    add(run, request, resources) {
+    /** Throws if the disk has no room for the run and its result. */
+    add(run: Run, request: RunRequest, resources: RunResources): void {
       reserve()
       const suite = run.suite === undefined ? null : JSON.stringify(run.suite)
       const about = [run.runId, run.projectId, suite, run.branchName ?? null, run.phase.status]
       insert.run(...about, JSON.stringify(request), JSON.stringify(resources))
     },
-    save(run) {
+    /** Saves a run's phase; from its start on, the run has resources. On a full disk, a result gets the room that was reserved. */
+    save(run: Run): void {
       const { runId, phase } = run
       const startedAt = 'startedAt' in phase ? (phase.startedAt?.toISOString() ?? null) : null
       const isRunning = phase.status === 'RUNNING'
@@ -178,22 +161,20 @@ function storeIn(database: DatabaseSync, reserveFile: string | undefined): RunSt
         write()
       }
     },
-    find(runId) {
+    find(runId: string): Run | undefined {
       const row = select.get(runId)
       return row && runIn(row)
     },
+    /** Runs that are unfinished or have resources: after a start, those that an earlier process of the service left. */
     findLeft: () =>
       selectLeft
         .all()
         .map((row) => ({ run: runIn(row), resources: JSON.parse(String(row.resources)) as RunResources })),
-    markRemoved: (runId) => void clearResources.run(runId),
-    forget: (count, since) => void remove.run(since.toISOString(), count),
+    markRemoved: (runId: string) => void clearResources.run(runId),
+    /** Forgets finished runs without resources, except the newest `count` of those that finished after `since`. */
+    forget: (count: number, since: Date) => void remove.run(since.toISOString(), count),
     close: () => database.close(),
   }
-}
-
-function sizeOf(file: string): number | undefined {
-  return statSync(file, { throwIfNoEntry: false })?.size
 }
 
 function runIn(row: Record<string, SQLOutputValue>): OwnedRun {

@@ -351,7 +351,7 @@ function describeEnd(end: CommandEnd): string {
 }
 
 /** What a command wrote, for the log. */
-function quoteOutput({ lastOutput }: CommandEnd): string {
-  const output = lastOutput.trim()
-  return output === '' ? '' : `; its output:\n${output}`
+function quoteOutput({ output }: CommandEnd): string {
+  const text = output.trim()
+  return text === '' ? '' : `; its output:\n${text}`
 }

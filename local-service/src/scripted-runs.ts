@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import * as v from 'valibot'
-import { type Backend, errorResponse, notCancellable, ok, type ServiceResponse } from './request-handler.ts'
+import { type Backend, noRun, notCancellable, ok, type ServiceResponse } from './request-handler.ts'
 import { quote } from './text.ts'
 import { object } from './validation.ts'
 
@@ -38,13 +38,6 @@ export interface ScriptedRun extends ScriptedStart {
   readonly cancelAccepted: boolean
 }
 
-export interface ScriptedRuns {
-  readonly backend: Backend
-  /** Every accepted start, in order. */
-  readonly runs: readonly ScriptedRun[]
-  finishRun(runId: string, status: string, cases?: readonly unknown[]): void
-}
-
 export interface ScriptedResponse extends ServiceResponse {
   /** The script makes it other than the interface has it. */
   readonly deviates?: boolean | undefined
@@ -69,7 +62,7 @@ type Phase =
 export function createScriptedRuns(
   scriptFor: (start: ScriptedStart) => Script,
   now: () => number = () => performance.timeOrigin + performance.now(),
-): ScriptedRuns {
+) {
   const runs: Run[] = []
 
   function accept(start: Omit<ScriptedStart, 'number'>, branchName: string): Run {
@@ -128,18 +121,15 @@ export function createScriptedRuns(
 
   return {
     backend,
-    get runs() {
-      return runs.map((run) => ({
-        runId: run.runId,
-        number: run.number,
-        ...(run.projectId === undefined ? {} : { projectId: run.projectId }),
-        ...(run.testSuiteId === undefined ? {} : { testSuiteId: run.testSuiteId }),
-        body: run.body,
-        status: phaseOf(run, now()).status,
-        cancelAccepted: run.cancelAccepted,
-      }))
+    /** Every accepted start, in order. */
+    get runs(): readonly ScriptedRun[] {
+      return runs.map((run) => {
+        const { script, branchName, queuedAtMs, ended, ...start } = run
+        return { ...start, status: phaseOf(run, now()).status }
+      })
     },
-    finishRun(runId, status, cases) {
+    /** Finishes a run now, or gives a finished run another status. */
+    finishRun(runId: string, status: string, cases?: readonly unknown[]): void {
       const run = runs.findLast((candidate) => candidate.runId === runId)
       if (run === undefined) throw new Error(`No start returned the run id ${quote(runId)}.`)
       run.ended = { status, atMs: now(), ...(cases === undefined ? {} : { cases }) }
@@ -223,10 +213,6 @@ function idToSend(run: Run): unknown {
 
 function isActive(status: string): boolean {
   return status === 'QUEUED' || status === 'RUNNING'
-}
-
-function noRun(runId: string): ServiceResponse {
-  return errorResponse(404, `There is no run ${quote(runId)} here.`)
 }
 
 function isoTime(epochMs: number): string {

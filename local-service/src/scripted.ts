@@ -5,13 +5,7 @@ import { TLSSocket } from 'node:tls'
 import { type ListenOptions, listen, sendResponse, toServiceRequest } from './listen.ts'
 import { errorResponse, handleRequest, ok } from './request-handler.ts'
 import { type Endpoint, findRoute, type Route } from './routes.ts'
-import {
-  createScriptedRuns,
-  type Script,
-  type ScriptedResponse,
-  type ScriptedRun,
-  type ScriptedStart,
-} from './scripted-runs.ts'
+import { createScriptedRuns, type Script, type ScriptedResponse, type ScriptedStart } from './scripted-runs.ts'
 
 export type { Script, ScriptedRun, ScriptedStart } from './scripted-runs.ts'
 
@@ -74,31 +68,13 @@ export interface ScriptedServiceOptions extends ListenOptions {
   readonly pathPrefix?: string
 }
 
-export interface ScriptedService {
-  /** `{base_url}`, path prefix included. */
-  readonly url: string
-  readonly port: number
-  readonly key: string
-  /** Every request that arrived whole, in order. */
-  readonly requests: readonly RecordedRequest[]
-  /** Every accepted start, in order. */
-  readonly runs: readonly ScriptedRun[]
-  addFault(fault: Fault): void
-  removeFaults(): void
-  /** For the starts that come after. */
-  setScript(script: Script | ((start: ScriptedStart) => Script)): void
-  /** Finishes a run now, or gives a finished run another status. */
-  finishRun(runId: string, status: string, cases?: readonly unknown[]): void
-  /** Resolves once `count` (default 1) such requests have arrived, those before the call included. */
-  waitForRequest(which: Endpoint | ((request: RecordedRequest) => boolean), count?: number): Promise<void>
-  close(): Promise<void>
-}
+export type ScriptedService = Awaited<ReturnType<typeof startScriptedService>>
 
 /**
  * A test run service for tests: real sockets and the interface's own rules, with runs that follow a script and, if
  * wanted, faults. Nothing is executed.
  */
-export async function startScriptedService(options: ScriptedServiceOptions = {}): Promise<ScriptedService> {
+export async function startScriptedService(options: ScriptedServiceOptions = {}) {
   const keys = options.keys ?? [randomBytes(16).toString('hex')]
   const prefix = options.pathPrefix ?? ''
   const faults = [...(options.faults ?? [])]
@@ -115,7 +91,7 @@ export async function startScriptedService(options: ScriptedServiceOptions = {})
     const request = toServiceRequest(message, response)
     // Read before the key is checked: what is recorded are the requests that arrived whole, whatever their key.
     const body = await request.readBody()
-    if (body.kind === 'incomplete') return
+    if (!message.complete) return
     const path = request.target
     const target = path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : ''
     const { kind } = findRoute(request.method, target)
@@ -124,7 +100,7 @@ export async function startScriptedService(options: ScriptedServiceOptions = {})
       method: request.method,
       path,
       headers: message.headers,
-      body: body.kind === 'text' ? body.text : `(${body.kind})`,
+      body: body.kind === 'valid' ? body.value : body.error,
       atMs: performance.now() - beganAtMs,
     }
     requests.push(record)
@@ -151,20 +127,24 @@ export async function startScriptedService(options: ScriptedServiceOptions = {})
   })
 
   return {
+    /** `{base_url}`, path prefix included. */
     url: `${listener.url}${prefix}`,
     port: listener.port,
     key: keys[0] ?? '',
-    requests,
+    /** Every request that arrived whole, in order. */
+    requests: requests as readonly RecordedRequest[],
     get runs() {
       return scripted.runs
     },
-    addFault: (fault) => void faults.push(fault),
+    addFault: (fault: Fault) => void faults.push(fault),
     removeFaults: () => void faults.splice(0),
-    setScript: (next) => {
+    /** For the starts that come after. */
+    setScript: (next: NonNullable<typeof options.script>) => {
       script = next
     },
     finishRun: scripted.finishRun,
-    waitForRequest(which, count = 1) {
+    /** Resolves once `count` such requests have arrived, those before the call included. */
+    waitForRequest(which: Endpoint | ((request: RecordedRequest) => boolean), count = 1): Promise<void> {
       const fits = typeof which === 'string' ? (request: RecordedRequest) => request.kind === which : which
       return new Promise((resolve, reject) => {
         const look = () => {

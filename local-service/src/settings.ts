@@ -24,15 +24,13 @@ function listOfTexts(expectation: string, isExpected: (texts: readonly string[])
 function describeNoList(value: unknown): string {
   if (!Array.isArray(value)) return kindOf(value)
   if (value.length === 0) return 'an empty list'
-  return value.every(isText) ? 'a list whose first text is empty' : `a list with ${kindOf(value.find(isNoText))}`
+  return value.every(isText)
+    ? 'a list whose first text is empty'
+    : `a list with ${kindOf(value.find((item) => !isText(item)))}`
 }
 
 function isText(value: unknown): value is string {
   return typeof value === 'string'
-}
-
-function isNoText(value: unknown): boolean {
-  return !isText(value)
 }
 
 export function numberFrom(least: number, most: number) {

@@ -26,7 +26,8 @@ export function describeSuiteStatus(run: Run): object {
  * The detailed result of a test-suite run. It has no status of its own: a client decides by the tests alone. So if a run
  * did not pass and no test says so, one more entry does; while the run is unfinished, one entry says that.
  */
-export function describeSuiteResult(run: Run, testSuiteName: string): object {
+export function describeSuiteResult(run: Run): object {
+  const testSuiteName = run.suite?.name ?? ''
   return { testSuiteName, results: listTests(run, testSuiteName) }
 }
 

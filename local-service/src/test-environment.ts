@@ -9,16 +9,14 @@ import type { RunResources } from './run-resources.ts'
  */
 export function personalEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const byNpm = env.npm_execpath !== undefined || env.npm_lifecycle_event !== undefined
-  const entries = Object.entries(env).filter(([name]) => !GIT_VARIABLES.has(name) && !(byNpm && isOfNpm(name)))
+  const entries = Object.entries(env).filter(
+    ([name]) => !GIT_VARIABLES.has(name) && !(byNpm && NPM_VARIABLES.test(name)),
+  )
   return { ...Object.fromEntries(entries), PATH: byNpm ? withoutNpmFolders(env.PATH) : env.PATH }
 }
 
 /** npm sets COLOR and EDITOR, whatever they were before. */
-const NPM_VARIABLES: ReadonlySet<string> = new Set(['NODE', 'INIT_CWD', 'COLOR', 'EDITOR'])
-
-function isOfNpm(name: string): boolean {
-  return name.startsWith('npm_') || NPM_VARIABLES.has(name)
-}
+const NPM_VARIABLES = /^(npm_.*|NODE|INIT_CWD|COLOR|EDITOR)$/s
 
 /** npm puts its folders first, and `node-gyp-bin` as the last of them. */
 function withoutNpmFolders(path: string | undefined): string | undefined {
@@ -68,21 +66,11 @@ function isExecutable(file: string): boolean {
 }
 
 /** As `git rev-parse --local-env-vars` lists them. */
-const GIT_VARIABLES: ReadonlySet<string> = new Set([
-  'GIT_ALTERNATE_OBJECT_DIRECTORIES',
-  'GIT_CONFIG',
-  'GIT_CONFIG_COUNT',
-  'GIT_CONFIG_PARAMETERS',
-  'GIT_COMMON_DIR',
-  'GIT_DIR',
-  'GIT_GRAFT_FILE',
-  'GIT_IMPLICIT_WORK_TREE',
-  'GIT_INDEX_FILE',
-  'GIT_INTERNAL_SUPER_PREFIX',
-  'GIT_NO_REPLACE_OBJECTS',
-  'GIT_OBJECT_DIRECTORY',
-  'GIT_PREFIX',
-  'GIT_REPLACE_REF_BASE',
-  'GIT_SHALLOW_FILE',
-  'GIT_WORK_TREE',
-])
+const GIT_VARIABLES = new Set(
+  (
+    'ALTERNATE_OBJECT_DIRECTORIES COMMON_DIR CONFIG CONFIG_COUNT CONFIG_PARAMETERS DIR GRAFT_FILE IMPLICIT_WORK_TREE ' +
+    'INDEX_FILE INTERNAL_SUPER_PREFIX NO_REPLACE_OBJECTS OBJECT_DIRECTORY PREFIX REPLACE_REF_BASE SHALLOW_FILE WORK_TREE'
+  )
+    .split(' ')
+    .map((name) => `GIT_${name}`),
+)

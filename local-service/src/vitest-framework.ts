@@ -11,7 +11,7 @@ import {
   titleOf,
   wholeMs,
 } from './framework.ts'
-import type { TestCase, TestCaseStatus } from './run.ts'
+import type { TestCaseStatus } from './run.ts'
 import { EVENTS_FILE } from './vitest-reporter.ts'
 
 /** In TypeScript here, in JavaScript in the package; Vitest loads either. */
@@ -47,17 +47,19 @@ export const vitest: Framework = {
   },
   readReport(report, folder) {
     if (!isObject(report) || !Array.isArray(report.testResults)) return undefined
-    const cases: LocatedCase[] = []
-    const unloadableFiles: TestCase[] = []
-    for (const file of objectsIn(report.testResults)) {
-      const path = stringOf(file.name)
-      const tests = objectsIn(file.assertionResults).map((test) => readTest(test, relative(folder, path)))
-      cases.push(...tests)
-      if (file.status === 'failed' && !tests.some((test) => test.status === 'FAILED')) {
-        unloadableFiles.push(caseOfFile(path, folder))
-      }
-    }
-    return [...disambiguateTitles(cases), ...unloadableFiles]
+    const files = objectsIn(report.testResults)
+    const tests = files.flatMap(({ name: file, assertionResults }) =>
+      objectsIn(assertionResults).map(({ ancestorTitles, title, status: state, failureMessages, duration }) => ({
+        file,
+        path: [...(Array.isArray(ancestorTitles) ? ancestorTitles : []), title],
+        state,
+        // A passed test with failures passed after a retry.
+        isFlaky: Array.isArray(failureMessages) && failureMessages.length > 0,
+        durationMs: duration,
+      })),
+    )
+    const described = files.map(({ name: file, status }) => ({ file, hasFailed: status === 'failed' }))
+    return [...readFinished({ files: described, tests }, folder).testCases]
   },
   readEvents(text, folder) {
     const events = text.split('\n').flatMap(parseEvent)
@@ -81,10 +83,8 @@ function parseEvent(line: string): Fields[] {
 function readFinished(finished: Fields, folder: string): Report {
   const tests = objectsIn(finished.tests)
   const files = objectsIn(finished.files)
-  const failedFiles = files.filter(({ hasFailed }) => hasFailed === true)
-  const unloadable = failedFiles.filter(
-    (file) => !tests.some((test) => keyOf(test) === keyOf(file) && test.state === 'failed'),
-  )
+  const withFailedTests = new Set(tests.filter((test) => statusOf(test) === 'FAILED').map(keyOf))
+  const unloadable = files.filter((file) => file.hasFailed === true && !withFailedTests.has(keyOf(file)))
   const cases = tests.map((test) => caseOf(test, folder))
   return {
     testCases: [...disambiguateTitles(cases), ...unloadable.map(({ file }) => caseOfFile(stringOf(file), folder))],
@@ -135,40 +135,17 @@ function caseOf(test: Fields, folder: string): LocatedCase {
   const project = stringOf(test.project)
   return {
     title: titleOf(path),
-    status: statusOfState(test),
+    status: statusOf(test),
     durationMs: wholeMs(test.durationMs),
     qualifiers: [project === '' ? '' : `[${project}]`, relative(folder, stringOf(test.file))],
   }
 }
 
-function statusOfState({ state, isFlaky }: Fields): TestCaseStatus {
+/** The events and the report have nearly the same states. */
+function statusOf({ state, isFlaky }: Fields): TestCaseStatus {
   switch (state) {
     case 'passed':
       return isFlaky === true ? 'FLAKY' : 'PASSED'
-    case 'skipped':
-      return 'SKIPPED'
-    case 'pending':
-      return 'INTERRUPTED'
-    default:
-      return 'FAILED'
-  }
-}
-
-function readTest(test: Record<string, unknown>, file: string): LocatedCase {
-  const ancestors = Array.isArray(test.ancestorTitles) ? test.ancestorTitles.map(stringOf) : []
-  return {
-    title: titleOf([...ancestors, stringOf(test.title)]),
-    status: statusOf(test),
-    durationMs: wholeMs(test.duration),
-    qualifiers: [file],
-  }
-}
-
-function statusOf(test: Record<string, unknown>): TestCaseStatus {
-  switch (test.status) {
-    case 'passed':
-      // A passed test with failures passed after a retry.
-      return Array.isArray(test.failureMessages) && test.failureMessages.length > 0 ? 'FLAKY' : 'PASSED'
     case 'skipped':
     case 'todo':
     case 'disabled':

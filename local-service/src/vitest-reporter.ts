@@ -7,33 +7,6 @@ import type { Reporter, TestCase, TestModule } from 'vitest/node'
 /** The variable that names the file to write to. */
 export const EVENTS_FILE = 'LOCAL_SERVICE_VITEST_EVENTS'
 
-export interface ReportedFile {
-  /** The name of the Vitest project; empty if there is only one without a name. */
-  readonly project: string
-  readonly file: string
-}
-
-export interface ReportedTest extends ReportedFile {
-  readonly id: string
-  /** The titles of the describe blocks, then the test's own. */
-  readonly path: readonly string[]
-  readonly state: string
-  readonly isFlaky: boolean
-  readonly durationMs: number
-}
-
-export type VitestEvent =
-  | { readonly event: 'file-started'; readonly file: ReportedFile }
-  | { readonly event: 'test-started'; readonly test: ReportedTest; readonly atMs: number }
-  | { readonly event: 'test-finished'; readonly test: ReportedTest }
-  | { readonly event: 'file-finished'; readonly file: ReportedFile }
-  /** Everything, once more: there are no events for some tests that are skipped. */
-  | {
-      readonly event: 'finished'
-      readonly files: readonly (ReportedFile & { readonly hasFailed: boolean })[]
-      readonly tests: readonly ReportedTest[]
-    }
-
 export default class EventReporter implements Reporter {
   readonly #file = process.env[EVENTS_FILE]
 
@@ -54,24 +27,26 @@ export default class EventReporter implements Reporter {
     this.#write({ event: 'file-finished', file: describeFile(module) })
   }
 
+  /** Everything, once more: there are no events for some tests that are skipped. */
   onTestRunEnd(modules: readonly TestModule[]): void {
     const files = modules.map((module) => ({ ...describeFile(module), hasFailed: module.state() === 'failed' }))
     const tests = modules.flatMap((module) => [...module.children.allTests()].map(describeTest))
     this.#write({ event: 'finished', files, tests })
   }
 
-  #write(event: VitestEvent): void {
+  #write(event: object): void {
     if (this.#file !== undefined) appendFileSync(this.#file, `${JSON.stringify(event)}\n`)
   }
 }
 
-function describeTest(test: TestCase): ReportedTest {
+function describeTest(test: TestCase) {
   const path = [test.name]
   for (let { parent } = test; parent.type === 'suite'; parent = parent.parent) path.unshift(parent.name)
   const diagnostic = test.diagnostic()
   return {
     ...describeFile(test.module),
     id: test.id,
+    /** The titles of the describe blocks, then the test's own. */
     path,
     state: test.result().state,
     isFlaky: diagnostic?.flaky ?? false,
@@ -79,6 +54,7 @@ function describeTest(test: TestCase): ReportedTest {
   }
 }
 
-function describeFile({ project, moduleId }: TestModule): ReportedFile {
+/** The name of the Vitest project is empty if there is only one without a name. */
+function describeFile({ project, moduleId }: TestModule) {
   return { project: project.name, file: moduleId }
 }

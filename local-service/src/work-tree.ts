@@ -19,10 +19,10 @@ export interface Repository {
   readonly signal?: AbortSignal | undefined
 }
 
-export type FoundRepository = (
-  | { readonly kind: 'found'; readonly repository: Repository }
-  | { readonly kind: 'none'; readonly reason: string }
-) & {
+export interface FoundRepository {
+  readonly repository?: Repository
+  /** Why there is none. */
+  readonly reason?: string
   /** Where git would find another repository first, from the folder up, if a test made one there. */
   readonly foldersWithoutGit: readonly string[]
 }
@@ -39,12 +39,12 @@ export async function openRepository(folder: string, env: NodeJS.ProcessEnv): Pr
   const result = await tryGit(['rev-parse', ...asked], { folder, env })
   if (result.kind === 'failed') {
     const reason = result.reason.split('\n', 1)[0] ?? ''
-    return { kind: 'none', reason, foldersWithoutGit: withoutGit([folder]) }
+    return { reason, foldersWithoutGit: withoutGit([folder]) }
   }
   const [root = '', gitFolder = '', headFolder = '', prefix = ''] = result.output.split('\n')
   // git prints its own folder relative to the one that it runs in.
   const place = { root, folder: prefix.replace(/\/$/, ''), gitFolder: resolve(folder, gitFolder), headFolder }
-  return { kind: 'found', repository: { ...place, env }, foldersWithoutGit: withoutGit(foldersBetween(folder, root)) }
+  return { repository: { ...place, env }, foldersWithoutGit: withoutGit(foldersBetween(folder, root)) }
 }
 
 function withoutGit(folders: readonly string[]): string[] {

@@ -231,8 +231,13 @@ describe('a run for a branch', () => {
     const repository = await aRepository({ 'a.txt': 'main' })
     const project = { folder: repository.folder, framework: 'vitest', command: LISTING_RUNNER }
     const run = testRunIn(await temporaryFolder(), {}, project)
-    const chosen = await chooseCheckout(run.project, 'main', false, await openRepository(repository.folder, PLAIN_ENV))
-    if (chosen.kind === 'refused') throw new Error(chosen.error)
+    const checkout = await chooseCheckout(
+      run.project,
+      'main',
+      false,
+      await openRepository(repository.folder, PLAIN_ENV),
+    )
+    if (checkout.kind === 'refused') throw new Error(checkout.error)
     const turns: string[] = []
     const runExclusive: RunExclusive = async (key, task) => {
       const before = await workTreesOf(repository)
@@ -242,7 +247,7 @@ describe('a run for a branch', () => {
     }
     const gitFolder = join(repository.folder, '.git')
     const resources = { ...run.resources, workTree: { path: join(await temporaryFolder(), run.runId), gitFolder } }
-    const inTree = { ...run, checkout: chosen.checkout, resources, runExclusive }
+    const inTree = { ...run, checkout, resources, runExclusive }
     expect((await runTests(inTree, new AbortController().signal, () => {})).status).toBe('PASSED')
     await removeResources(run.runId, resources, { runExclusive, env: PLAIN_ENV })
     expect(turns).toEqual([`${gitFolder}: 1 to 2`, `${gitFolder}: 2 to 1`])

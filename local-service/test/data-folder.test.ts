@@ -74,8 +74,8 @@ describe("the service's folder", () => {
     const projects = { other: puppetProject(), shop: puppetProject(join(above, folder)) }
     const started = startService({ projects, data: join(above, dataFolder) })
     await expect(started).rejects.toThrow(
-      `The data folder ${join(above, dataFolder)} lies in ${join(above, 'project')} of project "shop": tests in work trees would ` +
-        `find the packages that are installed there. Choose a folder outside of it with --data, such as ${join(above, 'test-run-service-data')}.`,
+      `The data folder ${join(above, dataFolder)} lies in ${join(above, 'project')} of project "shop": tests could change it, and ` +
+        `those in work trees would find the packages that are installed there. Choose a folder outside of it with --data, such as ${join(above, 'test-run-service-data')}.`,
     )
     expect(existsSync(join(above, dataFolder))).toBe(false)
   })

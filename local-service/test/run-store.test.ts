@@ -194,7 +194,7 @@ async function aQueue(finishesWhenGone: boolean) {
     store.save(run)
   }
   const queue = createRunQueue({
-    slots: 1,
+    concurrency: 1,
     runLimitMs: 60_000,
     keepRuns: 10,
     keepMs: 60_000,

@@ -97,7 +97,7 @@ describe('a command', () => {
 
   it('exits with its code and its output, without colours', async () => {
     const end = await runCommand(commandOf('printf "\\033[31mred\\033[0m"; exit 3'), new AbortController().signal)
-    expect(end).toEqual({ kind: 'exited', code: 3, lastOutput: 'red' })
+    expect(end).toEqual({ kind: 'exited', code: 3, output: 'red' })
   })
 
   it('is killed by a signal that somebody else sent', async () => {
@@ -106,18 +106,18 @@ describe('a command', () => {
   })
 
   it('is not started if it was stopped before', async () => {
-    expect(await runCommand(commandOf('exit 0'), AbortSignal.abort())).toEqual({ kind: 'stopped', lastOutput: '' })
+    expect(await runCommand(commandOf('exit 0'), AbortSignal.abort())).toEqual({ kind: 'stopped', output: '' })
   })
 
   it('keeps the beginning and the end of a long output', async () => {
     const end = await runCommand(commandOf('echo first; seq 100000; echo last'), new AbortController().signal)
-    expect(end.lastOutput).toMatch(/^first\n1\n2\n[\s\S]*\d\n…\n\d+\n[\s\S]*100000\nlast\n$/)
-    expect(end.lastOutput.length).toBeLessThanOrEqual(6002)
+    expect(end.output).toMatch(/^first\n1\n2\n[\s\S]*\d\n…\n\d+\n[\s\S]*100000\nlast\n$/)
+    expect(end.output.length).toBeLessThanOrEqual(6002)
   })
 
   it('reads nothing from the terminal', async () => {
     const end = await runCommand(commandOf('cat; echo "read"'), new AbortController().signal)
-    expect(end).toMatchObject({ kind: 'exited', code: 0, lastOutput: 'read\n' })
+    expect(end).toMatchObject({ kind: 'exited', code: 0, output: 'read\n' })
   })
 
   it('gets SIGINT first, then SIGTERM', async () => {
@@ -128,6 +128,6 @@ describe('a command', () => {
     await until(() => existsSync(ready))
     stop.abort()
     // The shell may say in between that its `sleep` was terminated.
-    expect(await ended).toEqual({ kind: 'stopped', lastOutput: expect.stringMatching(/^INT\n[\s\S]*TERM\n$/) })
+    expect(await ended).toEqual({ kind: 'stopped', output: expect.stringMatching(/^INT\n[\s\S]*TERM\n$/) })
   })
 })

@@ -205,7 +205,7 @@ describe('summary.md', () => {
     fc.assert(
       fc.property(fc.array(title, { minLength: 500, maxLength: 500 }), (titles) => {
         const testCases = titles.map((title) => aTestCase({ title, status: 'FAILED', durationMs: undefined }))
-        const page = renderedPage(fullSummary(anOutcome({ run: aRun({ status: 'FAILED', testCases }) })))
+        const page = renderedPage(fullSummary(anOutcome({ run: aRun({ status: 'FAILED', testCases }) })).toString())
         const rows = tableRows(page).filter(([status]) => status !== 'Status')
         expect(rows.map(([, shown]) => seen(shown).replace('(untitled)', ''))).toEqual(titles.map(seen))
       }),

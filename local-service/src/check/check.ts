@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import { UsageError } from '../invocation.ts'
 import { quote } from '../text.ts'
+import type { Exchange } from './client.ts'
 import { isAccepted, jsonOf } from './inspect.ts'
 import {
   createSession,
@@ -14,9 +16,6 @@ import {
   type Session,
   type Target,
 } from './session.ts'
-
-/** The check cannot begin; the message is for a person. */
-export class CannotCheck extends Error {}
 
 /** How many runs of the project are started, if the service refuses what it has to refuse. */
 export function countRuns(target: Target): number {
@@ -43,8 +42,8 @@ export async function checkService(
 
 async function checkRefusals({ send, verify, note, sendCancel, startPath, ...session }: Session): Promise<void> {
   const unknown = await send('GET', [...startPath, randomUUID()])
-  if (unknown.failure !== undefined) throw new CannotCheck(`The service cannot be reached: ${unknown.failure}.`)
-  if (unknown.response?.status === 401) throw new CannotCheck('The service refuses the key with 401.')
+  if (unknown.failure !== undefined) throw new UsageError(`The service cannot be reached: ${unknown.failure}.`)
+  if (unknown.response?.status === 401) throw new UsageError('The service refuses the key with 401.')
   verify('run-unknown', unknown, isNot(404))
   const cancelled = await sendCancel(randomUUID())
   verify('cancel-unknown', cancelled, isCancelled)
@@ -65,7 +64,7 @@ async function checkRefusals({ send, verify, note, sendCancel, startPath, ...ses
 /** Returns the runs that were started; the first may finish. */
 async function startRuns({ target, start, verify, note }: Session): Promise<Run[]> {
   const least = await start({})
-  if (least.made.response?.status === 404) throw new CannotCheck(`There is no project ${quote(target.project)}.`)
+  if (least.made.response?.status === 404) throw new UsageError(`There is no project ${quote(target.project)}.`)
   verify('start-least', least.made, isNotAccepted)
 
   const { environment, frameworkProject: frameworkProjectName } = target
@@ -91,7 +90,7 @@ async function startRuns({ target, start, verify, note }: Session): Promise<Run[
 
 async function checkRuns(session: Session, [first, ...others]: Run[]): Promise<void> {
   if (first === undefined) return
-  const { limits, verdicts, startPath, send, verify, note, sendCancel, sendWithoutKey, readUntil, cancel } = session
+  const { verdicts, startPath, send, verify, note, sendCancel, sendWithoutKey, readUntil, cancel } = session
   await sendWithoutKey('GET', [...startPath, first.id])
   await sendWithoutKey('POST', [...startPath, 'cancel'], { where: { runId: first.id } })
   const elsewhere = ['v1', 'projects', randomUUID(), 'runs']
@@ -103,10 +102,10 @@ async function checkRuns(session: Session, [first, ...others]: Run[]): Promise<v
   // The last ones are the most likely to be QUEUED still; one should be cancelled while RUNNING.
   for (const run of others.toReversed()) {
     const mustRun = run === others[0] && !verdicts.isObserved('cancel-running')
-    await readUntil(run, () => !mustRun || run.status !== 'QUEUED', limits.finishMs)
+    await readUntil(run, () => !mustRun || run.status !== 'QUEUED')
     if (!isFinished(run)) await cancel(run)
   }
-  await readUntil(first, isFinished, limits.finishMs)
+  await readUntil(first, () => isFinished(first))
   if (!isFinished(first)) return cancel(first)
   const late = await sendCancel(first.id)
   verify('cancel-finished', late, isCancelled)
@@ -114,7 +113,7 @@ async function checkRuns(session: Session, [first, ...others]: Run[]): Promise<v
 }
 
 async function checkSuite(session: Session, suite: string): Promise<void> {
-  const { limits, send, verify, sendWithoutKey, pause, warn } = session
+  const { send, verify, sendWithoutKey, poll, warn } = session
   const pathsOf = (id: string) => ['status', 'result'].map((what) => ['v1', 'testSuiteRun', id, what])
   for (const path of pathsOf(randomUUID())) verify('suite-unknown', await send('GET', path), isNot(404))
   const path = ['v1', 'testSuite', suite, 'run']
@@ -126,15 +125,9 @@ async function checkSuite(session: Session, suite: string): Promise<void> {
   warn(`The run of the test suite is ${JSON.stringify(id)}.`)
   const [statusPath = [], resultPath = []] = pathsOf(id)
   for (const read of [statusPath, resultPath]) await sendWithoutKey('GET', read)
-  const endsAtMs = performance.now() + limits.finishMs
-  for (;;) {
-    const made = await send('GET', statusPath)
-    verify('suite-status', made, isNotAccepted)
-    if (jsonOf(made).status === 'FINISHED') break
-    if (performance.now() >= endsAtMs) return
-    await pause()
-  }
-  verify('suite-result', await send('GET', resultPath), isNotAccepted)
+  const hasFinished = (made: Exchange) => jsonOf(made).status === 'FINISHED'
+  const last = await poll('suite-status', () => send('GET', statusPath), hasFinished)
+  if (hasFinished(last)) verify('suite-result', await send('GET', resultPath), isNotAccepted)
 }
 
 function deprecatedFields({ environment: environmentName, frameworkProject: runGroupName }: Target) {

@@ -45,7 +45,6 @@ export async function exchange(
   if (operation === undefined) throw new Error(`${method} ${path} is not in docs/openapi.yaml.`)
   const headers = {
     accept: 'application/json',
-    'accept-encoding': 'identity',
     ...(authorization === null ? {} : { authorization }),
     ...(rawBody === undefined ? {} : { 'content-type': 'application/json' }),
   }

@@ -1,11 +1,10 @@
 import { once } from 'node:events'
 import { createInterface } from 'node:readline/promises'
-import { parseArgs } from 'node:util'
-import { readKeys, UsageError } from '../invocation.ts'
+import { parseCommandLine, readKeys, UsageError } from '../invocation.ts'
 import { quote } from '../text.ts'
-import { CannotCheck, checkService, countRuns } from './check.ts'
-import { render, shown } from './report.ts'
-import type { Limits, Target } from './session.ts'
+import { checkService, countRuns } from './check.ts'
+import { type Format, render, shown } from './report.ts'
+import type { Target } from './session.ts'
 
 export const CHECK_USAGE = `Usage: test-run-service check URL --project ID [options]
 
@@ -16,7 +15,6 @@ Checks a test run service against the interface, rule by rule. It starts runs, a
   --environment NAME         an environment of the project
   --framework-project NAME   a test-framework project of the project
   --key-file FILE            a file with the API key; default: the variable LOCAL_SERVICE_KEY
-  --timeout-minutes NUMBER   how long to wait for a run to finish; default: 10
   --yes                      start the runs without asking
   --json                     print the report as JSON
   --junit                    print the report as JUnit XML
@@ -24,13 +22,13 @@ Checks a test run service against the interface, rule by rule. It starts runs, a
 
 It exits with 1 if a rule is broken, and with 2 if it cannot check.`
 
-export interface CheckInvocation {
-  readonly target: Target
-  readonly limits: Limits
-  readonly format: 'text' | 'json' | 'junit'
-  /** Nobody is to be asked. */
-  readonly yes: boolean
+const TEXT = { type: 'string' } as const
+const FLAG = { type: 'boolean', default: false } as const
+const OPTIONS = {
+  ...{ project: TEXT, suite: TEXT, environment: TEXT, 'framework-project': TEXT, 'key-file': TEXT },
+  ...{ yes: FLAG, json: FLAG, junit: FLAG, help: FLAG },
 }
+const LIMITS = { finishMs: 600_000, cancelMs: 60_000, pollMs: 1000 }
 
 /** Returns the exit code. */
 export async function runCheck(args: readonly string[], signal: AbortSignal): Promise<number> {
@@ -42,27 +40,24 @@ export async function runCheck(args: readonly string[], signal: AbortSignal): Pr
       console.log(CHECK_USAGE)
       return 0
     }
-    const { target, limits, format, yes } = invocation
+    const { target, format, yes } = invocation
     const warn = (line: string) => console.error(shown(line, target.key))
     for (const line of planOf(target)) warn(line)
     if (!yes && !(await isConfirmed(signal))) return 2
-    const report = await checkService(target, limits, signal, warn)
+    const report = await checkService(target, LIMITS, signal, warn)
     console.log(render(report, format, target.key))
     return report.rules.some(({ verdict }) => verdict === 'broken') ? 1 : 0
   } catch (error) {
     if (signal.aborted) console.error('The check was stopped.')
-    else if (error instanceof UsageError || error instanceof CannotCheck) console.error(error.message)
+    else if (error instanceof UsageError) console.error(error.message)
     else throw error
     return signal.aborted ? 130 : 2
   }
 }
 
 /** Throws a UsageError if the command line is not to be understood. */
-export async function readCheckInvocation(
-  args: readonly string[],
-  env: NodeJS.ProcessEnv,
-): Promise<CheckInvocation | 'help'> {
-  const { values, positionals } = parseArguments(args)
+export async function readCheckInvocation(args: readonly string[], env: NodeJS.ProcessEnv) {
+  const { values, positionals } = parseCommandLine(args, OPTIONS, CHECK_USAGE)
   if (values.help) return 'help'
   const { project, suite, environment, 'framework-project': frameworkProject, yes, json, junit } = values
   const [address, ...others] = positionals
@@ -71,12 +66,12 @@ export async function readCheckInvocation(
   }
   if (json && junit) throw new UsageError('Give --json or --junit, not both.')
   const url = readUrl(address)
-  const limits = { finishMs: readMinutes(values['timeout-minutes']) * 60_000, cancelMs: 60_000, pollMs: 1000 }
   const key = values['key-file'] === undefined ? env.LOCAL_SERVICE_KEY : (await readKeys(values['key-file']))[0]
   if (!key) throw new UsageError('There is no API key. Give --key-file, or set the variable LOCAL_SERVICE_KEY.')
   if (!/^[\x21-\x7e]+$/.test(key)) throw new UsageError('The API key has a character that no header can have.')
   const target = { url, key, project, suite, environment, frameworkProject }
-  return { target, limits, format: json ? 'json' : junit ? 'junit' : 'text', yes }
+  const format: Format = json ? 'json' : junit ? 'junit' : 'text'
+  return { target, format, yes }
 }
 
 function planOf(target: Target): string[] {
@@ -88,18 +83,6 @@ function planOf(target: Target): string[] {
   ]
 }
 
-function parseArguments(args: readonly string[]) {
-  const text = { type: 'string' } as const
-  const flag = { type: 'boolean', default: false } as const
-  const target = { project: text, suite: text, environment: text, 'framework-project': text, 'key-file': text }
-  const options = { ...target, 'timeout-minutes': text, yes: flag, json: flag, junit: flag, help: flag }
-  try {
-    return parseArgs({ args: [...args], allowPositionals: true, options })
-  } catch (error) {
-    throw new UsageError(`${(error as Error).message}\n\n${CHECK_USAGE}`)
-  }
-}
-
 /** As the action has it. What is refused may hold a password, and is not shown. */
 function readUrl(address: string): URL {
   const url = URL.parse(address)
@@ -109,12 +92,6 @@ function readUrl(address: string): URL {
   }
   if (!url.username && !url.password && !url.search && !url.hash) return url
   throw new UsageError('The URL must have no user name, password, query or fragment.')
-}
-
-function readMinutes(text = '10'): number {
-  const minutes = Number(text)
-  if (minutes > 0 && minutes <= 35_000) return minutes
-  throw new UsageError(`--timeout-minutes must be a number up to 35,000, got ${quote(text)}.`)
 }
 
 async function isConfirmed(signal: AbortSignal): Promise<boolean> {

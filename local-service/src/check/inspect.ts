@@ -9,13 +9,12 @@ export function inspect(made: Exchange, observe: Observe): void {
   observe('complete-response', made, failure)
   if (response === undefined) return
   const { headers, status } = response
-  const [wait, encoding] = [headers.get('retry-after'), headers.get('content-encoding')]
+  const wait = headers.get('retry-after')
   const isWait = wait !== null && (/^\d+$/.test(wait) || !Number.isNaN(Date.parse(wait)))
   if (wait !== null) observe('retry-after', made, !isWait && `it is ${JSON.stringify(wait)}`)
   observe('no-redirect', made, isRedirect(made) && `it leads to ${JSON.stringify(headers.get('location'))}`)
-  observe('no-compression', made, isCompressed(made) && `its encoding is ${JSON.stringify(encoding)}`)
   // The document leaves rate limits open.
-  if (isRedirect(made) || isCompressed(made) || status === 429) return
+  if (isRedirect(made) || status === 429) return
   observe('json', made, !('json' in response) && 'the body is not JSON')
   if (!isReadable(made)) return
   observe('status-codes', made, responseSchema(operation, status) === undefined && `${status} is not documented`)
@@ -60,17 +59,11 @@ function errorIn({ response }: Exchange, path = /^/, keyword?: string): Problem 
 /** A response that is a client's to read, and that says something. */
 export function isReadable(made: Exchange): boolean {
   const { response } = made
-  return (
-    response !== undefined && 'json' in response && response.status !== 429 && !isRedirect(made) && !isCompressed(made)
-  )
+  return response !== undefined && 'json' in response && response.status !== 429 && !isRedirect(made)
 }
 
 function isRedirect({ response }: Exchange): boolean {
   return response !== undefined && response.status >= 300 && response.status < 400
-}
-
-function isCompressed({ response }: Exchange): boolean {
-  return (response?.headers.get('content-encoding') ?? 'identity') !== 'identity'
 }
 
 export function isAccepted({ response }: Exchange): boolean {

@@ -1,6 +1,7 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import { parse } from 'yaml'
 import { readOpenApiDocument } from '../openapi-document.ts'
+import { matchPath } from '../routes.ts'
 
 // Bodies are held against the document itself.
 
@@ -29,17 +30,10 @@ ajv.addFormat('date-time', (text) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|
 ajv.addSchema(DOCUMENT, 'openapi')
 
 /** The endpoint of a path, which is percent-encoded. */
-export function findOperation(method: string, path: string): Operation | undefined {
-  const given = (path.split('?', 1)[0] ?? '').split('/')
-  const fits = (template: string) => {
-    const parts = template.split('/')
-    return (
-      parts.length === given.length &&
-      parts.every((part, index) => (part.startsWith('{') ? given[index] !== '' : part === given[index]))
-    )
-  }
-  const templates = Object.keys(DOCUMENT.paths).filter(fits)
-  return templates.map((template) => DOCUMENT.paths[template]?.[method.toLowerCase()]).find((found) => found)
+export function findOperation(method: string, target: string): Operation | undefined {
+  const path = target.split('?', 1)[0] ?? ''
+  const fitting = Object.entries(DOCUMENT.paths).filter(([template]) => matchPath(path, template))
+  return fitting.map(([, operations]) => operations[method.toLowerCase()]).find((operation) => operation)
 }
 
 /** The schema of a response, if the document has the status. */

@@ -13,7 +13,9 @@ export function shown(text: string, key: string): string {
   return short.toWellFormed().replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (one) => `\\u{${one.codePointAt(0)?.toString(16)}}`)
 }
 
-export function render(report: Report, format: 'text' | 'json' | 'junit', key: string): string {
+export type Format = 'text' | 'json' | 'junit'
+
+export function render(report: Report, format: Format, key: string): string {
   const having = (verdict: string) => report.rules.filter((rule) => rule.verdict === verdict).length
   const summary = { holds: having('holds'), broken: having('broken'), notObserved: having('not observed') }
   const rules = report.rules.map(({ exchange, detail, ...rule }) => ({

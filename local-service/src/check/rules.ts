@@ -58,7 +58,6 @@ const RULES = {
   'What the action relies on beyond the document': {
     'complete-response': ['', 'Each request gets a complete response within 30 s.'],
     'no-redirect': ['', 'No request is redirected.'],
-    'no-compression': ['', 'No body is compressed, because the requests accept none that is.'],
     'content-type': ['', 'A content type, if there is one, is JSON.'],
     'retry-after': ['', '"Retry-After" is a number of seconds or a date.', 'a response with it'],
     'start-least': ['', 'A start without any field is accepted.'],

@@ -41,8 +41,8 @@ export interface Run {
   branchName?: unknown
 }
 
-const ATTEMPTS = 3
-const LONGEST_PUT_OFF_MS = 60_000
+/** A service that limits rates may refuse some. */
+const CANCEL_ATTEMPTS = 10
 
 export type Session = ReturnType<typeof createSession>
 
@@ -55,21 +55,17 @@ export function createSession(target: Target, limits: Limits, signal: AbortSigna
   let isCleaningUp = false
 
   async function send(method: 'GET' | 'POST', path: Path, request: Request = {}): Promise<Exchange> {
-    for (let attempt = 1; ; attempt++) {
-      // What is in flight is awaited: the id of a run is in its response.
-      if (!isCleaningUp) signal.throwIfAborted()
-      const made = await exchange(target, method, path, request)
-      if (made.operation.operationId === 'startRun') {
-        const { runId } = jsonOf(made)
-        const isId = isAccepted(made) && (typeof runId === 'string' || typeof runId === 'number')
-        if (isId) runs.push({ id: String(runId), path, branch: request.body?.branch })
-        if (made.failure !== undefined) warn('The response to a start was lost. Look for its run at the service.')
-      }
-      if (!isCleaningUp) inspect(made, verdicts.observe)
-      if (made.response?.status !== 429 || attempt === ATTEMPTS) return made
-      const putOffMs = Number(made.response.headers.get('retry-after')) * 1000
-      await pause(putOffMs >= 0 ? Math.min(putOffMs, LONGEST_PUT_OFF_MS) : limits.pollMs)
+    // What is in flight is awaited: the id of a run is in its response.
+    if (!isCleaningUp) signal.throwIfAborted()
+    const made = await exchange(target, method, path, request)
+    if (made.operation.operationId === 'startRun') {
+      const { runId } = jsonOf(made)
+      const isId = isAccepted(made) && (typeof runId === 'string' || typeof runId === 'number')
+      if (isId) runs.push({ id: String(runId), path, branch: request.body?.branch })
+      if (made.failure !== undefined) warn('The response to a start was lost. Look for its run at the service.')
     }
+    if (!isCleaningUp) inspect(made, verdicts.observe)
+    return made
   }
 
   /** A response that no client can read breaks another rule. */
@@ -81,8 +77,8 @@ export function createSession(target: Target, limits: Limits, signal: AbortSigna
     notes.set(question, (notes.get(question) ?? new Set()).add(answer))
   }
 
-  function pause(ms = limits.pollMs): Promise<void> {
-    return delay(ms, undefined, isCleaningUp ? {} : { signal })
+  function pause(): Promise<void> {
+    return delay(limits.pollMs, undefined, isCleaningUp ? {} : { signal })
   }
 
   const sendCancel = (runId: string, path: Path = startPath) =>
@@ -111,21 +107,30 @@ export function createSession(target: Target, limits: Limits, signal: AbortSigna
     return made
   }
 
-  async function readUntil(run: Run, isReached: (run: Run) => boolean, limitMs: number): Promise<Exchange> {
+  /** Repeats a request until it has shown something, or its time is over. */
+  async function poll(
+    id: RuleId,
+    request: () => Promise<Exchange>,
+    isLast: (made: Exchange) => boolean,
+    limitMs = limits.finishMs,
+  ): Promise<Exchange> {
     const endsAtMs = performance.now() + limitMs
     for (;;) {
-      const made = await read(run)
-      verify('run-read', made, isNotAccepted)
-      if (isReached(run) || performance.now() >= endsAtMs) return made
+      const made = await request()
+      verify(id, made, isNotAccepted)
+      if (isLast(made) || performance.now() >= endsAtMs) return made
       await pause()
     }
   }
+
+  const readUntil = (run: Run, isReached: () => boolean, limitMs?: number) =>
+    poll('run-read', () => read(run), isReached, limitMs)
 
   async function cancel(run: Run): Promise<void> {
     const before = run.status ?? ''
     const made = await sendCancel(run.id)
     const isConfirmed = cancelledIn(made).includes(run.id)
-    const last = await readUntil(run, isConfirmed ? isFinished : () => true, limits.cancelMs)
+    const last = await readUntil(run, () => !isConfirmed || isFinished(run), limits.cancelMs)
     if (isConfirmed && isAccepted(last)) verify('cancel-ends', last, () => !isFinished(run) && `it is ${run.status}`)
     // A run that finished by itself in the meantime shows nothing.
     if (!isConfirmed && isFinished(run) && run.status !== 'CANCELLED') return
@@ -146,7 +151,7 @@ export function createSession(target: Target, limits: Limits, signal: AbortSigna
       if (cancelledIn(await sendCancel(run.id, run.path)).includes(run.id)) run.status = 'CANCELLED'
       else await read(run)
     }
-    for (let attempt = 1; unfinished().length > 0 && attempt <= ATTEMPTS; attempt++) {
+    for (let attempt = 1; unfinished().length > 0 && attempt <= CANCEL_ATTEMPTS; attempt++) {
       if (attempt > 1) await pause()
       await Promise.all(unfinished().map(stop))
     }
@@ -159,8 +164,8 @@ export function createSession(target: Target, limits: Limits, signal: AbortSigna
     return { rules: verdicts.results(), notes: answered }
   }
 
-  const requests = { send, sendWithoutKey, sendCancel, start, readUntil, cancel, cancelUnfinished }
-  return { target, limits, startPath, verdicts, verify, note, pause, report, warn, ...requests }
+  const requests = { send, sendWithoutKey, sendCancel, start, poll, readUntil, cancel, cancelUnfinished }
+  return { target, startPath, verdicts, verify, note, report, warn, ...requests }
 }
 
 export function isNot(expected: number) {

@@ -1,4 +1,3 @@
-import { gzipSync } from 'node:zlib'
 import { onTestFinished } from 'vitest'
 import type { RuleId } from '../../src/check/rules.ts'
 import { listen, toServiceRequest } from '../../src/listen.ts'
@@ -27,7 +26,7 @@ interface Sent {
   readonly body: unknown
   readonly headers?: Readonly<Record<string, string>>
   /** Instead of the JSON of the body; null: the connection is reset. */
-  readonly raw?: string | Buffer | null
+  readonly raw?: string | null
 }
 
 /** What is wrong with a service: each part of it returns what is other than in the right service, or nothing. */
@@ -117,9 +116,6 @@ export const FAULTS: Readonly<Record<RuleId, Fault>> = {
   'suite-unknown': { response: ({ status }, { kind }) => kind === 'suite-status' && status === 404 && REFUSED },
   'complete-response': { instead: (seen) => lengthOf(seen) === 0 && { ...FAILED, raw: null } },
   'no-redirect': { response: ({ status }) => status === 404 && { status: 302, headers: { location: '/sign-in' } } },
-  'no-compression': {
-    response: ({ status }) => status === 404 && { raw: gzipSync('{}'), headers: { 'content-encoding': 'gzip' } },
-  },
   'content-type': { response: ({ status }) => status === 200 && { headers: { 'content-type': 'text/plain' } } },
   'retry-after': {
     instead: (seen) => isFirst(seen, 'start') && { status: 429, body: {}, headers: { 'retry-after': 'soon' } },
@@ -156,14 +152,14 @@ export async function startFaultyService({ request, instead, response, runId = S
     requests++
     const { method, target: path, headers, hosts, readBody } = toServiceRequest(message, to)
     const read = await readBody()
-    const body = read.kind === 'text' ? read.text : ''
+    const body = read.kind === 'valid' ? read.value : ''
     const json = parseObject(body)
     const { authorization } = headers
     const isValid = authorization === VALID.authorization
     const occurrence = (occurrences.get(path + body) ?? 0) + (isValid ? 1 : 0)
     occurrences.set(path + body, occurrence)
     const route = findRoute(method, path)
-    const id = 'runId' in route ? route.runId : Object(json.where).runId
+    const id = route.kind === 'get' ? route.ids[1] : Object(json.where).runId
     const runStatus = scripted.runs.find((run) => run.runId === id)?.status
     const one: Seen = { kind: route.kind, path, authorization, body, json, occurrence, runId: id, runStatus }
     seen.push(one)
@@ -172,7 +168,7 @@ export async function startFaultyService({ request, instead, response, runId = S
     const target = { method, target: taken.path, hosts, headers: { ...headers, authorization: taken.authorization } }
     let sent: Sent | false | undefined = isValid && instead?.(one)
     if (!sent) {
-      const text = { kind: 'text', text: taken.body } as const
+      const text = { kind: 'valid', value: taken.body } as const
       const right = await handleRequest({ ...target, readBody: async () => text }, [KEY], scripted.backend)
       sent = { ...right, ...response?.(right, one) }
     }

@@ -68,15 +68,6 @@ describe('a service that keeps every rule', () => {
     expect(seen.filter((request) => request.runId === runId)).toEqual([])
   })
 
-  it('may put a request off', async () => {
-    const { url } = await startFaultyService({
-      instead: ({ kind, occurrence }) =>
-        kind === 'start' && occurrence === 1 && { status: 429, body: {}, headers: { 'retry-after': '0' } },
-    })
-    const report = await check(url)
-    expect([rulesWith('broken', report), rulesWith('not observed', report)]).toEqual([[], []])
-  })
-
   it('may refuse a branch that it does not know, whatever its length', async () => {
     const { url } = await startFaultyService({
       instead: ({ json }) =>
