@@ -192,11 +192,6 @@ describe('a run of a Vitest project', () => {
   const COULD_NOT_RUN = 'vitest exited with code 1 without a report: it could not run the tests'
   it.each([
     ['has no tests', {}, 'vitest found no tests'],
-    [
-      'has no tests and would pass without',
-      { 'vitest.config.mjs': 'export default { test: { passWithNoTests: true } }' },
-      'vitest found no tests',
-    ],
     ['has a broken configuration', { 'vitest.config.mjs': 'throw new Error("a secret")' }, COULD_NOT_RUN],
   ])('fails and says why when it %s', async (_case, files, title) => {
     const { service } = await startWith(files as Record<string, string>)
@@ -206,6 +201,12 @@ describe('a run of a Vitest project', () => {
       results: { testCases: [{ title, status: 'FAILED', durationMs: 0 }] },
     })
     expect(JSON.stringify(run)).not.toContain('secret')
+  })
+
+  it('passes without test cases when it has no tests and is configured to pass with none', async () => {
+    const { service } = await startWith({ 'vitest.config.mjs': 'export default { test: { passWithNoTests: true } }' })
+    const run = await service.waitFor(await service.startRun())
+    expect(run).toMatchObject({ status: 'PASSED', results: { testCases: [] } })
   })
 
   it('leaves no process when it is cancelled while a test hangs in a loop', async () => {
