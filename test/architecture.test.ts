@@ -129,7 +129,9 @@ describe('the import lines', () => {
   it('are all read: none hides its module from this test', () => {
     for (const file of IMPORTS.keys()) {
       const code = codeOf(file)
-      const statements = [...code.matchAll(/^\s*import\b(?!\()|^\s*export\s+(type\s+)?[{*][^;(]*?\bfrom\b|\bimport\(/gm)]
+      const statements = [
+        ...code.matchAll(/^\s*import\b(?!\()|^\s*export\s+(type\s+)?[{*][^;(]*?\bfrom\b|\bimport\(/gm),
+      ]
       expect(IMPORTS.get(file), file).toHaveLength(statements.length)
       expect(code, file).not.toMatch(/\brequire\(|createRequire/)
     }
