@@ -158,7 +158,7 @@ async function describeUnknownProjects(
   const existing = await list()
   if (couldBeUnknown) unknown.push(...names.filter((name) => existing?.includes(name) === false && !/[*!]/.test(name)))
   if (unknown.length === 0) return undefined
-  const known = existing?.map(quote).join(', ') || 'none'
+  const known = existing?.toSorted().map(quote).join(', ') || 'none'
   return `${framework.name} has no project ${unknown.map(quote).join(', ')}. Its projects: ${known}`
 }
 

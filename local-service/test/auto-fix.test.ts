@@ -83,7 +83,7 @@ describe('auto-fix', () => {
     const { run, service, branches } = await startFixing(['sh', '-c', 'echo new > a.txt'])
     expect(await run(puppet({}))).toMatchObject({ status: 'PASSED' })
     expect(await run({ ...FAILING, autofix: false })).toMatchObject({ status: 'FAILED' })
-    expect(await run(puppet({ cases: [] }))).toMatchObject({ status: 'FAILED' })
+    expect(await run(puppet({ cases: [], exitCode: 1 }))).toMatchObject({ status: 'FAILED' })
     expect(await run(puppet({ report: 'none' }))).toMatchObject({ status: 'INTERRUPTED' })
     await service.close()
     expect(service.log.join('\n')).not.toContain('auto-fix')

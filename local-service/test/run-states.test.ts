@@ -24,7 +24,7 @@ describe('a run', () => {
       { exitCode: 1 },
       ['adds', 'vitest exited with code 1, although no test failed'],
     ],
-    ['FAILED', 'exits with 0 and found no tests', { cases: [] }, ['vitest found no tests']],
+    ['FAILED', 'exits with 1 and found no tests', { cases: [], exitCode: 1 }, ['vitest found no tests']],
     [
       'INTERRUPTED',
       'exits with 0 without a report',

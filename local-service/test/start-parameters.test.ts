@@ -129,7 +129,7 @@ describe('a test suite', () => {
     ],
     ['a skipped test', { cases: [['a', 'skipped']] }, ['SKIPPED']],
     ['passing tests in a run that fails', { exitCode: 1 }, ['PASSED', 'FAILED']],
-    ['no test at all', { cases: [] }, ['FAILED']],
+    ['no test at all', { cases: [], exitCode: 1 }, ['FAILED']],
     ['no report', { report: 'none' }, ['ERROR']],
   ])('never reads as passed because of %s', async (_case, actions, statuses) => {
     const service = await startPuppetService({ suites })

@@ -56,7 +56,7 @@ describe('a run of the web shop, with its own Vitest', () => {
     const service = await startService({})
     const run = await service.waitFor(await service.startRun({ frameworkProjectName: names }))
     expect(run.status).toBe('FAILED')
-    const title = `vitest has no project ${unknown}. Its projects: "unit", "checkout"`
+    const title = `vitest has no project ${unknown}. Its projects: "checkout", "unit"`
     expect(run.results?.testCases.at(-1)).toEqual({ title, status: 'FAILED', durationMs: 0 })
     expect(service.log.join('\n')).toContain(title)
   })
