@@ -101,7 +101,7 @@ describe('a run of a Playwright Test project', () => {
       'with the name of a project that it does not have',
       { 'orders.spec.ts': API_TESTS },
       { frameworkProjectName: 'api,nope' },
-      'playwright has no project "nope". Its projects: "api", "admin"',
+      'playwright has no project "nope". Its projects: "admin", "api"',
     ],
   ])('does not pass %s, and says why', async (_case, files, body, title) => {
     const { service } = await startWith(files as Record<string, string>)
