@@ -163,6 +163,11 @@ describe('what the file and the state tell', () => {
     const unknown = await post({ ...gone, script: { get: [failure(NOT_FOUND)] } })
     expect(unknown).toMatchObject({ requests: [{ method: 'get' }], infos: [], warnings: [] })
     const going = await post({ ...gone, script: { get: [response(RUNNING)], cancel: [response(true)] } })
+    const down = await post({
+      ...gone,
+      script: { get: [failure({ kind: 'status', status: 503 })], cancel: [response(true)] },
+    })
+    expect(down.requests.map(({ method }) => method)).toEqual(['get', 'cancel'])
     expect(going.requests.map(({ method }) => method)).toEqual(['get', 'cancel'])
     expect((await post({ ...gone, state: { file: 'main-1', start: 'attempted' } })).warnings).toEqual([])
   })
