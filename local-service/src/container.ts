@@ -249,7 +249,8 @@ function callEngine(
     execFile(name, args, { env, timeout, killSignal: 'SIGKILL' }, (error, stdout, stderr) => {
       if (error === null) return resolve({ kind: 'ok', output: stdout })
       const isSilent = error.killed === true
-      const words = stderr.trim().split('\n').at(-1) || error.message
+      // It stands in a sentence of ours, which has its own end.
+      const words = (stderr.trim().split('\n').at(-1) || error.message).replace(/[.?!]+$/, '')
       const reason = isSilent ? `did not respond within ${timeout / 1000} s` : words
       resolve({ kind: 'failed', reason, isSilent })
     })

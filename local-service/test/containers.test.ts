@@ -380,6 +380,15 @@ describe('a container engine', () => {
     expect(await service.start()).toEqual({ status: 500, body: { error } })
   })
 
+  it('that asks a question has its words in a sentence with one end', async () => {
+    const { service } = await startWith(
+      { docker: 'echo "No daemon. Is the docker daemon running?" >&2; exit 1' },
+      'docker',
+    )
+    const { error } = (await service.start()).body
+    expect(error).toMatch(/No daemon\. Is the docker daemon running\.$/)
+  })
+
   it('is named in the log, with the reason why it is not the first', async () => {
     const { service } = await startWith({ docker: 'echo "no daemon" >&2; exit 1', podman: 'exit 0' })
     const runId = await service.startRun()
