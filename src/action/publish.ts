@@ -9,7 +9,7 @@ import type { World } from './world.ts'
 
 export type When = 'always' | 'on-failure' | 'never'
 
-export function isWanted(when: When, success: boolean): boolean {
+function isWanted(when: When, success: boolean): boolean {
   return when === 'always' || (when === 'on-failure' && !success)
 }
 

@@ -10,15 +10,15 @@ export function appendEntry(path: string | undefined, name: string, value: strin
 
 /** Adds to a file, in one write, what is made of its contents. */
 export function appendText(path: string, build: (already: Buffer) => string): void {
-  append(path, O_CREAT, build)
+  append(path, O_CREAT, (file) => build(readFileSync(file)))
 }
 
 /** Throws if it is no plain file: a named pipe could wait for its other end for ever, and no signal is heard meanwhile. */
-function append(path: string | undefined, flags: number, build: (already: Buffer) => string): void {
+function append(path: string | undefined, flags: number, build: (file: number) => string): void {
   const file = openSync(path ?? '', O_RDWR | O_APPEND | O_NONBLOCK | flags)
   try {
     if (!fstatSync(file).isFile()) throw new Error(`${path} is not a plain file`)
-    writeSync(file, build(readFileSync(file)))
+    writeSync(file, build(file))
   } finally {
     closeSync(file)
   }
