@@ -5,11 +5,12 @@ import { readEvent } from './github/event.ts'
 import { InputReader } from './github/input-reader.ts'
 import { runnerOutput } from './github/outputs.ts'
 import { readServiceAddress } from './github/service-address.ts'
-import { type FoundMain, findStepFiles, mainOf } from './github/step-file.ts'
+import { type FoundMain, mainOf } from './github/step-file.ts'
 import { isNotFound, ServiceError } from './outcome/failure.ts'
 import { isTerminal } from './outcome/run.ts'
 import { failureSentence } from './report/failure-text.ts'
 import { openService } from './service/open-service.ts'
+import { parseJson } from './text/json.ts'
 import { type LogLine, logLine } from './text/safe-text.ts'
 
 /** Post has minutes and main had seconds, but the job waits for post. */
@@ -37,19 +38,17 @@ type PostWorld = Pick<World, 'log' | 'clock' | 'random' | 'abort'> & { readonly 
  */
 export async function cancelUnfinishedRun(
   env: NodeJS.ProcessEnv,
-  { path, ...state }: SavedState & { readonly path: string | undefined },
+  paths: readonly string[],
+  state: SavedState,
   abort: AbortSignal,
 ): Promise<void> {
   const inputs = new InputReader(env)
   const address = readServiceAddress(inputs, env, readEvent(env))
   const open = () => openService(inputs.orThrow(address), systemClock)
   const world = { ...runnerOutput(env), clock: systemClock, random: Math.random, abort, open }
-  // Without a name the state is lost, or its first entry is.
-  const paths = path !== undefined ? [path] : state.file === undefined ? findStepFiles(env) : []
   await finishStep(paths.map(mainOf), state, world)
 }
 
-/** What post does, with its effects as arguments. */
 export async function finishStep(mains: readonly FoundMain[], state: SavedState, world: PostWorld): Promise<void> {
   const deadlineMs = world.clock.now() + POST_LIMIT_MS
   await endMains(mains, world)
@@ -81,17 +80,14 @@ async function endMains(mains: readonly FoundMain[], { log, clock, abort }: Post
       const record = main.read()
       return record !== undefined && main.isAlive(record) ? [{ main, record }] : []
     })
-  const waitForExit = async (limitMs: number) => {
-    const untilMs = clock.now() + limitMs
-    while (living().length > 0 && clock.now() < untilMs && !abort.aborted) await clock.sleep(MAIN_CHECK_MS, abort)
-  }
   const found = living()
   if (found.length === 0) return
   const isSignalled = found.some(({ record }) => record.startTime !== undefined)
   const limitMs = isSignalled ? MAIN_LIMIT_MS : MAIN_LIMIT_WITHOUT_SIGNAL_MS
   log.info(logLine`The step's process is still running. It gets up to ${limitMs / 1000} s to cancel its run.`)
   for (const { main, record } of found) main.signal(record, 'SIGHUP')
-  await waitForExit(limitMs)
+  const untilMs = clock.now() + limitMs
+  while (living().length > 0 && clock.now() < untilMs && !abort.aborted) await clock.sleep(MAIN_CHECK_MS, abort)
   for (const { main, record } of living()) main.signal(record, 'SIGKILL')
 }
 
@@ -139,11 +135,7 @@ function warnOfUnknownRun({ log }: Pick<World, 'log'>): void {
   )
 }
 
-function parseRunId(savedRun: string | undefined): string | undefined {
-  try {
-    const id: unknown = JSON.parse(savedRun ?? '')
-    return typeof id === 'string' && id !== '' ? id : undefined
-  } catch {
-    return undefined
-  }
+function parseRunId(savedRun = ''): string | undefined {
+  const id = parseJson(savedRun)
+  return typeof id === 'string' && id !== '' ? id : undefined
 }

@@ -15,4 +15,4 @@ const task = async () => {
   const { runStep } = await import('./run-step.ts')
   return (await runStep(process.env, signal, state)) ? 0 : 1
 }
-await exitAfter(task, { onLogClosed: endWithJob })
+await exitAfter(task, endWithJob)

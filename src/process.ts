@@ -34,23 +34,20 @@ export function keepParserAsCompiled(): void {
 
 /**
  * Runs the task and exits with the code that it returns. Whatever it throws, now or later, becomes an error command (a
- * non-zero exit without one fails the step without a word), or a warning and a success if `neverFail` is set.
+ * non-zero exit without one fails the step without a word), or a warning and a success.
  *
- * @param options.onLogClosed called when nobody reads the log any more: the worker is dead
+ * @param onLogClosed called when nobody reads the log any more: the worker is dead
  */
 export async function exitAfter(
   task: () => Promise<number>,
-  {
-    neverFail = false,
-    onLogClosed = () => {},
-  }: { readonly neverFail?: boolean; readonly onLogClosed?: () => void } = {},
+  onLogClosed: () => void,
+  command: 'error' | 'warning' = 'error',
 ): Promise<never> {
   const fail = (cause: unknown) => {
     const reason = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
-    const command = neverFail ? 'warning' : 'error'
     const message = logLine`The action failed unexpectedly. This is a bug in the action; please report it with this line. ${reason}`
     process.stdout.write(`::${command}::${commandMessage(message).replaceAll('%', '%25')}\n`)
-    return neverFail ? 0 : 1
+    return command === 'warning' ? 0 : 1
   }
   // Node's own warnings, such as the one of a proxy given by its IP address, do not help the person who reads the log.
   process.removeAllListeners('warning')

@@ -15,7 +15,6 @@ import { invalidInputsSummary } from './report/job-summary.ts'
 import { openService } from './service/open-service.ts'
 import { logLine, render } from './text/safe-text.ts'
 
-/** The step of main: builds the real world and runs the action in it. Returns whether the step succeeds. */
 export async function runStep(env: NodeJS.ProcessEnv, abort: AbortSignal, state: MainState): Promise<boolean> {
   const output = runnerOutput(env)
   try {
@@ -37,22 +36,15 @@ export async function runStep(env: NodeJS.ProcessEnv, abort: AbortSignal, state:
     return (await running).success
   } catch (error) {
     output.setOutput('conclusion', 'error')
-    if (error instanceof InvalidInputsError) return reportInvalidInputs(error, env, output)
-    if (error instanceof StateNotSaved) return reportNothingStarted(error, output)
-    throw error
+    if (error instanceof InvalidInputsError) {
+      for (const message of error.messages) output.annotate({ level: 'error', title: 'Invalid input', message })
+      if (wantsSummaryOfProblems(env)) output.writeSummary(() => invalidInputsSummary(error.messages))
+    } else if (error instanceof StateNotSaved) {
+      const message = logLine`Cannot write the runner's command files or a file in the temporary folder, so no run was started: if this step were killed, nothing would cancel it. Free some space on the runner, or check its temporary folder. ${error.message}`
+      output.annotate({ level: 'error', title: 'Run not started', message })
+    } else throw error
+    return false
   }
-}
-
-function reportInvalidInputs({ messages }: InvalidInputsError, env: NodeJS.ProcessEnv, output: RunnerOutput): false {
-  for (const message of messages) output.annotate({ level: 'error', title: 'Invalid input', message })
-  if (wantsSummaryOfProblems(env)) output.writeSummary(() => invalidInputsSummary(messages))
-  return false
-}
-
-function reportNothingStarted({ message: reason }: StateNotSaved, output: RunnerOutput): false {
-  const message = logLine`Cannot write the runner's command files or a file in the temporary folder, so no run was started: if this step were killed, nothing would cancel it. Free some space on the runner, or check its temporary folder. ${reason}`
-  output.annotate({ level: 'error', title: 'Run not started', message })
-  return false
 }
 
 async function realWorld(

@@ -4,29 +4,23 @@
  */
 export type AbortCause = 'SIGINT' | 'SIGTERM' | 'SIGBREAK' | 'SIGHUP' | 'job over'
 
-interface Allowance {
-  /** For the response to a start in flight. */
-  readonly startMs: number
-  /** For the cancel at the service, if no start was in flight. */
-  readonly cancelMs: number
-  /** For the cancel at the service after a start in flight. */
-  readonly cancelAfterStartMs: number
-}
+// How long, from the signal on, the response to a start in flight is awaited, and the cancel at the service tried: if no
+// start was in flight, and if one was. The rest of the runner's time is for the outputs, the summary and the exit.
 
-// The runner sends SIGKILL 10 s after SIGINT, and 2.5 s after a SIGTERM that comes first. The rest of that time is for the
-// outputs, the summary and the exit.
-const AFTER_SIGINT: Allowance = { startMs: 9_000, cancelMs: 6_700, cancelAfterStartMs: 9_200 }
-const AFTER_SIGTERM: Allowance = { startMs: 1_800, cancelMs: 2_050, cancelAfterStartMs: 2_050 }
-// Nobody kills main soon; post waits 40 s for it. A start has the time that any request has.
-const UNHURRIED: Allowance = { startMs: 30_000, cancelMs: 15_000, cancelAfterStartMs: 38_000 }
+/** SIGKILL follows 10 s after SIGINT. */
+const AFTER_SIGINT = { startMs: 9_000, cancelMs: 6_700, cancelAfterStartMs: 9_200 }
+/** SIGKILL follows 2.5 s after a SIGTERM that comes first. */
+const AFTER_SIGTERM = { startMs: 1_800, cancelMs: 2_050, cancelAfterStartMs: 2_050 }
+/** Nobody kills main soon; post waits 40 s for it. A start has the time that any request has. */
+const UNHURRIED = { startMs: 30_000, cancelMs: 15_000, cancelAfterStartMs: 38_000 }
 
-const ALLOWANCES: Readonly<Record<AbortCause, Allowance>> = {
+const ALLOWANCES = {
   SIGINT: AFTER_SIGINT,
   SIGTERM: AFTER_SIGTERM,
   SIGBREAK: AFTER_SIGTERM,
   SIGHUP: UNHURRIED,
   'job over': UNHURRIED,
-}
+} satisfies Record<AbortCause, unknown>
 
 /** Why and until when: the reason of the one AbortSignal that runs through the action. */
 export class StepCancelled extends Error {
@@ -52,7 +46,6 @@ export class StepCancelled extends Error {
   }
 }
 
-/** The reason of an aborted signal that main made. */
 export function cancelReason(signal: AbortSignal): StepCancelled {
   return signal.reason as StepCancelled
 }

@@ -1,4 +1,4 @@
-import { type Failure, isNotFound, ServiceError } from '../outcome/failure.ts'
+import { type Failure, isFailure, isNotFound, responseOrFailure } from '../outcome/failure.ts'
 import { isTerminal, type Run } from '../outcome/run.ts'
 import type { Cancellation } from '../outcome/step-outcome.ts'
 import { backoffMs, isTransient, mayHaveBeenAccepted } from '../service/retry.ts'
@@ -8,9 +8,7 @@ import { cancelReason } from './abort.ts'
 import type { World } from './world.ts'
 
 export interface CancelOptions {
-  /** How long to try. If `abort` comes, its deadline replaces this. */
   readonly limitMs: number
-  /** Called with the run each time that it was read. */
   readonly onRun?: ((run: Run) => void) | undefined
 }
 
@@ -42,7 +40,7 @@ export async function cancelRun(
       attempt = 1
     }
     if (deadlineMs - clock.now() <= (attempt === 1 ? 0 : SHORTEST_TRY_MS)) break
-    const response = await toFailure(() => cancel(handle.id, requestOptions()))
+    const response = await responseOrFailure(cancel(handle.id, requestOptions()))
     if (response === true) return { kind: 'cancelled' }
     lastFailure = response === false ? undefined : response
     if (lastFailure !== undefined) {
@@ -65,7 +63,7 @@ export async function cancelRun(
     // Such an id cannot stand in a path.
     if (!isUsableRunId(handle.id)) return undefined
     const sentAtMs = clock.now()
-    const run = await toFailure(() => service.get(handle.id, requestOptions()))
+    const run = await responseOrFailure(service.get(handle.id, requestOptions()))
     if (isFailure(run)) return isNotFound(run) && isNotFoundFinal(handle, sentAtMs) ? { kind: 'not-found' } : undefined
     options.onRun?.(run)
     if (!isTerminal(run)) return undefined
@@ -88,17 +86,4 @@ function isAboutTheRun(failure: Failure): boolean {
 /** The key may not do this: neither the next cancel nor reading the run changes that. */
 function isUnauthorized(failure: Failure): boolean {
   return failure.kind === 'status' && (failure.status === 401 || failure.status === 403)
-}
-
-function isFailure(response: Run | Failure): response is Failure {
-  return 'kind' in response
-}
-
-async function toFailure<T>(request: () => Promise<T>): Promise<T | Failure> {
-  try {
-    return await request()
-  } catch (error) {
-    if (error instanceof ServiceError) return error.failure
-    throw error
-  }
 }

@@ -10,86 +10,68 @@ type LogWorld = Pick<World, 'clock' | 'log' | 'abort'>
 const HEARTBEAT_MS = 60_000
 
 /** A log that is quiet, but never silent for much longer than a minute. */
-export class QuietLog {
-  readonly #world: LogWorld
-  #lastLineMs: number
-
-  constructor(world: LogWorld, lastLineMs: number) {
-    this.#world = world
-    this.#lastLineMs = lastLineMs
+export function quietLog({ clock, log, abort }: LogWorld, lastLineMs: number) {
+  function write(message: LogLine): void {
+    log.info(message)
+    lastLineMs = clock.now()
   }
-
-  get isHeartbeatDue(): boolean {
-    return this.#world.clock.now() - this.#lastLineMs >= HEARTBEAT_MS
-  }
-
-  write(message: LogLine): void {
-    this.#world.log.info(message)
-    this.#lastLineMs = this.#world.clock.now()
-  }
-
-  /** Pauses until then, or until the step is cancelled. A pause that lasts writes a heartbeat about once a minute. */
-  async pause(untilMs: number, heartbeat: () => LogLine): Promise<void> {
-    const { clock, abort } = this.#world
-    while (!abort.aborted && clock.now() < untilMs) {
-      if (this.isHeartbeatDue) this.write(heartbeat())
-      await clock.sleep(Math.min(untilMs, this.#lastLineMs + HEARTBEAT_MS) - clock.now(), abort)
-    }
+  return {
+    write,
+    /** Pauses until then, or until the step is cancelled. A pause that lasts writes a heartbeat about once a minute. */
+    async pause(untilMs: number, heartbeat: () => LogLine): Promise<void> {
+      while (!abort.aborted && clock.now() < untilMs) {
+        if (clock.now() - lastLineMs >= HEARTBEAT_MS) write(heartbeat())
+        await clock.sleep(Math.min(untilMs, lastLineMs + HEARTBEAT_MS) - clock.now(), abort)
+      }
+    },
   }
 }
 
 /** What the log shows of a wait: a line when the status changes, and when the service stops or begins to respond. */
-export class ProgressLog {
-  readonly #runId: string
-  readonly #world: LogWorld
-  readonly #log: QuietLog
-  readonly #startedMs: number
-  #lastFailureLineMs = Number.NEGATIVE_INFINITY
-  #run: Run | undefined
-  #failure: Failure | undefined
-  #isFailureLogged = false
-  #hasWarnedOfUnknown = false
+export function progressLog(runId: string, world: LogWorld) {
+  const { clock, log } = world
+  const startedMs = clock.now()
+  const { write, pause } = quietLog(world, startedMs)
+  let lastFailureLineMs = Number.NEGATIVE_INFINITY
+  let run: Run | undefined
+  let failure: Failure | undefined
+  let isFailureLogged = false
+  let hasWarnedOfUnknown = false
 
-  constructor(runId: string, world: LogWorld) {
-    this.#runId = runId
-    this.#world = world
-    this.#startedMs = world.clock.now()
-    this.#log = new QuietLog(world, this.#startedMs)
+  function failureLine(what: LogLine, cause: Failure): LogLine {
+    isFailureLogged = true
+    lastFailureLineMs = clock.now()
+    return logLine`Run ${runId}: ${what} ${failureSentence(cause, 'poll')}`
   }
 
-  onRun(run: Run): void {
-    if (this.#isFailureLogged) this.#world.log.info(logLine`Run ${this.#runId}: the service responds again.`)
-    this.#failure = undefined
-    this.#isFailureLogged = false
-    if (run.rawStatus !== this.#run?.rawStatus) this.#log.write(logLine`Run ${this.#runId}: ${run.rawStatus}`)
-    this.#run = run
-    if (run.status !== 'UNKNOWN' || isTerminal(run) || this.#hasWarnedOfUnknown) return
-    this.#hasWarnedOfUnknown = true
-    this.#world.log.warning(
-      logLine`Run ${this.#runId} has the status ${run.rawStatus}, which this version of the action does not know. The step keeps waiting, because the run has no finishing time yet.`,
-    )
-  }
+  return {
+    onRun(seen: Run): void {
+      if (isFailureLogged) log.info(logLine`Run ${runId}: the service responds again.`)
+      failure = undefined
+      isFailureLogged = false
+      if (seen.rawStatus !== run?.rawStatus) write(logLine`Run ${runId}: ${seen.rawStatus}`)
+      run = seen
+      if (run.status !== 'UNKNOWN' || isTerminal(run) || hasWarnedOfUnknown) return
+      hasWarnedOfUnknown = true
+      log.warning(
+        logLine`Run ${runId} has the status ${run.rawStatus}, which this version of the action does not know. The step keeps waiting, because the run has no finishing time yet.`,
+      )
+    },
 
-  /** The first failure of a streak is logged, but a service that fails every other poll must not fill the log. */
-  onPollFailed(failure: Failure): void {
-    const isFirst = this.#failure === undefined
-    this.#failure = failure
-    if (!isFirst || this.#world.clock.now() - this.#lastFailureLineMs < HEARTBEAT_MS) return
-    this.#log.write(this.#failureLine(logLine`status request failed; retrying for up to 5 min.`, failure))
-  }
+    /** The first failure of a streak is logged, but a service that fails every other poll must not fill the log. */
+    onPollFailed(cause: Failure): void {
+      const isFirst = failure === undefined
+      failure = cause
+      if (!isFirst || clock.now() - lastFailureLineMs < HEARTBEAT_MS) return
+      write(failureLine(logLine`status request failed; retrying for up to 5 min.`, cause))
+    },
 
-  pause(untilMs: number): Promise<void> {
-    return this.#log.pause(untilMs, () => {
-      const waited = durationText(this.#world.clock.now() - this.#startedMs)
-      return this.#failure === undefined
-        ? logLine`Run ${this.#runId}: still ${this.#run?.rawStatus ?? 'waiting'} after ${waited}.`
-        : this.#failureLine(logLine`status still unavailable after ${waited}.`, this.#failure)
-    })
-  }
-
-  #failureLine(what: LogLine, failure: Failure): LogLine {
-    this.#isFailureLogged = true
-    this.#lastFailureLineMs = this.#world.clock.now()
-    return logLine`Run ${this.#runId}: ${what} ${failureSentence(failure, 'poll')}`
+    pause: (untilMs: number) =>
+      pause(untilMs, () => {
+        const waited = durationText(clock.now() - startedMs)
+        return failure === undefined
+          ? logLine`Run ${runId}: still ${run?.rawStatus ?? 'waiting'} after ${waited}.`
+          : failureLine(logLine`status still unavailable after ${waited}.`, failure)
+      }),
   }
 }

@@ -1,11 +1,13 @@
 import { runDurationMs } from '../outcome/run.ts'
 import { type StepOutcome, statusOf } from '../outcome/step-outcome.ts'
 import { annotations } from '../report/annotations.ts'
-import { jobSummary } from '../report/job-summary.ts'
+import { ctrf } from '../report/ctrf.ts'
+import { fullSummary, jobSummary } from '../report/job-summary.ts'
+import { junit } from '../report/junit.ts'
 import { otherBranchWarning, verdictSentence, verdictTitle } from '../report/outcome-text.ts'
-import { reportFiles } from '../report/report-files.ts'
+import { inertJson } from '../text/safe-text.ts'
 import { cancelReason } from './abort.ts'
-import type { World } from './world.ts'
+import type { ReportFile, World } from './world.ts'
 
 export type When = 'always' | 'on-failure' | 'never'
 
@@ -13,7 +15,6 @@ function isWanted(when: When, success: boolean): boolean {
   return when === 'always' || (when === 'on-failure' && !success)
 }
 
-/** Which reports the user wants. */
 export interface ReportSettings {
   readonly summary: When
   readonly annotations: boolean
@@ -54,7 +55,6 @@ function setOutputs(outcome: StepOutcome, world: World): void {
     world.setOutput(name, counts[name])
 }
 
-/** The verdict comes first: GitHub keeps the first ten annotations of a step. */
 function announce(outcome: StepOutcome, settings: ReportSettings, hasSummary: boolean, world: World): void {
   const { success, counts } = outcome
   const title = verdictTitle(outcome)
@@ -69,7 +69,17 @@ function announce(outcome: StepOutcome, settings: ReportSettings, hasSummary: bo
   }
 }
 
-/** Returns the folder of the report files, if there are any. */
+export function reportFiles(outcome: StepOutcome): readonly ReportFile[] {
+  const { run } = outcome
+  if (run?.testCases === undefined) return []
+  return [
+    { name: 'results.json', text: () => inertJson(run.responseText) },
+    { name: 'junit.xml', text: () => junit(outcome) },
+    { name: 'ctrf.json', text: () => ctrf(outcome) },
+    { name: 'summary.md', text: () => fullSummary(outcome) },
+  ]
+}
+
 function writeReportFiles(outcome: StepOutcome, world: World): string | undefined {
   const files = reportFiles(outcome)
   if (files.length === 0 || outcome.runId === undefined) return undefined

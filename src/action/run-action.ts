@@ -19,9 +19,7 @@ import { startRun } from './start-run.ts'
 import { type WaitLimits, waitForRun } from './wait-for-run.ts'
 import type { World } from './world.ts'
 
-/** What the step has to do. */
 export interface StepRequest extends Omit<StepSubject, 'ownsRun'>, WaitLimits {
-  /** Wait for this run instead of starting one. */
   readonly runId?: string | undefined
   /** False: start, and leave the run to others. */
   readonly wait: boolean
@@ -39,8 +37,9 @@ const CANCEL_LIMIT_MS = 15_000
 export async function runAction(request: StepRequest, world: World): Promise<StepOutcome> {
   const step: Step = { request, world, begunMs: world.clock.now() }
   const { ending, ...seen } = await startOrAttach(step)
-  const { target, parameters, untested, labels, job } = request
+  const { target, untested, labels, job } = request
   const ownsRun = request.runId === undefined
+  const parameters = ownsRun ? request.parameters : {}
   const subject = { target, parameters, untested, ownsRun, labels, job } satisfies Record<keyof StepSubject, unknown>
   const record: StepRecord = { ...seen, subject, waitedMs: world.clock.now() - step.begunMs }
   const outcome = concludeStep(ending, record, request.passWithNoTests)
@@ -55,7 +54,6 @@ export async function runAction(request: StepRequest, world: World): Promise<Ste
 interface Step {
   readonly request: StepRequest
   readonly world: World
-  /** On the clock's `now()`. */
   readonly begunMs: number
 }
 

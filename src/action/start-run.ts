@@ -1,11 +1,11 @@
-import { type Failure, ServiceError } from '../outcome/failure.ts'
+import { type Failure, responseOrFailure } from '../outcome/failure.ts'
 import type { StartParameters } from '../outcome/run.ts'
 import { failureSentence } from '../report/failure-text.ts'
 import { backoffMs, mayHaveBeenAccepted, startMayRepeatForMs } from '../service/retry.ts'
 import { durationText } from '../text/duration.ts'
 import { logLine } from '../text/safe-text.ts'
 import { cancelReason, onAbort } from './abort.ts'
-import { QuietLog } from './progress-log.ts'
+import { quietLog } from './progress-log.ts'
 import type { World } from './world.ts'
 
 export type StartEnd =
@@ -25,7 +25,7 @@ type StartWorld = Pick<World, 'service' | 'clock' | 'random' | 'log' | 'abort'>
 export async function startRun(parameters: StartParameters, deadlineMs: number, world: StartWorld): Promise<StartEnd> {
   const { clock, random, abort } = world
   const begunMs = clock.now()
-  const log = new QuietLog(world, Number.NEGATIVE_INFINITY)
+  const log = quietLog(world, Number.NEGATIVE_INFINITY)
   for (let attempt = 1; ; attempt++) {
     if (abort.aborted) return { kind: 'aborted', mayHaveStarted: false }
     // A service often closes the connection after a 429. Whether it took a start that was sent just then is not known.
@@ -47,7 +47,7 @@ export async function startRun(parameters: StartParameters, deadlineMs: number, 
   }
 }
 
-async function startOnce(
+function startOnce(
   parameters: StartParameters,
   onNewConnection: boolean,
   { service, clock, abort }: StartWorld,
@@ -57,12 +57,6 @@ async function startOnce(
     const grace = clock.timeout(cancelReason(abort).startDeadlineMs - clock.now())
     onAbort(grace, () => request.abort())
   })
-  try {
-    return await service.start(parameters, { signal: request.signal, signalUntilSent: abort, onNewConnection })
-  } catch (error) {
-    if (error instanceof ServiceError) return error.failure
-    throw error
-  } finally {
-    forget()
-  }
+  const options = { signal: request.signal, signalUntilSent: abort, onNewConnection }
+  return responseOrFailure(service.start(parameters, options)).finally(forget)
 }

@@ -1,13 +1,11 @@
-import { type Failure, isNotFound, ServiceError } from '../outcome/failure.ts'
+import { type Failure, isFailure, isNotFound, responseOrFailure } from '../outcome/failure.ts'
 import { isTerminal, type Run } from '../outcome/run.ts'
 import type { Ending, WaitLimit } from '../outcome/step-outcome.ts'
 import { backoffMs, isTransient } from '../service/retry.ts'
 import { isNotFoundFinal, type RunHandle } from '../service/test-service.ts'
-import { adaptivePauseMs } from './poll-schedule.ts'
-import { ProgressLog } from './progress-log.ts'
+import { progressLog } from './progress-log.ts'
 import type { World } from './world.ts'
 
-/** How the waiting ended. */
 export interface WaitEnd {
   readonly ending: Extract<Ending, { kind: 'finished' | 'wait-timeout' | 'aborted' | 'poll-failed' }>
   /** What the service last said; absent if it never did. */
@@ -20,14 +18,11 @@ export interface WaitLimits {
   readonly waitLimitMs: number
   /** How long the run may be QUEUED. That time does not count towards `waitLimitMs` then. */
   readonly queueLimitMs?: number | undefined
-  /** Absent: the adaptive schedule. */
   readonly pollIntervalMs?: number | undefined
 }
 
 export interface WaitOptions extends WaitLimits {
-  /** When the step began to wait, on the clock's `now()`: before the start. */
   readonly begunMs: number
-  /** Called with each run that has another status than the one before. */
   readonly onStatus: (run: Run) => void
 }
 
@@ -44,9 +39,9 @@ export async function waitForRun(
   world: Pick<World, 'service' | 'clock' | 'random' | 'log' | 'abort'>,
 ): Promise<WaitEnd> {
   const { service, clock, random, abort } = world
-  const progress = new ProgressLog(handle.id, world)
+  const progress = progressLog(handle.id, world)
   const pollingSinceMs = clock.now()
-  const deadline = new WaitDeadline(pollingSinceMs, options)
+  const deadline = waitDeadline(pollingSinceMs, options)
   const jitter = random()
   let run: Run | undefined
   let failureStreak: { readonly sinceMs: number; readonly polls: number; readonly failure: Failure } | undefined
@@ -56,31 +51,29 @@ export async function waitForRun(
   for (;;) {
     if (abort.aborted) return end({ kind: 'aborted' })
     const sentAtMs = clock.now()
-    const isLastPoll = sentAtMs >= deadline.atMs
-    try {
-      const limitMs = isLastPoll ? LAST_POLL_LIMIT_MS : Math.max(SHORTEST_POLL_LIMIT_MS, deadline.atMs - sentAtMs)
-      const seen = await service.get(handle.id, { signal: abort, limitMs })
-      failureStreak = undefined
-      progress.onRun(seen)
-      deadline.onRun(seen, clock.now())
-      if (seen.rawStatus !== run?.rawStatus) options.onStatus(seen)
-      run = seen
-      if (isTerminal(run)) return end({ kind: 'finished', run })
-    } catch (error) {
-      if (!(error instanceof ServiceError)) throw error
-      const { failure } = error
+    const isLastPoll = sentAtMs >= deadline.atMs()
+    const limitMs = isLastPoll ? LAST_POLL_LIMIT_MS : Math.max(SHORTEST_POLL_LIMIT_MS, deadline.atMs() - sentAtMs)
+    const response = await responseOrFailure(service.get(handle.id, { signal: abort, limitMs }))
+    if (isFailure(response)) {
       if (abort.aborted) continue
-      if (!isWorthAnotherPoll(failure, sentAtMs)) return end({ kind: 'poll-failed', failure })
-      progress.onPollFailed(failure)
+      if (!isWorthAnotherPoll(response, sentAtMs)) return end({ kind: 'poll-failed', failure: response })
+      progress.onPollFailed(response)
       const { sinceMs, polls } = failureStreak ?? { sinceMs: clock.now(), polls: 0 }
-      failureStreak = { sinceMs, polls: polls + 1, failure }
-      if (clock.now() - sinceMs >= FAILURE_STREAK_LIMIT_MS) return end({ kind: 'poll-failed', failure })
+      failureStreak = { sinceMs, polls: polls + 1, failure: response }
+      if (clock.now() - sinceMs >= FAILURE_STREAK_LIMIT_MS) return end({ kind: 'poll-failed', failure: response })
+    } else {
+      failureStreak = undefined
+      progress.onRun(response)
+      deadline.onRun(response, clock.now())
+      if (response.rawStatus !== run?.rawStatus) options.onStatus(response)
+      run = response
+      if (isTerminal(run)) return end({ kind: 'finished', run })
     }
     // Compared again, because a run that has left the queue has another deadline.
-    if (isLastPoll && clock.now() >= deadline.atMs) {
-      return end({ kind: 'wait-timeout', limit: deadline.limit, failure: failureStreak?.failure })
+    if (isLastPoll && clock.now() >= deadline.atMs()) {
+      return end({ kind: 'wait-timeout', limit: deadline.limit(), failure: failureStreak?.failure })
     }
-    await progress.pause(Math.min(clock.now() + pauseMs(), deadline.atMs))
+    await progress.pause(Math.min(clock.now() + pauseMs(), deadline.atMs()))
   }
 
   function isWorthAnotherPoll(failure: Failure, sentAtMs: number): boolean {
@@ -99,40 +92,43 @@ export async function waitForRun(
   }
 }
 
+const SHORTEST_PAUSE_MS = 1_000
+const LONGEST_PAUSE_MS = 15_000
+
+/**
+ * How long to pause before the next poll. A fiftieth of the time already waited keeps the delay at about 2 % of the
+ * run's length and the number of polls at a logarithm of it, until the longest pause makes it one poll in 15 s.
+ *
+ * @param jitter a number from 0 to 1, drawn once for the whole wait, which makes each pause up to a tenth longer. A step
+ *   with its own jitter steadily leaves those that began with it; with a new number for each pause it would stay near
+ *   them on average. At the longest pause the jitter is a two-hundredth, which keeps an hour's run under 400 requests.
+ */
+export function adaptivePauseMs(waitedMs: number, jitter: number): number {
+  const grownMs = Math.max(SHORTEST_PAUSE_MS, waitedMs / 50) * (1 + jitter / 10)
+  return Math.min(grownMs, LONGEST_PAUSE_MS * (1 - (1 - jitter) / 200))
+}
+
 /** When to stop waiting. Time in the queue has a limit of its own if one is set, and counts towards the other if not. */
-class WaitDeadline {
-  readonly #pollingSinceMs: number
-  readonly #options: Omit<WaitOptions, 'onStatus'>
-  #isQueued = false
-  /** Known once the run has left the queue; 0 if it was never seen there. */
-  #queuedMs: number | undefined
-
-  constructor(pollingSinceMs: number, options: Omit<WaitOptions, 'onStatus'>) {
-    this.#pollingSinceMs = pollingSinceMs
-    this.#options = options
-  }
-
-  onRun({ status }: Run, nowMs: number): void {
-    if (this.#queuedMs !== undefined) return
-    if (status !== 'QUEUED') this.#queuedMs = this.#isQueued ? nowMs - this.#pollingSinceMs : 0
-    this.#isQueued = status === 'QUEUED'
-  }
-
-  /** On the clock's `now()`. */
-  get atMs(): number {
-    const { begunMs, waitLimitMs, queueLimitMs } = this.#options
-    if (queueLimitMs === undefined) return begunMs + waitLimitMs
-    return this.#isQueued ? this.#pollingSinceMs + queueLimitMs : begunMs + waitLimitMs + (this.#queuedMs ?? 0)
-  }
-
-  get limit(): WaitLimit {
-    const { waitLimitMs, queueLimitMs } = this.#options
-    if (this.#isQueued && queueLimitMs !== undefined) return { input: 'queue-timeout-minutes', ms: queueLimitMs }
-    return { input: 'timeout-minutes', ms: waitLimitMs }
-  }
-
-  /** How long the run was seen to be QUEUED; undefined if it never was. */
-  queuedMs(nowMs: number): number | undefined {
-    return this.#isQueued ? nowMs - this.#pollingSinceMs : this.#queuedMs || undefined
+function waitDeadline(pollingSinceMs: number, { begunMs, waitLimitMs, queueLimitMs }: WaitOptions) {
+  let isQueued = false
+  // Known once the run has left the queue; 0 if it was never seen there.
+  let queuedMs: number | undefined
+  return {
+    onRun({ status }: Run, nowMs: number): void {
+      if (queuedMs !== undefined) return
+      if (status !== 'QUEUED') queuedMs = isQueued ? nowMs - pollingSinceMs : 0
+      isQueued = status === 'QUEUED'
+    },
+    /** On the clock's `now()`. */
+    atMs(): number {
+      if (queueLimitMs === undefined) return begunMs + waitLimitMs
+      return isQueued ? pollingSinceMs + queueLimitMs : begunMs + waitLimitMs + (queuedMs ?? 0)
+    },
+    limit(): WaitLimit {
+      if (isQueued && queueLimitMs !== undefined) return { input: 'queue-timeout-minutes', ms: queueLimitMs }
+      return { input: 'timeout-minutes', ms: waitLimitMs }
+    },
+    /** How long the run was seen to be QUEUED; undefined if it never was. */
+    queuedMs: (nowMs: number) => (isQueued ? nowMs - pollingSinceMs : queuedMs || undefined),
   }
 }

@@ -1,33 +1,19 @@
 import type { Clock } from '../clock.ts'
 import type { Conclusion, StepOutcome } from '../outcome/step-outcome.ts'
 import type { Annotation } from '../report/annotations.ts'
-import type { ReportFile } from '../report/report-files.ts'
 import type { TestService } from '../service/test-service.ts'
 import type { Html, LogLine } from '../text/safe-text.ts'
 
-/** Lines for the person who reads the step's log. */
 export interface Log {
   info(message: LogLine): void
-  /** An annotation without a title. */
   warning(message: LogLine): void
 }
 
 /** Each is set the moment it is known. No free text of the service is among them. */
-export interface Outputs {
-  'run-id': string
-  'run-url': string
-  'job-url': string
-  status: string
+export interface Outputs
+  extends Record<'run-id' | 'run-url' | 'job-url' | 'status' | 'report-dir' | 'comment-url', string>,
+    Record<'total' | 'passed' | 'failed' | 'flaky' | 'skipped' | 'other' | 'duration-ms', number> {
   conclusion: Conclusion
-  total: number
-  passed: number
-  failed: number
-  flaky: number
-  skipped: number
-  other: number
-  'duration-ms': number
-  'report-dir': string
-  'comment-url': string
 }
 
 /** What main leaves for post, which runs even if main was killed. */
@@ -35,16 +21,20 @@ export interface RunState {
   startAttempted(): void
   /** There is a run. Post cancels it unless `done` comes; if it may not be cancelled, that is now. */
   runStarted(runId: string, mayCancel: boolean): void
-  /** Nothing is left for post to do. */
   done(): void
   /** Only a person can do more, and main's log says so. If nobody reads that log, post says it. */
   manualCleanupLogged(): void
 }
 
+/** A file for `report-dir`. Its text is made when it is written, so that only one stands in memory at a time. */
+export interface ReportFile {
+  readonly name: string
+  readonly text: () => string | Buffer
+}
+
 /** The effects that the action has on the world outside: all of them, and nothing is done but through them. */
 export interface World {
   readonly clock: Clock
-  /** From 0 to 1, for jitter. */
   readonly random: () => number
   /** Aborts, with a `StepCancelled`, when the runner tells the step to end. */
   readonly abort: AbortSignal

@@ -1,14 +1,7 @@
 import { type LogLine, logLine } from '../text/safe-text.ts'
 import { ADVICE, forkMessage, isBranchName, type KnownBranch, noBranch, type UnknownBranch } from './branch.ts'
 import { headOf, type WorkflowEvent } from './event.ts'
-import {
-  failureText,
-  type GitHubAccess,
-  type GitHubApi,
-  GitHubError,
-  openGitHubApi,
-  withOneRetry,
-} from './github-api.ts'
+import { type GitHubAccess, type GitHubApi, GitHubError, openGitHubApi, withOneRetry } from './github-api.ts'
 import { InvalidInputsError } from './input-reader.ts'
 
 export interface LookUpOptions extends GitHubAccess {
@@ -49,7 +42,8 @@ async function branchOfDeployment(ref: string, sha: string, api: GitHubApi, fail
     if (head !== undefined && tag !== undefined) throw fail(logLine`it is both a branch and a tag`)
     if (head !== undefined) {
       const note = logLine`Testing the branch "${name}" of the deployment.`
-      return { branch: name, note, warning: head === sha || sha === '' ? undefined : movedOn(name, head, sha) }
+      const warning = logLine`The head of the branch "${name}" is ${head}, and no longer the commit that was deployed, ${sha}. The branch is tested as it is now.`
+      return { branch: name, note, warning: head === sha || sha === '' ? undefined : warning }
     }
     if (tag !== undefined) return noBranch(logLine`a deployment of the tag "${name}"`)
   }
@@ -62,11 +56,6 @@ async function branchOfDeployment(ref: string, sha: string, api: GitHubApi, fail
   return { branch, note: logLine`Testing the branch "${branch}", whose head is the commit that was deployed.` }
 }
 
-function movedOn(branch: string, head: string, deployed: string): LogLine {
-  return logLine`The head of the branch "${branch}" is ${head}, and no longer the commit that was deployed, ${deployed}. The branch is tested as it is now.`
-}
-
-/** What to throw if no branch, or several, are found. */
 type Fail = (reason: LogLine) => InvalidInputsError
 
 async function lookUp(
@@ -90,6 +79,6 @@ async function lookUp(
   } catch (error) {
     if (signal.aborted) return {}
     if (error instanceof InvalidInputsError) throw error
-    throw fail(error instanceof GitHubError ? failureText(error.failure) : logLine`${String(error)}`)
+    throw fail(error instanceof GitHubError ? error.clause : logLine`${String(error)}`)
   }
 }

@@ -5,20 +5,17 @@ import type { InputReader } from './input-reader.ts'
 /** The default of the input `branch`: the branch that the event is about. Git allows no branch of this name. */
 export const BRANCH_OF_EVENT = '@{event}'
 
-/** What is known of the branch to test once the inputs are read. */
 export type BranchInput = ({ readonly kind: 'known' } & KnownBranch) | UnknownBranch
 
 export interface KnownBranch {
   /** Absent: none is sent, and the service tests the project's default branch. */
   readonly branch?: string | undefined
-  /** For the log. */
   readonly note?: LogLine | undefined
   readonly warning?: LogLine | undefined
   /** What the event is about, if the default branch is tested instead because the input is empty. */
   readonly untested?: Fragment | undefined
 }
 
-/** What GitHub's API has to be asked about. */
 export type UnknownBranch =
   | { readonly kind: 'pull-request'; readonly number: number }
   | { readonly kind: 'deployment'; readonly ref: string; readonly sha: string }
@@ -64,7 +61,6 @@ function emptyBranch(inputs: InputReader, event: WorkflowEvent): BranchInput {
   return { kind: 'known', untested }
 }
 
-/** What the event is about; undefined if that is the repository's default branch, or no branch. */
 function notDefaultBranch(event: WorkflowEvent): Fragment | undefined {
   const found = branchOfEvent(event)
   if (found === undefined) return fragment`a commit of a fork`

@@ -1,4 +1,4 @@
-import { parseKeepingNumbers } from '../text/parse-keeping-numbers.ts'
+import { parseKeepingNumbers } from '../text/json.ts'
 import { logLine } from '../text/safe-text.ts'
 import type { InputReader } from './input-reader.ts'
 

@@ -1,41 +1,31 @@
 import { readFileSync } from 'node:fs'
 import type { Job } from '../outcome/step-outcome.ts'
+import { fieldsOf } from '../text/json.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** What the runner says about the event that started the workflow. */
 export interface WorkflowEvent {
-  /** `push`, `pull_request`, … */
   readonly name: string
   readonly actor: string
-  /** The repository that the workflow runs in. */
   readonly repository: Repository
-  /** The branch or tag that the workflow runs on. */
   readonly ref: { readonly name: string; readonly type: string }
-  /** Empty outside pull requests. */
   readonly headRef: string
   readonly payload: EventPayload
 }
 
-/** The parts of GitHub's payloads that the action looks at. Each may be missing: they depend on the event. */
 export interface EventPayload {
   readonly repository?: Repository & { readonly default_branch?: string }
-  readonly sender?: Account
+  readonly sender?: { readonly login?: string }
   readonly pull_request?: PullRequest | null
-  readonly issue?: { readonly number?: number; readonly updated_at?: string; readonly pull_request?: unknown }
+  readonly issue?: { readonly number?: number; readonly pull_request?: unknown }
   readonly workflow_run?: {
     readonly head_branch?: string | null
     readonly head_repository?: Repository | null
-    readonly updated_at?: string
     readonly pull_requests?: readonly PullRequest[]
   }
-  readonly check_suite?: CheckSuite
-  readonly check_run?: { readonly check_suite?: CheckSuite }
+  readonly check_suite?: { readonly head_branch?: string | null }
+  readonly check_run?: { readonly check_suite?: { readonly head_branch?: string | null } }
   readonly deployment?: { readonly ref?: string; readonly sha?: string }
-}
-
-interface Account {
-  readonly login?: string
 }
 
 export interface Repository {
@@ -43,18 +33,11 @@ export interface Repository {
   readonly full_name?: string | undefined
 }
 
-/** As a payload or GitHub's API has it. */
 export interface PullRequest {
   readonly number?: number
-  readonly updated_at?: string
-  readonly user?: Account | null
+  readonly user?: { readonly login?: string } | null
   readonly head?: { readonly ref?: string; readonly label?: string; readonly repo?: Repository | null }
   readonly base?: { readonly repo?: Repository | null }
-}
-
-interface CheckSuite {
-  readonly head_branch?: string | null
-  readonly head_sha?: string
 }
 
 /** Reads the event from the runner's variables and its file. The payload is empty if the file is missing or broken. */
@@ -75,16 +58,13 @@ export function readEvent(env: Environment): WorkflowEvent {
 
 function readPayload(path: string): EventPayload {
   try {
-    const payload = JSON.parse(readFileSync(path, 'utf8'))
-    return typeof payload === 'object' && payload !== null ? payload : {}
+    return fieldsOf(JSON.parse(readFileSync(path, 'utf8')))
   } catch {
     return {}
   }
 }
 
-/** The code that an event is about, if that is not simply what the workflow runs on. */
 export interface Head {
-  /** Absent if GitHub names none. */
   readonly branch?: string | undefined
   readonly isFork: boolean
 }
@@ -100,9 +80,11 @@ export function headOfEvent(event: WorkflowEvent): Head | undefined {
       }
     // GitHub names no branch here if the commit is a fork's.
     case 'check_suite':
-      return { branch: payload.check_suite?.head_branch || undefined, isFork: false }
     case 'check_run':
-      return { branch: payload.check_run?.check_suite?.head_branch || undefined, isFork: false }
+      return {
+        branch: (payload.check_suite ?? payload.check_run?.check_suite)?.head_branch || undefined,
+        isFork: false,
+      }
     // Without its file nobody knows which pull request the comment is on.
     case 'issue_comment':
       return payload.issue ? undefined : { isFork: false }
@@ -123,67 +105,38 @@ function isOther(head: Repository | null | undefined, own: Repository): boolean 
   return head.full_name?.toLowerCase() !== own.full_name?.toLowerCase()
 }
 
-const DEPENDABOT = 'dependabot[bot]'
-/** The events in which GitHub gives a workflow started by Dependabot no Actions secrets. */
-const EVENTS_WITHOUT_SECRETS_FOR_DEPENDABOT = [
-  'pull_request',
-  'pull_request_review',
-  'pull_request_review_comment',
-  'push',
-  'create',
-  'deployment',
-  'deployment_status',
-]
+/** These run with the base repository's secrets, whoever caused them. */
+const EVENTS_WITH_SECRETS = ['pull_request_target', 'workflow_run', 'issue_comment']
 
 /** Why GitHub gave the workflow no secrets; undefined if it did not withhold them. */
 export function whyNoSecrets(event: WorkflowEvent): 'fork' | 'dependabot' | undefined {
   const { name, actor, payload } = event
+  if (EVENTS_WITH_SECRETS.includes(name)) return undefined
   // The author counts: a re-run by a person changes the actor, not the rule.
   const author = payload.pull_request?.user?.login ?? payload.sender?.login ?? actor
-  if (author === DEPENDABOT && EVENTS_WITHOUT_SECRETS_FOR_DEPENDABOT.includes(name)) return 'dependabot'
-  // pull_request_target and workflow_run run with the base repository's secrets.
-  const hasForkRules = name.startsWith('pull_request') && name !== 'pull_request_target'
-  return hasForkRules && headOfEvent(event)?.isFork ? 'fork' : undefined
+  if (author === 'dependabot[bot]') return 'dependabot'
+  return name.startsWith('pull_request') && headOfEvent(event)?.isFork ? 'fork' : undefined
 }
 
-/** The pull request that an event is about, as far as its payload tells. */
 export interface EventPullRequest {
   readonly number: number
-  /** GitHub's time of the pull request, the comment or the run at the moment of the event, which is no later than it. */
-  readonly updatedAt?: string | undefined
   /** The branch of its head, with the owner if that is a fork's; absent if only GitHub's API can tell. */
   readonly headLabel?: string | undefined
 }
 
 /**
- * The pull request that an event is about, on which the comment belongs:
- *
- * - any event that carries a pull request (`pull_request`, `pull_request_target`, `pull_request_review`, …): that one;
- * - `issue_comment` (and `issues`) on a pull request: that one; on an issue: none;
- * - `workflow_run`: the pull request of the run that triggered it, if there is exactly one from a branch of this
- *   repository to another. GitHub lists none for forks, and may list those of other repositories, whose numbers mean
- *   something else here;
- * - everything else (`push`, `merge_group`, `schedule`, `workflow_dispatch`, …): none. A merge group may hold several
- *   pull requests, and its verdict stands in the queue.
+ * The pull request that an event is about, on which the comment belongs: the one that it carries, that is commented on, or
+ * the only one of the run that triggered a `workflow_run`. A merge group may hold several, and its verdict stands in the
+ * queue.
  */
 export function pullRequestOfEvent({ payload, repository }: WorkflowEvent): EventPullRequest | undefined {
   const { pull_request: pullRequest, issue, workflow_run: workflowRun } = payload
-  if (pullRequest) return found(pullRequest, pullRequest.updated_at, headLabel(pullRequest, repository))
-  if (issue?.pull_request) return found(issue, issue.updated_at)
+  // GitHub also lists those of other repositories, whose numbers mean something else here.
   const [only, ...others] = (workflowRun?.pull_requests ?? []).filter(({ base, head }) =>
     [base, head].every((end) => end?.repo?.id !== undefined && end.repo.id === repository.id),
   )
-  return only === undefined || others.length > 0
-    ? undefined
-    : found(only, workflowRun?.updated_at, headLabel(only, repository))
-}
-
-function found(
-  { number = 0 }: { readonly number?: number },
-  updatedAt: string | undefined,
-  label?: string,
-): EventPullRequest | undefined {
-  return number > 0 ? { number, updatedAt, headLabel: label } : undefined
+  const found = pullRequest ?? (issue?.pull_request ? issue : others.length === 0 ? only : undefined)
+  return found?.number ? { number: found.number, headLabel: headLabel(found, repository) } : undefined
 }
 
 /** A fork's branch may have the same name as one of ours, so it is named with its owner, as GitHub does. */

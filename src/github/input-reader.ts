@@ -1,7 +1,6 @@
 import { type LogLine, logLine, render } from '../text/safe-text.ts'
 import type { Environment } from './event.ts'
 
-/** All that is wrong with the inputs, one message each. */
 export class InvalidInputsError extends Error {
   override readonly name = 'InvalidInputsError'
   readonly messages: readonly LogLine[]
@@ -13,7 +12,6 @@ export class InvalidInputsError extends Error {
 }
 
 export interface NumberRange {
-  /** Exclusive. */
   readonly above?: number | undefined
   readonly least?: number | undefined
   readonly most: number

@@ -3,8 +3,8 @@ import { setSecret } from '@actions/core'
 import type { When } from '../action/publish.ts'
 import type { StepRequest } from '../action/run-action.ts'
 import type { StartParameters, Target } from '../outcome/run.ts'
-import type { ServiceAddress } from '../service/open-service.ts'
 import { isUsableRunId } from '../service/test-service.ts'
+import { parseJson } from '../text/json.ts'
 import { type LogLine, logLine } from '../text/safe-text.ts'
 import { BRANCH_OF_EVENT, type BranchInput, readBranch } from './branch.ts'
 import { readEnvOverrides } from './env-overrides.ts'
@@ -14,24 +14,11 @@ import { isInside } from './report-files.ts'
 import { readRunUrl } from './run-url.ts'
 import { isForkWithoutSecrets, readServiceAddress } from './service-address.ts'
 
-/** Everything that the user gave the step, once, in the types that the rest of the action works with. */
-export interface Inputs {
-  readonly service: ServiceAddress
-  /** All of it but the branch and the job. */
-  readonly request: StepRequest
-  readonly branch: BranchInput
-  /** Absolute; absent: the default, which has the run's id in its name. */
-  readonly reportDir?: string | undefined
-  readonly comment: CommentSettings
-  readonly githubToken: string
-  /** To be warned of: inputs that have no effect here, or may not be meant as they are given. */
-  readonly notes: readonly LogLine[]
-}
+export type Inputs = ReturnType<typeof readInputs>
 
 export interface CommentSettings {
   readonly when: When
   readonly key: string
-  /** JSON of the job's matrix context, as given. */
   readonly matrix: string
 }
 
@@ -51,7 +38,7 @@ const SECONDS = { least: 0.05, most: 3_600 }
  *
  * @throws InvalidInputsError with every problem, not only the first
  */
-export function readInputs(env: Environment, event: WorkflowEvent): Inputs {
+export function readInputs(env: Environment, event: WorkflowEvent) {
   const inputs = new InputReader(env)
   const service = readServiceAddress(inputs, env, event)
   const githubToken = inputs.text('github-token')
@@ -83,32 +70,25 @@ export function readInputs(env: Environment, event: WorkflowEvent): Inputs {
   }
   const reportDir = readReportDir(inputs, env)
 
-  return {
-    service: inputs.orThrow(service),
-    request: {
-      target: inputs.orThrow(service?.target),
-      parameters,
-      runId,
-      wait,
-      waitLimitMs: timeoutMinutes * 60_000,
-      queueLimitMs: queueMinutes === undefined ? undefined : queueMinutes * 60_000,
-      pollIntervalMs: intervalSeconds === undefined ? undefined : intervalSeconds * 1_000,
-      cancelOnAbort,
-      passWithNoTests,
-      runUrl,
-      untested: branch.kind === 'known' ? branch.untested : undefined,
-      labels: [comment.key, matrixValues(comment.matrix)].filter((part) => part !== ''),
-      reports: { summary, annotations },
-    },
-    branch,
-    reportDir,
-    comment,
-    githubToken,
-    notes: ownsRun ? inputs.notes : startInputsWithoutEffect(inputs),
+  const request: StepRequest = {
+    target: inputs.orThrow(service?.target),
+    parameters,
+    runId,
+    wait,
+    waitLimitMs: timeoutMinutes * 60_000,
+    queueLimitMs: queueMinutes === undefined ? undefined : queueMinutes * 60_000,
+    pollIntervalMs: intervalSeconds === undefined ? undefined : intervalSeconds * 1_000,
+    cancelOnAbort,
+    passWithNoTests,
+    runUrl,
+    untested: branch.kind === 'known' ? branch.untested : undefined,
+    labels: [comment.key, matrixValues(comment.matrix)].filter((part) => part !== ''),
+    reports: { summary, annotations },
   }
+  const notes = ownsRun ? inputs.notes : startInputsWithoutEffect(inputs)
+  return { service: inputs.orThrow(service), request, branch, reportDir, comment, githubToken, notes }
 }
 
-/** Whether invalid inputs are reported in the summary too. They fail the step, so `on-failure` says yes. */
 export function wantsSummaryOfProblems(env: Environment): boolean {
   return new InputReader(env).choice('summary', WHEN, 'always') !== 'never'
 }
@@ -126,7 +106,6 @@ function readRunId(inputs: InputReader): string | undefined {
 const START_INPUTS = ['branch', 'environment', 'framework-project', 'run-group', 'env-overrides', 'autofix']
 const NOT_FOR_TEST_SUITES = ['framework-project', 'run-group', 'autofix']
 
-/** All that a start sends but the branch. */
 function readStartParameters(inputs: InputReader, target: Target | undefined): StartParameters {
   for (const name of target?.kind === 'test-suite' ? NOT_FOR_TEST_SUITES : []) {
     const given = inputs.text(name)
@@ -146,11 +125,8 @@ function readStartParameters(inputs: InputReader, target: Target | undefined): S
 
 /** White space included, which may mean something to the test framework; the line break that ends a YAML block does not. */
 function readFrameworkProject(inputs: InputReader): string | undefined {
-  const name = 'framework-project'
-  if (inputs.text(name) === '') return undefined
-  let given = inputs.textAsWritten(name)
-  while (given.endsWith('\n') || given.endsWith('\r')) given = given.slice(0, -1)
-  return given
+  const given = inputs.textAsWritten('framework-project').replace(/[\r\n]+$/, '')
+  return given.trim() === '' ? undefined : given
 }
 
 function startInputsWithoutEffect(inputs: InputReader): LogLine[] {
@@ -161,11 +137,7 @@ function startInputsWithoutEffect(inputs: InputReader): LogLine[] {
 
 /** What tells the jobs of a matrix apart, as GitHub names them: `ubuntu-latest, 20`. */
 function matrixValues(matrix: string): string {
-  try {
-    return scalarsIn(JSON.parse(matrix)).join(', ')
-  } catch {
-    return ''
-  }
+  return scalarsIn(parseJson(matrix)).join(', ')
 }
 
 function scalarsIn(value: unknown): readonly string[] {

@@ -2,26 +2,24 @@ import { error, info, warning } from '@actions/core'
 import type { Outputs, World } from '../action/world.ts'
 import type { Annotation } from '../report/annotations.ts'
 import { sizeOnWindows } from '../report/job-summary.ts'
-import { commandMessage, logLine, render } from '../text/safe-text.ts'
+import { commandMessage, type Html, logLine, render } from '../text/safe-text.ts'
 import type { Environment } from './event.ts'
 import { appendEntry, appendText } from './runner-file.ts'
 
 /** The effects that leave the step through the runner: the log, annotations, outputs and the job summary. */
-export interface RunnerOutput extends Pick<World, 'log' | 'annotate' | 'setOutput' | 'writeSummary'> {
-  /**
-   * Does what needs the runner's command files. If they cannot be written, one warning says so and the step goes on: it
-   * must not leave a run behind because an output is lost.
-   */
-  warnOnError(task: () => void): void
-}
+export type RunnerOutput = ReturnType<typeof runnerOutput>
 
-export function runnerOutput(env: Environment): RunnerOutput {
+export function runnerOutput(env: Environment) {
   const log: World['log'] = {
     info: (message) => info(render(message)),
     warning: (message) => warning(commandMessage(message)),
   }
   let hasWarned = false
-  const warnOnError: RunnerOutput['warnOnError'] = (task) => {
+  /**
+   * Does what needs the runner's command files. If they cannot be written, one warning says so and the step goes on: it
+   * must not leave a run behind because an output is lost.
+   */
+  function warnOnError(task: () => void): void {
     try {
       task()
     } catch (cause) {
@@ -32,14 +30,14 @@ export function runnerOutput(env: Environment): RunnerOutput {
   return {
     log,
     warnOnError,
-    annotate({ level, title, message }: Annotation) {
+    annotate({ level, title, message }: Annotation): void {
       const write = level === 'error' ? error : warning
       write(commandMessage(message), { title })
     },
-    setOutput<Name extends keyof Outputs>(name: Name, value: Outputs[Name]) {
+    setOutput<Name extends keyof Outputs>(name: Name, value: Outputs[Name]): void {
       warnOnError(() => appendEntry(env.GITHUB_OUTPUT, name, String(value)))
     },
-    writeSummary(build) {
+    writeSummary(build: (alreadyBytes: number) => Html): void {
       const path = env.GITHUB_STEP_SUMMARY
       if (!path) return
       try {

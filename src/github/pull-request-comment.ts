@@ -6,11 +6,9 @@ import { isSecure } from '../text/web-address.ts'
 import { type Environment, type EventPullRequest, headLabel, pullRequestOfEvent, type WorkflowEvent } from './event.ts'
 import {
   type Comment,
-  failureText,
   type GitHubAccess,
   type GitHubApi,
   GitHubError,
-  type GitHubFailure,
   openGitHubApi,
   withOneRetry,
 } from './github-api.ts'
@@ -67,9 +65,8 @@ async function upsert(
   { settings, success, body, env, event, log }: CommentOptions,
 ): Promise<Comment | undefined> {
   const identity = commentIdentity(settings, env)
-  const marked = (await api.listComments(pullRequest.number)).filter(
-    ({ body }) => orderOf(body, identity) !== undefined,
-  )
+  const comments = await api.listComments(pullRequest.number)
+  const marked = comments.filter((comment) => orderOfWriter(comment, identity) !== undefined)
   const ours = await ofOurs(marked, api)
   if (ours === undefined) {
     log.warning(
@@ -78,7 +75,7 @@ async function upsert(
     return undefined
   }
 
-  const newer = ours.find((comment) => isOfLaterRun(comment, identity, pullRequest.updatedAt))
+  const newer = ours.find((comment) => (orderOfWriter(comment, identity) ?? 0n) > identity.order)
   if (newer !== undefined) {
     log.info(logLine`The comment was left as it is, because a later run has written it.`)
     return newer
@@ -124,20 +121,13 @@ function addressOf({ url }: Comment, env: Environment): string | undefined {
   return address !== null && address.origin === server?.origin && isSecure(address) ? address.href : undefined
 }
 
-// --- which comment is ours, and how old its text is
-
-/** By what a step finds its comment again. */
-interface CommentIdentity extends RunOrder {
+interface CommentIdentity {
   /** What the comment's body starts with. An HTML comment, so that nobody sees it. */
   readonly marker: string
   /** The part of the marker that stays the same from run to run. */
   readonly markerPrefix: string
-}
-
-/** Ids of runs only ever grow, and attempts of one run count up. */
-interface RunOrder {
-  readonly runId: bigint
-  readonly attempt: bigint
+  /** Grows from run to run, and from attempt to attempt. */
+  readonly order: bigint
 }
 
 /**
@@ -150,75 +140,42 @@ interface RunOrder {
  */
 export function commentIdentity({ key, matrix }: Omit<CommentSettings, 'when'>, env: Environment): CommentIdentity {
   const [workflowFile] = (env.GITHUB_WORKFLOW_REF ?? '').split('@refs/')
-  const parts = [workflowFile || (env.GITHUB_WORKFLOW ?? ''), env.GITHUB_JOB ?? '', canonicalMatrix(matrix), key]
+  const parts = [workflowFile || (env.GITHUB_WORKFLOW ?? ''), env.GITHUB_JOB ?? '', matrix, key]
   const digest = createHash('sha256').update(JSON.stringify(parts)).digest('hex')
   const markerPrefix = `<!-- test-run-action ${digest} `
-  const [runId, attempt] = [parseId(env.GITHUB_RUN_ID), parseId(env.GITHUB_RUN_ATTEMPT)]
-  return { markerPrefix, runId, attempt, marker: `${markerPrefix}run ${runId} attempt ${attempt} -->` }
+  const { GITHUB_RUN_ID: runId = '0', GITHUB_RUN_ATTEMPT: attempt = '0' } = env
+  return { markerPrefix, order: orderOf(runId, attempt), marker: `${markerPrefix}run ${runId} attempt ${attempt} -->` }
 }
 
-function parseId(text: string | undefined): bigint {
-  return text !== undefined && /^\d{1,20}$/.test(text) ? BigInt(text) : 0n
+function orderOf(runId: string, attempt: string): bigint {
+  return BigInt(runId) * 1_000_000n + BigInt(attempt)
 }
 
-/** The same text for the same matrix job, in whatever order the workflow's file lists its keys. */
-function canonicalMatrix(json: string): string {
-  const text = json.trim()
-  if (text === '' || text === 'null') return ''
-  try {
-    const canonical = JSON.stringify(JSON.parse(text), sortKeys)
-    return canonical === '{}' ? '' : canonical
-  } catch {
-    return text
-  }
-}
-
-function sortKeys(_key: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
-  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
-}
-
-/** The run that wrote a comment; undefined if the text does not begin as this step's comments do: marker and headline. */
-function orderOf(body: string, { markerPrefix }: CommentIdentity): RunOrder | undefined {
+/** The order of the run that wrote a comment; undefined if the comment does not begin as this step's do: marker and headline. */
+function orderOfWriter({ body }: Comment, { markerPrefix }: CommentIdentity): bigint | undefined {
   if (!body.startsWith(markerPrefix)) return undefined
-  const found = /^run (\d{1,20}) attempt (\d{1,20}) -->\r?\n<h3>/.exec(body.slice(markerPrefix.length))
-  return found === null ? undefined : { runId: parseId(found[1]), attempt: parseId(found[2]) }
+  const found = /^run (\d{1,20}) attempt (\d{1,6}) -->\r?\n<h3>/.exec(body.slice(markerPrefix.length))
+  return found === null ? undefined : orderOf(found[1] ?? '', found[2] ?? '')
 }
-
-/**
- * Whether a comment is of a later run, or a later attempt of the same run. What is written in it is believed only if it
- * can be true: a later run writes after our event. So an invented number stops no run that a later event starts.
- */
-function isOfLaterRun(comment: Comment, ours: CommentIdentity, eventTime: string | undefined): boolean {
-  const theirs = orderOf(comment.body, ours)
-  if (theirs === undefined || Date.parse(comment.updatedAt) < Date.parse(eventTime ?? '')) return false
-  return theirs.runId === ours.runId ? theirs.attempt > ours.attempt : theirs.runId > ours.runId
-}
-
-// --- what the log says
 
 /** Exported for the test that looks up each message in the pages. */
 export function failureMessage(error: unknown): LogLine {
   if (!(error instanceof GitHubError)) {
     return logLine`The pull request comment was not written: ${error instanceof Error ? error.message : String(error)}.`
   }
-  const { failure } = error
-  if (isForbidden(failure)) return notAllowedMessage(failureText(failure))
-  return logLine`The pull request comment was not written: ${failureText(failure)}. ${adviceFor(failure)}`
+  if (isForbidden(error)) return notAllowedMessage(error.clause)
+  return logLine`The pull request comment was not written: ${error.clause}. ${adviceFor(error.status)}`
 }
 
-function adviceFor(failure: GitHubFailure): LogLine {
-  if (failure.kind === 'rate-limited') {
-    return logLine`The next run writes it; with many jobs, comment from one of them only.`
-  }
-  if (failure.kind === 'no-response' || failure.status >= 500) return logLine`The next run writes it.`
-  return failure.status === 401 ? logLine`Check github-token: it is invalid or has expired.` : logLine``
+function adviceFor(status: number): LogLine {
+  if (status === 429) return logLine`The next run writes it; with many jobs, comment from one of them only.`
+  if (status === 0 || status >= 500) return logLine`The next run writes it.`
+  return status === 401 ? logLine`Check github-token: it is invalid or has expired.` : logLine``
 }
 
 /** GitHub hides with 404 what a token may not see. A locked conversation is a 403 that no permission helps. */
-function isForbidden(failure: GitHubFailure): boolean {
-  if (failure.kind !== 'status') return false
-  return failure.status === 404 || (failure.status === 403 && !/\blocked\b/i.test(String(failure.message)))
+function isForbidden({ status, message }: GitHubError): boolean {
+  return status === 404 || (status === 403 && !/\blocked\b/i.test(message))
 }
 
 function notAllowedMessage(reason: LogLine): LogLine {

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
-import type { Log } from '../action/world.ts'
-import type { ReportFile } from '../report/report-files.ts'
+import type { Log, ReportFile } from '../action/world.ts'
 import { logLine } from '../text/safe-text.ts'
 import type { Environment } from './event.ts'
 

@@ -1,12 +1,11 @@
-import { accessSync, constants } from 'node:fs'
 import { setSecret } from '@actions/core'
 import type { Target } from '../outcome/run.ts'
+import type { Proxies } from '../service/connection.ts'
 import type { ServiceAddress } from '../service/open-service.ts'
-import { logLine } from '../text/safe-text.ts'
+import { type LogLine, logLine } from '../text/safe-text.ts'
 import { hasCredentials, isSecure, parseAddress, withoutSecrets } from '../text/web-address.ts'
 import { type Environment, type WorkflowEvent, whyNoSecrets } from './event.ts'
 import type { InputReader } from './input-reader.ts'
-import { readProxies } from './proxies.ts'
 
 /**
  * What the inputs and the environment say about the way to the service; undefined if there is a problem, which is then
@@ -23,18 +22,7 @@ export function readServiceAddress(
   const baseUrl = readBaseUrl(inputs, isExcused)
   const target = readTarget(inputs, isExcused)
   if (apiKey === undefined || baseUrl === undefined || target === undefined) return undefined
-  const hasUnreadableCaFile = isUnreadable(env.NODE_EXTRA_CA_CERTS)
-  return { apiKey, baseUrl, target, proxies: readProxies(inputs, env, baseUrl), hasUnreadableCaFile }
-}
-
-function isUnreadable(path: string | undefined): boolean {
-  if (!path) return false
-  try {
-    accessSync(path, constants.R_OK)
-    return false
-  } catch {
-    return true
-  }
+  return { apiKey, baseUrl, target, proxies: readProxies(inputs, env, baseUrl) }
 }
 
 export function isForkWithoutSecrets(inputs: InputReader, event: WorkflowEvent): boolean {
@@ -43,7 +31,6 @@ export function isForkWithoutSecrets(inputs: InputReader, event: WorkflowEvent):
 
 const SKIPPED_PASSES = logLine`A skipped job counts as passed, so a required check then passes although nothing was tested.`
 
-/** Servers refuse longer headers. */
 const LONGEST_KEY = 4_096
 
 function readApiKey(inputs: InputReader, event: WorkflowEvent): string | undefined {
@@ -75,41 +62,29 @@ function readApiKey(inputs: InputReader, event: WorkflowEvent): string | undefin
 
 function readBaseUrl(inputs: InputReader, mayBeEmpty: boolean): URL | undefined {
   const given = inputs.text('base-url')
-  const accepted = logLine`Give the address of the service, such as https://tests.example.com.`
-  if (given === '') return mayBeEmpty ? undefined : inputs.problem(logLine`Input base-url is empty. ${accepted}`)
-  const shown = withoutSecrets(given)
+  if (given === '' && mayBeEmpty) return undefined
+  const problem = (what: LogLine) => inputs.problem(logLine`Input base-url: "${withoutSecrets(given)}" ${what}`)
   const url = parseAddress(given)
   if (url === undefined) {
-    return inputs.problem(logLine`Input base-url: "${shown}" is not an absolute address. ${accepted}`)
+    return problem(logLine`is not an absolute address. Give that of the service, such as https://tests.example.com.`)
   }
-  if (hasCredentials(given, url)) {
-    return inputs.problem(
-      logLine`Input base-url: "${shown}" has credentials in it. Remove them; the key goes into api-key.`,
-    )
-  }
-  if (/[?#]/.test(given)) {
-    return inputs.problem(logLine`Input base-url: "${shown}" has a query or a fragment. Give the address without it.`)
-  }
+  if (hasCredentials(given, url))
+    return problem(logLine`has credentials in it. Remove them; the key goes into api-key.`)
+  if (/[?#]/.test(given)) return problem(logLine`has a query or a fragment. Give the address without it.`)
   if (isSecure(url)) return url
-  return inputs.problem(
-    logLine`Input base-url: "${shown}" is not accepted. The key may travel over https: only (http: only to this machine, such as http://127.0.0.1:8080).`,
+  return problem(
+    logLine`is not accepted. The key may travel over https: only (http: only to this machine, such as http://127.0.0.1:8080).`,
   )
 }
 
 function readTarget(inputs: InputReader, mayBeEmpty: boolean): Target | undefined {
   const projectId = inputs.text('project')
   const testSuiteId = inputs.text('test-suite')
-  if (projectId !== '' && testSuiteId !== '') {
+  if ((projectId === '') === (testSuiteId === '')) {
+    if (projectId === '' && mayBeEmpty) return undefined
     return inputs.problem(
-      logLine`Inputs project ("${projectId}") and test-suite ("${testSuiteId}") are both given. Give exactly one of them.`,
+      logLine`Inputs project ("${projectId}") and test-suite ("${testSuiteId}"): give exactly one of them. project is the id of the project whose tests to run.`,
     )
-  }
-  if (projectId === '' && testSuiteId === '') {
-    return mayBeEmpty
-      ? undefined
-      : inputs.problem(
-          logLine`Inputs project and test-suite are both empty. Give exactly one of them: project is the id of the project whose tests to run.`,
-        )
   }
   const [name, id] = projectId === '' ? ['test-suite', testSuiteId] : ['project', projectId]
   if (id === '.' || id === '..' || !id.isWellFormed()) {
@@ -118,4 +93,34 @@ function readTarget(inputs: InputReader, mayBeEmpty: boolean): Target | undefine
     )
   }
   return projectId === '' ? { kind: 'test-suite', testSuiteId } : { kind: 'project', projectId }
+}
+
+/**
+ * The proxy for the service, from the variables that the runner sets in both cases of letters and people in either.
+ * Only an https: address is reached through one: plain http: goes to the machine itself and never leaves it.
+ */
+export function readProxies(inputs: Pick<InputReader, 'problem'>, env: Environment, { protocol }: URL): Proxies {
+  if (protocol !== 'https:') return {}
+  const noProxy = env.no_proxy || env.NO_PROXY || undefined
+  const given = env.https_proxy || env.HTTPS_PROXY
+  if (!given) return { noProxy }
+  // As curl does, a proxy without a scheme is taken for an HTTP proxy.
+  const httpsProxy = given.includes('://') ? given : `http://${given}`
+  if (isProxyAddress(httpsProxy)) return { httpsProxy, noProxy }
+  inputs.problem(
+    logLine`The environment variable HTTPS_PROXY is not the address of a proxy (its value is not shown, because it may hold a password). Give one such as http://proxy.example.com:3128, or unset it.`,
+  )
+  return {}
+}
+
+function isProxyAddress(address: string): boolean {
+  const url = URL.parse(address)
+  if (url === null || url.hostname === '' || !/^(https?|socks5?):$/.test(url.protocol)) return false
+  try {
+    // Both go to the proxy decoded.
+    decodeURIComponent(`${url.username}:${url.password}`)
+    return true
+  } catch {
+    return false
+  }
 }

@@ -8,23 +8,14 @@ import { createStepFile, type StepFile } from './step-file.ts'
 // What main leaves for post: the runner's state, which arrives in `STATE_<name>`, and a file of its own in case that the
 // state is lost. Main's entry loads this before anything else, so it imports next to nothing.
 
-export interface MainState {
-  readonly file: StepFile | undefined
-  /** Throws if the runner's state cannot be written. */
-  save(name: 'file' | 'start' | 'run' | 'done', value: string): void
-  /**
-   * Whether the runner has emptied its temporary folder, as it does at the end of a job and at a shutdown. Main looks at
-   * it because in a container nobody may tell main.
-   */
-  isJobOver(): boolean
-  endWithJob(): void
-}
+export type MainState = ReturnType<typeof createMainState>
 
-export function createMainState(env: Environment, endWithJob: () => void): MainState {
+export function createMainState(env: Environment, endWithJob: () => void) {
   const path = env.GITHUB_STATE ?? ''
   const file = createStepFile(env)
   const wasThere = existsSync(path)
-  const save: MainState['save'] = (name, value) => appendEntry(path, name, value)
+  /** Throws if the runner's state cannot be written. */
+  const save = (name: 'file' | 'start' | 'run' | 'done', value: string) => appendEntry(path, name, value)
   try {
     // First of all: with it post knows which file is its own.
     if (file !== undefined) save('file', file.name)
@@ -35,6 +26,10 @@ export function createMainState(env: Environment, endWithJob: () => void): MainS
     file,
     save,
     endWithJob,
+    /**
+     * Whether the runner has emptied its temporary folder, as it does at the end of a job and at a shutdown. Main looks
+     * at it because in a container nobody may tell main.
+     */
     isJobOver: () => wasThere && !existsSync(path) && !(file?.isInRunnerFolder && file.isThere()),
   }
 }

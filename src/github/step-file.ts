@@ -1,6 +1,7 @@
 import { existsSync, lstatSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parseJson } from '../text/json.ts'
 import type { Environment } from './event.ts'
 
 // Main's own file, from which post learns of a main that still lives and of a run whose step lost its state. The whole
@@ -16,21 +17,11 @@ export interface MainRecord {
   readonly bootId?: string | undefined
   readonly phase: (typeof PHASES)[number]
   readonly runId?: string | undefined
-  /** Whether the run may be cancelled. */
   readonly mayCancel?: boolean | undefined
 }
 
 /** The file as main has it. Each version is one line, so that it counts whole or not at all. */
-export interface StepFile {
-  readonly name: string
-  /** The runner empties the folder at the job's end. */
-  readonly isInRunnerFolder: boolean
-  readonly phase: MainRecord['phase']
-  /** Returns whether it could be written. A file that was removed is never made a second time. */
-  update(version: Pick<MainRecord, 'phase' | 'runId' | 'mayCancel'>): boolean
-  isThere(): boolean
-  remove(): void
-}
+export type StepFile = ReturnType<typeof openStepFile>
 
 const PREFIX = 'test-run-action-'
 
@@ -38,18 +29,14 @@ const PREFIX = 'test-run-action-'
 export function createStepFile(env: Environment): StepFile | undefined {
   const name = `${namePrefix(env)}${crypto.randomUUID()}`
   for (const folder of folders(env)) {
-    try {
-      const file = openStepFile(name, join(folder, name), folder === env.RUNNER_TEMP)
-      if (file.update({ phase: 'nothing-started' })) return file
-      file.remove()
-    } catch {
-      // The next folder.
-    }
+    const file = attempt(() => openStepFile(name, join(folder, name), folder === env.RUNNER_TEMP))
+    if (file?.update({ phase: 'nothing-started' })) return file
+    file?.remove()
   }
   return undefined
 }
 
-function openStepFile(name: string, path: string, isInRunnerFolder: boolean): StepFile {
+function openStepFile(name: string, path: string, isInRunnerFolder: boolean) {
   const { pid } = process
   const self = { pid, startTime: processStat(pid)?.startTime, bootId: bootId() }
   const file = openSync(path, 'ax', 0o600)
@@ -57,103 +44,72 @@ function openStepFile(name: string, path: string, isInRunnerFolder: boolean): St
   const isThere = () => existsSync(path)
   return {
     name,
+    /** The runner empties the folder at the job's end. */
     isInRunnerFolder,
     get phase() {
       return phase
     },
-    update(version) {
+    /** Returns whether it could be written. A file that was removed is never made a second time. */
+    update(version: Pick<MainRecord, 'phase' | 'runId' | 'mayCancel'>): boolean {
       phase = version.phase
-      try {
-        // The line break before it ends a version that a full disk has cut.
-        writeSync(file, `\n${JSON.stringify({ ...self, ...version })}\n`)
-        return isThere()
-      } catch {
-        return false
-      }
+      // The line break before it ends a version that a full disk has cut.
+      const line = `\n${JSON.stringify({ ...self, ...version })}\n`
+      return attempt(() => writeSync(file, line)) !== undefined && isThere()
     },
     isThere,
     remove: () => removeFile(path),
   }
 }
 
-/** A file that cannot be removed stays: neither the verdict nor the job depends on it. */
-export function removeFile(path: string): void {
+/** The task's result; undefined if it throws, because nothing here may fail a step or a job. */
+function attempt<T>(task: () => T): T | undefined {
   try {
-    rmSync(path, { force: true })
+    return task()
   } catch {
-    // Post finds it, or nobody does.
+    return undefined
   }
 }
 
-/** The path of the file with this name; undefined if there is none any more. */
-export function findStepFile(env: Environment, name: string): string | undefined {
-  return folders(env)
-    .map((folder) => join(folder, name))
-    .find(isOurs)
+export function removeFile(path: string): void {
+  attempt(() => rmSync(path, { force: true }))
 }
 
-/** The files of all steps that have this step's identity. */
-export function findStepFiles(env: Environment): string[] {
-  const prefix = namePrefix(env)
+/** The file of this name, if there is one; without a name, the files of all steps that have this step's identity. */
+export function findStepFiles(env: Environment, name?: string): string[] {
+  const namesIn = (folder: string) => {
+    if (name !== undefined) return [name]
+    return (attempt(() => readdirSync(folder)) ?? []).filter((one) => one.startsWith(namePrefix(env)))
+  }
   return folders(env).flatMap((folder) =>
     namesIn(folder)
-      .filter((name) => name.startsWith(prefix))
-      .map((name) => join(folder, name))
+      .map((one) => join(folder, one))
       .filter(isOurs),
   )
 }
 
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-  } catch {
-    return []
-  }
-}
+/** A main, as post finds it by its file. */
+export type FoundMain = ReturnType<typeof mainOf>
 
-/** A main, as post finds it. */
-export interface FoundMain {
-  /** The newest version of its file; undefined once main has removed it, because nothing is left to do. */
-  read(): MainRecord | undefined
-  removeFile(): void
-  isAlive(record: MainRecord): boolean
-  /** Does nothing if main does not live any more, or where there is no `/proc`. */
-  signal(record: MainRecord, signal: 'SIGHUP' | 'SIGKILL'): void
-}
-
-export function mainOf(path: string): FoundMain {
+export function mainOf(path: string) {
   return {
-    read() {
-      try {
-        const versions = readFileSync(path, 'utf8').split('\n').map(parseRecord)
-        return versions.findLast((version) => version !== undefined)
-      } catch {
-        return undefined
-      }
-    },
+    /** The newest version of its file; undefined once main has removed it, because nothing is left to do. */
+    read: () => readRecord(path),
     removeFile: () => removeFile(path),
     isAlive,
     signal: signalMain,
   }
 }
 
-function parseRecord(line: string): MainRecord | undefined {
-  try {
-    const record: MainRecord | null = JSON.parse(line)
-    return PHASES.some((phase) => phase === record?.phase) ? (record ?? undefined) : undefined
-  } catch {
-    return undefined
-  }
+function readRecord(path: string): MainRecord | undefined {
+  const lines = attempt(() => readFileSync(path, 'utf8').split('\n')) ?? []
+  const versions = lines.map((line) => parseJson(line) as MainRecord | undefined | null)
+  return versions.findLast((version) => PHASES.some((phase) => phase === version?.phase)) ?? undefined
 }
 
 /** The system's folder is anybody's: what another user put there is not ours. */
 function isOurs(path: string): boolean {
-  try {
-    const status = lstatSync(path)
-    return status.isFile() && (process.getuid === undefined || status.uid === process.getuid())
-  } catch {
-    return false
-  }
+  const status = attempt(() => lstatSync(path))
+  return status?.isFile() === true && (process.getuid === undefined || status.uid === process.getuid())
 }
 
 function folders({ RUNNER_TEMP: runnerTemp = '' }: Environment): string[] {
@@ -171,48 +127,26 @@ function namePrefix(env: Environment): string {
   return `${PREFIX}${createHash('sha256').update(JSON.stringify(identity)).digest('hex').slice(0, 32)}-`
 }
 
-// --- the process
-
 /** Whether main still lives. Where there is no `/proc`, whether there is a process of its id. A zombie has exited. */
 function isAlive({ pid, startTime, bootId: itsBootId }: MainRecord): boolean {
-  if (startTime === undefined) return isProcess(pid)
+  if (startTime === undefined) return attempt(() => process.kill(pid, 0)) === true
   const stat = itsBootId === bootId() ? processStat(pid) : undefined
   return stat !== undefined && stat.startTime === startTime && stat.state !== 'Z' && stat.state !== 'X'
 }
 
 /** Sends a signal to main if it still lives. Never without `/proc`, where another process may have its id by now. */
-function signalMain(main: MainRecord, signal: NodeJS.Signals): void {
-  if (main.startTime === undefined || !isAlive(main)) return
-  try {
-    process.kill(main.pid, signal)
-  } catch {
-    // It has just exited, or is another user's.
-  }
-}
-
-function isProcess(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
+function signalMain(main: MainRecord, signal: 'SIGHUP' | 'SIGKILL'): void {
+  if (main.startTime !== undefined && isAlive(main)) attempt(() => process.kill(main.pid, signal))
 }
 
 function processStat(pid: number): { readonly state?: string; readonly startTime?: string } | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // The second field, the program's name in parentheses, may hold anything.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    return { state: fields[0] ?? '', startTime: fields[19] ?? '' }
-  } catch {
-    return undefined
-  }
+  const stat = attempt(() => readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  if (stat === undefined) return undefined
+  // The second field, the program's name in parentheses, may hold anything.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return { state: fields[0] ?? '', startTime: fields[19] ?? '' }
 }
 
 function bootId(): string | undefined {
-  try {
-    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
-  } catch {
-    return undefined
-  }
+  return attempt(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim())
 }

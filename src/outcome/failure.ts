@@ -3,20 +3,9 @@ import type { Untrusted } from '../text/untrusted.ts'
 /** Why a request to the service brought no usable response. Sentences for people are made in `report/`. */
 export type Failure =
   /** Not a byte went out, so the service cannot have taken the request. */
-  | {
-      readonly kind: 'not-sent'
-      readonly reason: string
-      /** A proxy is set. The request may have bypassed it, because `NO_PROXY` names the host. */
-      readonly hasProxy?: boolean | undefined
-    }
-  /** As above, for good: trying again meets the same certificate. */
-  | {
-      readonly kind: 'untrusted-certificate'
-      /** Node's code of the X.509 verification error. */
-      readonly code: string
-      /** `NODE_EXTRA_CA_CERTS` is set, and its file cannot be read. */
-      readonly hasUnreadableCaFile?: boolean | undefined
-    }
+  | { readonly kind: 'not-sent'; readonly reason: string }
+  /** As above, for good. `code` is Node's, of the X.509 verification error. */
+  | { readonly kind: 'untrusted-certificate'; readonly code: string }
   /** The request was, or may have been, on its way; then the time limit, a reset or a closed connection. */
   | { readonly kind: 'no-response'; readonly reason: string }
   /** A response other than 2xx. `error` is the text of the service's error object, if it sent one. */
@@ -26,7 +15,6 @@ export type Failure =
       readonly error?: Untrusted | undefined
       /** The target of a redirect: scheme and host alone. */
       readonly location?: Untrusted | undefined
-      /** The pause that the service asks for. */
       readonly retryAfterMs?: number | undefined
     }
   /** A 2xx response that is not what the interface promises. */
@@ -40,31 +28,28 @@ export type Failure =
   /** Our own AbortSignal ended it. */
   | { readonly kind: 'aborted' }
 
-/** What every request to the service throws. The message is for developers; `failure` is what the action works with. */
+/** What every request to the service throws. The message is for developers. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError'
   readonly failure: Failure
 
   constructor(failure: Failure, options?: ErrorOptions) {
-    super(describe(failure), options)
+    super(JSON.stringify(failure), options)
     this.failure = failure
   }
 }
 
-function describe(failure: Failure): string {
-  switch (failure.kind) {
-    case 'not-sent':
-    case 'no-response':
-      return `${failure.kind}: ${failure.reason}`
-    case 'untrusted-certificate':
-      return `${failure.kind}: ${failure.code}`
-    case 'status':
-      return `status ${failure.status}`
-    case 'invalid-response':
-      return `${failure.kind}: expected ${failure.expected}`
-    case 'aborted':
-      return failure.kind
+export async function responseOrFailure<T>(request: Promise<T>): Promise<T | Failure> {
+  try {
+    return await request
+  } catch (error) {
+    if (error instanceof ServiceError) return error.failure
+    throw error
   }
+}
+
+export function isFailure(response: object): response is Failure {
+  return 'kind' in response
 }
 
 /** The service says that there is no such thing: of a run, that it does not know it, or not any more. */

@@ -13,7 +13,6 @@ export type Conclusion =
   | 'error'
   | 'started'
 
-/** How the attempt to cancel the run ended. */
 export type Cancellation =
   /** Nothing to cancel, or not ours to cancel. */
   | { readonly kind: 'not-wanted' }
@@ -30,7 +29,6 @@ export type Cancellation =
   | { readonly kind: 'not-found' }
   | { readonly kind: 'failed'; readonly failure?: Failure | undefined }
 
-/** The limit that a wait exceeded, by the input that set it. */
 export interface WaitLimit {
   readonly input: 'timeout-minutes' | 'queue-timeout-minutes'
   readonly ms: number
@@ -39,7 +37,6 @@ export interface WaitLimit {
 /** How the step's part in the run's life ended. */
 export type Ending =
   | { readonly kind: 'finished'; readonly run: Run }
-  /** `wait: false`. */
   | { readonly kind: 'started' }
   /** `failure` is that of the last poll, if it failed. */
   | { readonly kind: 'wait-timeout'; readonly limit: WaitLimit; readonly failure?: Failure | undefined }
@@ -48,9 +45,9 @@ export type Ending =
   | { readonly kind: 'start-failed'; readonly failure: Failure }
   | { readonly kind: 'poll-failed'; readonly failure: Failure }
 
-/** What the step is about, as reports name it. */
 export interface StepSubject {
   readonly target: Target
+  /** Empty if the step did not start the run. */
   readonly parameters: StartParameters
   /** False if the step was given the run by `run-id`. */
   readonly ownsRun: boolean
@@ -58,7 +55,6 @@ export interface StepSubject {
   readonly untested?: Fragment | undefined
   /** Tell the steps of one job apart: `comment-key`, then the values of the matrix. */
   readonly labels: readonly string[]
-  /** The page of this job. */
   readonly job?: Job | undefined
 }
 
@@ -67,13 +63,11 @@ export interface Job {
   readonly url: string
 }
 
-/** What was seen of the run while the step lasted. */
 export interface StepRecord {
   /** What the service last said of the run; absent if it never did. */
   readonly run?: Run | undefined
   /** The run's id, if it is one that may be shown. */
   readonly runId?: string | undefined
-  /** The run's page at the service. */
   readonly runUrl?: string | undefined
   readonly cancellation: Cancellation
   /** How long the step waited, start included. */
@@ -87,7 +81,6 @@ export interface StepRecord {
 export interface StepOutcome extends StepRecord {
   readonly ending: Ending
   readonly conclusion: Conclusion
-  /** The step succeeds. */
   readonly success: boolean
   /** Of the test cases of `run`; zeros if it has none. */
   readonly counts: Counts
@@ -122,7 +115,8 @@ function judge(ending: Ending, counts: Counts, passWithNoTests: boolean): Pick<S
     case 'finished': {
       const conclusion = CONCLUSION_OF_STATUS[ending.run.status]
       if (conclusion !== 'passed') return { conclusion, success: false }
-      return counts.ran > 0 ? { conclusion, success: true } : { conclusion: 'no-tests', success: passWithNoTests }
+      const hasRun = counts.passed + counts.failed > 0
+      return hasRun ? { conclusion, success: true } : { conclusion: 'no-tests', success: passWithNoTests }
     }
     case 'started':
       return { conclusion: 'started', success: true }
@@ -136,7 +130,6 @@ function judge(ending: Ending, counts: Counts, passWithNoTests: boolean): Pick<S
   }
 }
 
-/** The output `status`: the last status, or CANCELLED once the service has confirmed the cancel. */
 export function statusOf({ cancellation, run }: StepOutcome): Run['status'] | undefined {
   return cancellation.kind === 'cancelled' ? 'CANCELLED' : run?.status
 }

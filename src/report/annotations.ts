@@ -15,12 +15,6 @@ export interface Annotation {
 const CASES_SHOWN = 8
 const TITLE_LIMIT_CHARS = 500
 
-const TITLES: Readonly<Partial<Record<TestCase['outcome'], string>>> = {
-  failed: 'Test failed',
-  'timed-out': 'Test timed out',
-  interrupted: 'Test interrupted',
-}
-
 /** What follows the verdict's own annotation: the first failing test cases, then how many more there are, and where. */
 export function annotations({ run, counts }: StepOutcome, hasSummary: boolean): Annotation[] {
   // The verdict names it.
@@ -29,7 +23,8 @@ export function annotations({ run, counts }: StepOutcome, hasSummary: boolean): 
     .slice(0, CASES_SHOWN)
     .map((testCase) => ({
       level: 'error',
-      title: TITLES[testCase.outcome] ?? 'Test failed',
+      // Test failed, timed out or interrupted.
+      title: `Test ${testCase.outcome.replace('-', ' ')}`,
       message: messageOf(testCase),
     }))
   const more = counts.failed - shown.length

@@ -8,6 +8,8 @@ export const FAILING: readonly Outcome[] = ['failed', 'timed-out', 'interrupted'
 
 export const NOT_PASSED: readonly Outcome[] = [...FAILING, 'other']
 
+export const RAN: readonly Outcome[] = [...FAILING, 'flaky', 'passed']
+
 /** The cases with one of these outcomes, one outcome after the other, each as the service sent them. */
 export function casesWith(outcomes: readonly Outcome[], testCases: readonly TestCase[]): readonly TestCase[] {
   const wanted = OUTCOMES.filter((outcome) => outcomes.includes(outcome))

@@ -1,22 +1,15 @@
-import { type Outcome, runDurationMs, type TestCase } from '../outcome/run.ts'
+import { runDurationMs, type TestCase } from '../outcome/run.ts'
 import type { StepOutcome } from '../outcome/step-outcome.ts'
-import { json, render, sanitize } from '../text/safe-text.ts'
-import { titleOf } from './case-table.ts'
+import { json, sanitize } from '../text/safe-text.ts'
+import { FAILING, titleOf } from './case-table.ts'
+import { testedBranch } from './outcome-text.ts'
 
 // The Common Test Report Format, https://ctrf.io, as the schema 0.0 of the `ctrf` package has it.
 
-const STATUS: Readonly<Record<Outcome, 'passed' | 'failed' | 'skipped' | 'other'>> = {
-  passed: 'passed',
-  flaky: 'passed',
-  failed: 'failed',
-  'timed-out': 'failed',
-  interrupted: 'failed',
-  skipped: 'skipped',
-  other: 'other',
-}
-
 export function ctrf(outcome: StepOutcome): string {
-  const { runId, run } = outcome
+  const { runId, run, subject } = outcome
+  const branchName = testedBranch(outcome)
+  const { environment } = subject.parameters
   const report = {
     reportFormat: 'CTRF',
     specVersion: '0.0.0',
@@ -25,12 +18,15 @@ export function ctrf(outcome: StepOutcome): string {
     results: {
       tool: { name: 'test-run-service' },
       summary: summaryOf(outcome),
-      environment: environmentOf(outcome),
+      environment: {
+        branchName: branchName && sanitize(branchName),
+        testEnvironment: environment && sanitize(environment),
+      },
       extra: { runStatus: run && sanitize(run.rawStatus) },
       tests: run?.testCases?.map(testOf) ?? [],
     },
   }
-  return `${render(json(report))}\n`
+  return `${json(report)}\n`
 }
 
 function summaryOf({ run, counts }: StepOutcome) {
@@ -42,20 +38,11 @@ function summaryOf({ run, counts }: StepOutcome) {
   return { tests: total, passed, failed, skipped, pending: 0, other, flaky, start, stop, duration }
 }
 
-function environmentOf({ run, subject }: StepOutcome) {
-  const { branch, environment } = subject.ownsRun ? subject.parameters : {}
-  const branchName = run?.branchName ?? branch
-  return {
-    branchName: branchName && sanitize(branchName),
-    testEnvironment: environment && sanitize(environment),
-  }
-}
-
 function testOf(testCase: TestCase) {
   const { rawStatus, outcome, durationMs } = testCase
   return {
     name: titleOf(testCase),
-    status: STATUS[outcome],
+    status: FAILING.includes(outcome) ? 'failed' : outcome === 'flaky' ? 'passed' : outcome,
     // Required; the test-suite workflow sends none.
     duration: Math.round(durationMs ?? 0),
     rawStatus: sanitize(rawStatus),

@@ -4,7 +4,6 @@ import { type Fragment, fragment, type LogLine, logLine, quote } from '../text/s
 
 const ERROR_LIMIT_CHARS = 300
 
-/** The request that failed: what helps depends on it. */
 export type Request = 'start' | 'poll' | 'cancel'
 
 /** Why a request failed, and what to do about it if something can be done. */
@@ -25,7 +24,7 @@ export function failureReason(failure: Failure): Fragment {
 function predicateOf(failure: Failure): Fragment {
   switch (failure.kind) {
     case 'not-sent':
-      return fragment`service could not be reached${failure.hasProxy ? fragment` (${'HTTPS_PROXY'} is set)` : fragment``}: ${failure.reason}`
+      return fragment`service could not be reached: ${failure.reason}`
     case 'untrusted-certificate':
       return fragment`service's certificate is not trusted (${failure.code})`
     case 'no-response':
@@ -49,13 +48,12 @@ function predicateOf(failure: Failure): Fragment {
 function adviceOn(failure: Failure, request: Request): Fragment {
   switch (failure.kind) {
     case 'not-sent':
-      if (failure.hasProxy) return fragment`; check ${'HTTPS_PROXY'} and ${'NO_PROXY'}, then the input ${'base-url'}`
-      return fragment`; check the input ${'base-url'}, and that this runner can reach it`
+      return fragment`; check the input ${'base-url'}, and that this runner can reach it (through ${'HTTPS_PROXY'}, if that is set)`
     case 'invalid-response':
       if (!failure.isNotJson) return fragment``
       return fragment`; check the path in the input ${'base-url'}, and whether a proxy responds instead of the service`
     case 'untrusted-certificate':
-      return certificateAdvice(failure.code, failure.hasUnreadableCaFile)
+      return certificateAdvice(failure.code)
     case 'status':
       return statusAdvice(failure.status, request)
     default:
@@ -64,7 +62,7 @@ function adviceOn(failure: Failure, request: Request): Fragment {
 }
 
 // Codes of OpenSSL's X.509 verification, as Node names them.
-function certificateAdvice(code: string, hasUnreadableCaFile = false): Fragment {
+function certificateAdvice(code: string): Fragment {
   switch (code) {
     case 'CERT_HAS_EXPIRED':
       return fragment`; it has expired and must be renewed at the service`
@@ -73,18 +71,8 @@ function certificateAdvice(code: string, hasUnreadableCaFile = false): Fragment 
     case 'ERR_TLS_CERT_ALTNAME_INVALID':
     case 'HOSTNAME_MISMATCH':
       return fragment`; it is for another host, so check the input ${'base-url'}`
-    case 'CERT_UNTRUSTED':
-    case 'DEPTH_ZERO_SELF_SIGNED_CERT':
-    case 'SELF_SIGNED_CERT_IN_CHAIN':
-    case 'UNABLE_TO_GET_ISSUER_CERT':
-    case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
-    case 'UNABLE_TO_VERIFY_LEAF_SIGNATURE':
-      if (hasUnreadableCaFile) {
-        return fragment`; ${'NODE_EXTRA_CA_CERTS'} is set, but its file cannot be read here (in a job with a container, it must be in the container)`
-      }
-      return fragment`; if your own certificate authority issued it, set ${'NODE_EXTRA_CA_CERTS'} to that authority's file`
     default:
-      return fragment`; the service needs a certificate that Node accepts`
+      return fragment`; if your own certificate authority issued it, set ${'NODE_EXTRA_CA_CERTS'} to that authority's file (in a job with a container, a file in the container)`
   }
 }
 
@@ -112,7 +100,6 @@ function statusAdvice(status: number, request: Request): Fragment {
   }
 }
 
-/** The usual ones. */
 const STATUS_NAMES: ReadonlyMap<number, Fragment> = new Map([
   [400, fragment`Bad Request`],
   [401, fragment`Unauthorized`],

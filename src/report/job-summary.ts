@@ -1,7 +1,7 @@
 import type { TestCase } from '../outcome/run.ts'
 import type { StepOutcome } from '../outcome/step-outcome.ts'
 import { type Fragment, fragment, type Html, html, type LogLine, LongText, render } from '../text/safe-text.ts'
-import { type CaseTable, casesWith, caseTable, hasDurations, NOT_PASSED, slowestCases } from './case-table.ts'
+import { type CaseTable, casesWith, caseTable, hasDurations, NOT_PASSED, RAN, slowestCases } from './case-table.ts'
 import { countsText, explanation, factsText, isIncomplete, pageTitle } from './outcome-text.ts'
 
 const ROW_LIMIT = 1000
@@ -14,11 +14,9 @@ const GITHUB_LIMIT_BYTES = 1_048_576
 export interface JobSummaryOptions {
   /** What the step's summary file holds already, each `\n` counted twice. */
   readonly alreadyBytes: number
-  /** The folder of the report files, if they were written. */
   readonly reportDir?: string | undefined
 }
 
-/** The page that people look at, within what GitHub shows: it stops between rows, and says how many it left out. */
 export function jobSummary(outcome: StepOutcome, { alreadyBytes, reportDir }: JobSummaryOptions): Html {
   const testCases = outcome.run?.testCases ?? []
   // Whatever is there already may have left an HTML block open; an empty line closes it.
@@ -44,7 +42,6 @@ export function jobSummary(outcome: StepOutcome, { alreadyBytes, reportDir }: Jo
   return html`${top}${intro}${warning}${facts}${main.tables}${last.tables}`
 }
 
-/** The same page with every row, for a file. */
 export function fullSummary(outcome: StepOutcome): Buffer {
   const testCases = outcome.run?.testCases ?? []
   const table = caseTable(hasDurations(testCases), 'whole')
@@ -59,13 +56,10 @@ export function fullSummary(outcome: StepOutcome): Buffer {
   return text.toBuffer()
 }
 
-/** The job summary of a step that requested nothing from the service. */
 export function invalidInputsSummary(messages: readonly LogLine[]): Html {
   const items = messages.map((message) => html`<li>${message}</li>\n`)
   return html`## ❌ Invalid inputs\n<p>Nothing was requested from the service.</p>\n<ul>\n${items}</ul>\n`
 }
-
-// --- what stands above the test cases
 
 /** Of these Markdown makes nothing but text, not even a link; GitHub looks for nothing in `<code>`. */
 const PLAIN_WORDS = /^[A-Za-z0-9][A-Za-z0-9 ,-]{0,99}$/
@@ -78,7 +72,6 @@ function heading(outcome: StepOutcome): Html {
     : html`<h2>${title}</h2>\n`
 }
 
-/** Counts, and what is to be said about them. Whether the results are incomplete is said once. */
 export function introduction(outcome: StepOutcome): Html {
   const isPartial = isIncomplete(outcome)
   const about = paragraph(explanation(outcome), isPartial ? INCOMPLETE : html``)
@@ -96,7 +89,6 @@ function casesWithoutResult({ counts: { other, total } }: StepOutcome): Fragment
   return fragment`${other} of ${total} test cases ${other === 1 ? fragment`has` : fragment`have`} no result.`
 }
 
-/** A page must not seem to be about code that was not tested. */
 function untestedText({ subject: { untested } }: StepOutcome): Fragment | undefined {
   return (
     untested && fragment`The input ${'branch'} is empty: the project's default branch is tested, and not ${untested}.`
@@ -112,47 +104,38 @@ function paragraph(text: Fragment | undefined, prefix = html``): Html {
   return text === undefined ? html`` : html`<p>${prefix}${text}</p>\n`
 }
 
-// --- the test cases
-
 interface Section {
-  readonly name: Fragment
-  readonly isOpen: boolean
+  /** Absent: the section is open. */
+  readonly name?: Fragment
   readonly testCases: readonly TestCase[]
 }
 
 /** What did not pass is open, up to what a page can take; all else is folded. `listed` holds every test case once. */
 function sectionsOf(testCases: readonly TestCase[]): { listed: readonly Section[]; slowest: readonly Section[] } {
   const notPassed = casesWith(NOT_PASSED, testCases)
-  const listed = [
-    { name: fragment`Not passed`, isOpen: true, testCases: notPassed.slice(0, OPEN_ROWS) },
-    folded(fragment`More that did not pass`, notPassed.slice(OPEN_ROWS)),
-    folded(fragment`Flaky`, casesWith(['flaky'], testCases)),
-    folded(fragment`Skipped`, casesWith(['skipped'], testCases)),
-    folded(fragment`Passed`, casesWith(['passed'], testCases)),
+  const sections: Section[] = [
+    { testCases: notPassed.slice(0, OPEN_ROWS) },
+    { name: fragment`More that did not pass`, testCases: notPassed.slice(OPEN_ROWS) },
+    { name: fragment`Flaky`, testCases: casesWith(['flaky'], testCases) },
+    { name: fragment`Skipped`, testCases: casesWith(['skipped'], testCases) },
+    { name: fragment`Passed`, testCases: casesWith(['passed'], testCases) },
   ]
-  const timed = testCases.filter(({ ran, durationMs }) => ran && durationMs !== undefined)
+  const listed = sections.filter((section) => section.testCases.length > 0)
+  const timed = testCases.filter(({ outcome, durationMs }) => RAN.includes(outcome) && durationMs !== undefined)
   // Of fewer, the table above shows the times at a glance.
-  const slowest = timed.length > SLOWEST_SHOWN ? [folded(fragment`Slowest`, slowestCases(timed, SLOWEST_SHOWN))] : []
-  return { listed: listed.filter(hasCases), slowest }
+  if (timed.length <= SLOWEST_SHOWN) return { listed, slowest: [] }
+  return { listed, slowest: [{ name: fragment`Slowest`, testCases: slowestCases(timed, SLOWEST_SHOWN) }] }
 }
 
-function folded(name: Fragment, testCases: readonly TestCase[]): Section {
-  return { name, isOpen: false, testCases }
-}
-
-function hasCases(section: Section): boolean {
-  return section.testCases.length > 0
-}
-
-function sectionHead({ name, isOpen, testCases }: Section, shown: number): Html {
-  if (isOpen) return html``
+function sectionHead({ name, testCases }: Section, shown: number): Html {
+  if (name === undefined) return html``
   const all = testCases.length
   const count = shown < all ? fragment`${all}, the first ${shown} shown` : fragment`${all}`
   return html`<details><summary>${name} (${count})</summary>\n`
 }
 
-function sectionFoot({ isOpen }: Section): Html {
-  return isOpen ? html`` : html`</details>\n`
+function sectionFoot({ name }: Section): Html {
+  return name === undefined ? html`` : html`</details>\n`
 }
 
 interface Budget {

@@ -46,7 +46,6 @@ function caseElement(testCase: TestCase, name: Untrusted): Xml {
   return xml`<testcase classname="${CLASS_NAME}" name="${name}" time="${time}"${contentOf(testCase)}`
 }
 
-/** The end of a case's element, and what its status means. */
 function contentOf({ outcome, rawStatus }: TestCase): Xml {
   const reason = xml`The service gave this test case the status ${rawStatus}.`
   switch (outcome) {

@@ -1,6 +1,6 @@
-import { type Failure, isNotFound } from '../outcome/failure.ts'
+import { isNotFound } from '../outcome/failure.ts'
 import { type Counts, isTerminal, type Run, runDurationMs } from '../outcome/run.ts'
-import type { Ending, StepOutcome } from '../outcome/step-outcome.ts'
+import type { Cancellation, Ending, StepOutcome } from '../outcome/step-outcome.ts'
 import { durationText } from '../text/duration.ts'
 import { type Fragment, fragment, type LogLine, link, logLine, quote, render } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
@@ -15,16 +15,6 @@ const TITLE_LIMIT_CHARS = 120
 const NOTEWORTHY_QUEUE_MS = 1000
 const HEADS = /^refs\/heads\//
 
-// --- the headline
-
-export interface Headline {
-  readonly sign: Fragment
-  /** Constant words. */
-  readonly title: Fragment
-  /** Follows the title at once: `: 3 of 40`. */
-  readonly counts: Fragment
-}
-
 const PASS = fragment`✅`
 const FAIL = fragment`❌`
 const WARNING = fragment`⚠️`
@@ -32,61 +22,56 @@ const CLOCK = fragment`⏱️`
 const STOP = fragment`🚫`
 const NONE = fragment``
 
-export function headline(outcome: StepOutcome): Headline {
-  const { total, passed, failed } = outcome.counts
-  const some = failed > 0 ? fragment`: ${failed} of ${total} failed` : fragment`: ${passed} of ${total} passed`
-  const tally = total === 0 ? NONE : some
-  switch (outcome.conclusion) {
+interface Headline {
+  readonly sign: Fragment
+  readonly title: Fragment
+  /** Follows the title at once: `: 3 of 40`. */
+  readonly counts: Fragment
+}
+
+export function headline({ conclusion, ending, success, counts, cancellation }: StepOutcome): Headline {
+  const { total, passed, failed } = counts
+  const [n, result] = failed > 0 ? [failed, fragment`failed`] : [passed, fragment`passed`]
+  const tally = total === 0 ? NONE : fragment`: ${n} of ${total} ${result}`
+  const as = (sign: Fragment, title: Fragment, counts = tally): Headline => ({ sign, title, counts })
+  switch (conclusion) {
     case 'passed':
-      if (failed > 0) {
-        const title = fragment`Run passed, with failed tests`
-        return { sign: WARNING, title, counts: fragment`: ${failed} of ${total}` }
-      }
+      if (failed > 0) return as(WARNING, fragment`Run passed, with failed tests`, fragment`: ${failed} of ${total}`)
       // Without the rest, `15 of 16` would read as one that failed.
-      return {
-        sign: PASS,
-        title: fragment`Tests passed`,
-        counts: fragment`: ${passed} of ${total}${rest(outcome.counts)}`,
-      }
+      return as(PASS, fragment`Tests passed`, fragment`: ${passed} of ${total}${rest(counts)}`)
     case 'failed':
-      if (failed === 0) return { sign: FAIL, title: fragment`Run failed`, counts: tally }
-      return { sign: FAIL, title: fragment`Tests failed`, counts: fragment`: ${failed} of ${total}` }
-    case 'no-tests': {
-      const counts = total === 0 ? NONE : fragment`: 0 of ${total}`
-      return { sign: outcome.success ? WARNING : FAIL, title: fragment`No tests ran`, counts }
-    }
+      if (failed === 0) return as(FAIL, fragment`Run failed`)
+      return as(FAIL, fragment`Tests failed`, fragment`: ${failed} of ${total}`)
+    case 'no-tests':
+      return as(success ? WARNING : FAIL, fragment`No tests ran`, total === 0 ? NONE : fragment`: 0 of ${total}`)
     case 'timed-out':
-      return { sign: CLOCK, title: fragment`Run timed out`, counts: tally }
+      return as(CLOCK, fragment`Run timed out`)
     case 'interrupted':
-      return { sign: WARNING, title: fragment`Run interrupted`, counts: tally }
+      return as(WARNING, fragment`Run interrupted`)
     case 'cancelled':
-      if (outcome.ending.kind === 'aborted') return { sign: STOP, title: fragment`Step cancelled`, counts: tally }
-      return { sign: STOP, title: fragment`Run cancelled`, counts: tally }
+      return as(STOP, ending.kind === 'aborted' ? fragment`Step cancelled` : fragment`Run cancelled`)
     case 'wait-timeout': {
-      if (outcome.ending.kind !== 'wait-timeout')
-        return { sign: CLOCK, title: fragment`Run did not finish`, counts: tally }
-      const { input, ms } = outcome.ending.limit
+      if (ending.kind !== 'wait-timeout') return as(CLOCK, fragment`Run did not finish`)
+      const { input, ms } = ending.limit
       const title = input === 'queue-timeout-minutes' ? fragment`Run did not begin` : fragment`Run did not finish`
-      return { sign: CLOCK, title, counts: fragment` within ${durationText(ms)}${tally}` }
+      return as(CLOCK, title, fragment` within ${durationText(ms)}${tally}`)
     }
     case 'started':
-      return { sign: fragment`▶️`, title: fragment`Run started`, counts: NONE }
+      return as(fragment`▶️`, fragment`Run started`, NONE)
     case 'error':
-      return { sign: FAIL, title: errorTitle(outcome), counts: tally }
+      return as(FAIL, errorTitle(ending, cancellation))
   }
 }
 
-function errorTitle({ ending, cancellation }: StepOutcome): Fragment {
+function errorTitle(ending: Ending, cancellation: Cancellation): Fragment {
   if (ending.kind === 'poll-failed') return fragment`Run status unavailable`
   if (ending.kind !== 'start-failed') return fragment`Run status unknown`
   return cancellation.kind === 'no-run' ? fragment`Run not started` : fragment`Start failed`
 }
 
-/** What follows the number of those that passed. */
 function rest({ flaky, skipped, other }: Counts): Fragment {
-  const ofThem = flaky > 0 ? fragment` (${flaky} flaky)` : NONE
-  const andSkipped = skipped > 0 ? fragment`, ${skipped} skipped` : NONE
-  return fragment`${ofThem}${andSkipped}${other > 0 ? fragment`, ${other} other` : NONE}`
+  const others = [NONE, ...some(skipped, fragment`skipped`), ...some(other, fragment`other`)]
+  return fragment`${inBrackets(some(flaky, fragment`flaky`))}${join(others, fragment`, `)}`
 }
 
 /** The title of the verdict's annotation, in constant words: GitHub masks no secret in it. */
@@ -100,8 +85,6 @@ export function pageTitle(outcome: StepOutcome, ...more: readonly Fragment[]): F
   const labels = outcome.subject.labels.map((label) => fragment`${label}`)
   return joinWithDots([fragment`${sign} ${title}${counts}`, ...labels, ...more])
 }
-
-// --- the sentence
 
 /** What a person needs next, in one sentence: status, how many failed of how many, the first titles, the run's id and page. */
 export function verdictSentence(outcome: StepOutcome): LogLine {
@@ -229,11 +212,8 @@ function statusesSeen({ run, queuedMs = 0 }: StepOutcome): Fragment {
 
 function momentOfAbort({ run, runId, cancellation }: StepOutcome, theRun: Fragment): Fragment {
   if (run !== undefined && !isTerminal(run)) return fragment`while ${theRun} was ${run.rawStatus}`
-  if (run !== undefined) return fragment`while it waited for ${theRun}`
-  if (runId !== undefined) return fragment`before the status of ${theRun} was known`
-  return cancellation.kind === 'id-unknown'
-    ? fragment`while a run was being started`
-    : fragment`before a run was started`
+  if (run !== undefined || runId !== undefined) return fragment`while it waited for ${theRun}`
+  return cancellation.kind === 'no-run' ? fragment`before a run was started` : fragment`while a run was being started`
 }
 
 /** What the step did about a run that it leaves, and what a person may have to do. */
@@ -256,44 +236,38 @@ function cancellationText(outcome: StepOutcome): Fragment {
       return fragment`; the run had already finished as ${cancellation.run.rawStatus}`
     case 'not-found':
       return isUnknownRun ? NONE : fragment`; the service does not know the run any more`
-    case 'failed':
-      return fragment`; the run could not be cancelled and may still be running${reasonOf(cancellation.failure, ending)}`
+    case 'failed': {
+      // If the wait failed too, the sentence has just said why.
+      const isSaid = 'failure' in ending && ending.failure !== undefined
+      const reason =
+        isSaid || cancellation.failure === undefined ? NONE : fragment` (${failureReason(cancellation.failure)})`
+      return fragment`; the run could not be cancelled and may still be running${reason}`
+    }
   }
 }
-
-/** Why the cancel failed, unless the sentence has just said the same about the wait. */
-function reasonOf(failure: Failure | undefined, ending: Ending): Fragment {
-  if (failure === undefined) return NONE
-  const reason = failureReason(failure)
-  const said = 'failure' in ending && ending.failure !== undefined ? failureReason(ending.failure) : NONE
-  return render(logLine`${reason}`) === render(logLine`${said}`) ? NONE : fragment` (${reason})`
-}
-
-// --- what stands below a headline
 
 /** The counts that are not zero, and the time. Undefined if the service said nothing that could be counted. */
 export function countsText({ run, counts, waitedMs }: StepOutcome): Fragment | undefined {
   if (run === undefined || (run.testCases === undefined && !isTerminal(run))) return undefined
   const { passed, failed, flaky, skipped, other, byOutcome } = counts
-  const parts: Fragment[] = []
-  if (failed > 0) {
-    const timedOut = fragment`${byOutcome['timed-out']} timed out`
-    const interrupted = fragment`${byOutcome.interrupted} interrupted`
-    const kinds = [
-      ...(byOutcome['timed-out'] > 0 ? [timedOut] : []),
-      ...(byOutcome.interrupted > 0 ? [interrupted] : []),
-    ]
-    parts.push(fragment`${failed} failed${inBrackets(kinds)}`)
-  }
-  if (passed > 0) parts.push(fragment`${passed} passed${inBrackets(flaky > 0 ? [fragment`${flaky} flaky`] : [])}`)
-  if (skipped > 0) parts.push(fragment`${skipped} skipped`)
-  if (other > 0) parts.push(fragment`${other} other`)
+  const kinds = [
+    ...some(byOutcome['timed-out'], fragment`timed out`),
+    ...some(byOutcome.interrupted, fragment`interrupted`),
+  ]
+  const parts = [
+    ...some(failed, fragment`failed${inBrackets(kinds)}`),
+    ...some(passed, fragment`passed${inBrackets(some(flaky, fragment`flaky`))}`),
+    ...some(skipped, fragment`skipped`),
+    ...some(other, fragment`other`),
+  ]
   if (parts.length === 0) parts.push(run.testCases === undefined ? fragment`No results` : fragment`No test cases`)
   const runMs = runDurationMs(run)
-  parts.push(
-    runMs === undefined ? fragment`waited ${durationText(waitedMs)}` : fragment`run time ${durationText(runMs)}`,
-  )
-  return joinWithDots(parts)
+  const what = runMs === undefined ? fragment`waited` : fragment`run time`
+  return joinWithDots([...parts, fragment`${what} ${durationText(runMs ?? waitedMs)}`])
+}
+
+function some(count: number, word: Fragment): Fragment[] {
+  return count > 0 ? [fragment`${count} ${word}`] : []
 }
 
 function inBrackets(parts: readonly Fragment[]): Fragment {
@@ -302,13 +276,13 @@ function inBrackets(parts: readonly Fragment[]): Fragment {
 
 /** What was run, and where. Of a run that was started elsewhere, only what the service says about it. */
 export function factsText(outcome: StepOutcome): Fragment {
-  const { subject, run } = outcome
+  const { subject } = outcome
   const { target } = subject
-  const { environment, branch, frameworkProject, autofix } = subject.ownsRun ? subject.parameters : {}
+  const { environment, frameworkProject, autofix } = subject.parameters
   const isSuite = target.kind === 'test-suite'
   const facts = [isSuite ? fragment`Test suite ${target.testSuiteId}` : fragment`Project ${target.projectId}`]
   if (environment !== undefined) facts.push(fragment`Environment ${environment}`)
-  const tested = run?.branchName ?? branch
+  const tested = testedBranch(outcome)
   const note = isSuite ? fragment` (metadata: the service may test another)` : NONE
   if (tested !== undefined) facts.push(fragment`Branch ${tested}${note}`)
   if (frameworkProject !== undefined) facts.push(fragment`Framework project ${frameworkProject}`)
@@ -320,9 +294,13 @@ export function factsText(outcome: StepOutcome): Fragment {
 
 /** The service says that it tested another branch than it was asked for; undefined if it does not. */
 export function otherBranchWarning({ subject, run, runId }: StepOutcome): LogLine | undefined {
-  const asked = subject.ownsRun ? subject.parameters.branch : undefined
+  const asked = subject.parameters.branch
   if (asked === undefined || run?.branchName === undefined || isSameBranch(run.branchName, asked)) return undefined
   return logLine`Run ${runId ?? ''} is of the branch ${quote(run.branchName, TITLE_LIMIT_CHARS)}, as the service says, and this step asked for ${quote(asked, TITLE_LIMIT_CHARS)}. Check which branches the service has of this project.`
+}
+
+export function testedBranch({ run, subject }: StepOutcome): string | Untrusted | undefined {
+  return run?.branchName ?? subject.parameters.branch
 }
 
 export function isSameBranch(one: string | Untrusted, other: string): boolean {

@@ -2,19 +2,12 @@ import type { Dispatcher } from 'undici'
 import buildConnector from 'undici/lib/core/connect.js'
 import Pool from 'undici/lib/dispatcher/pool.js'
 
-/** The proxy variables of the environment, whichever case of letters they came in. */
 export interface Proxies {
   readonly httpsProxy?: string | undefined
   readonly noProxy?: string | undefined
 }
 
-export interface Connections {
-  readonly dispatcher: Dispatcher
-  /** A proxy is set. Whether it is used, `NO_PROXY` decides. */
-  readonly hasProxy: boolean
-  /** Leaves the open connections to their requests and opens new ones for those that follow. */
-  renew(): void
-}
+export type Connections = Awaited<ReturnType<typeof openConnections>>
 
 type Connector = ReturnType<typeof buildConnector>
 
@@ -31,25 +24,22 @@ const SETTINGS = {
 } as const
 
 /** Connections to the service's origin, through the proxy if there is one. Throws on an unusable proxy address. */
-export async function openConnections(origin: string, { httpsProxy, noProxy }: Proxies): Promise<Connections> {
+export async function openConnections(origin: string, { httpsProxy, noProxy }: Proxies) {
   // Plain http goes to the machine itself, never through a proxy.
   const proxy = origin.startsWith('https:') ? httpsProxy : undefined
-  const open = proxy === undefined ? directConnections(origin) : await proxiedConnections(proxy, noProxy)
+  const direct = () => openPool(origin, { ...SETTINGS, connect: buildConnector(CONNECT) })
+  const open = proxy === undefined ? direct : await proxiedConnections(proxy, noProxy)
   let dispatcher = open()
   return {
-    hasProxy: proxy !== undefined,
     get dispatcher() {
       return dispatcher
     },
-    renew() {
+    /** Leaves the open connections to their requests and opens new ones for those that follow. */
+    renew(): void {
       void dispatcher.close()
       dispatcher = open()
     },
   }
-}
-
-function directConnections(origin: string): () => Dispatcher {
-  return () => openPool(origin, { ...SETTINGS, connect: buildConnector(CONNECT) })
 }
 
 async function proxiedConnections(proxy: string, noProxy = ''): Promise<() => Dispatcher> {

@@ -2,7 +2,6 @@ import { decodeCancelled, decodeRun, decodeStarted } from './decode.ts'
 import type { SendJson } from './response.ts'
 import type { TestService } from './test-service.ts'
 
-/** The runs of a project (interface, sections 4.1 to 4.3). */
 export function projectRuns(send: SendJson, projectId: string): TestService {
   const runs = ['v1', 'projects', projectId, 'runs']
   return {
@@ -15,7 +14,7 @@ export function projectRuns(send: SendJson, projectId: string): TestService {
         autofix: parameters.autofix,
         branch: parameters.branch,
       }
-      return decodeStarted((await send('POST', runs, body, options)).json)
+      return decodeStarted((await send('POST', runs, body, options)).json, 'runId')
     },
     async get(runId, options) {
       return decodeRun(await send('GET', [...runs, runId], undefined, options))

@@ -1,6 +1,6 @@
 import { type Clock, eventLoopTurn } from '../clock.ts'
 import { type Failure, ServiceError } from '../outcome/failure.ts'
-import { parseKeepingNumbers } from '../text/parse-keeping-numbers.ts'
+import { fieldsOf, parseJson, parseKeepingNumbers } from '../text/json.ts'
 import { untrusted } from '../text/untrusted.ts'
 import { isErrorStatus, type RequestOptions, type Response, send, type TransportSettings } from './transport.ts'
 
@@ -38,16 +38,11 @@ export function createSendJson(settings: TransportSettings): SendJson {
   }
 }
 
-/** What is quoted of a response is for a sentence. */
 const EXCERPT_LIMIT_CHARS = 500
 
 function jsonOf(response: Response, settings: TransportSettings, mayHoldNewId: boolean): unknown {
   const { status, header, text } = response
   if (isErrorStatus(status)) throw new ServiceError(failureOfStatus(response, settings))
-  const encoding = header('content-encoding')
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    throw invalid('an uncompressed body', `the content encoding ${excerpt(encoding)}`)
-  }
   const contentType = header('content-type')
   if (contentType !== undefined && !/^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(contentType)) {
     const got = text === '' ? excerpt(contentType) : `${excerpt(contentType)}: ${excerpt(text)}`
@@ -65,7 +60,7 @@ function invalid(expected: string, got: string, isNotJson?: boolean): ServiceErr
   return new ServiceError({ kind: 'invalid-response', expected, got: untrusted(got), isNotJson })
 }
 
-function failureOfStatus({ status, header, text }: Response, { baseUrl, clock, redact }: TransportSettings): Failure {
+function failureOfStatus({ status, header, text }: Response, { baseUrl, clock }: TransportSettings): Failure {
   const error = errorTextOf(text)
   const redirect = status < 400 ? header('location') : undefined
   // What comes after the host may be as long as it likes, and hold what nobody should read.
@@ -74,22 +69,16 @@ function failureOfStatus({ status, header, text }: Response, { baseUrl, clock, r
     kind: 'status',
     status,
     error: error === undefined ? undefined : untrusted(error),
-    // Parsing writes a host in lower case, and drops what is not visible.
-    location: location === undefined ? undefined : untrusted(redact(location)),
+    location: location === undefined ? undefined : untrusted(location),
     retryAfterMs: parseRetryAfter(header('retry-after'), clock),
   }
 }
 
 /** The text of the service's error object, or else the beginning of whatever a proxy in between wrote. */
 function errorTextOf(text: string): string | undefined {
-  try {
-    const { error } = JSON.parse(text)
-    if (typeof error === 'string') return excerpt(error)
-  } catch {
-    // Not the service's JSON.
-  }
-  const beginning = excerpt(text)
-  return beginning.trim() === '' ? undefined : beginning
+  const { error } = fieldsOf(parseJson(text))
+  if (typeof error === 'string') return excerpt(error)
+  return text.trim() === '' ? undefined : excerpt(text.trimStart())
 }
 
 function excerpt(text: string): string {

@@ -3,19 +3,13 @@ import type { Failure } from '../outcome/failure.ts'
 /** Statuses that say nothing about the request itself: time limit, too early, too many. */
 const TRANSIENT_STATUSES = new Set([408, 425, 429])
 
-/** Whether the same poll or cancel may bring something else a moment later. */
+/**
+ * Whether the same poll or cancel may bring something else a moment later. A certificate may: a node behind a balancer
+ * can have one that the others do not.
+ */
 export function isTransient(failure: Failure): boolean {
-  switch (failure.kind) {
-    case 'not-sent':
-    case 'untrusted-certificate': // a node behind a balancer may have one that the others do not
-    case 'no-response':
-    case 'invalid-response':
-      return true
-    case 'status':
-      return failure.status >= 500 || TRANSIENT_STATUSES.has(failure.status)
-    case 'aborted':
-      return false
-  }
+  if (failure.kind === 'status') return failure.status >= 500 || TRANSIENT_STATUSES.has(failure.status)
+  return failure.kind !== 'aborted'
 }
 
 /**
@@ -30,18 +24,9 @@ export function startMayRepeatForMs(failure: Failure): number {
 
 /** Whether the service may have accepted a request that failed like this: a start may then have started a run. */
 export function mayHaveBeenAccepted(failure: Failure): boolean {
-  switch (failure.kind) {
-    case 'not-sent':
-    case 'untrusted-certificate':
-      return false
-    case 'status':
-      // A 4xx response says that the request was invalid, except the one for the service's own time limit.
-      return failure.status < 400 || failure.status >= 500 || failure.status === 408
-    case 'no-response':
-    case 'invalid-response':
-    case 'aborted':
-      return true
-  }
+  // A 4xx response says that the request was invalid, except the one for the service's own time limit.
+  if (failure.kind === 'status') return failure.status < 400 || failure.status >= 500 || failure.status === 408
+  return failure.kind !== 'not-sent' && failure.kind !== 'untrusted-certificate'
 }
 
 const FIRST_BACKOFF_MS = 1_000

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts'
 import type { Run } from '../outcome/run.ts'
 import { untrusted } from '../text/untrusted.ts'
-import { decodeSuiteResult, decodeSuiteStarted, decodeSuiteStatus } from './decode.ts'
+import { decodeStarted, decodeSuiteResult, decodeSuiteStatus } from './decode.ts'
 import type { SendJson } from './response.ts'
 import type { TestService } from './test-service.ts'
 
@@ -22,7 +22,7 @@ export function suiteRuns(send: SendJson, testSuiteId: string, clock: Clock): Te
         metadata: parameters.branch === undefined ? undefined : { git: { branch: parameters.branch } },
       }
       const { json } = await send('POST', ['v1', 'testSuite', testSuiteId, 'run'], body, options)
-      return decodeSuiteStarted(json)
+      return decodeStarted(json, 'testSuiteRunId')
     },
     async get(testSuiteRunId, options) {
       const path = ['v1', 'testSuiteRun', testSuiteRunId]
@@ -51,7 +51,6 @@ export function suiteRuns(send: SendJson, testSuiteId: string, clock: Clock): Te
   }
 }
 
-/** This workflow sends no verdict of its own. */
 function verdictOf(statuses: readonly string[]): Run['status'] {
   const bad = statuses.filter((status) => !GOOD.has(status))
   if (bad.length === 0) return 'PASSED'

@@ -10,7 +10,6 @@ export interface TestService {
   readonly cancel?: (runId: string, options: RequestOptions) => Promise<boolean>
 }
 
-/** A run that the step follows. */
 export interface RunHandle {
   readonly id: string
   /** When the response to its start came, on the clock's `now()`; absent if this step did not start it. */

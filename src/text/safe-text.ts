@@ -21,49 +21,23 @@ class SafeText<Name extends string> {
   }
 }
 
-/** One line for the log or the message of an annotation. */
 export type LogLine = SafeText<'log line'>
 /** HTML within Markdown, for the job summary and the pull request comment. */
 export type Html = SafeText<'HTML'>
-/** A piece of an XML 1.0 document. */
 export type Xml = SafeText<'XML'>
-/** JSON in visible characters alone. */
-export type Json = SafeText<'JSON'>
 
 /** Part of a sentence, not yet made for a sink: every tag takes it, escapes its words and makes its values safe there. */
 class Fragment {
-  readonly literals: readonly string[]
-  readonly values: readonly unknown[]
+  readonly write: (sink: Sink) => string
 
-  constructor(literals: readonly string[], values: readonly unknown[]) {
-    this.literals = literals
-    this.values = values
+  constructor(write: (sink: Sink) => string) {
+    this.write = write
   }
 }
 
-class Wrapped {
-  readonly as: 'quote' | 'untruncated'
-  readonly value: string
+type Value = string | number | Untrusted | Fragment
 
-  constructor(as: Wrapped['as'], value: string) {
-    this.as = as
-    this.value = value
-  }
-}
-
-class Link {
-  readonly url: string
-  readonly words: Fragment
-
-  constructor(url: string, words: Fragment) {
-    this.url = url
-    this.words = words
-  }
-}
-
-type Value = string | number | Untrusted | Fragment | Wrapped | Link
-
-// As a type alone: a fragment made by hand could have anybody's words among its literals.
+// As a type alone: a fragment made by hand could write anybody's words.
 export type { Fragment }
 
 /** A long text, of which V8 would keep every part that `+=` adds: here the parts are bytes at once. */
@@ -87,8 +61,7 @@ export class LongText {
   }
 }
 
-/** Reads what a tag made, at the moment of writing it out. */
-export function render(safe: LogLine | Html | Xml | Json): string {
+export function render(safe: LogLine | Html | Xml): string {
   return safe.text
 }
 
@@ -97,29 +70,28 @@ export function render(safe: LogLine | Html | Xml | Json): string {
  * pages then show it as code.
  */
 export function fragment(literals: TemplateStringsArray, ...values: readonly Value[]): Fragment {
-  return new Fragment(literals, values)
+  return new Fragment((sink) => write(sink, literals.map(sink.words), values))
 }
 
 /** A value in quotation marks; in HTML the `<code>` around every value says the same. */
-export function quote(value: string | Untrusted, limitChars: number): Wrapped {
-  return new Wrapped('quote', truncate(value as string, limitChars))
+export function quote(value: string | Untrusted, limitChars: number): Fragment {
+  return new Fragment((sink) => sink.quote(oneLine(truncate(value as string, limitChars), sink.limitChars)))
 }
 
-/** A value of any length. */
-export function untruncated(value: string | Untrusted): Wrapped {
-  return new Wrapped('untruncated', value as string)
+export function untruncated(value: string | Untrusted): Fragment {
+  return new Fragment((sink) => sink.text(oneLine(value as string)))
 }
 
 /** Words that lead to a page; in text and XML the address follows them. Words alone if the address is not one of the web. */
-export function link(url: string, words: Fragment): Link | Fragment {
+export function link(url: string, words: Fragment): Fragment {
   const address = URL.parse(url)
-  return address !== null && isSecure(address) ? new Link(address.href, words) : words
+  if (address === null || !isSecure(address)) return words
+  return new Fragment((sink) => sink.link(address.href, words.write(sink)))
 }
 
 interface Sink {
   readonly name: string
   readonly limitChars: number
-  /** Our own words. */
   words(literal: string): string
   text(sanitized: string): string
   quote(sanitized: string): string
@@ -135,28 +107,19 @@ function write(sink: Sink, literals: readonly string[], values: readonly unknown
   return text
 }
 
-function writeFragment(sink: Sink, { literals, values }: Fragment): string {
-  return write(sink, literals.map(sink.words), values)
-}
-
 function writeValue(sink: Sink, value: unknown): string {
   if (typeof value === 'string') return sink.text(oneLine(value, sink.limitChars))
   if (typeof value === 'number') return sink.number(value)
-  if (value instanceof Fragment) return writeFragment(sink, value)
-  if (value instanceof Wrapped && value.as === 'quote') return sink.quote(oneLine(value.value, sink.limitChars))
-  if (value instanceof Wrapped) return sink.text(oneLine(value.value))
-  if (value instanceof Link) return sink.link(value.url, writeFragment(sink, value.words))
+  if (value instanceof Fragment) return value.write(sink)
   if (value instanceof SafeText && value.sink === sink.name) return value.text
-  if (Array.isArray(value)) return value.map((item) => writeValue(sink, item)).join('')
   if (value instanceof SafeText) return writeValue(sink, value.source ?? value.text)
+  if (Array.isArray(value)) return value.map((item) => writeValue(sink, item)).join('')
   return writeValue(sink, String(value))
 }
 
 function readableNumber(value: number): string {
   return Number.isInteger(value) ? String(value).replace(/\B(?=(?:\d{3})+$)/g, ',') : String(value)
 }
-
-// --- what every sink needs
 
 // Each expression below matches one character, or repeats one plain class: on a string of millions of characters
 // anything else overflows the stack of the regular expression engine, or takes quadratic time.
@@ -193,8 +156,6 @@ function truncate(text: string, limitChars: number): string {
   return `${text.slice(0, splitsPair ? limitChars - 2 : limitChars - 1)}…`
 }
 
-// --- log lines
-
 /** GitHub truncates messages at 4,096. */
 const LINE_LIMIT_CHARS = 4000
 
@@ -214,7 +175,7 @@ export function logLine(literals: TemplateStringsArray, ...values: readonly (Val
     // The runner obeys `##[name]` anywhere in a line, and `::name::` at its start.
     .replace(/#(?=#\[)/g, '# ')
     .replace(/^\s*:(?=:)/, ': ')
-  return new SafeText('log line', truncate(text, LINE_LIMIT_CHARS), new Fragment(literals, values))
+  return new SafeText('log line', truncate(text, LINE_LIMIT_CHARS), fragment(literals, ...(values as Value[])))
 }
 
 const KEPT_WHOLE_CHARS = 200
@@ -227,8 +188,6 @@ export function commandMessage(message: LogLine): string {
   const text = render(message)
   return text.length <= KEPT_WHOLE_CHARS ? text : text.replace(/[\u{10000}-\u{10FFFF}]/gu, '\uFFFD')
 }
-
-// --- HTML within Markdown
 
 const HTML: Sink = {
   name: 'HTML',
@@ -262,8 +221,6 @@ export function hiddenMarker(marker: string): Html {
   return new SafeText('HTML', marker)
 }
 
-// --- XML
-
 const XML: Sink = {
   name: 'XML',
   limitChars: 1000,
@@ -278,8 +235,6 @@ const XML: Sink = {
 export function xml(literals: TemplateStringsArray, ...values: readonly (Value | LogLine | Xml)[]): Xml {
   return new SafeText('XML', write(XML, literals, values))
 }
-
-// --- markup, for both
 
 const ENTITIES: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -309,16 +264,14 @@ function escapeCommands(text: string): string {
   return text.replaceAll('##[', '##&#91;')
 }
 
-// --- JSON
-
 /** Nothing is lost: what is invisible, or would be a command of the runner, is written as an escape sequence. */
-export function json(value: unknown): Json {
-  return new SafeText('JSON', escapeJson(JSON.stringify(value) ?? 'null'))
+export function json(value: unknown): string {
+  return escapeJson(JSON.stringify(value) ?? 'null')
 }
 
 /** JSON that somebody else wrote, with everything at its place, made safe like `json`. */
-export function inertJson(text: Untrusted | undefined): Json {
-  return new SafeText('JSON', escapeJson((text as string | undefined) ?? 'null'))
+export function inertJson(text: Untrusted | undefined): string {
+  return escapeJson((text as string | undefined) ?? 'null')
 }
 
 // White space between the parts of JSON stays. Within its strings JSON has none but the space.
@@ -331,6 +284,6 @@ function escapeJson(text: string): string {
 }
 
 function escapeSequence(character: string): string {
-  const units = Array.from({ length: character.length }, (_, index) => character.charCodeAt(index))
-  return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('')
+  const units = character.split('').map((unit) => unit.charCodeAt(0).toString(16).padStart(4, '0'))
+  return `\\u${units.join('\\u')}`
 }
