@@ -249,7 +249,7 @@ describe('a comment on a pull request', () => {
       { kind: 'status', status: 403, message: 'Resource not accessible' },
       'status 403 (Resource not accessible)',
     ],
-    ['limits the rate', { kind: 'primary-limit', resetEpochSeconds: 1 }, 'limits the rate'],
+    ['limits the rate', { kind: 'status', status: 429 }, 'limits the rate'],
     ['is something else', { kind: 'not-json' }, 'could not be reached'],
     ['has no head', { kind: 'json', json: { number: 7, head: { ref: 'main' } } }, 'could not be reached'],
     ['tells of another one', { kind: 'json', json: { number: 8, head: HEAD } }, 'could not be reached'],
