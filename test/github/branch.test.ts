@@ -18,14 +18,12 @@ const DEFAULT = readManifest(join(import.meta.dirname, '../..')).inputs.find(({ 
 const HASH = 'f95f852bd8fca8fcc58a9a2d6c842781e32a215e'
 
 let api: GitHubApi
-/** Another host, that knows the same. */
-let elsewhere: GitHubApi
 
 beforeEach(async () => {
-  ;[api, elsewhere] = await Promise.all([startGitHubApi(), startGitHubApi()])
-  for (const one of [api, elsewhere]) one.grant(TOKEN, ACTIONS_BOT, 'read')
+  api = await startGitHubApi()
+  api.grant(TOKEN, ACTIONS_BOT, 'read')
 })
-afterEach(() => Promise.all([api.close(), elsewhere.close()]))
+afterEach(() => api.close())
 
 interface Step {
   readonly name: string
@@ -130,8 +128,8 @@ describe('an event that carries a pull request', () => {
     expect(await branchOf({ name: 'pull_request', payload: {}, github })).toEqual({ branch: 'feature/cart' })
   })
 
-  test.each(['workflow_run', 'issue', 'deployment'])('a null in the place of one is none: %s', async (field) => {
-    const payload = { pull_request: null, [field]: null, repository: OWN }
+  test('is none with a null in the place of the pull request', async () => {
+    const payload = { pull_request: null, workflow_run: null, issue: null, deployment: null, repository: OWN }
     expect(await branchOf({ name: 'deployment_review', payload })).toMatchObject({ branch: 'main' })
   })
 
@@ -204,10 +202,6 @@ describe('an event of a branch', () => {
     'issue_comment',
     'issues',
     'create',
-    'delete',
-    'status',
-    'page_build',
-    'watch',
   ])('%s: the branch that the workflow runs on, and the log says which', async (name) => {
     const payload = realPayloads(name)[0]
     const { default_branch: branch } = payload?.repository as { default_branch: string }
@@ -250,16 +244,13 @@ describe('a comment on a pull request', () => {
       'status 403 (Resource not accessible)',
     ],
     ['limits the rate', { kind: 'status', status: 429 }, 'limits the rate'],
-    ['is something else', { kind: 'not-json' }, 'could not be reached'],
     ['has no head', { kind: 'json', json: { number: 7, head: { ref: 'main' } } }, 'could not be reached'],
     ['tells of another one', { kind: 'json', json: { number: 8, head: HEAD } }, 'could not be reached'],
-    ['sends a list', { kind: 'json', json: [{ number: 7, head: HEAD }] }, 'could not be reached'],
     ['cuts it off', { kind: 'cut-short' }, 'could not be reached'],
     ['sends another status', { kind: 'json', status: 202, json: { number: 7, head: HEAD } }, 'status 202 (neither'],
     ['names none', namesBranch(''), 'cannot be the name of a branch'],
     ['names a line break', namesBranch('a\nb'), 'cannot be the name of a branch'],
     ['names 256 characters', namesBranch('🌱'.repeat(256)), 'cannot be the name of a branch'],
-    ['breaks', { kind: 'reset' }, 'could not be reached'],
   ] as const)('is refused if GitHub %s', async (_, fault, reason) => {
     void api.inject({ method: 'GET', times: 2 }, fault)
     const found = await branchOf({ name: 'issue_comment', payload })
@@ -273,24 +264,22 @@ describe('a comment on a pull request', () => {
     expect(JSON.stringify(found)).toContain(reason)
   })
 
-  test.each([301, 302, 307, 308])('follows GitHub where it moved to, with status %i', async (status) => {
+  test('follows GitHub where it moved to', async () => {
     const headers = { location: `${api.url}/repos/${api.repository}/pulls/7?moved=1` }
-    void api.inject({ method: 'GET' }, { kind: 'json', status, headers, json: { message: 'Moved' } })
+    void api.inject({ method: 'GET' }, { kind: 'status', status: 301, headers })
     expect(await branchOf({ name: 'issue_comment', payload })).toMatchObject({ branch: 'feature/cart' })
     const [, followed] = api.requests
     expect([api.requests.length, followed?.path]).toEqual([2, expect.stringMatching(/pulls\/7\?moved=1$/)])
     expect(followed?.headers.authorization).toBe(`token ${TOKEN}`)
   })
 
-  test.each([
-    ['to another host', () => elsewhere.url],
-    ['to another port of its own', () => api.url.replace('127.0.0.1', 'localhost')],
-  ])('follows no redirect %s', async (_, origin) => {
-    const headers = { location: `${origin()}/repos/${api.repository}/pulls/7` }
-    void api.inject({ method: 'GET', times: 2 }, { kind: 'json', status: 302, headers, json: {} })
+  test('follows no redirect to another host', async () => {
+    // The same machine by another name.
+    const location = `${api.url.replace('127.0.0.1', 'localhost')}/repos/${api.repository}/pulls/7`
+    void api.inject({ method: 'GET', times: 2 }, { kind: 'status', status: 302, headers: { location } })
     const found = await branchOf({ name: 'issue_comment', payload })
     expect(found).toEqual({ problems: [expect.stringContaining('GitHub responded with status 302 (neither')] })
-    expect([api.requests.length, elsewhere.requests]).toEqual([1, []])
+    expect(api.requests).toHaveLength(1)
   })
 
   test('asks GitHub once more if it failed for a reason that may pass', async () => {
@@ -331,7 +320,8 @@ describe('a comment on a pull request', () => {
   })
 })
 
-describe.each(['deployment', 'deployment_status'])('%s', (name) => {
+describe('a deployment', () => {
+  const name = 'deployment'
   const deployed = (ref: string) =>
     changed(first(name), ['deployment.ref', ref], ['deployment.sha', HASH], ['repository', OWN])
 
@@ -339,24 +329,13 @@ describe.each(['deployment', 'deployment_status'])('%s', (name) => {
     api.refs.set('heads/main', 'a'.repeat(40))
   })
 
-  test('of a branch tests the branch, whatever workflow run deployed it', async () => {
+  test.each(['deployment', 'deployment_status'])('of a branch tests the branch: %s', async (name) => {
     for (const payload of realPayloads(name)) {
       const { ref, sha } = payload.deployment as { ref: string; sha: string }
       api.refs.set(`heads/${ref}`, sha)
-      expect(await branchOf({ name, payload })).toEqual({
-        branch: ref,
-        note: `Testing the branch "${ref}" of the deployment.`,
-      })
+      const note = `Testing the branch "${ref}" of the deployment.`
+      expect(await branchOf({ name, payload })).toEqual({ branch: ref, note })
     }
-  })
-
-  test.each([
-    ['feature/pay', 'feature/pay'],
-    ['refs/heads/feature/pay', 'feature/pay'],
-  ])('of %s tests %s', async (ref, branch) => {
-    api.refs.set('heads/feature/pay', HASH)
-    expect(await branchOf({ name, payload: deployed(ref) })).toMatchObject({ branch })
-    expect(requestsToGitHub()[0]).toBe('GET /repos/octo-org/web-shop/git/ref/heads/feature/pay')
   })
 
   test('of a branch that has moved on tests the branch, with a warning', async () => {
@@ -379,6 +358,7 @@ describe.each(['deployment', 'deployment_status'])('%s', (name) => {
       ],
     })
     expect(await branchOf({ name, payload: deployed('refs/heads/v1') })).toMatchObject({ branch: 'v1' })
+    expect(requestsToGitHub().at(-1)).toBe('GET /repos/octo-org/web-shop/git/ref/heads/v1')
     expect(await branchOf({ name, payload: deployed('refs/tags/v1') })).toMatchObject({ branch: undefined })
   })
 
@@ -387,8 +367,6 @@ describe.each(['deployment', 'deployment_status'])('%s', (name) => {
   test.each([
     ['another ref', ref({ ref: 'refs/heads/v1.2' })],
     ['no hash', ref({ object: null })],
-    ['a list', { kind: 'json', json: [{ ref: 'refs/heads/v1', object: { sha: HASH } }] }],
-    ['a page', { kind: 'not-json' }],
     ['half of it', { kind: 'cut-short' }],
   ] as const)('is refused if GitHub sends %s in the place of the ref', async (_, fault) => {
     api.refs.set('heads/v1', HASH)
@@ -420,7 +398,6 @@ describe.each(['deployment', 'deployment_status'])('%s', (name) => {
     ['a commit that no branch begins with', HASH, [], 'there is none'],
     ['a commit of two branches', HASH, ['one', 'two'], 'the commit is the head of one, two'],
     ['a branch that is gone', 'feature/pay', [], 'there is none'],
-    ['a ref of a pull request', 'refs/pull/7/head', [], 'there is none'],
     ['nothing', '', ['one'], 'there is none'],
     ['too few letters of a hash', HASH.slice(0, 6), ['one'], 'there is none'],
   ])('of %s is refused', async (_, ref, branches, reason) => {
@@ -441,25 +418,18 @@ describe.each(['deployment', 'deployment_status'])('%s', (name) => {
 describe('a branch that the user names', () => {
   const fork = changed(first('pull_request'), ['pull_request.head.repo', FORK])
 
-  test.each(['changes', 'refs/heads/changes'])('is refused if it is the head of a fork: %s', async (branch) => {
-    expect(await branchOf({ name: 'pull_request', payload: fork, inputs: { branch } })).toEqual({
-      problems: [forkMessage(branch)],
-    })
-    const run = changed(first('workflow_run'), ['workflow_run.head_repository', FORK])
-    const inputs = { branch: branch.replace('changes', 'main') }
-    expect(await branchOf({ name: 'workflow_run', payload: run, inputs })).toEqual({
-      problems: [forkMessage(inputs.branch)],
-    })
+  test.each([
+    ['pull_request', 'changes', fork],
+    ['pull_request', 'refs/heads/changes', fork],
+    ['workflow_run', 'main', changed(first('workflow_run'), ['workflow_run.head_repository', FORK])],
+  ])('is refused if it is the head of a fork: %s, %s', async (name, branch, payload) => {
+    expect(await branchOf({ name, payload, inputs: { branch } })).toEqual({ problems: [forkMessage(branch)] })
   })
 
   test('is sent as it is, for a fork too if it is another branch', async () => {
-    expect(await branchOf({ name: 'pull_request', payload: fork, inputs: { branch: 'main' } })).toEqual({
-      branch: 'main',
-    })
-    const inputs = { branch: '42/merge' }
-    expect(await branchOf({ name: 'repository_dispatch', payload: first('repository_dispatch'), inputs })).toEqual({
-      branch: '42/merge',
-    })
+    for (const branch of ['main', '42/merge']) {
+      expect(await branchOf({ name: 'pull_request', payload: fork, inputs: { branch } })).toEqual({ branch })
+    }
   })
 
   test('is neither looked up nor refused with run-id', async () => {
@@ -484,7 +454,6 @@ describe('an empty branch, as an unset variable is', () => {
       changed(pullRequest, ['pull_request.head', { ref: defaultBranch(pullRequest), repo: FORK }]),
       `“${defaultBranch(pullRequest)}”`,
     ],
-    ['push', { ref: 'refs/heads/next', repository: { ...OWN, default_branch: 'main' } }, '“next”'],
     ['push', { ref: 'refs/heads/next' }, '“next”'],
     ['issue_comment', onPullRequest, 'the head of pull request 7'],
     ['deployment', deploymentOf('feature'), '“feature”'],
@@ -508,7 +477,6 @@ describe('an empty branch, as an unset variable is', () => {
     ['deployment', changed(deploymentOf('refs/heads/next'), ['repository', { ...OWN, default_branch: 'next' }])],
     ['release', first('release')],
     ['workflow_dispatch', first('workflow_dispatch')],
-    ['issues', first('issues')],
     ['schedule', { schedule: '0 4 * * *' }],
   ])('on %s of %j is what the event would have tested, and needs no word', async (name, payload) => {
     expect(await branchOf({ name, payload, inputs: { branch: '' } })).toEqual({})
