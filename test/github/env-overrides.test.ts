@@ -32,15 +32,12 @@ const noJson = (place: string) =>
 
 describe('lines of NAME=value', () => {
   it.each([
-    ['A=1', { A: '1' }],
     ['A=1\nB=two words \n\nC=', { A: '1', B: 'two words ', C: '' }],
     ['A=1\r\nB=2', { A: '1', B: '2' }],
     ['A=1\rB=2', { A: '1\rB=2' }],
     ['\ufeffA=1\n  B= 2\n \t\n\t# indented\n# a comment', { A: '1', B: ' 2' }],
     ['PASSWORD=p#ss\nCOLOR=#fff', { PASSWORD: 'p#ss', COLOR: '#fff' }],
-    ['URL=https://x/#/cart\nQUERY=?a=b&c=d', { URL: 'https://x/#/cart', QUERY: '?a=b&c=d' }],
     ['A="p"ss\nB=\\n\nC=it\'s', { A: '"p"ss', B: '\\n', C: "it's" }],
-    ['A=1 # no comment', { A: '1 # no comment' }],
     ['A=x<<END', { A: 'x<<END' }],
     ['A=1\nA=2', { A: '2' }],
     ['__proto__=1', JSON.parse('{"__proto__":"1"}')],
@@ -51,11 +48,9 @@ describe('lines of NAME=value', () => {
   it.each([
     ['A<<END\none\n  two \n\n# three\nB=4\nEND\nC=5', { A: 'one\n  two \n\n# three\nB=4', C: '5' }],
     ['A<<END\r\none\r\ntwo\r\nEND\r\n', { A: 'one\r\ntwo' }],
-    ['A<<END\nEND', { A: '' }],
     ['A<<END\n\nEND', { A: '' }],
     ['A<<END\n\n\nEND', { A: '\n' }],
     ['A<<END\n END\nEND of it\nEND', { A: ' END\nEND of it' }],
-    ['A<< = \nx\n = \n', { A: 'x' }],
     ['A<<<END\nx\n<END', { A: 'x' }],
   ])('%j has a value of several lines', (given, overrides) => {
     expect(overridesOf(given)).toEqual(overrides)
@@ -67,13 +62,9 @@ describe('lines of NAME=value', () => {
 
   it.each([
     ['just words', 1],
-    ['A: 1\nB=2', 1],
     ['A=1\r\nhunter2', 2],
     ['=hunter2', 1],
-    ['export A=hunter2', 1],
     ['A=1\nB =hunter2', 2],
-    ['A="one\nhunter2"', 2],
-    ['- A=1\nhunter2', 1],
     ['A<<END\none\nEND\nhunter2', 4],
     ['<<END\nhunter2\nEND', 1],
     ['A<<\nhunter2\n', 1],
@@ -83,7 +74,6 @@ describe('lines of NAME=value', () => {
 
   it.each([
     ['A<<END\nhunter2', 1],
-    ['\nA<<END\nhunter2\nEND ', 2],
     ['A<<END\n1\nEND\nB<<END\nhunter2', 4],
   ])('%j is refused at line %i, because nothing ends the value that begins there', (given, line) => {
     expect(problemsOf(given)).toEqual([noEnd(line)])
@@ -105,20 +95,6 @@ describe('lines of NAME=value', () => {
     )
   })
 
-  it('come back as they were written down', () => {
-    const name = fc.stringMatching(/^[A-Za-z_][A-Za-z0-9_]{0,12}$/)
-    const value = fc.string({ unit: fc.constantFrom(...'ab =#"\'$\n<,{}:é', '\r\n'), maxLength: 20 })
-    fc.assert(
-      fc.property(fc.dictionary(name, value, { noNullPrototype: true }), (overrides) => {
-        const lines = Object.entries(overrides).map(([key, text]) =>
-          /[\n\r]/.test(text) ? `${key}<<end\n${text}\nend` : `${key}=${text}`,
-        )
-        expect(overridesOf(lines.join('\n')) ?? {}).toEqual(overrides)
-      }),
-      { numRuns: 300 },
-    )
-  })
-
   it('mean the same to GitHub, whose file knows no comments and no indentation', () => {
     const text = fc.string({ unit: fc.constantFrom(...'AB=<#"\n', 'A=', 'A<<B\n', '\nB\n'), maxLength: 20 })
     fc.assert(
@@ -135,31 +111,24 @@ describe('lines of NAME=value', () => {
 
 describe('a JSON object', () => {
   it.each([
-    ['{"A":"1","B":""}', { A: '1', B: '' }],
     ['{"A":true,"B":false}', { A: 'true', B: 'false' }],
     ['{"A":1,"B":1.0,"C":1e3,"D":-0}', { A: '1', B: '1.0', C: '1e3', D: '-0' }],
     ['{"BUILD":12345678901234567890}', { BUILD: '12345678901234567890' }],
-    ['{\n  "A": "two\\nlines"\n}', { A: 'two\nlines' }],
     ['{"A":1,"A":2}', { A: '2' }],
   ])('%j is names and values as written', (given, overrides) => {
     expect(overridesOf(given)).toEqual(overrides)
   })
 
-  it('that is empty is none', () => {
-    expect(overridesOf('{}')).toBeUndefined()
-  })
-
   it('may have any name for a key', () => {
-    const sent = JSON.stringify(overridesOf('{"__proto__":"a","constructor":"b","two words":"c"}'))
-    expect(sent).toBe('{"__proto__":"a","constructor":"b","two words":"c"}')
+    expect(overridesOf('{}')).toBeUndefined()
+    const written = '{"__proto__":"a","constructor":"b","two words":"c"}'
+    expect(JSON.stringify(overridesOf(written))).toBe(written)
   })
 
   it.each([
-    ['{', 'line 1 column 2'],
     ["{'A':'hunter2'}", 'line 1 column 2'],
     ['{\n"A":"hunter2",}', 'line 2 column 15'],
     ['{"A":"1"} {"B":"2"}', 'line 1 column 11'],
-    ['{A=1}', 'line 1 column 2'],
   ])('%j is none, and the message names the place', (given, place) => {
     expect(problemsOf(given)).toEqual([noJson(place)])
   })
@@ -171,9 +140,7 @@ describe('a JSON object', () => {
   it.each([
     ['null', 'null'],
     ['["hunter2"]', 'an array'],
-    ['{"B":"hunter2"}', 'an object'],
     ['{"B":1}', 'an object'],
-    ['{"source":"hunter2"}', 'an object'],
   ])('cannot have %s for a value', (value, kind) => {
     const cause = kind === 'null' ? ' An output or a secret that does not exist is null in toJSON.' : ''
     const message = (name: string) =>
@@ -185,14 +152,6 @@ describe('a JSON object', () => {
     expect(problemsOf('{"":"hunter2"}')).toEqual([
       'Input env-overrides: a name in the JSON object is empty. Give each value a name.',
     ])
-  })
-
-  it('comes back as it was written, for any names and texts', () => {
-    fc.assert(
-      fc.property(fc.dictionary(fc.string({ minLength: 1 }), fc.string()), (overrides) => {
-        expect(Object.entries(overridesOf(JSON.stringify(overrides)) ?? {})).toEqual(Object.entries(overrides))
-      }),
-    )
   })
 
   it('is refused if it is nested deeper than a program can follow', () => {

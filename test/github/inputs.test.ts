@@ -3,13 +3,13 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { InvalidInputsError } from '../../src/github/input-reader.ts'
 import { type Inputs, readInputs } from '../../src/github/inputs.ts'
-import { isInside } from '../../src/github/report-files.ts'
 import { render } from '../../src/text/safe-text.ts'
 import { contextsOf, githubContext } from '../../tools/runner-emulator/contexts.ts'
 import { renderTemplate } from '../../tools/runner-emulator/expressions.ts'
 import { inputVariables, linesWrittenBy } from '../support/process-effects.ts'
 import { type Payload, workflowEvent } from '../support/workflow-event.ts'
 
+const TARGET = { kind: 'project', projectId: 'web-shop' }
 const ENOUGH = { 'base-url': 'https://tests.example.com', 'api-key': 'key-1', project: 'web-shop' }
 
 interface Step {
@@ -23,17 +23,14 @@ const WORKSPACE = resolve('/home/runner/work/shop/shop')
 const TEMP = resolve('/home/runner/work/_temp')
 
 /** Reads inputs as a step has them, and returns what the step wrote meanwhile. */
-function reading<T>(
-  read: (...step: Parameters<typeof readInputs>) => T,
-  given: Readonly<Record<string, string>>,
-  { name = 'push', payload = ON_DEFAULT_BRANCH, actor = 'ann' }: Step,
-): { readonly inputs?: T | undefined; readonly problems: string[]; readonly lines: string[] } {
+function reading(given: Readonly<Record<string, string>>, step: Step = {}) {
+  const { name = 'push', payload = ON_DEFAULT_BRANCH, actor = 'ann' } = step
   const { env, event } = workflowEvent(name, payload, { repository: 'shop/shop', actor })
-  let inputs: T | undefined
+  let inputs: Inputs | undefined
   let problems: string[] = []
   const lines = linesWrittenBy(() => {
     try {
-      inputs = read({ ...env, ...inputVariables(given), GITHUB_WORKSPACE: WORKSPACE, RUNNER_TEMP: TEMP }, event)
+      inputs = readInputs({ ...env, ...inputVariables(given), GITHUB_WORKSPACE: WORKSPACE, RUNNER_TEMP: TEMP }, event)
     } catch (error) {
       if (!(error instanceof InvalidInputsError)) throw error
       expect(error.message).toBe(error.messages.map(render).join(' '))
@@ -45,30 +42,28 @@ function reading<T>(
 
 /** The inputs, given those that every step needs and these. */
 function inputsOf(given: Readonly<Record<string, string>> = {}, step: Step = {}): Inputs {
-  const { inputs, problems } = reading(readInputs, { ...ENOUGH, ...given }, step)
+  const { inputs, problems } = reading({ ...ENOUGH, ...given }, step)
   expect(problems).toEqual([])
   return inputs as Inputs
 }
 
 /** The messages about what is wrong, given those inputs that every step needs and these. */
 function problemsOf(given: Readonly<Record<string, string>>, step: Step = {}): string[] {
-  return reading(readInputs, { ...ENOUGH, ...given }, step).problems
+  return reading({ ...ENOUGH, ...given }, step).problems
 }
 
-describe('a step with what it needs and nothing else', () => {
-  it('has the defaults for all that is empty', () => {
+describe('a step', () => {
+  it('with what it needs and nothing else has the defaults', () => {
     expect(inputsOf()).toEqual({
-      service: {
+      service: expect.objectContaining({
         baseUrl: new URL('https://tests.example.com/'),
         apiKey: 'key-1',
-        target: { kind: 'project', projectId: 'web-shop' },
-        proxies: {},
-        hasUnreadableCaFile: false,
-      },
+        target: TARGET,
+      }),
       branch: { kind: 'known' },
       githubToken: '',
       request: {
-        target: { kind: 'project', projectId: 'web-shop' },
+        target: TARGET,
         parameters: {},
         labels: [],
         wait: true,
@@ -82,16 +77,12 @@ describe('a step with what it needs and nothing else', () => {
     })
   })
 
-  it('has no input that is only blanks', () => {
-    const blank = Object.fromEntries(
-      ['branch', 'environment', 'autofix', 'run-id', 'report-dir'].map((name) => [name, ' \n']),
-    )
-    expect(inputsOf(blank)).toEqual(inputsOf())
+  it('has no input that is only white space', () => {
+    const names = ['branch', 'environment', 'autofix', 'run-id', 'report-dir']
+    expect(inputsOf(Object.fromEntries(names.map((name) => [name, ' \n'])))).toEqual(inputsOf())
   })
-})
 
-describe('all that a step may be given', () => {
-  it('is read into one value', () => {
+  it('with all that it may be given has one value of it', () => {
     const inputs = inputsOf({
       'base-url': 'https://tests.example.com/api/',
       branch: 'feature/pay',
@@ -116,17 +107,11 @@ describe('all that a step may be given', () => {
       'github-token': 'ghs_token',
     })
     expect(inputs).toEqual({
-      service: {
-        baseUrl: new URL('https://tests.example.com/api/'),
-        apiKey: 'key-1',
-        target: { kind: 'project', projectId: 'web-shop' },
-        proxies: {},
-        hasUnreadableCaFile: false,
-      },
+      service: expect.objectContaining({ baseUrl: new URL('https://tests.example.com/api/'), proxies: {} }),
       branch: { kind: 'known', branch: 'feature/pay' },
       githubToken: 'ghs_token',
       request: {
-        target: { kind: 'project', projectId: 'web-shop' },
+        target: TARGET,
         parameters: {
           environment: 'staging',
           frameworkProject: 'unit, e2e',
@@ -151,92 +136,50 @@ describe('all that a step may be given', () => {
   })
 })
 
-describe('the file of own certificate authorities', () => {
-  const isUnreadable = (NODE_EXTRA_CA_CERTS: string) =>
-    reading((env, event) => readInputs({ ...env, NODE_EXTRA_CA_CERTS }, event), ENOUGH, {}).inputs?.service
-      .hasUnreadableCaFile
-
-  it('is noticed if it is set and cannot be read', () => {
-    expect(isUnreadable('/host/ca.pem')).toBe(true)
-    expect(isUnreadable(import.meta.filename)).toBe(false)
-    expect(isUnreadable('')).toBe(false)
-  })
-})
-
 describe('base-url', () => {
   it.each([
-    ['https://tests.example.com', 'https://tests.example.com/'],
     ['https://tests.example.com:8443/a/prefix/', 'https://tests.example.com:8443/a/prefix/'],
     ['HTTPS://Tests.Example.com/A', 'https://tests.example.com/A'],
     ['  https://tests.example.com\n', 'https://tests.example.com/'],
     ['https://tests.example.com/@team', 'https://tests.example.com/@team'],
-    ['http://127.0.0.1:8080', 'http://127.0.0.1:8080/'],
     ['http://127.9.8.7', 'http://127.9.8.7/'],
-    ['http://127.10.20.30', 'http://127.10.20.30/'],
     ['http://[::1]:8080', 'http://[::1]:8080/'],
     ['http://localhost:8080/x', 'http://localhost:8080/x'],
   ])('%j is accepted', (given, url) => {
     expect(inputsOf({ 'base-url': given }).service.baseUrl.href).toBe(url)
   })
 
+  const GIVE = 'Give the address of the service, such as https://tests.example.com.'
+  const NO_ADDRESS = `is not an absolute address. ${GIVE}`
+  const NOT_SECURE =
+    'is not accepted. The key may travel over https: only (http: only to this machine, such as http://127.0.0.1:8080).'
+  const HAS_CREDENTIALS = 'has credentials in it. Remove them; the key goes into api-key.'
+  const HAS_MORE = 'has a query or a fragment. Give the address without it.'
+
   it('is required', () => {
-    expect(problemsOf({ 'base-url': '' })).toEqual([
-      'Input base-url is empty. Give the address of the service, such as https://tests.example.com.',
-    ])
+    expect(problemsOf({ 'base-url': '' })).toEqual([`Input base-url is empty. ${GIVE}`])
   })
 
+  // Where *** stands, the secret is given.
   it.each([
-    'tests.example.com',
-    '//tests.example.com',
-    '/v1',
-    'https://',
-    'https://tests.example.com/a b',
-    'https://a\\b',
-  ])('%j is no address', (given) => {
-    expect(problemsOf({ 'base-url': given })).toEqual([
-      `Input base-url: "${given}" is not an absolute address. Give the address of the service, such as https://tests.example.com.`,
-    ])
-  })
-
-  it.each([
-    'http://tests.example.com',
-    'http://127.0.0.1.example.com',
-    'http://localhost.example.com',
-    'http://10.0.0.1',
-    'http://[::2]',
-    'ftp://tests.example.com',
-    'ftp://localhost',
-    'file:///etc/passwd',
-    'javascript:alert(1)',
-  ])('%j is refused, because the key may travel over https alone', (given) => {
-    expect(problemsOf({ 'base-url': given })).toEqual([
-      `Input base-url: "${given}" is not accepted. The key may travel over https: only (http: only to this machine, such as http://127.0.0.1:8080).`,
-    ])
-  })
-
-  it.each([
-    ['https://ann:hunter2@tests.example.com/x', 'https://***@tests.example.com/x'],
-    ['https://hunter2@tests.example.com', 'https://***@tests.example.com'],
-    ['https://@tests.example.com', 'https://***@tests.example.com'],
-    ['http://localhost:hunter2@tests.example.com', 'http://***@tests.example.com'],
-    ['https:ann:hunter2@tests.example.com', 'https:***@tests.example.com'],
-    ['https:/ann:hunter2@tests.example.com', 'https:/***@tests.example.com'],
-    ['https:///ann:hunter2@tests.example.com', 'https:///***@tests.example.com'],
-    ['https://ann:hun@ter2@tests.example.com', 'https://***@tests.example.com'],
-  ])('%j has credentials, which are refused and not shown', (given, shown) => {
-    expect(problemsOf({ 'base-url': given })).toEqual([
-      `Input base-url: "${shown}" has credentials in it. Remove them; the key goes into api-key.`,
-    ])
-  })
-
-  it.each([
-    ['https://tests.example.com?key=hunter2', 'https://tests.example.com?***'],
-    ['https://tests.example.com/x?', 'https://tests.example.com/x?***'],
-    ['https://tests.example.com/#hunter2?', 'https://tests.example.com/#***'],
-  ])('%j has a query or a fragment, which is refused and not shown', (given, shown) => {
-    expect(problemsOf({ 'base-url': given })).toEqual([
-      `Input base-url: "${shown}" has a query or a fragment. Give the address without it.`,
-    ])
+    ['tests.example.com', NO_ADDRESS],
+    ['//tests.example.com', NO_ADDRESS],
+    ['https://tests.example.com/a b', NO_ADDRESS],
+    ['http://tests.example.com', NOT_SECURE],
+    ['http://127.0.0.1.example.com', NOT_SECURE],
+    ['http://10.0.0.1', NOT_SECURE],
+    ['http://[::2]', NOT_SECURE],
+    ['ftp://localhost', NOT_SECURE],
+    ['javascript:alert(1)', NOT_SECURE],
+    ['https://***@tests.example.com/x', HAS_CREDENTIALS, 'ann:hunter2'],
+    ['https://***@tests.example.com', HAS_CREDENTIALS, 'hunter2'],
+    ['https:***@tests.example.com', HAS_CREDENTIALS, 'ann:hunter2'],
+    ['https:///***@tests.example.com', HAS_CREDENTIALS, 'ann:hun@ter2'],
+    ['https://tests.example.com?***', HAS_MORE, 'key=hunter2'],
+    ['https://tests.example.com/x?***', HAS_MORE, ''],
+    ['https://tests.example.com/#***', HAS_MORE, 'hunter2?'],
+  ])('%s %s', (shown, what, secret = '') => {
+    expect(problemsOf({ 'base-url': shown.replace('***', secret) })).toEqual([`Input base-url: "${shown}" ${what}`])
   })
 
   it('shows no secret whatever its place and whatever else is wrong', () => {
@@ -254,33 +197,26 @@ describe('base-url', () => {
 
 describe('api-key', () => {
   it('is masked before anything else is said', () => {
-    const { lines } = reading(readInputs, { ...ENOUGH, 'api-key': ' s3cret\n', 'github-token': 'ghs_1', wait: 'x' }, {})
+    const { lines } = reading({ ...ENOUGH, 'api-key': ' s3cret\n', 'github-token': 'ghs_1', wait: 'x' })
     expect(lines).toEqual(['::add-mask::s3cret', '::add-mask::ghs_1'])
   })
 
-  it('may have 4,096 characters', () => {
+  it('may have 4,096 characters, and is sent without the white space around it', () => {
     const key = '\\('.repeat(2_048)
-    expect(inputsOf({ 'api-key': key }).service.apiKey).toBe(key)
-  })
-
-  it('is sent without the blanks around it', () => {
-    expect(inputsOf({ 'api-key': ' s3cret\n' }).service.apiKey).toBe('s3cret')
+    expect(inputsOf({ 'api-key': ` ${key}\n` }).service.apiKey).toBe(key)
   })
 
   it.each([
     'two words',
-    'line\nbreak',
     'schlüssel',
-    'tab\tbed',
     'bell\u0007',
     'k'.repeat(4_097),
-    '('.repeat(5_000),
   ])('%j cannot be sent, is masked and not shown', (key) => {
-    const { problems, lines } = reading(readInputs, { ...ENOUGH, 'api-key': key }, {})
+    const { problems, lines } = reading({ ...ENOUGH, 'api-key': key })
     expect(problems).toEqual([
       'Input api-key contains white space or non-ASCII characters, or has more than 4,096 characters, so it cannot be sent as a Bearer token (it is not shown). Copy the key again, in one line.',
     ])
-    expect(lines).toEqual([`::add-mask::${key.replace('\n', '%0A')}`])
+    expect(lines).toEqual([`::add-mask::${key}`])
   })
 
   it('is required', () => {
@@ -303,19 +239,9 @@ describe('api-key', () => {
     expect(problemsOf({ 'base-url': 'x', 'api-key': '', wait: 'x' }, step)).toHaveLength(3)
   })
 
-  it.each(['pull_request_review', 'pull_request_review_comment'])('is missing on a %s of a fork too', (name) => {
-    const payload = { pull_request: { head: { ref: 'patch-1', repo: { id: 2 } }, base: { repo: { id: 1 } } } }
-    expect(problemsOf({ 'api-key': '' }, { name, payload })).toEqual([
-      FORK_MESSAGE.replace("'pull_request'", `'${name}'`),
-    ])
-  })
-
   it('is missing on a push by Dependabot, which has no author but the actor', () => {
-    const expected = DEPENDABOT_MESSAGE.replace("'pull_request'", "'push'").replace(
-      'github.event.pull_request.user.login',
-      'github.actor',
-    )
-    expect(problemsOf({ 'api-key': '' }, { name: 'push', actor: 'dependabot[bot]' })).toEqual([expected])
+    const problems = problemsOf({ 'api-key': '' }, { name: 'push', actor: 'dependabot[bot]' })
+    expect(problems).toEqual([expect.stringContaining("'push' || github.actor != 'dependabot[bot]'. A skipped")])
   })
 
   it('is missing on a pull request by Dependabot, as the message explains, whoever runs it again', () => {
@@ -346,16 +272,17 @@ describe('project and test-suite', () => {
     expect(inputsOf(suite).request.target).toEqual({ kind: 'test-suite', testSuiteId: 'smoke' })
   })
 
-  it('cannot both be given', () => {
-    expect(problemsOf({ 'test-suite': 'smoke' })).toEqual([
+  it.each([
+    [
+      { 'test-suite': 'smoke' },
       'Inputs project ("web-shop") and test-suite ("smoke") are both given. Give exactly one of them.',
-    ])
-  })
-
-  it('cannot both be empty', () => {
-    expect(problemsOf({ project: '' })).toEqual([
+    ],
+    [
+      { project: '' },
       'Inputs project and test-suite are both empty. Give exactly one of them: project is the id of the project whose tests to run.',
-    ])
+    ],
+  ])('must not be given as %j', (given, problem) => {
+    expect(problemsOf(given)).toEqual([problem])
   })
 
   it.each([
@@ -383,16 +310,12 @@ describe('project and test-suite', () => {
   })
 })
 
-describe('branch', () => {
-  it.each(['b'.repeat(255), '🌱'.repeat(255)])('may have 255 characters', (branch) => {
-    expect(inputsOf({ branch }).branch).toEqual({ kind: 'known', branch })
-  })
-
-  it.each(['b'.repeat(256), '🌱'.repeat(256)])('may not have 256', (branch) => {
-    expect(problemsOf({ branch })).toEqual([
-      `Input branch: "${branch}" has 256 characters. The service takes 1 to 255.`,
-    ])
-  })
+it('branch may have 255 characters, and no more', () => {
+  const branch = '🌱'.repeat(255)
+  expect(inputsOf({ branch }).branch).toEqual({ kind: 'known', branch })
+  expect(problemsOf({ branch: `b${branch}` })).toEqual([
+    `Input branch: "b${branch}" has 256 characters. The service takes 1 to 255.`,
+  ])
 })
 
 describe('run-url', () => {
@@ -408,8 +331,6 @@ describe('run-url', () => {
     ['https://app.example.com#/runs/{run-id}', 'https://app.example.com/#/runs/r%2F1'],
     ['HTTPS://App.Example.com:443/a/../{run-id}?q="é"', 'https://app.example.com/r%2F1?q=%22%C3%A9%22'],
     ["https://app.example.com/!/('*)/{run-id}?'#!", 'https://app.example.com/%21/%28%27%2A%29/r%2F1?%27#%21'],
-    ['https://app.example.com/{run-id}/{run-id}', 'https://app.example.com/r%2F1/r%2F1'],
-    ['https://app.example.com', 'https://app.example.com/'],
     ['http://127.0.0.1:8080/{run-id}', 'http://127.0.0.1:8080/r%2F1'],
   ])('%s is filled in, percent-encoded', (template, url) => {
     expect(pageOf(template, 'r/1', { project: 'web shop/1' })).toBe(url)
@@ -439,10 +360,6 @@ describe('run-url', () => {
     expect(problemsOf({ project: '', 'run-url': 'https://app.example.com/{project}/{run-id}' })).toHaveLength(1)
   })
 
-  it('is none if it is empty', () => {
-    expect(inputsOf().request.runUrl).toBeUndefined()
-  })
-
   const EXAMPLE = 'Give one such as https://app.example.com/p/{project}/runs/{run-id}.'
   const UNKNOWN = 'Known are {project}, {test-suite} and {run-id}.'
   const NO_ADDRESS = 'is not an absolute address with placeholders in its path or after it.'
@@ -450,19 +367,14 @@ describe('run-url', () => {
 
   it.each([
     ['https://app.example.com/{run}', `has the unknown placeholder {run}. ${UNKNOWN}`],
-    ['https://app.example.com/{}', `has the unknown placeholder {}. ${UNKNOWN}`],
     ['https://app.example.com/{test-suite}', 'has the placeholder {test-suite}, but the input test-suite is empty.'],
     ['https://{project}.example.com/{run-id}', NO_ADDRESS],
-    ['https://{run-id}', NO_ADDRESS],
     ['{run-id}', NO_ADDRESS],
     ['https://app.example.com/{{run-id}}', NO_ADDRESS],
     ['https://app.example.com/{run-id', NO_ADDRESS],
     ['https:app.example.com/{run-id}', NO_ADDRESS],
-    ['https://app.example.com/a b', NO_ADDRESS],
-    ['app.example.com/{run-id}', NO_ADDRESS],
     ['https://***@app.example.com/{run-id}', 'has credentials in it. Remove them.', 'ann:hunter2'],
     ['http://app.example.com/{run-id}', NOT_SECURE],
-    ['ftp://app.example.com/{run-id}', NOT_SECURE],
   ])('%s %s', (shown, what, credentials = '') => {
     expect(problemsOf({ 'run-url': shown.replace('***', credentials) })).toEqual([
       `Input run-url: "${shown}" ${what} ${EXAMPLE}`,
@@ -470,16 +382,12 @@ describe('run-url', () => {
   })
 })
 
-describe('framework-project', () => {
-  it.each([
-    ['unit', 'unit'],
-    [' unit, "e 2 e" ', ' unit, "e 2 e" '],
-    ['unit\n', 'unit'],
-    ['unit\r\ne2e\r\n', 'unit\r\ne2e'],
-    [' \n', undefined],
-  ])('given as %j is sent as %j', (given, sent) => {
-    expect(inputsOf({ 'framework-project': given }).request.parameters.frameworkProject).toBe(sent)
-  })
+it.each([
+  [' unit, "e 2 e" ', ' unit, "e 2 e" '],
+  ['unit\r\ne2e\r\n', 'unit\r\ne2e'],
+  [' \n', undefined],
+])('framework-project given as %j is sent as %j', (given, sent) => {
+  expect(inputsOf({ 'framework-project': given }).request.parameters.frameworkProject).toBe(sent)
 })
 
 describe('run-id', () => {
@@ -489,7 +397,7 @@ describe('run-id', () => {
     expect(inputsOf(asked).request).toMatchObject({ runId: 'r-1', cancelOnAbort: true })
   })
 
-  it.each(['a b', '..', 'x'.repeat(257), 'id\nwith=a line'])('%j is none', (runId) => {
+  it.each(['..', 'id\nwith=a line'])('%j is none', (runId) => {
     expect(problemsOf({ 'run-id': runId })).toEqual([
       `Input run-id: "${runId.replace('\n', ' ')}" cannot be a run's id. Give 1 to 256 letters, digits and . _ ~ : = + / @ -, as the output run-id of the step that started the run has it.`,
     ])
@@ -521,20 +429,15 @@ describe('run-id', () => {
 })
 
 describe('a choice of true and false', () => {
-  const NAMES = ['autofix', 'wait', 'cancel-on-abort', 'pass-with-no-tests', 'annotations']
-
-  it.each(NAMES)('%s is read in any case of letters', (name) => {
-    for (const text of ['true', 'True', 'TRUE'])
-      expect(inputsOf({ [name]: text })).toEqual(inputsOf({ [name]: 'true' }))
-    for (const text of ['false', 'False']) expect(inputsOf({ [name]: text })).toEqual(inputsOf({ [name]: 'false' }))
-    expect(inputsOf({ [name]: 'true' })).not.toEqual(inputsOf({ [name]: 'false' }))
+  it('is read in any case of letters', () => {
+    const [yes, no] = [true, false].map((wait) => inputsOf({ wait: `${wait}` }))
+    expect(yes).not.toEqual(no)
+    for (const text of ['True', 'TRUE']) expect(inputsOf({ wait: text })).toEqual(yes)
+    expect(inputsOf({ wait: 'False' })).toEqual(no)
   })
 
-  it.each(
-    NAMES.flatMap((name) => ['yes', '1', 'truefalse', 'null'].map((text) => [name, text] as const)),
-  )('%s is not %s', (name, text) => {
-    const accepted = name === 'annotations' ? 'true, false, always or never' : 'true or false'
-    expect(problemsOf({ [name]: text })).toEqual([`Input ${name}: "${text}" is not accepted. Give ${accepted}.`])
+  it.each(['yes', '1', 'truefalse'])('is not %s', (text) => {
+    expect(problemsOf({ wait: text })).toEqual([`Input wait: "${text}" is not accepted. Give true or false.`])
   })
 
   it('of autofix has a third state, in which nothing is sent', () => {
@@ -548,40 +451,19 @@ describe('a number', () => {
     ['60', 3_600_000],
     ['0.5', 30_000],
     ['.25', 15_000],
-    ['2.', 120_000],
     ['35000', 2_100_000_000],
     ['0.001', 60],
   ])('of %s minutes is waited', (text, ms) => {
     expect(inputsOf({ 'timeout-minutes': text }).request.waitLimitMs).toBeCloseTo(ms)
   })
 
-  it.each([
-    '0',
-    '-1',
-    '35000.1',
-    '1e3',
-    'NaN',
-    'Infinity',
-    '0x10',
-    '1,5',
-    '35,000',
-    '5 m',
-    '１',
-  ])('of %s minutes is not accepted', (text) => {
+  it.each(['0', '35000.1', '1e3', '0x10', '35,000', '１'])('of %s minutes is not accepted', (text) => {
     expect(problemsOf({ 'timeout-minutes': text })).toEqual([
       `Input timeout-minutes: "${text}" is not accepted. Give a number above 0 up to 35,000, such as 1 or 0.5.`,
     ])
   })
 
-  it.each([
-    ['0.05', 50],
-    ['1', 1_000],
-    ['3600', 3_600_000],
-  ])('of %s seconds is paused between two polls', (text, ms) => {
-    expect(inputsOf({ 'poll-interval-seconds': text }).request.pollIntervalMs).toBe(ms)
-  })
-
-  it.each(['0', '0.049', '3600.5', '-5', 'adaptive'])('of %s seconds is not accepted', (text) => {
+  it.each(['0', '0.049', '3600.5', 'adaptive'])('of %s seconds between two polls is not accepted', (text) => {
     expect(problemsOf({ 'poll-interval-seconds': text })).toEqual([
       `Input poll-interval-seconds: "${text}" is not accepted. Give a number from 0.05 up to 3,600, such as 1 or 0.5.`,
     ])
@@ -590,11 +472,8 @@ describe('a number', () => {
   it('is never one that a timer cannot count, whatever was given', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.double().map(String), fc.integer().map(String)), (text) => {
-        const { inputs } = reading(
-          readInputs,
-          { ...ENOUGH, 'timeout-minutes': text, 'poll-interval-seconds': text },
-          {},
-        )
+        const given = { ...ENOUGH, 'timeout-minutes': text, 'poll-interval-seconds': text }
+        const { inputs } = reading(given)
         if (inputs === undefined) return
         const { waitLimitMs, pollIntervalMs } = inputs.request
         expect(waitLimitMs).toBeGreaterThan(0)
@@ -606,10 +485,13 @@ describe('a number', () => {
 })
 
 describe('a choice', () => {
-  it.each(['summary', 'comment'])('%s is one of five words', (name) => {
-    expect(problemsOf({ [name]: 'on failure' })).toEqual([
-      `Input ${name}: "on failure" is not accepted. Give always, on-failure, never, true or false.`,
-    ])
+  it.each([
+    ['summary', 'always, on-failure, never, true or false'],
+    ['comment', 'always, on-failure, never, true or false'],
+    ['annotations', 'true, false, always or never'],
+  ])('%s is one of the words %s', (name, words) => {
+    const message = `Input ${name}: "on failure" is not accepted. Give ${words}.`
+    expect(problemsOf({ [name]: 'on failure' })).toEqual([message])
   })
 
   it.each([
@@ -632,31 +514,11 @@ describe('a choice', () => {
   })
 })
 
-describe('env-overrides', () => {
-  it('is sent as names and values', () => {
-    expect(inputsOf({ 'env-overrides': '{"A":1.0}' }).request.parameters.envOverrides).toEqual({ A: '1.0' })
-  })
-
-  it.each([
-    'hunter2',
-    '{"A":"hunter2"',
-    '{"A":["hunter2"]}',
-    'A=1\nhunter2',
-  ])('is refused without a word of its values: %s', (text) => {
-    const [message, ...others] = problemsOf({ 'env-overrides': text })
-    expect(others).toEqual([])
-    expect(message).toMatch(/^Input env-overrides/)
-    expect(message).not.toContain('hunter2')
-  })
-})
-
 describe('report-dir', () => {
   it.each([
     ['reports', join(WORKSPACE, 'reports')],
     ['./a/../b', join(WORKSPACE, 'b')],
-    ['.', WORKSPACE],
     ['..reports', join(WORKSPACE, '..reports')],
-    [join(WORKSPACE, 'x'), join(WORKSPACE, 'x')],
     [join(TEMP, 'x'), join(TEMP, 'x')],
   ])('%s is a folder of the step', (given, folder) => {
     expect(inputsOf({ 'report-dir': given }).reportDir).toBe(folder)
@@ -666,14 +528,6 @@ describe('report-dir', () => {
     expect(problemsOf({ 'report-dir': given })).toEqual([
       `Input report-dir: "${given}" is outside the workspace and the runner's temporary folder. Give a folder inside one of them, such as test-reports.${given.startsWith('/') ? ' In a job with a container, github.workspace and runner.temp name folders of the host.' : ''}`,
     ])
-  })
-
-  it('is inside a folder by its way there, not by its first letters', () => {
-    expect(isInside('/a/b', '/a/b')).toBe(true)
-    expect(isInside('/a/b', '/a/b/c')).toBe(true)
-    expect(isInside('/a/b', '/a/bc')).toBe(false)
-    expect(isInside('/a/b', '/a')).toBe(false)
-    expect(isInside('/', '/a')).toBe(true)
   })
 })
 

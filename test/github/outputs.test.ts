@@ -192,16 +192,17 @@ test.runIf(process.platform === 'linux')('a named pipe and a device are warnings
 })
 
 describe('the job summary', () => {
-  it('is added to what the file holds, and knows the size of that on Windows', () => {
-    const path = file('Grüße\n')
+  it.each([
+    [
+      'is added to what the file holds, and knows the size of that on Windows',
+      () => file('Grüße\n'),
+      'Grüße\n<p>9</p>',
+    ],
+    ['begins a file that is not there yet', () => join(folder(), 'summary'), '<p>0</p>'],
+  ])('%s', (_, at, text) => {
+    const path = at()
     runnerOutput({ GITHUB_STEP_SUMMARY: path }).writeSummary((alreadyBytes) => html`<p>${alreadyBytes}</p>`)
-    expect(readFileSync(path, 'utf8')).toBe('Grüße\n<p>9</p>')
-  })
-
-  it('begins a file that is not there yet', () => {
-    const path = join(folder(), 'summary')
-    runnerOutput({ GITHUB_STEP_SUMMARY: path }).writeSummary((alreadyBytes) => html`<p>${alreadyBytes}</p>`)
-    expect(readFileSync(path, 'utf8')).toBe('<p>0</p>')
+    expect(readFileSync(path, 'utf8')).toBe(text)
   })
 
   it('is not made if the runner has no file for it', () => {
@@ -212,10 +213,8 @@ describe('the job summary', () => {
   })
 
   it('is one warning if it cannot be written', () => {
-    const path = folder()
-    const lines = linesWrittenBy(() =>
-      runnerOutput({ GITHUB_STEP_SUMMARY: path }).writeSummary(() => html`<p>lost</p>`),
-    )
+    const { writeSummary } = runnerOutput({ GITHUB_STEP_SUMMARY: folder() })
+    const lines = linesWrittenBy(() => writeSummary(() => html`<p>lost</p>`))
     expect(lines).toEqual([expect.stringMatching(/^::warning::The job summary could not be written: .*EISDIR/)])
   })
 

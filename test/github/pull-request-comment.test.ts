@@ -7,37 +7,25 @@ import { type LogLine, render } from '../../src/text/safe-text.ts'
 import type { GithubContext } from '../../tools/runner-emulator/contexts.ts'
 import { ANY_CHARACTER } from '../support/any-character.ts'
 import { ENDINGS } from '../support/endings.ts'
-import { ACTIONS_BOT, type Account, type Fault, type GitHubApi, startGitHubApi } from '../support/github-api.ts'
+import { ACTIONS_BOT, type Fault, type GitHubApi, startGitHubApi } from '../support/github-api.ts'
 import { InstantClock } from '../support/instant-clock.ts'
 import { type Payload, workflowEvent } from '../support/workflow-event.ts'
 
-const MALLORY: Account = { login: 'mallory', id: 666, type: 'User' }
-const MAINTAINER: Account = { login: 'octocat', id: 583231, type: 'User' }
-const RELEASE_APP: Account = { login: 'release-helper[bot]', id: 99_001, type: 'Bot' }
+const MALLORY = 'mallory'
+const RELEASE_APP = 'release-helper[bot]'
 
 const LIST = { method: 'GET', path: /\/issues\/\d+\/comments/ }
 const CREATE = { method: 'POST', path: /\/comments$/ }
 const UPDATE = { method: 'PATCH' }
 const WHO_AM_I = { method: 'POST', path: /graphql/ }
 
-/** When the event of the first run came; comments are written after it. */
-const EVENT_TIME = '2026-11-21T11:00:00Z'
-
 let api: GitHubApi
 let clock: InstantClock
 
 beforeAll(() => {
   // @actions/github decides on proxy, event and API address when it is loaded; the machine's must not leak in.
-  for (const name of [
-    'HTTPS_PROXY',
-    'HTTP_PROXY',
-    'https_proxy',
-    'http_proxy',
-    'GITHUB_API_URL',
-    'GITHUB_EVENT_PATH',
-  ]) {
-    vi.stubEnv(name, undefined)
-  }
+  const proxies = ['HTTPS_PROXY', 'HTTP_PROXY', 'https_proxy', 'http_proxy']
+  for (const name of [...proxies, 'GITHUB_API_URL', 'GITHUB_EVENT_PATH']) vi.stubEnv(name, undefined)
   return () => vi.unstubAllEnvs()
 })
 
@@ -93,7 +81,7 @@ function eventOf({ github, event = 'pull_request', payload, runId = '1000', atte
   event: WorkflowEvent
   env: Readonly<Record<string, string>>
 } {
-  const pullRequest = { number: 7, updated_at: EVENT_TIME, head: { ref: 'feature/cart', repo: { id: 1 } } }
+  const pullRequest = { number: 7, head: { ref: 'feature/cart', repo: { id: 1 } } }
   return workflowEvent(event, payload ?? { repository: { id: 1 }, pull_request: pullRequest }, {
     repository: api.repository,
     workflow_ref: workflowRef('ci.yml'),
@@ -111,14 +99,16 @@ function texts(): string[] {
   return api.comments.map(({ body }) => body.replace(/^<!--.*?-->\n<h3>(.*)<\/h3>$/s, '$1'))
 }
 
-function authors(): (string | undefined)[] {
-  return api.comments.map(({ author }) => author?.login)
+function authors(): string[] {
+  return api.comments.map(({ author }) => author)
 }
 
 function requested(): string[] {
   return api.requests.map(({ method }) => method)
 }
 
+/** A comment on the pull request. */
+const ON_COMMENT = { event: 'issue_comment', payload: { issue: { number: 7, pull_request: {} } } }
 const WRITTEN = { url: expect.stringMatching(/^https:\/\/github\.com\/.*\/pull\/7#issuecomment-\d+$/), log: [] }
 const LEFT_AS_IT_IS = 'info: The comment was left as it is, because a later run has written it.'
 
@@ -150,19 +140,13 @@ describe('one comment, kept up to date', () => {
   test('a comment on the third page is found', async () => {
     for (let i = 0; i < 230; i++) api.addComment(MALLORY, `chatter ${i}`)
     await comment({ text: 'old' })
-    for (let i = 0; i < 30; i++) api.addComment(MALLORY, `more chatter ${i}`)
     api.requests.length = 0
-
     await comment({ text: 'new', runId: '1001' })
-
-    expect(texts()).toContain('new')
-    expect(api.comments).toHaveLength(261)
-    expect(api.requests.filter(({ method }) => method === 'GET').map(({ path }) => path)).toEqual(
-      [1, 2, 3].map((page) => expect.stringContaining(`per_page=100&page=${page}`)),
-    )
+    expect(texts().slice(230)).toEqual(['new'])
+    expect(requested()).toEqual(['GET', 'GET', 'GET', 'POST', 'PATCH'])
   })
 
-  test.each([99, 100, 101])('the last of %i comments is found behind a gateway that drops headers', async (count) => {
+  test.each([100, 101])('the last of %i comments is found behind a gateway that drops headers', async (count) => {
     for (let i = 1; i < count; i++) api.addComment(MALLORY, `chatter ${i}`)
     await comment({ text: 'old' })
     api.omitsLinks = true
@@ -171,22 +155,18 @@ describe('one comment, kept up to date', () => {
     expect(api.comments).toHaveLength(count)
   })
 
-  test('a server that gives the same page again and again is asked twice', async () => {
-    for (let i = 0; i < 150; i++) api.addComment(MALLORY, `chatter ${i}`)
+  test('no more pages are read than a pull request can have, and none that repeats another', async () => {
+    for (let i = 0; i < 2_700; i++) api.addComment(MALLORY, `chatter ${i}`)
+    expect(await comment()).toEqual(WRITTEN)
+    expect(requested()).toEqual([...Array(25).fill('GET'), 'POST'])
+    api.requests.length = 0
     api.ignoresPages = true
     expect(await comment()).toEqual(WRITTEN)
     expect(requested()).toEqual(['GET', 'GET', 'POST'])
   })
 
-  test('no more pages are read than a pull request can have', async () => {
-    for (let i = 0; i < 2_700; i++) api.addComment(MALLORY, `chatter ${i}`)
-    expect(await comment()).toEqual(WRITTEN)
-    expect(requested()).toEqual([...Array(25).fill('GET'), 'POST'])
-  })
-
   test.each([
-    ['a lower run id', { runId: '999', attempt: '1' }],
-    ['a re-run of an old run', { runId: '999', attempt: '7' }],
+    ['a lower run id', { runId: '999', attempt: '77' }],
     ['an earlier attempt', { runId: '10000', attempt: '9' }],
     ['no run id at all', { runId: '', attempt: '' }],
   ])('a run with %s leaves the newer text alone', async (_, run) => {
@@ -223,12 +203,6 @@ describe('on-failure', () => {
     await comment({ when: 'on-failure', text: 'red' })
     expect(await comment({ when: 'on-failure', success: true, text: 'green' })).toEqual(WRITTEN)
     expect(texts()).toEqual(['green'])
-  })
-
-  test('a comment of somebody else is no reason to write a success', async () => {
-    await comment()
-    api.comments = api.comments.map((ours) => ({ ...ours, author: MALLORY }))
-    expect(await comment({ when: 'on-failure', success: true })).toEqual({ log: [] })
   })
 })
 
@@ -277,19 +251,10 @@ describe('whose comment it is', () => {
     expect(api.comments[0]?.body).toBe(forged)
   })
 
-  test('a comment whose author is gone is not ours', async () => {
-    await comment()
-    api.comments = api.comments.map((ours) => ({ ...ours, author: undefined }))
-    await comment()
-    expect(authors()).toEqual([undefined, 'github-actions[bot]'])
-  })
-
   test.each([
     ['quotes it', (marker: string) => `> ${marker}\n<h3>`],
-    ['has words before it', (marker: string) => ` ${marker}\n<h3>`],
     ['repeats it as its title', (marker: string) => `${marker} is what somebody wrote`],
     ['has no headline', (marker: string) => `${marker}\nwhat somebody wrote`],
-    ['has no number', (marker: string) => marker.replace(/run .*/, 'whatever -->\n<h3>')],
     ['has too large a number', (marker: string) => marker.replace(/run \d+ (.*)/, `run ${'9'.repeat(21)} $1\n<h3>`)],
   ])('a comment of our own account that %s is left alone', async (_, forge) => {
     const { marker } = commentIdentity({ key: '', matrix: '' }, eventOf({}).env)
@@ -299,38 +264,21 @@ describe('whose comment it is', () => {
     expect(texts()).toEqual([forged, 'second'])
   })
 
-  test('a number that no later run can have written holds up only what an event before it started', async () => {
-    await comment({ text: 'ours' })
-    const [forged] = api.comments
-    if (forged) forged.body = forged.body.replace(/run \d+/, 'run 99999999999')
-
-    expect(await comment({ text: 'same event', runId: '1001' })).toMatchObject({ log: [LEFT_AS_IT_IS] })
-    const later = { number: 7, updated_at: '2026-11-21T12:00:01Z' }
-    expect(await comment({ text: 'later event', runId: '1002', payload: { pull_request: later } })).toEqual(WRITTEN)
-    expect(texts()).toEqual(['later event'])
-  })
-
-  test.each([
-    ["a person's token", MAINTAINER],
-    ["an app's token", RELEASE_APP],
-  ])('%s finds its own comments and leaves those of the workflow token', async (_, account) => {
-    api.grant('other-token', account, 'write')
+  test("an app's token finds its own comments and leaves those of the workflow token", async () => {
+    api.grant('app-token', RELEASE_APP, 'write')
     await comment({ text: 'by the workflow token' })
-    await comment({ text: 'first', token: 'other-token' })
-    await comment({ text: 'second', token: 'other-token' })
-    expect(authors()).toEqual(['github-actions[bot]', account.login])
+    await comment({ text: 'first', token: 'app-token' })
+    await comment({ text: 'second', token: 'app-token' })
+    expect(authors()).toEqual(['github-actions[bot]', 'release-helper[bot]'])
     expect(texts()).toEqual(['by the workflow token', 'second'])
   })
 })
 
 describe('a server that does not say who we are', () => {
-  const REFUSALS: readonly Fault[] = [
+  test.each<Fault>([
     { kind: 'status', status: 404 },
     { kind: 'json', json: { errors: [{ type: 'FORBIDDEN', message: 'Resource not accessible by integration' }] } },
-    { kind: 'json', json: { data: null, errors: [{ message: 'no' }] } },
-  ]
-
-  test.each(REFUSALS)('takes us for the bot that most tokens speak for: %j', async (refusal) => {
+  ])('takes us for the bot that most tokens speak for: %j', async (refusal) => {
     await comment({ text: 'before' })
     void api.inject(WHO_AM_I, refusal)
     expect(await comment({ text: 'after' })).toEqual(WRITTEN)
@@ -338,12 +286,10 @@ describe('a server that does not say who we are', () => {
     expect(clock.pausesMs).toEqual([])
   })
 
-  test.each(
-    REFUSALS,
-  )('gets no second comment beside one that may be ours, and the log says why: %j', async (refusal) => {
+  test('gets no second comment beside one that may be ours, and the log says why', async () => {
     api.grant('app-token', RELEASE_APP, 'write')
     await comment({ token: 'app-token', text: 'first' })
-    void api.inject(WHO_AM_I, refusal)
+    void api.inject(WHO_AM_I, { kind: 'status', status: 404 })
     expect(await comment({ token: 'app-token', text: 'second' })).toEqual({
       log: [
         'warning: The pull request comment was not written: there is one that may be ours, by release-helper[bot], and GitHub does not say which account the token belongs to. Delete that comment, or set comment-key.',
@@ -364,18 +310,14 @@ describe('a server that does not say who we are', () => {
 
 describe('what keeps comments apart', () => {
   const JOB = '{"browser": "firefox", "os": "linux"}'
-  const OTHER_PULL_REQUEST = { pull_request: { number: 8, updated_at: EVENT_TIME } }
 
   test.each<[string, Step]>([
     ['another job of the matrix', { matrix: '{"browser": "webkit", "os": "linux"}' }],
-    ['a number instead of a text in the matrix', { matrix: '{"browser": "firefox", "os": 1}' }],
-    ['a list in another order', { matrix: '["linux","firefox"]' }],
     ['no matrix', { matrix: 'null' }],
-    ['a matrix that is no JSON', { matrix: 'firefox' }],
     ['another job', { github: { job: 'smoke' } }],
     ['another workflow file', { github: { workflow_ref: workflowRef('nightly.yml') } }],
     ['another comment-key', { key: 'staging' }],
-    ['another pull request', { payload: OTHER_PULL_REQUEST }],
+    ['another pull request', { payload: { pull_request: { number: 8 } } }],
   ])('%s has a comment of its own', async (_, other) => {
     await comment({ matrix: JOB, text: 'one' })
     await comment({ matrix: JOB, text: 'two', ...other })
@@ -383,27 +325,19 @@ describe('what keeps comments apart', () => {
   })
 
   test.each<[string, Step]>([
-    ['the matrix keys in another order', { matrix: '{"os":"linux","browser":"firefox"}' }],
     ['the workflow run from another ref', { github: { workflow_ref: workflowRef('ci.yml', 'refs/heads/x@refs/y') } }],
-    [
-      'another event about the same pull request',
-      { event: 'issue_comment', payload: { issue: { number: 7, pull_request: {} } } },
-    ],
+    ['another event about the same pull request', ON_COMMENT],
   ])('%s leads to the same comment', async (_, other) => {
-    await comment({ matrix: JOB, text: 'one' })
-    await comment({ matrix: JOB, text: 'two', ...other })
+    await comment({ text: 'one' })
+    await comment({ text: 'two', ...other })
     expect(texts()).toEqual(['two'])
   })
 
   test('if the server is too old to name the workflow file, its name tells workflows apart', async () => {
-    for (const [workflow, text] of [
-      ['CI', 'one'],
-      ['Nightly', 'two'],
-      ['CI', 'three'],
-    ] as const) {
-      await comment({ github: { workflow_ref: '', workflow }, text })
+    for (const [index, workflow] of ['CI', 'Nightly', 'CI'].entries()) {
+      await comment({ github: { workflow_ref: '', workflow }, text: `${index}` })
     }
-    expect(texts()).toEqual(['three', 'two'])
+    expect(texts()).toEqual(['2', '1'])
   })
 
   test('is a marker of one fixed form, whatever it stands for', () => {
@@ -417,13 +351,6 @@ describe('what keeps comments apart', () => {
       }),
     )
   })
-
-  test.each(['', ' ', 'null', ' null\n', '{}'])('is no matrix for %j', (matrix) => {
-    const deep = '['.repeat(100_000) + ']'.repeat(100_000)
-    const markerOf = (text: string) => commentIdentity({ key: '', matrix: text }, {}).marker
-    expect(markerOf(matrix)).toBe(markerOf('null'))
-    expect(markerOf(deep)).not.toBe(markerOf('null'))
-  })
 })
 
 describe("the branch of the pull request's head", () => {
@@ -436,30 +363,28 @@ describe("the branch of the pull request's head", () => {
     await comment({ ...step, body })
     return branch
   }
-  const onComment = { event: 'issue_comment', payload: { issue: { number: 7, pull_request: {} } } }
 
   test('is what the event says', async () => {
     expect(await branchIn({})).toBe('feature/cart')
-    expect(requested()).toEqual(['GET', 'POST'])
   })
 
   test('is asked of GitHub if the event does not say it, and only if a comment is written', async () => {
-    expect(await branchIn(onComment)).toBe('feature/cart')
+    expect(await branchIn(ON_COMMENT)).toBe('feature/cart')
     expect(api.requests.map(({ path }) => path)).toContain('/repos/octo-org/web-shop/pulls/7')
     api.comments = []
     api.requests.length = 0
-    expect(await branchIn({ ...onComment, when: 'on-failure', success: true })).toBeUndefined()
+    expect(await branchIn({ ...ON_COMMENT, when: 'on-failure', success: true })).toBeUndefined()
     expect(requested()).toEqual(['GET'])
   })
 
   test("has its owner if it is a fork's, which may have a branch of the same name", async () => {
     api.pullRequests.set(7, { ref: 'main', repo: { id: 2, full_name: 'mallory/web-shop' } })
-    expect(await branchIn(onComment)).toBe('mallory:main')
+    expect(await branchIn(ON_COMMENT)).toBe('mallory:main')
   })
 
   test('is left out if GitHub does not tell it', async () => {
     void api.inject({ method: 'GET', path: /pulls/ }, { kind: 'status', status: 403 })
-    expect(await branchIn(onComment)).toBeUndefined()
+    expect(await branchIn(ON_COMMENT)).toBeUndefined()
     expect(api.comments).toHaveLength(1)
   })
 })
@@ -467,12 +392,9 @@ describe("the branch of the pull request's head", () => {
 describe("the comment's address", () => {
   test.each([
     ['https://github.example.com', 'https://github.example.com', true],
-    ['https://github.example.com:8443', 'https://github.example.com:8443', true],
     ['http://127.0.0.1:3000', 'http://127.0.0.1:3000', true],
     ['http://github.example.com', 'http://github.example.com', false],
     ['https://github.example.com', 'https://github.example.com.mallory.example', false],
-    ['https://github.example.com', 'https://github.example.com@mallory.example', false],
-    ['https://github.example.com', 'http://github.example.com', false],
     ['https://github.example.com', 'javascript:alert(1)//', false],
   ])('on %s, one on %s is an output: %s', async (server, addressed, isOutput) => {
     api.serverUrl = addressed
@@ -498,7 +420,7 @@ describe('a token that may not comment', () => {
   })
 
   test('that does not see the repository gets 404, and the same warning', async () => {
-    api.grant('stranger', MAINTAINER, 'none')
+    api.grant('stranger', RELEASE_APP, 'none')
     expect(await comment({ token: 'stranger' })).toEqual(notAllowed('GitHub responded with status 404 (Not Found)'))
   })
 
@@ -570,12 +492,10 @@ describe('a GitHub that is unwell', () => {
   })
 
   test.each<[string, Fault]>([
-    ['a secondary limit', { kind: 'secondary-limit', retryAfterSeconds: 12 }],
-    ['a secondary limit that names no time', { kind: 'secondary-limit' }],
-    ['one that names a time alone', { kind: 'secondary-limit', retryAfterSeconds: 12, message: 'Later, please.' }],
-    ['one that says that nothing remains', { kind: 'primary-limit', resetEpochSeconds: 1, message: 'Later, please.' }],
-    ['status 429', { kind: 'secondary-limit', status: 429 }],
-    ['a primary limit', { kind: 'primary-limit', resetEpochSeconds: 1_800_003_600 }],
+    ['status 429', { kind: 'status', status: 429 }],
+    ['a 403 that says so', { kind: 'status', status: 403, message: 'You have exceeded a secondary rate limit.' }],
+    ['a 403 that names a time', { kind: 'status', status: 403, headers: { 'retry-after': '12' } }],
+    ['a 403 after which nothing remains', { kind: 'status', status: 403, headers: { 'x-ratelimit-remaining': '0' } }],
   ])('%s is a warning at once', async (_, fault) => {
     void api.inject(LIST, fault)
     expect(await comment()).toEqual({
@@ -600,14 +520,6 @@ describe('a GitHub that is unwell', () => {
     expect(await written).toEqual(WRITTEN)
     expect(clock.now()).toBe(11_000)
   })
-
-  test('a server that is not there is a warning', async () => {
-    await api.close()
-    expect(await comment()).toEqual({
-      log: [expect.stringMatching(/could not be reached \(.*\)\. The next run writes it\./)],
-    })
-    await startApi()
-  })
 })
 
 describe('a step that is being cancelled', () => {
@@ -624,23 +536,12 @@ describe('a step that is being cancelled', () => {
     abort.abort()
     expect(await written).toEqual({ log: [] })
   })
-
-  test('tries nothing once more', async () => {
-    const abort = new AbortController()
-    void api.inject(LIST, { kind: 'status', status: 502 })
-    clock.during = () => abort.abort()
-    expect(await comment({ signal: abort.signal })).toEqual({ log: [] })
-    expect(api.requests).toHaveLength(1)
-  })
 })
 
 describe('where the API is', () => {
-  test.each([
-    '',
-    '/',
-  ])('GitHub Enterprise Server has it under /api/v3, and GraphQL beside (%j at the end)', async (end) => {
+  test('GitHub Enterprise Server has it under /api/v3, and GraphQL beside', async () => {
     await startApi('/api/v3')
-    const env = { GITHUB_API_URL: `${api.url}${end}` }
+    const env = { GITHUB_API_URL: `${api.url}/` }
     await comment({ env, text: 'first' })
     await comment({ env, text: 'second' })
     expect(texts()).toEqual(['second'])
@@ -672,15 +573,13 @@ describe('whatever the runner says', () => {
     expect(api.requests).toEqual([])
   })
 
-  test.each([undefined, '', 'web-shop'])('a repository without an owner (%j) is a warning', async (repository) => {
-    const { log } = await comment({ env: { GITHUB_REPOSITORY: repository } })
+  test('a repository without an owner is a warning', async () => {
+    const { log } = await comment({ env: { GITHUB_REPOSITORY: 'web-shop' } })
     expect(log).toEqual([expect.stringContaining('GITHUB_REPOSITORY')])
   })
 
-  test.each([
-    { workflow_run: { pull_requests: 7 } },
-    { workflow_run: { pull_requests: [null] } },
-  ])('a payload as strange as %j is a warning', async (payload) => {
+  test('a payload that makes no sense is a warning', async () => {
+    const payload = { workflow_run: { pull_requests: [null] } }
     expect(await comment({ event: 'workflow_run', payload })).toEqual({ log: [expect.stringMatching(/^warning/)] })
   })
 
@@ -688,8 +587,6 @@ describe('whatever the runner says', () => {
     const body = () => {
       throw new Error('no text')
     }
-    expect(await comment({ body })).toEqual({
-      log: ['warning: The pull request comment was not written: no text.'],
-    })
+    expect(await comment({ body })).toEqual({ log: ['warning: The pull request comment was not written: no text.'] })
   })
 })

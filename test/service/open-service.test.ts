@@ -35,13 +35,14 @@ describe('the key', () => {
   /** Where the service may write it. */
   const PLACES: readonly ((response: ServerResponse, key: string) => void)[] = [
     (response, key) =>
-      json({ status: key, branchName: key, results: { testCases: [{ title: `a ${key} b`, status: key }] } })(response, {
-        method: '',
-        target: '',
-        headers: {},
-        body: '',
-      }),
-    (response, key) => response.writeHead(200).end(JSON.stringify({ [key]: { [key]: [key] }, status: 'RUNNING' })),
+      response.end(
+        JSON.stringify({
+          status: key,
+          branchName: key,
+          results: { testCases: [{ title: `a ${key} b`, status: key }] },
+        }),
+      ),
+    (response, key) => response.end(JSON.stringify({ [key]: { [key]: [key] }, status: 'RUNNING' })),
     (response, key) => response.writeHead(400).end(JSON.stringify({ error: `no ${key}` })),
     (response, key) => response.writeHead(502).end(`<html>${'x'.repeat(480)}${key}`),
     (response, key) => response.writeHead(200, { 'content-type': `text/${key}` }).end('{}'),
@@ -49,16 +50,15 @@ describe('the key', () => {
     (response, key) => response.writeHead(302, { location: `https://${key}/x` }).end(),
     (response, key) => response.writeHead(302, { location: `https://host/${key}` }).end(),
     (response, key) => response.writeHead(429, { 'retry-after': key }).end(),
-    (response, key) => response.writeHead(200).end(`"${key}`),
-    (response, key) => response.writeHead(200, key).end('7'),
+    (response, key) => response.writeHead(200, key).end(`"${key}`),
   ]
 
   it('is in nothing that the service sends back, wherever it writes it', async () => {
-    let reply: (response: ServerResponse) => void = () => {}
-    const server = await recordingServer((response) => reply(response))
+    let respond: (response: ServerResponse) => void = () => {}
+    const server = await recordingServer((response) => respond(response))
     await fc.assert(
       fc.asyncProperty(key, fc.constantFrom(...PLACES), async (key, place) => {
-        reply = (response) => place(response, key)
+        respond = (response) => place(response, key)
         const service = await open(server.origin, key)
         const got = await service.get('r-1', patient()).catch((error) => error.failure)
         const texts: string[] = []

@@ -7,22 +7,15 @@ import type { Certificate } from './self-signed-certificate.ts'
 // branches, over a real socket. It keeps to GitHub's rules for what each kind of token may do, for pages, and for rate
 // limits.
 
-export interface Account {
-  readonly login: string
-  readonly id: number
-  readonly type: 'Bot' | 'User'
-}
-
 /** The account that the token of every workflow run belongs to. */
-export const ACTIONS_BOT: Account = { login: 'github-actions[bot]', id: 41898282, type: 'Bot' }
+export const ACTIONS_BOT = 'github-actions[bot]'
 
 export interface StoredComment {
   readonly id: number
   readonly issue: number
-  /** Absent for an account that was deleted. */
-  readonly author?: Account | undefined
+  /** The login of its account. */
+  readonly author: string
   body: string
-  updatedAt: string
 }
 
 export interface StoredRepository {
@@ -45,15 +38,12 @@ export interface RecordedRequest {
 }
 
 export type Fault =
-  /** 403 (or 429) with `retry-after`, or with no word on when to come back. */
   | {
-      readonly kind: 'secondary-limit'
-      readonly retryAfterSeconds?: number
-      readonly status?: 403 | 429
+      readonly kind: 'status'
+      readonly status: number
       readonly message?: string
+      readonly headers?: Record<string, string>
     }
-  | { readonly kind: 'primary-limit'; readonly resetEpochSeconds: number; readonly message?: string }
-  | { readonly kind: 'status'; readonly status: number; readonly message?: string }
   /** By default with status 200. */
   | {
       readonly kind: 'json'
@@ -123,8 +113,6 @@ export class GitHubApi {
   readonly refs = new Map<string, string>()
   readonly requests: RecordedRequest[] = []
   comments: StoredComment[] = []
-  /** When what is written now is written. */
-  now = '2026-11-21T12:00:00Z'
   /** Where the comments' addresses lead. */
   serverUrl = 'https://github.com'
   /** A gateway drops the header that says whether there is a next page. */
@@ -133,7 +121,7 @@ export class GitHubApi {
   ignoresPages = false
 
   readonly #pathPrefix: string
-  readonly #tokens = new Map<string, { account: Account; access: Access }>()
+  readonly #tokens = new Map<string, { login: string; access: Access }>()
   readonly #faults: { occasion: Occasion; fault: Fault; left: number; hit: () => void }[] = []
   readonly #server: ReturnType<typeof createServer>
   readonly #scheme: string
@@ -172,12 +160,12 @@ export class GitHubApi {
   }
 
   /** Makes a token known. One with access `none` sees a private repository of others: nothing. */
-  grant(token: string, account: Account, access: Access): void {
-    this.#tokens.set(token, { account, access })
+  grant(token: string, login: string, access: Access): void {
+    this.#tokens.set(token, { login, access })
   }
 
-  addComment(author: Account | undefined, body: string, issue = 7): StoredComment {
-    const comment = { id: this.#nextId++, issue, author, body, updatedAt: this.now }
+  addComment(author: string, body: string, issue = 7): StoredComment {
+    const comment = { id: this.#nextId++, issue, author, body }
     this.comments.push(comment)
     return comment
   }
@@ -224,11 +212,8 @@ export class GitHubApi {
     }
     const { status, headers, json } = (fault && responseOfFault(fault)) ?? this.#respond(recorded)
     response.writeHead(status, {
-      'x-github-request-id': 'STAND:IN',
       ...(json === undefined ? {} : { 'content-type': 'application/json; charset=utf-8' }),
-      'x-ratelimit-limit': '1000',
       'x-ratelimit-remaining': '998',
-      'x-ratelimit-reset': String(Math.ceil(Date.now() / 1000) + 3_000),
       ...headers,
     })
     response.end(json === undefined ? undefined : JSON.stringify(json))
@@ -252,11 +237,10 @@ export class GitHubApi {
     const url = new URL(path, this.#origin)
     // On GitHub Enterprise Server REST is at /api/v3, GraphQL at /api/graphql.
     const graphQlPath = this.#pathPrefix === '/api/v3' ? '/api/graphql' : `${this.#pathPrefix}/graphql`
-    if (method === 'POST' && url.pathname === graphQlPath) return viewer(body, holder.account)
+    if (method === 'POST' && url.pathname === graphQlPath) return viewer(body, holder.login)
     if (!url.pathname.startsWith(`${this.#pathPrefix}/`)) return NOT_FOUND
     const route = `${method} ${url.pathname.slice(this.#pathPrefix.length)}`
 
-    if (route === 'GET /user') return holder.account.type === 'Bot' ? FORBIDDEN : { status: 200, json: holder.account }
     const [, verb = '', repository, resource = ''] = /^(\w+) \/repos\/([^/]+\/[^/]+)\/(.+)$/.exec(route) ?? []
     if (repository !== this.repository || holder.access === 'none') return NOT_FOUND
     if (verb !== 'GET' && holder.access === 'read') return FORBIDDEN
@@ -264,7 +248,7 @@ export class GitHubApi {
     if (rest === '') return verb === 'GET' ? this.#respondOnCode(resource) : NOT_FOUND
 
     const [, issue] = /^(\d+)\/comments$/.exec(rest) ?? []
-    if (issue !== undefined) return this.#respondOnIssue(verb, Number(issue), url, body, holder.account)
+    if (issue !== undefined) return this.#respondOnIssue(verb, Number(issue), url, body, holder.login)
     const [, id] = /^comments\/(\d+)$/.exec(rest) ?? []
     return id === undefined ? NOT_FOUND : this.#respondOnComment(verb, Number(id), body)
   }
@@ -287,13 +271,11 @@ export class GitHubApi {
     return { status: 200, json: branches.map(([name]) => ({ name: name.slice('heads/'.length), commit: { sha } })) }
   }
 
-  #respondOnIssue(verb: string, issue: number, url: URL, body: string, account: Account): ApiResponse {
+  #respondOnIssue(verb: string, issue: number, url: URL, body: string, login: string): ApiResponse {
     if (!this.pullRequests.has(issue)) return NOT_FOUND
     if (verb === 'POST') {
       const text = commentText(body)
-      return typeof text === 'string'
-        ? { status: 201, json: this.#asJson(this.addComment(account, text, issue)) }
-        : text
+      return typeof text === 'string' ? { status: 201, json: this.#asJson(this.addComment(login, text, issue)) } : text
     }
     if (verb !== 'GET') return NOT_FOUND
 
@@ -303,8 +285,6 @@ export class GitHubApi {
     const links = [
       ...(page > 1 ? [link(url, page - 1, 'prev')] : []),
       ...(page * perPage < all.length ? [link(url, page + 1, 'next')] : []),
-      ...(page * perPage < all.length ? [link(url, Math.ceil(all.length / perPage), 'last')] : []),
-      ...(page > 1 ? [link(url, 1, 'first')] : []),
     ]
     return {
       status: 200,
@@ -316,7 +296,6 @@ export class GitHubApi {
   #respondOnComment(verb: string, id: number, body: string): ApiResponse {
     const comment = this.comments.find((candidate) => candidate.id === id)
     if (comment === undefined) return NOT_FOUND
-    if (verb === 'GET') return { status: 200, json: this.#asJson(comment) }
     if (verb === 'DELETE') {
       this.comments = this.comments.filter((candidate) => candidate !== comment)
       return { status: 204 }
@@ -325,23 +304,21 @@ export class GitHubApi {
     const text = commentText(body)
     if (typeof text !== 'string') return text
     comment.body = text
-    comment.updatedAt = this.now
     return { status: 200, json: this.#asJson(comment) }
   }
 
-  #asJson({ id, issue, author, body, updatedAt }: StoredComment) {
+  #asJson({ id, issue, author, body }: StoredComment) {
     return {
       id,
       url: `${this.url}/repos/${this.repository}/issues/comments/${id}`,
       html_url: `${this.serverUrl}/${this.repository}/pull/${issue}#issuecomment-${id}`,
-      user: author ?? null,
+      user: { login: author },
       body,
-      updated_at: updatedAt,
     }
   }
 }
 
-function viewer(body: string, { login }: Account): ApiResponse {
+function viewer(body: string, login: string): ApiResponse {
   const { query } = JSON.parse(body)
   if (typeof query !== 'string' || !/^\{\s*viewer\s*\{\s*login\s*\}\s*\}$/.test(query)) {
     return { status: 200, json: { errors: [{ message: 'Parse error' }] } }
@@ -365,22 +342,14 @@ function link(url: URL, page: number, rel: string): string {
 
 function responseOfFault(fault: Fault): ApiResponse | undefined {
   switch (fault.kind) {
-    case 'secondary-limit':
-      return {
-        status: fault.status ?? 403,
-        headers: fault.retryAfterSeconds === undefined ? {} : { 'retry-after': String(fault.retryAfterSeconds) },
-        json: { message: fault.message ?? 'You have exceeded a secondary rate limit. Please wait a few minutes.' },
-      }
-    case 'primary-limit':
-      return {
-        status: 403,
-        headers: { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(fault.resetEpochSeconds) },
-        json: { message: fault.message ?? 'API rate limit exceeded for installation.' },
-      }
     case 'json':
       return { status: fault.status ?? 200, headers: fault.headers ?? {}, json: fault.json }
     case 'status':
-      return { status: fault.status, json: { message: fault.message ?? 'Server Error' } }
+      return {
+        status: fault.status,
+        headers: fault.headers ?? {},
+        json: { message: fault.message ?? 'Server Error' },
+      }
     default:
       return undefined
   }

@@ -1,8 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
-import { createServer as createTlsServer } from 'node:https'
+import { createServer as createTlsServer, type ServerOptions } from 'node:https'
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
-import type { Certificate } from './self-signed-certificate.ts'
 
 export interface ReceivedRequest {
   readonly method: string
@@ -12,26 +11,28 @@ export interface ReceivedRequest {
   readonly body: string
 }
 
-export type Answer = (response: ServerResponse, request: ReceivedRequest) => void
+export type Respond = (response: ServerResponse, request: ReceivedRequest) => void
 
-export interface RecordingServer {
-  readonly origin: string
+export interface TcpServer {
   readonly port: number
+  readonly connections: readonly Socket[]
+  /** Resolves when the first connection is made. */
+  readonly connected: Promise<void>
+}
+
+export interface RecordingServer extends TcpServer {
+  readonly origin: string
   /** The requests that arrived whole, in their order. */
   readonly received: readonly ReceivedRequest[]
-  /** The TCP connections that were made. */
-  readonly connections: readonly Socket[]
-  /** Resolves when so many connections have been made. */
-  connected(count: number): Promise<void>
-  /** Resolves when so many requests have arrived. */
-  arrived(count: number): Promise<void>
+  /** Resolves when the first request has arrived. */
+  readonly arrived: Promise<void>
 }
 
 /** A real server on this machine that keeps what it receives. It closes when the test ends. */
-export async function recordingServer(respond: Answer, certificate?: Certificate): Promise<RecordingServer> {
+export async function recordingServer(respond: Respond, tls?: ServerOptions): Promise<RecordingServer> {
   const received: ReceivedRequest[] = []
-  const arrivals = new Milestones(() => received.length)
-  const server = certificate === undefined ? createServer() : createTlsServer(certificate)
+  const arrived = Promise.withResolvers<void>()
+  const server = tls === undefined ? createServer() : createTlsServer(tls)
   server.on('request', async (request, response) => {
     let body = ''
     request.setEncoding('utf8')
@@ -43,23 +44,17 @@ export async function recordingServer(respond: Answer, certificate?: Certificate
     const { method = '', url = '', headers } = request
     const whole = { method, target: url, headers, body }
     received.push(whole)
-    arrivals.check()
+    arrived.resolve()
     respond(response, whole)
   })
-  const { port, connections, connected } = await listen(server)
-  const origin = `${certificate === undefined ? 'http' : 'https'}://127.0.0.1:${port}`
-  return { origin, port, received, connections, connected, arrived: (count) => arrivals.reached(count) }
+  const listening = await listen(server)
+  const origin = `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${listening.port}`
+  return { ...listening, origin, received, arrived: arrived.promise }
 }
 
 /** A server without HTTP: the test decides what happens to each TCP connection. */
-export async function tcpServer(
-  onConnection: (socket: Socket) => void,
-): Promise<Pick<RecordingServer, 'port' | 'connections' | 'connected'>> {
-  const server = createTcpServer((socket) => {
-    socket.on('error', () => {})
-    onConnection(socket)
-  })
-  return listen(server)
+export function tcpServer(onConnection: (socket: Socket) => void): Promise<TcpServer> {
+  return listen(createTcpServer(onConnection))
 }
 
 /** A port of this machine that nobody listens on. */
@@ -71,20 +66,20 @@ export async function closedPort(): Promise<number> {
   return port
 }
 
-/** Answers with JSON. */
-export function json(body: unknown, status = 200, headers: Readonly<Record<string, string>> = {}): Answer {
+/** Responds with JSON. */
+export function json(body: unknown, status = 200, headers: Readonly<Record<string, string>> = {}): Respond {
   return (response) => {
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
   }
 }
 
-export async function listen(server: Server): Promise<Pick<RecordingServer, 'port' | 'connections' | 'connected'>> {
+export async function listen(server: Server): Promise<TcpServer> {
   const connections: Socket[] = []
-  const milestones = new Milestones(() => connections.length)
+  const connected = Promise.withResolvers<void>()
   server.on('connection', (socket: Socket) => {
     socket.on('error', () => {})
     connections.push(socket)
-    milestones.check()
+    connected.resolve()
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(async () => {
@@ -93,26 +88,5 @@ export async function listen(server: Server): Promise<Pick<RecordingServer, 'por
     await closed
   })
   const { port } = server.address() as AddressInfo
-  return { port, connections, connected: (count) => milestones.reached(count) }
-}
-
-class Milestones {
-  readonly #count: () => number
-  #waiting: { readonly count: number; readonly resolve: () => void }[] = []
-
-  constructor(count: () => number) {
-    this.#count = count
-  }
-
-  reached(count: number): Promise<void> {
-    return new Promise((resolve) => {
-      this.#waiting.push({ count, resolve })
-      this.check()
-    })
-  }
-
-  check(): void {
-    for (const { resolve } of this.#waiting.filter(({ count }) => count <= this.#count())) resolve()
-    this.#waiting = this.#waiting.filter(({ count }) => count > this.#count())
-  }
+  return { port, connections, connected: connected.promise }
 }

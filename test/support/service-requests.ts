@@ -1,28 +1,26 @@
 import { setImmediate as eventLoopTurn } from 'node:timers/promises'
-import Pool from 'undici/lib/dispatcher/pool.js'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { onTestFinished } from 'vitest'
 import type { Clock } from '../../src/clock.ts'
 import { type Failure, ServiceError } from '../../src/outcome/failure.ts'
-import { type Connections, openConnections, type Proxies } from '../../src/service/connection.ts'
+import { openConnections, type Proxies } from '../../src/service/connection.ts'
 import { keyRedaction } from '../../src/service/redact.ts'
 import { createSendJson, type SendJson } from '../../src/service/response.ts'
 import type { RequestOptions } from '../../src/service/transport.ts'
 import { FakeClock } from './fake-clock.ts'
+import type { Certificate } from './self-signed-certificate.ts'
 
 export interface SendOptions {
   /** By default one whose time stands still. */
   readonly clock?: Clock
   readonly proxies?: Proxies
   readonly apiKey?: string
-  /** How connections are made, if not as usual. */
-  readonly connect?: { readonly timeout?: number; readonly ca?: string }
 }
 
 /** The client's requests to a real address. Its connections close when the test ends. */
 export async function sendJsonTo(baseUrl: string, options: SendOptions = {}): Promise<SendJson> {
-  const { clock = new FakeClock(), proxies = {}, apiKey = 'key-1', connect } = options
-  const { origin } = new URL(baseUrl)
-  const connections = connect === undefined ? await openConnections(origin, proxies) : poolOf(origin, connect)
+  const { clock = new FakeClock(), proxies = {}, apiKey = 'key-1' } = options
+  const connections = await openConnections(new URL(baseUrl).origin, proxies)
   onTestFinished(() => connections.dispatcher.destroy())
   return createSendJson({
     baseUrl: new URL(baseUrl),
@@ -34,9 +32,11 @@ export async function sendJsonTo(baseUrl: string, options: SendOptions = {}): Pr
   })
 }
 
-function poolOf(origin: string, connect: SendOptions['connect'] & object): Connections {
-  const dispatcher = new Pool(origin, { allowH2: false, connect })
-  return { dispatcher, hasProxy: false, renew: () => {} }
+/** As if `NODE_EXTRA_CA_CERTS` named them, until the test ends. */
+export function trust(...certificates: readonly Certificate[]): void {
+  const before = getCACertificates('default')
+  setDefaultCACertificates([...before, ...certificates.map(({ cert }) => cert)])
+  onTestFinished(() => setDefaultCACertificates(before))
 }
 
 /** A request's options if nothing ends it early. */
