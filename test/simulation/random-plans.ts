@@ -40,8 +40,7 @@ export interface NetworkOutcome {
 }
 
 function outcomes(statuses: readonly number[]): fc.Arbitrary<NetworkOutcome> {
-  const refused = (refusal: Failure | 'silence') =>
-    fc.record({ afterMs: responseMs, refusal: fc.constant(refusal) })
+  const refused = (refusal: Failure | 'silence') => fc.record({ afterMs: responseMs, refusal: fc.constant(refusal) })
   const lost = (loss: Failure | 'silence', isServed = fc.boolean()) =>
     fc.record({ afterMs: responseMs, loss: fc.constant(loss), isServed })
   const retryAfterMs = maybe(fc.oneof(fc.constant(0), someMs, fc.constant(86_400_000)), 1)
