@@ -165,12 +165,6 @@ describe('what the file and the state tell', () => {
     expect(inStart.warnings).toEqual([])
   })
 
-  test('is the run of the state as well, if its file is not among those that are found', async () => {
-    const state = { start: 'attempted', run: '"run-9"' }
-    const { requests } = await post({ script: CANCEL, state })
-    expect(requests.map(({ runId }) => runId).toSorted()).toEqual(['run-1', 'run-9'])
-  })
-
   test('is nothing if nothing was started', async () => {
     const idle = await post({
       state: { file: 'main-1' },
@@ -180,10 +174,11 @@ describe('what the file and the state tell', () => {
     expect(idle.mains[0]?.read()).toBeUndefined()
   })
 
-  test('is a run each, if several steps lost their state', async () => {
+  test('is a run each, if several steps lost their state, and the run of the state as well', async () => {
     const mains = () => ['run-1', 'run-2'].map((runId) => new FakeMain({ ...RECORD, runId }))
-    const { requests } = await post({ script: CANCEL, state: {}, mains })
-    expect(requests.map(({ runId }) => runId)).toEqual(['run-1', 'run-2'])
+    const state = { start: 'attempted', run: '"run-9"' }
+    const { requests } = await post({ script: CANCEL, state, mains })
+    expect(requests.map(({ runId }) => runId).toSorted()).toEqual(['run-1', 'run-2', 'run-9'])
   })
 
   test.each([

@@ -408,17 +408,6 @@ describe('the log', () => {
     expect(heartbeats.length).toBeLessThanOrEqual(5)
     for (const line of heartbeats) expect(line).toMatch(/^Run run-1: status still unavailable after \d.*respond/)
   })
-
-  test('explains a second outage with the first heartbeat, and logs its end', async () => {
-    const outage = Array(12).fill(failure(DOWN))
-    const { world } = await wait({
-      replies: [failure(DOWN), response(RUNNING), ...outage, response(RUNNING), response(PASSED)],
-    })
-    const [, , , ...later] = world.texts('info ')
-    expect(later.slice(0, -2).length).toBeGreaterThan(0)
-    for (const line of later.slice(0, -2)) expect(line).toMatch(/^Run run-1: status still unavailable after .*503/)
-    expect(later.slice(-2)).toEqual(['Run run-1: the service responds again.', 'Run run-1: PASSED'])
-  })
 })
 
 test('a fixed interval replaces the pauses that grow', async () => {

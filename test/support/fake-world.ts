@@ -45,7 +45,7 @@ export class FakeWorld implements World {
     }
     this.state = {
       startAttempted: () => this.#note('state start'),
-      runStarted: (runId) => this.#note(`state run ${runId}`),
+      runStarted: (runId, mayCancel) => this.#note(`state run ${runId}${mayCancel ? '' : ', to be left alone'}`),
       done: () => this.#note('state done'),
       manualCleanupLogged: () => this.#note('state done'),
     }
