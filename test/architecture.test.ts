@@ -109,14 +109,6 @@ describe('the layers', () => {
     expect(forbidden).toEqual([])
   })
 
-  it('import only what is there', () => {
-    const files = new Set(IMPORTS.keys())
-    for (const [file, imports] of IMPORTS) {
-      for (const { of } of imports)
-        if (/^[.\w-]+\/.*\.ts$/.test(of)) expect(files, `${file} imports ${of}`).toContain(of)
-    }
-  })
-
   it('load no file that loads them back', () => {
     for (const file of FILES) {
       const loaded = (IMPORTS.get(file) ?? []).filter(({ kind }) => kind === 'static').map(({ of }) => of)

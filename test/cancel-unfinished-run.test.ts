@@ -2,9 +2,18 @@ import { describe, expect, test } from 'vitest'
 import { finishStep, type SavedState } from '../src/cancel-unfinished-run.ts'
 import type { FoundMain, MainRecord } from '../src/github/step-file.ts'
 import type { Failure } from '../src/outcome/failure.ts'
-import { aRun } from './support/builders.ts'
+import type { Run } from '../src/outcome/run.ts'
 import { FakeClock } from './support/fake-clock.ts'
-import { FakeService, failure, noResponse, PASSED, RUNNING, response, type Script } from './support/fake-service.ts'
+import {
+  FakeService,
+  failure,
+  noResponse,
+  PASSED,
+  type Reply,
+  RUNNING,
+  response,
+  type Script,
+} from './support/fake-service.ts'
 import { FakeWorld } from './support/fake-world.ts'
 
 const NOT_FOUND: Failure = { kind: 'status', status: 404 }
@@ -25,14 +34,12 @@ class FakeMain implements FoundMain {
   record: MainRecord | undefined
   lives: boolean
   readonly signals: string[] = []
-  readonly #onSignal: (main: FakeMain, signal: 'SIGHUP' | 'SIGKILL') => void
+  readonly #onSignal: (main: FakeMain) => void
 
-  constructor(
-    record: MainRecord | undefined,
-    { lives = false, onSignal }: { lives?: boolean; onSignal?: (main: FakeMain, signal: string) => void } = {},
-  ) {
+  /** With `onSignal` it lives until it is killed, or until that ends it. */
+  constructor(record: MainRecord, onSignal?: (main: FakeMain) => void) {
     this.record = record
-    this.lives = lives
+    this.lives = onSignal !== undefined
     this.#onSignal = onSignal ?? (() => {})
   }
 
@@ -44,7 +51,7 @@ class FakeMain implements FoundMain {
   signal = (_: MainRecord, signal: 'SIGHUP' | 'SIGKILL') => {
     this.signals.push(signal)
     if (signal === 'SIGKILL') this.lives = false
-    this.#onSignal(this, signal)
+    this.#onSignal(this)
   }
 }
 
@@ -65,6 +72,7 @@ async function post({ script = {}, state = SAVED, mains, openError, signalAtMs }
     infos: world.texts('info '),
     warnings: world.texts('warning '),
     requests: service.requests,
+    methods: service.requests.map(({ method }) => method),
     endedMs: clock.now(),
   }
 }
@@ -93,18 +101,10 @@ describe('the run that main left unfinished', () => {
   })
 
   test('is tried for 60 s, and then named in one warning', async () => {
-    const paused = aRun({ status: 'PAUSED', finishedAt: undefined })
-    const scripts: Script[] = [
-      { cancel: [noResponse] },
-      { cancel: [failure({ kind: 'status', status: 400 })], get: [response(paused)] },
-      { cancel: [response(false)], get: [response(RUNNING)] },
-    ]
-    for (const script of scripts) {
-      const { warnings, endedMs } = await post({ script })
-      expect(warnings).toEqual([expect.stringMatching(/run-1 may still be running/)])
-      expect(endedMs).toBeGreaterThan(50_000)
-      expect(endedMs).toBeLessThanOrEqual(60_001)
-    }
+    const { warnings, endedMs } = await post({ script: { cancel: [response(false)], get: [response(RUNNING)] } })
+    expect(warnings).toEqual([expect.stringMatching(/run-1 may still be running/)])
+    expect(endedMs).toBeGreaterThan(50_000)
+    expect(endedMs).toBeLessThanOrEqual(60_001)
   })
 
   test('is named at once if the key is refused', async () => {
@@ -125,10 +125,7 @@ describe('the run that main left unfinished', () => {
   })
 
   test('is tried once more when the runner ends post, too', async () => {
-    const { warnings, endedMs } = await post({
-      script: { cancel: [noResponse, response(true)] },
-      signalAtMs: 2_000,
-    })
+    const { warnings, endedMs } = await post({ script: { cancel: [noResponse, response(true)] }, signalAtMs: 2_000 })
     expect(warnings).toEqual([])
     expect(endedMs).toBe(2_000)
   })
@@ -157,25 +154,15 @@ describe('what the file and the state tell', () => {
   })
 
   test('is that main was done, if it has removed its file: one look at a run whose end the state does not say', async () => {
-    const gone = { mains: () => [] }
-    const finished = await post({ ...gone, script: { get: [response(PASSED)] } })
-    expect(finished).toMatchObject({ requests: [{ method: 'get' }], infos: [], warnings: [] })
-    const unknown = await post({ ...gone, script: { get: [failure(NOT_FOUND)] } })
-    expect(unknown).toMatchObject({ requests: [{ method: 'get' }], infos: [], warnings: [] })
-    const going = await post({ ...gone, script: { get: [response(RUNNING)], cancel: [response(true)] } })
-    const down = await post({
-      ...gone,
-      script: { get: [failure({ kind: 'status', status: 503 })], cancel: [response(true)] },
-    })
-    expect(down.requests.map(({ method }) => method)).toEqual(['get', 'cancel'])
-    expect(going.requests.map(({ method }) => method)).toEqual(['get', 'cancel'])
-    expect((await post({ ...gone, state: { file: 'main-1', start: 'attempted' } })).warnings).toEqual([])
-  })
-
-  test('is the run of the state as well, if its file is not among those that are found', async () => {
-    const state = { start: 'attempted', run: '"run-9"' }
-    const { requests } = await post({ script: CANCEL, state })
-    expect(requests.map(({ runId }) => runId).toSorted()).toEqual(['run-1', 'run-9'])
+    const look = (run: Reply<Run>) => post({ mains: () => [], script: { get: [run], cancel: [response(true)] } })
+    for (const run of [response(PASSED), failure(NOT_FOUND)]) {
+      expect(await look(run)).toMatchObject({ methods: ['get'], infos: [], warnings: [] })
+    }
+    for (const run of [response(RUNNING), failure({ kind: 'status', status: 503 })]) {
+      expect(await look(run)).toMatchObject({ methods: ['get', 'cancel'] })
+    }
+    const inStart = await post({ mains: () => [], state: { file: 'main-1', start: 'attempted' } })
+    expect(inStart.warnings).toEqual([])
   })
 
   test('is nothing if nothing was started', async () => {
@@ -187,17 +174,17 @@ describe('what the file and the state tell', () => {
     expect(idle.mains[0]?.read()).toBeUndefined()
   })
 
-  test('is a run each, if several steps lost their state', async () => {
+  test('is a run each, if several steps lost their state, and the run of the state as well', async () => {
     const mains = () => ['run-1', 'run-2'].map((runId) => new FakeMain({ ...RECORD, runId }))
-    const { requests } = await post({ script: CANCEL, state: {}, mains })
-    expect(requests.map(({ runId }) => runId)).toEqual(['run-1', 'run-2'])
+    const state = { start: 'attempted', run: '"run-9"' }
+    const { requests } = await post({ script: CANCEL, state, mains })
+    expect(requests.map(({ runId }) => runId).toSorted()).toEqual(['run-1', 'run-2', 'run-9'])
   })
 
   test.each([
     ['no id', undefined],
     ['an empty id', '""'],
     ['what is no JSON', 'run-1'],
-    ['what is no id', '{"runId":"run-1"}'],
     ['a number', '7'],
   ])('is one warning, and nothing is sent, with a start and %s', async (_, run) => {
     const mains = () => [new FakeMain({ ...RECORD, phase: 'starting', runId: undefined })]
@@ -209,15 +196,10 @@ describe('what the file and the state tell', () => {
 
 describe('a main that still lives', () => {
   test('is told to end, cancels its run itself, and nothing is said twice', async () => {
-    const mains = (clock: FakeClock) => [
-      new FakeMain(RECORD, {
-        lives: true,
-        onSignal: (main) => clock.at(clock.now() + 1_000, main.removeFile),
-      }),
-    ]
-    const { mains: [main] = [], requests, infos, warnings } = await post({ script: { get: [response(PASSED)] }, mains })
+    const mains = (clock: FakeClock) => [new FakeMain(RECORD, (main) => clock.at(clock.now() + 1_000, main.removeFile))]
+    const { mains: [main] = [], methods, infos, warnings } = await post({ script: { get: [response(PASSED)] }, mains })
     expect(main?.signals).toEqual(['SIGHUP'])
-    expect(requests.map(({ method }) => method)).toEqual(['get'])
+    expect(methods).toEqual(['get'])
     expect(infos).toEqual([expect.stringContaining('still running')])
     expect(warnings).toEqual([])
   })
@@ -225,20 +207,15 @@ describe('a main that still lives', () => {
   test('gets 40 s to learn the id of a run that it starts, and post cancels what it then leaves', async () => {
     const starting: MainRecord = { ...RECORD, phase: 'starting', runId: undefined }
     const mains = (clock: FakeClock) => [
-      new FakeMain(starting, {
-        lives: true,
-        onSignal: (main) =>
-          clock.at(clock.now() + 30_000, () => {
-            main.record = RECORD
-            main.lives = false
-          }),
-      }),
+      new FakeMain(starting, (main) =>
+        clock.at(30_000, () => {
+          main.record = RECORD
+          main.lives = false
+        }),
+      ),
     ]
-    const {
-      mains: [main] = [],
-      requests,
-      endedMs,
-    } = await post({ script: { cancel: [response(true)] }, state: {}, mains })
+    const script = { cancel: [response(true)] }
+    const { mains: [main] = [], requests, endedMs } = await post({ script, state: {}, mains })
     expect(main?.signals).toEqual(['SIGHUP'])
     expect(requests).toMatchObject([{ method: 'cancel', runId: 'run-1' }])
     expect(endedMs).toBeLessThan(31_000)
@@ -247,16 +224,16 @@ describe('a main that still lives', () => {
   test('is killed after that, and all is over within the 60 s of post', async () => {
     const { mains, requests, warnings, endedMs } = await post({
       script: { cancel: [noResponse] },
-      mains: () => [new FakeMain(RECORD, { lives: true })],
+      mains: () => [new FakeMain(RECORD, () => {})],
     })
-    expect((mains[0] as FakeMain).signals).toEqual(['SIGHUP', 'SIGKILL'])
+    expect(mains[0]?.signals).toEqual(['SIGHUP', 'SIGKILL'])
     expect(requests[0]?.atMs).toBeGreaterThanOrEqual(40_000)
     expect(endedMs).toBeLessThanOrEqual(60_001)
     expect(warnings).toEqual([expect.stringContaining('run-1 may still be running')])
   })
 
   test('gets no more than 4 s where post can send it no signal, because the runner ends it', async () => {
-    const mains = () => [new FakeMain({ ...RECORD, startTime: undefined }, { lives: true })]
+    const mains = () => [new FakeMain({ ...RECORD, startTime: undefined }, () => {})]
     const { requests, endedMs } = await post({ script: { cancel: [response(true)] }, mains })
     expect(requests).toMatchObject([{ method: 'cancel', runId: 'run-1' }])
     expect(endedMs).toBeGreaterThanOrEqual(4_000)
@@ -265,18 +242,9 @@ describe('a main that still lives', () => {
 
   test('is told at once with all others', async () => {
     const mains = () =>
-      ['run-1', 'run-2'].map(
-        (runId) =>
-          new FakeMain(
-            { ...RECORD, runId },
-            {
-              lives: true,
-              onSignal: (main) => main.removeFile(),
-            },
-          ),
-      )
+      ['run-1', 'run-2'].map((runId) => new FakeMain({ ...RECORD, runId }, (main) => main.removeFile()))
     const { mains: found, endedMs } = await post({ state: {}, mains })
-    expect(found.map((main) => (main as FakeMain).signals)).toEqual([['SIGHUP'], ['SIGHUP']])
+    expect(found.map(({ signals }) => signals)).toEqual([['SIGHUP'], ['SIGHUP']])
     expect(endedMs).toBe(0)
   })
 })

@@ -100,15 +100,6 @@ describe('action.yml', () => {
   it('declares the outputs of the contract, in their order', () => {
     expect(Object.keys(action.outputs)).toEqual(OUTPUTS)
   })
-
-  it('says of each input and output what it is, in sentences', () => {
-    for (const [name, { description }] of Object.entries<{ description: string }>({
-      ...action.inputs,
-      ...action.outputs,
-    })) {
-      expect(description, name).toMatch(/^[A-Z`].{10,}\.$/s)
-    }
-  })
 })
 
 describe('the code', () => {

@@ -19,38 +19,22 @@ describe('the time after a signal', () => {
     expect(reason.cancelDeadlineMs({ startedAtMs: 1_000 })).toBe(1_000 + bothMs)
   })
 
-  test('it is what an aborted signal tells as its reason, and a second signal does not change it', () => {
+  test('is not changed by a second signal', () => {
     const controller = new AbortController()
     const first = new StepCancelled('SIGINT', 0)
     controller.abort(first)
     controller.abort(new StepCancelled('SIGTERM', 7_500))
     expect(cancelReason(controller.signal)).toBe(first)
-    expect(first.message).toBe('The step was cancelled (SIGINT).')
   })
 })
 
-describe('onAbort', () => {
-  test('calls back once when the signal aborts', () => {
-    const controller = new AbortController()
-    const callback = vi.fn()
-    onAbort(controller.signal, callback)
-    expect(callback).not.toHaveBeenCalled()
-    controller.abort()
-    controller.abort()
-    expect(callback).toHaveBeenCalledTimes(1)
-  })
+test('onAbort calls back at once if the signal has aborted already, and not once it is forgotten', () => {
+  const callback = vi.fn()
+  onAbort(AbortSignal.abort(), callback)
+  expect(callback).toHaveBeenCalledTimes(1)
 
-  test('calls back at once if the signal has aborted already', () => {
-    const callback = vi.fn()
-    onAbort(AbortSignal.abort(), callback)
-    expect(callback).toHaveBeenCalledTimes(1)
-  })
-
-  test('does not call back once it is forgotten', () => {
-    const controller = new AbortController()
-    const callback = vi.fn()
-    onAbort(controller.signal, callback)()
-    controller.abort()
-    expect(callback).not.toHaveBeenCalled()
-  })
+  const controller = new AbortController()
+  onAbort(controller.signal, callback)()
+  controller.abort()
+  expect(callback).toHaveBeenCalledTimes(1)
 })

@@ -3,7 +3,7 @@ import type { AbortCause } from '../../src/action/abort.ts'
 import { runAction, type StepRequest } from '../../src/action/run-action.ts'
 import type { Failure } from '../../src/outcome/failure.ts'
 import { countTestCases } from '../../src/outcome/run.ts'
-import { aRun, testCasesBy } from '../support/builders.ts'
+import { aRun } from '../support/builders.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import {
   FakeService,
@@ -17,6 +17,8 @@ import {
   type Script,
 } from '../support/fake-service.ts'
 import { FakeWorld } from '../support/fake-world.ts'
+
+// The whole step. What a start, a wait or a cancel does in detail is in the tests of each.
 
 const REQUEST: StepRequest = {
   target: { kind: 'project', projectId: 'web-shop' },
@@ -33,17 +35,21 @@ const GIVEN: Partial<StepRequest> = { runId: 'run-1', cancelOnAbort: false }
 
 const LOST: Failure = { kind: 'no-response', reason: 'read ECONNRESET' }
 const REFUSED: Failure = { kind: 'status', status: 401 }
-const CANCELLED = aRun({ status: 'CANCELLED' })
+const NOT_FOUND: Failure = { kind: 'status', status: 404 }
 const STARTED = [response('run-1', 100)]
+const CANCEL = [response(true)]
 
 interface Setting extends Partial<StepRequest> {
   readonly script: Script
   readonly signalAtMs?: number
   readonly signal?: AbortCause
+  /** What the clock says when the step begins. */
+  readonly begunMs?: number
 }
 
-async function step({ script, signalAtMs, signal, ...request }: Setting) {
+async function step({ script, signalAtMs, signal, begunMs = 0, ...request }: Setting) {
   const clock = new FakeClock()
+  if (begunMs > 0) await clock.run(clock.sleep(begunMs))
   const service = new FakeService(clock, script)
   const world = new FakeWorld(clock, service)
   if (signalAtMs !== undefined) world.signalAt(signalAtMs, signal)
@@ -81,12 +87,7 @@ describe('a run that is started and waited for', () => {
       'output conclusion=passed',
       'output status=PASSED',
       'output duration-ms=184000',
-      'output total=2',
-      'output passed=2',
-      'output failed=0',
-      'output flaky=0',
-      'output skipped=0',
-      'output other=0',
+      ...['total=2', 'passed=2', 'failed=0', 'flaky=0', 'skipped=0', 'other=0'].map((count) => `output ${count}`),
       expect.stringMatching(/^info .*run-1.*PASSED/),
       'files results.json junit.xml ctrf.json summary.md of run-1',
       'output report-dir=/reports',
@@ -99,6 +100,7 @@ describe('a run that is started and waited for', () => {
       script: { start: STARTED, get: [response(QUEUED), response(PASSED, 50)] },
       pollIntervalMs: 1_000,
     })
+    const { target, parameters, labels, job } = REQUEST
     expect(outcome).toEqual({
       ending: { kind: 'finished', run: PASSED },
       run: PASSED,
@@ -106,83 +108,54 @@ describe('a run that is started and waited for', () => {
       success: true,
       counts: countTestCases(PASSED.testCases ?? []),
       runId: 'run-1',
-      runUrl: undefined,
       cancellation: { kind: 'not-wanted' },
       waitedMs: 1_150,
       queuedMs: 1_050,
-      subject: {
-        target: REQUEST.target,
-        parameters: REQUEST.parameters,
-        ownsRun: true,
-        labels: REQUEST.labels,
-        job: REQUEST.job,
-      },
+      subject: { target, parameters, ownsRun: true, labels, job },
     })
     expect(world.outcomes).toEqual([outcome])
   })
 
-  test('has its page in the log, an output and the outcome if the user gave a template of it', async () => {
-    const runUrl = (runId: string) => `https://app.example.com/runs/${runId}`
-    const url = 'https://app.example.com/runs/run-1'
-    const script = { start: STARTED, get: [response(PASSED)] }
-    const { effects, outputs, outcome } = await step({ script, runUrl })
-    expect(effects).toContain(`info Run run-1 was started: ${url}`)
-    expect(outputs['run-url']).toBe(url)
-    expect(outcome.runUrl).toBe(url)
-
-    const early = await step({ script, runUrl, wait: false })
-    expect(early.outputs['run-url']).toBe(url)
-    const given = await step({ script, runUrl, ...GIVEN })
-    expect(given.effects).toContain(`info Run run-1: ${url}`)
-    expect(given.outputs['run-url']).toBe(url)
+  test('has its limits and times from the beginning of the step, whatever the clock says', async () => {
+    const refused = failure({ kind: 'not-sent', reason: 'connect ECONNREFUSED' })
+    const { outcome } = await step({
+      script: { start: [refused, ...STARTED], get: [failure(NOT_FOUND), response(QUEUED), response(PASSED)] },
+      begunMs: 1_000_000,
+      pollIntervalMs: 1_000,
+    })
+    // The run may not be known yet right after its start.
+    expect(outcome).toMatchObject({ conclusion: 'passed', waitedMs: 750 + 100 + 750 + 1_000, queuedMs: 1_750 })
   })
 
-  test.each([
-    ['FAILED', 'failed'],
-    ['TIMEDOUT', 'timed-out'],
-    ['CANCELLED', 'cancelled'],
-    ['INTERRUPTED', 'interrupted'],
-    ['EXPLODED', 'error'],
-  ])('and ends %s, fails the step and is left alone', async (status, conclusion) => {
+  test('has its page in the log, an output and the outcome if the user gave a template of it', async () => {
+    const runUrl = (runId: string) => `https://app.example.com/runs/${runId}`
+    const url = runUrl('run-1')
+    const script = { start: STARTED, get: [response(PASSED)] }
+    const started = await step({ script, runUrl, wait: false })
+    expect(started.effects).toContain(`info Run run-1 was started: ${url}`)
+    const given = await step({ script, runUrl, ...GIVEN })
+    expect(given.effects).toContain(`info Run run-1: ${url}`)
+    for (const { outputs, outcome } of [started, given])
+      expect([outputs['run-url'], outcome.runUrl]).toEqual([url, url])
+  })
+
+  test('and ends as anything but PASSED, fails the step and is left alone', async () => {
     const { outcome, requests, state, outputs, error } = await step({
-      script: { start: STARTED, get: [response(aRun({ status }))] },
+      script: { start: STARTED, get: [response(aRun({ status: 'EXPLODED' }))] },
     })
-    expect(outcome).toMatchObject({ conclusion, success: false })
+    expect(outcome).toMatchObject({ conclusion: 'error', success: false })
     expect(requests).toEqual(['start', 'get'])
     expect(state.at(-1)).toBe('done')
-    expect(outputs).toMatchObject({ conclusion, status: status === 'EXPLODED' ? 'UNKNOWN' : status })
+    expect(outputs).toMatchObject({ conclusion: 'error', status: 'UNKNOWN' })
     expect(error).toContain('run-1')
   })
 
   test('and has no case that ran, fails the step unless that is allowed', async () => {
-    for (const testCases of [undefined, [], testCasesBy({ SKIPPED: 3 })]) {
-      const script = { start: STARTED, get: [response(aRun({ testCases }))] }
-      expect((await step({ script })).outcome).toMatchObject({ conclusion: 'no-tests', success: false })
-      expect((await step({ script, passWithNoTests: true })).outcome).toMatchObject({
-        conclusion: 'no-tests',
-        success: true,
-      })
+    const script = { start: STARTED, get: [response(aRun({ testCases: [] }))] }
+    for (const passWithNoTests of [false, true]) {
+      const { outcome } = await step({ script, passWithNoTests })
+      expect(outcome).toMatchObject({ conclusion: 'no-tests', success: passWithNoTests })
     }
-  })
-})
-
-describe('a run right after its start', () => {
-  test('may not be known yet to what responds to the polls', async () => {
-    const { outcome } = await step({
-      script: { start: STARTED, get: [failure({ kind: 'status', status: 404 }), response(PASSED)] },
-    })
-    expect(outcome.conclusion).toBe('passed')
-  })
-})
-
-describe('a start that the service did not take', () => {
-  test('is sent again within the limit of the wait, whatever the clock says', async () => {
-    const clock = new FakeClock()
-    await clock.run(clock.sleep(1_000_000))
-    const refused = failure({ kind: 'not-sent', reason: 'connect ECONNREFUSED' })
-    const service = new FakeService(clock, { start: [refused, response('run-1', 100)], get: [response(PASSED)] })
-    const outcome = await clock.run(runAction(REQUEST, new FakeWorld(clock, service)))
-    expect(outcome).toMatchObject({ conclusion: 'passed', waitedMs: 750 + 100 })
   })
 })
 
@@ -194,63 +167,43 @@ describe('a start that fails', () => {
     expect(state).toEqual(['start', 'done'])
     expect(outputs).toEqual({ conclusion: 'error' })
     expect(error).toContain('401')
-    expect(error).not.toContain('may have been started')
   })
 
-  test('without a response is an error that says that a run may have been started', async () => {
-    const { outcome, error, requests } = await step({ script: { start: [failure(LOST)] } })
+  test('without a response is an error that names the run that may be, and only then no longer post’s business', async () => {
+    const { outcome, effects, requests, error } = await step({ script: { start: [failure(LOST)] } })
     expect(outcome).toMatchObject({ conclusion: 'error', success: false })
     expect(requests).toEqual(['start'])
     expect(error).toContain('may have been started')
-  })
-
-  test('without a response is no longer post’s business only after the verdict is published', async () => {
-    const { effects } = await step({ script: { start: [failure(LOST)] } })
-    const verdict = effects.findIndex((text) => text.startsWith('error '))
-    expect(verdict).toBeGreaterThan(0)
-    expect(effects.indexOf('state done')).toBeGreaterThan(verdict)
+    expect(effects.indexOf('state done')).toBeGreaterThan(effects.findIndex((text) => text.startsWith('error ')))
   })
 })
 
 describe('an id that cannot be used', () => {
-  const UNUSABLE = ['run 1', '..', '', 'a?b', 'x'.repeat(257), 'run\n1']
-
-  test.each(
-    UNUSABLE.filter((id) => id !== ''),
-  )('cancels its run and ends the step without showing it as an output: %j', async (id) => {
+  test('cancels its run and ends the step without showing it as an output', async () => {
     const { outcome, requests, state, outputs, error } = await step({
-      script: { start: [response(id)], cancel: [response(true)] },
+      script: { start: [response('run 1')], cancel: CANCEL },
       cancelOnAbort: false,
     })
     expect(outcome).toMatchObject({ conclusion: 'error', success: false })
     expect(requests).toEqual(['start', 'cancel'])
-    expect(state).toEqual(['start', `run ${id}`, 'done'])
+    expect(state).toEqual(['start', 'run run 1', 'done'])
     expect(outputs).toEqual({ conclusion: 'error' })
     expect(error).toContain('run id of at most 256')
   })
 
-  test('stays post’s business if its run could not be cancelled, and is named', async () => {
-    const { outcome, state, error } = await step({ script: { start: [response('run 1')], cancel: [failure(REFUSED)] } })
-    expect(outcome.conclusion).toBe('error')
-    expect(state).toEqual(['start', 'run run 1'])
-    expect(error).toContain('run 1')
-    expect(error).toContain('may still be running')
-  })
-
-  test('is named also if the step is cancelled meanwhile', async () => {
-    const { error, endedMs } = await step({
+  test('stays post’s business if its run could not be cancelled, and is named even if the step was cancelled', async () => {
+    const { state, error, endedMs } = await step({
       script: { start: [response('run 1')], cancel: [noResponse] },
       signalAtMs: 1_000,
       signal: 'SIGTERM',
     })
-    expect(error).toContain('run 1')
+    expect(state).toEqual(['start', 'run run 1'])
+    expect(error).toMatch(/“run 1”.*may still be running/)
     expect(endedMs).toBeLessThanOrEqual(1_000 + 2_200)
   })
 
   test('that is empty leaves nothing to cancel, and the message says so', async () => {
-    const { outcome, requests, error, state } = await step({
-      script: { start: [response('')], cancel: [response(true)] },
-    })
+    const { outcome, requests, error, state } = await step({ script: { start: [response('')], cancel: CANCEL } })
     expect(outcome.conclusion).toBe('error')
     expect(requests).toEqual(['start'])
     expect(state).toEqual(['start', 'done'])
@@ -259,7 +212,7 @@ describe('an id that cannot be used', () => {
 })
 
 describe('wait: false', () => {
-  test('ends the step with success once the run is started, and gives the run back', async () => {
+  test('ends the step with success once the run is started', async () => {
     const { outcome, requests, state, outputs } = await step({ script: { start: STARTED }, wait: false })
     expect(outcome).toMatchObject({ conclusion: 'started', success: true })
     expect(requests).toEqual(['start'])
@@ -267,73 +220,44 @@ describe('wait: false', () => {
     expect(outputs).toEqual({ 'run-id': 'run-1', conclusion: 'started' })
   })
 
-  test('with a cancel in the middle of the start cancels the run', async () => {
+  test.each([
+    [true, ['start', 'cancel'], 'run run-1'],
+    [false, ['start'], 'run run-1, to be left alone'],
+  ])('and a cancel in the middle of the start knows the id, with cancel-on-abort %s', async (cancelOnAbort, sent, run) => {
     const { outcome, requests, state, outputs } = await step({
-      script: { start: [response('run-1', 3_000)], cancel: [response(true)] },
+      script: { start: [response('run-1', 3_000)], cancel: CANCEL },
       wait: false,
+      cancelOnAbort,
       signalAtMs: 1_000,
     })
     expect(outcome).toMatchObject({ conclusion: 'cancelled', success: false })
-    expect(requests).toEqual(['start', 'cancel'])
-    expect(state).toEqual(['start', 'run run-1', 'done'])
-    expect(outputs).toEqual({ 'run-id': 'run-1', status: 'CANCELLED', conclusion: 'cancelled' })
-  })
-
-  test('with a cancel in the middle of the start leaves the run if cancel-on-abort is false, and knows its id', async () => {
-    const { outcome, requests, state, outputs } = await step({
-      script: { start: [response('run-1', 3_000)], cancel: [response(true)] },
-      wait: false,
-      cancelOnAbort: false,
-      signalAtMs: 1_000,
-    })
-    expect(outcome).toMatchObject({ conclusion: 'cancelled', success: false })
-    expect(requests).toEqual(['start'])
-    expect(state).toEqual(['start', 'run run-1', 'done'])
+    expect(requests).toEqual(sent)
+    expect(state).toEqual(['start', run, 'done'])
     expect(outputs['run-id']).toBe('run-1')
-  })
-
-  test('with a start that gets no response fails the step', async () => {
-    const { outcome } = await step({ script: { start: [noResponse] }, wait: false })
-    expect(outcome).toMatchObject({ conclusion: 'error', success: false })
   })
 })
 
 describe('a run that is given', () => {
   test('is waited for and not started', async () => {
     const { outcome, requests, state, effects } = await step({ script: { get: [response(PASSED)] }, ...GIVEN })
-    expect(outcome).toMatchObject({ conclusion: 'passed', success: true })
+    expect(outcome).toMatchObject({ conclusion: 'passed', success: true, subject: { ownsRun: false } })
     expect(requests).toEqual(['get'])
     expect(effects.slice(1, 3)).toEqual(['output run-id=run-1', 'info Run run-1: PASSED'])
-    expect(state).toEqual(['run run-1', 'done'])
-    expect(outcome.subject.ownsRun).toBe(false)
+    expect(state).toEqual(['run run-1, to be left alone', 'done'])
   })
 
-  test('goes on when the step is cancelled', async () => {
-    const { outcome, requests, error } = await step({
-      script: { get: [noResponse] },
-      ...GIVEN,
-      signalAtMs: 1_000,
-    })
-    expect(outcome.conclusion).toBe('cancelled')
-    expect(requests).toEqual(['get'])
-    expect(error).toMatch(/run-1.*(still|continue|going|running)/i)
-  })
-
-  test('is cancelled with the step if cancel-on-abort says so, by post too', async () => {
-    const { requests, state } = await step({
-      script: { get: [noResponse], cancel: [response(true)] },
-      ...GIVEN,
-      cancelOnAbort: true,
-      signalAtMs: 1_000,
-    })
-    expect(requests).toEqual(['get', 'cancel'])
-    expect(state).toEqual(['run run-1', 'done'])
+  test('goes on when the step is cancelled, unless cancel-on-abort says otherwise', async () => {
+    const setting = { script: { get: [noResponse], cancel: CANCEL }, ...GIVEN, signalAtMs: 1_000 }
+    const left = await step(setting)
+    expect(left.outcome.conclusion).toBe('cancelled')
+    expect(left.requests).toEqual(['get'])
+    expect(left.error).toMatch(/run-1.*may still be running/)
+    expect((await step({ ...setting, cancelOnAbort: true })).requests).toEqual(['get', 'cancel'])
   })
 
   test('and is not known ends the step at once, also if it was to be cancelled', async () => {
-    const notFound = failure({ kind: 'status', status: 404 })
     const { outcome, endedMs, state } = await step({
-      script: { get: [notFound], cancel: [notFound] },
+      script: { get: [failure(NOT_FOUND)], cancel: [failure(NOT_FOUND)] },
       ...GIVEN,
       cancelOnAbort: true,
     })
@@ -357,39 +281,21 @@ describe('when the step is cancelled', () => {
     expect(error).toContain('run-1')
   })
 
-  test('the status that only the cancel finds out is known too', async () => {
-    const { outputs, outcome } = await step({
+  test('a status that only the cancel finds out is an output the moment it is known: the step may be killed', async () => {
+    const { effects, outcome } = await step({
       script: { start: [response('run-1', 500)], get: [response(RUNNING)], cancel: [response(false), noResponse] },
       signalAtMs: 100,
     })
-    expect(outputs).toEqual({ 'run-id': 'run-1', status: 'RUNNING', conclusion: 'cancelled' })
+    expect(effects).toContain('output status=RUNNING')
+    expect(effects.indexOf('output status=RUNNING')).toBeLessThan(effects.indexOf('output conclusion=cancelled'))
     expect(outcome).toMatchObject({ run: RUNNING, cancellation: { kind: 'failed' } })
   })
 
-  test('that status is an output the moment it is known, because the step may be killed before its end', async () => {
-    const clock = new FakeClock()
-    const service = new FakeService(clock, {
-      start: [response('run-1', 500)],
-      get: [response(RUNNING)],
-      cancel: [response(false), noResponse],
-    })
-    const world = new FakeWorld(clock, service)
-    world.signalAt(100)
-    const running = runAction(REQUEST, world)
-    await clock.run(clock.sleep(2_000))
-    expect(world.outputs()).toEqual({ 'run-id': 'run-1', status: 'RUNNING' })
-    await clock.run(running)
-  })
-
   test('before anything was sent, nothing is', async () => {
-    const clock = new FakeClock()
-    const service = new FakeService(clock, {})
-    const world = new FakeWorld(clock, service)
-    world.signalAt(0)
-    await clock.run(clock.sleep(1))
-    expect(await clock.run(runAction(REQUEST, world))).toMatchObject({ conclusion: 'cancelled', success: false })
-    expect(service.requests).toEqual([])
-    expect(world.texts('state ')).toEqual(['start', 'done'])
+    const { outcome, requests, state } = await step({ script: {}, signalAtMs: 0 })
+    expect(outcome).toMatchObject({ conclusion: 'cancelled', success: false })
+    expect(requests).toEqual([])
+    expect(state).toEqual(['start', 'done'])
   })
 
   test('in the start, its response is awaited and its run cancelled without a poll', async () => {
@@ -438,157 +344,81 @@ describe('when the step is cancelled', () => {
 })
 
 describe('the limit of the wait', () => {
-  test('fails the step, and the run is cancelled', async () => {
-    const { outcome, requests, state, outputs, error } = await step({
-      script: { start: STARTED, get: [response(RUNNING)], cancel: [response(true)] },
+  test('counts from the beginning of the start; then the step fails and the run is cancelled', async () => {
+    const { outcome, requests, state, outputs, world } = await step({
+      script: { start: [response('run-1', 20_000)], get: [response(RUNNING)], cancel: CANCEL },
     })
     expect(outcome).toMatchObject({ conclusion: 'wait-timeout', success: false })
     expect(requests.at(-1)).toBe('cancel')
     expect(state).toEqual(['start', 'run run-1', 'done'])
     expect(outputs).toEqual({ 'run-id': 'run-1', status: 'CANCELLED', conclusion: 'wait-timeout' })
-    expect(error).toContain('run-1')
+    expect(world.effects.find(({ text }) => text.includes('cancelling'))?.atMs).toBe(REQUEST.waitLimitMs)
   })
 
-  test('counts from the beginning of the start', async () => {
-    const { world } = await step({
-      script: { start: [response('run-1', 20_000)], get: [response(RUNNING)], cancel: [response(true)] },
-    })
-    const cancelling = world.effects.find(({ text }) => text.includes('cancelling'))
-    expect(cancelling?.atMs).toBe(REQUEST.waitLimitMs)
-  })
-
-  test.each([
-    ['PASSED', 'passed', true],
-    ['FAILED', 'failed', false],
-    ['CANCELLED', 'cancelled', false],
-  ])('gives way to the true verdict if the cancel finds the run %s', async (status, conclusion, success) => {
-    const polls = [response(RUNNING), response(RUNNING), response(aRun({ status }))]
+  test('gives way to the true verdict if the cancel finds the run finished', async () => {
     const { outcome, outputs, state } = await step({
-      script: { start: STARTED, get: polls, cancel: [response(false)] },
+      script: {
+        start: STARTED,
+        get: [response(RUNNING), response(RUNNING), response(PASSED)],
+        cancel: [response(false)],
+      },
       waitLimitMs: 1_000,
     })
-    expect(outcome).toMatchObject({ conclusion, success })
-    expect(outputs).toMatchObject({ conclusion, status })
+    expect(outcome).toMatchObject({ conclusion: 'passed', success: true })
+    expect(outputs).toMatchObject({ conclusion: 'passed', status: 'PASSED' })
     expect(state.at(-1)).toBe('done')
-  })
-
-  test('does not give way to the step’s own cancel whose response was lost', async () => {
-    const polls = [response(RUNNING), response(RUNNING), response(CANCELLED)]
-    const { outcome, outputs } = await step({
-      script: { start: STARTED, get: polls, cancel: [failure(LOST), response(false)] },
-      waitLimitMs: 1_000,
-    })
-    expect(outcome).toMatchObject({ conclusion: 'wait-timeout', success: false })
-    expect(outputs).toMatchObject({ status: 'CANCELLED' })
   })
 
   test('leaves a run alone if cancel-on-abort is false', async () => {
     const { outcome, requests, state, error } = await step({
-      script: { start: STARTED, get: [response(RUNNING)], cancel: [response(true)] },
+      script: { start: STARTED, get: [response(RUNNING)], cancel: CANCEL },
       cancelOnAbort: false,
     })
     expect(outcome.conclusion).toBe('wait-timeout')
     expect(requests).not.toContain('cancel')
-    expect(state).toEqual(['start', 'run run-1', 'done'])
+    expect(state).toEqual(['start', 'run run-1, to be left alone', 'done'])
     expect(error).toContain('run-1')
   })
 
   test('gives the cancel 15 s, and then leaves the run to post', async () => {
-    const { outcome, endedMs, state, error } = await step({
+    const { endedMs, state, error } = await step({
       script: { start: STARTED, get: [response(RUNNING)], cancel: [noResponse] },
     })
-    expect(outcome.conclusion).toBe('wait-timeout')
     expect(endedMs).toBeGreaterThan(REQUEST.waitLimitMs + 14_000)
     expect(endedMs).toBeLessThanOrEqual(REQUEST.waitLimitMs + 15_100)
     expect(state).toEqual(['start', 'run run-1'])
     expect(error).toMatch(/run-1.*may still be running/)
   })
-
-  test('shortens its cancel when a signal comes in the middle of it', async () => {
-    const { outcome, endedMs, requests } = await step({
-      script: { start: STARTED, get: [response(RUNNING)], cancel: [noResponse, response(true)] },
-      signalAtMs: 62_000,
-    })
-    expect(outcome.conclusion).toBe('wait-timeout')
-    expect(endedMs).toBe(62_000)
-    expect(requests.filter((method) => method === 'cancel')).toHaveLength(2)
-  })
 })
 
-describe('the limit of the queue', () => {
-  test('ends the step with the conclusion of a wait that took too long, and the run is cancelled', async () => {
-    const { outcome, outputs, requests } = await step({
-      script: { start: STARTED, get: [response(QUEUED)], cancel: [response(true)] },
-      queueLimitMs: 5_000,
-    })
-    expect(outcome).toMatchObject({
-      ending: { kind: 'wait-timeout', limit: { input: 'queue-timeout-minutes', ms: 5_000 } },
-      conclusion: 'wait-timeout',
-      success: false,
-      queuedMs: 5_000,
-    })
-    expect(outputs).toEqual({ 'run-id': 'run-1', status: 'CANCELLED', conclusion: 'wait-timeout' })
-    expect(requests.at(-1)).toBe('cancel')
+test('the limit of the queue ends the step as the limit of the wait does', async () => {
+  const { outcome, outputs, requests } = await step({
+    script: { start: STARTED, get: [response(QUEUED)], cancel: CANCEL },
+    queueLimitMs: 5_000,
   })
-
-  test('is added to the limit of the wait', async () => {
-    const { outcome, endedMs } = await step({
-      script: {
-        start: STARTED,
-        get: [...Array(60).fill(response(QUEUED)), response(RUNNING)],
-        cancel: [response(true)],
-      },
-      queueLimitMs: 600_000,
-      pollIntervalMs: 1_000,
-    })
-    expect(outcome).toMatchObject({ ending: { limit: { input: 'timeout-minutes', ms: 60_000 } }, queuedMs: 60_000 })
-    expect(endedMs).toBe(2 * 60_000)
-  })
+  const limit = { input: 'queue-timeout-minutes', ms: 5_000 }
+  expect(outcome).toMatchObject({ ending: { kind: 'wait-timeout', limit }, success: false, queuedMs: 5_000 })
+  expect(outputs).toEqual({ 'run-id': 'run-1', status: 'CANCELLED', conclusion: 'wait-timeout' })
+  expect(requests.at(-1)).toBe('cancel')
 })
 
-describe('a run that the service does not know any more', () => {
-  test('leaves nothing to cancel, for post neither', async () => {
-    const notFound = failure({ kind: 'status', status: 404 })
-    const { outcome, state, error } = await step({
-      script: { start: STARTED, get: [...Array(30).fill(response(RUNNING)), notFound], cancel: [notFound] },
-      pollIntervalMs: 1_000,
-    })
-    expect(outcome).toMatchObject({ conclusion: 'error', cancellation: { kind: 'not-found' } })
-    expect(state.at(-1)).toBe('done')
-    expect(error).toContain('404')
+test('a poll that fails for good is an error, and the run is cancelled', async () => {
+  const { outcome, requests, state, outputs, error } = await step({
+    script: { start: STARTED, get: [response(RUNNING), failure(REFUSED)], cancel: CANCEL },
   })
+  expect(outcome).toMatchObject({ conclusion: 'error', success: false })
+  expect(requests).toEqual(['start', 'get', 'get', 'cancel'])
+  expect(state).toEqual(['start', 'run run-1', 'done'])
+  expect(outputs).toEqual({ 'run-id': 'run-1', status: 'CANCELLED', conclusion: 'error' })
+  expect(error).toMatch(/run-1.*401/)
 })
 
-describe('a poll that fails for good', () => {
-  test('is an error, and the run is cancelled', async () => {
-    const { outcome, requests, state, outputs, error } = await step({
-      script: { start: STARTED, get: [response(RUNNING), failure(REFUSED)], cancel: [response(true)] },
-    })
-    expect(outcome).toMatchObject({ conclusion: 'error', success: false })
-    expect(requests).toEqual(['start', 'get', 'get', 'cancel'])
-    expect(state).toEqual(['start', 'run run-1', 'done'])
-    expect(outputs).toEqual({ 'run-id': 'run-1', status: 'CANCELLED', conclusion: 'error' })
-    expect(error).toMatch(/run-1.*401/)
-  })
-
-  test('is an error also if the cancel finds that the run has passed', async () => {
-    const { outcome, outputs } = await step({
-      script: { start: STARTED, get: [failure(REFUSED), response(PASSED)], cancel: [response(false)] },
-    })
-    expect(outcome).toMatchObject({ conclusion: 'error', success: false })
-    expect(outputs.status).toBe('PASSED')
-  })
-})
-
-describe('a workflow that has no cancel', () => {
-  test('says so with the id, and only then that nothing is left for post', async () => {
-    const { outcome, effects, error } = await step({ script: { start: STARTED, get: [noResponse] }, signalAtMs: 1_000 })
-    expect(outcome.conclusion).toBe('cancelled')
-    expect(error).toMatch(/run-1.*no cancel/)
-    expect(effects).not.toContainEqual(expect.stringContaining('cancelling it'))
-    const verdict = effects.findIndex((text) => text.startsWith('error '))
-    expect(effects.indexOf('state done')).toBeGreaterThan(verdict)
-  })
+test('a workflow that has no cancel says so with the id, and only then that nothing is left for post', async () => {
+  const { outcome, effects, error } = await step({ script: { start: STARTED, get: [noResponse] }, signalAtMs: 1_000 })
+  expect(outcome.conclusion).toBe('cancelled')
+  expect(error).toMatch(/run-1.*no cancel/)
+  expect(effects).not.toContainEqual(expect.stringContaining('cancelling it'))
+  expect(effects.indexOf('state done')).toBeGreaterThan(effects.findIndex((text) => text.startsWith('error ')))
 })
 
 test('a bug in the action leaves the run to post', async () => {

@@ -40,13 +40,8 @@ describe('a test case', () => {
     ['TIMEDOUT', 'timed-out', true],
     ['INTERRUPTED', 'interrupted', true],
     ['SKIPPED', 'skipped', false],
-    ['CANCELLED', 'other', false],
-    ['QUEUED', 'other', false],
     ['RUNNING', 'other', false],
-    ['PENDING', 'other', false],
-    ['TODO', 'other', false],
     ['skipped', 'other', false],
-    ['passed', 'other', false],
     ['', 'other', false],
     ['constructor', 'other', false],
   ])('with the status %j counts as %s, and ran: %s', (status, outcome, ran) => {
@@ -67,7 +62,6 @@ describe('a test case', () => {
       ran: 13,
       byOutcome: { passed: 5, flaky: 2, failed: 4, 'timed-out': 1, interrupted: 1, skipped: 4, other: 2 },
     })
-    expect(counts.passed + counts.failed + counts.skipped + counts.other).toBe(counts.total)
     expect(Object.keys(counts.byOutcome).toSorted()).toEqual(OUTCOMES.toSorted())
   })
 })

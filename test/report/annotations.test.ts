@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import { annotations } from '../../src/report/annotations.ts'
 import { render } from '../../src/text/safe-text.ts'
 import { anOutcome, aRun, aTestCase, type TestCaseFields, testCasesBy } from '../support/builders.ts'
-import { ENDINGS } from '../support/endings.ts'
 
 const ofRun = (status: string, counts: Record<string, number>) =>
   annotations(anOutcome({ run: aRun({ status, testCases: testCasesBy(counts) }) }), true)
@@ -13,18 +12,9 @@ function messageOf(fields: TestCaseFields): string {
   return render(annotations(anOutcome({ run }), true)[0]?.message ?? expect.fail())
 }
 
-describe('the annotations', () => {
-  it('name each failing case, in the order of reports, with constant titles', () => {
-    const shown = annotations(ENDINGS.failed, true).map(({ level, title, message }) => [level, title, render(message)])
-    expect(shown).toEqual([
-      ['error', 'Test failed', 'failed case 1: FAILED after 1.2 s'],
-      ['error', 'Test failed', 'failed case 2: FAILED after 1.2 s'],
-      ['error', 'Test failed', 'failed case 3: FAILED after 1.2 s'],
-      ['error', 'Test timed out', 'timedout case 1: TIMEDOUT after 1.2 s'],
-      ['error', 'Test interrupted', 'interrupted case 1: INTERRUPTED after 1.2 s'],
-    ])
-  })
+// Their order and words are in endings.md.
 
+describe('the annotations', () => {
   it.each([
     [8, 8, undefined],
     [9, 9, '1 more test case failed; the job summary lists what did not pass.'],
@@ -32,27 +22,17 @@ describe('the annotations', () => {
   ])('for %d failing cases are %d', (failing, count, last) => {
     const shown = ofRun('FAILED', { FAILED: failing })
     expect(shown).toHaveLength(count)
-    if (last !== undefined) expect(render(shown[8]?.message ?? expect.fail())).toBe(last)
+    expect(shown[8] && render(shown[8].message)).toBe(last)
   })
 
   it('send nobody to a summary that is not there', () => {
     const run = aRun({ status: 'FAILED', testCases: testCasesBy({ FAILED: 10 }) })
     const last = annotations(anOutcome({ run }), false).at(-1)
-    expect(render(last?.message ?? expect.fail())).toBe('2 more test cases failed.')
-  })
-
-  it('name a case that has no title', () => {
-    expect(messageOf({ title: ' \u200b', status: 'FAILED' })).toBe('(untitled): FAILED after 1.2 s')
+    expect(last && render(last.message)).toBe('2 more test cases failed.')
   })
 
   it('are none beside the verdict, which names it, if one case failed', () => {
     expect(ofRun('FAILED', { PASSED: 2, TIMEDOUT: 1 })).toEqual([])
-  })
-
-  it('are none if nothing failed', () => {
-    for (const name of ['passed', 'noResults', 'started', 'waitLimit', 'cancelled'] as const) {
-      expect(annotations(ENDINGS[name], true)).toEqual([])
-    }
   })
 
   it('say nothing of a duration that the service did not send', () => {

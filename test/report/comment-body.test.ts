@@ -8,6 +8,7 @@ import { renderedPage, tableRows } from '../support/rendered-page.ts'
 
 const MARKER = '<!-- test-run-action 0f3a run 1 attempt 1 -->'
 const JOB_URL = 'https://github.com/o/r/actions/runs/1/job/2'
+const UNNAMED = aRun({ branchName: undefined })
 const JOB = { name: 'test-run', url: JOB_URL }
 
 const bodyOf = (outcome: StepOutcome, options: Partial<CommentBodyOptions> = {}) =>
@@ -43,16 +44,12 @@ describe('the comment', () => {
     )
   })
 
-  it('shows twenty of what did not pass and counts the others', () => {
+  it('shows twenty of what did not pass, counts the others, and sends nobody to a summary that does not exist', () => {
     const run = aRun({ status: 'FAILED', testCases: testCasesBy({ FAILED: 1025 }) })
     const page = pageOf(anOutcome({ run }))
     expect(tableRows(page)).toHaveLength(21)
     expect(page.text).toContain('… and 1,005 more in the summary of the job.')
-  })
-
-  it('sends nobody to a summary that does not exist', () => {
-    const run = aRun({ status: 'FAILED', testCases: testCasesBy({ FAILED: 25 }) })
-    expect(pageOf(anOutcome({ run }), { hasSummary: false }).text).toContain('… and 5 more.')
+    expect(pageOf(anOutcome({ run }), { hasSummary: false }).text).toContain('… and 1,005 more.')
   })
 
   it('names what distinguishes it from the others of the pull request', () => {
@@ -62,30 +59,23 @@ describe('the comment', () => {
     )
   })
 
-  it('names the branch that was tested if it is not the head of the pull request', () => {
-    const headlineOf = (outcome: StepOutcome, pullRequestBranch?: string) =>
-      pageOf(outcome, { pullRequestBranch }).text.trim().split('\n')[0]
-    const unnamed = aRun({ branchName: undefined })
-    expect(headlineOf(anOutcome(), 'feature')).toBe('✅ Tests passed: 2 of 2 · branch main')
-    expect(headlineOf(anOutcome(), 'main')).toBe('✅ Tests passed: 2 of 2')
-    expect(headlineOf(anOutcome({ run: aRun({ branchName: 'refs/heads/main' }) }), 'main')).toBe(
-      '✅ Tests passed: 2 of 2',
-    )
-    expect(headlineOf(anOutcome())).toBe('✅ Tests passed: 2 of 2')
-    expect(headlineOf(anOutcome({ run: unnamed }), 'feature')).toBe('✅ Tests passed: 2 of 2 · branch main')
-    const unsent = anOutcome({ run: unnamed, subject: { parameters: {} } })
-    expect(headlineOf(unsent, 'feature')).toBe("✅ Tests passed: 2 of 2 · the project's default branch")
-    const given = anOutcome({ run: unnamed, subject: { ownsRun: false } })
-    expect(headlineOf(given, 'feature')).toBe('✅ Tests passed: 2 of 2')
+  it.each([
+    ['feature', {}, ' · branch main'],
+    ['main', {}, ''],
+    [undefined, {}, ''],
+    ['main', { run: aRun({ branchName: 'refs/heads/main' }) }, ''],
+    ['feature', { run: UNNAMED }, ' · branch main'],
+    ['feature', { run: UNNAMED, subject: { parameters: {} } }, " · the project's default branch"],
+    ['feature', { run: UNNAMED, subject: { ownsRun: false } }, ''],
+  ])('on a pull request of %s names the branch of %j if it was another: %s', (pullRequestBranch, fields, named) => {
+    const [heading] = pageOf(anOutcome(fields), { pullRequestBranch }).text.trim().split('\n')
+    expect(heading).toBe(`✅ Tests passed: 2 of 2${named}`)
   })
 
-  it('has no table if all passed, and the explanation if there is one', () => {
-    expect(bodyOf(ENDINGS.passed)).not.toContain('<table>')
-    expect(pageOf(ENDINGS.startUnclear).text).toContain('a run may have been started and cannot be looked up')
-  })
-
-  it('needs neither a job nor a run', () => {
-    expect(pageOf(ENDINGS.startRefused).elements.some(({ tagName }) => tagName === 'a')).toBe(false)
+  it('has the explanation if there is one, and needs neither table, job nor run', () => {
+    const page = pageOf(ENDINGS.startUnclear)
+    expect(page.text).toContain('a run may have been started and cannot be looked up')
+    expect(page.elements.filter(({ tagName }) => ['a', 'table'].includes(tagName))).toEqual([])
   })
 
   it('stays within 65,536 characters and bytes at its largest', () => {

@@ -1,35 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import type { Failure } from '../../src/outcome/failure.ts'
-import { failureClause, failureReason, failureSentence, type Request } from '../../src/report/failure-text.ts'
-import { logLine, render } from '../../src/text/safe-text.ts'
+import { failureSentence, type Request } from '../../src/report/failure-text.ts'
+import { render } from '../../src/text/safe-text.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 
 const said = (failure: Failure, request: Request = 'start') => render(failureSentence(failure, request))
 
+// The usual failures are in endings.md.
+
 describe('the sentence on a failure', () => {
   it.each<[Failure, string]>([
-    [
-      { kind: 'not-sent', reason: 'connection refused (ECONNREFUSED)' },
-      'The service could not be reached: connection refused (ECONNREFUSED); check the input base-url, and that this runner can reach it.',
-    ],
-    [
-      { kind: 'no-response', reason: 'socket hang up (ECONNRESET)' },
-      'The service did not respond: socket hang up (ECONNRESET).',
-    ],
-    [
-      { kind: 'status', status: 401, error: untrusted('Invalid API key') },
-      'The service responded with 401 Unauthorized: “Invalid API key”; check the input api-key.',
-    ],
-    [{ kind: 'status', status: 503 }, 'The service responded with 503 Service Unavailable.'],
     [{ kind: 'status', status: 599, error: untrusted('x') }, 'The service responded with 599: “x”.'],
-    [
-      { kind: 'invalid-response', expected: 'runId to be a string', got: untrusted('nothing') },
-      'The service sent an invalid response: expected runId to be a string, got “nothing”.',
-    ],
-    [
-      { kind: 'not-sent', reason: 'getaddrinfo ENOTFOUND proxy', hasProxy: true },
-      'The service could not be reached (HTTPS_PROXY is set): getaddrinfo ENOTFOUND proxy; check HTTPS_PROXY and NO_PROXY, then the input base-url.',
-    ],
     [
       { kind: 'invalid-response', expected: 'JSON', got: untrusted('<html>'), isNotJson: true },
       'The service sent an invalid response: expected JSON, got “<html>”; check the path in the input base-url, and whether a proxy responds instead of the service.',
@@ -74,31 +55,9 @@ describe('the sentence on a failure', () => {
     expect(said({ kind: 'untrusted-certificate', code })).toContain(advice)
   })
 
-  it('says that the file of own certificate authorities cannot be read, if that may be the reason', () => {
-    const unreadable = { kind: 'untrusted-certificate', hasUnreadableCaFile: true } as const
-    expect(said({ ...unreadable, code: 'SELF_SIGNED_CERT_IN_CHAIN' })).toContain(
-      'NODE_EXTRA_CA_CERTS is set, but its file cannot be read here (in a job with a container, it must be in the container)',
-    )
-    expect(said({ ...unreadable, code: 'CERT_HAS_EXPIRED' })).not.toContain('NODE_EXTRA_CA_CERTS')
-  })
-
-  it('names no pause beyond any clock', () => {
-    expect(said({ kind: 'status', status: 429, retryAfterMs: Number.POSITIVE_INFINITY })).toContain(
-      '(retry after more than 10,000 h)',
-    )
-  })
-
   it('truncates what the service sent and makes it harmless', () => {
     const sentence = said({ kind: 'status', status: 500, error: untrusted(`\n::error::${'x'.repeat(5000)}`) })
     expect(sentence.length).toBeLessThan(400)
     expect(sentence).toContain('500 Internal Server Error: “::error::xxx')
-  })
-
-  it('stands within a sentence too, with its advice or without', () => {
-    const failure: Failure = { kind: 'status', status: 401 }
-    expect(render(logLine`x: ${failureClause(failure, 'start')}`)).toBe(
-      'x: the service responded with 401 Unauthorized; check the input api-key',
-    )
-    expect(render(logLine`x: ${failureReason(failure)}`)).toBe('x: the service responded with 401 Unauthorized')
   })
 })

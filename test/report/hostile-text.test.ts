@@ -18,11 +18,7 @@ import { hostileText } from '../support/hostile-text.ts'
 import { renderedPage, unbalancedTags } from '../support/rendered-page.ts'
 
 // Whatever text is in whatever place of whatever step.
-const RUNS = randomRuns(200)
-const RENDERED_RUNS = randomRuns(50)
 const MARKER = '<!-- test-run-action 0 run 1 attempt 1 -->'
-
-const asDrawn = (text: string) => text
 
 /** Harmless words instead of the text drawn: the same for what looks the same, others for everything else. */
 function tamed(): (text: string) => string {
@@ -51,120 +47,97 @@ function everyOutput(outcome: StepOutcome): Record<string, string> {
   }
 }
 
+/** Holds for any step that is made of any text. */
+function always(holds: (outcome: StepOutcome, tame: () => StepOutcome) => void, runs = randomRuns(200)): void {
+  const property = fc.property(anyStep(hostileText()), (build) =>
+    holds(
+      build((text) => text),
+      () => build(tamed()),
+    ),
+  )
+  fc.assert(property, runs)
+}
+
 describe('whatever text a step holds', () => {
-  it('no output has a workflow command, a terminal escape or an invisible character in it', () => {
-    fc.assert(
-      fc.property(anyStep(hostileText()), (build) => {
-        for (const [name, output] of Object.entries(everyOutput(build(asDrawn)))) {
-          expect(output, name).not.toContain('##[')
-          expect(output, name).not.toMatch(/^\s*::/m)
-          expect(output, name).not.toMatch(
-            /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]|\u034f|[\u115f\u180e\u3164\ufffe\uffff]/u,
-          )
-        }
-      }),
-      RUNS,
-    )
+  it('no output has a workflow command, a terminal escape, an invisible character or an override in it', () => {
+    always((outcome) => {
+      for (const [name, output] of Object.entries(everyOutput(outcome))) {
+        expect(output, name).not.toContain('##[')
+        expect(output, name).not.toMatch(/^\s*::/m)
+        expect(output, name).not.toMatch(
+          /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]|\u034f|[\u115f\u180e\u3164\ufffe\uffff]/u,
+        )
+        expect(output, name).not.toContain('value of an override')
+      }
+    })
   })
 
-  it('each sentence is one line', () => {
-    fc.assert(
-      fc.property(anyStep(hostileText()), (build) => {
-        const outcome = build(asDrawn)
-        const lines = [verdictSentence(outcome), ...annotations(outcome, true).map(({ message }) => message)]
-        for (const line of lines) expect(render(line)).not.toMatch(/[\n\r\u2028\u2029]/)
-        expect(verdictTitle(outcome)).toBe(verdictTitle(build(tamed())))
-      }),
-      RUNS,
-    )
+  it('each sentence is one line, and its title has none of that text', () => {
+    always((outcome, tame) => {
+      const lines = [verdictSentence(outcome), ...annotations(outcome, true).map(({ message }) => message)]
+      for (const line of lines) expect(render(line)).not.toMatch(/[\n\r\u2028\u2029]/)
+      expect(verdictTitle(outcome)).toBe(verdictTitle(tame()))
+    })
   })
 
   it('the pages are made of our own tags and words, and that text stands in <code> alone', () => {
-    fc.assert(
-      fc.property(anyStep(hostileText()), (build) => {
-        const hostile = pagesOf(build(asDrawn))
-        const tame = pagesOf(build(tamed()))
-        for (const [index, page] of hostile.entries()) {
-          const rendered = renderedPage(page)
-          expect(rendered.skeleton).toBe(renderedPage(tame[index] ?? '').skeleton)
-          for (const { childNodes } of rendered.elements.filter(({ tagName }) => tagName === 'code')) {
-            for (const { nodeName } of childNodes) expect(nodeName).toBe('#text')
-          }
+    always((outcome, tame) => {
+      const tamePages = pagesOf(tame())
+      for (const [index, page] of pagesOf(outcome).entries()) {
+        const rendered = renderedPage(page)
+        expect(rendered.skeleton).toBe(renderedPage(tamePages[index] ?? '').skeleton)
+        for (const { childNodes } of rendered.elements.filter(({ tagName }) => tagName === 'code')) {
+          for (const { nodeName } of childNodes) expect(nodeName).toBe('#text')
         }
-      }),
-      RENDERED_RUNS,
-    )
+      }
+    }, randomRuns(50))
   })
 
   it('the pages have balanced tags, and every line but marker and plain headline begins with a block-level one', () => {
-    fc.assert(
-      fc.property(anyStep(hostileText()), (build) => {
-        for (const page of pagesOf(build(asDrawn))) {
-          expect(unbalancedTags(page)).toEqual([])
-          for (const line of page.trimEnd().split('\n')) {
-            expect(line).toMatch(
-              /^(<!-- [^<>]* -->$|<\/?(p|h2|h3|table|tr|details)\b|## [^<>@#*_`[\]]*( · <code>[A-Za-z0-9 ,-]+<\/code>)*$)/u,
-            )
-          }
+    always((outcome) => {
+      for (const page of pagesOf(outcome)) {
+        expect(unbalancedTags(page)).toEqual([])
+        for (const line of page.trimEnd().split('\n')) {
+          expect(line).toMatch(
+            /^(<!-- [^<>]* -->$|<\/?(p|h2|h3|table|tr|details)\b|## [^<>@#*_`[\]]*( · <code>[A-Za-z0-9 ,-]+<\/code>)*$)/u,
+          )
         }
-      }),
-      RUNS,
-    )
+      }
+    })
   })
 
   it('junit.xml is well-formed, keeps the count of cases, and names each case differently', () => {
-    fc.assert(
-      fc.property(anyStep(hostileText()), (build) => {
-        const outcome = build(asDrawn)
-        const xml = junit(outcome).toString()
-        expect(XMLValidator.validate(xml)).toBe(true)
-        // https://www.w3.org/TR/xml/#charsets
-        expect(xml).not.toMatch(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u)
-        const parser = new XMLParser({ ignoreAttributes: false, isArray: (name) => name === 'testcase' })
-        const suite = parser.parse(xml).testsuites.testsuite
-        const cases: Record<string, string>[] = suite.testcase ?? []
-        const ours = cases.filter((testCase) => testCase['@_name']?.startsWith('The run itself')).length
-        expect(cases.length - ours).toBe(outcome.run?.testCases?.length ?? 0)
-        expect(Number(suite['@_tests'])).toBe(cases.length)
-        expect(new Set(cases.map((testCase) => testCase['@_name'])).size).toBe(cases.length)
-      }),
-      RUNS,
-    )
+    always((outcome) => {
+      const xml = junit(outcome).toString()
+      expect(XMLValidator.validate(xml)).toBe(true)
+      // https://www.w3.org/TR/xml/#charsets
+      expect(xml).not.toMatch(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u)
+      const parser = new XMLParser({ ignoreAttributes: false, isArray: (name) => name === 'testcase' })
+      const suite = parser.parse(xml).testsuites.testsuite
+      const cases: Record<string, string>[] = suite.testcase ?? []
+      const ours = cases.filter((testCase) => testCase['@_name']?.startsWith('The run itself')).length
+      expect(cases.length - ours).toBe(outcome.run?.testCases?.length ?? 0)
+      expect(Number(suite['@_tests'])).toBe(cases.length)
+      expect(new Set(cases.map((testCase) => testCase['@_name'])).size).toBe(cases.length)
+    })
   })
 
   it('ctrf.json is valid and keeps the count of cases', () => {
     const isValid = new Ajv({ validateFormats: false }).compile(schema)
-    fc.assert(
-      fc.property(anyStep(hostileText()), (build) => {
-        const outcome = build(asDrawn)
-        const report = JSON.parse(ctrf(outcome))
-        isValid(report)
-        expect(isValid.errors).toBeNull()
-        expect(report.results.tests.length).toBe(outcome.run?.testCases?.length ?? 0)
-        expect(report.results.summary.tests).toBe(report.results.tests.length)
-      }),
-      RUNS,
-    )
+    always((outcome) => {
+      const report = JSON.parse(ctrf(outcome))
+      isValid(report)
+      expect(isValid.errors).toBeNull()
+      expect(report.results.tests.length).toBe(outcome.run?.testCases?.length ?? 0)
+      expect(report.results.summary.tests).toBe(report.results.tests.length)
+    })
   })
 
   it('results.json reads back as what the service sent', () => {
-    fc.assert(
-      fc.property(anyStep(hostileText()), (build) => {
-        const text = build(asDrawn).run?.responseText ?? untrusted('null')
-        expect(JSON.parse(render(inertJson(text)))).toEqual(JSON.parse(String(text)))
-      }),
-      RUNS,
-    )
-  })
-
-  it('no value of an environment override is in any output', () => {
-    fc.assert(
-      fc.property(anyStep(fc.constant('text')), (build) => {
-        for (const output of Object.values(everyOutput(build(asDrawn)))) {
-          expect(output).not.toContain('value of an override')
-        }
-      }),
-    )
+    always(({ run }) => {
+      const text = run?.responseText ?? untrusted('null')
+      expect(JSON.parse(render(inertJson(text)))).toEqual(JSON.parse(String(text)))
+    })
   })
 })
 

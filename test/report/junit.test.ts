@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { XMLParser, XMLValidator } from 'fast-xml-parser'
 import { describe, expect, it } from 'vitest'
 import type { StepOutcome } from '../../src/outcome/step-outcome.ts'
@@ -56,20 +55,6 @@ describe('junit.xml', () => {
 `)
   })
 
-  it('counts on both levels what its cases say', () => {
-    for (const [name, result] of Object.entries(ENDINGS)) {
-      const { suites, suite, cases } = parsed(result)
-      const counted = {
-        tests: `${cases.length}`,
-        failures: `${cases.filter(({ failure }) => failure !== undefined).length}`,
-        errors: `${cases.filter(({ error }) => error !== undefined).length}`,
-        skipped: `${cases.filter(({ skipped }) => skipped !== undefined).length}`,
-      }
-      expect(suites, name).toMatchObject(counted)
-      expect(suite, name).toMatchObject(counted)
-    }
-  })
-
   it('has a failure for failed cases, an error for timed-out and interrupted ones, each with text', () => {
     const { cases } = parsed(ENDINGS.failed)
     const failed = cases.filter(({ failure }) => failure)
@@ -91,21 +76,23 @@ describe('junit.xml', () => {
     })
   })
 
-  it.each([
-    'timedOut',
-    'cancelled',
-    'interrupted',
-    'unknownStatus',
-    'failedWithoutFailedCase',
-    'failedWithoutResults',
-  ] as const)('has an error of the run itself for the ending %s', (name) => {
-    const { cases } = parsed(ENDINGS[name])
-    expect(cases.at(-1)).toMatchObject({ name: 'The run itself', error: { type: ENDINGS[name].run?.rawStatus } })
-    expect(cases.at(-1)?.error?.['#text']).toContain('run_7f3a')
-  })
-
-  it.each(['passed', 'passedWithFailures', 'failed', 'allSkipped'] as const)('has none for the ending %s', (name) => {
-    expect(parsed(ENDINGS[name]).cases.map(({ name }) => name)).not.toContain('The run itself')
+  it('has an error of the run itself if it did not finish, or failed without a failed case', () => {
+    const withError = Object.entries(ENDINGS)
+      .filter(([, { run, runId }]) => run?.testCases && runId)
+      .filter(([, outcome]) => {
+        const { cases } = parsed(outcome)
+        return cases.at(-1)?.name === 'The run itself'
+      })
+    expect(withError.map(([name]) => name)).toEqual([
+      'failedWithoutFailedCase',
+      'timedOut',
+      'cancelled',
+      'interrupted',
+      'unknownStatus',
+    ])
+    const { cases } = parsed(ENDINGS.failedWithoutResults)
+    expect(cases).toMatchObject([{ name: 'The run itself', error: { type: 'FAILED' } }])
+    expect(cases[0]?.error?.['#text']).toContain('run_7f3a')
   })
 
   it('names each case differently, the run itself too', () => {
@@ -123,30 +110,16 @@ describe('junit.xml', () => {
   })
 
   it('keeps a title where it comes first, and makes way for titles that look like numbered ones', () => {
-    const namesFor = (titles: readonly string[]) =>
-      parsed(anOutcome({ run: aRun({ testCases: titles.map((title) => aTestCase({ title })) }) })).cases.map(
-        ({ name }) => name,
-      )
-    expect(namesFor(['a (2)', 'a', 'a', 'a (2)'])).toEqual(['a (2)', 'a', 'a (3)', 'a (2) (2)'])
-    const title = fc.constantFrom('a', 'a (2)', 'a (3)', 'a (2) (2)', 'b', '')
-    fc.assert(
-      fc.property(fc.array(title, { minLength: 1 }), (titles) => {
-        const names = namesFor(titles)
-        expect(new Set(names).size).toBe(titles.length)
-        for (const [index, title] of titles.entries()) {
-          if (titles.indexOf(title) === index) expect(names[index]).toBe(title || '(untitled)')
-        }
-      }),
-    )
+    const testCases = ['a (2)', 'a', 'a', 'a (2)'].map((title) => aTestCase({ title }))
+    const { cases } = parsed(anOutcome({ run: aRun({ testCases }) }))
+    expect(cases.map(({ name }) => name)).toEqual(['a (2)', 'a', 'a (3)', 'a (2) (2)'])
   })
 
-  it('adds durations up if the run has no times, and has no time if there are none', () => {
+  it('adds durations up if the run has no times', () => {
     const times = { startedAt: undefined, finishedAt: undefined }
     const timed = parsed(anOutcome({ run: aRun({ ...times, testCases: testCasesBy({ PASSED: 3 }) }) }))
     expect(timed.suite).toMatchObject({ time: '3.600' })
     expect(timed.suite.timestamp).toBeUndefined()
-    const untimed = parsed(anOutcome({ run: aRun({ ...times, testCases: [aTestCase({ durationMs: undefined })] }) }))
-    expect(untimed.cases[0]?.time).toBe('0.000')
   })
 
   it('bears the name of the test suite in its workflow', () => {

@@ -1,12 +1,18 @@
 import fc from 'fast-check'
-import type { NetworkOutcome } from './model-service.ts'
-import type { SimulationPlan } from './simulation.ts'
+import type { Failure } from '../../src/outcome/failure.ts'
+import { untrusted } from '../../src/text/untrusted.ts'
+
+// What is decided beforehand about one simulated step: what the user asks for, what the service and the network do, and
+// what the runner does.
+
+const NEVER = Number.POSITIVE_INFINITY
 
 const rarely = fc.integer({ min: 0, max: 7 }).map((throwOfDice) => throwOfDice === 7)
 const usually = rarely.map((not) => !not)
+const upTo = (max: number, min = 0) => fc.integer({ min, max })
 
-function sometimes<T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> {
-  return fc.oneof({ weight: 5, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary })
+function maybe<T>(arbitrary: fc.Arbitrary<T>, weight = 5): fc.Arbitrary<T | undefined> {
+  return fc.oneof({ weight, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary })
 }
 
 function several<T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T[]> {
@@ -14,164 +20,165 @@ function several<T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T[]> {
   return fc.oneof({ weight: 2, arbitrary: fc.constant<T[]>([]) }, { weight: 1, arbitrary: some })
 }
 
-const ENDS = ['PASSED', 'FAILED', 'TIMEDOUT', 'CANCELLED', 'INTERRUPTED', 'EXPLODED']
-const CASE_STATUSES = ['PASSED', 'FAILED', 'SKIPPED', 'FLAKY', 'QUEUED', 'TIMEDOUT', 'SOMETHING']
-
 /** Mostly short, sometimes long, so that everything meets everything else. */
-const someMs = fc.oneof(
-  fc.integer({ min: 0, max: 2_000 }),
-  fc.integer({ min: 0, max: 20_000 }),
-  fc.integer({ min: 0, max: 200_000 }),
-)
+const someMs = fc.oneof(upTo(2_000), upTo(20_000), upTo(200_000))
 const responseMs = fc.oneof(
-  { weight: 6, arbitrary: fc.integer({ min: 1, max: 800 }) },
-  { weight: 3, arbitrary: fc.integer({ min: 1, max: 8_000 }) },
-  { weight: 1, arbitrary: fc.integer({ min: 1, max: 40_000 }) },
+  { weight: 6, arbitrary: upTo(800, 1) },
+  { weight: 3, arbitrary: upTo(8_000, 1) },
+  { weight: 1, arbitrary: upTo(40_000, 1) },
 )
+
+/** What happens to one request. */
+export interface NetworkOutcome {
+  readonly afterMs: number
+  /** There is no connection, and this is how the client learns of it; `silence`: it does not. */
+  readonly refusal?: Failure | 'silence'
+  /** The response is lost, and this comes in its place. */
+  readonly loss?: Failure | 'silence'
+  /** The service takes the request, although its response is lost. */
+  readonly isServed?: boolean
+}
 
 function outcomes(statuses: readonly number[]): fc.Arbitrary<NetworkOutcome> {
-  const afterMs = responseMs
-  const served = fc.boolean()
-  const retryAfterMs = fc.oneof(fc.constant(0), someMs, fc.constant(86_400_000))
+  const refused = (refusal: Failure | 'silence') => fc.record({ afterMs: responseMs, refusal: fc.constant(refusal) })
+  const lost = (loss: Failure | 'silence', isServed = fc.boolean()) =>
+    fc.record({ afterMs: responseMs, loss: fc.constant(loss), isServed })
+  const retryAfterMs = maybe(fc.oneof(fc.constant(0), someMs, fc.constant(86_400_000)), 1)
+  const status = fc
+    .record({ afterMs: responseMs, status: fc.constantFrom(...statuses), retryAfterMs, isTaken: fc.boolean() })
+    .map(({ afterMs, status, retryAfterMs, isTaken }): NetworkOutcome => {
+      const loss = { kind: 'status', status, retryAfterMs } as const
+      // A 4xx is the service's response that it did nothing, except the one for its own time limit.
+      return { afterMs, loss, isServed: isTaken && (status >= 500 || status === 408) }
+    })
   return fc.oneof(
-    { weight: 6, arbitrary: fc.record({ kind: fc.constant('response' as const), afterMs }) },
-    { weight: 2, arbitrary: fc.record({ kind: fc.constant('reset' as const), afterMs, served }) },
-    { weight: 2, arbitrary: fc.record({ kind: fc.constant('silence' as const), served }) },
-    { weight: 1, arbitrary: fc.record({ kind: fc.constant('broken' as const), afterMs }) },
-    { weight: 1, arbitrary: fc.record({ kind: fc.constant('refused' as const), afterMs }) },
-    { weight: 1, arbitrary: fc.constant({ kind: 'no-connection' as const }) },
-    { weight: 1, arbitrary: fc.constant({ kind: 'untrusted-certificate' as const }) },
+    { weight: 6, arbitrary: fc.record({ afterMs: responseMs }) },
+    { weight: 2, arbitrary: lost({ kind: 'no-response', reason: 'read ECONNRESET' }) },
+    { weight: 2, arbitrary: lost('silence') },
     {
-      weight: 3,
-      arbitrary: fc
-        .record(
-          { kind: fc.constant('status' as const), afterMs, status: fc.constantFrom(...statuses), served, retryAfterMs },
-          { requiredKeys: ['kind', 'afterMs', 'status', 'served'] },
-        )
-        // A 4xx is the service's response that it did nothing, except the one for its own time limit.
-        .map((outcome) => ({
-          ...outcome,
-          served: outcome.served && (outcome.status >= 500 || outcome.status === 408),
-        })),
+      weight: 1,
+      arbitrary: lost({ kind: 'invalid-response', expected: 'JSON', got: untrusted('') }, fc.constant(true)),
     },
+    { weight: 1, arbitrary: refused({ kind: 'not-sent', reason: 'connect ECONNREFUSED' }) },
+    { weight: 1, arbitrary: refused('silence') },
+    { weight: 1, arbitrary: refused({ kind: 'untrusted-certificate', code: 'CERT_HAS_EXPIRED' }) },
+    { weight: 3, arbitrary: status },
   )
 }
 
 const PASSING_STATUSES = [408, 425, 429, 429, 500, 502, 503, 504]
+const CASE_STATUSES = ['PASSED', 'FAILED', 'SKIPPED', 'FLAKY', 'QUEUED', 'TIMEDOUT', 'SOMETHING']
 
-const runPlan = fc.record(
-  {
-    id: fc.oneof(
-      { weight: 20, arbitrary: fc.constant('run-7') },
-      { weight: 1, arbitrary: fc.constantFrom('run 7', '', '..', 'a?b', 'x'.repeat(300)) },
-    ),
-    queuedMs: fc.oneof(fc.constant(0), someMs),
-    runningMs: fc.oneof(
-      { weight: 6, arbitrary: someMs },
-      { weight: 1, arbitrary: fc.integer({ min: 0, max: 4_000_000 }) },
-      { weight: 2, arbitrary: fc.constant(Number.POSITIVE_INFINITY) },
-    ),
-    end: fc.oneof(fc.constant('PASSED'), fc.constantFrom(...ENDS)),
-    cases: fc.array(fc.constantFrom(...CASE_STATUSES), { maxLength: 3 }),
-    oddStatus: fc.constant('PAUSED'),
-  },
-  { requiredKeys: ['id', 'queuedMs', 'runningMs', 'end'] },
-)
+const runPlan = fc.record({
+  id: fc.oneof(
+    { weight: 20, arbitrary: fc.constant('run-7') },
+    { weight: 1, arbitrary: fc.constantFrom('run 7', '', '..', 'a?b', 'x'.repeat(300)) },
+  ),
+  queuedMs: fc.oneof(fc.constant(0), someMs),
+  runningMs: fc.oneof(
+    { weight: 6, arbitrary: someMs },
+    { weight: 1, arbitrary: upTo(4_000_000) },
+    // It never ends on its own.
+    { weight: 2, arbitrary: fc.constant(NEVER) },
+  ),
+  end: fc.oneof(
+    fc.constant('PASSED'),
+    fc.constantFrom('PASSED', 'FAILED', 'TIMEDOUT', 'CANCELLED', 'INTERRUPTED', 'EXPLODED'),
+  ),
+  // Undefined: no results are sent.
+  cases: maybe(fc.array(fc.constantFrom(...CASE_STATUSES), { maxLength: 3 }), 1),
+  // A status of the future that it has, instead of RUNNING, for the second half of its time.
+  oddStatus: maybe(fc.constant('PAUSED'), 1),
+})
 
-const lagMs = fc.oneof(
-  { weight: 4, arbitrary: fc.constant(0) },
-  { weight: 1, arbitrary: fc.integer({ min: 0, max: 14_000 }) },
-)
+const lagMs = fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: upTo(14_000) })
 
 const servicePlan = fc.record({
   run: runPlan,
+  // The step is given this run instead of starting it.
   isGiven: rarely,
   hasCancel: usually,
-  usualMs: fc.integer({ min: 1, max: 1_500 }),
+  usualMs: upTo(1_500, 1),
+  // For so long after its start the run is not found.
   unknownToGetForMs: lagMs,
   unknownToCancelForMs: lagMs,
-  emptyLists: fc.oneof(
-    { weight: 4, arbitrary: fc.constant(0) },
-    { weight: 1, arbitrary: fc.integer({ min: 1, max: 50 }) },
-  ),
+  // So many cancels of a running run do nothing and get an empty list.
+  emptyLists: fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: upTo(50, 1) }),
+  // For so long after an accepted cancel the run is still RUNNING.
   stopsAfterMs: fc.oneof(fc.constant(0), someMs),
+  // What a cancel of a finished run gets: an empty list, or this status.
   responseWhenFinished: fc.constantFrom('empty list' as const, 400 as const, 404 as const, 409 as const),
-  starts: several(outcomes([...PASSING_STATUSES, 400, 401, 404])),
-  gets: several(outcomes([...PASSING_STATUSES, ...PASSING_STATUSES, 301, 401, 403])),
-  cancels: several(outcomes([...PASSING_STATUSES, ...PASSING_STATUSES, 400, 401, 403])),
+  // The outcomes of the first requests of each kind; later ones all get a response after `usualMs`.
+  outcomes: fc.record({
+    start: several(outcomes([...PASSING_STATUSES, 400, 401, 404])),
+    get: several(outcomes([...PASSING_STATUSES, ...PASSING_STATUSES, 301, 401, 403])),
+    cancel: several(outcomes([...PASSING_STATUSES, ...PASSING_STATUSES, 400, 401, 403])),
+  }),
+  // While one lasts, this happens to every request that begins.
   outages: several(
+    fc.record({ fromMs: someMs, forMs: fc.oneof(someMs, upTo(1_000_000)), outcome: outcomes(PASSING_STATUSES) }),
+  ),
+})
+
+const signal = fc.constantFrom('SIGINT' as const, 'SIGTERM' as const)
+
+const runnerPlan = fc.record({
+  // After SIGINT, SIGKILL follows in 10 s; after SIGTERM in 2.5 s.
+  signals: fc.array(fc.record({ signal, isAtTheLimit: rarely, atMs: someMs }), { maxLength: 2 }),
+  killAtMs: maybe(someMs),
+  // Main is killed, or throws, right before this effect on the world; the first is 1.
+  injectedFault: maybe(
+    fc.record({ kind: fc.constantFrom('kill' as const, 'crash' as const), beforeEffect: upTo(25, 1) }),
+  ),
+  postAfterMs: upTo(3_000, 50),
+  // With a signal: the runner itself shuts down, and there is no post.
+  isShutdown: rarely,
+  // Since the start of post.
+  postSignal: maybe(fc.record({ signal, atMs: someMs })),
+  // The job runs in a container, where no signal reaches main. Its end is a cancel, and post runs beside main; or the
+  // runner shuts down, and there is no post.
+  container: maybe(
     fc.record({
-      fromMs: someMs,
-      forMs: fc.oneof(someMs, fc.integer({ min: 0, max: 1_000_000 })),
-      outcome: outcomes(PASSING_STATUSES),
+      end: fc.constantFrom('cancel' as const, 'cancel' as const, 'shutdown' as const),
+      atMs: someMs,
+      // The runner's state of a step that did not succeed is lost.
+      isStateLost: fc.boolean(),
     }),
   ),
 })
 
-const plannedSignal = fc.record({
-  signal: fc.constantFrom('SIGINT' as const, 'SIGTERM' as const),
-  isAtTheLimit: rarely,
-  atMs: someMs,
+const requestPlan = fc.record({
+  wait: usually,
+  waitLimitMs: fc.oneof({ weight: 6, arbitrary: upTo(120_000, 600) }, { weight: 1, arbitrary: upTo(3_600_000, 600) }),
+  cancelOnAbort: usually,
+  passWithNoTests: rarely,
+  pollIntervalMs: maybe(upTo(60_000, 2_000), 1),
+  queueLimitMs: maybe(upTo(240_000, 600), 1),
 })
 
-const anyPlan: fc.Arbitrary<SimulationPlan> = fc
+const anyPlan = fc
   .record({
-    request: fc.record(
-      {
-        wait: usually,
-        waitLimitMs: fc.oneof(
-          { weight: 6, arbitrary: fc.integer({ min: 600, max: 120_000 }) },
-          { weight: 1, arbitrary: fc.integer({ min: 600, max: 3_600_000 }) },
-        ),
-        cancelOnAbort: usually,
-        passWithNoTests: rarely,
-        pollIntervalMs: fc.integer({ min: 2_000, max: 60_000 }),
-        queueLimitMs: fc.integer({ min: 600, max: 240_000 }),
-      },
-      { requiredKeys: ['wait', 'waitLimitMs', 'cancelOnAbort', 'passWithNoTests'] },
-    ),
+    request: requestPlan,
     service: servicePlan,
-    signals: fc.array(plannedSignal, { maxLength: 2 }),
-    killAtMs: sometimes(someMs),
-    injectedFault: sometimes(
-      fc.record({
-        kind: fc.constantFrom('kill' as const, 'crash' as const),
-        beforeEffect: fc.integer({ min: 1, max: 25 }),
-      }),
-    ),
-    postAfterMs: fc.integer({ min: 50, max: 3_000 }),
-    postSignal: sometimes(fc.record({ signal: fc.constantFrom('SIGINT' as const, 'SIGTERM' as const), atMs: someMs })),
-    isShutdown: rarely,
-    container: sometimes(
-      fc.record({
-        end: fc.constantFrom('cancel' as const, 'cancel' as const, 'shutdown' as const),
-        atMs: someMs,
-        isStateLost: fc.boolean(),
-      }),
-    ),
+    runner: runnerPlan,
     commentMs: fc.oneof(fc.constant(0), someMs),
-    seed: fc.integer(),
+    seed: upTo(0x7fff_fffe, 1),
   })
-  .map(({ request, service, postAfterMs, isShutdown, commentMs, seed, container, ...runner }) => {
-    // In a container no signal reaches main.
-    const signals = container === undefined ? runner.signals : []
+  .map(({ request, service, runner, ...rest }) => {
+    const signals = (runner.container === undefined ? runner.signals : []).map(({ signal, isAtTheLimit, atMs }) => ({
+      signal,
+      atMs: isAtTheLimit ? request.waitLimitMs + atMs / 10 : atMs,
+    }))
     return {
+      ...rest,
       // The inputs refuse the other combinations.
       request: service.isGiven ? { ...request, wait: true } : request,
       service: service.isGiven ? { ...service, run: { ...service.run, id: 'run-7' } } : service,
-      runner: {
-        ...runner,
-        signals: signals.map(({ signal, isAtTheLimit, atMs }) => ({
-          signal,
-          atMs: isAtTheLimit ? request.waitLimitMs + atMs / 10 : atMs,
-        })),
-        postAfterMs: isShutdown && signals.length > 0 ? undefined : postAfterMs,
-        container,
-      },
-      commentMs,
-      seed,
+      runner: { ...runner, signals, hasPost: !(runner.isShutdown && signals.length > 0) },
     }
   })
 
 /** Without fast-check's bias to the smallest and largest values, which would end most steps at once. */
 export const simulationPlan = fc.noBias(anyPlan)
+
+export type SimulationPlan = typeof simulationPlan extends fc.Arbitrary<infer Plan> ? Plan : never

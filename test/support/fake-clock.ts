@@ -55,7 +55,8 @@ export class FakeClock implements Clock {
   at(atMs: number, callback: () => void): () => void {
     if (atMs === Number.POSITIVE_INFINITY) return () => {}
     const timer: Timer = { atMs: Math.max(this.#nowMs, atMs), ring: callback }
-    this.#timers.splice(this.#indexAfter(timer.atMs), 0, timer)
+    const before = this.#timers.findLastIndex((other) => other.atMs <= timer.atMs)
+    this.#timers.splice(before + 1, 0, timer)
     return () => {
       const index = this.#timers.indexOf(timer)
       if (index >= 0) this.#timers.splice(index, 1)
@@ -83,17 +84,6 @@ export class FakeClock implements Clock {
       this.#nowMs = next.atMs
       next.ring()
     }
-  }
-
-  #indexAfter(atMs: number): number {
-    let low = 0
-    let high = this.#timers.length
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if ((this.#timers[middle]?.atMs ?? 0) <= atMs) low = middle + 1
-      else high = middle
-    }
-    return low
   }
 }
 

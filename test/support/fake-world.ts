@@ -45,15 +45,17 @@ export class FakeWorld implements World {
     }
     this.state = {
       startAttempted: () => this.#note('state start'),
-      runStarted: (runId) => this.#note(`state run ${runId}`),
+      runStarted: (runId, mayCancel) => this.#note(`state run ${runId}${mayCancel ? '' : ', to be left alone'}`),
       done: () => this.#note('state done'),
       manualCleanupLogged: () => this.#note('state done'),
     }
   }
 
-  /** The runner's signal, at a time of the clock. */
+  /** The runner's signal, at a time of the clock; at once if that time has come. */
   signalAt(atMs: number, signal: AbortCause = 'SIGINT'): void {
-    this.clock.at(atMs, () => this.#controller.abort(new StepCancelled(signal, this.clock.now())))
+    const abort = () => this.#controller.abort(new StepCancelled(signal, this.clock.now()))
+    if (atMs <= this.clock.now()) abort()
+    else this.clock.at(atMs, abort)
   }
 
   setOutput<Name extends keyof Outputs>(name: Name, value: Outputs[Name]): void {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { ServiceError } from '../../src/outcome/failure.ts'
 import { FakeClock } from './fake-clock.ts'
 import { type RequestTimeline, simulateRequest } from './simulated-request.ts'
@@ -32,7 +32,7 @@ async function outcomeOf(
   )
   const endedMs = clock.now()
   await clock.run(clock.sleep(100_000))
-  return { end, endedMs, isServed }
+  return [end, endedMs, isServed]
 }
 
 function abortAt(clock: FakeClock, atMs: number): AbortSignal {
@@ -44,21 +44,18 @@ function abortAt(clock: FakeClock, atMs: number): AbortSignal {
 
 test('without a connection nothing is served', async () => {
   const refusal = { kind: 'not-sent', reason: 'refused' } as const
-  expect(await outcomeOf({ refusal })).toEqual({ end: 'not-sent', endedMs: 100, isServed: false })
-  expect(await outcomeOf({ sentAfterMs: NEVER })).toEqual({ end: 'not-sent', endedMs: 30_000, isServed: false })
+  expect(await outcomeOf({ refusal })).toEqual(['not-sent', 100, false])
+  expect(await outcomeOf({ sentAfterMs: NEVER })).toEqual(['not-sent', 30_000, false])
 })
 
-describe('the signal', () => {
-  test('ends a request before it begins, before it is sent and after that', async () => {
-    expect(await outcomeOf({}, { abortMs: 0 })).toEqual({ end: 'aborted', endedMs: 0, isServed: false })
-    expect(await outcomeOf({}, { abortMs: 50 })).toEqual({ end: 'aborted', endedMs: 50, isServed: false })
-    // It is on its way, and cannot be called back.
-    expect(await outcomeOf({}, { abortMs: 150 })).toEqual({ end: 'aborted', endedMs: 150, isServed: true })
-  })
-
-  test('that holds until the request is sent ends it only until then', async () => {
-    expect(await outcomeOf({}, { abortUntilSentMs: 0 })).toEqual({ end: 'not-sent', endedMs: 0, isServed: false })
-    expect(await outcomeOf({}, { abortUntilSentMs: 50 })).toEqual({ end: 'not-sent', endedMs: 50, isServed: false })
-    expect(await outcomeOf({}, { abortUntilSentMs: 150 })).toEqual({ end: 'served', endedMs: 300, isServed: true })
-  })
+test.each([
+  [{ abortMs: 0 }, ['aborted', 0, false]],
+  [{ abortMs: 50 }, ['aborted', 50, false]],
+  // It is on its way, and cannot be called back.
+  [{ abortMs: 150 }, ['aborted', 150, true]],
+  [{ abortUntilSentMs: 0 }, ['not-sent', 0, false]],
+  [{ abortUntilSentMs: 50 }, ['not-sent', 50, false]],
+  [{ abortUntilSentMs: 150 }, ['served', 300, true]],
+])('a signal ends a request until it is too late: %j', async (signals, expected) => {
+  expect(await outcomeOf({}, signals)).toEqual(expected)
 })

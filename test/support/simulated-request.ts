@@ -7,14 +7,14 @@ export interface RequestTimeline<T> {
   /** When the connection stands and the request goes out. */
   readonly sentAfterMs: number
   /** There is no connection: this comes in place of the sending. */
-  readonly refusal?: Failure
+  readonly refusal?: Failure | undefined
   /** When the service takes the request. It does so even if nobody waits for the response any more. */
   readonly servedAfterMs: number
   /** What the service does and responds; a ServiceError that it throws is a response too. */
   readonly serve: () => T
   readonly respondsAfterMs: number
   /** The response is lost: this comes in its place. */
-  readonly loss?: Failure
+  readonly loss?: Failure | undefined
 }
 
 /** One request over a simulated network, ended by its signals and its time limit as `http.ts` ends one. */
