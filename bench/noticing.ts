@@ -1,4 +1,4 @@
-import { adaptivePauseMs } from '../src/action/poll-schedule.ts'
+import { adaptivePauseMs } from '../src/action/wait-for-run.ts'
 import { mean, type Part, table } from './table.ts'
 
 const LENGTHS_MIN = [0.5, 1, 5, 10, 30, 60, 120]

@@ -6,7 +6,7 @@ it('an unexpected error is one error command that the runner survives, and exit 
   const source = new URL('../src/process.ts', import.meta.url).href
   const script = `
     const { exitAfter } = await import(${JSON.stringify(source)})
-    await exitAfter(async () => { throw new TypeError('100 %\\n' + '😀'.repeat(600)) })
+    await exitAfter(async () => { throw new TypeError('100 %\\n' + '😀'.repeat(600)) }, () => {})
   `
   const { status, stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
     cwd: join(import.meta.dirname, '..'),

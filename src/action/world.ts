@@ -28,7 +28,7 @@ export interface RunState {
 
 /** A file for `report-dir`. Its text is made when it is written, so that only one stands in memory at a time. */
 export interface ReportFile {
-  readonly name: string
+  readonly name: 'results.json' | 'junit.xml' | 'ctrf.json' | 'summary.md'
   readonly text: () => string | Buffer
 }
 

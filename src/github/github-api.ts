@@ -17,6 +17,7 @@ export class GitHubError extends Error {
   /** In the middle of a sentence. */
   get clause(): LogLine {
     if (this.status === 0) return logLine`GitHub's API could not be reached (${this.message})`
+    if (this.status === 429) return logLine`GitHub's API limits the rate of requests`
     return logLine`GitHub responded with status ${this.status} (${this.message})`
   }
 }
@@ -137,8 +138,8 @@ export async function openGitHubApi({ env, token, clock, signal }: GitHubAccess)
         if (typeof login !== 'string') throw notOfThisApi()
         return login
       } catch (error) {
-        if (mayPass(error)) throw error
-        return undefined
+        if (error instanceof GitHubError && error.status > 0 && error.status < 429) return undefined
+        throw error
       }
     },
 

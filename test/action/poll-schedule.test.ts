@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { adaptivePauseMs } from '../../src/action/poll-schedule.ts'
+import { adaptivePauseMs } from '../../src/action/wait-for-run.ts'
 
 const waitedMs = fc.double({ min: 0, max: 35_000 * 60_000, noNaN: true })
 const jitter = fc.double({ min: 0, max: 1, noNaN: true })

@@ -127,7 +127,6 @@ describe('the branch that the service names', () => {
     ['main', { parameters: { branch: 'refs/heads/main' } }],
     [undefined, { parameters: { branch: 'main' } }],
     ['main', { parameters: {} }],
-    ['main', { parameters: { branch: 'feature' }, ownsRun: false }],
   ])('needs no word if it is %s of %j', async (branchName, subject) => {
     expect(await warningsOf(branchName, subject)).toEqual([])
   })

@@ -241,6 +241,7 @@ describe('a run that is given', () => {
   test('is waited for and not started', async () => {
     const { outcome, requests, state, effects } = await step({ script: { get: [response(PASSED)] }, ...GIVEN })
     expect(outcome).toMatchObject({ conclusion: 'passed', success: true, subject: { ownsRun: false } })
+    expect(outcome.subject.parameters).toEqual({})
     expect(requests).toEqual(['get'])
     expect(effects.slice(1, 3)).toEqual(['output run-id=run-1', 'info Run run-1: PASSED'])
     expect(state).toEqual(['run run-1, to be left alone', 'done'])

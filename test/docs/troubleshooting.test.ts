@@ -1,6 +1,6 @@
 import { globSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { GitHubError, type GitHubFailure } from '../../src/github/github-api.ts'
+import { GitHubError } from '../../src/github/github-api.ts'
 import { failureMessage } from '../../src/github/pull-request-comment.ts'
 import type { Failure } from '../../src/outcome/failure.ts'
 import { failureSentence } from '../../src/report/failure-text.ts'
@@ -49,7 +49,7 @@ function sentencesOfCode(): string[] {
   return [
     ...noteworthy.map(([, outcome]) => verdictSentence(outcome)),
     ...FAILURES.map((failure) => failureSentence(failure, 'start')),
-    ...COMMENT_FAILURES.map((failure) => failureMessage(new GitHubError(failure))),
+    ...[0, 401, 403, 422, 429, 500].map((status) => failureMessage(new GitHubError(status, 'a reason'))),
     failureMessage(new Error('GITHUB_REPOSITORY is not set')),
   ].map(render)
 }
@@ -67,12 +67,6 @@ const FAILURES: readonly Failure[] = [
   { kind: 'no-response', reason: 'socket hang up' },
   { kind: 'invalid-response', expected: 'JSON', got: untrusted('<html>') },
   ...[301, 400, 401, 403, 404, 407, 413, 422, 429, 500, 503].map((status) => ({ kind: 'status', status }) as const),
-]
-
-const COMMENT_FAILURES: readonly GitHubFailure[] = [
-  { kind: 'no-response', reason: untrusted('no response in time') },
-  { kind: 'rate-limited' },
-  ...[401, 403, 422, 500].map((status) => ({ kind: 'status', status, message: untrusted('a reason') }) as const),
 ]
 
 const SOURCES = globSync('src/**/*.ts', { cwd: ROOT }).map(read).join('\n')

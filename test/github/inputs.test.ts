@@ -149,19 +149,15 @@ describe('base-url', () => {
     expect(inputsOf({ 'base-url': given }).service.baseUrl.href).toBe(url)
   })
 
-  const GIVE = 'Give the address of the service, such as https://tests.example.com.'
-  const NO_ADDRESS = `is not an absolute address. ${GIVE}`
+  const NO_ADDRESS = 'is not an absolute address. Give that of the service, such as https://tests.example.com.'
   const NOT_SECURE =
     'is not accepted. The key may travel over https: only (http: only to this machine, such as http://127.0.0.1:8080).'
   const HAS_CREDENTIALS = 'has credentials in it. Remove them; the key goes into api-key.'
   const HAS_MORE = 'has a query or a fragment. Give the address without it.'
 
-  it('is required', () => {
-    expect(problemsOf({ 'base-url': '' })).toEqual([`Input base-url is empty. ${GIVE}`])
-  })
-
   // Where *** stands, the secret is given.
   it.each([
+    ['', NO_ADDRESS],
     ['tests.example.com', NO_ADDRESS],
     ['//tests.example.com', NO_ADDRESS],
     ['https://tests.example.com/a b', NO_ADDRESS],
@@ -248,7 +244,7 @@ describe('api-key', () => {
     const payload = { pull_request: { user: { login: 'dependabot[bot]' } } }
     expect(problemsOf({ 'api-key': '', 'base-url': '' }, { name: 'pull_request', payload, actor: 'ann' })).toEqual([
       DEPENDABOT_MESSAGE,
-      'Input base-url is empty. Give the address of the service, such as https://tests.example.com.',
+      'Input base-url: "" is not an absolute address. Give that of the service, such as https://tests.example.com.',
     ])
   })
 
@@ -275,11 +271,11 @@ describe('project and test-suite', () => {
   it.each([
     [
       { 'test-suite': 'smoke' },
-      'Inputs project ("web-shop") and test-suite ("smoke") are both given. Give exactly one of them.',
+      'Inputs project ("web-shop") and test-suite ("smoke"): give exactly one of them. project is the id of the project whose tests to run.',
     ],
     [
       { project: '' },
-      'Inputs project and test-suite are both empty. Give exactly one of them: project is the id of the project whose tests to run.',
+      'Inputs project ("") and test-suite (""): give exactly one of them. project is the id of the project whose tests to run.',
     ],
   ])('must not be given as %j', (given, problem) => {
     expect(problemsOf(given)).toEqual([problem])

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Environment } from '../../src/github/event.ts'
 import { InputReader } from '../../src/github/input-reader.ts'
-import * as proxies from '../../src/github/proxies.ts'
+import * as address from '../../src/github/service-address.ts'
 import type { Proxies } from '../../src/service/connection.ts'
 
 const PROXY = 'http://proxy.example.com:3128'
@@ -10,7 +10,7 @@ const SERVICE = new URL('https://tests.example.com')
 /** Throws if there is a problem. */
 function readProxies(env: Environment, service: URL): Proxies {
   const inputs = new InputReader(env)
-  return inputs.orThrow(proxies.readProxies(inputs, env, service))
+  return inputs.orThrow(address.readProxies(inputs, env, service))
 }
 
 describe('the proxy', () => {

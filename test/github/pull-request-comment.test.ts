@@ -155,14 +155,10 @@ describe('one comment, kept up to date', () => {
     expect(api.comments).toHaveLength(count)
   })
 
-  test('no more pages are read than a pull request can have, and none that repeats another', async () => {
+  test('no more pages are read than a pull request can have', async () => {
     for (let i = 0; i < 2_700; i++) api.addComment(MALLORY, `chatter ${i}`)
     expect(await comment()).toEqual(WRITTEN)
     expect(requested()).toEqual([...Array(25).fill('GET'), 'POST'])
-    api.requests.length = 0
-    api.ignoresPages = true
-    expect(await comment()).toEqual(WRITTEN)
-    expect(requested()).toEqual(['GET', 'GET', 'POST'])
   })
 
   test.each([
@@ -209,7 +205,7 @@ describe('on-failure', () => {
 describe('two of ours', () => {
   test('become one: the oldest stays, with the new text', async () => {
     // Both jobs have listed the comments before either has created one.
-    const marker = commentIdentity({ key: '', matrix: '' }, eventOf({}).env).marker
+    const marker = commentIdentity({ key: '', matrix: 'null' }, eventOf({}).env).marker
     const happens = () => void api.addComment(ACTIONS_BOT, `${marker}\n<h3>from the other job</h3>`)
     void api.inject(CREATE, { kind: 'meanwhile', happens })
     await comment({ text: 'from this job' })
@@ -257,7 +253,7 @@ describe('whose comment it is', () => {
     ['has no headline', (marker: string) => `${marker}\nwhat somebody wrote`],
     ['has too large a number', (marker: string) => marker.replace(/run \d+ (.*)/, `run ${'9'.repeat(21)} $1\n<h3>`)],
   ])('a comment of our own account that %s is left alone', async (_, forge) => {
-    const { marker } = commentIdentity({ key: '', matrix: '' }, eventOf({}).env)
+    const { marker } = commentIdentity({ key: '', matrix: 'null' }, eventOf({}).env)
     const forged = forge(marker)
     api.addComment(ACTIONS_BOT, forged)
     for (const text of ['first', 'second']) expect(await comment({ text })).toEqual(WRITTEN)

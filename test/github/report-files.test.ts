@@ -15,8 +15,8 @@ import {
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import type { ReportFile } from '../../src/action/world.ts'
 import { defaultReportFolder, writeReportFiles } from '../../src/github/report-files.ts'
-import type { ReportFile } from '../../src/report/report-files.ts'
 import { render } from '../../src/text/safe-text.ts'
 
 function job() {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createMainState, runState, StateNotSaved } from '../../src/github/state.ts'
-import { findStepFile, mainOf } from '../../src/github/step-file.ts'
+import { findStepFiles, mainOf } from '../../src/github/step-file.ts'
 import { parseKeyValueFile } from '../../tools/runner-emulator/file-commands.ts'
 import { ANY_CHARACTER } from '../support/any-character.ts'
 
@@ -46,7 +46,7 @@ function job({ hasStateFile = true, hasTemp = true } = {}) {
       return Object.fromEntries(entries)
     },
     record() {
-      const found = findStepFile(env, main.file?.name ?? '')
+      const [found] = findStepFiles(env, main.file?.name)
       return found === undefined ? undefined : mainOf(found).read()
     },
   }

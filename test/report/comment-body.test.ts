@@ -66,7 +66,7 @@ describe('the comment', () => {
     ['main', { run: aRun({ branchName: 'refs/heads/main' }) }, ''],
     ['feature', { run: UNNAMED }, ' · branch main'],
     ['feature', { run: UNNAMED, subject: { parameters: {} } }, " · the project's default branch"],
-    ['feature', { run: UNNAMED, subject: { ownsRun: false } }, ''],
+    ['feature', { run: UNNAMED, subject: { parameters: {}, ownsRun: false } }, ''],
   ])('on a pull request of %s names the branch of %j if it was another: %s', (pullRequestBranch, fields, named) => {
     const [heading] = pageOf(anOutcome(fields), { pullRequestBranch }).text.trim().split('\n')
     expect(heading).toBe(`✅ Tests passed: 2 of 2${named}`)

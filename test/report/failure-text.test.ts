@@ -49,7 +49,6 @@ describe('the sentence on a failure', () => {
     ['CERT_HAS_EXPIRED', 'renewed'],
     ['ERR_TLS_CERT_ALTNAME_INVALID', 'base-url'],
     ['CERT_NOT_YET_VALID', 'the clock of this runner'],
-    ['PATH_LENGTH_EXCEEDED', 'the service needs a certificate'],
   ])('of a certificate with %s says what to do', (code, advice) => {
     expect(said({ kind: 'untrusted-certificate', code })).toContain(code)
     expect(said({ kind: 'untrusted-certificate', code })).toContain(advice)

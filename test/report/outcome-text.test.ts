@@ -112,7 +112,7 @@ describe('the line of facts', () => {
   it('has the branch that the service names rather than the one asked for, and nothing else of a run started elsewhere', () => {
     expect(factsOf({ subject: { parameters }, run: aRun({ branchName: 'main' }) })).toContain('Branch main')
     const run = aRun({ branchName: undefined })
-    expect(factsOf({ subject: { parameters, ownsRun: false }, run })).toBe('Project web-shop · Run run_7f3a')
+    expect(factsOf({ subject: { parameters: {}, ownsRun: false }, run })).toBe('Project web-shop · Run run_7f3a')
   })
 
   it('says of a test suite that the branch is metadata', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { reportFiles } from '../../src/report/report-files.ts'
+import { reportFiles } from '../../src/action/publish.ts'
 import { anOutcome, aRun, testCasesBy } from '../support/builders.ts'
 import { ENDINGS } from '../support/endings.ts'
 

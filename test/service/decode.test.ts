@@ -3,13 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { ServiceError } from '../../src/outcome/failure.ts'
 import { countTestCases, isTerminal, RUN_STATUSES, type Run } from '../../src/outcome/run.ts'
 import * as decode from '../../src/service/decode.ts'
-import {
-  decodeCancelled,
-  decodeStarted,
-  decodeSuiteResult,
-  decodeSuiteStarted,
-  decodeSuiteStatus,
-} from '../../src/service/decode.ts'
+import { decodeCancelled, decodeStarted, decodeSuiteResult, decodeSuiteStatus } from '../../src/service/decode.ts'
 
 const decodeRun = (json: unknown) => decode.decodeRun({ json, text: 'the text' })
 
@@ -48,6 +42,9 @@ function failureOf(decode: () => unknown): unknown {
   throw new Error('it was decoded')
 }
 
+const started = (json: unknown) => decodeStarted(json, 'runId')
+const suiteStarted = (json: unknown) => decodeStarted(json, 'testSuiteRunId')
+
 describe('a run', () => {
   it('is decoded with all its fields, and keeps statuses that the interface does not know', () => {
     const quarantined = { title: 't', status: 'QUARANTINED', durationMs: 1.5, retries: 2 }
@@ -60,9 +57,9 @@ describe('a run', () => {
       hasFinishedAt: true,
       branchName: 'main',
       testCases: [
-        { title: 'cart > adds', rawStatus: 'PASSED', outcome: 'passed', ran: true, durationMs: 12 },
-        { title: 'cart > removes', rawStatus: 'FAILED', outcome: 'failed', ran: true, durationMs: 3_400 },
-        { title: 't', rawStatus: 'QUARANTINED', outcome: 'other', ran: false, durationMs: 1.5 },
+        { title: 'cart > adds', rawStatus: 'PASSED', outcome: 'passed', durationMs: 12 },
+        { title: 'cart > removes', rawStatus: 'FAILED', outcome: 'failed', durationMs: 3_400 },
+        { title: 't', rawStatus: 'QUARANTINED', outcome: 'other', durationMs: 1.5 },
       ],
       responseText: 'the text',
     })
@@ -137,7 +134,7 @@ describe('what costs its own cell in the report, and nothing more', () => {
     // Such as the null of a skipped case, or what 1e999 in JSON becomes.
     ['durationMs', [undefined, null, '12', true, [], {}, Number.POSITIVE_INFINITY, 2 ** 53], { durationMs: undefined }],
     ['durationMs', [-5], { durationMs: 0 }],
-    ['status', STRANGE, { rawStatus: '', outcome: 'other', ran: false }],
+    ['status', STRANGE, { rawStatus: '', outcome: 'other' }],
   ])('a strange %s of a case: %j makes it %j', (name, values, cells) => {
     for (const value of values) {
       const run = decodeRun(altered(PASSED, `results.testCases.0.${name}`, value))
@@ -146,7 +143,7 @@ describe('what costs its own cell in the report, and nothing more', () => {
   })
 
   it.each([null, 7, 'PASSED', ['PASSED']])('an entry as %j, which did not run and counts as other', (value) => {
-    const other = { title: '(untitled)', rawStatus: '', outcome: 'other', ran: false }
+    const other = { title: '(untitled)', rawStatus: '', outcome: 'other' }
     const run = decodeRun(altered(PASSED, 'results.testCases.0', value))
     expect(run.testCases).toEqual([other, plain.testCases?.[1]])
   })
@@ -169,13 +166,15 @@ describe('the other responses', () => {
     [12, '12'],
     [Number.MAX_SAFE_INTEGER, '9007199254740991'],
   ])('give the id %j as a text', (runId, text) => {
-    expect(decodeStarted({ runId, queue: 4 })).toBe(text)
-    expect(decodeSuiteStarted({ testSuiteRunId: runId, testSuiteName: 'Checkout', projectId: 'p' })).toBe(text)
+    expect(decodeStarted({ runId, queue: 4 }, 'runId')).toBe(text)
+    expect(decodeStarted({ testSuiteRunId: runId, testSuiteName: 'Checkout', projectId: 'p' }, 'testSuiteRunId')).toBe(
+      text,
+    )
     expect(decodeCancelled({ cancelled: [{ runId, was: 'QUEUED' }, { runId: 'b' }] })).toEqual([text, 'b'])
   })
 
   it.each([1.5, 2 ** 53, Number.POSITIVE_INFINITY])('give no id for %d, whose digits are not known', (runId) => {
-    expect(failureOf(() => decodeStarted({ runId }))).toMatchObject({ expected: 'runId to be a string' })
+    expect(failureOf(() => decodeStarted({ runId }, 'runId'))).toMatchObject({ expected: 'runId to be a string' })
   })
 
   it('give the results of a suite, of which each part may be missing', () => {
@@ -190,12 +189,12 @@ describe('the other responses', () => {
     expect(decodeSuiteResult({ results })).toEqual({
       statuses: ['FLAKY', 'ERROR', 'NEW', 'SKIPPED', '', ''],
       testCases: [
-        { title: 'pays', rawStatus: 'FLAKY', outcome: 'flaky', ran: true },
-        { title: 't-2', rawStatus: 'ERROR', outcome: 'failed', ran: true },
-        { title: 't-3', rawStatus: 'NEW', outcome: 'other', ran: false },
-        { title: '(untitled)', rawStatus: 'SKIPPED', outcome: 'skipped', ran: false },
-        { title: 'never', rawStatus: '', outcome: 'other', ran: false },
-        { title: '(untitled)', rawStatus: '', outcome: 'other', ran: false },
+        { title: 'pays', rawStatus: 'FLAKY', outcome: 'flaky' },
+        { title: 't-2', rawStatus: 'ERROR', outcome: 'failed' },
+        { title: 't-3', rawStatus: 'NEW', outcome: 'other' },
+        { title: '(untitled)', rawStatus: 'SKIPPED', outcome: 'skipped' },
+        { title: 'never', rawStatus: '', outcome: 'other' },
+        { title: '(untitled)', rawStatus: '', outcome: 'other' },
       ],
     })
   })
@@ -206,13 +205,13 @@ describe('a response', () => {
     [decodeRun, { startedAt: null }, 'status to be a string', 'nothing'],
     [decodeRun, { ...RUN, status: { is: 'PASSED' } }, 'status to be a string', 'an object'],
     [decodeRun, [], 'the response to be an object', 'an array'],
-    [decodeStarted, {}, 'runId to be a string', 'nothing'],
-    [decodeStarted, { runId: true }, 'runId to be a string', 'true'],
-    [decodeStarted, null, 'the response to be an object', 'null'],
+    [started, {}, 'runId to be a string', 'nothing'],
+    [started, { runId: true }, 'runId to be a string', 'true'],
+    [started, null, 'the response to be an object', 'null'],
     [decodeCancelled, { cancelled: 'r-1' }, 'cancelled to be an array', '"r-1"'],
     [decodeCancelled, { cancelled: [{ runId: 'a' }, 'b'] }, 'cancelled[1] to be an object', '"b"'],
     [decodeCancelled, { cancelled: [{ id: 'a' }] }, 'cancelled[0].runId to be a string', 'nothing'],
-    [decodeSuiteStarted, { runId: 's-1' }, 'testSuiteRunId to be a string', 'nothing'],
+    [suiteStarted, { runId: 's-1' }, 'testSuiteRunId to be a string', 'nothing'],
     [decodeSuiteStatus, { status: ['FINISHED'] }, 'status to be a string', 'an array'],
     [decodeSuiteResult, {}, 'results to be an array', 'nothing'],
   ])('is invalid for %o as %j', (decode, response, expected, got) => {
@@ -221,7 +220,7 @@ describe('a response', () => {
 
   const anyJson = fc.oneof(fc.jsonValue({ maxDepth: 4 }), fc.constantFrom(Number.POSITIVE_INFINITY, undefined))
   const runDecoder = decodeRun as (json: unknown) => unknown
-  const others = [decodeStarted, decodeCancelled, decodeSuiteStarted, decodeSuiteStatus, decodeSuiteResult]
+  const others = [started, decodeCancelled, suiteStarted, decodeSuiteStatus, decodeSuiteResult]
 
   /** Undefined if it is invalid. */
   function decodedOrInvalid(decode: (json: unknown) => unknown, json: unknown): unknown {
@@ -267,7 +266,8 @@ describe('a response', () => {
         const entries = (json.results as { testCases?: { status?: unknown }[] } | null | undefined)?.testCases
         const expected = Array.isArray(entries) ? entries.filter((one) => ran.has(one?.status)).length : 0
         expect(run.status === 'PASSED').toBe(json.status === 'PASSED')
-        expect(countTestCases(run.testCases ?? []).ran).toBe(expected)
+        const { passed, failed } = countTestCases(run.testCases ?? [])
+        expect(passed + failed).toBe(expected)
       }),
       { numRuns: 500 },
     )

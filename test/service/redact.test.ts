@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { keyRedaction } from '../../src/service/redact.ts'
+import { keyRedaction } from '../../src/service/open-service.ts'
 
 /** Keys as services make them, and as hostile as ASCII allows. */
 const key = fc.oneof(fc.stringMatching(/^[!-~]{8,80}$/), fc.stringMatching(/^["\\/%+u0-9a-f]{8,20}$/))

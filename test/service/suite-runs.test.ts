@@ -55,8 +55,8 @@ describe('get', () => {
       rawStatus: 'FAILED',
       hasFinishedAt: true,
       testCases: [
-        { title: 'test 0', rawStatus: 'PASSED', outcome: 'passed', ran: true },
-        { title: 'test 1', rawStatus: 'ERROR', outcome: 'failed', ran: true },
+        { title: 'test 0', rawStatus: 'PASSED', outcome: 'passed' },
+        { title: 'test 1', rawStatus: 'ERROR', outcome: 'failed' },
       ],
       responseText: expect.stringContaining('"results":[{"testName":"test 0"'),
     })
@@ -88,7 +88,7 @@ describe('get', () => {
     expect(await get()).toMatchObject({ status: 'PASSED' })
     set.statuses = ['CANCELLED', unfinished]
     await clock.run(clock.sleep(1))
-    expect(await get()).toMatchObject({ status: 'FAILED', testCases: [{}, { rawStatus: unfinished, ran: false }] })
+    expect(await get()).toMatchObject({ status: 'FAILED', testCases: [{}, { rawStatus: unfinished }] })
   })
 
   it('fails if the status is none', async () => {

@@ -1,4 +1,4 @@
-import { classifyTestCase, RUN_STATUSES, type Run, type TestCase } from '../../src/outcome/run.ts'
+import { outcomeOf, RUN_STATUSES, type Run, type TestCase } from '../../src/outcome/run.ts'
 import {
   concludeStep,
   type Ending,
@@ -22,7 +22,7 @@ export function aTestCase(fields: TestCaseFields = {}): TestCase {
   return {
     title: untrusted(title),
     rawStatus: untrusted(status),
-    ...classifyTestCase(status),
+    outcome: outcomeOf(status),
     durationMs,
   }
 }

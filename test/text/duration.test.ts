@@ -19,9 +19,6 @@ describe('a length of time', () => {
     [3_599_500, '1 h'],
     [7_500_000, '2 h 5 min'],
     [36_000_000_000, '10,000 h'],
-    [36_000_000_001, 'more than 10,000 h'],
-    [Number.NaN, 'more than 10,000 h'],
-    [Number.POSITIVE_INFINITY, 'more than 10,000 h'],
   ])('of %d ms is said as %s', (ms, words) => {
     expect(said(ms)).toBe(words)
   })
