@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events'
-import type { ServerResponse } from 'node:http'
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -11,6 +11,7 @@ import type { ServiceError } from '../../src/outcome/failure.ts'
 import { projectRuns } from '../../src/service/project-runs.ts'
 import { parseRetryAfter } from '../../src/service/response.ts'
 import { REQUEST_LIMIT_MS } from '../../src/service/transport.ts'
+import { randomRuns } from '../setup/seed.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import {
   closedPort,
@@ -136,10 +137,11 @@ describe('a request', () => {
 })
 
 describe('a response', () => {
-  it.each([
+  it.each<[OutgoingHttpHeaders | string[]]>([
     [{ 'content-type': 'application/json; charset=utf-8' }],
     [{ 'content-type': 'Application/JSON' }],
     [{ 'content-type': 'application/problem+json' }],
+    [['content-type', 'application/json', 'content-type', 'text/html']],
     [{ 'content-encoding': 'Identity' }],
     [{}],
   ])('is read with the headers %j, and any status of 2xx', async (headers) => {
@@ -421,7 +423,7 @@ describe('whatever comes over the connection', () => {
   )
   const opening = fc.oneof(
     piece,
-    fc.constantFrom('HTTP/1.1 200 OK\r\n', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n'),
+    fc.constantFrom('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n', 'HTTP/1.1 401 No\r\n\r\n'),
   )
 
   it('ends the request, with a value or with a failure', async () => {
@@ -438,7 +440,7 @@ describe('whatever comes over the connection', () => {
           ),
         )
       }),
-      { numRuns: 1_000 },
+      randomRuns(300),
     )
     expect([...ends].toSorted()).toEqual(['invalid-response', 'no-response', 'status', 'value'])
   })
@@ -459,6 +461,7 @@ describe('the signal', () => {
   it('keeps a request from being sent', async () => {
     const { server, post } = await service(json({}))
     expect(await failureOf(post({ signal: AbortSignal.abort() }))).toEqual({ kind: 'aborted' })
+    await betweenPolls()
     expect(server.connections).toHaveLength(0)
   })
 
@@ -477,6 +480,7 @@ describe('the signal until sent', () => {
   it('keeps a request from being sent', async () => {
     const { server, post } = await service(json({}))
     expect(await failureOf(post({ ...patient(), signalUntilSent: AbortSignal.abort() }))).toEqual(cancelled)
+    await betweenPolls()
     expect(server.connections).toHaveLength(0)
   })
 
