@@ -1,9 +1,8 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { describe, expect, it, onTestFinished, test } from 'vitest'
+import { describe, expect, it, test } from 'vitest'
 import { readEvent } from '../../src/github/event.ts'
 import { InvalidInputsError } from '../../src/github/input-reader.ts'
 import { readInputs } from '../../src/github/inputs.ts'
@@ -18,15 +17,10 @@ import { StepLog } from '../../tools/runner-emulator/workflow-commands.ts'
 import { anyStep } from '../support/hostile-step.ts'
 import { hostileText } from '../support/hostile-text.ts'
 import { inputVariables, linesWrittenBy } from '../support/process-effects.ts'
-
-function folder(): string {
-  const path = mkdtempSync(join(tmpdir(), 'output-'))
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }))
-  return path
-}
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 function file(text = ''): string {
-  const path = join(folder(), 'file')
+  const path = join(temporaryFolder(), 'file')
   writeFileSync(path, text)
   return path
 }
@@ -166,7 +160,7 @@ describe('an output', () => {
 })
 
 test.runIf(process.platform === 'linux')('a named pipe and a device are warnings, and nothing waits', () => {
-  const pipe = join(folder(), 'pipe')
+  const pipe = join(temporaryFolder(), 'pipe')
   execFileSync('mkfifo', [pipe])
   const script = `
     import { runnerOutput } from ${JSON.stringify(new URL('../../src/github/outputs.ts', import.meta.url).href)}
@@ -198,7 +192,7 @@ describe('the job summary', () => {
       () => file('Grüße\n'),
       'Grüße\n<p>9</p>',
     ],
-    ['begins a file that is not there yet', () => join(folder(), 'summary'), '<p>0</p>'],
+    ['begins a file that is not there yet', () => join(temporaryFolder(), 'summary'), '<p>0</p>'],
   ])('%s', (_, at, text) => {
     const path = at()
     runnerOutput({ GITHUB_STEP_SUMMARY: path }).writeSummary((alreadyBytes) => html`<p>${alreadyBytes}</p>`)
@@ -213,7 +207,7 @@ describe('the job summary', () => {
   })
 
   it('is one warning if it cannot be written', () => {
-    const { writeSummary } = runnerOutput({ GITHUB_STEP_SUMMARY: folder() })
+    const { writeSummary } = runnerOutput({ GITHUB_STEP_SUMMARY: temporaryFolder() })
     const lines = linesWrittenBy(() => writeSummary(() => html`<p>lost</p>`))
     expect(lines).toEqual([expect.stringMatching(/^::warning::The job summary could not be written: .*EISDIR/)])
   })
