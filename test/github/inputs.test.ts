@@ -237,6 +237,8 @@ describe('api-key', () => {
       expect(problemsOf({ branch: '@{event}', ...missing, 'api-key': '' }, step)).toEqual([FORK_MESSAGE])
     }
     expect(problemsOf({ 'base-url': 'x', 'api-key': '', wait: 'x' }, step)).toHaveLength(3)
+    const review = { ...step, name: 'pull_request_review' }
+    expect(problemsOf({ 'api-key': '' }, review)).toEqual([expect.stringContaining("!= 'pull_request_review' ||")])
   })
 
   it('is missing on a push by Dependabot, which has no author but the actor', () => {

@@ -221,7 +221,7 @@ describe('a response', () => {
 })
 
 describe('a response with another status', () => {
-  it.each([301, 307])('%i is not followed', async (status) => {
+  it.each([300, 302, 307])('%i is not followed', async (status) => {
     const elsewhere = await recordingServer(json({ runId: 'stolen' }))
     const location = `${elsewhere.origin}/v1/thing?token=secret`
     const { server, post } = await service((response) => response.writeHead(status, { location }).end())
