@@ -173,7 +173,7 @@ describe('a response', () => {
     ['', 'an empty body'],
     ['{"runId":', '{"runId":'],
     ['x'.repeat(100_000), 'x'.repeat(500)],
-  ])('is invalid if it is %.20j, which is not JSON', async (body, got) => {
+  ])('is invalid if it is not JSON, of which the beginning is quoted (%#)', async (body, got) => {
     const { get } = await service((response) => response.writeHead(200).end(body))
     expect(await failureOf(get())).toEqual({ kind: 'invalid-response', expected: 'JSON', got, isNotJson: true })
   })
@@ -236,7 +236,7 @@ describe('a response with another status', () => {
     ['null', 'null'],
     ['y'.repeat(700), 'y'.repeat(500)],
     [' \n', undefined],
-  ])('has the text of the error object, or else the beginning of the body: %.40j', async (body, error) => {
+  ])('has the text of the error object, or else the beginning of the body (%#)', async (body, error) => {
     const { get } = await service((response) => response.writeHead(404).end(body))
     expect(await failureOf(get())).toEqual({ kind: 'status', status: 404, error })
   })
@@ -269,9 +269,9 @@ describe('a response with another status', () => {
     ['0', 0],
     [' 120 ', 120_000],
     ['Wed, 31 Dec 2025 23:59:59 GMT', 0],
-    ['9'.repeat(400), 35_000 * 60_000],
+    ['9'.repeat(20), 35_000 * 60_000],
     ['Fri, 31 Dec 9999 23:59:59 GMT', 35_000 * 60_000],
-  ])('and the Retry-After %.40j asks for %j ms', (value, ms) => {
+  ])('and the Retry-After %j asks for %j ms', (value, ms) => {
     expect(parseRetryAfter(value, { epochMs: () => Date.UTC(2026, 0, 1) })).toBe(ms)
   })
 })
