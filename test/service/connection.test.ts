@@ -57,10 +57,7 @@ async function socksProxy() {
 }
 
 describe('the proxy variables of this process', () => {
-  it.each([
-    'https',
-    'http',
-  ])('play no part for an %s address, and plain http goes through no proxy at all', async (scheme) => {
+  it.each(['https', 'http'])('play no part for %s, and plain http goes through no proxy at all', async (scheme) => {
     const proxy = await forwardProxy()
     for (const name of ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY']) process.env[name] = proxy.address
     onTestFinished(() => {
