@@ -1,7 +1,6 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import {
   headLabel,
   headOfEvent,
@@ -11,6 +10,7 @@ import {
   readJob,
   whyNoSecrets,
 } from '../../src/github/event.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type Payload, realPayloads, workflowEvent } from '../support/workflow-event.ts'
 
 const OWN = { id: 1, full_name: 'shop/shop' }
@@ -30,9 +30,7 @@ const eventOf = (name: string, payload: Payload, actor = 'ann') =>
 
 describe('the event', () => {
   function file(text: string): string {
-    const folder = mkdtempSync(join(tmpdir(), 'event-'))
-    onTestFinished(() => rmSync(folder, { recursive: true }))
-    const path = join(folder, 'event.json')
+    const path = join(temporaryFolder(), 'event.json')
     writeFileSync(path, text)
     return path
   }

@@ -1,9 +1,7 @@
-import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { describe, expect, it, onTestFinished, test } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { readEvent } from '../../src/github/event.ts'
 import { InvalidInputsError } from '../../src/github/input-reader.ts'
 import { readInputs } from '../../src/github/inputs.ts'
@@ -18,15 +16,10 @@ import { StepLog } from '../../tools/runner-emulator/workflow-commands.ts'
 import { anyStep } from '../support/hostile-step.ts'
 import { hostileText } from '../support/hostile-text.ts'
 import { inputVariables, linesWrittenBy } from '../support/process-effects.ts'
-
-function folder(): string {
-  const path = mkdtempSync(join(tmpdir(), 'output-'))
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }))
-  return path
-}
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 function file(text = ''): string {
-  const path = join(folder(), 'file')
+  const path = join(temporaryFolder(), 'file')
   writeFileSync(path, text)
   return path
 }
@@ -165,32 +158,6 @@ describe('an output', () => {
   })
 })
 
-test.runIf(process.platform === 'linux')('a named pipe and a device are warnings, and nothing waits', () => {
-  const pipe = join(folder(), 'pipe')
-  execFileSync('mkfifo', [pipe])
-  const script = `
-    import { runnerOutput } from ${JSON.stringify(new URL('../../src/github/outputs.ts', import.meta.url).href)}
-    import { html } from ${JSON.stringify(new URL('../../src/text/safe-text.ts', import.meta.url).href)}
-    runnerOutput(process.env).setOutput('total', 1)
-    for (const GITHUB_STEP_SUMMARY of [${JSON.stringify(pipe)}, '/dev/full']) {
-      runnerOutput({ GITHUB_STEP_SUMMARY }).writeSummary(() => html\`<p>lost</p>\`)
-    }
-  `
-  const { stdout, signal } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
-    env: { ...process.env, GITHUB_OUTPUT: pipe },
-    encoding: 'utf8',
-    timeout: 20_000,
-  })
-  expect([signal, stdout.trim().split('\n')]).toEqual([
-    null,
-    [
-      `::warning::Cannot write the runner's command files: Error: ${pipe} is not a plain file`,
-      `::warning::The job summary could not be written: Error: ${pipe} is not a plain file`,
-      '::warning::The job summary could not be written: Error: /dev/full is not a plain file',
-    ],
-  ])
-})
-
 describe('the job summary', () => {
   it.each([
     [
@@ -198,7 +165,7 @@ describe('the job summary', () => {
       () => file('Grüße\n'),
       'Grüße\n<p>9</p>',
     ],
-    ['begins a file that is not there yet', () => join(folder(), 'summary'), '<p>0</p>'],
+    ['begins a file that is not there yet', () => join(temporaryFolder(), 'summary'), '<p>0</p>'],
   ])('%s', (_, at, text) => {
     const path = at()
     runnerOutput({ GITHUB_STEP_SUMMARY: path }).writeSummary((alreadyBytes) => html`<p>${alreadyBytes}</p>`)
@@ -212,10 +179,15 @@ describe('the job summary', () => {
     })
   })
 
-  it('is one warning if it cannot be written', () => {
-    const { writeSummary } = runnerOutput({ GITHUB_STEP_SUMMARY: folder() })
+  // A named pipe would wait for its reader: state.test.ts.
+  it.skipIf(process.platform === 'win32').each([
+    [temporaryFolder, 'EISDIR'],
+    [() => '/dev/full', '/dev/full is not a plain file'],
+  ])('is one warning if it cannot be written: %o', (at, reason) => {
+    const { writeSummary } = runnerOutput({ GITHUB_STEP_SUMMARY: at() })
     const lines = linesWrittenBy(() => writeSummary(() => html`<p>lost</p>`))
-    expect(lines).toEqual([expect.stringMatching(/^::warning::The job summary could not be written: .*EISDIR/)])
+    expect(lines).toEqual([expect.stringMatching(/^::warning::The job summary could not be written: /)])
+    expect(lines[0]).toContain(reason)
   })
 
   it('is one warning if it cannot be made', () => {

@@ -574,11 +574,6 @@ describe('whatever the runner says', () => {
     expect(log).toEqual([expect.stringContaining('GITHUB_REPOSITORY')])
   })
 
-  test('a payload that makes no sense is a warning', async () => {
-    const payload = { workflow_run: { pull_requests: [null] } }
-    expect(await comment({ event: 'workflow_run', payload })).toEqual({ log: [expect.stringMatching(/^warning/)] })
-  })
-
   test('a text that cannot be made is a warning', async () => {
     const body = () => {
       throw new Error('no text')

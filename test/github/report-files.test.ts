@@ -4,24 +4,20 @@ import {
   linkSync,
   lstatSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  realpathSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { ReportFile } from '../../src/action/world.ts'
 import { defaultReportFolder, writeReportFiles } from '../../src/github/report-files.ts'
 import { render } from '../../src/text/safe-text.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 function job() {
-  const root = realpathSync(mkdtempSync(join(tmpdir(), 'reports-')))
-  onTestFinished(() => rmSync(root, { recursive: true, force: true }))
+  const root = temporaryFolder()
   const [workspace, temp, outside] = [join(root, 'work'), join(root, 'temp'), join(root, 'outside')]
   for (const folder of [workspace, temp, outside]) mkdirSync(folder)
   const warnings: string[] = []

@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -8,11 +7,11 @@ import { createMainState, runState, StateNotSaved } from '../../src/github/state
 import { findStepFiles, mainOf } from '../../src/github/step-file.ts'
 import { parseKeyValueFile } from '../../tools/runner-emulator/file-commands.ts'
 import { ANY_CHARACTER } from '../support/any-character.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 /** Main's state in a job of its own, and what post finds of it. */
 function job({ hasStateFile = true, hasTemp = true } = {}) {
-  const folder = mkdtempSync(join(tmpdir(), 'state-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = temporaryFolder()
   const temp = join(folder, 'temp')
   mkdirSync(temp)
   const path = join(temp, 'state')

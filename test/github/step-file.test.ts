@@ -1,16 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { appendFileSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createStepFile, findStepFiles, mainOf } from '../../src/github/step-file.ts'
 
-function folder(): string {
-  const path = mkdtempSync(join(tmpdir(), 'step-file-'))
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }))
-  return path
-}
+import { createStepFile, findStepFiles, mainOf } from '../../src/github/step-file.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const STEP = {
   GITHUB_REPOSITORY: 'shop/shop',
@@ -33,7 +28,7 @@ function aFile(env: Readonly<Record<string, string>>) {
 
 describe('the file', () => {
   it('is readable by its owner alone, and holds no key', () => {
-    const env = { ...STEP, RUNNER_TEMP: folder() }
+    const env = { ...STEP, RUNNER_TEMP: temporaryFolder() }
     const file = aFile(env)
     file.update({ phase: 'started', runId: 'r-1', mayCancel: true })
     const [path = ''] = findStepFiles(env, file.name)
@@ -42,7 +37,7 @@ describe('the file', () => {
   })
 
   it('counts by its newest version that is whole', () => {
-    const env = { ...STEP, RUNNER_TEMP: folder() }
+    const env = { ...STEP, RUNNER_TEMP: temporaryFolder() }
     const file = aFile(env)
     const [path = ''] = findStepFiles(env, file.name)
     file.update({ phase: 'starting' })
@@ -54,7 +49,7 @@ describe('the file', () => {
   })
 
   it('that is removed is nothing to read, and no update makes it again', () => {
-    const env = { ...STEP, RUNNER_TEMP: folder() }
+    const env = { ...STEP, RUNNER_TEMP: temporaryFolder() }
     const file = aFile(env)
     const [path = ''] = findStepFiles(env, file.name)
     rmSync(path)
@@ -66,7 +61,7 @@ describe('the file', () => {
 
 describe('a post whose state is lost', () => {
   it('finds the files of its own step, in the runner’s folder and in the system’s', () => {
-    const env = { ...STEP, GITHUB_RUN_ID: `7-${process.pid}`, RUNNER_TEMP: folder() }
+    const env = { ...STEP, GITHUB_RUN_ID: `7-${process.pid}`, RUNNER_TEMP: temporaryFolder() }
     const inRunner = aFile(env)
     expect(findStepFiles(env).map((path) => path.includes(inRunner.name))).toEqual([true])
     rmSync(env.RUNNER_TEMP, { recursive: true })
@@ -95,9 +90,9 @@ describe('a post whose state is lost', () => {
   })
 
   it('takes no link for a file', () => {
-    const env = { ...STEP, RUNNER_TEMP: folder() }
+    const env = { ...STEP, RUNNER_TEMP: temporaryFolder() }
     const { name } = aFile(env)
-    const target = join(folder(), 'target')
+    const target = join(temporaryFolder(), 'target')
     writeFileSync(target, '{"pid":1}')
     rmSync(join(env.RUNNER_TEMP, name))
     symlinkSync(target, join(env.RUNNER_TEMP, name))
@@ -109,7 +104,7 @@ describe('a post whose state is lost', () => {
 describe.skipIf(process.platform !== 'linux')('the process of a main', () => {
   /** A process with a file of its own, as main has one; it exits on SIGHUP. */
   async function aMain(): Promise<{ readonly child: ChildProcess; readonly path: string }> {
-    const env = { ...STEP, RUNNER_TEMP: folder() }
+    const env = { ...STEP, RUNNER_TEMP: temporaryFolder() }
     const source = new URL('../../src/github/step-file.ts', import.meta.url).href
     const program = `const { createStepFile } = await import('${source}')
       const { name } = createStepFile(process.env)

@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createServer as createTlsServer } from 'node:tls'
 import { promisify } from 'node:util'
@@ -10,6 +9,7 @@ import { forwardProxy } from '../support/forward-proxy.ts'
 import { closedPort, json, listen, recordingServer, tcpServer } from '../support/recording-server.ts'
 import { selfSignedCertificate } from '../support/self-signed-certificate.ts'
 import { betweenPolls, failureOf, patient, sendJsonTo, trust } from '../support/service-requests.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 /** A service behind TLS, and a start that is sent to it. */
 async function tlsService(respond = json({ runId: 'r-1' })) {
@@ -57,10 +57,7 @@ async function socksProxy() {
 }
 
 describe('the proxy variables of this process', () => {
-  it.each([
-    'https',
-    'http',
-  ])('play no part for an %s address, and plain http goes through no proxy at all', async (scheme) => {
+  it.each(['https', 'http'])('play no part for %s, and plain http goes through no proxy at all', async (scheme) => {
     const proxy = await forwardProxy()
     for (const name of ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY']) process.env[name] = proxy.address
     onTestFinished(() => {
@@ -200,9 +197,7 @@ describe('the proxy for https', () => {
 it.runIf(process.platform === 'linux')('trusts what the machine trusts if NODE_USE_SYSTEM_CA is set', async () => {
   const certificate = selfSignedCertificate()
   const { origin } = await recordingServer(json({ runId: 'r-1' }), certificate)
-  const folder = mkdtempSync(join(tmpdir(), 'ca-'))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
-  const file = join(folder, 'ca.pem')
+  const file = join(temporaryFolder(), 'ca.pem')
   writeFileSync(file, certificate.cert)
   const script = `
     import { systemClock } from '${new URL('../../src/clock.ts', import.meta.url)}'

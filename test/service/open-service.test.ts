@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Target } from '../../src/outcome/run.ts'
 import { openService } from '../../src/service/open-service.ts'
+import { randomRuns } from '../setup/seed.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { json, recordingServer } from '../support/recording-server.ts'
 import { failureOf, patient } from '../support/service-requests.ts'
@@ -69,7 +70,7 @@ describe('the key', () => {
         // What is not in the text is compared as a host's name, which knows no capitals.
         for (const text of texts) expect(text.toLowerCase()).not.toContain(key.toLowerCase())
       }),
-      { numRuns: 500 },
+      randomRuns(100),
     )
   })
 

@@ -64,5 +64,6 @@ describe('the pause before a repetition', () => {
     const asked = { ...status(503), retryAfterMs: 12_345 } as Failure
     expect(backoffMs(1, asked, () => 1)).toBe(12_345)
     expect(backoffMs(6, asked, () => 1)).toBe(15_000)
+    expect(backoffMs(1, status(503), () => 1)).toBe(1_000)
   })
 })

@@ -1,10 +1,10 @@
-import { createServer, request as httpRequest, type IncomingHttpHeaders } from 'node:http'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { listen } from './recording-server.ts'
 
 export interface ForwardProxy {
   readonly address: string
-  /** What it was asked to do, as `CONNECT host:port` or `GET http://host:port/path`. */
+  /** What it was asked to do, as `CONNECT host:port`. */
   readonly asked: readonly string[]
   readonly headers: readonly IncomingHttpHeaders[]
   /** The TCP connections that were made. */
@@ -24,22 +24,12 @@ export interface ForwardProxyOptions {
   readonly ports?: Readonly<Record<string, number>>
 }
 
-/** An HTTP proxy (RFC 9110, 9.3.6 and RFC 9112, 3.2.2): tunnels by CONNECT, requests in absolute form passed on. */
+/** An HTTP proxy that makes tunnels (RFC 9110, 9.3.6), and does nothing else. */
 export async function forwardProxy({ refusal, until, ports = {} }: ForwardProxyOptions = {}): Promise<ForwardProxy> {
   const asked: string[] = []
   const headers: IncomingHttpHeaders[] = []
   const firstAsked = Promise.withResolvers<void>()
-  const server = createServer((incoming, response) => {
-    asked.push(`${incoming.method} ${incoming.url}`)
-    headers.push(incoming.headers)
-    const { method, headers: passedOn } = incoming
-    const outgoing = httpRequest(incoming.url ?? '', { method: method ?? 'GET', headers: passedOn }, (upstream) => {
-      response.writeHead(upstream.statusCode ?? 502, upstream.headers)
-      upstream.pipe(response)
-    })
-    outgoing.on('error', () => response.writeHead(502).end())
-    incoming.pipe(outgoing)
-  })
+  const server = createServer()
   server.on('connect', async (incoming, socket, head) => {
     asked.push(`CONNECT ${incoming.url}`)
     headers.push(incoming.headers)

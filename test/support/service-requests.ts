@@ -32,10 +32,10 @@ export async function sendJsonTo(baseUrl: string, options: SendOptions = {}): Pr
   })
 }
 
-/** As if `NODE_EXTRA_CA_CERTS` named them, until the test ends. */
-export function trust(...certificates: readonly Certificate[]): void {
+/** As if `NODE_EXTRA_CA_CERTS` named it, until the test ends. */
+export function trust({ cert }: Certificate): void {
   const before = getCACertificates('default')
-  setDefaultCACertificates([...before, ...certificates.map(({ cert }) => cert)])
+  setDefaultCACertificates([...before, cert])
   onTestFinished(() => setDefaultCACertificates(before))
 }
 

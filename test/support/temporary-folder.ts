@@ -1,0 +1,11 @@
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+
+/** A folder that is there until the test ends. */
+export function temporaryFolder(): string {
+  const path = realpathSync(mkdtempSync(join(tmpdir(), 'test-')))
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }))
+  return path
+}
