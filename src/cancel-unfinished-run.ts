@@ -5,7 +5,7 @@ import { readEvent } from './github/event.ts'
 import { InputReader } from './github/input-reader.ts'
 import { runnerOutput } from './github/outputs.ts'
 import { readServiceAddress } from './github/service-address.ts'
-import { type FoundMain, mainOf } from './github/step-file.ts'
+import { type FoundMain, findStepFiles, type MainRecord, mainOf } from './github/step-file.ts'
 import { isNotFound, ServiceError } from './outcome/failure.ts'
 import { isTerminal } from './outcome/run.ts'
 import { failureSentence } from './report/failure-text.ts'
@@ -38,7 +38,6 @@ type PostWorld = Pick<World, 'log' | 'clock' | 'random' | 'abort'> & { readonly 
  */
 export async function cancelUnfinishedRun(
   env: NodeJS.ProcessEnv,
-  paths: readonly string[],
   state: SavedState,
   abort: AbortSignal,
 ): Promise<void> {
@@ -46,7 +45,8 @@ export async function cancelUnfinishedRun(
   const address = readServiceAddress(inputs, env, readEvent(env))
   const open = () => openService(inputs.orThrow(address), systemClock)
   const world = { ...runnerOutput(env), clock: systemClock, random: Math.random, abort, open }
-  await finishStep(paths.map(mainOf), state, world)
+  // Without a name the state is lost, or its first entry is.
+  await finishStep(findStepFiles(env, state.file).map(mainOf), state, world)
 }
 
 export async function finishStep(mains: readonly FoundMain[], state: SavedState, world: PostWorld): Promise<void> {
@@ -54,20 +54,22 @@ export async function finishStep(mains: readonly FoundMain[], state: SavedState,
   await endMains(mains, world)
   const savedRunId = parseRunId(state.run)
   const records = mains.map((main) => main.read()).filter((record) => record !== undefined)
-  const unfinished: { readonly runId?: string | undefined; readonly mayCancel?: boolean | undefined }[] =
-    records.filter(({ phase }) => phase !== 'nothing-started')
+  const unfinished: Pick<MainRecord, 'runId' | 'mayCancel'>[] = records.filter(
+    ({ phase }) => phase !== 'nothing-started',
+  )
   if (savedRunId !== undefined) {
     const isInFile = unfinished.some(({ runId = savedRunId }) => runId === savedRunId)
     // A main that had a file was done when it removed it. The state does not say so: the run itself tells.
     const isDone = isInFile || (state.file !== undefined && (await isFinished(savedRunId, deadlineMs, world)))
-    if (!isDone) unfinished.push({ mayCancel: true })
+    if (!isDone) unfinished.push({})
   } else if (records.length === 0 && state.file === undefined && state.start !== undefined) {
     // Main could make no file, and was killed in the start.
-    unfinished.push({ mayCancel: true })
+    unfinished.push({})
   }
   const tasks = unfinished.map(async ({ runId = savedRunId, mayCancel }) => {
     if (runId === undefined) warnOfUnknownRun(world)
-    else if (mayCancel) await cancel(runId, deadlineMs, world)
+    // An id in the state is of a run that may be cancelled, also if main's file says less.
+    else if (mayCancel !== false) await cancel(runId, deadlineMs, world)
   })
   await Promise.all(tasks)
   for (const main of mains) main.removeFile()

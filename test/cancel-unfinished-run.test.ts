@@ -141,7 +141,7 @@ describe('what the file and the state tell', () => {
   })
 
   test('is the id from the state if the file could not be brought up to date', async () => {
-    const { requests } = await post({ script: CANCEL, mains: () => [new FakeMain({ ...RECORD, runId: undefined })] })
+    const { requests } = await post({ script: CANCEL, mains: () => [new FakeMain({ pid: 7, phase: 'starting' })] })
     expect(requests).toMatchObject([{ method: 'cancel', runId: 'run-1' }])
   })
 
