@@ -125,7 +125,6 @@ describe('the branch that the service names', () => {
   test.each([
     ['refs/heads/main', { parameters: { branch: 'main' } }],
     ['main', { parameters: { branch: 'refs/heads/main' } }],
-    [undefined, { parameters: { branch: 'main' } }],
     ['main', { parameters: {} }],
     ['main', { parameters: { branch: 'feature' }, ownsRun: false }],
   ])('needs no word if it is %s of %j', async (branchName, subject) => {

@@ -309,14 +309,6 @@ describe('when the step is cancelled', () => {
     expect(endedMs).toBe(7_000)
   })
 
-  test('in a start that gets no response, the message says that a run may have been started', async () => {
-    const { outcome, state, error, endedMs } = await step({ script: { start: [noResponse] }, signalAtMs: 1_000 })
-    expect(outcome.conclusion).toBe('cancelled')
-    expect(error).toContain('may have been started')
-    expect(state).toEqual(['start', 'done'])
-    expect(endedMs).toBe(10_000)
-  })
-
   test.each([
     ['SIGINT', 7_000],
     ['SIGTERM', 2_200],

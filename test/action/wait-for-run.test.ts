@@ -80,13 +80,6 @@ describe('a status that this version does not know', () => {
     expect(ending).toEqual({ kind: 'finished', run: PASSED })
     expect(world.texts('warning ')).toEqual([expect.stringMatching(/^Run run-1 has the status PAUSED, which /)])
   })
-
-  test('is final with a finishing time, and no reason for a warning', async () => {
-    const exploded = aRun({ status: 'EXPLODED' })
-    const { ending, world } = await wait({ replies: [response(exploded)] })
-    expect(ending).toEqual({ kind: 'finished', run: exploded })
-    expect(world.texts('warning ')).toEqual([])
-  })
 })
 
 describe('a poll that fails', () => {
