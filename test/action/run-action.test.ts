@@ -323,16 +323,6 @@ describe('when the step is cancelled', () => {
     expect(state).toEqual(['start', 'run run-1'])
     expect(error).toMatch(/run-1.*may still be running/)
   })
-
-  test('and the run had already finished, the step is cancelled all the same and the status is the true one', async () => {
-    const { outcome, outputs, state } = await step({
-      script: { start: STARTED, get: [response(RUNNING), noResponse, response(PASSED)], cancel: [response(false)] },
-      signalAtMs: 5_000,
-    })
-    expect(outcome).toMatchObject({ conclusion: 'cancelled', success: false })
-    expect(outputs).toMatchObject({ status: 'PASSED', total: '2' })
-    expect(state.at(-1)).toBe('done')
-  })
 })
 
 describe('the limit of the wait', () => {
