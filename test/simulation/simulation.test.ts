@@ -68,7 +68,7 @@ const namesEveryRunThatItLeaves: Invariant = (plan, result) => {
   if (run.isGiven && (!cancelOnAbort || main.saved.run === undefined)) return
   // Left to others, as the inputs say.
   const conclusion = main.outputs.get('conclusion')
-  if (main.saved.done && !wait && (conclusion === undefined || conclusion === 'started')) return
+  if (main.isDone && !wait && (conclusion === undefined || conclusion === 'started')) return
   const isLeftAlone = main.saved.done !== undefined || main.record === undefined
   if (!cancelOnAbort && isLeftAlone && (!exitedByItself(result) || container !== undefined)) return
 
