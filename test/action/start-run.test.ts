@@ -74,7 +74,7 @@ describe('a start that the service provably did not take', () => {
   test.each([
     [REFUSED, 40_000, 60_000],
     [TOO_MANY, 270_000, 300_000],
-  ])('$kind $status fails after its time', async (reason, afterMs, limitMs) => {
+  ])('fails after its time: %j', async (reason, afterMs, limitMs) => {
     const { end, endedMs, sentMs } = await start({ replies: [failure(reason)] })
     expect(end).toEqual({ kind: 'start-failed', failure: reason, mayHaveStarted: false })
     expect(sentMs.length).toBeGreaterThan(3)
