@@ -144,14 +144,6 @@ describe('what is loaded', () => {
     expect(new Set(importers.map(({ kind }) => kind))).toEqual(new Set(['dynamic']))
   })
 
-  it('with the first line of main and of post is next to nothing', () => {
-    const cheap = ['node:timers/promises', 'node:v8', 'node:fs', 'node:os', 'node:path']
-    for (const entry of ['src/main.ts', 'src/post.ts']) {
-      const packages = [...reachedFrom(entry, ['static'])].filter((one) => !one.startsWith('src/'))
-      expect(packages.filter((one) => !cheap.includes(one))).toEqual([])
-    }
-  })
-
   it('of undici is its connections alone, unless there is a proxy', () => {
     for (const entry of ['src/run-step.ts', 'src/cancel-unfinished-run.ts']) {
       expect(reachedFrom(entry, ['static'])).toContain('undici/lib/dispatcher/pool.js')
@@ -172,12 +164,6 @@ describe('effects', () => {
     const time =
       /\bDate\.now\b|\bnew Date\(\s*\)|\bperformance\s*\.|\bset(Timeout|Interval|Immediate)\b|\bAbortSignal\.timeout\b|\bhrtime\b|node:timers/
     expect(filesMatching(FILES, time).toSorted()).toEqual(['src/clock.ts', 'src/process.ts'])
-  })
-
-  it('of chance come from the entries alone', () => {
-    const files = filesMatching(FILES, /\bMath\.random\b/)
-    expect(files.length).toBeGreaterThan(0)
-    expect(files.filter((file) => layerOf(file) !== 'entry')).toEqual([])
   })
 })
 

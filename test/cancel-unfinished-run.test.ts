@@ -107,12 +107,6 @@ describe('the run that main left unfinished', () => {
     expect(endedMs).toBeLessThanOrEqual(60_001)
   })
 
-  test('is named at once if the key is refused', async () => {
-    const { warnings, requests } = await post({ script: { cancel: [failure({ kind: 'status', status: 401 })] } })
-    expect(warnings).toEqual([expect.stringMatching(/run-1 may still be running.*401/)])
-    expect(requests).toHaveLength(1)
-  })
-
   test('is named if its workflow has no cancel', async () => {
     const { warnings, requests } = await post({})
     expect(warnings).toEqual([expect.stringMatching(/run-1 may still be running.*no cancel/)])

@@ -92,13 +92,6 @@ describe('a run that has already finished', () => {
     const { end } = await cancel({ cancel: [NOT_LISTED], get: [response(CANCELLED)] })
     expect(end).toEqual({ kind: 'already-finished', run: CANCELLED })
   })
-
-  test('while it is being cancelled is found by the next look', async () => {
-    const replies = [response(QUEUED), response(RUNNING), response(PASSED)]
-    const { end, seen } = await cancel({ cancel: [failure(CONFLICT)], get: replies })
-    expect(end).toEqual({ kind: 'already-finished', run: PASSED })
-    expect(seen).toEqual(['QUEUED', 'RUNNING', 'PASSED'])
-  })
 })
 
 describe('a run that the service does not know', () => {
@@ -156,10 +149,6 @@ describe('a run that no look shows finished', () => {
     expect(end).toEqual({ kind: 'failed', failure: CONFLICT })
     expect(endedMs).toBeGreaterThan(14_000)
     expect(endedMs).toBeLessThanOrEqual(15_001)
-  })
-
-  test('has no failure to tell if the service lists it never', async () => {
-    expect((await cancel({ cancel: [NOT_LISTED], get: [response(RUNNING)] })).end).toEqual({ kind: 'failed' })
   })
 })
 
@@ -245,15 +234,6 @@ describe('time', () => {
     const busy: Failure = { kind: 'status', status: 429, retryAfterMs: 3_600_000 }
     const inPause = await cancel({ cancel: [failure(busy), LISTED], signalAtMs: 3_000 })
     expect(inPause).toMatchObject({ end: { kind: 'cancelled' }, endedMs: 3_000, cancelsMs: [0, 3_000] })
-  })
-
-  test('a signal makes nobody forget who cancelled the run', async () => {
-    const cancelled = [response(CANCELLED)]
-    const ours = await cancel({ cancel: [failure(LOST), NOT_LISTED], get: cancelled, signalAtMs: 100 })
-    expect(ours.end).toEqual({ kind: 'cancelled', run: CANCELLED })
-    const refused = failure({ kind: 'not-sent', reason: 'connect ECONNREFUSED' })
-    const others = await cancel({ cancel: [refused, NOT_LISTED], get: cancelled, signalAtMs: 100 })
-    expect(others.end).toEqual({ kind: 'already-finished', run: CANCELLED })
   })
 })
 

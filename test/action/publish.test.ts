@@ -125,7 +125,6 @@ describe('the branch that the service names', () => {
   test.each([
     ['refs/heads/main', { parameters: { branch: 'main' } }],
     ['main', { parameters: { branch: 'refs/heads/main' } }],
-    [undefined, { parameters: { branch: 'main' } }],
     ['main', { parameters: {} }],
   ])('needs no word if it is %s of %j', async (branchName, subject) => {
     expect(await warningsOf(branchName, subject)).toEqual([])
@@ -162,16 +161,6 @@ describe('the summary', () => {
 })
 
 describe('the report files', () => {
-  test('are written if there are results, and their folder is an output', async () => {
-    const world = await publish(FAILED)
-    expect(world.texts('files ')).toEqual(['results.json junit.xml ctrf.json summary.md of run_7f3a'])
-    expect(world.outputs()['report-dir']).toBe('/reports')
-  })
-
-  test('are not written without results', async () => {
-    expect((await publish(ABORTED)).texts('files ')).toEqual([])
-  })
-
   test('that cannot be written set no output and change nothing else', async () => {
     const world = await publish(SUCCESS, {}, { reportFolder: undefined })
     expect(world.outputs()).not.toHaveProperty('report-dir')

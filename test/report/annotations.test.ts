@@ -35,8 +35,8 @@ describe('the annotations', () => {
     expect(ofRun('FAILED', { PASSED: 2, TIMEDOUT: 1 })).toEqual([])
   })
 
-  it('say nothing of a duration that the service did not send', () => {
-    expect(messageOf({ status: 'ERROR', durationMs: undefined })).toBe('adds to the cart: ERROR')
+  it('name a case that has no title, and say nothing of a duration that the service did not send', () => {
+    expect(messageOf({ title: ' \u200b', status: 'ERROR', durationMs: undefined })).toBe('(untitled): ERROR')
   })
 
   it('cannot be turned into a command by a title', () => {

@@ -60,14 +60,19 @@ describe('the comment', () => {
   })
 
   it.each([
-    ['feature', {}, ' · branch main'],
-    ['main', {}, ''],
-    [undefined, {}, ''],
-    ['main', { run: aRun({ branchName: 'refs/heads/main' }) }, ''],
-    ['feature', { run: UNNAMED }, ' · branch main'],
-    ['feature', { run: UNNAMED, subject: { parameters: {} } }, " · the project's default branch"],
-    ['feature', { run: UNNAMED, subject: { parameters: {}, ownsRun: false } }, ''],
-  ])('on a pull request of %s names the branch of %j if it was another: %s', (pullRequestBranch, fields, named) => {
+    ['the branch that was tested', 'feature', {}, ' · branch main'],
+    ['nothing if that is the head', 'main', {}, ''],
+    ['nothing if that is the head by its whole name', 'main', { run: aRun({ branchName: 'refs/heads/main' }) }, ''],
+    ['nothing if the head is not known', undefined, {}, ''],
+    ['the branch that was asked for', 'feature', { run: UNNAMED }, ' · branch main'],
+    ['the default branch', 'feature', { run: UNNAMED, subject: { parameters: {} } }, " · the project's default branch"],
+    [
+      'nothing of a run started elsewhere',
+      'feature',
+      { run: UNNAMED, subject: { parameters: {}, ownsRun: false } },
+      '',
+    ],
+  ])('names %s', (_, pullRequestBranch, fields, named) => {
     const [heading] = pageOf(anOutcome(fields), { pullRequestBranch }).text.trim().split('\n')
     expect(heading).toBe(`✅ Tests passed: 2 of 2${named}`)
   })

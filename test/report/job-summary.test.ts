@@ -7,7 +7,6 @@ import { logLine, render } from '../../src/text/safe-text.ts'
 import { randomRuns } from '../setup/seed.ts'
 import { anOutcome, aRun, aTestCase, testCasesBy } from '../support/builders.ts'
 import { ENDINGS } from '../support/endings.ts'
-import { hostileText } from '../support/hostile-text.ts'
 import { renderedPage, tableRows, unbalancedTags } from '../support/rendered-page.ts'
 
 const LIMIT_BYTES = 900_000
@@ -157,22 +156,6 @@ describe('summary.md', () => {
     const text = fullSummary(runOf({ FAILED: 3_000, PASSED: 2_000 })).toString()
     expect(rowsOf(text)).toBe(5_005)
     expect(text).not.toContain('shown')
-  })
-
-  it('shows each of a thousand hostile titles whole, in a row of its own', () => {
-    // Letters that nobody sees, such as the Hangul fillers, are removed with all else that is invisible.
-    const seen = (text = '') => text.replace(/[^\p{L}\p{N}\p{P}\p{S}]|\p{DI}/gu, '')
-    // What follows an escape may be swallowed with it, as a terminal would.
-    const title = hostileText().map((text) => text.replaceAll('\u001b', '').replaceAll('\u009b', ''))
-    fc.assert(
-      fc.property(fc.array(title, { minLength: 500, maxLength: 500 }), (titles) => {
-        const testCases = titles.map((title) => aTestCase({ title, status: 'FAILED', durationMs: undefined }))
-        const page = renderedPage(fullSummary(anOutcome({ run: aRun({ status: 'FAILED', testCases }) })).toString())
-        const rows = tableRows(page).filter(([status]) => status !== 'Status')
-        expect(rows.map(([, shown]) => seen(shown).replace('(untitled)', ''))).toEqual(titles.map(seen))
-      }),
-      { ...randomRuns(2), endOnFailure: true },
-    )
   })
 })
 

@@ -7,11 +7,10 @@ import {
   verdictSentence,
   verdictTitle,
 } from '../../src/report/outcome-text.ts'
-import { type Fragment, html, logLine, render } from '../../src/text/safe-text.ts'
+import { type Fragment, logLine, render } from '../../src/text/safe-text.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 import { anOutcome, aRun, aTestCase, testCasesBy } from '../support/builders.ts'
 import { ENDINGS } from '../support/endings.ts'
-import { renderedPage } from '../support/rendered-page.ts'
 
 // What each ending is called is in endings.md. Here is what holds for all of them, and for values that endings.md lacks.
 
@@ -121,13 +120,5 @@ describe('the line of facts', () => {
     expect(factsOf({ subject, runId: undefined, ending: { kind: 'started' } })).toBe(
       'Test suite smoke · Branch main (metadata: the service may test another) · Auto-fix off',
     )
-  })
-
-  it('links to the page of the run', () => {
-    const page = renderedPage(render(html`<p>${factsText(ENDINGS.failedInMatrix)}</p>`))
-    expect(page.elements.filter(({ tagName }) => tagName === 'a').map(({ attrs }) => attrs)).toEqual([
-      [{ name: 'href', value: 'https://app.example.com/p/web-shop/runs/run_7f3a' }],
-    ])
-    expect(page.text).toContain('Run run_7f3a')
   })
 })

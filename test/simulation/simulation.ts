@@ -33,6 +33,8 @@ interface MainResult {
   readonly responses: readonly ObservedResponse[]
   readonly outputs: ReadonlyMap<string, unknown>
   readonly saved: RunnerState
+  /** Main has said that nothing is left for post: in the runner's state, or by removing its file. */
+  readonly isDone: boolean
   /** What main's file says at the end; absent if it is removed. */
   readonly record?: MainRecord | undefined
 }
@@ -89,6 +91,7 @@ class FakeStepFile implements StepFile {
   readonly isInRunnerFolder = true
   record: MainRecord | undefined = { pid: 1, startTime: '1', phase: 'nothing-started' }
   isEmptied = false
+  isRemovedByMain = false
   readonly #main: SimulatedMain
 
   constructor(main: SimulatedMain) {
@@ -114,6 +117,7 @@ class FakeStepFile implements StepFile {
   remove(): void {
     this.#main.effect(() => {
       this.record = undefined
+      this.isRemovedByMain = true
     })
   }
 }
@@ -185,6 +189,7 @@ class SimulatedMain implements FoundMain {
       responses: this.#responses,
       outputs: this.#outputs,
       saved: this.saved,
+      isDone: this.saved.done !== undefined || this.file.isRemovedByMain,
       record: this.file.record,
     }
   }

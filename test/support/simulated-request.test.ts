@@ -3,7 +3,7 @@ import type { ServiceError } from '../../src/outcome/failure.ts'
 import { FakeClock } from './fake-clock.ts'
 import { type RequestTimeline, simulateRequest } from './simulated-request.ts'
 
-// The simulated requests must do what http.test.ts expects of the real ones. The tests of action/ notice most of it; this is
+// The simulated requests must do what transport.test.ts expects of the real ones. The tests of action/ notice most of it; this is
 // what they do not notice.
 
 const NEVER = Number.POSITIVE_INFINITY

@@ -17,7 +17,7 @@ export interface RequestTimeline<T> {
   readonly loss?: Failure | undefined
 }
 
-/** One request over a simulated network, ended by its signals and its time limit as `http.ts` ends one. */
+/** One request over a simulated network, ended by its signals and its time limit as `transport.ts` ends one. */
 export function simulateRequest<T>(
   clock: FakeClock,
   options: RequestOptions,

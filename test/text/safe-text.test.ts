@@ -160,10 +160,6 @@ describe('JSON', () => {
       ),
     )
   })
-
-  it('is null if there is nothing', () => {
-    expect(json(undefined)).toBe('null')
-  })
 })
 
 describe('sanitized text', () => {
