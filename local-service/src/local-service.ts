@@ -154,7 +154,7 @@ export async function startLocalService(settings: Settings, world: World): Promi
     if (engine !== undefined) {
       logOfRun(`runs in containers of ${engine.name}${found?.reason ? ` (${found.reason})` : ''}`)
     }
-    for (const text of parameters.ignored) logOfRun(text)
+    if (parameters.ignored.length > 0) logOfRun(`ignores the fields ${quote(parameters.ignored)}`)
     try {
       return queue.add(run, task) ? { run } : errorResponse(500, 'The service is stopping and takes no more runs.')
     } catch (error) {

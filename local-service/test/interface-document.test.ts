@@ -115,11 +115,8 @@ describe.each([
         [{ envOverrides: [] }, '"envOverrides" must be an object, got an array.'],
         [{ envOverrides: { A: {} } }, '"envOverrides.A" must be a string, a number or a boolean, got an object.'],
         [{ envOverrides: { A: null } }, '"envOverrides.A" must be a string, a number or a boolean, got null.'],
-        [
-          { envOverrides: { 'A=B': '' } },
-          '"envOverrides" has "A=B", which cannot be the name of an environment variable.',
-        ],
-        [{ envOverrides: { '': 'x' } }, '"envOverrides" has "", which cannot be the name of an environment variable.'],
+        [{ envOverrides: { 'A=B': '' } }, '"envOverrides.A=B" cannot be the name of an environment variable.'],
+        [{ envOverrides: { '': 'x' } }, '"envOverrides." cannot be the name of an environment variable.'],
         [
           { envOverrides: { A: 'a\0' } },
           '"envOverrides.A" has a NUL character, which no environment variable can have.',
@@ -459,7 +456,7 @@ describe('the service that runs tests', () => {
   it('ignores a field that the interface does not know, and says so in its log', async () => {
     const service = await startReal()
     await service.waitFor(await service.startRun({ framworkProjectName: 'unit' }))
-    expect(service.log.join('\n')).toContain('ignores the unknown field "framworkProjectName"')
+    expect(service.log.join('\n')).toContain('ignores the fields ["framworkProjectName"]')
   })
 })
 
