@@ -138,33 +138,13 @@ describe('a request that means no good', () => {
 })
 
 describe('as many connections as the service serves', () => {
-  const openAll = (port: number) => Array.from({ length: CONNECTION_LIMIT }, () => connectTo(port))
-  const HEAD = `GET ${RUNS}/r1 HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${KEY}\r\n`
-
-  it('give way to a new one if they are idle, one for one', async () => {
-    const { port, client } = await startScripted()
-    const clients = openAll(port)
-    for (const { socket } of clients) socket.write(`${HEAD}\r\n`)
-    await until(() => clients.every(({ received }) => received().includes('404')))
-    expect((await client.start()).status).toBe(200)
-    await until(() => clients.some(({ socket }) => socket.closed))
-    expect(clients.filter(({ socket }) => socket.closed)).toHaveLength(1)
-  })
-
-  it('give way to a new one if they are slow to send their heads', async () => {
-    const { port, client } = await startScripted({ requestLimitMs: 60_000 })
-    const clients = openAll(port)
-    for (const { socket } of clients) socket.write(HEAD)
-    await until(async () => (await client.start()).status === 200)
-  })
-
-  it('leave a new one an error object if they all wait for a response', async () => {
+  it('leave no room for another', async () => {
     const { service, port, client } = await startScripted()
     service.addFault({ on: 'get', do: 'hang' })
-    for (const { socket } of openAll(port)) socket.write(`${HEAD}\r\n`)
+    const request = `GET ${RUNS}/r1 HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${KEY}\r\n\r\n`
+    for (let count = 0; count < CONNECTION_LIMIT; count++) connectTo(port).socket.write(request)
     await service.waitForRequest('get', CONNECTION_LIMIT)
-    const error = `The service serves ${CONNECTION_LIMIT} connections. Try again later.`
-    expect(await client.start()).toEqual({ status: 500, body: { error } })
+    await expect(client.start()).rejects.toThrow('fetch failed')
   })
 })
 
