@@ -5,7 +5,7 @@ import { keepChangesSince, takeSnapshot } from './auto-fix.ts'
 import type { Checkout } from './checkout.ts'
 import { type ContainerEngine, type Mount, runInContainer, unexportableNames } from './container.ts'
 import { readRegularFile } from './files.ts'
-import type { Framework, Report, ReportPaths, Selection } from './framework.ts'
+import { type Framework, parseJson, type Report, type Selection } from './framework.ts'
 import type { RunExclusive } from './keyed-mutex.ts'
 import { findPackageCommand, linkedPackages, linkPackages } from './packages.ts'
 import { foldersBetween } from './paths.ts'
@@ -110,19 +110,20 @@ async function runFramework(run: TestRun, source: SourceTree, stop: AbortSignal)
   if (command === undefined) return interrupt(run, describeMissing(run, source))
   const { runFolder } = run.resources
   const paths = {
-    reportFile: join(runFolder, 'report.json'),
-    eventsFile: join(runFolder, 'events'),
+    reportFile: join(runFolder, 'report'),
     outputFolder: join(runFolder, 'output'),
   }
-  const runFor = async (argv: readonly string[]) => {
+  const runFor = async (argv: readonly string[], { frameworkProjects, files, titles }: Selection) => {
+    const projects = frameworkProjects.map((name) => `--project=${name}`)
+    const titled = titles === undefined ? [] : [`${framework.titleOption}=${titles}`]
     // Auto-fix runs the tests once more.
-    for (const file of [paths.reportFile, paths.eventsFile]) await rm(file, { recursive: true, force: true })
-    return runIn(source, run, [...command, ...argv], stop, framework.env(paths))
+    await rm(paths.reportFile, { recursive: true, force: true })
+    return runIn(source, run, [...command, ...argv, ...files, ...projects, ...titled], stop, framework.env(paths))
   }
-  const tested = await runFor(framework.arguments(run.selection, paths))
-  const report = readReport(run, paths, source.folder)
-  const list = async (frameworkProject?: string) => {
-    const listed = await runFor(framework.listArguments(paths, frameworkProject))
+  const tested = await runFor(framework.runArguments(paths), run.selection)
+  const report = readReport(run, paths.reportFile, source.folder)
+  const list = async (...frameworkProjects: string[]) => {
+    const listed = await runFor(framework.listArguments(paths), { frameworkProjects, files: [] })
     return hasSucceeded(listed) ? framework.readList(parseJson(readRegularFile(paths.reportFile))) : undefined
   }
   const unknown = await describeUnknownProjects(run, tested, report, list)
@@ -144,7 +145,7 @@ async function describeUnknownProjects(
   { selection, project: { framework } }: TestRun,
   end: CommandEnd,
   report: Report | undefined,
-  list: (frameworkProject?: string) => Promise<string[] | undefined>,
+  list: (...frameworkProjects: string[]) => Promise<string[] | undefined>,
 ): Promise<string | undefined> {
   const names = selection.frameworkProjects
   const unknown: string[] = []
@@ -253,12 +254,9 @@ function toOutcome(end: CommandEnd, report: Report | undefined, unknownProjects:
   return { status: passed ? 'PASSED' : 'FAILED', testCases }
 }
 
-function readReport({ project: { framework }, log }: TestRun, paths: ReportPaths, folder: string): Report | undefined {
+function readReport({ project: { framework }, log }: TestRun, file: string, folder: string): Report | undefined {
   try {
-    const events = framework.readEvents(readRegularFile(paths.eventsFile), folder)
-    if (events !== undefined) return events
-    const testCases = framework.readReport(parseJson(readRegularFile(paths.reportFile)), folder)
-    return testCases && { testCases, isComplete: true }
+    return framework.readReport(readRegularFile(file), folder)
   } catch (error) {
     // Tests may have put anything there.
     log(`the report of ${framework.name} cannot be read: ${(error as Error).message}`)
@@ -324,15 +322,6 @@ function failuresIn({ testCases }: RunOutcome): number {
 
 function isBad({ status }: TestCase): boolean {
   return BAD_STATUSES.has(status)
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    // Missing, or truncated, because the process was killed.
-    return undefined
-  }
 }
 
 function describeEnd(end: CommandEnd): string {

@@ -6,13 +6,14 @@ import {
   isObject,
   type LocatedCase,
   objectsIn,
+  parseJson,
   type Report,
   stringOf,
   titleOf,
   wholeMs,
 } from './framework.ts'
 import type { TestCaseStatus } from './run.ts'
-import { EVENTS_FILE } from './vitest-reporter.ts'
+import { REPORT_FILE } from './vitest-reporter.ts'
 
 /** In TypeScript here, in JavaScript in the package; Vitest loads either. */
 const REPORTER = join(import.meta.dirname, `vitest-reporter${extname(import.meta.filename)}`)
@@ -22,47 +23,18 @@ export const vitest: Framework = {
   packageName: 'vitest',
   configFile: /^vitest\.(config|workspace)\.\w+$/,
   ownFiles: [REPORTER],
-  arguments: ({ frameworkProjects, files, titles }, { reportFile }) => [
-    'run',
-    ...files,
-    // Its output, with the failures' messages, goes to the log.
-    '--reporter=default',
-    `--reporter=${REPORTER}`,
-    // For versions before 3, which call none of the events of the reporter above.
-    '--reporter=json',
-    `--outputFile.json=${reportFile}`,
-    ...frameworkProjects.map((name) => `--project=${name}`),
-    ...(titles === undefined ? [] : [`--testNamePattern=${titles}`]),
-  ],
-  env: ({ eventsFile }) => ({ [EVENTS_FILE]: eventsFile }),
-  listArguments: ({ reportFile }, frameworkProject) => [
-    'list',
-    '--filesOnly',
-    `--json=${reportFile}`,
-    ...(frameworkProject === undefined ? [] : [`--project=${frameworkProject}`]),
-  ],
+  titleOption: '--testNamePattern',
+  // Its output, with the failures' messages, goes to the log.
+  runArguments: () => ['run', '--reporter=default', `--reporter=${REPORTER}`],
+  env: ({ reportFile }) => ({ [REPORT_FILE]: reportFile }),
+  listArguments: ({ reportFile }) => ['list', '--filesOnly', `--json=${reportFile}`],
   readList(list) {
     if (!Array.isArray(list)) return undefined
     return [...new Set(objectsIn(list).map(({ projectName }) => stringOf(projectName)))].filter((name) => name !== '')
   },
-  readReport(report, folder) {
-    if (!isObject(report) || !Array.isArray(report.testResults)) return undefined
-    const files = objectsIn(report.testResults)
-    const tests = files.flatMap(({ name: file, assertionResults }) =>
-      objectsIn(assertionResults).map(({ ancestorTitles, title, status: state, failureMessages, duration }) => ({
-        file,
-        path: [...(Array.isArray(ancestorTitles) ? ancestorTitles : []), title],
-        state,
-        // A passed test with failures passed after a retry.
-        isFlaky: Array.isArray(failureMessages) && failureMessages.length > 0,
-        durationMs: duration,
-      })),
-    )
-    const described = files.map(({ name: file, status }) => ({ file, hasFailed: status === 'failed' }))
-    return [...readFinished({ files: described, tests }, folder).testCases]
-  },
-  readEvents(text, folder) {
-    const events = text.split('\n').flatMap(parseEvent)
+  readReport(text, folder) {
+    // Anything may have written the file, and the last line may be truncated.
+    const events = text.split('\n').map(parseJson).filter(isObject)
     if (events.length === 0) return undefined
     const finished = events.find(({ event }) => event === 'finished')
     return finished === undefined ? readUnfinished(events, folder) : readFinished(finished, folder)
@@ -70,15 +42,6 @@ export const vitest: Framework = {
 }
 
 type Fields = Readonly<Record<string, unknown>>
-
-/** Anything may have written the file, and the last line may be truncated. */
-function parseEvent(line: string): Fields[] {
-  try {
-    return [JSON.parse(line)].filter(isObject)
-  } catch {
-    return []
-  }
-}
 
 function readFinished(finished: Fields, folder: string): Report {
   const tests = objectsIn(finished.tests)
@@ -141,14 +104,11 @@ function caseOf(test: Fields, folder: string): LocatedCase {
   }
 }
 
-/** The events and the report have nearly the same states. */
 function statusOf({ state, isFlaky }: Fields): TestCaseStatus {
   switch (state) {
     case 'passed':
       return isFlaky === true ? 'FLAKY' : 'PASSED'
     case 'skipped':
-    case 'todo':
-    case 'disabled':
       return 'SKIPPED'
     // It was still queued or running when the report was written: the worker died.
     case 'pending':

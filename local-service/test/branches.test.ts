@@ -28,10 +28,9 @@ const LISTING_RUNNER = [
   process.execPath,
   '-e',
   `const fs = require('node:fs')
-   const file = process.argv.find((argument) => argument.startsWith('--outputFile.json=')).split('=')[1]
-   const assertionResults = fs.readdirSync('.').map((name) => ({
-     ancestorTitles: [], title: name + ': ' + (fs.statSync(name).isFile() ? fs.readFileSync(name, 'utf8') : 'folder'), status: 'passed' }))
-   fs.writeFileSync(file, JSON.stringify({ testResults: [{ name: '/a', status: 'passed', assertionResults }] }))`,
+   const tests = fs.readdirSync('.').map((name) => ({
+     path: [name + ': ' + (fs.statSync(name).isFile() ? fs.readFileSync(name, 'utf8') : 'folder')], state: 'passed' }))
+   fs.writeFileSync(process.env.LOCAL_SERVICE_REPORT_FILE, JSON.stringify({ event: 'finished', tests }))`,
   'node',
 ]
 

@@ -10,10 +10,9 @@ import { PLAIN_ENV, startService, temporaryFolder, writeFiles } from './a-local-
 const LIBRARY_RUNNER = [
   process.execPath,
   '-e',
-  `const file = process.argv.find((argument) => argument.startsWith('--outputFile.json=')).split('=')[1]
-   const title = require(require.resolve('@shop/library', { paths: [process.cwd()] }))
-   const assertionResults = [{ ancestorTitles: [], title, status: 'passed' }]
-   require('node:fs').writeFileSync(file, JSON.stringify({ testResults: [{ name: '/a', status: 'passed', assertionResults }] }))`,
+  `const title = require(require.resolve('@shop/library', { paths: [process.cwd()] }))
+   const report = { event: 'finished', tests: [{ path: [title], state: 'passed' }] }
+   require('node:fs').writeFileSync(process.env.LOCAL_SERVICE_REPORT_FILE, JSON.stringify(report))`,
   'node',
 ]
 

@@ -265,8 +265,7 @@ const canMount = process.platform === 'linux' && process.getuid?.() === 0
 describe.runIf(canMount)('a service whose disk really is full (needs Linux and root)', () => {
   /** Reports a passed test, then fills the disk. */
   const FILLING_RUNNER = `
-    for argument; do case "$argument" in --outputFile.json=*) file="\${argument#*=}";; esac; done
-    echo '{"testResults":[{"name":"/a","assertionResults":[{"title":"adds","status":"passed"}]}]}' > "$file"
+    echo '{"event":"finished","tests":[{"path":["adds"],"state":"passed"}]}' > "$LOCAL_SERVICE_REPORT_FILE"
     cat /dev/zero > "$FILLER" 2> /dev/null
     exit 0`
 
