@@ -5,8 +5,8 @@ import { promisify } from 'node:util'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { parse } from 'yaml'
 import { expectConformingRequests } from '../../test/support/openapi.ts'
+import { startScriptedService } from '../../tools/scripted-service/scripted-service.ts'
 import { USAGE } from '../src/invocation.ts'
-import { startScriptedService } from '../src/scripted.ts'
 import { clientOf, PLAIN_ENV, REPOSITORY, temporaryFolder, WEB_SHOP, writeFiles } from './a-local-service.ts'
 
 // What the README gives to copy is run as it is.

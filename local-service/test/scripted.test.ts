@@ -2,8 +2,8 @@ import { request } from 'node:https'
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { selfSignedCertificate } from '../../test/support/self-signed-certificate.ts'
-import { type ScriptedServiceOptions, startScriptedService } from '../src/scripted.ts'
-import { createScriptedRuns } from '../src/scripted-runs.ts'
+import { createScriptedRuns } from '../../tools/scripted-service/scripted-runs.ts'
+import { type ScriptedServiceOptions, startScriptedService } from '../../tools/scripted-service/scripted-service.ts'
 import { clientOf } from './a-local-service.ts'
 
 async function start(options: ScriptedServiceOptions = {}) {

@@ -1,9 +1,9 @@
+import { prepareStep, type Step, type StepOptions } from '../../tools/runner-emulator/runner.ts'
 import {
   type ScriptedService,
   type ScriptedServiceOptions,
   startScriptedService,
-} from '../../local-service/src/scripted.ts'
-import { prepareStep, type Step, type StepOptions } from '../../tools/runner-emulator/runner.ts'
+} from '../../tools/scripted-service/scripted-service.ts'
 import { expectConformingRequests } from './openapi.ts'
 
 export interface Scenario extends AsyncDisposable {
