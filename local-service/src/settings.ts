@@ -5,7 +5,12 @@ import { mustBe, mustBeShown, object } from './validation.ts'
 
 export const TEXT = v.pipe(v.string(mustBeShown('a text')), v.nonEmpty('must not be empty.'))
 
-export const TEXTS: v.GenericSchema<readonly string[]> = v.array(v.string(mustBe('a text')), mustBe('a list of texts'))
+/** A list of texts, of which no problem shows the text. */
+export function textsThat(pattern: RegExp, problem: string): v.GenericSchema<readonly string[]> {
+  return v.array(v.pipe(v.string(mustBe('a text')), v.regex(pattern, problem)), mustBe('a list of texts'))
+}
+
+export const TEXTS = textsThat(/^/, '')
 
 const A_COMMAND = 'a command and its arguments, such as ["npm", "ci"]'
 
