@@ -139,13 +139,6 @@ export async function startLocalService(settings: Settings, world: World): Promi
       runExclusive,
     }
     const task: RunTask = {
-      request: {
-        ...selection,
-        environment: environmentName,
-        commit: inTree?.commit,
-        autofix,
-        overriddenVariables: Object.keys(envOverrides),
-      },
       resources,
       finishesWhenGone: project.container !== undefined,
       execute: (stop, finishEarly) => runTests(testRun, stop, finishEarly),

@@ -20,11 +20,7 @@ export const playwright: Framework = {
   titleOption: '--grep',
   // Each run empties its default output folder, which all runs of the same project share.
   runArguments: ({ outputFolder }) => ['test', '--reporter=json', `--output=${outputFolder}`],
-  // Versions before 1.45 know the second name only.
-  env: ({ reportFile }) => ({
-    PLAYWRIGHT_JSON_OUTPUT_FILE: reportFile,
-    PLAYWRIGHT_JSON_OUTPUT_NAME: reportFile,
-  }),
+  env: ({ reportFile }) => ({ PLAYWRIGHT_JSON_OUTPUT_FILE: reportFile }),
   listArguments: () => ['test', '--list', '--reporter=json'],
   readList: (list) =>
     isObject(list) && isObject(list.config)

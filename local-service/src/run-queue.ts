@@ -10,12 +10,11 @@ import {
   startRun,
 } from './run.ts'
 import type { RunResources } from './run-resources.ts'
-import type { RunRequest, RunStore } from './run-store.ts'
+import type { RunStore } from './run-store.ts'
 import { count } from './text.ts'
 
 /** What a run does. */
 export interface RunTask {
-  readonly request: RunRequest
   readonly resources: RunResources
   /** A cancelled or interrupted run then finishes when its task does, and not at once. */
   readonly finishesWhenGone: boolean
@@ -194,7 +193,7 @@ export function createRunQueue(options: RunQueueOptions) {
     /** False once the queue is closing. */
     add(run: OwnedRun, task: RunTask): boolean {
       if (closing) return false
-      store.add(run, task.request, task.resources)
+      store.add(run, task.resources)
       const entry = { run, task, stop: new AbortController(), isActive: false, isSaved: true }
       entries.set(run.runId, entry)
       waiting.push(entry)

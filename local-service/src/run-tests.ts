@@ -178,14 +178,9 @@ function describeProblem({ name }: Framework, end: CommandEnd, report: Report | 
 /** Who has to install the framework depends on where the packages of the tested files come from. */
 function describeMissing({ project, checkout }: TestRun, { folder, root }: SourceTree): string {
   const { framework, setup } = project
-  if (checkout.kind === 'work-tree' && setup !== undefined) {
-    const place = relative(root, folder) || "the repository's root"
-    return (
-      `"setup" (${setup.join(' ')}), run in ${place}, has not installed ${framework.packageName} for it in the work ` +
-      'tree. Let it install that too, or set "command".'
-    )
-  }
-  return `${framework.packageName} is not installed in ${project.folder}. Install it, or set "command".`
+  const isSetUp = checkout.kind === 'work-tree' && setup !== undefined
+  const place = isSetUp ? `the work tree, in ${relative(root, folder) || 'its root'}` : project.folder
+  return `${framework.packageName} is not installed in ${place}. ${isSetUp ? 'Let "setup" install' : 'Install'} it, or set "command".`
 }
 
 function frameworkCommand(run: TestRun, { folder, root }: SourceTree): string[] | undefined {
