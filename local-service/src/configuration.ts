@@ -54,7 +54,6 @@ function settingsSchema(baseFolder: string) {
     stopGraceSeconds: v.optional(numberFrom(0, 3600), 5),
     autofixLimitMinutes: v.optional(LIMIT_MINUTES, 30),
     data: v.optional(TEXT),
-    /** How many finished runs are kept, and for how long. */
     keepRuns: v.optional(wholeNumberFrom(1, 1_000_000), 1000),
     keepDays: v.optional(numberFrom(0.001, 36_500), 30),
     projects: v.optional(

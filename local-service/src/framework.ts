@@ -3,15 +3,12 @@ import type { TestCase, TestCaseStatus } from './run.ts'
 
 /** Which tests of a project to run; without restrictions, all. */
 export interface Selection {
-  /** Names of test-framework projects. */
   readonly frameworkProjects: readonly string[]
   /** Parts of the paths of test files. */
   readonly files: readonly string[]
-  /** A regular expression for titles. */
   readonly titles?: string | undefined
 }
 
-/** Where a test framework writes. */
 export interface ReportPaths {
   readonly reportFile: string
   /** For everything else that the framework writes while it runs. */
@@ -21,7 +18,6 @@ export interface ReportPaths {
 /** A test framework: how it is recognized and called, and how its report is read. */
 export interface Framework {
   readonly name: 'vitest' | 'playwright'
-  /** The npm package with its command. */
   readonly packageName: string
   /** The files in a project's folder by which it is recognized. */
   readonly configFile: RegExp

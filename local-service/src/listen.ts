@@ -13,7 +13,6 @@ export interface ListenOptions {
   readonly requestLimitMs?: number | undefined
 }
 
-/** The largest request body that is read. */
 export const BODY_LIMIT_BYTES = 1024 * 1024
 
 // Loopback only: whoever reaches the service can run code on this machine.
@@ -22,10 +21,6 @@ const HOST = '127.0.0.1'
 /** Far more than the clients of one machine need. Node closes further ones, and ends idle ones after seconds. */
 export const CONNECTION_LIMIT = 256
 
-/** How long the rest of a request is still read after an early response: a connection closed at once resets the response. */
-const LINGER_MS = 1_000
-
-/** Listens on this machine's loopback address. */
 export async function listen(options: ListenOptions, onRequest: RequestListener) {
   const requestLimitMs = options.requestLimitMs ?? 30_000
   const limits = {
@@ -36,12 +31,8 @@ export async function listen(options: ListenOptions, onRequest: RequestListener)
   }
   const server: Server = options.tls ? createTlsServer({ ...limits, ...options.tls }) : createServer(limits)
   server.maxConnections = CONNECTION_LIMIT
-  const respond = (message: IncomingMessage, response: ServerResponse) => {
-    response.on('finish', () => lingerThenClose(message))
-    onRequest(message, response)
-  }
   // For `Expect: 100-continue`, Node would ask for the body before the key is checked, and for others respond with 417.
-  for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, respond)
+  for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, onRequest)
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => endWithError(socket as Socket, error.code))
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
@@ -107,13 +98,6 @@ async function readBody(message: IncomingMessage): Promise<Parsed<string>> {
   } catch {
     return { kind: 'invalid', error: 'The body is not UTF-8.' }
   }
-}
-
-/** Without this, a client that got its response early could send the rest of its request for as long as the limit allows. */
-function lingerThenClose(message: IncomingMessage): void {
-  if (message.complete) return
-  const timer = setTimeout(() => message.complete || message.socket.destroy(), LINGER_MS)
-  message.once('close', () => clearTimeout(timer))
 }
 
 function endWithError(socket: Socket, code: string | undefined): void {

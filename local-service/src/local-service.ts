@@ -29,15 +29,12 @@ import { type FoundRepository, openRepository } from './work-tree.ts'
 
 export type { Settings } from './configuration.ts'
 
-/** What the service needs from the machine. */
 export interface World {
   /** Relative folders in the settings start here; without projects in them, it is the project. */
   readonly folder: string
-  /** What test processes inherit. */
   readonly env: NodeJS.ProcessEnv
   /** The default for the setting `data`. With `none`, a temporary folder is created beside it. */
   readonly dataFolder: string
-  /** For the temporary files of tests. */
   readonly temporaryFolder: string
   /** How long a container engine may take to respond. */
   readonly responseLimitMs?: number | undefined

@@ -34,7 +34,6 @@ const SCHEMA = `
   create index runs_left on runs (number) where finished_at is null or has_resources = 1;
   pragma user_version = ${SCHEMA_VERSION};`
 
-/** Opens the database of a folder, or one in memory. */
 export function openRunStore(folder: string | undefined): RunStore {
   const file = folder === undefined ? undefined : join(folder, 'runs.sqlite')
   if (file !== undefined) makePrivate(file)
@@ -120,7 +119,6 @@ function storeIn(database: DatabaseSync, reserveFile: string | undefined) {
   }
   return {
     reserve,
-    /** Throws if the disk has no room for the run and its result. */
     add(run: Run, resources: RunResources): void {
       reserve()
       const suite = run.suite === undefined ? null : JSON.stringify(run.suite)

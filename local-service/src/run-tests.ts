@@ -36,9 +36,7 @@ export interface TestRun {
   readonly runExclusive: RunExclusive
 }
 
-/** The files that a run tests, when they are ready. */
 interface SourceTree {
-  /** The project's folder. */
   readonly folder: string
   /** The folder of the repository or work tree that it is in. */
   readonly root: string
@@ -192,7 +190,6 @@ function frameworkCommand(run: TestRun, { folder, root }: SourceTree): string[] 
   return [node ?? process.execPath, script]
 }
 
-/** Runs a command of the project in the project's folder. */
 function runIn(
   source: SourceTree,
   run: TestRun,
@@ -334,7 +331,6 @@ function describeEnd(end: CommandEnd): string {
   }
 }
 
-/** What a command wrote, for the log. */
 function quoteOutput({ output }: CommandEnd): string {
   const text = output.trim()
   return text === '' ? '' : `; its output:\n${text}`

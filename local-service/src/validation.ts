@@ -57,7 +57,6 @@ const VARIABLE = v.pipe(
   v.check((text) => !text.includes('\0'), 'has a NUL character, which no environment variable can have.'),
 )
 
-/** Environment variables by name. */
 export const VARIABLES = v.pipe(
   mapOf(VARIABLE, v.pipe(v.string(), v.regex(/^[^=\0]+$/, 'cannot be the name of an environment variable.'))),
   v.transform((variables): Readonly<Record<string, string>> => Object.fromEntries(variables)),

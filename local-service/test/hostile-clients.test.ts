@@ -21,14 +21,12 @@ const EVERY_ENDPOINT = [
 ] as const
 
 describe('a client without a key', () => {
-  it('gets its 401 before it has sent a body, and is then disconnected although it goes on sending', async () => {
+  it('gets its 401 before it has sent a body', async () => {
     const { port } = new URL((await startPuppetService()).url)
     const client = connectTo(Number(port))
     client.socket.write(headOf({ length: 1_000_000 }))
     await until(() => client.received().includes('API key is missing or invalid'))
     expect(client.received()).toMatch(/^HTTP\/1\.1 401 /)
-    const dripping = setInterval(() => client.socket.write('x'), 20)
-    await client.closed.finally(() => clearInterval(dripping))
   })
 
   it('gets its 401 while it is sending a large body', async () => {

@@ -3,8 +3,6 @@ import { parse } from 'yaml'
 import { readOpenApiDocument } from '../openapi-document.ts'
 import { matchPath } from '../routes.ts'
 
-// Bodies are held against the document itself.
-
 export interface Reference {
   readonly $ref: string
 }
