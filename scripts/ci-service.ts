@@ -1,7 +1,7 @@
 // For the workflows in .github/: a service on the runner's loopback address in which the id of the project says what becomes
 // of its runs. Writes its address and its key to the step's outputs, and serves until the job ends.
 import { appendFileSync } from 'node:fs'
-import { type Script, startScriptedService } from '../local-service/src/scripted.ts'
+import { type Script, startScriptedService } from '../tools/scripted-service/scripted-service.ts'
 
 const PASSED = { title: 'cart > adds an item', status: 'PASSED', durationMs: 12 }
 const FAILED = { title: 'cart > rounds to cents', status: 'FAILED', durationMs: 34 }

@@ -11,21 +11,18 @@ import {
   readHead,
 } from './work-tree.ts'
 
-/** The files that a run tests. */
 export type Checkout =
   /** The project's folder as it stands, uncommitted changes included. */
   | {
       readonly kind: 'in-place'
       /** The root of the repository; without one, the project's folder. */
       readonly root: string
-      /** The repository's `.git` folder. */
       readonly gitFolder?: string | undefined
       readonly branchName?: string | undefined
       readonly foldersWithoutGit: readonly string[]
     }
   | WorkTreeCheckout
 
-/** A work tree for one commit. */
 interface WorkTreeCheckout {
   readonly kind: 'work-tree'
   readonly repository: Repository

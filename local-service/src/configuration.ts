@@ -2,9 +2,9 @@ import { basename, resolve } from 'node:path'
 import * as v from 'valibot'
 import type { Selection } from './framework.ts'
 import { type Project, projectSettings } from './project.ts'
-import { numberFrom, settingsObject, TEXT, TEXTS, wholeNumberFrom } from './settings.ts'
+import { numberFrom, settingsObject, TEXT, TEXTS, textsThat, wholeNumberFrom } from './settings.ts'
 import { quote } from './text.ts'
-import { mapOf, pathTo, validate } from './validation.ts'
+import { mapOf, mustBeShown, pathTo, validate } from './validation.ts'
 
 /** The configuration as the service uses it: complete, checked, with absolute folders. */
 export type Configuration = v.InferOutput<ReturnType<typeof settingsSchema>>
@@ -24,44 +24,24 @@ export class ConfigurationError extends Error {
 const TIMER_LIMIT_MS = 2 ** 31 - 1
 const LIMIT_MINUTES = numberFrom(0.001, Math.floor(TIMER_LIMIT_MS / 60_000))
 
-const KEYS = v.pipe(
-  TEXTS,
-  v.check(
-    (keys) => keys.every((key) => /^[\x21-\x7e]+$/.test(key)),
-    'has a key that is empty or contains whitespace or non-ASCII characters.',
-  ),
-)
-
-/** Both frameworks read it as JavaScript does. */
-const TITLES = v.pipe(
-  TEXT,
-  v.rawCheck(({ dataset, addIssue }) => {
-    if (!dataset.typed) return
-    try {
-      new RegExp(dataset.value)
-    } catch (error) {
-      const reason = (error as Error).message.replace(/^.*: /s, '')
-      addIssue({ message: `must be a regular expression, got ${quote(dataset.value)}: ${reason}.` })
-    }
-  }),
-)
+const KEYS = textsThat(/^[\x21-\x7e]+$/, 'is empty or contains whitespace or non-ASCII characters.')
 
 const SUITE = settingsObject({
   project: TEXT,
   name: v.optional(TEXT),
   frameworkProjects: v.optional(TEXTS, []),
-  files: v.optional(
-    v.pipe(
-      TEXTS,
-      v.check(
-        (files) => files.every((file) => file !== '' && !file.startsWith('-')),
-        'has a part of a path that is empty or starts with "-".',
-      ),
-    ),
-    [],
-  ),
-  titles: v.optional(TITLES),
+  files: v.optional(textsThat(/^[^-]/, 'is empty or starts with "-".'), []),
+  // Both frameworks read it as JavaScript does.
+  titles: v.optional(v.pipe(TEXT, v.check(isRegExp, mustBeShown('a regular expression')))),
 })
+
+function isRegExp(text: string): boolean {
+  try {
+    return Boolean(new RegExp(text))
+  } catch {
+    return false
+  }
+}
 
 /** The configuration file: the README's tables describe it. */
 function settingsSchema(baseFolder: string) {
@@ -74,7 +54,6 @@ function settingsSchema(baseFolder: string) {
     stopGraceSeconds: v.optional(numberFrom(0, 3600), 5),
     autofixLimitMinutes: v.optional(LIMIT_MINUTES, 30),
     data: v.optional(TEXT),
-    /** How many finished runs are kept, and for how long. */
     keepRuns: v.optional(wholeNumberFrom(1, 1_000_000), 1000),
     keepDays: v.optional(numberFrom(0.001, 36_500), 30),
     projects: v.optional(

@@ -13,7 +13,6 @@ export interface ContainerEngine {
   readonly responseLimitMs?: number | undefined
 }
 
-/** How the containers of a run are made. */
 export interface RunContainer {
   readonly engine: ContainerEngine
   readonly settings: ContainerSettings

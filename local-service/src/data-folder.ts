@@ -11,7 +11,8 @@ const WRITABLE_BY_GROUP = 0o020
 const WRITABLE_BY_OTHERS = 0o002
 
 /**
- * Opens the folder of the service: its runs, and their work trees and reports while they run. With `none`, the runs are kept in memory, and the folder is a temporary one beside the default.
+ * Opens the folder of the service: its runs, and their work trees and reports while they run. With `none`, the runs are
+ * kept in memory, and the folder is a temporary one beside the default.
  * Throws a ConfigurationError if the folder cannot be used.
  */
 export function openDataFolder(setting: string | undefined, defaultFolder: string, projects: Iterable<Project>) {
@@ -19,8 +20,9 @@ export function openDataFolder(setting: string | undefined, defaultFolder: strin
   const folder = isInMemory ? defaultFolder : (setting ?? defaultFolder)
   try {
     refuseInsideProject(folder, projects)
-    createPrivateFolder(isInMemory ? dirname(folder) : folder)
-    const path = realpathSync(isInMemory ? mkdtempSync(`${folder}-`) : folder)
+    const path = isInMemory
+      ? mkdtempSync(join(createPrivateFolder(dirname(folder)), `${basename(folder)}-`))
+      : createPrivateFolder(folder)
     const store = openRunStore(isInMemory ? undefined : path)
     const close = async () => {
       store.close()
@@ -60,20 +62,8 @@ function realPathOf(folder: string): string {
 
 /** Creates a folder that only the user can enter, unless it exists, and returns its real path. */
 export function createPrivateFolder(folder: string): string {
-  createFolders(folder)
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
   return realpathSync(folder)
-}
-
-/** Node's own recursive `mkdir` never returns for a file system that refuses a new folder with ENOENT, as /proc does. */
-function createFolders(folder: string): void {
-  if (isFolder(folder)) return
-  createFolders(dirname(folder))
-  try {
-    mkdirSync(folder, { mode: 0o700 })
-  } catch (error) {
-    // Another service may have created it meanwhile.
-    if (!isFolder(folder)) throw error
-  }
 }
 
 function isFolder(path: string): boolean {

@@ -3,19 +3,14 @@ import type { TestCase, TestCaseStatus } from './run.ts'
 
 /** Which tests of a project to run; without restrictions, all. */
 export interface Selection {
-  /** Names of test-framework projects. */
   readonly frameworkProjects: readonly string[]
   /** Parts of the paths of test files. */
   readonly files: readonly string[]
-  /** A regular expression for titles. */
   readonly titles?: string | undefined
 }
 
-/** Where a test framework writes. */
 export interface ReportPaths {
   readonly reportFile: string
-  /** For what a framework reports while it runs. */
-  readonly eventsFile: string
   /** For everything else that the framework writes while it runs. */
   readonly outputFolder: string
 }
@@ -23,22 +18,22 @@ export interface ReportPaths {
 /** A test framework: how it is recognized and called, and how its report is read. */
 export interface Framework {
   readonly name: 'vitest' | 'playwright'
-  /** The npm package with its command. */
   readonly packageName: string
   /** The files in a project's folder by which it is recognized. */
   readonly configFile: RegExp
   /** Files of this service that the framework loads. */
   readonly ownFiles: readonly string[]
-  arguments(selection: Selection, paths: ReportPaths): string[]
+  /** The option for a regular expression for titles. */
+  readonly titleOption: string
+  /** Runs tests, all without further arguments. */
+  runArguments(paths: ReportPaths): string[]
   env(paths: ReportPaths): Record<string, string>
-  /** Lists framework projects, all or the given one, in the report file, and exits with an error if there is none. */
-  listArguments(paths: ReportPaths, frameworkProject?: string): string[]
+  /** Lists framework projects, all or those selected, in the report file, and exits with an error if there is none. */
+  listArguments(paths: ReportPaths): string[]
   /** The names in such a list; undefined if it is none. */
   readList(list: unknown): string[] | undefined
-  /** The test cases of a report; undefined if this is no such report. */
-  readReport(report: unknown, folder: string): TestCase[] | undefined
-  /** Reads the events; undefined if there are none, as from a version that does not report any. */
-  readEvents(text: string, folder: string): Report | undefined
+  /** Undefined if this is no such report. */
+  readReport(text: string, folder: string): Report | undefined
 }
 
 export interface Report {
@@ -92,4 +87,13 @@ export function objectsIn(value: unknown): Record<string, unknown>[] {
 
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // Missing, or truncated, because the process was killed.
+    return undefined
+  }
 }

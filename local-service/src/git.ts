@@ -30,7 +30,6 @@ const ALWAYS = [
 const OUTPUT_LIMIT_BYTES = 64 * 1024 * 1024
 const LIMIT_MS = 60_000
 
-/** Runs a git command that may fail. */
 export function tryGit(
   args: readonly string[],
   { folder, gitFolder, env, input, config = [], signal }: GitOptions,

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Parsed } from './request-bodies.ts'
-import { errorResponse, type ServiceRequest, type ServiceResponse } from './request-handler.ts'
+import type { ServiceRequest, ServiceResponse } from './request-handler.ts'
 
 export interface ListenOptions {
   /** 0 or absent: any free port. */
@@ -13,22 +13,14 @@ export interface ListenOptions {
   readonly requestLimitMs?: number | undefined
 }
 
-/** The largest request body that is read. */
 export const BODY_LIMIT_BYTES = 1024 * 1024
 
 // Loopback only: whoever reaches the service can run code on this machine.
 const HOST = '127.0.0.1'
 
-/** Far more than the clients of one machine need, and little enough that idle ones cost next to nothing. */
+/** Far more than the clients of one machine need. Node closes further ones, and ends idle ones after seconds. */
 export const CONNECTION_LIMIT = 256
 
-/** How long a client may take to begin a request while others wait for its connection. */
-const HEAD_GRACE_MS = 1_000
-
-/** How long the rest of a request is still read after an early response: a connection closed at once resets the response. */
-const LINGER_MS = 1_000
-
-/** Listens on this machine's loopback address. */
 export async function listen(options: ListenOptions, onRequest: RequestListener) {
   const requestLimitMs = options.requestLimitMs ?? 30_000
   const limits = {
@@ -38,20 +30,9 @@ export async function listen(options: ListenOptions, onRequest: RequestListener)
     connectionsCheckingInterval: Math.min(requestLimitMs, 1_000),
   }
   const server: Server = options.tls ? createTlsServer({ ...limits, ...options.tls }) : createServer(limits)
-  // Those beyond the limit get a response first; this is only so that they cannot grow without end.
-  server.maxConnections = 2 * CONNECTION_LIMIT
-  const connections = createConnections()
-  server.on(options.tls ? 'secureConnection' : 'connection', connections.add)
-  const respond = (message: IncomingMessage, response: ServerResponse) => {
-    response.on('finish', () => lingerThenClose(message))
-    if (connections.begin(message.socket, response)) onRequest(message, response)
-    else {
-      response.setHeader('connection', 'close')
-      sendResponse(response, errorResponse(500, `The service serves ${CONNECTION_LIMIT} connections. Try again later.`))
-    }
-  }
+  server.maxConnections = CONNECTION_LIMIT
   // For `Expect: 100-continue`, Node would ask for the body before the key is checked, and for others respond with 417.
-  for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, respond)
+  for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, onRequest)
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => endWithError(socket as Socket, error.code))
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
@@ -81,44 +62,6 @@ export function toServiceRequest(message: IncomingMessage, response: ServerRespo
     readBody() {
       if (message.headers.expect?.toLowerCase() === '100-continue') response.writeContinue()
       return readBody(message)
-    },
-  }
-}
-
-/** The open connections. Above the limit, a new one takes the place of one that is idle or slow to begin a request. */
-function createConnections() {
-  const open = new Map<
-    Socket,
-    { readonly sinceMs: number; requests: number; hasResponded: boolean; isSurplus: boolean }
-  >()
-
-  function endOneIdle(): boolean {
-    const nowMs = performance.now()
-    for (const [socket, { sinceMs, requests, hasResponded }] of open) {
-      if (requests > 0 || !(hasResponded || nowMs - sinceMs > HEAD_GRACE_MS)) continue
-      open.delete(socket)
-      socket.destroy()
-      return true
-    }
-    return false
-  }
-
-  return {
-    add(socket: Socket): void {
-      socket.once('close', () => open.delete(socket))
-      const isSurplus = open.size >= CONNECTION_LIMIT && !endOneIdle()
-      open.set(socket, { sinceMs: performance.now(), requests: 0, hasResponded: false, isSurplus })
-    },
-    /** Whether a request on this connection is served. */
-    begin(socket: Socket, response: ServerResponse): boolean {
-      const connection = open.get(socket)
-      if (connection === undefined || connection.isSurplus) return false
-      connection.requests += 1
-      response.once('close', () => {
-        connection.requests -= 1
-        connection.hasResponded = true
-      })
-      return true
     },
   }
 }
@@ -155,13 +98,6 @@ async function readBody(message: IncomingMessage): Promise<Parsed<string>> {
   } catch {
     return { kind: 'invalid', error: 'The body is not UTF-8.' }
   }
-}
-
-/** Without this, a client that got its response early could send the rest of its request for as long as the limit allows. */
-function lingerThenClose(message: IncomingMessage): void {
-  if (message.complete) return
-  const timer = setTimeout(() => message.complete || message.socket.destroy(), LINGER_MS)
-  message.once('close', () => clearTimeout(timer))
 }
 
 function endWithError(socket: Socket, code: string | undefined): void {

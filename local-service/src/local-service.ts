@@ -29,15 +29,12 @@ import { type FoundRepository, openRepository } from './work-tree.ts'
 
 export type { Settings } from './configuration.ts'
 
-/** What the service needs from the machine. */
 export interface World {
   /** Relative folders in the settings start here; without projects in them, it is the project. */
   readonly folder: string
-  /** What test processes inherit. */
   readonly env: NodeJS.ProcessEnv
   /** The default for the setting `data`. With `none`, a temporary folder is created beside it. */
   readonly dataFolder: string
-  /** For the temporary files of tests. */
   readonly temporaryFolder: string
   /** How long a container engine may take to respond. */
   readonly responseLimitMs?: number | undefined
@@ -139,13 +136,6 @@ export async function startLocalService(settings: Settings, world: World): Promi
       runExclusive,
     }
     const task: RunTask = {
-      request: {
-        ...selection,
-        environment: environmentName,
-        commit: inTree?.commit,
-        autofix,
-        overriddenVariables: Object.keys(envOverrides),
-      },
       resources,
       finishesWhenGone: project.container !== undefined,
       execute: (stop, finishEarly) => runTests(testRun, stop, finishEarly),
@@ -154,7 +144,7 @@ export async function startLocalService(settings: Settings, world: World): Promi
     if (engine !== undefined) {
       logOfRun(`runs in containers of ${engine.name}${found?.reason ? ` (${found.reason})` : ''}`)
     }
-    for (const text of parameters.ignored) logOfRun(text)
+    if (parameters.ignored.length > 0) logOfRun(`ignores the fields ${quote(parameters.ignored)}`)
     try {
       return queue.add(run, task) ? { run } : errorResponse(500, 'The service is stopping and takes no more runs.')
     } catch (error) {

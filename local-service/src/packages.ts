@@ -74,15 +74,15 @@ export function findLinkIntoRepository(repository: Repository) {
   return undefined
 }
 
-/** By lock file: the command that installs the packages of a fresh checkout, and the option that names another folder. */
+/** By lock file: the package manager, its option that names another folder, and how it installs a fresh checkout. */
 const MANAGERS = new Map([
-  ['package-lock.json', { argv: ['npm', 'ci'], folderOption: '--prefix' }],
-  ['npm-shrinkwrap.json', { argv: ['npm', 'ci'], folderOption: '--prefix' }],
-  ['pnpm-lock.yaml', { argv: ['pnpm', 'install', '--frozen-lockfile'], folderOption: '--dir' }],
-  ['yarn.lock', { argv: ['yarn', 'install', '--frozen-lockfile'], folderOption: '--cwd' }],
+  ['package-lock.json', { manager: 'npm', folderOption: '--prefix', install: ['ci'] }],
+  ['npm-shrinkwrap.json', { manager: 'npm', folderOption: '--prefix', install: ['ci'] }],
+  ['pnpm-lock.yaml', { manager: 'pnpm', folderOption: '--dir', install: ['install', '--frozen-lockfile'] }],
+  ['yarn.lock', { manager: 'yarn', folderOption: '--cwd', install: ['install'] }],
 ])
 /** Without a lock file. */
-const NPM = { argv: ['npm', 'install'], folderOption: '--prefix' }
+const NPM = { manager: 'npm', folderOption: '--prefix', install: ['install'] }
 const PACKAGE_FILES = ['package.json', 'pnpm-workspace.yaml', ...MANAGERS.keys()]
 
 /** The files by which the packages of a work tree would be installed, as paths from the root; none if none are linked. */
@@ -101,15 +101,11 @@ export function packageFilesOf(repository: Repository): string[] {
 export function suggestSetup({ root, folder }: Repository, installedIn: string): { manager: string; setup: string } {
   const projectFolder = join(root, folder)
   const found = foldersBetween(projectFolder, root)
-    .flatMap((at) => [...MANAGERS].map(([file, manager]) => ({ at, file: join(at, file), manager })))
-    .find(({ file }) => existsSync(file))
-  const { argv, folderOption } = found?.manager ?? NPM
+    .flatMap((at) => [...MANAGERS].map(([file, command]) => ({ at, file, command })))
+    .find(({ at, file }) => existsSync(join(at, file)))
+  const { manager, folderOption, install } = found?.command ?? NPM
   const way = relative(projectFolder, found?.at ?? installedIn)
-  const [manager = '', ...rest] = argv
-  // Yarn from version 2 on.
-  const isModern = manager === 'yarn' && found !== undefined && readRegularFile(found.file).includes('__metadata:')
-  const options = isModern ? rest.map((option) => option.replace('--frozen-lockfile', '--immutable')) : rest
-  const setup = [manager, ...(way === '' ? [] : [folderOption, way]), ...options]
+  const setup = [manager, ...(way === '' ? [] : [folderOption, way]), ...install]
   return { manager, setup: `[${setup.map((part) => JSON.stringify(part)).join(', ')}]` }
 }
 

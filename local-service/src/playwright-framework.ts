@@ -5,6 +5,7 @@ import {
   isObject,
   type LocatedCase,
   objectsIn,
+  parseJson,
   stringOf,
   titleOf,
   wholeMs,
@@ -16,41 +17,27 @@ export const playwright: Framework = {
   packageName: '@playwright/test',
   ownFiles: [],
   configFile: /^playwright(-ct)?\.config\.\w+$/,
-  arguments: ({ frameworkProjects, files, titles }, { outputFolder }) => [
-    'test',
-    ...files,
-    '--reporter=json',
-    // Each run empties its default folder, which all runs of the same project share.
-    `--output=${outputFolder}`,
-    ...frameworkProjects.map((name) => `--project=${name}`),
-    ...(titles === undefined ? [] : [`--grep=${titles}`]),
-  ],
-  // Versions before 1.45 know the second name only.
-  env: ({ reportFile }) => ({
-    PLAYWRIGHT_JSON_OUTPUT_FILE: reportFile,
-    PLAYWRIGHT_JSON_OUTPUT_NAME: reportFile,
-  }),
-  listArguments: (_paths, frameworkProject) => [
-    'test',
-    '--list',
-    '--reporter=json',
-    ...(frameworkProject === undefined ? [] : [`--project=${frameworkProject}`]),
-  ],
+  titleOption: '--grep',
+  // Each run empties its default output folder, which all runs of the same project share.
+  runArguments: ({ outputFolder }) => ['test', '--reporter=json', `--output=${outputFolder}`],
+  env: ({ reportFile }) => ({ PLAYWRIGHT_JSON_OUTPUT_FILE: reportFile }),
+  listArguments: () => ['test', '--list', '--reporter=json'],
   readList: (list) =>
     isObject(list) && isObject(list.config)
       ? objectsIn(list.config.projects).map(({ name }) => stringOf(name))
       : undefined,
-  readReport(report, folder) {
+  readReport(text, folder) {
+    const report = parseJson(text)
     if (!isObject(report) || !Array.isArray(report.suites)) return undefined
     // The outermost suites are the files.
     const cases = objectsIn(report.suites).flatMap((file) => readSuite(file, [], stringOf(file.file ?? file.title)))
     const unloadableFiles = new Set(
       objectsIn(report.errors).flatMap(({ location }) => (isObject(location) ? [stringOf(location.file)] : [])),
     )
-    return [...disambiguateTitles(cases), ...[...unloadableFiles].map((file) => caseOfFile(file, folder))]
+    const ofFiles = [...unloadableFiles].map((file) => caseOfFile(file, folder))
+    // When it is stopped, it writes its report.
+    return { testCases: [...disambiguateTitles(cases), ...ofFiles], isComplete: true }
   },
-  // When it is stopped, it writes its report.
-  readEvents: () => undefined,
 }
 
 function readSuite(suite: Record<string, unknown>, path: readonly string[], file: string): LocatedCase[] {

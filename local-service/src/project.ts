@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs'
+import { readdirSync, realpathSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import * as v from 'valibot'
 import { readRegularFile } from './files.ts'
@@ -9,33 +9,15 @@ import { quote } from './text.ts'
 import { mapOf, mustBeShown, pathTo, VARIABLES } from './validation.ts'
 import { vitest } from './vitest-framework.ts'
 
-export interface Project {
+/** A project's settings (the README's table describes them), with what they leave open found out from its folder. */
+export interface Project extends Omit<v.InferOutput<typeof PROJECT>, 'framework'> {
   readonly id: string
-  readonly folder: string
   readonly framework: Framework
-  /** Called instead of the framework's installed command, with the same arguments. */
-  readonly command?: readonly string[] | undefined
-  /** Run in each new work tree before the tests. */
-  readonly setup?: readonly string[] | undefined
-  /** Run after failing tests if a client asks for auto-fix. */
-  readonly autofix?: readonly string[] | undefined
-  /** The executable of the Node that runs the tests. */
-  readonly node?: string | undefined
-  /** The tests run in containers of this image. */
-  readonly container?: ContainerSettings | undefined
-  readonly defaultBranch?: string | undefined
-  readonly defaultEnvironment?: string | undefined
-  readonly environments: ReadonlyMap<string, Readonly<Record<string, string>>>
 }
 
-export interface ContainerSettings {
-  readonly image: string
-  readonly engine?: EngineName | undefined
-  /** Further options of `docker run` or `podman run`. */
-  readonly options: readonly string[]
-}
+export type ContainerSettings = NonNullable<Project['container']>
 
-export type EngineName = 'docker' | 'podman'
+export type EngineName = NonNullable<ContainerSettings['engine']>
 
 const FRAMEWORKS: readonly Framework[] = [vitest, playwright]
 
@@ -64,7 +46,6 @@ const PROJECT = settingsObject(
   'is missing: name the folder of the project.',
 )
 
-/** A project's settings, with what they leave open found out from its folder. */
 export function projectSettings(baseFolder: string) {
   return v.pipe(
     PROJECT,
@@ -122,10 +103,8 @@ function frameworksOf(folder: string, given: Framework['name'] | undefined): Fra
 }
 
 function dependenciesIn(folder: string): Set<string> {
-  const file = join(folder, 'package.json')
-  if (!existsSync(file)) return new Set()
   try {
-    const manifest: unknown = JSON.parse(readRegularFile(realpathSync(file)))
+    const manifest: unknown = JSON.parse(readRegularFile(realpathSync(join(folder, 'package.json'))))
     if (!isObject(manifest)) return new Set()
     return new Set([manifest.dependencies, manifest.devDependencies].filter(isObject).flatMap(Object.keys))
   } catch {

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { count, quote } from './text.ts'
+import { quote } from './text.ts'
 import { mustBe, object, VARIABLES, validate } from './validation.ts'
 
 /** What a client asked to run, with the deprecated names already read as the ones that replace them. */
@@ -9,7 +9,7 @@ export interface StartParameters {
   readonly frameworkProjectName?: string | undefined
   readonly envOverrides: Readonly<Record<string, string>>
   readonly autofix: boolean
-  /** What the request says without effect: each is the end of a line in the log. */
+  /** The names of the fields that have no effect, for the log. */
   readonly ignored: readonly string[]
   /** The decoded body; undefined if there was none. */
   readonly raw: unknown
@@ -59,14 +59,10 @@ const CANCEL_FIELDS = {
   ),
 }
 
-/** Known, so that the log can say what it should be; nothing is read from it. */
-const MISPLACED = v.optional(v.unknown())
-
 const SUITE_FIELDS = {
   environment: v.optional(TEXT),
   variableOverrides: v.optional(VARIABLES, {}),
-  metadata: v.optional(object({ branch: MISPLACED, git: v.optional(object({ branch: v.optional(BRANCH) })) }), {}),
-  branch: MISPLACED,
+  metadata: v.optional(object({ git: v.optional(object({ branch: v.optional(BRANCH) })) }), {}),
 }
 
 /** Reads the body of "start a test run": every field is optional, a field of the wrong type is refused. */
@@ -78,8 +74,8 @@ export function parseStart(body: string): Parsed<StartParameters> {
     envOverrides: fields.envOverrides,
     autofix: fields.autofix,
     ignored: [
-      ...replaced(fields, 'runGroupName', 'frameworkProjectName'),
-      ...replaced(fields, 'environmentName', 'environment'),
+      ...(fields.frameworkProjectName !== undefined && fields.runGroupName !== undefined ? ['runGroupName'] : []),
+      ...(fields.environment !== undefined && fields.environmentName !== undefined ? ['environmentName'] : []),
       ...unknownFields(raw, START_FIELDS),
     ],
     raw,
@@ -98,11 +94,7 @@ export function parseSuiteStart(body: string): Parsed<StartParameters> {
     environment: fields.environment,
     envOverrides: fields.variableOverrides,
     autofix: false,
-    ignored: [
-      ...misplaced('branch', fields.branch),
-      ...misplaced('metadata.branch', fields.metadata.branch),
-      ...unknownFields(raw, SUITE_FIELDS),
-    ],
+    ignored: unknownFields(raw, SUITE_FIELDS),
     raw: body === '' ? undefined : raw,
   }))
 }
@@ -110,7 +102,7 @@ export function parseSuiteStart(body: string): Parsed<StartParameters> {
 function parse<const Entries extends v.ObjectEntries, T>(
   body: string,
   entries: Entries,
-  read: (fields: v.InferOutput<v.ObjectSchema<Entries, undefined>>, raw: Readonly<Record<string, unknown>>) => T,
+  read: (fields: v.InferOutput<v.ObjectSchema<Entries, undefined>>, raw: object) => T,
   missing = 'is missing.',
 ): Parsed<T> {
   if (body === '') return { kind: 'invalid', error: 'The body is empty. Send a JSON object.' }
@@ -123,29 +115,9 @@ function parse<const Entries extends v.ObjectEntries, T>(
   const schema = object(entries, { expectation: 'a JSON object', missing })
   const result = validate(schema, raw, (path) => (path.length === 0 ? 'The body' : quote(path.join('.'))))
   if (result.kind === 'invalid') return { kind: 'invalid', error: result.problems[0] }
-  return { kind: 'valid', value: read(result.value, raw as Readonly<Record<string, unknown>>) }
+  return { kind: 'valid', value: read(result.value, raw as object) }
 }
-
-function replaced<Name extends string>(
-  fields: { readonly [K in Name]?: unknown },
-  deprecated: Name,
-  replacement: Name,
-): string[] {
-  if (fields[deprecated] === undefined || fields[replacement] === undefined) return []
-  return [`ignores "${deprecated}", because "${replacement}" replaces it`]
-}
-
-function misplaced(path: string, branch: unknown): string[] {
-  return branch === undefined ? [] : [`ignores "${path}": a test suite takes its branch from "metadata.git.branch"`]
-}
-
-const LISTED_FIELDS = 10
 
 function unknownFields(raw: object, known: object): string[] {
-  const names = Object.keys(raw).filter((name) => !Object.hasOwn(known, name))
-  const rest = names.length - LISTED_FIELDS
-  return [
-    ...names.slice(0, LISTED_FIELDS).map((name) => `ignores the unknown field ${quote(name)}`),
-    ...(rest > 0 ? [`ignores ${count(rest, 'more unknown field')}`] : []),
-  ]
+  return Object.keys(raw).filter((name) => !Object.hasOwn(known, name))
 }

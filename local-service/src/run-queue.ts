@@ -10,12 +10,11 @@ import {
   startRun,
 } from './run.ts'
 import type { RunResources } from './run-resources.ts'
-import type { RunRequest, RunStore } from './run-store.ts'
+import type { RunStore } from './run-store.ts'
 import { count } from './text.ts'
 
 /** What a run does. */
 export interface RunTask {
-  readonly request: RunRequest
   readonly resources: RunResources
   /** A cancelled or interrupted run then finishes when its task does, and not at once. */
   readonly finishesWhenGone: boolean
@@ -68,12 +67,17 @@ export function createRunQueue(options: RunQueueOptions) {
       entry.isActive = true
       const done = execute(entry).finally(() => {
         entry.isActive = false
-        if (entry.isSaved) entries.delete(entry.run.runId)
+        drop(entry)
         active.delete(done)
         fill()
       })
       active.add(done)
     }
+  }
+
+  /** From then on, the store alone has the run. */
+  function drop({ run, isActive, isSaved }: Entry): void {
+    if (isFinished(run) && !isActive && isSaved) entries.delete(run.runId)
   }
 
   async function execute(entry: Entry): Promise<void> {
@@ -145,7 +149,7 @@ export function createRunQueue(options: RunQueueOptions) {
       }
       entry.isSaved = true
       log(entry.run.runId, 'is saved now')
-      if (!entry.isActive && isFinished(entry.run)) entries.delete(entry.run.runId)
+      drop(entry)
     }
   }
 
@@ -169,10 +173,9 @@ export function createRunQueue(options: RunQueueOptions) {
 
   /** Stops a run, and finishes it now or when its task has settled. */
   function stop(entry: Entry, outcome: RunOutcome): void {
-    const { run, task, isActive } = entry
     entry.stop.abort()
-    if (!isActive || !task.finishesWhenGone) finish(entry, outcome)
-    if (!isActive && entry.isSaved) entries.delete(run.runId)
+    if (!entry.isActive || !entry.task.finishesWhenGone) finish(entry, outcome)
+    drop(entry)
   }
 
   return {
@@ -194,7 +197,7 @@ export function createRunQueue(options: RunQueueOptions) {
     /** False once the queue is closing. */
     add(run: OwnedRun, task: RunTask): boolean {
       if (closing) return false
-      store.add(run, task.request, task.resources)
+      store.add(run, task.resources)
       const entry = { run, task, stop: new AbortController(), isActive: false, isSaved: true }
       entries.set(run.runId, entry)
       waiting.push(entry)

@@ -3,18 +3,8 @@ import { chmodSync, closeSync, existsSync, openSync, rmSync, statSync, writeFile
 import { join } from 'node:path'
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite'
 import { ConfigurationError } from './configuration.ts'
-import type { Selection } from './framework.ts'
 import { type FinalStatus, isFinished, type OwnedRun, type Run, type TestCase } from './run.ts'
 import type { RunResources } from './run-resources.ts'
-
-/** What a run was asked to do: for people who read the database. */
-export interface RunRequest extends Selection {
-  readonly environment: string | undefined
-  readonly commit: string | undefined
-  readonly autofix: boolean
-  /** Names only: the values may be secret. */
-  readonly overriddenVariables: readonly string[]
-}
 
 export type RunStore = ReturnType<typeof storeIn>
 
@@ -38,14 +28,12 @@ const SCHEMA = `
     started_at text,
     finished_at text,
     test_cases text,
-    request text not null,
     resources text not null,
     has_resources integer not null default 0
   ) strict;
   create index runs_left on runs (number) where finished_at is null or has_resources = 1;
   pragma user_version = ${SCHEMA_VERSION};`
 
-/** Opens the database of a folder, or one in memory. */
 export function openRunStore(folder: string | undefined): RunStore {
   const file = folder === undefined ? undefined : join(folder, 'runs.sqlite')
   if (file !== undefined) makePrivate(file)
@@ -102,7 +90,7 @@ function check(database: DatabaseSync): void {
 /** The runs, in a database that survives any death of the service. Each change is on the disk when its call returns. */
 function storeIn(database: DatabaseSync, reserveFile: string | undefined) {
   const insert = database.prepare(
-    `insert into runs (run_id, project_id, suite, branch_name, status, request, resources) values (?, ?, ?, ?, ?, ?, ?)`,
+    `insert into runs (run_id, project_id, suite, branch_name, status, resources) values (?, ?, ?, ?, ?, ?)`,
   )
   const update = database.prepare(
     `update runs set status = ?, is_cancelled = ?, started_at = ?, finished_at = ?, test_cases = ?, has_resources = has_resources or ?
@@ -131,12 +119,11 @@ function storeIn(database: DatabaseSync, reserveFile: string | undefined) {
   }
   return {
     reserve,
-    /** Throws if the disk has no room for the run and its result. */
-    add(run: Run, request: RunRequest, resources: RunResources): void {
+    add(run: Run, resources: RunResources): void {
       reserve()
       const suite = run.suite === undefined ? null : JSON.stringify(run.suite)
       const about = [run.runId, run.projectId, suite, run.branchName ?? null, run.phase.status]
-      insert.run(...about, JSON.stringify(request), JSON.stringify(resources))
+      insert.run(...about, JSON.stringify(resources))
     },
     /** Saves a run's phase; from its start on, the run has resources. On a full disk, a result gets the room that was reserved. */
     save(run: Run): void {

@@ -5,7 +5,7 @@ import { keepChangesSince, takeSnapshot } from './auto-fix.ts'
 import type { Checkout } from './checkout.ts'
 import { type ContainerEngine, type Mount, runInContainer, unexportableNames } from './container.ts'
 import { readRegularFile } from './files.ts'
-import type { Framework, Report, ReportPaths, Selection } from './framework.ts'
+import { type Framework, parseJson, type Report, type Selection } from './framework.ts'
 import type { RunExclusive } from './keyed-mutex.ts'
 import { findPackageCommand, linkedPackages, linkPackages } from './packages.ts'
 import { foldersBetween } from './paths.ts'
@@ -36,9 +36,7 @@ export interface TestRun {
   readonly runExclusive: RunExclusive
 }
 
-/** The files that a run tests, when they are ready. */
 interface SourceTree {
-  /** The project's folder. */
   readonly folder: string
   /** The folder of the repository or work tree that it is in. */
   readonly root: string
@@ -110,19 +108,20 @@ async function runFramework(run: TestRun, source: SourceTree, stop: AbortSignal)
   if (command === undefined) return interrupt(run, describeMissing(run, source))
   const { runFolder } = run.resources
   const paths = {
-    reportFile: join(runFolder, 'report.json'),
-    eventsFile: join(runFolder, 'events'),
+    reportFile: join(runFolder, 'report'),
     outputFolder: join(runFolder, 'output'),
   }
-  const runFor = async (argv: readonly string[]) => {
+  const runFor = async (argv: readonly string[], { frameworkProjects, files, titles }: Selection) => {
+    const projects = frameworkProjects.map((name) => `--project=${name}`)
+    const titled = titles === undefined ? [] : [`${framework.titleOption}=${titles}`]
     // Auto-fix runs the tests once more.
-    for (const file of [paths.reportFile, paths.eventsFile]) await rm(file, { recursive: true, force: true })
-    return runIn(source, run, [...command, ...argv], stop, framework.env(paths))
+    await rm(paths.reportFile, { recursive: true, force: true })
+    return runIn(source, run, [...command, ...argv, ...files, ...projects, ...titled], stop, framework.env(paths))
   }
-  const tested = await runFor(framework.arguments(run.selection, paths))
-  const report = readReport(run, paths, source.folder)
-  const list = async (frameworkProject?: string) => {
-    const listed = await runFor(framework.listArguments(paths, frameworkProject))
+  const tested = await runFor(framework.runArguments(paths), run.selection)
+  const report = readReport(run, paths.reportFile, source.folder)
+  const list = async (...frameworkProjects: string[]) => {
+    const listed = await runFor(framework.listArguments(paths), { frameworkProjects, files: [] })
     return hasSucceeded(listed) ? framework.readList(parseJson(readRegularFile(paths.reportFile))) : undefined
   }
   const unknown = await describeUnknownProjects(run, tested, report, list)
@@ -144,7 +143,7 @@ async function describeUnknownProjects(
   { selection, project: { framework } }: TestRun,
   end: CommandEnd,
   report: Report | undefined,
-  list: (frameworkProject?: string) => Promise<string[] | undefined>,
+  list: (...frameworkProjects: string[]) => Promise<string[] | undefined>,
 ): Promise<string | undefined> {
   const names = selection.frameworkProjects
   const unknown: string[] = []
@@ -177,14 +176,9 @@ function describeProblem({ name }: Framework, end: CommandEnd, report: Report | 
 /** Who has to install the framework depends on where the packages of the tested files come from. */
 function describeMissing({ project, checkout }: TestRun, { folder, root }: SourceTree): string {
   const { framework, setup } = project
-  if (checkout.kind === 'work-tree' && setup !== undefined) {
-    const place = relative(root, folder) || "the repository's root"
-    return (
-      `"setup" (${setup.join(' ')}), run in ${place}, has not installed ${framework.packageName} for it in the work ` +
-      'tree. Let it install that too, or set "command".'
-    )
-  }
-  return `${framework.packageName} is not installed in ${project.folder}. Install it, or set "command".`
+  const isSetUp = checkout.kind === 'work-tree' && setup !== undefined
+  const place = isSetUp ? `the work tree, in ${relative(root, folder) || 'its root'}` : project.folder
+  return `${framework.packageName} is not installed in ${place}. ${isSetUp ? 'Let "setup" install' : 'Install'} it, or set "command".`
 }
 
 function frameworkCommand(run: TestRun, { folder, root }: SourceTree): string[] | undefined {
@@ -196,7 +190,6 @@ function frameworkCommand(run: TestRun, { folder, root }: SourceTree): string[] 
   return [node ?? process.execPath, script]
 }
 
-/** Runs a command of the project in the project's folder. */
 function runIn(
   source: SourceTree,
   run: TestRun,
@@ -253,12 +246,9 @@ function toOutcome(end: CommandEnd, report: Report | undefined, unknownProjects:
   return { status: passed ? 'PASSED' : 'FAILED', testCases }
 }
 
-function readReport({ project: { framework }, log }: TestRun, paths: ReportPaths, folder: string): Report | undefined {
+function readReport({ project: { framework }, log }: TestRun, file: string, folder: string): Report | undefined {
   try {
-    const events = framework.readEvents(readRegularFile(paths.eventsFile), folder)
-    if (events !== undefined) return events
-    const testCases = framework.readReport(parseJson(readRegularFile(paths.reportFile)), folder)
-    return testCases && { testCases, isComplete: true }
+    return framework.readReport(readRegularFile(file), folder)
   } catch (error) {
     // Tests may have put anything there.
     log(`the report of ${framework.name} cannot be read: ${(error as Error).message}`)
@@ -326,15 +316,6 @@ function isBad({ status }: TestCase): boolean {
   return BAD_STATUSES.has(status)
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    // Missing, or truncated, because the process was killed.
-    return undefined
-  }
-}
-
 function describeEnd(end: CommandEnd): string {
   switch (end.kind) {
     case 'exited':
@@ -350,7 +331,6 @@ function describeEnd(end: CommandEnd): string {
   }
 }
 
-/** What a command wrote, for the log. */
 function quoteOutput({ output }: CommandEnd): string {
   const text = output.trim()
   return text === '' ? '' : `; its output:\n${text}`

@@ -29,7 +29,6 @@ type Phase =
     }
   | ({ readonly startedAt: Date | null; readonly finishedAt: Date } & Omit<RunOutcome, 'problem'>)
 
-/** What is known of one run. */
 export interface Run {
   readonly runId: string
   readonly projectId: string
@@ -45,7 +44,6 @@ export interface OwnedRun extends Run {
   phase: Phase
 }
 
-/** A cancelled run lists no test cases. */
 export const CANCELLED: RunOutcome = { status: 'CANCELLED', testCases: [] }
 
 export function queueRun(facts: Omit<Run, 'runId' | 'phase'>): OwnedRun {

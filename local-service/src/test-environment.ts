@@ -10,13 +10,17 @@ import type { RunResources } from './run-resources.ts'
 export function personalEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const byNpm = env.npm_execpath !== undefined || env.npm_lifecycle_event !== undefined
   const entries = Object.entries(env).filter(
-    ([name]) => !GIT_VARIABLES.has(name) && !(byNpm && NPM_VARIABLES.test(name)),
+    ([name]) => !GIT_VARIABLES.test(name) && !(byNpm && NPM_VARIABLES.test(name)),
   )
   return { ...Object.fromEntries(entries), PATH: byNpm ? withoutNpmFolders(env.PATH) : env.PATH }
 }
 
 /** npm sets COLOR and EDITOR, whatever they were before. */
 const NPM_VARIABLES = /^(npm_.*|NODE|INIT_CWD|COLOR|EDITOR)$/s
+
+/** As `git rev-parse --local-env-vars` lists them, without those that no hook sets. */
+const GIT_VARIABLES =
+  /^GIT_(DIR|WORK_TREE|INDEX_FILE|PREFIX|COMMON_DIR|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|CONFIG(_COUNT|_PARAMETERS)?)$/s
 
 /** npm puts its folders first, and `node-gyp-bin` as the last of them. */
 function withoutNpmFolders(path: string | undefined): string | undefined {
@@ -64,13 +68,3 @@ function isExecutable(file: string): boolean {
     return false
   }
 }
-
-/** As `git rev-parse --local-env-vars` lists them. */
-const GIT_VARIABLES = new Set(
-  (
-    'ALTERNATE_OBJECT_DIRECTORIES COMMON_DIR CONFIG CONFIG_COUNT CONFIG_PARAMETERS DIR GRAFT_FILE IMPLICIT_WORK_TREE ' +
-    'INDEX_FILE INTERNAL_SUPER_PREFIX NO_REPLACE_OBJECTS OBJECT_DIRECTORY PREFIX REPLACE_REF_BASE SHALLOW_FILE WORK_TREE'
-  )
-    .split(' ')
-    .map((name) => `GIT_${name}`),
-)

@@ -4,7 +4,10 @@ const QUOTED_LIMIT_CHARS = 100
 
 /** A value for a sentence: as JSON, so that it stays on one line, and truncated. */
 export function quote(value: unknown): string {
-  const text = JSON.stringify(value) ?? String(value)
+  return truncate(JSON.stringify(value) ?? String(value))
+}
+
+function truncate(text: string): string {
   return text.length <= QUOTED_LIMIT_CHARS ? text : `${text.slice(0, QUOTED_LIMIT_CHARS)}…`
 }
 
@@ -22,8 +25,7 @@ export function count(number: number, noun: string, plural = `${noun}s`): string
 
 /** A command for a sentence: on one line, and truncated. */
 export function quoteCommand(argv: readonly string[]): string {
-  const text = argv.join(' ').replace(/\s+/g, ' ')
-  return `\`${text.length <= QUOTED_LIMIT_CHARS ? text : `${text.slice(0, QUOTED_LIMIT_CHARS)}…`}\``
+  return `\`${truncate(argv.join(' ').replace(/\s+/g, ' '))}\``
 }
 
 /**

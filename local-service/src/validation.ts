@@ -20,62 +20,35 @@ export function mustBeShown(expectation: string): Message {
   return ({ input }) => `must be ${expectation}, got ${quote(input)}.`
 }
 
-type ObjectOf<Entries extends v.ObjectEntries> = v.ObjectSchema<Entries, undefined>
-
 interface ObjectMessages {
   readonly expectation?: string
   readonly missing?: string
   /** For a field that is none of these. Absent: such fields are left out of the result. */
-  readonly unknown?: string
+  readonly unknown?: string | undefined
 }
 
-/**
- * An object with these fields. Valibot's own object schemas accept an array, and of several fields that are not known
- * they report the first.
- */
+/** An object with these fields. Valibot's own object schemas accept an array. */
 export function object<const Entries extends v.ObjectEntries>(entries: Entries, messages: ObjectMessages = {}) {
   const { expectation, missing = 'is missing.', unknown } = messages
-  return v.pipe(
-    objectLike<v.InferInput<ObjectOf<Entries>>>(expectation),
-    v.rawTransform(({ dataset, addIssue, NEVER }): v.InferOutput<ObjectOf<Entries>> => {
-      for (const name of Object.keys(dataset.value)) {
-        if (unknown !== undefined && !Object.hasOwn(entries, name)) addIssue({ message: unknown, path: pathTo(name) })
-      }
-      const result = v.safeParse(v.object(entries, missing), dataset.value, FIRST_PROBLEM)
-      for (const { message, path } of result.issues ?? []) addIssue({ message, path })
-      return result.success ? result.output : NEVER
-    }),
-  )
+  const fields =
+    unknown === undefined
+      ? v.object(entries, missing)
+      : v.strictObject(entries, ({ expected }) => (expected === 'never' ? unknown : missing))
+  type Fields = v.ObjectSchema<Entries, undefined>
+  return v.pipe(objectLike<v.InferInput<Fields>>(expectation), fields as v.GenericSchema as Fields)
 }
 
 /**
  * An object whose fields are all of one kind, as a Map. Valibot's `record` drops fields named `constructor` or
  * `__proto__` without a word, and both may be names of variables or projects.
  */
-export function mapOf<const Item extends v.GenericSchema>(
-  item: Item,
-  nameProblem?: (name: string) => string | undefined,
-) {
+export function mapOf<const Item extends v.GenericSchema>(item: Item, name: v.GenericSchema<string> = v.string()) {
   return v.pipe(
     objectLike<Readonly<Record<string, v.InferInput<Item>>>>(),
-    v.rawTransform(({ dataset, addIssue }): Map<string, v.InferOutput<Item>> => {
-      const map = new Map<string, v.InferOutput<Item>>()
-      for (const [name, value] of Object.entries(dataset.value)) {
-        const problem = nameProblem?.(name)
-        if (problem !== undefined) addIssue({ message: problem })
-        const result = v.safeParse(item, value, FIRST_PROBLEM)
-        if (result.success) map.set(name, result.output)
-        for (const { message, path = [] } of result.issues ?? []) {
-          addIssue({ message, path: [...pathTo(name), ...path] })
-        }
-      }
-      return map
-    }),
+    v.transform((fields) => new Map(Object.entries(fields))),
+    v.map(name, item),
   )
 }
-
-/** Linux starts no process with a variable that is longer: `MAX_ARG_STRLEN`, less the byte that ends the text. */
-const VARIABLE_LIMIT_BYTES = 131_071
 
 /** Numbers and booleans become the text that a process sees; anything nested is refused. */
 const VARIABLE = v.pipe(
@@ -84,21 +57,9 @@ const VARIABLE = v.pipe(
   v.check((text) => !text.includes('\0'), 'has a NUL character, which no environment variable can have.'),
 )
 
-/** Environment variables by name. */
 export const VARIABLES = v.pipe(
-  mapOf(VARIABLE, (name) =>
-    /^[^=\0]+$/.test(name) ? undefined : `has ${quote(name)}, which cannot be the name of an environment variable.`,
-  ),
-  v.rawTransform(({ dataset: { value: map }, addIssue }): Readonly<Record<string, string>> => {
-    for (const [name, value] of map) {
-      const sizeBytes = Buffer.byteLength(`${name}=${value}`)
-      if (sizeBytes > VARIABLE_LIMIT_BYTES) {
-        const message = `is too large: a variable can have ${VARIABLE_LIMIT_BYTES} bytes with its name, got ${sizeBytes}.`
-        addIssue({ message, path: pathTo(name) })
-      }
-    }
-    return Object.fromEntries(map)
-  }),
+  mapOf(VARIABLE, v.pipe(v.string(), v.regex(/^[^=\0]+$/, 'cannot be the name of an environment variable.'))),
+  v.transform((variables): Readonly<Record<string, string>> => Object.fromEntries(variables)),
 )
 
 /** The path of an issue that a transformation adds. Of its items, the sentences use the key alone. */

@@ -6,13 +6,13 @@ import {
   isObject,
   type LocatedCase,
   objectsIn,
-  type Report,
+  parseJson,
   stringOf,
   titleOf,
   wholeMs,
 } from './framework.ts'
 import type { TestCaseStatus } from './run.ts'
-import { EVENTS_FILE } from './vitest-reporter.ts'
+import { REPORT_FILE } from './vitest-reporter.ts'
 
 /** In TypeScript here, in JavaScript in the package; Vitest loads either. */
 const REPORTER = join(import.meta.dirname, `vitest-reporter${extname(import.meta.filename)}`)
@@ -22,107 +22,53 @@ export const vitest: Framework = {
   packageName: 'vitest',
   configFile: /^vitest\.(config|workspace)\.\w+$/,
   ownFiles: [REPORTER],
-  arguments: ({ frameworkProjects, files, titles }, { reportFile }) => [
-    'run',
-    ...files,
-    // Its output, with the failures' messages, goes to the log.
-    '--reporter=default',
-    `--reporter=${REPORTER}`,
-    // For versions before 3, which call none of the events of the reporter above.
-    '--reporter=json',
-    `--outputFile.json=${reportFile}`,
-    ...frameworkProjects.map((name) => `--project=${name}`),
-    ...(titles === undefined ? [] : [`--testNamePattern=${titles}`]),
-  ],
-  env: ({ eventsFile }) => ({ [EVENTS_FILE]: eventsFile }),
-  listArguments: ({ reportFile }, frameworkProject) => [
-    'list',
-    '--filesOnly',
-    `--json=${reportFile}`,
-    ...(frameworkProject === undefined ? [] : [`--project=${frameworkProject}`]),
-  ],
+  titleOption: '--testNamePattern',
+  // Its output, with the failures' messages, goes to the log.
+  runArguments: () => ['run', '--reporter=default', `--reporter=${REPORTER}`],
+  env: ({ reportFile }) => ({ [REPORT_FILE]: reportFile }),
+  listArguments: ({ reportFile }) => ['list', '--filesOnly', `--json=${reportFile}`],
   readList(list) {
     if (!Array.isArray(list)) return undefined
     return [...new Set(objectsIn(list).map(({ projectName }) => stringOf(projectName)))].filter((name) => name !== '')
   },
-  readReport(report, folder) {
-    if (!isObject(report) || !Array.isArray(report.testResults)) return undefined
-    const files = objectsIn(report.testResults)
-    const tests = files.flatMap(({ name: file, assertionResults }) =>
-      objectsIn(assertionResults).map(({ ancestorTitles, title, status: state, failureMessages, duration }) => ({
-        file,
-        path: [...(Array.isArray(ancestorTitles) ? ancestorTitles : []), title],
-        state,
-        // A passed test with failures passed after a retry.
-        isFlaky: Array.isArray(failureMessages) && failureMessages.length > 0,
-        durationMs: duration,
-      })),
-    )
-    const described = files.map(({ name: file, status }) => ({ file, hasFailed: status === 'failed' }))
-    return [...readFinished({ files: described, tests }, folder).testCases]
-  },
-  readEvents(text, folder) {
-    const events = text.split('\n').flatMap(parseEvent)
+  readReport(text, folder) {
+    // Anything may have written the file, and the last line may be truncated.
+    const events = text.split('\n').map(parseJson).filter(isObject)
     if (events.length === 0) return undefined
     const finished = events.find(({ event }) => event === 'finished')
-    return finished === undefined ? readUnfinished(events, folder) : readFinished(finished, folder)
+    const contents = finished ?? readUnfinished(events)
+    const tests = objectsIn(contents.tests)
+    const files = objectsIn(contents.files)
+    // A file that could not be loaded; or, in an unfinished run, one whose test keeps its process busy, or a hook.
+    const bad = finished ? 'FAILED' : 'INTERRUPTED'
+    const explained = new Set(tests.filter((test) => statusOf(test) === bad).map(keyOf))
+    const unexplained = files.filter((file) => file.hasFailed === true && !explained.has(keyOf(file)))
+    return {
+      testCases: [
+        ...disambiguateTitles(tests.map((test) => caseOf(test, folder))),
+        ...unexplained.map(({ file }) => caseOfFile(stringOf(file), folder, bad)),
+      ],
+      isComplete: finished !== undefined,
+      frameworkProjects: finished && new Set(files.map(({ project }) => stringOf(project))),
+    }
   },
 }
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Anything may have written the file, and the last line may be truncated. */
-function parseEvent(line: string): Fields[] {
-  try {
-    return [JSON.parse(line)].filter(isObject)
-  } catch {
-    return []
-  }
-}
-
-function readFinished(finished: Fields, folder: string): Report {
-  const tests = objectsIn(finished.tests)
-  const files = objectsIn(finished.files)
-  const withFailedTests = new Set(tests.filter((test) => statusOf(test) === 'FAILED').map(keyOf))
-  const unloadable = files.filter((file) => file.hasFailed === true && !withFailedTests.has(keyOf(file)))
-  const cases = tests.map((test) => caseOf(test, folder))
-  return {
-    testCases: [...disambiguateTitles(cases), ...unloadable.map(({ file }) => caseOfFile(stringOf(file), folder))],
-    isComplete: true,
-    frameworkProjects: new Set(files.map(({ project }) => stringOf(project))),
-  }
-}
-
-/** What is known of a run that was killed: the tests that finished, those that were running, and the files that had begun. */
-function readUnfinished(events: readonly Fields[], folder: string): Report {
-  const cases = new Map<string, LocatedCase>()
-  const unfinishedFiles = new Map<string, Fields>()
-  const runningIn = new Map<string, string>()
+/** What is known of a run that was killed: the tests that finished, those that were running, and the unfinished files. */
+function readUnfinished(events: readonly Fields[]): Fields {
+  const tests = new Map<string, Fields>()
+  const files = new Map<string, Fields>()
   for (const { event, test, file, atMs } of events) {
-    if (event === 'file-started' && isObject(file)) unfinishedFiles.set(keyOf(file), file)
-    if (event === 'file-finished' && isObject(file)) unfinishedFiles.delete(keyOf(file))
-    if (!isObject(test)) continue
-    const id = stringOf(test.id)
-    if (event === 'test-started') {
-      const durationMs = typeof atMs === 'number' ? wholeMs(Date.now() - atMs) : 0
-      cases.set(id, { ...caseOf(test, folder), status: 'INTERRUPTED', durationMs })
-      runningIn.set(id, keyOf(test))
-    }
-    if (event === 'test-finished') {
-      cases.set(id, caseOf(test, folder))
-      runningIn.delete(id)
+    if (event === 'file-started' && isObject(file)) files.set(keyOf(file), { ...file, hasFailed: true })
+    if (event === 'file-finished' && isObject(file)) files.delete(keyOf(file))
+    if (event === 'test-finished' && isObject(test)) tests.set(stringOf(test.id), test)
+    if (event === 'test-started' && isObject(test)) {
+      tests.set(stringOf(test.id), { ...test, state: 'pending', durationMs: Date.now() - Number(atMs) })
     }
   }
-  // No test in them was known to be running: a test that keeps its process busy, or a hook.
-  const withRunningTests = new Set(runningIn.values())
-  const silentFiles = [...unfinishedFiles].filter(([key]) => !withRunningTests.has(key))
-  return {
-    testCases: [
-      ...disambiguateTitles([...cases.values()]),
-      ...silentFiles.map(([, { file }]) => caseOfFile(stringOf(file), folder, 'INTERRUPTED')),
-    ],
-    isComplete: false,
-  }
+  return { tests: [...tests.values()], files: [...files.values()] }
 }
 
 /** Two projects may have the same file. */
@@ -141,14 +87,11 @@ function caseOf(test: Fields, folder: string): LocatedCase {
   }
 }
 
-/** The events and the report have nearly the same states. */
 function statusOf({ state, isFlaky }: Fields): TestCaseStatus {
   switch (state) {
     case 'passed':
       return isFlaky === true ? 'FLAKY' : 'PASSED'
     case 'skipped':
-    case 'todo':
-    case 'disabled':
       return 'SKIPPED'
     // It was still queued or running when the report was written: the worker died.
     case 'pending':

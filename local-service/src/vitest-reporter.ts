@@ -4,11 +4,10 @@ import type { Reporter, TestCase, TestModule } from 'vitest/node'
 // Loaded by the project's own Vitest, version 3 or newer, into which it must bring nothing of its own. It writes what
 // happens as it happens, one line of JSON for each event, so that a run that is killed has reported how far it was.
 
-/** The variable that names the file to write to. */
-export const EVENTS_FILE = 'LOCAL_SERVICE_VITEST_EVENTS'
+export const REPORT_FILE = 'LOCAL_SERVICE_REPORT_FILE'
 
 export default class EventReporter implements Reporter {
-  readonly #file = process.env[EVENTS_FILE]
+  readonly #file = process.env[REPORT_FILE]
 
   /** Despite its name, Vitest calls it when a worker begins with the file. */
   onTestModuleQueued(module: TestModule): void {

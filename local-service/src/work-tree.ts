@@ -15,13 +15,11 @@ export interface Repository {
   /** Where git has what `root` has checked out: `gitFolder`, unless `root` is a work tree of it. */
   readonly headFolder: string
   readonly env: NodeJS.ProcessEnv
-  /** Ends its git commands. */
   readonly signal?: AbortSignal | undefined
 }
 
 export interface FoundRepository {
   readonly repository?: Repository
-  /** Why there is none. */
   readonly reason?: string
   /** Where git would find another repository first, from the folder up, if a test made one there. */
   readonly foldersWithoutGit: readonly string[]
@@ -85,7 +83,6 @@ export async function readHead(
   }
 }
 
-/** Whether the project's folder exists in a commit. */
 export async function hasProjectFolder(repository: Repository, commit: string): Promise<boolean> {
   if (repository.folder === '') return true
   const result = await tryGit(['cat-file', '-t', `${commit}:${repository.folder}`], gitIn(repository))

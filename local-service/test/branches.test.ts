@@ -28,10 +28,9 @@ const LISTING_RUNNER = [
   process.execPath,
   '-e',
   `const fs = require('node:fs')
-   const file = process.argv.find((argument) => argument.startsWith('--outputFile.json=')).split('=')[1]
-   const assertionResults = fs.readdirSync('.').map((name) => ({
-     ancestorTitles: [], title: name + ': ' + (fs.statSync(name).isFile() ? fs.readFileSync(name, 'utf8') : 'folder'), status: 'passed' }))
-   fs.writeFileSync(file, JSON.stringify({ testResults: [{ name: '/a', status: 'passed', assertionResults }] }))`,
+   const tests = fs.readdirSync('.').map((name) => ({
+     path: [name + ': ' + (fs.statSync(name).isFile() ? fs.readFileSync(name, 'utf8') : 'folder')], state: 'passed' }))
+   fs.writeFileSync(process.env.LOCAL_SERVICE_REPORT_FILE, JSON.stringify({ event: 'finished', tests }))`,
   'node',
 ]
 
@@ -278,7 +277,7 @@ describe('a run for a branch', () => {
     ['package.json', '{}', '{"dependencies":{}}', 'npm', '["npm", "install"]'],
     ['package-lock.json', '{}', '{"lockfileVersion":3}', 'npm', '["npm", "ci"]'],
     ['pnpm-lock.yaml', '', 'a: 1', 'pnpm', '["pnpm", "install", "--frozen-lockfile"]'],
-    ['yarn.lock', '__metadata: {}', '__metadata: {version: 8}', 'yarn', '["yarn", "install", "--immutable"]'],
+    ['yarn.lock', '', 'a: 1', 'yarn', '["yarn", "install"]'],
   ])('is refused without a setup if its %s is not that of the installed packages', async (file, old, updated, manager, setup) => {
     const repository = await aRepository({ '.gitignore': 'node_modules/\n', [file]: old })
     await repository.git('switch', '--quiet', '--create', 'update')

@@ -83,8 +83,6 @@ describe("the service's folder", () => {
   it.each([
     ['is a file', 'file'],
     ['lies below a file', 'file/x'],
-    // Node's recursive mkdir would not return for it.
-    ['is refused by the file system', '/proc/x/y'],
   ])('is refused with a sentence if it %s', async (_case, path) => {
     const folder = await temporaryFolder()
     await writeFiles(folder, { file: '' })

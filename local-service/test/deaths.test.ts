@@ -17,10 +17,9 @@ const LIVES = Number(process.env.SERVICE_LIVES ?? 8)
 const RUNNER = `
   sleep 300 &
   setsid sleep 300 &
-  for argument; do case "$argument" in --outputFile.json=*) file="\${argument#*=}";; esac; done
   test "$KIND" = hangs && sleep 300
   status=passed; test "$KIND" = fails && status=failed
-  printf '{"testResults":[{"name":"/a","assertionResults":[{"title":"a","status":"%s"}]}]}' "$status" > "$file"
+  printf '{"event":"finished","tests":[{"path":["a"],"state":"%s"}]}' "$status" > "$LOCAL_SERVICE_REPORT_FILE"
   test "$KIND" = passes`
 
 interface PlannedRun {

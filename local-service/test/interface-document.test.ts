@@ -3,8 +3,8 @@ import { connect } from 'node:net'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { OPENAPI_FILE } from '../../test/support/openapi.ts'
+import { startScriptedService } from '../../tools/scripted-service/scripted-service.ts'
 import { BODY_LIMIT_BYTES } from '../src/listen.ts'
-import { startScriptedService } from '../src/scripted.ts'
 import { createRepository, type GitRepository } from './a-git-repository.ts'
 import { clientOf, KEY, puppet, puppetProject, startService, until } from './a-local-service.ts'
 
@@ -115,11 +115,8 @@ describe.each([
         [{ envOverrides: [] }, '"envOverrides" must be an object, got an array.'],
         [{ envOverrides: { A: {} } }, '"envOverrides.A" must be a string, a number or a boolean, got an object.'],
         [{ envOverrides: { A: null } }, '"envOverrides.A" must be a string, a number or a boolean, got null.'],
-        [
-          { envOverrides: { 'A=B': '' } },
-          '"envOverrides" has "A=B", which cannot be the name of an environment variable.',
-        ],
-        [{ envOverrides: { '': 'x' } }, '"envOverrides" has "", which cannot be the name of an environment variable.'],
+        [{ envOverrides: { 'A=B': '' } }, '"envOverrides.A=B" cannot be the name of an environment variable.'],
+        [{ envOverrides: { '': 'x' } }, '"envOverrides." cannot be the name of an environment variable.'],
         [
           { envOverrides: { A: 'a\0' } },
           '"envOverrides.A" has a NUL character, which no environment variable can have.',
@@ -459,7 +456,7 @@ describe('the service that runs tests', () => {
   it('ignores a field that the interface does not know, and says so in its log', async () => {
     const service = await startReal()
     await service.waitFor(await service.startRun({ framworkProjectName: 'unit' }))
-    expect(service.log.join('\n')).toContain('ignores the unknown field "framworkProjectName"')
+    expect(service.log.join('\n')).toContain('ignores the fields ["framworkProjectName"]')
   })
 })
 

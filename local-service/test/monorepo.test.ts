@@ -10,10 +10,9 @@ import { PLAIN_ENV, startService, temporaryFolder, writeFiles } from './a-local-
 const LIBRARY_RUNNER = [
   process.execPath,
   '-e',
-  `const file = process.argv.find((argument) => argument.startsWith('--outputFile.json=')).split('=')[1]
-   const title = require(require.resolve('@shop/library', { paths: [process.cwd()] }))
-   const assertionResults = [{ ancestorTitles: [], title, status: 'passed' }]
-   require('node:fs').writeFileSync(file, JSON.stringify({ testResults: [{ name: '/a', status: 'passed', assertionResults }] }))`,
+  `const title = require(require.resolve('@shop/library', { paths: [process.cwd()] }))
+   const report = { event: 'finished', tests: [{ path: [title], state: 'passed' }] }
+   require('node:fs').writeFileSync(process.env.LOCAL_SERVICE_REPORT_FILE, JSON.stringify(report))`,
   'node',
 ]
 
@@ -74,7 +73,7 @@ describe('a branch of a monorepo whose packages are linked to one another', () =
       'node_modules/other/node_modules/@shop/library',
       'packages/library',
       'yarn',
-      '["yarn", "--cwd", "../..", "install", "--frozen-lockfile"]',
+      '["yarn", "--cwd", "../..", "install"]',
     ],
     ['no-lock', 'node_modules/root', '.', 'npm', '["npm", "--prefix", "../..", "install"]'],
   ])('is refused without a setup if there is %s and %s links to %s, with advice for %s', async (lockFile, at, target, manager, setup) => {
@@ -141,9 +140,7 @@ describe('a branch of a monorepo whose packages are linked to one another', () =
 
     const service = await start(['npm', 'ci', '--offline'])
     expect(await titlesOf(service, { branch: 'main' })).toEqual([
-      expect.stringContaining(
-        '"setup" (npm ci --offline), run in packages/app, has not installed vitest for it in the work tree.',
-      ),
+      expect.stringContaining('vitest is not installed in the work tree, in packages/app. Let "setup" install it'),
     ])
   })
 

@@ -1,5 +1,5 @@
 // Stands in for Vitest's command: called with the same arguments, it does what the variable PUPPET (JSON) says and
-// writes a report like Vitest's. So most tests of the service need no real runner.
+// writes a report like the service's reporter in Vitest. So most tests of the service need no real runner.
 import { spawn } from 'node:child_process'
 import { appendFileSync, writeFileSync } from 'node:fs'
 
@@ -22,18 +22,12 @@ const {
 } = JSON.parse(process.env.PUPPET ?? '{}')
 
 const note = (event) => journal && appendFileSync(journal, `${JSON.stringify({ event, pid: process.pid })}\n`)
-const reportFile = process.argv.find((argument) => argument.startsWith('--outputFile.json='))?.split('=')[1]
+const reportFile = process.env.LOCAL_SERVICE_REPORT_FILE
 
 function writeReport() {
-  const assertionResults = cases.map(([title, status]) => ({
-    ancestorTitles: ['puppet'],
-    title,
-    status,
-    duration: 3.4,
-  }))
-  const text = JSON.stringify({
-    testResults: [{ name: `${process.cwd()}/a.test.ts`, status: 'passed', assertionResults }],
-  })
+  const file = `${process.cwd()}/a.test.ts`
+  const tests = cases.map(([title, state]) => ({ file, path: ['puppet', title], state, durationMs: 3.4 }))
+  const text = JSON.stringify({ event: 'finished', files: [{ file }], tests })
   if (report === 'whole') writeFileSync(reportFile, text)
   if (report === 'cut') writeFileSync(reportFile, text.slice(0, 20))
 }

@@ -4,9 +4,9 @@ import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { parse } from 'yaml'
-import { expectConformingExchanges } from '../../test/support/openapi.ts'
+import { expectConformingRequests } from '../../test/support/openapi.ts'
+import { startScriptedService } from '../../tools/scripted-service/scripted-service.ts'
 import { USAGE } from '../src/invocation.ts'
-import { startScriptedService } from '../src/scripted.ts'
 import { clientOf, PLAIN_ENV, REPOSITORY, temporaryFolder, WEB_SHOP, writeFiles } from './a-local-service.ts'
 
 // What the README gives to copy is run as it is.
@@ -130,6 +130,6 @@ describe('the walk with curl', () => {
       ['suite-result', 200],
     ])
     expect(responses).toHaveLength(service.requests.length)
-    expectConformingExchanges(service)
+    expectConformingRequests(service)
   })
 })

@@ -192,8 +192,7 @@ describe('a run', () => {
 const QUICK_RUNNER = `
   echo begins >> "$JOURNAL"
   while [ "$(grep -c begins "$JOURNAL")" -lt 2 ]; do sleep 0.01; done
-  for argument; do case "$argument" in --outputFile.json=*) file="\${argument#*=}";; esac; done
-  printf %s "$REPORT" > "$file"
+  printf %s "$REPORT" > "$LOCAL_SERVICE_REPORT_FILE"
   echo ends >> "$JOURNAL"
   exit "$CODE"`
 
@@ -205,8 +204,8 @@ describe('twenty runs queued at once on two slots', () => {
     const runIds = await Promise.all(
       Array.from({ length: 20 }, (_, index) => {
         const fails = index % 3 === 0
-        const assertionResults = [{ title: `test ${index}`, status: fails ? 'failed' : 'passed' }]
-        const REPORT = JSON.stringify({ testResults: [{ name: 'a.test.ts', assertionResults }] })
+        const tests = [{ path: [`test ${index}`], state: fails ? 'failed' : 'passed' }]
+        const REPORT = JSON.stringify({ event: 'finished', tests })
         return service.startRun({ envOverrides: { REPORT, CODE: fails ? 1 : 0, JOURNAL: journal } })
       }),
     )

@@ -18,15 +18,6 @@ import {
 } from './a-local-service.ts'
 
 const RESOURCES = { runFolder: '/runs/1', temporaryFolder: '/tmp/1' }
-const REQUEST = {
-  frameworkProjects: ['unit'],
-  files: [],
-  environment: 'staging',
-  commit: undefined,
-  autofix: false,
-  overriddenVariables: ['TOKEN'],
-}
-
 function openStore(folder: string | undefined): RunStore {
   const store = openRunStore(folder)
   onTestFinished(() => {
@@ -41,7 +32,7 @@ function openStore(folder: string | undefined): RunStore {
 
 function addRun(store: RunStore): OwnedRun {
   const run = queueRun({ projectId: 'shop' })
-  store.add(run, REQUEST, RESOURCES)
+  store.add(run, RESOURCES)
   return run
 }
 
@@ -58,7 +49,7 @@ describe('the store of runs', () => {
     const store = openStore(folder)
     const runs = [addRun(store), addFinished(store, new Date())]
     const running = queueRun({ projectId: 'shop', branchName: 'main', suite: { id: 'smoke', name: 'Smoke' } })
-    store.add(running, REQUEST, RESOURCES)
+    store.add(running, RESOURCES)
     startRun(running, new Date())
     store.save(running)
     store.close()
@@ -168,7 +159,7 @@ describe('a service with a data folder', () => {
     expect(statSync(join(data, 'runs.sqlite')).mode & 0o777).toBe(0o600)
     const written = readdirSync(data, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
     const text = written.map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'latin1')).join()
-    expect(text).toContain('TOKEN')
+    expect(text).toContain('web-shop')
     expect(text).not.toContain('a-secret-value')
   })
 
@@ -208,7 +199,7 @@ async function aQueue(finishesWhenGone: boolean) {
     stop.addEventListener('abort', () => ended.resolve({ status: 'INTERRUPTED', testCases: [], problem: undefined }))
     return ended.promise
   }
-  queue.add(run, { request: REQUEST, resources: RESOURCES, finishesWhenGone, execute })
+  queue.add(run, { resources: RESOURCES, finishesWhenGone, execute })
   const status = () => queue.find(run.runId)?.phase.status
   return { queue, run, disk, ended, log, status, savedStatus: () => store.find(run.runId)?.phase.status }
 }
@@ -265,8 +256,7 @@ const canMount = process.platform === 'linux' && process.getuid?.() === 0
 describe.runIf(canMount)('a service whose disk really is full (needs Linux and root)', () => {
   /** Reports a passed test, then fills the disk. */
   const FILLING_RUNNER = `
-    for argument; do case "$argument" in --outputFile.json=*) file="\${argument#*=}";; esac; done
-    echo '{"testResults":[{"name":"/a","assertionResults":[{"title":"adds","status":"passed"}]}]}' > "$file"
+    echo '{"event":"finished","tests":[{"path":["adds"],"state":"passed"}]}' > "$LOCAL_SERVICE_REPORT_FILE"
     cat /dev/zero > "$FILLER" 2> /dev/null
     exit 0`
 

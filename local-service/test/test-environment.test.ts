@@ -79,9 +79,9 @@ describe('the Node that runs the tests', () => {
     await writeFiles(folder, {
       'node_modules/vitest/package.json': '{"bin":"cli.cjs"}',
       'node_modules/vitest/cli.cjs': `
-        const file = process.argv.find((argument) => argument.startsWith('--outputFile.json=')).split('=')[1]
-        const assertionResults = [{ ancestorTitles: [], title: String(process.env.CALLED_BY), status: 'passed' }]
-        require('node:fs').writeFileSync(file, JSON.stringify({ testResults: [{ name: '/a', assertionResults }] }))`,
+        const { CALLED_BY, LOCAL_SERVICE_REPORT_FILE: file } = process.env
+        const tests = [{ path: [String(CALLED_BY)], state: 'passed' }]
+        require('node:fs').writeFileSync(file, JSON.stringify({ event: 'finished', tests }))`,
     })
     return folder
   }

@@ -139,7 +139,7 @@ describe('a run of a Vitest project', () => {
     const stop = new AbortController()
     const run = testRunIn(folder)
     const ended = runTests(run, stop.signal, () => {})
-    const events = () => readFile(join(run.resources.runFolder, 'events'), 'utf8').catch(() => '')
+    const events = () => readFile(join(run.resources.runFolder, 'report'), 'utf8').catch(() => '')
     await until(async () => existsSync(join(folder, 'loops')) && (await events()).includes('"waits"'))
     stop.abort()
     const { status, testCases } = await ended
@@ -176,7 +176,7 @@ describe('a run of a Vitest project', () => {
 
   it('does not pass if Vitest exits with 0 and never says that it has finished', async () => {
     const finished = '{"event":"test-finished","test":{"id":"1","file":"/a","path":["adds"],"state":"passed"}}'
-    const command = ['sh', '-c', `echo '${finished}' > "$LOCAL_SERVICE_VITEST_EVENTS"`]
+    const command = ['sh', '-c', `echo '${finished}' > "$LOCAL_SERVICE_REPORT_FILE"`]
     const { service } = await startWith({}, { projects: { shop: { folder: WEB_SHOP, command } } })
     expect(await service.waitFor(await service.startRun())).toMatchObject({
       status: 'INTERRUPTED',
@@ -228,22 +228,15 @@ describe('a run of a Vitest project', () => {
 })
 
 describe("Vitest's report", () => {
-  const reportOf = (...files: [name: string, ...titles: string[]][]) => ({
-    testResults: files.map(([name, ...titles]) => ({
-      name: `/project/${name}`,
-      status: 'passed',
-      assertionResults: titles.map((title) => ({
-        ancestorTitles: ['', 'cart'],
-        title,
-        status: 'passed',
-        duration: 1.6,
-      })),
-    })),
-  })
-
   it('puts its file before a title only if two tests share it', () => {
-    const report = reportOf(['a.test.ts', 'adds', 'removes'], ['b.test.ts', 'adds'])
-    expect(vitest.readReport(report, '/project')).toEqual([
+    const testIn = (file: string, name: string) => ({
+      file: `/project/${file}`,
+      path: ['', 'cart', name],
+      state: 'passed',
+      durationMs: 1.6,
+    })
+    const tests = [testIn('a.test.ts', 'adds'), testIn('a.test.ts', 'removes'), testIn('b.test.ts', 'adds')]
+    expect(vitest.readReport(JSON.stringify({ event: 'finished', tests }), '/project')?.testCases).toEqual([
       { title: 'a.test.ts > cart > adds', status: 'PASSED', durationMs: 2 },
       { title: 'cart > removes', status: 'PASSED', durationMs: 2 },
       { title: 'b.test.ts > cart > adds', status: 'PASSED', durationMs: 2 },
@@ -251,12 +244,12 @@ describe("Vitest's report", () => {
   })
 
   it('takes a test that was still pending for interrupted', () => {
-    const assertionResults = [{ ancestorTitles: [], title: 'a', status: 'pending' }]
-    const report = { testResults: [{ name: '/project/a.test.ts', status: 'passed', assertionResults }] }
-    expect(vitest.readReport(report, '/project')).toEqual([{ title: 'a', status: 'INTERRUPTED', durationMs: 0 }])
+    const report = { event: 'finished', tests: [{ path: ['a'], state: 'pending' }] }
+    const testCases = [{ title: 'a', status: 'INTERRUPTED', durationMs: 0 }]
+    expect(vitest.readReport(JSON.stringify(report), '/project')).toMatchObject({ testCases })
   })
 
-  it('as events is read without a throw, whatever it holds', () => {
+  it('is read without a throw, whatever it holds', () => {
     const test = fc.record({
       id: fc.jsonValue(),
       file: fc.jsonValue(),
@@ -272,24 +265,8 @@ describe("Vitest's report", () => {
     fc.assert(
       fc.property(fc.array(event), fc.nat(), (events, truncated) => {
         const text = events.map((one) => JSON.stringify(one)).join('\n')
-        const report = vitest.readEvents(text.slice(0, text.length - (truncated % (text.length + 1))), '/project')
+        const report = vitest.readReport(text.slice(0, text.length - (truncated % (text.length + 1))), '/project')
         for (const testCase of report?.testCases ?? []) {
-          expect(testCase.status).not.toBe('PASSED')
-          expect(Number.isInteger(testCase.durationMs)).toBe(true)
-        }
-      }),
-    )
-  })
-
-  it('is refused, or read without a throw, whatever it holds', () => {
-    const loose = fc.record({ testResults: fc.jsonValue() })
-    const close = fc.record({
-      testResults: fc.array(fc.record({ name: fc.jsonValue(), assertionResults: fc.array(fc.jsonValue()) })),
-    })
-    fc.assert(
-      fc.property(fc.oneof(fc.jsonValue(), loose, close), (report) => {
-        const cases = vitest.readReport(report, '/project')
-        for (const testCase of cases ?? []) {
           expect(testCase.status).not.toBe('PASSED')
           expect(Number.isInteger(testCase.durationMs)).toBe(true)
         }

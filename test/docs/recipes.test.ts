@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { type ScriptedService, startScriptedService } from '../../local-service/src/scripted.ts'
 import { githubContext, type WorkflowEvent } from '../../tools/runner-emulator/contexts.ts'
 import { type Contexts, conditionHolds, renderTemplate } from '../../tools/runner-emulator/expressions.ts'
 import { type JobResult, prepareStep, type Step } from '../../tools/runner-emulator/runner.ts'
-import { expectConformingExchanges } from '../support/openapi.ts'
+import { type ScriptedService, startScriptedService } from '../../tools/scripted-service/scripted-service.ts'
+import { expectConformingRequests } from '../support/openapi.ts'
 import { ONE_PASSED } from '../support/scenario.ts'
 import { OWN_ACTION, read } from './documents.ts'
 
@@ -23,7 +23,7 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const step of steps.splice(0)) await step.dispose()
   await service.close()
-  expectConformingExchanges(service)
+  expectConformingRequests(service)
 })
 
 interface RunOptions {

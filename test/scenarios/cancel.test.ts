@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Fault } from '../../local-service/src/scripted.ts'
 import type { ProcessResult } from '../../tools/runner-emulator/runner.ts'
+import type { Fault } from '../../tools/scripted-service/scripted-service.ts'
 import { requestsOf, type Scenario, scenario } from '../support/scenario.ts'
 
 // Real processes, real signals and the runner's real grace periods. Whether main was quick enough shows in the signals

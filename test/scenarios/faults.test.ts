@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { Fault, FaultAction } from '../../local-service/src/scripted.ts'
+import type { Fault, FaultAction } from '../../tools/scripted-service/scripted-service.ts'
 import { ONE_PASSED, requestsOf, scenario } from '../support/scenario.ts'
 
 // All of them: test/action/wait-for-run.test.ts.

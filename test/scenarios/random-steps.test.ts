@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Fault } from '../../local-service/src/scripted.ts'
 import type { JobResult } from '../../tools/runner-emulator/runner.ts'
+import type { Fault } from '../../tools/scripted-service/scripted-service.ts'
 import { SEED } from '../setup/seed.ts'
 import { ONE_PASSED, type Scenario, scenario } from '../support/scenario.ts'
 

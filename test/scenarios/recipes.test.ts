@@ -7,13 +7,13 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
-import { type ScriptedService, startScriptedService } from '../../local-service/src/scripted.ts'
 import { githubContext, type WorkflowEvent } from '../../tools/runner-emulator/contexts.ts'
 import { renderTemplate } from '../../tools/runner-emulator/expressions.ts'
 import { type JobOptions, playJob } from '../../tools/runner-emulator/job.ts'
+import { type ScriptedService, startScriptedService } from '../../tools/scripted-service/scripted-service.ts'
 import { ACTIONS_BOT, type GitHubApi, startGitHubApi } from '../support/github-api.ts'
 import { type GitHubCommands, HAS_COMMANDS, Pages, startGitHubCommands } from '../support/github-commands.ts'
-import { expectConformingExchanges } from '../support/openapi.ts'
+import { expectConformingRequests } from '../support/openapi.ts'
 import { ONE_OF_TWO_FAILED, ONE_PASSED } from '../support/scenario.ts'
 
 // The recipes whose jobs have scripts of their own, played job by job: the scripts in bash, the action as it is built.
@@ -70,7 +70,7 @@ function activity(before: readonly string[], after = before) {
 afterEach(async () => {
   await service.close()
   await github[Symbol.asyncDispose]()
-  expectConformingExchanges(service)
+  expectConformingRequests(service)
 })
 
 /** Plays a job of a recipe. Its scripts and the action talk to the stand-ins. */

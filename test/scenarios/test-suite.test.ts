@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import type { Fault } from '../../local-service/src/scripted.ts'
+import type { Fault } from '../../tools/scripted-service/scripted-service.ts'
 import { requestsOf, type ScenarioOptions, scenario } from '../support/scenario.ts'
 
 // The older workflow keeps the same promises, as far as its three endpoints allow it.

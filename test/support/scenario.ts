@@ -1,10 +1,10 @@
+import { prepareStep, type Step, type StepOptions } from '../../tools/runner-emulator/runner.ts'
 import {
   type ScriptedService,
   type ScriptedServiceOptions,
   startScriptedService,
-} from '../../local-service/src/scripted.ts'
-import { prepareStep, type Step, type StepOptions } from '../../tools/runner-emulator/runner.ts'
-import { expectConformingExchanges } from './openapi.ts'
+} from '../../tools/scripted-service/scripted-service.ts'
+import { expectConformingRequests } from './openapi.ts'
 
 export interface Scenario extends AsyncDisposable {
   readonly service: ScriptedService
@@ -42,7 +42,7 @@ export async function scenario(options: ScenarioOptions = {}): Promise<Scenario>
     async [Symbol.asyncDispose]() {
       await prepared.dispose()
       await service.close()
-      expectConformingExchanges(service)
+      expectConformingRequests(service)
     },
   }
 }

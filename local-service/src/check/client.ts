@@ -19,7 +19,6 @@ export interface Exchange {
   readonly authorization: string | null
   readonly body?: string | undefined
   readonly response?: Response
-  /** Why there is no response. */
   readonly failure?: string
 }
 

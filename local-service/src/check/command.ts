@@ -30,7 +30,6 @@ const OPTIONS = {
 }
 const LIMITS = { finishMs: 600_000, cancelMs: 60_000, pollMs: 1000 }
 
-/** Returns the exit code. */
 export async function runCheck(args: readonly string[], signal: AbortSignal): Promise<number> {
   // Certificates are always checked.
   delete process.env.NODE_TLS_REJECT_UNAUTHORIZED

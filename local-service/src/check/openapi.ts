@@ -3,8 +3,6 @@ import { parse } from 'yaml'
 import { readOpenApiDocument } from '../openapi-document.ts'
 import { matchPath } from '../routes.ts'
 
-// Bodies are held against the document itself.
-
 export interface Reference {
   readonly $ref: string
 }
@@ -48,11 +46,8 @@ export function resolve<T>(value: Partial<Reference>): T {
   return keys.reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], DOCUMENT) as T
 }
 
-const validators = new Map<string, ValidateFunction>()
-
 export function errorsOf({ $ref }: Reference, value: unknown): readonly ErrorObject[] {
-  const validate = validators.get($ref) ?? ajv.compile({ $ref: `openapi${$ref}` })
-  validators.set($ref, validate)
+  const validate = ajv.getSchema(`openapi${$ref}`) as ValidateFunction
   return validate(value) ? [] : (validate.errors ?? [])
 }
 

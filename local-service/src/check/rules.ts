@@ -78,11 +78,9 @@ export interface RuleResult {
   readonly verdict: 'holds' | 'broken' | 'not observed'
   /** What is wrong, or what is needed to observe the rule. */
   readonly detail?: string | undefined
-  /** That broke it. */
   readonly exchange?: Exchange | undefined
 }
 
-/** What is wrong, if anything is. */
 export type Problem = string | false | undefined
 
 export type Observe = (id: RuleId, exchange: Exchange, problem: Problem) => void

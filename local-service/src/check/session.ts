@@ -32,9 +32,7 @@ type Path = readonly string[]
 /** A run that this check has started. No other one is ever read or cancelled. */
 export interface Run {
   readonly id: string
-  /** Of its start. */
   readonly path: Path
-  /** That the start named. */
   readonly branch: unknown
   /** As they were last seen. */
   status?: string

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto'
+import { EventEmitter, once } from 'node:events'
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { TLSSocket } from 'node:tls'
-import { type ListenOptions, listen, sendResponse, toServiceRequest } from './listen.ts'
-import { errorResponse, handleRequest, ok } from './request-handler.ts'
-import { type Endpoint, findRoute, type Route } from './routes.ts'
-import { createScriptedRuns, type Script, type ScriptedResponse, type ScriptedStart } from './scripted-runs.ts'
+import { type ListenOptions, listen, sendResponse, toServiceRequest } from '../../local-service/src/listen.ts'
+import { handleRequest, ok, type ServiceResponse } from '../../local-service/src/request-handler.ts'
+import { type Endpoint, findRoute, type Route } from '../../local-service/src/routes.ts'
+import { createScriptedRuns, type Script, type ScriptedStart } from './scripted-runs.ts'
 
 export type { Script, ScriptedRun, ScriptedStart } from './scripted-runs.ts'
 
@@ -48,15 +49,7 @@ export interface RecordedRequest {
   /** Since the service began. */
   readonly atMs: number
   /** Absent until a response was sent; it stays absent after a reset or a hang. */
-  readonly response?: RecordedResponse | undefined
-}
-
-export interface RecordedResponse {
-  readonly status: number
-  /** Before it was turned into JSON. */
-  readonly body: unknown
-  /** A fault or a script made it other than the interface has it. */
-  readonly deviates: boolean
+  readonly response?: { readonly status: number } | undefined
 }
 
 export interface ScriptedServiceOptions extends ListenOptions {
@@ -78,12 +71,13 @@ export async function startScriptedService(options: ScriptedServiceOptions = {})
   const keys = options.keys ?? [randomBytes(16).toString('hex')]
   const prefix = options.pathPrefix ?? ''
   const faults = [...(options.faults ?? [])]
-  const requests: Mutable<RecordedRequest>[] = []
-  const waiting = new Set<() => void>()
+  const requests: RecordedRequest[] = []
+  const arrivals = new EventEmitter()
   const closing = new AbortController()
   const beganAtMs = performance.now()
   let script = options.script ?? {}
   const scripted = createScriptedRuns((start) => (typeof script === 'function' ? script(start) : script))
+  const countOf = (kind: Route['kind']) => requests.filter((request) => request.kind === kind).length
 
   const listener = await listen(options, async (message, response) => {
     // A client that hangs up early, which is what faults provoke, is not an error of the service.
@@ -92,38 +86,28 @@ export async function startScriptedService(options: ScriptedServiceOptions = {})
     // Read before the key is checked: what is recorded are the requests that arrived whole, whatever their key.
     const body = await request.readBody()
     if (!message.complete) return
-    const path = request.target
+    const { method, target: path, headers } = request
     const target = path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : ''
-    const { kind } = findRoute(request.method, target)
-    const record: Mutable<RecordedRequest> = {
-      kind,
-      method: request.method,
-      path,
-      headers: message.headers,
-      body: body.kind === 'valid' ? body.value : body.error,
-      atMs: performance.now() - beganAtMs,
-    }
-    requests.push(record)
-    const occurrence = requests.filter((other) => other.kind === kind).length
+    const { kind } = findRoute(method, target)
+    const text = body.kind === 'valid' ? body.value : body.error
+    const atMs = performance.now() - beganAtMs
+    const index = requests.push({ kind, method, path, headers, body: text, atMs }) - 1
+    const occurrence = countOf(kind)
     const fault = faults.find(
       ({ on, from = 1, to = Infinity }) => on === kind && from <= occurrence && occurrence <= to,
     )
-    const action = fault?.do
-    const takesEffect = action === undefined || fault?.effect === true || message.method === 'GET'
-    let result: ScriptedResponse = ok({})
-    try {
-      if (takesEffect)
-        result = await handleRequest({ ...request, target, readBody: async () => body }, keys, scripted.backend)
-    } catch (error) {
-      result = errorResponse(500, `The test's script threw: ${String(error)}`)
-    }
-    for (const look of waiting) look()
+    const takesEffect = fault?.do === undefined || fault.effect === true || method === 'GET'
+    const result = takesEffect
+      ? await handleRequest({ ...request, target, readBody: async () => body }, keys, scripted.backend)
+      : ok({})
+    arrivals.emit('request')
 
     if (fault?.delayMs !== undefined) {
       await delay(fault.delayMs, undefined, { signal: closing.signal, ref: false }).catch(() => undefined)
     }
     if (closing.signal.aborted) return
-    record.response = sendOrFault(response, result, action)
+    const status = sendOrFault(response, result, fault?.do)
+    if (status !== undefined) requests[index] = { ...(requests[index] as RecordedRequest), response: { status } }
   })
 
   return {
@@ -144,18 +128,8 @@ export async function startScriptedService(options: ScriptedServiceOptions = {})
     },
     finishRun: scripted.finishRun,
     /** Resolves once `count` such requests have arrived, those before the call included. */
-    waitForRequest(which: Endpoint | ((request: RecordedRequest) => boolean), count = 1): Promise<void> {
-      const fits = typeof which === 'string' ? (request: RecordedRequest) => request.kind === which : which
-      return new Promise((resolve, reject) => {
-        const look = () => {
-          if (requests.filter(fits).length < count) return
-          waiting.delete(look)
-          resolve()
-        }
-        waiting.add(look)
-        closing.signal.addEventListener('abort', () => reject(new Error('The scripted service closed before that.')))
-        look()
-      })
+    async waitForRequest(kind: Endpoint, count = 1): Promise<void> {
+      while (countOf(kind) < count) await once(arrivals, 'request', { signal: closing.signal })
     },
     async close() {
       closing.abort()
@@ -164,17 +138,8 @@ export async function startScriptedService(options: ScriptedServiceOptions = {})
   }
 }
 
-/** Sends the response, or what the fault makes of it. Returns what was sent. */
-function sendOrFault(
-  to: ServerResponse,
-  { deviates = false, ...response }: ScriptedResponse,
-  action: FaultAction | undefined,
-): RecordedResponse | undefined {
-  const { status, body } = response
-  if (action === undefined) {
-    sendResponse(to, response)
-    return { status, body, deviates }
-  }
+/** Sends the response, or what the fault makes of it. Returns the status that was sent. */
+function sendOrFault(to: ServerResponse, response: ServiceResponse, action: FaultAction | undefined) {
   if (action === 'hang') return undefined
   if (action === 'reset') {
     const { socket } = to
@@ -183,17 +148,18 @@ function sendOrFault(
     else socket?.resetAndDestroy()
     return undefined
   }
+  if (action === undefined) {
+    sendResponse(to, response)
+    return response.status
+  }
   const headers = { 'content-type': 'application/json; charset=utf-8' }
   if (action === 'truncate') {
-    const text = JSON.stringify(body)
-    to.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(text) })
+    const text = JSON.stringify(response.body)
+    to.writeHead(response.status, { ...headers, 'content-length': Buffer.byteLength(text) })
     to.write(text.slice(0, Math.floor(text.length / 2)), () => to.destroy())
-    return { status, body, deviates: true }
+    return response.status
   }
-  const faultBody = action.rawBody ?? action.body ?? { error: 'A scripted fault.' }
   to.writeHead(action.status, { ...headers, ...action.headers })
-  to.end(action.rawBody ?? JSON.stringify(faultBody))
-  return { status: action.status, body: faultBody, deviates: true }
+  to.end(action.rawBody ?? JSON.stringify(action.body ?? { error: 'A scripted fault.' }))
+  return action.status
 }
-
-type Mutable<T> = { -readonly [K in keyof T]: T[K] }

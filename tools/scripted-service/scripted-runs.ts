@@ -1,0 +1,167 @@
+import { randomUUID } from 'node:crypto'
+import type { StartParameters } from '../../local-service/src/request-bodies.ts'
+import {
+  type Backend,
+  noRun,
+  notCancellable,
+  ok,
+  type ServiceResponse,
+} from '../../local-service/src/request-handler.ts'
+
+/** What one run does, as its clients see it. Times count from the start request; a run without a script passes at once. */
+export interface Script {
+  readonly queuedMs?: number
+  /** `Infinity`: it never finishes by itself. */
+  readonly runningMs?: number
+  /** Its final status; any text. Default: PASSED. */
+  readonly end?: string
+  /** Sent as they are: `results.testCases` of a run, `results` of a test-suite run. */
+  readonly cases?: readonly unknown[]
+  /** Sent as it is instead of the whole results; given as `undefined`, the field is left out. */
+  readonly results?: unknown
+  /** Sent as it is for the id in the response to the start; the run is then found under its text. */
+  readonly runId?: unknown
+  /** Merged into every response about the run, last: its fields win, and `undefined` removes a field. */
+  readonly extra?: object
+}
+
+/** What a script may depend on. `number` counts the accepted starts from 1. */
+export interface ScriptedStart {
+  readonly number: number
+  readonly projectId?: string
+  readonly testSuiteId?: string
+  /** The decoded body; undefined if none was sent. */
+  readonly body: unknown
+}
+
+/** An accepted start and what has become of it. */
+export interface ScriptedRun extends ScriptedStart {
+  readonly runId: string
+  /** Now. */
+  readonly status: string
+  readonly cancelAccepted: boolean
+}
+
+interface Run extends ScriptedStart {
+  readonly runId: string
+  readonly script: Script
+  readonly branchName: string
+  readonly queuedAtMs: number
+  /** Set by a cancel or by the test: ends the run before its script does. */
+  ended?: { readonly status: string; readonly atMs: number; readonly cases?: readonly unknown[] | undefined }
+  cancelAccepted: boolean
+}
+
+interface State {
+  readonly status: string
+  readonly startedAtMs: number | undefined
+  readonly finishedAtMs?: number
+}
+
+/** Runs that execute nothing: the state of each is computed from its script and the clock when a client asks. */
+export function createScriptedRuns(
+  scriptFor: (start: ScriptedStart) => Script,
+  now: () => number = () => performance.timeOrigin + performance.now(),
+) {
+  const runs: Run[] = []
+
+  function accept(target: Partial<ScriptedStart>, { raw, branch = 'main' }: StartParameters): Run {
+    const start = { ...target, body: raw, number: runs.length + 1 }
+    const script = scriptFor(start)
+    const runId = String(script.runId ?? randomUUID())
+    const run: Run = { ...start, script, runId, branchName: branch, queuedAtMs: now(), cancelAccepted: false }
+    runs.push(run)
+    return run
+  }
+
+  function respond(
+    runId: string,
+    isMeant: (run: Run) => boolean,
+    describe: (run: Run, state: State) => ServiceResponse,
+  ): ServiceResponse {
+    const run = runs.findLast((candidate) => candidate.runId === runId && isMeant(candidate))
+    return run === undefined ? noRun(runId) : describe(run, stateOf(run, now()))
+  }
+  const isOf = (projectId: string) => (run: Run) => run.projectId === projectId
+  const isOfSuite = (run: Run) => run.testSuiteId !== undefined
+
+  const backend: Backend = {
+    async startRun(projectId, parameters) {
+      return ok({ runId: idToSend(accept({ projectId }, parameters)) })
+    },
+    async getRun(projectId, runId) {
+      return respond(runId, isOf(projectId), (run, state) => ok(describeRun(run, state)))
+    },
+    async cancelRun(projectId, runId) {
+      return respond(runId, isOf(projectId), (run, { status, finishedAtMs }) => {
+        if (finishedAtMs !== undefined) return notCancellable(runId, status)
+        run.ended = { status: 'CANCELLED', atMs: now() }
+        run.cancelAccepted = true
+        return ok({ cancelled: [{ runId: idToSend(run) }] })
+      })
+    },
+    async startSuite(testSuiteId, parameters) {
+      const run = accept({ testSuiteId }, parameters)
+      return ok({ testSuiteRunId: idToSend(run), testSuiteName: `Suite ${testSuiteId}`, projectId: 'scripted' })
+    },
+    async getSuiteStatus(runId) {
+      return respond(runId, isOfSuite, ({ script }, { finishedAtMs }) =>
+        ok({ status: finishedAtMs === undefined ? 'RUNNING' : 'FINISHED', ...script.extra }),
+      )
+    },
+    async getSuiteResult(runId) {
+      return respond(runId, isOfSuite, ({ testSuiteId, script, ended }, { status }) => {
+        const fitting = [{ testId: 'test-1', testName: 'cart > adds a product', status }]
+        const results = 'results' in script ? script.results : (ended?.cases ?? script.cases ?? fitting)
+        return ok({ testSuiteName: `Suite ${testSuiteId}`, results, ...script.extra })
+      })
+    },
+  }
+
+  return {
+    backend,
+    /** Every accepted start, in order. */
+    get runs(): readonly ScriptedRun[] {
+      return runs.map((run) => {
+        const { script, branchName, queuedAtMs, ended, ...start } = run
+        return { ...start, status: stateOf(run, now()).status }
+      })
+    },
+    /** Finishes a run now, or gives a finished run another status. */
+    finishRun(runId: string, status: string, cases?: readonly unknown[]): void {
+      const run = runs.findLast((candidate) => candidate.runId === runId)
+      if (run === undefined) throw new Error(`No start returned the run id ${runId}.`)
+      run.ended = { status, atMs: now(), cases }
+    },
+  }
+}
+
+function stateOf({ script, queuedAtMs, ended }: Run, nowMs: number): State {
+  const startsAtMs = queuedAtMs + (script.queuedMs ?? 0)
+  const endsAtMs = ended?.atMs ?? startsAtMs + (script.runningMs ?? 0)
+  const startedAtMs = startsAtMs <= Math.min(nowMs, endsAtMs) ? startsAtMs : undefined
+  if (nowMs < endsAtMs) return { status: startedAtMs === undefined ? 'QUEUED' : 'RUNNING', startedAtMs }
+  return { status: ended?.status ?? script.end ?? 'PASSED', startedAtMs, finishedAtMs: endsAtMs }
+}
+
+function describeRun({ script, branchName, ended }: Run, { status, startedAtMs, finishedAtMs }: State): object {
+  const startedAt = startedAtMs === undefined ? null : isoTime(startedAtMs)
+  if (finishedAtMs === undefined) return { status, startedAt, branchName, ...script.extra }
+  const testCases = ended?.cases ?? script.cases ?? CASES_THAT_FIT.get(status) ?? []
+  const results = 'results' in script ? script.results : { testCases }
+  return { status, startedAt, finishedAt: isoTime(finishedAtMs), branchName, results, ...script.extra }
+}
+
+const A_PASSED_CASE = { title: 'cart > adds a product', status: 'PASSED', durationMs: 12 }
+const CASES_THAT_FIT = new Map<string, readonly unknown[]>([
+  ['PASSED', [A_PASSED_CASE]],
+  ['FAILED', [A_PASSED_CASE, { title: 'cart > rounds the total', status: 'FAILED', durationMs: 34 }]],
+])
+
+function idToSend({ script, runId }: Run): unknown {
+  return 'runId' in script ? script.runId : runId
+}
+
+function isoTime(epochMs: number): string {
+  return new Date(epochMs).toISOString()
+}
