@@ -57,6 +57,18 @@ describe('a comment on a pull request', () => {
     expect([one.service.requests, api.comments]).toEqual([[], []])
   })
 
+  test('starts nothing if the proxy for GitHub is unusable, and shows no password', async () => {
+    await using one = await onEvent('issue_comment', ON_PULL_REQUEST_7, {
+      github: { api_url: 'https://api.github.test' },
+      proxy: { https: 'ann:hunter2@:x' },
+    })
+    const { main, summary } = await one.step.run()
+    expect(main).toMatchObject({ conclusion: 'failure', outputs: { conclusion: 'error' } })
+    expect(main.annotations).toMatchObject([{ message: expect.stringContaining('was not found through') }])
+    expect(JSON.stringify([main, summary])).not.toContain('hunter2')
+    expect(one.service.requests).toEqual([])
+  })
+
   test('starts nothing if the workflow is cancelled while GitHub is asked', async () => {
     const hanging = api.inject({ method: 'GET' }, { kind: 'hang' })
     await using one = await onEvent('issue_comment', ON_PULL_REQUEST_7)
