@@ -64,27 +64,6 @@ describe('what the pages name', () => {
     expect([...new Set(hyphenated)].filter((name) => !KNOWN.has(name))).toEqual([])
   })
 
-  test('as a setting (`name: value`) is an input, or a key of GitHub', () => {
-    const keys = codes.flatMap((code) => /^([a-z-]+):(?: |$)/.exec(code)?.[1] ?? [])
-    const ofGitHub = [
-      'if',
-      'uses',
-      'run',
-      'with',
-      'permissions',
-      'contents',
-      'issues',
-      'environment',
-      'paths',
-      'branches',
-      'pull-requests',
-      'cancel-in-progress',
-      'container',
-      'async', // of stably-runner-action
-    ]
-    expect(keys.filter((key) => !NAMES_OF_THE_ACTION.has(key) && !ofGitHub.includes(key))).toEqual([])
-  })
-
   test('as a limit is in the code', () => {
     const limits = [
       ['1,000 rows', 'ROW_LIMIT = 1000'],
