@@ -136,12 +136,6 @@ describe.skipIf(!HAS_COMMANDS)('on-comment.yml', () => {
     await play('on-comment.yml', 'tests', comment('/test'), { needs })
     expect(github.statuses).toEqual([status('pending'), status('error')])
   })
-
-  test('compares the pushes as netlify-preview.yml does, whose tests play every move', () => {
-    const comparison = (file: string, job: string) => recipe(file).jobs[job].steps.at(-1).run.split('\n')[1]
-    expect(comparison('on-comment.yml', 'tests')).toContain('STATE=error')
-    expect(comparison('on-comment.yml', 'tests')).toBe(comparison('netlify-preview.yml', 'preview'))
-  })
 })
 
 describe.skipIf(!HAS_COMMANDS)('vercel-preview.yml', () => {
@@ -175,14 +169,6 @@ describe.skipIf(!HAS_COMMANDS)('vercel-preview.yml', () => {
       { ...status, state: 'pending' },
       { ...status, state: 'success' },
     ])
-  })
-
-  test('has the scripts of netlify-preview.yml, which the tests of that one play to every end', () => {
-    const scriptsIn = (file: string) => {
-      const { steps } = recipe(file).jobs.preview
-      return [steps[0].run, steps.at(-1)]
-    }
-    expect(scriptsIn('vercel-preview.yml')).toEqual(scriptsIn('netlify-preview.yml'))
   })
 })
 
@@ -242,6 +228,16 @@ describe.skipIf(!HAS_COMMANDS)('netlify-preview.yml', () => {
     expect(service.runs).toEqual([])
     expect(states()).toEqual(['pending', 'error'])
   })
+})
+
+test('on-comment.yml and vercel-preview.yml have the scripts of netlify-preview.yml, which is played to every end', () => {
+  const [vercel, netlify] = ['vercel', 'netlify'].map((host) => recipe(`${host}-preview.yml`).jobs.preview.steps)
+  expect([vercel[0].run, vercel.at(-1)]).toEqual([netlify[0].run, netlify.at(-1)])
+  const comparisons = [recipe('on-comment.yml').jobs.tests.steps, netlify].map(
+    (steps) => steps.at(-1).run.split('\n')[1],
+  )
+  expect(comparisons[0]).toContain('STATE=error')
+  expect(comparisons[0]).toBe(comparisons[1])
 })
 
 describe.skipIf(!HAS_COMMANDS)('relevant-changes.yml', () => {
@@ -456,7 +452,6 @@ describe('background.yml', () => {
 
 describe('organisation.yml', () => {
   const RECIPE = 'organisation.yml'
-  const TEXT = readFileSync(join(FOLDER, RECIPE), 'utf8')
   let api: GitHubApi
 
   beforeEach(async () => {
@@ -478,25 +473,13 @@ describe('organisation.yml', () => {
   })
 
   test('shares its concurrency group with no other call, and not with the workflow that calls it', () => {
-    const { group } = parse(TEXT).concurrency
+    const { group } = recipe(RECIPE).concurrency
     const gate = recipe('gate.yml').concurrency.group
     const github = githubContext(ON_PULL_REQUEST)
     const groups = ['', 'web-shop', 'back-office'].map((project) =>
       renderTemplate(group, { github, inputs: { project } }),
     )
     expect(new Set([...groups, renderTemplate(gate, { github })]).size).toBe(4)
-  })
-
-  test('is called with what it takes', () => {
-    const example = [...TEXT.matchAll(/^# {5}(.*)$/gm)].map(([, line]) => line).join('\n')
-    const { on, jobs } = parse(TEXT)
-    expect(parse(example).shop).toEqual({
-      uses: `octo-org/workflows/.github/workflows/${RECIPE}@main`,
-      permissions: jobs['test-run'].permissions,
-      with: { project: 'web-shop' },
-      secrets: 'inherit',
-    })
-    expect(Object.keys(on.workflow_call.inputs)).toEqual(['project'])
   })
 })
 
