@@ -1,59 +1,61 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ScenarioOptions, scenario } from '../test/support/scenario.ts'
-import type { ProcessResult } from '../tools/runner-emulator/runner.ts'
+import { prepareStep } from '../tools/runner-emulator/runner.ts'
 
 export interface StepTimes {
   /** From the start of main to the start request at the service. */
   readonly startMs: number
   /** From the last request at the service to the end of main, the response included. */
   readonly tailMs: number
-  /** All of post, which has nothing to do. */
-  readonly postMs: number
 }
 
-/** Runs a step of the built action against a scripted service, and looks at it from outside. */
+/** Runs main of the built action against a scripted service, and looks at it from outside. */
 export async function timeStep(options: ScenarioOptions): Promise<StepTimes> {
   await using run = await scenario(options)
-  const { service, step } = run
   const begunMs = performance.now()
-  const arrived = service.waitForRequest('start').then(() => performance.now())
-  const end = step.startMain().result()
-  const startedMs = await Promise.race([arrived, end.then(refuseEarlyEnd)])
+  const arrived = run.service.waitForRequest('start').then(() => performance.now())
+  const end = run.step.startMain().result()
+  const startedMs = await Promise.race([
+    arrived,
+    end.then(({ log }) => {
+      throw new Error(`The step ended before its start request:\n${log.join('\n')}`)
+    }),
+  ])
   await end
   const endedMs = performance.now()
-  const betweenMs = (service.requests.at(-1)?.atMs ?? 0) - (service.requests[0]?.atMs ?? 0)
-  await step.runPost()
-  return {
-    startMs: startedMs - begunMs,
-    tailMs: endedMs - startedMs - betweenMs,
-    postMs: performance.now() - endedMs,
-  }
+  const { requests } = run.service
+  const betweenMs = (requests.at(-1)?.atMs ?? 0) - (requests[0]?.atMs ?? 0)
+  return { startMs: startedMs - begunMs, tailMs: endedMs - startedMs - betweenMs }
 }
 
-export interface ObservedStep {
-  readonly ended: ProcessResult
-  /** One at each response, and the last at the exit: times since the start of the process, CPU of all its threads. */
-  readonly marks: readonly { readonly atMs: number; readonly cpuMs: number }[]
+export interface StepUse {
+  /** Processor time of all threads, from the last response to the exit. */
+  readonly cpuMs: number
   readonly peakBytes: number
 }
 
 /** Runs main of the built action against a scripted service, and has the process look at itself. */
-export async function observeStep(options: ScenarioOptions): Promise<ObservedStep> {
-  const folder = mkdtempSync(join(tmpdir(), 'bench-'))
+export async function observeStep(folder: string, options: ScenarioOptions): Promise<StepUse> {
   const file = join(folder, 'observations.json')
   const observer = JSON.stringify(join(import.meta.dirname, 'observe.cjs'))
-  const env = { ...options.env, NODE_OPTIONS: `--require ${observer}`, BENCH_OBSERVATIONS: file }
-  try {
-    await using run = await scenario({ ...options, env })
-    const ended = await run.step.startMain().result()
-    return { ended, ...JSON.parse(readFileSync(file, 'utf8')) }
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
+  await using run = await scenario({
+    ...options,
+    env: { NODE_OPTIONS: `--require ${observer}`, BENCH_OBSERVATIONS: file },
+  })
+  await run.step.startMain().result()
+  return JSON.parse(readFileSync(file, 'utf8'))
 }
 
-function refuseEarlyEnd({ log }: ProcessResult): never {
-  throw new Error(`The step ended before its start request:\n${log.join('\n')}`)
+/** How long a step takes whose action does nothing. */
+export async function timeEmptyStep(folder: string): Promise<number> {
+  const actionDir = join(folder, 'empty')
+  mkdirSync(actionDir, { recursive: true })
+  writeFileSync(join(actionDir, 'action.yml'), 'name: Nothing\nruns: { using: node24, main: index.js }\n')
+  writeFileSync(join(actionDir, 'package.json'), '{ "type": "module" }\n')
+  writeFileSync(join(actionDir, 'index.js'), '')
+  await using step = prepareStep({ actionDir })
+  const beganMs = performance.now()
+  await step.startMain().result()
+  return performance.now() - beganMs
 }

@@ -7,8 +7,8 @@ const PASSED = { title: 'cart > adds an item', status: 'PASSED', durationMs: 12 
 const FAILED = { title: 'cart > rounds to cents', status: 'FAILED', durationMs: 34 }
 
 const SCRIPTS: Readonly<Record<string, Script>> = {
-  passes: { queuedMs: 500, runningMs: 1_500, cases: [PASSED] },
-  fails: { runningMs: 1_000, end: 'FAILED', cases: [PASSED, FAILED] },
+  passes: { queuedMs: 100, runningMs: 100, cases: [PASSED] },
+  fails: { runningMs: 100, end: 'FAILED', cases: [PASSED, FAILED] },
   hangs: { runningMs: Number.POSITIVE_INFINITY },
 }
 

@@ -22,22 +22,21 @@ export interface DemoOptions {
   readonly signalAfterMs?: number | undefined
 }
 
-export type ParsedArguments =
-  | { readonly kind: 'run'; readonly options: DemoOptions }
-  | { readonly kind: 'help' }
-  /** One sentence: what is wrong, which value was given, what to do. */
-  | { readonly kind: 'problem'; readonly message: string }
-
 /** The switch in examples/web-shop that brings a bug into it. */
 const BUG = 'WEB_SHOP_BUG=rounding'
 
-export function parseDemoArguments(args: readonly string[]): ParsedArguments {
+/** One sentence: what is wrong, which value was given, what to do. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}
+
+export function parseDemoArguments(args: readonly string[]): DemoOptions | 'help' {
   try {
     const { values } = parseArgs({ args: [...args], options: OPTIONS })
-    return values.help ? { kind: 'help' } : { kind: 'run', options: optionsOf(values) }
+    return values.help ? 'help' : optionsOf(values)
   } catch (error) {
     const [sentence] = (error as Error).message.split(/\.\s/)
-    return { kind: 'problem', message: `${sentence}: see --help.` }
+    throw new UsageError(`${sentence}: see --help.`)
   }
 }
 

@@ -1,9 +1,8 @@
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { constants, tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { startLocalService } from '../local-service/src/local-service.ts'
-import { type ActionProcess, type ProcessResult, prepareStep, type Step } from '../tools/runner-emulator/runner.ts'
+import { type ProcessResult, prepareStep, type Step } from '../tools/runner-emulator/runner.ts'
 import type { DemoOptions } from './demo-options.ts'
 import { renderSummaryPage } from './render-summary.ts'
 
@@ -17,12 +16,10 @@ export interface DemoWorld {
 
 const ROOT = resolve(import.meta.dirname, '..')
 
-/**
- * Runs the built action against a service that runs the tests of examples/web-shop; returns the step's exit code.
- * Throws FolderInUse, in which case nothing was touched, and ConfigurationError.
- */
+/** Runs the built action against a service that runs the tests of examples/web-shop; returns the step's exit code. */
 export async function runDemo(options: DemoOptions, { folder, print, stop }: DemoWorld): Promise<number> {
-  using _ = takeFolder(folder)
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
   await using service = await openService(folder)
   const [key = ''] = service.keys
   const show = (line: string): void => {
@@ -40,7 +37,11 @@ export async function runDemo(options: DemoOptions, { folder, print, stop }: Dem
 
   for (const line of linesAbout(step)) show(step.masks.apply(line))
   const main = step.startMain()
-  void cancelWhenAsked(main, options.signalAfterMs, stop)
+  const { signalAfterMs } = options
+  const cancel = signalAfterMs === undefined ? stop : AbortSignal.any([stop, AbortSignal.timeout(signalAfterMs)])
+  const cancelMain = () => void (main.isRunning && main.cancel())
+  if (cancel.aborted) cancelMain()
+  else cancel.addEventListener('abort', cancelMain)
   const mainEnd = await main.result()
 
   show('')
@@ -54,33 +55,6 @@ export async function runDemo(options: DemoOptions, { folder, print, stop }: Dem
   writeFileSync(join(folder, 'summary.html'), renderSummaryPage(summary))
   for (const line of linesAfter(mainEnd, folder)) print(line)
   return exitCodeOf(mainEnd)
-}
-
-export class FolderInUse extends Error {
-  override readonly name = 'FolderInUse'
-}
-
-/** Empties the folder and holds it until it is disposed of: two demos would mix up their files. */
-function takeFolder(folder: string): Disposable {
-  const holderFile = join(folder, 'held-by-process')
-  const holder = existsSync(holderFile) ? Number(readFileSync(holderFile, 'utf8')) : undefined
-  if (holder && isRunning(holder)) {
-    throw new FolderInUse(
-      `Another demo, process ${holder}, is writing to ${pathFromHere(folder)}: wait until it exits or stop it, then try again.`,
-    )
-  }
-  rmSync(folder, { recursive: true, force: true })
-  mkdirSync(folder, { recursive: true })
-  writeFileSync(holderFile, String(process.pid))
-  return { [Symbol.dispose]: () => rmSync(holderFile, { force: true }) }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
 }
 
 /**
@@ -116,18 +90,6 @@ function asGitHubShows(line: string): string {
 }
 
 const TITLES: Readonly<Record<string, string>> = { error: 'Error', warning: 'Warning', notice: 'Notice' }
-
-async function cancelWhenAsked(main: ActionProcess, afterMs: number | undefined, stop: AbortSignal): Promise<void> {
-  const hasResult = new AbortController()
-  void main.result().then(() => hasResult.abort())
-  await delay(afterMs ?? LONGEST_DELAY_MS, undefined, { signal: AbortSignal.any([stop, hasResult.signal]) }).catch(
-    () => {},
-  )
-  if (main.isRunning) await main.cancel()
-}
-
-/** Node's timers fire at once beyond this. */
-const LONGEST_DELAY_MS = 2 ** 31 - 1
 
 function linesAfter({ conclusion, outputs }: ProcessResult, folder: string): string[] {
   const reportDir = outputs['report-dir']

@@ -60,29 +60,7 @@ describe('what the pages name', () => {
     const hyphenated = [...codes.join('\n').matchAll(/(?<![\w./-])[a-z]+(?:-[a-z]+)+(?![\w./-])/g)].map(
       ([name]) => name,
     )
-    expect(hyphenated.length).toBeGreaterThan(50)
     expect([...new Set(hyphenated)].filter((name) => !KNOWN.has(name))).toEqual([])
-  })
-
-  test('as a setting (`name: value`) is an input, or a key of GitHub', () => {
-    const keys = codes.flatMap((code) => /^([a-z-]+):(?: |$)/.exec(code)?.[1] ?? [])
-    const ofGitHub = [
-      'if',
-      'uses',
-      'run',
-      'with',
-      'permissions',
-      'contents',
-      'issues',
-      'environment',
-      'paths',
-      'branches',
-      'pull-requests',
-      'cancel-in-progress',
-      'container',
-      'async', // of stably-runner-action
-    ]
-    expect(keys.filter((key) => !NAMES_OF_THE_ACTION.has(key) && !ofGitHub.includes(key))).toEqual([])
   })
 
   test('as a limit is in the code', () => {

@@ -69,17 +69,6 @@ describe('a comment on a pull request', () => {
     expect(one.service.requests).toEqual([])
   })
 
-  test('that names another branch gets a comment that names it too', async () => {
-    await using one = await onEvent('issue_comment', ON_PULL_REQUEST_7, {
-      inputs: { comment: 'always', branch: 'release/2' },
-    })
-    await one.step.run()
-    expect(started(one)).toEqual([{ branch: 'release/2' }])
-    expect(api.comments.map(({ body }) => /<h3>.*<\/h3>/.exec(body)?.[0])).toEqual([
-      expect.stringContaining('release/2'),
-    ])
-  })
-
   test('starts nothing if the workflow is cancelled while GitHub is asked', async () => {
     const hanging = api.inject({ method: 'GET' }, { kind: 'hang' })
     await using one = await onEvent('issue_comment', ON_PULL_REQUEST_7)
@@ -105,14 +94,4 @@ test('an empty branch on a pull request is a warning, and a line in summary and 
   const line = "the project's default branch is tested, and not <code>changes</code>."
   for (const page of [summary, ...api.comments.map(({ body }) => body)]) expect(page).toContain(line)
   expect(api.comments).toHaveLength(1)
-})
-
-test('a deployment of a commit has the one branch tested whose head it is', async () => {
-  const [deployment] = realPayloads('deployment_status')
-  const { sha } = deployment?.deployment as { sha: string }
-  api.refs.set('heads/feature/pay', sha)
-  const ofCommit = { ...deployment, deployment: { ...(deployment?.deployment as object), ref: sha } }
-  await using one = await onEvent('deployment_status', ofCommit)
-  expect((await one.step.run()).main.conclusion).toBe('success')
-  expect(started(one)).toEqual([{ branch: 'feature/pay' }])
 })

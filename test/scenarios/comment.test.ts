@@ -61,16 +61,6 @@ test('the jobs of a matrix keep a comment each', async () => {
   expect(api.comments.map(({ body }) => /unit|checkout/.exec(body)?.[0])).toEqual(['unit', 'checkout'])
 })
 
-test('a token that may only read is one warning, and the verdict stands', async () => {
-  api.grant(TOKEN, ACTIONS_BOT, 'read')
-  await using one = await onPullRequest('100', { script: { cases: ONE_PASSED }, inputs: { comment: 'always' } })
-  const { main } = await one.step.run()
-  expect(main.conclusion).toBe('success')
-  expect(main.annotations).toMatchObject([
-    { level: 'warning', message: expect.stringContaining('pull-requests: write') },
-  ])
-})
-
 test('a step that is cancelled while it comments keeps its verdict', async () => {
   const hanging = api.inject({ method: 'GET' }, { kind: 'hang' })
   await using one = await onPullRequest('100', { script: { cases: ONE_PASSED }, inputs: { comment: 'always' } })

@@ -8,7 +8,7 @@ import { ONE_PASSED, type Scenario, scenario } from '../support/scenario.ts'
 // Real processes under real signals, at random times and with random faults. test/simulation checks the same promises
 // for many more steps, on a clock that does not wait.
 
-const STEPS = Number(process.env.RANDOM_STEPS ?? 20)
+const STEPS = Number(process.env.RANDOM_STEPS ?? 10)
 const AT_ONCE = 6
 
 interface StepPlan {

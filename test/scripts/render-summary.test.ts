@@ -16,12 +16,6 @@ test('a summary becomes one whole page', () => {
   expect(page).toMatch(/<details><summary>More<\/summary>\s*<p><code>code<\/code><\/p>\s*<\/details>/)
 })
 
-test('the page fits a phone, and light and dark', () => {
-  const page = renderSummaryPage('')
-  expect(page).toContain('<meta name="viewport" content="width=device-width, initial-scale=1">')
-  expect(page).toContain('<meta name="color-scheme" content="light dark">')
-})
-
 test('the page runs and loads nothing, whatever stands in the summary', () => {
   const page = renderSummaryPage(
     '<script>alert(1)</script>\n\n<p onclick="x()"><img src="https://example.com/x.png"></p>',

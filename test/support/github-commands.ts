@@ -41,7 +41,7 @@ export async function startGitHubCommands(routes: Routes): Promise<GitHubCommand
     const body = await text(request)
     const [, sha] = /^statuses\/(.+)$/.exec(route) ?? []
     if (request.method === 'POST' && sha !== undefined) {
-      statuses.push({ sha, ...JSON.parse(body) })
+      statuses.push({ sha, ...Object.fromEntries(new URLSearchParams(body)) } as PostedStatus)
       return send(response, 201, {})
     }
     const found = request.method === 'GET' ? commands.routes[route] : undefined
@@ -49,7 +49,7 @@ export async function startGitHubCommands(routes: Routes): Promise<GitHubCommand
     if (value === undefined) return send(response, 404, { message: 'Not Found' })
     const pages: unknown[] = value instanceof Pages ? [...value.pages] : [value]
     const page = Number(searchParams.get('page') ?? 1)
-    const next = page < pages.length ? { link: `<${url}${pathname}?page=${page + 1}>; rel="next"` } : {}
+    const next = page < pages.length ? { link: `${url}${pathname}?page=${page + 1}` } : {}
     send(response, 200, pages[page - 1], next)
   }
   const server = createServer((request, response) => {
@@ -58,7 +58,7 @@ export async function startGitHubCommands(routes: Routes): Promise<GitHubCommand
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const folder = mkdtempSync(join(tmpdir(), 'commands-'))
-  writeFileSync(join(folder, 'gh'), `#!${process.execPath}\n${GH.replace('API_URL', url)}`, { mode: 0o755 })
+  writeFileSync(join(folder, 'gh'), GH.replace('API_URL', url), { mode: 0o755 })
   const commands: GitHubCommands = {
     folder,
     url,
@@ -87,27 +87,25 @@ function send(response: ServerResponse, status: number, json: unknown, headers: 
 }
 
 /** `gh api PATH [--method GET] [--paginate] [--silent] [--jq FILTER] [-f NAME=VALUE]…`, and nothing else. */
-const GH = `
-const { spawnSync } = require('node:child_process')
-const { parseArgs } = require('node:util')
-const { positionals: [command, path], values } = parseArgs({
-  args: process.argv.slice(2), allowPositionals: true,
-  options: { method: { type: 'string' }, paginate: { type: 'boolean' }, silent: { type: 'boolean' }, jq: { type: 'string' }, raw: { type: 'string', short: 'f', multiple: true } },
-})
-if (command !== 'api' || !process.env.GH_TOKEN) throw new Error('gh api needs GH_TOKEN')
-const fields = values.raw && Object.fromEntries(values.raw.map((field) => [field.slice(0, field.indexOf('=')), field.slice(field.indexOf('=') + 1)]))
-;(async () => {
-  const query = values.method === 'GET' ? '?' + new URLSearchParams(fields) : ''
-  for (let url = 'API_URL/' + path + query; url; ) {
-    const response = await fetch(url, fields && !query ? { method: 'POST', body: JSON.stringify(fields) } : {})
-    const body = await response.text()
-    if (!response.ok) { console.error('gh: ' + body); process.exitCode = 1; return }
-    if (!values.silent) {
-      const { stdout, status } = spawnSync('jq', ['--raw-output', values.jq ?? '.'], { input: body, encoding: 'utf8' })
-      if (status !== 0) { process.exitCode = 1; return }
-      process.stdout.write(stdout)
-    }
-    url = values.paginate && /<([^>]+)>; rel="next"/.exec(response.headers.get('link') ?? '')?.[1]
-  }
-})()
+const GH = `#!/bin/bash
+set -eo pipefail
+[[ $1 = api && -n $GH_TOKEN ]]
+url=API_URL/$2 filter=. options=()
+shift 2
+while test $# -gt 0; do
+  case $1 in
+    --method) test "$2" = GET; options+=(--get); shift ;;
+    --paginate) paginate=yes ;;
+    --silent) filter=empty ;;
+    --jq) filter=$2; shift ;;
+    -f) options+=(--data-urlencode "$2"); shift ;;
+    *) exit 1 ;;
+  esac
+  shift
+done
+while test -n "$url"; do
+  response=$(curl --fail --silent --show-error --write-out '\\n<%header{link}' "\${options[@]}" "$url")
+  jq --raw-output "$filter" <<< "\${response%$'\\n'*}"
+  url=\${paginate:+\${response##*<}}
+done
 `
