@@ -1,8 +1,12 @@
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { EventEmitter } from 'node:events'
+import fs, { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { compileFunction } from 'node:vm'
 import { afterAll, test } from 'vitest'
+import type { Spawn } from '../node-process.ts'
 import { type Annotation, type ProcessResult, prepareStep } from '../runner.ts'
 
 // recordings/README.md says what a case is.
@@ -97,7 +101,7 @@ const FOLDER = resolve(import.meta.dirname, 'recordings')
 const CASES = readFileSync(join(FOLDER, 'cases.jsonl'), 'utf8')
   .trimEnd()
   .split('\n')
-  .map((line): Case => withoutTrivialPost(JSON.parse(line)))
+  .map((line): Case => JSON.parse(line))
 const PRELUDE = readFileSync(join(FOLDER, 'prelude.cjs'), 'utf8').replace(/^\/\/.*\n/, '')
 /** Post tells the state that it sees. */
 const TELL_STATE = `fs.writeFileSync(process.env.GITHUB_WORKSPACE + '/state.json', JSON.stringify(process.env));`
@@ -114,14 +118,27 @@ test.concurrent.for(CASES)('$name', async (recorded, { expect }) => {
   }
 })
 
-/** Most posts only say that they run, which few cases have to show: a start of Node less for each of the others. */
-function withoutTrivialPost(recorded: Case): Case {
-  const { main, post, ...action } = recorded.action
-  const { postLog, state, ...runner } = recorded.runner
-  const isTrivial = post === 'say("post")' && action['post-if'] === undefined && runner.post === 'succeeded'
-  if (!isTrivial || runner.postAnnotations || /state|env/i.test(main)) return recorded
-  return { ...recorded, action: { main, ...action }, runner: { ...runner, post: 'skipped' } }
+/**
+ * Most scripts only write to their pipes and files. They run in this process, with the environment, pipes and files that
+ * a start of Node would have given them. No script writes more than a pipe holds.
+ */
+const spawnIfNeeded: Spawn = (node, [script = ''], options) => {
+  const code = readFileSync(script, 'utf8')
+  if (NEEDS_A_PROCESS.test(code.replace(PRELUDE, ''))) return spawn(node, [script], options)
+  const descriptors = options.stdio as number[]
+  const writeSync = (descriptor: number, bytes: Buffer, offset: number) =>
+    fs.writeSync(descriptors[descriptor] ?? descriptor, bytes, offset)
+  compileFunction(code, ['require', 'process'])(() => ({ ...fs, writeSync }), { env: options.env })
+  const child = Object.assign(new EventEmitter(), { exitCode: null as number | null, signalCode: null })
+  setImmediate(() => {
+    child.exitCode = 0
+    child.emit('exit')
+  })
+  return child as unknown as ChildProcess
 }
+
+const NEEDS_A_PROCESS =
+  /process\.(?!env)|\b(cp|console|setTimeout|throw|require|Promise|__dirname)\b|fs\.(?!unlink|mkdir|symlink|writeFile)/
 
 function expected({ action, runner }: Case) {
   const { mainLog, postLog, state, postAnnotations = [], summary = '', ...rest } = runner
@@ -152,6 +169,7 @@ async function replay({ action, runner, ...given }: Case) {
     secrets: Object.values(given.secrets ?? {}),
     debug: given.debug,
     github: { action: 'probe', ...given.github },
+    spawn: spawnIfNeeded,
     // How long a pipe is read after the exit that an orphan holds open.
     sleep: (_, signal) => delay(action.main.includes('sleep') ? 1_000 : 20_000, undefined, { signal }),
   })
