@@ -35,22 +35,11 @@ export function readManifest(actionDir: string): ActionManifest {
   }
 }
 
-export interface InputValues {
-  /** By name: every declared input, and those that were given without being declared. */
-  readonly values: ReadonlyMap<string, string>
-  /** What the runner warns about. */
-  readonly warnings: readonly string[]
-}
-
 /**
  * The values that a step's process gets. A given value wins, even an empty one; a default is evaluated again for
- * each process, so that post sees how the job went.
+ * each process, so that post sees how the job went. The warnings are the runner's.
  */
-export function resolveInputs(
-  manifest: ActionManifest,
-  given: Readonly<Record<string, string>>,
-  contexts: Contexts,
-): InputValues {
+export function resolveInputs(manifest: ActionManifest, given: Readonly<Record<string, string>>, contexts: Contexts) {
   const rest = new Map(Object.entries(given))
   const values = new Map<string, string>()
   const warnings: string[] = []
