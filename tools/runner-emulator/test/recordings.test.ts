@@ -102,6 +102,8 @@ const CASES = readFileSync(join(FOLDER, 'cases.jsonl'), 'utf8')
   .trimEnd()
   .split('\n')
   .map((line): Case => JSON.parse(line))
+  // What takes longest begins first.
+  .sort((one, other) => Number(leavesAnOrphan(other)) - Number(leavesAnOrphan(one)))
 const PRELUDE = readFileSync(join(FOLDER, 'prelude.cjs'), 'utf8').replace(/^\/\/.*\n/, '')
 /** Post tells the state that it sees. */
 const TELL_STATE = `fs.writeFileSync(process.env.GITHUB_WORKSPACE + '/state.json', JSON.stringify(process.env));`
@@ -170,8 +172,8 @@ async function replay({ action, runner, ...given }: Case) {
     debug: given.debug,
     github: { action: 'probe', ...given.github },
     spawn: spawnIfNeeded,
-    // How long a pipe is read after the exit that an orphan holds open.
-    sleep: (_, signal) => delay(action.main.includes('sleep') ? 1_000 : 20_000, undefined, { signal }),
+    // How long a pipe is read after the exit that another process holds open.
+    sleep: (ms, signal) => delay(leavesAnOrphan({ action }) ? ms : 20_000, undefined, { signal }),
   })
   const end = await step.run()
   const logOf = ({ log }: ProcessResult, script = '') =>
@@ -191,6 +193,10 @@ async function replay({ action, runner, ...given }: Case) {
     postAnnotations: end.post.annotations.map(asRecorded),
     summary: end.summary,
   }
+}
+
+function leavesAnOrphan({ action }: Pick<Case, 'action'>): boolean {
+  return action.main.includes('sleep')
 }
 
 const STATUS = { success: 'succeeded', failure: 'failed', cancelled: 'canceled', skipped: 'skipped' }
