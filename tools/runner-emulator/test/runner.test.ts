@@ -59,12 +59,13 @@ describe('a process is started', () => {
     expect(groupOf(outputs.stat ?? '')).toBe(groupOf(readFileSync('/proc/self/stat', 'utf8')))
   })
 
-  test('with fresh, empty, existing files, and what main left in its own', async () => {
+  test('with fresh, empty, existing files; post with what main left in its own, and nobody sees outputs of post', async () => {
     const script = `const sizes = ['OUTPUT', 'STATE', 'STEP_SUMMARY', 'ENV', 'PATH'].map((name) => fs.statSync(process.env['GITHUB_' + name]).size)
-console.log(sizes.join(' '), process.env.STATE_a, process.env.B); put('STATE', 'a=1\\n'); put('ENV', 'B=2\\n')`
+console.log(sizes.join(' '), process.env.STATE_a, process.env.B); put('STATE', 'a=1\\n'); put('ENV', 'B=2\\n'); put('OUTPUT', 'o=1\\n')`
     const { main, post } = await prepare({ main: script, post: script }).run()
     expect(main.log).toEqual(['0 0 0 0 0 undefined undefined'])
     expect(post.log).toEqual(['0 0 0 0 0 1 2'])
+    expect([main.outputs, post.outputs]).toEqual([{ o: '1' }, {}])
   })
 
   test('with the variables of GitHub and its runner, the step’s own, and none of the machine', async () => {
