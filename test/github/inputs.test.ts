@@ -254,7 +254,7 @@ describe('api-key', () => {
     const condition = /\bif: (.*?)\. /.exec(message)?.[1] ?? ''
     const isRun = (name: string, payload: Payload) => {
       const github = githubContext({ name, payload }, { repository: 'shop/shop' })
-      return renderTemplate(`\${{ ${condition} }}`, contextsOf({ github, status: 'success', runner: {} }))
+      return renderTemplate(`\${{ ${condition} }}`, contextsOf(github, 'success'))
     }
     const own = { pull_request: { user: { login: 'ann' }, head: { repo: { full_name: 'shop/shop' } } } }
     const other = { pull_request: { user: { login: 'dependabot[bot]' }, head: { repo: { full_name: 'ann/shop' } } } }

@@ -1,8 +1,7 @@
 import { EventEmitter, once } from 'node:events'
-import { setTimeout as delay } from 'node:timers/promises'
 import type { FileCommandFiles, FileCommandResults } from './file-commands.ts'
 import type { SecretMasks } from './masks.ts'
-import { type GracePeriods, NodeProcess, type NodeProcessOptions, type ProcessExit } from './node-process.ts'
+import { NodeProcess, type NodeProcessOptions, type ProcessExit } from './node-process.ts'
 import type { Annotation, StepLog } from './workflow-commands.ts'
 
 /** The script of `action.yml` that a process runs. */
@@ -14,20 +13,12 @@ export type Phase = 'main' | 'post'
  */
 export type Container = 'docker' | 'hooks' | 'hooks without volume'
 
-export type SkipReason = 'no post' | 'main never started' | 'post-if' | EndOfRunner
-
-/** The runner is stopped; its worker is killed; its machine is gone. Post never runs. */
-export type EndOfRunner = 'shutdown' | 'killed worker' | 'lost runner'
-
 /** Why the runner ended a process. */
 export type EndedBy = 'cancel' | 'timeout' | 'shutdown'
 
 /** What one process of the step did, as GitHub would show it. */
 export interface ProcessResult extends ProcessExit, FileCommandResults {
-  readonly phase: Phase
   readonly conclusion: 'success' | 'failure' | 'cancelled' | 'skipped'
-  /** Set if the conclusion is `skipped`. */
-  readonly skippedBecause?: SkipReason | undefined
   /** The first reason stands. */
   readonly endedBy?: EndedBy | undefined
   /** The step failed and the action reported no error: nobody would learn why. */
@@ -46,65 +37,59 @@ const NOTHING_READ: FileCommandResults = {
   files: { OUTPUT: '', STATE: '', STEP_SUMMARY: '', ENV: '', PATH: '' },
 }
 
-/** The result of a phase that a job does not run. */
-export function skippedPhase(phase: Phase, skippedBecause: SkipReason): ProcessResult {
-  const exit = { exitCode: null, signal: null, pipesClosed: true, signalsSent: [], failedSilently: false }
-  return { phase, conclusion: 'skipped', skippedBecause, ...exit, ...NOTHING_READ, log: [], annotations: [] }
+/** The result of a process that a job does not start. */
+export const SKIPPED: ProcessResult = {
+  ...NOTHING_READ,
+  conclusion: 'skipped',
+  exitCode: null,
+  signal: null,
+  signalsSent: [],
+  failedSilently: false,
+  log: [],
+  annotations: [],
 }
 
-export interface ActionProcessOptions extends Omit<NodeProcessOptions, 'onLine'> {
+export interface ActionProcessOptions extends NodeProcessOptions {
   readonly phase: Phase
   readonly actionName: string
   readonly files: FileCommandFiles
   readonly log: StepLog
   readonly masks: SecretMasks
-  readonly timeoutMs: number | undefined
-  readonly container: Container | undefined
+  readonly timeoutMs?: number | undefined
+  readonly container?: Container | undefined
   readonly onResult: (result: ProcessResult) => void
 }
 
 /** Main or post, from its start to its result. */
-export class ActionProcess {
+export class ActionProcess extends NodeProcess {
   readonly #options: ActionProcessOptions
-  readonly #process: NodeProcess
   readonly #lines = new EventEmitter().setMaxListeners(0)
   readonly #result: Promise<ProcessResult>
   /** Settles if the runner goes on while the process lives. */
   readonly #left = Promise.withResolvers<ProcessExit>()
   #isLeft: 'by its client' | 'for good' | undefined
   #endedBy: EndedBy | undefined
+  #hasResult = false
 
   constructor(options: ActionProcessOptions) {
+    super(options, (line) => this.#read(line))
     this.#options = options
-    this.#process = new NodeProcess({ ...options, onLine: (line) => this.#read(line) })
-    this.#result = Promise.race([this.#process.exit, this.#left.promise]).then((exit) => this.#finish(exit))
+    const { timeoutMs } = options
+    const timer = timeoutMs === undefined ? undefined : setTimeout(() => this.#timeOutIfRunning(), timeoutMs)
+    this.#result = Promise.race([this.exit, this.#left.promise])
+      .then((exit) => this.#finish(exit))
+      .finally(() => {
+        clearTimeout(timer)
+        this.#hasResult = true
+        this.#lines.emit('line')
+      })
     // Whoever asks for the result meets its error; nobody need ask.
     this.#result.catch(() => {})
-    if (options.timeoutMs !== undefined) void this.#timeOutAfter(options.timeoutMs)
-  }
-
-  /** Undefined if the operating system refused to start it. */
-  get pid(): number | undefined {
-    return this.#process.pid
-  }
-
-  get isRunning(): boolean {
-    return this.#process.isRunning
   }
 
   /** The log so far. */
   get log(): readonly string[] {
     return this.#options.log.lines
-  }
-
-  /** Settles when it has exited, even if its pipes are open. */
-  get exited(): Promise<unknown> {
-    return this.#process.exited
-  }
-
-  /** How the process itself ended. In a container that can be long after the step's end. */
-  get exit(): Promise<ProcessExit> {
-    return this.#process.exit
   }
 
   /**
@@ -116,49 +101,34 @@ export class ActionProcess {
   }
 
   /** The first line of the log that matches, now or later. Rejects if the process ends without one. */
-  async waitForLine(pattern: RegExp, signal?: AbortSignal): Promise<string> {
-    const ended = this.#result.then(
-      () => true,
-      () => true,
-    )
-    for (let from = 0, hasEnded = false; ; ) {
-      const line = this.log.slice(from).find((candidate) => candidate.search(pattern) !== -1)
+  async waitForLine(pattern: RegExp): Promise<string> {
+    for (;;) {
+      const line = this.log.find((candidate) => pattern.test(candidate))
       if (line !== undefined) return line
-      if (hasEnded)
-        throw new Error(`${this.#options.phase} ended without a line that matches ${pattern}:\n${this.log.join('\n')}`)
-      from = this.log.length
-      hasEnded = await Promise.race([ended, once(this.#lines, 'line', { signal }).then(() => false)])
+      if (this.#hasResult)
+        throw new Error(`The process ended without a line that matches ${pattern}:\n${this.log.join('\n')}`)
+      await once(this.#lines, 'line')
     }
   }
 
-  /** Sends one signal, as anybody could; false if nothing runs. */
-  signal(signal: NodeJS.Signals): boolean {
-    return this.#process.signal(signal)
-  }
-
   /** The workflow is cancelled: SIGINT, SIGTERM, SIGKILL with grace periods in between; in a container no signal. */
-  cancel(graces: GracePeriods = {}): Promise<ProcessResult> {
-    return this.#end('cancel', () => this.#process.cancel(graces))
+  cancel(): Promise<ProcessResult> {
+    return this.#end('cancel')
   }
 
   /** SIGTERM comes first, as from a service manager that stops the runner's processes; SIGKILL follows. */
-  terminate(graces: GracePeriods = {}): Promise<ProcessResult> {
-    return this.#end('cancel', () => this.#process.terminate(graces))
+  terminate(): Promise<ProcessResult> {
+    return this.#end('cancel', 'SIGTERM')
   }
 
   /** The step's own time limit has passed: as with a cancel, but it has failed. */
-  timeOut(graces: GracePeriods = {}): Promise<ProcessResult> {
-    return this.#end('timeout', () => this.#process.cancel(graces))
+  timeOut(): Promise<ProcessResult> {
+    return this.#end('timeout')
   }
 
   /** The runner is being stopped: as with a cancel, also for post. */
-  shutDown(graces: GracePeriods = {}): Promise<ProcessResult> {
-    return this.#end('shutdown', () => this.#process.cancel(graces))
-  }
-
-  /** Closes the runner's end of one pipe. */
-  closePipe(stream: 'stdout' | 'stderr'): void {
-    this.#process.closePipe(stream)
+  shutDown(): Promise<ProcessResult> {
+    return this.#end('shutdown')
   }
 
   /** The runner goes on without it, and learns nothing of it any more. It may live. */
@@ -169,14 +139,13 @@ export class ActionProcess {
   /** The process may live, and its pipes are read, but nobody hears of it any more. */
   #leave(how: 'by its client' | 'for good'): void {
     this.#isLeft ??= how
-    const { signalsSent } = this.#process
-    this.#left.resolve({ exitCode: null, signal: null, pipesClosed: false, signalsSent: [...signalsSent] })
+    this.#left.resolve({ exitCode: null, signal: null, signalsSent: [...this.signalsSent] })
   }
 
   /** In a container the signals reach only the client of `docker exec`, which forwards none and exits. */
-  async #end(by: EndedBy, sendSignals: () => Promise<void>): Promise<ProcessResult> {
+  async #end(by: EndedBy, firstSignal: 'SIGINT' | 'SIGTERM' = 'SIGINT'): Promise<ProcessResult> {
     this.#endedBy ??= by
-    if (this.#options.container === undefined) await sendSignals()
+    if (this.#options.container === undefined) await this.sendSignals(firstSignal)
     else this.#leave('by its client')
     return this.#result
   }
@@ -187,12 +156,8 @@ export class ActionProcess {
     this.#lines.emit('line')
   }
 
-  async #timeOutAfter(ms: number): Promise<void> {
-    const hasResult = new AbortController()
-    const abort = (): void => hasResult.abort()
-    void this.#result.then(abort, abort)
-    await delay(ms, undefined, { signal: hasResult.signal }).catch(() => {})
-    if (!hasResult.signal.aborted && this.isRunning) await this.timeOut().catch(() => {})
+  #timeOutIfRunning(): void {
+    if (this.isRunning) void this.timeOut().catch(() => {})
   }
 
   #finish(exit: ProcessExit): ProcessResult {
@@ -209,10 +174,11 @@ export class ActionProcess {
     const result: ProcessResult = {
       ...exit,
       ...read,
-      phase,
       endedBy: this.#endedBy,
       conclusion,
-      failedSilently: conclusion === 'failure' && !log.annotations.some(isErrorOfAction),
+      failedSilently:
+        conclusion === 'failure' &&
+        !log.annotations.some(({ level, source }) => level === 'error' && source === 'action'),
       // What post sets is dropped.
       outputs: phase === 'main' ? read.outputs : {},
       log: log.lines,
@@ -227,12 +193,12 @@ export class ActionProcess {
     return result
   }
 
-  #conclude({ exitCode, startError }: ProcessExit): ProcessResult['conclusion'] {
+  #conclude({ exitCode }: ProcessExit): ProcessResult['conclusion'] {
     const { container } = this.#options
     if (this.#endedBy === 'timeout') return 'failure'
     // The runner ignores the exit code of a cancelled step; with hooks it takes the client's end for a failure.
     if (this.#endedBy !== undefined) return container === undefined || container === 'docker' ? 'cancelled' : 'failure'
-    return startError !== undefined || exitCode !== 0 ? 'failure' : 'success'
+    return exitCode === 0 ? 'success' : 'failure'
   }
 
   /** Hooks without a volume bring the files back after a success alone. */
@@ -240,8 +206,4 @@ export class ActionProcess {
     if (this.#isLeft === 'for good') return true
     return this.#options.container === 'hooks without volume' && conclusion !== 'success'
   }
-}
-
-function isErrorOfAction({ level, source }: Annotation): boolean {
-  return level === 'error' && source === 'action'
 }

@@ -55,32 +55,34 @@ export const GITHUB_VARIABLES: readonly string[] = [
 
 /** `head_ref` and `base_ref` are empty outside pull requests. */
 function refsOf({ name, payload = {} }: WorkflowEvent) {
-  const defaultBranch = textAt(payload, 'repository', 'default_branch') || 'main'
-  const head_ref = textAt(payload, 'pull_request', 'head', 'ref')
-  const base_ref = textAt(payload, 'pull_request', 'base', 'ref')
-  const number = textAt(payload, 'number') || textAt(payload, 'pull_request', 'number') || '1'
+  const ref = refOf(name, payload)
+  const isPullRequest = name.startsWith('pull_request')
+  return {
+    ref,
+    ref_name: ref.replace(/^refs\/(heads|tags|pull)\//, ''),
+    ref_type: ref.startsWith('refs/tags/') ? 'tag' : 'branch',
+    head_ref: isPullRequest ? textAt(payload, 'pull_request', 'head', 'ref') : '',
+    base_ref: isPullRequest ? textAt(payload, 'pull_request', 'base', 'ref') : '',
+  }
+}
+
+function refOf(name: string, payload: unknown): string {
+  const defaultBranch = `refs/heads/${textAt(payload, 'repository', 'default_branch') || 'main'}`
   switch (name) {
     case 'pull_request':
     case 'pull_request_review':
     case 'pull_request_review_comment':
-      return { ...refsFrom(`refs/pull/${number}/merge`), head_ref, base_ref }
-    case 'pull_request_target':
-      return { ...refsFrom(`refs/heads/${defaultBranch}`), head_ref, base_ref }
+      return `refs/pull/${textAt(payload, 'number') || textAt(payload, 'pull_request', 'number') || '1'}/merge`
     case 'merge_group':
-      return refsFrom(textAt(payload, 'merge_group', 'head_ref') || 'refs/heads/gh-readonly-queue/main/pr-1-ffac537')
+      return textAt(payload, 'merge_group', 'head_ref')
     case 'release':
-      return refsFrom(`refs/tags/${textAt(payload, 'release', 'tag_name') || 'v1.0.0'}`)
+      return `refs/tags/${textAt(payload, 'release', 'tag_name')}`
     case 'push':
     case 'workflow_dispatch':
-      return refsFrom(textAt(payload, 'ref') || `refs/heads/${defaultBranch}`)
+      return textAt(payload, 'ref') || defaultBranch
     default:
-      return refsFrom(`refs/heads/${defaultBranch}`)
+      return defaultBranch
   }
-}
-
-function refsFrom(ref: string) {
-  const ref_name = ref.replace(/^refs\/(heads|tags|pull)\//, '')
-  return { ref, ref_name, ref_type: ref.startsWith('refs/tags/') ? 'tag' : 'branch', head_ref: '', base_ref: '' }
 }
 
 function textAt(payload: unknown, ...path: readonly string[]): string {
@@ -91,20 +93,15 @@ function textAt(payload: unknown, ...path: readonly string[]): string {
   return typeof found === 'string' || typeof found === 'number' ? String(found) : ''
 }
 
-export interface JobFacts {
-  readonly github: GithubContext
-  /** Fields of the `job` context that differ from the usual ones. */
-  readonly job?: Contexts | undefined
-  readonly matrix?: Readonly<Record<string, unknown>> | undefined
-  readonly status: JobStatus
-  readonly runner: Readonly<Record<string, string>>
-}
-
 /** The contexts that an input's default may use. */
-export function contextsOf({ github, job, matrix, status, runner }: JobFacts): Contexts {
+export function contextsOf(
+  github: GithubContext,
+  status: JobStatus,
+  { matrix, runner = {} }: { readonly matrix?: unknown; readonly runner?: Readonly<Record<string, string>> } = {},
+): Contexts {
   return {
     github,
-    job: { check_run_id: 21454321098, status, ...job },
+    job: { check_run_id: 21454321098, status },
     matrix: toValue(matrix ?? null),
     runner,
     strategy: { 'fail-fast': true, 'job-index': 0, 'job-total': 1, 'max-parallel': 1 },

@@ -20,14 +20,11 @@ export type JobStatus = 'success' | 'failure' | 'cancelled'
 
 /** The text with the value of each `${{ }}` in its place, as in an input's default. */
 export function renderTemplate(template: string, contexts: Contexts): string {
-  return template.replace(TEMPLATE_EXPRESSION, (_, expression: string, end: string | undefined) => {
-    if (end === undefined) throw new Error(`The expression in ${JSON.stringify(template)} is not closed: add "}}".`)
-    return evaluate(expression, contexts, []).coerceString()
-  })
+  // Each reaches to the first `}}` outside quotes.
+  return template.replace(/\$\{\{((?:'[^']*'|[^'])*?)\}\}/g, (_, expression: string) =>
+    evaluate(expression, contexts, []).coerceString(),
+  )
 }
-
-/** Reaches to the first `}}` outside quotes; without one, the last group is missing. */
-const TEMPLATE_EXPRESSION = /\$\{\{((?:'[^']*'|(?!\}\})[^'])*)(\}\})?/g
 
 /** Whether an `if` lets its step run. A condition without a status function implies `success()`. */
 export function conditionHolds(condition: string, contexts: Contexts, jobStatus: JobStatus): boolean {

@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { parse } from 'yaml'
-import type { ActionProcess, Container } from './action-process.ts'
+import type { ActionProcess } from './action-process.ts'
 import { type GithubContext, githubContext, type WorkflowEvent } from './contexts.ts'
 import { type Contexts, conditionHolds, type ExpressionValue, type JobStatus, renderTemplate } from './expressions.ts'
 import { parseKeyValueFile } from './file-commands.ts'
@@ -50,10 +50,8 @@ interface JobStep {
   readonly 'timeout-minutes'?: number
   /** The job goes on while the step runs; of actions alone. */
   readonly background?: boolean
-  /** Ids of background steps: waits for them, or ends one. */
+  /** Ids of background steps. */
   readonly wait?: string | readonly string[]
-  readonly 'wait-all'?: null
-  readonly cancel?: string
 }
 
 export interface JobOptions {
@@ -71,7 +69,6 @@ export interface JobOptions {
   readonly minuteMs?: number
   /** The workflow is cancelled when the step of this id logs this. */
   readonly cancel?: { readonly during: string; readonly on: RegExp }
-  readonly container?: Container | undefined
   /** How the runner waits for the end of its grace periods; real time unless given. */
   readonly sleep?: Sleep | undefined
   /** The action that `uses: ./` means; this repository's unless given. */
@@ -83,8 +80,7 @@ interface NeededJob {
   readonly outputs?: Readonly<Record<string, string>>
 }
 
-export interface PlayedJob {
-  readonly result: JobStatus | 'skipped'
+export interface PlayedJob extends NeededJob {
   readonly outputs: Readonly<Record<string, string>>
   /** Everything that the scripts and the action wrote. */
   readonly log: string
@@ -150,7 +146,6 @@ class JobRun {
       action.jobStatus = this.#status
       this.#log.push(...(await action.runPost()).log)
     }
-    for (const action of this.#actions) await action.stopContainer()
     const outputs = Object.entries(this.#job.outputs ?? {}).map(([name, value]) => [name, this.#render(value)] as const)
     return { result: this.#status, outputs: Object.fromEntries(outputs), log: this.#log.join('\n') }
   }
@@ -174,18 +169,12 @@ class JobRun {
       return
     }
     this.#log.push(`## ${step.name ?? step.uses ?? step.run}`)
-    if (step.background === true) {
-      if (step.id === undefined || step.uses === undefined)
-        throw new Error('Here a background step has an id and uses an action.')
+    if (step.wait !== undefined) await this.#waitFor([step.wait].flat())
+    else if (step.background === true) {
       const end = this.#runStepBody(step)
       // Whoever waits for the step meets its error.
       end.catch(() => {})
-      this.#background.set(step.id, { step, end })
-    } else if (step.wait !== undefined) await this.#waitFor([step.wait].flat())
-    else if (step['wait-all'] !== undefined) await this.#waitFor([...this.#background.keys()])
-    else if (step.cancel !== undefined) {
-      await this.#mains.get(step.cancel)?.main.cancel()
-      await this.#waitFor([step.cancel], true)
+      this.#background.set(step.id ?? '', { step, end })
     } else this.#conclude(step, await this.#runStepBody(step))
   }
 
@@ -194,20 +183,17 @@ class JobRun {
   }
 
   /** Only now are the outputs of background steps there, and does their failure count. */
-  async #waitFor(ids: readonly string[], isCancelled = false): Promise<void> {
+  async #waitFor(ids: readonly string[]): Promise<void> {
     for (const id of ids) {
       const waited = this.#background.get(id)
-      if (waited === undefined) continue
-      this.#conclude(waited.step, await waited.end, isCancelled)
+      if (waited !== undefined) this.#conclude(waited.step, await waited.end)
       this.#background.delete(id)
     }
   }
 
-  #conclude(step: JobStep, { outcome, outputs }: StepOutcome, isCancelled = false): void {
+  #conclude(step: JobStep, { outcome, outputs }: StepOutcome): void {
     const conclusion = outcome === 'failure' && step['continue-on-error'] === true ? 'success' : outcome
     if (step.id !== undefined) this.#steps[step.id] = { outcome, conclusion, outputs: { ...outputs } }
-    // What a step `cancel:` ended leaves the job as it was.
-    if (isCancelled && conclusion === 'cancelled') return
     if (this.#status === 'success' || conclusion === 'cancelled') this.#status = conclusion
   }
 
@@ -223,9 +209,9 @@ class JobRun {
     const running = [...this.#mains].map(async ([id, { step, main }]) => {
       if (this.#mayRun(step)) return
       const end = main.cancel()
-      if (this.#background.has(id)) await Promise.race([end, sleep(SIGINT_GRACE_MS, timers.signal)])
-      else await end
-      if (this.#background.has(id)) main.giveUp()
+      const isInBackground = this.#background.has(id)
+      await (isInBackground ? Promise.race([end, sleep(SIGINT_GRACE_MS, timers.signal)]) : end)
+      if (isInBackground) main.giveUp()
     })
     await Promise.all(running)
     timers.abort()
@@ -238,11 +224,10 @@ class JobRun {
   }
 
   async #runAction(step: JobStep): Promise<StepOutcome> {
-    const { minuteMs = 60_000, cancel, event, github, actionDir, container, sleep } = this.#options
+    const { minuteMs = 60_000, cancel, event, github, actionDir, sleep } = this.#options
     const minutes = step['timeout-minutes']
     const action = prepareStep({
       actionDir,
-      container,
       sleep,
       workspace: this.#workspace,
       tempDir: join(this.#folder, 'temp'),
@@ -306,12 +291,7 @@ class JobRun {
       ([name, { result, outputs = {} }]) => [name, { result, outputs: { ...outputs } }] as const,
     )
     const { event = { name: 'push' }, github, contexts } = this.#options
-    return {
-      ...contexts,
-      github: githubContext(event, github),
-      steps: this.#steps,
-      needs: Object.fromEntries(needs),
-    }
+    return { ...contexts, github: githubContext(event, github), steps: this.#steps, needs: Object.fromEntries(needs) }
   }
 
   #render(value: unknown): string {

@@ -21,55 +21,25 @@ export interface DeclaredInput {
 }
 
 export function readManifest(actionDir: string): ActionManifest {
-  const file = join(actionDir, 'action.yml')
-  const manifest = asRecord(parse(readFileSync(file, 'utf8')))
-  const runs = asRecord(manifest.runs)
-  if (!/^node\d+$/.test(asText(runs.using))) {
-    throw new Error(
-      `${file}: "runs.using" is ${JSON.stringify(runs.using)}; this runner runs JavaScript actions: node24.`,
-    )
-  }
-  if (asText(runs.main) === '') throw new Error(`${file}: "runs.main" is missing: name the script to run.`)
-  if (runs.pre !== undefined) throw new Error(`${file}: "runs.pre" is not emulated.`)
-  const post = asText(runs.post)
-  const postIf = asText(runs['post-if']) || 'always()'
-  if (postIf.includes('${{'))
-    throw new Error(`${file}: "runs.post-if" is an expression already: write it without "\${{ }}".`)
+  const { name, inputs, runs } = parse(readFileSync(join(actionDir, 'action.yml'), 'utf8'))
   return {
-    name: asText(manifest.name),
-    inputs: Object.entries(asRecord(manifest.inputs)).map(([name, declaration]) =>
-      toInput(name, asRecord(declaration)),
-    ),
-    main: join(actionDir, asText(runs.main)),
-    post: post === '' ? undefined : join(actionDir, post),
-    postIf,
+    name: String(name),
+    inputs: Object.entries<Partial<DeclaredInput> | null>(inputs ?? {}).map(([name, declared]) => ({
+      name,
+      default: String(declared?.default ?? ''),
+      deprecationMessage: declared?.deprecationMessage,
+    })),
+    main: join(actionDir, runs.main),
+    post: runs.post && join(actionDir, runs.post),
+    postIf: String(runs['post-if'] ?? 'always()'),
   }
-}
-
-function toInput(name: string, declaration: Readonly<Record<string, unknown>>): DeclaredInput {
-  return {
-    name,
-    default: asText(declaration.default),
-    deprecationMessage: asText(declaration.deprecationMessage) || undefined,
-  }
-}
-
-export interface InputValues {
-  /** By name: every declared input, and those that were given without being declared. */
-  readonly values: ReadonlyMap<string, string>
-  /** What the runner warns about. */
-  readonly warnings: readonly string[]
 }
 
 /**
  * The values that a step's process gets. A given value wins, even an empty one; a default is evaluated again for
- * each process, so that post sees how the job went.
+ * each process, so that post sees how the job went. The warnings are the runner's.
  */
-export function resolveInputs(
-  manifest: ActionManifest,
-  given: Readonly<Record<string, string>>,
-  contexts: Contexts,
-): InputValues {
+export function resolveInputs(manifest: ActionManifest, given: Readonly<Record<string, string>>, contexts: Contexts) {
   const rest = new Map(Object.entries(given))
   const values = new Map<string, string>()
   const warnings: string[] = []
@@ -88,12 +58,4 @@ export function resolveInputs(
     for (const [name, value] of rest) values.set(name, value)
   }
   return { values, warnings }
-}
-
-function asRecord(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {}
-}
-
-function asText(value: unknown): string {
-  return value === undefined || value === null ? '' : String(value)
 }

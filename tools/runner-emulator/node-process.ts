@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, type StdioOptions, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, type SpawnOptions, spawn } from 'node:child_process'
 import { closeSync, constants, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -13,23 +13,21 @@ const SIGTERM_GRACE_MS = 2500
 /** So long after its exit a process counts as finished, even if something else still holds its pipes. */
 const PIPES_GRACE_MS = 5000
 
-export interface GracePeriods {
-  readonly sigintGraceMs?: number | undefined
-  readonly sigtermGraceMs?: number | undefined
-}
-
 export type Sleep = (ms: number, signal: AbortSignal) => Promise<unknown>
+
+export const realSleep: Sleep = (ms, signal) => delay(ms, undefined, { signal })
 
 export interface NodeProcessOptions {
   readonly script: string
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
-  readonly onLine: (line: string) => void
   /** Real time unless given. */
   readonly sleep?: Sleep | undefined
-  /** Nothing is read from its pipes before this. At once unless given. */
-  readonly readLogAfter?: Promise<unknown> | undefined
+  readonly spawn?: Spawn | undefined
 }
+
+/** How a process is started: by `node:child_process` unless given. */
+export type Spawn = (command: string, args: readonly string[], options: SpawnOptions) => ChildProcess
 
 export interface ProcessExit {
   readonly exitCode: number | null
@@ -37,17 +35,12 @@ export interface ProcessExit {
   readonly signal: NodeJS.Signals | null
   /** Why there never was a process, such as an environment that is too large. */
   readonly startError?: string | undefined
-  /** False if something else held a pipe open and the runner stopped waiting. */
-  readonly pipesClosed: boolean
   /** What was sent to it, in order. */
   readonly signalsSent: readonly NodeJS.Signals[]
 }
 
 /** One node process, started and ended as the runner does it. */
 export class NodeProcess {
-  readonly pid: number | undefined
-  /** Settles when it has exited, even if its pipes are open. */
-  readonly exited: Promise<unknown>
   /** Settles when it has exited and both pipes are closed, or PIPES_GRACE_MS after the exit. */
   readonly exit: Promise<ProcessExit>
   /** What was sent to it, in order. */
@@ -57,25 +50,28 @@ export class NodeProcess {
   readonly #sleep: Sleep
   #pipes: readonly Readable[] = []
 
-  constructor({ script, cwd, env, onLine, sleep = realSleep, readLogAfter }: NodeProcessOptions) {
+  constructor(options: NodeProcessOptions, onLine: (line: string) => void) {
+    const { script, cwd, env, sleep = realSleep, spawn: start = spawn } = options
     this.#sleep = sleep
-    reservePipes(2)
     // On Windows there are none.
-    const pipes = unusedPipes.splice(0, 2)
-    const [stdout, stderr] = pipes.map(({ writer }) => writer)
-    const stdio: StdioOptions = ['ignore', stdout ?? 'pipe', stderr ?? 'pipe']
+    const pipes = takePipes()
+    const [stdout = 'pipe', stderr = 'pipe'] = pipes.map(({ writer }) => writer)
     try {
       // No `detached`: the step shares the runner's process group, and every signal goes to its one process id.
-      const child = spawn(process.execPath, [script], { cwd, env, stdio, windowsHide: true })
+      const child = start(process.execPath, [script], {
+        cwd,
+        env,
+        stdio: ['ignore', stdout, stderr],
+        windowsHide: true,
+      })
       this.#child = child
-      this.pid = child.pid
-      this.exited = new Promise((resolve) => child.once('exit', () => resolve(undefined)).once('error', resolve))
-      this.exit = this.#waitForExit(child, this.#readPipes(pipes, onLine, readLogAfter))
+      this.#pipes = [child.stdout, child.stderr].filter((pipe) => !!pipe)
+      if (pipes.length > 0) this.#pipes = pipes.map(({ reader }) => new Socket({ fd: reader, writable: false }))
+      this.exit = this.#waitForExit(child, Promise.all(this.#pipes.map((pipe) => readLines(pipe, onLine))))
     } catch (error) {
       // An environment that the operating system refuses is thrown here, not emitted.
       for (const { reader } of pipes) closeSync(reader)
-      this.exited = Promise.resolve(error)
-      this.exit = Promise.resolve(exitWithoutStart(error))
+      this.exit = Promise.resolve(exitWithoutStart(error as Error))
     }
     for (const { writer } of pipes) closeSync(writer)
   }
@@ -84,28 +80,26 @@ export class NodeProcess {
     return this.#child !== undefined && this.#child.exitCode === null && this.#child.signalCode === null
   }
 
-  /** Sends the signal to node's own process id only; false if no process was there to receive it. */
+  /** Sends the signal to node's own process id only, as anybody could; false if nothing runs. */
   signal(signal: NodeJS.Signals): boolean {
     if (!this.isRunning || this.#child?.kill(signal) !== true) return false
     this.signalsSent.push(signal)
     return true
   }
 
-  /** SIGINT, then SIGTERM, then SIGKILL, with a grace period after the first two. */
-  async cancel(graces: GracePeriods = {}): Promise<void> {
-    this.signal('SIGINT')
-    if (!(await this.#settlesWithin(graces.sigintGraceMs ?? SIGINT_GRACE_MS, this.exit))) await this.terminate(graces)
-  }
-
-  /** SIGTERM, then SIGKILL, with a grace period in between. */
-  async terminate({ sigtermGraceMs = SIGTERM_GRACE_MS }: GracePeriods = {}): Promise<void> {
-    this.signal('SIGTERM')
-    if (!(await this.#settlesWithin(sigtermGraceMs, this.exit))) this.signal('SIGKILL')
-  }
-
   /** Closes our end of the pipe: the next write there fails. */
   closePipe(stream: 'stdout' | 'stderr'): void {
     this.#pipes[stream === 'stdout' ? 0 : 1]?.destroy()
+  }
+
+  /** SIGINT unless SIGTERM is the first, then SIGTERM, then SIGKILL, with a grace period after the first two. */
+  protected async sendSignals(first: 'SIGINT' | 'SIGTERM'): Promise<void> {
+    const graces = [['SIGINT', SIGINT_GRACE_MS] as const, ['SIGTERM', SIGTERM_GRACE_MS] as const]
+    for (const [signal, ms] of first === 'SIGINT' ? graces : graces.slice(1)) {
+      this.signal(signal)
+      if (await this.#settlesWithin(ms, this.exit)) return
+    }
+    this.signal('SIGKILL')
   }
 
   async #settlesWithin(ms: number, promise: Promise<unknown>): Promise<boolean> {
@@ -119,33 +113,19 @@ export class NodeProcess {
     return isInTime
   }
 
-  /** Settles when both pipes are closed. */
-  async #readPipes(
-    pipes: readonly Pipe[],
-    onLine: NodeProcessOptions['onLine'],
-    after: Promise<unknown> | undefined,
-  ): Promise<void> {
-    if (after !== undefined) await after
-    const { stdout, stderr } = this.#child ?? {}
-    const own = [stdout, stderr].filter((pipe) => !!pipe)
-    this.#pipes = own.length > 0 ? own : pipes.map(({ reader }) => new Socket({ fd: reader, writable: false }))
-    await Promise.all(this.#pipes.map((pipe) => readLines(pipe, onLine)))
-  }
-
-  async #waitForExit(child: ChildProcess, pipesClosing: Promise<void>): Promise<ProcessExit> {
-    const startError = await this.exited
+  async #waitForExit(child: ChildProcess, pipesClosing: Promise<unknown>): Promise<ProcessExit> {
+    const startError = await new Promise<Error | undefined>((resolve) =>
+      child.once('exit', () => resolve(undefined)).once('error', resolve),
+    )
     if (startError !== undefined) return exitWithoutStart(startError)
-    const pipesClosed = await this.#settlesWithin(PIPES_GRACE_MS, pipesClosing)
+    await this.#settlesWithin(PIPES_GRACE_MS, pipesClosing)
     for (const pipe of this.#pipes) pipe.destroy()
-    return { exitCode: child.exitCode, signal: child.signalCode, pipesClosed, signalsSent: this.signalsSent }
+    return { exitCode: child.exitCode, signal: child.signalCode, signalsSent: this.signalsSent }
   }
 }
 
-export const realSleep: Sleep = (ms, signal) => delay(ms, undefined, { signal })
-
-function exitWithoutStart(error: unknown): ProcessExit {
-  const startError = error instanceof Error ? error.message : String(error)
-  return { exitCode: null, signal: null, startError, pipesClosed: true, signalsSent: [] }
+function exitWithoutStart({ message }: Error): ProcessExit {
+  return { exitCode: null, signal: null, startError: message, signalsSent: [] }
 }
 
 interface Pipe {
@@ -156,9 +136,10 @@ interface Pipe {
 
 const unusedPipes: Pipe[] = []
 
-/** For a later process, so that its start takes no longer. Many at once: a call of mkfifo costs a third of a start of node. */
-export function reservePipes(count = 4): void {
-  if (process.platform !== 'win32' && unusedPipes.length < count) unusedPipes.push(...makePipes(16))
+/** Two pipes. Many are made at once, because a call of mkfifo costs a third of a start of node. */
+function takePipes(): readonly Pipe[] {
+  if (process.platform !== 'win32' && unusedPipes.length === 0) unusedPipes.push(...makePipes(16))
+  return unusedPipes.splice(0, 2)
 }
 
 /** Real pipes, as the runner makes them: they hold 64 kB. What Node makes for a child are sockets, which hold more. */
@@ -177,7 +158,7 @@ function makePipes(count: number): readonly Pipe[] {
   }
 }
 
-function readLines(pipe: Readable, onLine: NodeProcessOptions['onLine']): Promise<void> {
+function readLines(pipe: Readable, onLine: (line: string) => void): Promise<void> {
   const splitter = new LineSplitter(onLine)
   pipe.on('data', (chunk: Buffer) => splitter.write(chunk))
   // A pipe that we closed ourselves has no end, only a close: its last half line is lost, as with the runner.

@@ -30,11 +30,6 @@ interface WorkflowCommand {
   readonly data: string
 }
 
-const COMMANDS: ReadonlySet<string> = new Set(
-  `add-mask add-matcher add-path debug echo endgroup error group notice remove-matcher save-state set-env set-output
-  stop-commands warning`.split(/\s+/),
-)
-
 interface CommandForm {
   readonly pattern: RegExp
   readonly separator: string
@@ -61,12 +56,12 @@ const COMMAND_FORMS: readonly CommandForm[] = [
 ]
 
 /** The command in a line, in either of its two forms; undefined if the line is only text. */
-function parseWorkflowCommand(line: string, extraName = ''): WorkflowCommand | undefined {
+function parseWorkflowCommand(line: string, isName: (name: string) => boolean): WorkflowCommand | undefined {
   for (const { pattern, separator, inProperties, inData } of COMMAND_FORMS) {
     const [, head = '', data = ''] = pattern.exec(line) ?? []
     const [first = '', ...rest] = head.split(' ')
     const name = toLowerCase(first)
-    if (name === '' || !(COMMANDS.has(name) || name === extraName)) continue
+    if (!isName(name)) continue
     const properties = new Map<string, string>()
     for (const property of trim(rest.join(' ')).split(separator)) {
       const [, key, value] = /^=*([^=]+)=+(.+)$/s.exec(property) ?? []
@@ -119,11 +114,11 @@ export class StepLog {
 
   /** One line of the step's standard output or standard error. */
   read(line: string): void {
-    const command = parseWorkflowCommand(line, this.#resumeToken)
-    if (command === undefined) this.write(line)
-    else if (this.#resumeToken !== undefined) this.#readWhileStopped(command, line)
-    else if (command.name === 'stop-commands') this.#stopCommands(command.data, line)
-    else this.#execute(command, line)
+    const isName = (name: string) => Object.hasOwn(this.#commands, name) || name === this.#resumeToken
+    const command = parseWorkflowCommand(line, isName)
+    if (command !== undefined && this.#resumeToken === undefined) this.#execute(command, line)
+    else this.write(line)
+    if (command?.name === this.#resumeToken) this.#resumeToken = undefined
   }
 
   /** A line of the runner's own. */
@@ -157,62 +152,47 @@ export class StepLog {
     this.annotate({ level: 'warning', title: '', message, source: 'runner' })
   }
 
-  #readWhileStopped(command: WorkflowCommand, line: string): void {
-    this.write(line)
-    if (command.name === this.#resumeToken) this.#resumeToken = undefined
+  /** What each command does with its data. Problem matchers are not modelled. */
+  readonly #commands: Readonly<Record<string, (data: string, line: string, command: WorkflowCommand) => void>> = {
+    error: (message, _, command) => this.#annotate('error', message, command),
+    warning: (message, _, command) => this.#annotate('warning', message, command),
+    notice: (message, _, command) => this.#annotate('notice', message, command),
+    debug: (text) => {
+      if (this.#isDebug) this.write(`##[debug]${text.replaceAll('\n', '\n##[debug]')}`)
+    },
+    group: (title) => this.write(`##[group]${title}`),
+    endgroup: () => this.write('##[endgroup]'),
+    'add-mask': (secret) => this.#addMask(secret),
+    'add-matcher': () => {},
+    'remove-matcher': () => {},
+    echo: (wanted, line) => this.#setEcho(trim(wanted), line),
+    'stop-commands': (token, line) => this.#stopCommands(token, line),
+    'set-output': (_, line, command) => this.#set(this.outputs, command, line),
+    'save-state': (_, line, command) => this.#set(this.state, command, line),
+    'set-env': (_, line) => this.#refuse(line, 'The `set-env` command is disabled.'),
+    'add-path': (_, line) => this.#refuse(line, 'The `add-path` command is disabled.'),
+  }
+
+  #execute(command: WorkflowCommand, line: string): void {
+    const { name, data } = command
+    if (this.#echo && !NEVER_ECHOED.has(name)) this.write(line)
+    this.#commands[name]?.(data, line, command)
+  }
+
+  #annotate(level: AnnotationLevel, message: string, command: WorkflowCommand): void {
+    const { title = '', ...properties } = Object.fromEntries(command.properties)
+    this.annotate({ level, title, message, source: 'action', properties })
   }
 
   #stopCommands(token: string, line: string): void {
     const name = toLowerCase(token)
-    if (name === '' || name === 'pause-logging' || COMMANDS.has(name)) {
+    if (name === '' || name === 'pause-logging' || Object.hasOwn(this.#commands, name)) {
       this.#refuse(line, 'A stop token must not be empty, "pause-logging" or the name of a workflow command.')
       return
     }
     if (token.length > 6) this.#masks.add(token)
     this.write(line)
     this.#resumeToken = name
-  }
-
-  #execute(command: WorkflowCommand, line: string): void {
-    const { name, data } = command
-    if (this.#echo && !NEVER_ECHOED.has(name)) this.write(line)
-    switch (name) {
-      case 'error':
-      case 'warning':
-      case 'notice': {
-        const { title = '', ...properties } = Object.fromEntries(command.properties)
-        this.annotate({ level: name, title, message: data, source: 'action', properties })
-        break
-      }
-      case 'debug':
-        if (this.#isDebug) this.write(`##[debug]${data.replaceAll('\n', '\n##[debug]')}`)
-        break
-      case 'group':
-        this.write(`##[group]${data}`)
-        break
-      case 'endgroup':
-        this.write('##[endgroup]')
-        break
-      case 'add-mask':
-        this.#addMask(data)
-        break
-      case 'echo':
-        this.#setEcho(data, line)
-        break
-      case 'set-output':
-        this.#setByCommand(this.outputs, command, line)
-        break
-      case 'save-state':
-        this.#setByCommand(this.state, command, line)
-        break
-      case 'set-env':
-      case 'add-path':
-        this.#refuse(line, `The \`${name}\` command is disabled.`)
-        break
-      default:
-        // Problem matchers are not modelled: their commands do nothing here.
-        break
-    }
   }
 
   #addMask(secret: string): void {
@@ -225,21 +205,22 @@ export class StepLog {
   }
 
   #setEcho(wanted: string, line: string): void {
-    const value = trim(wanted).toLowerCase()
+    const value = wanted.toLowerCase()
     if (value === 'on' || value === 'off') this.#echo = value === 'on'
-    else {
-      const why = `Invalid echo command value. Possible values can be: 'on', 'off'. Current value is: '${trim(wanted)}'.`
-      this.#refuse(line, why)
-    }
+    else
+      this.#refuse(
+        line,
+        `Invalid echo command value. Possible values can be: 'on', 'off'. Current value is: '${wanted}'.`,
+      )
   }
 
-  #setByCommand(target: Map<string, string>, { name, properties, data }: WorkflowCommand, line: string): void {
+  #set(target: Map<string, string>, { name: command, properties, data }: WorkflowCommand, line: string): void {
     this.warn(
-      `The \`${name}\` command is deprecated and will be disabled soon. Please upgrade to using Environment Files. For more information see: https://github.blog/changelog/2022-10-11-github-actions-deprecating-save-state-and-set-output-commands/`,
+      `The \`${command}\` command is deprecated and will be disabled soon. Please upgrade to using Environment Files. For more information see: https://github.blog/changelog/2022-10-11-github-actions-deprecating-save-state-and-set-output-commands/`,
     )
-    const key = properties.get('name')
-    if (key === undefined) this.#refuse(line, `Required field 'name' is missing in ##[${name}] command.`)
-    else setNamed(target, key, data)
+    const name = properties.get('name')
+    if (name === undefined) this.#refuse(line, `Required field 'name' is missing in ##[${command}] command.`)
+    else setNamed(target, name, data)
   }
 
   #refuse(line: string, why: string): void {
@@ -249,7 +230,7 @@ export class StepLog {
   }
 }
 
-const NEVER_ECHOED: ReadonlySet<string> = new Set(['add-mask', 'debug', 'error', 'warning', 'notice'])
+const NEVER_ECHOED: ReadonlySet<string> = new Set(['add-mask', 'debug', 'error', 'notice', 'stop-commands', 'warning'])
 
 /** Whether a cut at this length leaves one half of a surrogate pair. */
 function isCutInPair(text: string, length: number): boolean {
