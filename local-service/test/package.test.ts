@@ -14,10 +14,9 @@ const DEPENDENCIES = ['valibot', 'yaml', 'ajv', ...OF_AJV]
 async function installFromTarball(): Promise<string> {
   const folder = await temporaryFolder()
   const npm = (args: string[], cwd: string) => run('npm', [...args, '--silent'], { cwd, env: PLAIN_ENV })
-  await npm(['pack', '--workspace', 'local-service', '--pack-destination', folder], REPOSITORY)
   // Its dependencies, and theirs, would come from the registry.
-  const packages = DEPENDENCIES.map((name) => join(REPOSITORY, 'node_modules', name))
-  await npm(['pack', ...packages, '--pack-destination', folder], REPOSITORY)
+  const dependencies = DEPENDENCIES.map((name) => join(REPOSITORY, 'node_modules', name))
+  await npm(['pack', join(REPOSITORY, 'local-service'), ...dependencies, '--pack-destination', folder], REPOSITORY)
   const tarballs = (await readdir(folder)).map((file) => `./${file}`)
   await npm(['install', '--offline', '--no-audit', '--no-fund', ...tarballs], folder)
   return folder
@@ -48,8 +47,9 @@ describe('the package', () => {
     expect(finished.status, errors).toBe('PASSED')
     expect((await fetch(`${url}/openapi.yaml`)).status).toBe(200)
 
-    const check = ['--offline', 'test-run-service', 'check', url, '--project', 'none', '--yes']
-    const refused = run('npx', check, { cwd: folder, env: { ...env, LOCAL_SERVICE_KEY: key } })
+    const command = join(folder, 'node_modules/.bin/test-run-service')
+    const check = ['check', url, '--project', 'none', '--yes']
+    const refused = run(command, check, { cwd: folder, env: { ...env, LOCAL_SERVICE_KEY: key } })
     await expect(refused).rejects.toMatchObject({
       code: 2,
       stderr: expect.stringContaining('There is no project "none".'),
@@ -62,7 +62,7 @@ describe('the package', () => {
         () => true,
       ),
     )
-  }, 60_000)
+  }, 180_000)
 
   it('says so in one sentence if Node is too old, and not by a warning for all who install the repository', async () => {
     expect(JSON.parse(await readFile(join(REPOSITORY, 'local-service/package.json'), 'utf8'))).not.toHaveProperty(
