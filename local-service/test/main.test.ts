@@ -53,12 +53,16 @@ async function ready(main: StartedMain): Promise<{ url: string; key: string; pro
 }
 
 describe('the command', () => {
-  it('prints its address and a key for a person, and serves the current folder', async () => {
-    const main = startMain([])
+  it('prints its address and a key for a person, and keeps the key from the tests', async () => {
+    const config = join(await temporaryFolder(), 'config.json')
+    await writeFile(config, JSON.stringify({ projects: { shop: puppetProject() } }))
+    const main = startMain(['--config', config], { LOCAL_SERVICE_KEY: 'secret-key' })
     await until(() => main.output().includes('Project: '))
-    const [, url = '', key = ''] =
-      /^Address: (\S+)\nKey: (\S+)\nProject: web-shop \(vitest, .*web-shop\)$/m.exec(main.output()) ?? []
-    expect((await clientOf(url, key).get('none')).status).toBe(404)
+    const [, url = ''] =
+      /^Address: (\S+)\nKey: secret-key\nProject: shop \(vitest, .*web-shop\)$/m.exec(main.output()) ?? []
+    const client = clientOf(url, 'secret-key', 'shop')
+    const run = await client.waitFor(await client.startRun(puppet({ tellsVariables: ['LOCAL_SERVICE_KEY'] })))
+    expect(run.results?.testCases).toMatchObject([{ title: 'puppet > LOCAL_SERVICE_KEY=undefined' }])
   })
 
   it('prints the same as JSON for a program, and takes port, keys and folder', async () => {
@@ -76,8 +80,8 @@ describe('the command', () => {
     })
   })
 
+  // SIGINT is tested with the check.
   it.each([
-    'SIGINT',
     'SIGTERM',
     'SIGHUP',
   ] as const)('stops on %s with code 0 and leaves neither process, nor port, nor folder', async (signal) => {
@@ -125,16 +129,6 @@ describe('the command', () => {
     )
   })
 
-  it('keeps its key from the tests', async () => {
-    const home = await temporaryFolder()
-    const config = join(home, 'config.json')
-    await writeFile(config, JSON.stringify({ projects: { shop: puppetProject() } }))
-    const { url, key } = await ready(startMain(['--json', '--config', config], { LOCAL_SERVICE_KEY: 'secret-key' }))
-    const client = clientOf(url, key, 'shop')
-    const run = await client.waitFor(await client.startRun(puppet({ tellsVariables: ['LOCAL_SERVICE_KEY'] })))
-    expect(run.results?.testCases).toMatchObject([{ title: 'puppet > LOCAL_SERVICE_KEY=undefined' }])
-  })
-
   it.each([
     ['arguments that it does not know', ['--prot', '1'], /^Unknown option '--prot'\.\n\nUsage:/],
     [
@@ -160,12 +154,6 @@ describe('the command', () => {
     expect(main.errors()).toContain(
       `Port ${port} is in use. Choose another --port, or leave it out for any free one.\n`,
     )
-  })
-
-  it('explains itself', async () => {
-    const main = startMain(['--help'])
-    expect(await main.exit).toBe(0)
-    expect(main.output()).toMatch(/^Usage: test-run-service \[folder\]/)
   })
 })
 

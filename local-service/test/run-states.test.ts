@@ -1,4 +1,5 @@
-import { readFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { finishRun, queueRun, startRun } from '../src/run.ts'
@@ -124,11 +125,14 @@ describe('a run', () => {
   })
 
   it('is INTERRUPTED when the service stops, running or queued, and who polls still learns it', async () => {
-    const journal = join(await temporaryFolder(), 'journal')
-    const service = await startPuppetService({ concurrency: 1 })
-    const running = await service.startRun(puppet({ hangs: true, ignores: ['SIGINT', 'SIGTERM'], journal }))
+    const folder = await temporaryFolder()
+    const [begun, release] = [join(folder, 'begun'), join(folder, 'release')]
+    const script = `trap "" INT TERM; touch ${begun}; until test -e ${release}; do sleep 0.02; done`
+    const project = { ...puppetProject(), command: ['sh', '-c', script] }
+    const service = await startPuppetService({ concurrency: 1, stopGraceSeconds: 600, projects: { shop: project } })
+    const running = await service.startRun()
     const queued = await service.startRun()
-    await until(async () => (await readJournal(journal)).length > 0)
+    await until(() => existsSync(begun))
     const closed = service.close()
     const stopped = { status: 'INTERRUPTED', results: { testCases: [{ title: 'the service was stopped' }] } }
     expect((await service.get(running)).body).toMatchObject({ ...stopped, startedAt: expect.any(String) })
@@ -137,6 +141,7 @@ describe('a run', () => {
       status: 500,
       body: { error: 'The service is stopping and takes no more runs.' },
     })
+    await writeFile(release, '')
     await closed
     await expect(service.get(running)).rejects.toThrow('fetch failed')
   })
