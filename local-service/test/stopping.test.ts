@@ -64,12 +64,6 @@ describe('stopping a run', () => {
     await until(() => !isAlive(gone))
     expect(isAlive(other)).toBe(true)
   })
-
-  it('closes once, however often it is asked to', async () => {
-    const service = await startPuppetService()
-    await Promise.all([service.close(), service.close()])
-    await service.close()
-  })
 })
 
 describe('a command', () => {

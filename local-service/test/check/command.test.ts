@@ -1,32 +1,24 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { readDocument } from '../../../test/docs/documents.ts'
 import { selfSignedCertificate } from '../../../test/support/self-signed-certificate.ts'
 import { CHECK_USAGE, readCheckInvocation } from '../../src/check/command.ts'
 import { startScriptedService } from '../../src/scripted.ts'
-import { PLAIN_ENV, REPOSITORY, temporaryFolder, writeFiles } from '../a-local-service.ts'
+import { MAIN, PLAIN_ENV, startProcess, temporaryFolder, writeFiles } from '../a-local-service.ts'
 import { ECHO, KEY, startFaultyService } from './a-faulty-service.ts'
 
-const MAIN = join(REPOSITORY, 'local-service/src/main.ts')
-
 function startCheck(args: readonly string[], env: NodeJS.ProcessEnv = { LOCAL_SERVICE_KEY: KEY }) {
-  const child = spawn(process.execPath, [MAIN, 'check', ...args], { env: { ...PLAIN_ENV, ...env } })
-  const ends = [text(child.stdout), text(child.stderr), once(child, 'close')] as const
-  const exit = Promise.all(ends).then(([output, errors, [code]]) => ({ code, output, errors }))
-  onTestFinished(async () => {
-    child.kill('SIGKILL')
-    await exit
-  })
-  return { child, exit }
+  const check = startProcess([...MAIN, 'check', ...args], { env, endsBy: 'SIGKILL' })
+  const ended = async () => ({ code: await check.exit, output: check.output(), errors: check.errors() })
+  return { ...check, ended }
 }
 
 describe('the check as a command', () => {
   it('says how many runs it starts, and starts none without --yes or a terminal', async () => {
     const { url, seen } = await startFaultyService()
-    const { code, output, errors } = await startCheck([url, '--project', 'shop', '--suite', 'smoke']).exit
+    const { code, output, errors } = await startCheck([url, '--project', 'shop', '--suite', 'smoke']).ended()
     expect([code, output, seen]).toEqual([2, '', []])
     expect(errors).toContain('the check starts 4 runs of project "shop"')
     expect(errors).toContain('It starts one run of test suite "smoke", which nobody can cancel.')
@@ -35,7 +27,7 @@ describe('the check as a command', () => {
 
   it.runIf(process.platform === 'linux')('asks on a terminal', async () => {
     const { url, seen } = await startFaultyService()
-    const command = [process.execPath, MAIN, 'check', url, '--project', 'shop'].map((word) => `'${word}'`).join(' ')
+    const command = [...MAIN, 'check', url, '--project', 'shop'].map((word) => `'${word}'`).join(' ')
     const answer = async (text: string) => {
       const env = { ...PLAIN_ENV, LOCAL_SERVICE_KEY: KEY }
       const terminal = spawn('script', ['-qec', command, '/dev/null'], { env })
@@ -54,7 +46,7 @@ describe('the check as a command', () => {
     const folder = await temporaryFolder()
     await writeFiles(folder, { key: `${KEY}\n` })
     const args = [url, '--project', 'shop', '--yes', '--key-file', join(folder, 'key')]
-    const { code, output, errors } = await startCheck(args, {}).exit
+    const { code, output, errors } = await startCheck(args, {}).ended()
     expect(code).toBe(1)
     expect(output).toMatch(/\n43 rules: \d+ hold, 1 broken, \d+ not observed\.\n$/)
     expect(`${output}${errors}`).not.toContain(KEY.slice(0, 5))
@@ -67,10 +59,10 @@ describe('the check as a command', () => {
       faults: [{ on: 'start', from: 8, to: 8, delayMs: 300 }],
     })
     onTestFinished(() => service.close())
-    const { child, exit } = startCheck([service.url, '--project', 'shop', '--yes'])
+    const check = startCheck([service.url, '--project', 'shop', '--yes'])
     await service.waitForRequest('start', 8)
-    child.kill('SIGINT')
-    const { code, output, errors } = await exit
+    await check.end('SIGINT')
+    const { code, output, errors } = await check.ended()
     expect([code, output]).toEqual([130, ''])
     expect(errors).toContain('The check was stopped.')
     expect(service.runs.map(({ status }) => status)).toEqual(service.runs.map(() => 'CANCELLED'))
@@ -81,7 +73,7 @@ describe('the check as a command', () => {
     const service = await startScriptedService({ keys: [KEY], tls: selfSignedCertificate() })
     onTestFinished(() => service.close())
     const env = { LOCAL_SERVICE_KEY: KEY, NODE_TLS_REJECT_UNAUTHORIZED: '0' }
-    const { code, errors } = await startCheck([service.url, '--project', 'shop', '--yes'], env).exit
+    const { code, errors } = await startCheck([service.url, '--project', 'shop', '--yes'], env).ended()
     expect([code, service.requests]).toEqual([2, []])
     expect(errors).toMatch(/The service cannot be reached: .*self-signed certificate/)
   })
