@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { readFile, rm, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { puppetProject, startService, temporaryFolder, until } from './a-local-service.ts'
@@ -15,7 +15,7 @@ async function startWith(engines: Readonly<Record<string, string>>, engine?: str
   const env = { PATH: `${folder}:/usr/bin:/bin` }
   const data = await temporaryFolder()
   const start = () => startService({ projects, data }, { env, responseLimitMs: 2000 })
-  return { service: await start(), folder, startAgain: start }
+  return { service: await start(), folder, data, startAgain: start }
 }
 
 const WHAT_IS_LEFT = 'a container of the run may still be there, and the next start of the service looks for it'
@@ -58,14 +58,15 @@ describe('a container engine', () => {
     expect(await readFile(join(folder, 'done'), 'utf8')).toBe('create\nstart\n')
   })
 
-  it('that disappears during a run makes it INTERRUPTED, and the log says what is left', async () => {
-    const { service } = await startWith({
+  it('that disappears during a run makes it INTERRUPTED, and the log says what is left, which is no folder', async () => {
+    const { service, data } = await startWith({
       docker: `if test -e $folder/gone; then echo "no daemon" >&2; exit 1; fi
         if test "$1" = start; then touch $folder/gone; exit 1; fi`,
     })
     const runId = await service.startRun()
     expect(await service.waitFor(runId)).toMatchObject({ status: 'INTERRUPTED' })
     await until(() => service.log.join('\n').includes(`docker: no daemon; ${WHAT_IS_LEFT}`))
+    expect(await readdir(join(data, 'runs'))).toEqual([])
   })
 
   it('that does not respond any more keeps neither a cancelled run nor the service, and the next start cleans up', async () => {

@@ -201,24 +201,17 @@ describe('each of these services', () => {
     const { send } = await startScripted()
     for (const [body, error] of [
       [{ frameworkProjectName: 1 }, '"frameworkProjectName" must be a string, got a number.'],
-      [{ runGroupName: [] }, '"runGroupName" must be a string, got an array.'],
       [{ frameworkProjectName: 'unit', runGroupName: 1 }, '"runGroupName" must be a string, got a number.'],
       [{ envOverrides: [] }, '"envOverrides" must be an object, got an array.'],
       [{ envOverrides: { A: {} } }, '"envOverrides.A" must be a string, a number or a boolean, got an object.'],
-      [{ envOverrides: { A: null } }, '"envOverrides.A" must be a string, a number or a boolean, got null.'],
       [
         { envOverrides: { 'A=B': '' } },
         '"envOverrides" has "A=B", which cannot be the name of an environment variable.',
       ],
-      [{ envOverrides: { '': 'x' } }, '"envOverrides" has "", which cannot be the name of an environment variable.'],
       [{ envOverrides: { A: 'a\0' } }, '"envOverrides.A" has a NUL character, which no environment variable can have.'],
       [{ environment: null }, '"environment" must be a string, got null.'],
-      [{ environmentName: true }, '"environmentName" must be a string, got a boolean.'],
       [{ autofix: 'true' }, '"autofix" must be true or false, got a string.'],
-      [{ branch: 7 }, '"branch" must be a string, got a number.'],
-      [{ branch: '🐙'.repeat(256) }, '"branch" must be 1 to 255 characters long, got 256.'],
       [[], 'The body must be a JSON object, got an array.'],
-      ['text', 'The body must be a JSON object, got a string.'],
       [null, 'The body must be a JSON object, got null.'],
     ]) {
       expect(await send('POST', RUNS, body)).toEqual({ status: 400, body: { error } })

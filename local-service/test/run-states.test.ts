@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { finishRun, queueRun, startRun } from '../src/run.ts'
 import {
   puppet,
   puppetProject,
@@ -234,19 +233,5 @@ describe('twenty runs queued at once on two slots', () => {
     const byId = new Map(runIds.map((runId, index) => [runId, startedInOrder[index] ?? '']))
     const begun = inOrderOfTheQueue.map((runId) => byId.get(runId ?? '') ?? '')
     expect(begun).toEqual([...begun].sort())
-  })
-})
-
-describe("a run's record", () => {
-  it('starts once', () => {
-    const run = queueRun({ projectId: 'p' })
-    startRun(run, new Date())
-    expect(() => startRun(run, new Date())).toThrow('A run that is RUNNING cannot start.')
-  })
-
-  it('does not start when it has finished', () => {
-    const run = queueRun({ projectId: 'p' })
-    finishRun(run, { status: 'CANCELLED', testCases: [] }, new Date())
-    expect(() => startRun(run, new Date())).toThrow('A run that is CANCELLED cannot start.')
   })
 })
