@@ -121,8 +121,9 @@ describe('a run for a branch', () => {
     await repository.commit({ 'a.txt': 'main, again' })
     await repository.git('tag', 'v1')
     // git keeps a remote's HEAD where it keeps the remote's branches.
-    await repository.git('update-ref', 'refs/remotes/origin/main', 'main')
-    await repository.git('symbolic-ref', 'refs/remotes/origin/HEAD', 'refs/remotes/origin/main')
+    await repository.git('remote', 'add', 'origin', repository.folder)
+    await repository.git('fetch', '--quiet', 'origin')
+    await repository.git('remote', 'set-head', 'origin', 'main')
     const { service } = await startListing(repository)
     const revisions = ['main~1', 'main^{/A commit}', 'main@{0}', 'HEAD', 'v1', '../tags/v1', 'refs/heads/main']
     for (const branch of [...revisions, 'none', '--help', '-q', 'ma\nin', 'ma\0in', '🐙', 'b'.repeat(255)]) {

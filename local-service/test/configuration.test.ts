@@ -76,6 +76,7 @@ describe('a configuration', () => {
     [{ concurrency: -0.5 }, '"concurrency" must be a whole number from 1 to 1000, got -0.5.'],
     [{ runLimitMinutes: 0 }, '"runLimitMinutes" must be a number from 0.001 to 35791, got 0.'],
     [{ keys: 'k' }, '"keys" must be a list of texts, got a string.'],
+    [{ keys: ['k', 1] }, '"keys" must be a list of texts, got a list with a number.'],
     [{ keys: ['a b'] }, '"keys" has a key that is empty or contains whitespace or non-ASCII characters.'],
     [{ projects: {} }, '"projects" is empty: name at least one project, or leave it out.'],
     [{ projects: { shop: {} } }, 'Project "shop": "folder" is missing: name the folder of the project.'],
@@ -84,6 +85,7 @@ describe('a configuration', () => {
       { projects: { shop: { folder: '.', setup: [] } } },
       '"setup" must be a command and its arguments, such as ["npm", "ci"], got an empty list.',
     ],
+    [{ projects: { shop: { folder: '.', setup: [''] } } }, ', got a list whose first text is empty.'],
     [
       { projects: { shop: { folder: '.', autofix: 'npm test' } } },
       'Project "shop": "autofix" must be a command and its arguments, such as ["npm", "ci"], got a string.',
