@@ -116,7 +116,7 @@ describe('a run for a branch', () => {
     expect(await listing(service, { branch: 'theirs' })).toMatchObject({ titles: ['a.txt: newer'] })
   })
 
-  it('is refused whatever else names a commit', async () => {
+  it('is refused with 400 if there is no such branch, whatever else the name means to git', async () => {
     const repository = await aRepository({ 'a.txt': 'main' })
     await repository.commit({ 'a.txt': 'main, again' })
     await repository.git('tag', 'v1')
