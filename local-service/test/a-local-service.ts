@@ -90,14 +90,13 @@ export async function startService(settings: Settings, world: Partial<World> = {
   return { ...service, ...clientOf(service.url, KEY, service.projects[0]?.id), log }
 }
 
-/** Starts the service as a process that can be killed, and is when the test ends. */
-export function startServiceProcess(options: { config: string; data: string; env: NodeJS.ProcessEnv }) {
-  const main = join(REPOSITORY, 'local-service/src/main.ts')
-  const args = [main, '--json', '--config', options.config, '--data', options.data]
-  const child = spawn(process.execPath, args, {
-    env: { ...PLAIN_ENV, ...options.env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+/** Starts a process that gets this signal when the test ends, and whose end the test then waits for. */
+export function startProcess(
+  [program, ...args]: readonly [string, ...string[]],
+  { cwd = WEB_SHOP, env = {}, endsBy = 'SIGTERM' as NodeJS.Signals } = {},
+) {
+  const stdio: ['ignore', 'pipe', 'pipe'] = ['ignore', 'pipe', 'pipe']
+  const child = spawn(program, args, { cwd, env: { ...PLAIN_ENV, ...env }, stdio })
   let [output, errors] = ['', '']
   child.stdout.setEncoding('utf8').on('data', (text) => {
     output += text
@@ -105,22 +104,42 @@ export function startServiceProcess(options: { config: string; data: string; env
   child.stderr.setEncoding('utf8').on('data', (text) => {
     errors += text
   })
-  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
-  const kill = async () => {
-    child.kill('SIGKILL')
-    await exited
+  // Not before what it started has closed the output too.
+  const exit = new Promise<number | NodeJS.Signals | null>((resolve) => {
+    child.once('close', (code, signal) => resolve(code ?? signal))
+  })
+  const end = (signal: NodeJS.Signals) => {
+    child.kill(signal)
+    return exit
   }
-  onTestFinished(kill)
+  onTestFinished(() => end(endsBy).then(() => undefined))
+  return {
+    end,
+    exit,
+    output: () => output,
+    errors: () => errors,
+    /** What a service prints with --json. */
+    async ready(): Promise<{ url: string; key: string; keys: string[]; projects: { id: string }[] }> {
+      await Promise.race([until(() => output.endsWith('}\n')), exit])
+      if (!output.endsWith('}\n')) throw new Error(`The service did not start: ${errors}`)
+      return JSON.parse(output)
+    },
+  }
+}
+
+export const MAIN = [process.execPath, join(REPOSITORY, 'local-service/src/main.ts')] as const
+
+/** Starts the service as a process that can be killed, and is when the test ends. */
+export function startServiceProcess({ config, data, env }: { config: string; data: string; env: NodeJS.ProcessEnv }) {
+  const service = startProcess([...MAIN, '--json', '--config', config, '--data', data], { env, endsBy: 'SIGKILL' })
   return {
     /** A client for the first project. */
     async ready() {
-      await Promise.race([until(() => output.endsWith('}\n')), exited])
-      if (!output.endsWith('}\n')) throw new Error(`The service did not start: ${errors}`)
-      const { url, key, projects } = JSON.parse(output)
-      return clientOf(url, key, projects[0].id)
+      const { url, key, projects } = await service.ready()
+      return clientOf(url, key, projects[0]?.id)
     },
-    kill,
-    log: () => errors,
+    kill: () => service.end('SIGKILL'),
+    log: service.errors,
   }
 }
 

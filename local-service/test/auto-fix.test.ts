@@ -84,25 +84,18 @@ describe('auto-fix', () => {
     expect(await run(puppet({}))).toMatchObject({ status: 'PASSED' })
     expect(await run({ ...FAILING, autofix: false })).toMatchObject({ status: 'FAILED' })
     expect(await run(puppet({ cases: [], exitCode: 1 }))).toMatchObject({ status: 'FAILED' })
-    expect(await run(puppet({ report: 'none' }))).toMatchObject({ status: 'INTERRUPTED' })
     await service.close()
     expect(service.log.join('\n')).not.toContain('auto-fix')
     expect(await branches()).toBe('')
   })
 
-  it('makes no branch if its command changes nothing', async () => {
-    const { run, logged, branches } = await startFixing(['true'])
+  it('makes no branch if its command changes nothing, and says in the log how it failed', async () => {
+    const { run, logged, branches } = await startFixing(['sh', '-c', 'echo "cannot fix this" >&2; exit 7'])
     await run(FAILING)
+    const problem = '`sh -c echo "cannot fix this" >&2; exit 7` exited with code 7; its output:\n    | cannot fix'
+    await logged(`auto-fix: ${problem}`)
     await logged('auto-fix: nothing was changed, so there is no branch')
     expect(await branches()).toBe('')
-  })
-
-  it('says in the log how its command failed', async () => {
-    const { run, logged } = await startFixing(['sh', '-c', 'echo "cannot fix this" >&2; exit 7'])
-    await run(FAILING)
-    await logged(
-      'auto-fix: `sh -c echo "cannot fix this" >&2; exit 7` exited with code 7; its output:\n    | cannot fix',
-    )
   })
 
   it('says in the log why it is not tried: no command, no repository', async () => {
@@ -115,16 +108,19 @@ describe('auto-fix', () => {
     await outside.logged('auto-fix: not tried, the project is in no git repository with a commit')
   })
 
-  it('keeps the next run in the queue, and is stopped with the service', async () => {
+  /** A run whose auto-fix does not end by itself. */
+  async function startEndlessFix(settings: object = {}) {
     const reached = join(await temporaryFolder(), 'reached')
-    const { service, run, repository, branches } = await startFixing(
-      ['sh', '-c', `echo new > a.txt; touch ${reached}; sleep 60`],
-      {},
-      { concurrency: 1 },
-    )
-    const { status } = await run(FAILING)
+    const fix = ['sh', '-c', `echo new > a.txt; touch ${reached}; sleep 60`]
+    const fixing = await startFixing(fix, {}, { concurrency: 1, ...settings })
+    const { runId, status } = await fixing.run(FAILING)
     expect(status).toBe('FAILED')
     await until(() => existsSync(reached))
+    return { ...fixing, runId }
+  }
+
+  it('keeps the next run in the queue, and is stopped with the service', async () => {
+    const { service, repository, branches } = await startEndlessFix()
     expect((await service.get(await service.startRun())).body.status).toBe('QUEUED')
     await service.close()
     expect(await branches()).toBe('')
@@ -132,11 +128,7 @@ describe('auto-fix', () => {
   })
 
   it('is stopped by a cancel of its run, which had finished and stays what it was', async () => {
-    const reached = join(await temporaryFolder(), 'reached')
-    const fix = ['sh', '-c', `echo new > a.txt; touch ${reached}; sleep 60`]
-    const { service, run, branches } = await startFixing(fix, {}, { concurrency: 1 })
-    const { runId } = await run(FAILING)
-    await until(() => existsSync(reached))
+    const { service, runId, branches } = await startEndlessFix()
     const refused = `Run "${runId}" is FAILED; only a QUEUED or RUNNING run can be cancelled.`
     expect(await service.cancel(runId)).toEqual({
       status: 400,

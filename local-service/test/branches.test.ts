@@ -1,6 +1,4 @@
-import { randomUUID } from 'node:crypto'
-import { existsSync } from 'node:fs'
-import { chmod, readdir, writeFile } from 'node:fs/promises'
+import { chmod, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { chooseCheckout } from '../src/checkout.ts'
@@ -25,13 +23,13 @@ import {
 
 // A runner that passes one test for each file in the folder that it runs in, so that a run lists what was there.
 const LISTING_RUNNER = [
-  process.execPath,
-  '-e',
-  `const fs = require('node:fs')
-   const tests = fs.readdirSync('.').map((name) => ({
-     path: [name + ': ' + (fs.statSync(name).isFile() ? fs.readFileSync(name, 'utf8') : 'folder')], state: 'passed' }))
-   fs.writeFileSync(process.env.LOCAL_SERVICE_REPORT_FILE, JSON.stringify({ event: 'finished', tests }))`,
-  'node',
+  'sh',
+  '-c',
+  `for name in *; do
+     test -f "$name" && cases="$cases$comma{\\"path\\":[\\"$name: $(cat "$name")\\"],\\"state\\":\\"passed\\"}" && comma=,
+   done
+   echo "{\\"event\\":\\"finished\\",\\"tests\\":[$cases]}" > "$LOCAL_SERVICE_REPORT_FILE"`,
+  'sh',
 ]
 
 async function startListing(repository: GitRepository, settings: object = {}, projectSettings: object = {}) {
@@ -51,8 +49,7 @@ async function startListing(repository: GitRepository, settings: object = {}, pr
 
 async function listing(service: StartedService, body: object) {
   const run = await service.waitFor(await service.startRun(body))
-  const titles = run.results?.testCases.map(({ title }) => title).filter((title) => !title.startsWith('.git'))
-  return { branchName: run.branchName, status: run.status, titles }
+  return { branchName: run.branchName, status: run.status, titles: run.results?.testCases.map(({ title }) => title) }
 }
 
 async function workTreesOf({ git }: GitRepository): Promise<number> {
@@ -81,20 +78,15 @@ describe('a run for a branch', () => {
     expect(await repository.read('a.txt')).toBe('not committed')
   })
 
-  it('tests the folder as it stands if no branch is requested or configured', async () => {
+  it('tests the folder as it stands if no branch is requested, or the default branch if one is configured', async () => {
     const repository = await aRepository({ 'a.txt': 'main' })
     await repository.write({ 'a.txt': 'not committed' })
     const { service } = await startListing(repository)
     expect(await listing(service, {})).toMatchObject({ branchName: 'main', titles: ['a.txt: not committed'] })
     await repository.git('checkout', '--quiet', '--detach')
     expect(await listing(service, {})).toMatchObject({ branchName: undefined, status: 'PASSED' })
-  })
-
-  it("tests the project's default branch if one is configured", async () => {
-    const repository = await aRepository({ 'a.txt': 'main' })
-    await repository.write({ 'a.txt': 'not committed' })
-    const { service } = await startListing(repository, {}, { defaultBranch: 'main' })
-    expect(await listing(service, {})).toMatchObject({ branchName: 'main', titles: ['a.txt: main'] })
+    const configured = await startListing(repository, {}, { defaultBranch: 'main' })
+    expect(await listing(configured.service, {})).toMatchObject({ branchName: 'main', titles: ['a.txt: main'] })
   })
 
   it('keeps to the commit that the branch was at when the run was started', async () => {
@@ -123,10 +115,14 @@ describe('a run for a branch', () => {
     expect(await listing(service, { branch: 'theirs' })).toMatchObject({ titles: ['a.txt: newer'] })
   })
 
-  it('is refused with 400 if there is no such branch', async () => {
+  it('is refused with 400 if there is no such branch, whatever else the name means to git', async () => {
     const repository = await aRepository({ 'a.txt': 'main' })
     await repository.commit({ 'a.txt': 'main, again' })
     await repository.git('tag', 'v1')
+    // git keeps a remote's HEAD where it keeps the remote's branches.
+    await repository.git('remote', 'add', 'origin', repository.folder)
+    await repository.git('fetch', '--quiet', 'origin')
+    await repository.git('remote', 'set-head', 'origin', 'main')
     const { service } = await startListing(repository)
     const revisions = ['main~1', 'main^{/A commit}', 'main@{0}', 'HEAD', 'v1', '../tags/v1', 'refs/heads/main']
     for (const branch of [...revisions, 'none', '--help', '-q', 'ma\nin', 'ma\0in', '🐙', 'b'.repeat(255)]) {
@@ -150,23 +146,15 @@ describe('a run for a branch', () => {
     expect(run).not.toHaveProperty('branchName')
   })
 
-  it('is refused with 500 if the configured default branch does not exist', async () => {
+  it.each([
+    ['with 400', {}, { branch: 'gone' }, 400, ', or send no "branch" to test the folder as it stands.'],
+    ['with 400, and no other advice beside a default branch', { defaultBranch: 'main' }, { branch: 'gone' }, 400, '.'],
+    ['with 500 if it is the configured one', { defaultBranch: 'gone' }, {}, 500, '.'],
+  ])('that does not exist is refused %s', async (_how, settings, request, status, hint) => {
     const repository = await aRepository({ 'a.txt': 'main' })
-    const { service } = await startListing(repository, {}, { defaultBranch: 'develop' })
-    const error = `Project "listing" has no branch "develop". Commit to it or fetch it in ${repository.folder}.`
-    expect(await service.start()).toEqual({ status: 500, body: { error } })
-  })
-
-  it('can be left out to test the folder as it stands, unless a default branch is configured', async () => {
-    const repository = await aRepository({ 'a.txt': 'main' })
-    for (const [settings, hint] of [
-      [{}, ', or send no "branch" to test the folder as it stands.'],
-      [{ defaultBranch: 'main' }, '.'],
-    ] as const) {
-      const { service } = await startListing(repository, {}, settings)
-      const error = `Project "listing" has no branch "gone". Commit to it or fetch it in ${repository.folder}${hint}`
-      expect((await service.start({ branch: 'gone' })).body).toEqual({ error })
-    }
+    const { service } = await startListing(repository, {}, settings)
+    const error = `Project "listing" has no branch "gone". Commit to it or fetch it in ${repository.folder}${hint}`
+    expect(await service.start(request)).toEqual({ status, body: { error } })
   })
 
   it('runs in the folder of the project within the repository, and is refused if the branch has none', async () => {
@@ -208,7 +196,7 @@ describe('a run for a branch', () => {
     const repository = await aRepository({ 'a.txt': 'main' })
     const setup = ['sh', '-c', 'echo "setting up"; test "$BROKEN" != yes && echo done > ready.txt']
     const { service } = await startListing(repository, {}, { setup })
-    expect((await listing(service, { branch: 'main' })).titles).toContain('ready.txt: done\n')
+    expect((await listing(service, { branch: 'main' })).titles).toContain('ready.txt: done')
     const problem =
       'setup: `sh -c echo "setting up"; test "$BROKEN" != yes && echo done > ready.txt` exited with code 1'
     expect(await listing(service, { branch: 'main', envOverrides: { BROKEN: 'yes' } })).toMatchObject({
@@ -220,8 +208,8 @@ describe('a run for a branch', () => {
 
   it('runs beside others for the same repository', async () => {
     const repository = await aRepository({ 'a.txt': 'main' })
-    const { service } = await startListing(repository, { concurrency: 8 })
-    const runs = await Promise.all(Array.from({ length: 12 }, () => listing(service, { branch: 'main' })))
+    const { service } = await startListing(repository, { concurrency: 4 })
+    const runs = await Promise.all(Array.from({ length: 8 }, () => listing(service, { branch: 'main' })))
     expect(new Set(runs.map(({ status }) => status))).toEqual(new Set(['PASSED']))
     expect(await workTreesOf(repository)).toBe(1)
   })
@@ -252,18 +240,6 @@ describe('a run for a branch', () => {
     expect(turns).toEqual([`${gitFolder}: 1 to 2`, `${gitFolder}: 2 to 1`])
   })
 
-  it('removes the folders even if the engine of its container does not respond', async () => {
-    const [runFolder, temporary, bin] = [await temporaryFolder(), await temporaryFolder(), await temporaryFolder()]
-    await writeFile(join(bin, 'podman'), '#!/bin/sh\necho broken >&2\nexit 125\n', { mode: 0o755 })
-    const resources = { runFolder, temporaryFolder: temporary, engine: 'podman' } as const
-    const removed = removeResources(randomUUID(), resources, {
-      runExclusive: (_, task) => task(),
-      env: { ...PLAIN_ENV, PATH: `${bin}:${PLAIN_ENV.PATH}` },
-    })
-    await expect(removed).rejects.toThrow('podman: broken; a container of the run may still be there')
-    expect([runFolder, temporary].filter(existsSync)).toEqual([])
-  })
-
   it('keeps its outcome if its files cannot be removed, and the log says why', async () => {
     const repository = await aRepository({ 'a.txt': 'main' })
     // A file stands where git has its record of the work tree.
@@ -283,31 +259,20 @@ describe('a run for a branch', () => {
     await repository.git('switch', '--quiet', '--create', 'update')
     await repository.commit({ [file]: updated })
     await repository.git('switch', '--quiet', 'main')
-    const { service } = await startListing(repository)
+    const choose = async (branch: string, settings: object = {}) => {
+      const { project } = testRunIn(repository.folder, {}, { ...puppetProject(repository.folder), ...settings })
+      return chooseCheckout(project, branch, false, await openRepository(repository.folder, PLAIN_ENV))
+    }
     // Nothing is installed: there is nothing to be mistaken about.
-    expect((await listing(service, { branch: 'update' })).status).toBe('PASSED')
+    expect(await choose('update')).toMatchObject({ kind: 'work-tree' })
     await repository.write({ 'node_modules/a/package.json': '{}' })
     const error =
-      `Project "listing" needs a "setup" command to test branch "update": its ${file} is not that of ` +
+      `Project "shop" needs a "setup" command to test branch "update": its ${file} is not that of ` +
       `${repository.folder}, whose installed packages the tests would use. Set "setup" to the command that installs the ` +
       `packages of a fresh checkout. It runs in the project's folder, so for ${manager} it is ${setup}.`
-    expect(await service.start({ branch: 'update' })).toEqual({ status: 400, body: { error } })
-    expect((await listing(service, { branch: 'main' })).status).toBe('PASSED')
-    const withSetup = await startListing(repository, {}, { setup: ['true'] })
-    expect((await listing(withSetup.service, { branch: 'update' })).status).toBe('PASSED')
-  })
-
-  it("is none if its name is that of a remote's HEAD", async () => {
-    const origin = await aRepository({ 'a.txt': 'main' })
-    const clone = await aRepository({ 'a.txt': 'main' })
-    await clone.git('remote', 'add', 'origin', origin.folder)
-    await clone.git('fetch', '--quiet')
-    await clone.git('remote', 'set-head', 'origin', 'main')
-    const { service } = await startListing(clone)
-    expect(await service.start({ branch: 'HEAD' })).toMatchObject({
-      status: 400,
-      body: { error: expect.stringMatching(/^Project "listing" has no branch "HEAD"\./) },
-    })
+    expect(await choose('update')).toEqual({ kind: 'refused', error })
+    expect(await choose('main')).toMatchObject({ kind: 'work-tree' })
+    expect(await choose('update', { setup: ['true'] })).toMatchObject({ kind: 'work-tree' })
   })
 
   it('finds the packages that are installed in the repository if the project is in a folder of it', async () => {

@@ -4,7 +4,8 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, wr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { PLAIN_ENV, REPOSITORY, until } from './a-local-service.ts'
+import { beforeAll, beforeEach } from 'vitest'
+import { PLAIN_ENV, puppetProject, REPOSITORY, startService, temporaryFolder, until } from './a-local-service.ts'
 
 /** A container engine whose images and containers lie in a temporary folder. */
 export interface TestEngine {
@@ -34,8 +35,50 @@ const OPTIONS = [
   ...[...PROGRAMS, REPOSITORY, process.execPath].flatMap((path) => ['--volume', `${path}:${path}:ro`]),
 ]
 
+/** Engines on a busy machine take their time. */
+export const ENGINE_LIMIT_MS = 120_000
+
+/** The first of these engines that works, for the tests of a suite. Without any they are skipped. */
+export function useEngine(names: readonly TestEngine['name'][], isRequired: boolean): () => TestEngine {
+  let engine: TestEngine | undefined
+  const reasons: string[] = []
+  // Not before a test runs: then nobody would stop it.
+  beforeAll(async () => {
+    for (const name of names) {
+      const prepared = await prepareEngine(name)
+      if (typeof prepared !== 'string') {
+        engine = prepared
+        return prepared.stop
+      }
+      reasons.push(`${name} does not work here: ${prepared}`)
+    }
+    if (isRequired) throw new Error(`The tests of containers are required, and no engine works:\n${reasons.join('\n')}`)
+    console.warn(`Tests of containers are skipped, because ${reasons.join('\n')}`)
+    return undefined
+  }, ENGINE_LIMIT_MS)
+  beforeEach(({ skip }) => skip(engine === undefined, reasons.join('\n')))
+  return () => {
+    if (engine === undefined) throw new Error('There is no engine before the tests.')
+    return engine
+  }
+}
+
+/** A service for one project, whose puppet runs in containers of this engine. */
+export async function startContained(engine: TestEngine, project: object = {}, settings: object = {}) {
+  const folder = await temporaryFolder()
+  const shop = { ...puppetProject(folder), container: engine.container, ...project }
+  const env = { ...engine.env, OF_THE_PERSON: 'not for the tests' }
+  const service = await startService({ projects: { shop }, ...settings }, { env })
+  return { service, folder, journal: join(folder, 'journal') }
+}
+
+/** The command of a project whose tests do this before the puppet runs. */
+export function puppetAfter(script: string): string[] {
+  return ['sh', '-c', `${script}\nexec "$@"`, 'sh', ...puppetProject().command]
+}
+
 /** Prepares an engine; otherwise the reason why it does not work here. */
-export async function prepareEngine(name: TestEngine['name']): Promise<TestEngine | string> {
+async function prepareEngine(name: TestEngine['name']): Promise<TestEngine | string> {
   if (process.platform !== 'linux') return 'no Linux'
   const folder = realpathSync(mkdtempSync(join(tmpdir(), `${name}-`)))
   const remove = () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 })

@@ -93,8 +93,4 @@ describe("the service's folder", () => {
       expect.objectContaining({ name: 'ConfigurationError', message: expect.stringContaining(sentence) }),
     )
   })
-
-  it('is fine below folders of the user and of root', () => {
-    expect(findSharedFolder('/')).toBeUndefined()
-  })
 })

@@ -58,18 +58,6 @@ describe('a client that asks before it sends its body', () => {
   })
 })
 
-describe('a client that names no content type', () => {
-  it('learns which one its body needs', async () => {
-    const { url } = await startPuppetService()
-    const headers = { authorization: `Bearer ${KEY}` }
-    const response = await fetch(url + RUNS, { method: 'POST', headers, body: Buffer.from('{}') })
-    expect([response.status, await response.json()]).toEqual([
-      400,
-      { error: 'The body must come with "Content-Type: application/json", and it came with none.' },
-    ])
-  })
-})
-
 describe('a client that hangs up', () => {
   it('in the middle of a body does not disturb the service', async () => {
     const service = await startPuppetService()

@@ -1,74 +1,46 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
 import { readdir, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import {
   clientOf,
   isAlive,
-  PLAIN_ENV,
+  MAIN,
   puppet,
   puppetProject,
   REPOSITORY,
   readJournal,
+  startProcess,
   temporaryFolder,
   until,
   WEB_SHOP,
 } from './a-local-service.ts'
 
-interface StartedMain {
-  readonly child: ChildProcess
-  readonly output: () => string
-  readonly errors: () => string
-  readonly exit: Promise<number | string>
-}
-
-function startMain(args: readonly string[], env: NodeJS.ProcessEnv = {}, cwd = WEB_SHOP): StartedMain {
-  const main = join(REPOSITORY, 'local-service/src/main.ts')
-  const state = mkdtempSync(join(tmpdir(), 'local-service-state-'))
-  const child = spawn(process.execPath, [main, ...args], { cwd, env: { ...PLAIN_ENV, XDG_STATE_HOME: state, ...env } })
-  let [output, errors] = ['', '']
-  child.stdout.setEncoding('utf8').on('data', (text) => {
-    output += text
-  })
-  child.stderr.setEncoding('utf8').on('data', (text) => {
-    errors += text
-  })
-  const exit = new Promise<number | string>((resolve) =>
-    child.on('close', (code, signal) => resolve(code ?? signal ?? '')),
-  )
-  onTestFinished(async () => {
-    child.kill('SIGTERM')
-    await exit
-    rmSync(state, { recursive: true, force: true })
-  })
-  return { child, output: () => output, errors: () => errors, exit }
-}
-
-async function ready(main: StartedMain): Promise<{ url: string; key: string; projects: { id: string }[] }> {
-  await Promise.race([until(() => main.output().endsWith('}\n')), main.exit])
-  return JSON.parse(main.output())
+async function startMain(args: readonly string[], env: NodeJS.ProcessEnv = {}, cwd = WEB_SHOP) {
+  return startProcess([...MAIN, ...args], { cwd, env: { XDG_STATE_HOME: await temporaryFolder(), ...env } })
 }
 
 describe('the command', () => {
-  it('prints its address and a key for a person, and serves the current folder', async () => {
-    const main = startMain([])
+  it('prints its address and a key for a person, and keeps the key from the tests', async () => {
+    const config = join(await temporaryFolder(), 'config.json')
+    await writeFile(config, JSON.stringify({ projects: { shop: puppetProject() } }))
+    const main = await startMain(['--config', config], { LOCAL_SERVICE_KEY: 'secret-key' })
     await until(() => main.output().includes('Project: '))
-    const [, url = '', key = ''] =
-      /^Address: (\S+)\nKey: (\S+)\nProject: web-shop \(vitest, .*web-shop\)$/m.exec(main.output()) ?? []
-    expect((await clientOf(url, key).get('none')).status).toBe(404)
+    const [, url = ''] =
+      /^Address: (\S+)\nKey: secret-key\nProject: shop \(vitest, .*web-shop\)$/m.exec(main.output()) ?? []
+    const client = clientOf(url, 'secret-key', 'shop')
+    const run = await client.waitFor(await client.startRun(puppet({ tellsVariables: ['LOCAL_SERVICE_KEY'] })))
+    expect(run.results?.testCases).toMatchObject([{ title: 'puppet > LOCAL_SERVICE_KEY=undefined' }])
   })
 
   it('prints the same as JSON for a program, and takes port, keys and folder', async () => {
     const port = await freePort()
-    const main = startMain(
+    const main = await startMain(
       ['--json', '--port', String(port), '--key', 'one', '--key', 'two', 'examples/web-shop'],
       {},
       REPOSITORY,
     )
-    expect(await ready(main)).toEqual({
+    expect(await main.ready()).toEqual({
       url: `http://127.0.0.1:${port}`,
       key: 'one',
       keys: ['one', 'two'],
@@ -76,8 +48,8 @@ describe('the command', () => {
     })
   })
 
+  // SIGINT is tested with the check.
   it.each([
-    'SIGINT',
     'SIGTERM',
     'SIGHUP',
   ] as const)('stops on %s with code 0 and leaves neither process, nor port, nor folder', async (signal) => {
@@ -86,15 +58,14 @@ describe('the command', () => {
     const settings = { keys: ['k'], stopGraceSeconds: 0.4, projects: { shop: puppetProject() } }
     await writeFile(config, JSON.stringify(settings))
     const env = { TMPDIR: home, LOCAL_SERVICE_KEY: 'k' }
-    const main = startMain(['--json', '--config', config], env)
-    const { url } = await ready(main)
+    const main = await startMain(['--json', '--config', config], env)
+    const { url } = await main.ready()
     const client = clientOf(url, 'k', 'shop')
     const actions = { hangs: true, ignores: ['SIGINT', 'SIGTERM'], leaves: 'in its group', journal }
     await client.startRun(puppet(actions))
     await until(async () => (await readJournal(journal)).length >= 2)
     const pids = (await readJournal(journal)).map(({ pid }) => pid)
-    main.child.kill(signal)
-    expect(await main.exit).toBe(0)
+    expect(await main.end(signal)).toBe(0)
     expect(pids.map(isAlive)).toEqual([false, false])
     await expect(client.get('none')).rejects.toThrow('fetch failed')
     expect((await readdir(home)).sort()).toEqual(['config.json', 'journal'])
@@ -102,37 +73,12 @@ describe('the command', () => {
   })
 
   it('stops when npm, and so the shell around it, was stopped alone', async () => {
-    const main = join(REPOSITORY, 'local-service/src/main.ts')
-    const env = {
-      ...PLAIN_ENV,
-      XDG_STATE_HOME: await temporaryFolder(),
-      npm_lifecycle_event: 'service',
-      INIT_CWD: WEB_SHOP,
-    }
-    const shell = spawn('sh', ['-c', `"${process.execPath}" "${main}" --json; true`], { env })
-    let output = ''
-    shell.stdout.setEncoding('utf8').on('data', (text) => {
-      output += text
-    })
-    await until(() => output.endsWith('}\n'))
-    shell.kill('SIGTERM')
-    const { url } = JSON.parse(output)
-    await until(() =>
-      fetch(url).then(
-        () => false,
-        () => true,
-      ),
-    )
-  })
-
-  it('keeps its key from the tests', async () => {
-    const home = await temporaryFolder()
-    const config = join(home, 'config.json')
-    await writeFile(config, JSON.stringify({ projects: { shop: puppetProject() } }))
-    const { url, key } = await ready(startMain(['--json', '--config', config], { LOCAL_SERVICE_KEY: 'secret-key' }))
-    const client = clientOf(url, key, 'shop')
-    const run = await client.waitFor(await client.startRun(puppet({ tellsVariables: ['LOCAL_SERVICE_KEY'] })))
-    expect(run.results?.testCases).toMatchObject([{ title: 'puppet > LOCAL_SERVICE_KEY=undefined' }])
+    const state = await temporaryFolder()
+    const env = { XDG_STATE_HOME: state, npm_lifecycle_event: 'service', INIT_CWD: WEB_SHOP }
+    const shell = startProcess(['sh', '-c', `"${MAIN[0]}" "${MAIN[1]}" --json; true`], { env })
+    const { url } = await shell.ready()
+    expect(await shell.end('SIGTERM')).toBe('SIGTERM')
+    await expect(fetch(url)).rejects.toThrow('fetch failed')
   })
 
   it.each([
@@ -143,7 +89,7 @@ describe('the command', () => {
       /^Project "nowhere": "folder" is ".*", but there is no folder ".*nowhere"\.$/m,
     ],
   ])('refuses %s with a sentence and code 1', async (_case, args, message) => {
-    const main = startMain(args)
+    const main = await startMain(args)
     expect(await main.exit).toBe(1)
     expect(main.errors()).toMatch(message)
     expect(main.errors()).not.toMatch(/^ {4}at /m)
@@ -155,17 +101,11 @@ describe('the command', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => void server.close())
     const { port } = server.address() as { port: number }
-    const main = startMain(['--port', String(port)])
+    const main = await startMain(['--port', String(port)])
     expect(await main.exit).toBe(1)
     expect(main.errors()).toContain(
       `Port ${port} is in use. Choose another --port, or leave it out for any free one.\n`,
     )
-  })
-
-  it('explains itself', async () => {
-    const main = startMain(['--help'])
-    expect(await main.exit).toBe(0)
-    expect(main.output()).toMatch(/^Usage: test-run-service \[folder\]/)
   })
 })
 

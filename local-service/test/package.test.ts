@@ -1,9 +1,9 @@
-import { execFile, spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { describe, expect, it, onTestFinished } from 'vitest'
-import { clientOf, PLAIN_ENV, REPOSITORY, temporaryFolder, until, WEB_SHOP } from './a-local-service.ts'
+import { describe, expect, it } from 'vitest'
+import { clientOf, PLAIN_ENV, REPOSITORY, startProcess, temporaryFolder, WEB_SHOP } from './a-local-service.ts'
 
 const run = promisify(execFile)
 
@@ -14,10 +14,9 @@ const DEPENDENCIES = ['valibot', 'yaml', 'ajv', ...OF_AJV]
 async function installFromTarball(): Promise<string> {
   const folder = await temporaryFolder()
   const npm = (args: string[], cwd: string) => run('npm', [...args, '--silent'], { cwd, env: PLAIN_ENV })
-  await npm(['pack', '--workspace', 'local-service', '--pack-destination', folder], REPOSITORY)
   // Its dependencies, and theirs, would come from the registry.
-  const packages = DEPENDENCIES.map((name) => join(REPOSITORY, 'node_modules', name))
-  await npm(['pack', ...packages, '--pack-destination', folder], REPOSITORY)
+  const dependencies = DEPENDENCIES.map((name) => join(REPOSITORY, 'node_modules', name))
+  await npm(['pack', join(REPOSITORY, 'local-service'), ...dependencies, '--pack-destination', folder], REPOSITORY)
   const tarballs = (await readdir(folder)).map((file) => `./${file}`)
   await npm(['install', '--offline', '--no-audit', '--no-fund', ...tarballs], folder)
   return folder
@@ -29,40 +28,24 @@ describe('the package', () => {
     const contents = await readdir(join(folder, 'node_modules/test-run-service'))
     expect(contents.sort()).toEqual(['LICENSE', 'README.md', 'bin', 'build', 'docs', 'package.json'])
     const env = { ...PLAIN_ENV, XDG_STATE_HOME: join(folder, 'state') }
-    const npx = spawn('npx', ['--offline', 'test-run-service', '--json', WEB_SHOP], { cwd: folder, env })
-    onTestFinished(() => void npx.kill('SIGTERM'))
-    let [output, errors] = ['', '']
-    npx.stdout.setEncoding('utf8').on('data', (text) => {
-      output += text
-    })
-    npx.stderr.setEncoding('utf8').on('data', (text) => {
-      errors += text
-    })
-    const exit = new Promise((resolve) => npx.on('close', resolve))
-    await Promise.race([until(() => output.endsWith('}\n')), exit])
-    expect(output, errors).not.toBe('')
-    const { url, key } = JSON.parse(output)
-
+    const npx = startProcess(['npx', '--offline', 'test-run-service', '--json', WEB_SHOP], { cwd: folder, env })
+    const { url, key } = await npx.ready()
     const client = clientOf(url, key)
     const finished = await client.waitFor(await client.startRun({ frameworkProjectName: 'unit' }))
-    expect(finished.status, errors).toBe('PASSED')
+    expect(finished.status, npx.errors()).toBe('PASSED')
     expect((await fetch(`${url}/openapi.yaml`)).status).toBe(200)
 
-    const check = ['--offline', 'test-run-service', 'check', url, '--project', 'none', '--yes']
-    const refused = run('npx', check, { cwd: folder, env: { ...env, LOCAL_SERVICE_KEY: key } })
+    const command = join(folder, 'node_modules/.bin/test-run-service')
+    const check = ['check', url, '--project', 'none', '--yes']
+    const refused = run(command, check, { cwd: folder, env: { ...env, LOCAL_SERVICE_KEY: key } })
     await expect(refused).rejects.toMatchObject({
       code: 2,
       stderr: expect.stringContaining('There is no project "none".'),
     })
 
-    npx.kill('SIGTERM')
-    await until(() =>
-      fetch(url).then(
-        () => false,
-        () => true,
-      ),
-    )
-  }, 60_000)
+    await npx.end('SIGTERM')
+    await expect(fetch(url)).rejects.toThrow('fetch failed')
+  }, 180_000)
 
   it('says so in one sentence if Node is too old, and not by a warning for all who install the repository', async () => {
     expect(JSON.parse(await readFile(join(REPOSITORY, 'local-service/package.json'), 'utf8'))).not.toHaveProperty(

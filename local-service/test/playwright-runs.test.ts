@@ -37,11 +37,11 @@ const API_TESTS = `
     })
   })`
 
-async function startWith(files: Record<string, string>, settings: object = {}) {
+async function startWith(files: Readonly<Record<string, string>>) {
   const folder = await temporaryFolder()
   await installPackages(folder)
   await writeFiles(folder, { 'playwright.config.ts': CONFIG, ...files })
-  return { folder, service: await startService({ projects: { shop: { folder } }, ...settings }) }
+  return { folder, service: await startService({ projects: { shop: { folder } } }) }
 }
 
 describe('a run of a Playwright Test project', () => {
@@ -88,25 +88,21 @@ describe('a run of a Playwright Test project', () => {
     })
   })
 
-  it('names a file that cannot be loaded', async () => {
-    const { service } = await startWith({ 'orders.spec.ts': API_TESTS, 'lib/admin.spec.ts': 'throw new Error()' })
-    const run = await service.waitFor(await service.startRun())
-    const testCases = [{ title: 'lib/admin.spec.ts', status: 'FAILED', durationMs: 0 }]
-    expect(run).toMatchObject({ status: 'FAILED', results: { testCases } })
-  })
-
   it.each([
-    ['without tests', {}, {}, 'playwright found no tests'],
+    ['with a file that cannot be loaded', { 'lib/admin.spec.ts': 'throw new Error()' }, {}, 'lib/admin.spec.ts'],
     [
       'with the name of a project that it does not have',
-      { 'orders.spec.ts': API_TESTS },
+      {},
       { frameworkProjectName: 'api,nope' },
       'playwright has no project "nope". Its projects: "admin", "api"',
     ],
   ])('does not pass %s, and says why', async (_case, files, body, title) => {
-    const { service } = await startWith(files as Record<string, string>)
+    const { service } = await startWith({ 'orders.spec.ts': API_TESTS, ...files })
     const run = await service.waitFor(await service.startRun(body))
-    expect(run).toMatchObject({ status: 'FAILED', results: { testCases: [{ title, status: 'FAILED' }] } })
+    expect(run).toMatchObject({
+      status: 'FAILED',
+      results: { testCases: [{ title, status: 'FAILED', durationMs: 0 }] },
+    })
   })
 
   it('that is stopped lists what finished and what was running, and leaves no process, its web server included', async () => {
@@ -150,6 +146,11 @@ describe('a run of a Playwright Test project', () => {
 })
 
 describe("Playwright's report", () => {
+  it('has no test cases if Playwright found no tests', () => {
+    const report = { config: {}, suites: [], errors: [{ message: 'Error: No tests found' }] }
+    expect(playwright.readReport(JSON.stringify(report), '/project')?.testCases).toEqual([])
+  })
+
   it('is refused, or read without a throw, whatever it holds', () => {
     const tests = fc.array(fc.record({ projectName: fc.jsonValue(), status: fc.jsonValue(), results: fc.jsonValue() }))
     const close = fc.record({

@@ -14,15 +14,6 @@ async function start(options: ScriptedServiceOptions = {}) {
 }
 
 describe('a scripted run', () => {
-  it('passes at once without a script', async () => {
-    const { service, client } = await start()
-    const runId = await client.startRun({ branch: 'main' })
-    expect((await client.get(runId)).body).toMatchObject({ status: 'PASSED', branchName: 'main' })
-    expect(service.runs).toEqual([
-      { runId, number: 1, projectId: 'web-shop', body: { branch: 'main' }, status: 'PASSED', cancelAccepted: false },
-    ])
-  })
-
   it('waits, runs and finishes as its script says', async () => {
     let nowMs = Date.parse('2026-01-01T12:00:00Z')
     const script = { queuedMs: 60, runningMs: 1_000, end: 'TIMEDOUT', cases: [{ odd: 1 }] }
@@ -49,31 +40,6 @@ describe('a scripted run', () => {
     })
   })
 
-  it.each([
-    ['any results', { results: 'none' }, 'none'],
-    ['null for results', { results: null }, null],
-    ['no results', { results: undefined }, undefined],
-    ['results from unknown fields', { extra: { results: [] } }, []],
-  ])('sends %s', async (_case, script, results) => {
-    const { client } = await start({ script })
-    expect((await client.get(await client.startRun())).body.results).toEqual(results)
-  })
-
-  it('sends any id, and is found under its text', async () => {
-    const { client } = await start({ script: ({ number }) => (number === 1 ? { runId: 17 } : { runId: undefined }) })
-    expect(await client.start()).toEqual({ status: 200, body: { runId: 17 } })
-    expect((await client.get('17')).body.status).toBe('PASSED')
-    expect(await client.start()).toEqual({ status: 200, body: {} })
-  })
-
-  it('has unknown fields, and lacks known ones, if its script says so', async () => {
-    const extra = { status: 'PREPARING', finishedAt: undefined, eta: 5 }
-    const { client } = await start({ script: { extra } })
-    const { body } = await client.get(await client.startRun())
-    expect(body).toMatchObject({ status: 'PREPARING', eta: 5 })
-    expect(body).not.toHaveProperty('finishedAt')
-  })
-
   it('may depend on what the start requests, and on setScript for the starts after it', async () => {
     const { service, client } = await start({
       script: ({ projectId, body }) => ({ end: `${projectId} ${JSON.stringify(body)}` }),
@@ -86,17 +52,6 @@ describe('a scripted run', () => {
       [1, 'web-shop {"branch":"b"}'],
       [2, 'FAILED'],
     ])
-  })
-
-  it('finishes when the test says so, and again with another status', async () => {
-    const { service, client } = await start({ script: { runningMs: Infinity } })
-    const runId = await client.startRun()
-    expect((await client.get(runId)).body.status).toBe('RUNNING')
-    service.finishRun(runId, 'FAILED', [{ title: 'a' }])
-    expect((await client.get(runId)).body).toMatchObject({ status: 'FAILED', results: { testCases: [{ title: 'a' }] } })
-    service.finishRun(runId, 'PASSED')
-    expect((await client.get(runId)).body.status).toBe('PASSED')
-    expect(() => service.finishRun('another', 'PASSED')).toThrow('No start returned the run id another.')
   })
 
   it('is cancelled while it waits or runs', async () => {
@@ -142,25 +97,6 @@ describe('a fault', () => {
       ['get', 503],
       ['get', 200],
     ])
-  })
-
-  it('is the first one that fits', async () => {
-    const { service, client } = await start({ faults: [{ on: 'start', do: { status: 500 } }] })
-    service.addFault({ on: 'start', do: { status: 503 } })
-    expect((await client.start()).status).toBe(500)
-  })
-
-  it('responds with any status, body and headers', async () => {
-    const { service, client } = await start({
-      faults: [
-        { on: 'start', to: 1, do: { status: 418, body: { error: 'tea' } } },
-        { on: 'start', do: { status: 200, rawBody: '<html>', headers: { 'content-type': 'text/html' } } },
-      ],
-    })
-    expect(await client.start()).toEqual({ status: 418, body: { error: 'tea' } })
-    const headers = { authorization: `Bearer ${service.key}` }
-    const response = await fetch(`${service.url}/v1/projects/p/runs`, { method: 'POST', headers })
-    expect([response.headers.get('content-type'), await response.text()]).toEqual(['text/html', '<html>'])
   })
 
   it.each([
@@ -238,12 +174,6 @@ describe('the scripted service', () => {
     const never = service.waitForRequest('cancel')
     await service.close()
     await expect(never).rejects.toThrow('aborted')
-  })
-
-  it('takes a fixed port, and frees it', async () => {
-    const { service } = await start()
-    await service.close()
-    expect((await start({ port: service.port })).service.port).toBe(service.port)
   })
 
   it('speaks HTTPS, its faults too, if it has a certificate', async () => {

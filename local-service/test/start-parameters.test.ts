@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { type FinalStatus, finishRun, queueRun, type TestCase } from '../src/run.ts'
+import { describeSuiteResult } from '../src/suite-result.ts'
 import { PLAIN_ENV, puppet, puppetProject, type StartedService, startPuppetService } from './a-local-service.ts'
 
 async function titlesOf(service: StartedService, body: object): Promise<string[]> {
@@ -9,12 +11,12 @@ async function titlesOf(service: StartedService, body: object): Promise<string[]
 describe('what a start request asks for', () => {
   it.each([
     [{}, []],
-    [{ frameworkProjectName: 'unit' }, ['--project=unit']],
     [{ runGroupName: 'unit' }, ['--project=unit']],
     [{ frameworkProjectName: 'checkout', runGroupName: 'unit' }, ['--project=checkout']],
-    [{ frameworkProjectName: ' Mobile Safari , unit,' }, ['--project=Mobile Safari', '--project=unit']],
-    [{ frameworkProjectName: '--watch' }, ['--project=--watch']],
-    [{ frameworkProjectName: '$(touch x); `y`' }, ['--project=$(touch x); `y`']],
+    [
+      { frameworkProjectName: ' Mobile Safari , --watch,$(touch x); `y`,' },
+      ['--project=Mobile Safari', '--project=--watch', '--project=$(touch x); `y`'],
+    ],
   ])('reaches the test runner as --project: %j', async (body, expected) => {
     const service = await startPuppetService()
     const given = await titlesOf(service, { ...body, ...puppet({ tellsArguments: true }) })
@@ -23,45 +25,31 @@ describe('what a start request asks for', () => {
   })
 
   it.each([
-    [{}, 'STAGE=of the default environment'],
-    [{ environment: 'production' }, 'STAGE=of production'],
-    [{ environmentName: 'production' }, 'STAGE=of production'],
-    [{ environment: 'production', environmentName: 'default' }, 'STAGE=of production'],
-    [{ environment: 'empty' }, 'STAGE=of the machine'],
-    [{ envOverrides: { STAGE: 'of the request' } }, 'STAGE=of the request'],
-    [{ envOverrides: { STAGE: 5 } }, 'STAGE=5'],
-    [{ envOverrides: { STAGE: '' } }, 'STAGE='],
-  ])("sets the test process's variables: %j", async (body, expected) => {
+    [{}, {}, ['of the default environment', 'of the machine']],
+    [{ environmentName: 'production' }, {}, ['of production', '8080']],
+    [{ environment: 'production', environmentName: 'default' }, {}, ['of production', '8080']],
+    [{ environment: 'empty' }, {}, ['of the machine', 'of the machine']],
+    [{ environment: 'production' }, { STAGE: '', PORT: 5 }, ['', '5']],
+  ])("sets the test process's variables: %j, %j", async (body, overrides, [stage, port]) => {
     const environments = {
       default: { STAGE: 'of the default environment' },
-      production: { STAGE: 'of production' },
+      production: { STAGE: 'of production', PORT: '8080' },
       empty: {},
     }
     const project = { ...puppetProject(), environments, defaultEnvironment: 'default' }
-    const env = { ...PLAIN_ENV, STAGE: 'of the machine' }
+    const env = { ...PLAIN_ENV, STAGE: 'of the machine', PORT: 'of the machine' }
     const service = await startPuppetService({ projects: { 'web-shop': project } }, { env })
-    const envOverrides = {
-      ...('envOverrides' in body ? body.envOverrides : {}),
-      ...puppet({ tellsVariables: ['STAGE'] }).envOverrides,
-    }
-    expect(await titlesOf(service, { ...body, envOverrides })).toEqual([expected])
+    const { envOverrides } = puppet({ tellsVariables: ['STAGE', 'PORT'] })
+    const given = await titlesOf(service, { ...body, envOverrides: { ...overrides, ...envOverrides } })
+    expect(given).toEqual([`STAGE=${stage}`, `PORT=${port}`])
   })
 
-  it('does not reach the marker by which the run is stopped', async () => {
-    const service = await startPuppetService()
-    const { envOverrides } = puppet({ tellsVariables: ['LOCAL_SERVICE_RUN_ID'] })
-    const runId = await service.startRun({ envOverrides: { ...envOverrides, LOCAL_SERVICE_RUN_ID: 'another' } })
-    expect((await service.waitFor(runId)).results?.testCases).toMatchObject([
-      { title: `puppet > LOCAL_SERVICE_RUN_ID=${runId}` },
-    ])
-  })
-
-  it('meets an environment fit for tests', async () => {
+  it('meets an environment fit for tests, with the marker by which the run is stopped', async () => {
     const service = await startPuppetService({}, { env: { ...PLAIN_ENV, GIT_DIR: '/elsewhere/.git' } })
-    expect(await titlesOf(service, puppet({ tellsVariables: ['CI', 'GIT_DIR'] }))).toEqual([
-      'CI=true',
-      'GIT_DIR=undefined',
-    ])
+    const { envOverrides } = puppet({ tellsVariables: ['CI', 'GIT_DIR', 'LOCAL_SERVICE_RUN_ID'] })
+    const runId = await service.startRun({ envOverrides: { ...envOverrides, LOCAL_SERVICE_RUN_ID: 'another' } })
+    const titles = (await service.waitFor(runId)).results?.testCases.map(({ title }) => title.replace('puppet > ', ''))
+    expect(titles).toEqual(['CI=true', 'GIT_DIR=undefined', `LOCAL_SERVICE_RUN_ID=${runId}`])
   })
 })
 
@@ -101,40 +89,30 @@ describe('a test suite', () => {
     expect((await resultOf(service, 'plain')).testSuiteName).toBe('plain')
   })
 
-  it('gives each test the same id in every run, and another one to every test', async () => {
-    const service = await startPuppetService({ suites })
-    const body = variables({
-      cases: [
-        ['a', 'passed'],
-        ['b', 'passed'],
-      ],
-    })
-    const first = await resultOf(service, 'plain', body)
-    expect(await resultOf(service, 'plain', body)).toEqual(first)
-    expect(new Set(first.results.map(({ testId }: { testId: string }) => testId)).size).toBe(2)
+  /** What the result says of a run with these test cases. */
+  function testsOf(outcome: FinalStatus, ...statuses: TestCase['status'][]) {
+    const run = queueRun({ projectId: 'web-shop', suite: { id: 'plain', name: 'plain' } })
+    const testCases = statuses.map((status, index) => ({ title: `test ${index}`, status, durationMs: 1 }))
+    finishRun(run, { status: outcome, testCases }, new Date())
+    const { results } = describeSuiteResult(run) as { results: { testId: string; status: string }[] }
+    return results
+  }
+
+  it('gives each test the same id in every run, and another one to every test', () => {
+    const first = testsOf('PASSED', 'PASSED', 'PASSED')
+    expect(testsOf('PASSED', 'PASSED', 'PASSED')).toEqual(first)
+    expect(new Set(first.map(({ testId }) => testId)).size).toBe(2)
   })
 
   it.each([
-    ['a failing test', { cases: [['a', 'failed']], exitCode: 1 }, ['FAILED']],
-    [
-      'an unfinished test',
-      {
-        cases: [
-          ['a', 'passed'],
-          ['b', 'pending'],
-        ],
-        exitCode: 1,
-      },
-      ['PASSED', 'ERROR'],
-    ],
-    ['a skipped test', { cases: [['a', 'skipped']] }, ['SKIPPED']],
-    ['passing tests in a run that fails', { exitCode: 1 }, ['PASSED', 'FAILED']],
-    ['no test at all', { cases: [], exitCode: 1 }, ['FAILED']],
-    ['no report', { report: 'none' }, ['ERROR']],
-  ])('never reads as passed because of %s', async (_case, actions, statuses) => {
-    const service = await startPuppetService({ suites })
-    const { results } = await resultOf(service, 'plain', variables(actions))
-    expect(results.map(({ status }: { status: string }) => status)).toEqual(statuses)
+    ['a failing test', 'FAILED', ['FAILED'], ['FAILED']],
+    ['a test that took too long', 'FAILED', ['TIMEDOUT', 'FLAKY'], ['FAILED', 'FLAKY']],
+    ['an unfinished test', 'FAILED', ['PASSED', 'INTERRUPTED'], ['PASSED', 'ERROR']],
+    ['a skipped test', 'PASSED', ['SKIPPED'], ['SKIPPED']],
+    ['passing tests in a run that fails', 'FAILED', ['PASSED'], ['PASSED', 'ERROR']],
+    ['no test at all', 'CANCELLED', [], ['ERROR']],
+  ] as const)('never reads as passed because of %s', (_case, outcome, cases, statuses) => {
+    expect(testsOf(outcome, ...cases).map(({ status }) => status)).toEqual(statuses)
   })
 
   it('is in progress while it is running or queued', async () => {

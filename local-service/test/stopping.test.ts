@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs'
-import { readdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -64,25 +63,6 @@ describe('stopping a run', () => {
     await service.cancel(stopped)
     await until(() => !isAlive(gone))
     expect(isAlive(other)).toBe(true)
-  })
-
-  it('leaves neither process, nor port, nor folder when the service closes', async () => {
-    const journal = join(await temporaryFolder(), 'journal')
-    const home = await temporaryFolder()
-    const service = await startPuppetService({}, { dataFolder: join(home, 'data') })
-    await service.startRun(puppet({ hangs: true, ignores: STUBBORN, leaves: 'in its group', journal }))
-    const pids = await pidsNotedIn(journal, 2)
-    expect(await readdir(home)).toHaveLength(1)
-    await service.close()
-    expect(pids.map(isAlive)).toEqual([false, false])
-    expect(await readdir(home)).toEqual([])
-    await expect(fetch(service.url)).rejects.toThrow('fetch failed')
-  })
-
-  it('closes once, however often it is asked to', async () => {
-    const service = await startPuppetService()
-    await Promise.all([service.close(), service.close()])
-    await service.close()
   })
 })
 

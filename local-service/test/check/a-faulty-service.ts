@@ -128,6 +128,15 @@ export const FAULTS: Readonly<Record<RuleId, Fault>> = {
   },
 }
 
+/** The key comes back wherever a service can put it. */
+export const ECHO: Fault = {
+  response: ({ status }, { authorization = '' }) =>
+    status === 404 && {
+      body: { error: `${'x'.repeat(470)}${authorization}`, key: KEY },
+      headers: { 'retry-after': `${'x'.repeat(90)}${KEY}` },
+    },
+}
+
 /**
  * Scripted runs behind a server with a fault. The clock counts requests, so that every check sees the same: the run of the
  * start without fields finishes, that of the start with all of them is RUNNING and the others QUEUED until a cancel.

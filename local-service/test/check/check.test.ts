@@ -1,11 +1,13 @@
+import { XMLParser } from 'fast-xml-parser'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { startScriptedService } from '../../../tools/scripted-service/scripted-service.ts'
 import { checkService } from '../../src/check/check.ts'
+import { render } from '../../src/check/report.ts'
 import { createVerdicts } from '../../src/check/rules.ts'
 import type { Report } from '../../src/check/session.ts'
 import { createRepository } from '../a-git-repository.ts'
 import { puppet, puppetProject, startService } from '../a-local-service.ts'
-import { FAULTS, type Fault, KEY, startFaultyService } from './a-faulty-service.ts'
+import { ECHO, FAULTS, type Fault, KEY, startFaultyService } from './a-faulty-service.ts'
 
 const TARGET = { key: KEY, project: 'shop', suite: 'smoke', environment: 'staging', frameworkProject: 'unit' }
 const LIMITS = { finishMs: 50, cancelMs: 50, pollMs: 1 }
@@ -92,6 +94,53 @@ describe('a service that breaks a rule', () => {
   it('is there for each of the rules', () => {
     const rules = createVerdicts().results()
     expect(Object.keys(FAULTS)).toEqual(expect.arrayContaining(rules.map(({ id }) => id)))
+  })
+})
+
+describe('a check', () => {
+  it('is refused with a sentence if the service refuses the key', async () => {
+    const { url, scripted } = await startFaultyService()
+    await expect(check(url, {}, { key: 'x' })).rejects.toThrow('The service refuses the key with 401.')
+    expect(scripted.runs).toEqual([])
+  })
+
+  it('names the runs that it could not cancel', async () => {
+    const { url, scripted } = await startFaultyService({
+      instead: ({ kind }) => kind === 'cancel' && { status: 500, body: { error: 'Broken.' } },
+    })
+    const { warnings } = await check(url)
+    const left = scripted.runs.filter(({ projectId, status }) => projectId === 'shop' && /QUEUED|RUNNING/.test(status))
+    for (const { runId } of left) expect(warnings.join('\n')).toContain(`Run "${runId}" could not be cancelled.`)
+    expect(left).toHaveLength(4)
+  })
+})
+
+describe('the report of a check', () => {
+  it('says what broke each rule, for a terminal', async () => {
+    const { url } = await startFaultyService({
+      response: ({ status }) => status === 401 && { body: { message: '\x1b[2J' } },
+    })
+    const output = render(await check(url, {}, { suite: undefined }), 'text', KEY)
+    expect(output).toMatch(
+      /^ {2}BROKEN +2\.6, 7 +An error is an object .*\n +the body must have required property 'error'$/m,
+    )
+    expect(output).toMatch(
+      /^ +POST \/v1\/projects\/shop\/runs \{\}\n +Authorization: \(none\)\n +401 \{"message":".*\}$/m,
+    )
+    expect(output).toMatch(/^ {2}not observed +4\.4 +A test suite can be started\.\n +needs --suite$/m)
+    expect(output).not.toContain('\x1b')
+  })
+
+  it('shows the key nowhere, as JSON and as JUnit', async () => {
+    const report = await check((await startFaultyService(ECHO)).url)
+    const [json, junit] = [render(report, 'json', KEY), render(report, 'junit', KEY)]
+    expect(`${json}${junit}`).not.toContain(KEY.slice(0, 5))
+    const { summary, rules } = JSON.parse(json)
+    expect(summary).toMatchObject({ broken: 1 })
+    expect(rules[0]).toMatchObject({ id: 'key-missing', section: '5.3', verdict: 'holds' })
+    const { testsuites } = new XMLParser({ ignoreAttributes: false }).parse(junit, true)
+    expect(testsuites).toMatchObject({ '@_tests': '43', '@_failures': '1' })
+    expect(testsuites.testsuite.testcase).toHaveLength(43)
   })
 })
 

@@ -1,0 +1,98 @@
+import { existsSync } from 'node:fs'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { puppetProject, startService, temporaryFolder, until } from './a-local-service.ts'
+
+/** A service whose container engines are scripts; `engine` is the one that the project names. */
+async function startWith(engines: Readonly<Record<string, string>>, engine?: string) {
+  const folder = await temporaryFolder()
+  for (const [name, script] of Object.entries(engines)) {
+    await writeFile(join(folder, name), `#!/bin/sh\nfolder=${folder}\n${script}\n`, { mode: 0o755 })
+  }
+  const container = { image: 'node:24', ...(engine ? { engine } : {}) }
+  const projects = { shop: { ...puppetProject(folder), container: container as never } }
+  const env = { PATH: `${folder}:/usr/bin:/bin` }
+  const data = await temporaryFolder()
+  const start = () => startService({ projects, data }, { env, responseLimitMs: 2000 })
+  return { service: await start(), folder, data, startAgain: start }
+}
+
+const WHAT_IS_LEFT = 'a container of the run may still be there, and the next start of the service looks for it'
+
+describe('a container engine', () => {
+  it('that does not exist makes a start be refused with a sentence', async () => {
+    const projects = { shop: { ...puppetProject(), container: { image: 'node:24' } } }
+    const service = await startService({ projects }, { env: { PATH: '/nowhere' } })
+    const reason = 'docker: spawn docker ENOENT; podman: spawn podman ENOENT'
+    const error = `Project "shop" needs a container engine, and none works: ${reason}.`
+    expect(await service.start()).toEqual({ status: 500, body: { error } })
+  })
+
+  it('that asks a question has its words in a sentence with one end', async () => {
+    const script = 'echo "No daemon. Is the docker daemon running?" >&2; exit 1'
+    const { service } = await startWith({ docker: script }, 'docker')
+    expect((await service.start()).body.error).toMatch(/: docker: No daemon\. Is the docker daemon running\.$/)
+  })
+
+  it('is named in the log, with the reason why it is not the first', async () => {
+    const { service } = await startWith({ docker: 'echo "no daemon" >&2; exit 1', podman: 'exit 0' })
+    const runId = await service.startRun()
+    expect(service.log.join('\n')).toContain(`run ${runId} runs in containers of podman (docker: no daemon)`)
+  })
+
+  it('that cannot pull the image makes the run INTERRUPTED', async () => {
+    const { service } = await startWith({ docker: 'case "$1" in image | pull) echo "no access"; exit 1;; esac' })
+    const { status, results } = await service.waitFor(await service.startRun())
+    const problem = 'the container image node:24 is not on this machine and cannot be pulled'
+    expect([status, results?.testCases[0]?.title]).toEqual(['INTERRUPTED', `vitest could not be started: ${problem}`])
+    expect(service.log.join('\n')).toMatch(/cannot be pulled; its output:\n.*no access/)
+  })
+
+  it('that lacks the program for --init runs the container without it', async () => {
+    const { service, folder } = await startWith({
+      podman: `case "$*" in "create --init"*) echo "Error: container-init binary not found" >&2; exit 125;; esac
+        case "$1" in create | start) echo "$1" >> $folder/done;; inspect) echo "false 0 2026-01-01";; esac`,
+    })
+    await service.waitFor(await service.startRun())
+    expect(await readFile(join(folder, 'done'), 'utf8')).toBe('create\nstart\n')
+  })
+
+  it('that disappears during a run makes it INTERRUPTED, and the log says what is left, which is no folder', async () => {
+    const { service, data } = await startWith({
+      docker: `if test -e $folder/gone; then echo "no daemon" >&2; exit 1; fi
+        if test "$1" = start; then touch $folder/gone; exit 1; fi`,
+    })
+    const runId = await service.startRun()
+    expect(await service.waitFor(runId)).toMatchObject({ status: 'INTERRUPTED' })
+    await until(() => service.log.join('\n').includes(`docker: no daemon; ${WHAT_IS_LEFT}`))
+    expect(await readdir(join(data, 'runs'))).toEqual([])
+  })
+
+  it('that does not respond any more keeps neither a cancelled run nor the service, and the next start cleans up', async () => {
+    const { service, folder, startAgain } = await startWith(
+      {
+        docker: `if test -e $folder/frozen; then exec sleep 300; fi
+        case "$1" in
+          create) touch $folder/created;;
+          start) touch $folder/frozen; exec sleep 300;;
+          ps) test -e $folder/created && echo id;;
+          rm) rm $folder/created;;
+        esac
+        exit 0`,
+      },
+      'docker',
+    )
+    const runId = await service.startRun()
+    await until(() => existsSync(join(folder, 'frozen')))
+    await service.cancel(runId)
+    const error = 'Project "shop" needs a container engine, and none works: docker: did not respond within 2 s.'
+    expect(await service.start()).toEqual({ status: 500, body: { error } })
+    expect(await service.waitFor(runId)).toMatchObject({ status: 'CANCELLED' })
+    await until(() => service.log.join('\n').includes(`docker: did not respond within 2 s; ${WHAT_IS_LEFT}`))
+    await service.close()
+    await rm(join(folder, 'frozen'))
+    const next = await startAgain()
+    expect(next.log.join('\n')).toContain(`run ${runId} removed what was left of it: 1 container`)
+  })
+})
