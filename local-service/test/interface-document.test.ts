@@ -206,7 +206,7 @@ describe('each of these services', () => {
       [{ envOverrides: { A: {} } }, '"envOverrides.A" must be a string, a number or a boolean, got an object.'],
       [
         { envOverrides: { 'A=B': '' } },
-        '"envOverrides" has "A=B", which cannot be the name of an environment variable.',
+        '"envOverrides.A=B" cannot be the name of an environment variable.',
       ],
       [{ envOverrides: { A: 'a\0' } }, '"envOverrides.A" has a NUL character, which no environment variable can have.'],
       [{ environment: null }, '"environment" must be a string, got null.'],
