@@ -204,10 +204,7 @@ describe('each of these services', () => {
       [{ frameworkProjectName: 'unit', runGroupName: 1 }, '"runGroupName" must be a string, got a number.'],
       [{ envOverrides: [] }, '"envOverrides" must be an object, got an array.'],
       [{ envOverrides: { A: {} } }, '"envOverrides.A" must be a string, a number or a boolean, got an object.'],
-      [
-        { envOverrides: { 'A=B': '' } },
-        '"envOverrides.A=B" cannot be the name of an environment variable.',
-      ],
+      [{ envOverrides: { 'A=B': '' } }, '"envOverrides.A=B" cannot be the name of an environment variable.'],
       [{ envOverrides: { A: 'a\0' } }, '"envOverrides.A" has a NUL character, which no environment variable can have.'],
       [{ environment: null }, '"environment" must be a string, got null.'],
       [{ autofix: 'true' }, '"autofix" must be true or false, got a string.'],
