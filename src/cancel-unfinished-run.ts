@@ -68,7 +68,7 @@ export async function finishStep(mains: readonly FoundMain[], state: SavedState,
   }
   const tasks = unfinished.map(async ({ runId = savedRunId, mayCancel }) => {
     if (runId === undefined) warnOfUnknownRun(world)
-    // An id in the state is of a run that may be cancelled, also if main's file says less.
+    // The state holds only ids of runs that may be cancelled, even if the file does not say so.
     else if (mayCancel !== false) await cancel(runId, deadlineMs, world)
   })
   await Promise.all(tasks)
@@ -98,7 +98,7 @@ async function isFinished(runId: string, deadlineMs: number, { open, clock, abor
     const service = await open()
     return isTerminal(await service.get(runId, { signal: abort, limitMs: (deadlineMs - clock.now()) / 2 }))
   } catch (error) {
-    // Of anything else the cancel tells more.
+    // The cancel that follows reports any other failure.
     return error instanceof ServiceError && isNotFound(error.failure)
   }
 }

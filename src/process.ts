@@ -13,13 +13,9 @@ export function abortOnRunnerSignal(): { readonly signal: AbortSignal; readonly 
   return { signal: controller.signal, abort }
 }
 
-/** Looks once a second, whatever the process waits for, until the condition holds. */
+/** Looks once a second, whatever the process waits for, and calls `then` each time that the condition holds. */
 export function watch(condition: () => boolean, then: () => void): void {
-  const timer = setInterval(() => {
-    if (!condition()) return
-    clearInterval(timer)
-    then()
-  }, 1_000).unref()
+  setInterval(() => condition() && then(), 1_000).unref()
 }
 
 /**
@@ -34,7 +30,7 @@ export function keepParserAsCompiled(): void {
 
 /**
  * Runs the task and exits with the code that it returns. Whatever it throws, now or later, becomes an error command (a
- * non-zero exit without one fails the step without a word), or a warning and a success.
+ * non-zero exit without one fails the step without a word); with `command` 'warning', a warning and exit code 0.
  *
  * @param onLogClosed called when nobody reads the log any more: the worker is dead
  */

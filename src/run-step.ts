@@ -2,8 +2,8 @@ import { runAction } from './action/run-action.ts'
 import type { World } from './action/world.ts'
 import { eventLoopTurn, systemClock } from './clock.ts'
 import type { KnownBranch } from './github/branch.ts'
-import type { LookUpOptions } from './github/branch-look-up.ts'
 import { readEvent, readJob } from './github/event.ts'
+import type { GitHubAccess } from './github/github-api.ts'
 import { InvalidInputsError } from './github/input-reader.ts'
 import { type Inputs, readInputs, wantsSummaryOfProblems } from './github/inputs.ts'
 import { type RunnerOutput, runnerOutput } from './github/outputs.ts'
@@ -47,12 +47,7 @@ export async function runStep(env: NodeJS.ProcessEnv, abort: AbortSignal, state:
   }
 }
 
-async function realWorld(
-  inputs: Inputs,
-  gitHub: LookUpOptions,
-  state: MainState,
-  output: RunnerOutput,
-): Promise<World> {
+async function realWorld(inputs: Inputs, gitHub: GitHubAccess, state: MainState, output: RunnerOutput): Promise<World> {
   const { reportDir, comment } = inputs
   const { env, clock, signal: abort } = gitHub
   return {
@@ -80,7 +75,7 @@ async function realWorld(
 }
 
 /** GitHub's client is loaded only if the event does not name the branch. */
-async function branchToTest({ branch }: Inputs, options: LookUpOptions): Promise<KnownBranch> {
+async function branchToTest({ branch }: Inputs, options: GitHubAccess): Promise<KnownBranch> {
   if (branch.kind === 'known') return branch
   const { lookUpBranch } = await import('./github/branch-look-up.ts')
   return lookUpBranch(branch, options)

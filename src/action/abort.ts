@@ -12,14 +12,14 @@ const AFTER_SIGINT = { startMs: 9_000, cancelMs: 6_700, cancelAfterStartMs: 9_20
 /** SIGKILL follows 2.5 s after a SIGTERM that comes first. */
 const AFTER_SIGTERM = { startMs: 1_800, cancelMs: 2_050, cancelAfterStartMs: 2_050 }
 /** Nobody kills main soon; post waits 40 s for it. A start has the time that any request has. */
-const UNHURRIED = { startMs: 30_000, cancelMs: 15_000, cancelAfterStartMs: 38_000 }
+const WITHOUT_DEADLINE = { startMs: 30_000, cancelMs: 15_000, cancelAfterStartMs: 38_000 }
 
 const ALLOWANCES = {
   SIGINT: AFTER_SIGINT,
   SIGTERM: AFTER_SIGTERM,
   SIGBREAK: AFTER_SIGTERM,
-  SIGHUP: UNHURRIED,
-  'job over': UNHURRIED,
+  SIGHUP: WITHOUT_DEADLINE,
+  'job over': WITHOUT_DEADLINE,
 } satisfies Record<AbortCause, unknown>
 
 /** Why and until when: the reason of the one AbortSignal that runs through the action. */
@@ -48,14 +48,4 @@ export class StepCancelled extends Error {
 
 export function cancelReason(signal: AbortSignal): StepCancelled {
   return signal.reason as StepCancelled
-}
-
-/** Calls back once when the signal aborts, or at once if it has already. Returns a function that removes the listener. */
-export function onAbort(signal: AbortSignal, callback: () => void): () => void {
-  if (signal.aborted) {
-    callback()
-    return () => {}
-  }
-  signal.addEventListener('abort', callback, { once: true })
-  return () => signal.removeEventListener('abort', callback)
 }

@@ -78,7 +78,7 @@ export async function cancelRun(
   }
 }
 
-/** The failure says something about the run. A transient one says something about the way to the service only. */
+/** A transient failure says nothing about the run. */
 function isAboutTheRun(failure: Failure): boolean {
   return failure.kind === 'invalid-response' || (failure.kind === 'status' && !isTransient(failure))
 }

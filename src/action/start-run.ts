@@ -4,7 +4,7 @@ import { failureSentence } from '../report/failure-text.ts'
 import { backoffMs, mayHaveBeenAccepted, startMayRepeatForMs } from '../service/retry.ts'
 import { durationText } from '../text/duration.ts'
 import { logLine } from '../text/safe-text.ts'
-import { cancelReason, onAbort } from './abort.ts'
+import { cancelReason } from './abort.ts'
 import { quietLog } from './progress-log.ts'
 import type { World } from './world.ts'
 
@@ -53,10 +53,13 @@ function startOnce(
   { service, clock, abort }: StartWorld,
 ): Promise<string | Failure> {
   const request = new AbortController()
-  const forget = onAbort(abort, () => {
+  const limitGrace = () => {
     const grace = clock.timeout(cancelReason(abort).startDeadlineMs - clock.now())
-    onAbort(grace, () => request.abort())
-  })
+    grace.addEventListener('abort', () => request.abort())
+  }
+  abort.addEventListener('abort', limitGrace)
   const options = { signal: request.signal, signalUntilSent: abort, onNewConnection }
-  return responseOrFailure(service.start(parameters, options)).finally(forget)
+  return responseOrFailure(service.start(parameters, options)).finally(() =>
+    abort.removeEventListener('abort', limitGrace),
+  )
 }

@@ -1,12 +1,8 @@
 import { type LogLine, logLine } from '../text/safe-text.ts'
 import { ADVICE, forkMessage, isBranchName, type KnownBranch, noBranch, type UnknownBranch } from './branch.ts'
-import { headOf, type WorkflowEvent } from './event.ts'
+import { headOf } from './event.ts'
 import { type GitHubAccess, type GitHubApi, GitHubError, openGitHubApi, withOneRetry } from './github-api.ts'
 import { InvalidInputsError } from './input-reader.ts'
-
-export interface LookUpOptions extends GitHubAccess {
-  readonly event: WorkflowEvent
-}
 
 /** GitHub allows no branch whose name looks like this. */
 const COMMIT_HASH = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i
@@ -19,7 +15,7 @@ const LOOK_UP_LIMIT_MS = 10_000
  * @throws InvalidInputsError if no branch, or more than one, is found. If the signal aborts, there is no branch: the
  * action then starts nothing.
  */
-export async function lookUpBranch(input: UnknownBranch, options: LookUpOptions): Promise<KnownBranch> {
+export async function lookUpBranch(input: UnknownBranch, options: GitHubAccess): Promise<KnownBranch> {
   if (input.kind === 'deployment') {
     const what = logLine`the branch of the deployment of "${input.ref}"`
     return lookUp(what, 'contents: read', options, (api, fail) => branchOfDeployment(input.ref, input.sha, api, fail))
@@ -61,7 +57,7 @@ type Fail = (reason: LogLine) => InvalidInputsError
 async function lookUp(
   what: LogLine,
   permission: 'pull-requests: read' | 'contents: read',
-  { env, token, clock, signal }: LookUpOptions,
+  { env, token, clock, signal }: GitHubAccess,
   ask: (api: GitHubApi, fail: Fail) => Promise<KnownBranch>,
 ): Promise<KnownBranch> {
   const fail: Fail = (reason) =>

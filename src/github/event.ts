@@ -105,17 +105,16 @@ function isOther(head: Repository | null | undefined, own: Repository): boolean 
   return head.full_name?.toLowerCase() !== own.full_name?.toLowerCase()
 }
 
-/** These run with the base repository's secrets, whoever caused them. */
-const EVENTS_WITH_SECRETS = ['pull_request_target', 'workflow_run', 'issue_comment']
-
 /** Why GitHub gave the workflow no secrets; undefined if it did not withhold them. */
 export function whyNoSecrets(event: WorkflowEvent): 'fork' | 'dependabot' | undefined {
   const { name, actor, payload } = event
-  if (EVENTS_WITH_SECRETS.includes(name)) return undefined
+  // pull_request_target runs with the base repository's secrets.
+  const isUntrusted = name.startsWith('pull_request') && name !== 'pull_request_target'
   // The author counts: a re-run by a person changes the actor, not the rule.
   const author = payload.pull_request?.user?.login ?? payload.sender?.login ?? actor
-  if (author === 'dependabot[bot]') return 'dependabot'
-  return name.startsWith('pull_request') && headOfEvent(event)?.isFork ? 'fork' : undefined
+  const hasDependabotRules = isUntrusted || ['push', 'create', 'deployment', 'deployment_status'].includes(name)
+  if (author === 'dependabot[bot]' && hasDependabotRules) return 'dependabot'
+  return isUntrusted && headOfEvent(event)?.isFork ? 'fork' : undefined
 }
 
 export interface EventPullRequest {

@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts'
 import { fieldsOf } from '../text/json.ts'
 import { type LogLine, logLine } from '../text/safe-text.ts'
 import { VERSION } from '../version.ts'
-import type { Environment, PullRequest } from './event.ts'
+import type { Environment, PullRequest, WorkflowEvent } from './event.ts'
 
 export class GitHubError extends Error {
   override readonly name = 'GitHubError'
@@ -35,6 +35,7 @@ export type GitHubApi = Awaited<ReturnType<typeof openGitHubApi>>
 
 export interface GitHubAccess {
   readonly env: Environment
+  readonly event: WorkflowEvent
   readonly token: string
   readonly clock: Clock
   readonly signal: AbortSignal
@@ -53,7 +54,7 @@ const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {
  * GitHub's API over `@actions/github`, whose octokit brings no retry and no throttling. That package is loaded here and
  * not before, because most steps do not need it.
  */
-export async function openGitHubApi({ env, token, clock, signal }: GitHubAccess) {
+export async function openGitHubApi({ env, token, clock, signal }: Omit<GitHubAccess, 'event'>) {
   const [owner, repo] = (env.GITHUB_REPOSITORY ?? '').split('/')
   if (!owner || !repo) throw new GitHubError(0, 'GITHUB_REPOSITORY is not "owner/repository"')
   // Certificates are always checked. Any earlier step can set this variable, which Node looks at for each connection.
@@ -138,8 +139,8 @@ export async function openGitHubApi({ env, token, clock, signal }: GitHubAccess)
         if (typeof login !== 'string') throw notOfThisApi()
         return login
       } catch (error) {
-        if (error instanceof GitHubError && error.status > 0 && error.status < 429) return undefined
-        throw error
+        if (isTransient(error) || (error as GitHubError).status === 429) throw error
+        return undefined
       }
     },
 
@@ -180,13 +181,13 @@ export async function withOneRetry<T>(
   try {
     return await task()
   } catch (error) {
-    if (!mayPass(error) || signal.aborted) throw error
+    if (!isTransient(error) || signal.aborted) throw error
     await clock.sleep(RETRY_PAUSE_MS, signal)
     return await task()
   }
 }
 
-function mayPass(error: unknown): boolean {
+function isTransient(error: unknown): boolean {
   return error instanceof GitHubError && (error.status === 0 || error.status >= 500)
 }
 

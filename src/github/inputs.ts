@@ -125,7 +125,7 @@ function readStartParameters(inputs: InputReader, target: Target | undefined): S
 
 /** White space included, which may mean something to the test framework; the line break that ends a YAML block does not. */
 function readFrameworkProject(inputs: InputReader): string | undefined {
-  const given = inputs.textAsWritten('framework-project').replace(/[\r\n]+$/, '')
+  const given = inputs.textAsWritten('framework-project').replace(/\r?\n$/, '')
   return given.trim() === '' ? undefined : given
 }
 

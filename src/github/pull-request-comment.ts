@@ -15,7 +15,6 @@ import {
 import type { CommentSettings } from './inputs.ts'
 
 export interface CommentOptions extends GitHubAccess {
-  readonly event: WorkflowEvent
   readonly settings: CommentSettings
   readonly success: boolean
   /** The whole comment, in Markdown: the marker, then `<h3>` on the next line. */
@@ -86,7 +85,7 @@ async function upsert(
   const [kept, ...extra] = ours.toSorted((a, b) => a.id - b.id)
   if (kept === undefined && success && settings.when === 'on-failure') return undefined
 
-  const text = body({ marker: identity.marker, pullRequestBranch: await headOf(pullRequest, api, event) })
+  const text = body({ marker: identity.marker, pullRequestBranch: await findHeadLabel(pullRequest, api, event) })
   const updated = kept === undefined ? undefined : await api.updateComment(kept.id, text)
   const written = updated ?? (await api.createComment(pullRequest.number, text))
   for (const { id } of extra) {
@@ -105,7 +104,11 @@ async function ofOurs(marked: readonly Comment[], api: GitHubApi): Promise<reado
   return me === undefined && ours.length === 0 ? undefined : ours
 }
 
-async function headOf({ number, headLabel: known }: EventPullRequest, api: GitHubApi, { repository }: WorkflowEvent) {
+async function findHeadLabel(
+  { number, headLabel: known }: EventPullRequest,
+  api: GitHubApi,
+  { repository }: WorkflowEvent,
+) {
   if (known !== undefined) return known
   try {
     return headLabel(await api.pullRequest(number), repository)

@@ -18,9 +18,9 @@ export function readServiceAddress(
 ): ServiceAddress | undefined {
   const apiKey = readApiKey(inputs, event)
   // A fork gets no variables either: what is empty for that reason is no problem of its own.
-  const isExcused = isForkWithoutSecrets(inputs, event)
-  const baseUrl = readBaseUrl(inputs, isExcused)
-  const target = readTarget(inputs, isExcused)
+  const mayBeEmpty = isForkWithoutSecrets(inputs, event)
+  const baseUrl = readBaseUrl(inputs, mayBeEmpty)
+  const target = readTarget(inputs, mayBeEmpty)
   if (apiKey === undefined || baseUrl === undefined || target === undefined) return undefined
   return { apiKey, baseUrl, target, proxies: readProxies(inputs, env, baseUrl) }
 }

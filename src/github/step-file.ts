@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { parseJson } from '../text/json.ts'
 import type { Environment } from './event.ts'
 
@@ -76,15 +76,14 @@ export function removeFile(path: string): void {
 
 /** The file of this name, if there is one; without a name, the files of all steps that have this step's identity. */
 export function findStepFiles(env: Environment, name?: string): string[] {
-  const namesIn = (folder: string) => {
-    if (name !== undefined) return [name]
-    return (attempt(() => readdirSync(folder)) ?? []).filter((one) => one.startsWith(namePrefix(env)))
+  if (name !== undefined) {
+    const paths = folders(env).map((folder) => join(folder, name))
+    return paths.filter(isOurs).slice(0, 1)
   }
-  return folders(env).flatMap((folder) =>
-    namesIn(folder)
-      .map((one) => join(folder, one))
-      .filter(isOurs),
-  )
+  const prefix = namePrefix(env)
+  const namesIn = (folder: string) => attempt(() => readdirSync(folder)) ?? []
+  const paths = folders(env).flatMap((folder) => namesIn(folder).map((one) => join(folder, one)))
+  return paths.filter((path) => basename(path).startsWith(prefix) && isOurs(path))
 }
 
 /** A main, as post finds it by its file. */
@@ -96,7 +95,10 @@ export function mainOf(path: string) {
     read: () => readRecord(path),
     removeFile: () => removeFile(path),
     isAlive,
-    signal: signalMain,
+    /** Does nothing if main has exited, or without `/proc`, where another process may have its id by now. */
+    signal(main: MainRecord, signal: 'SIGHUP' | 'SIGKILL'): void {
+      if (main.startTime !== undefined && isAlive(main)) attempt(() => process.kill(main.pid, signal))
+    },
   }
 }
 
@@ -128,15 +130,10 @@ function namePrefix(env: Environment): string {
 }
 
 /** Whether main still lives. Where there is no `/proc`, whether there is a process of its id. A zombie has exited. */
-function isAlive({ pid, startTime, bootId: itsBootId }: MainRecord): boolean {
+function isAlive({ pid, startTime, bootId: mainsBootId }: MainRecord): boolean {
   if (startTime === undefined) return attempt(() => process.kill(pid, 0)) === true
-  const stat = itsBootId === bootId() ? processStat(pid) : undefined
+  const stat = mainsBootId === bootId() ? processStat(pid) : undefined
   return stat !== undefined && stat.startTime === startTime && stat.state !== 'Z' && stat.state !== 'X'
-}
-
-/** Sends a signal to main if it still lives. Never without `/proc`, where another process may have its id by now. */
-function signalMain(main: MainRecord, signal: 'SIGHUP' | 'SIGKILL'): void {
-  if (main.startTime !== undefined && isAlive(main)) attempt(() => process.kill(main.pid, signal))
 }
 
 function processStat(pid: number): { readonly state?: string; readonly startTime?: string } | undefined {

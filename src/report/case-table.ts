@@ -16,19 +16,9 @@ export function casesWith(outcomes: readonly Outcome[], testCases: readonly Test
   return wanted.flatMap((outcome) => testCases.filter((testCase) => testCase.outcome === outcome))
 }
 
-/** The slowest first; of equals, the one that the service sent first. */
-export function slowestCases(testCases: readonly TestCase[], count: number): readonly TestCase[] {
-  return testCases.toSorted((a, b) => (b.durationMs ?? 0) - (a.durationMs ?? 0)).slice(0, count)
-}
-
 /** A title in visible characters; one that has none is named as such. */
 export function titleOf({ title }: TestCase, limitChars?: number): Untrusted {
   return sanitize(title, limitChars) || untrusted('(untitled)')
-}
-
-/** The test-suite workflow sends no durations: an empty column is left out. */
-export function hasDurations(testCases: readonly TestCase[]): boolean {
-  return testCases.some(({ durationMs }) => durationMs !== undefined)
 }
 
 // Words beside every sign: neither colour nor a picture says anything alone.
@@ -44,7 +34,7 @@ const STATUS: Readonly<Record<Exclude<Outcome, 'other'>, Html>> = {
 const STATUS_LIMIT_CHARS = 30
 const TITLE_LIMIT_CHARS = 300
 
-/** A table of test cases, in HTML, where text stands more safely than in a table of Markdown. */
+/** A table of test cases, in HTML, because untrusted text is easier to escape there than in Markdown. */
 export interface CaseTable {
   readonly head: Html
   readonly row: (testCase: TestCase) => Html
@@ -52,24 +42,26 @@ export interface CaseTable {
 }
 
 /** @param titles truncated for pages with limits, whole for files */
-export function caseTable(withDuration: boolean, titles: 'truncated' | 'whole' = 'truncated'): CaseTable {
+export function caseTable(testCases: readonly TestCase[], titles: 'truncated' | 'whole' = 'truncated'): CaseTable {
+  // The test-suite workflow sends none.
+  const withDuration = testCases.some(({ durationMs }) => durationMs !== undefined)
   const heading = withDuration ? html`<th align="right">Duration</th>` : html``
   return {
     head: html`<table>\n<tr><th align="left">Status</th><th align="left">Test</th>${heading}</tr>\n`,
     row(testCase) {
       const title = titles === 'whole' ? untruncated(titleOf(testCase)) : titleOf(testCase, TITLE_LIMIT_CHARS)
-      const duration = withDuration ? html`<td align="right" nowrap>${durationOf(testCase)}</td>` : html``
-      return html`<tr><td nowrap>${statusOf(testCase)}</td><td>${title}</td>${duration}</tr>\n`
+      const duration = withDuration ? html`<td align="right" nowrap>${durationCell(testCase)}</td>` : html``
+      return html`<tr><td nowrap>${statusCell(testCase)}</td><td>${title}</td>${duration}</tr>\n`
     },
     foot: html`</table>\n`,
   }
 }
 
-function statusOf({ outcome, rawStatus }: TestCase): Html {
+function statusCell({ outcome, rawStatus }: TestCase): Html {
   if (outcome !== 'other') return STATUS[outcome]
   return html`❔ ${sanitize(rawStatus, STATUS_LIMIT_CHARS) || 'No status'}`
 }
 
-function durationOf({ durationMs }: TestCase): Html {
+function durationCell({ durationMs }: TestCase): Html {
   return durationMs === undefined ? html`–` : html`${durationText(durationMs)}`
 }

@@ -1,6 +1,6 @@
 import type { StepOutcome } from '../outcome/step-outcome.ts'
 import { type Fragment, fragment, type Html, hiddenMarker, html, link } from '../text/safe-text.ts'
-import { casesWith, caseTable, hasDurations, NOT_PASSED } from './case-table.ts'
+import { casesWith, caseTable, NOT_PASSED } from './case-table.ts'
 import { introduction } from './job-summary.ts'
 import { factsText, isSameBranch, joinWithDots, pageTitle, testedBranch } from './outcome-text.ts'
 
@@ -32,7 +32,7 @@ function otherBranch(outcome: StepOutcome, { pullRequestBranch }: CommentBodyOpt
 function notPassed({ run }: StepOutcome, { hasSummary }: CommentBodyOptions): Html {
   const testCases = casesWith(NOT_PASSED, run?.testCases ?? [])
   if (testCases.length === 0) return html``
-  const table = caseTable(hasDurations(testCases))
+  const table = caseTable(testCases)
   const rows = testCases.slice(0, ROWS_SHOWN).map(table.row)
   const more = testCases.length - rows.length
   const where = hasSummary ? fragment` in the summary of the job` : fragment``

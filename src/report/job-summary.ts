@@ -1,7 +1,7 @@
 import type { TestCase } from '../outcome/run.ts'
 import type { StepOutcome } from '../outcome/step-outcome.ts'
 import { type Fragment, fragment, type Html, html, type LogLine, LongText, render } from '../text/safe-text.ts'
-import { type CaseTable, casesWith, caseTable, hasDurations, NOT_PASSED, RAN, slowestCases } from './case-table.ts'
+import { type CaseTable, casesWith, caseTable, NOT_PASSED, RAN } from './case-table.ts'
 import { countsText, explanation, factsText, isIncomplete, pageTitle } from './outcome-text.ts'
 
 const ROW_LIMIT = 1000
@@ -32,7 +32,7 @@ export function jobSummary(outcome: StepOutcome, { alreadyBytes, reportDir }: Jo
     return leftBytes >= 0 && sizeBytes(top) > leftBytes ? html`` : top
   }
 
-  const table = caseTable(hasDurations(testCases))
+  const table = caseTable(testCases)
   const { listed, slowest } = sectionsOf(testCases)
   // The slowest stand last, where they would be left out first, and are few: their rows are reserved before the rest.
   const last = fitToBudget(slowest, table, { bytes: budgetBytes, rows: ROW_LIMIT })
@@ -44,7 +44,7 @@ export function jobSummary(outcome: StepOutcome, { alreadyBytes, reportDir }: Jo
 
 export function fullSummary(outcome: StepOutcome): Buffer {
   const testCases = outcome.run?.testCases ?? []
-  const table = caseTable(hasDurations(testCases), 'whole')
+  const table = caseTable(testCases, 'whole')
   const { listed, slowest } = sectionsOf(testCases)
   const text = new LongText()
   text.add(html`${heading(outcome)}${introduction(outcome)}${paragraph(factsText(outcome))}`)
@@ -124,7 +124,8 @@ function sectionsOf(testCases: readonly TestCase[]): { listed: readonly Section[
   const timed = testCases.filter(({ outcome, durationMs }) => RAN.includes(outcome) && durationMs !== undefined)
   // Of fewer, the table above shows the times at a glance.
   if (timed.length <= SLOWEST_SHOWN) return { listed, slowest: [] }
-  return { listed, slowest: [{ name: fragment`Slowest`, testCases: slowestCases(timed, SLOWEST_SHOWN) }] }
+  const byTime = timed.toSorted((a, b) => (b.durationMs ?? 0) - (a.durationMs ?? 0))
+  return { listed, slowest: [{ name: fragment`Slowest`, testCases: byTime.slice(0, SLOWEST_SHOWN) }] }
 }
 
 function sectionHead({ name, testCases }: Section, shown: number): Html {

@@ -80,8 +80,7 @@ function seconds(ms: number): string {
 }
 
 /**
- * Gives each title a name of its own: `a`, `a (2)`, `a (3)`. A numbered name makes way for a title that reads the same,
- * and no two titles have a numbered name in common.
+ * Gives each title a name of its own: `a`, `a (2)`, `a (3)`. A number is skipped if a title already reads like that name.
  */
 function uniqueNames(titles: readonly Untrusted[]): (title: Untrusted) => Untrusted {
   const nextNumbers = new Map(titles.map((title) => [title, 1]))

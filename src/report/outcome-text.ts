@@ -33,33 +33,33 @@ export function headline({ conclusion, ending, success, counts, cancellation }: 
   const { total, passed, failed } = counts
   const [n, result] = failed > 0 ? [failed, fragment`failed`] : [passed, fragment`passed`]
   const tally = total === 0 ? NONE : fragment`: ${n} of ${total} ${result}`
-  const as = (sign: Fragment, title: Fragment, counts = tally): Headline => ({ sign, title, counts })
+  const head = (sign: Fragment, title: Fragment, text = tally): Headline => ({ sign, title, counts: text })
   switch (conclusion) {
     case 'passed':
-      if (failed > 0) return as(WARNING, fragment`Run passed, with failed tests`, fragment`: ${failed} of ${total}`)
+      if (failed > 0) return head(WARNING, fragment`Run passed, with failed tests`, fragment`: ${failed} of ${total}`)
       // Without the rest, `15 of 16` would read as one that failed.
-      return as(PASS, fragment`Tests passed`, fragment`: ${passed} of ${total}${rest(counts)}`)
+      return head(PASS, fragment`Tests passed`, fragment`: ${passed} of ${total}${rest(counts)}`)
     case 'failed':
-      if (failed === 0) return as(FAIL, fragment`Run failed`)
-      return as(FAIL, fragment`Tests failed`, fragment`: ${failed} of ${total}`)
+      if (failed === 0) return head(FAIL, fragment`Run failed`)
+      return head(FAIL, fragment`Tests failed`, fragment`: ${failed} of ${total}`)
     case 'no-tests':
-      return as(success ? WARNING : FAIL, fragment`No tests ran`, total === 0 ? NONE : fragment`: 0 of ${total}`)
+      return head(success ? WARNING : FAIL, fragment`No tests ran`, total === 0 ? NONE : fragment`: 0 of ${total}`)
     case 'timed-out':
-      return as(CLOCK, fragment`Run timed out`)
+      return head(CLOCK, fragment`Run timed out`)
     case 'interrupted':
-      return as(WARNING, fragment`Run interrupted`)
+      return head(WARNING, fragment`Run interrupted`)
     case 'cancelled':
-      return as(STOP, ending.kind === 'aborted' ? fragment`Step cancelled` : fragment`Run cancelled`)
+      return head(STOP, ending.kind === 'aborted' ? fragment`Step cancelled` : fragment`Run cancelled`)
     case 'wait-timeout': {
-      if (ending.kind !== 'wait-timeout') return as(CLOCK, fragment`Run did not finish`)
+      if (ending.kind !== 'wait-timeout') return head(CLOCK, fragment`Run did not finish`)
       const { input, ms } = ending.limit
       const title = input === 'queue-timeout-minutes' ? fragment`Run did not begin` : fragment`Run did not finish`
-      return as(CLOCK, title, fragment` within ${durationText(ms)}${tally}`)
+      return head(CLOCK, title, fragment` within ${durationText(ms)}${tally}`)
     }
     case 'started':
-      return as(fragment`▶️`, fragment`Run started`, NONE)
+      return head(fragment`▶️`, fragment`Run started`, NONE)
     case 'error':
-      return as(FAIL, errorTitle(ending, cancellation))
+      return head(FAIL, errorTitle(ending, cancellation))
   }
 }
 
@@ -237,13 +237,17 @@ function cancellationText(outcome: StepOutcome): Fragment {
     case 'not-found':
       return isUnknownRun ? NONE : fragment`; the service does not know the run any more`
     case 'failed': {
-      // If the wait failed too, the sentence has just said why.
-      const isSaid = 'failure' in ending && ending.failure !== undefined
-      const reason =
-        isSaid || cancellation.failure === undefined ? NONE : fragment` (${failureReason(cancellation.failure)})`
-      return fragment`; the run could not be cancelled and may still be running${reason}`
+      const reason = cancellation.failure && failureReason(cancellation.failure)
+      const isSaid =
+        'failure' in ending && ending.failure !== undefined && isSame(reason, failureReason(ending.failure))
+      const why = reason === undefined || isSaid ? NONE : fragment` (${reason})`
+      return fragment`; the run could not be cancelled and may still be running${why}`
     }
   }
+}
+
+function isSame(one: Fragment | undefined, other: Fragment): boolean {
+  return one !== undefined && render(logLine`${one}`) === render(logLine`${other}`)
 }
 
 /** The counts that are not zero, and the time. Undefined if the service said nothing that could be counted. */

@@ -25,10 +25,8 @@ const SETTINGS = {
 
 /** Connections to the service's origin, through the proxy if there is one. Throws on an unusable proxy address. */
 export async function openConnections(origin: string, { httpsProxy, noProxy }: Proxies) {
-  // Plain http goes to the machine itself, never through a proxy.
-  const proxy = origin.startsWith('https:') ? httpsProxy : undefined
   const direct = () => openPool(origin, { ...SETTINGS, connect: buildConnector(CONNECT) })
-  const open = proxy === undefined ? direct : await proxiedConnections(proxy, noProxy)
+  const open = httpsProxy === undefined ? direct : await proxiedConnections(httpsProxy, noProxy)
   let dispatcher = open()
   return {
     get dispatcher() {

@@ -1,5 +1,5 @@
 import { ServiceError } from '../outcome/failure.ts'
-import { outcomeOf, RUN_STATUSES, type Run, type RunStatus, type TestCase } from '../outcome/run.ts'
+import { outcomeOf, RUN_STATUSES, type Run, type TestCase } from '../outcome/run.ts'
 import { fieldsOf, isObject } from '../text/json.ts'
 import { untrusted } from '../text/untrusted.ts'
 import type { JsonResponse } from './response.ts'
@@ -7,7 +7,7 @@ import type { JsonResponse } from './response.ts'
 // The JSON of the service's responses into the action's types. What the verdict rests on must be there, in its type;
 // a deviation is an invalid response that names the field. Everything else costs its own cell in the report, no more.
 
-/** No title or status of use is longer. Text is truncated before anything is made of it. */
+/** Longer than any real title or status. Text is truncated before anything is made of it. */
 const TEXT_LIMIT_CHARS = 10_000
 
 export function decodeStarted(json: unknown, name: 'runId' | 'testSuiteRunId'): string {
@@ -18,7 +18,7 @@ export function decodeRun({ json, text: responseText }: JsonResponse): Run {
   const response = object(json, 'the response')
   const status = text(response.status, 'status')
   return {
-    status: knownStatus(status),
+    status: RUN_STATUSES.find((known) => known === status) ?? 'UNKNOWN',
     rawStatus: untrusted(truncate(status)),
     startedAt: date(response.startedAt),
     finishedAt: date(response.finishedAt),
@@ -46,10 +46,6 @@ export function decodeSuiteResult(json: unknown) {
     statuses: entries.map(({ status }) => (isText(status) ? status : '')),
     testCases: entries.map(({ testName, testId, status }) => testCase(testName ?? testId, status)),
   }
-}
-
-function knownStatus(status: string): RunStatus | 'UNKNOWN' {
-  return RUN_STATUSES.find((known) => known === status) ?? 'UNKNOWN'
 }
 
 /** Of a PASSED run the verdict rests on the results. Those of any other that are not usable count as none. */

@@ -28,7 +28,7 @@ export function createSendJson(settings: TransportSettings): SendJson {
     const response = await send(settings, {
       method,
       path: `${prefix}/${path.map(encodeURIComponent).join('/')}`,
-      json: body === undefined ? undefined : JSON.stringify(body),
+      json: body && JSON.stringify(body),
       options,
     })
     // undici takes a connection back one event-loop turn after its response: a request sent before, as the first poll is
@@ -46,18 +46,18 @@ function jsonOf(response: Response, settings: TransportSettings, mayHoldNewId: b
   const contentType = header('content-type')
   if (contentType !== undefined && !/^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(contentType)) {
     const got = text === '' ? excerpt(contentType) : `${excerpt(contentType)}: ${excerpt(text)}`
-    throw invalid('the content type application/json', got, true)
+    throw notJson('the content type application/json', got)
   }
   try {
     // An id may be a number with more digits than JavaScript's numbers hold.
     return mayHoldNewId ? parseKeepingNumbers(text) : JSON.parse(text)
   } catch {
-    throw invalid('JSON', text === '' ? 'an empty body' : excerpt(text), true)
+    throw notJson('JSON', text === '' ? 'an empty body' : excerpt(text))
   }
 }
 
-function invalid(expected: string, got: string, isNotJson?: boolean): ServiceError {
-  return new ServiceError({ kind: 'invalid-response', expected, got: untrusted(got), isNotJson })
+function notJson(expected: string, got: string): ServiceError {
+  return new ServiceError({ kind: 'invalid-response', expected, got: untrusted(got), isNotJson: true })
 }
 
 function failureOfStatus({ status, header, text }: Response, { baseUrl, clock }: TransportSettings): Failure {

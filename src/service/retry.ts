@@ -37,7 +37,7 @@ const LONGEST_BACKOFF_MS = 15_000
  * many steps do not come back together. It is never less than the service asked for.
  */
 export function backoffMs(failedAttempts: number, failure: Failure | undefined, random: () => number): number {
-  const fullMs = Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** Math.min(failedAttempts - 1, 30))
+  const fullMs = Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (failedAttempts - 1))
   const pauseMs = fullMs * (0.5 + random() / 2)
   const askedMs = failure?.kind === 'status' ? (failure.retryAfterMs ?? 0) : 0
   return Math.max(pauseMs, askedMs)

@@ -173,7 +173,8 @@ function failureToConnect(error: unknown, redact: Redact): Failure {
 }
 
 function codeOf(error: unknown): string {
-  return String((error as { code?: unknown } | undefined)?.code ?? '')
+  const code = (error as { code?: unknown } | undefined)?.code
+  return typeof code === 'string' ? code : ''
 }
 
 /** What OpenSSL's codes mean for whoever has to set this up; its own messages name functions of its source. */

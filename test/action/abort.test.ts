@@ -1,5 +1,5 @@
-import { describe, expect, test, vi } from 'vitest'
-import { cancelReason, onAbort, StepCancelled } from '../../src/action/abort.ts'
+import { describe, expect, test } from 'vitest'
+import { cancelReason, StepCancelled } from '../../src/action/abort.ts'
 
 describe('the time after a signal', () => {
   test.each([
@@ -26,15 +26,4 @@ describe('the time after a signal', () => {
     controller.abort(new StepCancelled('SIGTERM', 7_500))
     expect(cancelReason(controller.signal)).toBe(first)
   })
-})
-
-test('onAbort calls back at once if the signal has aborted already, and not once it is forgotten', () => {
-  const callback = vi.fn()
-  onAbort(AbortSignal.abort(), callback)
-  expect(callback).toHaveBeenCalledTimes(1)
-
-  const controller = new AbortController()
-  onAbort(controller.signal, callback)()
-  controller.abort()
-  expect(callback).toHaveBeenCalledTimes(1)
 })

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import { startRun } from '../../src/action/start-run.ts'
 import type { Failure } from '../../src/outcome/failure.ts'
@@ -170,6 +171,11 @@ describe('when the step is cancelled', () => {
     expect(lost.end).toEqual({ kind: 'aborted', mayHaveStarted: true })
     expect(lost.sentMs).toEqual([0])
   })
+})
+
+test('no attempt leaves a listener on the signal', async () => {
+  const { world } = await start({ replies: [failure(REFUSED), response('run-1')] })
+  expect(getEventListeners(world.abort, 'abort')).toEqual([])
 })
 
 test('what is not a failure of the service is not swallowed', async () => {

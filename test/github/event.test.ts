@@ -102,6 +102,8 @@ describe('why there are no secrets', () => {
     ['pull_request', pullRequest(OWN, 'dependabot[bot]'), 'ann', 'dependabot'],
     ['pull_request', { ...pullRequest(OWN, 'dependabot[bot]'), sender: { login: 'ann' } }, 'ann', 'dependabot'],
     ['push', { repository: OWN, sender: { login: 'dependabot[bot]' } }, 'dependabot[bot]', 'dependabot'],
+    ['merge_group', { repository: OWN, sender: { login: 'dependabot[bot]' } }, 'dependabot[bot]', undefined],
+    ['schedule', { repository: OWN }, 'dependabot[bot]', undefined],
   ])('in the event %s with %j by %s: %s', (name, payload, actor, why) => {
     expect(whyNoSecrets(eventOf(name, payload, actor))).toBe(why)
   })

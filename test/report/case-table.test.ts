@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { OUTCOMES } from '../../src/outcome/run.ts'
-import { casesWith, caseTable, FAILING, hasDurations, NOT_PASSED, titleOf } from '../../src/report/case-table.ts'
+import { casesWith, caseTable, FAILING, NOT_PASSED, titleOf } from '../../src/report/case-table.ts'
 import { html, render } from '../../src/text/safe-text.ts'
 import { aTestCase, type TestCaseFields } from '../support/builders.ts'
 import { renderedPage, tableRows } from '../support/rendered-page.ts'
@@ -20,16 +20,17 @@ describe('the cases of some outcomes', () => {
 })
 
 describe('a table of test cases', () => {
-  function markdown(cases: readonly TestCaseFields[], ...options: Parameters<typeof caseTable>) {
-    const table = caseTable(...options)
-    return render(html`${table.head}${cases.map((fields) => table.row(aTestCase(fields)))}${table.foot}`)
+  function markdown(cases: readonly TestCaseFields[], titles?: 'whole') {
+    const testCases = cases.map(aTestCase)
+    const table = caseTable(testCases, titles)
+    return render(html`${table.head}${testCases.map(table.row)}${table.foot}`)
   }
   const rows = (...args: Parameters<typeof markdown>) => tableRows(renderedPage(markdown(...args)))
 
   it('has status, test and duration, each status in words beside its sign', () => {
     const statuses = ['FAILED', 'ERROR', 'TIMEDOUT', 'INTERRUPTED', 'NEW <b>', '', 'FLAKY', 'SKIPPED', 'PASSED']
     const cases = statuses.map((status) => ({ title: 'a', status }))
-    expect(rows(cases, true)).toEqual([
+    expect(rows(cases)).toEqual([
       ['Status', 'Test', 'Duration'],
       ['❌ Failed', 'a', '1.2 s'],
       ['❌ Failed', 'a', '1.2 s'],
@@ -45,21 +46,19 @@ describe('a table of test cases', () => {
 
   it('never wraps a status or a duration, and truncates a status that nobody knows', () => {
     const cases = [{ status: 'PASSED' }, { status: 'X'.repeat(500) }]
-    const cells = renderedPage(markdown(cases, true)).elements.filter(({ tagName }) => tagName === 'td')
+    const cells = renderedPage(markdown(cases)).elements.filter(({ tagName }) => tagName === 'td')
     const nowrap = cells.map(({ attrs }) => attrs.some(({ name }) => name === 'nowrap'))
     expect(nowrap).toEqual([true, false, true, true, false, true])
-    expect(rows(cases, true)[2]?.[0]).toBe(`❔ ${'X'.repeat(29)}…`)
+    expect(rows(cases)[2]?.[0]).toBe(`❔ ${'X'.repeat(29)}…`)
   })
 
   it('has no column for durations that nobody sent, and a dash for a single one', () => {
     const untimed = { title: 'a', durationMs: undefined }
-    expect(rows([untimed], false)).toEqual([
+    expect(rows([untimed])).toEqual([
       ['Status', 'Test'],
       ['✅ Passed', 'a'],
     ])
-    expect(rows([untimed], true)[1]).toEqual(['✅ Passed', 'a', '–'])
-    expect(hasDurations([aTestCase(untimed), aTestCase({ durationMs: 0 })])).toBe(true)
-    expect(hasDurations([aTestCase(untimed)])).toBe(false)
+    expect(rows([untimed, { durationMs: 0 }])[1]).toEqual(['✅ Passed', 'a', '–'])
   })
 
   it('has a word for a title in which nothing is visible', () => {
@@ -68,7 +67,7 @@ describe('a table of test cases', () => {
 
   it('truncates titles, except in files', () => {
     const title = 'word '.repeat(200).trim()
-    expect(rows([{ title }], true)[1]?.[1]).toHaveLength(300)
-    expect(rows([{ title }], true, 'whole')[1]?.[1]).toBe(title)
+    expect(rows([{ title }])[1]?.[1]).toHaveLength(300)
+    expect(rows([{ title }], 'whole')[1]?.[1]).toBe(title)
   })
 })

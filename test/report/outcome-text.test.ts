@@ -76,6 +76,14 @@ describe('the sentence', () => {
     )
   })
 
+  it.each([
+    [{ kind: 'no-response', reason: 'reset' }, 'and may still be running.'],
+    [{ kind: 'status', status: 403 }, 'and may still be running (the service responded with 403 Forbidden).'],
+  ] as const)('says why a cancel failed with %j unless the wait failed for the same reason', (failure, end) => {
+    const ending = { kind: 'poll-failed', failure: { kind: 'no-response', reason: 'reset' } } as const
+    expect(sentenceOf({ ending, cancellation: { kind: 'failed', failure } })).toMatch(end)
+  })
+
   it('distinguishes an id that cannot be used from one that is missing', () => {
     const failure = { kind: 'invalid-response', expected: 'a run id', got: untrusted('a b') } as const
     const ending = { kind: 'start-failed', failure } as const
