@@ -86,7 +86,7 @@ async function endMains(mains: readonly FoundMain[], { log, clock, abort }: Post
   if (found.length === 0) return
   const isSignalled = found.some(({ record }) => record.startTime !== undefined)
   const limitMs = isSignalled ? MAIN_LIMIT_MS : MAIN_LIMIT_WITHOUT_SIGNAL_MS
-  log.info(logLine`The step's process is still running. It gets up to ${limitMs / 1000} s to cancel its run.`)
+  log.info(logLine`The step's process is still running. It gets up to ${limitMs / 1000} s to end.`)
   for (const { main, record } of found) main.signal(record, 'SIGHUP')
   const untilMs = clock.now() + limitMs
   while (living().length > 0 && clock.now() < untilMs && !abort.aborted) await clock.sleep(MAIN_CHECK_MS, abort)

@@ -23,7 +23,10 @@ export function runnerOutput(env: Environment) {
     try {
       task()
     } catch (cause) {
-      if (!hasWarned) log.warning(logLine`Cannot write the runner's command files: ${String(cause)}`)
+      if (!hasWarned)
+        log.warning(
+          logLine`Cannot write the runner's command files, so outputs or the job summary are missing: ${String(cause)}`,
+        )
       hasWarned = true
     }
   }
@@ -39,12 +42,7 @@ export function runnerOutput(env: Environment) {
     },
     writeSummary(build: (alreadyBytes: number) => Html): void {
       const path = env.GITHUB_STEP_SUMMARY
-      if (!path) return
-      try {
-        appendText(path, (already) => render(build(sizeOnWindows(already))))
-      } catch (cause) {
-        log.warning(logLine`The job summary could not be written: ${String(cause)}`)
-      }
+      if (path) warnOnError(() => appendText(path, (already) => render(build(sizeOnWindows(already)))))
     },
   }
 }

@@ -145,7 +145,7 @@ describe('an output', () => {
       setOutput('run-id', 'r-1')
       setOutput('total', 1)
     })
-    expect(lines).toEqual([expect.stringMatching(/^::warning::Cannot write the runner's command files: .*nowhere/)])
+    expect(lines).toEqual([expect.stringMatching(/^::warning::Cannot write the runner's command files, .*nowhere/)])
   })
 
   it('cannot begin another one by a line break', () => {
@@ -186,16 +186,21 @@ describe('the job summary', () => {
   ])('is one warning if it cannot be written: %o', (at, reason) => {
     const { writeSummary } = runnerOutput({ GITHUB_STEP_SUMMARY: at() })
     const lines = linesWrittenBy(() => writeSummary(() => html`<p>lost</p>`))
-    expect(lines).toEqual([expect.stringMatching(/^::warning::The job summary could not be written: /)])
+    expect(lines).toEqual([
+      expect.stringMatching(
+        /^::warning::Cannot write the runner's command files, so outputs or the job summary are missing: /,
+      ),
+    ])
     expect(lines[0]).toContain(reason)
   })
 
-  it('is one warning if it cannot be made', () => {
-    const lines = linesWrittenBy(() =>
-      runnerOutput({ GITHUB_STEP_SUMMARY: file() }).writeSummary(() => {
-        throw new Error('too many\ncases')
-      }),
-    )
-    expect(lines).toEqual(['::warning::The job summary could not be written: Error: too many cases'])
+  it('is no second warning if the outputs cannot be written either', () => {
+    const folder = temporaryFolder()
+    const { setOutput, writeSummary } = runnerOutput({ GITHUB_OUTPUT: folder, GITHUB_STEP_SUMMARY: folder })
+    const lines = linesWrittenBy(() => {
+      setOutput('run-id', 'r-1')
+      writeSummary(() => html`<p>lost</p>`)
+    })
+    expect(lines).toHaveLength(1)
   })
 })
