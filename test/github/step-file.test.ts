@@ -74,12 +74,14 @@ describe('a post whose state is lost', () => {
   it.each([
     ['of another leg of the matrix', { 'INPUT_CHECK-RUN-ID': '12' }],
     ['of another runner of the machine', { RUNNER_NAME: 'runner-2' }],
+    ['of another workflow run', { GITHUB_RUN_ID: `9-${process.pid}` }],
+    ['of a runner with another temporary folder', { RUNNER_TEMP: '/not/there' }],
     ['of a re-run', { GITHUB_RUN_ATTEMPT: '2' }],
     ['of another job', { GITHUB_JOB: 'lint' }],
     ['of another repository', { GITHUB_REPOSITORY: 'shop/other' }],
     ['of a use that talks to another project', { INPUT_PROJECT: 'docs' }],
     ['of a use that talks to another service', { 'INPUT_BASE-URL': 'https://other.example.com' }],
-    ['of a test suite', { INPUT_PROJECT: '', 'INPUT_TEST-SUITE': 'web-shop' }],
+    ['of a use that runs a test suite', { 'INPUT_TEST-SUITE': 'smoke' }],
   ])('does not find the file %s', (_, other) => {
     // Without a temporary folder of their own both lie in the system's.
     aFile(shared)
