@@ -105,7 +105,7 @@ describe('a post whose state is lost', () => {
 
 describe.skipIf(process.platform !== 'linux')('the process of a main', () => {
   /** A process with a file of its own, as main has one; it exits on SIGHUP. */
-  async function aMain(): Promise<{ readonly child: ChildProcess; readonly path: string }> {
+  async function aMain(shell?: string): Promise<{ readonly child: ChildProcess; readonly path: string }> {
     const env = { ...STEP, RUNNER_TEMP: temporaryFolder() }
     const source = new URL('../../src/github/step-file.ts', import.meta.url).href
     const program = `const { createStepFile } = await import('${source}')
@@ -113,7 +113,9 @@ describe.skipIf(process.platform !== 'linux')('the process of a main', () => {
       process.on('SIGHUP', () => process.exit(0))
       setInterval(() => {}, 1000)
       console.log(name)`
-    const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+    const command = [process.execPath, '--input-type=module', '--eval', program]
+    const [file = '', ...args] = shell === undefined ? command : ['sh', '-c', shell, 'sh', ...command]
+    const child = spawn(file, args, {
       env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'inherit'],
     })
@@ -133,6 +135,16 @@ describe.skipIf(process.platform !== 'linux')('the process of a main', () => {
     expect(main.isAlive(record)).toBe(false)
   })
 
+  it('has exited also if its parent does not take note of that', async () => {
+    const { path } = await aMain('"$@" & exec sleep 600')
+    const main = mainOf(path)
+    const record = main.read() ?? expect.fail()
+    expect(main.isAlive(record)).toBe(true)
+    main.signal(record, 'SIGHUP')
+    await expect.poll(() => main.isAlive(record), { timeout: 30_000 }).toBe(false)
+    expect(readFileSync(`/proc/${record.pid}/stat`, 'utf8')).toContain(') Z ')
+  })
+
   it('is none that has its id by chance, after a restart of the machine or of the process', async () => {
     const { child, path } = await aMain()
     const main = mainOf(path)
@@ -141,17 +153,18 @@ describe.skipIf(process.platform !== 'linux')('the process of a main', () => {
       expect(main.isAlive({ ...record, ...other })).toBe(false)
       main.signal({ ...record, ...other }, 'SIGKILL')
     }
-    expect(main.isAlive(record)).toBe(true)
-    expect(child.exitCode ?? child.signalCode).toBeNull()
+    main.signal(record, 'SIGHUP')
+    expect(await once(child, 'exit')).toEqual([0, null])
   })
 
   it('gets no signal where there is no /proc to know it by', async () => {
     const { child, path } = await aMain()
     const main = mainOf(path)
-    const record = { ...(main.read() ?? expect.fail()), startTime: undefined }
-    expect(main.isAlive(record)).toBe(true)
-    main.signal(record, 'SIGKILL')
-    expect(main.isAlive(record)).toBe(true)
-    expect(child.signalCode).toBeNull()
+    const record = main.read() ?? expect.fail()
+    const unknown = { ...record, startTime: undefined }
+    expect(main.isAlive(unknown)).toBe(true)
+    main.signal(unknown, 'SIGKILL')
+    main.signal(record, 'SIGHUP')
+    expect(await once(child, 'exit')).toEqual([0, null])
   })
 })
