@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { watch } from '../src/process.ts'
 
 it('an unexpected error is one error command that the runner survives, and exit code 1', () => {
   const source = new URL('../src/process.ts', import.meta.url).href
@@ -15,4 +16,22 @@ it('an unexpected error is one error command that the runner survives, and exit 
   expect(stdout).toMatch(/^::error::The action failed unexpectedly\. .* TypeError: 100 %25 \uFFFD{400,}[^\n]*\n$/)
   expect(stdout).not.toContain('😀')
   expect(status).toBe(1)
+})
+
+it('a condition is looked at once a second, until it holds', () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const condition = vi.fn().mockReturnValueOnce(false).mockReturnValue(true)
+  const then = vi.fn()
+  watch(condition, then)
+  const calls = [999, 1, 1_000, 10_000].map((ms) => {
+    vi.advanceTimersByTime(ms)
+    return [condition.mock.calls.length, then.mock.calls.length]
+  })
+  expect(calls).toEqual([
+    [0, 0],
+    [1, 0],
+    [2, 1],
+    [2, 1],
+  ])
 })
