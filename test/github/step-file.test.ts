@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { appendFileSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 
 import { createStepFile, findStepFiles, mainOf } from '../../src/github/step-file.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -98,6 +98,15 @@ describe('a post whose state is lost', () => {
     writeFileSync(target, '{"pid":1}')
     rmSync(join(env.RUNNER_TEMP, name))
     symlinkSync(target, join(env.RUNNER_TEMP, name))
+    expect(findStepFiles(env)).toEqual([])
+    expect(findStepFiles(env, name)).toEqual([])
+  })
+
+  it.skipIf(process.getuid === undefined)('takes no file of another user', () => {
+    const env = { ...STEP, RUNNER_TEMP: temporaryFolder() }
+    const { name } = aFile(env)
+    const getuid = vi.spyOn(process, 'getuid').mockReturnValue(statSync(env.RUNNER_TEMP).uid + 1)
+    onTestFinished(() => getuid.mockRestore())
     expect(findStepFiles(env)).toEqual([])
     expect(findStepFiles(env, name)).toEqual([])
   })
