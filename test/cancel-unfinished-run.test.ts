@@ -168,6 +168,12 @@ describe('what the file and the state tell', () => {
     expect(idle.mains[0]?.read()).toBeUndefined()
   })
 
+  test('is that the run must not be cancelled, if main says so', async () => {
+    const mains = () => [new FakeMain({ ...RECORD, mayCancel: false })]
+    const { methods, warnings } = await post({ script: CANCEL, state: {}, mains })
+    expect([methods, warnings]).toEqual([[], []])
+  })
+
   test('is a run each, if several steps lost their state, and the run of the state as well', async () => {
     const mains = () => ['run-1', 'run-2'].map((runId) => new FakeMain({ ...RECORD, runId }))
     const state = { start: 'attempted', run: '"run-9"' }
