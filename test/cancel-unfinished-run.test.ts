@@ -1,6 +1,8 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { finishStep, type SavedState } from '../src/cancel-unfinished-run.ts'
-import type { FoundMain, MainRecord } from '../src/github/step-file.ts'
+import { cancelUnfinishedRun, finishStep, type SavedState } from '../src/cancel-unfinished-run.ts'
+import { createStepFile, type FoundMain, findStepFiles, type MainRecord } from '../src/github/step-file.ts'
 import type { Failure } from '../src/outcome/failure.ts'
 import type { Run } from '../src/outcome/run.ts'
 import { FakeClock } from './support/fake-clock.ts'
@@ -15,6 +17,7 @@ import {
   type Script,
 } from './support/fake-service.ts'
 import { FakeWorld } from './support/fake-world.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
 
 const NOT_FOUND: Failure = { kind: 'status', status: 404 }
 
@@ -125,6 +128,18 @@ describe('the run that main left unfinished', () => {
   })
 })
 
+test('post deals with the file that its state names alone, and without a name with all of its identity', async () => {
+  const env = { RUNNER_TEMP: temporaryFolder() }
+  const exited = JSON.stringify({ ...RECORD, bootId: 'another boot', phase: 'nothing-started' })
+  const [one, other] = [createStepFile(env)?.name ?? '', createStepFile(env)?.name ?? '']
+  for (const name of [one, other]) writeFileSync(join(env.RUNNER_TEMP, name), exited)
+  const { signal } = new AbortController()
+  await cancelUnfinishedRun(env, { file: one }, signal)
+  expect(findStepFiles(env)).toEqual([join(env.RUNNER_TEMP, other)])
+  await cancelUnfinishedRun(env, {}, signal)
+  expect(findStepFiles(env)).toEqual([])
+})
+
 describe('what the file and the state tell', () => {
   const CANCEL: Script = { cancel: [response(true)] }
 
@@ -166,6 +181,12 @@ describe('what the file and the state tell', () => {
     })
     expect(idle).toMatchObject({ requests: [], infos: [], warnings: [] })
     expect(idle.mains[0]?.read()).toBeUndefined()
+  })
+
+  test('is that the run must not be cancelled, if main says so', async () => {
+    const mains = () => [new FakeMain({ ...RECORD, mayCancel: false })]
+    const { methods, warnings } = await post({ script: CANCEL, state: {}, mains })
+    expect([methods, warnings]).toEqual([[], []])
   })
 
   test('is a run each, if several steps lost their state, and the run of the state as well', async () => {

@@ -1,18 +1,47 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { watch } from '../src/process.ts'
 
-it('an unexpected error is one error command that the runner survives, and exit code 1', () => {
+/** A process that ends with what the task does. */
+function exitAfterTask(task: string) {
   const source = new URL('../src/process.ts', import.meta.url).href
   const script = `
     const { exitAfter } = await import(${JSON.stringify(source)})
-    await exitAfter(async () => { throw new TypeError('100 %\\n' + '😀'.repeat(600)) }, () => {})
+    await exitAfter(async () => { ${task} }, () => {})
   `
-  const { status, stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
+  return spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
     cwd: join(import.meta.dirname, '..'),
     encoding: 'utf8',
   })
+}
+
+it('an unexpected error is one error command that the runner survives, and exit code 1', () => {
+  const { status, stdout } = exitAfterTask(`throw new TypeError('100 %\\n' + '😀'.repeat(600))`)
   expect(stdout).toMatch(/^::error::The action failed unexpectedly\. .* TypeError: 100 %25 \uFFFD{400,}[^\n]*\n$/)
   expect(stdout).not.toContain('😀')
   expect(status).toBe(1)
+})
+
+it('the exit waits for a log that is longer than a pipe holds', () => {
+  const { status, stdout } = exitAfterTask(`process.stdout.write('x'.repeat(1_000_000)); return 3`)
+  expect([status, stdout.length]).toEqual([3, 1_000_000])
+})
+
+it('a condition is looked at once a second, until it holds', () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const condition = vi.fn().mockReturnValueOnce(false).mockReturnValue(true)
+  const then = vi.fn()
+  watch(condition, then)
+  const calls = [999, 1, 1_000, 10_000].map((ms) => {
+    vi.advanceTimersByTime(ms)
+    return [condition.mock.calls.length, then.mock.calls.length]
+  })
+  expect(calls).toEqual([
+    [0, 0],
+    [1, 0],
+    [2, 1],
+    [2, 1],
+  ])
 })

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { reportFiles } from '../../src/action/publish.ts'
+import { untrusted } from '../../src/text/untrusted.ts'
 import { anOutcome, aRun, testCasesBy } from '../support/builders.ts'
 import { ENDINGS } from '../support/endings.ts'
 
@@ -10,6 +11,13 @@ describe('the report files', () => {
       const expected = outcome.run?.testCases ? ['results.json', 'junit.xml', 'ctrf.json', 'summary.md'] : []
       expect(names, name).toEqual(expected)
     }
+  })
+
+  it('hold the response as it was sent, with its numbers and its order', () => {
+    const sent = '{ "status": "PASSED", "b": 1.0, "a": 12345678901234567890, "results": { "testCases": [] } }'
+    const [results] = reportFiles(anOutcome({ run: { ...aRun(), responseText: untrusted(sent) } }))
+    expect(results?.name).toBe('results.json')
+    expect(results?.text()).toBe(sent)
   })
 
   it('hold a hundred thousand test cases', () => {

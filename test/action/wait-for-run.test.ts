@@ -177,10 +177,11 @@ describe('a refusal', () => {
   const NOT_FOUND: Failure = { kind: 'status', status: 404 }
 
   test('404 is one 15 s after a start, and no sooner', async () => {
-    const { ending, endedMs } = await wait({ replies: [failure(NOT_FOUND)], startedAtMs: 0 })
+    const sooner: Failure = { ...NOT_FOUND, retryAfterMs: 14_999 }
+    const replies = [failure(sooner), failure(NOT_FOUND)]
+    const { ending, pollsMs } = await wait({ replies, startedAtMs: 0, random: () => 0 })
     expect(ending).toEqual({ kind: 'poll-failed', failure: NOT_FOUND })
-    expect(endedMs).toBeGreaterThanOrEqual(15_000)
-    expect(endedMs).toBeLessThan(45_000)
+    expect(pollsMs).toEqual([0, 14_999, 15_999])
   })
 
   test('404 to a poll of the first 15 s is none, however late it comes', async () => {

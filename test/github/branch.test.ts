@@ -209,6 +209,12 @@ describe('a comment on a pull request', () => {
     expect(requestsToGitHub()).toEqual(['GET /repos/octo-org/web-shop/pulls/7'])
   })
 
+  test('may have a head whose name has 255 characters, which may be longer in UTF-16', async () => {
+    const ref = '🌱'.repeat(255)
+    api.pullRequests.set(7, { ref, repo: OWN })
+    expect(await find()).toMatchObject({ branch: ref })
+  })
+
   test.each([FORK, null])('is refused if the head is in %j', async (repo) => {
     api.pullRequests.set(7, { ref: 'main', repo })
     expect(await find()).toEqual({ problems: [forkMessage('main')] })

@@ -101,7 +101,7 @@ describe('why there are no secrets', () => {
     // A person who runs it again is the actor from then on.
     ['pull_request', pullRequest(OWN, 'dependabot[bot]'), 'ann', 'dependabot'],
     ['pull_request', { ...pullRequest(OWN, 'dependabot[bot]'), sender: { login: 'ann' } }, 'ann', 'dependabot'],
-    ['push', { repository: OWN, sender: { login: 'dependabot[bot]' } }, 'dependabot[bot]', 'dependabot'],
+    ['push', { repository: OWN, sender: { login: 'dependabot[bot]' } }, 'ann', 'dependabot'],
     ['merge_group', { repository: OWN, sender: { login: 'dependabot[bot]' } }, 'dependabot[bot]', undefined],
     ['schedule', { repository: OWN }, 'dependabot[bot]', undefined],
   ])('in the event %s with %j by %s: %s', (name, payload, actor, why) => {

@@ -174,6 +174,7 @@ describe('base-url', () => {
     ['https://tests.example.com?***', HAS_MORE, 'key=hunter2'],
     ['https://tests.example.com/x?***', HAS_MORE, ''],
     ['https://tests.example.com/#***', HAS_MORE, 'hunter2?'],
+    ['https://tests.example.com/x#***', HAS_MORE, ''],
   ])('%s %s', (shown, what, secret = '') => {
     expect(problemsOf({ 'base-url': shown.replace('***', secret) })).toEqual([`Input base-url: "${shown}" ${what}`])
   })

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { appendFileSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 
 import { createStepFile, findStepFiles, mainOf } from '../../src/github/step-file.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -74,12 +74,14 @@ describe('a post whose state is lost', () => {
   it.each([
     ['of another leg of the matrix', { 'INPUT_CHECK-RUN-ID': '12' }],
     ['of another runner of the machine', { RUNNER_NAME: 'runner-2' }],
+    ['of another workflow run', { GITHUB_RUN_ID: `9-${process.pid}` }],
+    ['of a runner with another temporary folder', { RUNNER_TEMP: '/not/there' }],
     ['of a re-run', { GITHUB_RUN_ATTEMPT: '2' }],
     ['of another job', { GITHUB_JOB: 'lint' }],
     ['of another repository', { GITHUB_REPOSITORY: 'shop/other' }],
     ['of a use that talks to another project', { INPUT_PROJECT: 'docs' }],
     ['of a use that talks to another service', { 'INPUT_BASE-URL': 'https://other.example.com' }],
-    ['of a test suite', { INPUT_PROJECT: '', 'INPUT_TEST-SUITE': 'web-shop' }],
+    ['of a use that runs a test suite', { 'INPUT_TEST-SUITE': 'smoke' }],
   ])('does not find the file %s', (_, other) => {
     // Without a temporary folder of their own both lie in the system's.
     aFile(shared)
@@ -99,11 +101,20 @@ describe('a post whose state is lost', () => {
     expect(findStepFiles(env)).toEqual([])
     expect(findStepFiles(env, name)).toEqual([])
   })
+
+  it.skipIf(process.getuid === undefined)('takes no file of another user', () => {
+    const env = { ...STEP, RUNNER_TEMP: temporaryFolder() }
+    const { name } = aFile(env)
+    const getuid = vi.spyOn(process, 'getuid').mockReturnValue(statSync(env.RUNNER_TEMP).uid + 1)
+    onTestFinished(() => getuid.mockRestore())
+    expect(findStepFiles(env)).toEqual([])
+    expect(findStepFiles(env, name)).toEqual([])
+  })
 })
 
 describe.skipIf(process.platform !== 'linux')('the process of a main', () => {
   /** A process with a file of its own, as main has one; it exits on SIGHUP. */
-  async function aMain(): Promise<{ readonly child: ChildProcess; readonly path: string }> {
+  async function aMain(shell?: string): Promise<{ readonly child: ChildProcess; readonly path: string }> {
     const env = { ...STEP, RUNNER_TEMP: temporaryFolder() }
     const source = new URL('../../src/github/step-file.ts', import.meta.url).href
     const program = `const { createStepFile } = await import('${source}')
@@ -111,7 +122,9 @@ describe.skipIf(process.platform !== 'linux')('the process of a main', () => {
       process.on('SIGHUP', () => process.exit(0))
       setInterval(() => {}, 1000)
       console.log(name)`
-    const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+    const command = [process.execPath, '--input-type=module', '--eval', program]
+    const [file = '', ...args] = shell === undefined ? command : ['sh', '-c', shell, 'sh', ...command]
+    const child = spawn(file, args, {
       env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'inherit'],
     })
@@ -131,6 +144,16 @@ describe.skipIf(process.platform !== 'linux')('the process of a main', () => {
     expect(main.isAlive(record)).toBe(false)
   })
 
+  it('has exited also if its parent does not take note of that', async () => {
+    const { path } = await aMain('"$@" & exec sleep 600')
+    const main = mainOf(path)
+    const record = main.read() ?? expect.fail()
+    expect(main.isAlive(record)).toBe(true)
+    main.signal(record, 'SIGHUP')
+    await expect.poll(() => main.isAlive(record), { timeout: 30_000 }).toBe(false)
+    expect(readFileSync(`/proc/${record.pid}/stat`, 'utf8')).toContain(') Z ')
+  })
+
   it('is none that has its id by chance, after a restart of the machine or of the process', async () => {
     const { child, path } = await aMain()
     const main = mainOf(path)
@@ -139,17 +162,18 @@ describe.skipIf(process.platform !== 'linux')('the process of a main', () => {
       expect(main.isAlive({ ...record, ...other })).toBe(false)
       main.signal({ ...record, ...other }, 'SIGKILL')
     }
-    expect(main.isAlive(record)).toBe(true)
-    expect(child.exitCode ?? child.signalCode).toBeNull()
+    main.signal(record, 'SIGHUP')
+    expect(await once(child, 'exit')).toEqual([0, null])
   })
 
   it('gets no signal where there is no /proc to know it by', async () => {
     const { child, path } = await aMain()
     const main = mainOf(path)
-    const record = { ...(main.read() ?? expect.fail()), startTime: undefined }
-    expect(main.isAlive(record)).toBe(true)
-    main.signal(record, 'SIGKILL')
-    expect(main.isAlive(record)).toBe(true)
-    expect(child.signalCode).toBeNull()
+    const record = main.read() ?? expect.fail()
+    const unknown = { ...record, startTime: undefined }
+    expect(main.isAlive(unknown)).toBe(true)
+    main.signal(unknown, 'SIGKILL')
+    main.signal(record, 'SIGHUP')
+    expect(await once(child, 'exit')).toEqual([0, null])
   })
 })

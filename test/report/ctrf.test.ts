@@ -25,9 +25,10 @@ describe('ctrf.json', () => {
     })
   })
 
-  it('has the run, the tests and where they ran', () => {
+  it('has the run, the tests with their whole titles, and where they ran', () => {
+    const title = 'a'.repeat(2_000)
     const testCases = [
-      aTestCase({ title: 'a', status: 'FLAKY', durationMs: 12.6 }),
+      aTestCase({ title, status: 'FLAKY', durationMs: 12.6 }),
       aTestCase({ title: 'b\n##[x]', status: 'TIMEDOUT' }),
       aTestCase({ title: '', status: 'NEW', durationMs: undefined }),
     ]
@@ -53,7 +54,7 @@ describe('ctrf.json', () => {
         environment: { branchName: 'main', testEnvironment: 'staging' },
         extra: { runStatus: 'TIMEDOUT' },
         tests: [
-          { name: 'a', status: 'passed', duration: 13, rawStatus: 'FLAKY', flaky: true },
+          { name: title, status: 'passed', duration: 13, rawStatus: 'FLAKY', flaky: true },
           { name: 'b ##[x]', status: 'failed', duration: 1200, rawStatus: 'TIMEDOUT' },
           { name: '(untitled)', status: 'other', duration: 0, rawStatus: 'NEW' },
         ],

@@ -157,6 +157,12 @@ describe('summary.md', () => {
     expect(rowsOf(text)).toBe(5_005)
     expect(text).not.toContain('shown')
   })
+
+  it('truncates no title', () => {
+    const title = `${'a'.repeat(2_000)}z`
+    const run = aRun({ testCases: [aTestCase({ title })] })
+    expect(fullSummary(anOutcome({ run })).toString()).toContain(title)
+  })
 })
 
 describe('the summary of invalid inputs', () => {

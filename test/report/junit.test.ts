@@ -76,6 +76,15 @@ describe('junit.xml', () => {
     })
   })
 
+  it('has totals on both levels that count its elements', () => {
+    for (const outcome of Object.values(ENDINGS)) {
+      const { suites, suite, cases } = parsed(outcome)
+      const count = (kind: 'failure' | 'error' | 'skipped') => `${cases.filter((one) => one[kind]).length}`
+      const totals = { failures: count('failure'), errors: count('error'), skipped: count('skipped') }
+      for (const level of [suites, suite]) expect(level).toMatchObject({ tests: `${cases.length}`, ...totals })
+    }
+  })
+
   it('has an error of the run itself if it did not finish, or failed without a failed case', () => {
     const withError = Object.entries(ENDINGS)
       .filter(([, { run, runId }]) => run?.testCases && runId)
