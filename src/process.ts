@@ -13,9 +13,13 @@ export function abortOnRunnerSignal(): { readonly signal: AbortSignal; readonly 
   return { signal: controller.signal, abort }
 }
 
-/** Looks once a second, whatever the process waits for, and calls `then` each time that the condition holds. */
+/** Looks once a second, whatever the process waits for, until the condition holds. */
 export function watch(condition: () => boolean, then: () => void): void {
-  setInterval(() => condition() && then(), 1_000).unref()
+  const timer = setInterval(() => {
+    if (!condition()) return
+    clearInterval(timer)
+    then()
+  }, 1_000).unref()
 }
 
 /**

@@ -56,8 +56,8 @@ test('nothing in dist starts a process', () => {
 describe('dist/post', () => {
   const files = globSync('*.js', { cwd: join(dist, 'post') })
 
-  it('has an entry under 9 kB, which is all that most steps load of it', () => {
-    expect(statSync(join(dist, 'post/index.js')).size).toBeLessThan(9_000)
+  it('has an entry under 9.5 kB, which is all that most steps load of it', () => {
+    expect(statSync(join(dist, 'post/index.js')).size).toBeLessThan(9_500)
   })
 
   it('has under 800 kB', () => {
