@@ -11,7 +11,7 @@ import { isAlive, KEY, pidsIn, type RunObject, startServiceProcess, temporaryFol
 
 // The service is killed with SIGKILL, at any moment of its life, and started again with the same data folder.
 
-const LIVES = Number(process.env.SERVICE_LIVES ?? 8)
+const LIVES = Number(process.env.SERVICE_LIVES ?? 5)
 
 /** Every run leaves a process in its own group and one outside; the variable KIND says how the run goes on. */
 const RUNNER = `
