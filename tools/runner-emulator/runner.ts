@@ -130,6 +130,7 @@ export class Step {
     const process = this.startMain()
     if (interruption !== undefined) await this.#interrupt(process, interruption)
     const main = await process.result()
+    if (this.#options.container !== undefined && interruption !== undefined) await delay(CONTAINER_PAUSE_MS)
     const post = await this.runPost()
     // After the last post the container is removed, with whatever still runs in it.
     if (this.#options.container !== undefined && !this.#isShutDown) await this.#killAll()
@@ -241,6 +242,9 @@ export class Step {
     }
   }
 }
+
+/** In a container the runner's post begins 0.3 to 0.6 s after a cancel. */
+const CONTAINER_PAUSE_MS = 300
 
 async function waitUntil(on: Interruption['on'], main: ActionProcess, signal: AbortSignal): Promise<void> {
   if (on instanceof RegExp) await main.waitForLine(on)
