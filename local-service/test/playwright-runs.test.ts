@@ -13,7 +13,7 @@ const CONFIG = `
   import { defineConfig } from '@playwright/test'
   export default defineConfig({
     use: { baseURL: process.env.SHOP_URL },
-    projects: [{ name: 'api' }, { name: 'admin', testMatch: /admin/ }],
+    projects: [{ name: 'api' }, { name: 'admin', testMatch: /admin/ }, { name: 'mobile' }],
   })`
 
 /** API tests: Playwright's request fixture against a real server, no browser. */
@@ -37,6 +37,10 @@ const API_TESTS = `
     })
   })`
 
+const ADMIN_TESTS = `
+  import { test } from '@playwright/test'
+  test.describe('admin', () => test('logs in', () => {}))`
+
 async function startWith(files: Readonly<Record<string, string>>) {
   const folder = await temporaryFolder()
   await installPackages(folder)
@@ -45,24 +49,26 @@ async function startWith(files: Readonly<Record<string, string>>) {
 }
 
 describe('a run of a Playwright Test project', () => {
-  it('lists the cases of API tests, retries as one', async () => {
+  it('lists the cases of API tests, retries as one, and distinguishes the same test of two framework projects', async () => {
     const shop = createServer((request, response) => {
       response.writeHead(request.method === 'GET' ? 200 : 400, { 'content-type': 'application/json' })
       response.end('[{"id":1}]')
     })
     await new Promise<void>((resolve) => shop.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => void shop.close())
-    const { service, folder } = await startWith({ 'orders.spec.ts': API_TESTS })
+    const { service, folder } = await startWith({ 'orders.spec.ts': API_TESTS, 'admin.spec.ts': ADMIN_TESTS })
     const run = await service.waitFor(
       await service.startRun({
-        frameworkProjectName: 'api',
+        frameworkProjectName: 'api,admin',
         envOverrides: { SHOP_URL: `http://127.0.0.1:${(shop.address() as AddressInfo).port}` },
       }),
     )
     expect(run.status).toBe('FAILED')
-    expect(run.results?.testCases).toHaveLength(6)
+    expect(run.results?.testCases).toHaveLength(8)
     const statuses = Object.fromEntries((run.results?.testCases ?? []).map(({ title, status }) => [title, status]))
     expect(statuses).toEqual({
+      '[api] > admin > logs in': 'PASSED',
+      '[admin] > admin > logs in': 'PASSED',
       'orders > over the API > can be listed': 'PASSED',
       'orders > over the API > are refused without a body': 'FAILED',
       'orders > over the API > can be deleted': 'SKIPPED',
@@ -76,25 +82,13 @@ describe('a run of a Playwright Test project', () => {
     expect(existsSync(join(folder, 'test-results'))).toBe(false)
   })
 
-  it('passes, and distinguishes the same test of two framework projects', async () => {
-    const { service } = await startWith({
-      'admin.spec.ts': `
-        import { test } from '@playwright/test'
-        test.describe('admin', () => test('logs in', () => {}))`,
-    })
-    expect(await service.waitFor(await service.startRun())).toMatchObject({
-      status: 'PASSED',
-      results: { testCases: [{ title: '[api] > admin > logs in' }, { title: '[admin] > admin > logs in' }] },
-    })
-  })
-
   it.each([
     ['with a file that cannot be loaded', { 'lib/admin.spec.ts': 'throw new Error()' }, {}, 'lib/admin.spec.ts'],
     [
       'with the name of a project that it does not have',
       {},
       { frameworkProjectName: 'api,nope' },
-      'playwright has no project "nope". Its projects: "admin", "api"',
+      'playwright has no project "nope". Its projects: "admin", "api", "mobile"',
     ],
   ])('does not pass %s, and says why', async (_case, files, body, title) => {
     const { service } = await startWith({ 'orders.spec.ts': API_TESTS, ...files })
