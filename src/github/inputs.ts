@@ -11,8 +11,7 @@ import { readEnvOverrides } from './env-overrides.ts'
 import type { Environment, WorkflowEvent } from './event.ts'
 import { InputReader } from './input-reader.ts'
 import { isInside } from './report-files.ts'
-import { readRunUrl } from './run-url.ts'
-import { isForkWithoutSecrets, readServiceAddress } from './service-address.ts'
+import { isForkWithoutSecrets, readRunUrl, readServiceAddress } from './service-address.ts'
 
 export type Inputs = ReturnType<typeof readInputs>
 

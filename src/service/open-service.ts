@@ -2,11 +2,10 @@ import type { Clock } from '../clock.ts'
 import type { Target } from '../outcome/run.ts'
 import { VERSION } from '../version.ts'
 import { openConnections, type Proxies } from './connection.ts'
-import { projectRuns } from './project-runs.ts'
 import { createSendJson } from './response.ts'
-import { suiteRuns } from './suite-runs.ts'
 import type { TestService } from './test-service.ts'
 import type { Redact } from './transport.ts'
+import { projectRuns, suiteRuns } from './workflows.ts'
 
 export interface ServiceAddress {
   readonly baseUrl: URL

@@ -48,7 +48,7 @@ function everyOutput(outcome: StepOutcome): Record<string, string> {
 }
 
 /** Holds for any step that is made of any text. */
-function always(holds: (outcome: StepOutcome, tame: () => StepOutcome) => void, runs = randomRuns(200)): void {
+function always(holds: (outcome: StepOutcome, tame: () => StepOutcome) => void, runs = randomRuns(100)): void {
   const property = fc.property(anyStep(hostileText()), (build) =>
     holds(
       build((text) => text),

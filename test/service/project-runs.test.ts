@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { projectRuns } from '../../src/service/project-runs.ts'
+import { projectRuns } from '../../src/service/workflows.ts'
 import { recordingServer } from '../support/recording-server.ts'
 import { patient, sendJsonTo } from '../support/service-requests.ts'
 

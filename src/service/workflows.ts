@@ -1,9 +1,34 @@
 import type { Clock } from '../clock.ts'
 import type { Run } from '../outcome/run.ts'
 import { untrusted } from '../text/untrusted.ts'
-import { decodeStarted, decodeSuiteResult, decodeSuiteStatus } from './decode.ts'
+import { decodeCancelled, decodeRun, decodeStarted, decodeSuiteResult, decodeSuiteStatus } from './decode.ts'
 import type { SendJson } from './response.ts'
 import type { TestService } from './test-service.ts'
+
+/** The runs of a project (interface, sections 4.1 to 4.3). */
+export function projectRuns(send: SendJson, projectId: string): TestService {
+  const runs = ['v1', 'projects', projectId, 'runs']
+  return {
+    async start(parameters, options) {
+      const body = {
+        frameworkProjectName: parameters.frameworkProject,
+        runGroupName: parameters.runGroup,
+        envOverrides: parameters.envOverrides,
+        environment: parameters.environment,
+        autofix: parameters.autofix,
+        branch: parameters.branch,
+      }
+      return decodeStarted((await send('POST', runs, body, options)).json, 'runId')
+    },
+    async get(runId, options) {
+      return decodeRun(await send('GET', [...runs, runId], undefined, options))
+    },
+    async cancel(runId, options) {
+      const { json } = await send('POST', [...runs, 'cancel'], { where: { runId } }, options)
+      return decodeCancelled(json).includes(runId)
+    },
+  }
+}
 
 /** How long results may still be unfinished after the status says FINISHED. */
 const UNFINISHED_LIMIT_MS = 30_000
