@@ -23,7 +23,7 @@ export function readRegularFile(file: string): string {
   }
 }
 
-/** Removes a folder with everything in it, also where its owner may not write. */
+/** Removes a folder with everything in it, even if its owner may not write in it. */
 export async function removeFolder(folder: string): Promise<void> {
   const remove = () => rm(folder, { recursive: true, force: true, maxRetries: 3 })
   try {

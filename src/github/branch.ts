@@ -69,7 +69,7 @@ function notDefaultBranch(event: WorkflowEvent): Fragment | undefined {
   const name = 'ref' in about ? about.ref.replace(/^refs\/heads\//, '') : about.branch
   const isDefault = name === event.payload.repository?.default_branch && !headOfEvent(event)?.isFork
   // A schedule, whose payload may name no repository, runs on the default branch alone.
-  return isDefault || !name || event.name === 'schedule' ? undefined : fragment`${quote(name, LONGEST_BRANCH)}`
+  return isDefault || !name || event.name === 'schedule' ? undefined : quote(name, LONGEST_BRANCH)
 }
 
 /**

@@ -42,6 +42,6 @@ function notPassed({ run }: StepOutcome, { hasSummary }: CommentBodyOptions): Ht
 
 function footer(outcome: StepOutcome): Html {
   const { job } = outcome.subject
-  const log = job === undefined ? [] : [fragment`${link(job.url, fragment`Log of the job ${job.name}`)}`]
+  const log = job === undefined ? [] : [link(job.url, fragment`Log of the job ${job.name}`)]
   return html`<p>${joinWithDots([factsText(outcome), ...log])}</p>\n`
 }

@@ -121,7 +121,7 @@ function sentence(outcome: StepOutcome): Fragment {
 
 function linkedRunId({ runId, runUrl }: StepOutcome): Fragment | undefined {
   if (runId === undefined) return undefined
-  return runUrl === undefined ? fragment`${runId}` : fragment`${link(runUrl, fragment`${runId}`)}`
+  return runUrl === undefined ? fragment`${runId}` : link(runUrl, fragment`${runId}`)
 }
 
 function endOfRun(run: Run, { conclusion, success, counts }: StepOutcome): Fragment {
@@ -172,7 +172,7 @@ function tallyOf(run: Run, counts: Counts): Fragment {
 function firstTitles(testCases: NonNullable<Run['testCases']>, failed: number): Fragment {
   const titles = casesWith(FAILING, testCases)
     .slice(0, TITLES_NAMED)
-    .map((testCase) => fragment`${quote(titleOf(testCase, TITLE_LIMIT_CHARS), TITLE_LIMIT_CHARS)}`)
+    .map((testCase) => quote(titleOf(testCase, TITLE_LIMIT_CHARS), TITLE_LIMIT_CHARS))
   const more = failed > TITLES_NAMED ? fragment` and ${failed - TITLES_NAMED} more` : NONE
   return fragment`${join(titles, fragment`, `)}${more}`
 }
@@ -218,11 +218,11 @@ function momentOfAbort({ run, runId, cancellation }: StepOutcome, theRun: Fragme
 
 /** What the step did about a run that it leaves, and what a person may have to do. */
 function cancellationText(outcome: StepOutcome): Fragment {
-  const { ending, cancellation, run, runId } = outcome
+  const { ending, cancellation, runId } = outcome
   const isUnknownRun = ending.kind === 'poll-failed' && isNotFound(ending.failure)
   switch (cancellation.kind) {
     case 'not-wanted':
-      if (runId === undefined || (run !== undefined && isTerminal(run)) || isUnknownRun) return NONE
+      if (runId === undefined || isUnknownRun) return NONE
       return fragment`; the run was not cancelled and may still be running`
     case 'no-run':
       return NONE
