@@ -1,6 +1,6 @@
 import { basename, resolve } from 'node:path'
 import * as v from 'valibot'
-import type { Selection } from './framework.ts'
+import type { Selection } from './frameworks/framework.ts'
 import { type Project, projectSettings } from './project.ts'
 import { numberFrom, settingsObject, TEXT, TEXTS, textsThat, wholeNumberFrom } from './settings.ts'
 import { quote } from './text.ts'

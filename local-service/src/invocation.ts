@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
-import { isObject } from './framework.ts'
+import { isObject } from './frameworks/framework.ts'
 
 export const USAGE = `Usage: test-run-service [folder] [options]
        test-run-service check --help   checks any service against the interface

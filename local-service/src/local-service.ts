@@ -1,13 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { type Checkout, chooseCheckout } from './checkout.ts'
 import { readConfiguration, type Settings, type Suite } from './configuration.ts'
-import { findEngine } from './container.ts'
-import { findSharedFolder, openDataFolder, toConfigurationError } from './data-folder.ts'
-import type { Selection } from './framework.ts'
-import { createKeyedMutex } from './keyed-mutex.ts'
-import { listen, sendResponse, toServiceRequest } from './listen.ts'
-import type { Project } from './project.ts'
-import type { StartParameters } from './request-bodies.ts'
+import { findEngine } from './containers/container.ts'
+import type { Selection } from './frameworks/framework.ts'
+import { listen, sendResponse, toServiceRequest } from './http/listen.ts'
+import type { StartParameters } from './http/request-bodies.ts'
 import {
   type Backend,
   errorResponse,
@@ -16,16 +12,20 @@ import {
   notCancellable,
   ok,
   type ServiceResponse,
-} from './request-handler.ts'
-import { describeRun, queueRun, type Run } from './run.ts'
-import { createRunQueue, type RunTask } from './run-queue.ts'
-import { removeResources, resourcesOf } from './run-resources.ts'
-import { describeStoreError } from './run-store.ts'
-import { runTests, type TestRun } from './run-tests.ts'
-import { describeSuiteResult, describeSuiteStatus } from './suite-result.ts'
-import { baseEnvironment, personalEnvironment } from './test-environment.ts'
+} from './http/request-handler.ts'
+import { describeSuiteResult, describeSuiteStatus } from './http/suite-result.ts'
+import type { Project } from './project.ts'
+import { findSharedFolder, openDataFolder, toConfigurationError } from './runs/data-folder.ts'
+import { describeRun, queueRun, type Run } from './runs/run.ts'
+import { createRunQueue, type RunTask } from './runs/run-queue.ts'
+import { removeResources, resourcesOf } from './runs/run-resources.ts'
+import { describeStoreError } from './runs/run-store.ts'
+import { runTests, type TestRun } from './runs/run-tests.ts'
+import { baseEnvironment, personalEnvironment } from './runs/test-environment.ts'
 import { quote, toLogText } from './text.ts'
-import { type FoundRepository, openRepository } from './work-tree.ts'
+import { type Checkout, chooseCheckout } from './workspace/checkout.ts'
+import { createKeyedMutex } from './workspace/keyed-mutex.ts'
+import { type FoundRepository, openRepository } from './workspace/work-tree.ts'
 
 export type { Settings } from './configuration.ts'
 

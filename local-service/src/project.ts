@@ -1,13 +1,13 @@
 import { readdirSync, realpathSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import * as v from 'valibot'
-import { readRegularFile } from './files.ts'
-import { type Framework, isObject } from './framework.ts'
-import { playwright } from './playwright-framework.ts'
+import { type Framework, isObject } from './frameworks/framework.ts'
+import { playwright } from './frameworks/playwright.ts'
+import { vitest } from './frameworks/vitest.ts'
 import { COMMAND, settingsObject, TEXT, TEXTS } from './settings.ts'
 import { quote } from './text.ts'
 import { mapOf, mustBeShown, pathTo, VARIABLES } from './validation.ts'
-import { vitest } from './vitest-framework.ts'
+import { readRegularFile } from './workspace/files.ts'
 
 /** A project's settings (the README's table describes them), with what they leave open found out from its folder. */
 export interface Project extends Omit<v.InferOutput<typeof PROJECT>, 'framework'> {

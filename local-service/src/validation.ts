@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { isObject } from './framework.ts'
+import { isObject } from './frameworks/framework.ts'
 import { kindOf, quote } from './text.ts'
 
 // Valibot, with messages that are the second half of a sentence: the subject is made of the value's path, which a

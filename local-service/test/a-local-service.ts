@@ -8,10 +8,10 @@ import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 import { expectConformingResponse } from '../../test/support/openapi.ts'
 import { readConfiguration } from '../src/configuration.ts'
-import { createKeyedMutex } from '../src/keyed-mutex.ts'
 import { type LocalService, type Settings, startLocalService, type World } from '../src/local-service.ts'
-import { resourcesOf } from '../src/run-resources.ts'
-import type { TestRun } from '../src/run-tests.ts'
+import { resourcesOf } from '../src/runs/run-resources.ts'
+import type { TestRun } from '../src/runs/run-tests.ts'
+import { createKeyedMutex } from '../src/workspace/keyed-mutex.ts'
 
 export const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url))
 export const WEB_SHOP = join(REPOSITORY, 'examples/web-shop')

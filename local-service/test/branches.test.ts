@@ -1,11 +1,11 @@
 import { chmod, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { chooseCheckout } from '../src/checkout.ts'
-import type { RunExclusive } from '../src/keyed-mutex.ts'
-import { removeResources } from '../src/run-resources.ts'
-import { runTests } from '../src/run-tests.ts'
-import { openRepository } from '../src/work-tree.ts'
+import { removeResources } from '../src/runs/run-resources.ts'
+import { runTests } from '../src/runs/run-tests.ts'
+import { chooseCheckout } from '../src/workspace/checkout.ts'
+import type { RunExclusive } from '../src/workspace/keyed-mutex.ts'
+import { openRepository } from '../src/workspace/work-tree.ts'
 import { aRepository, copyInto, type GitRepository, installPackages } from './a-git-repository.ts'
 import {
   isAlive,

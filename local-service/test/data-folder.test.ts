@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { chmod, mkdir, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createPrivateFolder, findSharedFolder, openDataFolder } from '../src/data-folder.ts'
+import { createPrivateFolder, findSharedFolder, openDataFolder } from '../src/runs/data-folder.ts'
 import { aRepository, type GitRepository } from './a-git-repository.ts'
 import { puppetProject, startService, temporaryFolder, testRunIn, writeFiles } from './a-local-service.ts'
 

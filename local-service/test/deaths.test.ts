@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { SEED } from '../../test/setup/seed.ts'
-import { openRunStore } from '../src/run-store.ts'
+import { openRunStore } from '../src/runs/run-store.ts'
 import { aRepository } from './a-git-repository.ts'
 import { isAlive, KEY, pidsIn, type RunObject, startServiceProcess, temporaryFolder, until } from './a-local-service.ts'
 

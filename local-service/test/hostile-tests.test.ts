@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { chmod, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { runCommand } from '../src/run-command.ts'
+import { runCommand } from '../src/runs/run-command.ts'
 import { aRepository } from './a-git-repository.ts'
 import {
   PLAIN_ENV,
@@ -72,7 +72,7 @@ describe('a service whose tests', () => {
   it('make folders that nobody may write to removes them', async () => {
     const home = await temporaryFolder()
     await chmod(home, 0o777)
-    const module = new URL('../src/files.ts', import.meta.url)
+    const module = new URL('../src/workspace/files.ts', import.meta.url)
     // Root may write anyway, so it becomes somebody else.
     const script = `
       const { removeFolder } = await import('${module}')

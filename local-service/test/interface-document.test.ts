@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { OPENAPI_FILE } from '../../test/support/openapi.ts'
 import { startScriptedService } from '../../tools/scripted-service/scripted-service.ts'
-import { BODY_LIMIT_BYTES } from '../src/listen.ts'
+import { BODY_LIMIT_BYTES } from '../src/http/listen.ts'
 import { createRepository, type GitRepository } from './a-git-repository.ts'
 import { clientOf, KEY, puppet, puppetProject, startService, until } from './a-local-service.ts'
 

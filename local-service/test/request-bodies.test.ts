@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseStart, parseSuiteStart } from '../src/request-bodies.ts'
+import { parseStart, parseSuiteStart } from '../src/http/request-bodies.ts'
 
 const bodyOf = (value: unknown) => JSON.stringify(value)
 

@@ -3,10 +3,10 @@ import { closeSync, openSync, readdirSync, readFileSync, rmSync, statSync, write
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { openDataFolder } from '../src/data-folder.ts'
-import { finishRun, type OwnedRun, queueRun, type RunOutcome, startRun } from '../src/run.ts'
-import { createRunQueue } from '../src/run-queue.ts'
-import { openRunStore, type RunStore } from '../src/run-store.ts'
+import { openDataFolder } from '../src/runs/data-folder.ts'
+import { finishRun, type OwnedRun, queueRun, type RunOutcome, startRun } from '../src/runs/run.ts'
+import { createRunQueue } from '../src/runs/run-queue.ts'
+import { openRunStore, type RunStore } from '../src/runs/run-store.ts'
 import {
   KEY,
   puppet,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type FinalStatus, finishRun, queueRun, type TestCase } from '../src/run.ts'
-import { describeSuiteResult } from '../src/suite-result.ts'
+import { describeSuiteResult } from '../src/http/suite-result.ts'
+import { type FinalStatus, finishRun, queueRun, type TestCase } from '../src/runs/run.ts'
 import { PLAIN_ENV, puppet, puppetProject, type StartedService, startPuppetService } from './a-local-service.ts'
 
 async function titlesOf(service: StartedService, body: object): Promise<string[]> {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { runCommand } from '../src/run-command.ts'
+import { runCommand } from '../src/runs/run-command.ts'
 import {
   isAlive,
   PLAIN_ENV,

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { chmod, mkdir, readdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { personalEnvironment } from '../src/test-environment.ts'
+import { personalEnvironment } from '../src/runs/test-environment.ts'
 import {
   PLAIN_ENV,
   puppet,

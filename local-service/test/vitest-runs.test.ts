@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { runTests } from '../src/run-tests.ts'
-import { vitest } from '../src/vitest-framework.ts'
+import { vitest } from '../src/frameworks/vitest.ts'
+import { runTests } from '../src/runs/run-tests.ts'
 import { installPackages } from './a-git-repository.ts'
 import {
   isAlive,

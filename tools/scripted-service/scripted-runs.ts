@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import type { StartParameters } from '../../local-service/src/request-bodies.ts'
+import type { StartParameters } from '../../local-service/src/http/request-bodies.ts'
 import {
   type Backend,
   noRun,
   notCancellable,
   ok,
   type ServiceResponse,
-} from '../../local-service/src/request-handler.ts'
+} from '../../local-service/src/http/request-handler.ts'
 
 /** What one run does, as its clients see it. Times count from the start request; a run without a script passes at once. */
 export interface Script {

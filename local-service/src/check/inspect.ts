@@ -1,4 +1,4 @@
-import { isObject } from '../framework.ts'
+import { isObject } from '../frameworks/framework.ts'
 import type { Exchange } from './client.ts'
 import { describeError, responseSchema } from './openapi.ts'
 import type { Observe, Problem } from './rules.ts'

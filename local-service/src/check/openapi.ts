@@ -1,7 +1,7 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import { parse } from 'yaml'
-import { readOpenApiDocument } from '../openapi-document.ts'
-import { matchPath } from '../routes.ts'
+import { readOpenApiDocument } from '../http/openapi-document.ts'
+import { matchPath } from '../http/routes.ts'
 
 export interface Reference {
   readonly $ref: string

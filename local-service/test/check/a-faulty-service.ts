@@ -1,9 +1,9 @@
 import { onTestFinished } from 'vitest'
 import { createScriptedRuns } from '../../../tools/scripted-service/scripted-runs.ts'
 import type { RuleId } from '../../src/check/rules.ts'
-import { listen, toServiceRequest } from '../../src/listen.ts'
-import { handleRequest } from '../../src/request-handler.ts'
-import { findRoute } from '../../src/routes.ts'
+import { listen, toServiceRequest } from '../../src/http/listen.ts'
+import { handleRequest } from '../../src/http/request-handler.ts'
+import { findRoute } from '../../src/http/routes.ts'
 
 export const KEY = 'a-key-for-checks'
 

@@ -1,5 +1,5 @@
 import { relative } from 'node:path'
-import type { TestCase, TestCaseStatus } from './run.ts'
+import type { TestCase, TestCaseStatus } from '../runs/run.ts'
 
 /** Which tests of a project to run; without restrictions, all. */
 export interface Selection {

@@ -1,9 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
+import { quote } from '../text.ts'
 import { readOpenApiDocument } from './openapi-document.ts'
 import { type Parsed, parseCancel, parseStart, parseSuiteStart, type StartParameters } from './request-bodies.ts'
 import { findRoute } from './routes.ts'
-import { quote } from './text.ts'
 
 /** A response with one of the interface's documented status codes (section 7). */
 export interface ServiceResponse {

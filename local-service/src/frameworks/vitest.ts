@@ -1,4 +1,5 @@
 import { extname, join, relative } from 'node:path'
+import type { TestCaseStatus } from '../runs/run.ts'
 import {
   caseOfFile,
   disambiguateTitles,
@@ -11,7 +12,6 @@ import {
   titleOf,
   wholeMs,
 } from './framework.ts'
-import type { TestCaseStatus } from './run.ts'
 import { REPORT_FILE } from './vitest-reporter.ts'
 
 /** In TypeScript here, in JavaScript in the package; Vitest loads either. */

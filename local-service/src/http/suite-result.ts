@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { isFinished, type Run, type TestCaseStatus } from './run.ts'
+import { isFinished, type Run, type TestCaseStatus } from '../runs/run.ts'
 
 type SuiteTestStatus = 'PASSED' | 'FAILED' | 'ERROR' | 'FLAKY' | 'CANCELLED' | 'SKIPPED' | 'RUNNING' | 'QUEUED'
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { quote } from './text.ts'
-import { mustBe, object, VARIABLES, validate } from './validation.ts'
+import { quote } from '../text.ts'
+import { mustBe, object, VARIABLES, validate } from '../validation.ts'
 
 /** What a client asked to run, with the deprecated names already read as the ones that replace them. */
 export interface StartParameters {

@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, statSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { ConfigurationError } from './configuration.ts'
-import { foldersBetween, isInside } from './paths.ts'
-import type { Project } from './project.ts'
+import { ConfigurationError } from '../configuration.ts'
+import type { Project } from '../project.ts'
+import { quote } from '../text.ts'
+import { foldersBetween, isInside } from '../workspace/paths.ts'
 import { describeStoreError, openRunStore } from './run-store.ts'
-import { quote } from './text.ts'
 
 const WRITABLE_BY_GROUP = 0o020
 const WRITABLE_BY_OTHERS = 0o002

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process'
 import { constants } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
-import { killProcesses, waitUntilGone } from './processes.ts'
-import type { ContainerSettings, EngineName } from './project.ts'
-import { type Command, type CommandEnd, runCommand } from './run-command.ts'
+import type { ContainerSettings, EngineName } from '../project.ts'
+import { killProcesses, waitUntilGone } from '../runs/processes.ts'
+import { type Command, type CommandEnd, runCommand } from '../runs/run-command.ts'
 
 /** A command-line program that runs containers, and the environment in which it is called. */
 export interface ContainerEngine {

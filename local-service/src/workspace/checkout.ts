@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path'
+import type { Project } from '../project.ts'
+import { quote } from '../text.ts'
 import { findLinkIntoRepository, packageFilesOf, suggestSetup } from './packages.ts'
-import type { Project } from './project.ts'
-import { quote } from './text.ts'
 import {
   type FoundRepository,
   findBranch,

@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs'
 import { mkdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type ContainerEngine, removeContainers } from './container.ts'
-import { removeFolder } from './files.ts'
-import type { RunExclusive } from './keyed-mutex.ts'
+import { type ContainerEngine, removeContainers } from '../containers/container.ts'
+import type { EngineName } from '../project.ts'
+import { count } from '../text.ts'
+import { removeFolder } from '../workspace/files.ts'
+import type { RunExclusive } from '../workspace/keyed-mutex.ts'
+import { removeWorkTree, type WorkTreePlace } from '../workspace/work-tree.ts'
 import { killProcesses } from './processes.ts'
-import type { EngineName } from './project.ts'
-import { count } from './text.ts'
-import { removeWorkTree, type WorkTreePlace } from './work-tree.ts'
 
 /** What a run has on the machine while it runs, besides processes. It is known before any of it exists. */
 export interface RunResources {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { chmodSync, closeSync, existsSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite'
-import { ConfigurationError } from './configuration.ts'
+import { ConfigurationError } from '../configuration.ts'
 import { type FinalStatus, isFinished, type OwnedRun, type Run, type TestCase } from './run.ts'
 import type { RunResources } from './run-resources.ts'
 

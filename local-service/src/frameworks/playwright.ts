@@ -1,3 +1,4 @@
+import type { TestCaseStatus } from '../runs/run.ts'
 import {
   caseOfFile,
   disambiguateTitles,
@@ -10,7 +11,6 @@ import {
   titleOf,
   wholeMs,
 } from './framework.ts'
-import type { TestCaseStatus } from './run.ts'
 
 export const playwright: Framework = {
   name: 'playwright',

@@ -1,4 +1,5 @@
-import type { Configuration } from './configuration.ts'
+import type { Configuration } from '../configuration.ts'
+import { count } from '../text.ts'
 import {
   CANCELLED,
   finishRun,
@@ -11,7 +12,6 @@ import {
 } from './run.ts'
 import type { RunResources } from './run-resources.ts'
 import type { RunStore } from './run-store.ts'
-import { count } from './text.ts'
 
 /** What a run does. */
 export interface RunTask {

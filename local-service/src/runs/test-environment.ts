@@ -1,6 +1,6 @@
 import { accessSync, constants } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
-import { commandFoldersOf } from './packages.ts'
+import { commandFoldersOf } from '../workspace/packages.ts'
 import type { RunResources } from './run-resources.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { quote } from './text.ts'
+import { quote } from '../text.ts'
 
 /** Each path takes one method. Of two that match, the first counts: `runs/cancel` is no run. */
 const ENDPOINTS = [
