@@ -31,7 +31,7 @@ export async function publish(outcome: StepOutcome, settings: ReportSettings, wo
   const warning = otherBranchWarning(outcome)
   if (warning !== undefined) world.log.warning(warning)
   // The runner has emptied its folders, and the next job uses them.
-  if (world.abort.aborted && cancelReason(world.abort).end === 'job over') return
+  if (world.abort.aborted && cancelReason(world.abort).isJobOver) return
   const reportDir = writeReportFiles(outcome, world)
   if (hasSummary) world.writeSummary((alreadyBytes) => jobSummary(outcome, { alreadyBytes, reportDir }))
   // A run that is only started has no result yet, and the step that waits for it writes the comment.
@@ -44,7 +44,7 @@ function setOutputs(outcome: StepOutcome, world: World): void {
   const { conclusion, run, runId, counts } = outcome
   world.setOutput('conclusion', conclusion)
   const status = statusOf(outcome)
-  // A run whose id is none to be shown has no output at all.
+  // If the run's id is unusable, no output mentions the run.
   if (runId !== undefined && status !== undefined) world.setOutput('status', status)
   if (run === undefined) return
   const durationMs = runDurationMs(run)

@@ -2,7 +2,8 @@ import { type Failure, isFailure, isNotFound, responseOrFailure } from '../outco
 import { isTerminal, type Run } from '../outcome/run.ts'
 import type { Ending, WaitLimit } from '../outcome/step-outcome.ts'
 import { backoffMs, isTransient } from '../service/retry.ts'
-import { isNotFoundFinal, type RunHandle } from '../service/test-service.ts'
+import { isNotFoundFinal, type RunHandle } from '../service/run-handle.ts'
+import { cancelReason } from './abort.ts'
 import { progressLog } from './progress-log.ts'
 import type { World } from './world.ts'
 
@@ -49,7 +50,7 @@ export async function waitForRun(
   const end = (ending: WaitEnd['ending']): WaitEnd => ({ ending, run, queuedMs: deadline.queuedMs(clock.now()) })
 
   for (;;) {
-    if (abort.aborted) return end({ kind: 'aborted' })
+    if (abort.aborted) return end({ kind: 'aborted', cause: cancelReason(abort).by })
     const sentAtMs = clock.now()
     const isLastPoll = sentAtMs >= deadline.atMs()
     const limitMs = isLastPoll ? LAST_POLL_LIMIT_MS : Math.max(SHORTEST_POLL_LIMIT_MS, deadline.atMs() - sentAtMs)
@@ -78,7 +79,7 @@ export async function waitForRun(
 
   function isWorthAnotherPoll(failure: Failure, sentAtMs: number): boolean {
     // Before the service ever responded, a certificate that is not trusted is a matter of setup.
-    if (failure.kind === 'untrusted-certificate') return run !== undefined || handle.startedAtMs !== undefined
+    if (failure.kind === 'untrusted-certificate') return run !== undefined || handle.knownSinceMs !== undefined
     if (isNotFound(failure)) return !isNotFoundFinal(handle, sentAtMs)
     return isTransient(failure)
   }

@@ -1,4 +1,3 @@
-import { setSecret } from '@actions/core'
 import type { StepRequest } from '../action/run-action.ts'
 import type { Target } from '../outcome/run.ts'
 import type { Proxies } from '../service/connection.ts'
@@ -10,7 +9,7 @@ import type { InputReader } from './input-reader.ts'
 
 /**
  * What the inputs and the environment say about the way to the service; undefined if there is a problem, which is then
- * noted. Masks the key first of all.
+ * noted.
  */
 export function readServiceAddress(
   inputs: InputReader,
@@ -37,7 +36,6 @@ const LONGEST_KEY = 4_096
 function readApiKey(inputs: InputReader, event: WorkflowEvent): string | undefined {
   const key = inputs.text('api-key')
   if (key !== '') {
-    setSecret(key)
     if (key.length <= LONGEST_KEY && /^[\x21-\x7e]+$/.test(key)) return key
     return inputs.problem(
       logLine`Input api-key contains white space or non-ASCII characters, or has more than ${LONGEST_KEY} characters, so it cannot be sent as a Bearer token (it is not shown). Copy the key again, in one line.`,

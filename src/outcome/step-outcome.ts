@@ -29,6 +29,12 @@ export type Cancellation =
   | { readonly kind: 'not-found' }
   | { readonly kind: 'failed'; readonly failure?: Failure | undefined }
 
+/**
+ * What ends a step from outside. Post sends SIGHUP to a main that the runner's signals do not reach. The runner empties
+ * its temporary folder when the job ends. A log that nobody reads means that the runner's worker is dead.
+ */
+export type AbortCause = 'SIGINT' | 'SIGTERM' | 'SIGBREAK' | 'SIGHUP' | 'folder emptied' | 'log closed'
+
 export interface WaitLimit {
   readonly input: 'timeout-minutes' | 'queue-timeout-minutes'
   readonly ms: number
@@ -40,8 +46,7 @@ export type Ending =
   | { readonly kind: 'started' }
   /** `failure` is that of the last poll, if it failed. */
   | { readonly kind: 'wait-timeout'; readonly limit: WaitLimit; readonly failure?: Failure | undefined }
-  /** The workflow was cancelled or the step's time limit passed. */
-  | { readonly kind: 'aborted' }
+  | { readonly kind: 'aborted'; readonly cause: AbortCause }
   | { readonly kind: 'start-failed'; readonly failure: Failure }
   | { readonly kind: 'poll-failed'; readonly failure: Failure }
 
@@ -63,7 +68,7 @@ export interface Job {
   readonly url: string
 }
 
-export interface StepRecord {
+export interface StepFacts {
   /** What the service last said of the run; absent if it never did. */
   readonly run?: Run | undefined
   /** The run's id, if it is one that may be shown. */
@@ -78,7 +83,7 @@ export interface StepRecord {
 }
 
 /** Everything there is to say about a step, whatever its end. Built once; whatever follows is a function of it. */
-export interface StepOutcome extends StepRecord {
+export interface StepOutcome extends StepFacts {
   readonly ending: Ending
   readonly conclusion: Conclusion
   readonly success: boolean
@@ -99,15 +104,15 @@ const CONCLUSION_OF_STATUS: Readonly<Record<Run['status'], Conclusion>> = {
 }
 
 /** The gate. It fails closed: only a PASSED run in which a test case ran (or none had to) makes the step succeed. */
-export function concludeStep(ending: Ending, record: StepRecord, passWithNoTests: boolean): StepOutcome {
-  const { cancellation } = record
+export function concludeStep(ending: Ending, facts: StepFacts, passWithNoTests: boolean): StepOutcome {
+  const { cancellation } = facts
   const found = 'run' in cancellation ? cancellation.run : undefined
   // A run that finished between the last poll and the cancel has a true verdict, and it counts.
   const isFinishedAfterAll = ending.kind === 'wait-timeout' && cancellation.kind === 'already-finished'
   const actual: Ending = isFinishedAfterAll ? { kind: 'finished', run: cancellation.run } : ending
-  const run = actual.kind === 'finished' ? actual.run : (found ?? record.run)
+  const run = actual.kind === 'finished' ? actual.run : (found ?? facts.run)
   const counts = countTestCases(run?.testCases ?? [])
-  return { ...record, ending: actual, run, counts, ...judge(actual, counts, passWithNoTests) }
+  return { ...facts, ending: actual, run, counts, ...judge(actual, counts, passWithNoTests) }
 }
 
 function judge(ending: Ending, counts: Counts, passWithNoTests: boolean): Pick<StepOutcome, 'conclusion' | 'success'> {

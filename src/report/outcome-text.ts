@@ -1,6 +1,6 @@
 import { isNotFound } from '../outcome/failure.ts'
 import { type Counts, isTerminal, type Run, runDurationMs } from '../outcome/run.ts'
-import type { Cancellation, Ending, StepOutcome } from '../outcome/step-outcome.ts'
+import type { AbortCause, Cancellation, Ending, StepOutcome } from '../outcome/step-outcome.ts'
 import { durationText } from '../text/duration.ts'
 import { type Fragment, fragment, type LogLine, link, logLine, quote, render } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
@@ -111,7 +111,7 @@ function sentence(outcome: StepOutcome): Fragment {
     case 'wait-timeout':
       return fragment`${TheRun} ${waitTimeoutText(ending, outcome)}${cancellationText(outcome)}`
     case 'aborted':
-      return fragment`The workflow was cancelled, or the step exceeded its time limit, ${momentOfAbort(outcome, theRun)}${cancellationText(outcome)}`
+      return fragment`${causeOfAbort(ending.cause)} ${momentOfAbort(outcome, theRun)}${cancellationText(outcome)}`
     case 'start-failed':
       return fragment`${startFailedText(outcome)}: ${failureClause(ending.failure, 'start')}${cancellationText(outcome)}`
     case 'poll-failed':
@@ -208,6 +208,17 @@ function statusesSeen({ run, queuedMs = 0 }: StepOutcome): Fragment {
   const queued = fragment`; it was queued for ${durationText(queuedMs)}`
   if (last === undefined) return queued
   return last.status === 'QUEUED' ? fragment`${queued} and never began` : fragment`${queued}, then ${last.rawStatus}`
+}
+
+function causeOfAbort(cause: AbortCause): Fragment {
+  switch (cause) {
+    case 'folder emptied':
+      return fragment`The runner's temporary folder was emptied, as at the end of a job,`
+    case 'log closed':
+      return fragment`The runner stopped reading the log of this step`
+    default:
+      return fragment`The workflow was cancelled, or the step exceeded its time limit,`
+  }
 }
 
 function momentOfAbort({ run, runId, cancellation }: StepOutcome, theRun: Fragment): Fragment {

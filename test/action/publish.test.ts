@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { AbortCause } from '../../src/action/abort.ts'
 import { publish as publishOutcome, type ReportSettings } from '../../src/action/publish.ts'
-import type { StepOutcome } from '../../src/outcome/step-outcome.ts'
+import type { AbortCause, StepOutcome } from '../../src/outcome/step-outcome.ts'
 import { anOutcome, aRun, testCasesBy } from '../support/builders.ts'
 import { ENDINGS } from '../support/endings.ts'
 import { FakeClock } from '../support/fake-clock.ts'
@@ -11,7 +10,11 @@ import { FakeWorld, type FakeWorldOptions } from '../support/fake-world.ts'
 const SETTINGS: ReportSettings = { summary: 'always', annotations: true }
 const FAILED = anOutcome({ run: aRun({ status: 'FAILED', testCases: testCasesBy({ FAILED: 12, PASSED: 28 }) }) })
 const SUCCESS = anOutcome()
-const ABORTED = anOutcome({ ending: { kind: 'aborted' }, run: RUNNING, cancellation: { kind: 'cancelled' } })
+const ABORTED = anOutcome({
+  ending: { kind: 'aborted', cause: 'SIGINT' },
+  run: RUNNING,
+  cancellation: { kind: 'cancelled' },
+})
 
 async function publish(
   outcome: StepOutcome,
@@ -132,7 +135,7 @@ describe('the branch that the service names', () => {
 })
 
 test('once the job is over, the verdict is said, and no file is written into folders that the next job uses', async () => {
-  const world = await publish(ENDINGS.abortedRunFinished, {}, { signal: 'job over' })
+  const world = await publish(ENDINGS.abortedRunFinished, {}, { signal: 'folder emptied' })
   expect(world.outputs().conclusion).toBe('cancelled')
   expect(world.texts('error ')).toEqual([expect.stringContaining('[Step cancelled]')])
   for (const effect of ['files ', 'summary ', 'comment']) expect(world.texts(effect)).toEqual([])

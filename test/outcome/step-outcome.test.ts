@@ -48,7 +48,7 @@ describe('the gate', () => {
 
   it.each<[Ending, string, boolean]>([
     [{ kind: 'started' }, 'started', true],
-    [{ kind: 'aborted' }, 'cancelled', false],
+    [{ kind: 'aborted', cause: 'SIGINT' }, 'cancelled', false],
     [WAIT_TIMEOUT, 'wait-timeout', false],
     [{ kind: 'start-failed', failure: DOWN }, 'error', false],
     [{ kind: 'poll-failed', failure: DOWN }, 'error', false],
@@ -78,7 +78,7 @@ describe('a run that finished between the last poll and the cancel', () => {
   })
 
   it.each<Ending>([
-    { kind: 'aborted' },
+    { kind: 'aborted', cause: 'SIGINT' },
     { kind: 'poll-failed', failure: DOWN },
   ])('is reported after %j, and decides nothing', (ending) => {
     const outcome = anOutcome({ ending, run: RUNNING, cancellation })
@@ -105,12 +105,12 @@ describe('the status of an outcome', () => {
     [undefined, { kind: 'failed' }, undefined],
   ])('last seen %s, after %j, is %s', (status, cancellation, expected) => {
     const run = status === undefined ? undefined : aRun({ status, finishedAt: undefined })
-    expect(statusOf(anOutcome({ ending: { kind: 'aborted' }, run, cancellation }))).toBe(expected)
+    expect(statusOf(anOutcome({ ending: { kind: 'aborted', cause: 'SIGINT' }, run, cancellation }))).toBe(expected)
   })
 })
 
 describe('what is left to do', () => {
-  const ABORTED: Ending = { kind: 'aborted' }
+  const ABORTED: Ending = { kind: 'aborted', cause: 'SIGINT' }
 
   it.each<[Cancellation, 'nothing' | 'for post' | 'for a person']>([
     [{ kind: 'not-wanted' }, 'nothing'],

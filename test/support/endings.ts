@@ -86,16 +86,36 @@ export const ENDINGS = {
     run: RUNNING,
     cancellation: { kind: 'already-finished', run: aRun({ testCases: testCasesBy({ PASSED: 2 }) }) },
   }),
-  aborted: anOutcome({ ending: { kind: 'aborted' }, run: RUNNING, cancellation: { kind: 'cancelled' } }),
-  abortedCancelFailed: anOutcome({ ending: { kind: 'aborted' }, run: RUNNING, cancellation: { kind: 'failed' } }),
-  abortedRunLeft: anOutcome({ ending: { kind: 'aborted' }, run: RUNNING, cancellation: { kind: 'not-wanted' } }),
+  aborted: anOutcome({
+    ending: { kind: 'aborted', cause: 'SIGINT' },
+    run: RUNNING,
+    cancellation: { kind: 'cancelled' },
+  }),
+  abortedCancelFailed: anOutcome({
+    ending: { kind: 'aborted', cause: 'SIGINT' },
+    run: RUNNING,
+    cancellation: { kind: 'failed' },
+  }),
+  abortedRunLeft: anOutcome({
+    ending: { kind: 'aborted', cause: 'SIGINT' },
+    run: RUNNING,
+    cancellation: { kind: 'not-wanted' },
+  }),
   abortedRunFinished: anOutcome({
-    ending: { kind: 'aborted' },
+    ending: { kind: 'aborted', cause: 'SIGINT' },
     run: RUNNING,
     cancellation: { kind: 'already-finished', run: aRun() },
   }),
-  abortedInStart: anOutcome({ runId: undefined, ending: { kind: 'aborted' }, cancellation: { kind: 'id-unknown' } }),
-  abortedBeforeStart: anOutcome({ runId: undefined, ending: { kind: 'aborted' }, cancellation: { kind: 'no-run' } }),
+  abortedInStart: anOutcome({
+    runId: undefined,
+    ending: { kind: 'aborted', cause: 'SIGINT' },
+    cancellation: { kind: 'id-unknown' },
+  }),
+  abortedBeforeStart: anOutcome({
+    runId: undefined,
+    ending: { kind: 'aborted', cause: 'SIGINT' },
+    cancellation: { kind: 'no-run' },
+  }),
   startRefused: anOutcome({
     runId: undefined,
     ending: {

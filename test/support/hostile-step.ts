@@ -134,7 +134,11 @@ function anyEnding(run: fc.Arbitrary<Run>, failure: fc.Arbitrary<Failure>): fc.A
   const limit = fc.record({ input: kinds('timeout-minutes', 'queue-timeout-minutes'), ms: fc.nat(40_000_000) })
   return fc.oneof(
     { weight: 5, arbitrary: fc.record({ kind: kinds('finished'), run }) },
-    { weight: 2, arbitrary: fc.record({ kind: kinds('started', 'aborted') }) },
+    { weight: 1, arbitrary: fc.record({ kind: kinds('started') }) },
+    {
+      weight: 1,
+      arbitrary: fc.record({ kind: kinds('aborted'), cause: kinds('SIGINT', 'folder emptied', 'log closed') }),
+    },
     { weight: 1, arbitrary: fc.record({ kind: kinds('wait-timeout'), limit, failure: maybe(failure) }) },
     { weight: 1, arbitrary: fc.record({ kind: kinds('start-failed', 'poll-failed'), failure }) },
   )

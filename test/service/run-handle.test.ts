@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { isUsableRunId } from '../../src/service/test-service.ts'
+import { isUsableRunId } from '../../src/service/run-handle.ts'
 
 it.each([
   '7',
