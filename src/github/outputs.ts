@@ -1,7 +1,6 @@
 import { error, info, warning } from '@actions/core'
 import type { Outputs, World } from '../action/world.ts'
 import type { Annotation } from '../report/annotations.ts'
-import { sizeOnWindows } from '../report/job-summary.ts'
 import { commandMessage, type Html, logLine, render } from '../text/safe-text.ts'
 import type { Environment } from './event.ts'
 import { appendEntry, appendText } from './runner-file.ts'
@@ -42,7 +41,7 @@ export function runnerOutput(env: Environment) {
     },
     writeSummary(build: (alreadyBytes: number) => Html): void {
       const path = env.GITHUB_STEP_SUMMARY
-      if (path) warnOnError(() => appendText(path, (already) => render(build(sizeOnWindows(already)))))
+      if (path) warnOnError(() => appendText(path, (already) => render(build(already.length))))
     },
   }
 }

@@ -160,11 +160,7 @@ describe('an output', () => {
 
 describe('the job summary', () => {
   it.each([
-    [
-      'is added to what the file holds, and knows the size of that on Windows',
-      () => file('Grüße\n'),
-      'Grüße\n<p>9</p>',
-    ],
+    ['is added to what the file contains, and knows its size', () => file('Grüße\n'), 'Grüße\n<p>8</p>'],
     ['begins a file that is not there yet', () => join(temporaryFolder(), 'summary'), '<p>0</p>'],
   ])('%s', (_, at, text) => {
     const path = at()

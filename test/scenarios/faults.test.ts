@@ -63,7 +63,10 @@ test.concurrent('if post could not learn of a run, none is started', async () =>
   expect(requestsOf(one.service)).toEqual([])
   const errors = end.annotations.filter(({ level }) => level === 'error')
   expect(errors).toMatchObject([
-    { title: 'Run not started', message: expect.stringMatching(/^No run was started.*could not be created.*Free some space/) },
+    {
+      title: 'Run not started',
+      message: expect.stringMatching(/^No run was started.*could not be created.*Free some space/),
+    },
   ])
 })
 
