@@ -11,7 +11,9 @@ import { readEnvOverrides } from './env-overrides.ts'
 import type { Environment, WorkflowEvent } from './event.ts'
 import { InputReader } from './input-reader.ts'
 import { isInside } from './report-files.ts'
-import { isForkWithoutSecrets, readRunUrl, readServiceAddress } from './service-address.ts'
+import { readRunUrl } from './run-url.ts'
+import { isForkWithoutSecrets } from './secrets.ts'
+import { readServiceAddress } from './service-address.ts'
 
 export type Inputs = ReturnType<typeof readInputs>
 

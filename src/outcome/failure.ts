@@ -56,3 +56,7 @@ export function isFailure(response: object): response is Failure {
 export function isNotFound(failure: Failure | undefined): boolean {
   return failure?.kind === 'status' && failure.status === 404
 }
+
+export function isSameFailure(one: Failure | undefined, other: Failure | undefined): boolean {
+  return JSON.stringify(one) === JSON.stringify(other)
+}

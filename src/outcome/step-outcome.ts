@@ -1,4 +1,3 @@
-import type { Fragment } from '../text/safe-text.ts'
 import type { Failure } from './failure.ts'
 import { type Counts, countTestCases, type Run, type StartParameters, type Target } from './run.ts'
 
@@ -57,11 +56,17 @@ export interface StepSubject {
   /** False if the step was given the run by `run-id`. */
   readonly ownsRun: boolean
   /** What the event is about, if the project's default branch is tested instead because the input `branch` is empty. */
-  readonly untested?: Fragment | undefined
+  readonly untested?: UntestedHead | undefined
   /** Tell the steps of one job apart: `comment-key`, then the values of the matrix. */
   readonly labels: readonly string[]
   readonly job?: Job | undefined
 }
+
+/** What a workflow run is about. */
+export type UntestedHead =
+  | { readonly kind: 'branch'; readonly name: string }
+  | { readonly kind: 'pull-request'; readonly number: number }
+  | { readonly kind: 'commit-of-fork' }
 
 export interface Job {
   readonly name: string

@@ -2,7 +2,7 @@ import type { TestCase } from '../outcome/run.ts'
 import type { StepOutcome } from '../outcome/step-outcome.ts'
 import { type Fragment, fragment, type Html, html, type LogLine, LongText, render } from '../text/safe-text.ts'
 import { type CaseTable, casesWith, caseTable, NOT_PASSED, RAN } from './case-table.ts'
-import { countsText, explanation, factsText, isIncomplete, pageTitle } from './outcome-text.ts'
+import { countsText, explanation, factsText, isIncomplete, pageTitle, untestedHeadText } from './outcome-text.ts'
 
 const ROW_LIMIT = 1000
 const OPEN_ROWS = 100
@@ -36,8 +36,8 @@ export function jobSummary(outcome: StepOutcome, { alreadyBytes, reportDir }: Jo
   const table = caseTable(testCases)
   const { listed, slowest } = sectionsOf(testCases)
   // The slowest cases stand last and are few, so their rows are reserved first.
-  const last = fit(slowest, table, { bytes: roomBytes, rows: ROW_LIMIT })
-  const main = fit(listed, table, { bytes: roomBytes - last.bytes, rows: ROW_LIMIT - last.rows })
+  const last = fitRows(slowest, table, { bytes: roomBytes, rows: ROW_LIMIT })
+  const main = fitRows(listed, table, { bytes: roomBytes - last.bytes, rows: ROW_LIMIT - last.rows })
   const left = testCases.length - main.rows
   return html`${top}${intro}${left > 0 ? warning(left) : html``}${facts}${main.tables}${last.tables}`
 }
@@ -86,7 +86,8 @@ function casesWithoutResult({ counts: { other, total } }: StepOutcome): Fragment
 
 function untestedText({ subject: { untested } }: StepOutcome): Fragment | undefined {
   return (
-    untested && fragment`The input ${'branch'} is empty: the project's default branch is tested, and not ${untested}.`
+    untested &&
+    fragment`The input ${'branch'} is empty: the project's default branch is tested, and not ${untestedHeadText(untested)}.`
   )
 }
 
@@ -140,7 +141,11 @@ interface Size {
 }
 
 /** As many rows as there is room for, and what they take. If no row of a section fits, the section is left out. */
-function fit(sections: readonly Section[], table: CaseTable, room: Size): Size & { readonly tables: readonly Html[] } {
+function fitRows(
+  sections: readonly Section[],
+  table: CaseTable,
+  room: Size,
+): Size & { readonly tables: readonly Html[] } {
   let bytes = 0
   let rows = 0
   const tables: Html[] = []

@@ -1,6 +1,6 @@
-import { isNotFound } from '../outcome/failure.ts'
+import { isNotFound, isSameFailure } from '../outcome/failure.ts'
 import { type Counts, isTerminal, type Run, runDurationMs } from '../outcome/run.ts'
-import type { AbortCause, Cancellation, Ending, StepOutcome } from '../outcome/step-outcome.ts'
+import type { AbortCause, Cancellation, Ending, StepOutcome, UntestedHead } from '../outcome/step-outcome.ts'
 import { durationText } from '../text/duration.ts'
 import { type Fragment, fragment, type LogLine, link, logLine, quote, render } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
@@ -11,6 +11,8 @@ import { failureClause, failureReason } from './failure-text.ts'
 
 const TITLES_NAMED = 3
 const TITLE_LIMIT_CHARS = 120
+/** What the service takes as a branch. */
+const BRANCH_LIMIT_CHARS = 255
 /** A shorter time in the queue explains nothing. */
 const NOTEWORTHY_QUEUE_MS = 1000
 const HEADS = /^refs\/heads\//
@@ -116,6 +118,18 @@ function sentence(outcome: StepOutcome): Fragment {
       return fragment`${startFailedText(outcome)}: ${failureClause(ending.failure, 'start')}${cancellationText(outcome)}`
     case 'poll-failed':
       return fragment`The status of ${theRun} is unavailable: ${failureClause(ending.failure, 'poll')}${cancellationText(outcome)}`
+  }
+}
+
+/** What the event is about, within a sentence. */
+export function untestedHeadText(untested: UntestedHead): Fragment {
+  switch (untested.kind) {
+    case 'branch':
+      return quote(untested.name, BRANCH_LIMIT_CHARS)
+    case 'pull-request':
+      return fragment`the head of pull request ${String(untested.number)}`
+    case 'commit-of-fork':
+      return fragment`a commit of a fork`
   }
 }
 
@@ -249,16 +263,11 @@ function cancellationText(outcome: StepOutcome): Fragment {
       return isUnknownRun ? NONE : fragment`; the service does not know the run any more`
     case 'failed': {
       const reason = cancellation.failure && failureReason(cancellation.failure)
-      const isSaid =
-        'failure' in ending && ending.failure !== undefined && isSame(reason, failureReason(ending.failure))
+      const isSaid = 'failure' in ending && isSameFailure(cancellation.failure, ending.failure)
       const why = reason === undefined || isSaid ? NONE : fragment` (${reason})`
       return fragment`; the run could not be cancelled and may still be running${why}`
     }
   }
-}
-
-function isSame(one: Fragment | undefined, other: Fragment): boolean {
-  return one !== undefined && render(logLine`${one}`) === render(logLine`${other}`)
 }
 
 /** The counts that are not zero, and the time. Undefined if the service said nothing that could be counted. */

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { lookUpBranch } from '../../src/github/branch-look-up.ts'
 import { InvalidInputsError } from '../../src/github/input-reader.ts'
 import { readInputs } from '../../src/github/inputs.ts'
+import { untestedHeadText } from '../../src/report/outcome-text.ts'
 import { logLine, render } from '../../src/text/safe-text.ts'
 import type { GithubContext } from '../../tools/runner-emulator/contexts.ts'
 import { readManifest } from '../../tools/runner-emulator/manifest.ts'
@@ -55,7 +56,7 @@ async function branchOf(step: Step) {
       note: found.note && render(found.note),
       warnings: warnings.length === 0 ? undefined : warnings,
       /** What reports say that the branch is not. */
-      untested: request.untested && render(logLine`${request.untested}`),
+      untested: request.untested && render(logLine`${untestedHeadText(request.untested)}`),
     }
   } catch (error) {
     if (error instanceof InvalidInputsError) return { problems: error.messages.map(render) }

@@ -1,5 +1,4 @@
 import type { StepOutcome } from '../../src/outcome/step-outcome.ts'
-import { fragment, quote } from '../../src/text/safe-text.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 import { anOutcome, aRun, testCasesBy } from './builders.ts'
 
@@ -14,7 +13,7 @@ export const ENDINGS = {
   passed: anOutcome({ run: aRun({ testCases: testCasesBy({ PASSED: 38, FLAKY: 1, SKIPPED: 1 }) }) }),
   passedOnDefaultBranch: anOutcome({
     run: aRun({ testCases: testCasesBy({ PASSED: 4 }) }),
-    subject: { parameters: {}, untested: fragment`${quote('feature/cart', 255)}` },
+    subject: { parameters: {}, untested: { kind: 'branch', name: 'feature/cart' } },
   }),
   passedWithFailures: anOutcome({ run: aRun({ testCases: testCasesBy({ PASSED: 38, FAILED: 2 }) }) }),
   failed: anOutcome({

@@ -2,7 +2,6 @@ import fc from 'fast-check'
 import type { Failure } from '../../src/outcome/failure.ts'
 import type { Run } from '../../src/outcome/run.ts'
 import type { Cancellation, Ending, StepOutcome } from '../../src/outcome/step-outcome.ts'
-import { fragment, quote } from '../../src/text/safe-text.ts'
 import type { Untrusted } from '../../src/text/untrusted.ts'
 import { anOutcome, aRun, aTestCase } from './builders.ts'
 
@@ -68,7 +67,7 @@ export function anyStep(strings: fc.Arbitrary<string>): fc.Arbitrary<Worded> {
   return shape.map((drawn) => {
     const build: Worded = (reword) => {
       const { untested, subject, ...step } = reworded(drawn, reword)
-      const about = untested === undefined ? undefined : fragment`${quote(untested, 255)}`
+      const about = untested === undefined ? undefined : ({ kind: 'branch', name: untested } as const)
       return anOutcome({ ...step, subject: { ...subject, untested: about } })
     }
     // What fast-check prints of a counterexample.
