@@ -17,6 +17,7 @@ interface Job {
 
 interface Step {
   readonly id?: string
+  readonly run?: string
   readonly uses?: string
   readonly with?: Readonly<Record<string, unknown>>
 }
@@ -37,8 +38,11 @@ const TITLE = 'Test run gate'
 
 const manifest = readActionManifest()
 
-test("action.yml keeps to GitHub's published schema", () => {
-  expect(mistakesInAction(read('action.yml'))).toEqual([])
+test.each([
+  'action.yml',
+  ...globSync('.github/actions/*/action.yml', { cwd: ROOT }),
+])("%s keeps to GitHub's published schema", (file) => {
+  expect(mistakesInAction(read(file))).toEqual([])
 })
 
 describe.each(WORKFLOWS)('%s', (_, text) => {
@@ -85,12 +89,22 @@ describe.each(WORKFLOWS)('%s', (_, text) => {
   test("pins other people's actions to a commit and says which version that is", () => {
     const pinned = /^ *(?:- )?uses: [\w.-]+\/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/
     const lines = text.split('\n').filter((line) => /^ *(?:- )?uses:/.test(line))
-    const others = lines.filter((line) => !/uses: (\.\/|[\w-]+\/test-run-action@v1$)/.test(line))
+    const isOwn = OWN_FILES.some((file) => read(file) === text)
+    const ours = isOwn ? /uses: (\.\/|[\w-]+\/test-run-action[\w./-]*@main )/ : /uses: [\w-]+\/test-run-action@v1$/
+    const others = lines.filter((line) => !ours.test(line))
     // Recipes are for people to read: GitHub's own actions by their major tag.
     const readable = /uses: actions\/[\w-]+@v\d+$/
-    const isOwn = OWN_FILES.some((file) => read(file) === text)
     expect(others.filter((line) => !pinned.test(line) && (isOwn || !readable.test(line)))).toEqual([])
   })
+})
+
+test('our workflows install packages before they start a service, which needs them', () => {
+  const scripts = OWN_FILES.flatMap((file) =>
+    Object.values((parse(read(file)) as Workflow).jobs).map(({ steps }) => steps.map(({ run = '' }) => run).join('\n')),
+  )
+  const withService = scripts.filter((script) => script.includes('scripts/ci-service.ts'))
+  expect(withService).not.toEqual([])
+  expect(withService.filter((script) => !/^npm ci\b[\s\S]*scripts\/ci-service\.ts/m.test(script))).toEqual([])
 })
 
 describe('a fragment in the README', () => {

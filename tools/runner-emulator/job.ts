@@ -75,7 +75,7 @@ export interface JobOptions {
   readonly actionDir?: string | undefined
 }
 
-interface NeededJob {
+export interface NeededJob {
   readonly result: JobStatus | 'skipped'
   readonly outputs?: Readonly<Record<string, string>>
 }
