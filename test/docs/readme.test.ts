@@ -40,6 +40,8 @@ describe('what the pages name', () => {
     'pull-requests',
     'test-run',
     'example-repository',
+    'github-actions',
+    'octo-org',
     'test-run-service',
     'ubuntu-slim',
     'web-shop',

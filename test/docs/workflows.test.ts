@@ -131,11 +131,13 @@ test('the quick start is the example of the gate', () => {
   expect(isPartOf(read('examples/workflows/gate.yml'), block?.text ?? 'none')).toBe(true)
 })
 
-test('the ruleset requires the job of the gate', () => {
+test('the ruleset requires the job of the gate, and the review of code owners', () => {
   const { jobs }: Workflow = parse(read('examples/workflows/gate.yml'))
   const { rules } = JSON.parse(read('examples/workflows/ruleset.json'))
-  const contexts = rules[0].parameters.required_status_checks.map((check: { context: string }) => check.context)
-  expect(contexts).toEqual(Object.keys(jobs))
+  const parametersOf = (type: string) => rules.find((rule: { type: string }) => rule.type === type).parameters
+  const { required_status_checks: checks } = parametersOf('required_status_checks')
+  expect(checks.map((check: { context: string }) => check.context)).toEqual(Object.keys(jobs))
+  expect(parametersOf('pull_request')).toMatchObject({ require_code_owner_review: true })
 })
 
 test('the recipes for pull requests have the job that the ruleset requires, and no others have', () => {
