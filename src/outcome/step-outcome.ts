@@ -1,5 +1,6 @@
+import type { Untrusted } from '../text/untrusted.ts'
 import type { Failure } from './failure.ts'
-import { type Counts, countTestCases, type Run, type StartParameters, type Target } from './run.ts'
+import { type Counts, countTestCases, isSameBranch, type Run, type StartParameters, type Target } from './run.ts'
 
 export type Conclusion =
   | 'passed'
@@ -92,6 +93,8 @@ export interface StepOutcome extends StepFacts {
   readonly ending: Ending
   readonly conclusion: Conclusion
   readonly success: boolean
+  /** The branch that the service says it tested, if this step asked for another one. */
+  readonly otherBranch?: Untrusted | undefined
   /** Of the test cases of `run`; zeros if it has none. */
   readonly counts: Counts
 }
@@ -108,7 +111,10 @@ const CONCLUSION_OF_STATUS: Readonly<Record<Run['status'], Conclusion>> = {
   UNKNOWN: 'error',
 }
 
-/** The gate. It fails closed: only a PASSED run in which a test case ran (or none had to) makes the step succeed. */
+/**
+ * The gate. It fails closed: the step succeeds only after a PASSED run of the branch that the step asked for, in which a
+ * test case ran (or none had to).
+ */
 export function concludeStep(ending: Ending, facts: StepFacts, passWithNoTests: boolean): StepOutcome {
   const { cancellation } = facts
   const found = 'run' in cancellation ? cancellation.run : undefined
@@ -117,14 +123,27 @@ export function concludeStep(ending: Ending, facts: StepFacts, passWithNoTests: 
   const actual: Ending = isFinishedAfterAll ? { kind: 'finished', run: cancellation.run } : ending
   const run = actual.kind === 'finished' ? actual.run : (found ?? facts.run)
   const counts = countTestCases(run?.testCases ?? [])
-  return { ...facts, ending: actual, run, counts, ...judge(actual, counts, passWithNoTests) }
+  const otherBranch = run && otherBranchOf(run, facts.subject)
+  const seen = { ...facts, ending: actual, run, counts, otherBranch }
+  return { ...seen, ...judge(seen, passWithNoTests) }
 }
 
-function judge(ending: Ending, counts: Counts, passWithNoTests: boolean): Pick<StepOutcome, 'conclusion' | 'success'> {
+/** A run that another step started may be about any branch. A test suite's branch is metadata, and promises nothing. */
+function otherBranchOf({ branchName }: Run, { target, ownsRun, parameters }: StepSubject): Untrusted | undefined {
+  const { branch } = parameters
+  if (!ownsRun || target.kind !== 'project' || branch === undefined || branchName === undefined) return undefined
+  return isSameBranch(branchName, branch) ? undefined : branchName
+}
+
+function judge(
+  { ending, counts, otherBranch }: Pick<StepOutcome, 'ending' | 'counts' | 'otherBranch'>,
+  passWithNoTests: boolean,
+): Pick<StepOutcome, 'conclusion' | 'success'> {
   switch (ending.kind) {
     case 'finished': {
       const conclusion = CONCLUSION_OF_STATUS[ending.run.status]
       if (conclusion !== 'passed') return { conclusion, success: false }
+      if (otherBranch !== undefined) return { conclusion: 'error', success: false }
       const hasRun = counts.passed + counts.failed > 0
       return hasRun ? { conclusion, success: true } : { conclusion: 'no-tests', success: passWithNoTests }
     }

@@ -178,15 +178,12 @@ export function logLine(literals: TemplateStringsArray, ...values: readonly (Val
   return new SafeText('log line', truncate(text, LINE_LIMIT_CHARS), fragment(literals, ...(values as Value[])))
 }
 
-const KEPT_WHOLE_CHARS = 200
-
 /**
- * The message of an error or warning command. Where the runner cuts a surrogate pair in two (at 256 UTF-16 units, or at
- * 4,096) it crashes, and the job has no result. The room up to 256 is for masks, which make short secrets longer.
+ * The message of an error or warning command. If the runner cuts between the halves of a surrogate pair, at 256 UTF-16
+ * units or at 4,096, its worker crashes and the job has no result. Masks can make a message of any length longer.
  */
 export function commandMessage(message: LogLine): string {
-  const text = render(message)
-  return text.length <= KEPT_WHOLE_CHARS ? text : text.replace(/[\u{10000}-\u{10FFFF}]/gu, '\uFFFD')
+  return render(message).replace(/[\u{10000}-\u{10FFFF}]/gu, '\uFFFD')
 }
 
 const HTML: Sink = {

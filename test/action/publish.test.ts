@@ -114,12 +114,12 @@ describe('the verdict', () => {
 
 describe('the branch that the service names', () => {
   const warningsOf = async (branchName: string | undefined, subject: Partial<StepOutcome['subject']>) =>
-    (await publish(anOutcome({ run: aRun({ branchName }), subject }))).texts('warning ')
+    (await publish(anOutcome({ run: aRun({ status: 'FAILED', branchName }), subject }))).texts('warning ')
 
   test.each([
     ['main', 'feature/cart'],
     ['refs/tags/main', 'main'],
-  ])('is a warning if it is %s, and %s was asked for', async (branchName, branch) => {
+  ])('is a warning if it is %s, %s was asked for, and the run did not pass', async (branchName, branch) => {
     expect(await warningsOf(branchName, { parameters: { branch } })).toEqual([
       `Run run_7f3a is of the branch “${branchName}”, as the service says, and this step asked for “${branch}”. Check which branches the service has of this project.`,
     ])
@@ -131,6 +131,15 @@ describe('the branch that the service names', () => {
     ['main', { parameters: {} }],
   ])('needs no word if it is %s of %j', async (branchName, subject) => {
     expect(await warningsOf(branchName, subject)).toEqual([])
+  })
+
+  test('fails the step of a PASSED run, and the verdict alone says so', async () => {
+    const world = await publish(ENDINGS.otherBranch)
+    expect(world.outputs()).toMatchObject({ conclusion: 'error', status: 'PASSED' })
+    expect(world.texts('warning ')).toEqual([])
+    expect(world.texts('error ')).toEqual([
+      '[Another branch was tested] Run run_7f3a finished as PASSED, but the service tested the branch “main” and this step asked for “feature/cart”, so the tests of “feature/cart” are not known to have passed; set the input branch to the name that the service uses, or ask the operators of the service.',
+    ])
   })
 })
 

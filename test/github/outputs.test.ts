@@ -71,8 +71,8 @@ describe('no message ends the runner, where it cuts', () => {
       for (const line of lines) {
         const sent = line.slice(line.indexOf('::', 2) + 2).replaceAll('%25', '%')
         expect(sent.length).toBeLessThanOrEqual(4_000)
-        if (render(message).length > 200) expect(sent).not.toMatch(/[\u{10000}-\u{10FFFF}]/u)
-        else expect(sent).toBe(render(message))
+        expect(sent).not.toMatch(/[\u{10000}-\u{10FFFF}]/u)
+        expect(sent).toBe(render(message).replace(/[\u{10000}-\u{10FFFF}]/gu, '\uFFFD'))
       }
     }
   }
@@ -106,13 +106,10 @@ describe('no message ends the runner, where it cuts', () => {
     )
   })
 
-  it('and one of 200 units keeps its emoji', () => {
-    const emoji = '😀'.repeat(100)
-    const lines = linesWrittenBy(() => {
-      runnerOutput({}).log.warning(logLine`${emoji}`)
-      runnerOutput({}).log.warning(logLine`x${emoji}`)
-    })
-    expect(lines).toEqual([`::warning::${emoji}`, `::warning::x${'\uFFFD'.repeat(100)}`])
+  it.each([90, 91])('if a mask of one character makes a message of %i letters and an emoji longer', (letters) => {
+    // Each line of a secret is a secret, and every secret in JSON has a line with a brace alone.
+    const text = `${'a{'.repeat(45)}${'b'.repeat(letters)}😀`
+    expectWritten([logLine`${text}`], ['{'])
   })
 })
 

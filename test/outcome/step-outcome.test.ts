@@ -46,6 +46,43 @@ describe('the gate', () => {
     expect(anOutcome({ run, passWithNoTests: true })).toMatchObject({ conclusion: 'no-tests', success: true })
   })
 
+  describe('stops a PASSED run', () => {
+    it.each([
+      ['main', 'feature/cart'],
+      ['refs/tags/main', 'main'],
+      ['Main', 'main'],
+      ['main', 'refs/heads/feature/main'],
+    ])('of the branch %s if %s was asked for', (branchName, branch) => {
+      for (const testCases of [testCasesBy({ PASSED: 1 }), testCasesBy({ FAILED: 1 }), undefined]) {
+        const outcome = anOutcome({
+          run: aRun({ branchName, testCases }),
+          subject: { parameters: { branch } },
+          passWithNoTests: true,
+        })
+        expect(outcome).toMatchObject({ conclusion: 'error', success: false, otherBranch: branchName })
+      }
+    })
+
+    it.each([
+      ['refs/heads/main', { parameters: { branch: 'main' } }],
+      ['main', { parameters: { branch: 'refs/heads/main' } }],
+      // None was sent.
+      ['main', { parameters: {} }],
+      [undefined, { parameters: { branch: 'main' } }],
+      ['main', { parameters: { branch: 'next' }, ownsRun: false }],
+      ['main', { parameters: { branch: 'next' }, target: { kind: 'test-suite', testSuiteId: 'smoke' } as const }],
+    ])('but not of the branch %s for %j', (branchName, subject) => {
+      const outcome = anOutcome({ run: aRun({ branchName }), subject })
+      expect(outcome).toMatchObject({ conclusion: 'passed', success: true, otherBranch: undefined })
+    })
+
+    it('of another branch only if it passed: another status says more', () => {
+      const run = aRun({ status: 'FAILED', branchName: 'main' })
+      const outcome = anOutcome({ run, subject: { parameters: { branch: 'next' } } })
+      expect(outcome).toMatchObject({ conclusion: 'failed', otherBranch: 'main' })
+    })
+  })
+
   it.each<[Ending, string, boolean]>([
     [{ kind: 'started' }, 'started', true],
     [{ kind: 'aborted', cause: 'SIGINT' }, 'cancelled', false],

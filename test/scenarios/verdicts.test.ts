@@ -39,6 +39,21 @@ test.concurrent('titles of emoji reach the summary, and no message at whose cut 
   expect(main.summary).toContain('🛒🛒🛒')
 })
 
+test.concurrent('a PASSED run of another branch fails the step, whatever it may do without tests', async () => {
+  const script = { end: 'PASSED', cases: ONE_PASSED, extra: { branchName: 'main' } }
+  await using one = await scenario({ script, inputs: { branch: 'feature/cart', 'pass-with-no-tests': 'true' } })
+  const { main, post } = await one.step.run()
+  expect(main).toMatchObject({ exitCode: 1, outputs: { conclusion: 'error', status: 'PASSED', passed: '1' } })
+  expect(main.annotations).toMatchObject([
+    {
+      level: 'error',
+      message: expect.stringMatching(/tested the branch “main” and this step asked for “feature\/cart”/),
+    },
+  ])
+  expect(main.summary).toMatch(/^## ❌ Another branch was tested\n/)
+  expect(post.log).toEqual([])
+})
+
 test.concurrent('every input that reports show reaches the summary', async () => {
   const shown = {
     project: 'web-shop',

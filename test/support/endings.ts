@@ -85,6 +85,24 @@ export const ENDINGS = {
     run: RUNNING,
     cancellation: { kind: 'already-finished', run: aRun({ testCases: testCasesBy({ PASSED: 2 }) }) },
   }),
+  otherBranch: anOutcome({
+    run: aRun({ branchName: 'main', testCases: testCasesBy({ PASSED: 4 }) }),
+    subject: { parameters: { branch: 'feature/cart' } },
+  }),
+  failedOnOtherBranch: anOutcome({
+    run: aRun({ status: 'FAILED', branchName: 'main', testCases: testCasesBy({ PASSED: 3, FAILED: 1 }) }),
+    subject: { parameters: { branch: 'feature/cart' } },
+  }),
+  abortedByEmptiedFolder: anOutcome({
+    ending: { kind: 'aborted', cause: 'folder emptied' },
+    run: RUNNING,
+    cancellation: { kind: 'cancelled' },
+  }),
+  abortedByClosedLog: anOutcome({
+    ending: { kind: 'aborted', cause: 'log closed' },
+    run: RUNNING,
+    cancellation: { kind: 'cancelled' },
+  }),
   aborted: anOutcome({
     ending: { kind: 'aborted', cause: 'SIGINT' },
     run: RUNNING,
