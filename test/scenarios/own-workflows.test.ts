@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type NeededJob, playJob } from '../../tools/runner-emulator/job.ts'
 import { HAS_COMMANDS, startGitHubCommands } from '../support/github-commands.ts'
+import { patientRunner } from '../support/scenario.ts'
 
 // What GitHub would do with our own workflows, as far as one machine can do it.
 
@@ -18,7 +19,11 @@ beforeAll(() => {
 afterAll(() => rmSync(commands, { recursive: true, force: true }))
 
 test('the job "action" of CI succeeds: a pass, a failure, a run awaited later, a step over its time limit', async () => {
-  const played = await playJob('.github/workflows/ci.yml', 'action', { minuteMs: 2_000, commands })
+  const played = await playJob('.github/workflows/ci.yml', 'action', {
+    timeOutOn: /RUNNING/,
+    sleep: patientRunner,
+    commands,
+  })
   expect(played, played.log).toMatchObject({ result: 'success' })
 })
 
@@ -39,6 +44,7 @@ describe.skipIf(!HAS_COMMANDS)('the workflow Cancel', () => {
   test('finds that a cancelled step left no run behind', async () => {
     const step = await playJob('.github/workflows/cancel.yml', 'step', {
       cancel: { during: 'hangs', on: /RUNNING/ },
+      sleep: patientRunner,
       commands,
     })
     expect(step, step.log).toMatchObject({ result: 'cancelled', outputs: { status: 'CANCELLED' } })
