@@ -214,6 +214,25 @@ describe('a cancel that fails', () => {
 })
 
 describe('time', () => {
+  test('is shared: a request that hangs leaves half of it, whether it is a cancel or a look at the run', async () => {
+    const inCancel = await cancel({ cancel: [noResponse, LISTED] })
+    expect(inCancel).toMatchObject({ end: { kind: 'cancelled' }, cancelsMs: [0, 7_500 + 750] })
+    const inLook = await cancel({ cancel: [NOT_LISTED, LISTED], get: [noResponse] })
+    expect(inLook).toMatchObject({ end: { kind: 'cancelled' }, cancelsMs: [0, 7_500 + 750] })
+  })
+
+  test('is enough for a response of almost a second if a second is left', async () => {
+    const { end, endedMs } = await cancel({ cancel: [response(true, 900)], limitMs: 1_000 })
+    expect(end).toEqual({ kind: 'cancelled' })
+    expect(endedMs).toBe(900)
+  })
+
+  test('before a signal does not lengthen the pauses after it', async () => {
+    const down = failure({ kind: 'status', status: 503 })
+    const { cancelsMs } = await cancel({ cancel: [down], signalAtMs: 20_000, limitMs: 60_000 })
+    expect(cancelsMs.filter((atMs) => atMs >= 20_000)).toEqual([20_000, 20_750, 22_250, 25_250])
+  })
+
   test.each([
     ['SIGINT', 6_700],
     ['SIGTERM', 2_050],

@@ -106,6 +106,8 @@ describe('the verdict', () => {
   test('is a warning for a PASSED run with failed cases, and a line of the log for one without', async () => {
     const odd = await publish(ENDINGS.passedWithFailures)
     expect(odd.texts('warning ')).toEqual([expect.stringContaining('2 of 40')])
+    const one = await publish(anOutcome({ run: aRun({ testCases: testCasesBy({ FAILED: 1, PASSED: 39 }) }) }))
+    expect(one.texts('warning ')).toEqual([expect.stringContaining('1 of 40')])
     const success = await publish(SUCCESS)
     expect(success.texts('warning ')).toEqual([])
     expect(success.texts('info ')).toEqual([expect.stringMatching(/run_7f3a.*PASSED/)])

@@ -80,6 +80,13 @@ describe('a status that this version does not know', () => {
     expect(ending).toEqual({ kind: 'finished', run: PASSED })
     expect(world.texts('warning ')).toEqual([expect.stringMatching(/^Run run-1 has the status PAUSED, which /)])
   })
+
+  test('is final with a finishing time, and nobody says that the step keeps waiting', async () => {
+    const archived = aRun({ status: 'ARCHIVED' })
+    const { ending, world } = await wait({ replies: [response(archived)] })
+    expect(ending).toEqual({ kind: 'finished', run: archived })
+    expect(world.texts('warning ')).toEqual([])
+  })
 })
 
 describe('a poll that fails', () => {
@@ -126,6 +133,11 @@ describe('a poll that fails', () => {
     // Counted from the first failure, the second poll.
     expect(endedMs).toBeGreaterThanOrEqual(5 * MINUTE_MS + 1_000)
     expect(endedMs).toBeLessThan(5 * MINUTE_MS + 1_200)
+  })
+
+  test('counts these 5 minutes from when the first failure came, not from when its poll was sent', async () => {
+    const { endedMs } = await wait({ replies: [failure(DOWN, 29_000), failure(DOWN)] })
+    expect(endedMs).toBe(29_000 + 5 * MINUTE_MS)
   })
 
   test('ends the waiting after 5 minutes also if the service asks for an hour', async () => {
