@@ -2,7 +2,7 @@ import { type Clock, eventLoopTurn } from '../clock.ts'
 import { type Failure, ServiceError } from '../outcome/failure.ts'
 import { fieldsOf, parseJson, parseKeepingNumbers } from '../text/json.ts'
 import { untrusted } from '../text/untrusted.ts'
-import { isErrorStatus, type RequestOptions, type Response, send, type TransportSettings } from './transport.ts'
+import { isErrorStatus, type RequestOptions, type ServiceResponse, send, type TransportSettings } from './transport.ts'
 
 export interface JsonResponse {
   readonly json: unknown
@@ -40,7 +40,7 @@ export function createSendJson(settings: TransportSettings): SendJson {
 
 const EXCERPT_LIMIT_CHARS = 500
 
-function jsonOf(response: Response, settings: TransportSettings, mayHoldNewId: boolean): unknown {
+function jsonOf(response: ServiceResponse, settings: TransportSettings, mayHoldNewId: boolean): unknown {
   const { status, header, text } = response
   if (isErrorStatus(status)) throw new ServiceError(failureOfStatus(response, settings))
   const contentType = header('content-type')
@@ -60,7 +60,7 @@ function notJson(expected: string, got: string): ServiceError {
   return new ServiceError({ kind: 'invalid-response', expected, got: untrusted(got), isNotJson: true })
 }
 
-function failureOfStatus({ status, header, text }: Response, { baseUrl, clock }: TransportSettings): Failure {
+function failureOfStatus({ status, header, text }: ServiceResponse, { baseUrl, clock }: TransportSettings): Failure {
   const error = errorTextOf(text)
   const redirect = status < 400 ? header('location') : undefined
   // What comes after the host may be as long as it likes, and hold what nobody should read.

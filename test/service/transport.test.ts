@@ -222,10 +222,21 @@ describe('a response with another status', () => {
   })
 
   it.each([
+    [302, '/elsewhere', 'http://127.0.0.1'],
+    [302, '//[', undefined],
+    [404, 'https://elsewhere.example/', undefined],
+  ])('%i with the Location %j names the host %j', async (status, location, host) => {
+    const { post } = await service((response) => response.writeHead(status, { location }).end())
+    const failure = (await failureOf(post())) as { location?: string }
+    expect(failure.location?.replace(/:\d+$/, '')).toBe(host)
+  })
+
+  it.each([
     ['{"error":"no such project","more":1}', 'no such project'],
     ['{"error":{"code":7}}', '{"error":{"code":7}}'],
     ['null', 'null'],
     ['y'.repeat(700), 'y'.repeat(500)],
+    [`${' \n'.repeat(300)}<h1>Bad Gateway</h1>`, '<h1>Bad Gateway</h1>'],
     [' \n', undefined],
   ])('has the text of the error object, or else the beginning of the body (%#)', async (body, error) => {
     const { get } = await service((response) => response.writeHead(404).end(body))
