@@ -5,6 +5,7 @@ import { openConnections, type Proxies } from './connection.ts'
 import { keyRedaction } from './key-redaction.ts'
 import { createSendJson } from './response.ts'
 import type { TestService } from './test-service.ts'
+import type { TransportSettings } from './transport.ts'
 import { projectRuns, suiteRuns } from './workflows.ts'
 
 export interface ServiceAddress {
@@ -14,7 +15,11 @@ export interface ServiceAddress {
   readonly proxies: Proxies
 }
 
-export async function openService(address: ServiceAddress, clock: Clock): Promise<TestService> {
+export async function openService(
+  address: ServiceAddress,
+  clock: Clock,
+  debug?: TransportSettings['debug'],
+): Promise<TestService> {
   const { baseUrl, apiKey, target, proxies } = address
   const send = createSendJson({
     baseUrl,
@@ -23,6 +28,7 @@ export async function openService(address: ServiceAddress, clock: Clock): Promis
     userAgent: `test-run-action/${VERSION}`,
     connections: await openConnections(baseUrl.origin, proxies),
     clock,
+    debug,
   })
   return target.kind === 'project' ? projectRuns(send, target.projectId) : suiteRuns(send, target.testSuiteId, clock)
 }

@@ -1,13 +1,16 @@
 import type { Dispatcher } from 'undici'
 import { type Clock, eventLoopTurn } from '../clock.ts'
 import { type Failure, ServiceError } from '../outcome/failure.ts'
-import { untrusted } from '../text/untrusted.ts'
+import { type LogLine, sanitize } from '../text/safe-text.ts'
+import { type Untrusted, untrusted } from '../text/untrusted.ts'
 import type { Connections } from './connection.ts'
 
 /** A hundred thousand test cases are 11 MB. */
 const BODY_LIMIT_BYTES = 16 * 1024 * 1024
 
 export const REQUEST_LIMIT_MS = 30_000
+
+const REQUEST_ID_LIMIT_CHARS = 100
 
 export type Redact = (text: string) => string
 
@@ -29,6 +32,8 @@ export interface TransportSettings {
   readonly userAgent: string
   readonly connections: Connections
   readonly clock: Clock
+  /** Absent: debug logging is off. */
+  readonly debug?: ((message: LogLine) => void) | undefined
 }
 
 export interface OutgoingRequest {
@@ -43,6 +48,8 @@ export interface ServiceResponse {
   readonly status: number
   readonly header: (name: string) => string | undefined
   readonly text: string
+  /** The response's `x-request-id`, made safe. */
+  readonly requestId: Untrusted | undefined
 }
 
 /** Sends one request. Redirects are not followed and nothing is repeated here. Throws ServiceError, and nothing else. */
@@ -120,7 +127,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseData(_: unknown, chunk: Buffer): void {
     this.#bytes += chunk.byteLength
     if (this.#bytes <= BODY_LIMIT_BYTES) this.#chunks.push(chunk)
-    else this.#fail(invalid(`a body of at most ${BODY_LIMIT_BYTES} bytes`, 'a larger one'))
+    else this.#failAsInvalid(`a body of at most ${BODY_LIMIT_BYTES} bytes`, 'a larger one')
   }
 
   onResponseEnd(): void {
@@ -131,7 +138,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     const { redact } = this.#settings
     if (!this.#isSent) this.#fail(failureToConnect(error, redact), error)
     else if (this.#status === undefined) this.#fail({ kind: 'no-response', reason: reasonOf(error, redact) }, error)
-    else this.#fail(invalid('a complete response', `${this.#bytes} bytes, then the end of the connection`), error)
+    else this.#failAsInvalid('a complete response', `${this.#bytes} bytes, then the end of the connection`, error)
   }
 
   get #isSettled(): boolean {
@@ -163,13 +170,13 @@ class Exchange implements Dispatcher.DispatchHandler {
   #succeed(): void {
     if (this.#isSettled) return
     this.#settled.abort()
-    const { redact } = this.#settings
-    const header = (name: string) => {
-      const value = this.#headers[name]
-      const text = Array.isArray(value) ? value[0] : value
-      return text === undefined ? undefined : redact(text)
-    }
-    this.#resolve({ status: this.#status ?? 0, header, text: redact(textOf(this.#chunks)) })
+    const text = this.#settings.redact(textOf(this.#chunks))
+    const header = (name: string) => this.#header(name)
+    this.#resolve({ status: this.#status ?? 0, header, text, requestId: this.#requestId() })
+  }
+
+  #failAsInvalid(expected: string, got: string, cause?: unknown): void {
+    this.#fail({ kind: 'invalid-response', expected, got: untrusted(got), requestId: this.#requestId() }, cause)
   }
 
   #fail(failure: Failure, cause?: unknown): void {
@@ -181,6 +188,17 @@ class Exchange implements Dispatcher.DispatchHandler {
       this.#reject(new ServiceError(failure, { cause }))
     }
     this.#controller?.abort(new Error(failure.kind))
+  }
+
+  #header(name: string): string | undefined {
+    const value = this.#headers[name]
+    const text = Array.isArray(value) ? value[0] : value
+    return text === undefined ? undefined : this.#settings.redact(text)
+  }
+
+  #requestId(): Untrusted | undefined {
+    const id = this.#header('x-request-id')
+    return id === undefined || id.trim() === '' ? undefined : sanitize(id, REQUEST_ID_LIMIT_CHARS)
   }
 
   #dispatchOptions(): Dispatcher.DispatchOptions {
@@ -206,10 +224,6 @@ export function isErrorStatus(status: number | undefined): boolean {
 function textOf(chunks: readonly Buffer[]): string {
   const text = Buffer.concat(chunks).toString('utf8')
   return text.startsWith('\uFEFF') ? text.slice(1) : text
-}
-
-function invalid(expected: string, got: string): Failure {
-  return { kind: 'invalid-response', expected, got: untrusted(got) }
 }
 
 // X.509 verification errors, as Node's TLS names them in `error.code`. OpenSSL's newer ones have no name there.

@@ -73,9 +73,9 @@ export function fragment(literals: TemplateStringsArray, ...values: readonly Val
   return new Fragment((sink) => write(sink, literals.map(sink.words), values))
 }
 
-/** A value in quotation marks; in HTML the `<code>` around every value says the same. */
+/** A value in quotation marks; in HTML the `<code>` around every value says the same. Its limit is the same in each sink. */
 export function quote(value: string | Untrusted, limitChars: number): Fragment {
-  return new Fragment((sink) => sink.quote(oneLine(truncate(value as string, limitChars), sink.limitChars)))
+  return new Fragment((sink) => sink.quote(oneLine(truncateCharacters(value as string, limitChars))))
 }
 
 export function untruncated(value: string | Untrusted): Fragment {
@@ -154,6 +154,13 @@ function truncate(text: string, limitChars: number): string {
   if (text.length <= limitChars) return text
   const splitsPair = /[\uD800-\uDBFF]/.test(text.charAt(limitChars - 2))
   return `${text.slice(0, splitsPair ? limitChars - 2 : limitChars - 1)}…`
+}
+
+/** At most `limitChars` Unicode characters. A character may have two UTF-16 units. */
+function truncateCharacters(text: string, limitChars: number): string {
+  if (text.length <= limitChars) return text
+  const characters = [...text.slice(0, 2 * (limitChars + 1))]
+  return characters.length <= limitChars ? text : `${characters.slice(0, limitChars - 1).join('')}…`
 }
 
 /** GitHub truncates messages at 4,096. */

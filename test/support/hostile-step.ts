@@ -112,9 +112,11 @@ function anyFailure(text: Text): fc.Arbitrary<Failure> {
     fc.record({
       kind: kinds('status'),
       status: fc.constantFrom(301, 400, 401, 403, 404, 407, 418, 500, 503),
-      error: text,
+      error: maybe(text),
+      body: maybe(text),
+      requestId: maybe(text),
     }),
-    fc.record({ kind: kinds('invalid-response'), expected: text, got: text }),
+    fc.record({ kind: kinds('invalid-response'), expected: text, got: text, requestId: maybe(text) }),
     fc.record({ kind: kinds('aborted') }),
   )
 }
