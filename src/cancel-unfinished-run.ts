@@ -4,7 +4,7 @@ import { systemClock } from './clock.ts'
 import { readEvent } from './github/event.ts'
 import { InputReader } from './github/input-reader.ts'
 import { runnerOutput } from './github/outputs.ts'
-import type { FoundMain } from './github/record.ts'
+import type { FoundMain, StepRecord } from './github/record.ts'
 import { readServiceAddress } from './github/service-address.ts'
 import { failureSentence } from './report/failure-text.ts'
 import { openService } from './service/open-service.ts'
@@ -26,13 +26,27 @@ type PostWorld = Pick<World, 'log' | 'clock' | 'random' | 'abort'> & { readonly 
  */
 export async function cancelUnfinishedRun(
   env: NodeJS.ProcessEnv,
+  saved: StepRecord | undefined,
   mains: readonly FoundMain[],
   abort: AbortSignal,
 ): Promise<void> {
+  const output = runnerOutput(env)
+  logFound(saved, mains, output.log)
+  if (mains.length === 0) return
   const inputs = new InputReader(env)
   const address = readServiceAddress(inputs, env, readEvent(env))
-  const open = () => openService(inputs.orThrow(address), systemClock)
-  await finishStep(mains, { ...runnerOutput(env), clock: systemClock, random: Math.random, abort, open })
+  const open = () => openService(inputs.orThrow(address), systemClock, output.log.debug)
+  await finishStep(mains, { ...output, clock: systemClock, random: Math.random, abort, open })
+}
+
+function logFound(saved: StepRecord | undefined, mains: readonly FoundMain[], { debug }: PostWorld['log']): void {
+  if (saved?.phase === 'done') debug?.(logLine`Post found that nothing is left to do: ${JSON.stringify(saved)}`)
+  else if (mains.length === 0) debug?.(logLine`Post found no record of main, in the runner's state or in a file`)
+  for (const main of debug === undefined ? [] : mains) {
+    const record = main.read()
+    const life = record !== undefined && main.isAlive(record) ? 'still runs' : 'has exited'
+    debug?.(logLine`Post found the record ${JSON.stringify(record ?? null)}, and that main ${life}`)
+  }
 }
 
 export async function finishStep(mains: readonly FoundMain[], world: PostWorld): Promise<void> {

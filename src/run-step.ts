@@ -1,10 +1,10 @@
 import { runAction } from './action/run-action.ts'
 import type { Recorder, World } from './action/world.ts'
 import { eventLoopTurn, systemClock } from './clock.ts'
-import type { KnownBranch } from './github/branch.ts'
+import { type KnownBranch, ruleOfBranch } from './github/branch.ts'
 import { readEvent } from './github/event.ts'
 import type { GitHubAccess } from './github/github-api.ts'
-import { InvalidInputsError } from './github/input-reader.ts'
+import { InputReader, InvalidInputsError } from './github/input-reader.ts'
 import { type Inputs, readInputs, wantsSummaryOfProblems } from './github/inputs.ts'
 import { readJob } from './github/job.ts'
 import { type RunnerOutput, runnerOutput } from './github/outputs.ts'
@@ -15,7 +15,7 @@ import { keepParserAsCompiled } from './process.ts'
 import { commentBody } from './report/comment-body.ts'
 import { invalidInputsSummary } from './report/job-summary.ts'
 import { openService } from './service/open-service.ts'
-import { logLine, render } from './text/safe-text.ts'
+import { type LogLine, logLine, render } from './text/safe-text.ts'
 
 export async function runStep(env: NodeJS.ProcessEnv, abort: AbortSignal, record: MainRecord): Promise<boolean> {
   const output = runnerOutput(env)
@@ -29,6 +29,7 @@ export async function runStep(env: NodeJS.ProcessEnv, abort: AbortSignal, record
     const gitHub = { env, event, token: inputs.githubToken, clock: systemClock, signal: abort }
     const world = await realWorld(inputs, gitHub, forPost, output)
     const { branch, note, warning } = await branchToTest(inputs, gitHub)
+    output.log.debug?.(branchLine(branch, ruleOfBranch(new InputReader(env), event, inputs.branch)))
     if (note !== undefined) output.log.info(note)
     if (warning !== undefined) output.log.warning(warning)
     const parameters = { ...inputs.request.parameters, branch }
@@ -65,7 +66,7 @@ async function realWorld(
     random: Math.random,
     abort,
     recorder,
-    service: await openService(inputs.service, clock),
+    service: await openService(inputs.service, clock, output.log.debug),
     writeReportFiles: (files, runId) =>
       writeReportFiles(files, reportDir ?? defaultReportFolder(env, runId), env, output.log),
     comment: async (outcome, { hasSummary }) => {
@@ -81,6 +82,12 @@ async function realWorld(
       })
     },
   }
+}
+
+function branchLine(branch: string | undefined, rule: string): LogLine {
+  return branch === undefined
+    ? logLine`Branch: none is sent, because ${rule}`
+    : logLine`Branch: ${branch}, because ${rule}`
 }
 
 /** GitHub's client is loaded only if the event does not name the branch. */

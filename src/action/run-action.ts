@@ -14,6 +14,7 @@ import { isUsableRunId, type RunHandle } from '../service/run-handle.ts'
 import { logLine } from '../text/safe-text.ts'
 import { untrusted } from '../text/untrusted.ts'
 import { cancelRun } from './cancel-run.ts'
+import { whatIsTested } from './progress-log.ts'
 import { publish, type ReportSettings } from './publish.ts'
 import { startRun } from './start-run.ts'
 import { type WaitLimits, waitForRun } from './wait-for-run.ts'
@@ -110,7 +111,7 @@ function announceRun({ id }: RunHandle, { request, world }: Step): string | unde
   const runUrl = request.runUrl?.(id)
   if (runUrl !== undefined) world.setOutput('run-url', runUrl)
   const page = runUrl === undefined ? logLine`` : logLine`: ${runUrl}`
-  if (request.runId === undefined) world.log.info(logLine`Run ${id} was started${page}`)
+  if (request.runId === undefined) world.log.info(logLine`Run ${id} was started for ${whatIsTested(request)}${page}`)
   else if (runUrl !== undefined) world.log.info(logLine`Run ${id}${page}`)
   return runUrl
 }

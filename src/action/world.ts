@@ -7,6 +7,8 @@ import type { Html, LogLine } from '../text/safe-text.ts'
 export interface Log {
   info(message: LogLine): void
   warning(message: LogLine): void
+  /** Absent if debug logging is off. A call with `?.` then does not even build the message. */
+  readonly debug?: ((message: LogLine) => void) | undefined
 }
 
 /** Each is set the moment it is known. No free text of the service is among them. */

@@ -32,8 +32,7 @@ export function isBranchName(name: string): boolean {
 
 /** Reads the input `branch`, and finds out the branch of the event as far as its payload tells. */
 export function readBranch(inputs: InputReader, event: WorkflowEvent): BranchInput {
-  // A runner that does not know the default sets no variable at all.
-  const given = inputs.isPresent('branch') ? inputs.text('branch') : BRANCH_OF_EVENT
+  const given = givenBranch(inputs)
   if (given === '') return emptyBranch(inputs, event)
   const found = given === BRANCH_OF_EVENT ? branchOfEvent(event) : given
   if (found === undefined) {
@@ -50,6 +49,23 @@ export function readBranch(inputs: InputReader, event: WorkflowEvent): BranchInp
   const head = headOfEvent(event)
   if (head?.isFork && head.branch === found.replace(/^refs\/heads\//, '')) inputs.problem(forkMessage(found))
   return { kind: 'known', branch: found }
+}
+
+/** A runner that does not know the default sets no variable at all. */
+function givenBranch(inputs: InputReader): string {
+  return inputs.isPresent('branch') ? inputs.text('branch') : BRANCH_OF_EVENT
+}
+
+/** By which rule the branch was chosen, for the debug log. */
+export function ruleOfBranch(inputs: InputReader, event: WorkflowEvent, input: BranchInput): string {
+  const given = givenBranch(inputs)
+  if (inputs.text('run-id') !== '') return 'the input run-id names a run'
+  if (given === '') return 'the input branch is empty'
+  if (given !== BRANCH_OF_EVENT) return 'the input branch names it'
+  if (input.kind !== 'known') return "it was looked up through GitHub's API"
+  if (input.branch === undefined) return 'the event is about no branch'
+  if (['workflow_run', 'check_suite', 'check_run'].includes(event.name)) return "it is the event's head_branch"
+  return headOfEvent(event) === undefined ? 'the workflow runs on it' : 'it is the head branch of the pull request'
 }
 
 /** An unset variable is empty too, so the default branch is not tested in the place of another one without a word. */

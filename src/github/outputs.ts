@@ -1,4 +1,4 @@
-import { error, info, warning } from '@actions/core'
+import { debug, error, info, warning } from '@actions/core'
 import type { Outputs, World } from '../action/world.ts'
 import type { Annotation } from '../report/annotations.ts'
 import { commandMessage, type Html, logLine, render } from '../text/safe-text.ts'
@@ -12,6 +12,7 @@ export function runnerOutput(env: Environment) {
   const log: World['log'] = {
     info: (message) => info(render(message)),
     warning: (message) => warning(commandMessage(message)),
+    debug: env.RUNNER_DEBUG === '1' ? (message) => debug(commandMessage(message)) : undefined,
   }
   let hasWarned = false
   /**

@@ -27,6 +27,8 @@ export interface MainRecord {
   /** Returns what went wrong if neither place could be written. */
   write(version: Version): string | undefined
   writeToStateOnly(version: Version): void
+  /** The latest version, as it is written. */
+  latest(): string
   emptyFile(): void
   /**
    * Whether the runner has emptied its temporary folder, as it does at the end of a job and at a shutdown. Main looks
@@ -53,7 +55,7 @@ export function recordInTwoPlaces(
   first: StepRecord,
   writeToState: (line: string) => void,
   writeToFile: (line: string) => void,
-): Pick<MainRecord, 'write' | 'writeToStateOnly'> {
+): Pick<MainRecord, 'write' | 'writeToStateOnly' | 'latest'> {
   let latest = first
   const writeTo = (write: (line: string) => void) => problemOf(() => write(JSON.stringify(latest)))
   // If this fails, nothing is lost: a later version comes before anything is left to do.
@@ -68,6 +70,7 @@ export function recordInTwoPlaces(
       latest = { ...latest, ...version }
       writeTo(writeToState)
     },
+    latest: () => JSON.stringify(latest),
   }
 }
 

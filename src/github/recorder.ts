@@ -10,14 +10,20 @@ export class RecordNotWritten extends Error {
 /** An environment variable that is too long keeps post from starting at all. No real run id is near this limit. */
 const LONGEST_RUN_ID = 4_096
 
-export function recorder(record: Omit<MainRecord, 'isFolderEmptied'>, log: Pick<Log, 'warning'>): Recorder {
+export function recorder(record: Omit<MainRecord, 'isFolderEmptied'>, log: Pick<Log, 'warning' | 'debug'>): Recorder {
   let hasWarned = false
   let runId: string | undefined
+  const logSaved = () => log.debug?.(logLine`Saved for post: ${record.latest()}`)
+  // The first version was written before this was loaded.
+  logSaved()
 
   /** Returns whether it was written. */
   function write(version: Version): boolean {
     const problem = record.write(version)
-    if (problem === undefined) return true
+    if (problem === undefined) {
+      logSaved()
+      return true
+    }
     const run = runId === undefined ? logLine`` : logLine` about run ${runId}`
     if (!hasWarned) {
       log.warning(
@@ -32,6 +38,7 @@ export function recorder(record: Omit<MainRecord, 'isFolderEmptied'>, log: Pick<
     starting() {
       const problem = record.write({ phase: 'starting' })
       if (problem !== undefined) throw new RecordNotWritten(problem)
+      logSaved()
     },
     started(id, mayCancel) {
       runId = id
@@ -40,6 +47,9 @@ export function recorder(record: Omit<MainRecord, 'isFolderEmptied'>, log: Pick<
     done() {
       if (!write({ phase: 'done' })) record.emptyFile()
     },
-    doneInStateOnly: () => record.writeToStateOnly({ phase: 'done' }),
+    doneInStateOnly() {
+      record.writeToStateOnly({ phase: 'done' })
+      logSaved()
+    },
   }
 }

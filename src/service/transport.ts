@@ -54,9 +54,7 @@ export interface ServiceResponse {
 
 /** Sends one request. Redirects are not followed and nothing is repeated here. Throws ServiceError, and nothing else. */
 export function send(settings: TransportSettings, request: OutgoingRequest): Promise<ServiceResponse> {
-  const exchange = new Exchange(settings, request)
-  exchange.begin()
-  return exchange.response
+  return new Promise((resolve, reject) => new Exchange(settings, request, resolve, reject).begin())
 }
 
 /**
@@ -64,7 +62,6 @@ export function send(settings: TransportSettings, request: OutgoingRequest): Pro
  * byte is written. What fails earlier cannot have reached the service.
  */
 class Exchange implements Dispatcher.DispatchHandler {
-  readonly response: Promise<ServiceResponse>
   readonly #settings: TransportSettings
   readonly #request: OutgoingRequest
   readonly #limitMs: number
@@ -79,9 +76,12 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #chunks: Buffer[] = []
   #bytes = 0
 
-  constructor(settings: TransportSettings, request: OutgoingRequest) {
-    const { promise, resolve, reject } = Promise.withResolvers<ServiceResponse>()
-    this.response = promise
+  constructor(
+    settings: TransportSettings,
+    request: OutgoingRequest,
+    resolve: (response: ServiceResponse) => void,
+    reject: (error: ServiceError) => void,
+  ) {
     this.#settings = settings
     this.#request = request
     this.#limitMs = Math.min(request.options.limitMs ?? REQUEST_LIMIT_MS, REQUEST_LIMIT_MS)

@@ -76,7 +76,7 @@ describe('a run that is started and waited for', () => {
       'record starting',
       'record started run-1',
       'output run-id=run-1',
-      'info Run run-1 was started',
+      'info Run run-1 was started for project “web-shop”, branch “main”',
       'info Run run-1: QUEUED',
       'output status=QUEUED',
       'info Run run-1: RUNNING',
@@ -93,6 +93,20 @@ describe('a run that is started and waited for', () => {
       'output report-dir=/reports',
       'comment',
     ])
+  })
+
+  test.each<[string, Partial<StepRequest>]>([
+    ["project “web-shop”, the project's default branch", { parameters: {} }],
+    [
+      'test suite “s-1”, branch “b”, environment “staging”, framework project “unit e2e”',
+      {
+        target: { kind: 'test-suite', testSuiteId: 's-1' },
+        parameters: { branch: 'b', environment: 'staging', frameworkProject: 'unit e2e', runGroup: 'nightly' },
+      },
+    ],
+  ])('says at its start what is tested: %s', async (tested, request) => {
+    const { effects } = await step({ script: { start: STARTED, get: [response(PASSED)] }, ...request })
+    expect(effects).toContain(`info Run run-1 was started for ${tested}`)
   })
 
   test('gives the reports what was asked, what came and how long it took', async () => {
@@ -131,7 +145,7 @@ describe('a run that is started and waited for', () => {
     const url = runUrl('run-1')
     const script = { start: STARTED, get: [response(PASSED)] }
     const started = await step({ script, runUrl, wait: false })
-    expect(started.effects).toContain(`info Run run-1 was started: ${url}`)
+    expect(started.effects).toContain(`info Run run-1 was started for project “web-shop”, branch “main”: ${url}`)
     const given = await step({ script, runUrl, ...GIVEN })
     expect(given.effects).toContain(`info Run run-1: ${url}`)
     for (const { outputs, outcome } of [started, given])

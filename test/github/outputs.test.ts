@@ -33,6 +33,15 @@ describe('the log', () => {
     })
     expect(lines).toEqual(['Run r-1: PASSED ::error::x', '::warning::100 %25 of a b'])
   })
+
+  it.each([
+    [{ RUNNER_DEBUG: '1' }, ['::debug::GET /a ::error::x']],
+    [{ RUNNER_DEBUG: 'true' }, []],
+    [{}, []],
+  ])('has debug lines with %j: %j', (env, expected) => {
+    const lines = linesWrittenBy(() => runnerOutput(env).log.debug?.(logLine`GET ${'/a\n::error::x'}`))
+    expect(lines).toEqual(expected)
+  })
 })
 
 describe('an annotation', () => {

@@ -56,6 +56,24 @@ function job({ hasStateFile = true, hasTemp = true, inputs = {} }: JobOptions = 
 }
 
 describe('the record', () => {
+  it('stands in the debug log each time that main saves it', () => {
+    const { main, saved } = job()
+    const lines: string[] = []
+    const record = recorder(main, { warning: () => {}, debug: (line) => lines.push(render(line)) })
+    const expectSaved = (phase: string) => {
+      const [, record = ''] = /^Saved for post: (.*)$/.exec(lines.at(-1) ?? '') ?? []
+      expect(parseRecord(record)).toEqual({ ...saved(), phase })
+    }
+    expectSaved('nothing started')
+    record.starting()
+    expectSaved('starting')
+    record.started('r-1', true)
+    expectSaved('started')
+    record.doneInStateOnly()
+    expectSaved('done')
+    expect(lines).toHaveLength(4)
+  })
+
   it('says in both places, in this order, that nothing is started, that a run is starting, which, and that all is done', () => {
     const { record, saved, read, filePath } = job()
     const inBoth = (expected: Partial<StepRecord>) => {
