@@ -33,7 +33,7 @@ export default defineConfig({
     maxWorkers: availableParallelism() + 1,
     maxConcurrency: 16,
     // Far more than any test takes, also on a machine that is busy with other things.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
   },
 })
