@@ -99,7 +99,7 @@ async function waitThenCancel(handle: RunHandle, step: Step): Promise<RunEnd> {
   let latestRun = run
   if (world.service.cancel !== undefined) world.log.info(logLine`Run ${handle.id}: cancelling it at the service.`)
   const onRun = (current: Run) => {
-    if (current.status !== latestRun?.status) onStatus(current)
+    onStatus(current)
     latestRun = current
   }
   const cancellation = await cancelRun(handle, { limitMs: CANCEL_LIMIT_MS, onRun }, world)

@@ -211,6 +211,13 @@ describe('a cancel that fails', () => {
     expect(cancelsMs).toEqual([0])
     expect(looksMs).toEqual([])
   })
+
+  test.each([401, 403])('is not tried again if the look that follows brings %i', async (status) => {
+    const refused: Failure = { kind: 'status', status }
+    const { end, cancelsMs, looksMs } = await cancel({ cancel: [failure(CONFLICT)], get: [failure(refused)] })
+    expect(end).toEqual({ kind: 'failed', failure: refused })
+    expect([cancelsMs, looksMs]).toEqual([[0], [0]])
+  })
 })
 
 describe('time', () => {

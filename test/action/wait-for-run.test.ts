@@ -259,6 +259,13 @@ describe('the limit of the wait', () => {
     expect(never.endedMs).toBe(900 + 10_000)
   })
 
+  test('leaves a poll that is sent just before it a second', async () => {
+    const replies = [response(RUNNING), response(PASSED, 800)]
+    const { ending, pollsMs } = await wait({ replies, waitLimitMs: 1_000, pollIntervalMs: 900 })
+    expect(ending).toEqual({ kind: 'finished', run: PASSED })
+    expect(pollsMs).toEqual([0, 900])
+  })
+
   test('ends a poll that hangs over it, which is not the last one then', async () => {
     const { ending, pollsMs } = await wait({
       replies: [response(RUNNING), noResponse, response(PASSED)],
