@@ -25,6 +25,7 @@ test.skipIf(process.platform === 'win32')(
     const record: MainRecord = {
       write: () => undefined,
       writeToStateOnly: () => {},
+      latest: () => '',
       emptyFile: () => {},
       isFolderEmptied: () => false,
     }
