@@ -193,7 +193,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   },
   'a start time that is no time': {
     breaks: ['started-at', 'started-when'],
-    ...shows((_, run) => run.status !== 'QUEUED' && { startedAt: '2026-13-01' }),
+    ...shows((_, run) => run.status !== 'QUEUED' && { startedAt: 'yesterday' }),
   },
   'an end time that is no time': {
     breaks: ['finished-at'],
@@ -239,11 +239,11 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   },
   'runs in any project': {
     breaks: ['read-project'],
-    ...sends((_, { probe }) => (probe === 'read-project' ? { status: 200, body: {} } : {})),
+    ...sends((_, { probe }) => (probe === 'read-project' ? { status: 200, body: { status: 'PASSED' } } : {})),
   },
   'runs in another project': {
     breaks: ['read-other-project'],
-    ...sends((_, { probe }) => (probe === 'read-other-project' ? { status: 200, body: {} } : {})),
+    ...sends((_, { probe }) => (probe === 'read-other-project' ? { status: 200, body: { status: 'PASSED' } } : {})),
   },
   'a pass that becomes a failure': {
     breaks: ['final-stays'],

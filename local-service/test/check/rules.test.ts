@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { problemsOfResponse } from '../../../test/support/openapi.ts'
 import { Driver, LIMITS, type Target } from '../../src/check/driver.ts'
-import { describeLeft } from '../../src/check/observations.ts'
-import { judge, RULES } from '../../src/check/rules.ts'
+import { describeLeft, isAnswered } from '../../src/check/observations.ts'
+import { judge, RULES, type RuleId } from '../../src/check/rules.ts'
 import { type Behaviour, createService, isFinished, KEY } from './a-service-in-memory.ts'
 import { FAULTS } from './faults.ts'
 
@@ -15,7 +16,14 @@ const TARGET: Target = {
   branch: 'next',
 }
 
-export async function check(faults: Partial<Behaviour> = {}, target: Partial<Target> = {}) {
+/** The rules that the schemas of docs/openapi.yaml hold, too. */
+const OF_BODIES: readonly RuleId[] = [
+  ...(['status-code', 'error-object', 'start-response', 'cancel-response', 'run-status', 'suite-fields'] as const),
+  ...(['started-at', 'finished-at', 'branch-name', 'queued-started-at', 'running-results', 'results'] as const),
+  ...(['case-object', 'case-title', 'case-status', 'case-duration'] as const),
+]
+
+async function check(faults: Partial<Behaviour> = {}, target: Partial<Target> = {}) {
   const { world, runs, requests } = createService(faults)
   const lines: string[] = []
   const { signal } = new AbortController()
@@ -24,7 +32,7 @@ export async function check(faults: Partial<Behaviour> = {}, target: Partial<Tar
   const rules = judge(driver.observations)
   const having = (...verdicts: string[]) =>
     rules.filter(({ verdict }) => verdicts.includes(verdict)).map(({ id }) => id)
-  return { rules, having, lines, runs, requests, left: describeLeft(driver.exchanges) }
+  return { rules, having, lines, runs, requests, driver, left: describeLeft(driver.exchanges) }
 }
 
 describe('a right service', () => {
@@ -38,13 +46,40 @@ describe('a right service', () => {
 })
 
 describe('a service with one fault', () => {
-  it.each(Object.entries(FAULTS))('%s', async (_title, { breaks, ...faults }) => {
+  it.each(Object.entries(FAULTS))('breaks exactly its rules: %s', async (_title, { breaks, ...faults }) => {
     const { having, rules } = await check(faults)
     const found = rules.filter(({ verdict }) => verdict === 'broken' || verdict === 'differs')
     expect(having('broken', 'differs'), JSON.stringify(found, undefined, 1)).toEqual(
       expect.arrayContaining([...breaks]),
     )
     expect(having('broken', 'differs')).toHaveLength(breaks.length)
+  })
+
+  it.each(Object.entries(FAULTS))('is refused by docs/openapi.yaml if the fault is in a body: %s', async (_title, {
+    breaks,
+    ...faults
+  }) => {
+    const { driver } = await check(faults)
+    const answered = driver.observations.exchanges.filter((one) => isAnswered(one) && one.response?.json !== undefined)
+    const problems = answered.flatMap(({ method, path, response }) =>
+      problemsOfResponse({ method, path, status: response?.status ?? 0, body: response?.json }),
+    )
+    const isInBody = breaks.some((id) => OF_BODIES.includes(id))
+    expect([problems.length > 0, problems[0]]).toEqual([isInBody, isInBody ? expect.any(String) : undefined])
+  })
+
+  it('keeps no rule about fields that never came', async () => {
+    const { having } = await check(FAULTS['other names of fields'])
+    const ofFields = [
+      'started-at',
+      'finished-at',
+      'branch-name',
+      'times-order',
+      'times-spelling',
+      'times-stay',
+      'results',
+    ]
+    expect(having('not observed')).toEqual(expect.arrayContaining([...ofFields, 'case-title', 'branch-tested']))
   })
 
   it('is there for each of the rules', () => {
