@@ -199,7 +199,12 @@ export const JUDGES: Readonly<Record<RuleId, Judge>> = {
     probe === undefined ? STATUSES.includes(status) || `"status" is ${show(status)}` : undefined,
   ),
   'started-at': field('startedAt', (value) => value === null || isTime(value)),
-  'finished-at': field('finishedAt', isTime),
+  // The document leaves open whether a run that is not finished has null here, or nothing.
+  'finished-at': everyRead((body) =>
+    body.finishedAt === undefined || (body.finishedAt === null && !isFinal(body))
+      ? undefined
+      : isTime(body.finishedAt) || `"finishedAt" is ${show(body.finishedAt)}`,
+  ),
   'branch-name': field('branchName', isText),
   'queued-started-at': everyRead(({ status, startedAt }) =>
     status === 'QUEUED' ? startedAt === null || `it is ${show(startedAt)}` : undefined,

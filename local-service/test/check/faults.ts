@@ -14,7 +14,7 @@ const NEVER = Date.UTC(2100, 0, 1)
 const TIME = '2025-06-01T00:00:00Z'
 
 /** Shows a run with other fields than the right ones. */
-const shows = (change: (right: Fields, run: ServiceRun) => Fields | false): Pick<Behaviour, 'describe'> => ({
+export const shows = (change: (right: Fields, run: ServiceRun) => Fields | false): Pick<Behaviour, 'describe'> => ({
   describe: (run) => {
     const right = RIGHT.describe(run)
     return { ...right, ...change(right, run) }
@@ -33,7 +33,7 @@ const takes = (name: string, type: string): Pick<Behaviour, 'refuse'> => ({
 const refuses = (isRefused: (fields: Fields) => boolean): Pick<Behaviour, 'refuse'> => ({
   refuse: (body) => RIGHT.refuse(body) ?? (isRefused(Object(body)) ? 'No.' : undefined),
 })
-const sends = (send: Behaviour['send']): Pick<Behaviour, 'send'> => ({ send })
+export const sends = (send: Behaviour['send']): Pick<Behaviour, 'send'> => ({ send })
 const branchOf = (body: Fields) => String(body.branch ?? 'main')
 const lists = (...runs: readonly unknown[]): Partial<Sent> => ({
   body: { cancelled: runs.map((runId) => ({ runId })) },

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { problemsOfResponse } from '../../../test/support/openapi.ts'
 import { Driver, LIMITS, type Target } from '../../src/check/driver.ts'
+import type { Request } from '../../src/check/exchange.ts'
 import { describeLeft, isAnswered } from '../../src/check/observations.ts'
 import { judge, RULES, type RuleId } from '../../src/check/rules.ts'
-import { type Behaviour, createService, isFinished, KEY } from './a-service-in-memory.ts'
-import { FAULTS } from './faults.ts'
+import { type Behaviour, createService, isFinished, KEY, type Sent } from './a-service-in-memory.ts'
+import { FAULTS, sends, shows } from './faults.ts'
 
 const TARGET: Target = {
   key: KEY,
@@ -43,6 +44,25 @@ describe('a right service', () => {
     expect(left).toEqual([])
     expect(runs.filter((run) => !isFinished(run))).toEqual([])
   })
+})
+
+describe('what the document leaves open', () => {
+  it.each<[string, Partial<Behaviour>]>([
+    ['null for the end of a run that is not finished', shows((right) => ({ finishedAt: right.finishedAt ?? null }))],
+    ['any spelling of ISO 8601', shows(({ startedAt }) => ({ startedAt: startedAt && '2026-01-01 00:00:00,25+0100' }))],
+    ['a prefix before the name of a branch', shows(({ branchName }) => ({ branchName: `refs/heads/${branchName}` }))],
+    ['400 or 404 for what does not exist', sends(({ status }) => (status === 404 ? { status: 400 } : {}))],
+    ['200 and an empty list for a cancel of nothing', sends(toEmptyLists)],
+    ['more fields', shows(() => ({ project: 'shop', attempts: 1 }))],
+  ])('breaks no rule: %s', async (_case, behaviour) => {
+    expect((await check(behaviour)).having('broken')).toEqual([])
+  })
+
+  function toEmptyLists(right: Sent, { endpoint }: Request): Partial<Sent> {
+    return endpoint === 'cancel' && right.status !== 200 && right.status !== 401
+      ? { status: 200, body: { cancelled: [] } }
+      : {}
+  }
 })
 
 describe('a service with one fault', () => {
