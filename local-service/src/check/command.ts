@@ -19,7 +19,7 @@ Checks a test run service against the interface, rule by rule. It starts runs, a
   --framework-project NAME   a test-framework project of the project
   --branch NAME              a branch that is not the default branch
   --key-file FILE            a file with the API key; default: the variable LOCAL_SERVICE_KEY
-  --timeout SECONDS          the longest time that the check takes; default: 600
+  --timeout SECONDS          how long the check goes on before it cleans up; default: 600
   --yes                      start the runs without asking
   --json                     print the report as JSON
   --junit                    print the report as JUnit XML
@@ -39,6 +39,16 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /** Whatever happens, the exit code is 0 or 1 only if the service was checked. */
 export async function runCheck(args: readonly string[], signal: AbortSignal): Promise<number> {
+  try {
+    return await check(args, signal)
+  } catch (error) {
+    // Not even a report was possible.
+    console.error(error)
+    return 2
+  }
+}
+
+async function check(args: readonly string[], signal: AbortSignal): Promise<number> {
   const format: Format = args.includes('--json') ? 'json' : args.includes('--junit') ? 'junit' : 'text'
   let invocation: Invocation | undefined
   let driver: Driver | undefined

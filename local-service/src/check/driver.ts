@@ -56,6 +56,13 @@ export const LIMITS = {
 
 export type Limits = Readonly<typeof LIMITS>
 
+/** The options that are fields of a start. */
+const OPTIONS = [
+  { option: '--environment', of: 'environment', name: 'environment', oldName: 'environmentName' },
+  { option: '--framework-project', of: 'frameworkProject', name: 'frameworkProjectName', oldName: 'runGroupName' },
+  { option: '--branch', of: 'branch', name: 'branch', oldName: undefined },
+] as const
+
 const FAILURES_LIMIT = 3
 const ATTEMPTS_LIMIT = 5
 const QUEUE_STARTS = 3
@@ -64,7 +71,7 @@ type Fields = Readonly<Record<string, unknown>>
 type Unusual = Pick<Request, 'probe' | 'credentials'>
 type Ref = Pick<Run, 'id' | 'path'>
 
-/** Ends the requests early, with what was seen so far. */
+/** Ends the requests early. The rules are held against what was seen so far. */
 class EarlyEnd extends Error {}
 
 /** The time of --timeout is over. */
@@ -78,13 +85,15 @@ export class Driver {
   readonly #limits: Limits
   readonly #endsAtMs: number
   readonly #stop: AbortSignal
-  readonly #stopOfStarts: AbortSignal
+  /** Ctrl-C, or the time is over. */
+  readonly #end: AbortSignal
+  readonly #endOfStarts: AbortSignal
   readonly #stopOfAll: AbortSignal
   readonly #path: string
   readonly #said = new Set<string>()
   #saidAtMs: number
   #mayStart = true
-  /** A run could not be read for too long. No other one is waited for. */
+  /** If one run could not be read for too long, the check waits for no other run. */
   #isUnreadable = false
   #isWaiting = false
   /** How many exchanges there were when the check began to clean up. They are what the rules are about. */
@@ -96,7 +105,8 @@ export class Driver {
     this.#limits = limits
     this.#endsAtMs = world.nowMs() + limits.timeoutMs
     this.#stop = stop
-    this.#stopOfStarts = later(stop, limits.stoppedStartMs)
+    this.#end = AbortSignal.any([stop, AbortSignal.timeout(limits.timeoutMs)])
+    this.#endOfStarts = later(this.#end, limits.stoppedStartMs)
     this.#stopOfAll = later(stop, limits.stoppedMs)
     this.#path = runsPath(target.project)
     this.#saidAtMs = world.nowMs()
@@ -149,8 +159,8 @@ export class Driver {
           await exchange(readOf(run))
         }),
       )
-      if (this.#runs().some(isUnfinished))
-        await sleep(attempt * this.#limits.pollMs, this.#stopOfAll).catch(() => undefined)
+      const isDone = !this.#runs().some(isUnfinished)
+      if (!isDone) await sleep(attempt * this.#limits.pollMs, this.#stopOfAll).catch(() => undefined)
     }
   }
 
@@ -168,28 +178,23 @@ export class Driver {
       throw new UsageError(`${sentence}: ${describe(exchange)}`)
     }
     if (exchange === undefined || !isRefused(exchange)) return {}
-    const fields = this.#optionFields(0)
-    const again = Object.keys(fields).length > 0 ? await this.#start(fields) : {}
+    const fields = this.#optionFields('name')
+    const again = await this.#start(fields)
     if (again.exchange !== undefined && isAccepted(again.exchange)) return fields
-    const sentence = 'The service refuses a start with the given options, and one without fields'
+    const sentence = 'The service refuses a start without fields, and one with the given options'
     throw new UsageError(`${sentence}: ${describe(again.exchange ?? exchange)} Give the options for what it requires.`)
   }
 
-  /** The options that are fields of a start, with their current or their deprecated names. */
-  #optionFields(name: 0 | 1): Record<string, string> {
-    const { environment, frameworkProject } = this.#target
-    return {
-      ...(environment && { [['environment', 'environmentName'][name] ?? '']: environment }),
-      ...(frameworkProject && { [['frameworkProjectName', 'runGroupName'][name] ?? '']: frameworkProject }),
-    }
+  #optionFields(kind: 'name' | 'oldName'): Fields {
+    const given = OPTIONS.filter((option) => option[kind] !== undefined && this.#target[option.of] !== undefined)
+    return Object.fromEntries(given.map((option) => [option[kind], this.#target[option.of]]))
   }
 
   async #startWithOptions(base: Fields): Promise<void> {
-    const { branch } = this.#target
-    const fields = { ...this.#optionFields(0), ...(branch && { branch }), envOverrides: { CHECK: '1' }, autofix: false }
-    const all = await this.#start(fields, { probe: 'start-fields' })
-    if (all.exchange !== undefined && isRefused(all.exchange)) await this.#findRefusedOption(base)
-    const old = this.#optionFields(1)
+    const fields = { ...this.#optionFields('name'), envOverrides: { CHECK: '1' }, autofix: false }
+    const { exchange } = await this.#start(fields, { probe: 'start-fields' })
+    if (exchange !== undefined && isRefused(exchange)) await this.#findRefusedOption(base)
+    const old = this.#optionFields('oldName')
     if (Object.keys(old).length === 0) return
     // A service that requires a field may require its current name.
     if (Object.keys(base).length === 0) await this.#start(old, { probe: 'start-deprecated' })
@@ -198,12 +203,8 @@ export class Driver {
 
   /** If the service accepts a value under the deprecated name, the value is right. */
   async #findRefusedOption(base: Fields): Promise<void> {
-    const { environment, frameworkProject, branch } = this.#target
-    for (const [option, name, oldName, value] of [
-      ['--environment', 'environment', 'environmentName', environment],
-      ['--framework-project', 'frameworkProjectName', 'runGroupName', frameworkProject],
-      ['--branch', 'branch', '', branch],
-    ] as const) {
+    for (const { option, of, name, oldName } of OPTIONS) {
+      const value = this.#target[of]
       if (value === undefined) continue
       const { [name]: _, ...others } = base
       const one = await this.#tryStart({ ...others, [name]: value }, { probe: 'start-fields' })
@@ -220,8 +221,8 @@ export class Driver {
     await this.#postSuite(randomUUID(), { probe: 'suite-start-unknown' })
     const started = await this.#postSuite(suite)
     if (started === undefined) return undefined
-    if (started.response?.status === 404)
-      throw new UsageError(`There is no test suite ${show(suite)}: ${describe(started)}`)
+    const isMissing = started.response?.status === 404
+    if (isMissing) throw new UsageError(`There is no test suite ${show(suite)}: ${describe(started)}`)
     const { testSuiteRunId: id } = jsonOf(started)
     return isAccepted(started) && typeof id === 'string' && isPathSegment(id) ? id : undefined
   }
@@ -235,19 +236,18 @@ export class Driver {
   async #cancelRuns(first: Run | undefined): Promise<void> {
     const others = () => this.#runs().filter((run) => run.id !== first?.id && isUnfinished(run))
     const queued = others().findLast((run) => lastStatus(run) === 'QUEUED')
-    if (queued !== undefined) await this.#end(queued)
+    if (queued !== undefined) await this.#endRun(queued)
     const [witness = first] = others()
     if (witness !== undefined) {
       await this.#waitUntil(witness, (status) => status !== 'QUEUED', this.#limits.cancelMs)
-      const elsewhere = runsPath(randomUUID())
       const { otherProject } = this.#target
+      const other = otherProject === undefined ? undefined : runsPath(otherProject)
       await this.#cancel({ id: randomUUID(), path: this.#path }, { probe: 'cancel-unknown' })
-      await this.#cancel({ ...witness, path: elsewhere }, { probe: 'cancel-project' })
-      if (otherProject)
-        await this.#cancel({ ...witness, path: runsPath(otherProject) }, { probe: 'cancel-other-project' })
+      await this.#cancel({ ...witness, path: runsPath(randomUUID()) }, { probe: 'cancel-project' })
+      if (other !== undefined) await this.#cancel({ ...witness, path: other }, { probe: 'cancel-other-project' })
       await this.#cancel(undefined, { probe: 'cancel-no-where' })
     }
-    for (const run of others()) await this.#end(run)
+    for (const run of others()) await this.#endRun(run)
   }
 
   async #readElsewhere({ id }: Run): Promise<void> {
@@ -257,8 +257,8 @@ export class Driver {
   }
 
   async #sendWrongStarts(base: Fields): Promise<void> {
-    const wrong = { environment: 1, environmentName: 1, frameworkProjectName: 1, runGroupName: 1, branch: 1 }
-    for (const [name, value] of Object.entries({ ...wrong, envOverrides: 'A=b', autofix: 'yes' })) {
+    const texts = { environment: 1, environmentName: 1, frameworkProjectName: 1, runGroupName: 1, branch: 1 }
+    for (const [name, value] of Object.entries({ ...texts, envOverrides: 'A=b', autofix: 'yes' })) {
       await this.#tryStart({ ...base, [name]: value }, { probe: 'start-types' })
     }
     await this.#tryStart('{', { probe: 'start-not-json' })
@@ -278,18 +278,18 @@ export class Driver {
 
   async #sendWrongKeys(base: Fields, first: Run | undefined, suiteRun: string | undefined): Promise<void> {
     const { key, suite } = this.#target
-    const none = { probe: 'key-missing', credentials: { name: 'no key', header: null } }
-    const other = { probe: 'key-invalid', credentials: { name: 'another key', header: `Bearer ${randomUUID()}` } }
-    const unusual: readonly Unusual[] = [
+    const unusual = (probe: string, name: string, header: string | null) => ({ probe, credentials: { name, header } })
+    const none = unusual('key-missing', 'no key', null)
+    const other = unusual('key-invalid', 'another key', `Bearer ${randomUUID()}`)
+    for (const one of [
       none,
       other,
-      { probe: 'key-similar', credentials: { name: 'the key and one character more', header: `Bearer ${key}x` } },
-      { probe: 'key-similar', credentials: { name: 'the key without its end', header: `Bearer ${key.slice(0, -1)}` } },
-      { probe: 'key-empty', credentials: { name: 'an empty key', header: 'Bearer ' } },
-      { probe: 'key-scheme', credentials: { name: 'the key with the scheme Basic', header: `Basic ${key}` } },
-      { probe: 'key-bare', credentials: { name: 'the key without a scheme', header: key } },
-    ]
-    for (const one of unusual) {
+      unusual('key-similar', 'the key and one character more', `Bearer ${key}x`),
+      unusual('key-similar', 'the key without its end', `Bearer ${key.slice(0, -1)}`),
+      unusual('key-empty', 'an empty key', 'Bearer '),
+      unusual('key-scheme', 'the key with the scheme Basic', `Basic ${key}`),
+      unusual('key-bare', 'the key without a scheme', key),
+    ]) {
       await this.#tryStart(base, one)
       if (first !== undefined) await this.#read(first, one)
       if (first !== undefined) await this.#cancel(first, one)
@@ -326,7 +326,7 @@ export class Driver {
   }
 
   /** Cancels a run and waits for its end. */
-  async #end(run: Run): Promise<void> {
+  async #endRun(run: Run): Promise<void> {
     await this.#read(run)
     if (!isUnfinished(this.#current(run))) return
     const cancel = await this.#cancel(run)
@@ -350,7 +350,7 @@ export class Driver {
   /** A start that the service should refuse, or whose run has nothing more to show. */
   async #tryStart(body: Fields | string | Buffer, unusual: Unusual, path?: string): Promise<Exchange | undefined> {
     const { exchange, run } = await this.#start(body, unusual, path)
-    if (run !== undefined) await this.#end(run)
+    if (run !== undefined) await this.#endRun(run)
     return exchange
   }
 
@@ -400,9 +400,9 @@ export class Driver {
   async #send(request: Request): Promise<Exchange> {
     for (let attempt = 1; ; attempt++) {
       this.#stop.throwIfAborted()
-      if (this.#world.nowMs() >= this.#endsAtMs)
-        throw new TimeOver('The time is over. Give the check more time with --timeout.')
-      const signal = request.endpoint === 'start' ? this.#stopOfStarts : this.#stop
+      const isOver = this.#end.aborted || this.#world.nowMs() >= this.#endsAtMs
+      if (isOver) throw new TimeOver('The time is over. Give the check more time with --timeout.')
+      const signal = request.endpoint === 'start' ? this.#endOfStarts : this.#end
       const exchange = await this.#exchange(request, signal)
       const failures = this.exchanges.filter(({ failure }) => failure !== undefined).length
       if (failures >= FAILURES_LIMIT) throw new EarlyEnd(`${failures} requests got no complete response.`)

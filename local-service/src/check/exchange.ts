@@ -105,8 +105,13 @@ function decode(bytes: Uint8Array, key: string): Pick<Response, 'text' | 'json'>
   }
 }
 
-/** A probe sends the key without its last character, so that this form must not be shown either. */
+/** The check also sends the key without its last character. What a service repeats of it is not shown either. */
 export function withoutKey(text: string, key: string): string {
-  const forms = [key, JSON.stringify(key).slice(1, -1), encodeURIComponent(key), key.slice(0, -1)]
+  const forms = [
+    key,
+    JSON.stringify(key).slice(1, -1),
+    encodeURIComponent(key),
+    ...(key.length < 8 ? [] : [key.slice(0, -1)]),
+  ]
   return forms.reduce((redacted, form) => (form === '' ? redacted : redacted.replaceAll(form, '***')), text)
 }

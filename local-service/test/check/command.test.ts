@@ -119,14 +119,17 @@ describe('the check as a command', () => {
     for (const { runId } of service.runs) expect(errors).toContain(`did not see run "${runId}" end.`)
   })
 
-  it('exits with 2 if the check itself fails', async () => {
+  it.each([
+    ['sends', 'AbortSignal.any', 'The check itself failed: TypeError: no such thing'],
+    ['reports', 'Array.prototype.findLast', 'TypeError: no such thing'],
+  ])('exits with 2 if the code fails that %s', async (_what, name, message) => {
     const { url } = await startScripted()
-    const code = `AbortSignal.any = () => { throw new TypeError('no such thing') }`
+    const code = `${name} = () => { throw new TypeError('no such thing') }`
     const env = { LOCAL_SERVICE_KEY: KEY, NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}` }
     const ended = await startCheck([url, '--project', 'shop', '--yes', '--junit'], env).ended()
     expect(ended.code).toBe(2)
-    expect(ended.errors).toContain('The check itself failed: TypeError: no such thing')
-    expect(readJunit(ended.output)).toMatchObject({ '@_errors': '1' })
+    expect(ended.errors).toContain(message)
+    if (name === 'AbortSignal.any') expect(readJunit(ended.output)).toMatchObject({ '@_errors': '1' })
   })
 
   it('checks the certificate, whatever the environment says', async () => {
