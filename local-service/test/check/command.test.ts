@@ -24,7 +24,7 @@ import {
 } from '../a-local-service.ts'
 import { KEY } from './a-service-in-memory.ts'
 
-const NO_ERROR = { status: 404, body: { error: `##[error]x ::error::y \x1b[2J${'x'.repeat(440)}${KEY}`, key: KEY } }
+const HOSTILE = { status: 200, body: { status: `##[error]x\n::error::y \x1b[2J${KEY}${'x'.repeat(440)}${KEY}` } }
 
 async function startScripted(options: ScriptedServiceOptions = {}) {
   const service = await startScriptedService({ keys: [KEY], ...options })
@@ -70,7 +70,7 @@ describe('the check as a command', () => {
     'json',
     'junit',
   ])('prints as %s what broke a rule, without the key and without what a log obeys', async (format) => {
-    const { url } = await startScripted({ faults: [{ on: 'get', from: 2, to: 2, do: NO_ERROR }] })
+    const { url } = await startScripted({ faults: [{ on: 'get', from: 2, to: 2, do: HOSTILE }] })
     const folder = await temporaryFolder()
     await writeFiles(folder, { key: `${KEY}\n` })
     const args = [url, '--project', 'shop', '--yes', '--key-file', join(folder, 'key')]
@@ -79,7 +79,7 @@ describe('the check as a command', () => {
       {},
     ).ended()
     expect(code).toBe(1)
-    expect(output).toMatch(/read-at-once.*A run can be read as soon as/s)
+    expect(output).toMatch(/run-status.*A read returns an object with one of/s)
     expect(`${output}${errors}`).not.toMatch(new RegExp(`${KEY.slice(0, 5)}|##\\[|^\\s*::|\x1b`, 'm'))
     if (format === 'json') expect(JSON.parse(output)).toMatchObject({ exitCode: 1, url: `${url}/`, project: 'shop' })
     if (format === 'junit') expect(readJunit(output)).toMatchObject({ '@_errors': '0' })

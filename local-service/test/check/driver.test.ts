@@ -165,7 +165,7 @@ describe('the end of a check', () => {
     'start',
     'cancel',
   ] as const)('comes after Ctrl-C even if the service hangs, from a %s on', async (endpoint) => {
-    const limits = { stoppedStartMs: 5, cleanUpRequestMs: 5, stoppedMs: 20 }
+    const limits = { stoppedStartMs: 5, cleanUpRequestMs: 5, stoppedMs: 20, cleanUpMs: Number.POSITIVE_INFINITY }
     const { done, left, runs } = start({}, {}, limits, endpoint)
     await expect(done).rejects.toThrow('aborted')
     const lost = 'Starts that got no response, and may have started a run: 1.'
