@@ -127,8 +127,8 @@ const withoutPrefix = (branch: string) => branch.replace(/^refs\/heads\//, '')
 
 export const JUDGES: Readonly<Record<RuleId, Judge>> = {
   json: everyResponse(({ response = {} }) => 'json' in response || 'the body is not JSON'),
-  'status-code': everyResponse(
-    ({ response }) => [200, 400, 401, 404, 500].includes(response?.status ?? 0) || 'it is not',
+  'status-code': everyReply(({ status }) =>
+    isRedirect(status) || status === 429 ? undefined : [200, 400, 401, 404, 500].includes(status) || `it is ${status}`,
   ),
   'error-object': everyResponse((one) => {
     if (isAccepted(one) || one.response?.json === undefined) return undefined

@@ -7,7 +7,7 @@ export type Format = 'text' | 'json' | 'junit'
 export interface Report {
   readonly url: string
   readonly project: string
-  /** 0: no rule is broken; 1: a rule is broken; 2: the check was not possible; 130: it was stopped. */
+  /** 0 if no rule is broken, 1 if a rule is broken, 2 if the check was not possible, 130 if it was stopped. */
   readonly exitCode: number
   /** Why the check was not possible or was stopped. */
   readonly message?: string | undefined
