@@ -25,7 +25,7 @@ export async function runStep(env: NodeJS.ProcessEnv, abort: AbortSignal, record
     if (job !== undefined) output.setOutput('job-url', job.url)
     const event = readEvent(env)
     const inputs = readInputs(env, event)
-    for (const note of inputs.notes) output.log.warning(note)
+    for (const warning of inputs.warnings) output.log.warning(warning)
     const gitHub = { env, event, token: inputs.githubToken, clock: systemClock, signal: abort }
     const world = await realWorld(inputs, gitHub, forPost, output)
     const { branch, note, warning } = await branchToTest(inputs, gitHub)

@@ -33,7 +33,7 @@ function readLines(given: string, inputs: InputReader): Overrides {
     }
     const value = isBlock ? parts.slice(at + 2, end - 1).join('') : rest
     if (/^(["'`]).*\1$/s.test(value)) {
-      inputs.notes.push(
+      inputs.warnings.push(
         logLine`Input env-overrides: the value of ${name} begins and ends with quotation marks, and is sent with them. Remove them; if they belong to the value, give a JSON object.`,
       )
     }

@@ -24,8 +24,8 @@ export interface NumberRange {
 export class InputReader {
   readonly #env: Environment
   readonly #problems: LogLine[] = []
-  /** To be warned of: what is accepted, and may not be what was meant. */
-  readonly notes: LogLine[] = []
+  /** About values that are accepted, but may not be what the user meant. */
+  readonly warnings: LogLine[] = []
 
   constructor(env: Environment) {
     this.#env = env

@@ -86,8 +86,8 @@ export function readInputs(env: Environment, event: WorkflowEvent) {
     labels: [comment.key, matrixValues(comment.matrix)].filter((part) => part !== ''),
     reports: { summary, annotations },
   }
-  const notes = ownsRun ? inputs.notes : startInputsWithoutEffect(inputs)
-  return { service: inputs.orThrow(service), request, branch, reportDir, comment, githubToken, notes }
+  const warnings = ownsRun ? inputs.warnings : startInputsWithoutEffect(inputs)
+  return { service: inputs.orThrow(service), request, branch, reportDir, comment, githubToken, warnings }
 }
 
 export function wantsSummaryOfProblems(env: Environment): boolean {

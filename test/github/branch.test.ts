@@ -48,10 +48,10 @@ async function branchOf(step: Step) {
     linesWrittenBy(() => {
       read = readInputs(allEnv, event)
     })
-    const { branch, githubToken: token, notes, request } = read ?? expect.fail()
+    const { branch, githubToken: token, warnings: ofInputs, request } = read ?? expect.fail()
     const options = { env: allEnv, event, token, clock, signal }
     const found = branch.kind === 'known' ? branch : await lookUpBranch(branch, options)
-    const warnings = [...notes, ...(found.warning === undefined ? [] : [found.warning])].map(render)
+    const warnings = [...ofInputs, ...(found.warning === undefined ? [] : [found.warning])].map(render)
     return {
       branch: found.branch,
       note: found.note && render(found.note),
