@@ -146,12 +146,16 @@ export function commentIdentity({ key, matrix }: Omit<CommentSettings, 'when'>, 
   const parts = [workflowFile || (env.GITHUB_WORKFLOW ?? ''), env.GITHUB_JOB ?? '', matrix, key]
   const digest = createHash('sha256').update(JSON.stringify(parts)).digest('hex')
   const markerPrefix = `<!-- test-run-action ${digest} `
-  const { GITHUB_RUN_ID: runId = '0', GITHUB_RUN_ATTEMPT: attempt = '0' } = env
-  return { markerPrefix, order: orderOf(runId, attempt), marker: `${markerPrefix}run ${runId} attempt ${attempt} -->` }
+  const { GITHUB_RUN_ID: workflowRunId = '0', GITHUB_RUN_ATTEMPT: attempt = '0' } = env
+  return {
+    markerPrefix,
+    order: orderOf(workflowRunId, attempt),
+    marker: `${markerPrefix}run ${workflowRunId} attempt ${attempt} -->`,
+  }
 }
 
-function orderOf(runId: string, attempt: string): bigint {
-  return BigInt(runId) * 1_000_000n + BigInt(attempt)
+function orderOf(workflowRunId: string, attempt: string): bigint {
+  return BigInt(workflowRunId) * 1_000_000n + BigInt(attempt)
 }
 
 /** The order of the run that wrote a comment; undefined if the comment does not begin as this step's do: marker and headline. */
