@@ -77,8 +77,8 @@ async function endMains(mains: readonly FoundMain[], { log, clock, abort }: Post
   const limitMs = isSignalled ? MAIN_LIMIT_MS : MAIN_LIMIT_WITHOUT_SIGNAL_MS
   log.info(logLine`The step's process is still running. It gets up to ${limitMs / 1000} s to end.`)
   for (const { main, record } of found) main.signal(record, 'SIGHUP')
-  const untilMs = clock.now() + limitMs
-  while (living().length > 0 && clock.now() < untilMs && !abort.aborted) await clock.sleep(MAIN_CHECK_MS, abort)
+  const deadlineMs = clock.now() + limitMs
+  while (living().length > 0 && clock.now() < deadlineMs && !abort.aborted) await clock.sleep(MAIN_CHECK_MS, abort)
   for (const { main, record } of living()) main.signal(record, 'SIGKILL')
 }
 

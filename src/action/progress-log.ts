@@ -18,11 +18,11 @@ export function quietLog({ clock, log, abort }: LogWorld, lastLineMs: number) {
   }
   return {
     write,
-    /** Pauses until then, or until the step is cancelled. A pause that lasts writes a heartbeat about once a minute. */
-    async pause(untilMs: number, heartbeat: () => LogLine): Promise<void> {
-      while (!abort.aborted && clock.now() < untilMs) {
+    /** Pauses until the deadline, or until the step is cancelled. Writes a heartbeat about once a minute. */
+    async pause(deadlineMs: number, heartbeat: () => LogLine): Promise<void> {
+      while (!abort.aborted && clock.now() < deadlineMs) {
         if (clock.now() - lastLineMs >= HEARTBEAT_MS) write(heartbeat())
-        await clock.sleep(Math.min(untilMs, lastLineMs + HEARTBEAT_MS) - clock.now(), abort)
+        await clock.sleep(Math.min(deadlineMs, lastLineMs + HEARTBEAT_MS) - clock.now(), abort)
       }
     },
   }
@@ -82,8 +82,8 @@ export function progressLog(runId: string, world: LogWorld) {
       write(failureLine(logLine`status request failed; retrying for up to 5 min.`, cause))
     },
 
-    pause: (untilMs: number) =>
-      pause(untilMs, () => {
+    pause: (deadlineMs: number) =>
+      pause(deadlineMs, () => {
         const waited = durationText(clock.now() - startedMs)
         return failure === undefined
           ? logLine`Run ${runId}: still ${run?.rawStatus ?? 'waiting'} after ${waited}.`

@@ -35,14 +35,14 @@ export async function startRun(parameters: StartParameters, deadlineMs: number, 
     if (abort.aborted) return aborted(abort, mayHaveBeenAccepted(response))
 
     const nextMs = clock.now() + backoffMs(attempt, response, random)
-    const untilMs = Math.min(begunMs + startMayRepeatForMs(response), deadlineMs)
-    if (nextMs >= untilMs) {
+    const repeatDeadlineMs = Math.min(begunMs + startMayRepeatForMs(response), deadlineMs)
+    if (nextMs >= repeatDeadlineMs) {
       return { kind: 'start-failed', failure: response, mayHaveStarted: mayHaveBeenAccepted(response) }
     }
     const reason = failureSentence(response, 'start')
     // A service may ask for minutes.
     await log.pause(nextMs, () => {
-      const [next, limit] = [durationText(nextMs - clock.now()), durationText(untilMs - clock.now())]
+      const [next, limit] = [durationText(nextMs - clock.now()), durationText(repeatDeadlineMs - clock.now())]
       return logLine`The run is not started yet; retrying in ${next}, for up to ${limit}. ${reason}`
     })
   }

@@ -49,22 +49,22 @@ export async function waitForRun(
   const { service, clock, random, abort } = world
   const progress = progressLog(handle.id, world)
   const pollingSinceMs = clock.now()
-  const deadline = waitDeadline(pollingSinceMs, options)
+  const timer = waitTimer(pollingSinceMs, options)
   const jitter = random()
   let run: Run | undefined
   let streak: FailureStreak | undefined
 
-  const end = (ending: WaitEnd['ending']): WaitEnd => ({ ending, run, queuedMs: deadline.queuedMs(clock.now()) })
+  const end = (ending: WaitEnd['ending']): WaitEnd => ({ ending, run, queuedMs: timer.queuedMs(clock.now()) })
 
   for (;;) {
     if (abort.aborted) return end({ kind: 'aborted', cause: cancelReason(abort).by })
     const sentAtMs = clock.now()
-    const limitMs = pollLimitMs(deadline.atMs() - sentAtMs)
+    const limitMs = pollLimitMs(timer.deadlineMs() - sentAtMs)
     const response = await responseOrFailure(service.get(handle.id, { signal: abort, limitMs }))
     if (!isFailure(response)) {
       streak = undefined
       progress.onRun(response)
-      deadline.onRun(response, clock.now())
+      timer.onRun(response, clock.now())
       if (response.rawStatus !== run?.rawStatus) options.onStatus(response)
       run = response
       if (isTerminal(run)) return end({ kind: 'finished', run })
@@ -78,14 +78,14 @@ export async function waitForRun(
       progress.onPollFailed(response)
     }
     // The deadline of a run that has just left the queue is a later one, and has a last poll of its own.
-    if (sentAtMs >= deadline.atMs()) {
-      return end({ kind: 'wait-timeout', limit: deadline.limit(), failure: streak?.failure })
+    if (sentAtMs >= timer.deadlineMs()) {
+      return end({ kind: 'wait-timeout', limit: timer.limit(), failure: streak?.failure })
     }
     const pauseMs =
       streak === undefined
         ? (options.pollIntervalMs ?? adaptivePauseMs(clock.now() - pollingSinceMs, jitter))
         : streakPauseMs(streak, clock.now(), random)
-    await progress.pause(Math.min(clock.now() + pauseMs, deadline.atMs()))
+    await progress.pause(Math.min(clock.now() + pauseMs, timer.deadlineMs()))
   }
 }
 
@@ -121,8 +121,8 @@ export function adaptivePauseMs(waitedMs: number, jitter: number): number {
   return Math.min(grownMs, LONGEST_PAUSE_MS * (1 - (1 - jitter) / 200))
 }
 
-/** When to stop waiting. Time in the queue has a limit of its own if one is set, and counts towards the other if not. */
-function waitDeadline(pollingSinceMs: number, { begunMs, waitLimitMs, queueLimitMs }: WaitOptions) {
+/** Tells when to stop waiting. If `queueLimitMs` is given, the time in the queue does not count towards `waitLimitMs`. */
+function waitTimer(pollingSinceMs: number, { begunMs, waitLimitMs, queueLimitMs }: WaitOptions) {
   let isQueued = false
   // Known once the run has left the queue; 0 if it was never seen there.
   let queuedMs: number | undefined
@@ -133,7 +133,7 @@ function waitDeadline(pollingSinceMs: number, { begunMs, waitLimitMs, queueLimit
       isQueued = status === 'QUEUED'
     },
     /** On the clock's `now()`. */
-    atMs(): number {
+    deadlineMs(): number {
       if (queueLimitMs === undefined) return begunMs + waitLimitMs
       return isQueued ? pollingSinceMs + queueLimitMs : begunMs + waitLimitMs + (queuedMs ?? 0)
     },
