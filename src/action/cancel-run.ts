@@ -8,7 +8,7 @@ import type { RequestOptions } from '../service/transport.ts'
 import { cancelReason } from './abort.ts'
 import type { World } from './world.ts'
 
-type CancelWorld = Pick<World, 'service' | 'clock' | 'random' | 'abort'>
+type CancelWorld = Pick<World, 'service' | 'clock' | 'random' | 'signal'>
 
 export interface CancelOptions {
   readonly limitMs: number
@@ -26,15 +26,15 @@ const SHORTEST_REQUEST_MS = 1_000
  * that is then left. Two cancels of one run do no harm, so main and post may both try. Never throws ServiceError.
  */
 export async function cancelRun(handle: RunHandle, options: CancelOptions, world: CancelWorld): Promise<Cancellation> {
-  const { service, clock, abort } = world
+  const { service, clock, signal } = world
   if (service.cancel === undefined) return { kind: 'not-supported' }
   const tryOnce = createTry(handle, service.cancel, options, world)
-  if (!abort.aborted) {
-    const end = await tryUntil(clock.now() + options.limitMs, abort, tryOnce, world)
+  if (!signal.aborted) {
+    const end = await tryUntil(clock.now() + options.limitMs, signal, tryOnce, world)
     if (end !== undefined) return end
   }
   const never = new AbortController().signal
-  const deadlineMs = cancelReason(abort).cancelDeadlineMs(handle.knownSinceMs)
+  const deadlineMs = cancelReason(signal).cancelDeadlineMs(handle.knownSinceMs)
   return (await tryUntil(deadlineMs, never, tryOnce, world)) ?? { kind: 'failed' }
 }
 

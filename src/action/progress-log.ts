@@ -6,12 +6,12 @@ import { durationText } from '../text/duration.ts'
 import { type Fragment, fragment, type LogLine, logLine, quote } from '../text/safe-text.ts'
 import type { World } from './world.ts'
 
-type LogWorld = Pick<World, 'clock' | 'log' | 'abort'>
+type LogWorld = Pick<World, 'clock' | 'log' | 'signal'>
 
 const HEARTBEAT_MS = 60_000
 
 /** A log that is quiet, but never silent for much longer than a minute. */
-export function quietLog({ clock, log, abort }: LogWorld, lastLineMs: number) {
+export function quietLog({ clock, log, signal }: LogWorld, lastLineMs: number) {
   function write(message: LogLine): void {
     log.info(message)
     lastLineMs = clock.now()
@@ -20,9 +20,9 @@ export function quietLog({ clock, log, abort }: LogWorld, lastLineMs: number) {
     write,
     /** Pauses until the deadline, or until the step is cancelled. Writes a heartbeat about once a minute. */
     async pause(deadlineMs: number, heartbeat: () => LogLine): Promise<void> {
-      while (!abort.aborted && clock.now() < deadlineMs) {
+      while (!signal.aborted && clock.now() < deadlineMs) {
         if (clock.now() - lastLineMs >= HEARTBEAT_MS) write(heartbeat())
-        await clock.sleep(Math.min(deadlineMs, lastLineMs + HEARTBEAT_MS) - clock.now(), abort)
+        await clock.sleep(Math.min(deadlineMs, lastLineMs + HEARTBEAT_MS) - clock.now(), signal)
       }
     },
   }

@@ -26,7 +26,7 @@ export interface ReportSettings {
  */
 export async function publish(outcome: StepOutcome, settings: ReportSettings, world: World): Promise<void> {
   // The runner has emptied its folders, and the next job uses them.
-  const isJobOver = world.abort.aborted && cancelReason(world.abort).isJobOver
+  const isJobOver = world.signal.aborted && cancelReason(world.signal).isJobOver
   if (!isJobOver) setOutputs(outcome, world)
   const hasSummary = isWanted(settings.summary, outcome.success)
   announce(outcome, settings, hasSummary, world)
@@ -36,7 +36,7 @@ export async function publish(outcome: StepOutcome, settings: ReportSettings, wo
   const reportDir = writeReportFiles(outcome, world)
   if (hasSummary) world.writeSummary((alreadyBytes) => jobSummary(outcome, { alreadyBytes, reportDir }))
   // A run that is only started has no result yet, and the step that waits for it writes the comment.
-  if (world.abort.aborted || outcome.ending.kind === 'started') return
+  if (world.signal.aborted || outcome.ending.kind === 'started') return
   const commentUrl = await world.comment(outcome, { hasSummary })
   if (commentUrl !== undefined) world.setOutput('comment-url', commentUrl)
 }

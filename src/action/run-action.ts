@@ -81,7 +81,7 @@ async function startOrAttach(step: Step): Promise<RunEnd> {
   if (!isUsableRunId(handle.id)) return refuseRunId(handle, world)
   recorder.started(handle.id, request.cancelOnAbort)
   // If the step was cancelled during the start, the wait below ends at once.
-  if (request.wait || world.abort.aborted) return waitThenCancel(handle, step)
+  if (request.wait || world.signal.aborted) return waitThenCancel(handle, step)
   return { ending: { kind: 'started' }, runId: handle.id, runUrl: announceRun(handle, step), cancellation: NOT_WANTED }
 }
 

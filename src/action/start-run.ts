@@ -16,7 +16,7 @@ export type StartEnd =
   /** The step was cancelled before an id came. */
   | { readonly kind: 'aborted'; readonly cause: AbortCause; readonly mayHaveStarted: boolean }
 
-type StartWorld = Pick<World, 'service' | 'clock' | 'random' | 'log' | 'abort'>
+type StartWorld = Pick<World, 'service' | 'clock' | 'random' | 'log' | 'signal'>
 
 /**
  * Starts at most one run. The request is sent again only if the service provably did not take the one before, and never
@@ -24,15 +24,15 @@ type StartWorld = Pick<World, 'service' | 'clock' | 'random' | 'log' | 'abort'>
  * the id is in its response.
  */
 export async function startRun(parameters: StartParameters, deadlineMs: number, world: StartWorld): Promise<StartEnd> {
-  const { clock, random, abort } = world
+  const { clock, random, signal } = world
   const begunMs = clock.now()
   const log = quietLog(world, Number.NEGATIVE_INFINITY)
   for (let attempt = 1; ; attempt++) {
-    if (abort.aborted) return aborted(abort, false)
+    if (signal.aborted) return aborted(signal, false)
     // A service often closes the connection after a 429. Whether it took a start that was sent just then is not known.
     const response = await startOnce(parameters, attempt > 1, world)
     if (typeof response === 'string') return { kind: 'started', runId: response }
-    if (abort.aborted) return aborted(abort, mayHaveBeenAccepted(response))
+    if (signal.aborted) return aborted(signal, mayHaveBeenAccepted(response))
 
     const nextMs = clock.now() + backoffMs(attempt, response, random)
     const repeatDeadlineMs = Math.min(begunMs + startMayRepeatForMs(response), deadlineMs)
@@ -48,23 +48,23 @@ export async function startRun(parameters: StartParameters, deadlineMs: number, 
   }
 }
 
-function aborted(abort: AbortSignal, mayHaveStarted: boolean): StartEnd {
-  return { kind: 'aborted', cause: cancelReason(abort).by, mayHaveStarted }
+function aborted(signal: AbortSignal, mayHaveStarted: boolean): StartEnd {
+  return { kind: 'aborted', cause: cancelReason(signal).by, mayHaveStarted }
 }
 
 function startOnce(
   parameters: StartParameters,
   onNewConnection: boolean,
-  { service, clock, abort }: StartWorld,
+  { service, clock, signal }: StartWorld,
 ): Promise<string | Failure> {
   const request = new AbortController()
   const limitGrace = () => {
-    const grace = clock.timeout(cancelReason(abort).startDeadlineMs - clock.now())
+    const grace = clock.timeout(cancelReason(signal).startDeadlineMs - clock.now())
     grace.addEventListener('abort', () => request.abort())
   }
-  abort.addEventListener('abort', limitGrace)
-  const options = { signal: request.signal, signalUntilSent: abort, onNewConnection }
+  signal.addEventListener('abort', limitGrace)
+  const options = { signal: request.signal, signalUntilSent: signal, onNewConnection }
   return responseOrFailure(service.start(parameters, options)).finally(() =>
-    abort.removeEventListener('abort', limitGrace),
+    signal.removeEventListener('abort', limitGrace),
   )
 }

@@ -44,9 +44,9 @@ interface FailureStreak {
 export async function waitForRun(
   handle: RunHandle,
   options: WaitOptions,
-  world: Pick<World, 'service' | 'clock' | 'random' | 'log' | 'abort'>,
+  world: Pick<World, 'service' | 'clock' | 'random' | 'log' | 'signal'>,
 ): Promise<WaitEnd> {
-  const { service, clock, random, abort } = world
+  const { service, clock, random, signal } = world
   const progress = progressLog(handle.id, world)
   const pollingSinceMs = clock.now()
   const timer = waitTimer(pollingSinceMs, options)
@@ -57,10 +57,10 @@ export async function waitForRun(
   const end = (ending: WaitEnd['ending']): WaitEnd => ({ ending, run, queuedMs: timer.queuedMs(clock.now()) })
 
   for (;;) {
-    if (abort.aborted) return end({ kind: 'aborted', cause: cancelReason(abort).by })
+    if (signal.aborted) return end({ kind: 'aborted', cause: cancelReason(signal).by })
     const sentAtMs = clock.now()
     const limitMs = pollLimitMs(timer.deadlineMs() - sentAtMs)
-    const response = await responseOrFailure(service.get(handle.id, { signal: abort, limitMs }))
+    const response = await responseOrFailure(service.get(handle.id, { signal, limitMs }))
     if (!isFailure(response)) {
       streak = undefined
       progress.onRun(response)
@@ -69,7 +69,7 @@ export async function waitForRun(
       run = response
       if (isTerminal(run)) return end({ kind: 'finished', run })
     } else {
-      if (abort.aborted) continue
+      if (signal.aborted) continue
       streak = { sinceMs: streak?.sinceMs ?? clock.now(), polls: (streak?.polls ?? 0) + 1, failure: response }
       const isLongEnough = clock.now() - streak.sinceMs >= FAILURE_STREAK_LIMIT_MS
       if (isLongEnough || !mayPass(response, handle, sentAtMs, run !== undefined)) {

@@ -41,7 +41,7 @@ export interface World {
   readonly clock: Clock
   readonly random: () => number
   /** Aborts, with a `StepCancelled`, when the runner tells the step to end. */
-  readonly abort: AbortSignal
+  readonly signal: AbortSignal
   readonly service: TestService
   readonly log: Log
   readonly recorder: Recorder

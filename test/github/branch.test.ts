@@ -295,11 +295,11 @@ describe('a comment on a pull request', () => {
   })
 
   test('gives up, without a word, when the step is cancelled', async () => {
-    const abort = new AbortController()
+    const controller = new AbortController()
     const hanging = api.inject({ method: 'GET' }, { kind: 'hang' })
-    const found = find({ signal: abort.signal })
+    const found = find({ signal: controller.signal })
     await hanging
-    abort.abort()
+    controller.abort()
     expect(await found).toEqual({})
   })
 })

@@ -525,11 +525,11 @@ describe('a step that is being cancelled', () => {
   })
 
   test('ends a request in flight, without a word', async () => {
-    const abort = new AbortController()
+    const controller = new AbortController()
     const hanging = api.inject(LIST, { kind: 'hang' })
-    const written = comment({ signal: abort.signal })
+    const written = comment({ signal: controller.signal })
     await hanging
-    abort.abort()
+    controller.abort()
     expect(await written).toEqual({ log: [] })
   })
 })
