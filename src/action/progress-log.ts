@@ -10,7 +10,7 @@ type LogWorld = Pick<World, 'clock' | 'log' | 'signal'>
 
 const HEARTBEAT_MS = 60_000
 
-/** A log that is quiet, but never silent for much longer than a minute. */
+/** A log with few lines, but with at least about one a minute. */
 export function quietLog({ clock, log, signal }: LogWorld, lastLineMs: number) {
   function write(message: LogLine): void {
     log.info(message)
@@ -43,7 +43,7 @@ export function whatIsTested({ target, parameters }: Pick<StepSubject, 'target' 
   return logLine`${subject}${tested}${where}${named(fragment`framework project`, frameworkProject)}`
 }
 
-/** What the log shows of a wait: a line when the status changes, and when the service stops or begins to respond. */
+/** Logs a wait: a line when the status changes, and a line when the service stops or starts responding. */
 export function progressLog(runId: string, world: LogWorld) {
   const { clock, log } = world
   const startedMs = clock.now()
@@ -74,7 +74,7 @@ export function progressLog(runId: string, world: LogWorld) {
       )
     },
 
-    /** The first failure of a streak is logged, but a service that fails every other poll must not fill the log. */
+    /** Logs the first failure of a streak, but at most one failure a minute, because every other poll may fail. */
     onPollFailed(cause: Failure): void {
       const isFirst = failure === undefined
       failure = cause
