@@ -63,6 +63,8 @@ export interface JobOptions {
   readonly contexts?: Contexts | undefined
   /** A folder of commands that scripts find before all others. */
   readonly commands?: string | undefined
+  /** The folder that a checkout made; links to this repository's files unless given. */
+  readonly workspace?: string | undefined
   /** The results of the jobs that this one may need. */
   readonly needs?: Readonly<Record<string, NeededJob>> | undefined
   /** How long a minute of `timeout-minutes` takes here. */
@@ -106,7 +108,7 @@ class JobRun {
   readonly #needs: Readonly<Record<string, NeededJob>>
   readonly #options: JobOptions
   readonly #folder = realpathSync(mkdtempSync(join(tmpdir(), 'job-')))
-  readonly #workspace = join(this.#folder, 'work')
+  readonly #workspace: string
   readonly #trackingId = `github_${randomUUID()}`
   readonly #steps: Record<string, ExpressionValue> = {}
   readonly #actions: Step[] = []
@@ -131,9 +133,7 @@ class JobRun {
       }),
     )
     this.#options = options
-    // Links to what a checkout brings, so that the scripts can write beside it without changing it.
-    mkdirSync(this.#workspace)
-    for (const name of readdirSync(REPOSITORY)) symlinkSync(join(REPOSITORY, name), join(this.#workspace, name))
+    this.#workspace = options.workspace ?? linksToRepository(join(this.#folder, 'work'))
   }
 
   async run(): Promise<PlayedJob> {
@@ -301,6 +301,13 @@ class JobRun {
   #renderAll(values: Readonly<Record<string, unknown>> = {}): Record<string, string> {
     return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, this.#render(value)]))
   }
+}
+
+/** Links to what a checkout brings, so that the scripts can write beside it without changing it. */
+function linksToRepository(folder: string): string {
+  mkdirSync(folder)
+  for (const name of readdirSync(REPOSITORY)) symlinkSync(join(REPOSITORY, name), join(folder, name))
+  return folder
 }
 
 /** The tests themselves may run in a job, and in an npm script: nothing of either is this job's. */
