@@ -16,14 +16,20 @@ import {
 import { describeSuiteResult, describeSuiteStatus } from './http/suite-result.ts'
 import type { Project } from './project.ts'
 import { findSharedFolder, openDataFolder, toConfigurationError } from './runs/data-folder.ts'
-import { describeRun, queueRun, type Run } from './runs/run.ts'
+import { describeRun, queueRun, type Run, type RunOutcome } from './runs/run.ts'
 import { createRunQueue, type RunTask } from './runs/run-queue.ts'
 import { removeResources, resourcesOf } from './runs/run-resources.ts'
 import { describeStoreError } from './runs/run-store.ts'
 import { runTests, type TestRun } from './runs/run-tests.ts'
 import { baseEnvironment, personalEnvironment } from './runs/test-environment.ts'
 import { quote, toLogText } from './text.ts'
-import { type Checkout, chooseCheckout } from './workspace/checkout.ts'
+import {
+  type Checkout,
+  type CheckoutOfJob,
+  chooseCheckout,
+  inspectFolder,
+  type ProjectFolder,
+} from './workspace/checkout.ts'
 import { createKeyedMutex } from './workspace/keyed-mutex.ts'
 import { type FoundRepository, openRepository } from './workspace/work-tree.ts'
 
@@ -39,12 +45,17 @@ export interface World {
   /** How long a container engine may take to respond. */
   readonly responseLimitMs?: number | undefined
   readonly log: (line: string) => void
+  readonly checkoutOfJob?: CheckoutOfJob | undefined
+  /** Is called with each run that has finished. */
+  readonly onFinished?: ((run: Run, outcome: RunOutcome) => void) | undefined
 }
 
 export interface LocalService {
   readonly url: string
   readonly keys: readonly string[]
   readonly projects: readonly { readonly id: string; readonly folder: string; readonly framework: string }[]
+  /** What each project's folder holds, in the order of `projects`. */
+  inspectFolders(): Promise<readonly ProjectFolder[]>
   /** Interrupts every unfinished run, waits until its processes and work trees are gone, then frees the port. */
   close(): Promise<void>
 }
@@ -66,6 +77,7 @@ export async function startLocalService(settings: Settings, world: World): Promi
     ...configuration,
     store: data.store,
     log: (runId, text) => log(`run ${runId} ${text}`),
+    onFinished: world.onFinished,
     removeResources: (runId, resources) => removeResources(runId, resources, { ...engineOptions, runExclusive }),
   })
   const sharedFolder = findSharedFolder(data.path)
@@ -96,7 +108,7 @@ export async function startLocalService(settings: Settings, world: World): Promi
     }
     const mayFix = parameters.autofix && project.autofix !== undefined
     const branch = parameters.branch ?? project.defaultBranch
-    const checkout = await chooseCheckout(project, branch, mayFix, await repositoryOf(project))
+    const checkout = await chooseCheckout(project, branch, mayFix, await repositoryOf(project), world.checkoutOfJob)
     // Without a branch in the request, it is the configured one that does not exist.
     const isConfigured = parameters.branch === undefined && project.defaultBranch !== undefined
     if (checkout.kind === 'refused') return errorResponse(isConfigured ? 500 : 400, checkout.error)
@@ -234,6 +246,12 @@ export async function startLocalService(settings: Settings, world: World): Promi
     url: listener.url,
     keys,
     projects: [...projects.values()].map(({ id, folder, framework }) => ({ id, folder, framework: framework.name })),
+    inspectFolders: () =>
+      Promise.all(
+        [...projects.values()].map(async (project) =>
+          inspectFolder(project, await repositoryOf(project), world.checkoutOfJob),
+        ),
+      ),
     close: () => {
       closed ??= close()
       return closed

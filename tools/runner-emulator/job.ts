@@ -21,7 +21,7 @@ import { parseKeyValueFile } from './file-commands.ts'
 import { killProcessesWith, realSleep, SIGINT_GRACE_MS, type Sleep } from './node-process.ts'
 import { prepareStep, type Step } from './runner.ts'
 
-// Runs one job of a workflow: its scripts in bash, and `uses: ./` as a step of the built action.
+// Runs one job of a workflow: its scripts in bash, and `uses: ./` or `uses: ./local-service` as a step of the built action.
 
 interface Workflow {
   readonly env?: Readonly<Record<string, unknown>>
@@ -69,11 +69,11 @@ export interface JobOptions {
   readonly needs?: Readonly<Record<string, NeededJob>> | undefined
   /** How long a minute of `timeout-minutes` takes here. */
   readonly minuteMs?: number
-  /** The workflow is cancelled when the step of this id logs this. */
+  /** The workflow is cancelled when the step of this id, or that uses this action, logs this. */
   readonly cancel?: { readonly during: string; readonly on: RegExp }
   /** How the runner waits for the end of its grace periods; real time unless given. */
   readonly sleep?: Sleep | undefined
-  /** The action that `uses: ./` means; this repository's unless given. */
+  /** The action that `uses: ./` means; this repository's unless given. Below it is `local-service`. */
   readonly actionDir?: string | undefined
 }
 
@@ -219,15 +219,16 @@ class JobRun {
 
   async #runStepBody(step: JobStep): Promise<StepOutcome> {
     if (step.run !== undefined) return this.#runScript(this.#render(step.run), step)
+    const own = OWN_ACTION.exec(step.uses ?? '')
     // The only other actions are those that bring the checkout and Node, which are there.
-    return OWN_ACTION.test(step.uses ?? '') ? this.#runAction(step) : DONE
+    return own === null ? DONE : this.#runAction(step, own[1] ?? '')
   }
 
-  async #runAction(step: JobStep): Promise<StepOutcome> {
-    const { minuteMs = 60_000, cancel, event, github, actionDir, sleep } = this.#options
+  async #runAction(step: JobStep, folder: string): Promise<StepOutcome> {
+    const { minuteMs = 60_000, cancel, event, github, actionDir = REPOSITORY, sleep } = this.#options
     const minutes = step['timeout-minutes']
     const action = prepareStep({
-      actionDir,
+      actionDir: join(actionDir, folder),
       sleep,
       workspace: this.#workspace,
       tempDir: join(this.#folder, 'temp'),
@@ -239,9 +240,9 @@ class JobRun {
     })
     this.#actions.push(action)
     const main = action.startMain()
-    const id = step.id ?? `#${this.#actions.length}`
+    const id = step.id ?? step.uses ?? ''
     this.#mains.set(id, { step, main })
-    if (cancel !== undefined && cancel.during === step.id) {
+    if (cancel !== undefined && cancel.during === id) {
       await main.waitForLine(cancel.on)
       await this.#cancel()
     }
@@ -321,7 +322,7 @@ interface StepOutcome {
 }
 
 /** As our own workflows name it, and as the recipes do. */
-const OWN_ACTION = /^\.\/$|\/test-run-action@/
+const OWN_ACTION = /^(?:\.\/|[\w-]+\/test-run-action)(\/?local-service)?(?:@|$)/
 
 const DONE: StepOutcome = { outcome: 'success', outputs: {} }
 

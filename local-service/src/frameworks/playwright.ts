@@ -18,8 +18,8 @@ export const playwright: Framework = {
   ownFiles: [],
   configFile: /^playwright(-ct)?\.config\.\w+$/,
   titleOption: '--grep',
-  // Each run empties its default output folder, which all runs of the same project share.
-  runArguments: ({ outputFolder }) => ['test', '--reporter=json', `--output=${outputFolder}`],
+  // The failures' messages go to the log. Each run empties its default output folder, which all runs of a project share.
+  runArguments: ({ outputFolder }) => ['test', '--reporter=dot,json', `--output=${outputFolder}`],
   env: ({ reportFile }) => ({ PLAYWRIGHT_JSON_OUTPUT_FILE: reportFile }),
   listArguments: () => ['test', '--list', '--reporter=json'],
   readList: (list) =>

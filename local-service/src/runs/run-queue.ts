@@ -30,6 +30,7 @@ export interface RunQueueOptions extends Pick<Configuration, 'concurrency' | 'ru
   /** Removes what a run has on the machine, and says what it was. */
   readonly removeResources: (runId: string, resources: RunResources) => Promise<readonly string[]>
   readonly log: (runId: string, text: string) => void
+  readonly onFinished?: ((run: Run, outcome: RunOutcome) => void) | undefined
 }
 
 interface Entry {
@@ -126,6 +127,7 @@ export function createRunQueue(options: RunQueueOptions) {
     if (!finishRun(run, outcome, new Date())) return
     const { phase } = run
     log(run.runId, `${phase.status}, ${count('testCases' in phase ? phase.testCases.length : 0, 'test case')}`)
+    options.onFinished?.(run, outcome)
     save(entry)
   }
 
@@ -186,8 +188,10 @@ export function createRunQueue(options: RunQueueOptions) {
         const removed = await remove(run.runId, resources)
         if (removed.length > 0) log(run.runId, `removed what was left of it: ${removed.join(', ')}`)
         const before = run.phase.status
-        if (finishRun(run, interruptedBecause('the service died during the run'), new Date())) {
+        const outcome = interruptedBecause('the service died during the run')
+        if (finishRun(run, outcome, new Date())) {
           log(run.runId, `${run.phase.status}: it was ${before} when the service died`)
+          options.onFinished?.(run, outcome)
         }
         store.save(run)
       }

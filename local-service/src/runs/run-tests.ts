@@ -94,7 +94,12 @@ async function prepareSource(run: TestRun, stop: AbortSignal): Promise<SourceTre
 /** The outcome of a run whose tests cannot be run. The log says why, and clients learn it unless the run was stopped. */
 function interrupt(run: TestRun, problem: string, end?: CommandEnd): RunOutcome {
   run.log(`${problem}${end === undefined ? '' : quoteOutput(end)}`)
-  return { status: 'INTERRUPTED', testCases: [], problem: end?.kind === 'stopped' ? undefined : problem }
+  return {
+    status: 'INTERRUPTED',
+    testCases: [],
+    problem: end?.kind === 'stopped' ? undefined : problem,
+    output: end?.output,
+  }
 }
 
 /** The repository for a run: its git commands end when it is stopped, and are found if the service was killed. */
@@ -132,7 +137,7 @@ async function runFramework(run: TestRun, source: SourceTree, stop: AbortSignal)
   const problem = unknownProjects ?? describeProblem(framework, end, report)
   if (outcome.status === 'PASSED') return outcome
   run.log(`${problem ?? `${framework.name} ${describeEnd(end)}`}${quoteOutput(end)}`)
-  return { ...outcome, problem: end.kind === 'stopped' ? undefined : problem }
+  return { ...outcome, problem: end.kind === 'stopped' ? undefined : problem, output: end.output }
 }
 
 /**

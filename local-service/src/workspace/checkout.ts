@@ -1,7 +1,8 @@
 import { dirname, join } from 'node:path'
 import type { Project } from '../project.ts'
 import { quote } from '../text.ts'
-import { findLinkIntoRepository, packageFilesOf, suggestSetup } from './packages.ts'
+import { findLinkIntoRepository, findPackageCommand, packageFilesOf, suggestSetup } from './packages.ts'
+import { isInside } from './paths.ts'
 import {
   type FoundRepository,
   findBranch,
@@ -35,25 +36,37 @@ export interface Refusal {
   readonly error: string
 }
 
+/** What a job has checked out, for a folder in which git finds no repository. */
+export interface CheckoutOfJob {
+  readonly root: string
+  readonly commit: string
+}
+
 /**
  * Chooses which files a run tests. A branch, requested or configured, is checked out into a work tree. Without one the
- * folder is used as it stands, unless the run may change files: auto-fix works on what is committed.
+ * folder is used as it stands, unless the run may change files: auto-fix works on what is committed. The full hash of the
+ * commit that is checked out in the folder stands for the folder too. So a job can name what it tests on every event.
  */
 export async function chooseCheckout(
   project: Project,
   branch: string | undefined,
   mayChangeFiles: boolean,
   opened: FoundRepository,
+  ofJob?: CheckoutOfJob | undefined,
 ): Promise<Checkout | Refusal> {
   const { repository, foldersWithoutGit } = opened
   const noBranch = `Project ${quote(project.id)} has no branch ${quote(branch)}`
   if (repository === undefined) {
-    if (branch === undefined) return { kind: 'in-place', root: project.folder, foldersWithoutGit }
+    if (branch === undefined || branch === ofJob?.commit) {
+      return { kind: 'in-place', root: rootOf(project, opened, ofJob), branchName: branch, foldersWithoutGit }
+    }
     return refuse(`${noBranch}: its folder is in no git repository that git can use (${opened.reason}).`)
   }
   const { root, gitFolder, folder } = repository
-  if (branch === undefined) {
-    const { branch: branchName, commit } = await readHead(repository)
+  const head = await readHead(repository)
+  if (branch === undefined || branch === head.commit) {
+    const { branch: checkedOut, commit } = head
+    const branchName = branch ?? checkedOut
     if (mayChangeFiles && commit !== undefined && (await hasProjectFolder(repository, commit))) {
       return checkPackages(project, { kind: 'work-tree', repository, commit, branchName })
     }
@@ -68,6 +81,32 @@ export async function chooseCheckout(
     return refuse(`Branch ${quote(branch)} has no folder ${quote(folder)} of project ${quote(project.id)}.`)
   }
   return checkPackages(project, { kind: 'work-tree', repository, commit, branchName: branch })
+}
+
+export interface ProjectFolder {
+  /** The commit that is checked out in it, if any. */
+  readonly commit: string | undefined
+  /** The framework's package, if it is needed and not installed. */
+  readonly missingPackage: string | undefined
+}
+
+/** What a run that tests the project's folder would find there. */
+export async function inspectFolder(
+  project: Project,
+  opened: FoundRepository,
+  ofJob: CheckoutOfJob | undefined,
+): Promise<ProjectFolder> {
+  const { repository } = opened
+  const { commit } = repository === undefined ? { commit: ofJob?.commit } : await readHead(repository)
+  const { folder, framework, command, setup } = project
+  const needsPackage = command === undefined && setup === undefined
+  const isInstalled = findPackageCommand(framework.packageName, folder, rootOf(project, opened, ofJob)) !== undefined
+  return { commit, missingPackage: needsPackage && !isInstalled ? framework.packageName : undefined }
+}
+
+/** The folder up to which packages are searched: that of the repository, or without one, of the job's checkout. */
+function rootOf({ folder }: Project, { repository }: FoundRepository, ofJob: CheckoutOfJob | undefined): string {
+  return repository?.root ?? (ofJob !== undefined && isInside(folder, ofJob.root) ? ofJob.root : folder)
 }
 
 function refuse(error: string): Refusal {
