@@ -5,6 +5,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   realpathSync,
   rmSync,
   writeFileSync,
@@ -119,18 +120,19 @@ const test = base.extend<{ jobs: Jobs }>({
 /** The job's own processes: each inherits the temporary folder's path, and no other job has it. */
 function processesOf({ tempDir }: Step): number[] {
   const variable = `RUNNER_TEMP=${tempDir}`
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name) && isOf(name))
-    .map(Number)
+  return processesThat((pid) => readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(variable))
+}
 
-  function isOf(pid: string): boolean {
+function processesThat(holds: (pid: string) => boolean): number[] {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+  return pids.map(Number).filter((pid) => {
     try {
-      return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(variable)
+      return holds(String(pid))
     } catch {
       // It has exited, or is another user's.
       return false
     }
-  }
+  })
 }
 
 async function until(condition: () => boolean): Promise<void> {
@@ -293,6 +295,29 @@ describe.concurrent('a person who sets the service up wrongly reads one sentence
   })
 })
 
+describe.concurrent('if the service does not come up, the step fails with what it wrote', () => {
+  test('before it ended', async ({ jobs }) => {
+    const { folder } = await jobs.project({ ...VITEST, 'a.test.ts': PASSING })
+    const dying = `if (process.argv[1].includes('service/index')) { console.log('it rains'); process.exit(7) }`
+    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(dying)}`
+    const { main, post } = await jobs.service(folder, { env: { NODE_OPTIONS } }).run()
+    expect(main.annotations.map(({ message }) => message)).toEqual([
+      'The local service ended before it could be reached (7). The log above has what it wrote.',
+    ])
+    expect(main.log).toContain('it rains')
+    expect(post).toMatchObject({ conclusion: 'success', log: [] })
+  })
+
+  test('on a port that is taken', async ({ jobs }) => {
+    const { folder, write } = await jobs.project({ ...VITEST, 'a.test.ts': PASSING })
+    const { outputs } = await jobs.start(folder)
+    const { port } = new URL(outputs['base-url'] ?? '')
+    await write({ 'service.json': JSON.stringify({ port: Number(port) }) })
+    const { main } = await jobs.service(folder, { inputs: { config: 'service.json' } }).run()
+    expect(main.annotations.map(({ message }) => message)).toEqual([expect.stringContaining('address already in use')])
+  })
+})
+
 describe.concurrent('a run that does not pass', () => {
   const SEEN = '</code></pre><img src=x>\\n\\n# @octocat\\n::error::injected\\n##[error]injected \\u202e'
   const FAILING = `import { test } from 'vitest'\ntest('fails', () => { throw new Error("${SEEN}") })`
@@ -308,7 +333,7 @@ describe.concurrent('a run that does not pass', () => {
     expect(main.outputs).toMatchObject({ conclusion: 'failed' })
     expect(post).toMatchObject({ conclusion: 'success', annotations: [] })
     const page = renderedPage(post.summary)
-    expect(page.elements.map(({ tagName }) => tagName)).toEqual(['h3', 'code', 'p', 'code', 'pre', 'code'])
+    expect(page.elements.map(({ tagName }) => tagName)).toEqual(['h3', 'code', 'code', 'p', 'code', 'pre', 'code'])
     expect(page.codes.at(-1)).toContain('Error: </code></pre><img src=x>')
     expect(page.text).toContain(`${folder.split('/').at(-1)}: FAILED`)
     expect(page.text).not.toContain('\u202e')
@@ -331,20 +356,23 @@ describe.concurrent('a run that does not pass', () => {
     expect(post.log.join('\n') + post.summary).not.toContain(key)
   })
 
-  test('shows nothing of a run that passed beside it', async ({ jobs }) => {
-    const { folder } = await jobs.project({ ...VITEST, 'a.test.ts': FAILING, 'b.test.ts': PASSING })
+  test('is shown alone, if another one passed', async ({ jobs }) => {
+    const inRain = PASSING.replace('{}', "{ if (process.env.RAIN) throw new Error('rain') }")
+    const { folder } = await jobs.project({ ...VITEST, 'a.test.ts': inRain })
     const { step, outputs } = await jobs.start(folder)
-    for (const pattern of ['fails', 'adds']) {
-      const env = `VITEST_ARGUMENT=${pattern}`
-      await jobs.gate(step, outputs, { inputs: { 'env-overrides': env } }).run()
-    }
-    const post = await step.runPost()
-    expect(post.summary.match(/<h3>/g)).toHaveLength(2)
+    const runs = [{}, { inputs: { 'env-overrides': 'RAIN=1' } }].map(async (settings) => {
+      const { main } = await jobs.gate(step, outputs, settings).run()
+      return main.outputs
+    })
+    const [passed, failed] = await Promise.all(runs)
+    const { summary } = await step.runPost()
+    expect(summary).toContain(`Run <code>${failed?.['run-id']}</code>`)
+    expect(summary).not.toContain(passed?.['run-id'])
   })
 })
 
 describe.skipIf(!ON_LINUX).concurrent('nothing is left', () => {
-  test.for([0, 30, 60, 100, 200, 400])('after a SIGKILL of main %i ms after its begin', async (ms, { jobs }) => {
+  test.for([0, 60, 200])('after a SIGKILL of main %i ms after its begin', async (ms, { jobs }) => {
     const { folder } = await jobs.project({ ...VITEST, 'a.test.ts': HANGING })
     const step = jobs.service(folder)
     const { post } = await step.run({ on: ms, by: 'kill' })
@@ -461,7 +489,12 @@ describe.concurrent('the recipe local-service.yml', () => {
       .replace(`- uses: ${GATE}\n`, `- uses: ${GATE}\n        id: gate\n        background: true\n`)
     const file = join(jobs.folder(), 'workflow.yml')
     writeFileSync(file, `${text}      - wait: gate\n`)
-    const { result, log } = await playJob(file, 'test-run', { workspace: folder, commands: npm(jobs) })
+    const options = { workspace: folder, commands: npm(jobs) }
+    const { result, log } = await playJob(file, 'test-run', options)
     expect(result, log).toBe('success')
+    writeFileSync(join(folder, 'a.test.ts'), HANGING)
+    const cancelled = await playJob(file, 'test-run', { ...options, cancel: { during: 'gate', on: /RUNNING/ } })
+    expect(cancelled.result, cancelled.log).toBe('cancelled')
+    if (ON_LINUX) expect(processesThat((pid) => readlinkSync(`/proc/${pid}/cwd`) === folder)).toEqual([])
   })
 })

@@ -1,10 +1,22 @@
-import { describe, expect, test } from 'vitest'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { playJob } from '../../tools/runner-emulator/job.ts'
 
 // What GitHub would do with our own workflows, as far as one machine can do it.
 
 test('the job "action" of CI succeeds: a pass, a failure, a run awaited later, a step over its time limit', async () => {
   const played = await playJob('.github/workflows/ci.yml', 'action', { minuteMs: 2_000 })
+  expect(played, played.log).toMatchObject({ result: 'success' })
+})
+
+test('the job "shop" of CI succeeds: the web shop passes, and fails with a bug', async () => {
+  const commands = mkdtempSync(join(tmpdir(), 'commands-'))
+  onTestFinished(() => rmSync(commands, { recursive: true }))
+  // What `npm ci` does was done before.
+  writeFileSync(join(commands, 'npm'), '#!/bin/sh\n', { mode: 0o755 })
+  const played = await playJob('.github/workflows/ci.yml', 'shop', { commands })
   expect(played, played.log).toMatchObject({ result: 'success' })
 })
 

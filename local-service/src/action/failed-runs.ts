@@ -2,27 +2,38 @@ import type { FailedRun } from './service-folder.ts'
 
 // The job summary of post: the interface has no error messages, so this is where a person reads why tests failed.
 
-const RUNS_SHOWN = 20
+/** GitHub drops a summary of more than 1 MiB as a whole. */
+const SIZE_LIMIT_BYTES = 900_000
+const OUTPUT_LIMIT_CHARS = 30_000
 
 /** Markdown for the summary of the job. */
 export function describeFailedRuns(runs: readonly FailedRun[]): string {
-  const shown = runs.slice(0, RUNS_SHOWN).map(describe)
-  const hidden = runs.length - shown.length
-  if (hidden > 0) shown.push(`${hidden} more did not pass. The log of the post step has them.\n`)
-  return `${shown.join('\n')}\n`
+  let summary = ''
+  for (const [index, run] of runs.entries()) {
+    const part = describe(run)
+    if (Buffer.byteLength(summary + part) > SIZE_LIMIT_BYTES) {
+      return `${summary}<p>${runs.length - index} more did not pass. The log of the post step has them.</p>\n`
+    }
+    summary += part
+  }
+  return summary
 }
 
-/** Untrusted text stands escaped in `<code>`, in a block of HTML: Markdown, mentions and links are not looked for there. */
+/**
+ * Tests may have written to the file that a run comes from, so all of it is untrusted. It stands escaped in `<code>`, in a block of
+ * HTML, where GitHub looks for no Markdown, mentions and links.
+ */
 function describe({ runId, projectId, status, problem, output = '' }: FailedRun): string {
-  const text = output.trim()
+  const text = String(output).trim().slice(-OUTPUT_LIMIT_CHARS)
   const facts = [`Run ${code(runId)}`, ...(problem === undefined ? [] : [code(problem)])]
-  const lines = [`<h3>Tests of ${code(projectId)}: ${status}</h3>`, '', `<p>${facts.join('. ')}</p>`, '']
-  return [...lines, ...(text === '' ? [] : [`<pre>${block(text)}</pre>`, ''])].join('\n')
+  const blocks = [`<h3>Tests of ${code(projectId)}: ${code(status)}</h3>`, `<p>${facts.join('. ')}</p>`]
+  if (text !== '') blocks.push(`<pre>${block(text)}</pre>`)
+  return blocks.map((html) => `${html}\n\n`).join('')
 }
 
 /** On one line: a blank line would end the block. */
 function code(text: string): string {
-  return block(text.replaceAll(/\s+/g, ' '))
+  return block(String(text).replaceAll(/\s+/g, ' '))
 }
 
 function block(text: string): string {
