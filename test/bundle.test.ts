@@ -22,8 +22,8 @@ function codeOf(some: readonly Chunk[]): string {
 }
 
 describe('dist/main', () => {
-  it('has an entry under 18.5 kB, so that the signal handlers are set up soon', () => {
-    expect(statSync(join(dist, 'main/index.js')).size).toBeLessThan(18_500)
+  it('has an entry under 20 kB, so that the signal handlers are set up soon', () => {
+    expect(statSync(join(dist, 'main/index.js')).size).toBeLessThan(20_000)
   })
 
   it('loads under 560 kB in a step that has no proxy, writes no comment and looks no branch up', () => {
@@ -56,8 +56,8 @@ test('nothing in dist starts a process', () => {
 describe('dist/post', () => {
   const files = globSync('*.js', { cwd: join(dist, 'post') })
 
-  it('has an entry under 9.5 kB, which is all that most steps load of it', () => {
-    expect(statSync(join(dist, 'post/index.js')).size).toBeLessThan(9_500)
+  it('has an entry under 12 kB, which is all that most steps load of it', () => {
+    expect(statSync(join(dist, 'post/index.js')).size).toBeLessThan(12_000)
   })
 
   it('has under 800 kB', () => {

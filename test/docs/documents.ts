@@ -96,10 +96,10 @@ function isInPre(element: DefaultTreeAdapterTypes.Element): boolean {
   return element.parentNode !== null && 'tagName' in element.parentNode && element.parentNode.tagName === 'pre'
 }
 
-/** How a workflow names this action, whoever publishes it. */
-export const OWN_ACTION = /^[\w-]+\/test-run-action@v1$/
+/** How a workflow names this action, whoever publishes it. Only our own workflows take the default branch. */
+export const OWN_ACTION = /^[\w-]+\/test-run-action@(?:v1|main)$/
 /** The action that starts the local service. */
-export const SERVICE_ACTION = /^(\.|[\w-]+\/test-run-action)\/local-service(@v1)?$/
+export const SERVICE_ACTION = /^(\.|[\w-]+\/test-run-action)\/local-service(@(?:v1|main))?$/
 
 export interface ActionManifest {
   readonly inputs: Readonly<Record<string, { readonly required?: boolean; readonly deprecationMessage?: string }>>

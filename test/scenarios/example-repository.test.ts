@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { prepareStep } from '../../tools/runner-emulator/runner.ts'
 import { ROOT, read } from '../docs/documents.ts'
+import { patientRunner } from '../support/scenario.ts'
 
 // `npm run example-repository`: what it makes, and what its pull requests show, over both actions as they are built.
 
@@ -55,7 +56,7 @@ describe('its pull request', () => {
     git('checkout', '--quiet', '--detach', branch)
     await using service = prepareStep({ actionDir: join(ROOT, 'local-service'), workspace: folder })
     const { outputs: inputs } = await service.startMain().result()
-    await using step = prepareStep({ workspace: folder, tempDir: service.tempDir, inputs })
+    await using step = prepareStep({ workspace: folder, tempDir: service.tempDir, inputs, sleep: patientRunner })
     const interruption = branch === 'cancelled' ? { on: /RUNNING/, by: 'cancel' as const } : undefined
     const { main } = await step.run(interruption)
     expect(main.conclusion).toBe(conclusion)
