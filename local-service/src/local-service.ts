@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { realpathSync } from 'node:fs'
 import { readConfiguration, type Settings, type Suite } from './configuration.ts'
 import { findEngine } from './containers/container.ts'
 import type { Selection } from './frameworks/framework.ts'
@@ -25,7 +26,7 @@ import { baseEnvironment, personalEnvironment } from './runs/test-environment.ts
 import { quote, toLogText } from './text.ts'
 import { type Checkout, chooseCheckout } from './workspace/checkout.ts'
 import { createKeyedMutex } from './workspace/keyed-mutex.ts'
-import { type FoundRepository, openRepository } from './workspace/work-tree.ts'
+import { openRepository } from './workspace/work-tree.ts'
 
 export type { Settings } from './configuration.ts'
 
@@ -68,17 +69,10 @@ export async function startLocalService(settings: Settings, world: World): Promi
     log: (runId, text) => log(`run ${runId} ${text}`),
     removeResources: (runId, resources) => removeResources(runId, resources, { ...engineOptions, runExclusive }),
   })
+  const temporaryFolder = realpathSync(world.temporaryFolder)
   const sharedFolder = findSharedFolder(data.path)
   if (sharedFolder !== undefined) {
     log(`warning: other users can write to ${sharedFolder}: tests may load packages that somebody else put there`)
-  }
-
-  /** Found once, before any test runs: a test could make a repository in its folder, with programs for git to run. */
-  const repositories = new Map<Project, Promise<FoundRepository>>()
-  function repositoryOf(project: Project): Promise<FoundRepository> {
-    const found = repositories.get(project) ?? openRepository(project.folder, env)
-    repositories.set(project, found)
-    return found
   }
 
   async function start(
@@ -96,7 +90,7 @@ export async function startLocalService(settings: Settings, world: World): Promi
     }
     const mayFix = parameters.autofix && project.autofix !== undefined
     const branch = parameters.branch ?? project.defaultBranch
-    const checkout = await chooseCheckout(project, branch, mayFix, await repositoryOf(project))
+    const checkout = await chooseCheckout(project, branch, mayFix, await openRepository(project.folder, env))
     // Without a branch in the request, it is the configured one that does not exist.
     const isConfigured = parameters.branch === undefined && project.defaultBranch !== undefined
     if (checkout.kind === 'refused') return errorResponse(isConfigured ? 500 : 400, checkout.error)
@@ -106,7 +100,6 @@ export async function startLocalService(settings: Settings, world: World): Promi
       const error = `Project ${quote(project.id)} needs a container engine, and none works: ${found.reason}.`
       return errorResponse(500, error)
     }
-    const inTree = checkout.kind === 'work-tree' ? checkout : undefined
     const run = queueRun({
       projectId: project.id,
       suite: suite && { id: suite.id, name: suite.name },
@@ -114,10 +107,9 @@ export async function startLocalService(settings: Settings, world: World): Promi
     })
     const resources = resourcesOf(run.runId, {
       dataFolder: data.path,
-      temporaryFolder: world.temporaryFolder,
-      gitFolder: inTree?.repository.gitFolder,
+      temporaryFolder,
+      gitFolder: checkout.kind === 'work-tree' ? checkout.place.gitFolder : undefined,
       engine: engine?.name,
-      foldersWithoutGit: engine !== undefined && checkout.kind === 'in-place' ? checkout.foldersWithoutGit : undefined,
     })
     const logOfRun = (text: string) => log(`run ${run.runId} ${text}`)
     const { autofix, envOverrides } = parameters
@@ -209,7 +201,6 @@ export async function startLocalService(settings: Settings, world: World): Promi
     await queue.recover().catch((error: unknown) => {
       throw toConfigurationError(error, data.path)
     })
-    await Promise.all([...projects.values()].map(repositoryOf))
     return listen({ port: configuration.port }, async (message, response) => {
       const result = await handleRequest(toServiceRequest(message, response), keys, backend).catch((error: unknown) => {
         log(`a request failed: ${error instanceof Error ? error.stack : String(error)}`)
@@ -251,6 +242,7 @@ function namesIn(frameworkProjectName: string | undefined): string[] {
 
 function describeCheckout(checkout: Checkout): string {
   if (checkout.kind === 'in-place') return 'its folder as it stands'
+  if (checkout.kind === 'copy') return 'a copy of its folder as it stands'
   return `branch ${quote(checkout.branchName)} at ${checkout.commit}`
 }
 

@@ -233,7 +233,7 @@ describe('a run for a branch', () => {
       return result
     }
     const gitFolder = join(repository.folder, '.git')
-    const resources = { ...run.resources, workTree: { path: join(await temporaryFolder(), run.runId), gitFolder } }
+    const resources = { ...run.resources, gitFolder }
     const inTree = { ...run, checkout, resources, runExclusive }
     expect((await runTests(inTree, new AbortController().signal, () => {})).status).toBe('PASSED')
     await removeResources(run.runId, resources, { runExclusive, env: PLAIN_ENV })

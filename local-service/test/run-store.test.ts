@@ -17,7 +17,7 @@ import {
   writeFiles,
 } from './a-local-service.ts'
 
-const RESOURCES = { runFolder: '/runs/1', temporaryFolder: '/tmp/1' }
+const RESOURCES = { runFolder: '/runs/1', outputFolder: '/runs/1/output', temporaryFolder: '/tmp/1', tree: '/trees/1' }
 function openStore(folder: string | undefined): RunStore {
   const store = openRunStore(folder)
   onTestFinished(() => {

@@ -127,7 +127,7 @@ describe('a run of a Vitest project', () => {
     const stop = new AbortController()
     const run = testRunIn(folder)
     const ended = runTests(run, stop.signal, () => {})
-    const events = () => readFile(join(run.resources.runFolder, 'report'), 'utf8').catch(() => '')
+    const events = () => readFile(join(run.resources.outputFolder, 'report'), 'utf8').catch(() => '')
     await until(async () => (await events()).includes('"waits"'))
     const pids = await pidsIn(join(folder, 'pids'))
     expect(pids.map(isAlive)).toEqual([true, true])
