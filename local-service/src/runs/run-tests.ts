@@ -1,12 +1,12 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type ContainerEngine, runInContainer, unexportableNames } from '../containers/container.ts'
-import { type Framework, parseJson, type Report, type Selection } from '../frameworks/framework.ts'
+import type { Framework, Report, Selection } from '../frameworks/framework.ts'
+import { readList, readReport } from '../frameworks/read-report.ts'
 import type { Project } from '../project.ts'
 import { count, quote, quoteCommand } from '../text.ts'
 import { keepChangesSince, takeSnapshot } from '../workspace/auto-fix.ts'
 import type { Checkout } from '../workspace/checkout.ts'
-import { readRegularFile } from '../workspace/files.ts'
 import type { RunExclusive } from '../workspace/keyed-mutex.ts'
 import { findPackageCommand } from '../workspace/packages.ts'
 import { prepareFiles, repositoryOf, type Source } from './prepare-files.ts'
@@ -78,10 +78,10 @@ async function runFramework(run: TestRun, source: Source, stop: AbortSignal): Pr
     return runIn(source, run, [...command, ...argv, ...files, ...projects, ...titled], stop, framework.env(paths))
   }
   const tested = await runFor(framework.runArguments(paths), run.selection)
-  const report = readReport(run, paths.reportFile, join(source.root, source.folder))
+  const report = await readReportOf(run, paths.reportFile, join(source.root, source.folder))
   const list = async (...frameworkProjects: string[]) => {
     const listed = await runFor(framework.listArguments(paths), { frameworkProjects, files: [] })
-    return hasSucceeded(listed) ? framework.readList(parseJson(readRegularFile(paths.reportFile))) : undefined
+    return hasSucceeded(listed) ? readList(framework, paths.reportFile) : undefined
   }
   const unknown = await describeUnknownProjects(run, tested, report, list)
   // A stop may have ended the search for names, and then nobody knows whether all were tested.
@@ -108,7 +108,7 @@ async function describeUnknownProjects(
   const unknown: string[] = []
   if (report?.frameworkProjects !== undefined && end.kind === 'exited' && names.length > 1) {
     for (const name of names) {
-      if (!report.frameworkProjects.has(name) && (await list(name)) === undefined) unknown.push(name)
+      if (!report.frameworkProjects.includes(name) && (await list(name)) === undefined) unknown.push(name)
     }
   }
   const couldBeUnknown = report === undefined && couldNotRun(end) && names.length > 0
@@ -127,6 +127,7 @@ function describeProblem({ name }: Framework, end: CommandEnd, report: Report | 
   if (report === undefined) {
     return couldNotRun(end) ? `${what} without a report: it could not run the tests` : `${what} without a report`
   }
+  if (report.problem !== undefined) return report.problem
   if (!report.isComplete) return `${what} before it had run all tests`
   if (report.testCases.length === 0) return `${name} found no tests`
   return report.testCases.some(isBad) ? undefined : `${what}, although no test failed`
@@ -191,9 +192,10 @@ function toOutcome(end: CommandEnd, report: Report | undefined, unknownProjects:
   return { status: passed ? 'PASSED' : 'FAILED', testCases }
 }
 
-function readReport({ project: { framework }, log }: TestRun, file: string, folder: string): Report | undefined {
+async function readReportOf({ project, log }: TestRun, file: string, folder: string): Promise<Report | undefined> {
+  const { framework } = project
   try {
-    return framework.readReport(readRegularFile(file), folder)
+    return await readReport(framework, file, folder)
   } catch (error) {
     // Tests may have put anything there.
     log(`the report of ${framework.name} cannot be read: ${(error as Error).message}`)
