@@ -10,7 +10,7 @@ import {
   type RunOutcome,
   startRun,
 } from './run.ts'
-import type { RunResources } from './run-resources.ts'
+import { NO_ROOM, type RunResources, saysNoRoom } from './run-resources.ts'
 import type { RunStore } from './run-store.ts'
 
 /** What a run does. */
@@ -103,7 +103,8 @@ export function createRunQueue(options: RunQueueOptions) {
       outcome = await task.execute(stop.signal, finishOnce)
     } catch (error) {
       log(run.runId, `failed to run: ${messageOf(error)}`)
-      outcome = interruptedBecause('the service could not run the tests; its log says why')
+      const isFull = saysNoRoom(messageOf(error))
+      outcome = interruptedBecause(isFull ? NO_ROOM : 'the service could not run the tests; its log says why')
     }
     await remove(run.runId, task.resources)
     finishOnce(outcome)

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
+import { mkdir, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type ContainerEngine, removeContainers } from '../containers/container.ts'
 import type { EngineName } from '../project.ts'
@@ -44,6 +44,21 @@ export async function createRunFolders({ outputFolder, temporaryFolder }: RunRes
   await mkdir(outputFolder, { recursive: true, mode: 0o700 })
   // It must be new: in the machine's temporary folder, somebody else could have created it.
   await mkdir(temporaryFolder, { mode: 0o700 })
+}
+
+export const NO_ROOM = 'there was no room on the disk'
+/** With less room, a framework cannot write a report. */
+const LEAST_ROOM_BYTES = 1024 * 1024
+
+/** Whether the disk of one of these folders is full. */
+export async function isDiskFull(folders: readonly string[]): Promise<boolean> {
+  const disks = await Promise.all(folders.map((folder) => statfs(folder).catch(() => undefined)))
+  return disks.some((disk) => disk !== undefined && disk.bavail * disk.bsize < LEAST_ROOM_BYTES)
+}
+
+/** Whether an error, or what a program wrote, is about a full disk. */
+export function saysNoRoom(text: string): boolean {
+  return /ENOSPC|No space left on device/i.test(text)
 }
 
 interface Machine extends Omit<ContainerEngine, 'name'> {

@@ -12,7 +12,7 @@ import { findPackageCommand } from '../workspace/packages.ts'
 import { prepareFiles, repositoryOf, type Source } from './prepare-files.ts'
 import type { RunOutcome, TestCase } from './run.ts'
 import { type CommandEnd, runCommand } from './run-command.ts'
-import { createRunFolders, type RunResources } from './run-resources.ts'
+import { createRunFolders, isDiskFull, NO_ROOM, type RunResources, saysNoRoom } from './run-resources.ts'
 import { findExecutable, withProjectCommands } from './test-environment.ts'
 
 export interface TestRun {
@@ -47,7 +47,10 @@ export async function runTests(
   const { setup } = run.project
   if (source.needsSetup && setup !== undefined) {
     const end = await runIn(source, run, setup, stop)
-    if (!hasSucceeded(end)) return interrupt(run, `setup: ${quoteCommand(setup)} ${describeEnd(end)}`, end)
+    if (!hasSucceeded(end)) {
+      const problem = (await lacksRoom(run, source, end)) ? NO_ROOM : `${quoteCommand(setup)} ${describeEnd(end)}`
+      return interrupt(run, `setup: ${problem}`, end)
+    }
   }
   const outcome = await runFramework(run, source, stop)
   if (run.autofix && outcome.status === 'FAILED' && failuresIn(outcome) > 0) {
@@ -88,10 +91,20 @@ async function runFramework(run: TestRun, source: Source, stop: AbortSignal): Pr
   const end: CommandEnd = stop.aborted ? { ...tested, kind: 'stopped' } : tested
   const unknownProjects = stop.aborted ? undefined : unknown
   const outcome = toOutcome(end, report, unknownProjects)
-  const problem = unknownProjects ?? describeProblem(framework, end, report)
   if (outcome.status === 'PASSED') return outcome
+  const isFull = await lacksRoom(run, source, end, report)
+  const problem = isFull ? NO_ROOM : (unknownProjects ?? describeProblem(framework, end, report))
   run.log(`${problem ?? `${framework.name} ${describeEnd(end)}`}${quoteOutput(end)}`)
-  return { ...outcome, problem: end.kind === 'stopped' ? undefined : problem }
+  const status = isFull ? 'INTERRUPTED' : outcome.status
+  return { ...outcome, status, problem: end.kind === 'stopped' ? undefined : problem }
+}
+
+/** Whether a command may have failed because it could not write. If there is a report, the room may be there again. */
+async function lacksRoom(run: TestRun, source: Source, end: CommandEnd, report?: Report): Promise<boolean> {
+  const { outputFolder, temporaryFolder } = run.resources
+  if (end.kind === 'stopped') return false
+  if (report === undefined && saysNoRoom(end.output)) return true
+  return isDiskFull([join(source.root, source.folder), outputFolder, temporaryFolder])
 }
 
 /**
