@@ -37,10 +37,10 @@ export async function chooseCheckout(
   mayChangeFiles: boolean,
   { repository, reason }: FoundRepository,
 ): Promise<Checkout | Refusal> {
-  const noBranch = `Project ${quote(project.id)} has no branch ${quote(branch)}`
   if (repository === undefined) {
     if (branch === undefined) return asItStands(project, { root: project.folder, folder: '' })
-    return refuse(`${noBranch}: its folder is in no git repository that git can use (${reason}).`)
+    const why = `its folder is in no git repository that git can use (${reason})`
+    return refuse(`Project ${quote(project.id)} has no branch ${quote(branch)}: ${why}.`)
   }
   const { root, folder } = repository
   if (branch === undefined) {
@@ -53,7 +53,9 @@ export async function chooseCheckout(
   const commit = await findBranch(repository, branch)
   if (commit === undefined) {
     const instead = project.defaultBranch === undefined ? ', or send no "branch" to test the folder as it stands' : ''
-    return refuse(`${noBranch}. Commit to it or fetch it in ${root}${instead}.`)
+    return refuse(
+      `Fetch branch ${quote(branch)} in ${root}, or commit to it${instead}: project ${quote(project.id)} has no such branch.`,
+    )
   }
   if (!(await hasProjectFolder(repository, commit))) {
     return refuse(`Branch ${quote(branch)} has no folder ${quote(folder)} of project ${quote(project.id)}.`)
@@ -78,11 +80,9 @@ async function checkPackages(project: Project, checkout: Checkout): Promise<Chec
   if (problem === undefined) return checkout
   const commit = branchName === undefined ? 'the last commit' : `branch ${quote(branchName)}`
   const tested = checkout.kind === 'work-tree' ? commit : 'its folder in a container'
-  const { manager, setup } = suggestSetup(place, problem.installedIn)
-  return refuse(
-    `Project ${quote(project.id)} needs a "setup" command to test ${tested}: ${problem.reason}. Set "setup" to the command ` +
-      `that installs the packages of a fresh checkout. It runs in the project's folder, so for ${manager} it is ${setup}.`,
-  )
+  const setup = suggestSetup(place, problem.installedIn)
+  const settings = `Set "setup" of project ${quote(project.id)} to ${setup}`
+  return refuse(`${settings} to test ${tested} with packages of its own: ${problem.reason}.`)
 }
 
 /** Why the packages of the project's folder are not those of the tested files. */

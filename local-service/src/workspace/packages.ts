@@ -93,7 +93,7 @@ export function packageFilesOf(place: Place): string[] {
  * What "setup" can be: the command of the package manager that the repository uses, to be run in the project's folder. In
  * the folder of a workspace, npm would install only what that workspace depends on.
  */
-export function suggestSetup(place: Place, installedIn: string): { manager: string; setup: string } {
+export function suggestSetup(place: Place, installedIn: string): string {
   const projectFolder = join(place.root, place.folder)
   const found = foldersIn(place)
     .flatMap((at) => [...MANAGERS].map(([file, command]) => ({ at, file, command })))
@@ -101,7 +101,7 @@ export function suggestSetup(place: Place, installedIn: string): { manager: stri
   const { manager, folderOption, install } = found?.command ?? NPM
   const way = relative(projectFolder, found?.at ?? installedIn)
   const setup = [manager, ...(way === '' ? [] : [folderOption, way]), ...install]
-  return { manager, setup: `[${setup.map((part) => JSON.stringify(part)).join(', ')}]` }
+  return `[${setup.map((part) => JSON.stringify(part)).join(', ')}]`
 }
 
 function installedPackages(place: Place): string[] {
