@@ -7,7 +7,7 @@ import { type Backend, errorResponse, handleRequest } from './http/request-handl
 import { findRoute } from './http/routes.ts'
 import type { Project } from './project.ts'
 import { findSharedFolder, openDataFolder, toConfigurationError } from './runs/data-folder.ts'
-import { createRunQueue } from './runs/run-queue.ts'
+import { RunQueue } from './runs/run-queue.ts'
 import { removeResources } from './runs/run-resources.ts'
 import { personalEnvironment } from './runs/test-environment.ts'
 import { quote, toLogText } from './text.ts'
@@ -50,7 +50,7 @@ export async function startLocalService(settings: Settings, world: World): Promi
   const temporaryFolder = realpathSync(world.temporaryFolder)
   const data = openDataFolder(configuration.data, world.dataFolder, projects.values())
   const shared = { env, responseLimitMs: world.responseLimitMs, runExclusive: createKeyedMutex() }
-  const queue = createRunQueue({
+  const queue = new RunQueue({
     ...configuration,
     store: data.store,
     log: (runId, text) => log(`run ${runId} ${text}`),

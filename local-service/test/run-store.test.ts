@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { openDataFolder } from '../src/runs/data-folder.ts'
 import { finishRun, type OwnedRun, queueRun, type RunOutcome, startRun } from '../src/runs/run.ts'
-import { createRunQueue } from '../src/runs/run-queue.ts'
+import { RunQueue } from '../src/runs/run-queue.ts'
 import { openRunStore, type RunStore } from '../src/runs/run-store.ts'
 import {
   KEY,
@@ -184,7 +184,7 @@ async function aQueue(finishesWhenGone: boolean) {
     if (disk.isFull) throw new Error('database or disk is full')
     store.save(run)
   }
-  const queue = createRunQueue({
+  const queue = new RunQueue({
     concurrency: 1,
     runLimitMs: 60_000,
     keepRuns: 10,

@@ -9,7 +9,7 @@ import { type Checkout, chooseCheckout } from '../workspace/checkout.ts'
 import type { RunExclusive } from '../workspace/keyed-mutex.ts'
 import { openRepository } from '../workspace/work-tree.ts'
 import { queueRun, type Run } from './run.ts'
-import type { createRunQueue } from './run-queue.ts'
+import type { RunQueue } from './run-queue.ts'
 import { resourcesOf } from './run-resources.ts'
 import { describeStoreError } from './run-store.ts'
 import { runTests, type TestRun } from './run-tests.ts'
@@ -23,7 +23,7 @@ export interface Machine extends Pick<Configuration, 'autofixLimitMs' | 'stopGra
   readonly dataFolder: string
   readonly temporaryFolder: string
   readonly runExclusive: RunExclusive
-  readonly queue: ReturnType<typeof createRunQueue>
+  readonly queue: RunQueue
   readonly log: (text: string) => void
 }
 
