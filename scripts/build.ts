@@ -89,6 +89,9 @@ async function build(outputRoot: string): Promise<void> {
   for (const entry of ['main', 'post']) bundle(`${entry}.js`, join(dist, entry))
   const source = 'local-service/src'
   for (const entry of ['main', 'post', 'service']) bundle(`${source}/action/${entry}.js`, join(ofService, entry))
+  // A process of its own, which the service starts by its path.
+  bundle(`${source}/frameworks/report-reader.js`, join(staging, 'report-reader'))
+  cpSync(join(staging, 'report-reader/index.js'), join(ofService, 'service/report-reader.js'))
   // A project's own Vitest loads it by its path, so that it is in no bundle.
   cpSync(join(staging, source, 'frameworks/vitest-reporter.js'), join(ofService, 'service/vitest-reporter.js'))
   for (const output of [dist, ofService]) await minifyChunks(output)

@@ -8,7 +8,8 @@ import { clientOf, PLAIN_ENV, REPOSITORY, startProcess, temporaryFolder, WEB_SHO
 const run = promisify(execFile)
 
 const OF_AJV = ['fast-deep-equal', 'fast-uri', 'json-schema-traverse', 'require-from-string']
-const DEPENDENCIES = ['valibot', 'yaml', 'ajv', ...OF_AJV]
+const OF_P_QUEUE = ['eventemitter3', 'p-timeout']
+const DEPENDENCIES = ['valibot', 'yaml', 'ajv', 'p-queue', ...OF_AJV, ...OF_P_QUEUE]
 
 /** As a person has it who installed the tarball: no network, and nothing of this repository on the path to packages. */
 async function installFromTarball(): Promise<string> {

@@ -101,7 +101,9 @@ describe.each(WORKFLOWS)('%s', (_, text) => {
     const pinned = /^ *(?:- )?uses: [\w.-]+\/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/
     const lines = text.split('\n').filter((line) => /^ *(?:- )?uses:/.test(line))
     const isOwn = OWN_FILES.some((file) => read(file) === text)
-    const ours = isOwn ? /uses: (\.\/|[\w-]+\/test-run-action[\w./-]*@main )/ : /uses: [\w-]+\/test-run-action(\/local-service)?@v1$/
+    const ours = isOwn
+      ? /uses: (\.\/|[\w-]+\/test-run-action[\w./-]*@main )/
+      : /uses: [\w-]+\/test-run-action(\/local-service)?@v1$/
     const others = lines.filter((line) => !ours.test(line))
     // Recipes are for people to read: GitHub's own actions by their major tag.
     const readable = /uses: actions\/[\w-]+@v\d+$/

@@ -12,10 +12,10 @@ import { patientRunner } from '../support/scenario.ts'
 const temporary = realpathSync(mkdtempSync(join(tmpdir(), 'example-')))
 const folder = join(temporary, 'web-shop')
 
-function make() {
+function make(argument = folder) {
   const author = { GIT_AUTHOR_NAME: 'A', GIT_AUTHOR_EMAIL: 'a@example.com' }
   const committer = { GIT_COMMITTER_NAME: 'A', GIT_COMMITTER_EMAIL: 'a@example.com' }
-  return spawnSync(process.execPath, [join(ROOT, 'scripts/example-repository.ts'), folder], {
+  return spawnSync(process.execPath, [join(ROOT, 'scripts/example-repository.ts'), argument], {
     env: { ...process.env, ...author, ...committer },
     encoding: 'utf8',
   })
@@ -68,4 +68,11 @@ describe('its pull request', () => {
 
 test('a folder that is there already is left alone', () => {
   expect(make()).toMatchObject({ status: 1, stderr: expect.stringContaining('is no new folder') })
+})
+
+test('its command has a --help, which makes nothing', () => {
+  expect(make('--help')).toMatchObject({
+    status: 0,
+    stdout: expect.stringContaining('Usage: npm run example-repository'),
+  })
 })

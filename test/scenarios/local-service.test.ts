@@ -213,7 +213,7 @@ describe.concurrent('a job with the local service', () => {
     const { folder } = await jobs.project({ ...VITEST, 'a.test.ts': PASSING })
     const { step, outputs } = await jobs.start(folder)
     const { main } = await jobs.gate(step, { ...outputs, branch: 'a'.repeat(40) }).run()
-    expect(main.annotations[0]?.message).toContain(`has no branch`)
+    expect(main.annotations[0]?.message).toContain('has no such branch')
   })
 
   test('runs a package of a workspace that links to another one, without a setup', async ({ jobs }) => {

@@ -44,7 +44,7 @@ async function clean(): Promise<void> {
 
 async function start({ args, key, runLimitMinutes, workspace, commit }: Order): Promise<LocalService> {
   const invocation = await readInvocation(args, {}, workspace)
-  if (invocation === 'help') throw new UsageError('The project has no folder.')
+  if ('text' in invocation) throw new UsageError(invocation.text)
   const limit = runLimitMinutes === undefined ? {} : { runLimitMinutes }
   const settings: Settings = { ...invocation.settings, ...limit, keys: [key], data: folder.dataFolder }
   return startLocalService(settings, {
