@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type LocalService, startLocalService } from '../../local-service/src/local-service.ts'
+import { type ServiceProcess, startServiceProcess } from '../../tools/local-service-process.ts'
 import { prepareStep } from '../../tools/runner-emulator/runner.ts'
 import { ROOT, read } from '../docs/documents.ts'
 
@@ -11,7 +11,7 @@ import { ROOT, read } from '../docs/documents.ts'
 
 const temporary = realpathSync(mkdtempSync(join(tmpdir(), 'example-')))
 const folder = join(temporary, 'web-shop')
-let service: LocalService
+let service: ServiceProcess
 
 function make(argument = folder) {
   const author = { GIT_AUTHOR_NAME: 'A', GIT_AUTHOR_EMAIL: 'a@example.com' }
@@ -29,14 +29,11 @@ beforeAll(async () => {
   // A machine's npm may warn of its own settings.
   expect(status, stderr).toBe(0)
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
-  service = await startLocalService(
-    { projects: { 'web-shop': { folder } }, data: 'none' },
-    { folder, env: process.env, dataFolder: join(temporary, 'data'), temporaryFolder: temporary, log: () => {} },
-  )
+  service = await startServiceProcess([folder], join(temporary, 'service.log'))
 })
 
 afterAll(async () => {
-  await service.close()
+  await service[Symbol.asyncDispose]()
   rmSync(temporary, { recursive: true })
 })
 
@@ -61,7 +58,7 @@ describe('its pull request', () => {
     ['red', 'failure', '❌ Tests failed: 2 of 16'],
     ['cancelled', 'cancelled', '🚫 Step cancelled'],
   ])('%s shows what its README says', async (branch, conclusion, headline) => {
-    const [apiKey = ''] = service.keys
+    const { key: apiKey } = service
     await using step = prepareStep({
       inputs: { 'base-url': service.url, 'api-key': apiKey, project: 'web-shop', branch },
       secrets: [apiKey],
