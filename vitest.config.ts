@@ -31,9 +31,10 @@ export default defineConfig({
     isolate: false,
     // One more than there are cores, because many tests wait for processes.
     maxWorkers: availableParallelism() + 1,
-    maxConcurrency: 16,
+    // Each such test has processes of its own, and they share the cores.
+    maxConcurrency: 6,
     // Far more than any test takes, also on a machine that is busy with other things.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
   },
 })

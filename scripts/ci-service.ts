@@ -1,5 +1,6 @@
 // For the workflows in .github/: a service on the runner's loopback address in which the id of the project says what becomes
-// of its runs. Writes its address and its key to the step's outputs, and serves until the job ends.
+// of its runs. Writes its address and its key to the step's outputs, and serves until the job ends. If PORT and KEY are set,
+// it uses these, for a job whose steps cannot have outputs.
 import { appendFileSync } from 'node:fs'
 import { type Script, startScriptedService } from '../tools/scripted-service/scripted-service.ts'
 
@@ -9,16 +10,21 @@ const FAILED = { title: 'cart > rounds to cents', status: 'FAILED', durationMs: 
 const SCRIPTS: Readonly<Record<string, Script>> = {
   passes: { queuedMs: 100, runningMs: 100, cases: [PASSED] },
   fails: { runningMs: 100, end: 'FAILED', cases: [PASSED, FAILED] },
-  hangs: { runningMs: Number.POSITIVE_INFINITY },
+  // Its id is fixed, because a cancelled step may lose its outputs.
+  hangs: { runId: 'run-that-hangs', runningMs: Number.POSITIVE_INFINITY },
 }
 
+const { PORT, KEY, GITHUB_OUTPUT: output } = process.env
 const service = await startScriptedService({
+  ...(PORT === undefined ? {} : { port: Number(PORT) }),
+  ...(KEY === undefined ? {} : { keys: [KEY] }),
   script: ({ projectId = '' }) => {
     const script = SCRIPTS[projectId]
     if (script === undefined) throw new Error(`"${projectId}" is none of ${Object.keys(SCRIPTS).join(', ')}.`)
     return script
   },
 })
-const output = process.env.GITHUB_OUTPUT
-if (output === undefined) throw new Error('GITHUB_OUTPUT is not set: this runs in a step of a workflow.')
-appendFileSync(output, `key=${service.key}\nurl=${service.url}\n`)
+if (PORT === undefined) {
+  if (output === undefined) throw new Error('GITHUB_OUTPUT is not set: this runs in a step of a workflow.')
+  appendFileSync(output, `key=${service.key}\nurl=${service.url}\n`)
+}

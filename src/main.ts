@@ -1,18 +1,16 @@
-import { createMainState } from './github/state.ts'
-import { abortOnRunnerSignal, exitAfter, watch } from './process.ts'
+import { createMainRecord } from './github/record.ts'
+import { abortOnRunnerSignal, exitAfter, maskKey, watch } from './process.ts'
 
-// Before anything else is loaded, so that no signal finds the action without a handler. A second one changes nothing.
+// In this order, and before anything else is loaded: no signal finds the action without a handler, post knows of main,
+// and no line of the log shows the key. A second signal changes nothing.
 const { signal, abort } = abortOnRunnerSignal()
+const record = createMainRecord(process.env)
+maskKey(process.env)
 
-const endWithJob = () => abort('job over')
-const state = createMainState(process.env, endWithJob)
-process.on('exit', () => {
-  if (state.file?.phase === 'nothing-started') state.file.remove()
-})
-watch(() => state.isJobOver(), endWithJob)
+watch(record.isFolderEmptied, () => abort('folder emptied'))
 
 const task = async () => {
   const { runStep } = await import('./run-step.ts')
-  return (await runStep(process.env, signal, state)) ? 0 : 1
+  return (await runStep(process.env, signal, record)) ? 0 : 1
 }
-await exitAfter(task, endWithJob)
+await exitAfter(task, () => abort('log closed'))

@@ -1,17 +1,17 @@
-import { findStepFiles, removeFile } from './github/step-file.ts'
+import { findMains, parseRecord } from './github/record.ts'
+import { removeStepFile } from './github/step-file.ts'
 
-// Most steps leave nothing to do: that is seen here, by the state and main's file, before anything is loaded.
-const { STATE_file: file, STATE_start: start, STATE_run: run, STATE_done: done } = process.env
-
-const paths = file === undefined ? [] : findStepFiles(process.env, file)
-if (done !== undefined) {
-  for (const path of paths) removeFile(path)
-} else if (paths.length > 0 || run !== undefined || file === undefined) {
-  const { abortOnRunnerSignal, exitAfter } = await import('./process.ts')
+// Most steps leave nothing to do. The record tells that before anything else is loaded, unless the debug log shows it.
+const saved = parseRecord(process.env.STATE_record ?? '')
+const mains = saved?.phase === 'done' ? [] : findMains(process.env, saved)
+if (saved?.phase === 'done') removeStepFile(saved.file)
+if (mains.length > 0 || process.env.RUNNER_DEBUG === '1') {
+  const { abortOnRunnerSignal, exitAfter, maskKey } = await import('./process.ts')
   const { signal } = abortOnRunnerSignal()
+  maskKey(process.env)
   const task = async () => {
     const { cancelUnfinishedRun } = await import('./cancel-unfinished-run.ts')
-    await cancelUnfinishedRun(process.env, { file, start, run }, signal)
+    await cancelUnfinishedRun(process.env, saved, mains, signal)
     return 0
   }
   await exitAfter(task, () => {}, 'warning')

@@ -1,16 +1,28 @@
 import { setFlagsFromString } from 'node:v8'
-import { type AbortCause, StepCancelled } from './action/abort.ts'
+import { StepCancelled } from './action/abort.ts'
 import { systemClock } from './clock.ts'
+import type { AbortCause } from './outcome/step-outcome.ts'
 import { commandMessage, logLine } from './text/safe-text.ts'
 
 // What main and post have in common as processes: signals and the exit.
 
 /** The one AbortSignal of a process, which aborts with a `StepCancelled` when the process is told to end. */
-export function abortOnRunnerSignal(): { readonly signal: AbortSignal; readonly abort: (end: AbortCause) => void } {
+export function abortOnRunnerSignal(): { readonly signal: AbortSignal; readonly abort: (by: AbortCause) => void } {
   const controller = new AbortController()
-  const abort = (end: AbortCause) => controller.abort(new StepCancelled(end, systemClock.now()))
+  const abort = (by: AbortCause) => controller.abort(new StepCancelled(by, systemClock.now()))
   for (const name of ['SIGINT', 'SIGTERM', 'SIGBREAK', 'SIGHUP'] as const) process.on(name, () => abort(name))
   return { signal: controller.signal, abort }
+}
+
+/** Has the runner replace the key by `***` in every later line of the log. */
+export function maskKey(env: NodeJS.ProcessEnv): void {
+  const key = env['INPUT_API-KEY']?.trim() ?? ''
+  if (key !== '') process.stdout.write(`::add-mask::${escapeCommand(key)}\n`)
+}
+
+/** As the runner decodes the text of a command. */
+function escapeCommand(text: string): string {
+  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
 }
 
 /** Looks once a second, whatever the process waits for, until the condition holds. */
@@ -46,7 +58,7 @@ export async function exitAfter(
   const fail = (cause: unknown) => {
     const reason = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
     const message = logLine`The action failed unexpectedly. This is a bug in the action; please report it with this line. ${reason}`
-    process.stdout.write(`::${command}::${commandMessage(message).replaceAll('%', '%25')}\n`)
+    process.stdout.write(`::${command}::${escapeCommand(commandMessage(message))}\n`)
     return command === 'warning' ? 0 : 1
   }
   // Node's own warnings, such as the one of a proxy given by its IP address, do not help the person who reads the log.

@@ -1,22 +1,25 @@
 import { runAction } from './action/run-action.ts'
-import type { World } from './action/world.ts'
+import type { Recorder, World } from './action/world.ts'
 import { eventLoopTurn, systemClock } from './clock.ts'
-import type { KnownBranch } from './github/branch.ts'
-import { readEvent, readJob } from './github/event.ts'
+import { type KnownBranch, ruleOfBranch } from './github/branch.ts'
+import { readEvent } from './github/event.ts'
 import type { GitHubAccess } from './github/github-api.ts'
-import { InvalidInputsError } from './github/input-reader.ts'
+import { InputReader, InvalidInputsError } from './github/input-reader.ts'
 import { type Inputs, readInputs, wantsSummaryOfProblems } from './github/inputs.ts'
+import { readJob } from './github/job.ts'
 import { type RunnerOutput, runnerOutput } from './github/outputs.ts'
+import type { MainRecord } from './github/record.ts'
+import { RecordNotWritten, recorder } from './github/recorder.ts'
 import { defaultReportFolder, writeReportFiles } from './github/report-files.ts'
-import { type MainState, runState, StateNotSaved } from './github/state.ts'
 import { keepParserAsCompiled } from './process.ts'
 import { commentBody } from './report/comment-body.ts'
 import { invalidInputsSummary } from './report/job-summary.ts'
 import { openService } from './service/open-service.ts'
-import { logLine, render } from './text/safe-text.ts'
+import { type LogLine, logLine, render } from './text/safe-text.ts'
 
-export async function runStep(env: NodeJS.ProcessEnv, abort: AbortSignal, state: MainState): Promise<boolean> {
+export async function runStep(env: NodeJS.ProcessEnv, abort: AbortSignal, record: MainRecord): Promise<boolean> {
   const output = runnerOutput(env)
+  const forPost = recorder(record, output.log)
   try {
     const job = readJob(env)
     if (job !== undefined) output.setOutput('job-url', job.url)
@@ -24,8 +27,9 @@ export async function runStep(env: NodeJS.ProcessEnv, abort: AbortSignal, state:
     const inputs = readInputs(env, event)
     for (const note of inputs.notes) output.log.warning(note)
     const gitHub = { env, event, token: inputs.githubToken, clock: systemClock, signal: abort }
-    const world = await realWorld(inputs, gitHub, state, output)
+    const world = await realWorld(inputs, gitHub, forPost, output)
     const { branch, note, warning } = await branchToTest(inputs, gitHub)
+    output.log.debug?.(branchLine(branch, ruleOfBranch(new InputReader(env), event, inputs.branch)))
     if (note !== undefined) output.log.info(note)
     if (warning !== undefined) output.log.warning(warning)
     const parameters = { ...inputs.request.parameters, branch }
@@ -37,17 +41,23 @@ export async function runStep(env: NodeJS.ProcessEnv, abort: AbortSignal, state:
   } catch (error) {
     output.setOutput('conclusion', 'error')
     if (error instanceof InvalidInputsError) {
+      forPost.done()
       for (const message of error.messages) output.annotate({ level: 'error', title: 'Invalid input', message })
       if (wantsSummaryOfProblems(env)) output.writeSummary(() => invalidInputsSummary(error.messages))
-    } else if (error instanceof StateNotSaved) {
-      const message = logLine`Cannot write the runner's command files or a file in the temporary folder, so no run was started: if this step were killed, nothing would cancel it. Free some space on the runner, or check its temporary folder. ${error.message}`
+    } else if (error instanceof RecordNotWritten) {
+      const message = logLine`No run was started, because main could not write down for the post step that it starts one: ${error.message}. If this step were killed, nothing would cancel the run. Free some space on the runner, or check its temporary folder.`
       output.annotate({ level: 'error', title: 'Run not started', message })
     } else throw error
     return false
   }
 }
 
-async function realWorld(inputs: Inputs, gitHub: GitHubAccess, state: MainState, output: RunnerOutput): Promise<World> {
+async function realWorld(
+  inputs: Inputs,
+  gitHub: GitHubAccess,
+  recorder: Recorder,
+  output: RunnerOutput,
+): Promise<World> {
   const { reportDir, comment } = inputs
   const { env, clock, signal: abort } = gitHub
   return {
@@ -55,8 +65,8 @@ async function realWorld(inputs: Inputs, gitHub: GitHubAccess, state: MainState,
     clock,
     random: Math.random,
     abort,
-    state: runState(state, output.warnOnError),
-    service: await openService(inputs.service, clock),
+    recorder,
+    service: await openService(inputs.service, clock, output.log.debug),
     writeReportFiles: (files, runId) =>
       writeReportFiles(files, reportDir ?? defaultReportFolder(env, runId), env, output.log),
     comment: async (outcome, { hasSummary }) => {
@@ -72,6 +82,12 @@ async function realWorld(inputs: Inputs, gitHub: GitHubAccess, state: MainState,
       })
     },
   }
+}
+
+function branchLine(branch: string | undefined, rule: string): LogLine {
+  return branch === undefined
+    ? logLine`Branch: none is sent, because ${rule}`
+    : logLine`Branch: ${branch}, because ${rule}`
 }
 
 /** GitHub's client is loaded only if the event does not name the branch. */

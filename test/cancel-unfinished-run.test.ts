@@ -1,46 +1,33 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { cancelUnfinishedRun, finishStep, type SavedState } from '../src/cancel-unfinished-run.ts'
-import { createStepFile, type FoundMain, findStepFiles, type MainRecord } from '../src/github/step-file.ts'
+import { finishStep } from '../src/cancel-unfinished-run.ts'
+import type { FoundMain, StepRecord } from '../src/github/record.ts'
 import type { Failure } from '../src/outcome/failure.ts'
-import type { Run } from '../src/outcome/run.ts'
 import { FakeClock } from './support/fake-clock.ts'
-import {
-  FakeService,
-  failure,
-  noResponse,
-  PASSED,
-  type Reply,
-  RUNNING,
-  response,
-  type Script,
-} from './support/fake-service.ts'
+import { FakeService, failure, noResponse, PASSED, RUNNING, response, type Script } from './support/fake-service.ts'
 import { FakeWorld } from './support/fake-world.ts'
-import { temporaryFolder } from './support/temporary-folder.ts'
 
 const NOT_FOUND: Failure = { kind: 'status', status: 404 }
 
 interface Setting {
   readonly script?: Script
-  readonly state?: SavedState
   readonly mains?: (clock: FakeClock) => readonly FakeMain[]
   readonly openError?: Error
   readonly signalAtMs?: number
 }
 
-const SAVED: SavedState = { file: 'main-1', start: 'attempted', run: '"run-1"' }
-const RECORD: MainRecord = { pid: 7, startTime: '1', phase: 'started', runId: 'run-1', mayCancel: true }
+const RECORD: StepRecord = { pid: 7, startTime: '1', file: 'main-1', phase: 'started', runId: 'run-1', mayCancel: true }
 
-/** A main and its file. */
+/** A main, and its record as post reads it. */
 class FakeMain implements FoundMain {
-  record: MainRecord | undefined
+  record: StepRecord
   lives: boolean
+  isFileThere = true
+  hasOurIdentity = true
   readonly signals: string[] = []
   readonly #onSignal: (main: FakeMain) => void
 
-  /** With `onSignal` it lives until it is killed, or until that ends it. */
-  constructor(record: MainRecord, onSignal?: (main: FakeMain) => void) {
+  /** With `onSignal`, it lives until it is killed or until `onSignal` ends it. */
+  constructor(record: StepRecord, onSignal?: (main: FakeMain) => void) {
     this.record = record
     this.lives = onSignal !== undefined
     this.#onSignal = onSignal ?? (() => {})
@@ -49,16 +36,20 @@ class FakeMain implements FoundMain {
   read = () => this.record
   isAlive = () => this.lives
   removeFile = () => {
-    this.record = undefined
+    this.isFileThere = false
   }
-  signal = (_: MainRecord, signal: 'SIGHUP' | 'SIGKILL') => {
+  signal = (_: unknown, signal: 'SIGHUP' | 'SIGKILL') => {
     this.signals.push(signal)
     if (signal === 'SIGKILL') this.lives = false
     this.#onSignal(this)
   }
+  finish = () => {
+    this.record = { ...this.record, phase: 'done' }
+    this.lives = false
+  }
 }
 
-async function post({ script = {}, state = SAVED, mains, openError, signalAtMs }: Setting) {
+async function post({ script = {}, mains, openError, signalAtMs }: Setting) {
   const clock = new FakeClock()
   const service = new FakeService(clock, script)
   const world = new FakeWorld(clock, service)
@@ -67,9 +58,10 @@ async function post({ script = {}, state = SAVED, mains, openError, signalAtMs }
     if (openError !== undefined) throw openError
     return service
   }
-  // Without a word about it: a main that was killed in the middle of its run.
+  // If a test does not say what post finds: a main that was killed in the middle of its run.
   const found = mains?.(clock) ?? [new FakeMain(RECORD)]
-  await clock.run(finishStep(found, state, { ...world, open }))
+  await clock.run(finishStep(found, { ...world, open }))
+  expect(found.map(({ isFileThere }) => isFileThere)).toEqual(found.map(() => false))
   return {
     mains: found,
     infos: world.texts('info '),
@@ -82,11 +74,10 @@ async function post({ script = {}, state = SAVED, mains, openError, signalAtMs }
 
 describe('the run that main left unfinished', () => {
   test('is cancelled, and the log says so', async () => {
-    const { mains, infos, warnings, requests } = await post({ script: { cancel: [response(true)] } })
+    const { infos, warnings, requests } = await post({ script: { cancel: [response(true)] } })
     expect(requests).toMatchObject([{ method: 'cancel', runId: 'run-1' }])
     expect(infos).toEqual([expect.stringContaining('run-1'), expect.stringMatching(/run-1 was cancelled/)])
     expect(warnings).toEqual([])
-    expect(mains.map((main) => main.read())).toEqual([undefined])
   })
 
   test('may have finished meanwhile, which is no reason for a warning', async () => {
@@ -128,99 +119,64 @@ describe('the run that main left unfinished', () => {
   })
 })
 
-test('post deals with the file that its state names alone, and without a name with all of its identity', async () => {
-  const env = { RUNNER_TEMP: temporaryFolder() }
-  const exited = JSON.stringify({ ...RECORD, bootId: 'another boot', phase: 'nothing-started' })
-  const [one, other] = [createStepFile(env)?.name ?? '', createStepFile(env)?.name ?? '']
-  for (const name of [one, other]) writeFileSync(join(env.RUNNER_TEMP, name), exited)
-  const { signal } = new AbortController()
-  await cancelUnfinishedRun(env, { file: one }, signal)
-  expect(findStepFiles(env)).toEqual([join(env.RUNNER_TEMP, other)])
-  await cancelUnfinishedRun(env, {}, signal)
-  expect(findStepFiles(env)).toEqual([])
-})
-
-describe('what the file and the state tell', () => {
+describe('what the record says', () => {
   const CANCEL: Script = { cancel: [response(true)] }
 
-  test('is the same: the file alone is enough, if the state was lost', async () => {
-    const { requests, warnings } = await post({ script: CANCEL, state: {} })
-    expect(requests).toMatchObject([{ method: 'cancel', runId: 'run-1' }])
-    expect(warnings).toEqual([])
+  test.each<[string, Partial<StepRecord>]>([
+    ['nothing was started', { phase: 'nothing started', runId: undefined }],
+    ['nothing is left to do', { phase: 'done' }],
+    ['the run may not be cancelled', { mayCancel: false }],
+  ])('is that %s: post is silent', async (_, record) => {
+    const result = await post({ script: CANCEL, mains: () => [new FakeMain({ ...RECORD, ...record })] })
+    expect(result).toMatchObject({ requests: [], infos: [], warnings: [] })
   })
 
-  test('is the id from the state if the file could not be brought up to date', async () => {
-    const { requests } = await post({ script: CANCEL, mains: () => [new FakeMain({ pid: 7, phase: 'starting' })] })
-    expect(requests).toMatchObject([{ method: 'cancel', runId: 'run-1' }])
+  test('is that a run was being started: one warning, because nobody can look it up', async () => {
+    const mains = () => [new FakeMain({ ...RECORD, phase: 'starting', runId: undefined, mayCancel: undefined })]
+    const { warnings, requests } = await post({ script: CANCEL, mains })
+    expect(warnings).toEqual([expect.stringContaining('may have been started')])
+    expect(requests).toEqual([])
   })
 
-  test('is the state alone if main could make no file', async () => {
-    const none = { mains: () => [], script: CANCEL }
-    expect((await post({ ...none, state: { start: 'attempted', run: '"run-1"' } })).requests).toHaveLength(1)
-    expect((await post({ ...none, state: { start: 'attempted' } })).warnings).toEqual([
-      expect.stringContaining('may have been started'),
+  test('is a run of its own for each step, if several steps of one identity lost their state', async () => {
+    const mains = () => ['run-1', 'run-2'].map((runId) => new FakeMain({ ...RECORD, runId }))
+    const { requests } = await post({ script: CANCEL, mains })
+    expect(requests.map(({ runId }) => runId).toSorted()).toEqual(['run-1', 'run-2'])
+  })
+})
+
+describe('a main with another identity, because the inputs have changed since it began', () => {
+  test('is named in one warning if its run would have to be cancelled, and nothing is sent', async () => {
+    const main = new FakeMain(RECORD)
+    main.hasOurIdentity = false
+    const { warnings, requests } = await post({ script: { cancel: [response(true)] }, mains: () => [main] })
+    expect(requests).toEqual([])
+    expect(warnings).toEqual([
+      expect.stringMatching(/run-1 may still be running: the inputs of this step have changed/),
     ])
   })
 
-  test('is that main was done, if it has removed its file: one look at a run whose end the state does not say', async () => {
-    const look = (run: Reply<Run>) => post({ mains: () => [], script: { get: [run], cancel: [response(true)] } })
-    for (const run of [response(PASSED), failure(NOT_FOUND)]) {
-      expect(await look(run)).toMatchObject({ methods: ['get'], infos: [], warnings: [] })
-    }
-    for (const run of [response(RUNNING), failure({ kind: 'status', status: 503 })]) {
-      expect(await look(run)).toMatchObject({ methods: ['get', 'cancel'] })
-    }
-    const inStart = await post({ mains: () => [], state: { file: 'main-1', start: 'attempted' } })
-    expect(inStart.warnings).toEqual([])
-  })
-
-  test('is nothing if nothing was started', async () => {
-    const idle = await post({
-      state: { file: 'main-1' },
-      mains: () => [new FakeMain({ ...RECORD, phase: 'nothing-started' })],
-    })
-    expect(idle).toMatchObject({ requests: [], infos: [], warnings: [] })
-    expect(idle.mains[0]?.read()).toBeUndefined()
-  })
-
-  test('is that the run must not be cancelled, if main says so', async () => {
-    const mains = () => [new FakeMain({ ...RECORD, mayCancel: false })]
-    const { methods, warnings } = await post({ script: CANCEL, state: {}, mains })
-    expect([methods, warnings]).toEqual([[], []])
-  })
-
-  test('is a run each, if several steps lost their state, and the run of the state as well', async () => {
-    const mains = () => ['run-1', 'run-2'].map((runId) => new FakeMain({ ...RECORD, runId }))
-    const state = { start: 'attempted', run: '"run-9"' }
-    const { requests } = await post({ script: CANCEL, state, mains })
-    expect(requests.map(({ runId }) => runId).toSorted()).toEqual(['run-1', 'run-2', 'run-9'])
-  })
-
-  test.each([
-    ['no id', undefined],
-    ['an empty id', '""'],
-    ['what is no JSON', 'run-1'],
-    ['a number', '7'],
-  ])('is one warning, and nothing is sent, with a start and %s', async (_, run) => {
-    const mains = () => [new FakeMain({ ...RECORD, phase: 'starting', runId: undefined })]
-    const { warnings, requests } = await post({ state: { ...SAVED, run }, mains })
-    expect(warnings).toEqual([expect.stringContaining('may have been started')])
-    expect(requests).toEqual([])
+  test('is ended if it still lives, and cancels its run itself', async () => {
+    const main = new FakeMain(RECORD, ({ finish }) => finish())
+    main.hasOurIdentity = false
+    const { warnings, requests } = await post({ mains: () => [main] })
+    expect(main.signals).toEqual(['SIGHUP'])
+    expect([requests, warnings]).toEqual([[], []])
   })
 })
 
 describe('a main that still lives', () => {
   test('is told to end, cancels its run itself, and nothing is said twice', async () => {
-    const mains = (clock: FakeClock) => [new FakeMain(RECORD, (main) => clock.at(clock.now() + 1_000, main.removeFile))]
-    const { mains: [main] = [], methods, infos, warnings } = await post({ script: { get: [response(PASSED)] }, mains })
+    const mains = (clock: FakeClock) => [new FakeMain(RECORD, (main) => clock.at(clock.now() + 1_000, main.finish))]
+    const { mains: [main] = [], methods, infos, warnings } = await post({ mains })
     expect(main?.signals).toEqual(['SIGHUP'])
-    expect(methods).toEqual(['get'])
+    expect(methods).toEqual([])
     expect(infos).toEqual([expect.stringContaining('still running')])
     expect(warnings).toEqual([])
   })
 
   test('gets 40 s to learn the id of a run that it starts, and post cancels what it then leaves', async () => {
-    const starting: MainRecord = { ...RECORD, phase: 'starting', runId: undefined }
+    const starting: StepRecord = { ...RECORD, phase: 'starting', runId: undefined }
     const mains = (clock: FakeClock) => [
       new FakeMain(starting, (main) =>
         clock.at(30_000, () => {
@@ -230,7 +186,7 @@ describe('a main that still lives', () => {
       ),
     ]
     const script = { cancel: [response(true)] }
-    const { mains: [main] = [], requests, endedMs } = await post({ script, state: {}, mains })
+    const { mains: [main] = [], requests, endedMs } = await post({ script, mains })
     expect(main?.signals).toEqual(['SIGHUP'])
     expect(requests).toMatchObject([{ method: 'cancel', runId: 'run-1' }])
     expect(endedMs).toBeLessThan(31_000)
@@ -247,7 +203,7 @@ describe('a main that still lives', () => {
     expect(warnings).toEqual([expect.stringContaining('run-1 may still be running')])
   })
 
-  test('gets no more than 4 s where post can send it no signal, because the runner ends it', async () => {
+  test('gets no more than 4 s if post cannot signal it, because the runner ends it itself', async () => {
     const mains = () => [new FakeMain({ ...RECORD, startTime: undefined }, () => {})]
     const { requests, endedMs } = await post({ script: { cancel: [response(true)] }, mains })
     expect(requests).toMatchObject([{ method: 'cancel', runId: 'run-1' }])
@@ -256,9 +212,8 @@ describe('a main that still lives', () => {
   })
 
   test('is told at once with all others', async () => {
-    const mains = () =>
-      ['run-1', 'run-2'].map((runId) => new FakeMain({ ...RECORD, runId }, (main) => main.removeFile()))
-    const { mains: found, endedMs } = await post({ state: {}, mains })
+    const mains = () => ['run-1', 'run-2'].map((runId) => new FakeMain({ ...RECORD, runId }, ({ finish }) => finish()))
+    const { mains: found, endedMs } = await post({ mains })
     expect(found.map(({ signals }) => signals)).toEqual([['SIGHUP'], ['SIGHUP']])
     expect(endedMs).toBe(0)
   })

@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { withTables } from '../scripts/readme-tables.ts'
-import { readEvent, readJob } from '../src/github/event.ts'
+import { readEvent } from '../src/github/event.ts'
 import { readInputs } from '../src/github/inputs.ts'
+import { readJob } from '../src/github/job.ts'
 import { inputVariables, linesWrittenBy } from './support/process-effects.ts'
 
 // What the action promises its users, written down a second time by hand: names and defaults are fixed, and a change

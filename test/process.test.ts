@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { watch } from '../src/process.ts'
+import { maskKey, watch } from '../src/process.ts'
 
 /** A process that ends with what the task does. */
 function exitAfterTask(task: string) {
@@ -15,6 +15,18 @@ function exitAfterTask(task: string) {
     encoding: 'utf8',
   })
 }
+
+it.each([
+  [' s3cret\n', '::add-mask::s3cret\n'],
+  ['100 %\nin two lines', '::add-mask::100 %25%0Ain two lines\n'],
+])('the key %j is masked by one command', (key, expected) => {
+  const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
+  onTestFinished(() => write.mockRestore())
+  maskKey({ 'INPUT_API-KEY': key })
+  maskKey({ 'INPUT_API-KEY': ' ' })
+  maskKey({})
+  expect(write.mock.calls).toEqual([[expected]])
+})
 
 it('an unexpected error is one error command that the runner survives, and exit code 1', () => {
   const { status, stdout } = exitAfterTask(`throw new TypeError('100 %\\n' + '😀'.repeat(600))`)

@@ -1,89 +1,111 @@
 import { type Failure, isFailure, isNotFound, responseOrFailure } from '../outcome/failure.ts'
 import { isTerminal, type Run } from '../outcome/run.ts'
 import type { Cancellation } from '../outcome/step-outcome.ts'
-import { backoffMs, isTransient, mayHaveBeenAccepted } from '../service/retry.ts'
-import { isNotFoundFinal, isUsableRunId, type RunHandle } from '../service/test-service.ts'
+import { backoffMs, isKeyRefused, isTransient, mayHaveBeenAccepted } from '../service/retry.ts'
+import { isNotFoundFinal, isUsableRunId, type RunHandle } from '../service/run-handle.ts'
+import type { TestService } from '../service/test-service.ts'
 import type { RequestOptions } from '../service/transport.ts'
 import { cancelReason } from './abort.ts'
 import type { World } from './world.ts'
+
+type CancelWorld = Pick<World, 'service' | 'clock' | 'random' | 'abort'>
 
 export interface CancelOptions {
   readonly limitMs: number
   readonly onRun?: ((run: Run) => void) | undefined
 }
 
-/** What is left at the end is too short for a request, and its failure would hide the real one. */
+/** With less time left there is no other try: its time-out would replace the failure that a person needs to see. */
 const SHORTEST_TRY_MS = 20
+/** A request gets half of the time that is left, so that there is time for another, but at least this if it is left. */
+const SHORTEST_REQUEST_MS = 1_000
 
 /**
- * Cancels a run, and tries again until the service confirms the cancel, the run turns out to be finished or not to
- * exist, or the time has passed. When the runner's signal comes, before it or in the middle of it, what hangs is dropped
- * and tried anew in the time that is left. A second cancel of the same run is harmless, so that main and post may both
- * try. Never throws ServiceError.
+ * Cancels a run. Repeats this until the cancel is complete, the run does not exist, the service refuses the key, or the
+ * time has passed. If the step is aborted, a request that hangs is dropped, and the cancel is tried anew in the time
+ * that is then left. Two cancels of one run do no harm, so main and post may both try. Never throws ServiceError.
  */
-export async function cancelRun(
-  handle: RunHandle,
-  options: CancelOptions,
-  { service, clock, random, abort }: Pick<World, 'service' | 'clock' | 'random' | 'abort'>,
-): Promise<Cancellation> {
-  const { cancel } = service
-  if (cancel === undefined) return { kind: 'not-supported' }
-  let deadlineMs = clock.now() + options.limitMs
-  let signal = abort
-  let lastFailure: Failure | undefined
-  let mayHaveCancelled = false
+export async function cancelRun(handle: RunHandle, options: CancelOptions, world: CancelWorld): Promise<Cancellation> {
+  const { service, clock, abort } = world
+  if (service.cancel === undefined) return { kind: 'not-supported' }
+  const tryOnce = createTry(handle, service.cancel, options, world)
+  if (!abort.aborted) {
+    const end = await tryUntil(clock.now() + options.limitMs, abort, tryOnce, world)
+    if (end !== undefined) return end
+  }
+  const never = new AbortController().signal
+  const deadlineMs = cancelReason(abort).cancelDeadlineMs(handle.knownSinceMs)
+  return (await tryUntil(deadlineMs, never, tryOnce, world)) ?? { kind: 'failed' }
+}
 
-  for (let attempt = 1; ; attempt++) {
-    if (signal.aborted) {
-      deadlineMs = cancelReason(abort).cancelDeadlineMs(handle)
-      signal = new AbortController().signal
-      attempt = 1
-    }
-    if (deadlineMs - clock.now() <= (attempt === 1 ? 0 : SHORTEST_TRY_MS)) break
-    const response = await responseOrFailure(cancel(handle.id, requestOptions()))
-    if (response === true) return { kind: 'cancelled' }
-    lastFailure = response === false ? undefined : response
-    if (lastFailure !== undefined) {
-      mayHaveCancelled ||= mayHaveBeenAccepted(lastFailure)
-      if (isUnauthorized(lastFailure)) break
-    }
-    if (lastFailure === undefined || isAboutTheRun(lastFailure)) {
-      const end = await readRun()
-      if (end !== undefined) return end
-    }
-    const pauseMs = backoffMs(attempt, lastFailure, random)
+/** What one try has brought. After `again`, another try may bring more. */
+type TryEnd = Cancellation | { readonly kind: 'again'; readonly failure?: Failure | undefined }
+
+type Try = (options: () => RequestOptions) => Promise<TryEnd>
+
+/** Undefined if the signal has aborted. */
+async function tryUntil(
+  deadlineMs: number,
+  signal: AbortSignal,
+  tryOnce: Try,
+  { clock, random }: CancelWorld,
+): Promise<Cancellation | undefined> {
+  const requestOptions = (): RequestOptions => {
+    const leftMs = Math.max(1, deadlineMs - clock.now())
+    return { signal, limitMs: Math.max(leftMs / 2, Math.min(leftMs, SHORTEST_REQUEST_MS)) }
+  }
+  let failure: Failure | undefined
+  for (let tries = 1; deadlineMs - clock.now() > (tries === 1 ? 0 : SHORTEST_TRY_MS); tries++) {
+    const end = await tryOnce(requestOptions)
+    if (end.kind !== 'again') return end
+    if (signal.aborted) return undefined
+    failure = end.failure
     // If the service asks for more time than is left, the last try comes shortly before the deadline.
     const leftMs = deadlineMs - clock.now()
-    await clock.sleep(Math.max(0, Math.min(pauseMs, leftMs > 2_000 ? leftMs - 1_000 : leftMs)), signal)
+    const lastTryInMs = leftMs > 2_000 ? leftMs - 1_000 : leftMs
+    await clock.sleep(Math.max(0, Math.min(backoffMs(tries, failure, random), lastTryInMs)), signal)
+    if (signal.aborted) return undefined
   }
-  return { kind: 'failed', failure: lastFailure }
+  return { kind: 'failed', failure }
+}
 
-  /** Only the run itself tells what a refused cancel means: that it is finished, or that there is none. */
-  async function readRun(): Promise<Cancellation | undefined> {
-    // Such an id cannot stand in a path.
-    if (!isUsableRunId(handle.id)) return undefined
+function createTry(
+  handle: RunHandle,
+  cancel: NonNullable<TestService['cancel']>,
+  { onRun }: CancelOptions,
+  { service, clock }: CancelWorld,
+): Try {
+  let mayHaveCancelled = false
+
+  /** Only the run itself tells what the response to a cancel means: that it has finished, or does not exist. */
+  async function readRun(options: RequestOptions, ofCancel: Failure | undefined): Promise<TryEnd> {
     const sentAtMs = clock.now()
-    const run = await responseOrFailure(service.get(handle.id, requestOptions()))
-    if (isFailure(run)) return isNotFound(run) && isNotFoundFinal(handle, sentAtMs) ? { kind: 'not-found' } : undefined
-    options.onRun?.(run)
-    if (!isTerminal(run)) return undefined
-    const isOurDoing = mayHaveCancelled && run.status === 'CANCELLED'
-    return { kind: isOurDoing ? 'cancelled' : 'already-finished', run }
+    const run = await responseOrFailure(service.get(handle.id, options))
+    if (isFailure(run)) {
+      if (isKeyRefused(run)) return { kind: 'failed', failure: run }
+      if (isNotFound(run) && isNotFoundFinal(handle, sentAtMs)) return { kind: 'not-found' }
+      return { kind: 'again', failure: ofCancel }
+    }
+    onRun?.(run)
+    if (!isTerminal(run)) return { kind: 'again', failure: ofCancel }
+    return { kind: mayHaveCancelled && run.status === 'CANCELLED' ? 'cancelled' : 'already-finished', run }
   }
 
-  /** Half of the time left, so that a request that never gets a response leaves room for another. */
-  function requestOptions(): RequestOptions {
-    const leftMs = Math.max(1, deadlineMs - clock.now())
-    return { signal, limitMs: Math.max(leftMs / 2, Math.min(leftMs, 1_000)) }
+  return async (options) => {
+    const response = await responseOrFailure(cancel(handle.id, options()))
+    if (response === true) return { kind: 'cancelled' }
+    const failure = response === false ? undefined : response
+    if (failure !== undefined) {
+      mayHaveCancelled ||= mayHaveBeenAccepted(failure)
+      if (isKeyRefused(failure)) return { kind: 'failed', failure }
+      if (!isAboutTheRun(failure)) return { kind: 'again', failure }
+    }
+    // An unusable id cannot stand in a path.
+    return isUsableRunId(handle.id) ? readRun(options(), failure) : { kind: 'again', failure }
   }
 }
 
 /** A transient failure says nothing about the run. */
 function isAboutTheRun(failure: Failure): boolean {
   return failure.kind === 'invalid-response' || (failure.kind === 'status' && !isTransient(failure))
-}
-
-/** The key may not do this: neither the next cancel nor reading the run changes that. */
-function isUnauthorized(failure: Failure): boolean {
-  return failure.kind === 'status' && (failure.status === 401 || failure.status === 403)
 }

@@ -1,8 +1,9 @@
 import type { Failure } from '../outcome/failure.ts'
 import { isTerminal, type Run } from '../outcome/run.ts'
+import type { StepSubject } from '../outcome/step-outcome.ts'
 import { failureSentence } from '../report/failure-text.ts'
 import { durationText } from '../text/duration.ts'
-import { type LogLine, logLine } from '../text/safe-text.ts'
+import { type Fragment, fragment, type LogLine, logLine, quote } from '../text/safe-text.ts'
 import type { World } from './world.ts'
 
 type LogWorld = Pick<World, 'clock' | 'log' | 'abort'>
@@ -25,6 +26,21 @@ export function quietLog({ clock, log, abort }: LogWorld, lastLineMs: number) {
       }
     },
   }
+}
+
+const VALUE_LIMIT_CHARS = 255
+
+export function whatIsTested({ target, parameters }: Pick<StepSubject, 'target' | 'parameters'>): LogLine {
+  const { branch, environment, frameworkProject } = parameters
+  const named = (what: Fragment, value: string | undefined) =>
+    value === undefined ? fragment`` : fragment`, ${what} ${quote(value, VALUE_LIMIT_CHARS)}`
+  const subject =
+    target.kind === 'project'
+      ? fragment`project ${quote(target.projectId, VALUE_LIMIT_CHARS)}`
+      : fragment`test suite ${quote(target.testSuiteId, VALUE_LIMIT_CHARS)}`
+  const tested = branch === undefined ? fragment`, the project's default branch` : named(fragment`branch`, branch)
+  const where = named(fragment`environment`, environment)
+  return logLine`${subject}${tested}${where}${named(fragment`framework project`, frameworkProject)}`
 }
 
 /** What the log shows of a wait: a line when the status changes, and when the service stops or begins to respond. */

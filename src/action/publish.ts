@@ -25,13 +25,14 @@ export interface ReportSettings {
  * error already. What fails here is a warning and never changes the verdict.
  */
 export async function publish(outcome: StepOutcome, settings: ReportSettings, world: World): Promise<void> {
-  setOutputs(outcome, world)
+  // The runner has emptied its folders, and the next job uses them.
+  const isJobOver = world.abort.aborted && cancelReason(world.abort).isJobOver
+  if (!isJobOver) setOutputs(outcome, world)
   const hasSummary = isWanted(settings.summary, outcome.success)
   announce(outcome, settings, hasSummary, world)
   const warning = otherBranchWarning(outcome)
   if (warning !== undefined) world.log.warning(warning)
-  // The runner has emptied its folders, and the next job uses them.
-  if (world.abort.aborted && cancelReason(world.abort).end === 'job over') return
+  if (isJobOver) return
   const reportDir = writeReportFiles(outcome, world)
   if (hasSummary) world.writeSummary((alreadyBytes) => jobSummary(outcome, { alreadyBytes, reportDir }))
   // A run that is only started has no result yet, and the step that waits for it writes the comment.
@@ -44,7 +45,7 @@ function setOutputs(outcome: StepOutcome, world: World): void {
   const { conclusion, run, runId, counts } = outcome
   world.setOutput('conclusion', conclusion)
   const status = statusOf(outcome)
-  // A run whose id is none to be shown has no output at all.
+  // If the run's id is unusable, no output mentions the run.
   if (runId !== undefined && status !== undefined) world.setOutput('status', status)
   if (run === undefined) return
   const durationMs = runDurationMs(run)

@@ -6,14 +6,15 @@ import {
   type Ending,
   isDone,
   needsManualCleanup,
+  type StepFacts,
   type StepOutcome,
-  type StepRecord,
   type StepSubject,
 } from '../outcome/step-outcome.ts'
-import { isUsableRunId, type RunHandle } from '../service/test-service.ts'
+import { isUsableRunId, type RunHandle } from '../service/run-handle.ts'
 import { logLine } from '../text/safe-text.ts'
 import { untrusted } from '../text/untrusted.ts'
 import { cancelRun } from './cancel-run.ts'
+import { whatIsTested } from './progress-log.ts'
 import { publish, type ReportSettings } from './publish.ts'
 import { startRun } from './start-run.ts'
 import { type WaitLimits, waitForRun } from './wait-for-run.ts'
@@ -41,13 +42,13 @@ export async function runAction(request: StepRequest, world: World): Promise<Ste
   const ownsRun = request.runId === undefined
   const parameters = ownsRun ? request.parameters : {}
   const subject = { target, parameters, untested, ownsRun, labels, job } satisfies Record<keyof StepSubject, unknown>
-  const record: StepRecord = { ...seen, subject, waitedMs: world.clock.now() - step.begunMs }
-  const outcome = concludeStep(ending, record, request.passWithNoTests)
+  const facts: StepFacts = { ...seen, subject, waitedMs: world.clock.now() - step.begunMs }
+  const outcome = concludeStep(ending, facts, request.passWithNoTests)
   // What main could not cancel stays open, for post to try again.
-  if (isDone(outcome)) world.state.done()
+  if (isDone(outcome)) world.recorder.done()
   await publish(outcome, request.reports, world)
-  // Only now: if main is killed before it has said so, post says it.
-  if (needsManualCleanup(outcome.cancellation)) world.state.manualCleanupLogged()
+  // Only now, because post must say it if main is killed before main has said it.
+  if (needsManualCleanup(outcome.cancellation)) world.recorder.doneInStateOnly()
   return outcome
 }
 
@@ -58,27 +59,27 @@ interface Step {
 }
 
 /** The end of the run's part in the step, with what was seen of the run. */
-type RunEnd = { readonly ending: Ending } & Omit<StepRecord, 'subject' | 'waitedMs'>
+type RunEnd = { readonly ending: Ending } & Omit<StepFacts, 'subject' | 'waitedMs'>
 
 const NOT_WANTED: Cancellation = { kind: 'not-wanted' }
 
 async function startOrAttach(step: Step): Promise<RunEnd> {
   const { request, world, begunMs } = step
-  const { state, clock } = world
+  const { recorder, clock } = world
   if (request.runId !== undefined) {
-    state.runStarted(request.runId, request.cancelOnAbort)
+    recorder.started(request.runId, request.cancelOnAbort)
     return waitThenCancel({ id: request.runId }, step)
   }
 
-  state.startAttempted()
+  recorder.starting()
   const start = await startRun(request.parameters, begunMs + request.waitLimitMs, world)
   if (start.kind !== 'started') {
     const cancellation: Cancellation = { kind: start.mayHaveStarted ? 'id-unknown' : 'no-run' }
     return { ending: start, cancellation }
   }
-  const handle: RunHandle = { id: start.runId, startedAtMs: clock.now() }
+  const handle: RunHandle = { id: start.runId, knownSinceMs: clock.now() }
   if (!isUsableRunId(handle.id)) return refuseRunId(handle, world)
-  state.runStarted(handle.id, request.cancelOnAbort)
+  recorder.started(handle.id, request.cancelOnAbort)
   // If the step was cancelled during the start, the wait below ends at once.
   if (request.wait || world.abort.aborted) return waitThenCancel(handle, step)
   return { ending: { kind: 'started' }, runId: handle.id, runUrl: announceRun(handle, step), cancellation: NOT_WANTED }
@@ -98,7 +99,7 @@ async function waitThenCancel(handle: RunHandle, step: Step): Promise<RunEnd> {
   let latestRun = run
   if (world.service.cancel !== undefined) world.log.info(logLine`Run ${handle.id}: cancelling it at the service.`)
   const onRun = (current: Run) => {
-    if (current.status !== latestRun?.status) onStatus(current)
+    onStatus(current)
     latestRun = current
   }
   const cancellation = await cancelRun(handle, { limitMs: CANCEL_LIMIT_MS, onRun }, world)
@@ -110,7 +111,7 @@ function announceRun({ id }: RunHandle, { request, world }: Step): string | unde
   const runUrl = request.runUrl?.(id)
   if (runUrl !== undefined) world.setOutput('run-url', runUrl)
   const page = runUrl === undefined ? logLine`` : logLine`: ${runUrl}`
-  if (request.runId === undefined) world.log.info(logLine`Run ${id} was started${page}`)
+  if (request.runId === undefined) world.log.info(logLine`Run ${id} was started for ${whatIsTested(request)}${page}`)
   else if (runUrl !== undefined) world.log.info(logLine`Run ${id}${page}`)
   return runUrl
 }
@@ -124,7 +125,7 @@ async function refuseRunId(handle: RunHandle, world: World): Promise<RunEnd> {
   }
   let cancellation: Cancellation = { kind: 'id-unknown' }
   if (handle.id !== '') {
-    world.state.runStarted(handle.id, true)
+    world.recorder.started(handle.id, true)
     cancellation = await cancelRun(handle, { limitMs: CANCEL_LIMIT_MS }, world)
   }
   // Whether or not the step was cancelled meanwhile: of all endings, only this one names the id.

@@ -1,5 +1,6 @@
 import { type Failure, responseOrFailure } from '../outcome/failure.ts'
 import type { StartParameters } from '../outcome/run.ts'
+import type { AbortCause } from '../outcome/step-outcome.ts'
 import { failureSentence } from '../report/failure-text.ts'
 import { backoffMs, mayHaveBeenAccepted, startMayRepeatForMs } from '../service/retry.ts'
 import { durationText } from '../text/duration.ts'
@@ -13,7 +14,7 @@ export type StartEnd =
   | { readonly kind: 'started'; readonly runId: string }
   | { readonly kind: 'start-failed'; readonly failure: Failure; readonly mayHaveStarted: boolean }
   /** The step was cancelled before an id came. */
-  | { readonly kind: 'aborted'; readonly mayHaveStarted: boolean }
+  | { readonly kind: 'aborted'; readonly cause: AbortCause; readonly mayHaveStarted: boolean }
 
 type StartWorld = Pick<World, 'service' | 'clock' | 'random' | 'log' | 'abort'>
 
@@ -27,11 +28,11 @@ export async function startRun(parameters: StartParameters, deadlineMs: number, 
   const begunMs = clock.now()
   const log = quietLog(world, Number.NEGATIVE_INFINITY)
   for (let attempt = 1; ; attempt++) {
-    if (abort.aborted) return { kind: 'aborted', mayHaveStarted: false }
+    if (abort.aborted) return aborted(abort, false)
     // A service often closes the connection after a 429. Whether it took a start that was sent just then is not known.
     const response = await startOnce(parameters, attempt > 1, world)
     if (typeof response === 'string') return { kind: 'started', runId: response }
-    if (abort.aborted) return { kind: 'aborted', mayHaveStarted: mayHaveBeenAccepted(response) }
+    if (abort.aborted) return aborted(abort, mayHaveBeenAccepted(response))
 
     const nextMs = clock.now() + backoffMs(attempt, response, random)
     const untilMs = Math.min(begunMs + startMayRepeatForMs(response), deadlineMs)
@@ -45,6 +46,10 @@ export async function startRun(parameters: StartParameters, deadlineMs: number, 
       return logLine`The run is not started yet; retrying in ${next}, for up to ${limit}. ${reason}`
     })
   }
+}
+
+function aborted(abort: AbortSignal, mayHaveStarted: boolean): StartEnd {
+  return { kind: 'aborted', cause: cancelReason(abort).by, mayHaveStarted }
 }
 
 function startOnce(

@@ -2,7 +2,8 @@ import { type Failure, isFailure, isNotFound, responseOrFailure } from '../outco
 import { isTerminal, type Run } from '../outcome/run.ts'
 import type { Ending, WaitLimit } from '../outcome/step-outcome.ts'
 import { backoffMs, isTransient } from '../service/retry.ts'
-import { isNotFoundFinal, type RunHandle } from '../service/test-service.ts'
+import { isNotFoundFinal, type RunHandle } from '../service/run-handle.ts'
+import { cancelReason } from './abort.ts'
 import { progressLog } from './progress-log.ts'
 import type { World } from './world.ts'
 
@@ -27,12 +28,19 @@ export interface WaitOptions extends WaitLimits {
 }
 
 const FAILURE_STREAK_LIMIT_MS = 300_000
-/** The last poll, sent at the deadline, gets this long. */
+/** The last poll is sent at the deadline, and gets this long. */
 const LAST_POLL_LIMIT_MS = 10_000
-/** A poll before it ends at the deadline, so that one that hangs is not the last; sent just before, it gets this long. */
+/** Earlier polls time out at the deadline, but each gets at least this long. */
 const SHORTEST_POLL_LIMIT_MS = 1_000
 
-/** Polls the run until it is finished, a limit is exceeded, the step is cancelled or the service stays unavailable. */
+/** Polls that failed one after the other. */
+interface FailureStreak {
+  readonly sinceMs: number
+  readonly polls: number
+  readonly failure: Failure
+}
+
+/** Polls the run until it is finished, a limit is exceeded, the step is aborted or the service stays unavailable. */
 export async function waitForRun(
   handle: RunHandle,
   options: WaitOptions,
@@ -44,52 +52,57 @@ export async function waitForRun(
   const deadline = waitDeadline(pollingSinceMs, options)
   const jitter = random()
   let run: Run | undefined
-  let failureStreak: { readonly sinceMs: number; readonly polls: number; readonly failure: Failure } | undefined
+  let streak: FailureStreak | undefined
 
   const end = (ending: WaitEnd['ending']): WaitEnd => ({ ending, run, queuedMs: deadline.queuedMs(clock.now()) })
 
   for (;;) {
-    if (abort.aborted) return end({ kind: 'aborted' })
+    if (abort.aborted) return end({ kind: 'aborted', cause: cancelReason(abort).by })
     const sentAtMs = clock.now()
-    const isLastPoll = sentAtMs >= deadline.atMs()
-    const limitMs = isLastPoll ? LAST_POLL_LIMIT_MS : Math.max(SHORTEST_POLL_LIMIT_MS, deadline.atMs() - sentAtMs)
+    const limitMs = pollLimitMs(deadline.atMs() - sentAtMs)
     const response = await responseOrFailure(service.get(handle.id, { signal: abort, limitMs }))
-    if (isFailure(response)) {
-      if (abort.aborted) continue
-      if (!isWorthAnotherPoll(response, sentAtMs)) return end({ kind: 'poll-failed', failure: response })
-      progress.onPollFailed(response)
-      const { sinceMs, polls } = failureStreak ?? { sinceMs: clock.now(), polls: 0 }
-      failureStreak = { sinceMs, polls: polls + 1, failure: response }
-      if (clock.now() - sinceMs >= FAILURE_STREAK_LIMIT_MS) return end({ kind: 'poll-failed', failure: response })
-    } else {
-      failureStreak = undefined
+    if (!isFailure(response)) {
+      streak = undefined
       progress.onRun(response)
       deadline.onRun(response, clock.now())
       if (response.rawStatus !== run?.rawStatus) options.onStatus(response)
       run = response
       if (isTerminal(run)) return end({ kind: 'finished', run })
+    } else {
+      if (abort.aborted) continue
+      streak = { sinceMs: streak?.sinceMs ?? clock.now(), polls: (streak?.polls ?? 0) + 1, failure: response }
+      const isLongEnough = clock.now() - streak.sinceMs >= FAILURE_STREAK_LIMIT_MS
+      if (isLongEnough || !mayPass(response, handle, sentAtMs, run !== undefined)) {
+        return end({ kind: 'poll-failed', failure: response })
+      }
+      progress.onPollFailed(response)
     }
-    // Compared again, because a run that has left the queue has another deadline.
-    if (isLastPoll && clock.now() >= deadline.atMs()) {
-      return end({ kind: 'wait-timeout', limit: deadline.limit(), failure: failureStreak?.failure })
+    // The deadline of a run that has just left the queue is a later one, and has a last poll of its own.
+    if (sentAtMs >= deadline.atMs()) {
+      return end({ kind: 'wait-timeout', limit: deadline.limit(), failure: streak?.failure })
     }
-    await progress.pause(Math.min(clock.now() + pauseMs(), deadline.atMs()))
+    const pauseMs =
+      streak === undefined
+        ? (options.pollIntervalMs ?? adaptivePauseMs(clock.now() - pollingSinceMs, jitter))
+        : streakPauseMs(streak, clock.now(), random)
+    await progress.pause(Math.min(clock.now() + pauseMs, deadline.atMs()))
   }
+}
 
-  function isWorthAnotherPoll(failure: Failure, sentAtMs: number): boolean {
-    // Before the service ever responded, a certificate that is not trusted is a matter of setup.
-    if (failure.kind === 'untrusted-certificate') return run !== undefined || handle.startedAtMs !== undefined
-    if (isNotFound(failure)) return !isNotFoundFinal(handle, sentAtMs)
-    return isTransient(failure)
-  }
+function pollLimitMs(leftMs: number): number {
+  return leftMs > 0 ? Math.max(SHORTEST_POLL_LIMIT_MS, leftMs) : LAST_POLL_LIMIT_MS
+}
 
-  function pauseMs(): number {
-    if (failureStreak === undefined)
-      return options.pollIntervalMs ?? adaptivePauseMs(clock.now() - pollingSinceMs, jitter)
-    const { sinceMs, polls, failure } = failureStreak
-    const leftMs = sinceMs + FAILURE_STREAK_LIMIT_MS - clock.now()
-    return Math.min(backoffMs(polls, failure, random), leftMs)
-  }
+function mayPass(failure: Failure, handle: RunHandle, sentAtMs: number, hasResponded: boolean): boolean {
+  // Before the service ever responded, a certificate that is not trusted is a matter of setup.
+  if (failure.kind === 'untrusted-certificate') return hasResponded || handle.knownSinceMs !== undefined
+  if (isNotFound(failure)) return !isNotFoundFinal(handle, sentAtMs)
+  return isTransient(failure)
+}
+
+/** The last poll of a streak comes when the streak is long enough. */
+function streakPauseMs({ sinceMs, polls, failure }: FailureStreak, nowMs: number, random: () => number): number {
+  return Math.min(backoffMs(polls, failure, random), sinceMs + FAILURE_STREAK_LIMIT_MS - nowMs)
 }
 
 const SHORTEST_PAUSE_MS = 1_000

@@ -7,6 +7,8 @@ import type { Html, LogLine } from '../text/safe-text.ts'
 export interface Log {
   info(message: LogLine): void
   warning(message: LogLine): void
+  /** Absent if debug logging is off. A call with `?.` then does not even build the message. */
+  readonly debug?: ((message: LogLine) => void) | undefined
 }
 
 /** Each is set the moment it is known. No free text of the service is among them. */
@@ -16,14 +18,16 @@ export interface Outputs
   conclusion: Conclusion
 }
 
-/** What main leaves for post, which runs even if main was killed. */
-export interface RunState {
-  startAttempted(): void
-  /** There is a run. Post cancels it unless `done` comes; if it may not be cancelled, that is now. */
-  runStarted(runId: string, mayCancel: boolean): void
+/** Writes down for post what is left to do for the step, because main may be killed at any moment. */
+export interface Recorder {
+  /** Throws if post could not learn of a run that is started now. */
+  starting(): void
+  /** From now on post cancels the run, if it may. */
+  started(runId: string, mayCancel: boolean): void
+  /** Nothing is left to do. */
   done(): void
-  /** Only a person can do more, and main's log says so. If nobody reads that log, post says it. */
-  manualCleanupLogged(): void
+  /** Main has told the user what only a person can do. The runner reads the state only if it has read those words too. */
+  doneInStateOnly(): void
 }
 
 /** A file for `report-dir`. Its text is made when it is written, so that only one stands in memory at a time. */
@@ -40,7 +44,7 @@ export interface World {
   readonly abort: AbortSignal
   readonly service: TestService
   readonly log: Log
-  readonly state: RunState
+  readonly recorder: Recorder
   setOutput<Name extends keyof Outputs>(name: Name, value: Outputs[Name]): void
   annotate(annotation: Annotation): void
   /** Adds to the job summary what `build` makes of the bytes that the file holds already. */

@@ -1,4 +1,6 @@
-import { type Fragment, fragment, type LogLine, logLine, quote } from '../text/safe-text.ts'
+import type { UntestedHead } from '../outcome/step-outcome.ts'
+import { untestedHeadText } from '../report/outcome-text.ts'
+import { type LogLine, logLine } from '../text/safe-text.ts'
 import { headOfEvent, type WorkflowEvent } from './event.ts'
 import type { InputReader } from './input-reader.ts'
 
@@ -13,7 +15,7 @@ export interface KnownBranch {
   readonly note?: LogLine | undefined
   readonly warning?: LogLine | undefined
   /** What the event is about, if the default branch is tested instead because the input is empty. */
-  readonly untested?: Fragment | undefined
+  readonly untested?: UntestedHead | undefined
 }
 
 export type UnknownBranch =
@@ -30,8 +32,7 @@ export function isBranchName(name: string): boolean {
 
 /** Reads the input `branch`, and finds out the branch of the event as far as its payload tells. */
 export function readBranch(inputs: InputReader, event: WorkflowEvent): BranchInput {
-  // A runner that does not know the default sets no variable at all.
-  const given = inputs.isPresent('branch') ? inputs.text('branch') : BRANCH_OF_EVENT
+  const given = givenBranch(inputs)
   if (given === '') return emptyBranch(inputs, event)
   const found = given === BRANCH_OF_EVENT ? branchOfEvent(event) : given
   if (found === undefined) {
@@ -50,26 +51,43 @@ export function readBranch(inputs: InputReader, event: WorkflowEvent): BranchInp
   return { kind: 'known', branch: found }
 }
 
+/** A runner that does not know the default sets no variable at all. */
+function givenBranch(inputs: InputReader): string {
+  return inputs.isPresent('branch') ? inputs.text('branch') : BRANCH_OF_EVENT
+}
+
+/** By which rule the branch was chosen, for the debug log. */
+export function ruleOfBranch(inputs: InputReader, event: WorkflowEvent, input: BranchInput): string {
+  const given = givenBranch(inputs)
+  if (inputs.text('run-id') !== '') return 'the input run-id names a run'
+  if (given === '') return 'the input branch is empty'
+  if (given !== BRANCH_OF_EVENT) return 'the input branch names it'
+  if (input.kind !== 'known') return "it was looked up through GitHub's API"
+  if (input.branch === undefined) return 'the event is about no branch'
+  if (['workflow_run', 'check_suite', 'check_run'].includes(event.name)) return "it is the event's head_branch"
+  return headOfEvent(event) === undefined ? 'the workflow runs on it' : 'it is the head branch of the pull request'
+}
+
 /** An unset variable is empty too, so the default branch is not tested in the place of another one without a word. */
 function emptyBranch(inputs: InputReader, event: WorkflowEvent): BranchInput {
   const untested = notDefaultBranch(event)
   if (untested !== undefined) {
     inputs.notes.push(
-      logLine`Input branch is empty, as an unset variable is: the project's default branch is tested, and not ${untested}, which this workflow run is about. Remove the input to test that, or name the branch that is meant.`,
+      logLine`Input branch is empty, as an unset variable is: the project's default branch is tested, and not ${untestedHeadText(untested)}, which this workflow run is about. Remove the input to test that, or name the branch that is meant.`,
     )
   }
   return { kind: 'known', untested }
 }
 
-function notDefaultBranch(event: WorkflowEvent): Fragment | undefined {
+function notDefaultBranch(event: WorkflowEvent): UntestedHead | undefined {
   const found = branchOfEvent(event)
-  if (found === undefined) return fragment`a commit of a fork`
+  if (found === undefined) return { kind: 'commit-of-fork' }
   const about = typeof found === 'string' ? { branch: found } : found
-  if ('number' in about) return fragment`the head of pull request ${String(about.number)}`
+  if ('number' in about) return { kind: 'pull-request', number: about.number }
   const name = 'ref' in about ? about.ref.replace(/^refs\/heads\//, '') : about.branch
   const isDefault = name === event.payload.repository?.default_branch && !headOfEvent(event)?.isFork
   // A schedule, whose payload may name no repository, runs on the default branch alone.
-  return isDefault || !name || event.name === 'schedule' ? undefined : quote(name, LONGEST_BRANCH)
+  return isDefault || !name || event.name === 'schedule' ? undefined : { kind: 'branch', name }
 }
 
 /**

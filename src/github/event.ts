@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import type { Job } from '../outcome/step-outcome.ts'
 import { fieldsOf } from '../text/json.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -36,7 +35,7 @@ export interface Repository {
 export interface PullRequest {
   readonly number?: number
   readonly user?: { readonly login?: string } | null
-  readonly head?: { readonly ref?: string; readonly label?: string; readonly repo?: Repository | null }
+  readonly head?: { readonly ref?: string; readonly label?: string | undefined; readonly repo?: Repository | null }
   readonly base?: { readonly repo?: Repository | null }
 }
 
@@ -105,18 +104,6 @@ function isOther(head: Repository | null | undefined, own: Repository): boolean 
   return head.full_name?.toLowerCase() !== own.full_name?.toLowerCase()
 }
 
-/** Why GitHub gave the workflow no secrets; undefined if it did not withhold them. */
-export function whyNoSecrets(event: WorkflowEvent): 'fork' | 'dependabot' | undefined {
-  const { name, actor, payload } = event
-  // pull_request_target runs with the base repository's secrets.
-  const isUntrusted = name.startsWith('pull_request') && name !== 'pull_request_target'
-  // The author counts: a re-run by a person changes the actor, not the rule.
-  const author = payload.pull_request?.user?.login ?? payload.sender?.login ?? actor
-  const hasDependabotRules = isUntrusted || ['push', 'create', 'deployment', 'deployment_status'].includes(name)
-  if (author === 'dependabot[bot]' && hasDependabotRules) return 'dependabot'
-  return isUntrusted && headOfEvent(event)?.isFork ? 'fork' : undefined
-}
-
 export interface EventPullRequest {
   readonly number: number
   /** The branch of its head, with the owner if that is a fork's; absent if only GitHub's API can tell. */
@@ -142,14 +129,4 @@ export function pullRequestOfEvent({ payload, repository }: WorkflowEvent): Even
 export function headLabel(pullRequest: PullRequest, repository: Repository): string | undefined {
   const { branch, isFork } = headOf(pullRequest, repository)
   return isFork ? (pullRequest.head?.label ?? `fork:${branch ?? ''}`) : branch
-}
-
-/** This job and the address of its page; the workflow run's, on a server that does not tell the job's id. */
-export function readJob(env: Environment): Job | undefined {
-  const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: repository, GITHUB_RUN_ID: runId } = env
-  if (!server || !repository || !runId) return undefined
-  const run = `${server}/${repository}/actions/runs/${runId}`
-  const jobId = env['INPUT_CHECK-RUN-ID'] ?? ''
-  const url = /^\d+$/.test(jobId) ? `${run}/job/${jobId}` : `${run}/attempts/${env.GITHUB_RUN_ATTEMPT || '1'}`
-  return { name: env.GITHUB_JOB ?? '', url }
 }

@@ -1,8 +1,9 @@
+import type { getOctokit } from '@actions/github'
 import type { Clock } from '../clock.ts'
 import { fieldsOf } from '../text/json.ts'
 import { type LogLine, logLine } from '../text/safe-text.ts'
 import { VERSION } from '../version.ts'
-import type { Environment, PullRequest, WorkflowEvent } from './event.ts'
+import type { Environment, PullRequest, Repository, WorkflowEvent } from './event.ts'
 
 export class GitHubError extends Error {
   override readonly name = 'GitHubError'
@@ -30,9 +31,6 @@ export interface Comment {
   readonly url: string
 }
 
-/** What the action asks of GitHub about its repository. Every method fails with a GitHubError. */
-export type GitHubApi = Awaited<ReturnType<typeof openGitHubApi>>
-
 export interface GitHubAccess {
   readonly env: Environment
   readonly event: WorkflowEvent
@@ -54,7 +52,7 @@ const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {
  * GitHub's API over `@actions/github`, whose octokit brings no retry and no throttling. That package is loaded here and
  * not before, because most steps do not need it.
  */
-export async function openGitHubApi({ env, token, clock, signal }: Omit<GitHubAccess, 'event'>) {
+export async function openGitHubApi({ env, token, clock, signal }: Omit<GitHubAccess, 'event'>): Promise<GitHubApi> {
   const [owner, repo] = (env.GITHUB_REPOSITORY ?? '').split('/')
   if (!owner || !repo) throw new GitHubError(0, 'GITHUB_REPOSITORY is not "owner/repository"')
   // Certificates are always checked. Any earlier step can set this variable, which Node looks at for each connection.
@@ -63,8 +61,61 @@ export async function openGitHubApi({ env, token, clock, signal }: Omit<GitHubAc
   const { getOctokit } = await import('@actions/github')
   const baseUrl = (env.GITHUB_API_URL || 'https://api.github.com').replace(/\/$/, '')
   const octokit = getOctokit(token, { baseUrl, userAgent: `test-run-action/${VERSION}` })
+  const client = new GitHubClient(octokit, { owner, repo }, new URL(baseUrl).origin, { clock, signal })
+  return new GitHubApi(client)
+}
 
-  async function attempt<T>(send: (request: Record<string, unknown>) => Promise<T>): Promise<T> {
+type Octokit = ReturnType<typeof getOctokit>
+
+/** Sends one request at a time. Every method fails with a GitHubError. */
+class GitHubClient {
+  readonly #octokit: Octokit
+  readonly #repository: { readonly owner: string; readonly repo: string }
+  readonly #origin: string
+  readonly #limits: Pick<GitHubAccess, 'clock' | 'signal'>
+
+  constructor(
+    octokit: Octokit,
+    repository: { readonly owner: string; readonly repo: string },
+    origin: string,
+    limits: Pick<GitHubAccess, 'clock' | 'signal'>,
+  ) {
+    this.#octokit = octokit
+    this.#repository = repository
+    this.#origin = origin
+    this.#limits = limits
+  }
+
+  /** Follows one redirect, as of a repository that was renamed, if GitHub itself is asked again and only read from. */
+  request(route: string, parameters: Record<string, unknown>) {
+    return this.#attempt(async (request) => {
+      const isRead = route.startsWith('GET ')
+      let response = await this.#octokit.request(route, { ...this.#repository, ...parameters, request })
+      const target = response.status < 300 ? undefined : URL.parse(response.headers.location ?? '', this.#origin)
+      if (isRead && target?.origin === this.#origin) {
+        response = await this.#octokit.request(`GET ${target.href}`, { request })
+      }
+      if (isRead ? response.status === 200 : response.status < 300) return response
+      throw new GitHubError(response.status, 'neither what was asked for nor a redirect that is followed')
+    })
+  }
+
+  /** As `request`, but undefined after a 404. */
+  async requestIfFound(route: string, parameters: Record<string, unknown>) {
+    try {
+      return await this.request(route, parameters)
+    } catch (error) {
+      if (error instanceof GitHubError && error.status === 404) return undefined
+      throw error
+    }
+  }
+
+  query(graphql: string): Promise<unknown> {
+    return this.#attempt((request) => this.#octokit.graphql(graphql, { request }))
+  }
+
+  async #attempt<T>(send: (request: Record<string, unknown>) => Promise<T>): Promise<T> {
+    const { clock, signal } = this.#limits
     const limited = AbortSignal.any([signal, clock.timeout(REQUEST_LIMIT_MS)])
     try {
       return await send({ signal: limited, log: SILENT, redirect: 'manual' })
@@ -72,104 +123,96 @@ export async function openGitHubApi({ env, token, clock, signal }: Omit<GitHubAc
       throw limited.aborted ? new GitHubError(0, 'no response in time', error) : toGitHubError(error)
     }
   }
+}
 
-  /** Follows one redirect, as of a repository that was renamed, if GitHub itself is asked again and only read from. */
-  function ask(route: string, parameters: Record<string, unknown>) {
-    return attempt(async (request) => {
-      const isRead = route.startsWith('GET ')
-      let response = await octokit.request(route, { owner, repo, ...parameters, request })
-      const target = response.status < 300 ? undefined : URL.parse(response.headers.location ?? '', baseUrl)
-      if (isRead && target?.origin === new URL(baseUrl).origin) {
-        response = await octokit.request(`GET ${target.href}`, { request })
-      }
-      if (isRead ? response.status === 200 : response.status < 300) return response
-      throw new GitHubError(response.status, 'neither what was asked for nor a redirect that is followed')
-    })
+/** What the action asks of GitHub about its repository. Every method fails with a GitHubError. */
+export class GitHubApi {
+  readonly #client: GitHubClient
+
+  constructor(client: GitHubClient) {
+    this.#client = client
   }
 
-  async function unlessNotFound<T>(task: Promise<T>): Promise<T | undefined> {
+  async listComments(pullRequest: number): Promise<readonly Comment[]> {
+    const comments = new Map<number, Comment>()
+    // Not octokit.paginate: it takes a page whose body was cut off for an empty one, and our comment for missing.
+    for (let page = 1; page <= MOST_PAGES; page++) {
+      const parameters = { issue_number: pullRequest, per_page: PAGE_SIZE, page }
+      const route = 'GET /repos/{owner}/{repo}/issues/{issue_number}/comments'
+      const { data, headers } = await this.#client.request(route, parameters)
+      const found = listOf(data).map(toComment)
+      for (const comment of found) comments.set(comment.id, comment)
+      // A gateway in between may drop the header; a full page then asks for the next.
+      const isLast = headers.link === undefined ? found.length < PAGE_SIZE : !headers.link.includes('rel="next"')
+      if (isLast) break
+    }
+    return [...comments.values()]
+  }
+
+  async createComment(pullRequest: number, body: string): Promise<Comment> {
+    const parameters = { issue_number: pullRequest, body }
+    const { data } = await this.#client.request('POST /repos/{owner}/{repo}/issues/{issue_number}/comments', parameters)
+    return toComment(data)
+  }
+
+  async updateComment(id: number, body: string): Promise<Comment | undefined> {
+    const route = 'PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}'
+    const found = await this.#client.requestIfFound(route, { comment_id: id, body })
+    return found && toComment(found.data)
+  }
+
+  async deleteComment(id: number): Promise<void> {
+    const route = 'DELETE /repos/{owner}/{repo}/issues/comments/{comment_id}'
+    await this.#client.requestIfFound(route, { comment_id: id })
+  }
+
+  /**
+   * The login of the token's account; undefined if GitHub refuses to say. `GET /user` refuses the workflow's own token;
+   * this query returns `github-actions[bot]` for it, which is the author of the comments that are made with it.
+   */
+  async whoAmI(): Promise<string | undefined> {
     try {
-      return await task
+      const { login } = fieldsOf(fieldsOf(await this.#client.query('{ viewer { login } }')).viewer)
+      if (typeof login !== 'string') throw notOfThisApi()
+      return login
     } catch (error) {
-      if (error instanceof GitHubError && error.status === 404) return undefined
-      throw error
+      const isRefused = error instanceof GitHubError && !isTransient(error) && error.status !== 429
+      if (!isRefused) throw error
+      return undefined
     }
   }
 
-  return {
-    async listComments(pullRequest: number): Promise<readonly Comment[]> {
-      const comments = new Map<number, Comment>()
-      // Not octokit.paginate: it takes a page whose body was cut off for an empty one, and our comment for missing.
-      for (let page = 1; page <= MOST_PAGES; page++) {
-        const parameters = { issue_number: pullRequest, per_page: PAGE_SIZE, page }
-        const { data, headers } = await ask('GET /repos/{owner}/{repo}/issues/{issue_number}/comments', parameters)
-        const found = listOf(data).map(toComment)
-        for (const comment of found) comments.set(comment.id, comment)
-        // A gateway in between may drop the header; a full page then asks for the next.
-        const isLast = headers.link === undefined ? found.length < PAGE_SIZE : !headers.link.includes('rel="next"')
-        if (isLast) break
-      }
-      return [...comments.values()]
-    },
+  async pullRequest(number: number): Promise<PullRequest> {
+    const { data } = await this.#client.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', {
+      pull_number: number,
+    })
+    const { number: its, head } = fieldsOf(data)
+    const { ref, repo: headRepository } = fieldsOf(head)
+    if (its !== number || typeof ref !== 'string' || typeof headRepository !== 'object') throw notOfThisApi()
+    return {
+      number,
+      head: { ref, label: textOf(fieldsOf(head).label), repo: headRepository && repositoryOf(headRepository) },
+    }
+  }
 
-    async createComment(pullRequest: number, body: string): Promise<Comment> {
-      const parameters = { issue_number: pullRequest, body }
-      const { data } = await ask('POST /repos/{owner}/{repo}/issues/{issue_number}/comments', parameters)
-      return toComment(data)
-    },
+  /** The hash that a ref such as `heads/main` stands for; undefined if there is no such ref. */
+  async refHash(ref: string): Promise<string | undefined> {
+    const found = await this.#client.requestIfFound('GET /repos/{owner}/{repo}/git/ref/{ref}', { ref })
+    if (found === undefined) return undefined
+    const { ref: its, object } = fieldsOf(found.data)
+    const { sha } = fieldsOf(object)
+    if (its !== `refs/${ref}` || typeof sha !== 'string') throw notOfThisApi()
+    return sha
+  }
 
-    async updateComment(id: number, body: string): Promise<Comment | undefined> {
-      const parameters = { comment_id: id, body }
-      const found = await unlessNotFound(ask('PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}', parameters))
-      return found && toComment(found.data)
-    },
-
-    async deleteComment(id: number): Promise<void> {
-      await unlessNotFound(ask('DELETE /repos/{owner}/{repo}/issues/comments/{comment_id}', { comment_id: id }))
-    },
-
-    /**
-     * The login of the token's account; undefined if GitHub refuses to say. `GET /user` refuses the workflow's own token;
-     * this query returns `github-actions[bot]` for it, which is the author of the comments that are made with it.
-     */
-    async whoAmI(): Promise<string | undefined> {
-      try {
-        const data = await attempt((request) => octokit.graphql('{ viewer { login } }', { request }))
-        const { login } = fieldsOf(fieldsOf(data).viewer)
-        if (typeof login !== 'string') throw notOfThisApi()
-        return login
-      } catch (error) {
-        if (isTransient(error) || (error as GitHubError).status === 429) throw error
-        return undefined
-      }
-    },
-
-    async pullRequest(number: number): Promise<PullRequest> {
-      const { data } = await ask('GET /repos/{owner}/{repo}/pulls/{pull_number}', { pull_number: number })
-      const { number: its, head } = fieldsOf(data)
-      const { ref, repo: headRepository } = fieldsOf(head)
-      if (its !== number || typeof ref !== 'string' || typeof headRepository !== 'object') throw notOfThisApi()
-      return data as PullRequest
-    },
-
-    /** The hash that a ref such as `heads/main` stands for; undefined if there is no such ref. */
-    async refHash(ref: string): Promise<string | undefined> {
-      const found = await unlessNotFound(ask('GET /repos/{owner}/{repo}/git/ref/{ref}', { ref }))
-      if (found === undefined) return undefined
-      const { ref: its, object } = fieldsOf(found.data)
-      const { sha } = fieldsOf(object)
-      if (its !== `refs/${ref}` || typeof sha !== 'string') throw notOfThisApi()
-      return sha
-    },
-
-    async branchesWithHead(sha: string): Promise<readonly string[]> {
-      const { data } = await ask('GET /repos/{owner}/{repo}/commits/{sha}/branches-where-head', { sha })
-      return listOf(data).map((branch) => {
-        const { name, commit } = fieldsOf(branch)
-        if (typeof name !== 'string' || fieldsOf(commit).sha !== sha.toLowerCase()) throw notOfThisApi()
-        return name
-      })
-    },
+  async branchesWithHead(sha: string): Promise<readonly string[]> {
+    const route = 'GET /repos/{owner}/{repo}/commits/{sha}/branches-where-head'
+    const { data } = await this.#client.request(route, { sha })
+    return listOf(data).map((branch) => {
+      const { name, commit } = fieldsOf(branch)
+      if (typeof name !== 'string' || fieldsOf(commit).sha !== sha.toLowerCase()) throw notOfThisApi()
+      return name
+    })
   }
 }
 
@@ -222,6 +265,15 @@ function toComment(data: unknown): Comment {
     body: typeof body === 'string' ? body : '',
     author: typeof login === 'string' ? login : undefined,
   }
+}
+
+function repositoryOf(data: object): Repository {
+  const { id, full_name } = fieldsOf(data)
+  return { id: typeof id === 'number' ? id : undefined, full_name: textOf(full_name) }
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
 }
 
 function listOf(data: unknown): readonly unknown[] {

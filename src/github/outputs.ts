@@ -1,7 +1,6 @@
-import { error, info, warning } from '@actions/core'
+import { debug, error, info, warning } from '@actions/core'
 import type { Outputs, World } from '../action/world.ts'
 import type { Annotation } from '../report/annotations.ts'
-import { sizeOnWindows } from '../report/job-summary.ts'
 import { commandMessage, type Html, logLine, render } from '../text/safe-text.ts'
 import type { Environment } from './event.ts'
 import { appendEntry, appendText } from './runner-file.ts'
@@ -13,6 +12,7 @@ export function runnerOutput(env: Environment) {
   const log: World['log'] = {
     info: (message) => info(render(message)),
     warning: (message) => warning(commandMessage(message)),
+    debug: env.RUNNER_DEBUG === '1' ? (message) => debug(commandMessage(message)) : undefined,
   }
   let hasWarned = false
   /**
@@ -42,7 +42,7 @@ export function runnerOutput(env: Environment) {
     },
     writeSummary(build: (alreadyBytes: number) => Html): void {
       const path = env.GITHUB_STEP_SUMMARY
-      if (path) warnOnError(() => appendText(path, (already) => render(build(sizeOnWindows(already)))))
+      if (path) warnOnError(() => appendText(path, (already) => render(build(already.length))))
     },
   }
 }

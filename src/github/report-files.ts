@@ -1,5 +1,4 @@
-import { randomUUID } from 'node:crypto'
-import { existsSync, mkdirSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import type { Log, ReportFile } from '../action/world.ts'
 import { logLine } from '../text/safe-text.ts'
@@ -54,18 +53,8 @@ function nearestExisting(path: string): string {
   return existsSync(path) ? path : nearestExisting(dirname(path))
 }
 
-/**
- * Writes a new file and puts it in the place of whatever has the name. What was there is never opened: a link would
- * lead the text elsewhere, and a named pipe would wait for a reader.
- */
+/** Never opens what has the name: a link would lead the text elsewhere, and a named pipe would wait for a reader. */
 function replaceFile(path: string, text: string | Buffer): void {
-  const newPath = `${path}.${randomUUID()}`
-  try {
-    // `x`: fails if anything has this name.
-    writeFileSync(newPath, text, { flag: 'wx' })
-    renameSync(newPath, path)
-  } catch (error) {
-    rmSync(newPath, { force: true })
-    throw error
-  }
+  rmSync(path, { force: true })
+  writeFileSync(path, text, { flag: 'wx' })
 }

@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { closeSync, constants, fstatSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
 
 const { O_APPEND, O_CREAT, O_NONBLOCK = 0, O_RDWR } = constants
 
@@ -18,8 +18,17 @@ function append(path: string | undefined, flags: number, build: (file: number) =
   const file = openSync(path ?? '', O_RDWR | O_APPEND | O_NONBLOCK | flags)
   try {
     if (!fstatSync(file).isFile()) throw new Error(`${path} is not a plain file`)
-    writeSync(file, build(file))
+    writeWhole(file, build(file))
   } finally {
     closeSync(file)
   }
+}
+
+/** Appends the whole text or nothing. A disk that becomes full takes a part, which is removed again. */
+export function writeWhole(file: number, text: string): void {
+  const bytes = Buffer.from(text)
+  const { size } = fstatSync(file)
+  if (writeSync(file, bytes) === bytes.length) return
+  ftruncateSync(file, size)
+  throw new Error('no space left on the disk')
 }

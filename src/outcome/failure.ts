@@ -1,6 +1,9 @@
 import type { Untrusted } from '../text/untrusted.ts'
 
-/** Why a request to the service brought no usable response. Sentences for people are made in `report/`. */
+/**
+ * Why a request to the service brought no usable response. Sentences for people are made in `report/`. `requestId` is the
+ * response's `x-request-id`, made safe, by which the service's operators find the request.
+ */
 export type Failure =
   /** Not a byte went out, so the service cannot have taken the request. */
   | { readonly kind: 'not-sent'; readonly reason: string }
@@ -8,14 +11,18 @@ export type Failure =
   | { readonly kind: 'untrusted-certificate'; readonly code: string }
   /** The request was, or may have been, on its way; then the time limit, a reset or a closed connection. */
   | { readonly kind: 'no-response'; readonly reason: string }
-  /** A response other than 2xx. `error` is the text of the service's error object, if it sent one. */
+  /** A response other than 2xx. */
   | {
       readonly kind: 'status'
       readonly status: number
+      /** The service's own sentence: the field `error` of its error object. */
       readonly error?: Untrusted | undefined
+      /** The beginning of any other body, which a proxy may have written. */
+      readonly body?: Untrusted | undefined
       /** The target of a redirect: scheme and host alone. */
       readonly location?: Untrusted | undefined
       readonly retryAfterMs?: number | undefined
+      readonly requestId?: Untrusted | undefined
     }
   /** A 2xx response that is not what the interface promises. */
   | {
@@ -24,6 +31,7 @@ export type Failure =
       readonly got: Untrusted
       /** It is no JSON at all, so that another server may have sent it. */
       readonly isNotJson?: boolean | undefined
+      readonly requestId?: Untrusted | undefined
     }
   /** Our own AbortSignal ended it. */
   | { readonly kind: 'aborted' }
@@ -55,4 +63,10 @@ export function isFailure(response: object): response is Failure {
 /** The service says that there is no such thing: of a run, that it does not know it, or not any more. */
 export function isNotFound(failure: Failure | undefined): boolean {
   return failure?.kind === 'status' && failure.status === 404
+}
+
+/** Whether two requests failed for the same reason. Each response has an id of its own. */
+export function isSameFailure(one: Failure | undefined, other: Failure | undefined): boolean {
+  const reasonOf = (failure: Failure | undefined) => JSON.stringify({ ...failure, requestId: undefined })
+  return reasonOf(one) === reasonOf(other)
 }

@@ -57,6 +57,12 @@ export function runDurationMs(run: Run): number | undefined {
   return ms >= 0 ? ms : undefined
 }
 
+/** `refs/heads/main` is the branch `main`. */
+export function isSameBranch(one: string | Untrusted, other: string): boolean {
+  const nameOf = (branch: string | Untrusted) => String(branch).replace(/^refs\/heads\//, '')
+  return nameOf(one) === nameOf(other)
+}
+
 const OUTCOME_OF_STATUS: ReadonlyMap<string, Outcome> = new Map([
   ['PASSED', 'passed'],
   ['FLAKY', 'flaky'],

@@ -1,6 +1,6 @@
-import type { Fragment } from '../text/safe-text.ts'
+import type { Untrusted } from '../text/untrusted.ts'
 import type { Failure } from './failure.ts'
-import { type Counts, countTestCases, type Run, type StartParameters, type Target } from './run.ts'
+import { type Counts, countTestCases, isSameBranch, type Run, type StartParameters, type Target } from './run.ts'
 
 export type Conclusion =
   | 'passed'
@@ -29,6 +29,12 @@ export type Cancellation =
   | { readonly kind: 'not-found' }
   | { readonly kind: 'failed'; readonly failure?: Failure | undefined }
 
+/**
+ * What ends a step from outside. Post sends SIGHUP to a main that the runner's signals do not reach. The runner empties
+ * its temporary folder when the job ends. A log that nobody reads means that the runner's worker is dead.
+ */
+export type AbortCause = 'SIGINT' | 'SIGTERM' | 'SIGBREAK' | 'SIGHUP' | 'folder emptied' | 'log closed'
+
 export interface WaitLimit {
   readonly input: 'timeout-minutes' | 'queue-timeout-minutes'
   readonly ms: number
@@ -40,8 +46,7 @@ export type Ending =
   | { readonly kind: 'started' }
   /** `failure` is that of the last poll, if it failed. */
   | { readonly kind: 'wait-timeout'; readonly limit: WaitLimit; readonly failure?: Failure | undefined }
-  /** The workflow was cancelled or the step's time limit passed. */
-  | { readonly kind: 'aborted' }
+  | { readonly kind: 'aborted'; readonly cause: AbortCause }
   | { readonly kind: 'start-failed'; readonly failure: Failure }
   | { readonly kind: 'poll-failed'; readonly failure: Failure }
 
@@ -52,18 +57,24 @@ export interface StepSubject {
   /** False if the step was given the run by `run-id`. */
   readonly ownsRun: boolean
   /** What the event is about, if the project's default branch is tested instead because the input `branch` is empty. */
-  readonly untested?: Fragment | undefined
+  readonly untested?: UntestedHead | undefined
   /** Tell the steps of one job apart: `comment-key`, then the values of the matrix. */
   readonly labels: readonly string[]
   readonly job?: Job | undefined
 }
+
+/** What a workflow run is about. */
+export type UntestedHead =
+  | { readonly kind: 'branch'; readonly name: string }
+  | { readonly kind: 'pull-request'; readonly number: number }
+  | { readonly kind: 'commit-of-fork' }
 
 export interface Job {
   readonly name: string
   readonly url: string
 }
 
-export interface StepRecord {
+export interface StepFacts {
   /** What the service last said of the run; absent if it never did. */
   readonly run?: Run | undefined
   /** The run's id, if it is one that may be shown. */
@@ -78,10 +89,12 @@ export interface StepRecord {
 }
 
 /** Everything there is to say about a step, whatever its end. Built once; whatever follows is a function of it. */
-export interface StepOutcome extends StepRecord {
+export interface StepOutcome extends StepFacts {
   readonly ending: Ending
   readonly conclusion: Conclusion
   readonly success: boolean
+  /** The branch that the service says it tested, if this step asked for another one. */
+  readonly otherBranch?: Untrusted | undefined
   /** Of the test cases of `run`; zeros if it has none. */
   readonly counts: Counts
 }
@@ -98,23 +111,39 @@ const CONCLUSION_OF_STATUS: Readonly<Record<Run['status'], Conclusion>> = {
   UNKNOWN: 'error',
 }
 
-/** The gate. It fails closed: only a PASSED run in which a test case ran (or none had to) makes the step succeed. */
-export function concludeStep(ending: Ending, record: StepRecord, passWithNoTests: boolean): StepOutcome {
-  const { cancellation } = record
+/**
+ * The gate. It fails closed: the step succeeds only after a PASSED run of the branch that the step asked for, in which a
+ * test case ran (or none had to).
+ */
+export function concludeStep(ending: Ending, facts: StepFacts, passWithNoTests: boolean): StepOutcome {
+  const { cancellation } = facts
   const found = 'run' in cancellation ? cancellation.run : undefined
   // A run that finished between the last poll and the cancel has a true verdict, and it counts.
   const isFinishedAfterAll = ending.kind === 'wait-timeout' && cancellation.kind === 'already-finished'
   const actual: Ending = isFinishedAfterAll ? { kind: 'finished', run: cancellation.run } : ending
-  const run = actual.kind === 'finished' ? actual.run : (found ?? record.run)
+  const run = actual.kind === 'finished' ? actual.run : (found ?? facts.run)
   const counts = countTestCases(run?.testCases ?? [])
-  return { ...record, ending: actual, run, counts, ...judge(actual, counts, passWithNoTests) }
+  const otherBranch = run && otherBranchOf(run, facts.subject)
+  const seen = { ...facts, ending: actual, run, counts, otherBranch }
+  return { ...seen, ...judge(seen, passWithNoTests) }
 }
 
-function judge(ending: Ending, counts: Counts, passWithNoTests: boolean): Pick<StepOutcome, 'conclusion' | 'success'> {
+/** A run that another step started may be about any branch. A test suite's branch is metadata, and promises nothing. */
+function otherBranchOf({ branchName }: Run, { target, ownsRun, parameters }: StepSubject): Untrusted | undefined {
+  const { branch } = parameters
+  if (!ownsRun || target.kind !== 'project' || branch === undefined || branchName === undefined) return undefined
+  return isSameBranch(branchName, branch) ? undefined : branchName
+}
+
+function judge(
+  { ending, counts, otherBranch }: Pick<StepOutcome, 'ending' | 'counts' | 'otherBranch'>,
+  passWithNoTests: boolean,
+): Pick<StepOutcome, 'conclusion' | 'success'> {
   switch (ending.kind) {
     case 'finished': {
       const conclusion = CONCLUSION_OF_STATUS[ending.run.status]
       if (conclusion !== 'passed') return { conclusion, success: false }
+      if (otherBranch !== undefined) return { conclusion: 'error', success: false }
       const hasRun = counts.passed + counts.failed > 0
       return hasRun ? { conclusion, success: true } : { conclusion: 'no-tests', success: passWithNoTests }
     }

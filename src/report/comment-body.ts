@@ -1,8 +1,9 @@
+import { isSameBranch } from '../outcome/run.ts'
 import type { StepOutcome } from '../outcome/step-outcome.ts'
 import { type Fragment, fragment, type Html, hiddenMarker, html, link } from '../text/safe-text.ts'
 import { casesWith, caseTable, NOT_PASSED } from './case-table.ts'
 import { introduction } from './job-summary.ts'
-import { factsText, isSameBranch, joinWithDots, pageTitle, testedBranch } from './outcome-text.ts'
+import { factsText, joinWithDots, pageTitle, testedBranch } from './outcome-text.ts'
 
 const ROWS_SHOWN = 20
 

@@ -1,8 +1,12 @@
 import type { Failure } from '../outcome/failure.ts'
 import { durationText } from '../text/duration.ts'
 import { type Fragment, fragment, type LogLine, logLine, quote } from '../text/safe-text.ts'
+import type { Untrusted } from '../text/untrusted.ts'
 
-const ERROR_LIMIT_CHARS = 300
+/** The service's own sentence. Its end often says what to do. */
+const SENTENCE_LIMIT_CHARS = 1_000
+/** Whatever else came. */
+const EXCERPT_LIMIT_CHARS = 300
 
 export type Request = 'start' | 'poll' | 'cancel'
 
@@ -30,19 +34,25 @@ function predicateOf(failure: Failure): Fragment {
     case 'no-response':
       return fragment`service did not respond: ${failure.reason}`
     case 'status': {
-      const { status, error, location, retryAfterMs } = failure
+      const { status, error, body, location, retryAfterMs, requestId } = failure
       const name = STATUS_NAMES.get(status)
       const words = name === undefined ? fragment`${status}` : fragment`${status} ${name}`
-      const to = location === undefined ? fragment`` : fragment` to ${quote(location, ERROR_LIMIT_CHARS)}`
+      const to = location === undefined ? fragment`` : fragment` to ${quote(location, EXCERPT_LIMIT_CHARS)}`
       const wait = retryAfterMs === undefined ? fragment`` : fragment` (retry after ${durationText(retryAfterMs)})`
-      const said = error === undefined ? fragment`` : fragment`: ${quote(error, ERROR_LIMIT_CHARS)}`
-      return fragment`service responded with ${words}${to}${wait}${said}`
+      const said = error === undefined ? undefined : fragment`: ${quote(error, SENTENCE_LIMIT_CHARS)}`
+      const came = body === undefined ? fragment`` : fragment`: ${quote(body, EXCERPT_LIMIT_CHARS)}`
+      return fragment`service responded with ${words}${to}${wait}${named(requestId)}${said ?? came}`
     }
     case 'invalid-response':
-      return fragment`service sent an invalid response: expected ${failure.expected}, got ${quote(failure.got, ERROR_LIMIT_CHARS)}`
+      return fragment`service sent an invalid response${named(failure.requestId)}: expected ${failure.expected}, got ${quote(failure.got, EXCERPT_LIMIT_CHARS)}`
     case 'aborted':
       return fragment`request was cancelled because the step is ending`
   }
+}
+
+/** The operators of the service find the request by its id. */
+function named(requestId: Untrusted | undefined): Fragment {
+  return requestId === undefined ? fragment`` : fragment` (${'x-request-id'} ${requestId})`
 }
 
 function adviceOn(failure: Failure, request: Request): Fragment {
@@ -55,7 +65,7 @@ function adviceOn(failure: Failure, request: Request): Fragment {
     case 'untrusted-certificate':
       return certificateAdvice(failure.code)
     case 'status':
-      return statusAdvice(failure.status, request)
+      return statusAdvice(failure, request)
     default:
       return fragment``
   }
@@ -76,14 +86,15 @@ function certificateAdvice(code: string): Fragment {
   }
 }
 
-function statusAdvice(status: number, request: Request): Fragment {
+function statusAdvice({ status, error }: Extract<Failure, { kind: 'status' }>, request: Request): Fragment {
   if (status >= 300 && status < 400) {
     return fragment`; redirects are not followed, so check the input ${'base-url'}`
   }
   switch (status) {
     case 400:
     case 422:
-      if (request !== 'start') return fragment``
+      // If the service itself says what is wrong, advice of ours could contradict it.
+      if (request !== 'start' || error !== undefined) return fragment``
       return fragment`; check the inputs, most of all ${'branch'}, ${'environment'} and ${'framework-project'}`
     case 401:
       return fragment`; check the input ${'api-key'}`

@@ -2,7 +2,7 @@ import type { TestCase } from '../outcome/run.ts'
 import type { StepOutcome } from '../outcome/step-outcome.ts'
 import { type Fragment, fragment, type Html, html, type LogLine, LongText, render } from '../text/safe-text.ts'
 import { type CaseTable, casesWith, caseTable, NOT_PASSED, RAN } from './case-table.ts'
-import { countsText, explanation, factsText, isIncomplete, pageTitle } from './outcome-text.ts'
+import { countsText, explanation, factsText, isIncomplete, pageTitle, untestedHeadText } from './outcome-text.ts'
 
 const ROW_LIMIT = 1000
 const OPEN_ROWS = 100
@@ -12,34 +12,34 @@ const SIZE_LIMIT_BYTES = 900_000
 const GITHUB_LIMIT_BYTES = 1_048_576
 
 export interface JobSummaryOptions {
-  /** What the step's summary file holds already, each `\n` counted twice. */
+  /** What the step's summary file contains already. */
   readonly alreadyBytes: number
   readonly reportDir?: string | undefined
 }
 
 export function jobSummary(outcome: StepOutcome, { alreadyBytes, reportDir }: JobSummaryOptions): Html {
   const testCases = outcome.run?.testCases ?? []
-  // Whatever is there already may have left an HTML block open; an empty line closes it.
+  // What is there already may have left an HTML block open. An empty line closes it.
   const top = html`${alreadyBytes > 0 ? html`\n\n` : html``}${heading(outcome)}`
   const intro = introduction(outcome)
   const facts = paragraph(factsText(outcome))
+  const warning = (left: number) => notAllShownWarning(left, testCases.length, reportDir)
 
-  const warningBytes = sizeBytes(notAllShownWarning(testCases.length, testCases.length, reportDir))
-  const budgetBytes = SIZE_LIMIT_BYTES - alreadyBytes - sizeBytes(html`${top}${intro}${facts}`) - warningBytes
-  if (budgetBytes < 0) {
-    const leftBytes = GITHUB_LIMIT_BYTES - alreadyBytes
-    // If the headline is what would make GitHub drop what others wrote, it is left out.
-    return leftBytes >= 0 && sizeBytes(top) > leftBytes ? html`` : top
+  const fixedBytes = sizeBytes(html`${top}${intro}${warning(testCases.length)}${facts}`)
+  const roomBytes = SIZE_LIMIT_BYTES - alreadyBytes - fixedBytes
+  if (roomBytes < 0) {
+    // A headline that makes GitHub drop what others wrote is left out. If GitHub drops that anyway, it does no harm.
+    const dropsOthers = alreadyBytes <= GITHUB_LIMIT_BYTES && alreadyBytes + sizeBytes(top) > GITHUB_LIMIT_BYTES
+    return dropsOthers ? html`` : top
   }
 
   const table = caseTable(testCases)
   const { listed, slowest } = sectionsOf(testCases)
-  // The slowest stand last, where they would be left out first, and are few: their rows are reserved before the rest.
-  const last = fitToBudget(slowest, table, { bytes: budgetBytes, rows: ROW_LIMIT })
-  const main = fitToBudget(listed, table, last.budget)
-  const left = testCases.length - (last.budget.rows - main.budget.rows)
-  const warning = left > 0 ? notAllShownWarning(left, testCases.length, reportDir) : html``
-  return html`${top}${intro}${warning}${facts}${main.tables}${last.tables}`
+  // The slowest cases stand last and are few, so their rows are reserved first.
+  const last = fitRows(slowest, table, { bytes: roomBytes, rows: ROW_LIMIT })
+  const main = fitRows(listed, table, { bytes: roomBytes - last.bytes, rows: ROW_LIMIT - last.rows })
+  const left = testCases.length - main.rows
+  return html`${top}${intro}${left > 0 ? warning(left) : html``}${facts}${main.tables}${last.tables}`
 }
 
 export function fullSummary(outcome: StepOutcome): Buffer {
@@ -61,15 +61,10 @@ export function invalidInputsSummary(messages: readonly LogLine[]): Html {
   return html`## ❌ Invalid inputs\n<p>Nothing was requested from the service.</p>\n<ul>\n${items}</ul>\n`
 }
 
-/** Of these Markdown makes nothing but text, not even a link; GitHub looks for nothing in `<code>`. */
-const PLAIN_WORDS = /^[A-Za-z0-9][A-Za-z0-9 ,-]{0,99}$/
-
-/** Markdown; HTML if it holds a value of the matrix that Markdown could take for more than text. */
+/** In Markdown, but in HTML if a value stands in it, because Markdown could take a value for more than text. */
 function heading(outcome: StepOutcome): Html {
   const title = pageTitle(outcome)
-  return outcome.subject.labels.every((part) => PLAIN_WORDS.test(part))
-    ? html`## ${title}\n`
-    : html`<h2>${title}</h2>\n`
+  return outcome.subject.labels.length === 0 ? html`## ${title}\n` : html`<h2>${title}</h2>\n`
 }
 
 export function introduction(outcome: StepOutcome): Html {
@@ -91,7 +86,8 @@ function casesWithoutResult({ counts: { other, total } }: StepOutcome): Fragment
 
 function untestedText({ subject: { untested } }: StepOutcome): Fragment | undefined {
   return (
-    untested && fragment`The input ${'branch'} is empty: the project's default branch is tested, and not ${untested}.`
+    untested &&
+    fragment`The input ${'branch'} is empty: the project's default branch is tested, and not ${untestedHeadText(untested)}.`
   )
 }
 
@@ -139,48 +135,41 @@ function sectionFoot({ name }: Section): Html {
   return name === undefined ? html`` : html`</details>\n`
 }
 
-interface Budget {
+interface Size {
   readonly bytes: number
   readonly rows: number
 }
 
-/** As many rows as the budget allows. A section of which not one fits is left out whole. */
-function fitToBudget(
+/** As many rows as there is room for, and what they take. If no row of a section fits, the section is left out. */
+function fitRows(
   sections: readonly Section[],
   table: CaseTable,
-  budget: Budget,
-): { tables: readonly Html[]; budget: Budget } {
-  let { bytes, rows } = budget
+  room: Size,
+): Size & { readonly tables: readonly Html[] } {
+  let bytes = 0
+  let rows = 0
   const tables: Html[] = []
   for (const section of sections) {
     const { testCases } = section
     const foot = html`${table.foot}${sectionFoot(section)}`
-    let left = bytes - sizeBytes(html`${sectionHead(section, testCases.length - 1)}${table.head}${foot}`)
+    let leftBytes =
+      room.bytes - bytes - sizeBytes(html`${sectionHead(section, testCases.length - 1)}${table.head}${foot}`)
     const fitting: Html[] = []
-    for (const testCase of testCases.slice(0, rows)) {
+    for (const testCase of testCases.slice(0, room.rows - rows)) {
       const row = table.row(testCase)
-      left -= sizeBytes(row)
-      if (left < 0) break
+      leftBytes -= sizeBytes(row)
+      if (leftBytes < 0) break
       fitting.push(row)
     }
     if (fitting.length === 0) continue
     const whole = html`${sectionHead(section, fitting.length)}${table.head}${fitting}${foot}`
     tables.push(whole)
-    bytes -= sizeBytes(whole)
-    rows -= fitting.length
+    bytes += sizeBytes(whole)
+    rows += fitting.length
   }
-  return { tables, budget: { bytes, rows } }
+  return { tables, bytes, rows }
 }
 
 function sizeBytes(html: Html): number {
-  return sizeOnWindows(Buffer.from(render(html)))
-}
-
-const LINE_FEED = 0x0a
-
-/** The size in bytes with each line end as two, which it becomes on Windows after GitHub has measured it. */
-export function sizeOnWindows(text: Buffer): number {
-  let size = text.length
-  for (let at = text.indexOf(LINE_FEED); at !== -1; at = text.indexOf(LINE_FEED, at + 1)) size++
-  return size
+  return Buffer.byteLength(render(html))
 }

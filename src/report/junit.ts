@@ -64,9 +64,10 @@ function contentOf({ outcome, rawStatus }: TestCase): Xml {
   }
 }
 
-/** A run that did not finish, or that failed without a failed case, must not look passed to who reads the cases alone. */
-function needsRunError({ run, counts }: StepOutcome): boolean {
-  if (run === undefined || run.status === 'PASSED') return false
+/** A run that did not finish, or that failed without a failed case, must not look passed to readers that count only cases. */
+function needsRunError({ run, counts, conclusion }: StepOutcome): boolean {
+  if (run === undefined) return false
+  if (run.status === 'PASSED') return conclusion === 'error'
   return run.status !== 'FAILED' || counts.failed === 0
 }
 

@@ -1,6 +1,6 @@
-import { isNotFound } from '../outcome/failure.ts'
+import { isNotFound, isSameFailure } from '../outcome/failure.ts'
 import { type Counts, isTerminal, type Run, runDurationMs } from '../outcome/run.ts'
-import type { Cancellation, Ending, StepOutcome } from '../outcome/step-outcome.ts'
+import type { AbortCause, Ending, StepOutcome, UntestedHead } from '../outcome/step-outcome.ts'
 import { durationText } from '../text/duration.ts'
 import { type Fragment, fragment, type LogLine, link, logLine, quote, render } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
@@ -11,9 +11,10 @@ import { failureClause, failureReason } from './failure-text.ts'
 
 const TITLES_NAMED = 3
 const TITLE_LIMIT_CHARS = 120
+/** What the service takes as a branch. */
+const BRANCH_LIMIT_CHARS = 255
 /** A shorter time in the queue explains nothing. */
 const NOTEWORTHY_QUEUE_MS = 1000
-const HEADS = /^refs\/heads\//
 
 const PASS = fragment`✅`
 const FAIL = fragment`❌`
@@ -29,7 +30,8 @@ interface Headline {
   readonly counts: Fragment
 }
 
-export function headline({ conclusion, ending, success, counts, cancellation }: StepOutcome): Headline {
+export function headline(outcome: StepOutcome): Headline {
+  const { conclusion, ending, success, counts } = outcome
   const { total, passed, failed } = counts
   const [n, result] = failed > 0 ? [failed, fragment`failed`] : [passed, fragment`passed`]
   const tally = total === 0 ? NONE : fragment`: ${n} of ${total} ${result}`
@@ -59,12 +61,14 @@ export function headline({ conclusion, ending, success, counts, cancellation }: 
     case 'started':
       return head(fragment`▶️`, fragment`Run started`, NONE)
     case 'error':
-      return head(FAIL, errorTitle(ending, cancellation))
+      // Of another branch the counts mean nothing.
+      return head(FAIL, errorTitle(outcome), outcome.run?.status === 'PASSED' ? NONE : tally)
   }
 }
 
-function errorTitle(ending: Ending, cancellation: Cancellation): Fragment {
+function errorTitle({ ending, run, cancellation }: StepOutcome): Fragment {
   if (ending.kind === 'poll-failed') return fragment`Run status unavailable`
+  if (run?.status === 'PASSED') return fragment`Another branch was tested`
   if (ending.kind !== 'start-failed') return fragment`Run status unknown`
   return cancellation.kind === 'no-run' ? fragment`Run not started` : fragment`Start failed`
 }
@@ -111,11 +115,23 @@ function sentence(outcome: StepOutcome): Fragment {
     case 'wait-timeout':
       return fragment`${TheRun} ${waitTimeoutText(ending, outcome)}${cancellationText(outcome)}`
     case 'aborted':
-      return fragment`The workflow was cancelled, or the step exceeded its time limit, ${momentOfAbort(outcome, theRun)}${cancellationText(outcome)}`
+      return fragment`${causeOfAbort(ending.cause)} ${momentOfAbort(outcome, theRun)}${cancellationText(outcome)}`
     case 'start-failed':
       return fragment`${startFailedText(outcome)}: ${failureClause(ending.failure, 'start')}${cancellationText(outcome)}`
     case 'poll-failed':
       return fragment`The status of ${theRun} is unavailable: ${failureClause(ending.failure, 'poll')}${cancellationText(outcome)}`
+  }
+}
+
+/** What the event is about, within a sentence. */
+export function untestedHeadText(untested: UntestedHead): Fragment {
+  switch (untested.kind) {
+    case 'branch':
+      return quote(untested.name, BRANCH_LIMIT_CHARS)
+    case 'pull-request':
+      return fragment`the head of pull request ${String(untested.number)}`
+    case 'commit-of-fork':
+      return fragment`a commit of a fork`
   }
 }
 
@@ -124,7 +140,7 @@ function linkedRunId({ runId, runUrl }: StepOutcome): Fragment | undefined {
   return runUrl === undefined ? fragment`${runId}` : link(runUrl, fragment`${runId}`)
 }
 
-function endOfRun(run: Run, { conclusion, success, counts }: StepOutcome): Fragment {
+function endOfRun(run: Run, { conclusion, success, counts, otherBranch, subject }: StepOutcome): Fragment {
   const finished = fragment`finished as ${run.rawStatus}`
   const tally = tallyOf(run, counts)
   switch (conclusion) {
@@ -144,6 +160,10 @@ function endOfRun(run: Run, { conclusion, success, counts }: StepOutcome): Fragm
     case 'interrupted':
       return fragment`${finished} (interrupted by the service): ${tally}`
     case 'error':
+      if (run.status === 'PASSED' && otherBranch !== undefined) {
+        const asked = quote(subject.parameters.branch ?? '', BRANCH_LIMIT_CHARS)
+        return fragment`${finished}, but the service tested the branch ${quote(otherBranch, BRANCH_LIMIT_CHARS)} and this step asked for ${asked}, so the tests of ${asked} are not known to have passed; set the input ${'branch'} to the name that the service uses, or ask the operators of the service`
+      }
       if (run.status !== 'UNKNOWN')
         return fragment`has the status ${run.rawStatus}, which is not a final status: ${tally}`
       return fragment`finished with the status ${quote(run.rawStatus, TITLE_LIMIT_CHARS)}, which this version of the action does not know and treats as a failure: ${tally}`
@@ -210,6 +230,17 @@ function statusesSeen({ run, queuedMs = 0 }: StepOutcome): Fragment {
   return last.status === 'QUEUED' ? fragment`${queued} and never began` : fragment`${queued}, then ${last.rawStatus}`
 }
 
+function causeOfAbort(cause: AbortCause): Fragment {
+  switch (cause) {
+    case 'folder emptied':
+      return fragment`The runner's temporary folder was emptied, as at the end of a job,`
+    case 'log closed':
+      return fragment`The runner stopped reading the log of this step`
+    default:
+      return fragment`The workflow was cancelled, or the step exceeded its time limit,`
+  }
+}
+
 function momentOfAbort({ run, runId, cancellation }: StepOutcome, theRun: Fragment): Fragment {
   if (run !== undefined && !isTerminal(run)) return fragment`while ${theRun} was ${run.rawStatus}`
   if (run !== undefined || runId !== undefined) return fragment`while it waited for ${theRun}`
@@ -238,16 +269,11 @@ function cancellationText(outcome: StepOutcome): Fragment {
       return isUnknownRun ? NONE : fragment`; the service does not know the run any more`
     case 'failed': {
       const reason = cancellation.failure && failureReason(cancellation.failure)
-      const isSaid =
-        'failure' in ending && ending.failure !== undefined && isSame(reason, failureReason(ending.failure))
+      const isSaid = 'failure' in ending && isSameFailure(cancellation.failure, ending.failure)
       const why = reason === undefined || isSaid ? NONE : fragment` (${reason})`
       return fragment`; the run could not be cancelled and may still be running${why}`
     }
   }
-}
-
-function isSame(one: Fragment | undefined, other: Fragment): boolean {
-  return one !== undefined && render(logLine`${one}`) === render(logLine`${other}`)
 }
 
 /** The counts that are not zero, and the time. Undefined if the service said nothing that could be counted. */
@@ -296,19 +322,15 @@ export function factsText(outcome: StepOutcome): Fragment {
   return joinWithDots(facts)
 }
 
-/** The service says that it tested another branch than it was asked for; undefined if it does not. */
-export function otherBranchWarning({ subject, run, runId }: StepOutcome): LogLine | undefined {
+/** If the run passed, the verdict says it. */
+export function otherBranchWarning({ otherBranch, subject, run, runId }: StepOutcome): LogLine | undefined {
   const asked = subject.parameters.branch
-  if (asked === undefined || run?.branchName === undefined || isSameBranch(run.branchName, asked)) return undefined
-  return logLine`Run ${runId ?? ''} is of the branch ${quote(run.branchName, TITLE_LIMIT_CHARS)}, as the service says, and this step asked for ${quote(asked, TITLE_LIMIT_CHARS)}. Check which branches the service has of this project.`
+  if (otherBranch === undefined || asked === undefined || run?.status === 'PASSED') return undefined
+  return logLine`Run ${runId ?? ''} is of the branch ${quote(otherBranch, BRANCH_LIMIT_CHARS)}, as the service says, and this step asked for ${quote(asked, BRANCH_LIMIT_CHARS)}. Check which branches the service has of this project.`
 }
 
 export function testedBranch({ run, subject }: StepOutcome): string | Untrusted | undefined {
   return run?.branchName ?? subject.parameters.branch
-}
-
-export function isSameBranch(one: string | Untrusted, other: string): boolean {
-  return String(one).replace(HEADS, '') === other.replace(HEADS, '')
 }
 
 export function joinWithDots(parts: readonly Fragment[]): Fragment {

@@ -12,7 +12,7 @@ export type Connections = Awaited<ReturnType<typeof openConnections>>
 type Connector = ReturnType<typeof buildConnector>
 
 // Set here, because Node's default for it is NODE_TLS_REJECT_UNAUTHORIZED, which any earlier step can set.
-const CONNECT = { timeout: 10_000, rejectUnauthorized: true, allowH2: false }
+const CONNECT = { rejectUnauthorized: true, allowH2: false }
 
 const SETTINGS = {
   allowH2: false,

@@ -2,7 +2,8 @@ import { type Clock, eventLoopTurn } from '../clock.ts'
 import { type Failure, ServiceError } from '../outcome/failure.ts'
 import { fieldsOf, parseJson, parseKeepingNumbers } from '../text/json.ts'
 import { untrusted } from '../text/untrusted.ts'
-import { isErrorStatus, type RequestOptions, type Response, send, type TransportSettings } from './transport.ts'
+import { requestLog } from './request-log.ts'
+import { isErrorStatus, type RequestOptions, type ServiceResponse, send, type TransportSettings } from './transport.ts'
 
 export interface JsonResponse {
   readonly json: unknown
@@ -10,13 +11,14 @@ export interface JsonResponse {
   readonly text: string
 }
 
-/** Sends one request and returns the JSON of a 2xx response. Throws ServiceError, and nothing else. */
-export type SendJson = (
+/** Sends one request and decodes the JSON of a 2xx response. Throws ServiceError, and nothing else. */
+export type SendJson = <T>(
   method: 'GET' | 'POST',
   path: readonly string[],
   body: object | undefined,
   options: RequestOptions,
-) => Promise<JsonResponse>
+  decode: (response: JsonResponse) => T,
+) => Promise<T>
 
 /**
  * Requests to the service's paths below `baseUrl`. Each segment of a path is percent-encoded; the caller has refused
@@ -24,23 +26,42 @@ export type SendJson = (
  */
 export function createSendJson(settings: TransportSettings): SendJson {
   const prefix = settings.baseUrl.pathname.replace(/\/$/, '')
-  return async (method, path, body, options) => {
-    const response = await send(settings, {
+  const log = settings.debug && requestLog(settings.debug, settings)
+  return async (method, path, body, options, decode) => {
+    const request = {
       method,
       path: `${prefix}/${path.map(encodeURIComponent).join('/')}`,
       json: body && JSON.stringify(body),
       options,
-    })
-    // undici takes a connection back one event-loop turn after its response: a request sent before, as the first poll is
-    // right after the start, would open another.
-    await eventLoopTurn()
-    return { json: jsonOf(response, settings, method === 'POST'), text: response.text }
+    }
+    const logEnd = log?.begin(request)
+    let response: ServiceResponse | undefined
+    try {
+      response = await send(settings, request)
+      // undici takes a connection back one event-loop turn after its response: a request sent before, as the first poll
+      // is right after the start, would open another.
+      await eventLoopTurn()
+      const decoded = decode({ json: jsonOf(response, settings, method === 'POST'), text: response.text })
+      logEnd?.(response)
+      return decoded
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error
+      const failure = aboutResponse(error.failure, response)
+      logEnd?.(response, failure)
+      throw new ServiceError(failure, { cause: error.cause })
+    }
   }
 }
 
-const EXCERPT_LIMIT_CHARS = 500
+function aboutResponse(failure: Failure, response: ServiceResponse | undefined): Failure {
+  const isAbout = failure.kind === 'status' || failure.kind === 'invalid-response'
+  return isAbout && response !== undefined ? { ...failure, requestId: response.requestId } : failure
+}
 
-function jsonOf(response: Response, settings: TransportSettings, mayHoldNewId: boolean): unknown {
+/** More than any message shows of it. Truncated here, because a body may have 16 MiB. */
+const EXCERPT_LIMIT_CHARS = 2_500
+
+function jsonOf(response: ServiceResponse, settings: TransportSettings, mayHoldNewId: boolean): unknown {
   const { status, header, text } = response
   if (isErrorStatus(status)) throw new ServiceError(failureOfStatus(response, settings))
   const contentType = header('content-type')
@@ -60,25 +81,21 @@ function notJson(expected: string, got: string): ServiceError {
   return new ServiceError({ kind: 'invalid-response', expected, got: untrusted(got), isNotJson: true })
 }
 
-function failureOfStatus({ status, header, text }: Response, { baseUrl, clock }: TransportSettings): Failure {
-  const error = errorTextOf(text)
+function failureOfStatus({ status, header, text }: ServiceResponse, { baseUrl, clock }: TransportSettings): Failure {
+  const { error } = fieldsOf(parseJson(text))
+  const isSentence = typeof error === 'string' && error.trim() !== ''
+  const start = text.trimStart()
   const redirect = status < 400 ? header('location') : undefined
   // What comes after the host may be as long as it likes, and hold what nobody should read.
   const location = redirect === undefined ? undefined : URL.parse(redirect, baseUrl.href)?.origin
   return {
     kind: 'status',
     status,
-    error: error === undefined ? undefined : untrusted(error),
+    error: isSentence ? untrusted(excerpt(error)) : undefined,
+    body: isSentence || start === '' ? undefined : untrusted(excerpt(start)),
     location: location === undefined ? undefined : untrusted(location),
     retryAfterMs: parseRetryAfter(header('retry-after'), clock),
   }
-}
-
-/** The text of the service's error object, or else the beginning of whatever a proxy in between wrote. */
-function errorTextOf(text: string): string | undefined {
-  const { error } = fieldsOf(parseJson(text))
-  if (typeof error === 'string') return excerpt(error)
-  return text.trim() === '' ? undefined : excerpt(text.trimStart())
 }
 
 function excerpt(text: string): string {

@@ -29,6 +29,11 @@ export function mayHaveBeenAccepted(failure: Failure): boolean {
   return failure.kind !== 'not-sent' && failure.kind !== 'untrusted-certificate'
 }
 
+/** Whether the service refuses the key. No later request with this key brings anything else. */
+export function isKeyRefused(failure: Failure): boolean {
+  return failure.kind === 'status' && (failure.status === 401 || failure.status === 403)
+}
+
 const FIRST_BACKOFF_MS = 1_000
 const LONGEST_BACKOFF_MS = 15_000
 

@@ -9,22 +9,3 @@ export interface TestService {
   /** Tells whether the service lists the run as cancelled. Absent if the workflow has no cancel. */
   readonly cancel?: (runId: string, options: RequestOptions) => Promise<boolean>
 }
-
-export interface RunHandle {
-  readonly id: string
-  /** When the response to its start came, on the clock's `now()`; absent if this step did not start it. */
-  readonly startedAtMs?: number | undefined
-}
-
-/** A run that was only just started may not be known yet to the part of the service that responds. */
-const NOT_FOUND_GRACE_MS = 15_000
-
-/** Whether a 404 for a request sent at this time means that there is no such run. */
-export function isNotFoundFinal({ startedAtMs }: RunHandle, sentAtMs: number): boolean {
-  return startedAtMs === undefined || sentAtMs >= startedAtMs + NOT_FOUND_GRACE_MS
-}
-
-/** The ids that outputs, paths and state can carry safely; `.` and `..` would be collapsed in a URL's path. */
-export function isUsableRunId(runId: string): boolean {
-  return /^[A-Za-z0-9._~:=+/@-]{1,256}$/.test(runId) && runId !== '.' && runId !== '..'
-}

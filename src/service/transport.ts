@@ -1,13 +1,16 @@
 import type { Dispatcher } from 'undici'
 import { type Clock, eventLoopTurn } from '../clock.ts'
 import { type Failure, ServiceError } from '../outcome/failure.ts'
-import { untrusted } from '../text/untrusted.ts'
+import { type LogLine, sanitize } from '../text/safe-text.ts'
+import { type Untrusted, untrusted } from '../text/untrusted.ts'
 import type { Connections } from './connection.ts'
 
 /** A hundred thousand test cases are 11 MB. */
 const BODY_LIMIT_BYTES = 16 * 1024 * 1024
 
 export const REQUEST_LIMIT_MS = 30_000
+
+const REQUEST_ID_LIMIT_CHARS = 100
 
 export type Redact = (text: string) => string
 
@@ -29,6 +32,8 @@ export interface TransportSettings {
   readonly userAgent: string
   readonly connections: Connections
   readonly clock: Clock
+  /** Absent: debug logging is off. */
+  readonly debug?: ((message: LogLine) => void) | undefined
 }
 
 export interface OutgoingRequest {
@@ -39,108 +44,176 @@ export interface OutgoingRequest {
 }
 
 /** A complete response, or one whose status is not 2xx as far as it came. Without the key. */
-export interface Response {
+export interface ServiceResponse {
   readonly status: number
   readonly header: (name: string) => string | undefined
   readonly text: string
+  /** The response's `x-request-id`, made safe. */
+  readonly requestId: Untrusted | undefined
+}
+
+/** Sends one request. Redirects are not followed and nothing is repeated here. Throws ServiceError, and nothing else. */
+export function send(settings: TransportSettings, request: OutgoingRequest): Promise<ServiceResponse> {
+  return new Promise((resolve, reject) => new Exchange(settings, request, resolve, reject).begin())
 }
 
 /**
- * Sends one request. Redirects are not followed and nothing is repeated here. Throws ServiceError, and nothing else.
- *
- * Over undici's `dispatch`, because it alone tells the moment before the first byte is written: what fails earlier
- * cannot have reached the service.
+ * One request and its response. It uses undici's `dispatch`, because only `dispatch` tells the moment before the first
+ * byte is written. What fails earlier cannot have reached the service.
  */
-export function send(settings: TransportSettings, { method, path, json, options }: OutgoingRequest): Promise<Response> {
-  const limitMs = Math.min(options.limitMs ?? REQUEST_LIMIT_MS, REQUEST_LIMIT_MS)
-  return new Promise((resolve, reject) => {
-    let controller: Dispatcher.DispatchController | undefined
-    let status: number | undefined
-    let headers: Record<string, string | string[] | undefined> = {}
-    const chunks: Buffer[] = []
-    let bytes = 0
-    const settled = new AbortController()
+class Exchange implements Dispatcher.DispatchHandler {
+  readonly #settings: TransportSettings
+  readonly #request: OutgoingRequest
+  readonly #limitMs: number
+  readonly #resolve: (response: ServiceResponse) => void
+  readonly #reject: (error: ServiceError) => void
+  /** Aborts when the exchange has its result. What waits on its behalf then ends. */
+  readonly #settled = new AbortController()
+  /** Known from the moment before the first byte is written. */
+  #controller: Dispatcher.DispatchController | undefined
+  #status: number | undefined
+  #headers: Record<string, string | string[] | undefined> = {}
+  readonly #chunks: Buffer[] = []
+  #bytes = 0
 
-    function settle(failure?: Failure, cause?: unknown): void {
-      if (settled.signal.aborted) return
-      settled.abort()
-      // An error status counts as soon as the head is complete, whatever becomes of the body.
-      if (failure === undefined || isErrorStatus(status)) {
-        resolve({ status: status ?? 0, header, text: settings.redact(textOf(chunks)) })
-      } else reject(new ServiceError(failure, { cause }))
-      if (failure !== undefined) controller?.abort(new Error(failure.kind))
-    }
-    function header(name: string): string | undefined {
-      const value = headers[name]
-      const text = Array.isArray(value) ? value[0] : value
-      return text === undefined ? undefined : settings.redact(text)
-    }
-    function onAbort(): void {
-      void eventLoopTurn().then(() => settle({ kind: 'aborted' }))
-    }
-    function onAbortUntilSent(): void {
-      if (controller === undefined) settle({ kind: 'not-sent', reason: 'the request was cancelled before it was sent' })
-    }
-    async function enforceLimit(): Promise<void> {
-      await settings.clock.sleep(limitMs, settled.signal)
-      // After a pause of the whole machine the timer fires first: what lies in the socket already counts.
-      await eventLoopTurn()
-      const reason = `no complete response within ${Number((limitMs / 1000).toPrecision(2))} s`
-      settle({ kind: controller === undefined ? 'not-sent' : 'no-response', reason })
-    }
+  constructor(
+    settings: TransportSettings,
+    request: OutgoingRequest,
+    resolve: (response: ServiceResponse) => void,
+    reject: (error: ServiceError) => void,
+  ) {
+    this.#settings = settings
+    this.#request = request
+    this.#limitMs = Math.min(request.options.limitMs ?? REQUEST_LIMIT_MS, REQUEST_LIMIT_MS)
+    this.#resolve = resolve
+    this.#reject = reject
+  }
 
-    const handler: Dispatcher.DispatchHandler = {
-      // undici calls this with the connection made, immediately before the first byte is written.
-      onRequestStart(itsController) {
-        controller = itsController
-        if (settled.signal.aborted) controller.abort(new Error('no longer wanted'))
-      },
-      onResponseStart(_, itsStatus, itsHeaders) {
-        if (itsStatus < 200) return
-        status = itsStatus
-        headers = itsHeaders
-      },
-      onResponseData(_, chunk) {
-        bytes += chunk.byteLength
-        if (bytes <= BODY_LIMIT_BYTES) chunks.push(chunk)
-        else settle(invalid(`a body of at most ${BODY_LIMIT_BYTES} bytes`, 'a larger one'))
-      },
-      onResponseEnd: () => settle(),
-      onResponseError(_, error) {
-        if (controller === undefined) settle(failureToConnect(error, settings.redact), error)
-        else if (status === undefined) settle({ kind: 'no-response', reason: reasonOf(error, settings.redact) }, error)
-        else settle(invalid('a complete response', `${bytes} bytes, then the end of the connection`), error)
-      },
+  begin(): void {
+    const { signal, signalUntilSent } = this.#request.options
+    if (signal.aborted) this.#fail({ kind: 'aborted' })
+    else if (signalUntilSent?.aborted) this.#cancelUnlessSent()
+    else {
+      const untilSettled = { signal: this.#settled.signal }
+      signal.addEventListener('abort', () => void this.#cancel(), untilSettled)
+      signalUntilSent?.addEventListener('abort', () => this.#cancelUnlessSent(), untilSettled)
+      void this.#enforceLimit()
+      this.#dispatch()
     }
+  }
 
-    if (options.signal.aborted) return settle({ kind: 'aborted' })
-    if (options.signalUntilSent?.aborted) return onAbortUntilSent()
-    options.signal.addEventListener('abort', onAbort, { signal: settled.signal })
-    options.signalUntilSent?.addEventListener('abort', onAbortUntilSent, { signal: settled.signal })
-    void enforceLimit()
+  #dispatch(): void {
+    const { connections, redact } = this.#settings
     try {
-      if (options.onNewConnection) settings.connections.renew()
-      settings.connections.dispatcher.dispatch(
-        {
-          origin: settings.baseUrl.origin,
-          method,
-          path,
-          headers: {
-            accept: 'application/json',
-            // Nothing here decompresses anything.
-            'accept-encoding': 'identity',
-            authorization: `Bearer ${settings.apiKey}`,
-            'user-agent': settings.userAgent,
-            'content-type': json === undefined ? undefined : 'application/json',
-          },
-          body: json ?? null,
-        },
-        handler,
-      )
+      if (this.#request.options.onNewConnection) connections.renew()
+      connections.dispatcher.dispatch(this.#dispatchOptions(), this)
     } catch (error) {
-      settle({ kind: 'not-sent', reason: reasonOf(error, settings.redact) }, error)
+      this.#fail({ kind: 'not-sent', reason: reasonOf(error, redact) }, error)
     }
-  })
+  }
+
+  // undici calls this with the connection made, immediately before the first byte is written.
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller
+    if (this.#isSettled) controller.abort(new Error('no longer wanted'))
+  }
+
+  onResponseStart(_: unknown, status: number, headers: Record<string, string | string[] | undefined>): void {
+    if (status < 200) return
+    this.#status = status
+    this.#headers = headers
+  }
+
+  onResponseData(_: unknown, chunk: Buffer): void {
+    this.#bytes += chunk.byteLength
+    if (this.#bytes <= BODY_LIMIT_BYTES) this.#chunks.push(chunk)
+    else this.#failAsInvalid(`a body of at most ${BODY_LIMIT_BYTES} bytes`, 'a larger one')
+  }
+
+  onResponseEnd(): void {
+    this.#succeed()
+  }
+
+  onResponseError(_: unknown, error: Error): void {
+    const { redact } = this.#settings
+    if (!this.#isSent) this.#fail(failureToConnect(error, redact), error)
+    else if (this.#status === undefined) this.#fail({ kind: 'no-response', reason: reasonOf(error, redact) }, error)
+    else this.#failAsInvalid('a complete response', `${this.#bytes} bytes, then the end of the connection`, error)
+  }
+
+  get #isSettled(): boolean {
+    return this.#settled.signal.aborted
+  }
+
+  get #isSent(): boolean {
+    return this.#controller !== undefined
+  }
+
+  async #cancel(): Promise<void> {
+    // What lies in the socket already counts.
+    await eventLoopTurn()
+    this.#fail({ kind: 'aborted' })
+  }
+
+  #cancelUnlessSent(): void {
+    if (!this.#isSent) this.#fail({ kind: 'not-sent', reason: 'the request was cancelled before it was sent' })
+  }
+
+  async #enforceLimit(): Promise<void> {
+    await this.#settings.clock.sleep(this.#limitMs, this.#settled.signal)
+    // After a pause of the whole machine the timer fires first. What lies in the socket already counts.
+    await eventLoopTurn()
+    const reason = `no complete response within ${Number((this.#limitMs / 1000).toPrecision(2))} s`
+    this.#fail({ kind: this.#isSent ? 'no-response' : 'not-sent', reason })
+  }
+
+  #succeed(): void {
+    if (this.#isSettled) return
+    this.#settled.abort()
+    const text = this.#settings.redact(textOf(this.#chunks))
+    const header = (name: string) => this.#header(name)
+    this.#resolve({ status: this.#status ?? 0, header, text, requestId: this.#requestId() })
+  }
+
+  #failAsInvalid(expected: string, got: string, cause?: unknown): void {
+    this.#fail({ kind: 'invalid-response', expected, got: untrusted(got), requestId: this.#requestId() }, cause)
+  }
+
+  #fail(failure: Failure, cause?: unknown): void {
+    if (this.#isSettled) return
+    // An error status counts as soon as the head is complete, whatever becomes of the body.
+    if (isErrorStatus(this.#status)) this.#succeed()
+    else {
+      this.#settled.abort()
+      this.#reject(new ServiceError(failure, { cause }))
+    }
+    this.#controller?.abort(new Error(failure.kind))
+  }
+
+  #header(name: string): string | undefined {
+    const value = this.#headers[name]
+    const text = Array.isArray(value) ? value[0] : value
+    return text === undefined ? undefined : this.#settings.redact(text)
+  }
+
+  #requestId(): Untrusted | undefined {
+    const id = this.#header('x-request-id')
+    return id === undefined || id.trim() === '' ? undefined : sanitize(id, REQUEST_ID_LIMIT_CHARS)
+  }
+
+  #dispatchOptions(): Dispatcher.DispatchOptions {
+    const { baseUrl, apiKey, userAgent } = this.#settings
+    const { method, path, json } = this.#request
+    const headers = {
+      accept: 'application/json',
+      // Nothing here decompresses anything.
+      'accept-encoding': 'identity',
+      authorization: `Bearer ${apiKey}`,
+      'user-agent': userAgent,
+      'content-type': json === undefined ? undefined : 'application/json',
+    }
+    return { origin: baseUrl.origin, method, path, headers, body: json ?? null }
+  }
 }
 
 export function isErrorStatus(status: number | undefined): boolean {
@@ -151,10 +224,6 @@ export function isErrorStatus(status: number | undefined): boolean {
 function textOf(chunks: readonly Buffer[]): string {
   const text = Buffer.concat(chunks).toString('utf8')
   return text.startsWith('\uFEFF') ? text.slice(1) : text
-}
-
-function invalid(expected: string, got: string): Failure {
-  return { kind: 'invalid-response', expected, got: untrusted(got) }
 }
 
 // X.509 verification errors, as Node's TLS names them in `error.code`. OpenSSL's newer ones have no name there.

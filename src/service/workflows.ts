@@ -18,14 +18,14 @@ export function projectRuns(send: SendJson, projectId: string): TestService {
         autofix: parameters.autofix,
         branch: parameters.branch,
       }
-      return decodeStarted((await send('POST', runs, body, options)).json, 'runId')
+      return send('POST', runs, body, options, ({ json }) => decodeStarted(json, 'runId'))
     },
     async get(runId, options) {
-      return decodeRun(await send('GET', [...runs, runId], undefined, options))
+      return send('GET', [...runs, runId], undefined, options, decodeRun)
     },
     async cancel(runId, options) {
-      const { json } = await send('POST', [...runs, 'cancel'], { where: { runId } }, options)
-      return decodeCancelled(json).includes(runId)
+      const path = [...runs, 'cancel']
+      return send('POST', path, { where: { runId } }, options, ({ json }) => decodeCancelled(json).includes(runId))
     },
   }
 }
@@ -46,22 +46,25 @@ export function suiteRuns(send: SendJson, testSuiteId: string, clock: Clock): Te
         variableOverrides: parameters.envOverrides,
         metadata: parameters.branch === undefined ? undefined : { git: { branch: parameters.branch } },
       }
-      const { json } = await send('POST', ['v1', 'testSuite', testSuiteId, 'run'], body, options)
-      return decodeStarted(json, 'testSuiteRunId')
+      const path = ['v1', 'testSuite', testSuiteId, 'run']
+      return send('POST', path, body, options, ({ json }) => decodeStarted(json, 'testSuiteRunId'))
     },
     async get(testSuiteRunId, options) {
       const path = ['v1', 'testSuiteRun', testSuiteRunId]
       if (finishedAtMs === undefined) {
-        const { json } = await send('GET', [...path, 'status'], undefined, options)
-        const status = decodeSuiteStatus(json)
+        const ofStatus = [...path, 'status']
+        const status = await send('GET', ofStatus, undefined, options, ({ json }) => decodeSuiteStatus(json))
         if (status !== 'FINISHED') {
           const known = status === 'RUNNING' ? status : 'UNKNOWN'
           return { status: known, rawStatus: untrusted(status), hasFinishedAt: false }
         }
         finishedAtMs = clock.now()
       }
-      const { json, text } = await send('GET', [...path, 'result'], undefined, options)
-      const { statuses, testCases } = decodeSuiteResult(json)
+      const ofResult = [...path, 'result']
+      const { statuses, testCases, text } = await send('GET', ofResult, undefined, options, ({ json, text }) => ({
+        ...decodeSuiteResult(json),
+        text,
+      }))
       const hasUnfinished = statuses.some((status) => UNFINISHED.has(status))
       const mayStillChange = hasUnfinished && clock.now() - finishedAtMs < UNFINISHED_LIMIT_MS
       const status = mayStillChange ? 'RUNNING' : verdictOf(statuses)

@@ -73,9 +73,9 @@ export function fragment(literals: TemplateStringsArray, ...values: readonly Val
   return new Fragment((sink) => write(sink, literals.map(sink.words), values))
 }
 
-/** A value in quotation marks; in HTML the `<code>` around every value says the same. */
+/** A value in quotation marks; in HTML the `<code>` around every value says the same. Its limit is the same in each sink. */
 export function quote(value: string | Untrusted, limitChars: number): Fragment {
-  return new Fragment((sink) => sink.quote(oneLine(truncate(value as string, limitChars), sink.limitChars)))
+  return new Fragment((sink) => sink.quote(oneLine(truncateCharacters(value as string, limitChars))))
 }
 
 export function untruncated(value: string | Untrusted): Fragment {
@@ -156,6 +156,13 @@ function truncate(text: string, limitChars: number): string {
   return `${text.slice(0, splitsPair ? limitChars - 2 : limitChars - 1)}…`
 }
 
+/** At most `limitChars` Unicode characters. A character may have two UTF-16 units. */
+function truncateCharacters(text: string, limitChars: number): string {
+  if (text.length <= limitChars) return text
+  const characters = [...text.slice(0, 2 * (limitChars + 1))]
+  return characters.length <= limitChars ? text : `${characters.slice(0, limitChars - 1).join('')}…`
+}
+
 /** GitHub truncates messages at 4,096. */
 const LINE_LIMIT_CHARS = 4000
 
@@ -178,15 +185,12 @@ export function logLine(literals: TemplateStringsArray, ...values: readonly (Val
   return new SafeText('log line', truncate(text, LINE_LIMIT_CHARS), fragment(literals, ...(values as Value[])))
 }
 
-const KEPT_WHOLE_CHARS = 200
-
 /**
- * The message of an error or warning command. Where the runner cuts a surrogate pair in two (at 256 UTF-16 units, or at
- * 4,096) it crashes, and the job has no result. The room up to 256 is for masks, which make short secrets longer.
+ * The message of an error or warning command. If the runner cuts between the halves of a surrogate pair, at 256 UTF-16
+ * units or at 4,096, its worker crashes and the job has no result. Masks can make a message of any length longer.
  */
 export function commandMessage(message: LogLine): string {
-  const text = render(message)
-  return text.length <= KEPT_WHOLE_CHARS ? text : text.replace(/[\u{10000}-\u{10FFFF}]/gu, '\uFFFD')
+  return render(message).replace(/[\u{10000}-\u{10FFFF}]/gu, '\uFFFD')
 }
 
 const HTML: Sink = {

@@ -10,13 +10,14 @@ describe('the time after a signal', () => {
     ['SIGBREAK', 1_800, 2_050, 2_050],
     // Post waits for 40 s.
     ['SIGHUP', 30_000, 15_000, 38_000],
-    ['job over', 30_000, 15_000, 38_000],
-  ] as const)('%s is %i ms for a start, %i ms for a cancel, %i ms for both', (end, startMs, cancelMs, bothMs) => {
-    const reason = new StepCancelled(end, 1_000)
+    ['folder emptied', 30_000, 15_000, 38_000],
+    ['log closed', 30_000, 15_000, 38_000],
+  ] as const)('%s is %i ms for a start, %i ms for a cancel, %i ms for both', (by, startMs, cancelMs, bothMs) => {
+    const reason = new StepCancelled(by, 1_000)
     expect(reason.startDeadlineMs).toBe(1_000 + startMs)
-    expect(reason.cancelDeadlineMs({})).toBe(1_000 + cancelMs)
-    expect(reason.cancelDeadlineMs({ startedAtMs: 999 })).toBe(1_000 + cancelMs)
-    expect(reason.cancelDeadlineMs({ startedAtMs: 1_000 })).toBe(1_000 + bothMs)
+    expect(reason.cancelDeadlineMs()).toBe(1_000 + cancelMs)
+    expect(reason.cancelDeadlineMs(999)).toBe(1_000 + cancelMs)
+    expect(reason.cancelDeadlineMs(1_000)).toBe(1_000 + bothMs)
   })
 
   test('is not changed by a second signal', () => {
@@ -25,5 +26,9 @@ describe('the time after a signal', () => {
     controller.abort(first)
     controller.abort(new StepCancelled('SIGTERM', 7_500))
     expect(cancelReason(controller.signal)).toBe(first)
+  })
+
+  test('is not made up for a signal that aborts for another reason', () => {
+    expect(() => cancelReason(AbortSignal.abort())).toThrow(TypeError)
   })
 })

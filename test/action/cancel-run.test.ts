@@ -30,7 +30,7 @@ const CONFLICT: Failure = { kind: 'status', status: 409 }
 
 interface Setting extends Partial<Pick<CancelOptions, 'limitMs'>> {
   /** Absent: the step did not start the run. */
-  readonly startedAtMs?: number
+  readonly knownSinceMs?: number
   readonly cancel: readonly Reply<boolean>[]
   readonly get?: readonly Reply<Run>[]
   readonly runId?: string
@@ -44,7 +44,7 @@ async function cancel({
   runId = 'run-1',
   signalAtMs,
   signalName = 'SIGINT',
-  startedAtMs,
+  knownSinceMs,
   limitMs = 15_000,
 }: Setting) {
   const clock = new FakeClock()
@@ -56,7 +56,7 @@ async function cancel({
   }
   const end = await clock.run(
     cancelRun(
-      { id: runId, startedAtMs },
+      { id: runId, knownSinceMs },
       { limitMs, onRun: (run) => seen.push(run.status) },
       { service, clock, random: () => 0.5, abort: controller.signal },
     ),
@@ -104,7 +104,7 @@ describe('a run that the service does not know', () => {
   })
 
   test('is gone once 404 is the response after the grace period, and no sooner', async () => {
-    const { end, endedMs } = await cancel({ ...unknown, startedAtMs: 0, limitMs: 60_000 })
+    const { end, endedMs } = await cancel({ ...unknown, knownSinceMs: 0, limitMs: 60_000 })
     expect(end).toEqual({ kind: 'not-found' })
     expect(endedMs).toBeGreaterThanOrEqual(15_000)
   })
@@ -113,14 +113,14 @@ describe('a run that the service does not know', () => {
     const { end } = await cancel({
       cancel: [failure(NOT_FOUND), LISTED],
       get: [failure(NOT_FOUND, 16_000)],
-      startedAtMs: 0,
+      knownSinceMs: 0,
       limitMs: 60_000,
     })
     expect(end).toEqual({ kind: 'cancelled' })
   })
 
   test('counts as not cancelled if the deadline comes first', async () => {
-    const { end } = await cancel({ ...unknown, startedAtMs: 0, limitMs: 6_700 })
+    const { end } = await cancel({ ...unknown, knownSinceMs: 0, limitMs: 6_700 })
     expect(end).toEqual({ kind: 'failed', failure: NOT_FOUND })
   })
 
@@ -211,9 +211,35 @@ describe('a cancel that fails', () => {
     expect(cancelsMs).toEqual([0])
     expect(looksMs).toEqual([])
   })
+
+  test.each([401, 403])('is not tried again if the look that follows brings %i', async (status) => {
+    const refused: Failure = { kind: 'status', status }
+    const { end, cancelsMs, looksMs } = await cancel({ cancel: [failure(CONFLICT)], get: [failure(refused)] })
+    expect(end).toEqual({ kind: 'failed', failure: refused })
+    expect([cancelsMs, looksMs]).toEqual([[0], [0]])
+  })
 })
 
 describe('time', () => {
+  test('is shared: a request that hangs leaves half of it, whether it is a cancel or a look at the run', async () => {
+    const inCancel = await cancel({ cancel: [noResponse, LISTED] })
+    expect(inCancel).toMatchObject({ end: { kind: 'cancelled' }, cancelsMs: [0, 7_500 + 750] })
+    const inLook = await cancel({ cancel: [NOT_LISTED, LISTED], get: [noResponse] })
+    expect(inLook).toMatchObject({ end: { kind: 'cancelled' }, cancelsMs: [0, 7_500 + 750] })
+  })
+
+  test('is enough for a response of almost a second if a second is left', async () => {
+    const { end, endedMs } = await cancel({ cancel: [response(true, 900)], limitMs: 1_000 })
+    expect(end).toEqual({ kind: 'cancelled' })
+    expect(endedMs).toBe(900)
+  })
+
+  test('before a signal does not lengthen the pauses after it', async () => {
+    const down = failure({ kind: 'status', status: 503 })
+    const { cancelsMs } = await cancel({ cancel: [down], signalAtMs: 20_000, limitMs: 60_000 })
+    expect(cancelsMs.filter((atMs) => atMs >= 20_000)).toEqual([20_000, 20_750, 22_250, 25_250])
+  })
+
   test.each([
     ['SIGINT', 6_700],
     ['SIGTERM', 2_050],

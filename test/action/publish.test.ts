@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { AbortCause } from '../../src/action/abort.ts'
 import { publish as publishOutcome, type ReportSettings } from '../../src/action/publish.ts'
-import type { StepOutcome } from '../../src/outcome/step-outcome.ts'
+import type { AbortCause, StepOutcome } from '../../src/outcome/step-outcome.ts'
 import { anOutcome, aRun, testCasesBy } from '../support/builders.ts'
 import { ENDINGS } from '../support/endings.ts'
 import { FakeClock } from '../support/fake-clock.ts'
@@ -11,7 +10,11 @@ import { FakeWorld, type FakeWorldOptions } from '../support/fake-world.ts'
 const SETTINGS: ReportSettings = { summary: 'always', annotations: true }
 const FAILED = anOutcome({ run: aRun({ status: 'FAILED', testCases: testCasesBy({ FAILED: 12, PASSED: 28 }) }) })
 const SUCCESS = anOutcome()
-const ABORTED = anOutcome({ ending: { kind: 'aborted' }, run: RUNNING, cancellation: { kind: 'cancelled' } })
+const ABORTED = anOutcome({
+  ending: { kind: 'aborted', cause: 'SIGINT' },
+  run: RUNNING,
+  cancellation: { kind: 'cancelled' },
+})
 
 async function publish(
   outcome: StepOutcome,
@@ -103,6 +106,8 @@ describe('the verdict', () => {
   test('is a warning for a PASSED run with failed cases, and a line of the log for one without', async () => {
     const odd = await publish(ENDINGS.passedWithFailures)
     expect(odd.texts('warning ')).toEqual([expect.stringContaining('2 of 40')])
+    const one = await publish(anOutcome({ run: aRun({ testCases: testCasesBy({ FAILED: 1, PASSED: 39 }) }) }))
+    expect(one.texts('warning ')).toEqual([expect.stringContaining('1 of 40')])
     const success = await publish(SUCCESS)
     expect(success.texts('warning ')).toEqual([])
     expect(success.texts('info ')).toEqual([expect.stringMatching(/run_7f3a.*PASSED/)])
@@ -111,12 +116,12 @@ describe('the verdict', () => {
 
 describe('the branch that the service names', () => {
   const warningsOf = async (branchName: string | undefined, subject: Partial<StepOutcome['subject']>) =>
-    (await publish(anOutcome({ run: aRun({ branchName }), subject }))).texts('warning ')
+    (await publish(anOutcome({ run: aRun({ status: 'FAILED', branchName }), subject }))).texts('warning ')
 
   test.each([
     ['main', 'feature/cart'],
     ['refs/tags/main', 'main'],
-  ])('is a warning if it is %s, and %s was asked for', async (branchName, branch) => {
+  ])('is a warning if it is %s, %s was asked for, and the run did not pass', async (branchName, branch) => {
     expect(await warningsOf(branchName, { parameters: { branch } })).toEqual([
       `Run run_7f3a is of the branch “${branchName}”, as the service says, and this step asked for “${branch}”. Check which branches the service has of this project.`,
     ])
@@ -129,11 +134,23 @@ describe('the branch that the service names', () => {
   ])('needs no word if it is %s of %j', async (branchName, subject) => {
     expect(await warningsOf(branchName, subject)).toEqual([])
   })
+
+  test('fails the step of a PASSED run, and the verdict alone says so', async () => {
+    const world = await publish(ENDINGS.otherBranch)
+    expect(world.outputs()).toMatchObject({ conclusion: 'error', status: 'PASSED' })
+    expect(world.texts('warning ')).toEqual([])
+    expect(world.texts('error ')).toEqual([
+      '[Another branch was tested] Run run_7f3a finished as PASSED, but the service tested the branch “main” and this step asked for “feature/cart”, so the tests of “feature/cart” are not known to have passed; set the input branch to the name that the service uses, or ask the operators of the service.',
+    ])
+  })
 })
 
-test('once the job is over, the verdict is said, and no file is written into folders that the next job uses', async () => {
-  const world = await publish(ENDINGS.abortedRunFinished, {}, { signal: 'job over' })
-  expect(world.outputs().conclusion).toBe('cancelled')
+test.each([
+  'folder emptied',
+  'log closed',
+] as const)('once the job is over (%s), the verdict is said, and nothing is written into folders that the next job uses', async (signal) => {
+  const world = await publish(ENDINGS.abortedRunFinished, {}, { signal })
+  expect(world.outputs()).toEqual({})
   expect(world.texts('error ')).toEqual([expect.stringContaining('[Step cancelled]')])
   for (const effect of ['files ', 'summary ', 'comment']) expect(world.texts(effect)).toEqual([])
 })

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { AbortCause } from '../../src/action/abort.ts'
 import { runAction, type StepRequest } from '../../src/action/run-action.ts'
 import type { Failure } from '../../src/outcome/failure.ts'
 import { countTestCases } from '../../src/outcome/run.ts'
+import type { AbortCause } from '../../src/outcome/step-outcome.ts'
 import { aRun } from '../support/builders.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import {
@@ -58,7 +58,7 @@ async function step({ script, signalAtMs, signal, begunMs = 0, ...request }: Set
     outcome,
     endedMs: clock.now(),
     requests: service.requests.map(({ method }) => method),
-    state: world.texts('state '),
+    record: world.texts('record '),
     outputs: world.outputs(),
     error: world.texts('error ')[0],
     effects: world.effects.map(({ text }) => text),
@@ -73,17 +73,17 @@ describe('a run that is started and waited for', () => {
     })
     expect(outcome).toMatchObject({ conclusion: 'passed', success: true })
     expect(effects).toEqual([
-      'state start',
-      'state run run-1',
+      'record starting',
+      'record started run-1',
       'output run-id=run-1',
-      'info Run run-1 was started',
+      'info Run run-1 was started for project “web-shop”, branch “main”',
       'info Run run-1: QUEUED',
       'output status=QUEUED',
       'info Run run-1: RUNNING',
       'output status=RUNNING',
       'info Run run-1: PASSED',
       'output status=PASSED',
-      'state done',
+      'record done',
       'output conclusion=passed',
       'output status=PASSED',
       'output duration-ms=184000',
@@ -93,6 +93,20 @@ describe('a run that is started and waited for', () => {
       'output report-dir=/reports',
       'comment',
     ])
+  })
+
+  test.each<[string, Partial<StepRequest>]>([
+    ["project “web-shop”, the project's default branch", { parameters: {} }],
+    [
+      'test suite “s-1”, branch “b”, environment “staging”, framework project “unit e2e”',
+      {
+        target: { kind: 'test-suite', testSuiteId: 's-1' },
+        parameters: { branch: 'b', environment: 'staging', frameworkProject: 'unit e2e', runGroup: 'nightly' },
+      },
+    ],
+  ])('says at its start what is tested: %s', async (tested, request) => {
+    const { effects } = await step({ script: { start: STARTED, get: [response(PASSED)] }, ...request })
+    expect(effects).toContain(`info Run run-1 was started for ${tested}`)
   })
 
   test('gives the reports what was asked, what came and how long it took', async () => {
@@ -131,7 +145,7 @@ describe('a run that is started and waited for', () => {
     const url = runUrl('run-1')
     const script = { start: STARTED, get: [response(PASSED)] }
     const started = await step({ script, runUrl, wait: false })
-    expect(started.effects).toContain(`info Run run-1 was started: ${url}`)
+    expect(started.effects).toContain(`info Run run-1 was started for project “web-shop”, branch “main”: ${url}`)
     const given = await step({ script, runUrl, ...GIVEN })
     expect(given.effects).toContain(`info Run run-1: ${url}`)
     for (const { outputs, outcome } of [started, given])
@@ -139,12 +153,12 @@ describe('a run that is started and waited for', () => {
   })
 
   test('and ends as anything but PASSED, fails the step and is left alone', async () => {
-    const { outcome, requests, state, outputs, error } = await step({
+    const { outcome, requests, record, outputs, error } = await step({
       script: { start: STARTED, get: [response(aRun({ status: 'EXPLODED' }))] },
     })
     expect(outcome).toMatchObject({ conclusion: 'error', success: false })
     expect(requests).toEqual(['start', 'get'])
-    expect(state.at(-1)).toBe('done')
+    expect(record.at(-1)).toBe('done')
     expect(outputs).toMatchObject({ conclusion: 'error', status: 'UNKNOWN' })
     expect(error).toContain('run-1')
   })
@@ -160,10 +174,10 @@ describe('a run that is started and waited for', () => {
 
 describe('a start that fails', () => {
   test('with a refusal is an error, and nothing is left for post', async () => {
-    const { outcome, requests, state, outputs, error } = await step({ script: { start: [failure(REFUSED)] } })
+    const { outcome, requests, record, outputs, error } = await step({ script: { start: [failure(REFUSED)] } })
     expect(outcome).toMatchObject({ conclusion: 'error', success: false, cancellation: { kind: 'no-run' } })
     expect(requests).toEqual(['start'])
-    expect(state).toEqual(['start', 'done'])
+    expect(record).toEqual(['starting', 'done'])
     expect(outputs).toEqual({ conclusion: 'error' })
     expect(error).toContain('401')
   })
@@ -173,57 +187,59 @@ describe('a start that fails', () => {
     expect(outcome).toMatchObject({ conclusion: 'error', success: false })
     expect(requests).toEqual(['start'])
     expect(error).toContain('may have been started')
-    expect(effects.indexOf('state done')).toBeGreaterThan(effects.findIndex((text) => text.startsWith('error ')))
+    expect(effects.indexOf('record done, in the state only')).toBeGreaterThan(
+      effects.findIndex((text) => text.startsWith('error ')),
+    )
   })
 })
 
 describe('an id that cannot be used', () => {
   test('cancels its run and ends the step without showing it as an output', async () => {
-    const { outcome, requests, state, outputs, error } = await step({
+    const { outcome, requests, record, outputs, error } = await step({
       script: { start: [response('run 1')], cancel: CANCEL },
       cancelOnAbort: false,
     })
     expect(outcome).toMatchObject({ conclusion: 'error', success: false })
     expect(requests).toEqual(['start', 'cancel'])
-    expect(state).toEqual(['start', 'run run 1', 'done'])
+    expect(record).toEqual(['starting', 'started run 1', 'done'])
     expect(outputs).toEqual({ conclusion: 'error' })
     expect(error).toContain('run id of at most 256')
   })
 
   test('stays post’s business if its run could not be cancelled, and is named even if the step was cancelled', async () => {
-    const { state, error, endedMs } = await step({
+    const { record, error, endedMs } = await step({
       script: { start: [response('run 1')], cancel: [noResponse] },
       signalAtMs: 1_000,
       signal: 'SIGTERM',
     })
-    expect(state).toEqual(['start', 'run run 1'])
+    expect(record).toEqual(['starting', 'started run 1'])
     expect(error).toMatch(/“run 1”.*may still be running/)
     expect(endedMs).toBeLessThanOrEqual(1_000 + 2_200)
   })
 
   test('that is empty leaves nothing to cancel, and the message says so', async () => {
-    const { outcome, requests, error, state } = await step({ script: { start: [response('')], cancel: CANCEL } })
+    const { outcome, requests, error, record } = await step({ script: { start: [response('')], cancel: CANCEL } })
     expect(outcome.conclusion).toBe('error')
     expect(requests).toEqual(['start'])
-    expect(state).toEqual(['start', 'done'])
+    expect(record).toEqual(['starting', 'done, in the state only'])
     expect(error).toContain('may have been started')
   })
 })
 
 describe('wait: false', () => {
   test('ends the step with success once the run is started', async () => {
-    const { outcome, requests, state, outputs } = await step({ script: { start: STARTED }, wait: false })
+    const { outcome, requests, record, outputs } = await step({ script: { start: STARTED }, wait: false })
     expect(outcome).toMatchObject({ conclusion: 'started', success: true })
     expect(requests).toEqual(['start'])
-    expect(state).toEqual(['start', 'run run-1', 'done'])
+    expect(record).toEqual(['starting', 'started run-1', 'done'])
     expect(outputs).toEqual({ 'run-id': 'run-1', conclusion: 'started' })
   })
 
   test.each([
-    [true, ['start', 'cancel'], 'run run-1'],
-    [false, ['start'], 'run run-1, to be left alone'],
+    [true, ['start', 'cancel'], 'started run-1'],
+    [false, ['start'], 'started run-1, not to be cancelled'],
   ])('and a cancel in the middle of the start knows the id, with cancel-on-abort %s', async (cancelOnAbort, sent, run) => {
-    const { outcome, requests, state, outputs } = await step({
+    const { outcome, requests, record, outputs } = await step({
       script: { start: [response('run-1', 3_000)], cancel: CANCEL },
       wait: false,
       cancelOnAbort,
@@ -231,19 +247,19 @@ describe('wait: false', () => {
     })
     expect(outcome).toMatchObject({ conclusion: 'cancelled', success: false })
     expect(requests).toEqual(sent)
-    expect(state).toEqual(['start', run, 'done'])
+    expect(record).toEqual(['starting', run, 'done'])
     expect(outputs['run-id']).toBe('run-1')
   })
 })
 
 describe('a run that is given', () => {
   test('is waited for and not started', async () => {
-    const { outcome, requests, state, effects } = await step({ script: { get: [response(PASSED)] }, ...GIVEN })
+    const { outcome, requests, record, effects } = await step({ script: { get: [response(PASSED)] }, ...GIVEN })
     expect(outcome).toMatchObject({ conclusion: 'passed', success: true, subject: { ownsRun: false } })
     expect(outcome.subject.parameters).toEqual({})
     expect(requests).toEqual(['get'])
     expect(effects.slice(1, 3)).toEqual(['output run-id=run-1', 'info Run run-1: PASSED'])
-    expect(state).toEqual(['run run-1, to be left alone', 'done'])
+    expect(record).toEqual(['started run-1, not to be cancelled', 'done'])
   })
 
   test('goes on when the step is cancelled, unless cancel-on-abort says otherwise', async () => {
@@ -256,27 +272,27 @@ describe('a run that is given', () => {
   })
 
   test('and is not known ends the step at once, also if it was to be cancelled', async () => {
-    const { outcome, endedMs, state } = await step({
+    const { outcome, endedMs, record } = await step({
       script: { get: [failure(NOT_FOUND)], cancel: [failure(NOT_FOUND)] },
       ...GIVEN,
       cancelOnAbort: true,
     })
     expect(outcome.conclusion).toBe('error')
-    expect(state).toEqual(['run run-1', 'done'])
+    expect(record).toEqual(['started run-1', 'done'])
     expect(endedMs).toBeLessThan(10)
   })
 })
 
 describe('when the step is cancelled', () => {
   test('while it polls, the run is cancelled, and the status says so once that is confirmed', async () => {
-    const { outcome, endedMs, state, outputs, error, requests } = await step({
+    const { outcome, endedMs, record, outputs, error, requests } = await step({
       script: { start: STARTED, get: [response(RUNNING), noResponse], cancel: [response(true, 80)] },
       signalAtMs: 5_000,
     })
     expect(outcome).toMatchObject({ conclusion: 'cancelled', success: false })
     expect(endedMs).toBe(5_080)
     expect(requests).toEqual(['start', 'get', 'get', 'cancel'])
-    expect(state).toEqual(['start', 'run run-1', 'done'])
+    expect(record).toEqual(['starting', 'started run-1', 'done'])
     expect(outputs).toEqual({ 'run-id': 'run-1', status: 'CANCELLED', conclusion: 'cancelled' })
     expect(error).toContain('run-1')
   })
@@ -292,19 +308,19 @@ describe('when the step is cancelled', () => {
   })
 
   test('before anything was sent, nothing is', async () => {
-    const { outcome, requests, state } = await step({ script: {}, signalAtMs: 0 })
+    const { outcome, requests, record } = await step({ script: {}, signalAtMs: 0 })
     expect(outcome).toMatchObject({ conclusion: 'cancelled', success: false })
     expect(requests).toEqual([])
-    expect(state).toEqual(['start', 'done'])
+    expect(record).toEqual(['starting', 'done'])
   })
 
   test('in the start, its response is awaited and its run cancelled without a poll', async () => {
-    const { requests, state, outputs, endedMs } = await step({
+    const { requests, record, outputs, endedMs } = await step({
       script: { start: [response('run-1', 6_900)], cancel: [response(true, 100)] },
       signalAtMs: 1_000,
     })
     expect(requests).toEqual(['start', 'cancel'])
-    expect(state).toEqual(['start', 'run run-1', 'done'])
+    expect(record).toEqual(['starting', 'started run-1', 'done'])
     expect(outputs).toEqual({ 'run-id': 'run-1', status: 'CANCELLED', conclusion: 'cancelled' })
     expect(endedMs).toBe(7_000)
   })
@@ -313,32 +329,32 @@ describe('when the step is cancelled', () => {
     ['SIGINT', 7_000],
     ['SIGTERM', 2_200],
   ] as const)('by %s and the service is silent, it ends within %i ms and leaves the run to post', async (signal, limitMs) => {
-    const { outcome, endedMs, state, error } = await step({
+    const { outcome, endedMs, record, error } = await step({
       script: { start: STARTED, get: [response(RUNNING), noResponse], cancel: [noResponse] },
       signalAtMs: 5_000,
       signal,
     })
     expect(outcome.conclusion).toBe('cancelled')
     expect(endedMs - 5_000).toBeLessThanOrEqual(limitMs)
-    expect(state).toEqual(['start', 'run run-1'])
+    expect(record).toEqual(['starting', 'started run-1'])
     expect(error).toMatch(/run-1.*may still be running/)
   })
 })
 
 describe('the limit of the wait', () => {
   test('counts from the beginning of the start; then the step fails and the run is cancelled', async () => {
-    const { outcome, requests, state, outputs, world } = await step({
+    const { outcome, requests, record, outputs, world } = await step({
       script: { start: [response('run-1', 20_000)], get: [response(RUNNING)], cancel: CANCEL },
     })
     expect(outcome).toMatchObject({ conclusion: 'wait-timeout', success: false })
     expect(requests.at(-1)).toBe('cancel')
-    expect(state).toEqual(['start', 'run run-1', 'done'])
+    expect(record).toEqual(['starting', 'started run-1', 'done'])
     expect(outputs).toEqual({ 'run-id': 'run-1', status: 'CANCELLED', conclusion: 'wait-timeout' })
     expect(world.effects.find(({ text }) => text.includes('cancelling'))?.atMs).toBe(REQUEST.waitLimitMs)
   })
 
   test('gives way to the true verdict if the cancel finds the run finished', async () => {
-    const { outcome, outputs, state } = await step({
+    const { outcome, outputs, record } = await step({
       script: {
         start: STARTED,
         get: [response(RUNNING), response(RUNNING), response(PASSED)],
@@ -348,27 +364,27 @@ describe('the limit of the wait', () => {
     })
     expect(outcome).toMatchObject({ conclusion: 'passed', success: true })
     expect(outputs).toMatchObject({ conclusion: 'passed', status: 'PASSED' })
-    expect(state.at(-1)).toBe('done')
+    expect(record.at(-1)).toBe('done')
   })
 
   test('leaves a run alone if cancel-on-abort is false', async () => {
-    const { outcome, requests, state, error } = await step({
+    const { outcome, requests, record, error } = await step({
       script: { start: STARTED, get: [response(RUNNING)], cancel: CANCEL },
       cancelOnAbort: false,
     })
     expect(outcome.conclusion).toBe('wait-timeout')
     expect(requests).not.toContain('cancel')
-    expect(state).toEqual(['start', 'run run-1, to be left alone', 'done'])
+    expect(record).toEqual(['starting', 'started run-1, not to be cancelled', 'done'])
     expect(error).toContain('run-1')
   })
 
   test('gives the cancel 15 s, and then leaves the run to post', async () => {
-    const { endedMs, state, error } = await step({
+    const { endedMs, record, error } = await step({
       script: { start: STARTED, get: [response(RUNNING)], cancel: [noResponse] },
     })
     expect(endedMs).toBeGreaterThan(REQUEST.waitLimitMs + 14_000)
     expect(endedMs).toBeLessThanOrEqual(REQUEST.waitLimitMs + 15_100)
-    expect(state).toEqual(['start', 'run run-1'])
+    expect(record).toEqual(['starting', 'started run-1'])
     expect(error).toMatch(/run-1.*may still be running/)
   })
 })
@@ -385,12 +401,12 @@ test('the limit of the queue ends the step as the limit of the wait does', async
 })
 
 test('a poll that fails for good is an error, and the run is cancelled', async () => {
-  const { outcome, requests, state, outputs, error } = await step({
+  const { outcome, requests, record, outputs, error } = await step({
     script: { start: STARTED, get: [response(RUNNING), failure(REFUSED)], cancel: CANCEL },
   })
   expect(outcome).toMatchObject({ conclusion: 'error', success: false })
   expect(requests).toEqual(['start', 'get', 'get', 'cancel'])
-  expect(state).toEqual(['start', 'run run-1', 'done'])
+  expect(record).toEqual(['starting', 'started run-1', 'done'])
   expect(outputs).toEqual({ 'run-id': 'run-1', status: 'CANCELLED', conclusion: 'error' })
   expect(error).toMatch(/run-1.*401/)
 })
@@ -400,7 +416,9 @@ test('a workflow that has no cancel says so with the id, and only then that noth
   expect(outcome.conclusion).toBe('cancelled')
   expect(error).toMatch(/run-1.*no cancel/)
   expect(effects).not.toContainEqual(expect.stringContaining('cancelling it'))
-  expect(effects.indexOf('state done')).toBeGreaterThan(effects.findIndex((text) => text.startsWith('error ')))
+  expect(effects.indexOf('record done, in the state only')).toBeGreaterThan(
+    effects.findIndex((text) => text.startsWith('error ')),
+  )
 })
 
 test('a bug in the action leaves the run to post', async () => {
@@ -411,5 +429,5 @@ test('a bug in the action leaves the run to post', async () => {
   const service = new FakeService(clock, { start: STARTED, get: [giving(give)] })
   const world = new FakeWorld(clock, service)
   await expect(clock.run(runAction(REQUEST, world))).rejects.toThrow('a bug of our own')
-  expect(world.texts('state ')).toEqual(['start', 'run run-1'])
+  expect(world.texts('record ')).toEqual(['starting', 'started run-1'])
 })

@@ -25,14 +25,14 @@ const DOWN: Failure = { kind: 'status', status: 503 }
 
 interface Setting extends Partial<Omit<WaitOptions, 'onStatus'>> {
   /** Long ago, if the test does not say; absent: the step did not start the run. */
-  readonly startedAtMs?: number | undefined
+  readonly knownSinceMs?: number | undefined
   readonly replies: readonly Reply<Run>[]
   readonly signalAtMs?: number
   readonly random?: () => number
 }
 
 async function wait(setting: Setting) {
-  const { replies, signalAtMs, random, startedAtMs, ...options } = { startedAtMs: LONG_AGO_MS, ...setting }
+  const { replies, signalAtMs, random, knownSinceMs, ...options } = { knownSinceMs: LONG_AGO_MS, ...setting }
   const clock = new FakeClock()
   const service = new FakeService(clock, { get: replies })
   const world = new FakeWorld(clock, service, random === undefined ? {} : { random })
@@ -40,7 +40,7 @@ async function wait(setting: Setting) {
   const statuses: string[] = []
   const end = await clock.run(
     waitForRun(
-      { id: 'run-1', startedAtMs },
+      { id: 'run-1', knownSinceMs },
       { begunMs: 0, waitLimitMs: 60 * MINUTE_MS, ...options, onStatus: (run) => statuses.push(run.status) },
       world,
     ),
@@ -80,6 +80,13 @@ describe('a status that this version does not know', () => {
     expect(ending).toEqual({ kind: 'finished', run: PASSED })
     expect(world.texts('warning ')).toEqual([expect.stringMatching(/^Run run-1 has the status PAUSED, which /)])
   })
+
+  test('is final with a finishing time, and nobody says that the step keeps waiting', async () => {
+    const archived = aRun({ status: 'ARCHIVED' })
+    const { ending, world } = await wait({ replies: [response(archived)] })
+    expect(ending).toEqual({ kind: 'finished', run: archived })
+    expect(world.texts('warning ')).toEqual([])
+  })
 })
 
 describe('a poll that fails', () => {
@@ -100,7 +107,7 @@ describe('a poll that fails', () => {
     for (const fault of faults) {
       for (let index = 0; index < healthy.length; index++) {
         const replies = [...healthy.slice(0, index), fault, ...healthy.slice(index)]
-        const { ending, statuses } = await wait({ replies, startedAtMs: 0 })
+        const { ending, statuses } = await wait({ replies, knownSinceMs: 0 })
         expect(ending).toEqual({ kind: 'finished', run: PASSED })
         expect(statuses.filter((status, at) => status !== statuses[at - 1])).toEqual(['QUEUED', 'RUNNING', 'PASSED'])
       }
@@ -126,6 +133,11 @@ describe('a poll that fails', () => {
     // Counted from the first failure, the second poll.
     expect(endedMs).toBeGreaterThanOrEqual(5 * MINUTE_MS + 1_000)
     expect(endedMs).toBeLessThan(5 * MINUTE_MS + 1_200)
+  })
+
+  test('counts these 5 minutes from when the first failure came, not from when its poll was sent', async () => {
+    const { endedMs } = await wait({ replies: [failure(DOWN, 29_000), failure(DOWN)] })
+    expect(endedMs).toBe(29_000 + 5 * MINUTE_MS)
   })
 
   test('ends the waiting after 5 minutes also if the service asks for an hour', async () => {
@@ -179,30 +191,30 @@ describe('a refusal', () => {
   test('404 is one 15 s after a start, and no sooner', async () => {
     const sooner: Failure = { ...NOT_FOUND, retryAfterMs: 14_999 }
     const replies = [failure(sooner), failure(NOT_FOUND)]
-    const { ending, pollsMs } = await wait({ replies, startedAtMs: 0, random: () => 0 })
+    const { ending, pollsMs } = await wait({ replies, knownSinceMs: 0, random: () => 0 })
     expect(ending).toEqual({ kind: 'poll-failed', failure: NOT_FOUND })
     expect(pollsMs).toEqual([0, 14_999, 15_999])
   })
 
   test('404 to a poll of the first 15 s is none, however late it comes', async () => {
-    const { ending } = await wait({ replies: [failure(NOT_FOUND, 20_000), response(PASSED)], startedAtMs: 0 })
+    const { ending } = await wait({ replies: [failure(NOT_FOUND, 20_000), response(PASSED)], knownSinceMs: 0 })
     expect(ending).toEqual({ kind: 'finished', run: PASSED })
   })
 
   test('404 of a run that was given is one at once', async () => {
-    const { ending, pollsMs } = await wait({ replies: [failure(NOT_FOUND)], startedAtMs: undefined })
+    const { ending, pollsMs } = await wait({ replies: [failure(NOT_FOUND)], knownSinceMs: undefined })
     expect(ending).toEqual({ kind: 'poll-failed', failure: NOT_FOUND })
     expect(pollsMs).toEqual([0])
   })
 
   test('a certificate that is not trusted is one at once if nothing ever responded with another', async () => {
     const failed: Failure = { kind: 'untrusted-certificate', code: 'SELF_SIGNED_CERT_IN_CHAIN' }
-    const given = await wait({ replies: [failure(failed)], startedAtMs: undefined })
+    const given = await wait({ replies: [failure(failed)], knownSinceMs: undefined })
     expect(given.ending).toEqual({ kind: 'poll-failed', failure: failed })
     expect(given.pollsMs).toEqual([0])
 
     const replies = [failure(failed), response(PASSED)]
-    const later = await wait({ replies: [response(RUNNING), ...replies], startedAtMs: undefined })
+    const later = await wait({ replies: [response(RUNNING), ...replies], knownSinceMs: undefined })
     expect(later.ending.kind).toBe('finished')
     expect((await wait({ replies })).ending.kind).toBe('finished')
   })
@@ -245,6 +257,13 @@ describe('the limit of the wait', () => {
       run: RUNNING,
     })
     expect(never.endedMs).toBe(900 + 10_000)
+  })
+
+  test('leaves a poll that is sent just before it a second', async () => {
+    const replies = [response(RUNNING), response(PASSED, 800)]
+    const { ending, pollsMs } = await wait({ replies, waitLimitMs: 1_000, pollIntervalMs: 900 })
+    expect(ending).toEqual({ kind: 'finished', run: PASSED })
+    expect(pollsMs).toEqual([0, 900])
   })
 
   test('ends a poll that hangs over it, which is not the last one then', async () => {
@@ -340,13 +359,13 @@ describe('when the step is cancelled', () => {
     ['the pause after a failure', [failure(busy)], undefined],
   ])('in %s, it ends at once', async (_, replies, run) => {
     const { end, endedMs } = await wait({ replies, pollIntervalMs: 3_000, signalAtMs: 5_000 })
-    expect(end).toEqual({ ending: { kind: 'aborted' }, run })
+    expect(end).toEqual({ ending: { kind: 'aborted', cause: 'SIGINT' }, run })
     expect(endedMs).toBe(5_000)
   })
 
   test('before the first poll, nothing is sent', async () => {
     const { ending, pollsMs } = await wait({ replies: [response(PASSED)], signalAtMs: 0 })
-    expect(ending).toEqual({ kind: 'aborted' })
+    expect(ending).toEqual({ kind: 'aborted', cause: 'SIGINT' })
     expect(pollsMs).toEqual([])
   })
 })

@@ -2,10 +2,6 @@ import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { read, readDocument } from './documents.ts'
 
-test('the README has at most 2,400 words', () => {
-  expect(read('README.md').split(/\s+/).length).toBeLessThanOrEqual(2400)
-})
-
 test('dist/ can be built without install scripts, as the review page and the release do', () => {
   const { packages } = JSON.parse(read('package-lock.json')) as {
     packages: Record<string, { hasInstallScript?: true }>

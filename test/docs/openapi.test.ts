@@ -36,6 +36,7 @@ describe('docs/openapi.yaml', () => {
   it.each([
     ['an unknown status', 200, { status: 'PREPARING' }],
     ['a queued run that has started', 200, { status: 'QUEUED', startedAt: TIME }],
+    ['a queued run without a start time', 200, { status: 'QUEUED' }],
     ['results of a running run', 200, { status: 'RUNNING', results: { testCases: [] } }],
     ['a time that is none', 200, { status: 'PASSED', finishedAt: 'yesterday' }],
     ['an error without its text', 500, { message: 'x' }],

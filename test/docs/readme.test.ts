@@ -40,6 +40,8 @@ describe('what the pages name', () => {
     'pull-requests',
     'test-run',
     'example-repository',
+    'github-actions',
+    'octo-org',
     'test-run-service',
     'ubuntu-slim',
     'web-shop',
@@ -52,7 +54,13 @@ describe('what the pages name', () => {
     'variable-overrides',
     'github-comment',
   ]
-  const KNOWN = new Set([...NAMES_OF_THE_ACTION, ...CONCLUSIONS, ...NAMES_OF_GITHUB, ...NAMES_OF_STABLY])
+  const KNOWN = new Set([
+    ...NAMES_OF_THE_ACTION,
+    ...CONCLUSIONS,
+    ...NAMES_OF_GITHUB,
+    ...NAMES_OF_STABLY,
+    'x-request-id',
+  ])
   const PAGES_FOR_USERS = ['README.md', ...PAGES.filter((page) => page.startsWith('docs/'))]
   const codes = PAGES_FOR_USERS.flatMap((page) => readDocument(page).codes)
 
@@ -68,6 +76,7 @@ describe('what the pages name', () => {
       ['1,000 rows', 'ROW_LIMIT = 1000'],
       ['900,000 bytes', 'SIZE_LIMIT_BYTES = 900_000'],
       ['eight cases', 'CASES_SHOWN = 8'],
+      ['1,000 characters', 'SENTENCE_LIMIT_CHARS = 1_000'],
       ['20 rows', ' = 20\n'],
       ['a response of up to 16 MiB', 'BODY_LIMIT_BYTES = 16 * 1024 * 1024'],
       ['30 s;', 'REQUEST_LIMIT_MS = 30_000'],

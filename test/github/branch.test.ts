@@ -1,8 +1,10 @@
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { readBranch, ruleOfBranch } from '../../src/github/branch.ts'
 import { lookUpBranch } from '../../src/github/branch-look-up.ts'
-import { InvalidInputsError } from '../../src/github/input-reader.ts'
+import { InputReader, InvalidInputsError } from '../../src/github/input-reader.ts'
 import { readInputs } from '../../src/github/inputs.ts'
+import { untestedHeadText } from '../../src/report/outcome-text.ts'
 import { logLine, render } from '../../src/text/safe-text.ts'
 import type { GithubContext } from '../../tools/runner-emulator/contexts.ts'
 import { readManifest } from '../../tools/runner-emulator/manifest.ts'
@@ -55,7 +57,7 @@ async function branchOf(step: Step) {
       note: found.note && render(found.note),
       warnings: warnings.length === 0 ? undefined : warnings,
       /** What reports say that the branch is not. */
-      untested: request.untested && render(logLine`${request.untested}`),
+      untested: request.untested && render(logLine`${untestedHeadText(request.untested)}`),
     }
   } catch (error) {
     if (error instanceof InvalidInputsError) return { problems: error.messages.map(render) }
@@ -330,6 +332,13 @@ describe('a deployment', () => {
     })
   })
 
+  test('without its commit tests the branch, without a warning', async () => {
+    api.refs.set('heads/feature/pay', HASH)
+    const payload = changed(deployed('feature/pay'), ['deployment.sha', undefined])
+    const note = 'Testing the branch "feature/pay" of the deployment.'
+    expect(await branchOf({ name, payload })).toEqual({ branch: 'feature/pay', note })
+  })
+
   test('of a name that is a branch and a tag is refused, and one that says which is not', async () => {
     for (const ref of ['heads/v1', 'tags/v1']) api.refs.set(ref, HASH)
     expect(await find('v1')).toEqual({
@@ -482,3 +491,19 @@ function forkMessage(branch: string): string {
 function noBranchMessage(event: string): string {
   return `Input branch: the event ${event} names no branch of this repository, as for a commit of a fork, so it is not known what to test. Give the input branch to name the branch yourself.`
 }
+
+test.each<[string, string, Payload | undefined, Readonly<Record<string, string>>]>([
+  ['the input run-id names a run', 'push', {}, { 'run-id': 'r-1' }],
+  ['the input branch is empty', 'push', {}, { branch: '' }],
+  ['the input branch names it', 'push', {}, { branch: 'release' }],
+  ["it was looked up through GitHub's API", 'deployment', {}, {}],
+  ['the event is about no branch', 'release', {}, {}],
+  ["it is the event's head_branch", 'workflow_run', { workflow_run: { head_branch: 'b' } }, {}],
+  ['it is the head branch of the pull request', 'pull_request', { pull_request: { head: { ref: 'b' } } }, {}],
+  ['the workflow runs on it', 'schedule', {}, {}],
+])('the debug log says why this branch: %s', (rule, name, payload, inputs) => {
+  const github = name === 'release' ? { ref_type: 'tag', ref_name: 'v1' } : {}
+  const { env, event } = workflowEvent(name, payload, github)
+  const reader = new InputReader({ ...env, ...inputVariables({ branch: `${DEFAULT}`, ...inputs }) })
+  expect(ruleOfBranch(reader, event, readBranch(reader, event))).toBe(rule)
+})

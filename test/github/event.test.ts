@@ -1,15 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import {
-  headLabel,
-  headOfEvent,
-  type PullRequest,
-  pullRequestOfEvent,
-  readEvent,
-  readJob,
-  whyNoSecrets,
-} from '../../src/github/event.ts'
+import { headLabel, headOfEvent, type PullRequest, pullRequestOfEvent, readEvent } from '../../src/github/event.ts'
+import { readJob } from '../../src/github/job.ts'
+import { whyNoSecrets } from '../../src/github/secrets.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type Payload, realPayloads, workflowEvent } from '../support/workflow-event.ts'
 

@@ -46,9 +46,46 @@ describe('the gate', () => {
     expect(anOutcome({ run, passWithNoTests: true })).toMatchObject({ conclusion: 'no-tests', success: true })
   })
 
+  describe('stops a PASSED run', () => {
+    it.each([
+      ['main', 'feature/cart'],
+      ['refs/tags/main', 'main'],
+      ['Main', 'main'],
+      ['main', 'refs/heads/feature/main'],
+    ])('of the branch %s if %s was asked for', (branchName, branch) => {
+      for (const testCases of [testCasesBy({ PASSED: 1 }), testCasesBy({ FAILED: 1 }), undefined]) {
+        const outcome = anOutcome({
+          run: aRun({ branchName, testCases }),
+          subject: { parameters: { branch } },
+          passWithNoTests: true,
+        })
+        expect(outcome).toMatchObject({ conclusion: 'error', success: false, otherBranch: branchName })
+      }
+    })
+
+    it.each([
+      ['refs/heads/main', { parameters: { branch: 'main' } }],
+      ['main', { parameters: { branch: 'refs/heads/main' } }],
+      // None was sent.
+      ['main', { parameters: {} }],
+      [undefined, { parameters: { branch: 'main' } }],
+      ['main', { parameters: { branch: 'next' }, ownsRun: false }],
+      ['main', { parameters: { branch: 'next' }, target: { kind: 'test-suite', testSuiteId: 'smoke' } as const }],
+    ])('but not of the branch %s for %j', (branchName, subject) => {
+      const outcome = anOutcome({ run: aRun({ branchName }), subject })
+      expect(outcome).toMatchObject({ conclusion: 'passed', success: true, otherBranch: undefined })
+    })
+
+    it('of another branch only if it passed: another status says more', () => {
+      const run = aRun({ status: 'FAILED', branchName: 'main' })
+      const outcome = anOutcome({ run, subject: { parameters: { branch: 'next' } } })
+      expect(outcome).toMatchObject({ conclusion: 'failed', otherBranch: 'main' })
+    })
+  })
+
   it.each<[Ending, string, boolean]>([
     [{ kind: 'started' }, 'started', true],
-    [{ kind: 'aborted' }, 'cancelled', false],
+    [{ kind: 'aborted', cause: 'SIGINT' }, 'cancelled', false],
     [WAIT_TIMEOUT, 'wait-timeout', false],
     [{ kind: 'start-failed', failure: DOWN }, 'error', false],
     [{ kind: 'poll-failed', failure: DOWN }, 'error', false],
@@ -78,7 +115,7 @@ describe('a run that finished between the last poll and the cancel', () => {
   })
 
   it.each<Ending>([
-    { kind: 'aborted' },
+    { kind: 'aborted', cause: 'SIGINT' },
     { kind: 'poll-failed', failure: DOWN },
   ])('is reported after %j, and decides nothing', (ending) => {
     const outcome = anOutcome({ ending, run: RUNNING, cancellation })
@@ -105,12 +142,12 @@ describe('the status of an outcome', () => {
     [undefined, { kind: 'failed' }, undefined],
   ])('last seen %s, after %j, is %s', (status, cancellation, expected) => {
     const run = status === undefined ? undefined : aRun({ status, finishedAt: undefined })
-    expect(statusOf(anOutcome({ ending: { kind: 'aborted' }, run, cancellation }))).toBe(expected)
+    expect(statusOf(anOutcome({ ending: { kind: 'aborted', cause: 'SIGINT' }, run, cancellation }))).toBe(expected)
   })
 })
 
 describe('what is left to do', () => {
-  const ABORTED: Ending = { kind: 'aborted' }
+  const ABORTED: Ending = { kind: 'aborted', cause: 'SIGINT' }
 
   it.each<[Cancellation, 'nothing' | 'for post' | 'for a person']>([
     [{ kind: 'not-wanted' }, 'nothing'],

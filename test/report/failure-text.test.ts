@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Failure } from '../../src/outcome/failure.ts'
-import { failureSentence, type Request } from '../../src/report/failure-text.ts'
-import { render } from '../../src/text/safe-text.ts'
+import { failureReason, failureSentence, type Request } from '../../src/report/failure-text.ts'
+import { html, render } from '../../src/text/safe-text.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 
 const said = (failure: Failure, request: Request = 'start') => render(failureSentence(failure, request))
@@ -54,9 +54,35 @@ describe('the sentence on a failure', () => {
     expect(said({ kind: 'untrusted-certificate', code })).toContain(advice)
   })
 
-  it('truncates what the service sent and makes it harmless', () => {
-    const sentence = said({ kind: 'status', status: 500, error: untrusted(`\n::error::${'x'.repeat(5000)}`) })
+  it('truncates what came, and makes it harmless', () => {
+    const sentence = said({ kind: 'status', status: 500, body: untrusted(`\n::error::${'x'.repeat(5000)}`) })
     expect(sentence.length).toBeLessThan(400)
     expect(sentence).toContain('500 Internal Server Error: “::error::xxx')
+  })
+
+  it.each([
+    ['x'.repeat(1_000), 'x'.repeat(1_000)],
+    ['x'.repeat(1_001), `${'x'.repeat(999)}…`],
+    ['<'.repeat(1_000), '<'.repeat(1_000)],
+    ['😀'.repeat(1_000), '😀'.repeat(1_000)],
+    ['😀'.repeat(1_001), `${'😀'.repeat(999)}…`],
+  ])('shows the service’s own sentence up to 1,000 characters, in the log and on pages (%#)', (sent, shown) => {
+    const failure: Failure = { kind: 'status', status: 409, error: untrusted(sent) }
+    expect(said(failure)).toBe(`The service responded with 409: “${shown}”.`)
+    const page = render(html`${failureReason(failure)}`)
+    expect(page).toBe(`the service responded with 409: <code>${shown.replaceAll('<', '&lt;')}</code>`)
+  })
+
+  it.each([400, 422])('of status %i has no advice of ours if the service says what is wrong', (status) => {
+    const sentence = said({ kind: 'status', status, error: untrusted('The branch is unknown. Create it.') })
+    expect(sentence).toMatch(/^The service responded with \d+.*: “The branch is unknown. Create it.”\.$/)
+    expect(said({ kind: 'status', status, body: untrusted('<html>') })).toContain('check the inputs')
+  })
+
+  it.each<[Failure]>([
+    [{ kind: 'status', status: 500, requestId: untrusted('req-1'), error: untrusted('oops') }],
+    [{ kind: 'invalid-response', expected: 'JSON', got: untrusted('<'), requestId: untrusted('req-1') }],
+  ])('names the id of the request, before what came: %j', (failure) => {
+    expect(said(failure)).toMatch(/ \(x-request-id req-1\): /)
   })
 })

@@ -98,6 +98,7 @@ describe('junit.xml', () => {
       'cancelled',
       'interrupted',
       'unknownStatus',
+      'otherBranch',
     ])
     const { cases } = parsed(ENDINGS.failedWithoutResults)
     expect(cases).toMatchObject([{ name: 'The run itself', error: { type: 'FAILED' } }])

@@ -130,3 +130,11 @@ describe('the line of facts', () => {
     )
   })
 })
+
+it('a cancel that failed for the reason of the poll is not explained twice, although each response has its own id', () => {
+  const refused = (id: string) => ({ kind: 'status', status: 401, requestId: untrusted(id) }) as const
+  const cancellation = { kind: 'failed', failure: refused('req-2') } as const
+  const sentence = sentenceOf({ ending: { kind: 'poll-failed', failure: refused('req-1') }, cancellation })
+  expect(sentence.match(/401/g)).toHaveLength(1)
+  expect(sentence).toContain('(x-request-id req-1)')
+})

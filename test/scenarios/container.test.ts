@@ -18,11 +18,19 @@ function ownFiles(folder: string): string[] {
   return existsSync(folder) ? readdirSync(folder).filter((name) => name.startsWith('test-run-action-')) : []
 }
 
+const STILL_RUNNING = "The step's process is still running"
+
+/** The moment in which post finds main alive. */
+function postBegins() {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  return { promise, onLogLine: (line: string) => (line.includes(STILL_RUNNING) ? resolve() : undefined) }
+}
+
 /** Post told main to end. Main has done what matters before it exits, so the container's end may come first. */
 async function expectMainEndedByPost({ main, mainExit, post }: JobResult): Promise<void> {
   expect(main.signalsSent).toEqual([])
   await mainExit
-  expect(post.log.join('\n')).toContain("The step's process is still running")
+  expect(post.log.join('\n')).toContain(STILL_RUNNING)
   expect(post.annotations).toEqual([])
 }
 
@@ -46,15 +54,18 @@ describe.concurrent('a job in a container is cancelled', () => {
     expectNoRunLeft(it.one)
   })
 
-  test('in a start whose response takes 1 s', async () => {
-    const faults = [{ on: 'start', delayMs: 1_000 }] as const
-    await using it = await cancelled(inStart, { container: 'hooks without volume', faults })
+  test('in a start whose response comes after post has begun', async () => {
+    const { promise: until, onLogLine } = postBegins()
+    const faults = [{ on: 'start', until }] as const
+    await using it = await cancelled(inStart, { container: 'hooks without volume', faults, onLogLine })
     await expectMainEndedByPost(it.job)
     expectNoRunLeft(it.one)
   })
 
   test('in a start without a response: post says once that a run may have been started', async () => {
-    await using it = await cancelled(inStart, { faults: [{ on: 'start', do: 'reset', effect: true, delayMs: 1_000 }] })
+    const { promise: until, onLogLine } = postBegins()
+    const faults = [{ on: 'start', do: 'reset', effect: true, until }] as const
+    await using it = await cancelled(inStart, { faults, onLogLine })
     expect(await it.job.mainExit).toMatchObject({ exitCode: 1, signal: null })
     expect(it.job.post.annotations.map(({ message }) => message)).toEqual([
       expect.stringContaining('A run may have been started'),
@@ -68,14 +79,6 @@ describe.concurrent('a job in a container is cancelled', () => {
     expect(await it.job.mainExit).toMatchObject({ exitCode: 1, signal: null })
     expect(it.job.post.log.join('\n')).toMatch(/was cancelled/)
     expect(it.job.post.annotations).toEqual([])
-    expectNoRunLeft(it.one)
-  })
-
-  test('in the start of `wait: false`', async () => {
-    // Long enough for post to come first: a run whose start has succeeded would be left to others.
-    const faults = [{ on: 'start', delayMs: 4_000 }] as const
-    await using it = await cancelled(inStart, { faults, inputs: { wait: 'false' } })
-    await it.job.mainExit
     expectNoRunLeft(it.one)
   })
 
@@ -142,11 +145,45 @@ test.concurrent('a use with invalid inputs leaves another use’s run and proces
 })
 
 test.concurrent.each([
-  ['a poll without a response', whilePolling, [{ on: 'get', from: 2, do: 'hang' }]],
-  ['a start whose response takes 1 s', inStart, [{ on: 'start', delayMs: 1_000 }]],
-] as const)('on a shutdown in %s main sees that its folder is empty, and cancels its run', async (_, when, faults) => {
+  ['in a poll without a response', whilePolling, 'get'],
+  ['in a start, whose response comes later', inStart, 'start'],
+] as const)('on a shutdown %s, main sees that its folder is empty, and cancels its run', async (_, when, on) => {
+  const emptied = Promise.withResolvers<void>()
+  const faults = [on === 'get' ? { on, from: 2, do: 'hang' as const } : { on, until: emptied.promise }]
   await using one = await scenario({ script: HANGING, container: 'docker', faults })
   const { mainExit } = await one.step.run({ on: when(one), by: 'shutdown' })
+  emptied.resolve()
   expect(await mainExit).toMatchObject({ signal: null })
   expectNoRunLeft(one)
+})
+
+describe.concurrent('a later step has changed the project of this step', () => {
+  const postInputs = { project: 'docs' }
+
+  test('and main was killed: post names the run and sends nothing', async () => {
+    await using one = await scenario({ script: HANGING, postInputs })
+    const main = one.step.startMain()
+    await one.service.waitForRequest('get')
+    main.signal('SIGKILL')
+    await main.result()
+    const sent = one.service.requests.length
+    const post = await one.step.runPost()
+    expect(post.conclusion).toBe('success')
+    expect(post.annotations).toEqual([
+      expect.objectContaining({
+        level: 'warning',
+        message: expect.stringMatching(
+          new RegExp(`^Run ${one.service.runs[0]?.runId} may still be running: the inputs of this step have changed`),
+        ),
+      }),
+    ])
+    expect(one.service.requests.slice(sent)).toEqual([])
+    expect(ownFiles(one.step.tempDir)).toEqual([])
+  })
+
+  test('and main lives in a container: main cancels its own run', async () => {
+    await using it = await cancelled(whilePolling, { postInputs })
+    await expectMainEndedByPost(it.job)
+    expectNoRunLeft(it.one)
+  })
 })

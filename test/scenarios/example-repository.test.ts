@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ServiceProcess, startServiceProcess } from '../../tools/local-service-process.ts'
 import { prepareStep } from '../../tools/runner-emulator/runner.ts'
 import { ROOT, read } from '../docs/documents.ts'
+import { patientRunner } from '../support/scenario.ts'
 
 // `npm run example-repository`: what it makes, and what its pull requests show, over the built action and the local service.
 
@@ -62,6 +63,7 @@ describe('its pull request', () => {
     await using step = prepareStep({
       inputs: { 'base-url': service.url, 'api-key': apiKey, project: 'web-shop', branch },
       secrets: [apiKey],
+      sleep: patientRunner,
     })
     const interruption = branch === 'cancelled' ? { on: /RUNNING/, by: 'cancel' as const } : undefined
     const { main } = await step.run(interruption)

@@ -1,33 +1,69 @@
-import { describe, expect, test } from 'vitest'
-import { playJob } from '../../tools/runner-emulator/job.ts'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type NeededJob, playJob } from '../../tools/runner-emulator/job.ts'
+import { HAS_COMMANDS, startGitHubCommands } from '../support/github-commands.ts'
+import { patientRunner } from '../support/scenario.ts'
 
 // What GitHub would do with our own workflows, as far as one machine can do it.
 
+/** A folder with an `npm` that installs nothing, because the packages are there. */
+let commands: string
+
+beforeAll(() => {
+  commands = mkdtempSync(join(tmpdir(), 'own-workflows-'))
+  writeFileSync(join(commands, 'npm'), '#!/bin/sh\ntest "$1" = ci\n', { mode: 0o755 })
+})
+
+afterAll(() => rmSync(commands, { recursive: true, force: true }))
+
 test('the job "action" of CI succeeds: a pass, a failure, a run awaited later, a step over its time limit', async () => {
-  const played = await playJob('.github/workflows/ci.yml', 'action', { minuteMs: 2_000 })
+  const played = await playJob('.github/workflows/ci.yml', 'action', {
+    timeOutOn: /RUNNING/,
+    sleep: patientRunner,
+    commands,
+  })
   expect(played, played.log).toMatchObject({ result: 'success' })
 })
 
-test('the workflow Cancel finds that a cancelled step left no run behind', async () => {
-  const step = await playJob('.github/workflows/cancel.yml', 'step', {
-    cancel: { during: 'hangs', on: /RUNNING/ },
-  })
-  expect(step, step.log).toMatchObject({ result: 'cancelled', outputs: { status: 'CANCELLED' } })
-  const needs = { step, replace: { result: 'success' } } as const
-  const judged = await playJob('.github/workflows/cancel.yml', 'cancelled', { needs })
-  expect(judged, judged.log).toMatchObject({ result: 'success' })
-})
+describe.skipIf(!HAS_COMMANDS)('the workflow Cancel', () => {
+  const outputs = { 'run-id': 'run-7', conclusion: 'cancelled', status: 'CANCELLED' }
+  const container = { result: 'cancelled' } as const
+  const replace = { result: 'success' } as const
 
-test('the workflow Cancel fails if a run is left behind', async () => {
-  const outputs = { 'run-id': 'run-7', conclusion: 'cancelled', status: 'RUNNING' }
-  const needs = { step: { result: 'cancelled', outputs }, replace: { result: 'success' } } as const
-  expect(await playJob('.github/workflows/cancel.yml', 'cancelled', { needs })).toMatchObject({
-    result: 'failure',
+  /** Plays the last job. `post` is how the step ended that asks the service in the container. */
+  async function judge(step: NeededJob, post: string) {
+    const steps = [{ name: 'A run that hangs' }, { name: 'Post The run is cancelled at the end', conclusion: post }]
+    const jobs = 'actions/runs/1658821493/attempts/1/jobs'
+    await using github = await startGitHubCommands({ [jobs]: { jobs: [{ steps: [] }, { steps }] } })
+    const needs = { step, container, replace }
+    return await playJob('.github/workflows/cancel.yml', 'cancelled', { needs, commands: github.folder })
+  }
+
+  test('finds that a cancelled step left no run behind', async () => {
+    const step = await playJob('.github/workflows/cancel.yml', 'step', {
+      cancel: { during: 'hangs', on: /RUNNING/ },
+      sleep: patientRunner,
+      commands,
+    })
+    expect(step, step.log).toMatchObject({ result: 'cancelled', outputs: { status: 'CANCELLED' } })
+    const judged = await judge(step, 'success')
+    expect(judged, judged.log).toMatchObject({ result: 'success' })
+  })
+
+  test('fails if the step on the machine leaves a run behind', async () => {
+    const step = { result: 'cancelled', outputs: { ...outputs, status: 'RUNNING' } } as const
+    expect(await judge(step, 'success')).toMatchObject({ result: 'failure' })
+  })
+
+  test('fails if the step in the container leaves a run behind', async () => {
+    expect(await judge({ result: 'cancelled', outputs }, 'failure')).toMatchObject({ result: 'failure' })
   })
 })
 
 describe('the check to require', () => {
-  const NEEDED = ['test', 'action', 'shop', 'workflows']
+  const NEEDED = ['test', 'action', 'container', 'background', 'shop', 'workflows']
   const play = (ends: Readonly<Record<string, 'failure' | 'cancelled' | 'skipped'>>) => {
     const needs = Object.fromEntries(NEEDED.map((job) => [job, { result: ends[job] ?? ('success' as const) }]))
     return playJob('.github/workflows/ci.yml', 'ci', { needs })
@@ -40,6 +76,8 @@ describe('the check to require', () => {
   test.each([
     { test: 'skipped' },
     { action: 'failure' },
+    { container: 'failure' },
+    { background: 'cancelled' },
     { shop: 'skipped' },
     { workflows: 'cancelled' },
   ] as const)('fails, and is never skipped, after %j', async (ends) => {

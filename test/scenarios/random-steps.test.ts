@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { SIGINT_GRACE_MS, type Sleep } from '../../tools/runner-emulator/node-process.ts'
 import type { JobResult } from '../../tools/runner-emulator/runner.ts'
 import type { Fault } from '../../tools/scripted-service/scripted-service.ts'
 import { SEED } from '../setup/seed.ts'
-import { ONE_PASSED, type Scenario, scenario } from '../support/scenario.ts'
+import { ONE_PASSED, patientRunner, type Scenario, scenario } from '../support/scenario.ts'
 
 // Real processes under real signals, at random times and with random faults. test/simulation checks the same promises
 // for many more steps, on a clock that does not wait.
@@ -23,6 +24,8 @@ interface StepPlan {
   readonly interruption:
     | { readonly by: 'cancel' | 'timeout' | 'shutdown' | 'kill' | 'terminate'; readonly atMs: number }
     | undefined
+  /** SIGTERM comes at once after SIGINT, or never. */
+  readonly hasSigterm: boolean
 }
 
 const once = { to: 1 }
@@ -68,7 +71,12 @@ const stepPlan: fc.Arbitrary<StepPlan> = fc.record({
     }),
     { nil: undefined },
   ),
+  hasSigterm: fc.boolean(),
 })
+
+const sigtermAtOnce: Sleep = async (ms, signal) => {
+  if (ms !== SIGINT_GRACE_MS) await patientRunner(ms, signal)
+}
 
 async function runStep(given: StepPlan): Promise<void> {
   const faults: Fault[] = [
@@ -79,6 +87,7 @@ async function runStep(given: StepPlan): Promise<void> {
   await using one = await scenario({
     script: { runningMs: given.runningMs, end: given.end, cases: given.hasCases ? ONE_PASSED : [] },
     faults,
+    sleep: given.hasSigterm ? sigtermAtOnce : patientRunner,
     inputs: { wait: String(given.wait), 'timeout-minutes': given.limitMinutes },
   })
   const { interruption } = given
@@ -113,7 +122,7 @@ function expectInvariants(given: StepPlan, { service }: Scenario, { main, post }
 }
 
 test(`${STEPS} random steps over real processes keep the invariants (seed ${SEED})`, {
-  timeout: 1_800_000,
+  timeout: STEPS * 60_000,
 }, async () => {
   const plans = fc.sample(stepPlan, { numRuns: STEPS, seed: SEED })
   const failures: string[] = []

@@ -472,14 +472,15 @@ describe('organisation.yml', () => {
     expect(api.comments.map(({ body }) => /web-shop|back-office/.exec(body)?.[0])).toEqual(['web-shop', 'back-office'])
   })
 
-  test('shares its concurrency group with no other call, and not with the workflow that calls it', () => {
-    const { group } = recipe(RECIPE).concurrency
-    const gate = recipe('gate.yml').concurrency.group
-    const github = githubContext(ON_PULL_REQUEST)
-    const groups = ['', 'web-shop', 'back-office'].map((project) =>
-      renderTemplate(group, { github, inputs: { project } }),
-    )
-    expect(new Set([...groups, renderTemplate(gate, { github })]).size).toBe(4)
+  test('cancels no other run, which GitHub forbids in the workflow of a ruleset', () => {
+    expect(recipe(RECIPE)).not.toHaveProperty('concurrency')
+  })
+
+  test('gets its one secret by name from a workflow that calls it', () => {
+    expect(Object.keys(recipe(RECIPE).on.workflow_call.secrets)).toEqual(['TEST_SERVICE_API_KEY'])
+    const text = readFileSync(join(FOLDER, RECIPE), 'utf8')
+    expect(text).toContain(`#         TEST_SERVICE_API_KEY: \${{ secrets.TEST_SERVICE_API_KEY }}`)
+    expect(text).not.toContain('inherit')
   })
 })
 

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { placesThatShow } from '../../tools/runner-emulator/runner.ts'
 import { ONE_OF_TWO_FAILED, ONE_PASSED, requestsOf, scenario } from '../support/scenario.ts'
@@ -37,6 +37,21 @@ test.concurrent('titles of emoji reach the summary, and no message at whose cut 
   expect(main.annotations).toHaveLength(4)
   expect(main.annotations.map(({ message }) => message).join('')).not.toContain('🛒')
   expect(main.summary).toContain('🛒🛒🛒')
+})
+
+test.concurrent('a PASSED run of another branch fails the step, whatever it may do without tests', async () => {
+  const script = { end: 'PASSED', cases: ONE_PASSED, extra: { branchName: 'main' } }
+  await using one = await scenario({ script, inputs: { branch: 'feature/cart', 'pass-with-no-tests': 'true' } })
+  const { main, post } = await one.step.run()
+  expect(main).toMatchObject({ exitCode: 1, outputs: { conclusion: 'error', status: 'PASSED', passed: '1' } })
+  expect(main.annotations).toMatchObject([
+    {
+      level: 'error',
+      message: expect.stringMatching(/tested the branch “main” and this step asked for “feature\/cart”/),
+    },
+  ])
+  expect(main.summary).toMatch(/^## ❌ Another branch was tested\n/)
+  expect(post.log).toEqual([])
 })
 
 test.concurrent('every input that reports show reaches the summary', async () => {
@@ -126,12 +141,27 @@ test.concurrent('the wait has a limit, and the run is cancelled at it', async ()
   expect(one.service.runs[0]?.cancelAccepted).toBe(true)
 })
 
-test.concurrent('an API key in a title that the service sends reaches no report', async () => {
-  const cases = [{ title: 'leaks hidden-key-42 here', status: 'FAILED', durationMs: 1 }]
-  await using one = await scenario({ script: { end: 'FAILED', cases }, service: { keys: ['hidden-key-42'] } })
+test.concurrent.each([
+  ['as it is', 'hidden/key+42&more'],
+  ['as PHP escapes it', String.raw`hidden\/key+42&more`],
+  ['as .NET escapes it', String.raw`hidden/key\u002B42\u0026more`],
+  [
+    'with each character escaped',
+    String.raw`\u0068\u0069\u0064\u0064\u0065\u006e\u002f\u006B\u0065\u0079\u002b\u0034\u0032\u0026\u006d\u006f\u0072\u0065`,
+  ],
+])('an API key that the service sends in a title, %s, reaches no report', async (_, written) => {
+  const key = 'hidden/key+42&more'
+  const rawBody = `{"status":"FAILED","results":{"testCases":[{"title":"leaks ${written} here","status":"FAILED","durationMs":1}]}}`
+  const service = { keys: [key] }
+  await using one = await scenario({ service, faults: [{ on: 'get', do: { status: 200, rawBody } }] })
   const { main } = await one.step.run()
-  expect(placesThatShow('hidden-key-42', main)).toEqual([])
+  expect(main.outputs).toMatchObject({ conclusion: 'failed', failed: '1' })
+  expect(placesThatShow(key, main)).toEqual([])
   const folder = main.outputs['report-dir'] ?? ''
-  expect(existsSync(folder)).toBe(true)
-  for (const file of readdirSync(folder)) expect(readFileSync(`${folder}/${file}`, 'utf8')).not.toContain('hidden-key')
+  const files = readdirSync(folder).map((file) => readFileSync(`${folder}/${file}`, 'utf8'))
+  expect(files).toHaveLength(4)
+  for (const text of [...files, main.files.STEP_SUMMARY]) {
+    expect(text).toContain('leaks *** here')
+    for (const form of [key, written, 'hidden/key+42&amp;more']) expect(text).not.toContain(form)
+  }
 })

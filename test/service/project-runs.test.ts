@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { projectRuns } from '../../src/service/workflows.ts'
 import { recordingServer } from '../support/recording-server.ts'
-import { patient, sendJsonTo } from '../support/service-requests.ts'
+import { patient, senderTo } from '../support/service-requests.ts'
 
 async function project(response: string, projectId = 'web-shop') {
   const server = await recordingServer((http) => http.end(response))
-  return { server, runs: projectRuns(await sendJsonTo(server.origin), projectId) }
+  return { server, runs: projectRuns(await senderTo(server.origin), projectId) }
 }
 
 describe('start', () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { suiteRuns } from '../../src/service/workflows.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { json, recordingServer } from '../support/recording-server.ts'
-import { failureOf, patient, sendJsonTo } from '../support/service-requests.ts'
+import { failureOf, patient, senderTo } from '../support/service-requests.ts'
 
 /** A suite whose status and results are what the test last set them to. */
 async function suite(set: { status?: unknown; statuses?: readonly string[] } = {}) {
@@ -12,7 +12,7 @@ async function suite(set: { status?: unknown; statuses?: readonly string[] } = {
     json(body)(response, request)
   })
   const clock = new FakeClock()
-  const runs = suiteRuns(await sendJsonTo(server.origin, { clock }), 'suite 1', clock)
+  const runs = suiteRuns(await senderTo(server.origin, { clock }), 'suite 1', clock)
   const targets = () => server.received.map(({ method, target }) => `${method} ${target}`)
   return { server, targets, clock, runs, set, get: () => runs.get('s-1', patient()) }
 }

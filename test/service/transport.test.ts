@@ -22,7 +22,15 @@ import {
   tcpServer,
 } from '../support/recording-server.ts'
 import { selfSignedCertificate } from '../support/self-signed-certificate.ts'
-import { betweenPolls, failureOf, patient, type SendOptions, sendJsonTo, trust } from '../support/service-requests.ts'
+import {
+  betweenPolls,
+  failureOf,
+  patient,
+  type SendOptions,
+  senderTo,
+  sendJsonTo,
+  trust,
+} from '../support/service-requests.ts'
 
 async function requestsTo(origin: string, options?: SendOptions) {
   const send = await sendJsonTo(origin, options)
@@ -172,7 +180,7 @@ describe('a response', () => {
   it.each([
     ['', 'an empty body'],
     ['{"runId":', '{"runId":'],
-    ['x'.repeat(100_000), 'x'.repeat(500)],
+    ['x'.repeat(100_000), 'x'.repeat(2_500)],
   ])('is invalid if it is not JSON, of which the beginning is quoted (%#)', async (body, got) => {
     const { get } = await service((response) => response.writeHead(200).end(body))
     expect(await failureOf(get())).toEqual({ kind: 'invalid-response', expected: 'JSON', got, isNotJson: true })
@@ -211,6 +219,24 @@ describe('a response', () => {
   })
 })
 
+describe('an invalid response has its x-request-id', () => {
+  const head = { 'content-type': 'application/json', 'x-request-id': 'req-1' }
+  it.each<[string, Respond]>([
+    ['if it is not JSON', (response) => response.writeHead(200, head).end('{')],
+    ['if its content type is wrong', (response) => response.writeHead(200, { ...head, 'content-type': 'a/b' }).end()],
+    ['if a field is missing', (response) => response.writeHead(200, head).end('{}')],
+    [
+      'if it is cut off',
+      (response) => response.writeHead(200, { ...head, 'content-length': 9 }).write('{}', () => response.socket?.end()),
+    ],
+    ['if it is too large', (response) => response.writeHead(200, head).end(Buffer.alloc(17 * 1024 * 1024))],
+  ])('%s', async (_, respond) => {
+    const server = await recordingServer(respond)
+    const runs = projectRuns(await senderTo(server.origin), 'p')
+    expect(await failureOf(runs.get('r', patient()))).toMatchObject({ kind: 'invalid-response', requestId: 'req-1' })
+  })
+})
+
 describe('a response with another status', () => {
   it.each([300, 302, 307])('%i is not followed', async (status) => {
     const elsewhere = await recordingServer(json({ runId: 'stolen' }))
@@ -222,14 +248,37 @@ describe('a response with another status', () => {
   })
 
   it.each([
-    ['{"error":"no such project","more":1}', 'no such project'],
-    ['{"error":{"code":7}}', '{"error":{"code":7}}'],
-    ['null', 'null'],
-    ['y'.repeat(700), 'y'.repeat(500)],
-    [' \n', undefined],
-  ])('has the text of the error object, or else the beginning of the body (%#)', async (body, error) => {
+    [302, '/elsewhere', 'http://127.0.0.1'],
+    [302, '//[', undefined],
+    [404, 'https://elsewhere.example/', undefined],
+  ])('%i with the Location %j names the host %j', async (status, location, host) => {
+    const { post } = await service((response) => response.writeHead(status, { location }).end())
+    const failure = (await failureOf(post())) as { location?: string }
+    expect(failure.location?.replace(/:\d+$/, '')).toBe(host)
+  })
+
+  it.each([
+    ['{"error":"no such project","more":1}', { error: 'no such project' }],
+    [`{"error":"${'z'.repeat(3_000)}"}`, { error: 'z'.repeat(2_500) }],
+    ['{"error":{"code":7}}', { body: '{"error":{"code":7}}' }],
+    ['{"error":" "}', { body: '{"error":" "}' }],
+    ['null', { body: 'null' }],
+    ['y'.repeat(3_000), { body: 'y'.repeat(2_500) }],
+    [`${' \n'.repeat(1_500)}<h1>Bad Gateway</h1>`, { body: '<h1>Bad Gateway</h1>' }],
+    [' \n', {}],
+  ])('has the text of the error object, or else the beginning of the body (%#)', async (body, said) => {
     const { get } = await service((response) => response.writeHead(404).end(body))
-    expect(await failureOf(get())).toEqual({ kind: 'status', status: 404, error })
+    expect(await failureOf(get())).toEqual({ kind: 'status', status: 404, ...said })
+  })
+
+  it.each([
+    ['req-7f3a', 'req-7f3a'],
+    [` a\tb${'x'.repeat(200)}`, `a b${'x'.repeat(96)}…`],
+    [' ', undefined],
+  ])('and the x-request-id %j has the id %j', async (header, requestId) => {
+    const { get, post } = await service((response) => response.writeHead(500, { 'x-request-id': header }).end())
+    expect(await failureOf(get())).toEqual({ kind: 'status', status: 500, requestId })
+    expect(await failureOf(post())).toEqual({ kind: 'status', status: 500, requestId })
   })
 
   it('counts however large its body is, of which no more is read', async () => {
@@ -239,7 +288,7 @@ describe('a response with another status', () => {
     const refused = failureOf(get())
     await server.connected
     const closed = closing(server)
-    expect(await refused).toMatchObject({ kind: 'status', status: 401, error: 'a'.repeat(500) })
+    expect(await refused).toMatchObject({ kind: 'status', status: 401, body: 'a'.repeat(2_500) })
     await closed
   })
 
@@ -270,8 +319,8 @@ describe('a response with another status', () => {
 describe.each([
   ['after the head', 'Content-Length: 100\r\n\r\n', undefined],
   ['within the body', 'Transfer-Encoding: chunked\r\n\r\n64\r\n{"error', '{"error'],
-])('an error status whose response is cut off %s counts', (_, head, error) => {
-  const refused = { kind: 'status', status: 401, error }
+])('an error status whose response is cut off %s counts', (_, head, body) => {
+  const refused = { kind: 'status', status: 401, body }
 
   async function cutOff(then: (socket: Socket) => void) {
     const sent = Promise.withResolvers<void>()
@@ -545,7 +594,7 @@ describe('a response that lies in the socket already', () => {
 
   async function projectAt(respond: (socket: Socket) => void) {
     const { port } = await tcpServer((socket) => socket.once('data', () => respond(socket)))
-    return projectRuns(await sendJsonTo(`http://127.0.0.1:${port}`, { clock }), 'p')
+    return projectRuns(await senderTo(`http://127.0.0.1:${port}`, { clock }), 'p')
   }
 
   it('has the id of a run whose start is awaited after a signal', async () => {

@@ -14,6 +14,7 @@ type Method = SentRequest['method']
 export interface ModelRun {
   readonly id: string
   readonly isGiven: boolean
+  readonly isOfSibling?: boolean
   readonly acceptedAtMs: number
   cancelAcceptedAtMs?: number
 }
@@ -43,6 +44,18 @@ export class ModelService {
     this.#plan = plan
     this.#emptyListsLeft = plan.emptyLists
     if (plan.isGiven) this.runs.push({ id: plan.run.id, isGiven: true, acceptedAtMs: clock.now() })
+  }
+
+  /** The run that this step started or was given. */
+  get run(): ModelRun | undefined {
+    return this.runs.find(({ isOfSibling }) => !isOfSibling)
+  }
+
+  /** The run of another step. Returns its id. */
+  startForSibling(): string {
+    const id = 'run-of-sibling'
+    this.runs.push({ id, isGiven: false, isOfSibling: true, acceptedAtMs: this.#clock.now() })
+    return id
   }
 
   /** The service as one process sees it. */

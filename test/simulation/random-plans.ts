@@ -145,6 +145,18 @@ const runnerPlan = fc.record({
       isStateLost: fc.boolean(),
     }),
   ),
+  // Another step removes main's file.
+  fileRemovedAtMs: maybe(someMs),
+  // While a disk is full, nothing can be written to it. A file can still be emptied.
+  fullDisks: several(
+    fc.record({
+      place: fc.constantFrom('state' as const, 'file' as const, 'both' as const),
+      fromMs: fc.oneof(fc.constant(0), someMs),
+      forMs: someMs,
+    }),
+  ),
+  // Another step of the job with the same identity, which was killed while it waited for a run of its own.
+  hasSibling: rarely,
 })
 
 const requestPlan = fc.record({

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { StepCancelled } from '../../src/action/abort.ts'
-import { isTransient } from '../../src/service/retry.ts'
-import { isUsableRunId } from '../../src/service/test-service.ts'
-import type { ObservedResponse } from './model-service.ts'
+import { isKeyRefused, isTransient } from '../../src/service/retry.ts'
+import { isUsableRunId } from '../../src/service/run-handle.ts'
+import type { ModelRun, ModelService, ObservedResponse } from './model-service.ts'
 import { type SimulationPlan, simulationPlan } from './random-plans.ts'
 import { type SimulationResult, simulateStep } from './simulation.ts'
 
@@ -28,7 +28,8 @@ const SIGNAL_LIMIT_MS = {
   SIGTERM: [2_200, 2_200],
   SIGBREAK: [2_200, 2_200],
   SIGHUP: [15_100, 38_100],
-  'job over': [15_100, 38_100],
+  'folder emptied': [15_100, 38_100],
+  'log closed': [15_100, 38_100],
 } as const
 const REQUEST_LIMIT_MS = 30_000
 const LAST_POLLS_MS = 1_000 + 10_000
@@ -50,35 +51,54 @@ function isEnd({ run }: ObservedResponse): boolean {
   return run?.finishedAt !== undefined
 }
 
-const startsAtMostOneRun: Invariant = (plan, { service }) => {
-  const started = service.runs.filter(({ isGiven }) => !isGiven).length
-  if (started > (plan.service.isGiven ? 0 : 1)) violate(`${started} runs were started`)
+const startsAtMostOneRun: Invariant = (plan, { service, main }) => {
+  const started = service.runs.filter(({ isGiven, isOfSibling }) => !isGiven && !isOfSibling).length
+  if (started > (plan.service.isGiven || main.isStartRefused ? 0 : 1)) violate(`${started} runs were started`)
 }
 
 const namesEveryRunThatItLeaves: Invariant = (plan, result) => {
-  const { service, main, messages } = result
+  const { service, main, post, messages } = result
   const { wait, cancelOnAbort } = plan.request
-  const [run] = service.runs
-  if (run === undefined || service.isTerminal(run) || run.cancelAcceptedAtMs !== undefined) return
-  const { container } = plan.runner
+  const { container, hasPost, fileRemovedAtMs, fullDisks } = plan.runner
+  const { run } = service
+  if (run === undefined || isSettled(run, service)) return
   // Nobody reads the log, and there is no post.
   if (container?.end === 'shutdown') return
-  if (!exitedByItself(result) && !plan.runner.hasPost) return
-  // A given run is the step's business only if `cancelOnAbort` says so and main had the time to tell post.
-  if (run.isGiven && (!cancelOnAbort || main.saved.run === undefined)) return
+  if (!exitedByItself(result) && !hasPost) return
+  const { phase = 'nothing started' } = main.record ?? {}
+  // Post cancels a given run only if `cancelOnAbort` says so and main had the time to write that down.
+  const isGivenKnown = ![phase, post?.record?.phase].includes('nothing started')
+  if (run.isGiven && !(cancelOnAbort && isGivenKnown)) return
   // Left to others, as the inputs say.
   const conclusion = main.outputs.get('conclusion')
-  if (main.isDone && !wait && (conclusion === undefined || conclusion === 'started')) return
-  const isLeftAlone = main.saved.done !== undefined || main.record === undefined
+  if (phase === 'done' && !wait && (conclusion === undefined || conclusion === 'started')) return
+  const isLeftAlone = phase === 'started' || phase === 'done'
   if (!cancelOnAbort && isLeftAlone && (!exitedByItself(result) || container !== undefined)) return
+  // The state is older or could not be written, and the file cannot make up for that.
+  const isStateUnreliable = container !== undefined || fullDisks.some(({ place }) => place !== 'file')
+  const isFileUnreliable = fileRemovedAtMs !== undefined || fullDisks.some(({ place }) => place !== 'state')
+  const isKnownToPost = post?.record !== undefined && post.record.phase !== 'nothing started'
+  if (isStateUnreliable && isFileUnreliable && !isKnownToPost) return
 
-  const isIdKnown = main.saved.run !== undefined || main.outputs.has('run-id')
+  const isIdKnown = post === undefined ? main.outputs.has('run-id') : post.record?.runId !== undefined
   const isNamed = messages.some(
-    (message) =>
-      (message.includes(run.id.slice(0, 100)) && /may still be running/.test(message)) ||
-      (!isIdKnown && /run may have been started/.test(message)),
+    (message) => isNameOf(run, message) || (!isIdKnown && /run may have been started/.test(message)),
   )
   if (!isNamed) violate('a run is left running, and no warning names it')
+}
+
+const cancelsOrNamesTheRunOfASibling: Invariant = (_, { service, messages }) => {
+  const run = service.runs.find(({ isOfSibling }) => isOfSibling)
+  if (run === undefined || isSettled(run, service)) return
+  if (!messages.some((message) => isNameOf(run, message))) violate('the run of the other step is left running')
+}
+
+function isSettled(run: ModelRun, service: ModelService): boolean {
+  return service.isTerminal(run) || run.cancelAcceptedAtMs !== undefined
+}
+
+function isNameOf({ id }: ModelRun, message: string): boolean {
+  return message.includes(id.slice(0, 100)) && /may still be running/.test(message)
 }
 
 const succeedsOnlyIfTheRunPassed: Invariant = (plan, { service, main }) => {
@@ -92,7 +112,7 @@ const succeedsOnlyIfTheRunPassed: Invariant = (plan, { service, main }) => {
     if (plan.request.wait) violate('success without waiting')
     return
   }
-  const [run] = service.runs
+  const { run } = service
   if (run === undefined || service.statusOf(run) !== 'PASSED') violate('success, and the run did not pass')
   if (!plan.request.passWithNoTests && !hasRunCase(plan)) violate('success, and no test case ran')
 }
@@ -139,12 +159,12 @@ const concludesWhatHappened: Invariant = (plan, result) => {
   // Time in the queue has a limit of its own if one is set.
   const waitLimitMs = Math.min(plan.request.waitLimitMs, plan.request.queueLimitMs ?? Number.POSITIVE_INFINITY)
   const conclusion = main.outputs.get('conclusion')
-  if (conclusion === undefined && main.signalled?.signal === 'job over') return
+  if (conclusion === undefined && main.signalled?.signal === 'folder emptied') return
   const firstCancel = main.responses.findIndex(({ method }) => method === 'cancel')
   const finishedAt = main.responses.findIndex(isEnd)
   const end = main.responses.find(isEnd)?.run?.status
   const ofEnd = end === undefined ? undefined : conclusionOf(end, plan)
-  const isCancelledByUs = end === 'CANCELLED' && service.runs[0]?.cancelAcceptedAtMs !== undefined
+  const isCancelledByUs = end === 'CANCELLED' && service.run?.cancelAcceptedAtMs !== undefined
   // If the response to a cancel was lost, the step cannot know who cancelled the run.
   const hasLostCancel = main.responses.some(({ method, failure }) => method === 'cancel' && failure !== undefined)
   const isTakenForOurs = end === 'CANCELLED' && hasLostCancel
@@ -172,7 +192,7 @@ const concludesWhatHappened: Invariant = (plan, result) => {
     case 'error': {
       const isRefused = startResponse(result) !== undefined && !isUsableRunId(plan.service.run.id)
       const hasHeardFailure = main.responses.some(({ failure }) => failure !== undefined)
-      if (ofEnd !== 'error' && !isRefused && !hasHeardFailure) violate('error without one')
+      if (ofEnd !== 'error' && !isRefused && !hasHeardFailure && !main.isStartRefused) violate('error without one')
       break
     }
     case 'started':
@@ -199,7 +219,7 @@ const reportsTheLastStatus: Invariant = (plan, result) => {
   if (!exitedByItself(result) || !isUsableRunId(plan.service.run.id)) return
   const { responses, outputs, signalled } = result.main
   // The files of the runner are gone.
-  if (signalled?.signal === 'job over') return
+  if (signalled?.signal === 'folder emptied') return
   const last = responses.findLast(({ run }) => run !== undefined)?.run?.status
   const isCancelled = responses.some(({ isListed }) => isListed)
   const expected = isCancelled ? 'CANCELLED' : last
@@ -236,15 +256,18 @@ const triesToCancelWhatItLeaves: Invariant = (plan, result) => {
   if (first === undefined || last === undefined) violate('the run was left without a try')
   // A first try may take half of the time that there is; after it, the other half is left.
   const triedMs = main.endedMs - plan.commentMs - first.atMs
-  const mayTryAgain = last.failure === undefined ? !last.isListed : isTransient(last.failure)
+  const isRefused = main.responses
+    .slice(main.responses.indexOf(first))
+    .some(({ failure }) => failure && isKeyRefused(failure))
+  const mayTryAgain = !isRefused && (last.failure === undefined ? !last.isListed : isTransient(last.failure))
   if (main.signalled === undefined && mayTryAgain && triedMs < MAIN_CANCEL_MS / 2 - LATENESS_MS) {
     violate(`the cancel was given up after ${triedMs} ms`)
   }
 }
 
 const cancelsOnlyIfItMay: Invariant = (plan, { service, main }) => {
-  const run = service.runs.find(({ cancelAcceptedAtMs }) => cancelAcceptedAtMs !== undefined)
-  if (run === undefined) return
+  const { run } = service
+  if (run?.cancelAcceptedAtMs === undefined) return
   if (!plan.request.cancelOnAbort && isUsableRunId(run.id))
     violate('a run was cancelled although cancel-on-abort is false')
   if (main.outputs.get('conclusion') === 'started') violate('a run was cancelled that was left to others')
@@ -252,9 +275,12 @@ const cancelsOnlyIfItMay: Invariant = (plan, { service, main }) => {
 
 const leavesPostNothingThatIsDone: Invariant = (plan, result) => {
   const { main, post } = result
-  if (!exitedByItself(result) || post === undefined) return
-  // Beside a main that lives, post looks at the run once more.
-  if (plan.runner.container !== undefined) return
+  const { container, fileRemovedAtMs, fullDisks, hasSibling } = plan.runner
+  if (!exitedByItself(result) || post === undefined || post.responses.length === 0) return
+  // The other step has a run of its own.
+  if (hasSibling) return
+  // "done" may be in neither place.
+  if (container !== undefined || (fileRemovedAtMs !== undefined && fullDisks.length > 0)) return
   if (main.responses.some(({ isListed }) => isListed)) violate('post cancels what main cancelled')
   if (main.responses.some(isEnd)) violate('post cancels what has finished')
 }
@@ -270,6 +296,7 @@ const reportsWhyItFails: Invariant = (plan, { main, messages }) => {
 const INVARIANTS: readonly Invariant[] = [
   startsAtMostOneRun,
   namesEveryRunThatItLeaves,
+  cancelsOrNamesTheRunOfASibling,
   succeedsOnlyIfTheRunPassed,
   exitsInTime,
   concludesWhatHappened,
@@ -303,7 +330,10 @@ const EVENTS: Readonly<Record<string, (result: SimulationResult) => boolean>> = 
   'could not be cancelled': ({ messages }) => messages.some((text) => text.includes('could not be cancelled')),
   'id not known': ({ messages }) => messages.some((text) => text.includes('may have been started')),
   'ended by post': ({ main }) => main.signalled?.signal === 'SIGHUP',
-  'ended with the job': ({ main }) => main.signalled?.signal === 'job over',
+  'start refused': ({ main }) => main.isStartRefused,
+  'record not written': ({ messages }) => messages.some((text) => text.includes('could not write down')),
+  'run of a sibling': ({ service }) => service.runs.some(({ isOfSibling }) => isOfSibling),
+  'ended with the job': ({ main }) => main.signalled?.signal === 'folder emptied',
 }
 
 test(`every invariant holds in ${SIMULATIONS.toLocaleString('en')} random simulations`, {

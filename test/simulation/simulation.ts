@@ -1,10 +1,17 @@
-import { type AbortCause, StepCancelled } from '../../src/action/abort.ts'
+import { StepCancelled } from '../../src/action/abort.ts'
 import { runAction } from '../../src/action/run-action.ts'
 import type { World } from '../../src/action/world.ts'
 import { finishStep } from '../../src/cancel-unfinished-run.ts'
 import type { Clock } from '../../src/clock.ts'
-import { runState } from '../../src/github/state.ts'
-import type { FoundMain, MainRecord, StepFile } from '../../src/github/step-file.ts'
+import {
+  type FoundMain,
+  latestRecord,
+  parseRecord,
+  recordInTwoPlaces,
+  type StepRecord,
+} from '../../src/github/record.ts'
+import { RecordNotWritten, recorder } from '../../src/github/recorder.ts'
+import type { AbortCause } from '../../src/outcome/step-outcome.ts'
 import { type LogLine, render } from '../../src/text/safe-text.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { ModelService, type ObservedResponse } from './model-service.ts'
@@ -23,6 +30,8 @@ interface PostResult {
   readonly begunMs: number
   readonly endedMs: number
   readonly responses: readonly ObservedResponse[]
+  /** Main's record, as post read it last. */
+  readonly record?: StepRecord | undefined
 }
 
 interface MainResult {
@@ -32,14 +41,11 @@ interface MainResult {
   readonly signalled?: { readonly signal: AbortCause; readonly atMs: number } | undefined
   readonly responses: readonly ObservedResponse[]
   readonly outputs: ReadonlyMap<string, unknown>
-  readonly saved: RunnerState
-  /** Main has said that nothing is left for post: in the runner's state, or by removing its file. */
-  readonly isDone: boolean
-  /** What main's file says at the end; absent if it is removed. */
-  readonly record?: MainRecord | undefined
+  /** What post can learn from main's record at the end of main. */
+  readonly record?: StepRecord | undefined
+  /** The disk was full for both places when main wanted to write down that it starts a run. */
+  readonly isStartRefused: boolean
 }
-
-type RunnerState = Partial<Record<'file' | 'start' | 'run' | 'done', string>>
 
 /** A main that runs for so long after the wait's limit hangs. */
 const HANGING_AFTER_MS = 3_600_000
@@ -52,18 +58,19 @@ export async function simulateStep(plan: SimulationPlan): Promise<SimulationResu
   const messages: string[] = []
   const main = new SimulatedMain(plan, clock, service, random, messages)
   const ended = main.run()
-  const { hasPost, postAfterMs, postSignal, container } = plan.runner
+  const { hasPost, postAfterMs, postSignal, container, hasSibling } = plan.runner
   const jobEnd = container === undefined ? [] : [clock.sleep(container.atMs).then(() => undefined)]
   const before = await clock.run(Promise.race([ended, ...jobEnd]))
   const isLeft = container?.end === 'shutdown' && before === undefined
   if (isLeft) {
-    // Main finds its folder empty at its next look. The container stays.
-    main.file.isEmptied = true
-    clock.at(clock.now() + 1_000, () => main.end('job over'))
+    // Main finds its folder empty when it looks next. The container stays.
+    main.places.removeAll()
+    clock.at(clock.now() + 1_000, () => main.end('folder emptied'))
   }
   if (isLeft || !hasPost) return { service, main: await clock.run(ended), messages }
 
-  const saved: RunnerState = container?.isStateLost && before?.end !== 'success' ? {} : { ...main.saved }
+  const isStateLost = container?.isStateLost && before?.end !== 'success'
+  const saved = isStateLost ? undefined : parseRecord(main.places.state ?? '')
   await clock.run(clock.sleep(postAfterMs))
   const begunMs = clock.now()
   const responses: ObservedResponse[] = []
@@ -73,59 +80,72 @@ export async function simulateStep(plan: SimulationPlan): Promise<SimulationResu
   }
   const log: World['log'] = { info: () => {}, warning: (message) => messages.push(render(message)) }
   const open = async () => service.client((response) => responses.push(response))
-  // As post.ts decides before it loads anything.
-  const isFileThere = main.read() !== undefined
-  const isDone = saved.done !== undefined || (!isFileThere && saved.run === undefined && saved.file !== undefined)
-  if (!isDone) {
-    const world = { clock, random, abort: abort.signal, log, open }
-    await clock.run(finishStep(isFileThere ? [main] : [], saved, world))
-  }
-  const post = isDone ? undefined : { begunMs, endedMs: clock.now(), responses }
+  // As post.ts and findMains decide before anything is loaded.
+  const found =
+    saved !== undefined ? [main.found(saved)] : main.places.file === undefined ? [] : [main.found(undefined)]
+  const mains = saved === undefined && hasSibling ? [...found, siblingOf(service)] : found
+  const isDone = saved?.phase === 'done' || mains.length === 0
+  if (!isDone) await clock.run(finishStep(mains, { clock, random, abort: abort.signal, log, open }))
+  const post = isDone ? undefined : { begunMs, endedMs: clock.now(), responses, record: main.readByPost }
   main.die()
   return { service, main: await clock.run(ended), post, messages }
 }
 
-/** Main's own file, in memory. */
-class FakeStepFile implements StepFile {
-  readonly name = 'main-1'
-  readonly isInRunnerFolder = true
-  record: MainRecord | undefined = { pid: 1, startTime: '1', phase: 'nothing-started' }
-  isEmptied = false
-  isRemovedByMain = false
-  readonly #main: SimulatedMain
+/** A step with the same identity, which was killed while it waited. Its file lies beside main's. */
+function siblingOf(service: ModelService): FoundMain {
+  const runId = service.startForSibling()
+  const record: StepRecord = { pid: 2, startTime: '2', file: 'main-2', phase: 'started', runId, mayCancel: true }
+  return { hasOurIdentity: true, read: () => record, isAlive: () => false, signal: () => {}, removeFile: () => {} }
+}
 
-  constructor(main: SimulatedMain) {
-    this.#main = main
+/** The two places of the record, in memory. */
+class Places {
+  /** The newest entry of the runner's state. */
+  state: string | undefined
+  /** Main's file. Undefined if it was removed. */
+  file: string | undefined
+  readonly #clock: FakeClock
+  readonly #fullDisks: SimulationPlan['runner']['fullDisks']
+
+  constructor(clock: FakeClock, { fullDisks, fileRemovedAtMs }: SimulationPlan['runner']) {
+    this.#clock = clock
+    this.#fullDisks = fullDisks
+    if (fileRemovedAtMs !== undefined) clock.at(fileRemovedAtMs, () => (this.file = undefined))
   }
 
-  get phase(): MainRecord['phase'] {
-    return this.record?.phase ?? 'started'
+  writeToState(line: string): void {
+    this.#throwIfFull('state')
+    this.state = line
   }
 
-  isThere(): boolean {
-    return this.record !== undefined && !this.isEmptied
+  writeToFile(line: string): void {
+    this.#throwIfFull('file')
+    if (this.file === undefined) throw new Error('the file was removed')
+    this.file += `${line}\n`
   }
 
-  update(version: Parameters<StepFile['update']>[0]): boolean {
-    const update = () => {
-      if (this.isThere()) this.record = { pid: 1, startTime: '1', ...version }
-      return this.isThere()
-    }
-    return this.#main.effect(update) ?? false
+  removeAll(): void {
+    this.state = undefined
+    this.file = undefined
   }
 
-  remove(): void {
-    this.#main.effect(() => {
-      this.record = undefined
-      this.isRemovedByMain = true
-    })
+  #throwIfFull(place: 'state' | 'file'): void {
+    const nowMs = this.#clock.now()
+    const isFull = this.#fullDisks.some(
+      (disk) =>
+        (disk.place === place || disk.place === 'both') && nowMs >= disk.fromMs && nowMs < disk.fromMs + disk.forMs,
+    )
+    if (isFull) throw new Error(`no space left for the ${place}`)
   }
 }
 
+const FIRST: StepRecord = { pid: 1, startTime: '1', file: 'main-1', phase: 'nothing started' }
+
 /** Main as a process that can be killed at any moment: from then on it has no effect and gets no response. */
-class SimulatedMain implements FoundMain {
-  readonly saved: RunnerState = {}
-  readonly file = new FakeStepFile(this)
+class SimulatedMain {
+  readonly places: Places
+  readByPost: StepRecord | undefined
+  #isStartRefused = false
   #isDead = false
   #effects = 0
   #signalled: MainResult['signalled']
@@ -146,6 +166,8 @@ class SimulatedMain implements FoundMain {
     this.#service = service
     this.#random = random
     this.#messages = messages
+    this.places = new Places(clock, plan.runner)
+    this.places.file = `${JSON.stringify(FIRST)}\n`
   }
 
   async run(): Promise<MainResult> {
@@ -156,7 +178,6 @@ class SimulatedMain implements FoundMain {
       clock.at(atMs + (signal === 'SIGINT' ? 10_000 : 2_500), () => this.die())
     }
     if (runner.killAtMs !== undefined) clock.at(runner.killAtMs, () => this.die())
-    this.saved.file = this.file.name
     const step = runAction(
       {
         ...request,
@@ -172,6 +193,13 @@ class SimulatedMain implements FoundMain {
     const exit = this.#whileAlive(step).then(
       ({ success }) => (success ? ('success' as const) : ('failure' as const)),
       (cause) => {
+        if (cause instanceof RecordNotWritten) {
+          // As run-step.ts says it.
+          this.#outputs.set('conclusion', 'error')
+          this.#messages.push(`error: No run was started. ${cause}`)
+          this.#isStartRefused = true
+          return 'failure' as const
+        }
         if (cause !== this.#crash) throw cause
         // As process.ts has it.
         this.#messages.push(`error: The action failed unexpectedly. ${cause}`)
@@ -179,8 +207,6 @@ class SimulatedMain implements FoundMain {
       },
     )
     const end = await Promise.race([this.#death.promise, hanging, exit])
-    // As main.ts does at its exit.
-    if (end !== 'killed' && this.file.phase === 'nothing-started') this.file.record = undefined
     this.die()
     return {
       end,
@@ -188,9 +214,8 @@ class SimulatedMain implements FoundMain {
       signalled: this.#signalled,
       responses: this.#responses,
       outputs: this.#outputs,
-      saved: this.saved,
-      isDone: this.saved.done !== undefined || this.file.isRemovedByMain,
-      record: this.file.record,
+      record: latestRecord(parseRecord(this.places.state ?? ''), this.places.file),
+      isStartRefused: this.#isStartRefused,
     }
   }
 
@@ -204,44 +229,47 @@ class SimulatedMain implements FoundMain {
     this.#death.resolve('killed')
   }
 
-  effect<T>(task: () => T): T | undefined {
+  /** @param mayCrash false if main takes whatever is thrown for a place that cannot be written */
+  effect<T>(task: () => T, mayCrash = true): T | undefined {
     this.#effects++
     const { injectedFault } = this.#plan.runner
     if (this.#effects === injectedFault?.beforeEffect && !this.#isDead) {
-      if (injectedFault.kind === 'crash') throw this.#crash
+      if (injectedFault.kind === 'crash' && mayCrash) throw this.#crash
       this.die()
     }
     return this.#isDead ? undefined : task()
   }
 
-  // What post finds of it.
-
-  read(): MainRecord | undefined {
-    return this.file.isThere() ? this.file.record : undefined
-  }
-
-  removeFile(): void {
-    this.file.record = undefined
-  }
-
-  isAlive(): boolean {
-    return !this.#isDead
-  }
-
-  signal(_: MainRecord, signal: 'SIGHUP' | 'SIGKILL'): void {
-    if (signal === 'SIGKILL') this.die()
-    else this.end(signal)
+  /** As post finds it. */
+  found(saved: StepRecord | undefined): FoundMain {
+    return {
+      hasOurIdentity: true,
+      read: () => {
+        this.readByPost = latestRecord(saved, this.places.file)
+        return this.readByPost
+      },
+      isAlive: () => !this.#isDead,
+      signal: (_, signal) => (signal === 'SIGKILL' ? this.die() : this.end(signal)),
+      removeFile: () => {
+        this.places.file = undefined
+      },
+    }
   }
 
   #world(): World {
     const client = this.#service.client((response) => this.#isDead || this.#responses.push(response))
     const { cancel } = client
-    const save = (name: keyof RunnerState, value: string) =>
+    const { places } = this
+    const inTwoPlaces = recordInTwoPlaces(
+      FIRST,
+      (line) => this.effect(() => places.writeToState(line), false),
+      (line) => this.effect(() => places.writeToFile(line), false),
+    )
+    const emptyFile = () =>
       this.effect(() => {
-        this.saved[name] = value
+        if (places.file !== undefined) places.file = ''
       })
-    const endWithJob = () => this.end('job over')
-    const mainState = { file: this.file, save, isJobOver: () => this.file.isEmptied, endWithJob }
+    const log: World['log'] = { info: () => this.effect(() => {}), warning: (message) => this.#say('warning', message) }
     return {
       clock: this.#timed(this.#clock),
       random: this.#random,
@@ -251,8 +279,8 @@ class SimulatedMain implements FoundMain {
         get: (runId, options) => this.#request(() => client.get(runId, options)),
         ...(cancel && { cancel: (runId, options) => this.#request(() => cancel(runId, options)) }),
       },
-      log: { info: () => this.effect(() => {}), warning: (message) => this.#say('warning', message) },
-      state: runState(mainState, (task) => task()),
+      log,
+      recorder: recorder({ ...inTwoPlaces, emptyFile }, log),
       setOutput: (name, value) => this.effect(() => this.#outputs.set(name, value)),
       annotate: ({ level, message }) => this.#say(level, message),
       writeSummary: (build) => this.effect(() => build(0)),

@@ -2,8 +2,8 @@ import { outcomeOf, RUN_STATUSES, type Run, type TestCase } from '../../src/outc
 import {
   concludeStep,
   type Ending,
+  type StepFacts,
   type StepOutcome,
-  type StepRecord,
   type StepSubject,
 } from '../../src/outcome/step-outcome.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
@@ -70,14 +70,14 @@ export function aRun(fields: RunFields = {}): Run {
 
 /** An outcome with this ending (by default the run's own) and record; the verdict follows from both. */
 export function anOutcome(
-  fields: Partial<Omit<StepRecord, 'subject'>> & {
+  fields: Partial<Omit<StepFacts, 'subject'>> & {
     readonly ending?: Ending
     readonly subject?: Partial<StepSubject>
     readonly passWithNoTests?: boolean
   } = {},
 ): StepOutcome {
   const { passWithNoTests = false, ending = { kind: 'finished', run: fields.run ?? aRun() }, ...given } = fields
-  const record: StepRecord = {
+  const record: StepFacts = {
     runId: 'run_7f3a',
     cancellation: { kind: 'not-wanted' },
     waitedMs: 190_000,

@@ -1,5 +1,4 @@
 import type { StepOutcome } from '../../src/outcome/step-outcome.ts'
-import { fragment, quote } from '../../src/text/safe-text.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 import { anOutcome, aRun, testCasesBy } from './builders.ts'
 
@@ -14,7 +13,7 @@ export const ENDINGS = {
   passed: anOutcome({ run: aRun({ testCases: testCasesBy({ PASSED: 38, FLAKY: 1, SKIPPED: 1 }) }) }),
   passedOnDefaultBranch: anOutcome({
     run: aRun({ testCases: testCasesBy({ PASSED: 4 }) }),
-    subject: { parameters: {}, untested: fragment`${quote('feature/cart', 255)}` },
+    subject: { parameters: {}, untested: { kind: 'branch', name: 'feature/cart' } },
   }),
   passedWithFailures: anOutcome({ run: aRun({ testCases: testCasesBy({ PASSED: 38, FAILED: 2 }) }) }),
   failed: anOutcome({
@@ -86,16 +85,54 @@ export const ENDINGS = {
     run: RUNNING,
     cancellation: { kind: 'already-finished', run: aRun({ testCases: testCasesBy({ PASSED: 2 }) }) },
   }),
-  aborted: anOutcome({ ending: { kind: 'aborted' }, run: RUNNING, cancellation: { kind: 'cancelled' } }),
-  abortedCancelFailed: anOutcome({ ending: { kind: 'aborted' }, run: RUNNING, cancellation: { kind: 'failed' } }),
-  abortedRunLeft: anOutcome({ ending: { kind: 'aborted' }, run: RUNNING, cancellation: { kind: 'not-wanted' } }),
+  otherBranch: anOutcome({
+    run: aRun({ branchName: 'main', testCases: testCasesBy({ PASSED: 4 }) }),
+    subject: { parameters: { branch: 'feature/cart' } },
+  }),
+  failedOnOtherBranch: anOutcome({
+    run: aRun({ status: 'FAILED', branchName: 'main', testCases: testCasesBy({ PASSED: 3, FAILED: 1 }) }),
+    subject: { parameters: { branch: 'feature/cart' } },
+  }),
+  abortedByEmptiedFolder: anOutcome({
+    ending: { kind: 'aborted', cause: 'folder emptied' },
+    run: RUNNING,
+    cancellation: { kind: 'cancelled' },
+  }),
+  abortedByClosedLog: anOutcome({
+    ending: { kind: 'aborted', cause: 'log closed' },
+    run: RUNNING,
+    cancellation: { kind: 'cancelled' },
+  }),
+  aborted: anOutcome({
+    ending: { kind: 'aborted', cause: 'SIGINT' },
+    run: RUNNING,
+    cancellation: { kind: 'cancelled' },
+  }),
+  abortedCancelFailed: anOutcome({
+    ending: { kind: 'aborted', cause: 'SIGINT' },
+    run: RUNNING,
+    cancellation: { kind: 'failed' },
+  }),
+  abortedRunLeft: anOutcome({
+    ending: { kind: 'aborted', cause: 'SIGINT' },
+    run: RUNNING,
+    cancellation: { kind: 'not-wanted' },
+  }),
   abortedRunFinished: anOutcome({
-    ending: { kind: 'aborted' },
+    ending: { kind: 'aborted', cause: 'SIGINT' },
     run: RUNNING,
     cancellation: { kind: 'already-finished', run: aRun() },
   }),
-  abortedInStart: anOutcome({ runId: undefined, ending: { kind: 'aborted' }, cancellation: { kind: 'id-unknown' } }),
-  abortedBeforeStart: anOutcome({ runId: undefined, ending: { kind: 'aborted' }, cancellation: { kind: 'no-run' } }),
+  abortedInStart: anOutcome({
+    runId: undefined,
+    ending: { kind: 'aborted', cause: 'SIGINT' },
+    cancellation: { kind: 'id-unknown' },
+  }),
+  abortedBeforeStart: anOutcome({
+    runId: undefined,
+    ending: { kind: 'aborted', cause: 'SIGINT' },
+    cancellation: { kind: 'no-run' },
+  }),
   startRefused: anOutcome({
     runId: undefined,
     ending: {

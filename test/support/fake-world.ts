@@ -1,12 +1,12 @@
-import { type AbortCause, StepCancelled } from '../../src/action/abort.ts'
+import { StepCancelled } from '../../src/action/abort.ts'
 import type { Outputs, World } from '../../src/action/world.ts'
-import type { StepOutcome } from '../../src/outcome/step-outcome.ts'
+import type { AbortCause, StepOutcome } from '../../src/outcome/step-outcome.ts'
 import type { TestService } from '../../src/service/test-service.ts'
 import type { LogLine } from '../../src/text/safe-text.ts'
 import { render } from '../../src/text/safe-text.ts'
 import type { FakeClock } from './fake-clock.ts'
 
-/** One effect that the action had on the world, in words: `state run run-1`, `output status=RUNNING`, `error …`. */
+/** One effect that the action had on the world, in words: `record started run-1`, `output status=RUNNING`, `error …`. */
 export interface Effect {
   readonly atMs: number
   readonly text: string
@@ -31,7 +31,7 @@ export class FakeWorld implements World {
   readonly #controller = new AbortController()
   readonly #options: FakeWorldOptions
   readonly log: World['log']
-  readonly state: World['state']
+  readonly recorder: World['recorder']
 
   constructor(clock: FakeClock, service: TestService, options: FakeWorldOptions = {}) {
     this.clock = clock
@@ -43,11 +43,11 @@ export class FakeWorld implements World {
       info: (message) => this.#note(`info ${render(message)}`),
       warning: (message) => this.#note(`warning ${render(message)}`),
     }
-    this.state = {
-      startAttempted: () => this.#note('state start'),
-      runStarted: (runId, mayCancel) => this.#note(`state run ${runId}${mayCancel ? '' : ', to be left alone'}`),
-      done: () => this.#note('state done'),
-      manualCleanupLogged: () => this.#note('state done'),
+    this.recorder = {
+      starting: () => this.#note('record starting'),
+      started: (runId, mayCancel) => this.#note(`record started ${runId}${mayCancel ? '' : ', not to be cancelled'}`),
+      done: () => this.#note('record done'),
+      doneInStateOnly: () => this.#note('record done, in the state only'),
     }
   }
 

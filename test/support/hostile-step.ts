@@ -2,7 +2,6 @@ import fc from 'fast-check'
 import type { Failure } from '../../src/outcome/failure.ts'
 import type { Run } from '../../src/outcome/run.ts'
 import type { Cancellation, Ending, StepOutcome } from '../../src/outcome/step-outcome.ts'
-import { fragment, quote } from '../../src/text/safe-text.ts'
 import type { Untrusted } from '../../src/text/untrusted.ts'
 import { anOutcome, aRun, aTestCase } from './builders.ts'
 
@@ -68,7 +67,7 @@ export function anyStep(strings: fc.Arbitrary<string>): fc.Arbitrary<Worded> {
   return shape.map((drawn) => {
     const build: Worded = (reword) => {
       const { untested, subject, ...step } = reworded(drawn, reword)
-      const about = untested === undefined ? undefined : fragment`${quote(untested, 255)}`
+      const about = untested === undefined ? undefined : ({ kind: 'branch', name: untested } as const)
       return anOutcome({ ...step, subject: { ...subject, untested: about } })
     }
     // What fast-check prints of a counterexample.
@@ -113,9 +112,11 @@ function anyFailure(text: Text): fc.Arbitrary<Failure> {
     fc.record({
       kind: kinds('status'),
       status: fc.constantFrom(301, 400, 401, 403, 404, 407, 418, 500, 503),
-      error: text,
+      error: maybe(text),
+      body: maybe(text),
+      requestId: maybe(text),
     }),
-    fc.record({ kind: kinds('invalid-response'), expected: text, got: text }),
+    fc.record({ kind: kinds('invalid-response'), expected: text, got: text, requestId: maybe(text) }),
     fc.record({ kind: kinds('aborted') }),
   )
 }
@@ -134,7 +135,11 @@ function anyEnding(run: fc.Arbitrary<Run>, failure: fc.Arbitrary<Failure>): fc.A
   const limit = fc.record({ input: kinds('timeout-minutes', 'queue-timeout-minutes'), ms: fc.nat(40_000_000) })
   return fc.oneof(
     { weight: 5, arbitrary: fc.record({ kind: kinds('finished'), run }) },
-    { weight: 2, arbitrary: fc.record({ kind: kinds('started', 'aborted') }) },
+    { weight: 1, arbitrary: fc.record({ kind: kinds('started') }) },
+    {
+      weight: 1,
+      arbitrary: fc.record({ kind: kinds('aborted'), cause: kinds('SIGINT', 'folder emptied', 'log closed') }),
+    },
     { weight: 1, arbitrary: fc.record({ kind: kinds('wait-timeout'), limit, failure: maybe(failure) }) },
     { weight: 1, arbitrary: fc.record({ kind: kinds('start-failed', 'poll-failed'), failure }) },
   )

@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { join } from 'node:path'
 import { expect } from 'vitest'
 import {
   DOCUMENT,
@@ -10,11 +9,11 @@ import {
   type Reference,
   resolve,
   responseSchema,
-} from '../../local-service/src/check/openapi.ts'
+} from './openapi-document.ts'
 
 // Holds the action's requests and the services' responses to docs/openapi.yaml.
 
-export const OPENAPI_FILE = join(import.meta.dirname, '../../docs/openapi.yaml')
+export { OPENAPI_FILE } from './openapi-document.ts'
 
 interface ReceivedRequest {
   readonly method: string

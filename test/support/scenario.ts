@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import type { Sleep } from '../../tools/runner-emulator/node-process.ts'
 import { prepareStep, type Step, type StepOptions } from '../../tools/runner-emulator/runner.ts'
 import {
   type ScriptedService,
@@ -19,6 +21,12 @@ export interface ScenarioOptions
   readonly service?: ScriptedServiceOptions
 }
 
+/**
+ * The grace periods of the runner do not end before main does. Whether main is quick enough must not depend on how busy
+ * this machine is: test/action/abort.test.ts and test/simulation say it on a clock that does not wait.
+ */
+export const patientRunner: Sleep = (_, signal) => once(signal, 'abort')
+
 export const ONE_PASSED = [{ title: 'cart > adds an item', status: 'PASSED', durationMs: 12 }]
 export const ONE_OF_TWO_FAILED = [...ONE_PASSED, { title: 'cart > rounds to cents', status: 'FAILED', durationMs: 34 }]
 
@@ -27,6 +35,7 @@ export async function scenario(options: ScenarioOptions = {}): Promise<Scenario>
   const { script = { cases: ONE_PASSED }, faults = [], inputs, service: serviceOptions, ...step } = options
   const service = await startScriptedService({ script, faults, ...serviceOptions })
   const prepared = prepareStep({
+    sleep: patientRunner,
     ...step,
     inputs: {
       'base-url': service.url,

@@ -4,9 +4,10 @@ import { onTestFinished } from 'vitest'
 import type { Clock } from '../../src/clock.ts'
 import { type Failure, ServiceError } from '../../src/outcome/failure.ts'
 import { openConnections, type Proxies } from '../../src/service/connection.ts'
-import { keyRedaction } from '../../src/service/open-service.ts'
+import { keyRedaction } from '../../src/service/key-redaction.ts'
 import { createSendJson, type SendJson } from '../../src/service/response.ts'
 import type { RequestOptions } from '../../src/service/transport.ts'
+import type { LogLine } from '../../src/text/safe-text.ts'
 import { FakeClock } from './fake-clock.ts'
 import type { Certificate } from './self-signed-certificate.ts'
 
@@ -15,11 +16,12 @@ export interface SendOptions {
   readonly clock?: Clock
   readonly proxies?: Proxies
   readonly apiKey?: string
+  readonly debug?: ((message: LogLine) => void) | undefined
 }
 
 /** The client's requests to a real address. Its connections close when the test ends. */
-export async function sendJsonTo(baseUrl: string, options: SendOptions = {}): Promise<SendJson> {
-  const { clock = new FakeClock(), proxies = {}, apiKey = 'key-1' } = options
+export async function senderTo(baseUrl: string, options: SendOptions = {}): Promise<SendJson> {
+  const { clock = new FakeClock(), proxies = {}, apiKey = 'key-1', debug } = options
   const connections = await openConnections(new URL(baseUrl).origin, proxies)
   onTestFinished(() => connections.dispatcher.destroy())
   return createSendJson({
@@ -29,7 +31,15 @@ export async function sendJsonTo(baseUrl: string, options: SendOptions = {}): Pr
     userAgent: 'a-test/1',
     connections,
     clock,
+    debug,
   })
+}
+
+/** The same requests, whose responses are not decoded. */
+export async function sendJsonTo(baseUrl: string, sendOptions?: SendOptions) {
+  const send = await senderTo(baseUrl, sendOptions)
+  return (method: 'GET' | 'POST', path: readonly string[], body: object | undefined, options: RequestOptions) =>
+    send(method, path, body, options, (response) => response)
 }
 
 /** As if `NODE_EXTRA_CA_CERTS` named it, until the test ends. */

@@ -65,8 +65,8 @@ export interface JobOptions {
   readonly commands?: string | undefined
   /** The results of the jobs that this one may need. */
   readonly needs?: Readonly<Record<string, NeededJob>> | undefined
-  /** How long a minute of `timeout-minutes` takes here. */
-  readonly minuteMs?: number
+  /** A step with `timeout-minutes` exceeds them when it logs this. */
+  readonly timeOutOn?: RegExp
   /** The workflow is cancelled when the step of this id logs this. */
   readonly cancel?: { readonly during: string; readonly on: RegExp }
   /** How the runner waits for the end of its grace periods; real time unless given. */
@@ -75,7 +75,7 @@ export interface JobOptions {
   readonly actionDir?: string | undefined
 }
 
-interface NeededJob {
+export interface NeededJob {
   readonly result: JobStatus | 'skipped'
   readonly outputs?: Readonly<Record<string, string>>
 }
@@ -224,7 +224,7 @@ class JobRun {
   }
 
   async #runAction(step: JobStep): Promise<StepOutcome> {
-    const { minuteMs = 60_000, cancel, event, github, actionDir, sleep } = this.#options
+    const { timeOutOn, cancel, event, github, actionDir, sleep } = this.#options
     const minutes = step['timeout-minutes']
     const action = prepareStep({
       actionDir,
@@ -235,7 +235,7 @@ class JobRun {
       inputs: this.#renderAll(step.with),
       event,
       github: { action: step.id ?? '__self', ...github },
-      timeoutMs: minutes === undefined ? undefined : minutes * minuteMs,
+      timeoutMs: minutes === undefined ? undefined : minutes * 60_000,
     })
     this.#actions.push(action)
     const main = action.startMain()
@@ -244,6 +244,10 @@ class JobRun {
     if (cancel !== undefined && cancel.during === step.id) {
       await main.waitForLine(cancel.on)
       await this.#cancel()
+    }
+    if (timeOutOn !== undefined && minutes !== undefined) {
+      await main.waitForLine(timeOutOn)
+      await main.timeOut()
     }
     const { conclusion, outputs, log } = await main.result()
     this.#mains.delete(id)

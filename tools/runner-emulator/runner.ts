@@ -18,6 +18,8 @@ export interface StepOptions {
   readonly actionDir?: string | undefined
   /** The step's `with`, after its expressions were evaluated. */
   readonly inputs?: Readonly<Record<string, string>> | undefined
+  /** The inputs that are different in post, because a later step changed what they rest on. */
+  readonly postInputs?: Readonly<Record<string, string>> | undefined
   /** The step's `env`. */
   readonly env?: Readonly<Record<string, string>> | undefined
   /** A push to the default branch unless given. */
@@ -102,7 +104,7 @@ export class Step {
 
   /** The values that a process started now would get, by input. */
   get inputs(): ReadonlyMap<string, string> {
-    return this.#resolveInputs().values
+    return this.#resolveInputs('main').values
   }
 
   startMain(): ActionProcess {
@@ -181,7 +183,7 @@ export class Step {
 
   #start(phase: Phase, script: string, state: Readonly<Record<string, string>>): ActionProcess {
     const { env: stepEnv, proxy, debug = false, onLogLine = () => {}, ...options } = this.#options
-    const inputs = this.#resolveInputs()
+    const inputs = this.#resolveInputs(phase)
     const files = new FileCommandFiles(this.tempDir)
     const log = new StepLog(this.masks, debug, onLogLine)
     for (const message of inputs.warnings) log.warn(message)
@@ -222,8 +224,10 @@ export class Step {
     return postConditionHolds(this.#manifest.postIf, this.#postContexts(), this.jobStatus)
   }
 
-  #resolveInputs() {
-    return resolveInputs(this.#manifest, this.#options.inputs ?? {}, this.#contexts())
+  #resolveInputs(phase: Phase) {
+    const { inputs, postInputs } = this.#options
+    const given = { ...inputs, ...(phase === 'post' && postInputs) }
+    return resolveInputs(this.#manifest, given, this.#contexts())
   }
 
   #contexts(): Contexts {

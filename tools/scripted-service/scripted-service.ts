@@ -22,6 +22,8 @@ export interface Fault {
   readonly effect?: boolean
   /** How much later the response is sent. The effect, if there is one, comes before. */
   readonly delayMs?: number
+  /** The response is sent only after this has happened. The effect, if there is one, comes before. */
+  readonly until?: Promise<unknown>
 }
 
 export type FaultAction =
@@ -74,6 +76,7 @@ export async function startScriptedService(options: ScriptedServiceOptions = {})
   const requests: RecordedRequest[] = []
   const arrivals = new EventEmitter()
   const closing = new AbortController()
+  const closed = once(closing.signal, 'abort')
   const beganAtMs = performance.now()
   let script = options.script ?? {}
   const scripted = createScriptedRuns((start) => (typeof script === 'function' ? script(start) : script))
@@ -105,6 +108,7 @@ export async function startScriptedService(options: ScriptedServiceOptions = {})
     if (fault?.delayMs !== undefined) {
       await delay(fault.delayMs, undefined, { signal: closing.signal, ref: false }).catch(() => undefined)
     }
+    if (fault?.until !== undefined) await Promise.race([fault.until, closed])
     if (closing.signal.aborted) return
     const status = sendOrFault(response, result, fault?.do)
     if (status !== undefined) requests[index] = { ...(requests[index] as RecordedRequest), response: { status } }

@@ -1,84 +1,139 @@
 import { once } from 'node:events'
 import { createInterface } from 'node:readline/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { parseCommandLine, readKeys, UsageError } from '../invocation.ts'
-import { quote } from '../text.ts'
-import { checkService, countRuns } from './check.ts'
+import { Driver, LIMITS, type Target, type World } from './driver.ts'
+import { createSend } from './exchange.ts'
+import { describeLeft, isPathSegment } from './observations.ts'
 import { type Format, render, shown } from './report.ts'
-import type { Target } from './session.ts'
+import { judge } from './rules.ts'
 
 export const CHECK_USAGE = `Usage: test-run-service check URL --project ID [options]
 
 Checks a test run service against the interface, rule by rule. It starts runs, and cancels those that do not finish.
 
-  --project ID               a project of the service
+  --project ID               a project of the service, at best one that nobody else uses
+  --other-project ID         another project of the service; the check starts nothing there
   --suite ID                 a test suite of the service; the interface has no cancel for its run
   --environment NAME         an environment of the project
   --framework-project NAME   a test-framework project of the project
+  --branch NAME              a branch that is not the default branch
   --key-file FILE            a file with the API key; default: the variable LOCAL_SERVICE_KEY
+  --timeout SECONDS          how long the check goes on before it cleans up; default: 600
   --yes                      start the runs without asking
   --json                     print the report as JSON
   --junit                    print the report as JUnit XML
   --help
 
-It exits with 1 if a rule is broken, and with 2 if it cannot check.`
+It exits with 1 if a rule is broken, with 2 if it cannot check, and with 130 if it is stopped.`
 
 const TEXT = { type: 'string' } as const
 const FLAG = { type: 'boolean', default: false } as const
 const OPTIONS = {
-  ...{ project: TEXT, suite: TEXT, environment: TEXT, 'framework-project': TEXT, 'key-file': TEXT },
-  ...{ yes: FLAG, json: FLAG, junit: FLAG, help: FLAG },
+  ...{ project: TEXT, 'other-project': TEXT, suite: TEXT, environment: TEXT, 'framework-project': TEXT, branch: TEXT },
+  ...{ 'key-file': TEXT, timeout: TEXT, yes: FLAG, json: FLAG, junit: FLAG, help: FLAG },
 }
-const LIMITS = { finishMs: 600_000, cancelMs: 60_000, pollMs: 1000 }
+/** With npm, one Ctrl-C can arrive twice: from the terminal, and from npm. */
+const SECOND_SIGNAL_MS = 500
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
+/** Whatever happens, the exit code is 0 or 1 only if the service was checked. */
 export async function runCheck(args: readonly string[], signal: AbortSignal): Promise<number> {
-  // Certificates are always checked.
-  delete process.env.NODE_TLS_REJECT_UNAUTHORIZED
   try {
-    const invocation = await readCheckInvocation(args, process.env)
-    if (invocation === 'help') {
+    return await check(args, signal)
+  } catch (error) {
+    // Not even a report was possible.
+    console.error(error)
+    return 2
+  }
+}
+
+async function check(args: readonly string[], signal: AbortSignal): Promise<number> {
+  const format: Format = args.includes('--json') ? 'json' : args.includes('--junit') ? 'junit' : 'text'
+  let invocation: Invocation | undefined
+  let driver: Driver | undefined
+  const startedAtMs = Date.now()
+  const finish = (exitCode: number, message?: string): number => {
+    const { url = '', key = '', project = '' } = invocation?.target ?? {}
+    const warn = (line: string) => console.error(shown(line, key))
+    const rules = driver === undefined ? [] : judge(driver.observations)
+    const code = exitCode === 0 && rules.some(({ verdict }) => verdict === 'broken') ? 1 : exitCode
+    const left = describeLeft(driver?.exchanges ?? [])
+    for (const line of left) warn(line)
+    // The usage has several lines, and nothing from outside.
+    if (message !== undefined) (invocation === undefined ? console.error : warn)(message)
+    const times = { startedAtMs, finishedAtMs: Date.now() }
+    const report = { url: `${url}`, project, exitCode: code, message, ...times, rules, left }
+    if (format !== 'text' || code < 2) console.log(render(report, format, key))
+    return code
+  }
+  const endAtOnce = (code: number, message: string) => process.exit(finish(code, message))
+  process.once('uncaughtException', (error) => endAtOnce(2, `The check itself failed: ${error.stack}`))
+  signal.addEventListener('abort', () => onSecondSignal(() => endAtOnce(130, 'The check was stopped at once.')))
+  try {
+    invocation = await readCheckInvocation(args, process.env)
+    if (invocation === undefined) {
       console.log(CHECK_USAGE)
       return 0
     }
-    const { target, format, yes } = invocation
-    const warn = (line: string) => console.error(shown(line, target.key))
-    for (const line of planOf(target)) warn(line)
-    if (!yes && !(await isConfirmed(signal))) return 2
-    const report = await checkService(target, LIMITS, signal, warn)
-    console.log(render(report, format, target.key))
-    return report.rules.some(({ verdict }) => verdict === 'broken') ? 1 : 0
+    const { target, timeoutMs, yes } = invocation
+    const say = (line: string) => console.error(shown(line, target.key))
+    for (const line of planOf(target)) say(line)
+    if (!yes && !(await isConfirmed(signal))) return finish(2, 'Nothing was started.')
+    driver = new Driver(target, worldOf(target, say), { ...LIMITS, timeoutMs }, signal)
+    await driver.run().finally(() => driver?.cleanUp())
+    return signal.aborted ? finish(130, 'The check was stopped.') : finish(0)
   } catch (error) {
-    if (signal.aborted) console.error('The check was stopped.')
-    else if (error instanceof UsageError) console.error(error.message)
-    else throw error
-    return signal.aborted ? 130 : 2
+    if (signal.aborted) return finish(130, 'The check was stopped.')
+    if (error instanceof UsageError) return finish(2, error.message)
+    return finish(2, `The check itself failed: ${error instanceof Error ? error.stack : error}`)
   }
 }
 
-/** Throws a UsageError if the command line is not to be understood. */
-export async function readCheckInvocation(args: readonly string[], env: NodeJS.ProcessEnv) {
+interface Invocation {
+  readonly target: Target & { readonly url: URL }
+  readonly timeoutMs: number
+  readonly yes: boolean
+}
+
+/** Undefined: only the usage is asked for. Throws a UsageError if the command line is not to be understood. */
+export async function readCheckInvocation(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+): Promise<Invocation | undefined> {
   const { values, positionals } = parseCommandLine(args, OPTIONS, CHECK_USAGE)
-  if (values.help) return 'help'
-  const { project, suite, environment, 'framework-project': frameworkProject, yes, json, junit } = values
+  if (values.help) return undefined
+  for (const [name, value] of Object.entries(values)) {
+    if (value === '') throw new UsageError(`--${name} is empty. Give it a value, or leave it out.`)
+  }
+  const { project, 'other-project': otherProject, suite, environment, branch, yes, json, junit } = values
   const [address, ...others] = positionals
-  if (address === undefined || others.length > 0 || !project) {
+  if (address === undefined || others.length > 0 || project === undefined) {
     throw new UsageError(`Give one URL and a --project.\n\n${CHECK_USAGE}`)
   }
   if (json && junit) throw new UsageError('Give --json or --junit, not both.')
+  for (const [name, id] of Object.entries({ project, 'other-project': otherProject, suite })) {
+    if (id !== undefined && !isPathSegment(id)) throw new UsageError(`--${name} is not an id that a path can hold.`)
+  }
+  if (otherProject === project) throw new UsageError('--other-project is the same as --project.')
+  const { timeout = '600' } = values
+  if (!/^[1-9]\d{0,5}$/.test(timeout)) throw new UsageError('--timeout must be a whole number of seconds, at least 1.')
   const url = readUrl(address)
   const key = values['key-file'] === undefined ? env.LOCAL_SERVICE_KEY : (await readKeys(values['key-file']))[0]
   if (!key) throw new UsageError('There is no API key. Give --key-file, or set the variable LOCAL_SERVICE_KEY.')
   if (!/^[\x21-\x7e]+$/.test(key)) throw new UsageError('The API key has a character that no header can have.')
-  const target = { url, key, project, suite, environment, frameworkProject }
-  const format: Format = json ? 'json' : junit ? 'junit' : 'text'
-  return { target, format, yes }
+  const frameworkProject = values['framework-project']
+  const target = { url, key, project, otherProject, suite, environment, frameworkProject, branch }
+  return { target, timeoutMs: Number(timeout) * 1000, yes }
 }
 
-function planOf(target: Target): string[] {
-  const { project, suite, url } = target
+function planOf({ project, suite, url }: Invocation['target']): string[] {
   return [
-    `At ${url.href}, the check starts ${countRuns(target)} runs of project ${quote(project)} and cancels all but one, which it`,
-    'cancels too if it does not finish in time. Each start that the service should refuse, but accepts, is one more.',
-    ...(suite === undefined ? [] : [`It starts one run of test suite ${quote(suite)}, which nobody can cancel.`]),
+    `At ${url.href}, the check starts up to 10 runs of project ${JSON.stringify(project)} and cancels all but one.`,
+    'Each start that the service should refuse, but accepts, is one more run. At its end, the check cancels what has not finished.',
+    ...(suite === undefined
+      ? []
+      : [`It starts a run of test suite ${JSON.stringify(suite)}, which nobody can cancel.`]),
   ]
 }
 
@@ -89,8 +144,11 @@ function readUrl(address: string): URL {
   if (url === null || !(url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback))) {
     throw new UsageError('The URL must begin with https://, or with http:// if the service is on this machine.')
   }
-  if (!url.username && !url.password && !url.search && !url.hash) return url
-  throw new UsageError('The URL must have no user name, password, query or fragment.')
+  if (url.username || url.password || url.search || url.hash) {
+    throw new UsageError('The URL must have no user name, password, query or fragment.')
+  }
+  if (!/\/v1\/*$/.test(url.pathname)) return url
+  throw new UsageError('The URL ends with /v1. Leave that out: the paths of the interface begin with it.')
 }
 
 async function isConfirmed(signal: AbortSignal): Promise<boolean> {
@@ -102,5 +160,21 @@ async function isConfirmed(signal: AbortSignal): Promise<boolean> {
     return /^y(es)?$/i.test((await Promise.race([lines.question('Start them? [y/N] ', { signal }), end])).trim())
   } finally {
     lines.close()
+  }
+}
+
+function onSecondSignal(callback: () => void): void {
+  setTimeout(() => {
+    for (const name of SIGNALS) process.once(name, callback)
+  }, SECOND_SIGNAL_MS).unref()
+}
+
+export function worldOf(target: Invocation['target'], say: World['say']): World {
+  return {
+    send: createSend(target),
+    // Never goes back, unlike the machine's clock.
+    nowMs: () => performance.timeOrigin + performance.now(),
+    sleep: (ms, signal) => delay(ms, undefined, { signal }),
+    say,
   }
 }

@@ -1,66 +1,130 @@
-import { count } from '../text.ts'
-import type { Exchange } from './client.ts'
+import { type Exchange, withoutKey } from './exchange.ts'
 import type { RuleResult } from './rules.ts'
-import type { Report } from './session.ts'
-
-const SHOWN_CHARS = 500
-
-/** Text from outside: without the key in any of its forms, short, and with nothing that a terminal obeys or XML forbids. */
-export function shown(text: string, key: string): string {
-  const forms = [key, JSON.stringify(key).slice(1, -1), encodeURIComponent(key)]
-  const safe = forms.reduce((redacted, form) => redacted.replaceAll(form, '***'), text)
-  const short = safe.length > SHOWN_CHARS ? `${safe.slice(0, SHOWN_CHARS)}…` : safe
-  return short.toWellFormed().replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (one) => `\\u{${one.codePointAt(0)?.toString(16)}}`)
-}
 
 export type Format = 'text' | 'json' | 'junit'
 
+/** What a check found, or why it could not. */
+export interface Report {
+  readonly url: string
+  readonly project: string
+  /** 0 if no rule is broken, 1 if a rule is broken, 2 if the check was not possible, 130 if it was stopped. */
+  readonly exitCode: number
+  /** Why the check was not possible or was stopped. */
+  readonly message?: string | undefined
+  readonly startedAtMs: number
+  readonly finishedAtMs: number
+  readonly rules: readonly RuleResult[]
+  /** What the check started and did not see end. */
+  readonly left: readonly string[]
+}
+
+const SHOWN_CHARS = 500
+
+/** Text from outside: without the key, short, and with nothing that a terminal or GitHub's runner obeys or XML forbids. */
+export function shown(text: string, key: string): string {
+  const safe = withoutKey(text, key)
+  const short = safe.length > SHOWN_CHARS ? `${safe.slice(0, SHOWN_CHARS)}…` : safe
+  return short
+    .toWellFormed()
+    .replace(/[\p{C}\p{Zl}\p{Zp}\uFFFE\uFFFF]/gu, escapeOf)
+    .replace(/##(?=\w*\[)|^\s*::/g, (found) => `${found.slice(0, -1)}${escapeOf(found.slice(-1))}`)
+}
+
 export function render(report: Report, format: Format, key: string): string {
-  const having = (verdict: string) => report.rules.filter((rule) => rule.verdict === verdict).length
-  const summary = { holds: having('holds'), broken: having('broken'), notObserved: having('not observed') }
-  const rules = report.rules.map(({ exchange, detail, ...rule }) => ({
+  const safe = <T extends string | undefined>(text: T) => (text === undefined ? text : shown(text, key)) as T
+  const rules = report.rules.map((rule) => ({
     ...rule,
-    detail: detail && shown(detail, key),
-    exchange: exchange && linesOf(exchange, key).map((line) => shown(line, key)),
+    detail: safe(rule.detail),
+    exchange: rule.exchange && safeExchange(rule.exchange, safe),
   }))
-  const shownReport = { summary, rules, notes: report.notes.map((line) => shown(line, key)) }
-  if (format === 'json') return JSON.stringify(shownReport, undefined, 2)
-  return format === 'junit' ? toJunit(shownReport) : toText(shownReport)
+  const having = (verdict: string) => rules.filter((rule) => rule.verdict === verdict).length
+  const safeReport = {
+    url: safe(report.url),
+    project: safe(report.project),
+    exitCode: report.exitCode,
+    message: safe(report.message),
+    startedAt: iso(report.startedAtMs),
+    finishedAt: iso(report.finishedAtMs),
+    summary: {
+      ...{ holds: having('holds'), broken: having('broken') },
+      ...{ differs: having('differs'), notObserved: having('not observed') },
+    },
+    rules,
+    left: report.left.map(safe),
+  }
+  if (format === 'json') return JSON.stringify(safeReport, undefined, 2)
+  return format === 'junit' ? toJunit(safeReport) : toText(safeReport)
 }
 
-/** The request and its response, with the one header that tells requests apart. */
-function linesOf({ method, path, authorization, body = '', response, failure }: Exchange, key: string): string[] {
-  const header = authorization === `Bearer ${key}` ? [] : [`Authorization: ${authorization ?? '(none)'}`]
-  return [`${method} ${path} ${body}`, ...header, response ? `${response.status} ${response.text}` : `${failure}`]
+function safeExchange(exchange: Exchange, safe: (text: string) => string) {
+  const { method, path, body = '', credentials, atMs, durationMs, response, failure = 'no response' } = exchange
+  return {
+    at: iso(atMs),
+    durationMs: durationMs === undefined ? undefined : Math.round(durationMs),
+    request: safe(`${method} ${path} ${body}`.trim()),
+    credentials: credentials?.name,
+    response: safe(response === undefined ? failure : `${response.status} ${response.text}`),
+  }
 }
 
-interface ShownReport {
-  readonly summary: { readonly holds: number; readonly broken: number; readonly notObserved: number }
-  readonly rules: readonly (Omit<RuleResult, 'exchange'> & { readonly exchange: readonly string[] | undefined })[]
-  readonly notes: readonly string[]
+type SafeExchange = ReturnType<typeof safeExchange>
+
+interface SafeReport {
+  readonly message: string | undefined
+  readonly startedAt: string
+  readonly finishedAt: string
+  readonly summary: Readonly<Record<'holds' | 'broken' | 'differs' | 'notObserved', number>>
+  readonly rules: readonly (Omit<RuleResult, 'exchange'> & { readonly exchange: SafeExchange | undefined })[]
 }
 
-function toText({ summary: { holds, broken, notObserved }, rules, notes }: ShownReport): string {
-  const lines = rules.flatMap(({ group, section = '', sentence, verdict, detail, exchange = [] }, index) => [
-    ...(rules[index - 1]?.group === group ? [] : ['', group]),
-    `  ${(verdict === 'broken' ? 'BROKEN' : verdict).padEnd(13)} ${section.padEnd(9)} ${sentence}`,
-    ...[detail ?? [], exchange].flat().map((line) => `${' '.repeat(26)}${line}`),
+function linesOf(exchange: SafeExchange | undefined): string[] {
+  if (exchange === undefined) return []
+  const { request, credentials, response, at } = exchange
+  return [`${request}${credentials === undefined ? '' : ` (${credentials})`}`, `${response} (${at})`]
+}
+
+function toText({ summary, rules }: SafeReport): string {
+  const lines = rules.flatMap(({ id, request, kind, section, sentence, verdict, detail, exchange }, index) => [
+    ...(rules[index - 1]?.request === request ? [] : ['', request]),
+    `  ${(verdict === 'broken' ? 'BROKEN' : verdict).padEnd(13)} ${id.padEnd(21)} ${kind.padEnd(9)} ${section.padEnd(9)} ${sentence}`,
+    ...[detail ?? [], linesOf(exchange)].flat().map((line) => `${' '.repeat(16)}${line}`),
   ])
-  const open = ['', 'What the document leaves open', ...notes.map((line) => `  ${line}`), '']
-  const counts = `${count(rules.length, 'rule')}: ${holds} hold, ${broken} broken, ${notObserved} not observed.`
-  return [...lines.slice(1), ...open, counts].join('\n')
+  const { holds, broken, differs, notObserved } = summary
+  const counts = `${rules.length} rules: ${holds} hold, ${broken} broken, ${differs} notes differ, ${notObserved} not observed.`
+  return [...lines.slice(1), '', counts].join('\n')
 }
 
-function toJunit({ summary: { broken, notObserved }, rules }: ShownReport): string {
-  const cases = rules.map(({ id, group, section = 'beyond', sentence, verdict, detail = '', exchange = [] }) => {
-    const problem = `<failure message="${escaped(detail)}">${escaped(exchange.join('\n'))}</failure>`
-    const outcome = { holds: '', broken: problem, 'not observed': `<skipped message="${escaped(detail)}"/>` }[verdict]
-    const name = escaped(`${id} (${section}): ${sentence}`)
-    return `<testcase classname="${escaped(group)}" name="${name}">${outcome}</testcase>\n`
+function toJunit({
+  message,
+  startedAt,
+  finishedAt,
+  summary: { broken, differs, notObserved },
+  rules,
+}: SafeReport): string {
+  const cases = rules.map(({ id, request, kind, section, sentence, verdict, detail = '', exchange }) => {
+    const failure = `<failure message="${escaped(detail)}">${escaped(linesOf(exchange).join('\n'))}</failure>`
+    const skipped = `<skipped message="${escaped(detail)}"/>`
+    const outcome = { holds: '', broken: failure, differs: skipped, 'not observed': skipped }[verdict]
+    const name = escaped(`${id} (${kind}${section && ` ${section}`}): ${sentence}`)
+    const seconds = (exchange?.durationMs ?? 0) / 1000
+    return `<testcase classname="${escaped(request)}" name="${name}" time="${seconds}">${outcome}</testcase>\n`
   })
-  const totals = `name="Conformance" tests="${rules.length}" failures="${broken}" errors="0" skipped="${notObserved}"`
-  const suite = `<testsuite ${totals}>\n${cases.join('')}</testsuite>`
+  const errors =
+    message === undefined ? [] : [`<testcase name="the check"><error message="${escaped(message)}"/></testcase>\n`]
+  const tests = cases.length + errors.length
+  const counts = `tests="${tests}" failures="${broken}" errors="${errors.length}" skipped="${differs + notObserved}"`
+  const seconds = (Date.parse(finishedAt) - Date.parse(startedAt)) / 1000
+  const totals = `name="Conformance" ${counts} time="${seconds}" timestamp="${startedAt}"`
+  const suite = `<testsuite ${totals}>\n${[...cases, ...errors].join('')}</testsuite>`
   return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites ${totals}>\n${suite}\n</testsuites>`
+}
+
+function iso(epochMs: number): string {
+  return new Date(epochMs).toISOString()
+}
+
+function escapeOf(character: string): string {
+  return `\\u{${character.codePointAt(0)?.toString(16)}}`
 }
 
 function escaped(text: string): string {

@@ -1,7 +1,7 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import { parse } from 'yaml'
-import { readOpenApiDocument } from '../http/openapi-document.ts'
-import { matchPath } from '../http/routes.ts'
 
 export interface Reference {
   readonly $ref: string
@@ -21,16 +21,18 @@ interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
 }
 
-export const DOCUMENT: Document = parse(await readOpenApiDocument())
+export const OPENAPI_FILE = join(import.meta.dirname, '../../docs/openapi.yaml')
+export const DOCUMENT: Document = parse(readFileSync(OPENAPI_FILE, 'utf8'))
 
 const ajv = new Ajv2020({ allErrors: true, strict: false })
-ajv.addFormat('date-time', (text) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text))
 ajv.addSchema(DOCUMENT, 'openapi')
 
 /** The endpoint of a path, which is percent-encoded. */
 export function findOperation(method: string, target: string): Operation | undefined {
   const path = target.split('?', 1)[0] ?? ''
-  const fitting = Object.entries(DOCUMENT.paths).filter(([template]) => matchPath(path, template))
+  const fitting = Object.entries(DOCUMENT.paths).filter(([template]) =>
+    new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path),
+  )
   return fitting.map(([, operations]) => operations[method.toLowerCase()]).find((operation) => operation)
 }
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { isUsableRunId } from '../../src/service/test-service.ts'
+import { isNotFoundFinal, isUsableRunId } from '../../src/service/run-handle.ts'
 
 it.each([
   '7',
@@ -15,4 +15,12 @@ const REFUSED = ['', '.', '..', 'x'.repeat(257), 'a b', 'a\n', '%2e', 'a?b', 'a#
 
 it.each(REFUSED)('refuses %j as an id', (runId) => {
   expect(isUsableRunId(runId)).toBe(false)
+})
+
+it.each([
+  [{ id: 'r' }, 0, true],
+  [{ id: 'r', knownSinceMs: 1_000 }, 15_999, false],
+  [{ id: 'r', knownSinceMs: 1_000 }, 16_000, true],
+])('takes a 404 about %j, for a request that was sent at %i ms, as final: %j', (handle, sentAtMs, isFinal) => {
+  expect(isNotFoundFinal(handle, sentAtMs)).toBe(isFinal)
 })

@@ -1,0 +1,1 @@
+// The runner runs a post step only if main has run.

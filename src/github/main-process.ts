@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs'
+
+// How post recognises main's process.
+
+/** What tells main's process from every other process. */
+export interface MainProcess {
+  readonly pid: number
+  /** Field 22 of `/proc/<pid>/stat`, and the machine's boot id. Both are absent if there is no `/proc`. */
+  readonly startTime?: string | undefined
+  readonly bootId?: string | undefined
+}
+
+export function thisProcess(): MainProcess {
+  const { pid } = process
+  return { pid, startTime: processStat(pid)?.startTime, bootId: bootId() }
+}
+
+/** Whether main still lives. A zombie has exited. Without `/proc`, main lives if a process has its id. */
+export function isAlive(main: MainProcess): boolean {
+  if (main.startTime === undefined) return isSent(main.pid, 0)
+  const stat = main.bootId === bootId() ? processStat(main.pid) : undefined
+  return stat !== undefined && stat.startTime === main.startTime && stat.state !== 'Z' && stat.state !== 'X'
+}
+
+/** Does nothing if main has exited. Without `/proc` it never signals, because another process may have main's id. */
+export function signalMain(main: MainProcess, signal: 'SIGHUP' | 'SIGKILL'): void {
+  if (main.startTime !== undefined && isAlive(main)) isSent(main.pid, signal)
+}
+
+function isSent(pid: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(pid, signal)
+  } catch {
+    return false
+  }
+}
+
+function processStat(pid: number): { readonly state: string; readonly startTime: string } | undefined {
+  const stat = textOf(`/proc/${pid}/stat`)
+  if (stat === undefined) return undefined
+  // Field 2 is the program's name in parentheses, which may itself contain spaces and parentheses.
+  const fromField3 = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return { state: fromField3[0] ?? '', startTime: fromField3[22 - 3] ?? '' }
+}
+
+function bootId(): string | undefined {
+  return textOf('/proc/sys/kernel/random/boot_id')?.trim()
+}
+
+function textOf(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return undefined
+  }
+}

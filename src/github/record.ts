@@ -1,0 +1,144 @@
+import { existsSync } from 'node:fs'
+import { isObject, parseJson } from '../text/json.ts'
+import type { Environment } from './event.ts'
+import { isAlive, type MainProcess, signalMain, thisProcess } from './main-process.ts'
+import { appendEntry } from './runner-file.ts'
+import { createStepFile, findStepFiles, hasIdentityOf, readStepFile, removeStepFile } from './step-file.ts'
+
+// The record of what is left to do for the step. Main writes it to two places: its own file, and the runner's state.
+// The entries load this before anything else, so it imports next to nothing.
+
+/** In their order: of two records, the one with the later phase counts. */
+const PHASES = ['nothing started', 'starting', 'started', 'done'] as const
+
+export interface StepRecord extends MainProcess {
+  /** The path of main's file. */
+  readonly file: string
+  readonly phase: (typeof PHASES)[number]
+  /** This and `mayCancel` are known from the phase "started" on. */
+  readonly runId?: string | undefined
+  readonly mayCancel?: boolean | undefined
+}
+
+export type Version = Pick<StepRecord, 'phase' | 'runId' | 'mayCancel'>
+
+/** The record as main writes it. */
+export interface MainRecord {
+  /** Returns what went wrong if neither place could be written. */
+  write(version: Version): string | undefined
+  writeToStateOnly(version: Version): void
+  /** The latest version, as it is written. */
+  latest(): string
+  emptyFile(): void
+  /**
+   * Whether the runner has emptied its temporary folder, as it does at the end of a job and at a shutdown. Main looks
+   * at it because in a container no signal may reach main.
+   */
+  isFolderEmptied(): boolean
+}
+
+export function createMainRecord(env: Environment): MainRecord {
+  const statePath = env.GITHUB_STATE ?? ''
+  const hadState = existsSync(statePath)
+  const nothingStarted = { ...thisProcess(), phase: 'nothing started' } as const
+  const file = createStepFile(env, (path) => JSON.stringify({ ...nothingStarted, file: path }))
+  const writeToState = (line: string) => appendEntry(statePath, 'record', line)
+  return {
+    ...recordInTwoPlaces({ ...nothingStarted, file: file.path }, writeToState, file.append),
+    emptyFile: file.empty,
+    isFolderEmptied: () => hadState && !existsSync(statePath) && !(file.isInRunnerFolder && file.isThere()),
+  }
+}
+
+/** The first version is in the file already. Exported for the simulation, whose places are in memory. */
+export function recordInTwoPlaces(
+  first: StepRecord,
+  writeToState: (line: string) => void,
+  writeToFile: (line: string) => void,
+): Pick<MainRecord, 'write' | 'writeToStateOnly' | 'latest'> {
+  let latest = first
+  const writeTo = (write: (line: string) => void) => problemOf(() => write(JSON.stringify(latest)))
+  // If this fails, nothing is lost: a later version comes before anything is left to do.
+  writeTo(writeToState)
+  return {
+    write(version) {
+      latest = { ...latest, ...version }
+      const problems = [writeTo(writeToState), writeTo(writeToFile)].filter((problem) => problem !== undefined)
+      return problems.length === 2 ? problems.join('; ') : undefined
+    },
+    writeToStateOnly(version) {
+      latest = { ...latest, ...version }
+      writeTo(writeToState)
+    },
+    latest: () => JSON.stringify(latest),
+  }
+}
+
+function problemOf(task: () => void): string | undefined {
+  try {
+    task()
+    return undefined
+  } catch (cause) {
+    return cause instanceof Error ? cause.message : String(cause)
+  }
+}
+
+/** Undefined if the text is not a whole record. */
+export function parseRecord(text: string): StepRecord | undefined {
+  const json = parseJson(text)
+  if (!isObject(json)) return undefined
+  const { pid, startTime, bootId, file, phase: name, runId, mayCancel } = json
+  const phase = PHASES.find((known) => known === name)
+  // Zero and negative process ids stand for groups of processes.
+  if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || pid <= 0) return undefined
+  if (phase === undefined || typeof file !== 'string') return undefined
+  if (phase === 'started' && (typeof runId !== 'string' || runId === '')) return undefined
+  return {
+    pid,
+    startTime: textOrNone(startTime),
+    bootId: textOrNone(bootId),
+    file,
+    phase,
+    runId: textOrNone(runId),
+    mayCancel: mayCancel === true,
+  }
+}
+
+function textOrNone(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
+
+/** A main, as post finds it by its record. */
+export type FoundMain = ReturnType<typeof foundMain>
+
+/**
+ * @param saved the record in the runner's state. If there is none, the state is lost, and all mains are found that have
+ *   this step's identity.
+ */
+export function findMains(env: Environment, saved: StepRecord | undefined): FoundMain[] {
+  if (saved !== undefined) return [foundMain(saved.file, hasIdentityOf(env, saved.file), saved)]
+  return findStepFiles(env).map((path) => foundMain(path, true))
+}
+
+function foundMain(path: string, hasOurIdentity: boolean, saved?: StepRecord) {
+  return {
+    /** False if the inputs have changed since main began: another project, or another service, may stand there now. */
+    hasOurIdentity,
+    read: () => latestRecord(saved, readStepFile(path)),
+    isAlive,
+    signal: signalMain,
+    removeFile: () => removeStepFile(path),
+  }
+}
+
+/**
+ * Of the record in the state and the newest whole version in main's file, the one with the later phase. If both have
+ * the same phase, the file's record counts. An empty file counts as "done".
+ */
+export function latestRecord(ofState: StepRecord | undefined, file: string | undefined): StepRecord | undefined {
+  if (file === '') return ofState && { ...ofState, phase: 'done' }
+  const versions = file?.split('\n').map(parseRecord)
+  const ofFile = versions?.findLast((version) => version !== undefined)
+  if (ofState === undefined || ofFile === undefined) return ofFile ?? ofState
+  return PHASES.indexOf(ofState.phase) > PHASES.indexOf(ofFile.phase) ? ofState : ofFile
+}

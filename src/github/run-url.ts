@@ -1,0 +1,41 @@
+import type { StepRequest } from '../action/run-action.ts'
+import type { Target } from '../outcome/run.ts'
+import { type LogLine, logLine } from '../text/safe-text.ts'
+import { hasCredentials, isSecure, parseAddress, withoutSecrets } from '../text/web-address.ts'
+import type { InputReader } from './input-reader.ts'
+
+const RUN_URL_EXAMPLE = logLine`Give one such as https://app.example.com/p/{project}/runs/{run-id}.`
+
+/** The address of a run's page, made of the template that the user gives. */
+export function readRunUrl(inputs: InputReader, target: Target | undefined): StepRequest['runUrl'] {
+  const template = inputs.text('run-url')
+  if (template === '') return undefined
+  const problem = (what: LogLine) =>
+    inputs.problem(logLine`Input run-url: "${withoutSecrets(template)}" ${what} ${RUN_URL_EXAMPLE}`)
+
+  const values = new Map([
+    ['project', target?.kind === 'project' ? target.projectId : undefined],
+    ['test-suite', target?.kind === 'test-suite' ? target.testSuiteId : undefined],
+  ])
+  const names = [...template.matchAll(/\{([^{}]*)\}/g)].map(([, name = '']) => name)
+  const unknown = names.find((name) => name !== 'run-id' && !values.has(name))
+  if (unknown !== undefined) {
+    return problem(logLine`has the unknown placeholder {${unknown}}. Known are {project}, {test-suite} and {run-id}.`)
+  }
+  const missing = names.find((name) => values.has(name) && values.get(name) === undefined)
+  if (missing !== undefined && target !== undefined) {
+    return problem(logLine`has the placeholder {${missing}}, but the input ${missing} is empty.`)
+  }
+  const fill = (runId: string) =>
+    template.replace(/\{([^{}]*)\}/g, (_, name) => encodeURIComponent(values.get(name) ?? runId))
+  // People put it into scripts: these mean something there, and URL parsing lets them stand.
+  const address = (runId: string) =>
+    URL.parse(fill(runId))?.href.replace(/['()!*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
+  const url = parseAddress(fill('x'))
+  if (url === undefined || !/^[a-z]+:\/\/[^/?#{}]+(?:[/?#]|$)/i.test(template) || /[{}]/.test(fill('x'))) {
+    return problem(logLine`is not an absolute address with placeholders in its path or after it.`)
+  }
+  if (hasCredentials(template, url)) return problem(logLine`has credentials in it. Remove them.`)
+  if (isSecure(url)) return address
+  return problem(logLine`is not accepted: the address must begin with https: (http: only for this machine).`)
+}

@@ -1,0 +1,100 @@
+import type { Redact } from './transport.ts'
+
+/** A shorter key would be found within words that have nothing to do with it, field names among them. */
+const SHORTEST_KEY_CHARS = 8
+
+/**
+ * Finds the key as it is, and in a string of JSON, where each of its characters may be escaped. Applied once to each
+ * response, as text, before anything is decoded, quoted, truncated or escaped.
+ *
+ * Bodies may have 16 MiB, so searches for the beginning of the key come first. They end the work for almost all bodies.
+ * Each step takes time in proportion to the text's length, whatever the service sends.
+ */
+export function keyRedaction(apiKey: string): Redact {
+  if (apiKey.length < SHORTEST_KEY_CHARS) return (text) => text
+  const beginning = apiKey.slice(0, SHORTEST_KEY_CHARS)
+  const beginningInJson = new RegExp(beginning.split('').map(formsInJson).join(''))
+  const replace = keyReplacement(apiKey)
+  return (text) => {
+    const rest = text.includes('\\') && beginningInJson.test(text) ? replace(text, true) : text
+    return rest.includes(beginning) ? replace(rest, false) : rest
+  }
+}
+
+const SHORT_ESCAPES: ReadonlyMap<string, string> = new Map([
+  ['"', '"'],
+  ['\\', '\\'],
+  ['/', '/'],
+  ['b', '\b'],
+  ['f', '\f'],
+  ['n', '\n'],
+  ['r', '\r'],
+  ['t', '\t'],
+])
+
+/** An expression of all forms that one character may have in a string of JSON. No form is the beginning of another. */
+function formsInJson(character: string): string {
+  const code = codeOf(character)
+  const digits = code.replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`)
+  const letters = [...SHORT_ESCAPES]
+    .filter(([, meant]) => meant === character)
+    .map(([letter]) => `\\u${codeOf(letter)}`)
+  const plain = character === '\\' ? [] : [`\\u${code}`]
+  return `(?:${[...plain, ...[`u${digits}`, ...letters].map((end) => `\\\\${end}`)].join('|')})`
+}
+
+/** As four hexadecimal digits. */
+function codeOf(character: string): string {
+  return character.charCodeAt(0).toString(16).padStart(4, '0')
+}
+
+/** The character that an escape sequence of JSON stands for, and the length of the sequence. */
+function escapeAt(text: string, at: number): { readonly code: number; readonly length: number } | undefined {
+  const letter = text.charAt(at + 1)
+  const digits = letter === 'u' ? text.slice(at + 2, at + 6) : ''
+  if (/^[0-9A-Fa-f]{4}$/.test(digits)) return { code: Number.parseInt(digits, 16), length: 6 }
+  const meant = SHORT_ESCAPES.get(letter)
+  return meant === undefined ? undefined : { code: meant.charCodeAt(0), length: 2 }
+}
+
+const BACKSLASH = 0x5c
+
+/** The search of Knuth, Morris and Pratt, which never goes back in the text. */
+function keyReplacement(key: string): (text: string, isJson: boolean) => string {
+  const codes = Uint16Array.from(key.split(''), (character) => character.charCodeAt(0))
+  const borders = bordersOf(codes)
+  return (text, isJson) => {
+    /** Where each of the latest characters begins, as many as the key has. */
+    const begins = new Uint32Array(codes.length)
+    let latest = 0
+    let matched = 0
+    let written = 0
+    let result = ''
+    for (let at = 0; at < text.length; ) {
+      const plain = text.charCodeAt(at)
+      const escaped = isJson && plain === BACKSLASH ? escapeAt(text, at) : undefined
+      const code = escaped?.code ?? plain
+      begins[latest] = at
+      latest = latest + 1 === codes.length ? 0 : latest + 1
+      at += escaped?.length ?? 1
+      while (matched > 0 && codes[matched] !== code) matched = borders[matched - 1] ?? 0
+      if (codes[matched] === code) matched++
+      if (matched < codes.length) continue
+      result += `${text.slice(written, begins[latest])}***`
+      written = at
+      matched = 0
+    }
+    return result + text.slice(written)
+  }
+}
+
+/** For each beginning of the key: the length of the longest shorter beginning that it ends with. */
+function bordersOf(codes: Uint16Array): Uint16Array {
+  const borders = new Uint16Array(codes.length)
+  for (let end = 1, length = 0; end < codes.length; end++) {
+    while (length > 0 && codes[length] !== codes[end]) length = borders[length - 1] ?? 0
+    if (codes[length] === codes[end]) length++
+    borders[end] = length
+  }
+  return borders
+}

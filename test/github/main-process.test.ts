@@ -1,0 +1,80 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFileSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { isAlive, type MainProcess, signalMain, thisProcess } from '../../src/github/main-process.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+describe.skipIf(process.platform !== 'linux')('a main process', () => {
+  const source = new URL('../../src/github/main-process.ts', import.meta.url).href
+  const PROGRAM = `const { thisProcess } = await import('${source}')
+    process.on('SIGHUP', () => process.exit(0))
+    setInterval(() => {}, 1000)
+    console.log(JSON.stringify(thisProcess()))`
+
+  /** A process that says who it is, and exits on SIGHUP. */
+  async function aMain(shell?: string): Promise<{ readonly child: ChildProcess; readonly main: MainProcess }> {
+    const command = [process.execPath, '--input-type=module', '--eval', PROGRAM]
+    const [file = '', ...args] = shell === undefined ? command : ['sh', '-c', shell, 'sh', ...command]
+    const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    const [line] = await once(child.stdout ?? child, 'data')
+    return { child, main: JSON.parse(String(line)) }
+  }
+
+  it('lives until it exits, and then gets no signal', async () => {
+    const { child, main } = await aMain()
+    expect(main.pid).toBe(child.pid)
+    expect(isAlive(main)).toBe(true)
+    signalMain(main, 'SIGHUP')
+    await once(child, 'exit')
+    expect(isAlive(main)).toBe(false)
+  })
+
+  it('has exited even if its parent does not take note of that', async () => {
+    const { main } = await aMain('"$@" & exec sleep 600')
+    expect(isAlive(main)).toBe(true)
+    signalMain(main, 'SIGHUP')
+    await expect.poll(() => isAlive(main), { timeout: 30_000 }).toBe(false)
+    expect(readFileSync(`/proc/${main.pid}/stat`, 'utf8')).toContain(') Z ')
+  })
+
+  it('is not another process that has its id, after a restart of the machine or of the process', async () => {
+    const { child, main } = await aMain()
+    for (const other of [{ startTime: '1' }, { bootId: 'another boot' }]) {
+      expect(isAlive({ ...main, ...other })).toBe(false)
+      signalMain({ ...main, ...other }, 'SIGKILL')
+    }
+    signalMain(main, 'SIGHUP')
+    expect(await once(child, 'exit')).toEqual([0, null])
+  })
+
+  it('is known by field 22 of its stat file and by no other field, whatever its program is called', async () => {
+    const program = join(temporaryFolder(), 'a) R 1 (b')
+    copyFileSync('/bin/sleep', program)
+    const child = spawn(program, ['600'], { stdio: 'ignore' })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    await once(child, 'spawn')
+    const { pid = 0 } = child
+    const text = () => readFileSync(`/proc/${pid}/stat`, 'utf8')
+    await expect.poll(text).toContain('(a) R 1 (b)')
+    const [, fromField3 = ''] = text().split('(a) R 1 (b) ')
+    const fields = fromField3.trim().split(' ')
+    const startTime = fields[22 - 3]
+    const { bootId } = thisProcess()
+    expect(isAlive({ pid, startTime, bootId })).toBe(true)
+    const others = fields.filter((field) => field !== startTime)
+    expect(others.length).toBeGreaterThan(40)
+    expect(others.filter((field) => isAlive({ pid, startTime: field, bootId }))).toEqual([])
+  })
+
+  it('gets no signal if there is no /proc to know it by', async () => {
+    const { child, main } = await aMain()
+    const unknown = { ...main, startTime: undefined }
+    expect(isAlive(unknown)).toBe(true)
+    signalMain(unknown, 'SIGKILL')
+    signalMain(main, 'SIGHUP')
+    expect(await once(child, 'exit')).toEqual([0, null])
+  })
+})

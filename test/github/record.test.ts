@@ -1,0 +1,312 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createMainRecord, findMains, parseRecord, type StepRecord } from '../../src/github/record.ts'
+import { RecordNotWritten, recorder } from '../../src/github/recorder.ts'
+import { render } from '../../src/text/safe-text.ts'
+import { parseKeyValueFile } from '../../tools/runner-emulator/file-commands.ts'
+import { ANY_CHARACTER } from '../support/any-character.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+interface JobOptions {
+  readonly hasStateFile?: boolean
+  readonly hasTemp?: boolean
+  readonly inputs?: Readonly<Record<string, string>>
+}
+
+/** Main's record in a job of its own, and what post finds of it. */
+function job({ hasStateFile = true, hasTemp = true, inputs = {} }: JobOptions = {}) {
+  const folder = temporaryFolder()
+  const temp = join(folder, 'temp')
+  mkdirSync(temp)
+  const statePath = join(temp, 'state')
+  if (hasStateFile) writeFileSync(statePath, '')
+  // A job of its own, so that no other test's file in the system's folder has its identity.
+  const env = { GITHUB_STATE: statePath, RUNNER_TEMP: hasTemp ? temp : join(folder, 'none'), ...inputs }
+  const main = createMainRecord(env)
+  const warnings: string[] = []
+  const log = {
+    info: () => {},
+    warning: (message: Parameters<typeof render>[0]) => void warnings.push(render(message)),
+  }
+  const saved = (): StepRecord | undefined => {
+    const { entries, problem } = parseKeyValueFile(readFileSync(statePath, 'utf8'))
+    expect(problem).toBeUndefined()
+    return parseRecord(Object.fromEntries(entries).record ?? '')
+  }
+  const [first] = findMains(env, undefined)
+  onTestFinished(() => first?.removeFile())
+  return {
+    env,
+    temp,
+    statePath,
+    filePath: () =>
+      readdirSync(temp)
+        .map((name) => join(temp, name))
+        .find((path) => path !== statePath) ?? '',
+    warnings,
+    main,
+    record: recorder(main, log),
+    saved,
+    /** As post reads it, with the state or without it. */
+    read: ({ withState = true } = {}) => findMains(env, withState ? saved() : undefined)[0]?.read(),
+  }
+}
+
+describe('the record', () => {
+  it('stands in the debug log each time that main saves it', () => {
+    const { main, saved } = job()
+    const lines: string[] = []
+    const record = recorder(main, { warning: () => {}, debug: (line) => lines.push(render(line)) })
+    const expectSaved = (phase: string) => {
+      const [, record = ''] = /^Saved for post: (.*)$/.exec(lines.at(-1) ?? '') ?? []
+      expect(parseRecord(record)).toEqual({ ...saved(), phase })
+    }
+    expectSaved('nothing started')
+    record.starting()
+    expectSaved('starting')
+    record.started('r-1', true)
+    expectSaved('started')
+    record.doneInStateOnly()
+    expectSaved('done')
+    expect(lines).toHaveLength(4)
+  })
+
+  it('says in both places, in this order, that nothing is started, that a run is starting, which, and that all is done', () => {
+    const { record, saved, read, filePath } = job()
+    const inBoth = (expected: Partial<StepRecord>) => {
+      expect(saved()).toMatchObject(expected)
+      expect(read({ withState: false })).toEqual(saved())
+    }
+    inBoth({ pid: process.pid, file: filePath(), phase: 'nothing started' })
+    record.starting()
+    inBoth({ pid: process.pid, file: filePath(), phase: 'starting' })
+    record.started('r-1', true)
+    inBoth({ phase: 'started', runId: 'r-1', mayCancel: true })
+    record.done()
+    inBoth({ phase: 'done', runId: 'r-1' })
+  })
+
+  it('says that the run may not be cancelled', () => {
+    const { record, read } = job()
+    record.started('r-1', false)
+    expect(read()).toMatchObject({ phase: 'started', runId: 'r-1', mayCancel: false })
+  })
+
+  it('holds no key, and only its owner can read it', () => {
+    const inputs = {
+      'INPUT_API-KEY': 'sk-live-0123456789',
+      'INPUT_BASE-URL': 'https://example.com',
+      INPUT_PROJECT: 'shop',
+    }
+    const { record, filePath, statePath } = job({ inputs })
+    record.started('r-1', true)
+    const path = filePath()
+    expect(path + readFileSync(path, 'utf8') + readFileSync(statePath, 'utf8')).not.toMatch(/sk-live|example\.com|shop/)
+    expect(statSync(path).mode & 0o777).toBe(0o600)
+  })
+
+  it('is “done” in the state only, if a person must do the rest and perhaps nobody reads main’s log', () => {
+    const { record, saved, read } = job()
+    record.starting()
+    record.doneInStateOnly()
+    expect(saved()).toMatchObject({ phase: 'done' })
+    expect(read({ withState: false })).toMatchObject({ phase: 'starting' })
+  })
+
+  it('carries any id unharmed', () => {
+    const anyId = fc.string({ unit: ANY_CHARACTER, minLength: 1 })
+    fc.assert(
+      fc.property(anyId, (runId) => {
+        const { record, saved, read } = job()
+        record.started(runId, true)
+        expect(saved()?.runId).toBe(runId)
+        expect(read({ withState: false })?.runId).toBe(runId)
+      }),
+      { numRuns: 50, examples: [['a\nrecord=other\n'], ['a\0b'], ['\r\n'], ['\ud800']] },
+    )
+  })
+
+  it('carries no id that could keep post from starting', () => {
+    const longest = job()
+    longest.record.started('\0'.repeat(4_096), true)
+    expect(readFileSync(longest.statePath, 'utf8').length).toBeLessThan(128 * 1024)
+    expect(longest.saved()?.runId).toHaveLength(4_096)
+    const tooLong = job()
+    tooLong.record.started('x'.repeat(4_097), true)
+    expect(tooLong.saved()).toMatchObject({ phase: 'nothing started' })
+    expect(tooLong.warnings).toEqual([])
+  })
+
+  it('is read only if it is whole and its process id can be that of a process', () => {
+    const whole = { pid: 7, file: '/tmp/f', phase: 'started', runId: 'r-1', mayCancel: true }
+    expect(parseRecord(JSON.stringify(whole))).toMatchObject(whole)
+    const broken = [
+      ...[0, -1, 1.5, '7', null, undefined].map((pid) => ({ ...whole, pid })),
+      ...['', 'begun', undefined].map((phase) => ({ ...whole, phase })),
+      ...['', 7, undefined].map((runId) => ({ ...whole, runId })),
+      { ...whole, file: undefined },
+    ].map((record) => JSON.stringify(record))
+    for (const text of [...broken, '', 'null', '[]', '7', JSON.stringify(whole).slice(0, -1)]) {
+      expect(parseRecord(text), text).toBeUndefined()
+    }
+    expect(parseRecord(JSON.stringify({ ...whole, mayCancel: 'yes' }))).toMatchObject({ mayCancel: false })
+  })
+})
+
+describe('a record that cannot be written', () => {
+  it('to the state stands in the file, without a warning', () => {
+    const { record, read, warnings } = job({ hasStateFile: false })
+    record.starting()
+    expect(read({ withState: false })).toMatchObject({ phase: 'starting' })
+    record.started('r-1', true)
+    record.done()
+    expect(read({ withState: false })).toMatchObject({ phase: 'done' })
+    expect(warnings).toEqual([])
+  })
+
+  it('to the file stands in the state, without a warning', () => {
+    const { record, saved, warnings, filePath } = job()
+    rmSync(filePath())
+    record.starting()
+    record.started('r-1', true)
+    expect(saved()).toMatchObject({ phase: 'started', runId: 'r-1' })
+    expect(warnings).toEqual([])
+    expect(filePath()).toBe('')
+  })
+
+  it('to either place starts nothing, and says where it could not be written', () => {
+    const { record, main, filePath, statePath } = job({ hasStateFile: false })
+    const path = filePath()
+    rmSync(path)
+    expect(() => record.starting()).toThrow(RecordNotWritten)
+    expect(() => record.starting()).toThrow(new RegExp(`${basename(statePath)}.*${basename(path)} was removed`))
+    expect(main.isFolderEmptied()).toBe(false)
+  })
+
+  it('to either place is one warning that names the run', () => {
+    const { record, filePath, warnings } = job({ hasStateFile: false })
+    rmSync(filePath())
+    record.started('r-1', true)
+    record.done()
+    expect(warnings).toEqual([expect.stringMatching(/what is left to do about run r-1: .*ENOENT.* was removed/)])
+  })
+
+  it('because the disk is full leaves whole records, and at the end an empty file, which counts as “done”', () => {
+    const folder = temporaryFolder()
+    const statePath = join(folder, 'state')
+    writeFileSync(statePath, '')
+    const source = new URL('../../src/github/', import.meta.url).href
+    // Each file may grow to 1,024 bytes: two records fit, and only a part of one with this id.
+    const program = `const [{ createMainRecord }, { recorder }] = await Promise.all([import('${source}record.ts'), import('${source}recorder.ts')])
+      const record = recorder(createMainRecord(process.env), { warning: ({ text }) => console.log(text) })
+      record.starting()
+      record.started('x'.repeat(700), true)
+      const { readFileSync, statSync } = await import('node:fs')
+      const [file] = process.argv.slice(1).map((path) => readFileSync(path, 'utf8'))
+      console.log(file.endsWith('}\\n'), statSync(process.argv[1]).size > 400)
+      record.done()`
+    const limited = ['-c', 'ulimit -f 1; exec "$@"', 'sh', process.execPath, '--input-type=module', '--eval', program]
+    const env = { ...process.env, GITHUB_STATE: statePath, RUNNER_TEMP: folder }
+    const log = execFileSync('bash', [...limited, statePath], { env, encoding: 'utf8' })
+    expect(log).toMatch(/about run x+.*no space left on the disk.*\ntrue true\n$/)
+    const { entries } = parseKeyValueFile(readFileSync(statePath, 'utf8'))
+    const state = parseRecord(Object.fromEntries(entries).record ?? '')
+    expect(state).toMatchObject({ phase: 'starting' })
+    expect(statSync(state?.file ?? '').size).toBe(0)
+    expect(findMains(env, state)[0]?.read()).toMatchObject({ phase: 'done' })
+    expect(findMains(env, undefined)[0]?.read()).toBeUndefined()
+  })
+
+  it('waits for no reader if the runner’s file is a named pipe', () => {
+    const { record, statePath, read } = job()
+    rmSync(statePath)
+    execFileSync('mkfifo', [statePath])
+    record.starting()
+    expect(read({ withState: false })).toMatchObject({ phase: 'starting' })
+  })
+})
+
+describe('of the two records', () => {
+  const inState: StepRecord = { pid: 7, file: '', phase: 'starting', mayCancel: false }
+  const read = (state: StepRecord['phase'], file: StepRecord['phase'] | 'removed') => {
+    const { env, main, filePath, saved } = job()
+    const path = filePath()
+    if (file === 'removed') rmSync(path)
+    else main.write({ phase: file, runId: 'of the file', mayCancel: true })
+    const record = { ...inState, file: path, phase: state, runId: 'of the state', mayCancel: true }
+    expect(saved()).toBeDefined()
+    return findMains(env, record)[0]?.read()
+  }
+
+  it.each([
+    ['starting', 'started', 'of the file'],
+    ['started', 'starting', 'of the state'],
+    ['started', 'started', 'of the file'],
+    ['nothing started', 'done', 'of the file'],
+    ['done', 'started', 'of the state'],
+    ['started', 'removed', 'of the state'],
+  ] as const)('with %s in the state and %s in the file, the one %s counts', (state, file, expected) => {
+    expect(read(state, file)?.runId).toBe(expected)
+  })
+
+  it('the file’s counts by its newest line that is whole', () => {
+    const { main, read, filePath } = job()
+    const state = read()
+    writeFileSync(
+      filePath(),
+      `${JSON.stringify({ ...state, phase: 'starting' })}\n{"pid":1,"phase":"started","runId":"cut o`,
+    )
+    expect(read()).toMatchObject({ phase: 'starting' })
+    main.write({ phase: 'started', runId: 'r-1' })
+    writeFileSync(filePath(), '\nnull\n5\n[]\n{}\n{"phase":"done"}\n', { flag: 'a' })
+    expect(read({ withState: false })).toMatchObject({ phase: 'starting' })
+    expect(read()).toMatchObject({ phase: 'started', runId: 'r-1' })
+  })
+})
+
+describe('a main that post finds', () => {
+  it('has another identity once the inputs have changed, and the same file all the same', () => {
+    const { env, saved } = job({ inputs: { INPUT_PROJECT: 'web-shop' } })
+    expect(findMains(env, saved())).toMatchObject([{ hasOurIdentity: true }])
+    const [found] = findMains({ ...env, INPUT_PROJECT: 'docs' }, saved())
+    expect(found?.hasOurIdentity).toBe(false)
+    expect(found?.read()).toMatchObject({ phase: 'nothing started' })
+    expect(findMains({ ...env, INPUT_PROJECT: 'docs' }, undefined)).toEqual([])
+  })
+
+  it('has an identity also if main could create no file', () => {
+    const { env, saved } = job({ hasTemp: false })
+    rmSync(saved()?.file ?? '')
+    expect(findMains(env, saved())[0]?.hasOurIdentity).toBe(true)
+  })
+})
+
+describe('the runner’s temporary folder', () => {
+  it('is emptied once neither main’s file nor the runner’s state file is there, and not before', () => {
+    const { main, statePath, filePath } = job()
+    expect(main.isFolderEmptied()).toBe(false)
+    rmSync(statePath)
+    expect(main.isFolderEmptied()).toBe(false)
+    writeFileSync(statePath, '')
+    const path = filePath()
+    rmSync(path)
+    expect(main.isFolderEmptied()).toBe(false)
+    rmSync(statePath)
+    expect(main.isFolderEmptied()).toBe(true)
+    expect(existsSync(path)).toBe(false)
+  })
+
+  it('is judged by the runner’s file alone if main’s file is in the system’s folder', () => {
+    const { main, statePath, saved } = job({ hasTemp: false })
+    expect(existsSync(saved()?.file ?? '')).toBe(true)
+    rmSync(statePath)
+    expect(main.isFolderEmptied()).toBe(true)
+  })
+
+  it('is not emptied if there never was a state file', () => {
+    expect(job({ hasStateFile: false, hasTemp: false }).main.isFolderEmptied()).toBe(false)
+  })
+})

@@ -1,0 +1,41 @@
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { StepCancelled } from '../src/action/abort.ts'
+import type { MainRecord } from '../src/github/record.ts'
+import { runStep } from '../src/run-step.ts'
+import { startScriptedService } from '../tools/scripted-service/scripted-service.ts'
+import { inputVariables } from './support/process-effects.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
+
+test('a signal that came while the action was loading is handled before anything is started', async () => {
+  const service = await startScriptedService()
+  onTestFinished(() => service.close())
+  const controller = new AbortController()
+  const lines: string[] = []
+  const write = vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => {
+    lines.push(String(chunk))
+    // The last line before the start. The abort waits in the event loop, as a signal that came while a file was loaded.
+    if (String(chunk).startsWith('Testing the branch')) {
+      const abort = () => controller.abort(new StepCancelled('SIGINT', performance.now()))
+      setImmediate(() => setImmediate(abort))
+    }
+    return true
+  })
+  onTestFinished(() => write.mockRestore())
+  const record: MainRecord = {
+    write: () => undefined,
+    writeToStateOnly: () => {},
+    latest: () => '',
+    emptyFile: () => {},
+    isFolderEmptied: () => false,
+  }
+  const env = {
+    ...inputVariables({ 'base-url': service.url, 'api-key': service.key, project: 'web-shop', branch: '@{event}' }),
+    RUNNER_TEMP: temporaryFolder(),
+    GITHUB_EVENT_NAME: 'repository_dispatch',
+    GITHUB_REF_NAME: 'main',
+    GITHUB_REF_TYPE: 'branch',
+  }
+  expect(await runStep(env, controller.signal, record)).toBe(false)
+  expect(lines.join('')).toContain('before a run was started')
+  expect(service.requests).toEqual([])
+})

@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest'
+import { placesThatShow } from '../../tools/runner-emulator/runner.ts'
+import { ONE_PASSED, scenario } from '../support/scenario.ts'
+
+const DEBUG = '##[debug]'
+
+test.concurrent('with debug logging, the log shows each request, the branch, what main saves and what post finds', async () => {
+  const busy = {
+    status: 503,
+    headers: { 'x-request-id': 'req-7f3a', 'set-cookie': 'a-cookie' },
+    body: { error: 'busy' },
+  }
+  await using one = await scenario({
+    debug: true,
+    script: { runId: 'run-1', cases: ONE_PASSED },
+    faults: [{ on: 'get', from: 1, to: 1, do: busy }],
+    inputs: { branch: 'feature/x', environment: 'staging', 'framework-project': 'unit e2e' },
+  })
+  const { main, post } = await one.step.run()
+  expect(main).toMatchObject({ conclusion: 'success', outputs: { conclusion: 'passed' } })
+  const debugLines = (log: readonly string[]) =>
+    log.filter((line) => line.startsWith(DEBUG)).map((line) => line.slice(DEBUG.length).replace(/ [\d,]+ ms/, ' N ms'))
+  const lines = debugLines(main.log)
+  const runs = '/v1/projects/web-shop/runs'
+  expect(lines.filter((line) => !line.startsWith('Saved'))).toEqual([
+    'Branch: feature/x, because the input branch names it',
+    `POST ${runs}: try 1`,
+    `POST ${runs}: status 200 after N ms`,
+    `GET ${runs}/run-1: try 1`,
+    `GET ${runs}/run-1: status 503 after N ms, x-request-id req-7f3a`,
+    `GET ${runs}/run-1: try 2`,
+    `GET ${runs}/run-1: status 200 after N ms`,
+  ])
+  const phases = lines.filter((line) => line.startsWith('Saved')).map((line) => /"phase":"(.*?)"/.exec(line)?.[1])
+  expect(phases).toEqual(['nothing started', 'starting', 'started', 'done'])
+  expect(debugLines(post.log)).toEqual([
+    expect.stringMatching(/^Post found that nothing is left to do: .*"phase":"done".*"runId":"run-1"/),
+  ])
+  const log = main.log.join('\n')
+  expect(log).toContain(
+    'Run run-1 was started for project “web-shop”, branch “feature/x”, environment “staging”, framework project “unit e2e”',
+  )
+  expect(lines.join('\n')).not.toMatch(/busy|a-cookie|rounds|adds an item/)
+  expect(placesThatShow(one.service.key, main)).toEqual([])
+})
+
+test.concurrent('with debug logging, post shows the run that a killed main left', async () => {
+  await using one = await scenario({ debug: true, script: { runId: 'run-1', runningMs: Infinity } })
+  const { post } = await one.step.run({ on: /RUNNING/, by: 'kill' })
+  const log = post.log.join('\n')
+  expect(log).toMatch(
+    /##\[debug\]Post found the record .*"phase":"started".*"runId":"run-1".*, and that main has exited/,
+  )
+  expect(log).toContain('##[debug]POST /v1/projects/web-shop/runs/cancel: try 1')
+  expect(one.service.runs[0]?.cancelAccepted).toBe(true)
+})
+
+test.concurrent('without debug logging, there is no debug line, and post is silent', async () => {
+  await using one = await scenario()
+  const { main, post } = await one.step.run()
+  expect(main.log.join('\n')).not.toMatch(/debug|try 1|Saved for post/)
+  expect(post.log).toEqual([])
+})
+
+test.concurrent('the service’s own sentence stands whole in the log and in the summary, with the id of its request', async () => {
+  const error = `The branch is unknown. ${'It needs a folder of its own. '.repeat(20)}Type: npm run add-branch -- "feature/x"`
+  const refused = { status: 422, headers: { 'x-request-id': 'req-7f3a' }, body: { error } }
+  await using one = await scenario({ faults: [{ on: 'start', do: refused }] })
+  const { main } = await one.step.run()
+  expect(main.outputs).toMatchObject({ conclusion: 'error' })
+  expect(main.annotations[0]?.message).toBe(
+    `The run could not be started: the service responded with 422 (x-request-id req-7f3a): “${error}”.`,
+  )
+  expect(main.summary).toContain(error)
+  expect(main.summary).toContain('req-7f3a')
+  expect(main.summary).not.toContain('check the inputs')
+})
