@@ -15,7 +15,8 @@ test('a signal that came while the action was loading is handled before anything
     lines.push(String(chunk))
     // The last line before the start. The abort waits in the event loop, as a signal that came while a file was loaded.
     if (String(chunk).startsWith('Testing the branch')) {
-      setImmediate(() => controller.abort(new StepCancelled('SIGINT', performance.now())))
+      const abort = () => controller.abort(new StepCancelled('SIGINT', performance.now()))
+      setImmediate(() => setImmediate(abort))
     }
     return true
   })

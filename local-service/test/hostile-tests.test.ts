@@ -58,7 +58,7 @@ describe('a service whose tests', () => {
     const repository = await aRepository({ 'a.txt': 'main' })
     const command = ['sh', '-c', 'rm -f .gitignore; mkfifo .gitignore; exec "$@"', 'sh', ...puppetProject().command]
     const project = { ...puppetProject(repository.folder), command, autofix: ['true'] }
-    const service = await startService({ concurrency: 1, autofixLimitMinutes: 0.01, projects: { shop: project } })
+    const service = await startService({ concurrency: 1, autofixLimitMinutes: 0.1, projects: { shop: project } })
     const failing = puppet({ cases: [['adds', 'failed']], exitCode: 1 })
     await service.startRun({ branch: 'main', autofix: true, ...failing })
     expect(await service.waitFor(await service.startRun({ branch: 'main' }))).toMatchObject({ status: 'PASSED' })

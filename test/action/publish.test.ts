@@ -145,8 +145,11 @@ describe('the branch that the service names', () => {
   })
 })
 
-test('once the job is over, the verdict is said, and nothing is written into folders that the next job uses', async () => {
-  const world = await publish(ENDINGS.abortedRunFinished, {}, { signal: 'folder emptied' })
+test.each([
+  'folder emptied',
+  'log closed',
+] as const)('once the job is over (%s), the verdict is said, and nothing is written into folders that the next job uses', async (signal) => {
+  const world = await publish(ENDINGS.abortedRunFinished, {}, { signal })
   expect(world.outputs()).toEqual({})
   expect(world.texts('error ')).toEqual([expect.stringContaining('[Step cancelled]')])
   for (const effect of ['files ', 'summary ', 'comment']) expect(world.texts(effect)).toEqual([])

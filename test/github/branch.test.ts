@@ -332,6 +332,13 @@ describe('a deployment', () => {
     })
   })
 
+  test('without its commit tests the branch, without a warning', async () => {
+    api.refs.set('heads/feature/pay', HASH)
+    const payload = changed(deployed('feature/pay'), ['deployment.sha', undefined])
+    const note = 'Testing the branch "feature/pay" of the deployment.'
+    expect(await branchOf({ name, payload })).toEqual({ branch: 'feature/pay', note })
+  })
+
   test('of a name that is a branch and a tag is refused, and one that says which is not', async () => {
     for (const ref of ['heads/v1', 'tags/v1']) api.refs.set(ref, HASH)
     expect(await find('v1')).toEqual({

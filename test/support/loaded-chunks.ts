@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { type ScenarioOptions, scenario } from './scenario.ts'
 
-const MAIN = resolve(import.meta.dirname, '../../dist/main')
+const DIST = resolve(import.meta.dirname, '../../dist')
+const MAIN = join(DIST, 'main')
 
 /** A file of dist/main that runs, and who asks for it. */
 export interface Chunk {
@@ -14,10 +15,10 @@ export interface Chunk {
 
 /** The code in dist/main, sorted by what really loads when the action runs. */
 export async function chunksOfMain(): Promise<readonly Chunk[]> {
-  const always = await loadedBy({})
+  const always = await loadedBy('main')
   // Nobody listens at port 9: the way to the attempt is enough. Only an https: address is reached through a proxy.
   const inputs = { 'base-url': 'https://tests.example.com', 'timeout-minutes': '0.01' }
-  const proxied = await loadedBy({ inputs, env: { https_proxy: 'http://127.0.0.1:9' } })
+  const proxied = await loadedBy('main', { inputs, env: { https_proxy: 'http://127.0.0.1:9' } })
   return globSync('*.js', { cwd: MAIN })
     .toSorted()
     .map((name) => ({
@@ -27,15 +28,16 @@ export async function chunksOfMain(): Promise<readonly Chunk[]> {
     }))
 }
 
-/** What Node's coverage names. */
-async function loadedBy(options: ScenarioOptions): Promise<ReadonlySet<string>> {
+/** The files of dist/main or dist/post that Node's coverage names. */
+export async function loadedBy(phase: 'main' | 'post', options: ScenarioOptions = {}): Promise<ReadonlySet<string>> {
   const folder = mkdtempSync(join(tmpdir(), 'coverage-'))
   try {
     await using run = await scenario({ ...options, env: { ...options.env, NODE_V8_COVERAGE: folder } })
-    await run.step.startMain().result()
+    await run.step.run()
     const files = globSync('*.json', { cwd: folder }).map((file) => readFileSync(join(folder, file), 'utf8'))
     const scripts: { url: string }[] = files.flatMap((text) => JSON.parse(text).result)
-    return new Set(scripts.map(({ url }) => basename(url)))
+    const ours = scripts.filter(({ url }) => url.includes(join(DIST, phase)))
+    return new Set(ours.map(({ url }) => basename(url)))
   } finally {
     rmSync(folder, { recursive: true })
   }

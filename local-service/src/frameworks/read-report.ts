@@ -22,7 +22,7 @@ function read(what: 'report' | 'list', { name }: Framework, ...paths: string[]):
   const args = [`--max-old-space-size=${MEMORY_LIMIT_MIB}`, READER, what, name, ...paths]
   const limits = { timeout: TIME_LIMIT_MS, killSignal: 'SIGKILL', maxBuffer: OUTPUT_LIMIT_BYTES } as const
   return new Promise((resolve, reject) => {
-    execFile(process.execPath, args, { ...limits, cwd: '/' }, (error, stdout) => {
+    execFile(process.execPath, args, { ...limits, cwd: '/', env: {} }, (error, stdout) => {
       const problem = `it takes more than ${TIME_LIMIT_MS / 1000} s, ${MEMORY_LIMIT_MIB} MiB of memory or too many test cases`
       if (error !== null) return reject(new Error(problem))
       const result = JSON.parse(stdout)

@@ -1,4 +1,3 @@
-import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type ContainerEngine, runInContainer, unexportableNames } from '../containers/container.ts'
 import type { Framework, Report, Selection } from '../frameworks/framework.ts'
@@ -7,6 +6,7 @@ import type { Project } from '../project.ts'
 import { count, quote, quoteCommand } from '../text.ts'
 import { keepChangesSince, takeSnapshot } from '../workspace/auto-fix.ts'
 import type { Checkout } from '../workspace/checkout.ts'
+import { removeFolder } from '../workspace/files.ts'
 import type { RunExclusive } from '../workspace/keyed-mutex.ts'
 import { findPackageCommand } from '../workspace/packages.ts'
 import { prepareFiles, repositoryOf, type Source } from './prepare-files.ts'
@@ -78,7 +78,7 @@ async function runFramework(run: TestRun, source: Source, stop: AbortSignal): Pr
     const projects = frameworkProjects.map((name) => `--project=${name}`)
     const titled = titles === undefined ? [] : [`${framework.titleOption}=${titles}`]
     // Auto-fix runs the tests once more.
-    await rm(paths.reportFile, { recursive: true, force: true })
+    await removeFolder(paths.reportFile)
     return runIn(source, run, [...command, ...argv, ...files, ...projects, ...titled], stop, framework.env(paths))
   }
   const tested = await runFor(framework.runArguments(paths), run.selection)
