@@ -11,4 +11,6 @@ const REPOSITORY = dirname(HERE)
 for (const folder of ['build', 'docs']) rmSync(join(HERE, folder), { recursive: true, force: true })
 const typescript = dirname(createRequire(import.meta.url).resolve('typescript/package.json'))
 execFileSync(process.execPath, [join(typescript, 'bin/tsc'), '--project', HERE], { stdio: 'inherit' })
+// The action is not in the package: a workflow uses it by its repository.
+rmSync(join(HERE, 'build/src/action'), { recursive: true })
 for (const file of ['docs/openapi.yaml', 'LICENSE']) cpSync(join(REPOSITORY, file), join(HERE, file))

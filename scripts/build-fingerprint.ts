@@ -6,7 +6,10 @@ import { join, resolve } from 'node:path'
 
 const root = resolve(import.meta.dirname, '..')
 const record = join(root, 'build/fresh-dist.sha256')
-const FILES = ['src/**/*.ts', 'scripts/build.ts', 'tsconfig*.json', 'package-lock.json', 'dist/*/*']
+const FILES = [
+  ...['', 'local-service/'].flatMap((part) => [`${part}src/**/*.ts`, `${part}tsconfig*.json`, `${part}dist/*/*`]),
+  ...['scripts/build.ts', 'package-lock.json'],
+]
 
 export function rememberFreshDist(): void {
   writeFileSync(record, fingerprint())

@@ -1,5 +1,5 @@
-// Builds dist/ from src/. TypeScript emits JavaScript, and ncc bundles it, once for main and once for post.
-// `--check` builds into another folder and says what differs in dist/.
+// Builds dist/ from src/, and local-service/dist/ from local-service/src/. TypeScript emits JavaScript, and ncc bundles it, once
+// for each process. `--check` builds into another folder and says what differs.
 import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -14,7 +14,9 @@ const require = createRequire(import.meta.url)
 function emitJavaScript(): void {
   rmSync(staging, { recursive: true, force: true })
   const tsc = join(dirname(require.resolve('typescript/package.json')), 'bin/tsc')
-  execFileSync(process.execPath, [tsc, '--project', join(root, 'tsconfig.build.json')], { cwd: root, stdio: 'inherit' })
+  for (const options of [['tsconfig.build.json'], ['local-service', '--outDir', join(staging, 'local-service')]]) {
+    execFileSync(process.execPath, [tsc, '--project', ...options], { cwd: root, stdio: 'inherit' })
+  }
   writeFileSync(join(staging, 'package.json'), '{ "type": "module" }\n')
 }
 
@@ -30,13 +32,12 @@ function hintSideEffects(): void {
   writeFileSync(join(copy, 'package.json'), JSON.stringify({ ...manifest, sideEffects: false }))
 }
 
-function bundle(entry: 'main' | 'post', outputRoot: string): void {
-  const output = join(outputRoot, entry)
+function bundle(source: string, output: string): void {
   rmSync(output, { recursive: true, force: true })
   mkdirSync(output, { recursive: true })
   const ncc = require.resolve('@vercel/ncc/dist/ncc/cli.js')
   const options = ['--minify', '--no-cache', '--quiet', '--license', 'licenses.txt']
-  execFileSync(process.execPath, [ncc, 'build', join(staging, `${entry}.js`), '--out', output, ...options], {
+  execFileSync(process.execPath, [ncc, 'build', join(staging, source), '--out', output, ...options], {
     cwd: root,
     stdio: ['ignore', 'ignore', 'inherit'],
   })
@@ -53,16 +54,16 @@ async function minifyChunks(outputRoot: string): Promise<void> {
 }
 
 /** How `committed` differs from what was built. Every entry counts, also hidden files and links. */
-export function differences(fresh: string, committed: string): string[] {
+export function differences(fresh: string, committed: string, name = 'dist'): string[] {
   const [wanted, found] = [entriesOf(fresh), entriesOf(committed)]
   const paths = [...new Set([...wanted.keys(), ...found.keys()])].sort()
   return paths.flatMap((path) => {
     const [want, have] = [wanted.get(path), found.get(path)]
-    if (have === undefined) return [`missing: dist/${path}`]
-    if (want === undefined) return [`not built: dist/${path}`]
-    if (want !== have) return [`a ${have}, not a ${want}: dist/${path}`]
+    if (have === undefined) return [`missing: ${name}/${path}`]
+    if (want === undefined) return [`not built: ${name}/${path}`]
+    if (want !== have) return [`a ${have}, not a ${want}: ${name}/${path}`]
     if (want === 'folder') return []
-    return readFileSync(join(fresh, path)).equals(readFileSync(join(committed, path))) ? [] : [`stale: dist/${path}`]
+    return readFileSync(join(fresh, path)).equals(readFileSync(join(committed, path))) ? [] : [`stale: ${name}/${path}`]
   })
 }
 
@@ -79,28 +80,36 @@ function entriesOf(folder: string): Map<string, Kind> {
   )
 }
 
+const OUTPUTS = ['dist', 'local-service/dist'] as const
+
 async function build(outputRoot: string): Promise<void> {
   emitJavaScript()
   hintSideEffects()
-  bundle('main', outputRoot)
-  bundle('post', outputRoot)
-  await minifyChunks(outputRoot)
+  const [dist, ofService] = OUTPUTS.map((output) => join(outputRoot, output)) as [string, string]
+  for (const entry of ['main', 'post']) bundle(`${entry}.js`, join(dist, entry))
+  const source = 'local-service/src'
+  for (const entry of ['main', 'post', 'service']) bundle(`${source}/action/${entry}.js`, join(ofService, entry))
+  // A process of its own, which the service starts by its path.
+  bundle(`${source}/frameworks/report-reader.js`, join(staging, 'report-reader'))
+  cpSync(join(staging, 'report-reader/index.js'), join(ofService, 'service/report-reader.js'))
+  // A project's own Vitest loads it by its path, so that it is in no bundle.
+  cpSync(join(staging, source, 'frameworks/vitest-reporter.js'), join(ofService, 'service/vitest-reporter.js'))
+  for (const output of [dist, ofService]) await minifyChunks(output)
 }
 
 if (import.meta.main) {
-  const dist = join(root, 'dist')
   if (process.argv.includes('--check')) {
-    const fresh = join(staging, 'dist')
+    const fresh = join(staging, 'fresh')
     await build(fresh)
-    const found = differences(fresh, dist)
+    const found = OUTPUTS.flatMap((output) => differences(join(fresh, output), join(root, output), output))
     if (found.length > 0) {
-      console.error(`dist/ is not what src/ builds. Run "npm run build" and commit dist/.\n  ${found.join('\n  ')}`)
+      console.error(`dist/ is not what src/ builds. Run "npm run build" and commit it.\n  ${found.join('\n  ')}`)
       process.exit(1)
     }
     console.log('dist/ is what src/ builds.')
   } else {
-    rmSync(dist, { recursive: true, force: true })
-    await build(dist)
+    for (const output of OUTPUTS) rmSync(join(root, output), { recursive: true, force: true })
+    await build(root)
   }
   rememberFreshDist()
 }

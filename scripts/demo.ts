@@ -1,7 +1,6 @@
 // `npm start` runs one step of a workflow on this machine. DEMO_USAGE lists its options.
 import { existsSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
-import { ConfigurationError } from '../local-service/src/configuration.ts'
 import { readManifest } from '../tools/runner-emulator/manifest.ts'
 import { DEMO_USAGE, parseDemoArguments, UsageError } from './demo-options.ts'
 import { runDemo } from './run-demo.ts'
@@ -28,7 +27,7 @@ async function main(): Promise<void> {
 }
 
 await main().catch((error: Error) => {
-  if (!(error instanceof UsageError || error instanceof ConfigurationError)) throw error
+  if (!(error instanceof UsageError)) throw error
   console.error(error.message)
   process.exitCode = USAGE_ERROR_EXIT_CODE
 })

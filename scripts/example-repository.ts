@@ -64,9 +64,15 @@ function writePackage(folder: string): void {
   })
 }
 
+const USAGE = `Usage: npm run example-repository -- FOLDER
+
+Makes a git repository in FOLDER, which must not exist: the web shop, its gate, and the branches of three pull requests.`
+
 const [name = ''] = process.argv.slice(2)
 const folder = resolve(name)
-if (name === '' || name.startsWith('-') || existsSync(folder)) {
+if (name === '--help') {
+  console.log(USAGE)
+} else if (name === '' || name.startsWith('-') || existsSync(folder)) {
   console.error(`"${name}" is no new folder. Give the path of one: npm run example-repository -- ../web-shop`)
   process.exitCode = 1
 } else {

@@ -1,7 +1,7 @@
-import { appendFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { constants, tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { constants } from 'node:os'
 import { join, relative, resolve } from 'node:path'
-import { startLocalService } from '../local-service/src/local-service.ts'
+import { startServiceProcess } from '../tools/local-service-process.ts'
 import { type ProcessResult, prepareStep, type Step } from '../tools/runner-emulator/runner.ts'
 import type { DemoOptions } from './demo-options.ts'
 import { renderSummaryPage } from './render-summary.ts'
@@ -21,7 +21,7 @@ export async function runDemo(options: DemoOptions, { folder, print, stop }: Dem
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   await using service = await openService(folder)
-  const [key = ''] = service.keys
+  const { key } = service
   const show = (line: string): void => {
     if (line !== '##[endgroup]') print(asGitHubShows(line))
   }
@@ -63,20 +63,11 @@ export async function runDemo(options: DemoOptions, { folder, print, stop }: Dem
  */
 const LINK_PACKAGES = ['ln', '-s', join(ROOT, 'node_modules'), '../../node_modules']
 
-async function openService(folder: string) {
-  const logFile = join(folder, 'service.log')
-  const service = await startLocalService(
-    { projects: { 'web-shop': { folder: 'examples/web-shop', setup: LINK_PACKAGES } }, data: 'none' },
-    {
-      folder: ROOT,
-      env: process.env,
-      // The folder is outside this repository, because the tests would find the repository's packages.
-      dataFolder: join(tmpdir(), 'test-run-demo'),
-      temporaryFolder: tmpdir(),
-      log: (line) => appendFileSync(logFile, `${line}\n`),
-    },
-  )
-  return { ...service, [Symbol.asyncDispose]: () => service.close() }
+function openService(folder: string) {
+  const config = join(folder, 'service.json')
+  const shop = { folder: join(ROOT, 'examples/web-shop'), setup: LINK_PACKAGES }
+  writeFileSync(config, JSON.stringify({ projects: { 'web-shop': shop } }))
+  return startServiceProcess(['--config', config], join(folder, 'service.log'))
 }
 
 /** What the runner prints before it starts a step. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
+import { findPackageJSON } from 'node:module'
 import { homedir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
@@ -17,6 +18,7 @@ Serves a Vitest or Playwright Test project on this machine: the folder, or the c
   --framework NAME   vitest or playwright, if the folder could be either
   --data FOLDER      where runs are kept; none: in memory only; default: a folder of your state
   --json             print address, key and projects as one line of JSON
+  --version
   --help`
 
 /** Errors that a person can do something about: their message is all that is shown. */
@@ -27,7 +29,8 @@ export class UsageError extends Error {
 /** Makes settings of the command line. Throws a UsageError if it is not to be understood. */
 export async function readInvocation(args: readonly string[], env: NodeJS.ProcessEnv, processFolder: string) {
   const { values, positionals } = parseCommandLine(args, OPTIONS, USAGE)
-  if (values.help) return 'help'
+  if (values.help) return { text: USAGE }
+  if (values.version) return { text: await readVersion() }
   const here = currentFolder(env, processFolder)
   const [folder, ...others] = positionals
   if (others.length > 0) throw new UsageError(`One folder at most, got also ${others.join(', ')}.\n\n${USAGE}`)
@@ -69,8 +72,14 @@ const OPTIONS = {
   framework: { type: 'string' },
   data: { type: 'string' },
   json: { type: 'boolean', default: false },
+  version: { type: 'boolean', default: false },
   help: { type: 'boolean', default: false },
 } as const
+
+/** The package's manifest lies above this file, in the repository as in the package. */
+async function readVersion(): Promise<string> {
+  return JSON.parse(await readFile(findPackageJSON('.', import.meta.url) ?? '', 'utf8')).version
+}
 
 /** Throws a UsageError that shows the usage. */
 export function parseCommandLine<const Options extends ParseArgsOptionsConfig>(

@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os'
 import { ConfigurationError } from './configuration.ts'
-import { isStartedByNpm, readInvocation, USAGE, UsageError } from './invocation.ts'
+import { isStartedByNpm, readInvocation, UsageError } from './invocation.ts'
 import { type LocalService, startLocalService } from './local-service.ts'
 
 const PARENT_CHECK_MS = 500
@@ -36,8 +36,8 @@ async function main(): Promise<void> {
     return
   }
   const invocation = await readInvocation(process.argv.slice(2), process.env, process.cwd())
-  if (invocation === 'help') {
-    console.log(USAGE)
+  if ('text' in invocation) {
+    console.log(invocation.text)
     return
   }
   // Tests must not see the service's key.

@@ -8,6 +8,7 @@ import { COMMAND, settingsObject, TEXT, TEXTS } from './settings.ts'
 import { quote } from './text.ts'
 import { mapOf, mustBeShown, pathTo, VARIABLES } from './validation.ts'
 import { readRegularFile } from './workspace/files.ts'
+import { foldersBetween, repositoryFolderOf } from './workspace/paths.ts'
 
 /** A project's settings (the README's table describes them), with what they leave open found out from its folder. */
 export interface Project extends Omit<v.InferOutput<typeof PROJECT>, 'framework'> {
@@ -82,24 +83,34 @@ export function projectSettings(baseFolder: string) {
 
 function usesNone(folder: string): string {
   return (
-    `cannot be found out: ${folder} has neither a Vitest nor a Playwright configuration, and no package.json that ` +
-    'depends on one of them. Start the service in the folder of a test project, or name that folder. If its framework is ' +
-    'installed above it, as in a workspace, say which with "framework", or --framework.'
+    `cannot be found out: ${folder} has neither a Vitest nor a Playwright configuration, and neither its package.json nor ` +
+    'one above it in its repository depends on one of them. Name the folder of a test project.'
   )
 }
 
 function usesBoth(folder: string): string {
-  return `cannot be found out: ${folder} uses both Vitest and Playwright Test. Say which with "framework", or --framework.`
+  return (
+    `cannot be found out: ${folder} uses both Vitest and Playwright Test. Say which with "framework" in a configuration ` +
+    'file, or with --framework.'
+  )
 }
 
-/** The given framework, or those that the folder may use: by its configuration files first, then by its dependencies. */
+/**
+ * The given framework, or those that the folder may use: by its configuration files first, then by its dependencies. A package of
+ * a workspace may use what a folder above it depends on.
+ */
 function frameworksOf(folder: string, given: Framework['name'] | undefined): Framework[] {
   if (given !== undefined) return FRAMEWORKS.filter(({ name }) => name === given)
   const files = readdirSync(folder)
   const byConfigFile = FRAMEWORKS.filter(({ configFile }) => files.some((file) => configFile.test(file)))
   if (byConfigFile.length > 0) return byConfigFile
-  const dependencies = dependenciesIn(folder)
-  return FRAMEWORKS.filter(({ packageName }) => dependencies.has(packageName))
+  const packages = files.includes('package.json') ? foldersBetween(folder, repositoryFolderOf(folder)) : []
+  for (const at of packages) {
+    const dependencies = dependenciesIn(at)
+    const found = FRAMEWORKS.filter(({ packageName }) => dependencies.has(packageName))
+    if (found.length > 0) return found
+  }
+  return []
 }
 
 function dependenciesIn(folder: string): Set<string> {

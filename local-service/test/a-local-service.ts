@@ -162,7 +162,7 @@ export function testRunIn(folder: string, facts: Partial<TestRun> = {}, settings
   return {
     runId,
     project,
-    checkout: { kind: 'in-place', root: project.folder, foldersWithoutGit: [] },
+    checkout: { kind: 'in-place', place: { root: project.folder, folder: '' } },
     selection: { frameworkProjects: [], files: [] },
     env: PLAIN_ENV,
     autofix: false,

@@ -89,6 +89,23 @@ describe('a run for a branch', () => {
     expect(await listing(configured.service, {})).toMatchObject({ branchName: 'main', titles: ['a.txt: main'] })
   })
 
+  it('tests the folder as it stands if the branch is the full hash of the commit that is checked out', async () => {
+    const repository = await aRepository({ 'a.txt': 'first' })
+    const first = await repository.git('rev-parse', 'HEAD')
+    const head = await repository.commit({ 'a.txt': 'second' })
+    await repository.write({ 'a.txt': 'not committed' })
+    const { service } = await startListing(repository)
+    expect(await listing(service, { branch: head })).toMatchObject({
+      branchName: head,
+      titles: ['a.txt: not committed'],
+    })
+    for (const branch of [first, head.slice(0, 39), head.toUpperCase()]) {
+      expect(await service.start({ branch })).toMatchObject({ status: 400 })
+    }
+    await repository.git('checkout', '--quiet', '--force', first)
+    expect(await service.start({ branch: head })).toMatchObject({ status: 400 })
+  })
+
   it('keeps to the commit that the branch was at when the run was started', async () => {
     const repository = await aRepository({ 'a.txt': 'first' })
     const { service } = await startListing(repository, { concurrency: 1 }, { setup: ['sh', '-c', 'sleep 0.3'] })
@@ -128,7 +145,7 @@ describe('a run for a branch', () => {
     for (const branch of [...revisions, 'none', '--help', '-q', 'ma\nin', 'ma\0in', '🐙', 'b'.repeat(255)]) {
       const { status, body } = await service.start({ branch })
       expect(status, branch).toBe(400)
-      expect(body.error).toMatch(/^Project "listing" has no branch ".*"?…?\. Commit to it or fetch it in /)
+      expect(body.error).toMatch(/^Fetch branch ".*"?…? in .*: project "listing" has no such branch\.$/)
     }
   })
 
@@ -147,13 +164,13 @@ describe('a run for a branch', () => {
   })
 
   it.each([
-    ['with 400', {}, { branch: 'gone' }, 400, ', or send no "branch" to test the folder as it stands.'],
-    ['with 400, and no other advice beside a default branch', { defaultBranch: 'main' }, { branch: 'gone' }, 400, '.'],
-    ['with 500 if it is the configured one', { defaultBranch: 'gone' }, {}, 500, '.'],
+    ['with 400', {}, { branch: 'gone' }, 400, ', or send no "branch" to test the folder as it stands'],
+    ['with 400, and no other advice beside a default branch', { defaultBranch: 'main' }, { branch: 'gone' }, 400, ''],
+    ['with 500 if it is the configured one', { defaultBranch: 'gone' }, {}, 500, ''],
   ])('that does not exist is refused %s', async (_how, settings, request, status, hint) => {
     const repository = await aRepository({ 'a.txt': 'main' })
     const { service } = await startListing(repository, {}, settings)
-    const error = `Project "listing" has no branch "gone". Commit to it or fetch it in ${repository.folder}${hint}`
+    const error = `Fetch branch "gone" in ${repository.folder}, or commit to it${hint}: project "listing" has no such branch.`
     expect(await service.start(request)).toEqual({ status, body: { error } })
   })
 
@@ -233,7 +250,7 @@ describe('a run for a branch', () => {
       return result
     }
     const gitFolder = join(repository.folder, '.git')
-    const resources = { ...run.resources, workTree: { path: join(await temporaryFolder(), run.runId), gitFolder } }
+    const resources = { ...run.resources, gitFolder }
     const inTree = { ...run, checkout, resources, runExclusive }
     expect((await runTests(inTree, new AbortController().signal, () => {})).status).toBe('PASSED')
     await removeResources(run.runId, resources, { runExclusive, env: PLAIN_ENV })
@@ -250,11 +267,11 @@ describe('a run for a branch', () => {
   })
 
   it.each([
-    ['package.json', '{}', '{"dependencies":{}}', 'npm', '["npm", "install"]'],
-    ['package-lock.json', '{}', '{"lockfileVersion":3}', 'npm', '["npm", "ci"]'],
-    ['pnpm-lock.yaml', '', 'a: 1', 'pnpm', '["pnpm", "install", "--frozen-lockfile"]'],
-    ['yarn.lock', '', 'a: 1', 'yarn', '["yarn", "install"]'],
-  ])('is refused without a setup if its %s is not that of the installed packages', async (file, old, updated, manager, setup) => {
+    ['package.json', '{}', '{"dependencies":{}}', '["npm", "install"]'],
+    ['package-lock.json', '{}', '{"lockfileVersion":3}', '["npm", "ci"]'],
+    ['pnpm-lock.yaml', '', 'a: 1', '["pnpm", "install", "--frozen-lockfile"]'],
+    ['yarn.lock', '', 'a: 1', '["yarn", "install"]'],
+  ])('is refused without a setup if its %s is not that of the installed packages', async (file, old, updated, setup) => {
     const repository = await aRepository({ '.gitignore': 'node_modules/\n', [file]: old })
     await repository.git('switch', '--quiet', '--create', 'update')
     await repository.commit({ [file]: updated })
@@ -267,9 +284,8 @@ describe('a run for a branch', () => {
     expect(await choose('update')).toMatchObject({ kind: 'work-tree' })
     await repository.write({ 'node_modules/a/package.json': '{}' })
     const error =
-      `Project "shop" needs a "setup" command to test branch "update": its ${file} is not that of ` +
-      `${repository.folder}, whose installed packages the tests would use. Set "setup" to the command that installs the ` +
-      `packages of a fresh checkout. It runs in the project's folder, so for ${manager} it is ${setup}.`
+      `Set "setup" of project "shop" to ${setup} to test branch "update" with packages of its own: its ${file} is not that ` +
+      `of ${repository.folder}, whose installed packages the tests would use.`
     expect(await choose('update')).toEqual({ kind: 'refused', error })
     expect(await choose('main')).toMatchObject({ kind: 'work-tree' })
     expect(await choose('update', { setup: ['true'] })).toMatchObject({ kind: 'work-tree' })

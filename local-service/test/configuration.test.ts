@@ -36,10 +36,27 @@ describe('without a configuration', () => {
     expect(readConfiguration({}, folder).projects.get(basename(folder))?.framework.name).toBe(name)
   })
 
+  it('a package of a workspace uses the framework of a folder above it, in its repository', async () => {
+    const folder = await temporaryFolder()
+    const inner = join(folder, 'packages/shop')
+    await writeFiles(folder, {
+      'package.json': '{"devDependencies":{"vitest":"*"}}',
+      'packages/shop/package.json': '{}',
+    })
+    expect(() => readConfiguration({}, inner)).toThrow('has neither a Vitest nor a Playwright configuration')
+    await writeFiles(folder, { '.git/HEAD': '' })
+    expect(readConfiguration({}, inner).projects.get('shop')?.framework.name).toBe('vitest')
+    await writeFiles(folder, { 'docs/page.md': '' })
+    expect(() => readConfiguration({}, join(folder, 'docs'))).toThrow('has neither a Vitest nor')
+  })
+
   it.each([
-    [{}, /has neither a Vitest nor a Playwright configuration, .*say which with "framework", or --framework\./],
+    [{}, /has neither a Vitest nor a Playwright configuration, .*Name the folder of a test project\./],
     [{ 'package.json': 'broken' }, /has neither a Vitest nor a Playwright configuration/],
-    [{ 'vitest.config.ts': '', 'playwright.config.ts': '' }, /uses both .*Say which with "framework", or --framework/],
+    [
+      { 'vitest.config.ts': '', 'playwright.config.ts': '' },
+      /uses both .*Say which with "framework" in a configuration file/,
+    ],
     [{ 'package.json': '{"devDependencies":{"vitest":"*","@playwright/test":"*"}}' }, /uses both/],
   ])('a folder that holds %j is refused with a sentence', async (files, message) => {
     const folder = await temporaryFolder()

@@ -63,13 +63,14 @@ export function useEngine(names: readonly TestEngine['name'][], isRequired: bool
   }
 }
 
-/** A service for one project, whose puppet runs in containers of this engine. */
+/** A service for one project, whose puppet runs in containers of this engine, and can write to the folder `outside`. */
 export async function startContained(engine: TestEngine, project: object = {}, settings: object = {}) {
-  const folder = await temporaryFolder()
-  const shop = { ...puppetProject(folder), container: engine.container, ...project }
+  const [folder, outside] = [await temporaryFolder(), await temporaryFolder()]
+  const options = [...engine.container.options, '--volume', `${outside}:${outside}`]
+  const shop = { ...puppetProject(folder), container: { ...engine.container, options }, ...project }
   const env = { ...engine.env, OF_THE_PERSON: 'not for the tests' }
   const service = await startService({ projects: { shop }, ...settings }, { env })
-  return { service, folder, journal: join(folder, 'journal') }
+  return { service, folder, outside, journal: join(outside, 'journal') }
 }
 
 /** The command of a project whose tests do this before the puppet runs. */

@@ -1,9 +1,19 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { readdir } from 'node:fs/promises'
+import { readdir, symlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import type { Settings } from '../src/local-service.ts'
 import { aRepository, installPackages } from './a-git-repository.ts'
-import { puppet, readJournal, startService, temporaryFolder, until, writeFiles } from './a-local-service.ts'
+import {
+  clientOf,
+  KEY,
+  puppet,
+  readJournal,
+  startService,
+  temporaryFolder,
+  until,
+  writeFiles,
+} from './a-local-service.ts'
 import { ENGINE_LIMIT_MS, puppetAfter, startContained, useEngine } from './container-engines.ts'
 
 const isRequired = process.env.CONTAINER_TESTS === 'required'
@@ -59,64 +69,125 @@ describe("a project's container, by whichever engine", { timeout: ENGINE_LIMIT_M
     expect(run.results?.testCases.map((one) => one.title).sort()).toEqual([`[one] > ${title}`, `[two] > ${title}`])
   })
 
-  it('can read the history of a folder that is tested as it stands, and not change its git configuration', async () => {
-    const { folder, git } = await aRepository({ 'a.txt': 'main' })
-    const command = puppetAfter('git log && ! git config core.fsmonitor /anything && touch created || exit 3')
-    const { service } = await startContained(theEngine(), { folder, command })
+  it('gets a copy of a folder that is tested as it stands, and nothing of its repository', async () => {
+    const { folder, git, write, read } = await aRepository({
+      '.gitignore': 'ignored\n',
+      'a.txt': 'main',
+      'shop/b.txt': '',
+    })
+    await write({ 'a.txt': 'changed', ignored: 'ignored', 'shop/inner/.git': 'gitdir: /nowhere' })
+    await symlink(join(folder, 'a.txt'), join(folder, 'shop/outwards'))
+    await symlink('b.txt', join(folder, 'shop/inwards'))
+    const command = puppetAfter(`
+      test "$(cat ../a.txt ../ignored)" = changedignored && test -f inwards && test -L outwards || exit 3
+      test ! -e outwards && test ! -e ${folder} && test ! -e ../.git && test ! -e inner/.git || exit 4
+      echo poisoned > ../a.txt; touch created`)
+    const { service } = await startContained(theEngine(), { folder: join(folder, 'shop'), command })
     expect(await service.waitFor(await service.startRun())).toMatchObject({ status: 'PASSED', branchName: 'main' })
-    expect(await git('status', '--porcelain')).toBe('?? created')
+    expect(await read('a.txt')).toBe('changed')
+    expect(await git('status', '--porcelain')).not.toContain('created')
   })
 
-  it('cannot make git run a program outside, however it replaces what git reads', async () => {
+  it('cannot make git run a program outside, whatever it makes of the files that git reads', async () => {
     const escaped = join(await temporaryFolder(), 'escaped')
     const evil = `echo escaped >> ${escaped}`
+    const library = await aRepository({ 'library.txt': 'library' })
     const repository = await aRepository({ '.gitignore': 'node_modules\n', 'a.txt': 'main', 'run.sh': ':' })
+    await repository.git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', library.folder, 'library')
+    await repository.commit({})
     // A filter of the person's own, which runs a program of the work tree.
     await repository.git('config', 'filter.own.clean', 'sh ./run.sh')
     const attack = `
-      rm -rf .git; git init .
+      test ! -e .git || exit 3
+      git init . && printf '#!/bin/sh\\n${evil}' > .git/hooks/post-commit && chmod +x .git/hooks/*
+      cp .git/hooks/post-commit .git/hooks/reference-transaction
       git config --file .git/config core.fsmonitor '${evil}; false'
-      git init --quiet inner && echo x > inner/x && git -C inner add . && git -C inner -c user.name=x -c user.email=x commit -qm x
-      git -C inner config core.fsmonitor '${evil}; false'; git -C inner config filter.evil.clean '${evil}; cat'
-      echo '* filter=evil' > inner/.gitattributes; echo changed > inner/x
+      for inner in inner library; do
+        git init --quiet $inner && echo x > $inner/x && git -C $inner add . && git -C $inner -c user.name=x -c user.email=x commit -qm x
+        git -C $inner config core.fsmonitor '${evil}; false'; git -C $inner config filter.evil.clean '${evil}; cat'
+        echo '* filter=evil' > $inner/.gitattributes; echo changed > $inner/x
+      done
       printf '* filter=evil\\n*.txt filter=own\\n' > .gitattributes; echo '${evil}; cat' > run.sh
+      printf '[submodule "library"]\\n path = library\\n url = .\\n update = !${evil}\\n' > .gitmodules
       mkfifo pipe; echo changed > a.txt`
     const fix = `echo fixed > b.txt; git -C inner config core.fsmonitor '${evil}; false'; echo y > inner/x`
     const { service } = await startContained(theEngine(), {
       folder: repository.folder,
-      command: puppetAfter(attack),
+      command: puppetAfter(`test -e inner || { ${attack}; }`),
       autofix: ['sh', '-c', fix],
     })
     const failing = puppet({ cases: [['adds', 'failed']], exitCode: 1 })
     const runId = await service.startRun({ branch: 'main', autofix: true, ...failing })
     await until(() => service.log.some((line) => /auto-fix: 1 test case failed before/.test(line)))
     expect(await repository.git('show', '--name-only', '--format=', `autofix/${runId}`)).toContain('b.txt')
+    expect(await service.waitFor(await service.startRun({ branch: 'main' }))).toMatchObject({ status: 'PASSED' })
     expect(existsSync(escaped)).toBe(false)
   })
 
-  it('cannot make a repository for the next run, or for the next start of the service', async () => {
+  it('cannot reach the files of another project of its repository, or make a repository of them', async () => {
     const engine = theEngine()
-    const escaped = join(await temporaryFolder(), 'escaped')
-    const repository = await aRepository({ 'packages/shop/a.txt': 'main' })
-    const folder = join(repository.folder, 'packages/shop')
-    const command = puppetAfter(`
-      mv ../../packages ../../moved; mv ../shop ../moved
-      test "$ATTACKS" != yes || { git init --quiet --initial-branch=main . && echo '* filter=evil' > .gitattributes &&
-        git config filter.evil.smudge 'echo escaped >> ${escaped}; cat' && git config core.fsmonitor 'echo escaped >> ${escaped}' &&
-        git add . && git -c user.name=x -c user.email=x commit --quiet --message evil; }`)
+    const secrets = await temporaryFolder()
+    await writeFiles(secrets, { 'secret.txt': 'secret' })
+    const repository = await aRepository({ 'packages/a/a.txt': '', 'packages/b/b.txt': 'b' })
+    const evil = `echo escaped >> ${secrets}/escaped`
+    const attack = puppetAfter(`
+      for b in ../b ${repository.folder}/packages/b; do
+        mkdir -p $b && git init --quiet --initial-branch=main $b && echo '* filter=evil' > $b/.gitattributes &&
+          git -C $b config filter.evil.smudge '${evil}; cat' && git -C $b config core.fsmonitor '${evil}' &&
+          git -C $b add . && git -C $b -c user.name=x -c user.email=x commit --quiet --message evil || exit 3
+      done
+      mv ../b ../moved; ln -s ${secrets} ../b; mv ${repository.folder}/packages/b ${repository.folder}/moved
+      ln -s ${secrets} ${repository.folder}/packages/b`)
+    const look = puppetAfter(`test "$(cat b.txt)" = b && ! cat secret.txt ${secrets}/secret.txt || exit 3`)
+    const projectIn = (folder: string, command: string[]) => ({
+      ...{ folder: join(repository.folder, folder), framework: 'vitest', command, container: engine.container },
+    })
+    const projects = { a: projectIn('packages/a', attack), b: projectIn('packages/b', look) } as Settings['projects']
     const data = join(await temporaryFolder(), 'data')
-    const { service: first } = await startContained(engine, { folder, command }, { data })
-    const journal = join(dirname(folder), 'journal')
-    const { envOverrides } = puppet({ hangs: true, journal })
-    const inPlace = await first.startRun({ envOverrides: { ...envOverrides, ATTACKS: 'yes' } })
-    await begun(journal)
-    expect(await first.waitFor(await first.startRun({ branch: 'main' }))).toMatchObject({ status: 'PASSED' })
-    await first.close()
-    expect(await engine.names()).toEqual([])
-    expect(await readdir(folder)).toEqual([`.git-made-during-run-${inPlace.slice(0, 8)}`, '.gitattributes', 'a.txt'])
-    const { service: second } = await startContained(engine, { folder, command }, { data })
-    expect(await second.waitFor(await second.startRun({ branch: 'main' }))).toMatchObject({ status: 'PASSED' })
-    expect(existsSync(escaped)).toBe(false)
+    for (const _start of ['first', 'second']) {
+      const service = await startService({ projects, data }, { env: engine.env })
+      for (const [project, body] of [
+        ['a', {}],
+        ['a', { branch: 'main' }],
+        ['b', {}],
+        ['b', { branch: 'main' }],
+      ]) {
+        const client = clientOf(service.url, KEY, String(project))
+        const run = await client.waitFor(await client.startRun(body as object))
+        expect(run.status, service.log.join('\n')).toBe('PASSED')
+      }
+      await service.close()
+    }
+    expect(await repository.git('status', '--porcelain')).toBe('')
+    expect(await readdir(secrets)).toEqual(['secret.txt'])
+  })
+
+  it('gets no folder of this machine by links in the place of the folders that it can write', async () => {
+    const secrets = await temporaryFolder()
+    await writeFiles(secrets, { 'secret.txt': 'secret' })
+    const repository = await aRepository({ 'packages/shop/a.txt': 'main' })
+    const attack = `
+      for folder in . .. ../.. "$TMPDIR" "$(dirname "$LOCAL_SERVICE_REPORT_FILE")"; do
+        at=$(cd "$folder" && pwd)
+        ! cat "$at/secret.txt" || exit 3
+        rm -rf "$at" 2> /dev/null; mv "$at" "$at-moved" 2> /dev/null; ln -s ${secrets} "$at" 2> /dev/null; mkdir -p "$at"
+      done
+      mkdir -p ${repository.folder}; cd /`
+    const { service, folder } = await startContained(theEngine(), {
+      folder: join(repository.folder, 'packages/shop'),
+      setup: ['sh', '-c', attack],
+      command: puppetAfter(attack),
+      autofix: ['sh', '-c', attack],
+    })
+    const failing = puppet({ cases: [['adds', 'failed']], exitCode: 1 })
+    const runId = await service.startRun({ branch: 'main', autofix: true, ...failing })
+    expect(await service.waitFor(runId), service.log.join('\n')).toMatchObject({ status: 'FAILED' })
+    await until(() => service.log.some((line) => /auto-fix: nothing was changed/.test(line)))
+    expect(await service.waitFor(await service.startRun()), service.log.join('\n')).toMatchObject({ status: 'PASSED' })
+    expect(service.log.join('\n')).not.toContain('code 3')
+    expect(await readdir(secrets)).toEqual(['secret.txt'])
+    expect(await readdir(folder)).toEqual([])
+    expect(await repository.git('status', '--porcelain')).toBe('')
   })
 
   it('reads the packages that other runs use, and cannot change them', async () => {
@@ -133,13 +204,21 @@ describe("a project's container, by whichever engine", { timeout: ENGINE_LIMIT_M
     expect(await readdir(join(repository.folder, 'node_modules'))).toEqual(['tool'])
   })
 
+  it('gets nothing of a file of this machine to which the manifest of its framework is a link', async () => {
+    const secrets = await temporaryFolder()
+    await writeFiles(secrets, { 'package.json': '{"bin": "secret"}' })
+    const install = `mkdir -p node_modules/vitest; ln -s ${secrets}/package.json node_modules/vitest`
+    const { service } = await startContained(theEngine(), { setup: ['sh', '-c', install], command: undefined })
+    const { results } = await service.waitFor(await service.startRun())
+    expect(results?.testCases[0]?.title).toMatch(/^vitest is not installed in the work tree, in its root/)
+  })
+
   it('gets no folder of this machine by a link in place of the packages', async () => {
     const secrets = await temporaryFolder()
     await writeFiles(secrets, { 'secret.txt': 'secret' })
-    const { folder } = await aRepository({ 'a.txt': 'main' })
-    const command = puppetAfter(
-      `cat ${secrets}/secret.txt && exit 3; rm -f node_modules; ln -s ${secrets} node_modules`,
-    )
+    const { folder } = await aRepository({ '.gitignore': 'node_modules', 'a.txt': 'main' })
+    await symlink(secrets, join(folder, 'node_modules'))
+    const command = puppetAfter(`cat ${secrets}/secret.txt node_modules/secret.txt && exit 3`)
     const { service } = await startContained(theEngine(), { folder, command })
     for (const body of [{}, { branch: 'main' }]) {
       expect(await service.waitFor(await service.startRun(body))).toMatchObject({ status: 'PASSED' })

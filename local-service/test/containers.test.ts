@@ -43,7 +43,8 @@ describe.each(['docker', 'podman'] as const)("a project's container in %s", { ti
     const engine = theEngine()
     const folder = await temporaryFolder()
     const [config, data] = [join(folder, 'config.json'), await temporaryFolder()]
-    const project = { ...puppetProject(folder), container: engine.container }
+    const container = { ...engine.container, options: [...engine.container.options, '--volume', `${folder}:${folder}`] }
+    const project = { ...puppetProject(await temporaryFolder()), container }
     await writeFile(config, JSON.stringify({ keys: [KEY], stopGraceSeconds: 60, projects: { shop: project } }))
     const first = startServiceProcess({ config, data, env: engine.env })
     const client = await first.ready()
@@ -111,10 +112,10 @@ describe.each(['docker', 'podman'] as const)("a project's container in %s", { ti
   })
 
   it('is stopped at once by SIGINT if the program in it has no handler, and keeps no log', async () => {
-    const command = ['sh', '-c', 'touch begun; exec sleep 600']
-    const { service, folder } = await startContained(theEngine(), { command }, { stopGraceSeconds: 600 })
-    const runId = await service.startRun()
-    await until(() => existsSync(join(folder, 'begun')))
+    const command = ['sh', '-c', 'touch "$BEGUN"; exec sleep 600']
+    const { service, outside } = await startContained(theEngine(), { command }, { stopGraceSeconds: 600 })
+    const runId = await service.startRun({ envOverrides: { BEGUN: join(outside, 'begun') } })
+    await until(() => existsSync(join(outside, 'begun')))
     const driver = await theEngine().call('inspect', '--format', '{{.HostConfig.LogConfig.Type}}', `test-run-${runId}`)
     expect(driver.trim()).toBe('none')
     await service.cancel(runId)

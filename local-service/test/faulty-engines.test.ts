@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs'
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { puppetProject, startService, temporaryFolder, until } from './a-local-service.ts'
+import { runInContainer } from '../src/containers/container.ts'
+import { PLAIN_ENV, puppetProject, startService, temporaryFolder, until } from './a-local-service.ts'
 
 /** A service whose container engines are scripts; `engine` is the one that the project names. */
 async function startWith(engines: Readonly<Record<string, string>>, engine?: string) {
@@ -39,6 +40,32 @@ describe('a container engine', () => {
     const { service } = await startWith({ docker: 'echo "no daemon" >&2; exit 1', podman: 'exit 0' })
     const runId = await service.startRun()
     expect(service.log.join('\n')).toContain(`run ${runId} runs in containers of podman (docker: no daemon)`)
+  })
+
+  it('gets no folder that was replaced by a link since the run was prepared', async () => {
+    const { service, folder } = await startWith({
+      docker: `if test "$1" = image; then mv "$folder/node_modules" "$folder/moved"; ln -s / "$folder/node_modules"; fi
+        echo "$1" >> "$folder/called"`,
+    })
+    await mkdir(join(folder, 'node_modules'))
+    const { status, results } = await service.waitFor(await service.startRun())
+    const reason = `${folder}/node_modules cannot be mounted, because it is a link or was removed`
+    expect([status, results?.testCases[0]?.title]).toEqual(['INTERRUPTED', `vitest could not be started: ${reason}`])
+    expect(await readFile(join(folder, 'called'), 'utf8')).not.toContain('create')
+  })
+
+  it('gets no folder that lies in one to which the tests can write', async () => {
+    const folder = await temporaryFolder()
+    await mkdir(join(folder, 'inner'))
+    const [mounts, env] = [['', '/inner'].map((name) => ({ path: folder + name, isReadOnly: name !== '' })), PLAIN_ENV]
+    // It says that it has the image.
+    await writeFile(join(folder, 'docker'), '#!/bin/sh\nexit 0', { mode: 0o755 })
+    const engine = { name: 'docker', env: { ...env, PATH: `${folder}:/usr/bin:/bin` } } as const
+    const container = { engine, settings: { image: 'node:24', options: [] }, folder, mounts }
+    const command = { argv: ['true'], folder, env, runId: 'test', stopGraceMs: 0 }
+    const end = await runInContainer(container, command, new AbortController().signal)
+    const reason = `${folder}/inner cannot be mounted, because the tests can write to ${folder}`
+    expect(end).toEqual({ kind: 'not-started', reason, output: '' })
   })
 
   it('that cannot pull the image makes the run INTERRUPTED', async () => {

@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { chmod, mkdir } from 'node:fs/promises'
+import { chmod, mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { runCommand } from '../src/runs/run-command.ts'
@@ -15,6 +15,10 @@ import {
   until,
   WEB_SHOP,
 } from './a-local-service.ts'
+import { puppetAfter } from './container-engines.ts'
+
+const A_MILLION_CASES = `
+  { printf '{"event":"finished","tests":['; yes '{"state":"passed"},' | head -n 1000000; printf '{}]}'; } | tr -d '\\n' > "$file"`
 
 // Whatever tests leave behind, their run finishes, the next one runs, and the service can be stopped.
 
@@ -23,6 +27,12 @@ describe('a service whose tests', () => {
     ['a named pipe', 'mkfifo "$file"', 'is not a regular file'],
     ['a link', 'ln -s /dev/zero "$file"', 'is not a regular file'],
     ['a folder', 'mkdir "$file"', 'is not a regular file'],
+    [
+      'a million test cases',
+      A_MILLION_CASES,
+      'cannot be read: it takes more than 60 s, 1024 MiB of memory or too many',
+    ],
+    ['8 MiB of line breaks', `head -c 8388608 /dev/zero | tr '\\0' '\\n' > "$file"`, 'without a report'],
     ['a huge file', 'truncate --size 100G "$file"', 'is larger than 64 MiB'],
   ])('leave %s in place of a report finishes the run and stops', async (_what, leave, message) => {
     const script = `file=$LOCAL_SERVICE_REPORT_FILE; ${leave}`
@@ -48,7 +58,7 @@ describe('a service whose tests', () => {
     const repository = await aRepository({ 'a.txt': 'main' })
     const command = ['sh', '-c', 'rm -f .gitignore; mkfifo .gitignore; exec "$@"', 'sh', ...puppetProject().command]
     const project = { ...puppetProject(repository.folder), command, autofix: ['true'] }
-    const service = await startService({ concurrency: 1, autofixLimitMinutes: 0.01, projects: { shop: project } })
+    const service = await startService({ concurrency: 1, autofixLimitMinutes: 0.1, projects: { shop: project } })
     const failing = puppet({ cases: [['adds', 'failed']], exitCode: 1 })
     await service.startRun({ branch: 'main', autofix: true, ...failing })
     expect(await service.waitFor(await service.startRun({ branch: 'main' }))).toMatchObject({ status: 'PASSED' })
@@ -84,6 +94,17 @@ describe('a service whose tests', () => {
     const { stderr } = spawnSync(process.execPath, ['--eval', script], { cwd: home, encoding: 'utf8' })
     expect(stderr).toBe('')
     expect(existsSync(join(home, 'a'))).toBe(false)
+  })
+
+  it('make folders whose path is longer than the system takes are removed with the folder of the run', async () => {
+    const command = puppetAfter('for i in $(seq 30); do mkdir -p $(printf "%0200d" 0) && cd -P *; done; cd /')
+    const data = await temporaryFolder()
+    const { folder } = await aRepository({ 'a.txt': 'main' })
+    const service = await startService({ data, projects: { shop: { ...puppetProject(folder), command } } })
+    expect(await service.waitFor(await service.startRun({ branch: 'main' }))).toMatchObject({ status: 'PASSED' })
+    await service.close()
+    expect(await readdir(join(data, 'trees'))).toEqual([])
+    expect(service.log.join('\n')).not.toContain('could not remove')
   })
 
   it('are a process that no signal ends is stopped all the same', async () => {

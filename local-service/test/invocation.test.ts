@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import manifest from '../package.json' with { type: 'json' }
 import { isStartedByNpm, readInvocation } from '../src/invocation.ts'
 import { temporaryFolder, writeFiles } from './a-local-service.ts'
 
@@ -71,7 +72,8 @@ describe('the command line', () => {
   })
 
   it('asks for help', async () => {
-    expect(await read(['--help', '--port', 'x'])).toBe('help')
+    expect(await read(['--help', '--port', 'x'])).toMatchObject({ text: expect.stringMatching(/^Usage: /) })
+    expect(await read(['--version'])).toEqual({ text: manifest.version })
   })
 
   it.each([

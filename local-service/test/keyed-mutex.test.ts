@@ -21,11 +21,3 @@ it('runs what is about the same thing one after the other, and what is about ano
   expect(await Promise.all([first, second])).toEqual(['first', 'second'])
   expect(events.slice(3)).toEqual(['first ends', 'second begins', 'second ends'])
 })
-
-it('goes on after a task that failed, whose caller alone learns of it', async () => {
-  const runExclusive = createKeyedMutex()
-  const failing = runExclusive('a', () => Promise.reject(new Error('broken')))
-  const next = runExclusive('a', async () => 'fine')
-  await expect(failing).rejects.toThrow('broken')
-  expect(await next).toBe('fine')
-})

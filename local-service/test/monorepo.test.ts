@@ -53,46 +53,41 @@ async function titlesOf(service: Awaited<ReturnType<typeof startIn>>, body: obje
 
 describe('a branch of a monorepo whose packages are linked to one another', () => {
   it.each([
-    ['package-lock.json', 'node_modules/@shop/library', 'packages/library', 'npm', AT_ROOT],
-    [
-      'packages/app/package-lock.json',
-      'packages/app/node_modules/@shop/library',
-      'packages/library',
-      'npm',
-      '["npm", "ci"]',
-    ],
+    ['package-lock.json', 'node_modules/@shop/library', 'packages/library', AT_ROOT],
+    ['packages/app/package-lock.json', 'packages/app/node_modules/@shop/library', 'packages/library', '["npm", "ci"]'],
     [
       'pnpm-lock.yaml',
       'node_modules/.pnpm/other@1.0.0/node_modules/@shop/library',
       'packages/library',
-      'pnpm',
       '["pnpm", "--dir", "../..", "install", "--frozen-lockfile"]',
     ],
     [
       'yarn.lock',
       'node_modules/other/node_modules/@shop/library',
       'packages/library',
-      'yarn',
       '["yarn", "--cwd", "../..", "install"]',
     ],
-    ['no-lock', 'node_modules/root', '.', 'npm', '["npm", "--prefix", "../..", "install"]'],
-  ])('is refused without a setup if there is %s and %s links to %s, with advice for %s', async (lockFile, at, target, manager, setup) => {
+    ['no-lock', 'node_modules/root', '.', '["npm", "--prefix", "../..", "install"]'],
+  ])('is refused without a setup if there is %s and %s links to %s, with advice for %s', async (lockFile, at, target, setup) => {
     const repository = await aMonorepo()
     await repository.write({ [lockFile]: '' })
     await link(repository, at, target)
     const service = await startIn(repository)
     const error =
-      `Project "app" needs a "setup" command to test branch "feat": ${at} links to ${target}, so the tests would use that ` +
-      `code as it stands in ${repository.folder}. Set "setup" to the command that installs the packages of a fresh ` +
-      `checkout. It runs in the project's folder, so for ${manager} it is ${setup}.`
+      `Set "setup" of project "app" to ${setup} to test branch "feat" with packages of its own: ${at} links to ${target}, ` +
+      `so the tests would use that code as it stands in ${repository.folder}.`
     expect(await service.start({ branch: 'feat' })).toEqual({ status: 400, body: { error } })
   })
 
-  it('is refused too if auto-fix needs a work tree or if the configured branch is tested', async () => {
+  it('is refused too if auto-fix needs a work tree, in a container, or if the configured branch is tested', async () => {
     const repository = await aMonorepo()
     await link(repository, 'node_modules/@shop/library', 'packages/library')
     const fixing = await startIn(repository, { autofix: ['true'] })
     expect(await fixing.start({ autofix: true })).toMatchObject({ status: 400 })
+    const contained = await (await startIn(repository, { container: { image: 'node:24' } })).start()
+    expect(contained.body.error).toContain(
+      'to test its folder in a container with packages of its own: node_modules/@shop/',
+    )
     const configured = await startIn(repository, { defaultBranch: 'feat' })
     expect(await configured.start()).toMatchObject({ status: 500 })
   })

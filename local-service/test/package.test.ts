@@ -7,7 +7,7 @@ import { clientOf, PLAIN_ENV, REPOSITORY, startProcess, temporaryFolder, WEB_SHO
 
 const run = promisify(execFile)
 
-const DEPENDENCIES = ['valibot']
+const DEPENDENCIES = ['valibot', 'p-queue', 'eventemitter3', 'p-timeout']
 
 /** As a person has it who installed the tarball: no network, and nothing of this repository on the path to packages. */
 async function installFromTarball(): Promise<string> {

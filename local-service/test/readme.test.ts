@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
-import { chmod, mkdir, readdir, readFile, stat } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
+import { readdir, readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -7,7 +8,7 @@ import { parse } from 'yaml'
 import { expectConformingRequests } from '../../test/support/openapi.ts'
 import { startScriptedService } from '../../tools/scripted-service/scripted-service.ts'
 import { USAGE } from '../src/invocation.ts'
-import { clientOf, PLAIN_ENV, REPOSITORY, temporaryFolder, WEB_SHOP, writeFiles } from './a-local-service.ts'
+import { PLAIN_ENV, REPOSITORY } from './a-local-service.ts'
 
 // What the README gives to copy is run as it is.
 
@@ -39,68 +40,15 @@ it('names every source file, and no other', async () => {
   const [map = ''] = blocksOf('How it is built', '')
   const named = new Set(map.match(/[\w-]+\.ts\b/g))
   const files = await readdir(join(REPOSITORY, 'local-service/src'), { recursive: true })
-  const sources = files.filter((file) => file.endsWith('.ts')).map((file) => basename(file))
-  expect([...named].sort()).toEqual(sources.sort())
+  const sources = new Set(files.filter((file) => file.endsWith('.ts')).map((file) => basename(file)))
+  expect([...named].sort()).toEqual([...sources].sort())
 })
 
-describe('the step that serves a project in a workflow', () => {
-  interface WorkflowStep {
-    readonly id?: string
-    readonly run?: string
-    readonly with?: Readonly<Record<string, string>>
-  }
-  const steps: readonly WorkflowStep[] = parse(blocksOf('In a workflow', 'yaml')[0] ?? '')
-  const script = steps.find(({ id }) => id === 'service')?.run ?? ''
-
-  /** The script meets an npx that runs this repository's service in place of the package. */
-  async function runStep(cwd?: string) {
-    const folder = await temporaryFolder()
-    const bin = join(folder, 'bin')
-    await mkdir(bin)
-    const main = join(REPOSITORY, 'local-service/src/main.ts')
-    await writeFiles(bin, {
-      npx: `#!/bin/sh\necho $$ > '${folder}/pid'\nshift 2\nexec '${process.execPath}' '${main}' "$@"\n`,
-    })
-    await chmod(join(bin, 'npx'), 0o755)
-    const env = {
-      ...PLAIN_ENV,
-      PATH: `${bin}:${join(process.execPath, '..')}:${PLAIN_ENV.PATH}`,
-      XDG_STATE_HOME: join(folder, 'state'),
-      PACKAGE: 'the package',
-      RUNNER_TEMP: folder,
-      GITHUB_OUTPUT: join(folder, 'output'),
-    }
-    const end = await bash(script, { cwd: cwd ?? folder, env })
-    const pid = Number(await readFile(join(folder, 'pid'), 'utf8'))
-    onTestFinished(() => {
-      // It has exited if it could not start.
-      if (end.code === 0) process.kill(pid)
-    })
-    const output = await readFile(env.GITHUB_OUTPUT, 'utf8').catch(() => '')
-    const keyMode = (await stat(join(folder, 'service.json'))).mode & 0o777
-    return { ...end, keyMode, outputs: Object.fromEntries(output.split('\n').map((line) => line.split('='))) }
-  }
-
-  it('starts the service, masks its random key and outputs key and address', async () => {
-    const { code, stdout, outputs, keyMode } = await runStep(WEB_SHOP)
-    expect(keyMode).toBe(0o600)
-    expect({ code, stdout }).toEqual({ code: 0, stdout: `::add-mask::${outputs.key}\n` })
-    expect(outputs.key).toMatch(/^[\w-]{32}$/)
-    expect((await clientOf(outputs.url, outputs.key).get('none')).status).toBe(404)
-    const inputs = steps.find((step) => step.with?.['base-url'] !== undefined)?.with
-    for (const [input, output] of [
-      ['base-url', 'url'],
-      ['api-key', 'key'],
-    ] as const) {
-      expect(inputs?.[input]?.replace(/[${} ]/g, '')).toBe(`steps.service.outputs.${output}`)
-    }
-  })
-
-  it('fails with the reason if the service cannot start', async () => {
-    const { code, stdout } = await runStep()
-    expect(code).toBe(1)
-    expect(stdout).toMatch(/has neither a Vitest nor a Playwright configuration/)
-  })
+it('lists the inputs and outputs of the action', () => {
+  const { inputs, outputs } = parse(readFileSync(join(REPOSITORY, 'local-service/action.yml'), 'utf8'))
+  const section = README.slice(README.indexOf('## In a workflow')).split('\n## ')[0] ?? ''
+  const listed = [...section.matchAll(/^\| `([\w-]+)`/gm)].map(([, name]) => name)
+  expect(listed).toEqual([...Object.keys(inputs), ...Object.keys(outputs)])
 })
 
 describe('the walk with curl', () => {

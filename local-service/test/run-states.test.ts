@@ -107,7 +107,7 @@ describe('a run', () => {
   })
 
   it('is TIMEDOUT if it exceeds its limit, which begins after the queue, with the cases that its runner reported', async () => {
-    const service = await startPuppetService({ concurrency: 1, runLimitMinutes: 0.04 })
+    const service = await startPuppetService({ concurrency: 1, runLimitMinutes: 0.15 })
     const first = await service.startRun(puppet({ hangs: true }))
     const second = await service.startRun(puppet({}))
     expect(await service.waitFor(first)).toMatchObject({
@@ -116,7 +116,7 @@ describe('a run', () => {
       results: {
         testCases: [
           { title: 'puppet > adds' },
-          { title: 'the run exceeded its limit of 0.04 min', status: 'TIMEDOUT' },
+          { title: 'the run exceeded its limit of 0.15 min', status: 'TIMEDOUT' },
         ],
       },
     })

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { openDataFolder } from '../src/runs/data-folder.ts'
 import { finishRun, type OwnedRun, queueRun, type RunOutcome, startRun } from '../src/runs/run.ts'
-import { createRunQueue } from '../src/runs/run-queue.ts'
+import { RunQueue } from '../src/runs/run-queue.ts'
 import { openRunStore, type RunStore } from '../src/runs/run-store.ts'
 import {
   KEY,
@@ -17,7 +17,7 @@ import {
   writeFiles,
 } from './a-local-service.ts'
 
-const RESOURCES = { runFolder: '/runs/1', temporaryFolder: '/tmp/1' }
+const RESOURCES = { runFolder: '/runs/1', outputFolder: '/runs/1/output', temporaryFolder: '/tmp/1', tree: '/trees/1' }
 function openStore(folder: string | undefined): RunStore {
   const store = openRunStore(folder)
   onTestFinished(() => {
@@ -184,7 +184,7 @@ async function aQueue(finishesWhenGone: boolean) {
     if (disk.isFull) throw new Error('database or disk is full')
     store.save(run)
   }
-  const queue = createRunQueue({
+  const queue = new RunQueue({
     concurrency: 1,
     runLimitMs: 60_000,
     keepRuns: 10,
@@ -254,22 +254,31 @@ describe('a full disk', () => {
 const canMount = process.platform === 'linux' && process.getuid?.() === 0
 
 describe.runIf(canMount)('a service whose disk really is full (needs Linux and root)', () => {
-  /** Reports a passed test, then fills the disk. */
-  const FILLING_RUNNER = `
-    echo '{"event":"finished","tests":[{"path":["adds"],"state":"passed"}]}' > "$LOCAL_SERVICE_REPORT_FILE"
-    cat /dev/zero > "$FILLER" 2> /dev/null
-    exit 0`
-
-  it('responds to a start with a sentence, ends with one, and forgets no result', async () => {
+  /** A service whose runner can fill its disk. */
+  async function onSmallDisk(script: string) {
     const [home, disk] = [await temporaryFolder(), await temporaryFolder()]
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=4m,mode=700', 'tmpfs', disk])
     onTestFinished(() => void execFileSync('umount', ['--lazy', disk]))
     const [config, data, filler] = [join(home, 'config.json'), join(disk, 'data'), join(disk, 'filler')]
-    const command = ['sh', '-c', FILLING_RUNNER, 'sh']
-    const projects = { shop: { folder: home, framework: 'vitest', command } }
+    const fill = 'cat /dev/zero > "$FILLER" 2> /dev/null'
+    const projects = { shop: { folder: home, framework: 'vitest', command: ['sh', '-c', script, fill] } }
     await writeFiles(home, { 'config.json': JSON.stringify({ keys: [KEY], projects }) })
-    const startProcess = () => startServiceProcess({ config, data, env: { FILLER: filler } })
+    return { data, filler, startProcess: () => startServiceProcess({ config, data, env: { FILLER: filler } }) }
+  }
 
+  it('says so in the results of a run that could not write its report', async () => {
+    const { startProcess } = await onSmallDisk('eval "$0"; exit 1')
+    const client = await startProcess().ready()
+    expect(await client.waitFor(await client.startRun())).toMatchObject({
+      status: 'INTERRUPTED',
+      results: { testCases: [{ title: 'there was no room on the disk', status: 'INTERRUPTED' }] },
+    })
+  })
+
+  it('responds to a start with a sentence, ends with one, and forgets no result', async () => {
+    const report = '{"event":"finished","tests":[{"path":["adds"],"state":"passed"}]}'
+    const script = `echo '${report}' > "$LOCAL_SERVICE_REPORT_FILE"; eval "$0"; exit 0`
+    const { data, filler, startProcess } = await onSmallDisk(script)
     const first = startProcess()
     const client = await first.ready()
     const runId = await client.startRun()
@@ -285,7 +294,7 @@ describe.runIf(canMount)('a service whose disk really is full (needs Linux and r
         () => new Error('It started.'),
         (error) => error,
       )
-    expect(failed.message.split('\n')).toContain(noRoom)
+    expect(failed.message).toContain(noRoom)
     expect(failed.message).not.toContain('    at ')
 
     rmSync(filler)

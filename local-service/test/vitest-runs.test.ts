@@ -127,7 +127,7 @@ describe('a run of a Vitest project', () => {
     const stop = new AbortController()
     const run = testRunIn(folder)
     const ended = runTests(run, stop.signal, () => {})
-    const events = () => readFile(join(run.resources.runFolder, 'report'), 'utf8').catch(() => '')
+    const events = () => readFile(join(run.resources.outputFolder, 'report'), 'utf8').catch(() => '')
     await until(async () => (await events()).includes('"waits"'))
     const pids = await pidsIn(join(folder, 'pids'))
     expect(pids.map(isAlive)).toEqual([true, true])
@@ -156,6 +156,38 @@ describe('a run of a Vitest project', () => {
         ],
       },
     })
+  })
+
+  it.each([
+    ['by a signal', 'process.kill(process.pid, "SIGSEGV")', 'SIGSEGV'],
+    [
+      'because it ran out of memory',
+      'for (const all = []; ; ) all.push(new Array(1e6).fill(Math.random()))',
+      'SIGABRT',
+    ],
+  ])('says that a worker died %s, and keeps the tests that had passed', async (_how, die, signal) => {
+    const service = await startWith({
+      'dies.test.js': `
+        import { readFileSync } from 'node:fs'
+        import { setTimeout as delay } from 'node:timers/promises'
+        import { it } from 'vitest'
+        it('passes', () => {})
+        it('dies', { timeout: 0 }, async () => {
+          while (!readFileSync(process.env.LOCAL_SERVICE_REPORT_FILE, 'utf8').includes('"state":"passed"')) await delay(20)
+          ${die}
+        })
+        it('comes later', () => {})`,
+    })
+    const run = await service.waitFor(
+      await service.startRun({ envOverrides: { NODE_OPTIONS: '--max-old-space-size=128' } }),
+    )
+    expect(run.status, service.log.join('\n')).toBe('INTERRUPTED')
+    expect(run.results?.testCases).toMatchObject([
+      { title: 'passes', status: 'PASSED' },
+      { title: 'dies', status: 'INTERRUPTED' },
+      { title: 'comes later', status: 'INTERRUPTED', durationMs: 0 },
+      { title: `a worker of vitest was killed by ${signal}`, status: 'INTERRUPTED' },
+    ])
   })
 
   const COULD_NOT_RUN = 'vitest exited with code 1 without a report: it could not run the tests'

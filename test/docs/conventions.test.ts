@@ -7,8 +7,14 @@ import { ROOT, read } from './documents.ts'
 
 const action = parse(read('action.yml'))
 
-test.each(['inputs', 'outputs'])('action-types.yml has the %s of action.yml, in their order', (group) => {
-  expect(Object.keys(parse(read('action-types.yml'))[group])).toEqual(Object.keys(action[group]))
+test.each([
+  ['', 'inputs'],
+  ['', 'outputs'],
+  ['local-service/', 'inputs'],
+  ['local-service/', 'outputs'],
+])('%saction-types.yml has the %s of action.yml, in their order', (folder, group) => {
+  const [types, declared] = ['action-types.yml', 'action.yml'].map((file) => parse(read(folder + file))[group])
+  expect(Object.keys(types)).toEqual(Object.keys(declared))
 })
 
 test('Node is the same major version for users, contributors and workflows', () => {

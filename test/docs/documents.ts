@@ -98,6 +98,8 @@ function isInPre(element: DefaultTreeAdapterTypes.Element): boolean {
 
 /** How a workflow names this action, whoever publishes it. Only our own workflows take the default branch. */
 export const OWN_ACTION = /^[\w-]+\/test-run-action@(?:v1|main)$/
+/** The action that starts the local service. */
+export const SERVICE_ACTION = /^(\.|[\w-]+\/test-run-action)\/local-service(@(?:v1|main))?$/
 
 export interface ActionManifest {
   readonly inputs: Readonly<Record<string, { readonly required?: boolean; readonly deprecationMessage?: string }>>
@@ -105,6 +107,6 @@ export interface ActionManifest {
   readonly runs: { readonly main: string; readonly post: string }
 }
 
-export function readActionManifest(): ActionManifest {
-  return parse(read('action.yml'))
+export function readActionManifest(file = 'action.yml'): ActionManifest {
+  return parse(read(file))
 }

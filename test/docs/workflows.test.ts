@@ -1,7 +1,7 @@
 import { globSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { OWN_ACTION, ROOT, read, readActionManifest, readDocument } from './documents.ts'
+import { OWN_ACTION, ROOT, read, readActionManifest, readDocument, SERVICE_ACTION } from './documents.ts'
 import { mistakesInAction, mistakesInWorkflow } from './github-schema.ts'
 import { mistakesOfWorkflow } from './lint-workflow.ts'
 
@@ -37,9 +37,11 @@ const WORKFLOWS: readonly (readonly [place: string, text: string])[] = [
 const TITLE = 'Test run gate'
 
 const manifest = readActionManifest()
+const manifestOfService = readActionManifest('local-service/action.yml')
 
 test.each([
   'action.yml',
+  'local-service/action.yml',
   ...globSync('.github/actions/*/action.yml', { cwd: ROOT }),
 ])("%s keeps to GitHub's published schema", (file) => {
   expect(mistakesInAction(read(file))).toEqual([])
@@ -49,6 +51,7 @@ describe.each(WORKFLOWS)('%s', (_, text) => {
   const workflow: Workflow = parse(text)
   const steps = Object.values(workflow.jobs).flatMap((job) => job.steps)
   const ownSteps = steps.filter(({ uses }) => uses === './' || OWN_ACTION.test(uses ?? ''))
+  const serviceSteps = steps.filter(({ uses }) => SERVICE_ACTION.test(uses ?? ''))
 
   test('passes actionlint', async () => {
     expect(await mistakesOfWorkflow(text)).toEqual([])
@@ -74,15 +77,23 @@ describe.each(WORKFLOWS)('%s', (_, text) => {
     }
   })
 
+  test('gives the local service inputs that it has', () => {
+    const names = serviceSteps.flatMap(({ with: given = {} }) => Object.keys(given))
+    expect(Object.keys(manifestOfService.inputs)).toEqual(expect.arrayContaining(names))
+  })
+
   test('keeps no credentials in a checkout', () => {
     const checkouts = steps.filter(({ uses }) => uses?.startsWith('actions/checkout@'))
     expect(checkouts.filter((step) => step.with?.['persist-credentials'] !== false)).toEqual([])
   })
 
-  test('reads outputs that the action has', () => {
-    for (const { id } of ownSteps.filter((step) => step.id !== undefined)) {
+  test.each([
+    ['the action', ownSteps, manifest],
+    ['the local service', serviceSteps, manifestOfService],
+  ] as const)('reads outputs that %s has', (_, ofAction, { outputs }) => {
+    for (const { id } of ofAction.filter((step) => step.id !== undefined)) {
       const read = [...text.matchAll(new RegExp(`steps\\.${id}\\.outputs\\.([\\w-]+)`, 'g'))].map(([, name]) => name)
-      expect(Object.keys(manifest.outputs)).toEqual(expect.arrayContaining(read))
+      expect(Object.keys(outputs)).toEqual(expect.arrayContaining(read))
     }
   })
 
@@ -90,7 +101,9 @@ describe.each(WORKFLOWS)('%s', (_, text) => {
     const pinned = /^ *(?:- )?uses: [\w.-]+\/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/
     const lines = text.split('\n').filter((line) => /^ *(?:- )?uses:/.test(line))
     const isOwn = OWN_FILES.some((file) => read(file) === text)
-    const ours = isOwn ? /uses: (\.\/|[\w-]+\/test-run-action[\w./-]*@main )/ : /uses: [\w-]+\/test-run-action@v1$/
+    const ours = isOwn
+      ? /uses: (\.\/|[\w-]+\/test-run-action[\w./-]*@main )/
+      : /uses: [\w-]+\/test-run-action(\/local-service)?@v1$/
     const others = lines.filter((line) => !ours.test(line))
     // Recipes are for people to read: GitHub's own actions by their major tag.
     const readable = /uses: actions\/[\w-]+@v\d+$/
@@ -140,10 +153,24 @@ test('the ruleset requires the job of the gate, and the review of code owners', 
   expect(parametersOf('pull_request')).toMatchObject({ require_code_owner_review: true })
 })
 
-test('the recipes for pull requests have the job that the ruleset requires, and no others have', () => {
+test('the recipes for pull requests have the job that the ruleset requires, also in a merge queue, and no others have', () => {
   for (const file of EXAMPLE_FILES) {
     const { on, jobs }: Workflow = parse(read(file))
     expect.soft('test-run' in jobs, file).toBe('pull_request' in Object(on))
+    expect.soft('merge_group' in Object(on), file).toBe('pull_request' in Object(on))
+  }
+})
+
+test('no script of a recipe has more than five lines', () => {
+  for (const file of EXAMPLE_FILES) {
+    const { jobs }: Workflow = parse(read(file))
+    const scripts = Object.values(jobs).flatMap(({ steps }) => steps.map(({ run = '' }) => run.trimEnd()))
+    expect
+      .soft(
+        scripts.filter((script) => script.split('\n').length > 5),
+        file,
+      )
+      .toEqual([])
   }
 })
 

@@ -3,21 +3,19 @@ import { mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type LocalService, startLocalService } from '../../local-service/src/local-service.ts'
 import { prepareStep } from '../../tools/runner-emulator/runner.ts'
 import { ROOT, read } from '../docs/documents.ts'
 import { patientRunner } from '../support/scenario.ts'
 
-// `npm run example-repository`: what it makes, and what its pull requests show, over the built action and the local service.
+// `npm run example-repository`: what it makes, and what its pull requests show, over both actions as they are built.
 
 const temporary = realpathSync(mkdtempSync(join(tmpdir(), 'example-')))
 const folder = join(temporary, 'web-shop')
-let service: LocalService
 
-function make() {
+function make(argument = folder) {
   const author = { GIT_AUTHOR_NAME: 'A', GIT_AUTHOR_EMAIL: 'a@example.com' }
   const committer = { GIT_COMMITTER_NAME: 'A', GIT_COMMITTER_EMAIL: 'a@example.com' }
-  return spawnSync(process.execPath, [join(ROOT, 'scripts/example-repository.ts'), folder], {
+  return spawnSync(process.execPath, [join(ROOT, 'scripts/example-repository.ts'), argument], {
     env: { ...process.env, ...author, ...committer },
     encoding: 'utf8',
   })
@@ -25,21 +23,14 @@ function make() {
 
 const git = (...args: readonly string[]) => execFileSync('git', args, { cwd: folder, encoding: 'utf8' })
 
-beforeAll(async () => {
+beforeAll(() => {
   const { status, stderr } = make()
   // A machine's npm may warn of its own settings.
   expect(status, stderr).toBe(0)
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
-  service = await startLocalService(
-    { projects: { 'web-shop': { folder } }, data: 'none' },
-    { folder, env: process.env, dataFolder: join(temporary, 'data'), temporaryFolder: temporary, log: () => {} },
-  )
 })
 
-afterAll(async () => {
-  await service.close()
-  rmSync(temporary, { recursive: true })
-})
+afterAll(() => rmSync(temporary, { recursive: true }))
 
 test('it is a clean repository with everything that its workflow needs', () => {
   expect(git('status', '--porcelain')).toBe('')
@@ -62,20 +53,26 @@ describe('its pull request', () => {
     ['red', 'failure', '❌ Tests failed: 2 of 16'],
     ['cancelled', 'cancelled', '🚫 Step cancelled'],
   ])('%s shows what its README says', async (branch, conclusion, headline) => {
-    const [apiKey = ''] = service.keys
-    await using step = prepareStep({
-      inputs: { 'base-url': service.url, 'api-key': apiKey, project: 'web-shop', branch },
-      secrets: [apiKey],
-      sleep: patientRunner,
-    })
+    git('checkout', '--quiet', '--detach', branch)
+    await using service = prepareStep({ actionDir: join(ROOT, 'local-service'), workspace: folder })
+    const { outputs: inputs } = await service.startMain().result()
+    await using step = prepareStep({ workspace: folder, tempDir: service.tempDir, inputs, sleep: patientRunner })
     const interruption = branch === 'cancelled' ? { on: /RUNNING/, by: 'cancel' as const } : undefined
     const { main } = await step.run(interruption)
     expect(main.conclusion).toBe(conclusion)
     expect(main.summary.split('\n')[0]).toBe(`## ${headline}`)
     expect(page).toContain(headline)
+    expect(await service.runPost()).toMatchObject({ conclusion: 'success' })
   })
 })
 
 test('a folder that is there already is left alone', () => {
   expect(make()).toMatchObject({ status: 1, stderr: expect.stringContaining('is no new folder') })
+})
+
+test('its command has a --help, which makes nothing', () => {
+  expect(make('--help')).toMatchObject({
+    status: 0,
+    stdout: expect.stringContaining('Usage: npm run example-repository'),
+  })
 })

@@ -27,6 +27,11 @@ test('the job "action" of CI succeeds: a pass, a failure, a run awaited later, a
   expect(played, played.log).toMatchObject({ result: 'success' })
 })
 
+test('the job "shop" of CI succeeds: the web shop passes, and fails with a bug', async () => {
+  const played = await playJob('.github/workflows/ci.yml', 'shop', { commands })
+  expect(played, played.log).toMatchObject({ result: 'success' })
+})
+
 describe.skipIf(!HAS_COMMANDS)('the workflow Cancel', () => {
   const outputs = { 'run-id': 'run-7', conclusion: 'cancelled', status: 'CANCELLED' }
   const container = { result: 'cancelled' } as const

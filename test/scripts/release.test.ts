@@ -29,6 +29,7 @@ describe('the changelog', () => {
   })
 })
 
+const PAGES = ['local-service/README.md', 'docs/conformance.md']
 const FILES = ['package.json', 'package-lock.json', 'local-service/package.json', 'src/version.ts', 'CHANGELOG.md']
 
 let folder: string
@@ -52,12 +53,16 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 test('npm version puts the version everywhere, and dates the changelog', () => {
   const { version } = JSON.parse(read('package.json'))
-  expect(versions(ROOT)).toEqual(Array(5).fill(version))
+  expect(versions(ROOT)).toEqual(Array(7).fill(version))
   const lock = JSON.parse(read('package-lock.json'))
+  for (const page of PAGES) {
+    mkdirSync(dirname(join(clone, page)), { recursive: true })
+    cpSync(join(ROOT, page), join(clone, page))
+  }
   for (const entry of [lock, lock.packages['']]) entry.version = '1.2.0' // as npm does
   write('package-lock.json', JSON.stringify(lock))
   execFileSync(process.execPath, [join(ROOT, 'scripts/set-version.ts')], { cwd: clone })
-  expect(versions(clone)).toEqual(Array(5).fill('1.2.0'))
+  expect(versions(clone)).toEqual(Array(7).fill('1.2.0'))
   expect(notesOf(readFileSync(join(clone, 'CHANGELOG.md'), 'utf8'), '1.2.0')).toBe('- New.')
 })
 
@@ -132,6 +137,7 @@ function versions(root: string): unknown[] {
     ...[lock, lock.packages[''], lock.packages['local-service']].map(({ version }) => version),
     JSON.parse(text('local-service/package.json')).version,
     /'(.*)'/.exec(text('src/version.ts'))?.[1],
+    ...PAGES.map((page) => /releases\/download\/v(.*?)\//.exec(text(page))?.[1]),
   ]
 }
 

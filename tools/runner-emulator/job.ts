@@ -21,7 +21,7 @@ import { parseKeyValueFile } from './file-commands.ts'
 import { killProcessesWith, realSleep, SIGINT_GRACE_MS, type Sleep } from './node-process.ts'
 import { prepareStep, type Step } from './runner.ts'
 
-// Runs one job of a workflow: its scripts in bash, and `uses: ./` as a step of the built action.
+// Runs one job of a workflow: its scripts in bash, and `uses: ./` or `uses: ./local-service` as a step of the built action.
 
 interface Workflow {
   readonly env?: Readonly<Record<string, unknown>>
@@ -63,15 +63,17 @@ export interface JobOptions {
   readonly contexts?: Contexts | undefined
   /** A folder of commands that scripts find before all others. */
   readonly commands?: string | undefined
+  /** The folder that a checkout made; links to this repository's files unless given. */
+  readonly workspace?: string | undefined
   /** The results of the jobs that this one may need. */
   readonly needs?: Readonly<Record<string, NeededJob>> | undefined
   /** When a step with `timeout-minutes` logs this, it exceeds its limit. */
   readonly timeOutOn?: RegExp
-  /** The workflow is cancelled when the step of this id logs this. */
+  /** The workflow is cancelled when the step of this id, or that uses this action, logs this. */
   readonly cancel?: { readonly during: string; readonly on: RegExp }
   /** How the runner waits for the end of its grace periods. The default is real time. */
   readonly sleep?: Sleep | undefined
-  /** The action that `uses: ./` means. The default is this repository's action. */
+  /** The action that `uses: ./` means. The default is this repository's action. Below it is `local-service`. */
   readonly actionDir?: string | undefined
 }
 
@@ -106,7 +108,7 @@ class JobRun {
   readonly #needs: Readonly<Record<string, NeededJob>>
   readonly #options: JobOptions
   readonly #folder = realpathSync(mkdtempSync(join(tmpdir(), 'job-')))
-  readonly #workspace = join(this.#folder, 'work')
+  readonly #workspace: string
   readonly #trackingId = `github_${randomUUID()}`
   readonly #steps: Record<string, ExpressionValue> = {}
   readonly #actions: Step[] = []
@@ -131,9 +133,7 @@ class JobRun {
       }),
     )
     this.#options = options
-    // Links to the files of a checkout. So scripts can write new files there without changing the repository.
-    mkdirSync(this.#workspace)
-    for (const name of readdirSync(REPOSITORY)) symlinkSync(join(REPOSITORY, name), join(this.#workspace, name))
+    this.#workspace = options.workspace ?? linksToRepository(join(this.#folder, 'work'))
   }
 
   async run(): Promise<PlayedJob> {
@@ -219,15 +219,16 @@ class JobRun {
 
   async #runStepBody(step: JobStep): Promise<StepOutcome> {
     if (step.run !== undefined) return this.#runScript(this.#render(step.run), step)
+    const own = OWN_ACTION.exec(step.uses ?? '')
     // The only other actions are checkout and setup-node. The files and Node are there already.
-    return OWN_ACTION.test(step.uses ?? '') ? this.#runAction(step) : DONE
+    return own === null ? DONE : this.#runAction(step, own[1] ?? '')
   }
 
-  async #runAction(step: JobStep): Promise<StepOutcome> {
-    const { timeOutOn, cancel, event, github, actionDir, sleep } = this.#options
+  async #runAction(step: JobStep, folder: string): Promise<StepOutcome> {
+    const { timeOutOn, cancel, event, github, actionDir = REPOSITORY, sleep } = this.#options
     const minutes = step['timeout-minutes']
     const action = prepareStep({
-      actionDir,
+      actionDir: join(actionDir, folder),
       sleep,
       workspace: this.#workspace,
       tempDir: join(this.#folder, 'temp'),
@@ -239,9 +240,9 @@ class JobRun {
     })
     this.#actions.push(action)
     const main = action.startMain()
-    const id = step.id ?? `#${this.#actions.length}`
+    const id = step.id ?? step.uses ?? ''
     this.#mains.set(id, { step, main })
-    if (cancel !== undefined && cancel.during === step.id) {
+    if (cancel !== undefined && cancel.during === id) {
       await main.waitForLine(cancel.on)
       await this.#cancel()
     }
@@ -307,6 +308,13 @@ class JobRun {
   }
 }
 
+/** Links to the files of a checkout. So scripts can write new files there without changing the repository. */
+function linksToRepository(folder: string): string {
+  mkdirSync(folder)
+  for (const name of readdirSync(REPOSITORY)) symlinkSync(join(REPOSITORY, name), join(folder, name))
+  return folder
+}
+
 /** The tests may run in a real job or in an npm script. The played job gets no variable of these. */
 function withoutRunner(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !/^(GITHUB|RUNNER|ACTIONS|INPUT|npm)_/.test(name)))
@@ -317,8 +325,8 @@ interface StepOutcome {
   readonly outputs: Readonly<Record<string, string>>
 }
 
-/** The names of this action in our own workflows and in the recipes. */
-const OWN_ACTION = /^\.\/$|\/test-run-action@/
+/** The names of this action and of `local-service` in our own workflows and in the recipes. */
+const OWN_ACTION = /^(?:\.\/|[\w-]+\/test-run-action)(\/?local-service)?(?:@|$)/
 
 const DONE: StepOutcome = { outcome: 'success', outputs: {} }
 

@@ -1,9 +1,11 @@
 import { execFile } from 'node:child_process'
+import { realpathSync } from 'node:fs'
 import { constants } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ContainerSettings, EngineName } from '../project.ts'
 import { killProcesses, waitUntilGone } from '../runs/processes.ts'
 import { type Command, type CommandEnd, runCommand } from '../runs/run-command.ts'
+import { isInside } from '../workspace/paths.ts'
 
 /** A command-line program that runs containers, and the environment in which it is called. */
 export interface ContainerEngine {
@@ -16,12 +18,15 @@ export interface ContainerEngine {
 export interface RunContainer {
   readonly engine: ContainerEngine
   readonly settings: ContainerSettings
-  /** Folders that a container has at the same path as this machine. */
+  /** Where the engine's program runs, for relative paths in the options: not where tests could put a link. */
+  readonly folder: string
+  /** What a container has at the same path as this machine. */
   readonly mounts: readonly Mount[]
 }
 
+/** A folder or a file of this machine, by its real path. */
 export interface Mount {
-  readonly folder: string
+  readonly path: string
   readonly isReadOnly: boolean
 }
 
@@ -77,21 +82,24 @@ export async function runInContainer(
 }
 
 /** By itself, because a pull can take minutes and is stopped at once. */
-async function pullImage({ engine, settings }: RunContainer, command: Command, stop: AbortSignal): Promise<CommandEnd> {
+async function pullImage(container: RunContainer, command: Command, stop: AbortSignal): Promise<CommandEnd> {
+  const { engine, settings } = container
   const known = await callEngine(engine, ['image', 'inspect', '--format', '{{.Id}}', settings.image])
   if (known.kind === 'ok') return { kind: 'exited', code: 0, output: '' }
   if (known.isSilent) return { kind: 'not-started', reason: `${engine.name} ${known.reason}`, output: '' }
-  const end = await runCommand(engineCommand(engine, command, ['pull', settings.image]), stop)
+  const end = await runCommand(engineCommand(container, command, ['pull', settings.image]), stop)
   return whenSuccessful(end, `the container image ${settings.image} is not on this machine and cannot be pulled`)
 }
 
 /** Before it is started, so that there is none that a stop does not know of. */
 async function createContainer(container: RunContainer, command: Command, stop: AbortSignal): Promise<CommandEnd> {
   const { engine, settings } = container
+  const refusal = findUnsafeMount(container.mounts)
+  if (refusal !== undefined) return { kind: 'not-started', reason: refusal, output: '' }
   const create = (args: readonly string[]) =>
     runCommand(
       {
-        ...engineCommand(engine, command, ['create', ...args, ...containerArguments(container, command)]),
+        ...engineCommand(container, command, ['create', ...args, ...containerArguments(container, command)]),
         // What a killed client has asked for would be created afterwards.
         stopProcesses: async (group) => void (await waitUntilGone(group, engine.responseLimitMs ?? RESPONSE_LIMIT_MS)),
       },
@@ -103,15 +111,12 @@ async function createContainer(container: RunContainer, command: Command, stop: 
   return whenSuccessful(end, `${engine.name} could not create a container of ${settings.image}`)
 }
 
-async function startContainer(
-  { engine, settings }: RunContainer,
-  command: Command,
-  stop: AbortSignal,
-): Promise<CommandEnd> {
+async function startContainer(container: RunContainer, command: Command, stop: AbortSignal): Promise<CommandEnd> {
+  const { engine, settings } = container
   const { runId, stopGraceMs, argv } = command
   const name = nameOf(runId)
   const client: Command = {
-    ...engineCommand(engine, command, ['start', '--attach', '--interactive', name]),
+    ...engineCommand(container, command, ['start', '--attach', '--interactive', name]),
     input: exportStatements(command.env),
     // The engine's client is not the tests: it is left alone until the container has stopped.
     stopProcesses: async (group) => {
@@ -139,8 +144,29 @@ async function startContainer(
 /** Whether it runs, its exit code, and when it was started: in the year 1 if it was not. */
 const STATE = '{{.State.Running}} {{.State.ExitCode}} {{.State.StartedAt}}'
 
-function engineCommand(engine: ContainerEngine, command: Command, args: readonly string[]): Command {
-  return { ...command, argv: [engine.name, ...args], env: engine.env }
+function engineCommand({ engine, folder }: RunContainer, command: Command, args: readonly string[]): Command {
+  return { ...command, argv: [engine.name, ...args], env: engine.env, folder }
+}
+
+/**
+ * Asked right before the engine resolves the paths: a link in the place of a folder would give the container another one,
+ * and tests can put a link into any folder that they can write.
+ */
+function findUnsafeMount(mounts: readonly Mount[]): string | undefined {
+  for (const { path } of mounts) {
+    if (realPathOf(path) !== path) return `${path} cannot be mounted, because it is a link or was removed`
+    const around = mounts.find((other) => !other.isReadOnly && other.path !== path && isInside(path, other.path))
+    if (around !== undefined) return `${path} cannot be mounted, because the tests can write to ${around.path}`
+  }
+  return undefined
+}
+
+function realPathOf(path: string): string | undefined {
+  try {
+    return realpathSync(path)
+  } catch {
+    return undefined
+  }
 }
 
 function whenSuccessful(end: CommandEnd, failure: string): CommandEnd {
@@ -208,8 +234,8 @@ function userArguments(engine: EngineName): string[] {
   return [...(engine === 'podman' && uid !== 0 ? ['--userns=keep-id'] : []), '--user', `${uid}:${gid}`]
 }
 
-function describeMount({ folder, isReadOnly }: Mount): string {
-  const fields = ['type=bind', `source=${folder}`, `target=${folder}`, ...(isReadOnly ? ['readonly'] : [])]
+function describeMount({ path, isReadOnly }: Mount): string {
+  const fields = ['type=bind', `source=${path}`, `target=${path}`, ...(isReadOnly ? ['readonly'] : [])]
   // The engines read it as a line of CSV.
   return fields.map((field) => (/[",]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field)).join(',')
 }

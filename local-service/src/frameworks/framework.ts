@@ -40,8 +40,10 @@ export interface Report {
   readonly testCases: readonly TestCase[]
   /** Whether the framework said that this is all. */
   readonly isComplete: boolean
+  /** What the framework said about itself, not about a test. */
+  readonly problem?: string | undefined
   /** The framework projects of the tested files, if the report names them. */
-  readonly frameworkProjects?: ReadonlySet<string> | undefined
+  readonly frameworkProjects?: readonly string[] | undefined
 }
 
 /** A title with the path of its describe blocks. */
@@ -61,12 +63,14 @@ export interface LocatedCase extends TestCase {
 
 /** If two tests share a title, what distinguishes them is put before it. */
 export function disambiguateTitles(located: readonly LocatedCase[]): TestCase[] {
-  const sameTitle = Map.groupBy(located, (testCase) => testCase.title)
+  const levels = new Map<string, readonly Set<string>[]>()
+  for (const { title, qualifiers } of located) {
+    const ofTitle = levels.get(title) ?? qualifiers.map(() => new Set())
+    levels.set(title, ofTitle)
+    for (const [level, qualifier] of qualifiers.entries()) ofTitle[level]?.add(qualifier)
+  }
   return located.map(({ qualifiers, ...testCase }) => {
-    const namesakes = sameTitle.get(testCase.title) ?? []
-    const distinguishing = qualifiers.filter(
-      (_, level) => new Set(namesakes.map((namesake) => namesake.qualifiers[level])).size > 1,
-    )
+    const distinguishing = qualifiers.filter((_, level) => (levels.get(testCase.title)?.[level]?.size ?? 0) > 1)
     return distinguishing.length === 0 ? testCase : { ...testCase, title: titleOf([...distinguishing, testCase.title]) }
   })
 }

@@ -18,8 +18,8 @@ export const playwright: Framework = {
   ownFiles: [],
   configFile: /^playwright(-ct)?\.config\.\w+$/,
   titleOption: '--grep',
-  // Each run empties its default output folder, which all runs of the same project share.
-  runArguments: ({ outputFolder }) => ['test', '--reporter=json', `--output=${outputFolder}`],
+  // The failures' messages go to the log. Each run empties its default output folder, which all runs of a project share.
+  runArguments: ({ outputFolder }) => ['test', '--reporter=dot,json', `--output=${outputFolder}`],
   env: ({ reportFile }) => ({ PLAYWRIGHT_JSON_OUTPUT_FILE: reportFile }),
   listArguments: () => ['test', '--list', '--reporter=json'],
   readList: (list) =>
@@ -36,8 +36,18 @@ export const playwright: Framework = {
     )
     const ofFiles = [...unloadableFiles].map((file) => caseOfFile(file, folder))
     // When it is stopped, it writes its report.
-    return { testCases: [...disambiguateTitles(cases), ...ofFiles], isComplete: true }
+    return {
+      testCases: [...disambiguateTitles(cases), ...ofFiles],
+      isComplete: true,
+      problem: findMissingBrowser(text),
+    }
   },
+}
+
+/** What Playwright says in each test that needs a browser which is not there. */
+function findMissingBrowser(report: string): string | undefined {
+  const isMissing = report.includes("Executable doesn't exist at") && report.includes('playwright install')
+  return isMissing ? 'playwright has not installed the browser: run "npx playwright install"' : undefined
 }
 
 function readSuite(suite: Record<string, unknown>, path: readonly string[], file: string): LocatedCase[] {

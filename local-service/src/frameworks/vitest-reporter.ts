@@ -1,5 +1,5 @@
 import { appendFileSync } from 'node:fs'
-import type { Reporter, TestCase, TestModule } from 'vitest/node'
+import type { Reporter, SerializedError, TestCase, TestModule } from 'vitest/node'
 
 // Loaded by the project's own Vitest, version 3 or newer, into which it must bring nothing of its own. It writes what
 // happens as it happens, one line of JSON for each event, so that a run that is killed has reported how far it was.
@@ -8,6 +8,9 @@ export const REPORT_FILE = 'LOCAL_SERVICE_REPORT_FILE'
 
 export default class EventReporter implements Reporter {
   readonly #file = process.env[REPORT_FILE]
+  /** The tests that events have described, and those of them that have finished. */
+  readonly #started = new Set<string>()
+  readonly #finished = new Set<string>()
 
   /** Despite its name, Vitest calls it when a worker begins with the file. */
   onTestModuleQueued(module: TestModule): void {
@@ -15,22 +18,33 @@ export default class EventReporter implements Reporter {
   }
 
   onTestCaseReady(test: TestCase): void {
+    this.#started.add(test.id)
     this.#write({ event: 'test-started', test: describeTest(test), atMs: Date.now() })
   }
 
   onTestCaseResult(test: TestCase): void {
-    this.#write({ event: 'test-finished', test: describeTest(test) })
+    this.#finished.add(test.id)
+    const about = this.#started.has(test.id) ? { id: test.id } : describeTest(test)
+    this.#write({ event: 'test-finished', test: { ...about, ...describeResult(test) } })
   }
 
   onTestModuleEnd(module: TestModule): void {
     this.#write({ event: 'file-finished', file: describeFile(module) })
   }
 
-  /** Everything, once more: there are no events for some tests that are skipped. */
-  onTestRunEnd(modules: readonly TestModule[]): void {
+  /** There are no events for some tests that are skipped, and for those of a worker that died. */
+  onTestRunEnd(modules: readonly TestModule[], errors: readonly SerializedError[]): void {
     const files = modules.map((module) => ({ ...describeFile(module), hasFailed: module.state() === 'failed' }))
-    const tests = modules.flatMap((module) => [...module.children.allTests()].map(describeTest))
-    this.#write({ event: 'finished', files, tests })
+    const tests = modules
+      .flatMap((module) => [...module.children.allTests()])
+      .filter(({ id }) => !this.#finished.has(id))
+      .map((test) => ({ ...describeTest(test), ...describeResult(test) }))
+    this.#write({
+      event: 'finished',
+      files,
+      tests,
+      workerEnd: errors.map(findWorkerEnd).find((end) => end !== undefined),
+    })
   }
 
   #write(event: object): void {
@@ -38,19 +52,24 @@ export default class EventReporter implements Reporter {
   }
 }
 
+/** How a worker ended that should not have: by a signal, with an exit code, or empty if Vitest does not say. */
+function findWorkerEnd(error: SerializedError): string | undefined {
+  const text = `${error.message} ${(error.cause as Error | undefined)?.message}`
+  const [found, end] = /Worker exited unexpectedly(?: with (signal \w+|exit code \d+))?/.exec(text) ?? []
+  return found && (end ?? '')
+}
+
 function describeTest(test: TestCase) {
   const path = [test.name]
   for (let { parent } = test; parent.type === 'suite'; parent = parent.parent) path.unshift(parent.name)
+  /** The path has the titles of the describe blocks, then the test's own. */
+  return { ...describeFile(test.module), id: test.id, path }
+}
+
+function describeResult(test: TestCase) {
   const diagnostic = test.diagnostic()
-  return {
-    ...describeFile(test.module),
-    id: test.id,
-    /** The titles of the describe blocks, then the test's own. */
-    path,
-    state: test.result().state,
-    isFlaky: diagnostic?.flaky ?? false,
-    durationMs: diagnostic?.duration ?? 0,
-  }
+  const [isFlaky, durationMs] = [diagnostic?.flaky ?? false, diagnostic?.duration ?? 0]
+  return { state: test.result().state, isFlaky, durationMs }
 }
 
 /** The name of the Vitest project is empty if there is only one without a name. */

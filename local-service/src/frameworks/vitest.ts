@@ -32,43 +32,71 @@ export const vitest: Framework = {
     return [...new Set(objectsIn(list).map(({ projectName }) => stringOf(projectName)))].filter((name) => name !== '')
   },
   readReport(text, folder) {
-    // Anything may have written the file, and the last line may be truncated.
-    const events = text.split('\n').map(parseJson).filter(isObject)
-    if (events.length === 0) return undefined
-    const finished = events.find(({ event }) => event === 'finished')
-    const contents = finished ?? readUnfinished(events)
-    const tests = objectsIn(contents.tests)
-    const files = objectsIn(contents.files)
+    const { tests, files, finished } = readEvents(text)
+    if (finished === undefined && tests.length === 0 && files.length === 0) return undefined
     // A file that could not be loaded; or, in an unfinished run, one whose test keeps its process busy, or a hook.
     const bad = finished ? 'FAILED' : 'INTERRUPTED'
     const explained = new Set(tests.filter((test) => statusOf(test) === bad).map(keyOf))
     const unexplained = files.filter((file) => file.hasFailed === true && !explained.has(keyOf(file)))
+    const problem = finished && describeWorkerEnd(finished.workerEnd)
     return {
       testCases: [
         ...disambiguateTitles(tests.map((test) => caseOf(test, folder))),
         ...unexplained.map(({ file }) => caseOfFile(stringOf(file), folder, bad)),
       ],
-      isComplete: finished !== undefined,
-      frameworkProjects: finished && new Set(files.map(({ project }) => stringOf(project))),
+      isComplete: finished !== undefined && problem === undefined,
+      problem,
+      frameworkProjects: finished && [...new Set(files.map(({ project }) => stringOf(project)))],
     }
   },
 }
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** What is known of a run that was killed: the tests that finished, those that were running, and the unfinished files. */
-function readUnfinished(events: readonly Fields[]): Fields {
-  const tests = new Map<string, Fields>()
+/** What is known of a run, which may have been killed: its tests, its files, and what it said at its end. */
+function readEvents(text: string): { tests: Fields[]; files: Fields[]; finished: Fields | undefined } {
+  const tests = new Map<unknown, Fields>()
   const files = new Map<string, Fields>()
-  for (const { event, test, file, atMs } of events) {
-    if (event === 'file-started' && isObject(file)) files.set(keyOf(file), { ...file, hasFailed: true })
-    if (event === 'file-finished' && isObject(file)) files.delete(keyOf(file))
-    if (event === 'test-finished' && isObject(test)) tests.set(stringOf(test.id), test)
-    if (event === 'test-started' && isObject(test)) {
-      tests.set(stringOf(test.id), { ...test, state: 'pending', durationMs: Date.now() - Number(atMs) })
-    }
+  let finished: Fields | undefined
+  for (const event of eventsIn(text)) {
+    const test = isObject(event.test) ? event.test : {}
+    const file = isObject(event.file) ? event.file : {}
+    if (event.event === 'file-started') files.set(keyOf(file), { ...file, hasFailed: true })
+    if (event.event === 'file-finished') files.delete(keyOf(file))
+    if (event.event === 'test-started') tests.set(test.id, { ...test, state: 'pending', atMs: event.atMs })
+    if (event.event === 'test-finished') tests.set(test.id, { ...tests.get(test.id), ...test })
+    if (event.event !== 'finished') continue
+    finished = event
+    for (const other of objectsIn(event.tests)) tests.set(other.id ?? other, { ...tests.get(other.id), ...other })
   }
-  return { tests: [...tests.values()], files: [...files.values()] }
+  return { tests: [...tests.values()], files: finished ? objectsIn(finished.files) : [...files.values()], finished }
+}
+
+const EVENTS: ReadonlySet<unknown> = new Set([
+  'file-started',
+  'file-finished',
+  'test-started',
+  'test-finished',
+  'finished',
+])
+
+/** Up to the first line that is no event: anything may have written the file, and the last line may be truncated. */
+function* eventsIn(text: string): Generator<Fields> {
+  for (let [at, end] = [0, 0]; at < text.length; at = end + 1) {
+    end = text.indexOf('\n', at)
+    if (end === -1) end = text.length
+    const event = parseJson(text.slice(at, end))
+    if (!isObject(event) || !EVENTS.has(event.event)) return
+    yield event
+  }
+}
+
+/** Of all that Vitest says about a worker, which may quote a test, only the signal or the code. */
+function describeWorkerEnd(end: unknown): string | undefined {
+  const [, signal, code] = /^(?:signal (SIG[A-Z]{2,7})|exit code (\d{1,3}))$/.exec(stringOf(end)) ?? []
+  if (signal !== undefined) return `a worker of vitest was killed by ${signal}`
+  if (code !== undefined) return `a worker of vitest exited with code ${code}`
+  return end === undefined ? undefined : 'a worker of vitest ended before its tests'
 }
 
 /** Two projects may have the same file. */
@@ -82,7 +110,7 @@ function caseOf(test: Fields, folder: string): LocatedCase {
   return {
     title: titleOf(path),
     status: statusOf(test),
-    durationMs: wholeMs(test.durationMs),
+    durationMs: wholeMs(test.state === 'pending' ? Date.now() - Number(test.atMs) : test.durationMs),
     qualifiers: [project === '' ? '' : `[${project}]`, relative(folder, stringOf(test.file))],
   }
 }

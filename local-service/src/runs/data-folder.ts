@@ -1,10 +1,10 @@
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, statSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, realpathSync, statSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { ConfigurationError } from '../configuration.ts'
 import type { Project } from '../project.ts'
 import { quote } from '../text.ts'
-import { foldersBetween, isInside } from '../workspace/paths.ts'
+import { foldersBetween, isInside, repositoryFolderOf } from '../workspace/paths.ts'
 import { describeStoreError, openRunStore } from './run-store.ts'
 
 const WRITABLE_BY_GROUP = 0o020
@@ -46,7 +46,7 @@ export function toConfigurationError(error: unknown, folder: string): unknown {
 function refuseInsideProject(folder: string, projects: Iterable<Project>): void {
   const path = realPathOf(folder)
   for (const { id, folder: projectFolder } of projects) {
-    const root = foldersBetween(projectFolder, '/').find((at) => existsSync(join(at, '.git'))) ?? projectFolder
+    const root = repositoryFolderOf(projectFolder)
     if (!isInside(path, root)) continue
     throw new ConfigurationError(
       `The data folder ${path} lies in ${root} of project ${quote(id)}: tests could change it, and those in ` +

@@ -33,7 +33,7 @@ export type CommandEnd = (
 }
 
 const FIRST_OUTPUT_CHARS = 2000
-const LAST_OUTPUT_CHARS = 4000
+const LAST_OUTPUT_CHARS = 20_000
 /** Time to read the rest of the output after the exit. A pipe that stays open longer is held by another process. */
 const LAST_OUTPUT_LIMIT_MS = 500
 

@@ -1,50 +1,64 @@
 import { existsSync } from 'node:fs'
-import { mkdir, rename } from 'node:fs/promises'
+import { mkdir, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type ContainerEngine, removeContainers } from '../containers/container.ts'
 import type { EngineName } from '../project.ts'
 import { count } from '../text.ts'
 import { removeFolder } from '../workspace/files.ts'
 import type { RunExclusive } from '../workspace/keyed-mutex.ts'
-import { removeWorkTree, type WorkTreePlace } from '../workspace/work-tree.ts'
+import { removeWorkTree } from '../workspace/work-tree.ts'
 import { killProcesses } from './processes.ts'
 
 /** What a run has on the machine while it runs, besides processes. It is known before any of it exists. */
 export interface RunResources {
-  /** Reports and whatever else the service and the framework write. */
+  /** What the service writes, with a folder for what the framework writes: its report, traces, screenshots. */
   readonly runFolder: string
+  readonly outputFolder: string
   /** The `TMPDIR` of the run's processes. Its path is short, because sockets are created in it. */
   readonly temporaryFolder: string
-  readonly workTree?: WorkTreePlace | undefined
+  /** The files under test, unless the project's own folder is tested: a copy, or a work tree of the repository. */
+  readonly tree: string
+  /** The `.git` folder of the repository, which has a record of the work tree. */
+  readonly gitFolder?: string | undefined
   /** The engine of the run's containers. */
   readonly engine?: EngineName | undefined
-  /** Folders in which its containers could make a repository that the next start of the service would use. */
-  readonly foldersWithoutGit?: readonly string[] | undefined
 }
 
-interface ResourceOptions extends Pick<RunResources, 'temporaryFolder' | 'engine' | 'foldersWithoutGit'> {
+interface ResourceOptions extends Pick<RunResources, 'temporaryFolder' | 'gitFolder' | 'engine'> {
   readonly dataFolder: string
-  /** Of the repository, if the run needs a work tree. */
-  readonly gitFolder?: string | undefined
 }
 
-export function resourcesOf(
-  runId: string,
-  { dataFolder, temporaryFolder, gitFolder, ...others }: ResourceOptions,
-): RunResources {
+export function resourcesOf(runId: string, { dataFolder, temporaryFolder, ...others }: ResourceOptions): RunResources {
+  const runFolder = join(dataFolder, 'runs', runId)
   return {
-    runFolder: join(dataFolder, 'runs', runId),
+    runFolder,
+    outputFolder: join(runFolder, 'output'),
     temporaryFolder: join(temporaryFolder, `test-run-${runId.slice(0, 8)}`),
     // git names its own record of a work tree by the last part of the path.
-    workTree: gitFolder === undefined ? undefined : { path: join(dataFolder, 'trees', runId), gitFolder },
+    tree: join(dataFolder, 'trees', runId),
     ...others,
   }
 }
 
-export async function createRunFolders({ runFolder, temporaryFolder }: RunResources): Promise<void> {
-  await mkdir(runFolder, { recursive: true, mode: 0o700 })
+export async function createRunFolders({ outputFolder, temporaryFolder }: RunResources): Promise<void> {
+  await mkdir(outputFolder, { recursive: true, mode: 0o700 })
   // It must be new: in the machine's temporary folder, somebody else could have created it.
   await mkdir(temporaryFolder, { mode: 0o700 })
+}
+
+export const NO_ROOM = 'there was no room on the disk'
+/** With less room, a framework cannot write a report. */
+const LEAST_ROOM_BYTES = 1024 * 1024
+
+/** Whether the disk of one of these folders is full. */
+export async function isDiskFull(folders: readonly string[]): Promise<boolean> {
+  const disks = await Promise.all(folders.map((folder) => statfs(folder).catch(() => undefined)))
+  return disks.some((disk) => disk !== undefined && disk.bavail * disk.bsize < LEAST_ROOM_BYTES)
+}
+
+/** Whether an error, or what a program wrote, is about a full disk. */
+export function saysNoRoom(text: string): boolean {
+  return /ENOSPC|No space left on device/i.test(text)
 }
 
 interface Machine extends Omit<ContainerEngine, 'name'> {
@@ -57,7 +71,7 @@ interface Machine extends Omit<ContainerEngine, 'name'> {
  */
 export async function removeResources(
   runId: string,
-  { runFolder, temporaryFolder, workTree, engine, foldersWithoutGit = [] }: RunResources,
+  { runFolder, temporaryFolder, tree, gitFolder, engine }: RunResources,
   { runExclusive, ...machine }: Machine,
 ): Promise<string[]> {
   const processes = await killProcesses({ runId })
@@ -65,26 +79,17 @@ export async function removeResources(
   const [containers] = await Promise.allSettled([
     engine === undefined ? 0 : removeContainers({ ...machine, name: engine }, runId),
   ])
-  const folders = [runFolder, temporaryFolder].filter((folder) => existsSync(folder))
-  const trees = workTree !== undefined && existsSync(workTree.path) ? [workTree.path] : []
-  const removals = [runFolder, temporaryFolder].map(removeFolder)
-  if (workTree !== undefined) removals.push(runExclusive(workTree.gitFolder, () => removeWorkTree(workTree)))
-  for (const folder of foldersWithoutGit) removals.push(setGitAside(folder, runId))
+  const folders = [tree, runFolder, temporaryFolder].filter((folder) => existsSync(folder))
+  const removals = [
+    gitFolder === undefined ? removeFolder(tree) : runExclusive(gitFolder, () => removeWorkTree(tree, gitFolder)),
+    ...[runFolder, temporaryFolder].map(removeFolder),
+  ]
   // One that fails must not keep the others from being finished.
   const results = [containers, ...(await Promise.allSettled(removals))]
   for (const result of results) if (result.status === 'rejected') throw result.reason
   return [
     ...(processes > 0 ? [count(processes, 'process', 'processes')] : []),
     ...(containers.status === 'fulfilled' && containers.value > 0 ? [count(containers.value, 'container')] : []),
-    ...trees,
     ...folders,
   ]
-}
-
-/** Not removed: it may be a person's. */
-async function setGitAside(folder: string, runId: string): Promise<void> {
-  const made = join(folder, '.git')
-  await rename(made, `${made}-made-during-run-${runId.slice(0, 8)}`).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error
-  })
 }

@@ -105,22 +105,10 @@ function storeIn(database: DatabaseSync, reserveFile: string | undefined) {
     `delete from runs where finished_at is not null and has_resources = 0 and (finished_at < ? or number not in (
        select number from runs where finished_at is not null order by number desc limit ?))`,
   )
-  /** Reserves room on the disk for the results of runs. Throws if there is none. */
-  function reserve(): void {
-    if (reserveFile === undefined) return
-    if (statSync(reserveFile, { throwIfNoEntry: false })?.size === RESERVED_BYTES) return
-    try {
-      // Random, because some file systems give zeros no room.
-      writeFileSync(reserveFile, randomBytes(RESERVED_BYTES), { mode: 0o600 })
-    } catch (error) {
-      rmSync(reserveFile, { force: true })
-      throw error
-    }
-  }
   return {
-    reserve,
+    reserve: () => reserveRoom(reserveFile),
     add(run: Run, resources: RunResources): void {
-      reserve()
+      reserveRoom(reserveFile)
       const suite = run.suite === undefined ? null : JSON.stringify(run.suite)
       const about = [run.runId, run.projectId, suite, run.branchName ?? null, run.phase.status]
       insert.run(...about, JSON.stringify(resources))
@@ -161,6 +149,19 @@ function storeIn(database: DatabaseSync, reserveFile: string | undefined) {
     /** Forgets finished runs without resources, except the newest `count` of those that finished after `since`. */
     forget: (count: number, since: Date) => void remove.run(since.toISOString(), count),
     close: () => database.close(),
+  }
+}
+
+/** Reserves room on the disk for the results of runs. Throws if there is none. */
+function reserveRoom(file: string | undefined): void {
+  if (file === undefined) return
+  if (statSync(file, { throwIfNoEntry: false })?.size === RESERVED_BYTES) return
+  try {
+    // Random, because some file systems give zeros no room.
+    writeFileSync(file, randomBytes(RESERVED_BYTES), { mode: 0o600 })
+  } catch (error) {
+    rmSync(file, { force: true })
+    throw error
   }
 }
 

@@ -1,21 +1,18 @@
-import { existsSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
-import { join, relative } from 'node:path'
-import { type ContainerEngine, type Mount, runInContainer, unexportableNames } from '../containers/container.ts'
-import { type Framework, parseJson, type Report, type Selection } from '../frameworks/framework.ts'
+import { join } from 'node:path'
+import { type ContainerEngine, runInContainer, unexportableNames } from '../containers/container.ts'
+import type { Framework, Report, Selection } from '../frameworks/framework.ts'
+import { readList, readReport } from '../frameworks/read-report.ts'
 import type { Project } from '../project.ts'
 import { count, quote, quoteCommand } from '../text.ts'
 import { keepChangesSince, takeSnapshot } from '../workspace/auto-fix.ts'
 import type { Checkout } from '../workspace/checkout.ts'
-import { readRegularFile } from '../workspace/files.ts'
+import { removeFolder } from '../workspace/files.ts'
 import type { RunExclusive } from '../workspace/keyed-mutex.ts'
-import { findPackageCommand, linkedPackages, linkPackages } from '../workspace/packages.ts'
-import { foldersBetween } from '../workspace/paths.ts'
-import { addWorkTree, type Repository, removeWorkTree } from '../workspace/work-tree.ts'
-import { killProcesses, MARKER_VARIABLE } from './processes.ts'
+import { findPackageCommand } from '../workspace/packages.ts'
+import { prepareFiles, repositoryOf, type Source } from './prepare-files.ts'
 import type { RunOutcome, TestCase } from './run.ts'
 import { type CommandEnd, runCommand } from './run-command.ts'
-import { createRunFolders, type RunResources } from './run-resources.ts'
+import { createRunFolders, isDiskFull, NO_ROOM, type RunResources, saysNoRoom } from './run-resources.ts'
 import { findExecutable, withProjectCommands } from './test-environment.ts'
 
 export interface TestRun {
@@ -36,12 +33,6 @@ export interface TestRun {
   readonly runExclusive: RunExclusive
 }
 
-interface SourceTree {
-  readonly folder: string
-  /** The folder of the repository or work tree that it is in. */
-  readonly root: string
-}
-
 const BAD_STATUSES: ReadonlySet<string> = new Set(['FAILED', 'TIMEDOUT', 'INTERRUPTED'])
 
 /** One run: prepare a folder, run the tests, read their report, try to fix what failed. */
@@ -51,8 +42,16 @@ export async function runTests(
   finishEarly: (outcome: RunOutcome) => void,
 ): Promise<RunOutcome> {
   await createRunFolders(run.resources)
-  const source = await prepareSource(run, stop)
-  if ('status' in source) return source
+  const source = await prepareFiles(run, stop)
+  if (source === undefined) return { status: 'INTERRUPTED', testCases: [] }
+  const { setup } = run.project
+  if (source.needsSetup && setup !== undefined) {
+    const end = await runIn(source, run, setup, stop)
+    if (!hasSucceeded(end)) {
+      const problem = (await lacksRoom(run, source, end)) ? NO_ROOM : `${quoteCommand(setup)} ${describeEnd(end)}`
+      return interrupt(run, `setup: ${problem}`, end)
+    }
+  }
   const outcome = await runFramework(run, source, stop)
   if (run.autofix && outcome.status === 'FAILED' && failuresIn(outcome) > 0) {
     finishEarly(outcome)
@@ -61,78 +60,52 @@ export async function runTests(
   return outcome
 }
 
-async function prepareSource(run: TestRun, stop: AbortSignal): Promise<SourceTree | RunOutcome> {
-  const { checkout, project, resources } = run
-  if (checkout.kind === 'in-place') return { folder: project.folder, root: checkout.root }
-  const { workTree } = resources
-  if (workTree === undefined) throw new Error('A run in a work tree has no folder for it.')
-  const root = workTree.path
-  const repository = repositoryOf(run, checkout.repository, stop)
-  const folder = await run.runExclusive(repository.gitFolder, async () => {
-    try {
-      return await addWorkTree(repository, checkout.commit, root)
-    } catch (error) {
-      // Before anybody else's turn, on whom git would fail.
-      await killProcesses({ runId: run.runId })
-      await removeWorkTree(workTree)
-      if (stop.aborted) return undefined
-      throw error
-    }
-  })
-  if (folder === undefined) return { status: 'INTERRUPTED', testCases: [] }
-  const source = { folder, root }
-  // A setup installs its own packages: through a link it would change those of the repository's folder.
-  if (project.setup === undefined) {
-    await linkPackages(repository, root)
-    return source
-  }
-  const end = await runIn(source, run, project.setup, stop)
-  if (hasSucceeded(end)) return source
-  return interrupt(run, `setup: ${quoteCommand(project.setup)} ${describeEnd(end)}`, end)
-}
-
 /** The outcome of a run whose tests cannot be run. The log says why, and clients learn it unless the run was stopped. */
 function interrupt(run: TestRun, problem: string, end?: CommandEnd): RunOutcome {
   run.log(`${problem}${end === undefined ? '' : quoteOutput(end)}`)
-  return { status: 'INTERRUPTED', testCases: [], problem: end?.kind === 'stopped' ? undefined : problem }
+  const shown = end?.kind === 'stopped' ? undefined : problem
+  return { status: 'INTERRUPTED', testCases: [], problem: shown, output: end?.output }
 }
 
-/** The repository for a run: its git commands end when it is stopped, and are found if the service was killed. */
-function repositoryOf({ runId }: TestRun, repository: Repository, signal: AbortSignal): Repository {
-  return { ...repository, env: { ...repository.env, [MARKER_VARIABLE]: runId }, signal }
-}
-
-async function runFramework(run: TestRun, source: SourceTree, stop: AbortSignal): Promise<RunOutcome> {
+async function runFramework(run: TestRun, source: Source, stop: AbortSignal): Promise<RunOutcome> {
   const { framework } = run.project
   const command = run.project.command ?? frameworkCommand(run, source)
   if (command === undefined) return interrupt(run, describeMissing(run, source))
-  const { runFolder } = run.resources
-  const paths = {
-    reportFile: join(runFolder, 'report'),
-    outputFolder: join(runFolder, 'output'),
-  }
+  const { outputFolder } = run.resources
+  // Playwright empties its own folder.
+  const paths = { reportFile: join(outputFolder, 'report'), outputFolder: join(outputFolder, 'files') }
   const runFor = async (argv: readonly string[], { frameworkProjects, files, titles }: Selection) => {
     const projects = frameworkProjects.map((name) => `--project=${name}`)
     const titled = titles === undefined ? [] : [`${framework.titleOption}=${titles}`]
     // Auto-fix runs the tests once more.
-    await rm(paths.reportFile, { recursive: true, force: true })
+    await removeFolder(paths.reportFile)
     return runIn(source, run, [...command, ...argv, ...files, ...projects, ...titled], stop, framework.env(paths))
   }
   const tested = await runFor(framework.runArguments(paths), run.selection)
-  const report = readReport(run, paths.reportFile, source.folder)
+  const report = await readReportOf(run, paths.reportFile, join(source.root, source.folder))
   const list = async (...frameworkProjects: string[]) => {
     const listed = await runFor(framework.listArguments(paths), { frameworkProjects, files: [] })
-    return hasSucceeded(listed) ? framework.readList(parseJson(readRegularFile(paths.reportFile))) : undefined
+    return hasSucceeded(listed) ? readList(framework, paths.reportFile) : undefined
   }
   const unknown = await describeUnknownProjects(run, tested, report, list)
   // A stop may have ended the search for names, and then nobody knows whether all were tested.
   const end: CommandEnd = stop.aborted ? { ...tested, kind: 'stopped' } : tested
   const unknownProjects = stop.aborted ? undefined : unknown
   const outcome = toOutcome(end, report, unknownProjects)
-  const problem = unknownProjects ?? describeProblem(framework, end, report)
   if (outcome.status === 'PASSED') return outcome
+  const isFull = await lacksRoom(run, source, end, report)
+  const problem = isFull ? NO_ROOM : (unknownProjects ?? describeProblem(framework, end, report))
   run.log(`${problem ?? `${framework.name} ${describeEnd(end)}`}${quoteOutput(end)}`)
-  return { ...outcome, problem: end.kind === 'stopped' ? undefined : problem }
+  const status = isFull ? 'INTERRUPTED' : outcome.status
+  return { ...outcome, status, problem: end.kind === 'stopped' ? undefined : problem, output: end.output }
+}
+
+/** Whether a command may have failed because it could not write. If there is a report, the room may be there again. */
+async function lacksRoom(run: TestRun, source: Source, end: CommandEnd, report?: Report): Promise<boolean> {
+  const { outputFolder, temporaryFolder } = run.resources
+  if (end.kind === 'stopped') return false
+  if (report === undefined && saysNoRoom(end.output)) return true
+  return isDiskFull([join(source.root, source.folder), outputFolder, temporaryFolder])
 }
 
 /**
@@ -149,7 +122,7 @@ async function describeUnknownProjects(
   const unknown: string[] = []
   if (report?.frameworkProjects !== undefined && end.kind === 'exited' && names.length > 1) {
     for (const name of names) {
-      if (!report.frameworkProjects.has(name) && (await list(name)) === undefined) unknown.push(name)
+      if (!report.frameworkProjects.includes(name) && (await list(name)) === undefined) unknown.push(name)
     }
   }
   const couldBeUnknown = report === undefined && couldNotRun(end) && names.length > 0
@@ -168,30 +141,33 @@ function describeProblem({ name }: Framework, end: CommandEnd, report: Report | 
   if (report === undefined) {
     return couldNotRun(end) ? `${what} without a report: it could not run the tests` : `${what} without a report`
   }
+  if (report.problem !== undefined) return report.problem
   if (!report.isComplete) return `${what} before it had run all tests`
   if (report.testCases.length === 0) return `${name} found no tests`
   return report.testCases.some(isBad) ? undefined : `${what}, although no test failed`
 }
 
 /** Who has to install the framework depends on where the packages of the tested files come from. */
-function describeMissing({ project, checkout }: TestRun, { folder, root }: SourceTree): string {
-  const { framework, setup } = project
-  const isSetUp = checkout.kind === 'work-tree' && setup !== undefined
-  const place = isSetUp ? `the work tree, in ${relative(root, folder) || 'its root'}` : project.folder
-  return `${framework.packageName} is not installed in ${place}. ${isSetUp ? 'Let "setup" install' : 'Install'} it, or set "command".`
+function describeMissing({ project }: TestRun, { folder, needsSetup }: Source): string {
+  const place = needsSetup ? `the work tree, in ${folder || 'its root'}` : project.folder
+  const remedy = needsSetup ? 'Let "setup" install' : 'Install'
+  return `${project.framework.packageName} is not installed in ${place}. ${remedy} it, or set "command".`
 }
 
-function frameworkCommand(run: TestRun, { folder, root }: SourceTree): string[] | undefined {
-  const script = findPackageCommand(run.project.framework.packageName, folder, root)
+function frameworkCommand(run: TestRun, source: Source): string[] | undefined {
+  const { framework, node: chosen } = run.project
+  // What a setup installed may lead anywhere; the person's own packages are where the person put them.
+  const within = source.needsSetup && run.engine !== undefined ? source.root : undefined
+  const script = findPackageCommand(framework.packageName, source.needsSetup ? source : run.checkout.place, within)
   if (script === undefined) return undefined
   if (run.engine !== undefined) return ['node', script]
-  const node = run.project.node ?? findExecutable('node', environmentIn({ folder, root }, run))
+  const node = chosen ?? findExecutable('node', environmentIn(source, run))
   // A service that was started by its path may be the only one to know a Node.
   return [node ?? process.execPath, script]
 }
 
 function runIn(
-  source: SourceTree,
+  source: Source,
   run: TestRun,
   argv: readonly string[],
   stop: AbortSignal,
@@ -199,34 +175,18 @@ function runIn(
 ): Promise<CommandEnd> {
   const { runId, stopGraceMs, engine } = run
   const settings = run.project.container
-  const base = { argv, folder: source.folder, runId, stopGraceMs }
+  const base = { argv, folder: join(source.root, source.folder), runId, stopGraceMs }
   if (engine === undefined || settings === undefined) {
     return runCommand({ ...base, env: { ...environmentIn(source, run), ...variables } }, stop)
   }
   const env = { ...run.env, ...variables }
   for (const name of unexportableNames(env)) run.log(`the container does not get the variable ${quote(name)}`)
-  return runInContainer({ engine, settings, mounts: mountsOf(source, run) }, { ...base, env }, stop)
+  const { mounts } = source
+  return runInContainer({ engine, settings, mounts, folder: run.project.folder }, { ...base, env }, stop)
 }
 
-/**
- * What a container needs of this machine: the tested files, what they link to, and where the run writes. What git reads is
- * read-only, and so are packages of other runs: the tests must not change what happens outside or later.
- */
-function mountsOf({ folder, root }: SourceTree, { checkout, resources, project }: TestRun): Mount[] {
-  // Each folder is a mount of its own, which a test cannot replace by a link.
-  const writable = [...foldersBetween(folder, root), resources.runFolder, resources.temporaryFolder]
-  const gitFolder = checkout.kind === 'work-tree' ? checkout.repository.gitFolder : checkout.gitFolder
-  const gitFolders = gitFolder === undefined ? [] : [...new Set([join(root, '.git'), gitFolder])].filter(existsSync)
-  const packages =
-    checkout.kind === 'work-tree' && project.setup === undefined ? linkedPackages(checkout.repository) : []
-  return [
-    ...writable.map((path) => ({ folder: path, isReadOnly: false })),
-    ...[...gitFolders, ...packages, ...project.framework.ownFiles].map((path) => ({ folder: path, isReadOnly: true })),
-  ]
-}
-
-function environmentIn({ folder, root }: SourceTree, { env, project }: TestRun): NodeJS.ProcessEnv {
-  return withProjectCommands(env, { folder, root, node: project.node })
+function environmentIn(source: Source, { env, project }: TestRun): NodeJS.ProcessEnv {
+  return withProjectCommands(env, source, project.node)
 }
 
 /** From this exit code on, a shell says that a signal ended its command. */
@@ -246,9 +206,10 @@ function toOutcome(end: CommandEnd, report: Report | undefined, unknownProjects:
   return { status: passed ? 'PASSED' : 'FAILED', testCases }
 }
 
-function readReport({ project: { framework }, log }: TestRun, file: string, folder: string): Report | undefined {
+async function readReportOf({ project, log }: TestRun, file: string, folder: string): Promise<Report | undefined> {
+  const { framework } = project
   try {
-    return framework.readReport(readRegularFile(file), folder)
+    return await readReport(framework, file, folder)
   } catch (error) {
     // Tests may have put anything there.
     log(`the report of ${framework.name} cannot be read: ${(error as Error).message}`)
@@ -257,7 +218,7 @@ function readReport({ project: { framework }, log }: TestRun, file: string, fold
 }
 
 /** The run has finished for its clients, and its limit with it: auto-fix has its own. */
-async function fixWithinLimit(run: TestRun, source: SourceTree, before: RunOutcome, stop: AbortSignal): Promise<void> {
+async function fixWithinLimit(run: TestRun, source: Source, before: RunOutcome, stop: AbortSignal): Promise<void> {
   const limit = new AbortController()
   const timer = setTimeout(() => {
     run.log(`auto-fix: exceeded its limit of ${run.autofixLimitMs / 60_000} min; stopping it`)
@@ -270,19 +231,20 @@ async function fixWithinLimit(run: TestRun, source: SourceTree, before: RunOutco
   }
 }
 
-async function fix(run: TestRun, source: SourceTree, before: RunOutcome, stop: AbortSignal): Promise<void> {
-  const { checkout, runId } = run
+async function fix(run: TestRun, source: Source, before: RunOutcome, stop: AbortSignal): Promise<void> {
+  const { checkout, runId, resources } = run
   const { autofix } = run.project
   if (autofix === undefined) {
     run.log('auto-fix: not tried, the project has no "autofix" command')
     return
   }
-  if (checkout.kind === 'in-place') {
+  if (checkout.kind !== 'work-tree') {
     run.log('auto-fix: not tried, the project is in no git repository with a commit')
     return
   }
-  const repository = repositoryOf(run, checkout.repository, stop)
-  const tree = { repository, workTree: source.root, runId }
+  const repository = repositoryOf(run, checkout.place, stop)
+  const { tree: folder, runFolder } = resources
+  const tree = { repository, commit: checkout.commit, tree: folder, ownFolder: runFolder, runId }
   const snapshot = await takeSnapshot(tree)
   const end = await runIn(source, run, autofix, stop)
   run.log(`auto-fix: ${quoteCommand(autofix)} ${describeEnd(end)}${hasSucceeded(end) ? '' : quoteOutput(end)}`)

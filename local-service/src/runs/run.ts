@@ -17,6 +17,8 @@ export interface RunOutcome {
   readonly testCases: readonly TestCase[]
   /** Why the tests could not be run, or not to the end. It never holds what a command wrote, which may be secret. */
   readonly problem?: string | undefined
+  /** What the framework wrote, for whoever operates the service. It may be secret, so no client gets it. */
+  readonly output?: string | undefined
 }
 
 type Phase =
@@ -27,7 +29,7 @@ type Phase =
       /** It was cancelled, and is CANCELLED when its container is gone. */
       readonly isCancelled: boolean
     }
-  | ({ readonly startedAt: Date | null; readonly finishedAt: Date } & Omit<RunOutcome, 'problem'>)
+  | ({ readonly startedAt: Date | null; readonly finishedAt: Date } & Omit<RunOutcome, 'problem' | 'output'>)
 
 export interface Run {
   readonly runId: string

@@ -1,6 +1,7 @@
 import { accessSync, constants } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { commandFoldersOf } from '../workspace/packages.ts'
+import type { Place } from '../workspace/work-tree.ts'
 import type { RunResources } from './run-resources.ts'
 
 /**
@@ -43,12 +44,9 @@ export function baseEnvironment(
 }
 
 /** An environment whose PATH begins with the chosen Node, if there is one, and the project's own commands. */
-export function withProjectCommands(
-  env: NodeJS.ProcessEnv,
-  { folder, root, node }: { readonly folder: string; readonly root: string; readonly node?: string | undefined },
-): NodeJS.ProcessEnv {
+export function withProjectCommands(env: NodeJS.ProcessEnv, place: Place, node: string | undefined): NodeJS.ProcessEnv {
   const chosen = node === undefined ? [] : [dirname(node)]
-  const path = [...chosen, ...commandFoldersOf(folder, root), ...(env.PATH === undefined ? [] : [env.PATH])]
+  const path = [...chosen, ...commandFoldersOf(place), ...(env.PATH === undefined ? [] : [env.PATH])]
   return { ...env, PATH: path.join(delimiter) }
 }
 

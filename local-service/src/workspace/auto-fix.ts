@@ -1,30 +1,31 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type GitOptions, git, tryGit } from './git.ts'
-import { type Repository, recordOf } from './work-tree.ts'
+import { type GitOptions, git } from './git.ts'
+import type { Repository } from './work-tree.ts'
 
-/** A work tree in which the fixing command ran. */
+/** Files in which tests ran, and a command that fixes them. */
 export interface FixedTree {
   readonly repository: Repository
-  readonly workTree: string
+  readonly commit: string
+  /** The folder with the files. */
+  readonly tree: string
+  /** Where the service can make a git folder of its own, which no test can write. */
+  readonly ownFolder: string
   readonly runId: string
 }
 
 const AUTHOR = { name: 'Local test run service', email: 'local-service@localhost' }
 
-/** Records everything that is in a work tree now, including what tests and setup left there. */
+/** Records everything that is in the tree now, including what tests and setup left there. */
 export async function takeSnapshot(tree: FixedTree): Promise<string> {
-  return snapshotBy(await gitIn(tree))
-}
-
-/**
- * Each snapshot starts from an empty index: git would call itself in a repository that the index has below this one, by the
- * configuration of that, which tests may have written.
- */
-async function snapshotBy(options: AutoFixGit): Promise<string> {
-  await rm(options.env.GIT_INDEX_FILE, { force: true })
-  await git(['add', '--all'], options)
-  return git(['write-tree'], options)
+  const options = gitIn(tree)
+  const format = await git(['rev-parse', '--show-object-format'], inRepository(tree))
+  await git(['init', '--quiet', '--bare', '--template=', `--object-format=${format}`, gitFolderOf(tree)], {
+    ...options,
+    // Not where git would find a repository that a test made.
+    ...{ folder: tree.ownFolder, gitFolder: undefined },
+  })
+  return snapshotBy(options)
 }
 
 /**
@@ -32,46 +33,59 @@ async function snapshotBy(options: AutoFixGit): Promise<string> {
  * if nothing was changed.
  */
 export async function keepChangesSince(snapshot: string, tree: FixedTree): Promise<string | undefined> {
-  const options = await gitIn(tree)
+  const { commit, runId } = tree
+  const options = gitIn(tree)
   const now = await snapshotBy(options)
   const changedPaths = await git(['diff-tree', '-r', '-z', '--name-only', '--no-renames', snapshot, now], options)
   if (changedPaths === '') return undefined
 
-  await git(['read-tree', 'HEAD'], options)
+  await git(['read-tree', commit], options)
   await git(['update-index', '-z', '--add', '--remove', '--stdin'], { ...options, input: changedPaths })
   const fixed = await git(['write-tree'], options)
-  const commit = await git(
-    ['commit-tree', fixed, '-p', 'HEAD', '-m', `Fix failing tests of run ${tree.runId}`],
-    options,
-  )
-  const branch = `autofix/${tree.runId}`
-  await git(['update-ref', `refs/heads/${branch}`, commit], options)
+  const message = `Fix failing tests of run ${runId}`
+  const fix = await git(['commit-tree', fixed, '-p', commit, '-m', message], options)
+  const branch = `autofix/${runId}`
+  await git(['update-ref', `refs/heads/${branch}`, fix], inRepository(tree))
   return branch
 }
 
-interface AutoFixGit extends GitOptions {
-  readonly env: NodeJS.ProcessEnv & { readonly GIT_INDEX_FILE: string }
+/**
+ * Each snapshot starts from an empty index: git would call itself in a repository that the index has below this one, by the
+ * configuration of that, which tests may have written.
+ */
+async function snapshotBy(options: GitOptions & { readonly gitFolder: string }): Promise<string> {
+  await rm(join(options.gitFolder, 'index'), { force: true })
+  await git(['add', '--all'], options)
+  return git(['write-tree'], options)
 }
 
-async function gitIn({ repository, workTree }: FixedTree): Promise<AutoFixGit> {
-  // Not by the `.git` of the work tree, which tests may have replaced.
-  const gitFolder = recordOf({ path: workTree, gitFolder: repository.gitFolder })
-  const options = {
-    folder: workTree,
-    gitFolder,
-    signal: repository.signal,
+function gitFolderOf({ ownFolder }: FixedTree): string {
+  return join(ownFolder, 'git')
+}
+
+/**
+ * git in a folder that tests have written: with a git folder that nothing is configured in, so that no filter runs a program
+ * on files, or from files, that tests wrote. What it records is the repository's.
+ */
+function gitIn(tree: FixedTree) {
+  const { env, gitFolder, signal } = tree.repository
+  return {
+    folder: tree.tree,
+    gitFolder: gitFolderOf(tree),
+    signal,
     env: {
-      ...repository.env,
+      ...env,
+      GIT_CONFIG_GLOBAL: '/dev/null',
+      GIT_CONFIG_NOSYSTEM: '1',
+      GIT_OBJECT_DIRECTORY: join(gitFolder, 'objects'),
       GIT_AUTHOR_NAME: AUTHOR.name,
       GIT_AUTHOR_EMAIL: AUTHOR.email,
       GIT_COMMITTER_NAME: AUTHOR.name,
       GIT_COMMITTER_EMAIL: AUTHOR.email,
-      // A separate index: the fixing command may use git too, and finds nothing staged that it did not stage.
-      GIT_INDEX_FILE: join(gitFolder, 'auto-fix-index'),
     },
   }
-  // Filters would run programs on files, and perhaps from files, that tests wrote.
-  const filters = await tryGit(['config', '--null', '--name-only', '--get-regexp', '^filter\\.'], options)
-  const names = filters.kind === 'ok' ? filters.output.split('\0').filter((name) => name !== '') : []
-  return { ...options, config: names.map((name) => `${name}=`) }
+}
+
+function inRepository({ repository: { root, gitFolder, env, signal } }: FixedTree): GitOptions {
+  return { folder: root, gitFolder, env, signal }
 }

@@ -1,105 +1,151 @@
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import type { Project } from '../project.ts'
 import { quote } from '../text.ts'
-import { findLinkIntoRepository, packageFilesOf, suggestSetup } from './packages.ts'
+import { findLinkIntoRepository, findPackageCommand, packageFilesOf, suggestSetup } from './packages.ts'
+import { isInside } from './paths.ts'
 import {
   type FoundRepository,
   findBranch,
   findChangedFile,
   hasProjectFolder,
+  openRepository,
+  type Place,
   type Repository,
   readHead,
 } from './work-tree.ts'
 
+/** Which files a run tests, and how it gets them. */
 export type Checkout =
-  /** The project's folder as it stands, uncommitted changes included. */
-  | {
-      readonly kind: 'in-place'
-      /** The root of the repository; without one, the project's folder. */
-      readonly root: string
-      readonly gitFolder?: string | undefined
-      readonly branchName?: string | undefined
-      readonly foldersWithoutGit: readonly string[]
-    }
-  | WorkTreeCheckout
-
-interface WorkTreeCheckout {
-  readonly kind: 'work-tree'
-  readonly repository: Repository
-  readonly commit: string
-  readonly branchName?: string | undefined
-}
+  /** The project's folder itself. */
+  (
+    | { readonly kind: 'in-place'; readonly place: Place }
+    /** A copy of the folder as it stands. */
+    | { readonly kind: 'copy'; readonly place: Place }
+    | { readonly kind: 'work-tree'; readonly place: Repository; readonly commit: string }
+  ) & { readonly branchName?: string | undefined }
 
 export interface Refusal {
   readonly kind: 'refused'
   readonly error: string
 }
 
+/** What a job has checked out, for a folder in which git finds no repository. */
+export interface CheckoutOfJob {
+  readonly root: string
+  readonly commit: string
+}
+
 /**
  * Chooses which files a run tests. A branch, requested or configured, is checked out into a work tree. Without one the
- * folder is used as it stands, unless the run may change files: auto-fix works on what is committed.
+ * folder is tested as it stands, unless the run may change files: auto-fix works on what is committed. The full hash of the
+ * commit that is checked out in the folder stands for the folder too. So a job can name what it tests on every event.
  */
 export async function chooseCheckout(
   project: Project,
   branch: string | undefined,
   mayChangeFiles: boolean,
-  opened: FoundRepository,
+  { repository, reason }: FoundRepository,
+  ofJob?: CheckoutOfJob | undefined,
 ): Promise<Checkout | Refusal> {
-  const { repository, foldersWithoutGit } = opened
-  const noBranch = `Project ${quote(project.id)} has no branch ${quote(branch)}`
   if (repository === undefined) {
-    if (branch === undefined) return { kind: 'in-place', root: project.folder, foldersWithoutGit }
-    return refuse(`${noBranch}: its folder is in no git repository that git can use (${opened.reason}).`)
-  }
-  const { root, gitFolder, folder } = repository
-  if (branch === undefined) {
-    const { branch: branchName, commit } = await readHead(repository)
-    if (mayChangeFiles && commit !== undefined && (await hasProjectFolder(repository, commit))) {
-      return checkPackages(project, { kind: 'work-tree', repository, commit, branchName })
+    if (branch === undefined || branch === ofJob?.commit) {
+      return asItStands(project, placeWithoutGit(project, ofJob), branch)
     }
-    return { kind: 'in-place', root, gitFolder, branchName, foldersWithoutGit }
+    const why = `its folder is in no git repository that git can use (${reason})`
+    return refuse(`Project ${quote(project.id)} has no branch ${quote(branch)}: ${why}.`)
+  }
+  const { root, folder } = repository
+  const head = await readHead(repository)
+  if (branch === undefined || branch === head.commit) {
+    const { branch: checkedOut, commit } = head
+    const branchName = branch ?? checkedOut
+    if (mayChangeFiles && commit !== undefined && (await hasProjectFolder(repository, commit))) {
+      return checkPackages(project, { kind: 'work-tree', place: repository, commit, branchName })
+    }
+    return asItStands(project, repository, branchName)
   }
   const commit = await findBranch(repository, branch)
   if (commit === undefined) {
     const instead = project.defaultBranch === undefined ? ', or send no "branch" to test the folder as it stands' : ''
-    return refuse(`${noBranch}. Commit to it or fetch it in ${root}${instead}.`)
+    return refuse(
+      `Fetch branch ${quote(branch)} in ${root}, or commit to it${instead}: project ${quote(project.id)} has no such branch.`,
+    )
   }
   if (!(await hasProjectFolder(repository, commit))) {
     return refuse(`Branch ${quote(branch)} has no folder ${quote(folder)} of project ${quote(project.id)}.`)
   }
-  return checkPackages(project, { kind: 'work-tree', repository, commit, branchName: branch })
+  return checkPackages(project, { kind: 'work-tree', place: repository, commit, branchName: branch })
+}
+
+/** A container gets no folder of the machine in which its tests could change what other tests or git find there. */
+async function asItStands(project: Project, place: Place, branchName?: string): Promise<Checkout | Refusal> {
+  if (project.container === undefined) return { kind: 'in-place', place, branchName }
+  return checkPackages(project, { kind: 'copy', place, branchName })
+}
+
+/** Packages are searched up to the root: that of the job's checkout, or the folder itself. */
+function placeWithoutGit({ folder }: Project, ofJob: CheckoutOfJob | undefined): Place {
+  const root = ofJob !== undefined && isInside(folder, ofJob.root) ? ofJob.root : folder
+  return { root, folder: relative(root, folder) }
+}
+
+export interface ProjectFolder {
+  /** The commit that is checked out in it, if any. */
+  readonly commit: string | undefined
+  /** The framework's package, if a run needs it and it is not installed. */
+  readonly missingPackage: string | undefined
+}
+
+/** What a run that tests the project's folder would find there. */
+export async function inspectFolder(
+  project: Project,
+  env: NodeJS.ProcessEnv,
+  ofJob: CheckoutOfJob | undefined,
+): Promise<ProjectFolder> {
+  const { repository } = await openRepository(project.folder, env)
+  const { commit } = repository === undefined ? { commit: ofJob?.commit } : await readHead(repository)
+  const { framework, command, setup } = project
+  const isBrought = command !== undefined || setup !== undefined
+  const isThere = isBrought || isInstalled(framework.packageName, repository ?? placeWithoutGit(project, ofJob))
+  return { commit, missingPackage: isThere ? undefined : framework.packageName }
+}
+
+function isInstalled(packageName: string, place: Place): boolean {
+  try {
+    return findPackageCommand(packageName, place) !== undefined
+  } catch {
+    // A manifest that cannot be read.
+    return false
+  }
 }
 
 function refuse(error: string): Refusal {
   return { kind: 'refused', error }
 }
 
-/** Without a setup, a work tree uses the packages of the repository's folder. */
-async function checkPackages(project: Project, checkout: WorkTreeCheckout): Promise<Checkout | Refusal> {
-  const { repository, branchName } = checkout
+/** Without a setup, a work tree or a copy uses the packages of the project's folder. */
+async function checkPackages(project: Project, checkout: Checkout): Promise<Checkout | Refusal> {
+  const { place, branchName } = checkout
   const problem = project.setup === undefined ? await findPackageProblem(checkout) : undefined
   if (problem === undefined) return checkout
-  const tested = branchName === undefined ? 'the last commit' : `branch ${quote(branchName)}`
-  const { manager, setup } = suggestSetup(repository, problem.installedIn)
-  return refuse(
-    `Project ${quote(project.id)} needs a "setup" command to test ${tested}: ${problem.reason}. Set "setup" to the command ` +
-      `that installs the packages of a fresh checkout. It runs in the project's folder, so for ${manager} it is ${setup}.`,
-  )
+  const commit = branchName === undefined ? 'the last commit' : `branch ${quote(branchName)}`
+  const tested = checkout.kind === 'work-tree' ? commit : 'its folder in a container'
+  const setup = suggestSetup(place, problem.installedIn)
+  const settings = `Set "setup" of project ${quote(project.id)} to ${setup}`
+  return refuse(`${settings} to test ${tested} with packages of its own: ${problem.reason}.`)
 }
 
-/** Why the packages of the repository's folder are not those of a commit. */
-async function findPackageProblem({
-  repository,
-  commit,
-}: WorkTreeCheckout): Promise<{ reason: string; installedIn: string } | undefined> {
-  const { root } = repository
-  const link = findLinkIntoRepository(repository)
+/** Why the packages of the project's folder are not those of the tested files. */
+async function findPackageProblem(checkout: Checkout): Promise<{ reason: string; installedIn: string } | undefined> {
+  const { root } = checkout.place
+  const link = findLinkIntoRepository(checkout.place)
   if (link !== undefined) {
     const reason = `${link.link} links to ${link.target}, so the tests would use that code as it stands in ${root}`
     return { reason, installedIn: link.installedIn }
   }
-  const files = packageFilesOf(repository)
-  const changed = files.length === 0 ? undefined : await findChangedFile(repository, commit, files)
+  if (checkout.kind !== 'work-tree') return undefined
+  const files = packageFilesOf(checkout.place)
+  const changed = files.length === 0 ? undefined : await findChangedFile(checkout.place, checkout.commit, files)
   if (changed === undefined) return undefined
   const reason = `its ${changed} is not that of ${root}, whose installed packages the tests would use`
   return { reason, installedIn: dirname(join(root, changed)) }

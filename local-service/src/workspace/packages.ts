@@ -3,7 +3,7 @@ import { mkdir, symlink } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import { readRegularFile } from './files.ts'
 import { foldersBetween, isInside } from './paths.ts'
-import type { Repository } from './work-tree.ts'
+import type { Place } from './work-tree.ts'
 
 const PACKAGES = 'node_modules'
 /** What tools keep beside the packages: Vite loads a configuration from there, and stops if it cannot write. */
@@ -11,14 +11,16 @@ const TOOL_FOLDER = /^\.(cache|vite)/
 
 /**
  * The command of an npm package as Node would find it from a folder, but not above `root`: there it may belong to somebody
- * else. Undefined if it is not installed.
+ * else. Undefined if it is not installed, or not in the folder `within`.
  */
-export function findPackageCommand(packageName: string, folder: string, root: string): string | undefined {
-  for (const at of foldersBetween(folder, root)) {
+export function findPackageCommand(packageName: string, place: Place, within = '/'): string | undefined {
+  for (const at of foldersIn(place)) {
     const packageFolder = join(at, PACKAGES, packageName)
     const manifestFile = join(packageFolder, 'package.json')
     if (existsSync(manifestFile)) {
-      const { bin } = JSON.parse(readRegularFile(realpathSync(manifestFile)))
+      const manifest = realpathSync(manifestFile)
+      if (!isInside(manifest, within)) return undefined
+      const { bin } = JSON.parse(readRegularFile(manifest))
       const script: unknown = typeof bin === 'string' ? bin : Object.values(bin ?? {})[0]
       return typeof script === 'string' ? join(packageFolder, script) : undefined
     }
@@ -27,17 +29,17 @@ export function findPackageCommand(packageName: string, folder: string, root: st
 }
 
 /** The folders of the commands that are installed for a project, its own first. */
-export function commandFoldersOf(folder: string, root: string): string[] {
-  return foldersBetween(folder, root).map((at) => join(at, PACKAGES, '.bin'))
+export function commandFoldersOf(place: Place): string[] {
+  return foldersIn(place).map((at) => join(at, PACKAGES, '.bin'))
 }
 
 /**
- * Links the packages that are installed in the repository's folder into a work tree: those of every `node_modules`, which
- * git does not track, from the project up to the root. What tools write into it is the work tree's own.
+ * Links the packages that are installed in a project's folder into a work tree or a copy: those of every `node_modules`
+ * from the project up to the root. What tools write into it is the work tree's own.
  */
-export async function linkPackages(repository: Repository, workTree: string): Promise<void> {
-  for (const installed of installedPackages(repository)) {
-    const folder = join(workTree, relative(repository.root, installed))
+export async function linkPackages(place: Place, tree: string): Promise<void> {
+  for (const installed of installedPackages(place)) {
+    const folder = join(tree, relative(place.root, installed))
     if (lstatSync(folder, { throwIfNoEntry: false }) !== undefined) continue
     await mkdir(folder)
     const source = realpathSync(installed)
@@ -46,23 +48,19 @@ export async function linkPackages(repository: Repository, workTree: string): Pr
   }
 }
 
-/**
- * The folders to which `linkPackages` links, as far as they lie in the repository: a test that ran in its folder may have
- * put a link to anything in their place.
- */
-export function linkedPackages(repository: Repository): string[] {
-  const folders = installedPackages(repository).map((installed) => realpathSync(installed))
-  return [...new Set(folders)].filter((folder) => isInside(folder, repository.root))
+/** The folders to which `linkPackages` links. A link in the place of one of them may lead to anything. */
+export function linkedPackages(place: Place): string[] {
+  return installedPackages(place).filter((installed) => realpathSync(installed) === installed)
 }
 
 /**
  * A link among the installed packages that leads to the repository's own code, as package managers create them for
  * workspaces: through it, the tests of a work tree would use the code of the repository's folder.
  */
-export function findLinkIntoRepository(repository: Repository) {
-  const { root } = repository
+export function findLinkIntoRepository(place: Place) {
+  const { root } = place
   const seen = new Set<string>()
-  for (const installed of installedPackages(repository)) {
+  for (const installed of installedPackages(place)) {
     for (const path of linksIn(installed, seen)) {
       const target = targetOf(path)
       if (target === undefined || !isInside(target, root)) continue
@@ -86,33 +84,35 @@ const NPM = { manager: 'npm', folderOption: '--prefix', install: ['install'] }
 const PACKAGE_FILES = ['package.json', 'pnpm-workspace.yaml', ...MANAGERS.keys()]
 
 /** The files by which the packages of a work tree would be installed, as paths from the root; none if none are linked. */
-export function packageFilesOf(repository: Repository): string[] {
-  const { root, folder } = repository
-  if (installedPackages(repository).length === 0) return []
-  return foldersBetween(join(root, folder), root).flatMap((at) =>
-    PACKAGE_FILES.map((file) => relative(root, join(at, file))),
-  )
+export function packageFilesOf(place: Place): string[] {
+  if (installedPackages(place).length === 0) return []
+  return foldersIn(place).flatMap((at) => PACKAGE_FILES.map((file) => relative(place.root, join(at, file))))
 }
 
 /**
  * What "setup" can be: the command of the package manager that the repository uses, to be run in the project's folder. In
  * the folder of a workspace, npm would install only what that workspace depends on.
  */
-export function suggestSetup({ root, folder }: Repository, installedIn: string): { manager: string; setup: string } {
-  const projectFolder = join(root, folder)
-  const found = foldersBetween(projectFolder, root)
+export function suggestSetup(place: Place, installedIn: string): string {
+  const projectFolder = join(place.root, place.folder)
+  const found = foldersIn(place)
     .flatMap((at) => [...MANAGERS].map(([file, command]) => ({ at, file, command })))
     .find(({ at, file }) => existsSync(join(at, file)))
   const { manager, folderOption, install } = found?.command ?? NPM
   const way = relative(projectFolder, found?.at ?? installedIn)
   const setup = [manager, ...(way === '' ? [] : [folderOption, way]), ...install]
-  return { manager, setup: `[${setup.map((part) => JSON.stringify(part)).join(', ')}]` }
+  return `[${setup.map((part) => JSON.stringify(part)).join(', ')}]`
 }
 
-function installedPackages({ root, folder }: Repository): string[] {
-  return foldersBetween(join(root, folder), root)
+function installedPackages(place: Place): string[] {
+  return foldersIn(place)
     .map((at) => join(at, PACKAGES))
     .filter((at) => existsSync(at))
+}
+
+/** The folders in which a project's packages may be installed, its own first. */
+function foldersIn({ root, folder }: Place): string[] {
+  return foldersBetween(join(root, folder), root)
 }
 
 function* linksIn(packages: string, seen: Set<string>): Generator<string> {

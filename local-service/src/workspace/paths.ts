@@ -1,10 +1,16 @@
-import { dirname, relative, sep } from 'node:path'
+import { existsSync } from 'node:fs'
+import { dirname, join, relative, sep } from 'node:path'
 
 /** A folder and those above it, up to `root`. */
 export function foldersBetween(folder: string, root: string): string[] {
   const folders = [folder]
   for (let at = folder; at !== root && at !== dirname(at); at = dirname(at)) folders.push(dirname(at))
   return folders
+}
+
+/** The folder of the repository that a folder is in, found without git; without a repository, the folder itself. */
+export function repositoryFolderOf(folder: string): string {
+  return foldersBetween(folder, '/').find((at) => existsSync(join(at, '.git'))) ?? folder
 }
 
 /** Whether a path is the folder or lies in it. */

@@ -1,15 +1,18 @@
-import { existsSync } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { removeFolder } from './files.ts'
 import { type GitOptions, git, tryGit } from './git.ts'
-import { foldersBetween } from './paths.ts'
 
-/** A git repository, seen from a project's folder in it. */
-export interface Repository {
+/** Where a project is. */
+export interface Place {
+  /** The root of its repository; without one, the project's folder. */
   readonly root: string
   /** The project's folder, relative to the root; empty if it is the root. */
   readonly folder: string
+}
+
+/** A git repository, seen from a project's folder in it. */
+export interface Repository extends Place {
   /** Its `.git` folder, also if `root` is a work tree of it. */
   readonly gitFolder: string
   /** Where git has what `root` has checked out: `gitFolder`, unless `root` is a work tree of it. */
@@ -21,32 +24,17 @@ export interface Repository {
 export interface FoundRepository {
   readonly repository?: Repository
   readonly reason?: string
-  /** Where git would find another repository first, from the folder up, if a test made one there. */
-  readonly foldersWithoutGit: readonly string[]
-}
-
-/** Where a work tree is, and the `.git` folder of its repository, which has a record of it. */
-export interface WorkTreePlace {
-  readonly path: string
-  readonly gitFolder: string
 }
 
 /** Finds the repository that a folder belongs to; otherwise git's reason why there is none. */
 export async function openRepository(folder: string, env: NodeJS.ProcessEnv): Promise<FoundRepository> {
   const asked = ['--show-toplevel', '--git-common-dir', '--absolute-git-dir', '--show-prefix']
   const result = await tryGit(['rev-parse', ...asked], { folder, env })
-  if (result.kind === 'failed') {
-    const reason = result.reason.split('\n', 1)[0] ?? ''
-    return { reason, foldersWithoutGit: withoutGit([folder]) }
-  }
+  if (result.kind === 'failed') return { reason: result.reason.split('\n', 1)[0] ?? '' }
   const [root = '', gitFolder = '', headFolder = '', prefix = ''] = result.output.split('\n')
   // git prints its own folder relative to the one that it runs in.
   const place = { root, folder: prefix.replace(/\/$/, ''), gitFolder: resolve(folder, gitFolder), headFolder }
-  return { repository: { ...place, env }, foldersWithoutGit: withoutGit(foldersBetween(folder, root)) }
-}
-
-function withoutGit(folders: readonly string[]): string[] {
-  return folders.filter((folder) => !existsSync(join(folder, '.git')))
+  return { repository: { ...place, env } }
 }
 
 function gitIn({ root, headFolder, env, signal }: Repository): GitOptions {
@@ -100,23 +88,18 @@ export async function findChangedFile(
   return changed.split('\0').find((file) => file !== '')
 }
 
-/** Checks out a commit into a new work tree and returns the project's folder in it. */
-export async function addWorkTree(repository: Repository, commit: string, at: string): Promise<string> {
+/** Checks out a commit into a new work tree. */
+export async function addWorkTree(repository: Repository, commit: string, at: string): Promise<void> {
   await mkdir(dirname(at), { recursive: true })
   await git(['worktree', 'add', '--quiet', '--detach', at, commit], gitIn(repository))
-  return join(at, repository.folder)
-}
-
-/** Where git has its own record of a work tree, which it names by the last part of the path. */
-export function recordOf({ path, gitFolder }: WorkTreePlace): string {
-  return join(gitFolder, 'worktrees', basename(path))
 }
 
 /**
  * Removes a work tree, also one that git was creating when it was killed: `git worktree remove` refuses that, and
- * `worktree prune` skips what is locked, as every work tree is while it is created.
+ * `worktree prune` skips what is locked, as every work tree is while it is created. git names its own record of a work
+ * tree by the last part of the path.
  */
-export async function removeWorkTree(place: WorkTreePlace): Promise<void> {
-  await removeFolder(place.path)
-  await rm(recordOf(place), { recursive: true, force: true })
+export async function removeWorkTree(path: string, gitFolder: string): Promise<void> {
+  await removeFolder(path)
+  await rm(join(gitFolder, 'worktrees', basename(path)), { recursive: true, force: true })
 }

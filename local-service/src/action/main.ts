@@ -1,0 +1,101 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { closeSync, openSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import * as core from '@actions/core'
+import { foldedLog, inert, toMessage } from './runner-text.ts'
+import { type Order, ServiceFolder, type Start } from './service-folder.ts'
+
+// The main step of the action local-service: starts the service and leaves it running. Post stops it.
+
+const SERVICE = join(import.meta.dirname, '../service/index.js')
+const START_LIMIT_MS = 30_000
+const LOOK_MS = 50
+const RUN_LIMIT_MINUTES = 35_000
+
+/** What an action gets, and a script of a workflow does not: the tests must not get it either. */
+const OF_ACTIONS_ALONE =
+  /^(INPUT_|STATE_|ACTIONS_(RUNTIME|RESULTS|CACHE)_)|^GITHUB_(OUTPUT|STATE|ENV|PATH|STEP_SUMMARY)$/
+
+async function main(): Promise<void> {
+  if (process.platform === 'win32') {
+    throw new Error('The local service needs Linux or macOS. Choose a runner with one of them in "runs-on".')
+  }
+  const order = readOrder()
+  core.setSecret(order.key)
+  const temporaryFolder = process.env.RUNNER_TEMP
+  if (!temporaryFolder) throw new Error('RUNNER_TEMP is not set. This is for a step of a workflow.')
+  const folder = ServiceFolder.create(temporaryFolder)
+  // Before the service begins: post stops it, whatever happens to main.
+  core.saveState('folder', folder.path)
+  folder.give(order)
+  const start = await waitForStart(folder, startService(folder))
+  if (start.kind === 'failed') {
+    folder.withdrawOrder()
+    throw new Error(start.reason)
+  }
+  const [project, ...others] = start.projects
+  const only = others.length === 0 ? project : undefined
+  core.setOutput('base-url', start.url)
+  core.setOutput('api-key', order.key)
+  core.setOutput('project', only?.id ?? '')
+  core.setOutput('branch', only?.commit ?? '')
+  for (const { id, framework, folder: served, commit } of start.projects) {
+    core.info(
+      inert(`The local service serves the project ${id}: ${framework} in ${served}, commit ${commit ?? 'none'}.`),
+    )
+  }
+}
+
+/** Throws an Error with one sentence for inputs that cannot be used. */
+function readOrder(): Order {
+  const [folder, config, limit] = ['folder', 'config', 'run-limit-minutes'].map((name) => core.getInput(name))
+  if (folder && config) throw new Error('The inputs folder and config exclude each other. Name the folder in the file.')
+  if (limit && config) {
+    throw new Error('The inputs run-limit-minutes and config exclude each other. Set "runLimitMinutes" in the file.')
+  }
+  const runLimitMinutes = limit ? Number(limit) : undefined
+  if (runLimitMinutes !== undefined && !(runLimitMinutes >= 0.001 && runLimitMinutes <= RUN_LIMIT_MINUTES)) {
+    throw new Error(`The input run-limit-minutes is "${limit}". Give a number from 0.001 to 35,000.`)
+  }
+  const { GITHUB_WORKSPACE: workspace = process.cwd(), GITHUB_SHA: commit = '' } = process.env
+  const args = config ? ['--config', resolve(workspace, config)] : ['--', resolve(workspace, folder ?? '')]
+  return { args, key: randomBytes(24).toString('base64url'), runLimitMinutes, workspace, commit }
+}
+
+/** In a process group of its own. Its pipes are files, so that the runner does not wait for them. */
+function startService(folder: ServiceFolder): ChildProcess {
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !OF_ACTIONS_ALONE.test(name)))
+  const log = openSync(folder.logFile, 'a', 0o600)
+  try {
+    return spawn(process.execPath, [SERVICE, folder.path], { detached: true, stdio: ['ignore', log, log], env })
+  } finally {
+    closeSync(log)
+  }
+}
+
+async function waitForStart(folder: ServiceFolder, service: ChildProcess): Promise<Start> {
+  const deadlineMs = performance.now() + START_LIMIT_MS
+  const failed = (what: string): Start => {
+    core.info(foldedLog(folder.readLog()))
+    return { kind: 'failed', reason: `The local service ${what}. The log above has what it wrote.` }
+  }
+  let error: Error | undefined
+  service.once('error', (thrown) => {
+    error = thrown
+  })
+  service.unref()
+  for (;;) {
+    // Before the file is read, because the service writes it before it exits.
+    const hasExited = service.exitCode !== null || service.signalCode !== null
+    const start = folder.readStart()
+    if (start !== undefined) return start
+    if (error !== undefined) return failed(`could not be started: ${error.message}`)
+    if (hasExited) return failed(`ended before it could be reached (${service.signalCode ?? service.exitCode})`)
+    if (performance.now() > deadlineMs) return failed(`could not be reached within ${START_LIMIT_MS / 1000} s`)
+    await delay(LOOK_MS)
+  }
+}
+
+main().catch((error: Error) => core.setFailed(toMessage(error.message)))

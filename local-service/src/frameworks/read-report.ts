@@ -1,0 +1,32 @@
+import { execFile } from 'node:child_process'
+import { extname, join } from 'node:path'
+import type { Framework, Report } from './framework.ts'
+
+const READER = join(import.meta.dirname, `report-reader${extname(import.meta.filename)}`)
+const MEMORY_LIMIT_MIB = 1024
+const TIME_LIMIT_MS = 60_000
+/** 100,000 test cases with titles of 200 bytes. */
+const OUTPUT_LIMIT_BYTES = 32 * 1024 * 1024
+
+/** Undefined if the file is no report. Throws with the reason if the file cannot be read. */
+export async function readReport(framework: Framework, file: string, folder: string): Promise<Report | undefined> {
+  return (await read('report', framework, file, folder)) as Report | undefined
+}
+
+/** The framework projects in a list; undefined if it is none. Throws with the reason if the file cannot be read. */
+export async function readList(framework: Framework, file: string): Promise<string[] | undefined> {
+  return (await read('list', framework, file)) as string[] | undefined
+}
+
+function read(what: 'report' | 'list', { name }: Framework, ...paths: string[]): Promise<unknown> {
+  const args = [`--max-old-space-size=${MEMORY_LIMIT_MIB}`, READER, what, name, ...paths]
+  const limits = { timeout: TIME_LIMIT_MS, killSignal: 'SIGKILL', maxBuffer: OUTPUT_LIMIT_BYTES } as const
+  return new Promise((resolve, reject) => {
+    execFile(process.execPath, args, { ...limits, cwd: '/', env: {} }, (error, stdout) => {
+      const problem = `it takes more than ${TIME_LIMIT_MS / 1000} s, ${MEMORY_LIMIT_MIB} MiB of memory or too many test cases`
+      if (error !== null) return reject(new Error(problem))
+      const result = JSON.parse(stdout)
+      return result.kind === 'read' ? resolve(result.found) : reject(new Error(result.reason))
+    })
+  })
+}

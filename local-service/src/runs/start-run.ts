@@ -1,0 +1,130 @@
+import { statSync } from 'node:fs'
+import type { Configuration, Suite } from '../configuration.ts'
+import { findEngine } from '../containers/container.ts'
+import type { Selection } from '../frameworks/framework.ts'
+import type { StartParameters } from '../http/request-bodies.ts'
+import type { Project } from '../project.ts'
+import { quote } from '../text.ts'
+import { type Checkout, type CheckoutOfJob, chooseCheckout } from '../workspace/checkout.ts'
+import type { RunExclusive } from '../workspace/keyed-mutex.ts'
+import { openRepository } from '../workspace/work-tree.ts'
+import { queueRun, type Run } from './run.ts'
+import type { RunQueue } from './run-queue.ts'
+import { resourcesOf } from './run-resources.ts'
+import { describeStoreError } from './run-store.ts'
+import { runTests, type TestRun } from './run-tests.ts'
+import { baseEnvironment } from './test-environment.ts'
+
+/** What all runs share. */
+export interface Machine extends Pick<Configuration, 'autofixLimitMs' | 'stopGraceMs'> {
+  /** The person's own environment. */
+  readonly env: NodeJS.ProcessEnv
+  readonly checkoutOfJob?: CheckoutOfJob | undefined
+  readonly responseLimitMs?: number | undefined
+  readonly dataFolder: string
+  readonly temporaryFolder: string
+  readonly runExclusive: RunExclusive
+  readonly queue: RunQueue
+  readonly log: (text: string) => void
+}
+
+export interface StartRequest {
+  readonly project: Project
+  readonly parameters: StartParameters
+  readonly selection: Selection
+  readonly suite?: Suite | undefined
+}
+
+/** A start that is refused has started nothing. */
+export type Started =
+  | { readonly kind: 'started'; readonly run: Run }
+  | { readonly kind: 'refused'; readonly status: 400 | 404 | 500; readonly error: string }
+
+/** Starts a run: decides which files it tests, in which environment and by which engine, and puts it into the queue. */
+export async function startRun(machine: Machine, request: StartRequest): Promise<Started> {
+  const { project, parameters, suite } = request
+  if (!statSync(project.folder, { throwIfNoEntry: false })?.isDirectory()) {
+    const next = 'Put it back, or start the service again for another folder.'
+    return refuse(
+      404,
+      `Project ${quote(project.id)} has no folder any more: ${project.folder} was moved or removed. ${next}`,
+    )
+  }
+  const environment = environmentOf(request)
+  if (environment === undefined) return refuse(400, describeUnknownEnvironment(request))
+  const checkout = await checkoutOf(machine, request)
+  if (checkout.kind === 'refused') return checkout
+  const found = project.container && (await findEngine(project.container.engine, machine))
+  if (found !== undefined && found.engine === undefined) {
+    return refuse(500, `Project ${quote(project.id)} needs a container engine, and none works: ${found.reason}.`)
+  }
+  const run = queueRun({
+    projectId: project.id,
+    suite: suite && { id: suite.id, name: suite.name },
+    branchName: checkout.branchName,
+  })
+  const testRun = toTestRun(machine, request, { runId: run.runId, checkout, engine: found?.engine, environment })
+  testRun.log(`is for project ${quote(project.id)}, ${describeCheckout(checkout)}`)
+  if (found?.engine !== undefined) {
+    testRun.log(`runs in containers of ${found.engine.name}${found.reason ? ` (${found.reason})` : ''}`)
+  }
+  if (parameters.ignored.length > 0) testRun.log(`ignores the fields ${quote(parameters.ignored)}`)
+  try {
+    const isTaken = machine.queue.add(run, {
+      resources: testRun.resources,
+      finishesWhenGone: project.container !== undefined,
+      execute: (stop, finishEarly) => runTests(testRun, stop, finishEarly),
+    })
+    return isTaken ? { kind: 'started', run } : refuse(500, 'The service is stopping and takes no more runs.')
+  } catch (error) {
+    return refuse(500, `Nothing was started. ${describeStoreError(error as Error, machine.dataFolder)}`)
+  }
+}
+
+function refuse(status: 400 | 404 | 500, error: string): Started & { kind: 'refused' } {
+  return { kind: 'refused', status, error }
+}
+
+function environmentOf({ project, parameters }: StartRequest): Readonly<Record<string, string>> | undefined {
+  const name = parameters.environment ?? project.defaultEnvironment
+  return name === undefined ? {} : project.environments.get(name)
+}
+
+function describeUnknownEnvironment({ project, parameters }: StartRequest): string {
+  const known = [...project.environments.keys()].map(quote).join(', ') || 'none'
+  return `Project ${quote(project.id)} has no environment ${quote(parameters.environment)}. Its environments: ${known}.`
+}
+
+async function checkoutOf({ env, checkoutOfJob }: Machine, { project, parameters }: StartRequest) {
+  const mayFix = parameters.autofix && project.autofix !== undefined
+  const branch = parameters.branch ?? project.defaultBranch
+  const opened = await openRepository(project.folder, env)
+  const checkout = await chooseCheckout(project, branch, mayFix, opened, checkoutOfJob)
+  // Without a branch in the request, it is the configured one that does not exist.
+  const isConfigured = parameters.branch === undefined && project.defaultBranch !== undefined
+  return checkout.kind === 'refused' ? refuse(isConfigured ? 500 : 400, checkout.error) : checkout
+}
+
+function toTestRun(
+  machine: Machine,
+  { project, parameters, selection }: StartRequest,
+  facts: Pick<TestRun, 'runId' | 'checkout' | 'engine'> & { environment: Readonly<Record<string, string>> },
+): TestRun {
+  const { runId, checkout, engine, environment } = facts
+  const { dataFolder, temporaryFolder, env, autofixLimitMs, stopGraceMs, runExclusive } = machine
+  const gitFolder = checkout.kind === 'work-tree' ? checkout.place.gitFolder : undefined
+  const resources = resourcesOf(runId, { dataFolder, temporaryFolder, gitFolder, engine: engine?.name })
+  const base = baseEnvironment(resources, engine === undefined ? env : undefined)
+  return {
+    ...{ runId, project, checkout, selection, engine, resources, autofixLimitMs, stopGraceMs, runExclusive },
+    env: { ...base, ...environment, ...parameters.envOverrides },
+    autofix: parameters.autofix,
+    log: (text) => machine.log(`run ${runId} ${text}`),
+  }
+}
+
+function describeCheckout(checkout: Checkout): string {
+  if (checkout.kind === 'in-place') return 'its folder as it stands'
+  if (checkout.kind === 'copy') return 'a copy of its folder as it stands'
+  return `branch ${quote(checkout.branchName)} at ${checkout.commit}`
+}

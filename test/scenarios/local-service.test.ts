@@ -1,0 +1,500 @@
+import { spawn, spawnSync } from 'node:child_process'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { test as base, describe, expect } from 'vitest'
+import { createRepository, type GitRepository, installPackages } from '../../local-service/test/a-git-repository.ts'
+import type { WorkflowEvent } from '../../tools/runner-emulator/contexts.ts'
+import { playJob } from '../../tools/runner-emulator/job.ts'
+import { type ProcessResult, prepareStep, type Step, type StepOptions } from '../../tools/runner-emulator/runner.ts'
+import { ROOT } from '../docs/documents.ts'
+import { renderedPage } from '../support/rendered-page.ts'
+
+// The action local-service and the gate in one job, as they are built, over projects whose tests really run.
+
+type Files = Readonly<Record<string, string>>
+
+const VITEST = { 'package.json': '{ "type": "module", "devDependencies": { "vitest": "*" } }' }
+const PLAYWRIGHT = { 'package.json': '{ "type": "module", "devDependencies": { "@playwright/test": "*" } }' }
+const PASSING = `import { test } from 'vitest'\ntest('adds', () => {})`
+/** Writes its process id, and never ends. */
+const HANGING = `import { test } from 'vitest'
+import { writeFileSync } from 'node:fs'
+test('hangs', { timeout: 3_600_000 }, () => { writeFileSync('pid', String(process.pid)); return new Promise(() => {}) })`
+
+interface StepSettings {
+  readonly inputs?: Readonly<Record<string, string>> | undefined
+  readonly env?: Readonly<Record<string, string>> | undefined
+  readonly event?: WorkflowEvent | undefined
+}
+
+/** What a test makes, until it ends. Tests run at once, so each has one of its own. */
+class Jobs {
+  readonly #steps: Step[] = []
+  readonly #folders: string[] = []
+
+  folder(): string {
+    const path = realpathSync(mkdtempSync(join(tmpdir(), 'job-')))
+    this.#folders.push(path)
+    return path
+  }
+
+  async repository(files: Files): Promise<GitRepository> {
+    const repository = await createRepository(files)
+    this.#folders.push(repository.folder)
+    return repository
+  }
+
+  /** A repository with the packages of this one. */
+  async project(files: Files): Promise<GitRepository> {
+    const repository = await this.repository({ '.gitignore': 'node_modules\n', ...files })
+    await installPackages(repository.folder)
+    return repository
+  }
+
+  /** The step that starts the service. */
+  service(workspace: string, settings: StepSettings = {}): Step {
+    return this.#step({ actionDir: join(ROOT, 'local-service'), workspace, ...settings })
+  }
+
+  async start(workspace: string, settings: StepSettings = {}) {
+    const step = this.service(workspace, settings)
+    const main = await step.startMain().result()
+    expect(main, main.log.join('\n')).toMatchObject({ conclusion: 'success', annotations: [] })
+    return { step, outputs: main.outputs }
+  }
+
+  /** The gate, in the job of the service. */
+  gate({ workspace, tempDir }: Step, outputs: ProcessResult['outputs'], { inputs, event }: StepSettings = {}): Step {
+    const { 'base-url': url = '', 'api-key': key = '', project = '', branch = '' } = outputs
+    const given = { 'base-url': url, 'api-key': key, project, branch, 'poll-interval-seconds': '0.1', ...inputs }
+    return this.#step({ workspace, tempDir, inputs: given, event })
+  }
+
+  /** All of a job: the service, the gate, the posts. */
+  async play(workspace: string, settings: StepSettings = {}) {
+    const { step, outputs } = await this.start(workspace, settings)
+    const { main } = await this.gate(step, outputs, { event: settings.event }).run()
+    return { step, outputs, main, post: await step.runPost() }
+  }
+
+  /** The gate waits for a run whose test hangs. */
+  async whileTestHangs() {
+    const { folder } = await this.project({ ...VITEST, 'a.test.ts': HANGING })
+    const { step, outputs } = await this.start(folder)
+    const gate = this.gate(step, outputs)
+    return { step, gate, main: gate.startMain(), hanging: await hangingProcess(folder) }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const step of this.#steps) await step.dispose()
+    for (const folder of this.#folders) rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
+  }
+
+  #step(options: StepOptions): Step {
+    const step = prepareStep(options)
+    this.#steps.push(step)
+    return step
+  }
+}
+
+const test = base.extend<{ jobs: Jobs }>({
+  // biome-ignore lint/correctness/noEmptyPattern: Vitest reads from it which other fixtures this one needs
+  jobs: async ({}, use) => {
+    await using jobs = new Jobs()
+    await use(jobs)
+  },
+})
+
+/** The job's own processes: each inherits the temporary folder's path, and no other job has it. */
+function processesOf({ tempDir }: Step): number[] {
+  const variable = `RUNNER_TEMP=${tempDir}`
+  return processesThat((pid) => readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(variable))
+}
+
+function processesThat(holds: (pid: string) => boolean): number[] {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+  return pids.map(Number).filter((pid) => {
+    try {
+      return holds(String(pid))
+    } catch {
+      // It has exited, or is another user's.
+      return false
+    }
+  })
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await delay(20)
+}
+
+/** The id of the process that the hanging test runs in, as soon as it does. */
+async function hangingProcess(folder: string): Promise<number> {
+  const file = join(folder, 'pid')
+  await until(() => existsSync(file) && readFileSync(file, 'utf8') !== '')
+  return Number(readFileSync(file, 'utf8'))
+}
+
+function serviceProcess(step: Step): number {
+  const [folder = ''] = readdirSync(step.tempDir).filter((name) => name.startsWith('test-run-service-'))
+  return Number(readFileSync(join(step.tempDir, folder, 'process-id.json'), 'utf8'))
+}
+
+const ON_LINUX = process.platform === 'linux'
+
+describe.concurrent('a job with the local service', () => {
+  test.for<[string, Files]>([
+    ['Vitest', { ...VITEST, 'a.test.ts': PASSING }],
+    ['Playwright', { ...PLAYWRIGHT, 'a.spec.ts': PASSING.replace('vitest', '@playwright/test') }],
+  ])('runs %s, passes, and leaves nothing', async ([, files], { jobs }) => {
+    const { folder, git } = await jobs.project(files)
+    const { step, main, outputs, post } = await jobs.play(folder)
+    expect(main, main.log.join('\n')).toMatchObject({ outputs: { conclusion: 'passed', total: '1' }, annotations: [] })
+    expect(outputs).toMatchObject({ project: folder.split('/').at(-1), branch: await git('rev-parse', 'HEAD') })
+    expect(post).toMatchObject({ conclusion: 'success', log: [], summary: '' })
+    expect(readdirSync(step.tempDir).filter((name) => name.startsWith('test-run-service'))).toEqual([])
+    if (ON_LINUX) expect(processesOf(step)).toEqual([])
+  })
+
+  const head = { ref: 'change', repo: { id: 1, full_name: 'octo-org/web-shop' } }
+  const fork = { ref: 'main', repo: { id: 2, full_name: 'stranger/web-shop' } }
+  const repository = { id: 1, full_name: 'octo-org/web-shop', default_branch: 'main' }
+  const pullRequest = (of: object) => ({ number: 7, head: of, base: { ref: 'main', repo: repository } })
+  const on = (name: string, payload: object) => ({ name, payload: { repository, ...payload } })
+
+  test.for<[string, WorkflowEvent]>([
+    ["a pull request's merge commit", on('pull_request', { number: 7, pull_request: pullRequest(head) })],
+    ['a pull request from a fork', on('pull_request', { number: 7, pull_request: pullRequest(fork) })],
+    ['a push', on('push', { ref: 'refs/heads/change' })],
+    ['a merge group', on('merge_group', { merge_group: { head_ref: 'refs/heads/gh-readonly-queue/main/pr-7-a' } })],
+    ['a tag', on('push', { ref: 'refs/tags/v1.2.3' })],
+  ])('tests what is checked out, and warns of nothing, on %s', async ([name, event], { jobs }) => {
+    const { folder, git } = await jobs.project({ ...VITEST, 'a.test.ts': 'not even code' })
+    // As checkout does it: a commit without a branch, except for a branch's own push.
+    if (name !== 'a push') await git('checkout', '--quiet', '--detach')
+    writeFileSync(join(folder, 'a.test.ts'), PASSING)
+    await git('commit', '--quiet', '--all', '--message', 'Make it pass')
+    const { main } = await jobs.play(folder, { event })
+    expect(main, main.log.join('\n')).toMatchObject({ outputs: { conclusion: 'passed' }, annotations: [] })
+    expect(main.summary).toContain(`Branch <code>${await git('rev-parse', 'HEAD')}</code>`)
+  })
+
+  test('tests the folder itself, with what earlier steps made in it', async ({ jobs }) => {
+    const { folder } = await jobs.project({ ...VITEST, 'a.test.ts': `${PASSING}\nimport './built.js'` })
+    writeFileSync(join(folder, 'built.js'), '')
+    const { main } = await jobs.play(folder)
+    expect(main.outputs, main.log.join('\n')).toMatchObject({ conclusion: 'passed' })
+  })
+
+  test('names the commit of the workflow where there is no git repository', async ({ jobs }) => {
+    const folder = jobs.folder()
+    await installPackages(folder)
+    const inner = join(folder, 'packages/shop')
+    mkdirSync(inner, { recursive: true })
+    writeFileSync(join(inner, 'package.json'), VITEST['package.json'])
+    writeFileSync(join(inner, 'a.test.ts'), PASSING)
+    const { main, outputs } = await jobs.play(folder, { inputs: { folder: 'packages/shop' } })
+    expect(outputs.branch).toBe('ffac537e6cbbf934b08745a378932722df287a53')
+    expect(main, main.log.join('\n')).toMatchObject({ outputs: { conclusion: 'passed' }, annotations: [] })
+  })
+
+  test('refuses another commit than the one that is checked out', async ({ jobs }) => {
+    const { folder } = await jobs.project({ ...VITEST, 'a.test.ts': PASSING })
+    const { step, outputs } = await jobs.start(folder)
+    const { main } = await jobs.gate(step, { ...outputs, branch: 'a'.repeat(40) }).run()
+    expect(main.annotations[0]?.message).toContain('has no such branch')
+  })
+
+  test('runs a package of a workspace that links to another one, without a setup', async ({ jobs }) => {
+    const { folder } = await jobs.project({
+      'package.json': '{ "workspaces": ["packages/*"], "devDependencies": { "vitest": "*" } }',
+      'packages/cart/package.json': '{ "name": "cart", "type": "module", "exports": "./index.js" }',
+      'packages/cart/index.js': 'export const cart = 1',
+      'packages/shop/package.json': '{ "type": "module", "dependencies": { "cart": "*" } }',
+      'packages/shop/a.test.ts': `${PASSING}\nimport 'cart'`,
+    })
+    spawnSync('ln', ['-s', '../packages/cart', 'node_modules/cart'], { cwd: folder })
+    const { main, outputs } = await jobs.play(folder, { inputs: { folder: 'packages/shop' } })
+    expect(main, main.log.join('\n')).toMatchObject({ outputs: { conclusion: 'passed' }, annotations: [] })
+    expect(outputs.project).toBe('shop')
+  })
+
+  test('serves several projects of a configuration file, and names none of them', async ({ jobs }) => {
+    const { folder, write } = await jobs.project({ ...VITEST, 'a.test.ts': PASSING })
+    const one = { folder: '..', framework: 'vitest' }
+    await write({ 'ci/service.json': JSON.stringify({ projects: { one, two: one }, keys: ['of-the-file'] }) })
+    const { step, outputs } = await jobs.start(folder, { inputs: { config: 'ci/service.json' } })
+    expect(outputs).toMatchObject({ project: '', branch: '' })
+    const { main } = await jobs.gate(step, { ...outputs, project: 'two' }).run()
+    expect(main.outputs).toMatchObject({ conclusion: 'passed' })
+  })
+
+  test('gives tests the variables of a script, and none of an action', async ({ jobs }) => {
+    const test = `import { expect, test } from 'vitest'
+test('has them', () => {
+  expect(process.env.GITHUB_SHA).toMatch(/^\\\\w{40}$/)
+  expect(Object.keys(process.env).filter((name) => /^(INPUT|STATE)_|RUNTIME|GITHUB_(OUTPUT|ENV)$/.test(name))).toEqual([])
+})`
+    const { folder } = await jobs.project({ ...VITEST, 'a.test.ts': test.replaceAll('\\\\', '\\') })
+    const { main, post } = await jobs.play(folder, { env: { ACTIONS_RUNTIME_TOKEN: 'secret' } })
+    expect(main.outputs, post.summary).toMatchObject({ conclusion: 'passed' })
+  })
+})
+
+describe.concurrent('a person who sets the service up wrongly reads one sentence', () => {
+  const files = { ...VITEST, 'a.test.ts': PASSING }
+
+  test.for<[string, Files, Files, RegExp]>([
+    ['folder and config', files, { folder: '.', config: 'a.json' }, /folder and config exclude each other/],
+    ['a limit and config', files, { 'run-limit-minutes': '1', config: 'a.json' }, /Set "runLimitMinutes" in the file/],
+    [
+      'a limit that is none',
+      files,
+      { 'run-limit-minutes': 'an hour' },
+      /run-limit-minutes is "an hour"\. Give a number/,
+    ],
+    ['no such folder', files, { folder: 'nowhere' }, /there is no folder/],
+    ['no such file', files, { config: 'a.json' }, /There is no configuration file/],
+    ['no framework', { 'package.json': '{}' }, {}, /neither a Vitest nor a Playwright configuration/],
+    ['both frameworks', { ...VITEST, 'vitest.config.ts': '', 'playwright.config.ts': '' }, {}, /uses both/],
+  ])('about %s', async ([, of, inputs, sentence], { jobs }) => {
+    const { folder } = await jobs.project(of)
+    const step = jobs.service(folder, { inputs })
+    const { main, post } = await step.run()
+    expect(main).toMatchObject({ conclusion: 'failure', outputs: {}, failedSilently: false })
+    expect(main.annotations.map(({ message }) => message)).toEqual([expect.stringMatching(sentence)])
+    expect(post).toMatchObject({ conclusion: 'success', log: [] })
+  })
+
+  test('about a framework that is not installed', async ({ jobs }) => {
+    const { folder } = await jobs.repository(files)
+    const { main } = await jobs.service(folder).run()
+    const message = `vitest is not installed in ${folder}. Install the packages in a step before this one, for example with "npm ci".`
+    expect(main.annotations.map((annotation) => annotation.message)).toEqual([message])
+  })
+
+  test('about Windows', async ({ jobs }) => {
+    const windows = `data:text/javascript,Object.defineProperty(process, 'platform', { value: 'win32' })`
+    const { main } = await jobs
+      .service(jobs.folder(), {
+        env: { NODE_OPTIONS: `--import=${windows.replaceAll(' ', '%20')}` },
+      })
+      .run()
+    expect(main.annotations.map(({ message }) => message)).toEqual([expect.stringMatching(/needs Linux or macOS/)])
+  })
+})
+
+describe.concurrent('if the service does not come up, the step fails with what it wrote', () => {
+  test('before it ended', async ({ jobs }) => {
+    const { folder } = await jobs.project({ ...VITEST, 'a.test.ts': PASSING })
+    const dying = `if (process.argv[1].includes('service/index')) { console.log('it rains'); process.exit(7) }`
+    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(dying)}`
+    const { main, post } = await jobs.service(folder, { env: { NODE_OPTIONS } }).run()
+    expect(main.annotations.map(({ message }) => message)).toEqual([
+      'The local service ended before it could be reached (7). The log above has what it wrote.',
+    ])
+    expect(main.log).toContain('it rains')
+    expect(post).toMatchObject({ conclusion: 'success', log: [] })
+  })
+
+  test('on a port that is taken', async ({ jobs }) => {
+    const { folder, write } = await jobs.project({ ...VITEST, 'a.test.ts': PASSING })
+    const { outputs } = await jobs.start(folder)
+    const { port } = new URL(outputs['base-url'] ?? '')
+    await write({ 'service.json': JSON.stringify({ port: Number(port) }) })
+    const { main } = await jobs.service(folder, { inputs: { config: 'service.json' } }).run()
+    expect(main.annotations.map(({ message }) => message)).toEqual([expect.stringContaining('address already in use')])
+  })
+})
+
+describe.concurrent('a run that does not pass', () => {
+  const SEEN = '</code></pre><img src=x>\\n\\n# @octocat\\n::error::injected\\n##[error]injected \\u202e'
+  const FAILING = `import { test } from 'vitest'\ntest('fails', () => { throw new Error("${SEEN}") })`
+
+  test.for<[string, Files]>([
+    ['Vitest', { ...VITEST, 'a.test.ts': FAILING }],
+    ['Playwright', { ...PLAYWRIGHT, 'a.spec.ts': FAILING.replace('vitest', '@playwright/test') }],
+  ])('shows what %s wrote, in the summary and in a folded log, and nothing of it is a command', async ([, files], {
+    jobs,
+  }) => {
+    const { folder } = await jobs.project(files)
+    const { main, post } = await jobs.play(folder)
+    expect(main.outputs).toMatchObject({ conclusion: 'failed' })
+    expect(post).toMatchObject({ conclusion: 'success', annotations: [] })
+    const page = renderedPage(post.summary)
+    expect(page.elements.map(({ tagName }) => tagName)).toEqual(['h3', 'code', 'code', 'p', 'code', 'pre', 'code'])
+    expect(page.codes.at(-1)).toContain('Error: </code></pre><img src=x>')
+    expect(page.text).toContain(`${folder.split('/').at(-1)}: FAILED`)
+    expect(page.text).not.toContain('\u202e')
+    expect(post.log[0]).toBe('##[group]Log of the local service')
+    expect(post.log.at(-1)).toBe('##[endgroup]')
+    expect(post.log.join('\n')).toContain('::error::injected')
+    expect(post.log.slice(1, -1).filter((line) => line.includes('##['))).toEqual([])
+  })
+
+  test('shows no key, and masks it before anything else', async ({ jobs }) => {
+    const { folder } = await jobs.project({ ...VITEST, 'a.test.ts': FAILING })
+    const step = jobs.service(folder)
+    const main = await step.startMain().result()
+    const key = main.outputs['api-key'] ?? ''
+    expect(key).toMatch(/^[\w-]{32}$/)
+    expect(step.masks.apply(key)).toBe('***')
+    expect(main.log.join('\n')).not.toContain(key)
+    await jobs.gate(step, main.outputs).run()
+    const post = await step.runPost()
+    expect(post.log.join('\n') + post.summary).not.toContain(key)
+  })
+
+  test('is shown alone, if another one passed', async ({ jobs }) => {
+    const inRain = PASSING.replace('{}', "{ if (process.env.RAIN) throw new Error('rain') }")
+    const { folder } = await jobs.project({ ...VITEST, 'a.test.ts': inRain })
+    const { step, outputs } = await jobs.start(folder)
+    const runs = [{}, { inputs: { 'env-overrides': 'RAIN=1' } }].map(async (settings) => {
+      const { main } = await jobs.gate(step, outputs, settings).run()
+      return main.outputs
+    })
+    const [passed, failed] = await Promise.all(runs)
+    const { summary } = await step.runPost()
+    expect(summary).toContain(`Run <code>${failed?.['run-id']}</code>`)
+    expect(summary).not.toContain(passed?.['run-id'])
+  })
+})
+
+describe.skipIf(!ON_LINUX).concurrent('nothing is left', () => {
+  test.for([0, 60, 200])('after a SIGKILL of main %i ms after its begin', async (ms, { jobs }) => {
+    const { folder } = await jobs.project({ ...VITEST, 'a.test.ts': HANGING })
+    const step = jobs.service(folder)
+    const { post } = await step.run({ on: ms, by: 'kill' })
+    expect(post).toMatchObject({ conclusion: 'success', annotations: [] })
+    await until(() => processesOf(step).length === 0)
+  })
+
+  test('after a cancel of the workflow', async ({ jobs }) => {
+    const { step, gate, main } = await jobs.whileTestHangs()
+    expect(await main.cancel()).toMatchObject({ conclusion: 'cancelled', outputs: { status: 'CANCELLED' } })
+    await gate.runPost()
+    expect(await step.runPost()).toMatchObject({ conclusion: 'success', annotations: [] })
+    expect(processesOf(step)).toEqual([])
+  })
+
+  test('after a SIGKILL of the gate, whose post cancels the run', async ({ jobs }) => {
+    const { step, gate, main } = await jobs.whileTestHangs()
+    main.signal('SIGKILL')
+    await main.result()
+    await gate.runPost()
+    expect(await step.runPost()).toMatchObject({ conclusion: 'success', annotations: [] })
+    expect(processesOf(step)).toEqual([])
+  })
+
+  test('after a SIGKILL of the service, and then of the gate', async ({ jobs }) => {
+    const { step, gate, main, hanging } = await jobs.whileTestHangs()
+    process.kill(serviceProcess(step), 'SIGKILL')
+    main.signal('SIGKILL')
+    await main.result()
+    process.kill(hanging, 0)
+    const post = await step.runPost()
+    expect(post).toMatchObject({ conclusion: 'success', annotations: [] })
+    expect(post.summary).toContain('the service died during the run')
+    gate.jobStatus = 'cancelled'
+    expect(processesOf(step)).toEqual([])
+  })
+
+  test('after a SIGKILL of the test, and then of the service', async ({ jobs }) => {
+    const { step, main, hanging } = await jobs.whileTestHangs()
+    process.kill(hanging, 'SIGKILL')
+    expect(await main.result()).toMatchObject({ conclusion: 'failure' })
+    process.kill(serviceProcess(step), 'SIGKILL')
+    expect(await step.runPost()).toMatchObject({ conclusion: 'success', annotations: [] })
+    expect(processesOf(step)).toEqual([])
+  })
+
+  test('after a service that hears nothing any more', async ({ jobs }) => {
+    const { step, main } = await jobs.whileTestHangs()
+    process.kill(serviceProcess(step), 'SIGSTOP')
+    main.signal('SIGKILL')
+    await main.result()
+    expect(await step.runPost()).toMatchObject({ conclusion: 'success', annotations: [] })
+    expect(processesOf(step)).toEqual([])
+  })
+
+  test('after a shutdown of the runner: no post comes, and the service ends when its folder is gone', async ({
+    jobs,
+  }) => {
+    const { step, gate, main } = await jobs.whileTestHangs()
+    main.signal('SIGKILL')
+    await main.result()
+    for (const name of readdirSync(step.tempDir)) rmSync(join(step.tempDir, name), { recursive: true, force: true })
+    await until(() => processesOf(step).length === 0)
+    expect(gate.jobStatus).toBe('failure')
+  })
+
+  test('of a service that begins after its job has ended', async ({ jobs }) => {
+    const path = join(jobs.folder(), 'gone')
+    const service = spawn(process.execPath, [join(ROOT, 'local-service/dist/service/index.js'), path])
+    expect(await new Promise((exited) => service.once('exit', exited))).toBe(0)
+  })
+})
+
+describe.concurrent('the recipe local-service.yml', () => {
+  const RECIPE = 'examples/workflows/local-service.yml'
+  const GATE = 'OWNER/test-run-action@v1'
+
+  /** What `npm ci` does was done before. */
+  function npm(jobs: Jobs): string {
+    const folder = jobs.folder()
+    writeFileSync(join(folder, 'npm'), '#!/bin/sh\n', { mode: 0o755 })
+    return folder
+  }
+
+  test('passes', async ({ jobs }) => {
+    const { folder } = await jobs.project({ ...VITEST, 'a.test.ts': PASSING })
+    const { result, log } = await playJob(RECIPE, 'test-run', { workspace: folder, commands: npm(jobs) })
+    expect(result, log).toBe('success')
+    expect(log).toMatch(/1 of 1 test cases? passed/)
+  })
+
+  test('fails with the tests, and post shows why', async ({ jobs }) => {
+    const { folder } = await jobs.project({
+      ...VITEST,
+      'a.test.ts': PASSING.replace('{}', '{ throw new Error("rain") }'),
+    })
+    const { result, log } = await playJob(RECIPE, 'test-run', { workspace: folder, commands: npm(jobs) })
+    expect(result, log).toBe('failure')
+    expect(log).toMatch(/Log of the local service.*Error: rain/s)
+  })
+
+  test('cancels the run if the workflow is cancelled', async ({ jobs }) => {
+    const { folder } = await jobs.project({ ...VITEST, 'a.test.ts': HANGING })
+    const cancel = { during: GATE, on: /RUNNING/ }
+    const { result, log } = await playJob(RECIPE, 'test-run', { workspace: folder, commands: npm(jobs), cancel })
+    expect(result, log).toBe('cancelled')
+    expect(log).toMatch(/CANCELLED/)
+  })
+
+  test('also works with both steps in the background', async ({ jobs }) => {
+    const { folder } = await jobs.project({ ...VITEST, 'a.test.ts': PASSING })
+    const text = readFileSync(join(ROOT, RECIPE), 'utf8')
+      .replace('/local-service@v1\n', '/local-service@v1\n        background: true\n      - wait: service\n')
+      .replace(`- uses: ${GATE}\n`, `- uses: ${GATE}\n        id: gate\n        background: true\n`)
+    const file = join(jobs.folder(), 'workflow.yml')
+    writeFileSync(file, `${text}      - wait: gate\n`)
+    const options = { workspace: folder, commands: npm(jobs) }
+    const { result, log } = await playJob(file, 'test-run', options)
+    expect(result, log).toBe('success')
+    writeFileSync(join(folder, 'a.test.ts'), HANGING)
+    const cancelled = await playJob(file, 'test-run', { ...options, cancel: { during: 'gate', on: /RUNNING/ } })
+    expect(cancelled.result, cancelled.log).toBe('cancelled')
+    if (ON_LINUX) expect(processesThat((pid) => readlinkSync(`/proc/${pid}/cwd`) === folder)).toEqual([])
+  })
+})
