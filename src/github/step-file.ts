@@ -98,7 +98,7 @@ function identityPrefix(env: Environment): string {
   const identity = [
     ...['GITHUB_REPOSITORY', 'GITHUB_RUN_ID', 'GITHUB_RUN_ATTEMPT', 'GITHUB_JOB', 'INPUT_CHECK-RUN-ID', 'RUNNER_NAME'],
     ...['RUNNER_TEMP', 'INPUT_BASE-URL', 'INPUT_PROJECT', 'INPUT_TEST-SUITE'],
-  ].map((name) => env[name]?.trim() ?? '')
+  ].map((name) => env[name] ?? '')
   // Loaded here, because post loads this file in every step and seldom needs the hash.
   const { createHash } = process.getBuiltinModule('node:crypto')
   return `${PREFIX}${createHash('sha256').update(JSON.stringify(identity)).digest('hex').slice(0, 32)}-`
