@@ -211,6 +211,16 @@ describe('a main that still lives', () => {
     expect(endedMs).toBeLessThan(5_000)
   })
 
+  test('is killed when the runner ends post, and post cancels the run', async () => {
+    const { mains, requests } = await post({
+      script: { cancel: [response(true)] },
+      mains: () => [new FakeMain(RECORD, () => {})],
+      signalAtMs: 5_000,
+    })
+    expect(mains[0]?.signals).toEqual(['SIGHUP', 'SIGKILL'])
+    expect(requests).toMatchObject([{ method: 'cancel', atMs: 5_000 }])
+  })
+
   test('is told at once with all others', async () => {
     const mains = () => ['run-1', 'run-2'].map((runId) => new FakeMain({ ...RECORD, runId }, ({ finish }) => finish()))
     const { mains: found, endedMs } = await post({ mains })
