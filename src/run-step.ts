@@ -33,7 +33,7 @@ export async function runStep(env: NodeJS.ProcessEnv, signal: AbortSignal, recor
     if (note !== undefined) output.log.info(note)
     if (warning !== undefined) output.log.warning(warning)
     const parameters = { ...inputs.request.parameters, branch }
-    // Handles a signal that came while all this was loaded. If there is one, nothing is started.
+    // If a signal came while the action was loading, it is handled here, and nothing is started.
     await eventLoopTurn()
     const running = runAction({ ...inputs.request, parameters, job }, world)
     keepParserAsCompiled()
@@ -71,7 +71,7 @@ async function realWorld(
       writeReportFiles(files, reportDir ?? defaultReportFolder(env, runId), env, output.log),
     comment: async (outcome, { hasSummary }) => {
       if (comment.when === 'never') return undefined
-      // Loaded only if a comment is wanted: GitHub's client is half of what there is to load.
+      // Loaded only if the user wants a comment, because GitHub's client is half of the code.
       const { keepCommentUpToDate } = await import('./github/pull-request-comment.ts')
       return keepCommentUpToDate({
         ...gitHub,

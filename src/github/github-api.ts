@@ -49,8 +49,8 @@ const MOST_PAGES = 25
 const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
 /**
- * Opens GitHub's API with `@actions/github`. Loads this package only now, because most steps do not need it. Its Octokit
- * does not repeat or throttle requests.
+ * Opens GitHub's API. Loads `@actions/github` only now, because most steps do not need it. Its Octokit does not
+ * repeat or throttle requests.
  */
 export async function openGitHubApi({ env, token, clock, signal }: Omit<GitHubAccess, 'event'>): Promise<GitHubApi> {
   const [owner, repo] = (env.GITHUB_REPOSITORY ?? '').split('/')

@@ -5,7 +5,7 @@ import type { Untrusted } from '../text/untrusted.ts'
 
 /** The service's own sentence. Its end often says what to do. */
 const SENTENCE_LIMIT_CHARS = 1_000
-/** Whatever else came. */
+/** Any other text from outside. */
 const EXCERPT_LIMIT_CHARS = 300
 
 export type Request = 'start' | 'poll' | 'cancel'
@@ -15,12 +15,12 @@ export function failureSentence(failure: Failure, request: Request): LogLine {
   return logLine`The ${predicateOf(failure)}${adviceOn(failure, request)}.`
 }
 
-/** The same within a sentence. */
+/** Why a request failed and what to do about it, as a part of a sentence. */
 export function failureClause(failure: Failure, request: Request): Fragment {
   return fragment`${failureReason(failure)}${adviceOn(failure, request)}`
 }
 
-/** Within a sentence, and without advice. */
+/** Why a request failed, as a part of a sentence. */
 export function failureReason(failure: Failure): Fragment {
   return fragment`the ${predicateOf(failure)}`
 }
