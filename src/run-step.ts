@@ -28,9 +28,9 @@ export async function runStep(env: NodeJS.ProcessEnv, signal: AbortSignal, recor
     for (const warning of inputs.warnings) output.log.warning(warning)
     const gitHub = { env, event, token: inputs.githubToken, clock: systemClock, signal }
     const world = await realWorld(inputs, gitHub, forPost, output)
-    const { branch, note, warning } = await branchToTest(inputs, gitHub)
+    const { branch, info, warning } = await branchToTest(inputs, gitHub)
     output.log.debug?.(branchLine(branch, ruleOfBranch(new InputReader(env), event, inputs.branch)))
-    if (note !== undefined) output.log.info(note)
+    if (info !== undefined) output.log.info(info)
     if (warning !== undefined) output.log.warning(warning)
     const parameters = { ...inputs.request.parameters, branch }
     // If a signal came while the action was loading, it is handled here, and nothing is started.

@@ -22,7 +22,7 @@ export async function lookUpBranch(input: UnknownBranch, options: GitHubAccess):
   return lookUp(what, 'pull-requests: read', options, async (api) => {
     const { branch = '', isFork } = headOf(await api.pullRequest(input.number), options.event.repository)
     if (isFork) throw new InvalidInputsError([forkMessage(branch)])
-    return { branch, note: logLine`Testing the branch "${branch}", ${what}.` }
+    return { branch, info: logLine`Testing the branch "${branch}", ${what}.` }
   })
 }
 
@@ -37,9 +37,9 @@ async function branchOfDeployment(ref: string, sha: string, api: GitHubApi, fail
     const tag = ref.startsWith('refs/heads/') ? undefined : await api.refHash(`tags/${name}`)
     if (head !== undefined && tag !== undefined) throw fail(logLine`it is both a branch and a tag`)
     if (head !== undefined) {
-      const note = logLine`Testing the branch "${name}" of the deployment.`
+      const info = logLine`Testing the branch "${name}" of the deployment.`
       const warning = logLine`The head of the branch "${name}" is ${head}, and no longer the commit that was deployed, ${sha}. The branch is tested as it is now.`
-      return { branch: name, note, warning: head === sha || sha === '' ? undefined : warning }
+      return { branch: name, info, warning: head === sha || sha === '' ? undefined : warning }
     }
     if (tag !== undefined) return noBranch(logLine`a deployment of the tag "${name}"`)
   }
@@ -49,7 +49,7 @@ async function branchOfDeployment(ref: string, sha: string, api: GitHubApi, fail
   const [branch, ...others] = branches
   if (branch === undefined) throw fail(logLine`there is none`)
   if (others.length > 0) throw fail(logLine`the commit is the head of ${branches.join(', ')}`)
-  return { branch, note: logLine`Testing the branch "${branch}", whose head is the commit that was deployed.` }
+  return { branch, info: logLine`Testing the branch "${branch}", whose head is the commit that was deployed.` }
 }
 
 type Fail = (reason: LogLine) => InvalidInputsError

@@ -12,7 +12,7 @@ export type BranchInput = ({ readonly kind: 'known' } & KnownBranch) | UnknownBr
 export interface KnownBranch {
   /** If it is absent, main sends no branch, and the service tests the project's default branch. */
   readonly branch?: string | undefined
-  readonly note?: LogLine | undefined
+  readonly info?: LogLine | undefined
   readonly warning?: LogLine | undefined
   /** What the event is about. Present if the default branch is tested instead, because the input is empty. */
   readonly untested?: UntestedHead | undefined
@@ -112,13 +112,13 @@ function branchOfEvent(event: WorkflowEvent): string | BranchInput | undefined {
   return {
     kind: 'known',
     branch: ref.name,
-    note: logLine`Testing the branch "${ref.name}", because the workflow runs on it; the event ${name} is about no other. The input branch names another one.`,
+    info: logLine`Testing the branch "${ref.name}", because the workflow runs on it; the event ${name} is about no other. The input branch names another one.`,
   }
 }
 
 export function noBranch(subject: LogLine): KnownBranch {
-  const note = logLine`This workflow run is about ${subject}, so the project's default branch is tested. The input branch names another one.`
-  return { note }
+  const info = logLine`This workflow run is about ${subject}, so the project's default branch is tested. The input branch names another one.`
+  return { info }
 }
 
 export function forkMessage(branch: string): LogLine {
