@@ -1,5 +1,5 @@
 import { type Failure, isFailure, isNotFound, responseOrFailure } from '../outcome/failure.ts'
-import { isTerminal, type Run } from '../outcome/run.ts'
+import { isFinished, type Run } from '../outcome/run.ts'
 import type { Cancellation } from '../outcome/step-outcome.ts'
 import { backoffMs, isKeyRefused, isTransient, mayHaveBeenAccepted } from '../service/retry.ts'
 import { isNotFoundFinal, isUsableRunId, type RunHandle } from '../service/run-handle.ts'
@@ -87,7 +87,7 @@ function createTry(
       return { kind: 'again', failure: ofCancel }
     }
     onRun?.(run)
-    if (!isTerminal(run)) return { kind: 'again', failure: ofCancel }
+    if (!isFinished(run)) return { kind: 'again', failure: ofCancel }
     return { kind: mayHaveCancelled && run.status === 'CANCELLED' ? 'cancelled' : 'already-finished', run }
   }
 

@@ -1,5 +1,5 @@
 import type { Failure } from '../outcome/failure.ts'
-import { isTerminal, type Run } from '../outcome/run.ts'
+import { isFinished, type Run } from '../outcome/run.ts'
 import type { StepSubject } from '../outcome/step-outcome.ts'
 import { failureSentence } from '../report/failure-text.ts'
 import { durationText } from '../text/duration.ts'
@@ -67,7 +67,7 @@ export function progressLog(runId: string, world: LogWorld) {
       isFailureLogged = false
       if (seen.rawStatus !== run?.rawStatus) write(logLine`Run ${runId}: ${seen.rawStatus}`)
       run = seen
-      if (run.status !== 'UNKNOWN' || isTerminal(run) || hasWarnedOfUnknown) return
+      if (run.status !== 'UNKNOWN' || isFinished(run) || hasWarnedOfUnknown) return
       hasWarnedOfUnknown = true
       log.warning(
         logLine`Run ${runId} has the status ${run.rawStatus}, which this version of the action does not know. The step keeps waiting, because the run has no finishing time yet.`,

@@ -1,5 +1,5 @@
 import { type Failure, isFailure, isNotFound, responseOrFailure } from '../outcome/failure.ts'
-import { isTerminal, type Run } from '../outcome/run.ts'
+import { isFinished, type Run } from '../outcome/run.ts'
 import type { Ending, WaitLimit } from '../outcome/step-outcome.ts'
 import { backoffMs, isTransient } from '../service/retry.ts'
 import { isNotFoundFinal, type RunHandle } from '../service/run-handle.ts'
@@ -67,7 +67,7 @@ export async function waitForRun(
       timer.onRun(response, clock.now())
       if (response.rawStatus !== run?.rawStatus) options.onStatus(response)
       run = response
-      if (isTerminal(run)) return end({ kind: 'finished', run })
+      if (isFinished(run)) return end({ kind: 'finished', run })
     } else {
       if (signal.aborted) continue
       streak = { sinceMs: streak?.sinceMs ?? clock.now(), polls: (streak?.polls ?? 0) + 1, failure: response }

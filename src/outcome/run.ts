@@ -48,7 +48,7 @@ export interface Run {
 /**
  * Whether the run's status is final. A status that this version does not know is final if the run has a finishing time.
  */
-export function isTerminal(run: Run): boolean {
+export function isFinished(run: Run): boolean {
   if (run.status === 'UNKNOWN') return run.hasFinishedAt
   return run.status !== 'QUEUED' && run.status !== 'RUNNING'
 }

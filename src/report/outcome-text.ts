@@ -1,5 +1,5 @@
 import { isNotFound, isSameFailure } from '../outcome/failure.ts'
-import { type Counts, isTerminal, type Run, runDurationMs } from '../outcome/run.ts'
+import { type Counts, isFinished, type Run, runDurationMs } from '../outcome/run.ts'
 import type { AbortCause, Ending, StepOutcome, UntestedHead } from '../outcome/step-outcome.ts'
 import { durationText } from '../text/duration.ts'
 import { type Fragment, fragment, type LogLine, link, logLine, quote, render } from '../text/safe-text.ts'
@@ -223,7 +223,7 @@ function waitTimeoutText(
 }
 
 function statusesSeen({ run, queuedMs = 0 }: StepOutcome): Fragment {
-  const last = run === undefined || isTerminal(run) ? undefined : run
+  const last = run === undefined || isFinished(run) ? undefined : run
   if (queuedMs < NOTEWORTHY_QUEUE_MS)
     return last === undefined ? NONE : fragment`; its last status was ${last.rawStatus}`
   const queued = fragment`; it was queued for ${durationText(queuedMs)}`
@@ -243,7 +243,7 @@ function causeOfAbort(cause: AbortCause): Fragment {
 }
 
 function momentOfAbort({ run, runId, cancellation }: StepOutcome, theRun: Fragment): Fragment {
-  if (run !== undefined && !isTerminal(run)) return fragment`while ${theRun} was ${run.rawStatus}`
+  if (run !== undefined && !isFinished(run)) return fragment`while ${theRun} was ${run.rawStatus}`
   if (run !== undefined || runId !== undefined) return fragment`while it waited for ${theRun}`
   return cancellation.kind === 'no-run' ? fragment`before a run was started` : fragment`while a run was being started`
 }
@@ -279,7 +279,7 @@ function cancellationText(outcome: StepOutcome): Fragment {
 
 /** The counts that are not zero, and the time. Undefined if there is nothing to count yet. */
 export function countsText({ run, counts, waitedMs }: StepOutcome): Fragment | undefined {
-  if (run === undefined || (run.testCases === undefined && !isTerminal(run))) return undefined
+  if (run === undefined || (run.testCases === undefined && !isFinished(run))) return undefined
   const { passed, failed, flaky, skipped, other, byOutcome } = counts
   const kinds = [
     ...some(byOutcome['timed-out'], fragment`timed out`),
