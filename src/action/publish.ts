@@ -5,7 +5,7 @@ import { ctrf } from '../report/ctrf.ts'
 import { fullSummary, jobSummary } from '../report/job-summary.ts'
 import { junit } from '../report/junit.ts'
 import { otherBranchWarning, verdictSentence, verdictTitle } from '../report/outcome-text.ts'
-import { inertJson } from '../text/safe-text.ts'
+import { safeJson } from '../text/safe-text.ts'
 import { cancelReason } from './abort.ts'
 import type { ReportFile, World } from './world.ts'
 
@@ -74,7 +74,7 @@ export function reportFiles(outcome: StepOutcome): readonly ReportFile[] {
   const { run } = outcome
   if (run?.testCases === undefined) return []
   return [
-    { name: 'results.json', text: () => inertJson(run.responseText) },
+    { name: 'results.json', text: () => safeJson(run.responseText) },
     { name: 'junit.xml', text: () => junit(outcome) },
     { name: 'ctrf.json', text: () => ctrf(outcome) },
     { name: 'summary.md', text: () => fullSummary(outcome) },

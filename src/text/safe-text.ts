@@ -277,7 +277,7 @@ export function json(value: unknown): string {
 }
 
 /** JSON that somebody else wrote, made safe like `json`. Its order and its numbers do not change. */
-export function inertJson(text: Untrusted | undefined): string {
+export function safeJson(text: Untrusted | undefined): string {
   return escapeJson((text as string | undefined) ?? 'null')
 }
 
