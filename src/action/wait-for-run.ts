@@ -72,7 +72,7 @@ export async function waitForRun(
       if (signal.aborted) continue
       streak = { sinceMs: streak?.sinceMs ?? clock.now(), polls: (streak?.polls ?? 0) + 1, failure: response }
       const isLongEnough = clock.now() - streak.sinceMs >= FAILURE_STREAK_LIMIT_MS
-      if (isLongEnough || !mayPass(response, handle, sentAtMs, run !== undefined)) {
+      if (isLongEnough || !mayStillSucceed(response, handle, sentAtMs, run !== undefined)) {
         return end({ kind: 'poll-failed', failure: response })
       }
       progress.onPollFailed(response)
@@ -93,7 +93,7 @@ function pollLimitMs(leftMs: number): number {
   return leftMs > 0 ? Math.max(SHORTEST_POLL_LIMIT_MS, leftMs) : LAST_POLL_LIMIT_MS
 }
 
-function mayPass(failure: Failure, handle: RunHandle, sentAtMs: number, hasResponded: boolean): boolean {
+function mayStillSucceed(failure: Failure, handle: RunHandle, sentAtMs: number, hasResponded: boolean): boolean {
   // If the service has never responded, an untrusted certificate is an error of the setup, and another poll does not
   // help.
   if (failure.kind === 'untrusted-certificate') return hasResponded || handle.knownSinceMs !== undefined
