@@ -13,7 +13,7 @@ import { InstantClock } from '../support/instant-clock.ts'
 import { inputVariables, linesWrittenBy } from '../support/process-effects.ts'
 import { type Payload, realPayloads, workflowEvent } from '../support/workflow-event.ts'
 
-// The branch of every event, over payloads that GitHub really sent and the default that action.yml has.
+// The branch of every event, with payloads that GitHub really sent and the default of action.yml.
 
 const TOKEN = 'ghs_0123456789'
 const DEFAULT = readManifest(join(import.meta.dirname, '../..')).inputs.find(({ name }) => name === 'branch')?.default
@@ -36,7 +36,7 @@ interface Step {
   readonly clock?: InstantClock
 }
 
-/** What the step sends as the branch, warns of and says in its log, or what it refuses to start with. */
+/** The branch that the step sends, its warnings and its log, or why the step refuses to start. */
 async function branchOf(step: Step) {
   const { name, payload, github = {}, clock = new InstantClock(), signal = new AbortController().signal } = step
   const { env, event } = workflowEvent(name, payload, github)
@@ -56,7 +56,7 @@ async function branchOf(step: Step) {
       branch: found.branch,
       info: found.info && render(found.info),
       warnings: warnings.length === 0 ? undefined : warnings,
-      /** What reports say that the branch is not. */
+      /** The branch that is not tested, as reports say it. */
       untested: request.untested && render(logLine`${untestedHeadText(request.untested)}`),
     }
   } catch (error) {
@@ -92,8 +92,8 @@ describe('an event that carries a pull request', () => {
     'pull_request_target',
     'pull_request_review',
     'pull_request_review_comment',
-  ])('%s: its head branch', async (name) => {
-    // An event that is not among GitHub's webhooks has the payload of the one that it stands for.
+  ])('%s has its head branch', async (name) => {
+    // Some events are no webhooks of GitHub. They have the payload of another event.
     const payloads = realPayloads(name === 'pull_request_target' ? 'pull_request' : name)
     for (const payload of payloads) expect(await branchOf({ name, payload })).toEqual({ branch: 'changes' })
     expect(api.requests).toEqual([])
@@ -103,33 +103,33 @@ describe('an event that carries a pull request', () => {
     'pull_request',
     'pull_request_target',
     'pull_request_review',
-  ])('%s is refused if its head is in a fork, or in a repository that is gone', async (name) => {
+  ])('%s is refused if its head is in a fork or in a deleted repository', async (name) => {
     for (const repo of [FORK, null]) {
       const payload = changed(first('pull_request'), ['pull_request.head.repo', repo])
       expect(await branchOf({ name, payload })).toEqual({ problems: [forkMessage('changes')] })
     }
   })
 
-  test('has the branch that the runner names if its file cannot be read, and is refused if nobody names one', async () => {
+  test('has the branch that the runner names if the event file cannot be read, and is refused if the runner names no branch', async () => {
     const github = { head_ref: 'feature/cart', ref_name: '7/merge' }
     expect(await branchOf({ name: 'pull_request', payload: {}, github })).toEqual({ branch: 'feature/cart' })
     const problems = [noBranchMessage('pull_request')]
     expect(await branchOf({ name: 'pull_request', payload: {}, github: { ref_name: '7/merge' } })).toEqual({ problems })
   })
 
-  test('is none with a null in the place of the pull request', async () => {
+  test('carries no pull request if the pull request is null', async () => {
     const payload = { pull_request: null, workflow_run: null, issue: null, deployment: null, repository: OWN }
     expect(await branchOf({ name: 'deployment_review', payload })).toMatchObject({ branch: 'main' })
   })
 })
 
 describe('an event about a workflow run or a check', () => {
-  test('workflow_run: its head branch, of this repository', async () => {
+  test('workflow_run has its head branch in this repository', async () => {
     const found = await Promise.all(
       realPayloads('workflow_run').map((payload) => branchOf({ name: 'workflow_run', payload })),
     )
     expect(found).toContainEqual({ branch: 'master' })
-    // One is of a fork whose repository has the same name and another id.
+    // This pull request is of a fork whose repository has the same name and another id.
     expect(found.filter((one) => 'problems' in one)).toEqual([{ problems: [forkMessage('main')] }])
   })
 
@@ -138,7 +138,7 @@ describe('an event about a workflow run or a check', () => {
     expect(await branchOf({ name: 'workflow_run', payload })).toEqual({ problems: [forkMessage('main')] })
   })
 
-  test('check_suite and check_run: the head branch of the suite', async () => {
+  test('check_suite and check_run have the head branch of the suite', async () => {
     for (const payload of realPayloads('check_suite')) {
       const { head_branch: branch } = payload.check_suite as { head_branch: string }
       expect(await branchOf({ name: 'check_suite', payload })).toEqual({ branch })
@@ -153,7 +153,7 @@ describe('an event about a workflow run or a check', () => {
     ['check_suite', 'check_suite.head_branch'],
     ['check_run', 'check_run.check_suite.head_branch'],
     ['workflow_run', 'workflow_run.head_branch'],
-  ])('%s is refused if GitHub names no branch, as for the commit of a fork', async (name, path) => {
+  ])('%s is refused if GitHub names no branch, for example for a commit of a fork', async (name, path) => {
     const payload = changed(first(name), [path, null])
     expect(await branchOf({ name, payload })).toEqual({ problems: [noBranchMessage(name)] })
   })
@@ -166,7 +166,7 @@ describe('an event of a branch', () => {
     ['merge_group', first('merge_group'), 'gh-readonly-queue/main/pr-104-929f8209d40f77f4abc622a499c93a83babdbe64'],
     ['workflow_dispatch', first('workflow_dispatch'), 'main'],
     ['schedule', { schedule: '0 4 * * *' }, 'main'],
-  ])('%s: the branch that the workflow runs on', async (name, payload, branch) => {
+  ])('%s has the branch that the workflow runs on', async (name, payload, branch) => {
     expect(await branchOf({ name, payload })).toEqual({ branch })
   })
 
@@ -174,7 +174,7 @@ describe('an event of a branch', () => {
     ['push', realPayloads('push').find(({ ref }) => ref === 'refs/tags/simple-tag'), 'simple-tag'],
     ['workflow_dispatch', { ref: 'refs/tags/v1.2.3' }, 'v1.2.3'],
     ['release', first('release'), '0.0.1'],
-  ])('%s of a tag: none, and the log says so', async (name, payload, tag) => {
+  ])('%s of a tag has no branch, and the log says so', async (name, payload, tag) => {
     expect(await branchOf({ name, payload })).toEqual({
       info: `This workflow run is about "${tag}", which is not a branch, so the project's default branch is tested. The input branch names another one.`,
     })
@@ -185,7 +185,7 @@ describe('an event of a branch', () => {
     'issue_comment',
     'issues',
     'create',
-  ])('%s: the branch that the workflow runs on, and the log says which', async (name) => {
+  ])('%s has the branch that the workflow runs on, and the log says which', async (name) => {
     const payload = realPayloads(name)[0]
     const { default_branch: branch } = payload?.repository as { default_branch: string }
     expect(await branchOf({ name, payload })).toEqual({
@@ -203,7 +203,7 @@ describe('a comment on a pull request', () => {
 
   const find = (step: Partial<Step> = {}) => branchOf({ name: 'issue_comment', payload, ...step })
 
-  test("tests the pull request's head, as GitHub's API tells it", async () => {
+  test("tests the pull request's head, which GitHub's API names", async () => {
     expect(await find()).toEqual({
       branch: 'feature/cart',
       info: 'Testing the branch "feature/cart", the head of pull request 7.',
@@ -211,7 +211,7 @@ describe('a comment on a pull request', () => {
     expect(requestsToGitHub()).toEqual(['GET /repos/octo-org/web-shop/pulls/7'])
   })
 
-  test('may have a head whose name has 255 characters, which may be longer in UTF-16', async () => {
+  test('may have a head whose name has 255 characters, and more units in UTF-16', async () => {
     const ref = '🌱'.repeat(255)
     api.pullRequests.set(7, { ref, repo: OWN })
     expect(await find()).toMatchObject({ branch: ref })
@@ -250,7 +250,7 @@ describe('a comment on a pull request', () => {
     expect(JSON.stringify(found)).toContain(reason)
   })
 
-  test('follows GitHub where it moved to', async () => {
+  test('follows a redirect within GitHub', async () => {
     const headers = { location: `${api.url}/repos/${api.repository}/pulls/7?moved=1` }
     void api.inject({ method: 'GET' }, { kind: 'status', status: 301, headers })
     expect(await find()).toMatchObject({ branch: 'feature/cart' })
@@ -260,7 +260,7 @@ describe('a comment on a pull request', () => {
   })
 
   test('follows no redirect to another host', async () => {
-    // The same machine by another name.
+    // This is another name of this machine.
     const location = `${api.url.replace('127.0.0.1', 'localhost')}/repos/${api.repository}/pulls/7`
     void api.inject({ method: 'GET', times: 2 }, { kind: 'status', status: 302, headers: { location } })
     const found = await find()
@@ -268,7 +268,7 @@ describe('a comment on a pull request', () => {
     expect(api.requests).toHaveLength(1)
   })
 
-  test('asks GitHub once more if it failed for a reason that may pass', async () => {
+  test('repeats a look-up once after a transient failure', async () => {
     void api.inject({ method: 'GET' }, { kind: 'status', status: 502 })
     expect(await find()).toMatchObject({ branch: 'feature/cart' })
     expect(api.requests).toHaveLength(2)
@@ -278,7 +278,7 @@ describe('a comment on a pull request', () => {
     expect(await find({ payload: {} })).toEqual({ problems: [noBranchMessage('issue_comment')] })
   })
 
-  test('is refused without a token, and nothing is asked', async () => {
+  test('is refused without a token, and no request is sent', async () => {
     const found = await find({ inputs: { 'github-token': '' } })
     expect(found).toEqual({ problems: [expect.stringContaining('the input github-token is empty')] })
     expect(api.requests).toEqual([])
@@ -294,7 +294,7 @@ describe('a comment on a pull request', () => {
     expect(api.requests).toHaveLength(1)
   })
 
-  test('gives up, without a word, when the step is cancelled', async () => {
+  test('ends its look-up without a message when the step is cancelled', async () => {
     const controller = new AbortController()
     const hanging = api.inject({ method: 'GET' }, { kind: 'hang' })
     const found = find({ signal: controller.signal })
@@ -320,7 +320,7 @@ describe('a deployment', () => {
     }
   })
 
-  test('of a branch that has moved on tests the branch, with a warning', async () => {
+  test('of a branch that has a newer commit tests the branch, with a warning', async () => {
     const head = 'c'.repeat(40)
     api.refs.set('heads/feature/pay', head)
     expect(await find('feature/pay')).toEqual({
@@ -339,7 +339,7 @@ describe('a deployment', () => {
     expect(await branchOf({ name, payload })).toEqual({ branch: 'feature/pay', note })
   })
 
-  test('of a name that is a branch and a tag is refused, and one that says which is not', async () => {
+  test('of a name that is a branch and a tag is refused, unless the ref says which', async () => {
     for (const ref of ['heads/v1', 'tags/v1']) api.refs.set(ref, HASH)
     expect(await find('v1')).toEqual({
       problems: [
@@ -415,7 +415,7 @@ describe('a branch that the user names', () => {
     expect(await branchOf({ name, payload, inputs: { branch } })).toEqual({ problems: [forkMessage(branch)] })
   })
 
-  test('is sent as it is, for a fork too if it is another branch', async () => {
+  test('is sent as it is, also on a fork if it is another branch', async () => {
     for (const branch of ['main', '42/merge']) {
       expect(await branchOf({ name: 'pull_request', payload: fork, inputs: { branch } })).toEqual({ branch })
     }
@@ -448,7 +448,7 @@ describe('an empty branch, as an unset variable is', () => {
     ['deployment', deploymentOf('feature'), '“feature”'],
     ['deployment', deploymentOf(HASH), `“${HASH}”`],
     ['check_suite', changed(first('check_suite'), ['check_suite.head_branch', null]), 'a commit of a fork'],
-  ])('on %s of %j is a warning, and a line in the reports, that name what is not tested', async (name, payload, what) => {
+  ])('on %s of %j is a warning and a line in the reports, which name the branch that is not tested', async (name, payload, what) => {
     for (const branch of ['', ' \n']) {
       expect(await branchOf({ name, payload, inputs: { branch } })).toEqual({
         untested: what,
@@ -467,7 +467,7 @@ describe('an empty branch, as an unset variable is', () => {
     ['release', first('release')],
     ['workflow_dispatch', first('workflow_dispatch')],
     ['schedule', { schedule: '0 4 * * *' }],
-  ])('on %s of %j is what the event would have tested, and needs no word', async (name, payload) => {
+  ])('on %s of %j needs no warning, because the event is about the default branch', async (name, payload) => {
     expect(await branchOf({ name, payload, inputs: { branch: '' } })).toEqual({})
   })
 })

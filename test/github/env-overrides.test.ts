@@ -75,7 +75,7 @@ describe('lines of NAME=value', () => {
   it.each([
     ['A<<END\nhunter2', 1],
     ['A<<END\n1\nEND\nB<<END\nhunter2', 4],
-  ])('%j is refused at line %i, because nothing ends the value that begins there', (given, line) => {
+  ])('%j is refused at line %i, because no line ends the value that begins there', (given, line) => {
     expect(problemsOf(given)).toEqual([noEnd(line)])
   })
 
@@ -84,7 +84,7 @@ describe('lines of NAME=value', () => {
     ['A<<END\n"one\ntwo"\nEND', ['A']],
     ['A="p"ss\nB="\nC=\'p"\nD="p" ', []],
     [JSON.stringify({ A: '"p"' }), []],
-  ])('%j: the log names those that are sent with the quotation marks around them', (given, names) => {
+  ])('%j: the log names the values that are sent with quotation marks', (given, names) => {
     const inputs = new InputReader({ 'INPUT_ENV-OVERRIDES': given })
     expect(Object.keys(readEnvOverrides(inputs) ?? {})).toEqual(expect.arrayContaining(names))
     expect(inputs.warnings.map(render)).toEqual(
@@ -95,7 +95,7 @@ describe('lines of NAME=value', () => {
     )
   })
 
-  it('mean the same to GitHub, whose file knows no comments and no indentation', () => {
+  it('mean the same in GITHUB_ENV, which has no comments and no indentation', () => {
     const text = fc.string({ unit: fc.constantFrom(...'AB=<#"\n', 'A=', 'A<<B\n', '\nB\n'), maxLength: 20 })
     fc.assert(
       fc.property(text, (given) => {
@@ -119,7 +119,7 @@ describe('a JSON object', () => {
     expect(overridesOf(given)).toEqual(overrides)
   })
 
-  it('may have any name for a key', () => {
+  it('may have any text as a name', () => {
     expect(overridesOf('{}')).toBeUndefined()
     const written = '{"__proto__":"a","constructor":"b","two words":"c"}'
     expect(JSON.stringify(overridesOf(written))).toBe(written)
@@ -129,11 +129,11 @@ describe('a JSON object', () => {
     ["{'A':'hunter2'}", 'line 1 column 2'],
     ['{\n"A":"hunter2",}', 'line 2 column 15'],
     ['{"A":"1"} {"B":"2"}', 'line 1 column 11'],
-  ])('%j is none, and the message names the place', (given, place) => {
+  ])('%j is not parsed, and the message names the place', (given, place) => {
     expect(problemsOf(given)).toEqual([noJson(place)])
   })
 
-  it('is none, and no place is named if V8 does not name it', () => {
+  it('is not parsed, and the message names no place if V8 names none', () => {
     expect(problemsOf('{"A":}')).toEqual([noJson('').replace(' ()', '')])
   })
 
@@ -141,7 +141,7 @@ describe('a JSON object', () => {
     ['null', 'null'],
     ['["hunter2"]', 'an array'],
     ['{"B":1}', 'an object'],
-  ])('cannot have %s for a value', (value, kind) => {
+  ])('cannot have %s as a value', (value, kind) => {
     const cause = kind === 'null' ? ' An output or a secret that does not exist is null in toJSON.' : ''
     const message = (name: string) =>
       `Input env-overrides: the value of "${name}" is ${kind}. Give strings, numbers, true or false.${cause}`
@@ -154,13 +154,13 @@ describe('a JSON object', () => {
     ])
   })
 
-  it('is refused if it is nested deeper than a program can follow', () => {
+  it('is refused if it is nested too deep for the stack', () => {
     const depth = 100_000
     expect(problemsOf(`{"A":${'['.repeat(depth)}${']'.repeat(depth)}}`)).toHaveLength(1)
   })
 })
 
-it('says nothing of a value, whatever the problem is', () => {
+it('a message never shows a value, whatever the problem is', () => {
   const around = fc.string({ unit: fc.constantFrom(...'A={}[]":,\n\'#<'), maxLength: 8 })
   fc.assert(
     fc.property(around, around, (before, after) => {

@@ -60,12 +60,12 @@ describe('the event', () => {
 describe('a fork', () => {
   const isFork = (payload: Payload) => headOfEvent(eventOf('pull_request', payload))?.isFork
 
-  it('is known by the name of the repository if ids are missing, in any case of letters', () => {
+  it('is recognised by the name of the repository if ids are missing, in upper or lower case', () => {
     const named = (full_name: string) => ({ pull_request: { head: { ref: 'patch-1', repo: { full_name } } } })
     expect([isFork(named('ann/shop')), isFork(named('Shop/SHOP'))]).toEqual([true, false])
   })
 
-  it('is known by the id if the repository was renamed meanwhile', () => {
+  it('is recognised by the id if the repository was renamed', () => {
     expect(isFork(pullRequest({ ...OWN, full_name: 'shop/former-name' }))).toBe(false)
     expect(isFork(pullRequest({ ...FORK, full_name: 'shop/shop' }))).toBe(true)
   })
@@ -74,7 +74,7 @@ describe('a fork', () => {
     expect(isFork(payload)).toBe(false)
   })
 
-  it('is named with the branch, which may have the name of one of ours', () => {
+  it('is named with its branch, which may have the name of a branch of this repository', () => {
     const label = (repo: unknown, head: object = {}) =>
       headLabel({ head: { ref: 'main', repo, ...head }, base: { repo: OWN } } as PullRequest, OWN)
     expect(label(OWN, { label: 'shop:main' })).toBe('main')
@@ -92,7 +92,7 @@ describe('why there are no secrets', () => {
     ['pull_request_target', pullRequest(FORK), 'ann', undefined],
     ['workflow_run', { workflow_run: { head_branch: 'x', head_repository: FORK } }, 'ann', undefined],
     ['workflow_run', { sender: { login: 'dependabot[bot]' } }, 'dependabot[bot]', undefined],
-    // A person who runs it again is the actor from then on.
+    // If a person re-runs the workflow, this person is the actor.
     ['pull_request', pullRequest(OWN, 'dependabot[bot]'), 'ann', 'dependabot'],
     ['pull_request', { ...pullRequest(OWN, 'dependabot[bot]'), sender: { login: 'ann' } }, 'ann', 'dependabot'],
     ['push', { repository: OWN, sender: { login: 'dependabot[bot]' } }, 'ann', 'dependabot'],
@@ -119,13 +119,13 @@ describe('the pull request of an event', () => {
     'pull_request',
     'pull_request_review',
     'pull_request_review_comment',
-  ])('%s is the one that it carries, with its head', (name) => {
+  ])('%s is the pull request in the payload, with its head', (name) => {
     for (const payload of realPayloads(name)) {
       expect(pullRequestOfEvent(eventOf(name, payload))).toMatchObject({ number: 2, headLabel: 'changes' })
     }
   })
 
-  it('issue_comment is the one that the comment is on, if it is on one', () => {
+  it('issue_comment is the pull request that the comment is on, if it is on a pull request', () => {
     for (const payload of realPayloads('issue_comment')) {
       expect(numberIn('issue_comment', payload)).toBeUndefined()
       const issue = { ...(payload.issue as object), pull_request: {} }
@@ -133,7 +133,7 @@ describe('the pull request of an event', () => {
     }
   })
 
-  it('workflow_run is the one that GitHub lists, within this repository', () => {
+  it('workflow_run is the pull request of this repository that GitHub lists', () => {
     const payload = run(listed(9, FORK, FORK), listed(7, OWN, OWN))
     expect(pullRequestOfEvent(eventOf('workflow_run', payload))).toMatchObject({ number: 7, headLabel: 'changes' })
   })
@@ -143,7 +143,7 @@ describe('the pull request of an event', () => {
     ['two', [listed(7, OWN, OWN), listed(8, OWN, OWN)]],
     ['one from a fork', [listed(9, FORK, OWN)]],
     ['one into another repository', [listed(9, OWN, FORK)]],
-  ])('workflow_run is none if GitHub lists %s', (_, pullRequests) => {
+  ])('workflow_run has no pull request if GitHub lists %s', (_, pullRequests) => {
     expect(numberIn('workflow_run', run(...pullRequests))).toBeUndefined()
   })
 
@@ -168,12 +168,12 @@ describe("the job's page", () => {
     ['', '3', 'attempts/3'],
     ['../x', '3', 'attempts/3'],
     ['null', undefined, 'attempts/1'],
-  ])('is exact if the id of the job is known, else that of the attempt: %j, %j', (id, attempt, end) => {
+  ])('is exact if the id of the job is known, and otherwise the page of the attempt: %j, %j', (id, attempt, end) => {
     const job = readJob({ ...known, 'INPUT_CHECK-RUN-ID': id, GITHUB_RUN_ATTEMPT: attempt })
     expect(job?.url).toBe(`https://github.example.com/shop/shop/actions/runs/77/${end}`)
   })
 
-  it.each(Object.keys(known))('is not known without %s', (name) => {
+  it.each(Object.keys(known))('has no address without %s', (name) => {
     expect(readJob({ ...known, [name]: '' })).toBeUndefined()
   })
 })

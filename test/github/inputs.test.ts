@@ -22,7 +22,7 @@ const ON_DEFAULT_BRANCH = { ref: 'refs/heads/main', repository: { full_name: 'sh
 const WORKSPACE = resolve('/home/runner/work/shop/shop')
 const TEMP = resolve('/home/runner/work/_temp')
 
-/** Reads inputs as a step has them, and returns what the step wrote meanwhile. */
+/** Reads the inputs of a step. Returns them and what the step wrote. */
 function reading(given: Readonly<Record<string, string>>, step: Step = {}) {
   const { name = 'push', payload = ON_DEFAULT_BRANCH, actor = 'ann' } = step
   const { env, event } = workflowEvent(name, payload, { repository: 'shop/shop', actor })
@@ -40,20 +40,20 @@ function reading(given: Readonly<Record<string, string>>, step: Step = {}) {
   return { inputs, problems, lines }
 }
 
-/** The inputs, given those that every step needs and these. */
+/** The inputs of a step that has the required inputs and these. */
 function inputsOf(given: Readonly<Record<string, string>> = {}, step: Step = {}): Inputs {
   const { inputs, problems } = reading({ ...ENOUGH, ...given }, step)
   expect(problems).toEqual([])
   return inputs as Inputs
 }
 
-/** The messages about what is wrong, given those inputs that every step needs and these. */
+/** The messages about invalid inputs of a step that has the required inputs and these. */
 function problemsOf(given: Readonly<Record<string, string>>, step: Step = {}): string[] {
   return reading({ ...ENOUGH, ...given }, step).problems
 }
 
 describe('a step', () => {
-  it('with what it needs and nothing else has the defaults', () => {
+  it('with only the required inputs has the defaults', () => {
     expect(inputsOf()).toEqual({
       service: expect.objectContaining({
         baseUrl: new URL('https://tests.example.com/'),
@@ -77,12 +77,12 @@ describe('a step', () => {
     })
   })
 
-  it('has no input that is only white space', () => {
+  it('treats an input of only white space as empty', () => {
     const names = ['branch', 'environment', 'autofix', 'run-id', 'report-dir']
     expect(inputsOf(Object.fromEntries(names.map((name) => [name, ' \n'])))).toEqual(inputsOf())
   })
 
-  it('with all that it may be given has one value of it', () => {
+  it('with all inputs has the value of each', () => {
     const inputs = inputsOf({
       'base-url': 'https://tests.example.com/api/',
       branch: 'feature/pay',
@@ -155,7 +155,7 @@ describe('base-url', () => {
   const HAS_CREDENTIALS = 'has credentials in it. Remove them; the key goes into api-key.'
   const HAS_MORE = 'has a query or a fragment. Give the address without it.'
 
-  // Where *** stands, the secret is given.
+  // The secret stands in place of ***.
   it.each([
     ['', NO_ADDRESS],
     ['tests.example.com', NO_ADDRESS],
@@ -179,7 +179,7 @@ describe('base-url', () => {
     expect(problemsOf({ 'base-url': shown.replace('***', secret) })).toEqual([`Input base-url: "${shown}" ${what}`])
   })
 
-  it('shows no secret whatever its place and whatever else is wrong', () => {
+  it('shows no secret, whatever its place is and whatever else is wrong', () => {
     const noise = fc.string({ unit: fc.constantFrom(...'a:/@?# %\\.[]\n'), maxLength: 6 })
     const scheme = fc.constantFrom('', 'https:', 'https:/', 'https://', 'http://', 'ftp://', '//')
     fc.assert(
@@ -193,7 +193,7 @@ describe('base-url', () => {
 })
 
 describe('api-key', () => {
-  it('may have 4,096 characters, and is sent without the white space around it', () => {
+  it('may have 4,096 characters, and is sent without white space at its ends', () => {
     const key = '\\('.repeat(2_048)
     expect(inputsOf({ 'api-key': ` ${key}\n` }).service.apiKey).toBe(key)
   })
@@ -216,10 +216,10 @@ describe('api-key', () => {
   const FORK_MESSAGE = `Input api-key is empty: this workflow runs for a pull request from a fork, and GitHub gives such workflows no secrets and no variables. Have a maintainer push the branch to this repository, or skip the step with if: github.event_name != 'pull_request' || github.event.pull_request.head.repo.full_name == github.repository. ${SKIPPED}`
   const DEPENDABOT_MESSAGE = `Input api-key is empty: this workflow runs for Dependabot, and GitHub gives such workflows no Actions secrets. Add the key under the same name to the repository's Dependabot secrets, or skip the step with if: github.event_name != 'pull_request' || github.event.pull_request.user.login != 'dependabot[bot]'. ${SKIPPED}`
 
-  it('is missing on a pull request from a fork, as one message explains', () => {
+  it('is missing on a pull request from a fork, and one message explains it', () => {
     const payload = { pull_request: { head: { ref: 'patch-1', repo: { id: 2 } }, base: { repo: { id: 1 } } } }
     const step = { name: 'pull_request', payload }
-    // The address and the project may come from variables, which a fork does not get either.
+    // The address and the project may come from variables. A fork does not get variables either.
     for (const missing of [{}, { 'base-url': '' }, { 'base-url': '', project: '' }]) {
       expect(problemsOf({ branch: '@{event}', ...missing, 'api-key': '' }, step)).toEqual([FORK_MESSAGE])
     }
@@ -228,12 +228,12 @@ describe('api-key', () => {
     expect(problemsOf({ 'api-key': '' }, review)).toEqual([expect.stringContaining("!= 'pull_request_review' ||")])
   })
 
-  it('is missing on a push by Dependabot, which has no author but the actor', () => {
+  it('is missing on a push by Dependabot, whose only author is the actor', () => {
     const problems = problemsOf({ 'api-key': '' }, { name: 'push', actor: 'dependabot[bot]' })
     expect(problems).toEqual([expect.stringContaining("'push' || github.actor != 'dependabot[bot]'. A skipped")])
   })
 
-  it('is missing on a pull request by Dependabot, as the message explains, whoever runs it again', () => {
+  it('is missing on a pull request by Dependabot, and the message explains it, whoever re-runs the workflow', () => {
     const payload = { pull_request: { user: { login: 'dependabot[bot]' } } }
     expect(problemsOf({ 'api-key': '', 'base-url': '' }, { name: 'pull_request', payload, actor: 'ann' })).toEqual([
       DEPENDABOT_MESSAGE,
@@ -255,7 +255,7 @@ describe('api-key', () => {
 })
 
 describe('project and test-suite', () => {
-  it('name what is to be run, as written', () => {
+  it('name what to run, as written', () => {
     expect(inputsOf({ project: 'web shop/1' }).request.target).toEqual({ kind: 'project', projectId: 'web shop/1' })
     const suite = { project: '', 'test-suite': 'smoke' }
     expect(inputsOf(suite).request.target).toEqual({ kind: 'test-suite', testSuiteId: 'smoke' })
@@ -278,7 +278,7 @@ describe('project and test-suite', () => {
     [{ project: '.' }, 'project: "."'],
     [{ project: '..' }, 'project: ".."'],
     [{ project: '', 'test-suite': '..' }, 'test-suite: ".."'],
-  ])('cannot be what a path would swallow: %j', (given, named) => {
+  ])('cannot be %j, because URL parsing would remove it from the path', (given, named) => {
     expect(problemsOf(given)).toEqual([
       `Input ${named} cannot be an id, because it would change the address of the request. Give the id as the service shows it.`,
     ])
@@ -290,7 +290,7 @@ describe('project and test-suite', () => {
     ])
   })
 
-  it('test-suite goes with the rest of the parameters', () => {
+  it('test-suite can be combined with the other parameters', () => {
     const parameters = { environment: 'staging', 'env-overrides': 'A=1' }
     expect(inputsOf({ project: '', 'test-suite': 'smoke', ...parameters }).request.parameters).toEqual({
       environment: 'staging',
@@ -299,7 +299,7 @@ describe('project and test-suite', () => {
   })
 })
 
-it('branch may have 255 characters, and no more', () => {
+it('branch may have up to 255 characters', () => {
   const branch = '🌱'.repeat(255)
   expect(inputsOf({ branch }).branch).toEqual({ kind: 'known', branch })
   expect(problemsOf({ branch: `b${branch}` })).toEqual([
@@ -345,7 +345,7 @@ describe('run-url', () => {
     )
   })
 
-  it('is no second problem if it is not known what to run', () => {
+  it('is no second problem if project and test-suite are missing', () => {
     expect(problemsOf({ project: '', 'run-url': 'https://app.example.com/{project}/{run-id}' })).toHaveLength(1)
   })
 
@@ -380,7 +380,7 @@ it.each([
 })
 
 describe('run-id', () => {
-  it('is waited for, and not cancelled unless that is asked for', () => {
+  it('is waited for, and not cancelled unless cancel-on-abort is true', () => {
     expect(inputsOf({ 'run-id': 'r-1' }).request).toMatchObject({ runId: 'r-1', cancelOnAbort: false })
     const asked = { 'run-id': 'r-1', 'cancel-on-abort': 'true' }
     expect(inputsOf(asked).request).toMatchObject({ runId: 'r-1', cancelOnAbort: true })
@@ -398,7 +398,7 @@ describe('run-id', () => {
     ])
   })
 
-  it('leaves what belongs to a start without effect, and says so', () => {
+  it('makes the inputs of a start ineffective, and a warning says so', () => {
     const warnings = (given: Readonly<Record<string, string>>) => inputsOf(given).warnings.map(render)
     const parameters = {
       environment: 'staging',
@@ -418,7 +418,7 @@ describe('run-id', () => {
 })
 
 describe('a choice of true and false', () => {
-  it('is read in any case of letters', () => {
+  it('is read in upper and lower case', () => {
     const [yes, no] = [true, false].map((wait) => inputsOf({ wait: `${wait}` }))
     expect(yes).not.toEqual(no)
     for (const text of ['True', 'TRUE']) expect(inputsOf({ wait: text })).toEqual(yes)
@@ -437,7 +437,7 @@ describe('a number', () => {
     ['.25', 15_000],
     ['35000', 2_100_000_000],
     ['0.001', 60],
-  ])('of %s minutes is waited', (text, ms) => {
+  ])('of %s minutes is the limit of the wait', (text, ms) => {
     expect(inputsOf({ 'timeout-minutes': text }).request.waitLimitMs).toBeCloseTo(ms)
   })
 
@@ -453,7 +453,7 @@ describe('a number', () => {
     ])
   })
 
-  it('is never one that a timer cannot count, whatever was given', () => {
+  it('is never too large for a timer, whatever was given', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.double().map(String), fc.integer().map(String)), (text) => {
         const given = { ...ENOUGH, 'timeout-minutes': text, 'poll-interval-seconds': text }
@@ -540,7 +540,7 @@ describe('inputs that are invalid', () => {
     expect(named.toSorted()).toEqual(Object.keys(given).toSorted())
   })
 
-  it('are shown so that they are no command in the log', () => {
+  it('are shown in a form that is no command in the log', () => {
     const [message] = problemsOf({ wait: 'x\n::error::boo ##[group]' })
     expect(message).not.toMatch(/\n|##\[/)
   })

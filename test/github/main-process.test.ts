@@ -13,7 +13,7 @@ describe.skipIf(process.platform !== 'linux')('a main process', () => {
     setInterval(() => {}, 1000)
     console.log(JSON.stringify(thisProcess()))`
 
-  /** A process that says who it is, and exits on SIGHUP. */
+  /** A process that prints how post recognises it, and exits on SIGHUP. */
   async function aMain(shell?: string): Promise<{ readonly child: ChildProcess; readonly main: MainProcess }> {
     const command = [process.execPath, '--input-type=module', '--eval', PROGRAM]
     const [file = '', ...args] = shell === undefined ? command : ['sh', '-c', shell, 'sh', ...command]
@@ -32,7 +32,7 @@ describe.skipIf(process.platform !== 'linux')('a main process', () => {
     expect(isAlive(main)).toBe(false)
   })
 
-  it('has exited even if its parent does not take note of that', async () => {
+  it('has exited even if its parent does not read its exit code', async () => {
     const { main } = await aMain('"$@" & exec sleep 600')
     expect(isAlive(main)).toBe(true)
     signalMain(main, 'SIGHUP')
@@ -40,7 +40,7 @@ describe.skipIf(process.platform !== 'linux')('a main process', () => {
     expect(readFileSync(`/proc/${main.pid}/stat`, 'utf8')).toContain(') Z ')
   })
 
-  it('is not another process that has its id, after a restart of the machine or of the process', async () => {
+  it('is not a later process with the same id, on this boot of the machine or on another', async () => {
     const { child, main } = await aMain()
     for (const other of [{ startTime: '1' }, { bootId: 'another boot' }]) {
       expect(isAlive({ ...main, ...other })).toBe(false)
@@ -50,7 +50,7 @@ describe.skipIf(process.platform !== 'linux')('a main process', () => {
     expect(await once(child, 'exit')).toEqual([0, null])
   })
 
-  it('is known by field 22 of its stat file and by no other field, whatever its program is called', async () => {
+  it('is recognised by field 22 of its stat file, whatever the name of its program is', async () => {
     const program = join(temporaryFolder(), 'a) R 1 (b')
     copyFileSync('/bin/sleep', program)
     const child = spawn(program, ['600'], { stdio: 'ignore' })
@@ -69,7 +69,7 @@ describe.skipIf(process.platform !== 'linux')('a main process', () => {
     expect(others.filter((field) => isAlive({ pid, startTime: field, bootId }))).toEqual([])
   })
 
-  it('gets no signal if there is no /proc to know it by', async () => {
+  it('gets no signal if there is no /proc', async () => {
     const { child, main } = await aMain()
     const unknown = { ...main, startTime: undefined }
     expect(isAlive(unknown)).toBe(true)

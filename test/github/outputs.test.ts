@@ -53,16 +53,16 @@ describe('an annotation', () => {
   })
 })
 
-describe('no message ends the runner, where it cuts', () => {
+describe('no message makes the runner abort at a cut', () => {
   const RUNS = { numRuns: 400 }
-  /** Often with the halves of an emoji on both sides of a cut. */
+  /** Texts in which a cut often separates the halves of an emoji. */
   const text = fc.oneof(
     hostileText(),
     fc.tuple(fc.nat(400), fc.nat(4)).map(([emoji, letters]) => 'x'.repeat(letters) + '😀'.repeat(emoji)),
   )
   const masked = fc.constantFrom([], ['x'], ['e'])
 
-  /** Each message as an error and as a warning, the first of its step. */
+  /** Each message as the first error of a step, and as the first warning. */
   function expectWritten(messages: readonly LogLine[], masked: readonly string[]): void {
     for (const message of messages) {
       const lines = linesWrittenBy(() => {
@@ -116,14 +116,14 @@ describe('no message ends the runner, where it cuts', () => {
   })
 
   it.each([90, 91])('if a mask of one character makes a message of %i letters and an emoji longer', (letters) => {
-    // Each line of a secret is a secret, and every secret in JSON has a line with a brace alone.
+    // Each line of a secret is a secret. A secret in JSON has a line that is only a brace.
     const text = `${'a{'.repeat(45)}${'b'.repeat(letters)}😀`
     expectWritten([logLine`${text}`], ['{'])
   })
 })
 
 describe('an output', () => {
-  it('is in the file of the runner as soon as it is set, and is written as its text', () => {
+  it('is in the file of the runner as soon as it is set, as a text', () => {
     const path = file()
     const entries = () => Object.fromEntries(parseKeyValueFile(readFileSync(path, 'utf8')).entries)
     const lines = linesWrittenBy(() => {
@@ -145,7 +145,7 @@ describe('an output', () => {
     expect(lines).toEqual([])
   })
 
-  it('that cannot be written is one warning, however many follow, and stops nothing', () => {
+  it('that cannot be written is one warning, however many outputs follow, and the step goes on', () => {
     const lines = linesWrittenBy(() => {
       const { setOutput } = runnerOutput({ GITHUB_OUTPUT: '/nowhere/output' })
       setOutput('run-id', 'r-1')
@@ -154,7 +154,7 @@ describe('an output', () => {
     expect(lines).toEqual([expect.stringMatching(/^::warning::Cannot write the runner's command files, .*nowhere/)])
   })
 
-  it('cannot begin another one by a line break', () => {
+  it('cannot begin another output with a line break', () => {
     const path = file()
     const lines = linesWrittenBy(() =>
       runnerOutput({ GITHUB_OUTPUT: path }).setOutput('report-dir', '/a\nconclusion=passed'),
@@ -174,14 +174,14 @@ describe('the job summary', () => {
     expect(readFileSync(path, 'utf8')).toBe(text)
   })
 
-  it('is not made if the runner has no file for it', () => {
+  it('is not written if the runner has no file for it', () => {
     const { writeSummary } = runnerOutput({ GITHUB_STEP_SUMMARY: '' })
     writeSummary(() => {
       throw new Error('it was made')
     })
   })
 
-  // A named pipe would wait for its reader: state.test.ts.
+  // A write to a named pipe would wait for its reader. record.test.ts tests this.
   it.skipIf(process.platform === 'win32').each([
     [temporaryFolder, 'EISDIR'],
     [() => '/dev/full', '/dev/full is not a plain file'],

@@ -23,7 +23,7 @@ let api: GitHubApi
 let clock: InstantClock
 
 beforeAll(() => {
-  // @actions/github decides on proxy, event and API address when it is loaded; the machine's must not leak in.
+  // @actions/github reads proxy, event and API address when it is loaded. It must not read those of this machine.
   const proxies = ['HTTPS_PROXY', 'HTTP_PROXY', 'https_proxy', 'http_proxy']
   for (const name of [...proxies, 'GITHUB_API_URL', 'GITHUB_EVENT_PATH']) vi.stubEnv(name, undefined)
   return () => vi.unstubAllEnvs()
@@ -58,7 +58,7 @@ interface Step {
   readonly signal?: AbortSignal
 }
 
-/** What a step does about its comment: the address that it outputs, and what it says in the log. */
+/** The output and the log of a step that writes its comment. */
 async function comment(step: Step = {}): Promise<{ url?: string | undefined; log: string[] }> {
   const { event, env } = eventOf(step)
   const log: string[] = []
@@ -121,13 +121,13 @@ describe('one comment, kept up to date', () => {
     expect(requested()).toEqual(['GET', 'POST'])
   })
 
-  test('a later run writes over the comment of the earlier one', async () => {
+  test('a later run updates the comment of the earlier run', async () => {
     const first = await comment({ text: 'first' })
     expect(await comment({ text: 'second', workflowRunId: '1001' })).toEqual(first)
     expect(texts()).toEqual(['second'])
   })
 
-  test('the comment that the report really makes is found again, and so is one that was edited on GitHub', async () => {
+  test('the comment of a real report is found again, also after it was edited on GitHub', async () => {
     for (const [index, outcome] of Object.values(ENDINGS).entries()) {
       const body: CommentOptions['body'] = (parts) => render(commentBody(outcome, { ...parts, hasSummary: true }))
       expect(await comment({ body, workflowRunId: `${1000 + index}` })).toEqual(WRITTEN)
@@ -175,13 +175,13 @@ describe('one comment, kept up to date', () => {
     ['the next attempt of the same run', { workflowRunId: '9', attempt: '10' }],
     ['a run whose id has more digits', { workflowRunId: '10', attempt: '1' }],
     ['the same attempt, by a second step', { workflowRunId: '9', attempt: '9' }],
-  ])('%s writes over the text', async (_, run) => {
+  ])('%s updates the text', async (_, run) => {
     await comment({ text: 'before', workflowRunId: '9', attempt: '9' })
     await comment({ text: 'after', ...run })
     expect(texts()).toEqual(['after'])
   })
 
-  test('a comment that somebody deletes at that moment is made anew', async () => {
+  test('a comment that somebody deletes during the update is created again', async () => {
     await comment({ text: 'first' })
     void api.inject(UPDATE, { kind: 'meanwhile', happens: () => api.comments.splice(0) })
     expect(await comment({ text: 'second' })).toEqual(WRITTEN)
@@ -195,16 +195,16 @@ describe('on-failure', () => {
     expect(requested()).toEqual(['GET'])
   })
 
-  test('a failed run writes, and the next one that passes makes it a success', async () => {
+  test('a failed run writes a comment, and the next run that passes updates it', async () => {
     await comment({ when: 'on-failure', text: 'red' })
     expect(await comment({ when: 'on-failure', success: true, text: 'green' })).toEqual(WRITTEN)
     expect(texts()).toEqual(['green'])
   })
 })
 
-describe('two of ours', () => {
-  test('become one: the oldest stays, with the new text', async () => {
-    // Both jobs have listed the comments before either has created one.
+describe('two comments of this step', () => {
+  test('become one comment: the oldest gets the new text', async () => {
+    // Both jobs list the comments before one of the jobs creates a comment.
     const marker = commentIdentity({ key: '', matrix: 'null' }, eventOf({}).env).marker
     const happens = () => void api.addComment(ACTIONS_BOT, `${marker}\n<h3>from the other job</h3>`)
     void api.inject(CREATE, { kind: 'meanwhile', happens })
@@ -218,14 +218,14 @@ describe('two of ours', () => {
     expect(url).toContain(`#issuecomment-${oldest?.id}`)
   })
 
-  test('a newer text counts in whichever of them it stands', async () => {
+  test('keep the newer text, whichever of the two has it', async () => {
     await comment({ text: 'run 1000' })
     api.addComment(ACTIONS_BOT, (api.comments[0]?.body ?? '').replace('run 1000 attempt', 'run 2000 attempt'))
     expect(await comment({ workflowRunId: '1500' })).toMatchObject({ log: [LEFT_AS_IT_IS] })
     expect(api.comments).toHaveLength(2)
   })
 
-  test('the comment counts as written if the extra one cannot be deleted', async () => {
+  test('count as written if the second comment cannot be deleted', async () => {
     await comment()
     api.addComment(ACTIONS_BOT, api.comments[0]?.body ?? '')
     void api.inject({ method: 'DELETE', times: 99 }, { kind: 'status', status: 500 })
@@ -237,7 +237,7 @@ describe('two of ours', () => {
 })
 
 describe('whose comment it is', () => {
-  test('a copy of the marker by somebody else neither is overwritten nor holds us up', async () => {
+  test('a copy of the marker by somebody else is not updated, and changes nothing else', async () => {
     await comment()
     const forged = (api.comments[0]?.body ?? '').replace(/run \d+/, 'run 99999999999')
     api.comments = []
@@ -252,7 +252,7 @@ describe('whose comment it is', () => {
     ['repeats it as its title', (marker: string) => `${marker} is what somebody wrote`],
     ['has no headline', (marker: string) => `${marker}\nwhat somebody wrote`],
     ['has too large a number', (marker: string) => marker.replace(/run \d+ (.*)/, `run ${'9'.repeat(21)} $1\n<h3>`)],
-  ])('a comment of our own account that %s is left alone', async (_, forge) => {
+  ])('a comment of our own account that %s is not changed', async (_, forge) => {
     const { marker } = commentIdentity({ key: '', matrix: 'null' }, eventOf({}).env)
     const forged = forge(marker)
     api.addComment(ACTIONS_BOT, forged)
@@ -260,7 +260,7 @@ describe('whose comment it is', () => {
     expect(texts()).toEqual([forged, 'second'])
   })
 
-  test("an app's token finds its own comments and leaves those of the workflow token", async () => {
+  test("an app's token finds the app's comments, and does not change those of the workflow's token", async () => {
     api.grant('app-token', RELEASE_APP, 'write')
     await comment({ text: 'by the workflow token' })
     await comment({ text: 'first', token: 'app-token' })
@@ -270,11 +270,11 @@ describe('whose comment it is', () => {
   })
 })
 
-describe('a server that does not say who we are', () => {
+describe('a server that does not name the account of the token', () => {
   test.each<Fault>([
     { kind: 'status', status: 404 },
     { kind: 'json', json: { errors: [{ type: 'FORBIDDEN', message: 'Resource not accessible by integration' }] } },
-  ])('takes us for the bot that most tokens speak for: %j', async (refusal) => {
+  ])('makes us assume the account of the workflow token: %j', async (refusal) => {
     await comment({ text: 'before' })
     void api.inject(WHO_AM_I, refusal)
     expect(await comment({ text: 'after' })).toEqual(WRITTEN)
@@ -282,7 +282,7 @@ describe('a server that does not say who we are', () => {
     expect(clock.pausesMs).toEqual([])
   })
 
-  test('gets no second comment beside one that may be ours, and the log says why', async () => {
+  test('gets no second comment if a comment may be ours, and the log says why', async () => {
     api.grant('app-token', RELEASE_APP, 'write')
     await comment({ token: 'app-token', text: 'first' })
     void api.inject(WHO_AM_I, { kind: 'status', status: 404 })
@@ -294,7 +294,7 @@ describe('a server that does not say who we are', () => {
     expect(texts()).toEqual(['first'])
   })
 
-  test('is asked again if it had no response, and nothing is overwritten until it has one', async () => {
+  test('is asked again if it did not respond, and no comment is updated before', async () => {
     await comment({ text: 'first' })
     void api.inject(WHO_AM_I, { kind: 'status', status: 502 })
     expect(await comment({ text: 'second' })).toEqual(WRITTEN)
@@ -314,7 +314,7 @@ describe('what keeps comments apart', () => {
     ['another workflow file', { github: { workflow_ref: workflowRef('nightly.yml') } }],
     ['another comment-key', { key: 'staging' }],
     ['another pull request', { payload: { pull_request: { number: 8 } } }],
-  ])('%s has a comment of its own', async (_, other) => {
+  ])('%s has its own comment', async (_, other) => {
     await comment({ matrix: JOB, text: 'one' })
     await comment({ matrix: JOB, text: 'two', ...other })
     expect(texts()).toEqual(['one', 'two'])
@@ -323,7 +323,7 @@ describe('what keeps comments apart', () => {
   test.each<[string, Step]>([
     ['the workflow run from another ref', { github: { workflow_ref: workflowRef('ci.yml', 'refs/heads/x@refs/y') } }],
     ['another event about the same pull request', ON_COMMENT],
-  ])('%s leads to the same comment', async (_, other) => {
+  ])('%s has the same comment', async (_, other) => {
     await comment({ text: 'one' })
     await comment({ text: 'two', ...other })
     expect(texts()).toEqual(['two'])
@@ -336,7 +336,7 @@ describe('what keeps comments apart', () => {
     expect(texts()).toEqual(['2', '1'])
   })
 
-  test('is a marker of one fixed form, whatever it stands for', () => {
+  test('is a marker of one fixed form, whatever the values are', () => {
     const anyText = fc.string({ unit: ANY_CHARACTER })
     fc.assert(
       fc.property(anyText, anyText, anyText, anyText, (key, matrix, job, workflow) => {
@@ -360,11 +360,11 @@ describe("the branch of the pull request's head", () => {
     return branch
   }
 
-  test('is what the event says', async () => {
+  test('is the branch that the event names', async () => {
     expect(await branchIn({})).toBe('feature/cart')
   })
 
-  test('is asked of GitHub if the event does not say it, and only if a comment is written', async () => {
+  test('is looked up if the event does not name it, and only if a comment is written', async () => {
     expect(await branchIn(ON_COMMENT)).toBe('feature/cart')
     expect(api.requests.map(({ path }) => path)).toContain('/repos/octo-org/web-shop/pulls/7')
     api.comments = []
@@ -373,12 +373,12 @@ describe("the branch of the pull request's head", () => {
     expect(requested()).toEqual(['GET'])
   })
 
-  test("has its owner if it is a fork's, which may have a branch of the same name", async () => {
+  test("has the owner's name if it is in a fork, because both may have a branch of this name", async () => {
     api.pullRequests.set(7, { ref: 'main', repo: { id: 2, full_name: 'mallory/web-shop' } })
     expect(await branchIn(ON_COMMENT)).toBe('mallory:main')
   })
 
-  test('is left out if GitHub does not tell it', async () => {
+  test('is left out if GitHub does not name it', async () => {
     void api.inject({ method: 'GET', path: /pulls/ }, { kind: 'status', status: 403 })
     expect(await branchIn(ON_COMMENT)).toBeUndefined()
     expect(api.comments).toHaveLength(1)
@@ -415,7 +415,7 @@ describe('a token that may not comment', () => {
     expect(requested()).toEqual(['GET', 'POST'])
   })
 
-  test('that does not see the repository gets 404, and the same warning', async () => {
+  test('that does not see the repository gets 404, and is the same warning', async () => {
     api.grant('stranger', RELEASE_APP, 'none')
     expect(await comment({ token: 'stranger' })).toEqual(notAllowed('GitHub responded with status 404 (Not Found)'))
   })
@@ -425,7 +425,7 @@ describe('a token that may not comment', () => {
     expect(api.requests).toEqual([])
   })
 
-  test('that is invalid has nothing to do with permissions', async () => {
+  test('that is invalid is a warning without permissions', async () => {
     expect(await comment({ token: 'expired' })).toEqual({
       log: [
         'warning: The pull request comment was not written: GitHub responded with status 401 (Bad credentials). Check github-token: it is invalid or has expired.',
@@ -433,7 +433,7 @@ describe('a token that may not comment', () => {
     })
   })
 
-  test('because the conversation is locked has nothing to do with permissions either', async () => {
+  test('because the conversation is locked is a warning without permissions', async () => {
     const message = 'Unable to create comment because issue is locked.'
     void api.inject(CREATE, { kind: 'status', status: 403, message })
     const { log } = await comment()
@@ -447,13 +447,13 @@ describe('a token that may not comment', () => {
   })
 })
 
-describe('a GitHub that is unwell', () => {
+describe('a failure of GitHub', () => {
   test.each<[string, Fault]>([
     ['502', { kind: 'status', status: 502 }],
     ['a broken connection', { kind: 'reset' }],
     ["a proxy's page", { kind: 'not-json' }],
     ['a response that was cut off', { kind: 'cut-short' }],
-  ])('%s is tried once more, from the reading on', async (_, fault) => {
+  ])('%s is followed by one more try, which reads the comments again', async (_, fault) => {
     await comment({ text: 'first' })
     void api.inject(LIST, fault)
     expect(await comment({ text: 'second' })).toEqual(WRITTEN)
@@ -467,7 +467,7 @@ describe('a GitHub that is unwell', () => {
     expect(texts()).toEqual(['once'])
   })
 
-  test('what another job wrote meanwhile is seen', async () => {
+  test('is followed by a try that sees what another job has written meanwhile', async () => {
     await comment({ text: 'run 1000' })
     void api.inject(UPDATE, { kind: 'status', status: 502 })
     clock.during = () => {
@@ -502,13 +502,13 @@ describe('a GitHub that is unwell', () => {
     expect(requested()).toEqual(['GET'])
   })
 
-  test('a rate limit of GraphQL, which has status 200, is one too', async () => {
+  test('a rate limit of GraphQL, which has status 200, is a warning at once', async () => {
     await comment()
     void api.inject(WHO_AM_I, { kind: 'json', json: { errors: [{ type: 'RATE_LIMITED', message: 'too many' }] } })
     expect(await comment()).toEqual({ log: [expect.stringContaining('limits the rate')] })
   })
 
-  test('a request without a response ends after ten seconds, and is made once more', async () => {
+  test('a request without a response ends after ten seconds, and is sent once more', async () => {
     const hanging = api.inject(LIST, { kind: 'hang' })
     const written = comment()
     await hanging
@@ -519,7 +519,7 @@ describe('a GitHub that is unwell', () => {
 })
 
 describe('a step that is being cancelled', () => {
-  test('asks nothing of GitHub', async () => {
+  test('sends no request to GitHub', async () => {
     expect(await comment({ signal: AbortSignal.abort() })).toEqual({ log: [] })
     expect(api.requests).toEqual([])
   })
@@ -535,7 +535,7 @@ describe('a step that is being cancelled', () => {
 })
 
 describe('where the API is', () => {
-  test('GitHub Enterprise Server has it under /api/v3, and GraphQL beside', async () => {
+  test('GitHub Enterprise Server has it under /api/v3, and GraphQL under /api/graphql', async () => {
     await startApi('/api/v3')
     const env = { GITHUB_API_URL: `${api.url}/` }
     await comment({ env, text: 'first' })
@@ -550,7 +550,7 @@ describe('where the API is', () => {
     ])
   })
 
-  test('the token goes into the authorization header of every request, and nowhere else', async () => {
+  test('only the header Authorization has the token', async () => {
     await comment()
     await comment()
     for (const { path, headers, body } of api.requests) {
@@ -562,7 +562,7 @@ describe('where the API is', () => {
 })
 
 describe('whatever the runner says', () => {
-  test('an event without a pull request asks nothing of GitHub', async () => {
+  test('an event without a pull request causes no request to GitHub', async () => {
     expect(await comment({ event: 'push', payload: { ref: 'refs/heads/main', commits: [] } })).toEqual({
       log: ['info: No comment was written, because this workflow run is not about a pull request.'],
     })

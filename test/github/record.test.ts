@@ -16,14 +16,14 @@ interface JobOptions {
   readonly inputs?: Readonly<Record<string, string>>
 }
 
-/** Main's record in a job of its own, and what post finds of it. */
+/** Main's record in its own job, and what post finds of it. */
 function job({ hasStateFile = true, hasTemp = true, inputs = {} }: JobOptions = {}) {
   const folder = temporaryFolder()
   const temp = join(folder, 'temp')
   mkdirSync(temp)
   const statePath = join(temp, 'state')
   if (hasStateFile) writeFileSync(statePath, '')
-  // A job of its own, so that no other test's file in the system's folder has its identity.
+  // Each record has its own job, so that no file of another test in the system's folder has its identity.
   const env = { GITHUB_STATE: statePath, RUNNER_TEMP: hasTemp ? temp : join(folder, 'none'), ...inputs }
   const main = createMainRecord(env)
   const warnings: string[] = []
@@ -95,7 +95,7 @@ describe('the record', () => {
     expect(read()).toMatchObject({ phase: 'started', runId: 'r-1', mayCancel: false })
   })
 
-  it('holds no key, and only its owner can read it', () => {
+  it('contains no key, and only its owner can read it', () => {
     const inputs = {
       'INPUT_API-KEY': 'sk-live-0123456789',
       'INPUT_BASE-URL': 'https://example.com',
@@ -116,7 +116,7 @@ describe('the record', () => {
     expect(read({ withState: false })).toMatchObject({ phase: 'starting' })
   })
 
-  it('carries any id unharmed', () => {
+  it('keeps any id unchanged', () => {
     const anyId = fc.string({ unit: ANY_CHARACTER, minLength: 1 })
     fc.assert(
       fc.property(anyId, (runId) => {
@@ -129,7 +129,7 @@ describe('the record', () => {
     )
   })
 
-  it('carries no id that could keep post from starting', () => {
+  it('contains no id so large that post could not start', () => {
     const longest = job()
     longest.record.started('\0'.repeat(4_096), true)
     expect(readFileSync(longest.statePath, 'utf8').length).toBeLessThan(128 * 1024)
@@ -140,7 +140,7 @@ describe('the record', () => {
     expect(tooLong.warnings).toEqual([])
   })
 
-  it('is read only if it is whole and its process id can be that of a process', () => {
+  it('is read only if it is whole and has a valid process id', () => {
     const whole = { pid: 7, file: '/tmp/f', phase: 'started', runId: 'r-1', mayCancel: true }
     expect(parseRecord(JSON.stringify(whole))).toMatchObject(whole)
     const broken = [
@@ -157,7 +157,7 @@ describe('the record', () => {
 })
 
 describe('a record that cannot be written', () => {
-  it('to the state stands in the file, without a warning', () => {
+  it('to the state is in the file, without a warning', () => {
     const { record, read, warnings } = job({ hasStateFile: false })
     record.starting()
     expect(read({ withState: false })).toMatchObject({ phase: 'starting' })
@@ -167,7 +167,7 @@ describe('a record that cannot be written', () => {
     expect(warnings).toEqual([])
   })
 
-  it('to the file stands in the state, without a warning', () => {
+  it('to the file is in the state, without a warning', () => {
     const { record, saved, warnings, filePath } = job()
     rmSync(filePath())
     record.starting()
@@ -194,12 +194,12 @@ describe('a record that cannot be written', () => {
     expect(warnings).toEqual([expect.stringMatching(/what is left to do about run r-1: .*ENOENT.* was removed/)])
   })
 
-  it('because the disk is full leaves whole records, and at the end an empty file, which counts as “done”', () => {
+  it('because the disk is full leaves only whole records. If “done” cannot be written, the file is emptied, which means “done”', () => {
     const folder = temporaryFolder()
     const statePath = join(folder, 'state')
     writeFileSync(statePath, '')
     const source = new URL('../../src/github/', import.meta.url).href
-    // Each file may grow to 1,024 bytes: two records fit, and only a part of one with this id.
+    // Each file may have 1,024 bytes. Two records fit, and of a record with this id only a part fits.
     const program = `const [{ createMainRecord }, { recorder }] = await Promise.all([import('${source}record.ts'), import('${source}recorder.ts')])
       const record = recorder(createMainRecord(process.env), { warning: ({ text }) => console.log(text) })
       record.starting()
@@ -220,7 +220,7 @@ describe('a record that cannot be written', () => {
     expect(findMains(env, undefined)[0]?.read()).toBeUndefined()
   })
 
-  it('waits for no reader if the runner’s file is a named pipe', () => {
+  it('does not wait for a reader if the runner’s file is a named pipe', () => {
     const { record, statePath, read } = job()
     rmSync(statePath)
     execFileSync('mkfifo', [statePath])
@@ -252,7 +252,7 @@ describe('of the two records', () => {
     expect(read(state, file)?.runId).toBe(expected)
   })
 
-  it('the file’s counts by its newest line that is whole', () => {
+  it('the file’s record is its newest whole line', () => {
     const { main, read, filePath } = job()
     const state = read()
     writeFileSync(
@@ -268,7 +268,7 @@ describe('of the two records', () => {
 })
 
 describe('a main that post finds', () => {
-  it('has another identity once the inputs have changed, and the same file all the same', () => {
+  it('has another identity after the inputs have changed, but the same file', () => {
     const { env, saved } = job({ inputs: { INPUT_PROJECT: 'web-shop' } })
     expect(findMains(env, saved())).toMatchObject([{ hasOurIdentity: true }])
     const [found] = findMains({ ...env, INPUT_PROJECT: 'docs' }, saved())
@@ -285,7 +285,7 @@ describe('a main that post finds', () => {
 })
 
 describe('the runner’s temporary folder', () => {
-  it('is emptied once neither main’s file nor the runner’s state file is there, and not before', () => {
+  it('counts as emptied only if main’s file and the runner’s state file are both removed', () => {
     const { main, statePath, filePath } = job()
     expect(main.isFolderEmptied()).toBe(false)
     rmSync(statePath)
@@ -299,14 +299,14 @@ describe('the runner’s temporary folder', () => {
     expect(existsSync(path)).toBe(false)
   })
 
-  it('is judged by the runner’s file alone if main’s file is in the system’s folder', () => {
+  it('counts as emptied by the runner’s file alone if main’s file is in the system’s folder', () => {
     const { main, statePath, saved } = job({ hasTemp: false })
     expect(existsSync(saved()?.file ?? '')).toBe(true)
     rmSync(statePath)
     expect(main.isFolderEmptied()).toBe(true)
   })
 
-  it('is not emptied if there never was a state file', () => {
+  it('does not count as emptied if there never was a state file', () => {
     expect(job({ hasStateFile: false, hasTemp: false }).main.isFolderEmptied()).toBe(false)
   })
 })

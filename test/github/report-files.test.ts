@@ -47,7 +47,7 @@ describe('the default folder', () => {
 })
 
 describe('the report files', () => {
-  it('are written whole into a folder that is made for them, and its path is given back', () => {
+  it('are written whole into a new folder, whose path is returned', () => {
     const { workspace, warnings, write } = job()
     const folder = join(workspace, 'a/b/reports')
     expect(write(folder)).toBe(folder)
@@ -57,14 +57,14 @@ describe('the report files', () => {
     expect(warnings).toEqual([])
   })
 
-  it('take the place of older, longer ones, also in the temporary folder itself', () => {
+  it('replace older, longer files, also in the temporary folder itself', () => {
     const { temp, write } = job()
     writeFileSync(join(temp, 'summary.md'), 'x'.repeat(1_000))
     expect(write(temp)).toBe(temp)
     expect(readFileSync(join(temp, 'summary.md'), 'utf8')).toBe('## Grüße ✓\n')
   })
 
-  it('may lie behind a link that stays within', () => {
+  it('may be in a folder that a link leads to, if it is allowed', () => {
     const { workspace, temp, warnings, write } = job()
     symlinkSync(temp, join(workspace, 'link'))
     expect(write(join(workspace, 'link/reports'))).toBe(join(workspace, 'link/reports'))
@@ -72,7 +72,7 @@ describe('the report files', () => {
     expect(warnings).toEqual([])
   })
 
-  it('may lie in a workspace that is itself behind a link', () => {
+  it('may be in a workspace that a link leads to', () => {
     const { root, workspace, write } = job()
     symlinkSync(workspace, join(root, 'linked'))
     const folder = join(root, 'linked/reports')
@@ -83,9 +83,9 @@ describe('the report files', () => {
 it.skipIf(process.platform === 'win32').each([
   ['a link', (target: string, path: string) => symlinkSync(target, path)],
   ['a hard link', (target: string, path: string) => linkSync(target, path)],
-  // Whoever opened one would wait for a reader, signals or not.
+  // To open a named pipe would wait for a reader, and no signal would end this.
   ['a named pipe', (_: string, path: string) => void execFileSync('mkfifo', [path])],
-])('a report file takes the place of %s with its name, and leaves it alone', (_, put) => {
+])('a report file replaces %s with its name, and writes nothing through it', (_, put) => {
   const { workspace, outside, warnings, write } = job()
   const target = join(outside, 'target')
   writeFileSync(target, 'precious')

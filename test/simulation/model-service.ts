@@ -19,7 +19,7 @@ export interface ModelRun {
   cancelAcceptedAtMs?: number
 }
 
-/** What a client observed: a failure, or what a start, a get or a cancel responds with. */
+/** What a client got: a failure, or the response to a start, a get or a cancel. */
 export interface ObservedResponse {
   readonly method: Method
   readonly atMs: number
@@ -29,7 +29,7 @@ export interface ObservedResponse {
   readonly isListed?: boolean
 }
 
-/** A model of a test run service, over a network that can do anything to a request. */
+/** A model of a test run service behind a network that can do anything to a request. */
 export class ModelService {
   readonly runs: ModelRun[] = []
   /** The starts that the service accepted, and when their responses reach the client; Infinity if they are lost. */
@@ -85,7 +85,7 @@ export class ModelService {
     }
   }
 
-  /** The run's status at this moment, as the service knows it. */
+  /** The run's status at the service at this moment. */
   statusOf(run: ModelRun): string {
     const { queuedMs, runningMs, end, oddStatus } = this.#plan.run
     const nowMs = this.#clock.now()
@@ -153,7 +153,7 @@ export class ModelService {
   }
 }
 
-/** A quarter of a request's time goes into the connection; after half of it the service has accepted the request. */
+/** The connection takes a quarter of a request's time. After half of the time, the service has accepted the request. */
 function timelineOf<T>({ afterMs, refusal, loss, isServed }: NetworkOutcome, serve: () => T): RequestTimeline<T> {
   return {
     sentAfterMs: refusal === 'silence' ? NEVER : afterMs / 4,

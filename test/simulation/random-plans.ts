@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import type { Failure } from '../../src/outcome/failure.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 
-// What is decided beforehand about one simulated step: what the user asks for, what the service and the network do, and
+// A plan is what is decided before one step is simulated: what the user asks for, what the service and the network do, and
 // what the runner does.
 
 const NEVER = Number.POSITIVE_INFINITY
@@ -20,7 +20,7 @@ function several<T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T[]> {
   return fc.oneof({ weight: 2, arbitrary: fc.constant<T[]>([]) }, { weight: 1, arbitrary: some })
 }
 
-/** Mostly short, sometimes long, so that everything meets everything else. */
+/** Mostly short and sometimes long, so that all events can happen at the same time as others. */
 const someMs = fc.oneof(upTo(2_000), upTo(20_000), upTo(200_000))
 const responseMs = fc.oneof(
   { weight: 6, arbitrary: upTo(800, 1) },
@@ -31,9 +31,9 @@ const responseMs = fc.oneof(
 /** What happens to one request. */
 export interface NetworkOutcome {
   readonly afterMs: number
-  /** There is no connection, and this is how the client learns of it; `silence`: it does not. */
+  /** There is no connection. This is what the client gets. With `silence`, the client gets nothing. */
   readonly refusal?: Failure | 'silence'
-  /** The response is lost, and this comes in its place. */
+  /** The response is lost. The client gets this in its place. */
   readonly loss?: Failure | 'silence'
   /** The service takes the request, although its response is lost. */
   readonly isServed?: boolean
@@ -48,7 +48,7 @@ function outcomes(statuses: readonly number[]): fc.Arbitrary<NetworkOutcome> {
     .record({ afterMs: responseMs, status: fc.constantFrom(...statuses), retryAfterMs, isTaken: fc.boolean() })
     .map(({ afterMs, status, retryAfterMs, isTaken }): NetworkOutcome => {
       const loss = { kind: 'status', status, retryAfterMs } as const
-      // A 4xx is the service's response that it did nothing, except the one for its own time limit.
+      // A 4xx means that the service did nothing, except the status for its own time limit.
       return { afterMs, loss, isServed: isTaken && (status >= 500 || status === 408) }
     })
   return fc.oneof(
@@ -78,16 +78,16 @@ const runPlan = fc.record({
   runningMs: fc.oneof(
     { weight: 6, arbitrary: someMs },
     { weight: 1, arbitrary: upTo(4_000_000) },
-    // It never ends on its own.
+    // The run never finishes by itself.
     { weight: 2, arbitrary: fc.constant(NEVER) },
   ),
   end: fc.oneof(
     fc.constant('PASSED'),
     fc.constantFrom('PASSED', 'FAILED', 'TIMEDOUT', 'CANCELLED', 'INTERRUPTED', 'EXPLODED'),
   ),
-  // Undefined: no results are sent.
+  // If undefined, the response has no results.
   cases: maybe(fc.array(fc.constantFrom(...CASE_STATUSES), { maxLength: 3 }), 1),
-  // A status of the future that it has, instead of RUNNING, for the second half of its time.
+  // In the second half of its time, the run has this unknown status in place of RUNNING.
   oddStatus: maybe(fc.constant('PAUSED'), 1),
 })
 
@@ -95,26 +95,26 @@ const lagMs = fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, { weight: 1, ar
 
 const servicePlan = fc.record({
   run: runPlan,
-  // The step is given this run instead of starting it.
+  // The step gets this run by run-id, and starts none.
   isGiven: rarely,
   hasCancel: usually,
   usualMs: upTo(1_500, 1),
-  // For so long after its start the run is not found.
+  // For this long after its start, the run is not found.
   unknownToGetForMs: lagMs,
   unknownToCancelForMs: lagMs,
-  // So many cancels of a running run do nothing and get an empty list.
+  // This many cancels of a running run do nothing, and their response is an empty list.
   emptyLists: fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: upTo(50, 1) }),
-  // For so long after an accepted cancel the run is still RUNNING.
+  // For this long after an accepted cancel, the run is still RUNNING.
   stopsAfterMs: fc.oneof(fc.constant(0), someMs),
-  // What a cancel of a finished run gets: an empty list, or this status.
+  // The response to a cancel of a finished run is an empty list, or has this status.
   responseWhenFinished: fc.constantFrom('empty list' as const, 400 as const, 404 as const, 409 as const),
-  // The outcomes of the first requests of each kind; later ones all get a response after `usualMs`.
+  // The outcomes of the first requests of each kind. Later requests get a response after `usualMs`.
   outcomes: fc.record({
     start: several(outcomes([...PASSING_STATUSES, 400, 401, 404])),
     get: several(outcomes([...PASSING_STATUSES, ...PASSING_STATUSES, 301, 401, 403])),
     cancel: several(outcomes([...PASSING_STATUSES, ...PASSING_STATUSES, 400, 401, 403])),
   }),
-  // While one lasts, this happens to every request that begins.
+  // While an outage lasts, this happens to every request that begins.
   outages: several(
     fc.record({ fromMs: someMs, forMs: fc.oneof(someMs, upTo(1_000_000)), outcome: outcomes(PASSING_STATUSES) }),
   ),
@@ -123,25 +123,25 @@ const servicePlan = fc.record({
 const signal = fc.constantFrom('SIGINT' as const, 'SIGTERM' as const)
 
 const runnerPlan = fc.record({
-  // After SIGINT, SIGKILL follows in 10 s; after SIGTERM in 2.5 s.
+  // SIGKILL follows 10 s after SIGINT, or 2.5 s after SIGTERM.
   signals: fc.array(fc.record({ signal, isAtTheLimit: rarely, atMs: someMs }), { maxLength: 2 }),
   killAtMs: maybe(someMs),
-  // Main is killed, or throws, right before this effect on the world; the first is 1.
+  // Main is killed or throws right before the effect with this number. The first effect is 1.
   injectedFault: maybe(
     fc.record({ kind: fc.constantFrom('kill' as const, 'crash' as const), beforeEffect: upTo(25, 1) }),
   ),
   postAfterMs: upTo(3_000, 50),
-  // With a signal: the runner itself shuts down, and there is no post.
+  // If there is a signal, the runner shuts down, and there is no post.
   isShutdown: rarely,
-  // Since the start of post.
+  // Counted from the start of post.
   postSignal: maybe(fc.record({ signal, atMs: someMs })),
-  // The job runs in a container, where no signal reaches main. Its end is a cancel, and post runs beside main; or the
+  // The job runs in a container, and no signal reaches main. Either the job is cancelled, and post runs while main lives. Or the
   // runner shuts down, and there is no post.
   container: maybe(
     fc.record({
       end: fc.constantFrom('cancel' as const, 'cancel' as const, 'shutdown' as const),
       atMs: someMs,
-      // The runner's state of a step that did not succeed is lost.
+      // If the step does not succeed, the runner's state is lost.
       isStateLost: fc.boolean(),
     }),
   ),

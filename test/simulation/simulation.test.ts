@@ -7,22 +7,22 @@ import type { ModelRun, ModelService, ObservedResponse } from './model-service.t
 import { type SimulationPlan, simulationPlan } from './random-plans.ts'
 import { type SimulationResult, simulateStep } from './simulation.ts'
 
-// Simulates steps: the real `runAction` and the real code of post against a service and a network that do anything,
-// under a runner that signals and kills at any moment. Whatever happens, the invariants below hold. A plan that breaks
-// one is shrunk to its smallest form and printed with its seed; SEED=<seed> simulates the same steps again.
+// Simulates steps with the real `runAction` and the real code of post. The service and the network do anything, and the runner
+// signals and kills at any moment. The invariants below always hold. If a plan breaks an invariant, the test prints the plan in
+// its smallest form with its seed. SEED=<seed> repeats the simulation.
 
 const SIMULATIONS = Number(process.env.SIMULATIONS ?? 10_000)
 
 const RAN = ['PASSED', 'FLAKY', 'FAILED', 'TIMEDOUT', 'INTERRUPTED', 'ERROR']
 
-/** Throws if it is violated. */
+/** Throws if the invariant is violated. */
 type Invariant = (plan: SimulationPlan, result: SimulationResult) => void
 
 function violate(what: string): never {
   throw new Error(what)
 }
 
-/** From what ends main to its end; the second, if a start was in flight. */
+/** The time from the signal to the end of main. The second number applies if a start was in flight. */
 const SIGNAL_LIMIT_MS = {
   SIGINT: [7_000, 9_500],
   SIGTERM: [2_200, 2_200],
@@ -35,7 +35,7 @@ const REQUEST_LIMIT_MS = 30_000
 const LAST_POLLS_MS = 1_000 + 10_000
 const MAIN_CANCEL_MS = 15_000
 const POST_CANCEL_MS = 60_000
-/** Each timer on the way may be a moment late. */
+/** Each timer may be a moment late. */
 const LATENESS_MS = 50
 
 function exitedByItself({ main }: SimulationResult): boolean {
@@ -46,7 +46,7 @@ function startResponse({ main }: SimulationResult): ObservedResponse | undefined
   return main.responses.find(({ runId }) => runId !== undefined)
 }
 
-/** The service says that the run has finished, which it never does without a finishing time. */
+/** Whether the service says that the run has finished. It then always sends a finishing time. */
 function isEnd({ run }: ObservedResponse): boolean {
   return run?.finishedAt !== undefined
 }
@@ -62,19 +62,19 @@ const namesEveryRunThatItLeaves: Invariant = (plan, result) => {
   const { container, hasPost, fileRemovedAtMs, fullDisks } = plan.runner
   const { run } = service
   if (run === undefined || isSettled(run, service)) return
-  // Nobody reads the log, and there is no post.
+  // Nobody reads the log, and post does not run.
   if (container?.end === 'shutdown') return
   if (!exitedByItself(result) && !hasPost) return
   const { phase = 'nothing started' } = main.record ?? {}
-  // Post cancels a given run only if `cancelOnAbort` says so and main had the time to write that down.
+  // Post cancels a given run only if `cancelOnAbort` allows it and main had the time to write that to its record.
   const isGivenKnown = ![phase, post?.record?.phase].includes('nothing started')
   if (run.isGiven && !(cancelOnAbort && isGivenKnown)) return
-  // Left to others, as the inputs say.
+  // The inputs say that the step does not cancel this run.
   const conclusion = main.outputs.get('conclusion')
   if (phase === 'done' && !wait && (conclusion === undefined || conclusion === 'started')) return
   const isLeftAlone = phase === 'started' || phase === 'done'
   if (!cancelOnAbort && isLeftAlone && (!exitedByItself(result) || container !== undefined)) return
-  // The state is older or could not be written, and the file cannot make up for that.
+  // The state is older or could not be written, and the file has no newer record.
   const isStateUnreliable = container !== undefined || fullDisks.some(({ place }) => place !== 'file')
   const isFileUnreliable = fileRemovedAtMs !== undefined || fullDisks.some(({ place }) => place !== 'state')
   const isKnownToPost = post?.record !== undefined && post.record.phase !== 'nothing started'
@@ -134,7 +134,7 @@ const exitsInTime: Invariant = (plan, result) => {
   // A start in flight at the limit is still awaited, because the run's id is in its response.
   const { waitLimitMs } = plan.request
   const startedMs = plan.service.isGiven ? 0 : (startResponse(result)?.atMs ?? waitLimitMs + REQUEST_LIMIT_MS)
-  // The last poll of the queue's limit may find the run running; then the wait's own limit has a last poll too.
+  // If the last poll at the queue's limit finds the run running, the limit of the wait has a last poll too.
   const { queueLimitMs } = plan.request
   const queueMs = queueLimitMs === undefined ? 0 : queueLimitMs + LAST_POLLS_MS
   const limitMs =
@@ -144,7 +144,7 @@ const exitsInTime: Invariant = (plan, result) => {
   if (post === undefined) return
   const { postSignal } = plan.runner
   const postTookMs = post.endedMs - post.begunMs
-  // A signal gives post the time until the runner's next one, more or less than it had.
+  // After a signal, post has the time until the runner's next signal, whatever time it had before.
   const isSignalled = postSignal !== undefined && postTookMs >= postSignal.atMs
   const postLimitMs = isSignalled
     ? postSignal.atMs + SIGNAL_LIMIT_MS[postSignal.signal][1]
@@ -156,7 +156,7 @@ const concludesWhatHappened: Invariant = (plan, result) => {
   if (!exitedByItself(result)) return
   const { service, main } = result
   const { wait } = plan.request
-  // Time in the queue has a limit of its own if one is set.
+  // If a limit for the queue is set, it can end the wait too.
   const waitLimitMs = Math.min(plan.request.waitLimitMs, plan.request.queueLimitMs ?? Number.POSITIVE_INFINITY)
   const conclusion = main.outputs.get('conclusion')
   if (conclusion === undefined && main.signalled?.signal === 'folder emptied') return
@@ -215,10 +215,10 @@ function conclusionOf(end: string, plan: SimulationPlan): string {
 }
 
 const reportsTheLastStatus: Invariant = (plan, result) => {
-  // A run whose id no output could carry is cancelled at once, and no output is about it.
+  // If the run's id is unusable, the run is cancelled at once, and no output mentions the run.
   if (!exitedByItself(result) || !isUsableRunId(plan.service.run.id)) return
   const { responses, outputs, signalled } = result.main
-  // The files of the runner are gone.
+  // The runner's files were removed.
   if (signalled?.signal === 'folder emptied') return
   const last = responses.findLast(({ run }) => run !== undefined)?.run?.status
   const isCancelled = responses.some(({ isListed }) => isListed)
@@ -235,7 +235,7 @@ const reportsTheRunId: Invariant = (plan, result) => {
   if (isGiven || startResponse(result) !== undefined) violate('the output run-id is not set')
 }
 
-/** If the id can still be learnt, it is. */
+/** If main can still learn the id, it does. */
 const awaitsAStartInFlight: Invariant = (_, result) => {
   const { service, main } = result
   const [start] = service.acceptedStarts
@@ -254,7 +254,7 @@ const triesToCancelWhatItLeaves: Invariant = (plan, result) => {
   const cancels = main.responses.filter(({ method }) => method === 'cancel')
   const [first, last] = [cancels[0], cancels.at(-1)]
   if (first === undefined || last === undefined) violate('the run was left without a try')
-  // A first try may take half of the time that there is; after it, the other half is left.
+  // A first try may take half of the time. The other half is left for a second try.
   const triedMs = main.endedMs - plan.commentMs - first.atMs
   const isRefused = main.responses
     .slice(main.responses.indexOf(first))
@@ -277,16 +277,16 @@ const leavesPostNothingThatIsDone: Invariant = (plan, result) => {
   const { main, post } = result
   const { container, fileRemovedAtMs, fullDisks, hasSibling } = plan.runner
   if (!exitedByItself(result) || post === undefined || post.responses.length === 0) return
-  // The other step has a run of its own.
+  // The other step has its own run.
   if (hasSibling) return
-  // "done" may be in neither place.
+  // It may be that "done" could be written to neither place.
   if (container !== undefined || (fileRemovedAtMs !== undefined && fullDisks.length > 0)) return
   if (main.responses.some(({ isListed }) => isListed)) violate('post cancels what main cancelled')
   if (main.responses.some(isEnd)) violate('post cancels what has finished')
 }
 
 const reportsWhyItFails: Invariant = (plan, { main, messages }) => {
-  // Nobody reads the log of a main that outlives its step.
+  // If main lives longer than its step, nobody reads its log.
   if (plan.runner.container !== undefined) return
   const isError = messages.some((message) => message.startsWith('error: '))
   if (main.end === 'failure' && !isError) violate('failure without an error message')
@@ -309,7 +309,7 @@ const INVARIANTS: readonly Invariant[] = [
   reportsWhyItFails,
 ]
 
-// What must occur among so many simulations, because the invariants say little about what never happens.
+// Cases that must occur among so many simulations. An invariant about a case that never occurs would prove nothing.
 const ENDS = ['success', 'failure', 'killed', 'crashed']
 const CONCLUSIONS = [
   'passed',

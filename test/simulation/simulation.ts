@@ -37,20 +37,20 @@ interface PostResult {
 interface MainResult {
   readonly end: 'success' | 'failure' | 'killed' | 'crashed' | 'hanging'
   readonly endedMs: number
-  /** What told main to end, and when. */
+  /** Why main had to end, and when. */
   readonly signalled?: { readonly signal: AbortCause; readonly atMs: number } | undefined
   readonly responses: readonly ObservedResponse[]
   readonly outputs: ReadonlyMap<string, unknown>
   /** What post can learn from main's record at the end of main. */
   readonly record?: StepRecord | undefined
-  /** The disk was full for both places when main wanted to write down that it starts a run. */
+  /** When main wanted to write the phase "starting", the disk was full for both places. */
   readonly isStartRefused: boolean
 }
 
-/** A main that runs for so long after the wait's limit hangs. */
+/** If main runs this long after the limit of the wait, it hangs. */
 const HANGING_AFTER_MS = 3_600_000
 
-/** Simulates one step: main under a runner's signals, then post. */
+/** Simulates one step: main with the runner's signals, and then post. */
 export async function simulateStep(plan: SimulationPlan): Promise<SimulationResult> {
   const clock = new FakeClock()
   const service = new ModelService(clock, plan.service)
@@ -63,7 +63,7 @@ export async function simulateStep(plan: SimulationPlan): Promise<SimulationResu
   const before = await clock.run(Promise.race([ended, ...jobEnd]))
   const isLeft = container?.end === 'shutdown' && before === undefined
   if (isLeft) {
-    // Main finds its folder empty when it looks next. The container stays.
+    // Main finds the folder empty when it next looks. The container stays.
     main.places.removeAll()
     clock.at(clock.now() + 1_000, () => main.end('folder emptied'))
   }
@@ -80,7 +80,7 @@ export async function simulateStep(plan: SimulationPlan): Promise<SimulationResu
   }
   const log: World['log'] = { info: () => {}, warning: (message) => messages.push(render(message)) }
   const open = async () => service.client((response) => responses.push(response))
-  // As post.ts and findMains decide before anything is loaded.
+  // post.ts and findMains decide this before anything is loaded.
   const found =
     saved !== undefined ? [main.found(saved)] : main.places.file === undefined ? [] : [main.found(undefined)]
   const mains = saved === undefined && hasSibling ? [...found, siblingOf(service)] : found
@@ -91,7 +91,7 @@ export async function simulateStep(plan: SimulationPlan): Promise<SimulationResu
   return { service, main: await clock.run(ended), post, messages }
 }
 
-/** A step with the same identity, which was killed while it waited. Its file lies beside main's. */
+/** A step with the same identity that was killed while it waited. Its file is in the folder of main's file. */
 function siblingOf(service: ModelService): FoundMain {
   const runId = service.startForSibling()
   const record: StepRecord = { pid: 2, startTime: '2', file: 'main-2', phase: 'started', runId, mayCancel: true }
@@ -141,7 +141,7 @@ class Places {
 
 const FIRST: StepRecord = { pid: 1, startTime: '1', file: 'main-1', phase: 'nothing started' }
 
-/** Main as a process that can be killed at any moment: from then on it has no effect and gets no response. */
+/** Main as a process that can be killed at any moment. After that, it has no effect and gets no response. */
 class SimulatedMain {
   readonly places: Places
   readByPost: StepRecord | undefined
@@ -194,14 +194,14 @@ class SimulatedMain {
       ({ success }) => (success ? ('success' as const) : ('failure' as const)),
       (cause) => {
         if (cause instanceof RecordNotWritten) {
-          // As run-step.ts says it.
+          // run-step.ts has these words too.
           this.#outputs.set('conclusion', 'error')
           this.#messages.push(`error: No run was started. ${cause}`)
           this.#isStartRefused = true
           return 'failure' as const
         }
         if (cause !== this.#crash) throw cause
-        // As process.ts has it.
+        // process.ts does this too.
         this.#messages.push(`error: The action failed unexpectedly. ${cause}`)
         return 'crashed' as const
       },
@@ -229,7 +229,7 @@ class SimulatedMain {
     this.#death.resolve('killed')
   }
 
-  /** @param mayCrash false if main takes whatever is thrown for a place that cannot be written */
+  /** @param mayCrash false if main treats every thrown error as a place that cannot be written */
   effect<T>(task: () => T, mayCrash = true): T | undefined {
     this.#effects++
     const { injectedFault } = this.#plan.runner
@@ -240,7 +240,7 @@ class SimulatedMain {
     return this.#isDead ? undefined : task()
   }
 
-  /** As post finds it. */
+  /** The record that post finds. */
   found(saved: StepRecord | undefined): FoundMain {
     return {
       hasOurIdentity: true,
@@ -295,7 +295,7 @@ class SimulatedMain {
   #say(level: string, message: LogLine): void {
     const { container } = this.#plan.runner
     this.effect(() => {
-      // In a container nobody reads main's log after the end of its step.
+      // In a container, nobody reads main's log after the end of the step.
       const isHeard = container === undefined || this.#clock.now() < container.atMs
       if (isHeard) this.#messages.push(`${level}: ${render(message)}`)
     })
@@ -325,7 +325,7 @@ class SimulatedMain {
   }
 }
 
-/** Numbers from 0 to 1, the same for the same seed (Lehmer's generator). */
+/** Numbers from 0 to 1 by Lehmer's generator. A seed always gives the same numbers. */
 function randomFrom(seed: number): () => number {
   let state = seed
   return () => {
