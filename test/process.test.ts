@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { maskKey, watch } from '../src/process.ts'
 
-/** A process that ends with what the task does. */
+/** A process that runs this task and exits. */
 function exitAfterTask(task: string) {
   const source = new URL('../src/process.ts', import.meta.url).href
   const script = `
@@ -28,19 +28,19 @@ it.each([
   expect(write.mock.calls).toEqual([[expected]])
 })
 
-it('an unexpected error is one error command that the runner survives, and exit code 1', () => {
+it('an unexpected error is exit code 1 and one error command at which the runner does not abort', () => {
   const { status, stdout } = exitAfterTask(`throw new TypeError('100 %\\n' + '😀'.repeat(600))`)
   expect(stdout).toMatch(/^::error::The action failed unexpectedly\. .* TypeError: 100 %25 \uFFFD{400,}[^\n]*\n$/)
   expect(stdout).not.toContain('😀')
   expect(status).toBe(1)
 })
 
-it('the exit waits for a log that is longer than a pipe holds', () => {
+it('the exit waits until a log that is longer than a pipe is written', () => {
   const { status, stdout } = exitAfterTask(`process.stdout.write('x'.repeat(1_000_000)); return 3`)
   expect([status, stdout.length]).toEqual([3, 1_000_000])
 })
 
-it('a condition is looked at once a second, until it holds', () => {
+it('a condition is checked once a second until it is true', () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   onTestFinished(() => void vi.useRealTimers())
   const condition = vi.fn().mockReturnValueOnce(false).mockReturnValue(true)

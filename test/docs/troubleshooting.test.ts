@@ -15,18 +15,18 @@ describe('the messages that the page explains', () => {
   const OF_THE_RUNNER = ["'using: node24' is not supported", 'Unexpected input(s)']
   const OWN = MESSAGES.filter((message) => !OF_THE_RUNNER.includes(message))
 
-  test('are more than the README has, which takes all of its own from here', () => {
+  test('include all messages of the README', () => {
     const inReadme = messagesOf(readDocument('README.md'), 'When it fails')
     expect(inReadme).toHaveLength(4)
     expect(MESSAGES).toEqual(expect.arrayContaining(inReadme))
   })
 
-  test.each(OWN)('“%s” is one that the action writes', (message) => {
+  test.each(OWN)('“%s” is a message that the action writes', (message) => {
     const isSaid = sentencesOfCode().some((sentence) => isIn(sentence, message))
     expect(isSaid || wordsOf(message).every((words) => SOURCES.includes(words))).toBe(true)
   })
 
-  test('cover every end that is no success, and every warning', () => {
+  test('cover every ending that is no success, and every warning', () => {
     const warnings = [...SOURCES.matchAll(/\bwarn(?:ing)?\(\s*logLine`([^`]*)`/g)]
       .map(([, text = '']) => text.replaceAll(/\$\{[^}]*\}/g, '…'))
       .filter((text) => /\w/.test(text))
@@ -38,7 +38,7 @@ describe('the messages that the page explains', () => {
   })
 })
 
-/** Every sentence of a step that failed or warns, a failed request and a comment that was not written, as people see it. */
+/** The sentences of steps that fail or warn, of failed requests and of comments that were not written, as people see them. */
 function sentencesOfCode(): string[] {
   const noteworthy = Object.entries(ENDINGS).filter(([name, { success }]) => !success || name === 'passedWithFailures')
   return [
@@ -49,7 +49,7 @@ function sentencesOfCode(): string[] {
   ].map(render)
 }
 
-/** What stands in the first column of the page's tables, as code. */
+/** The messages in the first column of the page's tables. */
 function messagesOf({ rows }: Document, chapter?: string): string[] {
   return rows
     .filter((row) => chapter === undefined || row.chapter === chapter)
@@ -70,7 +70,7 @@ function wordsOf(message: string): string[] {
   return message.split('…').map((part) => part.trim())
 }
 
-/** Whether the words of the message stand in the sentence in this order, with anything in place of each `…`. */
+/** Whether the sentence has the words of the message in this order, with any text in place of each `…`. */
 function isIn(sentence: string, message: string): boolean {
   let from = 0
   for (const words of wordsOf(message)) {

@@ -27,13 +27,13 @@ const EXAMPLE_FILES = globSync('examples/workflows/*.yml', { cwd: ROOT })
 const README_BLOCKS = readDocument('README.md').blocks.filter(({ language }) => language === 'yaml')
 const WHOLE_README_BLOCKS = README_BLOCKS.filter(({ text }) => isWhole(text))
 
-/** Every workflow that GitHub would be given, by its place. */
+/** Every workflow, by its place in the repository. */
 const WORKFLOWS: readonly (readonly [place: string, text: string])[] = [
   ...[...OWN_FILES, ...EXAMPLE_FILES].map((file) => [file, read(file)] as const),
   ...WHOLE_README_BLOCKS.map(({ section, text }) => [`README.md, ${section}`, text] as const),
 ]
 
-/** Under it stands the step alone, before anything is explained. */
+/** The first heading of the README. The block below it has only the step. */
 const TITLE = 'Test run gate'
 
 const manifest = readActionManifest()
@@ -61,13 +61,13 @@ describe.each(WORKFLOWS)('%s', (_, text) => {
     expect(await mistakesInWorkflow(text)).toEqual([])
   })
 
-  test('gives the workflow no more than read access, and more only to a job', () => {
+  test('gives the workflow at most read access, and gives more only to a job', () => {
     expect(workflow.permissions).toBeDefined()
     expect(Object.values(Object(workflow.permissions)).filter((access) => access !== 'read')).toEqual([])
     expect(typeof workflow.permissions).toBe('object')
   })
 
-  test('gives the action inputs that it has, and those that it needs', () => {
+  test('gives the action only inputs that exist, and all that are required', () => {
     for (const { with: given = {} } of ownSteps) {
       const names = Object.keys(given)
       expect(Object.keys(manifest.inputs)).toEqual(expect.arrayContaining(names))
@@ -97,7 +97,7 @@ describe.each(WORKFLOWS)('%s', (_, text) => {
     }
   })
 
-  test("pins other people's actions to a commit and says which version that is", () => {
+  test('pins the actions of others to a commit, and names the version', () => {
     const pinned = /^ *(?:- )?uses: [\w.-]+\/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/
     const lines = text.split('\n').filter((line) => /^ *(?:- )?uses:/.test(line))
     const isOwn = OWN_FILES.some((file) => read(file) === text)
@@ -105,13 +105,13 @@ describe.each(WORKFLOWS)('%s', (_, text) => {
       ? /uses: (\.\/|[\w-]+\/test-run-action[\w./-]*@main )/
       : /uses: [\w-]+\/test-run-action(\/local-service)?@v1$/
     const others = lines.filter((line) => !ours.test(line))
-    // Recipes are for people to read: GitHub's own actions by their major tag.
+    // Recipes are for people to read, so they name GitHub's own actions by the major tag.
     const readable = /uses: actions\/[\w-]+@v\d+$/
     expect(others.filter((line) => !pinned.test(line) && (isOwn || !readable.test(line)))).toEqual([])
   })
 })
 
-test('our workflows install packages before they start a service, which needs them', () => {
+test('our workflows install packages before they start a service that needs them', () => {
   const scripts = OWN_FILES.flatMap((file) =>
     Object.values((parse(read(file)) as Workflow).jobs).map(({ steps }) => steps.map(({ run = '' }) => run).join('\n')),
   )
@@ -139,7 +139,7 @@ describe('a fragment in the README', () => {
   })
 })
 
-test('the quick start is the example of the gate', () => {
+test('the quick start is the recipe gate.yml', () => {
   const [block] = README_BLOCKS.filter(({ section }) => section === 'Quick start')
   expect(isPartOf(read('examples/workflows/gate.yml'), block?.text ?? 'none')).toBe(true)
 })
@@ -178,7 +178,7 @@ function isWhole(yaml: string): boolean {
   return /^jobs:/m.test(yaml) && /^on:/m.test(yaml)
 }
 
-/** Whether the lines of the part stand in the whole, one after the other and all indented by as much. */
+/** Whether the whole has the lines of the part, one after the other, with the same indentation added to all. */
 function isPartOf(whole: string, part: string): boolean {
   const lines = part.trimEnd().split('\n')
   const indents = lines.filter((line) => line.trim() !== '').map((line) => line.search(/\S/))

@@ -98,7 +98,7 @@ it.skipIf(process.platform === 'win32').each([
   expect(warnings).toEqual([])
 })
 
-describe('one warning, and no folder, is all that comes of', () => {
+describe('one warning and no folder is the result of', () => {
   it.each(['link', 'link/deeper/still'])('%s, if the link leads out', (way) => {
     const { workspace, outside, warnings, write } = job()
     symlinkSync(outside, join(workspace, 'link'))
@@ -110,7 +110,7 @@ describe('one warning, and no folder, is all that comes of', () => {
     ])
   })
 
-  it('a link to what is not there', () => {
+  it('a link that leads nowhere', () => {
     const { workspace, outside, warnings, write } = job()
     symlinkSync(join(outside, 'new'), join(workspace, 'link'))
     expect(write(join(workspace, 'link/deeper'))).toBeUndefined()

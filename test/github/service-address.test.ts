@@ -20,7 +20,7 @@ describe('the proxy', () => {
     [{ https_proxy: '', HTTPS_PROXY: PROXY, no_proxy: '' }, { httpsProxy: PROXY }],
     [{ https_proxy: PROXY, HTTPS_PROXY: 'http://other:1' }, { httpsProxy: PROXY }],
     [{}, {}],
-  ])('is read in either case of letters: %j', (env, proxies) => {
+  ])('is read in upper and lower case: %j', (env, proxies) => {
     expect(readProxies(env, SERVICE)).toEqual(proxies)
   })
 
@@ -39,13 +39,13 @@ describe('the proxy', () => {
     'http://ann:100%hunter2@proxy.example.com',
   ]
 
-  it.each(UNUSABLE)('cannot have the address %s, of which nothing is shown', (given) => {
+  it.each(UNUSABLE)('cannot have the address %s, and the message shows no part of it', (given) => {
     expect(() => readProxies({ https_proxy: given }, SERVICE)).toThrow(
       'The environment variable HTTPS_PROXY is not the address of a proxy (its value is not shown, because it may hold a password). Give one such as http://proxy.example.com:3128, or unset it.',
     )
   })
 
-  it('is not looked at if it is not used: for plain http, which goes to the machine itself', () => {
+  it('is not read for plain http, because the request goes to the machine itself', () => {
     const env = { HTTP_PROXY: 'ftp://x', http_proxy: PROXY }
     expect(readProxies(env, SERVICE)).toEqual({})
     const ownMachine = new URL('http://127.0.0.1:8080')

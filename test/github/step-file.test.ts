@@ -43,7 +43,7 @@ describe('main’s file', () => {
     expect(findStepFiles(env)).toEqual([inSystem.path])
   })
 
-  it('takes the next folder if the first line cannot be written, and leaves nothing in the one before', () => {
+  it('is in the next folder if its first line cannot be written, and is then removed from the first folder', () => {
     const env = stepWithFolder()
     const paths: string[] = []
     const file = createStepFile(env, (path) => {
@@ -57,7 +57,7 @@ describe('main’s file', () => {
     expect(file.path).toBe(paths[1])
   })
 
-  it('takes one line after another, and says that it was removed', () => {
+  it('gets one line after another, and a line after its removal is an error', () => {
     const file = aFile(stepWithFolder())
     file.append('second')
     expect(readStepFile(file.path)).toBe('first\nsecond\n')
@@ -91,7 +91,7 @@ describe('the identity of a step', () => {
     expect(hasIdentityOf({ ...env, ...other }, path)).toBe(false)
   })
 
-  it('tells the file of this step from others in one folder', () => {
+  it('distinguishes the file of this step from others in one folder', () => {
     const env = stepWithFolder()
     const mine = aFile(env)
     aFile({ ...env, INPUT_PROJECT: 'docs' })

@@ -15,7 +15,7 @@ const DOWN: Failure = { kind: 'status', status: 503 }
 const LIMIT: WaitLimit = { input: 'timeout-minutes', ms: 60_000 }
 const WAIT_TIMEOUT: Ending = { kind: 'wait-timeout', limit: LIMIT }
 
-describe('the gate', () => {
+describe('the verdict', () => {
   it.each([
     ['PASSED', 'passed', true],
     ['FAILED', 'failed', false],
@@ -23,14 +23,14 @@ describe('the gate', () => {
     ['CANCELLED', 'cancelled', false],
     ['INTERRUPTED', 'interrupted', false],
     ['EXPLODED', 'error', false],
-    // No end of a run at all.
+    // This is no final status.
     ['QUEUED', 'error', false],
     ['RUNNING', 'error', false],
-  ])('of a run that finished as %s concludes %s: success %s', (status, conclusion, success) => {
+  ])('on a run that finished as %s is %s, success: %s', (status, conclusion, success) => {
     expect(anOutcome({ run: aRun({ status }) })).toMatchObject({ ending: { kind: 'finished' }, conclusion, success })
   })
 
-  it('lets a PASSED run through even if test cases failed', () => {
+  it('is a success for a PASSED run, even if test cases failed', () => {
     const run = aRun({ testCases: testCasesBy({ PASSED: 1, FAILED: 2 }) })
     expect(anOutcome({ run })).toMatchObject({ conclusion: 'passed', success: true, counts: { failed: 2 } })
   })
@@ -40,13 +40,13 @@ describe('the gate', () => {
     [{}],
     [{ SKIPPED: 3 }],
     [{ RUNNING: 2, TODO: 1, '': 1 }],
-  ])('stops a PASSED run in which nothing ran, unless that is allowed: %j', (counts) => {
+  ])('is a failure for a PASSED run in which no test case ran, unless pass-with-no-tests allows it: %j', (counts) => {
     const run = aRun({ testCases: counts && testCasesBy(counts) })
     expect(anOutcome({ run })).toMatchObject({ conclusion: 'no-tests', success: false, counts: { passed: 0 } })
     expect(anOutcome({ run, passWithNoTests: true })).toMatchObject({ conclusion: 'no-tests', success: true })
   })
 
-  describe('stops a PASSED run', () => {
+  describe('is a failure for a PASSED run', () => {
     it.each([
       ['main', 'feature/cart'],
       ['refs/tags/main', 'main'],
@@ -66,7 +66,7 @@ describe('the gate', () => {
     it.each([
       ['refs/heads/main', { parameters: { branch: 'main' } }],
       ['main', { parameters: { branch: 'refs/heads/main' } }],
-      // None was sent.
+      // No branch was sent.
       ['main', { parameters: {} }],
       [undefined, { parameters: { branch: 'main' } }],
       ['main', { parameters: { branch: 'next' }, ownsRun: false }],
@@ -76,7 +76,7 @@ describe('the gate', () => {
       expect(outcome).toMatchObject({ conclusion: 'passed', success: true, otherBranch: undefined })
     })
 
-    it('of another branch only if it passed: another status says more', () => {
+    it('of another branch, and a run that did not pass keeps its own conclusion', () => {
       const run = aRun({ status: 'FAILED', branchName: 'main' })
       const outcome = anOutcome({ run, subject: { parameters: { branch: 'next' } } })
       expect(outcome).toMatchObject({ conclusion: 'failed', otherBranch: 'main' })
@@ -89,7 +89,7 @@ describe('the gate', () => {
     [WAIT_TIMEOUT, 'wait-timeout', false],
     [{ kind: 'start-failed', failure: DOWN }, 'error', false],
     [{ kind: 'poll-failed', failure: DOWN }, 'error', false],
-  ])('of %j concludes %s: success %s, whatever was seen of the run', (ending, conclusion, success) => {
+  ])('on %j is %s, success: %s, whatever is known of the run', (ending, conclusion, success) => {
     for (const run of [undefined, RUNNING, aRun()]) {
       expect(anOutcome({ ending, run, passWithNoTests: true })).toMatchObject({
         ending,
@@ -103,7 +103,7 @@ describe('the gate', () => {
 describe('a run that finished between the last poll and the cancel', () => {
   const cancellation: Cancellation = { kind: 'already-finished', run: aRun({ testCases: testCasesBy({ PASSED: 3 }) }) }
 
-  it('has the last word of a wait that took too long', () => {
+  it('decides the verdict of a wait that took too long', () => {
     const outcome = anOutcome({ ending: WAIT_TIMEOUT, run: RUNNING, cancellation })
     expect(outcome).toMatchObject({
       ending: { kind: 'finished', run: cancellation.run },
@@ -117,13 +117,13 @@ describe('a run that finished between the last poll and the cancel', () => {
   it.each<Ending>([
     { kind: 'aborted', cause: 'SIGINT' },
     { kind: 'poll-failed', failure: DOWN },
-  ])('is reported after %j, and decides nothing', (ending) => {
+  ])('is reported after %j, and does not decide the verdict', (ending) => {
     const outcome = anOutcome({ ending, run: RUNNING, cancellation })
     expect(outcome).toMatchObject({ ending, run: cancellation.run, success: false })
     expect(outcome.counts.total).toBe(3)
   })
 
-  it('is not one that our own cancel ended', () => {
+  it('is not a run that our own cancel ended', () => {
     const cancelled = anOutcome({
       ending: WAIT_TIMEOUT,
       run: RUNNING,

@@ -12,7 +12,7 @@ describe('the cases of some outcomes', () => {
   const titles = (outcomes: readonly (typeof OUTCOMES)[number][]) =>
     casesWith(outcomes, testCases).map(({ title }) => title)
 
-  it('come failed, timed out, interrupted, other, and within one as the service sent them', () => {
+  it('have the order failed, timed out, interrupted, other, and within each the order of the service', () => {
     expect(titles(NOT_PASSED)).toEqual(['FAILED', 'ERROR', 'TIMEDOUT', 'INTERRUPTED', 'NEW'])
     expect(titles(FAILING)).toEqual(['FAILED', 'ERROR', 'TIMEDOUT', 'INTERRUPTED'])
     expect(titles(OUTCOMES)).toHaveLength(testCases.length)
@@ -27,7 +27,7 @@ describe('a table of test cases', () => {
   }
   const rows = (...args: Parameters<typeof markdown>) => tableRows(renderedPage(markdown(...args)))
 
-  it('has status, test and duration, each status in words beside its sign', () => {
+  it('has status, test and duration, and each status has words and a sign', () => {
     const statuses = ['FAILED', 'ERROR', 'TIMEDOUT', 'INTERRUPTED', 'NEW <b>', '', 'FLAKY', 'SKIPPED', 'PASSED']
     const cases = statuses.map((status) => ({ title: 'a', status }))
     expect(rows(cases)).toEqual([
@@ -44,7 +44,7 @@ describe('a table of test cases', () => {
     ])
   })
 
-  it('never wraps a status or a duration, and truncates a status that nobody knows', () => {
+  it('never wraps a status or a duration, and truncates an unknown status', () => {
     const cases = [{ status: 'PASSED' }, { status: 'X'.repeat(500) }]
     const cells = renderedPage(markdown(cases)).elements.filter(({ tagName }) => tagName === 'td')
     const nowrap = cells.map(({ attrs }) => attrs.some(({ name }) => name === 'nowrap'))
@@ -52,7 +52,7 @@ describe('a table of test cases', () => {
     expect(rows(cases)[2]?.[0]).toBe(`❔ ${'X'.repeat(29)}…`)
   })
 
-  it('has no column for durations that nobody sent, and a dash for a single one', () => {
+  it('has no column for durations if all are missing, and a dash if one is missing', () => {
     const untimed = { title: 'a', durationMs: undefined }
     expect(rows([untimed])).toEqual([
       ['Status', 'Test'],
@@ -61,7 +61,7 @@ describe('a table of test cases', () => {
     expect(rows([untimed, { durationMs: 0 }])[1]).toEqual(['✅ Passed', 'a', '–'])
   })
 
-  it('has a word for a title in which nothing is visible', () => {
+  it('has a word in place of an invisible title', () => {
     expect(['', '\u200b\n'].map((title) => titleOf(aTestCase({ title })))).toEqual(['(untitled)', '(untitled)'])
   })
 

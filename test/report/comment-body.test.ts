@@ -17,7 +17,7 @@ const bodyOf = (outcome: StepOutcome, options: Partial<CommentBodyOptions> = {})
 const pageOf = (...args: Parameters<typeof bodyOf>) => renderedPage(bodyOf(...args))
 
 describe('the comment', () => {
-  it('begins with its marker, which nobody sees', () => {
+  it('begins with its hidden marker', () => {
     const body = bodyOf(ENDINGS.failed)
     expect(body.startsWith(`${MARKER}\n`)).toBe(true)
     expect(renderedPage(body).text.trimStart().startsWith('❌ Tests failed: 5 of 40')).toBe(true)
@@ -44,7 +44,7 @@ describe('the comment', () => {
     )
   })
 
-  it('shows twenty of what did not pass, counts the others, and sends nobody to a summary that does not exist', () => {
+  it('shows twenty cases that did not pass, counts the others, and does not mention a summary that does not exist', () => {
     const run = aRun({ status: 'FAILED', testCases: testCasesBy({ FAILED: 1025 }) })
     const page = pageOf(anOutcome({ run }))
     expect(tableRows(page)).toHaveLength(21)
@@ -52,7 +52,7 @@ describe('the comment', () => {
     expect(pageOf(anOutcome({ run }), { hasSummary: false }).text).toContain('… and 1,005 more.')
   })
 
-  it('names what distinguishes it from the others of the pull request', () => {
+  it('names what distinguishes it from other comments of the pull request', () => {
     const labels = ['@octocat <b>', 'ubuntu-latest, 20']
     expect(pageOf(anOutcome({ subject: { labels } })).text).toContain(
       '✅ Tests passed: 2 of 2 · @octocat <b> · ubuntu-latest, 20\n',
@@ -77,13 +77,13 @@ describe('the comment', () => {
     expect(heading).toBe(`✅ Tests passed: 2 of 2${named}`)
   })
 
-  it('has the explanation if there is one, and needs neither table, job nor run', () => {
+  it('has the explanation if there is one, also without a table, a job and a run', () => {
     const page = pageOf(ENDINGS.startUnclear)
     expect(page.text).toContain('a run may have been started and cannot be looked up')
     expect(page.elements.filter(({ tagName }) => ['a', 'table'].includes(tagName))).toEqual([])
   })
 
-  it('stays within 65,536 characters and bytes at its largest', () => {
+  it('has at most 65,536 characters and bytes', () => {
     for (const worst of ['<', '"&', '.a', '☃', '😀', '##[']) {
       const huge = worst.repeat(100_000)
       const testCases = Array.from({ length: 5_000 }, (_, index) => aTestCase({ title: index + huge, status: huge }))

@@ -25,7 +25,7 @@ function pageOf(outcome: StepOutcome): string {
   ].join('\n')
 }
 
-/** The job summary above its tables, as people read it. */
+/** The part of the job summary above its tables, as people read it. */
 function headOf(outcome: StepOutcome): readonly string[] {
   const [head = ''] = render(jobSummary(outcome, { alreadyBytes: 0 })).split(/<table>|<details>/)
   return renderedPage(head).text.trim().split('\n')

@@ -6,7 +6,7 @@ import { untrusted } from '../../src/text/untrusted.ts'
 
 const said = (failure: Failure, request: RequestKind = 'start') => render(failureSentence(failure, request))
 
-// The usual failures are in endings.md.
+// endings.md has the usual failures.
 
 describe('the sentence on a failure', () => {
   it.each<[Failure, string]>([
@@ -37,7 +37,7 @@ describe('the sentence on a failure', () => {
     [404, 'run-id', ['poll']],
     [407, 'HTTPS_PROXY', ['start', 'poll', 'cancel']],
     [302, 'base-url', ['start', 'poll', 'cancel']],
-  ])('of status %d says to look at %s only for the requests %j', (status, input, requests) => {
+  ])('of status %d mentions %s only for the requests %j', (status, input, requests) => {
     for (const request of ['start', 'poll', 'cancel'] as const) {
       expect(said({ kind: 'status', status }, request).includes(input), request).toBe(requests.includes(request))
     }

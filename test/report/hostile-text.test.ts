@@ -17,10 +17,10 @@ import { anyStep } from '../support/hostile-step.ts'
 import { hostileText } from '../support/hostile-text.ts'
 import { renderedPage, unbalancedTags } from '../support/rendered-page.ts'
 
-// Whatever text is in whatever place of whatever step.
+// These tests generate any text in any place of any step.
 const MARKER = '<!-- test-run-action 0 run 1 attempt 1 -->'
 
-/** Harmless words instead of the text drawn: the same for what looks the same, others for everything else. */
+/** Harmless words in place of a generated text. Texts that look alike get one word. All others get different words. */
 function tamed(): (text: string) => string {
   const words = new Map<string, string>()
   return (text) => {
@@ -31,7 +31,7 @@ function tamed(): (text: string) => string {
   }
 }
 
-/** Every way out, in the form in which it leaves. */
+/** Everything that the step writes, in its final form. */
 function everyOutput(outcome: StepOutcome): Record<string, string> {
   return {
     sentence: render(verdictSentence(outcome)),
@@ -47,7 +47,7 @@ function everyOutput(outcome: StepOutcome): Record<string, string> {
   }
 }
 
-/** Holds for any step that is made of any text. */
+/** The property holds for any step with any text. */
 function always(holds: (outcome: StepOutcome, tame: () => StepOutcome) => void, runs = randomRuns(100)): void {
   const property = fc.property(anyStep(hostileText()), (build) =>
     holds(
@@ -58,8 +58,8 @@ function always(holds: (outcome: StepOutcome, tame: () => StepOutcome) => void, 
   fc.assert(property, runs)
 }
 
-describe('whatever text a step holds', () => {
-  it('no output has a workflow command, a terminal escape, an invisible character or an override in it', () => {
+describe('whatever text is in a step', () => {
+  it('no output contains a workflow command, a terminal escape, an invisible character or an override', () => {
     always((outcome) => {
       for (const [name, output] of Object.entries(everyOutput(outcome))) {
         expect(output, name).not.toContain('##[')
@@ -72,7 +72,7 @@ describe('whatever text a step holds', () => {
     })
   })
 
-  it('each sentence is one line, and its title has none of that text', () => {
+  it('each sentence is one line, and its title does not contain the text', () => {
     always((outcome, tame) => {
       const lines = [verdictSentence(outcome), ...annotations(outcome, true).map(({ message }) => message)]
       for (const line of lines) expect(render(line)).not.toMatch(/[\n\r\u2028\u2029]/)
@@ -80,7 +80,7 @@ describe('whatever text a step holds', () => {
     })
   })
 
-  it('the pages are made of our own tags and words, and that text stands in <code> alone', () => {
+  it('the pages contain only our own tags and words, and the text is only in <code>', () => {
     always((outcome, tame) => {
       const tamePages = pagesOf(tame())
       for (const [index, page] of pagesOf(outcome).entries()) {
@@ -93,7 +93,7 @@ describe('whatever text a step holds', () => {
     }, randomRuns(50))
   })
 
-  it('the pages have balanced tags, and every line but marker and plain headline begins with a block-level one', () => {
+  it('the pages have balanced tags, and every line except marker and plain headline begins with a block-level tag', () => {
     always((outcome) => {
       for (const page of pagesOf(outcome)) {
         expect(unbalancedTags(page)).toEqual([])

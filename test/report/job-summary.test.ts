@@ -58,7 +58,7 @@ describe('the job summary', () => {
     )
   })
 
-  it('names what distinguishes the step from others of its job, as text, whatever it holds', () => {
+  it('names what distinguishes the step from others of its job, and treats it as text', () => {
     const labels = ['</h2>**b** [x](https://evil.example) @octocat #1', 'ubuntu-latest, 20']
     const page = renderedPage(summaryOf(anOutcome({ subject: { labels } })))
     expect(page.elements.slice(0, 3).map(({ tagName }) => tagName)).toEqual(['h2', 'code', 'code'])
@@ -71,7 +71,7 @@ describe('the job summary', () => {
     expect(text).toContain('⚠️ Incomplete: 4 of 7 test cases have no result.')
   })
 
-  it('opens the first hundred that did not pass, and folds the rest', () => {
+  it('shows the first hundred cases that did not pass, and folds the rest', () => {
     const page = renderedPage(summaryOf(runOf({ FAILED: 130, PASSED: 1 })))
     const [open, folded] = page.elements.filter(({ tagName }) => tagName === 'table')
     expect(open?.parentNode?.nodeName).not.toBe('details')
@@ -81,7 +81,7 @@ describe('the job summary', () => {
 })
 
 describe('the limits of the job summary', () => {
-  it('are a thousand rows, the slowest five among them, and it says what it left out', () => {
+  it('are a thousand rows with the slowest five, and the summary says how many it left out', () => {
     const text = summaryOf(runOf({ PASSED: 95_000, FAILED: 300, TIMEDOUT: 4_700 }))
     expect(rowsOf(text)).toBe(1000)
     expect(text).toContain('<b>Not all shown:</b> 99,005 of 100,000 test cases are left out here.</p>')
@@ -91,14 +91,14 @@ describe('the limits of the job summary', () => {
     expect(Buffer.byteLength(text)).toBeLessThan(LIMIT_BYTES)
   })
 
-  it('send people to the report files if they were written', () => {
+  it('make the summary mention the report files, if they were written', () => {
     expect(summaryOf(runOf({ PASSED: 2_000 }), 0, '/tmp/a&b')).toContain(
       'are left out here. The report files in <code>/tmp/a&amp;b</code> list all of them.</p>',
     )
     expect(summaryOf(runOf({ PASSED: 2 }), 0, '/tmp/a')).not.toContain('/tmp/a')
   })
 
-  it('hold for titles that grow when they are escaped, and it stops between rows', () => {
+  it('hold for titles that grow when they are escaped, and the summary stops between rows', () => {
     const titles = Array.from({ length: 1000 }, (_, index) => `${index} ${'<&😀.'.repeat(100)}`)
     const testCases = titles.map((title) => aTestCase({ title, status: 'FAILED' }))
     const text = summaryOf(anOutcome({ run: aRun({ status: 'FAILED', testCases }) }))
@@ -112,7 +112,7 @@ describe('the limits of the job summary', () => {
     expect(tableRows(renderedPage(text)).every((cells) => cells.length === 3)).toBe(true)
   })
 
-  it('count in what the file holds already, for any number of cases and any of their lengths', () => {
+  it('include what the file contains already, for any number of cases and any length', () => {
     const cases = fc.record({ count: fc.nat(1500), titleChars: fc.nat(300) })
     fc.assert(
       fc.property(cases, fc.nat(1_100_000), ({ count, titleChars }, alreadyBytes) => {
@@ -124,7 +124,7 @@ describe('the limits of the job summary', () => {
         expect(isHeadlineAlone || alreadyBytes + Buffer.byteLength(text) <= LIMIT_BYTES).toBe(true)
         expect(alreadyBytes > 1_048_576 || alreadyBytes + Buffer.byteLength(text) <= 1_048_576).toBe(true)
         expect(rowsOf(text)).toBeLessThanOrEqual(1000)
-        // Every case is shown, or said to be left out.
+        // Every case is shown or counted as left out.
         const [, left = 0] = text.match(/Not all shown:<\/b> [\d,]+ of/) ?? [undefined, 1]
         if (!isHeadlineAlone && left === 1) expect(rowsOf(text)).toBe(count > 5 ? count + 5 : count)
       }),
@@ -132,14 +132,14 @@ describe('the limits of the job summary', () => {
     )
   })
 
-  it('leave the headline alone if the file is full, and nothing if even that would lose the whole', () => {
+  it('leave only the headline if the file is full, and nothing if the headline would exceed GitHub’s limit', () => {
     expect(summaryOf(ENDINGS.failed, 899_990)).toBe('\n\n## ❌ Tests failed: 5 of 40\n')
     expect(summaryOf(ENDINGS.failed, 1_048_570)).toBe('')
-    // Lost already: the headline can do no harm.
+    // GitHub drops this file already, so the headline changes nothing.
     expect(summaryOf(ENDINGS.failed, 1_048_577)).toBe('\n\n## ❌ Tests failed: 5 of 40\n')
   })
 
-  it('begin a page of its own below what the file holds already', () => {
+  it('make the summary begin on a new line below what the file contains already', () => {
     const before = '<table><tr><td>never closed'
     const page = renderedPage(before + summaryOf(ENDINGS.passed, before.length))
     expect(page.elements.some(({ tagName }) => tagName === 'h2')).toBe(true)
@@ -147,13 +147,13 @@ describe('the limits of the job summary', () => {
 })
 
 describe('summary.md', () => {
-  it('is the same page as long as nothing is left out', () => {
+  it('is the same page if nothing is left out', () => {
     for (const [name, result] of Object.entries(ENDINGS)) {
       expect(fullSummary(result).toString(), name).toBe(summaryOf(result))
     }
   })
 
-  it('has every row, and says nothing of rows left out', () => {
+  it('has every row, and mentions no rows that are left out', () => {
     const text = fullSummary(runOf({ FAILED: 3_000, PASSED: 2_000 })).toString()
     expect(rowsOf(text)).toBe(5_005)
     expect(text).not.toContain('shown')
@@ -167,7 +167,7 @@ describe('summary.md', () => {
 })
 
 describe('the summary of invalid inputs', () => {
-  it('has a sentence for each, in which the values alone are code', () => {
+  it('has a sentence for each, in which only the values are code', () => {
     const messages = [
       logLine`Input wait: ${'maybe'} is neither true nor false.`,
       logLine`Input branch: ${'<b>@octocat'}`,

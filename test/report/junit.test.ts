@@ -35,7 +35,7 @@ function parsed(result: StepOutcome): { suites: Omit<Suite, 'testcase'>; suite: 
 }
 
 describe('junit.xml', () => {
-  it('is what readers of JUnit know', () => {
+  it('has the form that readers of JUnit know', () => {
     const run = aRun({
       status: 'FAILED',
       testCases: [
@@ -55,7 +55,7 @@ describe('junit.xml', () => {
 `)
   })
 
-  it('has a failure for failed cases, an error for timed-out and interrupted ones, each with text', () => {
+  it('has a failure for failed cases, and an error for timed-out and interrupted cases, each with text', () => {
     const { cases } = parsed(ENDINGS.failed)
     const failed = cases.filter(({ failure }) => failure)
     const errors = cases.filter(({ error }) => error)
@@ -65,7 +65,7 @@ describe('junit.xml', () => {
       expect((failure ?? error)?.['#text']).toMatch(/the status [A-Z]+\.$/)
   })
 
-  it('skips what neither passed nor failed, and lets flaky cases pass', () => {
+  it('counts flaky cases as passed, and cases that neither passed nor failed as skipped', () => {
     const { cases } = parsed(ENDINGS.failed)
     const skipped = cases.filter((testCase) => testCase.skipped).map(({ name }) => name)
     expect(skipped).toEqual(['quarantined case 1', 'skipped case 1', 'skipped case 2', 'skipped case 3'])
@@ -76,7 +76,7 @@ describe('junit.xml', () => {
     })
   })
 
-  it('has totals on both levels that count its elements', () => {
+  it('has totals on both levels that agree with its elements', () => {
     for (const outcome of Object.values(ENDINGS)) {
       const { suites, suite, cases } = parsed(outcome)
       const count = (kind: 'failure' | 'error' | 'skipped') => `${cases.filter((one) => one[kind]).length}`
@@ -105,7 +105,7 @@ describe('junit.xml', () => {
     expect(cases[0]?.error?.['#text']).toContain('run_7f3a')
   })
 
-  it('names each case differently, the run itself too', () => {
+  it('has a different name for each case, and for the run itself', () => {
     const testCases = ['a', 'a', ' a\n', 'The run itself', '', '\u0000'].map((title) => aTestCase({ title }))
     const { cases } = parsed(anOutcome({ run: aRun({ status: 'CANCELLED', testCases }) }))
     expect(cases.map(({ name }) => name)).toEqual([
@@ -119,20 +119,20 @@ describe('junit.xml', () => {
     ])
   })
 
-  it('keeps a title where it comes first, and makes way for titles that look like numbered ones', () => {
+  it('keeps the first of several equal titles, and avoids numbers that other titles have', () => {
     const testCases = ['a (2)', 'a', 'a', 'a (2)'].map((title) => aTestCase({ title }))
     const { cases } = parsed(anOutcome({ run: aRun({ testCases }) }))
     expect(cases.map(({ name }) => name)).toEqual(['a (2)', 'a', 'a (3)', 'a (2) (2)'])
   })
 
-  it('adds durations up if the run has no times', () => {
+  it('has the sum of the durations if the run has no times', () => {
     const times = { startedAt: undefined, finishedAt: undefined }
     const timed = parsed(anOutcome({ run: aRun({ ...times, testCases: testCasesBy({ PASSED: 3 }) }) }))
     expect(timed.suite).toMatchObject({ time: '3.600' })
     expect(timed.suite.timestamp).toBeUndefined()
   })
 
-  it('bears the name of the test suite in its workflow', () => {
+  it('has the name of the test suite in the test-suite workflow', () => {
     const target = { kind: 'test-suite', testSuiteId: 'smoke "1"' } as const
     expect(parsed(anOutcome({ subject: { target } })).suite.name).toBe('smoke "1"')
   })

@@ -12,20 +12,20 @@ import { untrusted } from '../../src/text/untrusted.ts'
 import { anOutcome, aRun, aTestCase, testCasesBy } from '../support/builders.ts'
 import { ENDINGS } from '../support/endings.ts'
 
-// What each ending is called is in endings.md. Here is what holds for all of them, and for values that endings.md lacks.
+// endings.md has the words of each ending. These tests check what holds for all endings, and values that endings.md lacks.
 
 const said = (fragment: Fragment | undefined) => (fragment === undefined ? undefined : render(logLine`${fragment}`))
 const sentenceOf = (...args: Parameters<typeof anOutcome>) => render(verdictSentence(anOutcome(...args)))
 
 describe('the headline', () => {
-  it('shows the green tick if tests passed and never else', () => {
+  it('shows the green tick only if tests passed', () => {
     for (const [name, outcome] of Object.entries(ENDINGS)) {
       const { conclusion, counts } = outcome
       expect(said(headline(outcome).sign) === '✅', name).toBe(conclusion === 'passed' && counts.failed === 0)
     }
   })
 
-  it('calls nothing passed that did not run', () => {
+  it('never says that tests passed if none ran', () => {
     const run = aRun({ testCases: testCasesBy({ PASSED: 1, PENDING: 1, TODO: 1, skipped: 1, '': 1, SKIPPED: 1 }) })
     const outcome = anOutcome({ run })
     expect(said(pageTitle(outcome))).toBe('✅ Tests passed: 1 of 6, 1 skipped, 4 other')
@@ -48,7 +48,7 @@ describe('the sentence', () => {
     expect(sentenceOf({ run: aRun({ status: 'FAILED', testCases }) }).length).toBeLessThan(260)
   })
 
-  it('says only of starts that may have arrived that a run may have been started', () => {
+  it('says that a run may have been started only if the start may have arrived', () => {
     for (const [name, outcome] of Object.entries(ENDINGS)) {
       const isUnclear = name === 'startUnclear' || name === 'abortedInStart'
       expect(render(verdictSentence(outcome)).includes('may have been started'), name).toBe(isUnclear)
@@ -65,7 +65,7 @@ describe('the sentence', () => {
     }
   })
 
-  it('says of a wait that took too long why its last status request failed, and no status that came later', () => {
+  it('says why the last status request of a wait that took too long failed, and no later status', () => {
     const limit = { input: 'timeout-minutes', ms: 60_000 } as const
     const outcome = anOutcome({
       ending: { kind: 'wait-timeout', limit, failure: { kind: 'status', status: 503 } },
@@ -110,19 +110,19 @@ describe('the line of facts', () => {
   }
   const factsOf = (...args: Parameters<typeof anOutcome>) => said(factsText(anOutcome(...args)))
 
-  it('has what was run and where, and no override', () => {
+  it('says what was run and where, and shows no override', () => {
     expect(factsOf({ subject: { parameters }, run: aRun({ branchName: undefined }) })).toBe(
       'Project web-shop · Environment staging · Branch feature/x · Framework project chromium · Run run_7f3a · Auto-fix on',
     )
   })
 
-  it('has the branch that the service names rather than the one asked for, and nothing else of a run started elsewhere', () => {
+  it('has the branch that the service names, and no other fact of a run that another step started', () => {
     expect(factsOf({ subject: { parameters }, run: aRun({ branchName: 'main' }) })).toContain('Branch main')
     const run = aRun({ branchName: undefined })
     expect(factsOf({ subject: { parameters: {}, ownsRun: false }, run })).toBe('Project web-shop · Run run_7f3a')
   })
 
-  it('says of a test suite that the branch is metadata', () => {
+  it('says that the branch of a test suite is metadata', () => {
     const target = { kind: 'test-suite', testSuiteId: 'smoke' } as const
     const subject = { target, parameters: { branch: 'main', autofix: false } }
     expect(factsOf({ subject, runId: undefined, ending: { kind: 'started' } })).toBe(

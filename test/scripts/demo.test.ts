@@ -33,7 +33,7 @@ function output(name: string): string | undefined {
 }
 
 describe('the demo', () => {
-  test('shows a failing run with real cases, where its reports are, and no key', async () => {
+  test('shows a failing run with real cases and the place of its reports, and shows no key', async () => {
     expect(await demo(['--fail'])).toBe(1)
     expect(output('conclusion')).toBe('failed')
     expect(printed).toContainEqual(
@@ -50,7 +50,7 @@ describe('the demo', () => {
     expect(printed.filter((line) => /(api-key|github-token): (?!\*\*\*$)/.test(line))).toEqual([])
   })
 
-  test('shows a cancel on demand, and leaves no service behind', async () => {
+  test('shows a cancel on demand, and ends its service', async () => {
     expect(await demo(['--input', 'summary=never'], /RUNNING$/)).toBe(1)
     expect(printed).toContain('The step: cancelled')
     expect(output('conclusion')).toBe('cancelled')
@@ -60,8 +60,8 @@ describe('the demo', () => {
     await expect(fetch(url)).rejects.toThrow('fetch failed')
   })
 
-  test('shows a cancel before the action can handle it, perhaps without outputs', async () => {
-    // If node had not installed the handlers yet, it ended at the signal.
+  test('shows a cancel that comes before the action can handle it', async () => {
+    // If node had not installed the handlers yet, the signal ended it.
     expect([1, 128 + 2]).toContain(await demo(['--signal-after', '0']))
     expect(printed).toContain('The step: cancelled')
   })
@@ -92,7 +92,7 @@ describe('the options', () => {
     [['--input', 'wait'], '"wait"'],
     [['--signal-after='], 'number of seconds'],
     [['--fail', '--input', 'env-overrides=A=1'], 'WEB_SHOP_BUG'],
-  ])('%j is one problem, named in one sentence', (args, part) => {
+  ])('%j is one problem, and one sentence names it', (args, part) => {
     expect(() => parseDemoArguments(args)).toThrow(part)
     expect(() => parseDemoArguments(args)).toThrow(/^[^\n]*: see --help\.$/)
   })

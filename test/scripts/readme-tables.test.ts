@@ -71,7 +71,7 @@ End.
     expect(withTables(readme, grouped)).toBe(readme)
   })
 
-  it('cannot be written without their marks', () => {
+  it('cannot be written if their marks are missing', () => {
     const readme = README.replace('<!-- /inputs -->', '')
     expect(() => withTables(readme, ACTION)).toThrow('README.md has no place for the table of inputs')
   })

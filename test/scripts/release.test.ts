@@ -10,7 +10,7 @@ import { ROOT, read } from '../docs/documents.ts'
 const FIRST = '## 1.0.0 - 2026-01-02\n\n- The first release.\n'
 
 describe('the changelog', () => {
-  test('gets a dated section for what is not released, with an empty one above it', () => {
+  test('gets a dated section for what is not released, and an empty section above it', () => {
     const changelog = `# Changelog\n\n## Unreleased\n\n- New: $& and \`## a heading\`.\n\n${FIRST}`
     const dated = dateUnreleased(changelog, '1.1.0', '2026-02-03')
     const release = '## 1.1.0 - 2026-02-03\n\n- New: $& and `## a heading`.\n'
@@ -19,12 +19,12 @@ describe('the changelog', () => {
     expect(notesOf(dated, '1.0.0')).toBe('- The first release.')
   })
 
-  test('with nothing that is not released makes no release', () => {
+  test('without unreleased changes makes no release', () => {
     const changelog = `## Unreleased\n\n${FIRST}`
     expect(() => dateUnreleased(changelog, '1.1.0', '2026-02-03')).toThrow('has nothing under "## Unreleased"')
   })
 
-  test('has no notes for a release that it does not name', () => {
+  test('has no notes for a release without a section', () => {
     expect(() => notesOf(FIRST, '1.0')).toThrow('says nothing about 1.0:')
   })
 })
@@ -33,7 +33,7 @@ const PAGES = ['local-service/README.md', 'docs/conformance.md']
 const FILES = ['package.json', 'package-lock.json', 'local-service/package.json', 'src/version.ts', 'CHANGELOG.md']
 
 let folder: string
-/** A repository that is its own remote. */
+/** A git repository whose remote is itself. */
 let clone: string
 
 beforeEach(() => {
@@ -51,7 +51,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-test('npm version puts the version everywhere, and dates the changelog', () => {
+test('npm version writes the version everywhere, and the date to the changelog', () => {
   const { version } = JSON.parse(read('package.json'))
   expect(versions(ROOT)).toEqual(Array(7).fill(version))
   const lock = JSON.parse(read('package-lock.json'))
@@ -66,7 +66,7 @@ test('npm version puts the version everywhere, and dates the changelog', () => {
   expect(notesOf(readFileSync(join(clone, 'CHANGELOG.md'), 'utf8'), '1.2.0')).toBe('- New.')
 })
 
-test('npm run owner puts the publisher into pages, recipes and CODEOWNERS, and nowhere else', () => {
+test('npm run owner writes the publisher only to pages, recipes and CODEOWNERS', () => {
   write('gate.yml', '- uses: OWNER/test-run-action@v1\n- uses: OWNER/test-run-action@v1 # OWNER\n')
   write('CODEOWNERS', '/dist/ @OWNER\n')
   mkdirSync(join(clone, '.github'))
@@ -80,13 +80,13 @@ test('npm run owner puts the publisher into pages, recipes and CODEOWNERS, and n
   ])
 })
 
-// Bash, as on GitHub's Linux.
+// The scripts need Bash, as on GitHub's Linux.
 describe.skipIf(process.platform === 'win32')('the workflow Release', () => {
   beforeEach(() => {
     merge({ 'CHANGELOG.md': '## 1.2.0 - 2026-02-03\n\n- New.\n' })
   })
 
-  test('lets a tag through that is on main and names what is in the files, and makes its notes', () => {
+  test('accepts a tag that is on main and agrees with the files, and makes its notes', () => {
     const { status, stdout } = step('build', 'check', 'v1.2.0')
     expect(stdout).toMatch(/^- New\.\n\n/)
     expect(stdout).toContain(`- uses: octo-org/test-run-action@${git('rev-parse', 'HEAD')} # v1.2.0\n`)

@@ -16,12 +16,12 @@ test('a summary becomes one whole page', () => {
   expect(page).toMatch(/<details><summary>More<\/summary>\s*<p><code>code<\/code><\/p>\s*<\/details>/)
 })
 
-test('the page runs and loads nothing, whatever stands in the summary', () => {
+test('the page runs and loads nothing, whatever the summary contains', () => {
   const page = renderSummaryPage(
     '<script>alert(1)</script>\n\n<p onclick="x()"><img src="https://example.com/x.png"></p>',
   )
   expect(page).not.toContain('<script')
-  // Before anything of the summary is read, the policy stands.
+  // The policy comes before any part of the summary.
   const policy = `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">`
   expect(page.indexOf(policy)).toBeGreaterThan(0)
   expect(page.indexOf(policy)).toBeLessThan(page.indexOf('onclick'))

@@ -25,7 +25,7 @@ async function tlsService(respond = json({ runId: 'r-1' })) {
 
 const STARTED = { json: { runId: 'r-1' } }
 
-/** A proxy that is spoken to in TLS. */
+/** A proxy that clients reach over TLS. */
 async function tlsProxy() {
   const certificate = selfSignedCertificate()
   trust(certificate)
@@ -74,7 +74,7 @@ describe('the proxy variables of this process', () => {
 })
 
 describe('the proxy for https', () => {
-  it('is asked for a tunnel to the service, loopback or not, and sees nothing of the request', async () => {
+  it('makes a tunnel to any service, also on loopback, and cannot read the request', async () => {
     const { service, startThrough } = await tlsService()
     const proxy = await forwardProxy()
     expect(await startThrough(proxy.address)).toMatchObject(STARTED)
@@ -94,7 +94,7 @@ describe('the proxy for https', () => {
     expect(service.received[0]?.headers).not.toHaveProperty('proxy-authorization')
   })
 
-  it('keeps its tunnel for the requests that follow', async () => {
+  it('keeps its tunnel for later requests', async () => {
     const { service } = await tlsService()
     const proxy = await forwardProxy()
     const send = await sendJsonTo(service.origin, { proxies: { httpsProxy: proxy.address } })
@@ -123,14 +123,14 @@ describe('the proxy for https', () => {
     expect(service.connections).toHaveLength(0)
   })
 
-  it('wants credentials, which no repetition would bring', async () => {
+  it('requires credentials, and the request is not repeated', async () => {
     const { service, startThrough } = await tlsService()
     const proxy = await forwardProxy({ refusal: '407 Proxy Authentication Required' })
     expect(await failureOf(startThrough(proxy.address))).toEqual({ kind: 'status', status: 407 })
     expect(service.connections).toHaveLength(0)
   })
 
-  it('has lost the response if the tunnel breaks after the service took the request', async () => {
+  it('loses the response if the tunnel breaks after the service took the request', async () => {
     const proxy = await forwardProxy()
     const { service, startThrough } = await tlsService(() => proxy.cut())
     expect(await failureOf(startThrough(proxy.address))).toMatchObject({ kind: 'no-response' })
@@ -138,7 +138,7 @@ describe('the proxy for https', () => {
     expect(proxy.asked).toHaveLength(1)
   })
 
-  // In TLS 1.3 the alert comes after the connection is made, and the end of the connection right behind it.
+  // In TLS 1.3, the alert comes after the connection is made, and the end of the connection follows at once.
   it.each(['', '127.0.0.1'])('hides no TLS alert of the service, with NO_PROXY %j', async (noProxy) => {
     const certificate = selfSignedCertificate()
     trust(certificate)
@@ -165,7 +165,7 @@ describe('the proxy for https', () => {
     expect(proxy.connections).toHaveLength(1)
   })
 
-  it('is not asked for what NO_PROXY names', async () => {
+  it('is not used for addresses that NO_PROXY names', async () => {
     const { startThrough } = await tlsService()
     const proxy = await forwardProxy()
     expect(await startThrough(proxy.address, 'example.com, 127.0.0.1')).toMatchObject(STARTED)
@@ -174,7 +174,7 @@ describe('the proxy for https', () => {
     expect(proxy.asked).toHaveLength(1)
   })
 
-  it('lets no request through that was cancelled while it made the tunnel', async () => {
+  it('sends no request that was cancelled while the tunnel was made', async () => {
     const go = Promise.withResolvers<void>()
     const { service, startThrough } = await tlsService()
     const proxy = await forwardProxy({ until: go.promise })
@@ -192,7 +192,7 @@ describe('the proxy for https', () => {
   })
 })
 
-// Where OpenSSL looks for the machine's certificates, SSL_CERT_FILE says. NODE_EXTRA_CA_CERTS is in the proxy's scenarios.
+// SSL_CERT_FILE names the machine's certificates for OpenSSL. The scenarios of the proxy test NODE_EXTRA_CA_CERTS.
 it.runIf(process.platform === 'linux')('trusts what the machine trusts if NODE_USE_SYSTEM_CA is set', async () => {
   const certificate = selfSignedCertificate()
   const { origin } = await recordingServer(json({ runId: 'r-1' }), certificate)

@@ -21,7 +21,7 @@ const RUN = {
 }
 const PASSED = { ...RUN, status: 'PASSED' }
 
-/** A response with one of its fields, named by its path, replaced or (by undefined) taken away. */
+/** A response in which the field at a path is replaced. With undefined, the field is removed. */
 function altered(response: object, path: string, value: unknown): unknown {
   const copy = JSON.parse(JSON.stringify(response))
   const names = path.split('.')
@@ -68,12 +68,12 @@ describe('a run', () => {
   it.each([
     {},
     { startedAt: null, finishedAt: null, branchName: null, results: null },
-  ])('is decoded with its status alone, as a queued one comes with %j', (rest) => {
+  ])('is decoded if it has only a status, as a queued run may with %j', (rest) => {
     const queued = { status: 'QUEUED', rawStatus: 'QUEUED', hasFinishedAt: false, responseText: 'the text' }
     expect(decodeRun({ status: 'QUEUED', ...rest })).toEqual(queued)
   })
 
-  it('has one of the statuses of the interface, or an unknown one in the words of the service', () => {
+  it('has a status of the interface, or an unknown status as the service wrote it', () => {
     for (const status of RUN_STATUSES) expect(decodeRun({ status }).status).toBe(status)
     for (const rawStatus of ['PAUSED', 'passed', ' PASSED', '']) {
       expect(decodeRun({ status: rawStatus })).toMatchObject({ status: 'UNKNOWN', rawStatus })
@@ -92,7 +92,7 @@ describe('a run', () => {
   })
 })
 
-// The gate rests on the results of a PASSED run, and on nothing else that is optional.
+// The verdict depends on the results of a PASSED run, and on no other optional field.
 describe('the results of a PASSED run', () => {
   it.each([undefined, null])('may be missing: %j', (results) => {
     expect(decodeRun({ ...PASSED, results }).testCases).toBeUndefined()
@@ -104,7 +104,7 @@ describe('the results of a PASSED run', () => {
     ['results', [], 'results to be an object', 'an array'],
     ['results.testCases', { 0: {} }, 'results.testCases to be an array', 'an object'],
     ['results.testCases', false, 'results.testCases to be an array', 'false'],
-  ])('are invalid with %s as %j, of which any other run has none', (path, value, expected, got) => {
+  ])('are invalid with %s as %j, and count as none in any other run', (path, value, expected, got) => {
     const failure = { kind: 'invalid-response', expected, got }
     expect(failureOf(() => decodeRun(altered(PASSED, path, value)))).toEqual(failure)
     for (const status of [...RUN_STATUSES.filter((one) => one !== 'PASSED'), 'PAUSED']) {
@@ -114,7 +114,7 @@ describe('the results of a PASSED run', () => {
   })
 })
 
-describe('what costs its own cell in the report, and nothing more', () => {
+describe('a value that costs only its own cell in the report', () => {
   const plain = decodeRun(PASSED)
   const STRANGE = [undefined, null, 0, 17, true, [], {}, ['x'], '']
 
@@ -131,11 +131,11 @@ describe('what costs its own cell in the report, and nothing more', () => {
 
   it.each([
     ['title', STRANGE, { title: '(untitled)' }],
-    // Such as the null of a skipped case, or what 1e999 in JSON becomes.
+    // For example the null of a skipped case, or Infinity, which 1e999 in JSON becomes.
     ['durationMs', [undefined, null, '12', true, [], {}, Number.POSITIVE_INFINITY, 2 ** 53], { durationMs: undefined }],
     ['durationMs', [-5], { durationMs: 0 }],
     ['status', STRANGE, { rawStatus: '', outcome: 'other' }],
-  ])('a strange %s of a case: %j makes it %j', (name, values, cells) => {
+  ])('a strange %s of a case: %j becomes %j', (name, values, cells) => {
     for (const value of values) {
       const run = decodeRun(altered(PASSED, `results.testCases.0.${name}`, value))
       expect(run.testCases).toEqual([{ ...plain.testCases?.[0], ...cells }, plain.testCases?.[1]])
@@ -148,7 +148,7 @@ describe('what costs its own cell in the report, and nothing more', () => {
     expect(run.testCases).toEqual([other, plain.testCases?.[1]])
   })
 
-  it('a text that is longer than anything of use is truncated', () => {
+  it('a very long text is truncated', () => {
     const long = 'x'.repeat(10_001)
     const truncated = `${'x'.repeat(9_999)}…`
     const testCases = [{ title: long, status: long }, { title: 'x'.repeat(10_000) }]
@@ -222,7 +222,7 @@ describe('a response', () => {
   const runDecoder = decodeRun as (json: unknown) => unknown
   const others = [started, decodeCancelled, suiteStarted, decodeSuiteStatus, decodeSuiteResult]
 
-  /** Undefined if it is invalid. */
+  /** Undefined if the response is invalid. */
   function decodedOrInvalid(decode: (json: unknown) => unknown, json: unknown): unknown {
     try {
       return decode(json)
@@ -235,7 +235,7 @@ describe('a response', () => {
     }
   }
 
-  it('is decoded or invalid, whatever JSON it is, and throws nothing else', () => {
+  it('is decoded or invalid, whatever JSON it is, and causes no other error', () => {
     const ofCase = ['title', 'status', 'durationMs'].map((name) => `results.testCases.0.${name}`)
     const fields = [...Object.keys(RUN), 'results.testCases', 'results.testCases.0', ...ofCase]
     fc.assert(
@@ -254,7 +254,7 @@ describe('a response', () => {
     expect(decodedOrInvalid(decodeRun, { status: json })).toBeUndefined()
   })
 
-  it('is a pass with a case that ran only if the service said so', () => {
+  it('counts as a pass with a case that ran only if the service says so', () => {
     const field = fc.oneof(fc.constantFrom('PASSED', 'FLAKY', 'FAILED', 'SKIPPED', 'passed', 'PENDING', ''), anyJson)
     const entry = fc.oneof(fc.record({ title: anyJson, status: field, durationMs: anyJson }), anyJson)
     const response = fc.record({ status: field, results: fc.oneof(fc.record({ testCases: fc.array(entry) }), anyJson) })

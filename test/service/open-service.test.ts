@@ -33,7 +33,7 @@ it.each([
 
 describe('the key', () => {
   const key = fc.stringMatching(/^[!-~]{8,40}$/)
-  /** Where the service may write it. */
+  /** The places in which the service may write the key. */
   const PLACES: readonly ((response: ServerResponse, key: string) => void)[] = [
     (response, key) =>
       response.end(
@@ -54,7 +54,7 @@ describe('the key', () => {
     (response, key) => response.writeHead(200, key).end(`"${key}`),
   ]
 
-  it('is in nothing that the service sends back, wherever it writes it', async () => {
+  it('is in no value that the client returns, wherever the service writes it', async () => {
     let respond: (response: ServerResponse) => void = () => {}
     const server = await recordingServer((response) => respond(response))
     await fc.assert(
@@ -67,7 +67,7 @@ describe('the key', () => {
           texts.push(name, String(value))
           return value
         })
-        // What is not in the text is compared as a host's name, which knows no capitals.
+        // The key may come back as the name of a host, which is in lower case. So the comparison ignores case.
         for (const text of texts) expect(text.toLowerCase()).not.toContain(key.toLowerCase())
       }),
       randomRuns(100),

@@ -9,7 +9,7 @@ async function project(response: string, projectId = 'web-shop') {
 }
 
 describe('start', () => {
-  it('posts every parameter under the name that the interface has for it', async () => {
+  it('sends every parameter under its name in the interface', async () => {
     const { server, runs } = await project('{"runId":"r-1"}')
     const envOverrides = { BASE_URL: 'https://pr-7.example.com', EMPTY: '' }
     const given = { branch: 'feature/pay', environment: 'staging', frameworkProject: 'unit,e2e', runGroup: 'nightly' }
@@ -25,7 +25,7 @@ describe('start', () => {
     })
   })
 
-  it('posts no field that was not given', async () => {
+  it('sends no field that was not given', async () => {
     const { server, runs } = await project('{"runId":"r-1"}')
     await runs.start({}, patient())
     await runs.start({ autofix: false }, patient())
@@ -42,7 +42,7 @@ describe('start', () => {
   })
 })
 
-it('get asks for the run by both ids', async () => {
+it('get requests the run by both ids', async () => {
   const { server, runs } = await project('{"status":"RUNNING"}', 'web shop/1')
   expect(await runs.get('team/run:7', patient())).toMatchObject({ status: 'RUNNING' })
   expect(server.received).toMatchObject([
@@ -51,7 +51,7 @@ it('get asks for the run by both ids', async () => {
 })
 
 describe('cancel', () => {
-  // One with an id that no path can carry is cancelled too.
+  // A run with an id that cannot be part of a path is cancelled too.
   it.each(['r-1', '..\n"\u0000'])('posts the run %j as the selector', async (runId) => {
     const { server, runs } = await project(JSON.stringify({ cancelled: [{ runId }] }))
     expect(await runs.cancel?.(runId, patient())).toBe(true)
@@ -62,7 +62,7 @@ describe('cancel', () => {
   it.each([
     ['9007199254740993', '9007199254740993', true],
     ['r-1', '"r-2"},{"runId":"r-11"', false],
-  ])('of %j is confirmed if the service lists it, here %s: %j', async (runId, listed, isConfirmed) => {
+  ])('of %j is confirmed if the service lists the run, here %s: %j', async (runId, listed, isConfirmed) => {
     const { runs } = await project(`{"cancelled":[{"runId":${listed}}]}`)
     expect(await runs.cancel?.(runId, patient())).toBe(isConfirmed)
   })

@@ -27,7 +27,7 @@ describe('a poll or a cancel', () => {
 })
 
 describe('a start', () => {
-  it('may be repeated for a minute if it was not sent, and for five if there were too many', () => {
+  it('may be repeated for a minute if it was not sent, and for five minutes after a 429', () => {
     expect(startMayRepeatForMs(NOT_SENT)).toBe(60_000)
     expect(startMayRepeatForMs(status(429))).toBe(300_000)
   })
@@ -54,13 +54,13 @@ describe('a start', () => {
 })
 
 describe('the pause before a repetition', () => {
-  it('doubles up to the longest, and chance takes away at most half', () => {
+  it('doubles up to the longest pause, and chance shortens it by at most half', () => {
     const pauses = (random: number) => [1, 2, 3, 4, 5, 6, 1e9].map((n) => backoffMs(n, NO_RESPONSE, () => random))
     expect(pauses(1)).toEqual([1_000, 2_000, 4_000, 8_000, 15_000, 15_000, 15_000])
     expect(pauses(0)).toEqual([500, 1_000, 2_000, 4_000, 7_500, 7_500, 7_500])
   })
 
-  it('is as long as the service asks, if that is longer', () => {
+  it('is as long as the service asks, if the service asks for a longer pause', () => {
     const asked = { ...status(503), retryAfterMs: 12_345 } as Failure
     expect(backoffMs(1, asked, () => 1)).toBe(12_345)
     expect(backoffMs(6, asked, () => 1)).toBe(15_000)

@@ -4,7 +4,7 @@ import { FakeClock } from '../support/fake-clock.ts'
 import { json, recordingServer } from '../support/recording-server.ts'
 import { failureOf, patient, senderTo } from '../support/service-requests.ts'
 
-/** A suite whose status and results are what the test last set them to. */
+/** A suite with the status and the results that the test has set last. */
 async function suite(set: { status?: unknown; statuses?: readonly string[] } = {}) {
   const server = await recordingServer((response, request) => {
     const results = (set.statuses ?? []).map((status, index) => ({ testName: `test ${index}`, status }))
@@ -33,13 +33,13 @@ describe('get', () => {
   it.each([
     ['RUNNING', 'RUNNING'],
     ['PAUSED', 'UNKNOWN'],
-  ])('asks for the status alone while that is %s', async (rawStatus, status) => {
+  ])('requests only the status while it is %s', async (rawStatus, status) => {
     const { targets, get } = await suite({ status: rawStatus })
     for (let poll = 0; poll < 2; poll++) expect(await get()).toEqual({ status, rawStatus, hasFinishedAt: false })
     expect(targets()).toEqual(Array(2).fill('GET /v1/testSuiteRun/s-1/status'))
   })
 
-  it('asks for the results once the suite has finished, and for no status any more', async () => {
+  it('requests only the results after the suite has finished', async () => {
     const { targets, get, set } = await suite({ status: 'RUNNING', statuses: ['PASSED', 'RUNNING'] })
     await get()
     set.status = 'FINISHED'
@@ -48,7 +48,7 @@ describe('get', () => {
     expect(targets().map((target) => target.split('/').at(-1))).toEqual(['status', 'status', 'result', 'result'])
   })
 
-  it('makes a run of a finished suite, without durations', async () => {
+  it('turns a finished suite into a run without durations', async () => {
     const { get } = await suite({ status: 'FINISHED', statuses: ['PASSED', 'ERROR'] })
     expect(await get()).toEqual({
       status: 'FAILED',
@@ -63,7 +63,7 @@ describe('get', () => {
   })
 
   it.each([
-    [[], 'PASSED'], // in which no test case ran: the gate makes it no-tests
+    [[], 'PASSED'], // no test case ran, so the conclusion is no-tests
     [['PASSED', 'FLAKY', 'SKIPPED'], 'PASSED'],
     [['PASSED', 'FAILED'], 'FAILED'],
     [['PASSED', 'CANCELLED'], 'CANCELLED'],

@@ -10,7 +10,7 @@ async function startAt(origin: string, httpsProxy?: string) {
   return failureOf(send('POST', ['v1', 'projects', 'p', 'runs'], {}, patient()))
 }
 
-/** A service with a weak certificate must not refuse it itself. */
+/** Lets a service have a weak certificate, which Node would otherwise refuse to serve. */
 const WEAK = { ciphers: 'DEFAULT@SECLEVEL=0' }
 
 describe('a certificate that is not accepted ends a request for good, and nothing is sent', () => {
@@ -30,7 +30,7 @@ describe('a certificate that is not accepted ends a request for good, and nothin
     expect(server.received).toEqual([])
   })
 
-  it('whatever NODE_TLS_REJECT_UNAUTHORIZED says, also to the proxy, which learns no password then', async () => {
+  it('whatever NODE_TLS_REJECT_UNAUTHORIZED says. A proxy with such a certificate gets no password', async () => {
     process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0'
     onTestFinished(() => {
       delete process.env.NODE_TLS_REJECT_UNAUTHORIZED
@@ -46,7 +46,7 @@ describe('a certificate that is not accepted ends a request for good, and nothin
   })
 })
 
-describe('a service that speaks no TLS with us', () => {
+describe('a service with which no TLS connection can be made', () => {
   const certificate = selfSignedCertificate()
   const tlsServer = (options: TlsOptions) => listen(createTlsServer({ ...certificate, ...options }))
   const withClientCertificate = (version: 'TLSv1.2' | 'TLSv1.3') =>
@@ -67,14 +67,14 @@ describe('a service that speaks no TLS with us', () => {
       'not-sent',
       /client certificate.*\(ERR_SSL_.*ALERT.*\)$/,
     ],
-    // The client is done, and sends, before the service looks at its certificate.
+    // The client ends its handshake and sends before the service checks the client's certificate.
     [
       'wants a client certificate, in TLS 1.3',
       () => withClientCertificate('TLSv1.3'),
       'no-response',
       /client certificate.*\(ERR_SSL_.*ALERT.*\)$/,
     ],
-  ])('says so if it %s', async (_, open, kind, reason) => {
+  ])('is reported with the reason if it %s', async (_, open, kind, reason) => {
     trust(certificate)
     const { port } = await open()
     expect(await startAt(`https://127.0.0.1:${port}`)).toMatchObject({ kind, reason: expect.stringMatching(reason) })

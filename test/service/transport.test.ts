@@ -45,7 +45,7 @@ async function service(respond: Respond, options?: SendOptions) {
   return { server, ...(await requestsTo(server.origin, options)) }
 }
 
-/** A service of which the test writes each byte, once a request has come. */
+/** A service for which the test writes each byte after a request has come. */
 async function rawService(respond: (socket: Socket) => void, options?: SendOptions) {
   const server = await tcpServer((socket) => socket.once('data', () => respond(socket)))
   return { server, ...(await requestsTo(`http://127.0.0.1:${server.port}`, options)) }
@@ -83,7 +83,7 @@ describe('a request', () => {
     ])
   })
 
-  it('has neither a body nor headers about one if it is a GET', async () => {
+  it('has no body and no headers about a body if it is a GET', async () => {
     const { server, get } = await service(json({}))
     await get()
     const { headers, body } = server.received[0] ?? {}
@@ -91,7 +91,7 @@ describe('a request', () => {
     for (const name of ['content-type', 'content-length', 'transfer-encoding']) expect(headers).not.toHaveProperty(name)
   })
 
-  it('carries any id as one segment of the path', async () => {
+  it('has any id as one segment of the path', async () => {
     const server = await recordingServer(json({}))
     const send = await sendJsonTo(`${server.origin}/prefix`)
     await fc.assert(
@@ -105,7 +105,7 @@ describe('a request', () => {
     )
   })
 
-  it('is followed at once by another over the same connection', async () => {
+  it('is followed at once by another request over the same connection', async () => {
     const { server, get, post } = await service(json({}))
     await post()
     await get()
@@ -128,12 +128,12 @@ describe('a request', () => {
     expect(server.received).toHaveLength(2)
   })
 
-  it('on a new connection does not meet the end of the one before', async () => {
+  it('on a new connection is not affected by the end of the previous connection', async () => {
     const responses = [
       'HTTP/1.1 429 Too Many Requests\r\nContent-Length: 0\r\n\r\n',
       'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}',
     ]
-    // Closed instead of a second response, as services do with those that come too often.
+    // The service closes the connection and sends no second response, as services do after too many requests.
     const { server, post } = await rawService((socket) => {
       socket.write(responses.shift() ?? '')
       socket.on('data', () => socket.destroy())
@@ -157,7 +157,7 @@ describe('a response', () => {
     expect(await get()).toMatchObject({ json: [1] })
   })
 
-  it('is read in pieces that cut its characters', async () => {
+  it('is read also in pieces that cut its characters', async () => {
     const bytes = Buffer.from('\uFEFF{"title":"größer → ✓"}')
     const { get } = await service(async (response) => {
       for (const byte of bytes) await new Promise((resolve) => response.write(Buffer.from([byte]), resolve))
@@ -213,7 +213,7 @@ describe('a response', () => {
     expect(await failureOf(get())).toEqual({
       kind: 'invalid-response',
       expected: 'a complete response',
-      // A reset may take what was not read yet.
+      // A reset may remove what was not read yet.
       got: expect.stringMatching(/^\d bytes, then the end of the connection$/),
     })
   })
@@ -281,7 +281,7 @@ describe('a response with another status', () => {
     expect(await failureOf(post())).toEqual({ kind: 'status', status: 500, requestId })
   })
 
-  it('counts however large its body is, of which no more is read', async () => {
+  it('counts however large its body is, and the rest of the body is not read', async () => {
     const { get, server } = await service((response) => {
       response.writeHead(401).write(Buffer.alloc(65 * 1024 * 1024, 'a'))
     })
@@ -292,7 +292,7 @@ describe('a response with another status', () => {
     await closed
   })
 
-  it('tells how long a pause the service asks for', async () => {
+  it('has the pause that the service asks for', async () => {
     const clock = new FakeClock(Date.UTC(2026, 4, 6, 7, 8, 9))
     const asked = ['7', 'Wed, 06 May 2026 07:08:19 GMT']
     const { post } = await service((response) => response.writeHead(429, { 'retry-after': asked.shift() }).end(), {
@@ -368,9 +368,9 @@ describe.each([
   })
 })
 
-// What a start's repetition rests on: `not-sent` only if the service cannot have taken the request.
-describe('a request of which nothing reached the service', () => {
-  it('was not sent if nobody listens', async () => {
+// A start is repeated after `not-sent`. So `not-sent` must mean that the service cannot have taken the request.
+describe('a request that did not reach the service', () => {
+  it('was not sent if nobody listens on the port', async () => {
     const port = await closedPort()
     const { post } = await requestsTo(`http://127.0.0.1:${port}`)
     const reason = `connect ECONNREFUSED 127.0.0.1:${port}`
@@ -379,7 +379,7 @@ describe('a request of which nothing reached the service', () => {
 
   it.each([
     ['no address of several listens', async () => `http://localhost:${await closedPort()}`, /connect ECONNREFUSED/],
-    // A machine without a name server says EAI_AGAIN.
+    // On a machine without a name server, the error is EAI_AGAIN.
     ['the name is not known', async () => 'https://tests.invalid', /getaddrinfo (ENOTFOUND|EAI_AGAIN) tests\.invalid/],
   ])('was not sent if %s', async (_, origin, reason) => {
     const { post } = await requestsTo(await origin())
@@ -408,7 +408,7 @@ describe('a request of which nothing reached the service', () => {
 })
 
 describe('a request that reached the service', () => {
-  it('has no response if early hints are all that comes', async () => {
+  it('has no response if only early hints come', async () => {
     const { get } = await service((response) => {
       response.writeEarlyHints({ link: '</a>; rel=preload' }, () => response.socket?.end())
     })
@@ -429,7 +429,7 @@ describe('a request that reached the service', () => {
     expect(server.received).toHaveLength(1)
   })
 
-  it('leaves no timer behind when its response has come', async () => {
+  it('leaves no timer after its response has come', async () => {
     const clock = new FakeClock()
     const { get } = await service(json({}), { clock })
     await get()
@@ -505,7 +505,7 @@ describe('the signal', () => {
     expect(server.connections).toHaveLength(0)
   })
 
-  it('is not listened to any more after a request, however it ended', async () => {
+  it('has no listener after a request, however the request ended', async () => {
     const { signal } = new AbortController()
     const options = { signal, signalUntilSent: signal }
     await (await service(json({}))).get(options)
@@ -524,11 +524,11 @@ describe('the signal until sent', () => {
     expect(server.connections).toHaveLength(0)
   })
 
-  it('ends a request in its handshake, after which nothing of it is sent', async () => {
+  it('ends a request in its handshake, and nothing of the request is sent', async () => {
     const certificate = selfSignedCertificate()
     trust(certificate)
     const server = await recordingServer(json({ runId: 'r' }), certificate)
-    // The handshake waits here until the test lets it go on.
+    // The handshake waits here until the test continues it.
     const go = Promise.withResolvers<void>()
     const gate = await tcpServer(async (socket) => {
       await go.promise
@@ -548,7 +548,7 @@ describe('the signal until sent', () => {
     expect(server.received).toEqual([])
   })
 
-  it('leaves a request alone that has been sent', async () => {
+  it('does not end a request that has been sent', async () => {
     const go = Promise.withResolvers<void>()
     const { server, post } = await service(async (response, request) => {
       await go.promise
@@ -563,16 +563,16 @@ describe('the signal until sent', () => {
   })
 })
 
-describe('a response that lies in the socket already', () => {
+describe('a response that has arrived in the socket', () => {
   const RESPONSE = 'HTTP/1.1 200 OK\r\nContent-Length: 15\r\n\r\n{"runId":"r-1"}'
   const clock = systemClock
 
-  /** Everything stands still, as on a machine that is suspended. */
+  /** Stops everything, like a suspended machine. */
   function standStill(ms: number): void {
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
   }
 
-  it('is taken before the time limit', async () => {
+  it('counts before the time limit', async () => {
     const { post } = await rawService(
       (socket) => {
         socket.write(RESPONSE)
@@ -600,7 +600,7 @@ describe('a response that lies in the socket already', () => {
   it('has the id of a run whose start is awaited after a signal', async () => {
     const controller = new AbortController()
     const service = await projectAt((socket) => {
-      // Of the time that a start has after the signal, 50 ms are left.
+      // 50 ms are left of the time that a start has after the signal.
       controller.abort(new StepCancelled('SIGINT', clock.now() - 8_950))
       socket.write(RESPONSE)
       standStill(100)

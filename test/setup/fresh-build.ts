@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { isDistKnownFresh } from '../../scripts/build-fingerprint.ts'
 
-/** Refuses to test a stale build. Builds once to find out (9 s) unless nothing has changed since the last look. */
+/** Refuses to test a stale build. To find out, it builds once (9 s), unless nothing has changed since the last time. */
 export default function checkBuild(): void {
-  // On Windows the build differs in line ends and paths; it is compared on the other systems.
+  // On Windows, a build has other line breaks and paths. The other systems compare it.
   if (process.platform === 'win32' || isDistKnownFresh()) return
   try {
     execFileSync(process.execPath, [join(import.meta.dirname, '../../scripts/build.ts'), '--check'], { stdio: 'pipe' })

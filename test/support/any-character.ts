@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 
-/** Any code point, for `fc.string({ unit: ANY_CHARACTER })`. The unit `binary` is the same, and takes a second to prepare. */
+/** Any code point, for `fc.string({ unit: ANY_CHARACTER })`. fast-check's unit `binary` takes a second to prepare. */
 export const ANY_CHARACTER = fc
   .oneof(
     fc.integer({ min: 0, max: 0x7f }),

@@ -8,7 +8,7 @@ import {
 } from '../../src/outcome/step-outcome.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 
-// Values of the domain for tests: each call says what matters to the test, and the rest is plausible.
+// Values for tests. Each call gives what matters to the test, and the builder adds plausible values.
 
 export interface TestCaseFields {
   readonly title?: string
@@ -27,7 +27,7 @@ export function aTestCase(fields: TestCaseFields = {}): TestCase {
   }
 }
 
-/** `{ FAILED: 2, PASSED: 38 }` as test cases, in that order, each with a title of its own. */
+/** `{ FAILED: 2, PASSED: 38 }` as test cases in this order, each with its own title. */
 export function testCasesBy(counts: Readonly<Record<string, number>>): readonly TestCase[] {
   return Object.entries(counts).flatMap(([status, count]) =>
     Array.from({ length: count }, (_, index) =>
@@ -37,7 +37,7 @@ export function testCasesBy(counts: Readonly<Record<string, number>>): readonly 
 }
 
 export interface RunFields {
-  /** Any text; one that the interface does not name makes the run's status UNKNOWN. */
+  /** Any text. If the interface does not name it, the run's status is UNKNOWN. */
   readonly status?: string
   readonly startedAt?: Date | undefined
   readonly finishedAt?: Date | undefined
@@ -68,7 +68,7 @@ export function aRun(fields: RunFields = {}): Run {
   }
 }
 
-/** An outcome with this ending (by default the run's own) and record; the verdict follows from both. */
+/** An outcome with this ending and record. By default, the run has finished. The verdict follows from both. */
 export function anOutcome(
   fields: Partial<Omit<StepFacts, 'subject'>> & {
     readonly ending?: Ending

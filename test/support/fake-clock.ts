@@ -1,7 +1,7 @@
 import { setImmediate as realTurn } from 'node:timers/promises'
 import type { Clock } from '../../src/clock.ts'
 
-/** A real timer that is set for longer fires at once. */
+/** If a real timer is set for longer, it fires at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 interface Timer {
@@ -10,12 +10,12 @@ interface Timer {
 }
 
 /**
- * Time that passes only when a test lets it. `run` lets it jump from one timer to the next until a promise settles,
- * so that an hour of polling takes a moment.
+ * Time that passes only when a test wants it. `run` lets the time jump from one timer to the next until a promise settles.
+ * So an hour of polling takes a moment.
  */
 export class FakeClock implements Clock {
   #nowMs = 0
-  /** By time, and by the order in which they were set. */
+  /** Sorted by time, and then by the order in which they were set. */
   readonly #timers: Timer[] = []
   readonly #epochMs: number
 
@@ -39,7 +39,7 @@ export class FakeClock implements Clock {
         forget()
         resolve()
       }
-      // Nor does a real timer of no time at all fire in the same turn.
+      // A real timer of 0 ms does not fire in the same event-loop turn either.
       const forget = this.at(this.#nowMs + Math.max(1, asTimer(ms)), wake)
       signal?.addEventListener('abort', wake)
     })
@@ -51,7 +51,7 @@ export class FakeClock implements Clock {
     return controller.signal
   }
 
-  /** Calls back at a time of this clock (Infinity: never), unless the function that it gives back is called before. */
+  /** Calls back at a time of this clock, or never at Infinity. The returned function cancels the call. */
   at(atMs: number, callback: () => void): () => void {
     if (atMs === Number.POSITIVE_INFINITY) return () => {}
     const timer: Timer = { atMs: Math.max(this.#nowMs, atMs), ring: callback }
@@ -63,7 +63,7 @@ export class FakeClock implements Clock {
     }
   }
 
-  /** Lets time pass until the promise settles. Fails if nothing is left that could settle it. */
+  /** Lets time pass until the promise settles. Fails if no timer is left that could settle it. */
   async run<T>(promise: Promise<T>): Promise<T> {
     let settled = false
     const done = () => {
@@ -76,7 +76,7 @@ export class FakeClock implements Clock {
       if (settled) return promise
       const next = this.#timers.shift()
       if (next === undefined) {
-        // What a timer set off may itself take some turns.
+        // The work that a timer begins may take some event-loop turns.
         if (++idleTurns > 10) throw new Error('nothing is left to wait for, and the promise has not settled')
         continue
       }

@@ -25,20 +25,20 @@ export function giving<T>(serve: () => T, afterMs = 0): Reply<T> {
 
 const NEVER = Number.POSITIVE_INFINITY
 
-/** Nothing ever comes back. */
+/** No response ever comes. */
 export const noResponse: Reply<never> = giving(() => {
   throw new Error('a response that never comes')
 }, NEVER)
-/** No connection is ever made. */
+/** A connection is never made. */
 export const noConnection: Reply<never> = { ...noResponse, sentAfterMs: NEVER }
 
-/** One reply a request, and the last for all that follow; or what makes them. */
+/** One reply for each request. The last reply is for all later requests. Or a function that makes the replies. */
 type Replies<T> = readonly Reply<T>[] | ((runId: string) => Reply<T>)
 
 export interface Script {
   readonly start?: Replies<string>
   readonly get?: Replies<Run>
-  /** Absent: the workflow has no cancel. */
+  /** If absent, the workflow has no cancel. */
   readonly cancel?: Replies<boolean> | undefined
 }
 
@@ -49,7 +49,7 @@ export interface SentRequest {
   readonly onNewConnection: boolean
 }
 
-/** A service without a network: what it replies stands in its script. */
+/** A service without a network. Its script has its replies. */
 export class FakeService implements TestService {
   readonly requests: SentRequest[] = []
   readonly cancel?: (runId: string, options: RequestOptions) => Promise<boolean>
@@ -72,7 +72,7 @@ export class FakeService implements TestService {
     return this.#reply('get', this.#script.get, options, runId)
   }
 
-  /** When the requests of one method were made. */
+  /** The times of the requests of one method. */
   timesMs(method: SentRequest['method']): number[] {
     return this.requests.filter((request) => request.method === method).map(({ atMs }) => atMs)
   }

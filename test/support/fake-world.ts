@@ -15,12 +15,12 @@ export interface Effect {
 export interface FakeWorldOptions {
   readonly random?: () => number
   readonly comment?: (outcome: StepOutcome) => Promise<string | undefined>
-  /** Undefined: the report files cannot be written. */
+  /** If undefined, the report files cannot be written. */
   readonly reportFolder?: string | undefined
   readonly summaryBytes?: number
 }
 
-/** A world that remembers every effect, in order. */
+/** A world that records every effect in order. */
 export class FakeWorld implements World {
   readonly effects: Effect[] = []
   readonly outcomes: StepOutcome[] = []
@@ -51,7 +51,7 @@ export class FakeWorld implements World {
     }
   }
 
-  /** The runner's signal, at a time of the clock; at once if that time has come. */
+  /** Sends the runner's signal at a time of the clock, or at once if this time has passed. */
   signalAt(atMs: number, signal: AbortCause = 'SIGINT'): void {
     const abort = () => this.#controller.abort(new StepCancelled(signal, this.clock.now()))
     if (atMs <= this.clock.now()) abort()

@@ -4,12 +4,12 @@ import { listen } from './recording-server.ts'
 
 export interface ForwardProxy {
   readonly address: string
-  /** What it was asked to do, as `CONNECT host:port`. */
+  /** The requests to the proxy, as `CONNECT host:port`. */
   readonly asked: readonly string[]
   readonly headers: readonly IncomingHttpHeaders[]
   /** The TCP connections that were made. */
   readonly connections: readonly Socket[]
-  /** Resolves when it has been asked for something. */
+  /** Resolves when the proxy gets its first request. */
   asking(): Promise<void>
   /** Breaks every tunnel. */
   cut(): void
@@ -20,11 +20,11 @@ export interface ForwardProxyOptions {
   readonly refusal?: string
   /** Every CONNECT gets its response only after this. */
   readonly until?: Promise<unknown>
-  /** The port of this machine that each `host:port` leads to; the others are looked up as usual. */
+  /** The port of this machine to which a `host:port` leads. Other hosts are resolved as usual. */
   readonly ports?: Readonly<Record<string, number>>
 }
 
-/** An HTTP proxy that makes tunnels (RFC 9110, 9.3.6), and does nothing else. */
+/** An HTTP proxy that only makes tunnels (RFC 9110, 9.3.6). */
 export async function forwardProxy({ refusal, until, ports = {} }: ForwardProxyOptions = {}): Promise<ForwardProxy> {
   const asked: string[] = []
   const headers: IncomingHttpHeaders[] = []

@@ -3,9 +3,8 @@ import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { Certificate } from './self-signed-certificate.ts'
 
-// A stand-in for the part of GitHub's REST and GraphQL API that has to do with the comments of a pull request and with
-// branches, over a real socket. It keeps to GitHub's rules for what each kind of token may do, for pages, and for rate
-// limits.
+// A stand-in for GitHub's REST and GraphQL API over a real socket. It has the parts for the comments of a pull request and for
+// branches. It follows GitHub's rules for pages, for rate limits, and for what each kind of token may do.
 
 /** The account that the token of every workflow run belongs to. */
 export const ACTIONS_BOT = 'github-actions[bot]'
@@ -53,11 +52,11 @@ export type Fault =
     }
   /** The request is read, and no response is ever sent. */
   | { readonly kind: 'hang' }
-  /** The connection breaks before anything is done. */
+  /** The connection breaks before the request is carried out. */
   | { readonly kind: 'reset' }
   /** The request is carried out, then the connection breaks. */
   | { readonly kind: 'lost-response' }
-  /** The response's body ends in the middle, though its length promised more. */
+  /** The body of the response is shorter than its length says. */
   | { readonly kind: 'cut-short' }
   /** A page of HTML with status 200, as a captive portal sends it. */
   | { readonly kind: 'not-json' }
@@ -66,9 +65,9 @@ export type Fault =
 
 export interface Occasion {
   readonly method: string
-  /** Absent: all paths. */
+  /** If absent, all paths. */
   readonly path?: RegExp
-  /** Absent: once. */
+  /** If absent, once. */
   readonly times?: number
 }
 
@@ -93,7 +92,7 @@ const COMMENT_LIMIT = 65_536
 
 export interface GitHubApiOptions {
   readonly pathPrefix?: string | undefined
-  /** With one it is reached by https, and only by those who trust it. */
+  /** If given, clients reach the API by https, and only if they trust the certificate. */
   readonly certificate?: Certificate | undefined
 }
 
@@ -113,7 +112,7 @@ export class GitHubApi {
   readonly refs = new Map<string, string>()
   readonly requests: RecordedRequest[] = []
   comments: StoredComment[] = []
-  /** Where the comments' addresses lead. */
+  /** The server in the addresses of the comments. */
   serverUrl = 'https://github.com'
   /** A gateway drops the header that says whether there is a next page. */
   omitsLinks = false
@@ -159,7 +158,7 @@ export class GitHubApi {
     await new Promise((resolve) => this.#server.close(resolve))
   }
 
-  /** Makes a token known. One with access `none` sees a private repository of others: nothing. */
+  /** Adds a token. A token with access `none` cannot see the repository, like a private repository of others. */
   grant(token: string, login: string, access: Access): void {
     this.#tokens.set(token, { login, access })
   }
@@ -170,7 +169,7 @@ export class GitHubApi {
     return comment
   }
 
-  /** Lets the next requests of a kind meet a fault. The promise resolves when the first of them does. */
+  /** Lets the next requests of a kind have a fault. The promise resolves at the first fault. */
   inject(occasion: Occasion, fault: Fault): Promise<void> {
     return new Promise((hit) => this.#faults.push({ occasion, fault, left: occasion.times ?? 1, hit }))
   }
@@ -235,7 +234,7 @@ export class GitHubApi {
     if (holder === undefined) return { status: 401, json: { message: 'Bad credentials', status: '401' } }
 
     const url = new URL(path, this.#origin)
-    // On GitHub Enterprise Server REST is at /api/v3, GraphQL at /api/graphql.
+    // GitHub Enterprise Server has REST at /api/v3 and GraphQL at /api/graphql.
     const graphQlPath = this.#pathPrefix === '/api/v3' ? '/api/graphql' : `${this.#pathPrefix}/graphql`
     if (method === 'POST' && url.pathname === graphQlPath) return viewer(body, holder.login)
     if (!url.pathname.startsWith(`${this.#pathPrefix}/`)) return NOT_FOUND

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 
-// What a recipe's scripts talk to: a `gh` that knows `gh api`, and the few routes of GitHub's API that the recipes use.
+// For the scripts of the recipes: a `gh` that has only `gh api`, and the routes of GitHub's API that the recipes use.
 
 export interface PostedStatus {
   readonly sha: string
@@ -15,22 +15,22 @@ export interface PostedStatus {
   readonly target_url: string
 }
 
-/** A route's response: JSON, or pages of JSON. */
+/** The response of a route. It is JSON, or pages of JSON. */
 type Routes = Readonly<Record<string, unknown>>
 
 export interface GitHubCommands extends AsyncDisposable {
-  /** Goes in front of the scripts' PATH. */
+  /** The first folder in the PATH of the scripts. */
   readonly folder: string
   /** For the action itself, as `api_url`. */
   readonly url: string
-  /** By `path` below the repository, such as `pulls/7`; a route that is a function is called each time, with the query. */
+  /** By the path below the repository, such as `pulls/7`. If a route is a function, each request calls it with the query. */
   routes: Routes
   readonly statuses: readonly PostedStatus[]
 }
 
 const REPOSITORY = '/repos/octo-org/web-shop/'
 
-/** Both are on GitHub's runners. */
+/** GitHub's runners have both commands. */
 export const HAS_COMMANDS = ['jq', 'curl'].every((name) => spawnSync(name, ['--version']).status === 0)
 
 export async function startGitHubCommands(routes: Routes): Promise<GitHubCommands> {

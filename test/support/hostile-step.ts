@@ -9,7 +9,7 @@ const RUN_STATUS = ['PASSED', 'FAILED', 'TIMEDOUT', 'CANCELLED', 'INTERRUPTED', 
 const CASE_STATUS = ['PASSED', 'FAILED', 'ERROR', 'TIMEDOUT', 'INTERRUPTED', 'FLAKY', 'SKIPPED']
 const KNOWN = new Set([...RUN_STATUS, ...CASE_STATUS, 'QUEUED'])
 
-/** Stands for a text in what is drawn, as if it were that text, until the text or another one takes its place. */
+/** A placeholder for a generated text. The text itself or other words replace it later. */
 class Placeholder {
   readonly text: string
 
@@ -27,13 +27,13 @@ class Placeholder {
 }
 
 type Text = fc.Arbitrary<string & Untrusted>
-/** The same step in other words: each text that was drawn for it passed through `reword`. */
+/** This step in other words. `reword` changes each generated text. */
 type Worded = (reword: (text: string) => string) => StepOutcome
 
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined })
 const kinds = <Kind extends string>(...all: readonly Kind[]) => fc.constantFrom(...all)
 
-/** Any step, in any of its ends, with `strings` wherever somebody else's text can be. */
+/** Any step with any ending, with `strings` in all places for text of others. */
 export function anyStep(strings: fc.Arbitrary<string>): fc.Arbitrary<Worded> {
   const text: Text = strings.map((drawn) => new Placeholder(drawn) as unknown as string & Untrusted)
   const run = anyRun(text)
@@ -70,7 +70,7 @@ export function anyStep(strings: fc.Arbitrary<string>): fc.Arbitrary<Worded> {
       const about = untested === undefined ? undefined : ({ kind: 'branch', name: untested } as const)
       return anOutcome({ ...step, subject: { ...subject, untested: about } })
     }
-    // What fast-check prints of a counterexample.
+    // fast-check prints this for a counterexample.
     return Object.assign(build, { [fc.toStringMethod]: () => JSON.stringify(drawn) })
   })
 }
@@ -86,7 +86,7 @@ function reworded<T>(drawn: T, reword: (text: string) => string): T {
 }
 
 function anyRun(text: Text): fc.Arbitrary<Run> {
-  // A status that means something to us keeps its meaning in other words.
+  // A status that we know keeps its meaning.
   const otherStatus = text.map((drawn) => (KNOWN.has(`${drawn}`) ? `${drawn}` : drawn))
   const testCase = fc.record({
     title: text,

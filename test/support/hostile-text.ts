@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { ANY_CHARACTER } from './any-character.ts'
 
-/** Text that means something to somebody on its way: the runner, Markdown, GitHub, a browser, XML, a terminal. */
+/** Texts with a meaning for the runner, Markdown, GitHub, a browser, XML or a terminal. */
 const PIECES = [
   ...['::error::boo', '::set-output name=x::y', '  ::add-mask::a', '##[group]', '###[', '#', '[', ':'],
   ...['<script>alert(1)</script>', '</code>', '</td></tr></table>', '</details>', '<!-- ', ' -->', '"><b>'],
@@ -30,7 +30,7 @@ const HUGE = [
   '\n'.repeat(2_000),
 ]
 
-/** Any string at all, and far more often than chance one that tries something. */
+/** Any string, and often a hostile string. */
 export function hostileText(): fc.Arbitrary<string> {
   const piece = fc.oneof(
     { weight: 8, arbitrary: fc.constantFrom(...PIECES) },

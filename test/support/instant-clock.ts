@@ -1,12 +1,12 @@
 import type { Clock } from '../../src/clock.ts'
 
 /**
- * A clock for tests over real sockets: a pause takes no time, and a limit is reached only if the test says so. Sockets
- * take turns of the event loop that no clock can count, so a clock that jumps to the next timer would end good requests.
+ * A clock for tests over real sockets. A pause takes no time, and a limit is reached only if the test says so. Sockets take
+ * event-loop turns that no clock can count. So a clock that jumps to the next timer would end good requests.
  */
 export class InstantClock implements Clock {
   readonly pausesMs: number[] = []
-  /** Happens in the middle of each pause. */
+  /** Called in the middle of each pause. */
   during: () => void = () => {}
   #nowMs = 0
   readonly #timeouts: { readonly dueMs: number; readonly controller: AbortController }[] = []
@@ -31,7 +31,7 @@ export class InstantClock implements Clock {
     return controller.signal
   }
 
-  /** Lets time pass, and reaches the limits that lie in it. */
+  /** Lets time pass, and reaches the limits in this time. */
   pass(ms: number): void {
     this.#nowMs += ms
     for (const { dueMs, controller } of this.#timeouts) {

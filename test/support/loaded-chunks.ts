@@ -13,7 +13,7 @@ export interface Chunk {
   readonly loaded: 'always' | 'behind a proxy' | 'for the GitHub API'
 }
 
-/** The code in dist/main, sorted by what really loads when the action runs. */
+/** The code in dist/main, grouped by what a run of the action really loads. */
 export async function chunksOfMain(): Promise<readonly Chunk[]> {
   const always = await loadedBy('main')
   // Nobody listens at port 9: the way to the attempt is enough. Only an https: address is reached through a proxy.

@@ -11,7 +11,7 @@ import {
   responseSchema,
 } from './openapi-document.ts'
 
-// Holds the action's requests and the services' responses to docs/openapi.yaml.
+// Compares the action's requests and the services' responses with docs/openapi.yaml.
 
 export { OPENAPI_FILE } from './openapi-document.ts'
 
@@ -30,13 +30,13 @@ interface ReceivedResponse {
   readonly body: unknown
 }
 
-/** The requests that a service recorded. `url` may have a path that stands before every other. */
+/** The requests that a service recorded. `url` may have a path prefix. */
 interface RecordingService {
   readonly url: string
   readonly requests: readonly ReceivedRequest[]
 }
 
-/** Each request is one of the interface's, with no more fields than the interface names. */
+/** Checks that each request is in the interface, and has only fields that the interface names. */
 export function expectConformingRequests(service: RecordingService): void {
   const problems = service.requests.flatMap((request) =>
     problemsOfRequest({ ...request, path: withoutPrefix(service, request.path) }),
@@ -70,7 +70,7 @@ export function problemsOfRequest({ method, path, headers, body }: ReceivedReque
 export function problemsOfResponse({ method, path, status, body }: ReceivedResponse): string[] {
   const name = `${status} to ${method} ${path}`
   const operation = findOperation(method, path)
-  // What is not in the interface gets an error, which is the same for all endpoints.
+  // A request that is not in the interface gets an error. This error has one form for all endpoints.
   const schema = responseSchema(operation ?? (Object.values(DOCUMENT.paths)[0]?.post as Operation), status)
   if (schema === undefined || (operation === undefined && status === 200)) return [`${name} is not in the interface`]
   return problemsOf(schema, body, name)
@@ -80,7 +80,7 @@ function problemsOf(schema: Reference, value: unknown, name: string): string[] {
   return errorsOf(schema, value).map((error) => `${name}: ${describeError(error)}`)
 }
 
-/** The interface lets a client send more fields; the action sends none that it does not name. */
+/** The interface lets a client send more fields. The action sends only the fields that the interface names. */
 function unknownFields(schema: Reference, value: unknown, name: string): string[] {
   const { properties } = resolve<{ properties: object }>(schema)
   return Object.keys(value ?? {})

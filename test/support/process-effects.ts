@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { readManifest } from '../../tools/runner-emulator/manifest.ts'
 
-/** What the task writes to standard output, line by line, instead of having it written. */
+/** The lines that the task writes to standard output. They are not written. */
 export function linesWrittenBy(task: () => void): string[] {
   const { write } = process.stdout
   let text = ''
@@ -19,7 +19,7 @@ export function linesWrittenBy(task: () => void): string[] {
 
 const DECLARED = readManifest(join(import.meta.dirname, '../..')).inputs.map(({ name }) => name)
 
-/** The variables that the runner makes of a step's inputs: every declared one is there, empty if none is given. */
+/** The variables that the runner makes of a step's inputs. Every declared input has a variable, empty if it is not given. */
 export function inputVariables(given: Readonly<Record<string, string>>): Record<string, string> {
   const values = { ...Object.fromEntries(DECLARED.map((name) => [name, ''])), ...given }
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [`INPUT_${name.toUpperCase()}`, value]))

@@ -28,7 +28,7 @@ export interface RecordingServer extends TcpServer {
   readonly arrived: Promise<void>
 }
 
-/** A real server on this machine that keeps what it receives. It closes when the test ends. */
+/** A real server on this machine that records its requests. It closes when the test ends. */
 export async function recordingServer(respond: Respond, tls?: ServerOptions): Promise<RecordingServer> {
   const received: ReceivedRequest[] = []
   const arrived = Promise.withResolvers<void>()
@@ -39,7 +39,7 @@ export async function recordingServer(respond: Respond, tls?: ServerOptions): Pr
     try {
       for await (const chunk of request) body += chunk
     } catch {
-      return // it did not arrive whole
+      return // the request did not arrive whole
     }
     const { method = '', url = '', headers } = request
     const whole = { method, target: url, headers, body }
@@ -52,7 +52,7 @@ export async function recordingServer(respond: Respond, tls?: ServerOptions): Pr
   return { ...listening, origin, received, arrived: arrived.promise }
 }
 
-/** A server without HTTP: the test decides what happens to each TCP connection. */
+/** A server without HTTP. The test decides what happens to each TCP connection. */
 export function tcpServer(onConnection: (socket: Socket) => void): Promise<TcpServer> {
   return listen(createTcpServer(onConnection))
 }

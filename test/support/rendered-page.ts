@@ -5,15 +5,15 @@ import { type DefaultTreeAdapterTypes, parseFragment } from 'parse5'
 type Node = DefaultTreeAdapterTypes.ChildNode
 type Element = DefaultTreeAdapterTypes.Element
 
-/** What a browser makes of Markdown, as GitHub renders it (CommonMark and GFM, HTML let through). */
+/** A page as a browser shows it, from Markdown that is rendered like GitHub's (CommonMark and GFM, with HTML). */
 export interface RenderedPage {
   /** Every element, in the order of the page. */
   readonly elements: readonly Element[]
   /** All text, as a person reads it. */
   readonly text: string
-  /** What each `<code>` shows. */
+  /** The text of each `<code>`. */
   readonly codes: readonly string[]
-  /** Tags, attributes and text, with the contents of every `<code>` left out: all that is not somebody else's text. */
+  /** Tags, attributes and text without the contents of every `<code>`. This is all that is not text of others. */
   readonly skeleton: string
 }
 
@@ -34,7 +34,7 @@ export function renderedPage(markdown: string): RenderedPage {
   }
 }
 
-/** The cells of each row, header rows included. */
+/** The cells of each row. Header rows are included. */
 export function tableRows(page: RenderedPage): readonly (readonly string[])[] {
   return page.elements
     .filter(({ tagName }) => tagName === 'tr')
@@ -59,7 +59,7 @@ function skeletonOf(node: Node): string {
   return `<${node.tagName}${attributes}>${inside}</${node.tagName}>`
 }
 
-/** Tags that are opened and not closed, or closed and not open, as written: browsers would repair them in silence. */
+/** Tags that are only opened or only closed. Browsers would repair them without a message. */
 export function unbalancedTags(markdown: string): readonly string[] {
   const open: string[] = []
   for (const [, slash, name = ''] of markdown.matchAll(/<(\/?)([a-z][a-z0-9]*)\b/g)) {

@@ -16,14 +16,14 @@ export interface Scenario extends AsyncDisposable {
 export interface ScenarioOptions
   extends Omit<StepOptions, 'inputs'>,
     Pick<ScriptedServiceOptions, 'script' | 'faults'> {
-  /** Added to those that reach the service; an empty text takes one of them away. */
+  /** Added to the inputs that reach the service. An empty text removes an input. */
   readonly inputs?: Readonly<Record<string, string>>
   readonly service?: ScriptedServiceOptions
 }
 
 /**
- * The grace periods of the runner do not end before main does. Whether main is quick enough must not depend on how busy
- * this machine is: test/action/abort.test.ts and test/simulation say it on a clock that does not wait.
+ * The grace periods of the runner do not end before main ends, because a busy machine must not decide a test.
+ * test/action/abort.test.ts and test/simulation check with a fake clock whether main is quick enough.
  */
 export const patientRunner: Sleep = (_, signal) => once(signal, 'abort')
 
@@ -56,7 +56,7 @@ export async function scenario(options: ScenarioOptions = {}): Promise<Scenario>
   }
 }
 
-/** What the service was asked, as `METHOD path`, in order. */
+/** The requests to the service, as `METHOD path`, in order. */
 export function requestsOf(service: ScriptedService): string[] {
   return service.requests.map(({ method, path }) => `${method} ${path}`)
 }

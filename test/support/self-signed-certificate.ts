@@ -9,14 +9,14 @@ export interface Certificate {
 }
 
 export interface CertificateOptions {
-  /** Host names and IP addresses that it is good for. */
+  /** The host names and IP addresses for which the certificate is valid. */
   readonly hosts?: readonly string[]
   readonly notBefore?: Date
   readonly notAfter?: Date
   readonly rsaBits?: number
 }
 
-/** A certificate that signs itself, made anew: no key lies in the repository, none runs out. */
+/** A new self-signed certificate. So the repository contains no key, and no certificate expires. */
 export function selfSignedCertificate(options: CertificateOptions = {}): Certificate {
   const { hosts = ['127.0.0.1', 'localhost'], rsaBits = 2048 } = options
   const key = keyOf(rsaBits)
@@ -42,7 +42,7 @@ export function selfSignedCertificate(options: CertificateOptions = {}): Certifi
 
 const keys = new Map<number, string>()
 
-/** One for all certificates, because to make it takes longer than all the rest. */
+/** One key for all certificates, because making a key takes long. */
 function keyOf(bits: number): string {
   const made = keys.get(bits)
   if (made !== undefined) return made

@@ -12,7 +12,7 @@ import { FakeClock } from './fake-clock.ts'
 import type { Certificate } from './self-signed-certificate.ts'
 
 export interface SendOptions {
-  /** By default one whose time stands still. */
+  /** By default, the time of the clock stands still. */
   readonly clock?: Clock
   readonly proxies?: Proxies
   readonly apiKey?: string
@@ -49,17 +49,17 @@ export function trust({ cert }: Certificate): void {
   onTestFinished(() => setDefaultCACertificates(before))
 }
 
-/** A request's options if nothing ends it early. */
+/** The options of a request that nothing ends early. */
 export function patient(): RequestOptions {
   return { signal: new AbortController().signal }
 }
 
-/** The moment that a connection needs before it takes another request; between two polls there is always more. */
+/** Waits until a connection can take another request. Between two polls, there is always more time. */
 export async function betweenPolls(): Promise<void> {
   for (let turn = 0; turn < 3; turn++) await eventLoopTurn()
 }
 
-/** Why a request failed. Fails itself if the request succeeds, or throws anything but a ServiceError. */
+/** Why a request failed. Throws if the request succeeds, or if it throws anything but a ServiceError. */
 export async function failureOf(request: Promise<unknown>): Promise<Failure> {
   try {
     const response = await request

@@ -3,8 +3,8 @@ import type { ServiceError } from '../../src/outcome/failure.ts'
 import { FakeClock } from './fake-clock.ts'
 import { type RequestTimeline, simulateRequest } from './simulated-request.ts'
 
-// The simulated requests must do what transport.test.ts expects of the real ones. The tests of action/ notice most of it; this is
-// what they do not notice.
+// The simulated requests must do what transport.test.ts expects of the real requests. The tests of action/ notice most
+// differences. These tests check the rest.
 
 const NEVER = Number.POSITIVE_INFINITY
 
@@ -42,7 +42,7 @@ function abortAt(clock: FakeClock, atMs: number): AbortSignal {
   return controller.signal
 }
 
-test('without a connection nothing is served', async () => {
+test('without a connection, the service takes no request', async () => {
   const refusal = { kind: 'not-sent', reason: 'refused' } as const
   expect(await outcomeOf({ refusal })).toEqual(['not-sent', 100, false])
   expect(await outcomeOf({ sentAfterMs: NEVER })).toEqual(['not-sent', 30_000, false])
@@ -51,7 +51,7 @@ test('without a connection nothing is served', async () => {
 test.each([
   [{ abortMs: 0 }, ['aborted', 0, false]],
   [{ abortMs: 50 }, ['aborted', 50, false]],
-  // It is on its way, and cannot be called back.
+  // The request is on its way, and nothing can stop it.
   [{ abortMs: 150 }, ['aborted', 150, true]],
   [{ abortUntilSentMs: 0 }, ['not-sent', 0, false]],
   [{ abortUntilSentMs: 50 }, ['not-sent', 50, false]],

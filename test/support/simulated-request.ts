@@ -2,22 +2,22 @@ import { type Failure, ServiceError } from '../../src/outcome/failure.ts'
 import { REQUEST_LIMIT_MS, type RequestOptions } from '../../src/service/transport.ts'
 import type { FakeClock } from './fake-clock.ts'
 
-/** What happens to one request and when, in milliseconds from its beginning. Infinity: never. */
+/** What happens to one request and when, in milliseconds from its beginning. Infinity means never. */
 export interface RequestTimeline<T> {
-  /** When the connection stands and the request goes out. */
+  /** When the connection is made and the request goes out. */
   readonly sentAfterMs: number
-  /** There is no connection: this comes in place of the sending. */
+  /** There is no connection. The client gets this failure. */
   readonly refusal?: Failure | undefined
-  /** When the service takes the request. It does so even if nobody waits for the response any more. */
+  /** When the service takes the request, even if nobody waits for the response any more. */
   readonly servedAfterMs: number
-  /** What the service does and responds; a ServiceError that it throws is a response too. */
+  /** What the service does, and its response. A ServiceError that it throws is a response too. */
   readonly serve: () => T
   readonly respondsAfterMs: number
-  /** The response is lost: this comes in its place. */
+  /** The response is lost. The client gets this failure. */
   readonly loss?: Failure | undefined
 }
 
-/** One request over a simulated network, ended by its signals and its time limit as `transport.ts` ends one. */
+/** One request over a simulated network. Its signals and its time limit end it, as in `transport.ts`. */
 export function simulateRequest<T>(
   clock: FakeClock,
   options: RequestOptions,
@@ -55,7 +55,7 @@ export function simulateRequest<T>(
       if (timeline.refusal !== undefined) return fail(timeline.refusal)
       isSent = true
       signalUntilSent?.removeEventListener('abort', onAbortUntilSent)
-      // From here on the request is out of our hands: these are not among the timers that the end forgets.
+      // The request is on its way from here on. So the end of the request does not clear these timers.
       clock.at(begunMs + timeline.servedAfterMs, () => {
         respond = serveOnce(timeline.serve)
       })

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 
-/** A folder that is there until the test ends. */
+/** A new folder. It is removed when the test ends. */
 export function temporaryFolder(): string {
   const path = realpathSync(mkdtempSync(join(tmpdir(), 'test-')))
   onTestFinished(() => rmSync(path, { recursive: true, force: true }))

@@ -19,11 +19,11 @@ describe('a length of time', () => {
     [3_599_500, '1 h'],
     [7_500_000, '2 h 5 min'],
     [36_000_000_000, '10,000 h'],
-  ])('of %d ms is said as %s', (ms, words) => {
+  ])('of %d ms is written as %s', (ms, words) => {
     expect(said(ms)).toBe(words)
   })
 
-  it('never shows sixty of a smaller unit', () => {
+  it('never shows 60 seconds or 60 minutes', () => {
     fc.assert(fc.property(fc.nat(100_000_000), (ms) => void expect(said(ms)).not.toMatch(/\b60 (s|min)/)))
   })
 })

@@ -18,15 +18,15 @@ import { untrusted } from '../../src/text/untrusted.ts'
 import { secretForms } from '../../tools/runner-emulator/masks.ts'
 import { ANY_CHARACTER } from '../support/any-character.ts'
 
-describe('what reaches an output', () => {
-  it('was made safe, as far as the type checker can see', () => {
-    // @ts-expect-error raw text is no log line
+describe('text that is written', () => {
+  it('must be safe for the type checker', () => {
+    // @ts-expect-error a string is no log line
     const raw: LogLine = 'text'
-    // @ts-expect-error nor is what merely looks like one
+    // @ts-expect-error an object that looks like a log line is no log line
     const forged: LogLine = { sink: 'log line', text: 'text', source: undefined }
     // @ts-expect-error HTML is no log line
     const markup: LogLine = html`<p>`
-    // @ts-expect-error somebody else's text cannot be written out
+    // @ts-expect-error text of others cannot be written
     expect([raw, forged, markup, render(untrusted('text'))]).toHaveLength(4)
   })
 })
@@ -44,41 +44,41 @@ describe('a log line', () => {
     ['characters of no width', 'a\u200bb\u00adc\ufeffd', 'a b c d'],
     ['halves of a pair', 'a\ud800b\udc00c', 'a b c'],
     ['the variation selector of an emoji, which stays', '❤\ufe0f', '❤\ufe0f'],
-  ])('makes %s harmless', (_, text, expected) => {
+  ])('makes %s safe', (_, text, expected) => {
     expect(render(logLine`${text}`)).toBe(expected)
   })
 
-  it('has no command in it that only its values together make', () => {
+  it('contains no command that several values make together', () => {
     expect(render(logLine`${'#'}${'#['}group]`)).toBe('# #[group]')
     expect(render(logLine`${':'}${':error::boo'}`)).toBe(': :error::boo')
   })
 
-  it('stays short enough for GitHub, in each value and in all', () => {
+  it('is short enough for GitHub, in each value and as a whole', () => {
     const long = 'x'.repeat(2000)
     expect(render(logLine`${long}`)).toBe(`${'x'.repeat(999)}…`)
     expect(render(logLine`${long}${long}${long}${long}${long}`)).toHaveLength(4000)
     expect(render(logLine`${logLine`${long}${long}${long}`}${logLine`${long}${long}`}`)).toHaveLength(4000)
   })
 
-  it('takes a sentence that was made for no sink, and quotes in it', () => {
+  it('accepts a fragment, and quotes its values', () => {
     const sentence = fragment`got ${quote(untrusted('a\nb'), 10)} in ${12345} ms`
     expect(render(logLine`It ${sentence}.`)).toBe('It got “a b” in 12,345 ms.')
   })
 
-  it('has the address of a link behind its words', () => {
+  it('has the address of a link after its words', () => {
     const url = 'https://example.com/a b'
     expect(render(logLine`Run ${link(url, fragment`${'r1'}`)}.`)).toBe('Run r1 (https://example.com/a%20b).')
   })
 })
 
 describe('HTML', () => {
-  it('puts every value in <code>, whoever wrote it, and numbers beside it', () => {
+  it('writes every value in <code>, except numbers', () => {
     expect(render(html`<p>${untrusted('@octocat')} ${'<b>&'} ${1234567}</p>`)).toBe(
       '<p><code>@octocat</code> <code>&lt;b&gt;&amp;</code> 1,234,567</p>',
     )
   })
 
-  it('has a secret of the user in a form that the runner masks, whatever surrounds it', () => {
+  it('has a secret in a form that the runner masks, whatever text is around it', () => {
     const unit = fc.constantFrom(...'ab1.-_/+=', ...'<>&"\'')
     const text = (minLength: number) => fc.string({ unit, minLength, maxLength: 20 })
     fc.assert(
@@ -90,19 +90,19 @@ describe('HTML', () => {
     )
   })
 
-  it('truncates a value, but not if the whole is wanted', () => {
+  it('truncates a value, unless the whole value is wanted', () => {
     const long = 'word '.repeat(100).trim()
     expect(render(html`<p>${long}</p>`)).toHaveLength('<p><code></code></p>'.length + 300)
     expect(render(html`<p>${untruncated(long)}</p>`)).toBe(`<p><code>${long}</code></p>`)
   })
 
-  it('takes pieces of HTML as they are, and lists of them', () => {
+  it('accepts HTML and lists of HTML unchanged', () => {
     expect(render(html`<p>${html`<b>x</b>`}${[html`1`, html`2 ${'<'}`]}</p>`)).toBe(
       '<p><b>x</b>12 <code>&lt;</code></p>',
     )
   })
 
-  it('takes a sentence, a log line too, with its words as text and its values as code', () => {
+  it('accepts a fragment or a log line, with its words as text and its values as code', () => {
     const words = fragment`a < ${'<b>'} && ${quote('c', 9)}`
     expect(render(html`<p>${words}</p>`)).toBe('<p>a &lt; <code>&lt;b&gt;</code> &amp;&amp; <code>c</code></p>')
     expect(render(html`<li>${logLine`Input ${'wait'}: ${words}.`}</li>`)).toBe(
@@ -110,7 +110,7 @@ describe('HTML', () => {
     )
   })
 
-  it('links to https addresses, and to http ones of this machine', () => {
+  it('links to https addresses, and to http addresses of this machine', () => {
     const linked = (url: string) => render(html`<p>${link(url, fragment`Job ${'<1>'}`)}</p>`)
     const words = 'Job <code>&lt;1&gt;</code>'
     expect(linked('https://github.com/a?b="&c')).toBe(`<p><a href="https://github.com/a?b=%22&amp;c">${words}</a></p>`)
@@ -122,7 +122,7 @@ describe('HTML', () => {
     }
   })
 
-  it('hides a marker, which can be nothing but one HTML comment', () => {
+  it('hides a marker, which is always exactly one HTML comment', () => {
     expect(render(hiddenMarker('<!-- ours 1 -->'))).toBe('<!-- ours 1 -->')
     expect(() => hiddenMarker('<!-- a --><b> -->')).toThrow(TypeError)
     expect(() => hiddenMarker('<!-- a\n-->')).toThrow(TypeError)
@@ -137,7 +137,7 @@ describe('XML', () => {
     )
   })
 
-  it('takes sentences, log lines and links', () => {
+  it('accepts fragments, log lines and links', () => {
     const sentence = fragment`1 < ${12345} of ${quote('x<y', 9)} (${link('https://a.example/?&', fragment`page`)})`
     const expected = '<a>1 &lt; 12345 of “x&lt;y” (page (https://a.example/?&amp;))</a>'
     expect(render(xml`<a>${sentence}</a>`)).toBe(expected)
@@ -146,7 +146,7 @@ describe('XML', () => {
 })
 
 describe('JSON', () => {
-  it('reads back as what it was, in visible characters alone', () => {
+  it('contains only visible characters, and parses to the original value', () => {
     fc.assert(
       fc.property(
         fc.jsonValue({
@@ -165,7 +165,7 @@ describe('JSON', () => {
 describe('sanitized text', () => {
   const text = (value: string, limitChars?: number) => sanitize(value, limitChars) as unknown as string
 
-  it('is truncated, never inside a character', () => {
+  it('is truncated, but never within a character', () => {
     expect(text('abcd', 4)).toBe('abcd')
     expect(text('abcde', 4)).toBe('abc…')
     expect(text('ab😀cd', 4)).toBe('ab…')
@@ -179,7 +179,7 @@ describe('sanitized text', () => {
     )
   })
 
-  it('has no invisible character left, whichever it was', () => {
+  it('contains no invisible character', () => {
     for (let code = 0; code <= 0x10ffff; code++) {
       const shown = text(`a${String.fromCodePoint(code)}b`)
       if (shown === 'a b') continue
@@ -189,13 +189,13 @@ describe('sanitized text', () => {
     expect(text('checkout › pays “by card” – für 5 € · 測試')).toBe('checkout › pays “by card” – für 5 € · 測試')
   })
 
-  // Each of these once overflowed the stack of the regular expression engine.
+  // Each of these texts can overflow the stack of the regular expression engine.
   it.each([
     ['characters of no width', '\u200b'.repeat(2_400_000)],
     ['line ends', '\n'.repeat(4_250_000)],
     ['characters behind the start of a terminal’s title', `\u001b]${'x'.repeat(5_600_000)}`],
     ['astral characters behind it', `\u001b]${'😀'.repeat(2_800_000)}`],
-  ])('may be made of millions of %s', (_, value) => {
+  ])('may consist of millions of %s', (_, value) => {
     expect(text(value).length).toBeLessThanOrEqual(value.length)
   })
 })
