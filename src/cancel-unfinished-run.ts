@@ -66,6 +66,7 @@ async function finishRun(main: FoundMain, deadlineMs: number, world: PostWorld):
 
 /**
  * Signals each main that still runs, so that it cancels its own run. Only main can receive the id of a start in flight.
+ * Kills a main that does not exit.
  */
 async function endMains(mains: readonly FoundMain[], { log, clock, signal }: PostWorld): Promise<void> {
   const living = () =>

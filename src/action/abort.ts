@@ -1,12 +1,15 @@
 import type { AbortCause } from '../outcome/step-outcome.ts'
 
-/** How long main works after a signal. The rest of the runner's time is for the outputs, the summary and the exit. */
+/**
+ * Time limits after a signal, counted from the signal. The rest of the runner's time is for the outputs, the summary
+ * and the exit.
+ */
 interface Allowance {
-  /** Main waits for the response to a start in flight. */
+  /** How long main waits for the response to a start in flight. */
   readonly startMs: number
-  /** Main tries to cancel a run that it knew before the signal. */
+  /** How long main tries to cancel a run whose id it knew before the signal. */
   readonly cancelMs: number
-  /** Main tries to cancel a run whose id came after the signal. */
+  /** How long main tries to cancel a run whose id came after the signal. */
   readonly cancelAfterStartMs: number
 }
 

@@ -47,7 +47,7 @@ export async function runAction(request: StepRequest, world: World): Promise<Ste
   // If main could not cancel the run, the record stays as it is, and post tries again.
   if (isDone(outcome)) world.recorder.done()
   await publish(outcome, request.reports, world)
-  // By now, main has told the user. If main is killed before this, post tells the user.
+  // By now, main has told the user what only a person can do. If main is killed before this line, post tells the user.
   if (needsManualCleanup(outcome.cancellation)) world.recorder.doneInStateOnly()
   return outcome
 }

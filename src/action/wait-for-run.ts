@@ -40,7 +40,7 @@ interface FailureStreak {
   readonly failure: Failure
 }
 
-/** Polls the run until it is finished, a limit is exceeded, the step is aborted or the service stays unavailable. */
+/** Polls the run until it is finished, a limit is exceeded, the step is cancelled or the service stays unavailable. */
 export async function waitForRun(
   handle: RunHandle,
   options: WaitOptions,

@@ -26,7 +26,10 @@ export interface Recorder {
   started(runId: string, mayCancel: boolean): void
   /** Nothing is left to do. */
   done(): void
-  /** Main has told the user in the log what only a person can do. The runner reads the state only after that log. */
+  /**
+   * Main has told the user what only a person can do. If the runner reads this entry of the state, it has also read
+   * main's message, so post does not repeat it.
+   */
   doneInStateOnly(): void
 }
 

@@ -111,8 +111,8 @@ export interface EventPullRequest {
 }
 
 /**
- * The pull request that the event contains, or whose comment is the event, or the only one of the workflow run that is
- * the event. Undefined for a merge group, which may contain several.
+ * The pull request that the comment is written on. The event contains it, or is a comment on it, or is a workflow run
+ * with exactly one pull request. A merge group has none, because it may contain several.
  */
 export function pullRequestOfEvent({ payload, repository }: WorkflowEvent): EventPullRequest | undefined {
   const { pull_request: pullRequest, issue, workflow_run: workflowRun } = payload

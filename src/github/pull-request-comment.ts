@@ -160,8 +160,8 @@ function orderOf(workflowRunId: string, attempt: string): bigint {
 }
 
 /**
- * The order of the workflow run that wrote the comment. Undefined unless it begins with this step's marker and a
- * headline.
+ * The order of the workflow run that wrote the comment. Undefined unless the comment begins with this step's marker and
+ * a headline.
  */
 function orderOfWriter({ body }: Comment, { markerPrefix }: CommentIdentity): bigint | undefined {
   if (!body.startsWith(markerPrefix)) return undefined

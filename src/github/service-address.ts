@@ -109,7 +109,7 @@ function isProxyAddress(address: string): boolean {
   const url = URL.parse(address)
   if (url === null || url.hostname === '' || !/^(https?|socks5?):$/.test(url.protocol)) return false
   try {
-    // The proxy gets both decoded, so they must be decodable.
+    // The client decodes both before it sends them to the proxy.
     decodeURIComponent(`${url.username}:${url.password}`)
     return true
   } catch {

@@ -63,7 +63,7 @@ export interface StepSubject {
   readonly job?: Job | undefined
 }
 
-/** What the event is about, as long as the step does not test it. */
+/** What the event is about, if the service does not test it. */
 export type UntestedHead =
   | { readonly kind: 'branch'; readonly name: string }
   | { readonly kind: 'pull-request'; readonly number: number }

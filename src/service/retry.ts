@@ -4,7 +4,7 @@ import type { Failure } from '../outcome/failure.ts'
 const TRANSIENT_STATUSES = new Set([408, 425, 429])
 
 /**
- * Whether a poll or a cancel may succeed if it is repeated. It may after an untrusted certificate, because perhaps only
+ * Whether a poll or a cancel may succeed if it is repeated. After an untrusted certificate it may, because perhaps only
  * one server behind a load balancer has this certificate.
  */
 export function isTransient(failure: Failure): boolean {

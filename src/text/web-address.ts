@@ -16,10 +16,7 @@ export function parseAddress(given: string): URL | undefined {
   return /[\s\p{Cc}\\]/u.test(given) ? undefined : (URL.parse(given) ?? undefined)
 }
 
-/**
- * The text alone shows that there is an empty user name. The parsed URL alone shows a user name without slashes before
- * it.
- */
+/** Only the text shows an empty user name. Only the parsed URL shows a user name without slashes before it. */
 export function hasCredentials(given: string, { username, password }: URL): boolean {
   return /\/\/[^/?#]*@/.test(given) || username !== '' || password !== ''
 }
