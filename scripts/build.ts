@@ -1,5 +1,5 @@
-// Builds dist/ from src/: TypeScript emits JavaScript, ncc bundles it, once for main and once for post.
-// `--check` builds elsewhere and says what in dist/ differs from that.
+// Builds dist/ from src/. TypeScript emits JavaScript, and ncc bundles it, once for main and once for post.
+// `--check` builds into another folder and says what differs in dist/.
 import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -19,8 +19,8 @@ function emitJavaScript(): void {
 }
 
 /**
- * @actions/core pulls in an HTTP client, with all of undici, for the OIDC tokens that the action never asks for. Its
- * modules have no side effects but do not say so; saying it here lets the bundler leave out what is not called.
+ * @actions/core imports an HTTP client with all of undici, for OIDC tokens. The action never requests such a token. Its
+ * package does not say that its modules have no side effects. If we say so, the bundler leaves out what is not called.
  */
 function hintSideEffects(): void {
   const original = join(root, 'node_modules/@actions/core')
@@ -42,7 +42,7 @@ function bundle(entry: 'main' | 'post', outputRoot: string): void {
   })
 }
 
-/** ncc minifies the entry alone, and most of the bundle is in the chunks beside it. */
+/** ncc minifies only the entry, but most of the bundle is in chunks. */
 async function minifyChunks(outputRoot: string): Promise<void> {
   for (const file of globSync('*/*.index.js', { cwd: outputRoot })) {
     const path = join(outputRoot, file)
@@ -52,7 +52,7 @@ async function minifyChunks(outputRoot: string): Promise<void> {
   }
 }
 
-/** What keeps `committed` from being exactly what was built: every entry counts, hidden ones and links too. */
+/** How `committed` differs from what was built. Every entry counts, also hidden files and links. */
 export function differences(fresh: string, committed: string): string[] {
   const [wanted, found] = [entriesOf(fresh), entriesOf(committed)]
   const paths = [...new Set([...wanted.keys(), ...found.keys()])].sort()

@@ -18,7 +18,7 @@ const MAIN_LIMIT_MS = 40_000
 const MAIN_LIMIT_WITHOUT_SIGNAL_MS = 4_000
 const MAIN_CHECK_MS = 100
 
-type PostWorld = Pick<World, 'log' | 'clock' | 'random' | 'abort'> & { readonly open: () => Promise<World['service']> }
+type PostWorld = Pick<World, 'log' | 'clock' | 'random' | 'signal'> & { readonly open: () => Promise<World['service']> }
 
 /**
  * Ends the mains that still live, and does what their records say is left to do. Warns if that fails, and never throws
@@ -28,7 +28,7 @@ export async function cancelUnfinishedRun(
   env: NodeJS.ProcessEnv,
   saved: StepRecord | undefined,
   mains: readonly FoundMain[],
-  abort: AbortSignal,
+  signal: AbortSignal,
 ): Promise<void> {
   const output = runnerOutput(env)
   logFound(saved, mains, output.log)
@@ -36,7 +36,7 @@ export async function cancelUnfinishedRun(
   const inputs = new InputReader(env)
   const address = readServiceAddress(inputs, env, readEvent(env))
   const open = () => openService(inputs.orThrow(address), systemClock, output.log.debug)
-  await finishStep(mains, { ...output, clock: systemClock, random: Math.random, abort, open })
+  await finishStep(mains, { ...output, clock: systemClock, random: Math.random, signal, open })
 }
 
 function logFound(saved: StepRecord | undefined, mains: readonly FoundMain[], { debug }: PostWorld['log']): void {
@@ -65,7 +65,7 @@ async function finishRun(main: FoundMain, deadlineMs: number, world: PostWorld):
 }
 
 /** Has each main that still lives cancel its run itself, because main may await the id. Kills a main that does not exit. */
-async function endMains(mains: readonly FoundMain[], { log, clock, abort }: PostWorld): Promise<void> {
+async function endMains(mains: readonly FoundMain[], { log, clock, signal }: PostWorld): Promise<void> {
   const living = () =>
     mains.flatMap((main) => {
       const record = main.read()
@@ -77,8 +77,8 @@ async function endMains(mains: readonly FoundMain[], { log, clock, abort }: Post
   const limitMs = isSignalled ? MAIN_LIMIT_MS : MAIN_LIMIT_WITHOUT_SIGNAL_MS
   log.info(logLine`The step's process is still running. It gets up to ${limitMs / 1000} s to end.`)
   for (const { main, record } of found) main.signal(record, 'SIGHUP')
-  const untilMs = clock.now() + limitMs
-  while (living().length > 0 && clock.now() < untilMs && !abort.aborted) await clock.sleep(MAIN_CHECK_MS, abort)
+  const deadlineMs = clock.now() + limitMs
+  while (living().length > 0 && clock.now() < deadlineMs && !signal.aborted) await clock.sleep(MAIN_CHECK_MS, signal)
   for (const { main, record } of living()) main.signal(record, 'SIGKILL')
 }
 

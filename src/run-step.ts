@@ -17,7 +17,7 @@ import { invalidInputsSummary } from './report/job-summary.ts'
 import { openService } from './service/open-service.ts'
 import { type LogLine, logLine, render } from './text/safe-text.ts'
 
-export async function runStep(env: NodeJS.ProcessEnv, abort: AbortSignal, record: MainRecord): Promise<boolean> {
+export async function runStep(env: NodeJS.ProcessEnv, signal: AbortSignal, record: MainRecord): Promise<boolean> {
   const output = runnerOutput(env)
   const forPost = recorder(record, output.log)
   try {
@@ -25,8 +25,8 @@ export async function runStep(env: NodeJS.ProcessEnv, abort: AbortSignal, record
     if (job !== undefined) output.setOutput('job-url', job.url)
     const event = readEvent(env)
     const inputs = readInputs(env, event)
-    for (const note of inputs.notes) output.log.warning(note)
-    const gitHub = { env, event, token: inputs.githubToken, clock: systemClock, signal: abort }
+    for (const warning of inputs.warnings) output.log.warning(warning)
+    const gitHub = { env, event, token: inputs.githubToken, clock: systemClock, signal }
     const world = await realWorld(inputs, gitHub, forPost, output)
     const { branch, note, warning } = await branchToTest(inputs, gitHub)
     output.log.debug?.(branchLine(branch, ruleOfBranch(new InputReader(env), event, inputs.branch)))
@@ -59,12 +59,12 @@ async function realWorld(
   output: RunnerOutput,
 ): Promise<World> {
   const { reportDir, comment } = inputs
-  const { env, clock, signal: abort } = gitHub
+  const { env, clock, signal } = gitHub
   return {
     ...output,
     clock,
     random: Math.random,
-    abort,
+    signal,
     recorder,
     service: await openService(inputs.service, clock, output.log.debug),
     writeReportFiles: (files, runId) =>

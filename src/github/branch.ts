@@ -72,7 +72,7 @@ export function ruleOfBranch(inputs: InputReader, event: WorkflowEvent, input: B
 function emptyBranch(inputs: InputReader, event: WorkflowEvent): BranchInput {
   const untested = notDefaultBranch(event)
   if (untested !== undefined) {
-    inputs.notes.push(
+    inputs.warnings.push(
       logLine`Input branch is empty, as an unset variable is: the project's default branch is tested, and not ${untestedHeadText(untested)}, which this workflow run is about. Remove the input to test that, or name the branch that is meant.`,
     )
   }

@@ -58,7 +58,7 @@ async function cancel({
     cancelRun(
       { id: runId, knownSinceMs },
       { limitMs, onRun: (run) => seen.push(run.status) },
-      { service, clock, random: () => 0.5, abort: controller.signal },
+      { service, clock, random: () => 0.5, signal: controller.signal },
     ),
   )
   return { end, endedMs: clock.now(), cancelsMs: service.timesMs('cancel'), looksMs: service.timesMs('get'), seen }

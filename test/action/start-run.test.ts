@@ -175,7 +175,7 @@ describe('when the step is cancelled', () => {
 
 test('no attempt leaves a listener on the signal', async () => {
   const { world } = await start({ replies: [failure(REFUSED), response('run-1')] })
-  expect(getEventListeners(world.abort, 'abort')).toEqual([])
+  expect(getEventListeners(world.signal, 'abort')).toEqual([])
 })
 
 test('what is not a failure of the service is not swallowed', async () => {

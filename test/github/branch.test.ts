@@ -48,10 +48,10 @@ async function branchOf(step: Step) {
     linesWrittenBy(() => {
       read = readInputs(allEnv, event)
     })
-    const { branch, githubToken: token, notes, request } = read ?? expect.fail()
+    const { branch, githubToken: token, warnings: ofInputs, request } = read ?? expect.fail()
     const options = { env: allEnv, event, token, clock, signal }
     const found = branch.kind === 'known' ? branch : await lookUpBranch(branch, options)
-    const warnings = [...notes, ...(found.warning === undefined ? [] : [found.warning])].map(render)
+    const warnings = [...ofInputs, ...(found.warning === undefined ? [] : [found.warning])].map(render)
     return {
       branch: found.branch,
       note: found.note && render(found.note),
@@ -295,11 +295,11 @@ describe('a comment on a pull request', () => {
   })
 
   test('gives up, without a word, when the step is cancelled', async () => {
-    const abort = new AbortController()
+    const controller = new AbortController()
     const hanging = api.inject({ method: 'GET' }, { kind: 'hang' })
-    const found = find({ signal: abort.signal })
+    const found = find({ signal: controller.signal })
     await hanging
-    abort.abort()
+    controller.abort()
     expect(await found).toEqual({})
   })
 })
