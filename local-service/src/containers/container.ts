@@ -149,8 +149,8 @@ function engineCommand({ engine, folder }: RunContainer, command: Command, args:
 }
 
 /**
- * Asked right before the engine resolves the paths: a link in the place of a folder would give the container another one,
- * and tests can put a link into any folder that they can write.
+ * Why a container must not be created with these mounts. If a link were in the place of a folder, the engine would mount
+ * another folder. Tests can put a link into any folder that they can write.
  */
 function findUnsafeMount(mounts: readonly Mount[]): string | undefined {
   for (const { path } of mounts) {

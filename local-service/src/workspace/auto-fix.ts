@@ -50,8 +50,8 @@ export async function keepChangesSince(snapshot: string, tree: FixedTree): Promi
 }
 
 /**
- * Each snapshot starts from an empty index: git would call itself in a repository that the index has below this one, by the
- * configuration of that, which tests may have written.
+ * If the index had a repository inside the tree, git would call itself there, with a configuration that tests may have
+ * written. So each snapshot starts from an empty index.
  */
 async function snapshotBy(options: GitOptions & { readonly gitFolder: string }): Promise<string> {
   await rm(join(options.gitFolder, 'index'), { force: true })
@@ -64,8 +64,8 @@ function gitFolderOf({ ownFolder }: FixedTree): string {
 }
 
 /**
- * git in a folder that tests have written: with a git folder that nothing is configured in, so that no filter runs a program
- * on files, or from files, that tests wrote. What it records is the repository's.
+ * For git in a folder that tests have written. In the service's own git folder nothing is configured, so no filter runs a
+ * program on files that tests wrote. git writes its objects into the repository.
  */
 function gitIn(tree: FixedTree) {
   const { env, gitFolder, signal } = tree.repository

@@ -24,8 +24,8 @@ export function readRegularFile(file: string, limitBytes = READ_LIMIT_BYTES): st
 }
 
 /**
- * Removes a folder with everything in it, even if its owner may not write in it. By commands of the system, which walk from
- * folder to folder: Node removes by path, and a path that tests made may be longer than the system takes.
+ * Removes a folder with everything in it, even if its owner may not write in it. Node cannot remove a file whose path is
+ * longer than the system allows, and tests may make one. `rm` can, because it walks from folder to folder.
  */
 export async function removeFolder(folder: string): Promise<void> {
   const run = promisify(execFile)

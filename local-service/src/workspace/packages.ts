@@ -34,8 +34,8 @@ export function commandFoldersOf(place: Place): string[] {
 }
 
 /**
- * Links the packages that are installed in a project's folder into a work tree or a copy: those of every `node_modules`
- * from the project up to the root. What tools write into it is the work tree's own.
+ * Links the packages that are installed for a project into a work tree or a copy. They are those of every `node_modules`
+ * from the project up to the root. What tools write there stays in the work tree.
  */
 export async function linkPackages(place: Place, tree: string): Promise<void> {
   for (const installed of installedPackages(place)) {
