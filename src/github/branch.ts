@@ -112,12 +112,12 @@ function branchOfEvent(event: WorkflowEvent): string | BranchInput | undefined {
   return {
     kind: 'known',
     branch: ref.name,
-    info: logLine`Testing the branch "${ref.name}", because the workflow runs on it; the event ${name} is about no other. The input branch names another one.`,
+    info: logLine`Testing the branch "${ref.name}", because the workflow runs on it; the event ${name} is about no other. Set the input branch to test another branch.`,
   }
 }
 
 export function noBranch(subject: LogLine): KnownBranch {
-  const info = logLine`This workflow run is about ${subject}, so the project's default branch is tested. The input branch names another one.`
+  const info = logLine`This workflow run is about ${subject}, so the project's default branch is tested. Set the input branch to test another branch.`
   return { info }
 }
 

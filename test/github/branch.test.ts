@@ -176,7 +176,7 @@ describe('an event of a branch', () => {
     ['release', first('release'), '0.0.1'],
   ])('%s of a tag has no branch, and the log says so', async (name, payload, tag) => {
     expect(await branchOf({ name, payload })).toEqual({
-      info: `This workflow run is about "${tag}", which is not a branch, so the project's default branch is tested. The input branch names another one.`,
+      info: `This workflow run is about "${tag}", which is not a branch, so the project's default branch is tested. Set the input branch to test another branch.`,
     })
   })
 
@@ -190,7 +190,7 @@ describe('an event of a branch', () => {
     const { default_branch: branch } = payload?.repository as { default_branch: string }
     expect(await branchOf({ name, payload })).toEqual({
       branch,
-      info: `Testing the branch "${branch}", because the workflow runs on it; the event ${name} is about no other. The input branch names another one.`,
+      info: `Testing the branch "${branch}", because the workflow runs on it; the event ${name} is about no other. Set the input branch to test another branch.`,
     })
     expect(api.requests).toEqual([])
   })
@@ -335,8 +335,8 @@ describe('a deployment', () => {
   test('without its commit tests the branch, without a warning', async () => {
     api.refs.set('heads/feature/pay', HASH)
     const payload = changed(deployed('feature/pay'), ['deployment.sha', undefined])
-    const note = 'Testing the branch "feature/pay" of the deployment.'
-    expect(await branchOf({ name, payload })).toEqual({ branch: 'feature/pay', note })
+    const info = 'Testing the branch "feature/pay" of the deployment.'
+    expect(await branchOf({ name, payload })).toEqual({ branch: 'feature/pay', info })
   })
 
   test('of a name that is a branch and a tag is refused, unless the ref says which', async () => {
@@ -399,7 +399,7 @@ describe('a deployment', () => {
     api.refs.set('tags/v1.2.3', HASH)
     if (ref.startsWith('refs/tags/')) api.refs.set('heads/v1.2.3', 'b'.repeat(40))
     expect(await find(ref)).toEqual({
-      info: `This workflow run is about a deployment of the tag "v1.2.3", so the project's default branch is tested. The input branch names another one.`,
+      info: `This workflow run is about a deployment of the tag "v1.2.3", so the project's default branch is tested. Set the input branch to test another branch.`,
     })
   })
 })
