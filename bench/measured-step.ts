@@ -6,11 +6,11 @@ import { prepareStep } from '../tools/runner-emulator/runner.ts'
 export interface StepTimes {
   /** From the start of main to the start request at the service. */
   readonly startMs: number
-  /** From the last request at the service to the end of main, the response included. */
+  /** From the arrival of the last request at the service to the end of main. */
   readonly tailMs: number
 }
 
-/** Runs main of the built action against a scripted service, and looks at it from outside. */
+/** Runs main of the built action against a scripted service, and measures it from outside. */
 export async function timeStep(options: ScenarioOptions): Promise<StepTimes> {
   await using run = await scenario(options)
   const begunMs = performance.now()
@@ -35,7 +35,7 @@ export interface StepUse {
   readonly peakBytes: number
 }
 
-/** Runs main of the built action against a scripted service, and has the process look at itself. */
+/** Runs main of the built action against a scripted service, and lets the process measure itself. */
 export async function observeStep(folder: string, options: ScenarioOptions): Promise<StepUse> {
   const file = join(folder, 'observations.json')
   const observer = JSON.stringify(join(import.meta.dirname, 'observe.cjs'))
@@ -47,7 +47,7 @@ export async function observeStep(folder: string, options: ScenarioOptions): Pro
   return JSON.parse(readFileSync(file, 'utf8'))
 }
 
-/** How long a step takes whose action does nothing. */
+/** The time that a step takes if its action does nothing. */
 export async function timeEmptyStep(folder: string): Promise<number> {
   const actionDir = join(folder, 'empty')
   mkdirSync(actionDir, { recursive: true })

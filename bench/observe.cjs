@@ -1,5 +1,6 @@
-// Preloaded into the measured process: writes down what it used from its last response to its end. JavaScript, since
-// stripping types would take longer than what is measured; CommonJS, since it has to be there before the first module.
+// Node loads this before the measured process. It writes down what the process uses from its last response to its end.
+// It is JavaScript, because removing types would take longer than what is measured. It is CommonJS, because it must run
+// before the first module.
 const diagnostics = require('node:diagnostics_channel')
 const { writeFileSync } = require('node:fs')
 

@@ -7,12 +7,11 @@ import { selfSignedCertificate } from '../test/support/self-signed-certificate.t
 import { observeStep, timeEmptyStep, timeStep } from './measured-step.ts'
 
 const [STARTS, LARGE_RUNS] = [25, 3]
-/** Four in five pass, as a bad day would have it. */
 const STATUSES = ['PASSED', 'PASSED', 'PASSED', 'FAILED', 'PASSED', 'PASSED', 'SKIPPED', 'PASSED', 'PASSED', 'PASSED']
 
 type Row = readonly [what: string, goal: string, isReached: boolean, result: string]
 
-/** What a step costs beside its run. All take turns, so that a busy moment of the machine meets them alike. */
+/** What a step costs without its run. The kinds of steps take turns, so that a busy moment of the machine affects all. */
 async function startUp(folder: string): Promise<Row[]> {
   const tls = selfSignedCertificate()
   const authority = join(folder, 'authority.pem')
@@ -59,7 +58,7 @@ function median(values: readonly number[]): number {
   return values.toSorted((one, other) => one - other)[values.length >> 1] ?? Number.NaN
 }
 
-// What is measured is the committed bundle: it has to be what the source says.
+// The bench measures the committed bundle, so it must be built from the source.
 execFileSync(process.execPath, [join(import.meta.dirname, '../scripts/build.ts'), '--check'], { stdio: 'inherit' })
 const facts = [
   `${availableParallelism()} × ${cpus()[0]?.model.trim() ?? 'unknown processor'}`,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
-// Remembers that dist/ is what src/ builds, so that nothing has to be built again to know it.
+// Remembers that dist/ was built from this src/, so that tests need not build it again to know.
 
 const root = resolve(import.meta.dirname, '..')
 const record = join(root, 'build/fresh-dist.sha256')
@@ -15,7 +15,7 @@ export function rememberFreshDist(): void {
   writeFileSync(record, fingerprint())
 }
 
-/** False also if nobody has looked since the last change. */
+/** Also false if dist/ was not compared with src/ since the last change. */
 export function isDistKnownFresh(): boolean {
   try {
     return readFileSync(record, 'utf8') === fingerprint()

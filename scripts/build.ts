@@ -1,5 +1,5 @@
-// Builds dist/ from src/, and local-service/dist/ from local-service/src/: TypeScript emits JavaScript, ncc bundles it, once for
-// each process. `--check` builds elsewhere and says what differs from that.
+// Builds dist/ from src/, and local-service/dist/ from local-service/src/. TypeScript emits JavaScript, and ncc bundles it, once
+// for each process. `--check` builds into another folder and says what differs.
 import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -21,8 +21,8 @@ function emitJavaScript(): void {
 }
 
 /**
- * @actions/core pulls in an HTTP client, with all of undici, for the OIDC tokens that the action never asks for. Its
- * modules have no side effects but do not say so; saying it here lets the bundler leave out what is not called.
+ * @actions/core imports an HTTP client with all of undici, for OIDC tokens. The action never requests such a token. Its
+ * package does not say that its modules have no side effects. If we say so, the bundler leaves out what is not called.
  */
 function hintSideEffects(): void {
   const original = join(root, 'node_modules/@actions/core')
@@ -43,7 +43,7 @@ function bundle(source: string, output: string): void {
   })
 }
 
-/** ncc minifies the entry alone, and most of the bundle is in the chunks beside it. */
+/** ncc minifies only the entry, but most of the bundle is in chunks. */
 async function minifyChunks(outputRoot: string): Promise<void> {
   for (const file of globSync('*/*.index.js', { cwd: outputRoot })) {
     const path = join(outputRoot, file)
@@ -53,7 +53,7 @@ async function minifyChunks(outputRoot: string): Promise<void> {
   }
 }
 
-/** What keeps `committed` from being exactly what was built: every entry counts, hidden ones and links too. */
+/** How `committed` differs from what was built. Every entry counts, also hidden files and links. */
 export function differences(fresh: string, committed: string, name = 'dist'): string[] {
   const [wanted, found] = [entriesOf(fresh), entriesOf(committed)]
   const paths = [...new Set([...wanted.keys(), ...found.keys()])].sort()

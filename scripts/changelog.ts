@@ -1,6 +1,6 @@
-// CHANGELOG.md: a section `## Unreleased`, then one `## X.Y.Z - YYYY-MM-DD` for each release, the newest first.
+// CHANGELOG.md has a section `## Unreleased`, and then a section `## X.Y.Z - YYYY-MM-DD` for each release, newest first.
 
-/** Makes a release of what is not released yet, and leaves an empty section for what comes next. */
+/** Gives the section Unreleased the version and the date, and adds a new empty section Unreleased. */
 export function dateUnreleased(changelog: string, version: string, date: string): string {
   const notes = textOf(changelog, 'Unreleased\n')
   if (!notes)
@@ -8,7 +8,7 @@ export function dateUnreleased(changelog: string, version: string, date: string)
   return changelog.replace('## Unreleased\n', () => `## Unreleased\n\n## ${version} - ${date}\n`)
 }
 
-/** What the section of a release says, without its heading. */
+/** The text of a release's section, without the heading. */
 export function notesOf(changelog: string, version: string): string {
   const notes = textOf(changelog, `${version} - `)
   if (!notes) throw new Error(`CHANGELOG.md says nothing about ${version}: run npm version before you make the tag.`)

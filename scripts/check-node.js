@@ -1,4 +1,4 @@
-// Loaded before every script in TypeScript. JavaScript, because an older Node cannot load TypeScript at all.
+// Node loads this before every script in TypeScript. It is JavaScript, because an older Node cannot load TypeScript.
 import { readFileSync } from 'node:fs'
 
 const wanted = readFileSync(new URL('../.node-version', import.meta.url), 'utf8').trim()

@@ -1,6 +1,6 @@
-// For the workflows in .github/: a service on the runner's loopback address in which the id of the project says what becomes
-// of its runs. Writes its address and its key to the step's outputs, and serves until the job ends. If PORT and KEY are set,
-// it uses these, for a job whose steps cannot have outputs.
+// The workflows in .github/ use this service on the runner's loopback address. The project's id decides how a run ends. The
+// service writes its address and its key to the step's outputs, and serves until the job ends. If a job's steps cannot have
+// outputs, the job sets PORT and KEY.
 import { appendFileSync } from 'node:fs'
 import { type Script, startScriptedService } from '../tools/scripted-service/scripted-service.ts'
 
@@ -10,7 +10,7 @@ const FAILED = { title: 'cart > rounds to cents', status: 'FAILED', durationMs: 
 const SCRIPTS: Readonly<Record<string, Script>> = {
   passes: { queuedMs: 100, runningMs: 100, cases: [PASSED] },
   fails: { runningMs: 100, end: 'FAILED', cases: [PASSED, FAILED] },
-  // Its id is fixed, because a cancelled step may lose its outputs.
+  // The run's id is fixed, because a cancelled step may lose its outputs.
   hangs: { runId: 'run-that-hangs', runningMs: Number.POSITIVE_INFINITY },
 }
 

@@ -17,15 +17,15 @@ Examples:
   npm start -- --signal-after 1`
 
 export interface DemoOptions {
-  /** The step's \`with\`, beside what the demo fills in. */
+  /** The step's `with`, without the inputs that the demo sets. */
   readonly inputs: Readonly<Record<string, string>>
   readonly signalAfterMs?: number | undefined
 }
 
-/** The switch in examples/web-shop that brings a bug into it. */
+/** With this variable, examples/web-shop has a bug. */
 const BUG = 'WEB_SHOP_BUG=rounding'
 
-/** One sentence: what is wrong, which value was given, what to do. */
+/** Its message says what is wrong, which value was given, and what to do. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }

@@ -1,4 +1,4 @@
-// `npm start`: one step of a workflow, on this machine. DEMO_USAGE lists its options.
+// `npm start` runs one step of a workflow on this machine. DEMO_USAGE lists its options.
 import { existsSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 import { readManifest } from '../tools/runner-emulator/manifest.ts'
@@ -14,10 +14,10 @@ async function main(): Promise<void> {
   const script = readManifest(ROOT).main
   if (!existsSync(script)) throw new UsageError(`There is no ${relative(ROOT, script)}: run "npm run build" first.`)
 
-  // Ctrl-C cancels the workflow. One is enough: the demo then ends what it started.
+  // Ctrl-C cancels the workflow. The demo then ends what it started, so a second Ctrl-C changes nothing.
   const stop = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.abort())
-  // The reader of the log may exit first; the demo still ends what it started.
+  // If the reader of the log exits first, the demo still ends what it started.
   process.stdout.on('error', () => {})
   process.exitCode = await runDemo(options, {
     folder: resolve(ROOT, '.demo'),

@@ -1,11 +1,11 @@
-// `npm run example-repository -- FOLDER`: makes a git repository of the web shop, its gate, and the branches of three pull
+// `npm run example-repository -- FOLDER` makes a git repository with the web shop, its gate, and the branches of three pull
 // requests.
 import { execFileSync } from 'node:child_process'
 import { appendFileSync, cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 
 const ROOT = resolve(import.meta.dirname, '..')
-/** What is copied, and where to. A later one replaces files of an earlier one. */
+/** What is copied, and where to. A later entry replaces files of an earlier entry. */
 const PARTS = [
   ['examples/web-shop', '.'],
   ['examples/repository', '.'],
@@ -29,7 +29,7 @@ function makeRepository(folder: string): void {
     writeFileSync(path, readFileSync(path, 'utf8').replace(old, replacement))
   }
 
-  // A run in the shop's folder leaves a cache in its node_modules.
+  // If tests have run in the shop's folder, its node_modules has a cache.
   const filter = (path: string) => basename(path) !== 'node_modules'
   for (const [from, to] of PARTS) cpSync(join(ROOT, from), join(folder, to), { recursive: true, filter })
   writePackage(folder)
@@ -51,7 +51,7 @@ function makeRepository(folder: string): void {
   git('switch', '--quiet', 'main')
 }
 
-/** With the Vitest that is locked here: npm leaves out of the lock file what the shop does not need. */
+/** Takes this repository's lock file, so that Vitest has the same version. npm removes what the shop does not need. */
 function writePackage(folder: string): void {
   const shop = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
   const { vitest } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).devDependencies

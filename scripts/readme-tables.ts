@@ -1,4 +1,4 @@
-// Writes the tables of inputs and outputs in README.md from action.yml. `--check` only says whether they are up to date.
+// Writes the README's tables of inputs and outputs from action.yml. `--check` only says whether they are up to date.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { isMap, isNode, parse, parseDocument, type Scalar } from 'yaml'
@@ -14,7 +14,7 @@ interface DeclaredInput {
   readonly deprecationMessage?: string
 }
 
-/** The README with both tables written anew, between their marks. */
+/** The README with both tables replaced between their marks. */
 export function withTables(readme: string, actionYml: string): string {
   const { outputs }: Manifest = parse(actionYml)
   const ofInputs = inputGroups(actionYml).map(({ title, inputs }) => {
@@ -33,14 +33,14 @@ interface InputGroup {
   readonly inputs: [name: string, input: DeclaredInput][]
 }
 
-/** A comment above an input in action.yml begins a group and is its title. */
+/** In action.yml, a comment above an input begins a group. The comment is the group's title. */
 function inputGroups(actionYml: string): InputGroup[] {
   const document = parseDocument(actionYml)
   const inputs = document.get('inputs')
   if (!isMap<Scalar<string>>(inputs)) throw new Error('action.yml has no inputs.')
   const groups: InputGroup[] = []
   for (const [index, { key, value }] of inputs.items.entries()) {
-    // The parser takes the comment above the first key for one of the whole map.
+    // The parser gives the comment above the first key to the whole map.
     const comment = index === 0 ? inputs.commentBefore : key.commentBefore
     if (groups.length === 0 || comment) groups.push({ title: comment?.trim() ?? '', inputs: [] })
     groups.at(-1)?.inputs.push([key.value, isNode(value) ? value.toJS(document) : {}])
@@ -52,7 +52,7 @@ function defaultOf(input: DeclaredInput): string {
   if (input.required) return 'required'
   const { default: text = '' } = input
   if (text === '') return ''
-  // A long expression would push the meaning out of sight; the meaning says what it comes to.
+  // A long expression would make the column too wide. The meaning says what the default is.
   return text.length <= 40 ? `\`${text}\`` : '[an expression](action.yml)'
 }
 

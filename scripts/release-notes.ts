@@ -1,4 +1,4 @@
-// Prints the notes of the release whose tag the workflow `Release` runs for: the changelog's, and how to pin it.
+// Prints the notes of a release for the workflow `Release`: the changelog's section, and how to pin and verify the release.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { notesOf } from './changelog.ts'

@@ -2,8 +2,8 @@ import { micromark } from 'micromark'
 import { gfm, gfmHtml } from 'micromark-extension-gfm'
 
 /**
- * A job summary as a page of its own, laid out much as GitHub shows it, in light and dark and down to a phone's width.
- * The page loads and runs nothing, whatever stands in the summary.
+ * A job summary as an HTML page that looks much like GitHub's. It has light and dark colours, and fits a phone.
+ * Whatever the summary contains, the page loads nothing and runs nothing.
  */
 export function renderSummaryPage(markdown: string, title = 'Job summary'): string {
   const body = micromark(markdown, { allowDangerousHtml: true, extensions: [gfm()], htmlExtensions: [gfmHtml()] })
@@ -30,7 +30,7 @@ function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
 
-// Sizes and colours of GitHub's Markdown, by eye.
+// Sizes and colours like those of GitHub's Markdown.
 const STYLES = `
 :root {
   --text: #1f2328; --soft-text: #59636e; --page: #f6f8fa; --card: #ffffff; --line: #d1d9e0; --stripe: #f6f8fa;

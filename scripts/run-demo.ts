@@ -7,16 +7,16 @@ import type { DemoOptions } from './demo-options.ts'
 import { renderSummaryPage } from './render-summary.ts'
 
 export interface DemoWorld {
-  /** Emptied first; summary, reports and the service's log are left in it. */
+  /** The demo empties this folder first, and leaves the summary, the reports and the service's log in it. */
   readonly folder: string
   readonly print: (line: string) => void
-  /** Ends the step as the workflow's Cancel button does. */
+  /** If it aborts, the step ends as after a click on the workflow's Cancel button. */
   readonly stop: AbortSignal
 }
 
 const ROOT = resolve(import.meta.dirname, '..')
 
-/** Runs the built action against a service that runs the tests of examples/web-shop; returns the step's exit code. */
+/** Runs the built action against a service that runs the tests of examples/web-shop. Returns the step's exit code. */
 export async function runDemo(options: DemoOptions, { folder, print, stop }: DemoWorld): Promise<number> {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
@@ -29,7 +29,7 @@ export async function runDemo(options: DemoOptions, { folder, print, stop }: Dem
     workspace: join(folder, 'workspace'),
     tempDir: join(folder, 'temp'),
     secrets: [key],
-    // An empty branch: the service then tests the shop's folder as it stands, uncommitted changes included.
+    // If the branch is empty, the service tests the shop's folder as it is, with uncommitted changes.
     inputs: { 'base-url': service.url, 'api-key': key, project: 'web-shop', branch: '', ...options.inputs },
     event: { name: 'push', payload: { repository: { default_branch: 'main' } } },
     onLogLine: show,
@@ -58,8 +58,8 @@ export async function runDemo(options: DemoOptions, { folder, print, stop }: Dem
 }
 
 /**
- * For a run of a branch: the shop uses none of the packages here that link to this repository's own code, because of which
- * the service does not link them by itself.
+ * For a run of a branch. The service does not link packages by itself if some of them link to this repository's own code. The
+ * shop uses no such package, so the demo links them.
  */
 const LINK_PACKAGES = ['ln', '-s', join(ROOT, 'node_modules'), '../../node_modules']
 
@@ -70,7 +70,7 @@ function openService(folder: string) {
   return startServiceProcess(['--config', config], join(folder, 'service.log'))
 }
 
-/** What the runner says about a step before it starts it. */
+/** What the runner prints before it starts a step. */
 function linesAbout(step: Step): string[] {
   const given = [...step.inputs].filter(([, value]) => value !== '')
   return ['##[group]Run ./', 'with:', ...given.map(([name, value]) => `  ${name}: ${value}`), '##[endgroup]']
@@ -105,7 +105,7 @@ function pathFromHere(path: string): string {
   return relative(process.cwd(), path) || '.'
 }
 
-/** The step's own; a step that did not succeed never counts as 0. */
+/** The exit code of the step. If the step did not succeed, the code is never 0. */
 function exitCodeOf({ conclusion, exitCode, signal }: ProcessResult): number {
   if (conclusion === 'success') return 0
   if (signal !== null) return 128 + constants.signals[signal]

@@ -1,4 +1,4 @@
-// `npm run owner octo-org`, once: puts the publisher wherever pages, recipes and CODEOWNERS say OWNER.
+// `npm run owner octo-org` replaces OWNER by the publisher's name in pages, recipes and CODEOWNERS. It is run once.
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 

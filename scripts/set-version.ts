@@ -1,5 +1,5 @@
-// Run by `npm version`, which has put the new version into package.json: puts it wherever else it stands, and dates the
-// changelog.
+// `npm version` runs this after it has written the new version to package.json. The script writes the version to all other
+// places, and gives the changelog's section the date.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dateUnreleased } from './changelog.ts'
 

@@ -10,25 +10,25 @@ import { failureSentence } from './report/failure-text.ts'
 import { openService } from './service/open-service.ts'
 import { type LogLine, logLine } from './text/safe-text.ts'
 
-/** Main has seconds and post has minutes, but the job waits for post. */
+/** The runner gives post several minutes, but the job waits for post. */
 const POST_LIMIT_MS = 60_000
-/** A start that main awaits takes 30 s at most. The cancel follows it. */
+/** Main may wait 30 s for the response to a start, and then cancels the run. */
 const MAIN_LIMIT_MS = 40_000
-/** If post cannot signal main, because the runner ends main itself. */
+/** The limit if post cannot signal main. The runner ends main in that case. */
 const MAIN_LIMIT_WITHOUT_SIGNAL_MS = 4_000
 const MAIN_CHECK_MS = 100
 
-type PostWorld = Pick<World, 'log' | 'clock' | 'random' | 'abort'> & { readonly open: () => Promise<World['service']> }
+type PostWorld = Pick<World, 'log' | 'clock' | 'random' | 'signal'> & { readonly open: () => Promise<World['service']> }
 
 /**
- * Ends the mains that still live, and does what their records say is left to do. Warns if that fails, and never throws
- * for it, because post must not fail the job.
+ * Ends each main that still runs, and does what its record says is left to do. If this fails, warns and does not throw,
+ * because post must not fail the job.
  */
 export async function cancelUnfinishedRun(
   env: NodeJS.ProcessEnv,
   saved: StepRecord | undefined,
   mains: readonly FoundMain[],
-  abort: AbortSignal,
+  signal: AbortSignal,
 ): Promise<void> {
   const output = runnerOutput(env)
   logFound(saved, mains, output.log)
@@ -36,7 +36,7 @@ export async function cancelUnfinishedRun(
   const inputs = new InputReader(env)
   const address = readServiceAddress(inputs, env, readEvent(env))
   const open = () => openService(inputs.orThrow(address), systemClock, output.log.debug)
-  await finishStep(mains, { ...output, clock: systemClock, random: Math.random, abort, open })
+  await finishStep(mains, { ...output, clock: systemClock, random: Math.random, signal, open })
 }
 
 function logFound(saved: StepRecord | undefined, mains: readonly FoundMain[], { debug }: PostWorld['log']): void {
@@ -64,8 +64,10 @@ async function finishRun(main: FoundMain, deadlineMs: number, world: PostWorld):
   else warnOfRun(runId, logLine`the inputs of this step have changed since it began, so post cannot cancel it.`, world)
 }
 
-/** Has each main that still lives cancel its run itself, because main may await the id. Kills a main that does not exit. */
-async function endMains(mains: readonly FoundMain[], { log, clock, abort }: PostWorld): Promise<void> {
+/**
+ * Signals each main that still runs, so that it cancels its own run. Only main can receive the id of a start in flight.
+ */
+async function endMains(mains: readonly FoundMain[], { log, clock, signal }: PostWorld): Promise<void> {
   const living = () =>
     mains.flatMap((main) => {
       const record = main.read()
@@ -77,8 +79,8 @@ async function endMains(mains: readonly FoundMain[], { log, clock, abort }: Post
   const limitMs = isSignalled ? MAIN_LIMIT_MS : MAIN_LIMIT_WITHOUT_SIGNAL_MS
   log.info(logLine`The step's process is still running. It gets up to ${limitMs / 1000} s to end.`)
   for (const { main, record } of found) main.signal(record, 'SIGHUP')
-  const untilMs = clock.now() + limitMs
-  while (living().length > 0 && clock.now() < untilMs && !abort.aborted) await clock.sleep(MAIN_CHECK_MS, abort)
+  const deadlineMs = clock.now() + limitMs
+  while (living().length > 0 && clock.now() < deadlineMs && !signal.aborted) await clock.sleep(MAIN_CHECK_MS, signal)
   for (const { main, record } of living()) main.signal(record, 'SIGKILL')
 }
 
@@ -88,7 +90,7 @@ async function cancel(runId: string, deadlineMs: number, { open, ...world }: Pos
   try {
     const service = await open()
     if (service.cancel !== undefined) log.info(logLine`Run ${runId} may still be running. Cancelling it.`)
-    // Main may have started the run a moment before it was killed, so a 404 has a grace period here too.
+    // Main may have started the run just before it was killed. So the service may not know the run yet.
     const handle = { id: runId, knownSinceMs: clock.now() }
     const end = await cancelRun(handle, { limitMs: deadlineMs - clock.now() }, { ...world, service })
     switch (end.kind) {

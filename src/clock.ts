@@ -1,14 +1,14 @@
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
 
-/** Time, as the action knows it. The only way to wait. */
+/** The time. All code that waits uses it, so that tests do not have to wait. */
 export interface Clock {
-  /** Milliseconds on a clock that never goes back; its zero means nothing. */
+  /** Milliseconds of a clock that never goes back. Only differences have a meaning. */
   now(): number
   /** Wall-clock milliseconds since the epoch, for `Retry-After` dates. */
   epochMs(): number
-  /** Resolves after `ms`, or at once when the signal aborts; never rejects, so that the caller looks at the signal. */
+  /** Resolves after `ms`, or when the signal aborts. It never rejects, so the caller must check the signal. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
-  /** A signal that aborts after `ms` and, unlike a sleep, does not keep the process up until then. */
+  /** A signal that aborts after `ms`. Unlike a sleep, it does not keep the process alive. */
   timeout(ms: number): AbortSignal
 }
 
@@ -22,13 +22,13 @@ export const systemClock: Clock = {
       if (!signal?.aborted) throw error
     }
   },
-  // Whole milliseconds only are accepted.
+  // `AbortSignal.timeout` accepts only whole milliseconds.
   timeout: (ms) => AbortSignal.timeout(Math.max(0, Math.ceil(ms))),
 }
 
-/** Lets everything that already waits in the event loop run first. No time passes. */
+/** Resolves when every event that already waits in the event loop has been handled. */
 export async function eventLoopTurn(): Promise<void> {
   await turn()
-  // In the callback of a socket or a signal, the first turn may end before the other sockets are read.
+  // If this runs in the callback of a socket or a signal, the first turn may end before the other sockets are read.
   await turn()
 }

@@ -1,8 +1,8 @@
 import { createMainRecord } from './github/record.ts'
 import { abortOnRunnerSignal, exitAfter, maskKey, watch } from './process.ts'
 
-// In this order, and before anything else is loaded: no signal finds the action without a handler, post knows of main,
-// and no line of the log shows the key. A second signal changes nothing.
+// Nothing else is loaded before. First come the signal handlers, because a signal without a handler kills main. Then
+// comes the record, by which post finds main. Then comes the mask, which keeps the key out of the log.
 const { signal, abort } = abortOnRunnerSignal()
 const record = createMainRecord(process.env)
 maskKey(process.env)

@@ -1,7 +1,7 @@
 import { findMains, parseRecord } from './github/record.ts'
 import { removeStepFile } from './github/step-file.ts'
 
-// Most steps leave nothing to do. The record tells that before anything else is loaded, unless the debug log shows it.
+// In most steps, nothing is left to do. Post then loads nothing else, unless debug logging is on.
 const saved = parseRecord(process.env.STATE_record ?? '')
 const mains = saved?.phase === 'done' ? [] : findMains(process.env, saved)
 if (saved?.phase === 'done') removeStepFile(saved.file)

@@ -4,9 +4,11 @@ import { systemClock } from './clock.ts'
 import type { AbortCause } from './outcome/step-outcome.ts'
 import { commandMessage, logLine } from './text/safe-text.ts'
 
-// What main and post have in common as processes: signals and the exit.
+// What main and post share as processes: the signals, the mask of the key, and the exit.
 
-/** The one AbortSignal of a process, which aborts with a `StepCancelled` when the process is told to end. */
+/**
+ * The AbortSignal of this process. The first `abort` sets its reason, a `StepCancelled`. A later one changes nothing.
+ */
 export function abortOnRunnerSignal(): { readonly signal: AbortSignal; readonly abort: (by: AbortCause) => void } {
   const controller = new AbortController()
   const abort = (by: AbortCause) => controller.abort(new StepCancelled(by, systemClock.now()))
@@ -20,12 +22,12 @@ export function maskKey(env: NodeJS.ProcessEnv): void {
   if (key !== '') process.stdout.write(`::add-mask::${escapeCommand(key)}\n`)
 }
 
-/** As the runner decodes the text of a command. */
+/** Encodes what the runner decodes in the text of a command. */
 function escapeCommand(text: string): string {
   return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
 }
 
-/** Looks once a second, whatever the process waits for, until the condition holds. */
+/** Checks the condition once a second until it holds. The timer does not keep the process alive. */
 export function watch(condition: () => boolean, then: () => void): void {
   const timer = setInterval(() => {
     if (!condition()) return
@@ -35,23 +37,20 @@ export function watch(condition: () => boolean, then: () => void): void {
 }
 
 /**
- * undici's parser is WebAssembly: after two responses V8 would compile it once more in the background, and the process
- * would not exit before that is done, which takes 41 ms (bench/README.md). The budget is how much must run before.
- *
- * Call this after the first request is sent, because V8 then no longer uses the compiled code of Node's own modules.
+ * Keeps V8 from compiling undici's WebAssembly parser a second time, because the exit would wait for that. Call it
+ * after the first request is sent: a changed flag makes V8 discard the compiled code of Node's own modules.
  */
 export function keepParserAsCompiled(): void {
   setFlagsFromString('--wasm-tiering-budget=1000000000')
 }
 
 /**
- * Runs the task and exits with the code that it returns. Whatever it throws, now or later, becomes an error command (a
- * non-zero exit without one fails the step without a word); with `command` 'warning', a warning and exit code 0.
- *
- * @param onLogClosed called when nobody reads the log any more: the worker is dead
+ * Runs the task and exits with the code that it returns. If anything throws, now or later, a command tells the user,
+ * because an exit code alone gives no reason. After the command `warning` the exit code is 0.
  */
 export async function exitAfter(
   task: () => Promise<number>,
+  /** Called if nobody reads the log any more, because the runner's worker is dead. */
   onLogClosed: () => void,
   command: 'error' | 'warning' = 'error',
 ): Promise<never> {
@@ -61,7 +60,7 @@ export async function exitAfter(
     process.stdout.write(`::${command}::${escapeCommand(commandMessage(message))}\n`)
     return command === 'warning' ? 0 : 1
   }
-  // Node's own warnings, such as the one of a proxy given by its IP address, do not help the person who reads the log.
+  // Node's own warnings, for example about a proxy's IP address, do not help the person who reads the log.
   process.removeAllListeners('warning')
   for (const stream of [process.stdout, process.stderr]) stream.on('error', onLogClosed)
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
@@ -76,7 +75,7 @@ export async function exitAfter(
   return flushAndExit(code)
 }
 
-/** Open connections and timers would keep the process alive; only the log must have gone out. */
+/** Exits once the log is written, or after half a second. Open connections and timers do not delay the exit. */
 function flushAndExit(code: number): Promise<never> {
   setTimeout(() => process.exit(code), 500)
   process.stdout.write('', () => process.exit(code))

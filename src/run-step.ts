@@ -17,7 +17,7 @@ import { invalidInputsSummary } from './report/job-summary.ts'
 import { openService } from './service/open-service.ts'
 import { type LogLine, logLine, render } from './text/safe-text.ts'
 
-export async function runStep(env: NodeJS.ProcessEnv, abort: AbortSignal, record: MainRecord): Promise<boolean> {
+export async function runStep(env: NodeJS.ProcessEnv, signal: AbortSignal, record: MainRecord): Promise<boolean> {
   const output = runnerOutput(env)
   const forPost = recorder(record, output.log)
   try {
@@ -25,15 +25,15 @@ export async function runStep(env: NodeJS.ProcessEnv, abort: AbortSignal, record
     if (job !== undefined) output.setOutput('job-url', job.url)
     const event = readEvent(env)
     const inputs = readInputs(env, event)
-    for (const note of inputs.notes) output.log.warning(note)
-    const gitHub = { env, event, token: inputs.githubToken, clock: systemClock, signal: abort }
+    for (const warning of inputs.warnings) output.log.warning(warning)
+    const gitHub = { env, event, token: inputs.githubToken, clock: systemClock, signal }
     const world = await realWorld(inputs, gitHub, forPost, output)
-    const { branch, note, warning } = await branchToTest(inputs, gitHub)
+    const { branch, info, warning } = await branchToTest(inputs, gitHub)
     output.log.debug?.(branchLine(branch, ruleOfBranch(new InputReader(env), event, inputs.branch)))
-    if (note !== undefined) output.log.info(note)
+    if (info !== undefined) output.log.info(info)
     if (warning !== undefined) output.log.warning(warning)
     const parameters = { ...inputs.request.parameters, branch }
-    // Handles a signal that came while all this was loaded. If there is one, nothing is started.
+    // If a signal came while the action was loading, it is handled here, and nothing is started.
     await eventLoopTurn()
     const running = runAction({ ...inputs.request, parameters, job }, world)
     keepParserAsCompiled()
@@ -59,19 +59,19 @@ async function realWorld(
   output: RunnerOutput,
 ): Promise<World> {
   const { reportDir, comment } = inputs
-  const { env, clock, signal: abort } = gitHub
+  const { env, clock, signal } = gitHub
   return {
     ...output,
     clock,
     random: Math.random,
-    abort,
+    signal,
     recorder,
     service: await openService(inputs.service, clock, output.log.debug),
     writeReportFiles: (files, runId) =>
       writeReportFiles(files, reportDir ?? defaultReportFolder(env, runId), env, output.log),
     comment: async (outcome, { hasSummary }) => {
       if (comment.when === 'never') return undefined
-      // Loaded only if a comment is wanted: GitHub's client is half of what there is to load.
+      // Loaded only if the user wants a comment, because GitHub's client is half of the code.
       const { keepCommentUpToDate } = await import('./github/pull-request-comment.ts')
       return keepCommentUpToDate({
         ...gitHub,

@@ -1,2 +1,2 @@
-/** Sent as the User-Agent; a test holds it to package.json. */
+/** Part of the User-Agent. A test compares it with package.json. */
 export const VERSION = '1.0.0'

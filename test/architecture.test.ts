@@ -3,7 +3,7 @@ import { join, posix } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { VERSION } from '../src/version.ts'
 
-// The arrows of CONTRIBUTING.md's map, read from the import lines.
+// Compares the import lines with the arrows of the map in CONTRIBUTING.md.
 
 const root = join(import.meta.dirname, '..')
 
@@ -25,7 +25,7 @@ function textOf(file: string): string {
   return readFileSync(join(root, file), 'utf8')
 }
 
-/** The source without its comments. */
+/** The source without comments. */
 function codeOf(file: string): string {
   return textOf(file).replace(/^\s*(\/\/|\*|\/\*).*$/gm, '')
 }
@@ -48,7 +48,7 @@ function resolved(file: string, specifier: string): string {
   return specifier.startsWith('.') ? posix.join(posix.dirname(file), specifier) : specifier
 }
 
-/** The layer that a file of src belongs to: its folder, its own name for the clock and the version, or `entry`. */
+/** The layer of a file of src. It is the folder, the file's own name for the clock and the version, or `entry`. */
 function layerOf(file: string): string {
   if (ENTRIES.includes(file)) return 'entry'
   const [, folderOrFile = ''] = file.split('/')
@@ -70,7 +70,7 @@ function reachedFrom(entry: string, kinds: readonly Import['kind'][]): Set<strin
 const filesMatching = (files: readonly string[], pattern: RegExp) => files.filter((file) => pattern.test(codeOf(file)))
 
 describe('the layers', () => {
-  /** What each layer may load, and what it may take the types of besides. */
+  /** What each layer may load, and of what it may also take the types. */
   const LAYERS: Record<string, { readonly loads: readonly string[]; readonly types?: readonly string[] }> = {
     text: { loads: ['text'] },
     outcome: { loads: ['outcome', 'text'] },
@@ -93,11 +93,11 @@ describe('the layers', () => {
     return [imported.split('/')[0] ?? '']
   }
 
-  it('are all there are in src', () => {
+  it('are all layers in src', () => {
     expect(new Set(FILES.map(layerOf))).toEqual(new Set(Object.keys(LAYERS)))
   })
 
-  it.each(Object.keys(LAYERS))('%s imports what it may, and nothing else', (layer) => {
+  it.each(Object.keys(LAYERS))('%s imports only what it may import', (layer) => {
     const { loads = [], types = [] } = LAYERS[layer] ?? {}
     const forbidden = FILES.filter((file) => layerOf(file) === layer).flatMap((file) =>
       (IMPORTS.get(file) ?? [])
@@ -109,7 +109,7 @@ describe('the layers', () => {
     expect(forbidden).toEqual([])
   })
 
-  it('load no file that loads them back', () => {
+  it('have no file that loads itself through other files', () => {
     for (const file of FILES) {
       const loaded = (IMPORTS.get(file) ?? []).filter(({ kind }) => kind === 'static').map(({ of }) => of)
       for (const one of loaded) expect(reachedFrom(one, ['static']), `${file} loads ${one}`).not.toContain(file)
@@ -118,7 +118,7 @@ describe('the layers', () => {
 })
 
 describe('the import lines', () => {
-  it('are all read: none hides its module from this test', () => {
+  it('are all read by this test', () => {
     for (const file of IMPORTS.keys()) {
       const code = codeOf(file)
       const statements = [
@@ -131,13 +131,13 @@ describe('the import lines', () => {
 })
 
 describe('what is loaded', () => {
-  it("with post is never GitHub's client", () => {
+  it("by post does not include GitHub's client", () => {
     const reached = reachedFrom('src/post.ts', ['static', 'dynamic'])
     expect(reached).toContain('src/cancel-unfinished-run.ts')
     expect(reached).not.toContain('@actions/github')
   })
 
-  it("with main is GitHub's client only if a comment or a look-up is wanted", () => {
+  it("by main includes GitHub's client only if a comment or a look-up is wanted", () => {
     expect(reachedFrom('src/run-step.ts', ['static'])).not.toContain('@actions/github')
     expect(reachedFrom('src/main.ts', ['static', 'dynamic'])).toContain('@actions/github')
     const importers = FILES.flatMap((file) => IMPORTS.get(file) ?? []).filter(({ of }) => of === '@actions/github')
@@ -145,7 +145,7 @@ describe('what is loaded', () => {
     expect(importers.map(({ kind }) => kind).filter((kind) => kind !== 'type')).toEqual(['dynamic'])
   })
 
-  it('of undici is its connections alone, unless there is a proxy', () => {
+  it('of undici is only the connections, unless there is a proxy', () => {
     for (const entry of ['src/run-step.ts', 'src/cancel-unfinished-run.ts']) {
       expect(reachedFrom(entry, ['static'])).toContain('undici/lib/dispatcher/pool.js')
       expect(reachedFrom(entry, ['static'])).not.toContain('undici')
@@ -155,13 +155,13 @@ describe('what is loaded', () => {
 })
 
 describe('effects', () => {
-  it('of the process are known to the entries and the github folder alone', () => {
+  it('of the process are used only by the entries and the folder github', () => {
     const files = filesMatching(FILES, /\bprocess\s*[.[]|[=(]\s*process\b|node:process/)
     expect(files).toContain('src/main.ts')
     expect(files.filter((file) => !['entry', 'github'].includes(layerOf(file)))).toEqual([])
   })
 
-  it('of time are known to the clock, and to the end of the process', () => {
+  it('of time are used only by the clock and by the end of the process', () => {
     const time =
       /\bDate\.now\b|\bnew Date\(\s*\)|\bperformance\s*\.|\bset(Timeout|Interval|Immediate)\b|\bAbortSignal\.timeout\b|\bhrtime\b|node:timers/
     expect(filesMatching(FILES, time).toSorted()).toEqual(['src/clock.ts', 'src/process.ts'])
@@ -169,7 +169,7 @@ describe('effects', () => {
 })
 
 describe('the local service', () => {
-  it('and the action share nothing', () => {
+  it('shares no code with the action', () => {
     for (const [file, imports] of IMPORTS) {
       const home = file.split('/')[0] ?? ''
       const strangers = imports.filter(({ of }) => of.includes('/') && of.endsWith('.ts') && !of.startsWith(`${home}/`))
@@ -184,6 +184,6 @@ describe('the tests', () => {
   })
 })
 
-it('the version is that of the package', () => {
+it('the version agrees with package.json', () => {
   expect(VERSION).toBe(JSON.parse(textOf('package.json')).version)
 })

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { describe, expect, it, test } from 'vitest'
 import { type Chunk, chunksOfMain, loadedBy } from './support/loaded-chunks.ts'
 
-// The bytes of the committed bundle are the same everywhere, and so is what is loaded: a new dependency shows here first. If
-// it is worth its size, raise the limit in the same change.
+// The size of the committed bundle does not depend on the machine. A new dependency shows here first. If the dependency is
+// worth its size, raise the limit in the change that adds it.
 
 const dist = join(import.meta.dirname, '../dist')
 const chunks = await chunksOfMain()
@@ -22,15 +22,15 @@ function codeOf(some: readonly Chunk[]): string {
 }
 
 describe('dist/main', () => {
-  it('has an entry under 20 kB, so that the signal handlers are set up soon', () => {
+  it('has an entry under 20 kB, so that the signal handlers are installed soon', () => {
     expect(statSync(join(dist, 'main/index.js')).size).toBeLessThan(20_000)
   })
 
-  it('loads under 560 kB in a step that has no proxy, writes no comment and looks no branch up', () => {
+  it('loads under 560 kB in a step without a proxy, a comment and a look-up', () => {
     expect(sizeBytes(loaded('always'))).toBeLessThan(560_000)
   })
 
-  it('has under 150 kB more for the GitHub API, whose client nothing else loads', () => {
+  it('has under 150 kB more for the GitHub API, and loads its client for nothing else', () => {
     const forGitHub = loaded('for the GitHub API')
     expect(sizeBytes(forGitHub)).toBeLessThan(150_000)
     expect(codeOf(forGitHub)).toContain('octokit')
@@ -42,21 +42,21 @@ describe('dist/main', () => {
   })
 
   it("has undici's client once", () => {
-    // A sentence of undici's lib/dispatcher/client.js.
+    // This sentence is in undici's lib/dispatcher/client.js.
     expect(codeOf(chunks).split('maxRequestsPerClient must be a positive number')).toHaveLength(2)
   })
 })
 
 test('nothing in dist starts a process', () => {
   const code = globSync('*/*.js', { cwd: dist }).map((file) => readFileSync(join(dist, file), 'utf8'))
-  expect(code.join('\n')).toContain('node:worker_threads') // as modules of Node are named in there
+  expect(code.join('\n')).toContain('node:worker_threads') // the names of Node's modules look like this in the bundle
   expect(code.join('\n')).not.toMatch(/child_process|["'](node:)?cluster["']|process\.binding/)
 })
 
 describe('dist/post', () => {
   const files = globSync('*.js', { cwd: join(dist, 'post') })
 
-  it('has an entry under 12 kB, which alone is loaded if main left nothing to do', async () => {
+  it('has an entry under 12 kB, and most steps load only the entry', async () => {
     expect(statSync(join(dist, 'post/index.js')).size).toBeLessThan(12_000)
     expect(await loadedBy('post')).toEqual(new Set(['index.js']))
   })

@@ -26,7 +26,7 @@ class FakeMain implements FoundMain {
   readonly signals: string[] = []
   readonly #onSignal: (main: FakeMain) => void
 
-  /** With `onSignal`, it lives until it is killed or until `onSignal` ends it. */
+  /** If `onSignal` is given, main lives until it is killed or until `onSignal` ends it. */
   constructor(record: StepRecord, onSignal?: (main: FakeMain) => void) {
     this.record = record
     this.lives = onSignal !== undefined
@@ -58,7 +58,7 @@ async function post({ script = {}, mains, openError, signalAtMs }: Setting) {
     if (openError !== undefined) throw openError
     return service
   }
-  // If a test does not say what post finds: a main that was killed in the middle of its run.
+  // By default, post finds a main that was killed in the middle of its run.
   const found = mains?.(clock) ?? [new FakeMain(RECORD)]
   await clock.run(finishStep(found, { ...world, open }))
   expect(found.map(({ isFileThere }) => isFileThere)).toEqual(found.map(() => false))
@@ -80,13 +80,13 @@ describe('the run that main left unfinished', () => {
     expect(warnings).toEqual([])
   })
 
-  test('may have finished meanwhile, which is no reason for a warning', async () => {
+  test('causes no warning if it has finished meanwhile', async () => {
     const { infos, warnings } = await post({ script: { cancel: [response(false)], get: [response(PASSED)] } })
     expect(infos.at(-1)).toMatch(/run-1.*finished.*PASSED/)
     expect(warnings).toEqual([])
   })
 
-  test('may not exist any more, which is no reason for a word once it cannot be too new to be known', async () => {
+  test('is not mentioned if it does not exist any more after the grace period', async () => {
     const script = { cancel: [failure(NOT_FOUND)], get: [failure(NOT_FOUND)] }
     const { warnings, endedMs } = await post({ script })
     expect(warnings).toEqual([])
@@ -94,7 +94,7 @@ describe('the run that main left unfinished', () => {
     expect(endedMs).toBeLessThan(60_000)
   })
 
-  test('is tried for 60 s, and then named in one warning', async () => {
+  test('is cancelled again for 60 s, and then named in one warning', async () => {
     const { warnings, endedMs } = await post({ script: { cancel: [response(false)], get: [response(RUNNING)] } })
     expect(warnings).toEqual([expect.stringMatching(/run-1 may still be running/)])
     expect(endedMs).toBeGreaterThan(50_000)
@@ -112,7 +112,7 @@ describe('the run that main left unfinished', () => {
     expect(warnings).toEqual([expect.stringMatching(/run-1 may still be running: The input base-url is required\. /)])
   })
 
-  test('is tried once more when the runner ends post, too', async () => {
+  test('is cancelled once more when the runner ends post', async () => {
     const { warnings, endedMs } = await post({ script: { cancel: [noResponse, response(true)] }, signalAtMs: 2_000 })
     expect(warnings).toEqual([])
     expect(endedMs).toBe(2_000)
@@ -126,19 +126,19 @@ describe('what the record says', () => {
     ['nothing was started', { phase: 'nothing started', runId: undefined }],
     ['nothing is left to do', { phase: 'done' }],
     ['the run may not be cancelled', { mayCancel: false }],
-  ])('is that %s: post is silent', async (_, record) => {
+  ])('is that %s, and post is silent', async (_, record) => {
     const result = await post({ script: CANCEL, mains: () => [new FakeMain({ ...RECORD, ...record })] })
     expect(result).toMatchObject({ requests: [], infos: [], warnings: [] })
   })
 
-  test('is that a run was being started: one warning, because nobody can look it up', async () => {
+  test('is that a run was being started, and post writes one warning, because nobody can look up the run', async () => {
     const mains = () => [new FakeMain({ ...RECORD, phase: 'starting', runId: undefined, mayCancel: undefined })]
     const { warnings, requests } = await post({ script: CANCEL, mains })
     expect(warnings).toEqual([expect.stringContaining('may have been started')])
     expect(requests).toEqual([])
   })
 
-  test('is a run of its own for each step, if several steps of one identity lost their state', async () => {
+  test('names a run for each step if several steps of one identity lost their state', async () => {
     const mains = () => ['run-1', 'run-2'].map((runId) => new FakeMain({ ...RECORD, runId }))
     const { requests } = await post({ script: CANCEL, mains })
     expect(requests.map(({ runId }) => runId).toSorted()).toEqual(['run-1', 'run-2'])
@@ -166,7 +166,7 @@ describe('a main with another identity, because the inputs have changed since it
 })
 
 describe('a main that still lives', () => {
-  test('is told to end, cancels its run itself, and nothing is said twice', async () => {
+  test('is told to end and cancels its run itself, and post writes no warning', async () => {
     const mains = (clock: FakeClock) => [new FakeMain(RECORD, (main) => clock.at(clock.now() + 1_000, main.finish))]
     const { mains: [main] = [], methods, infos, warnings } = await post({ mains })
     expect(main?.signals).toEqual(['SIGHUP'])
@@ -192,7 +192,7 @@ describe('a main that still lives', () => {
     expect(endedMs).toBeLessThan(31_000)
   })
 
-  test('is killed after that, and all is over within the 60 s of post', async () => {
+  test('is killed after 40 s, and post ends within its 60 s', async () => {
     const { mains, requests, warnings, endedMs } = await post({
       script: { cancel: [noResponse] },
       mains: () => [new FakeMain(RECORD, () => {})],
@@ -203,7 +203,7 @@ describe('a main that still lives', () => {
     expect(warnings).toEqual([expect.stringContaining('run-1 may still be running')])
   })
 
-  test('gets no more than 4 s if post cannot signal it, because the runner ends it itself', async () => {
+  test('gets up to 4 s if post cannot signal it, because the runner ends it itself', async () => {
     const mains = () => [new FakeMain({ ...RECORD, startTime: undefined }, () => {})]
     const { requests, endedMs } = await post({ script: { cancel: [response(true)] }, mains })
     expect(requests).toMatchObject([{ method: 'cancel', runId: 'run-1' }])
@@ -211,7 +211,17 @@ describe('a main that still lives', () => {
     expect(endedMs).toBeLessThan(5_000)
   })
 
-  test('is told at once with all others', async () => {
+  test('is killed when the runner ends post, and post cancels the run', async () => {
+    const { mains, requests } = await post({
+      script: { cancel: [response(true)] },
+      mains: () => [new FakeMain(RECORD, () => {})],
+      signalAtMs: 5_000,
+    })
+    expect(mains[0]?.signals).toEqual(['SIGHUP', 'SIGKILL'])
+    expect(requests).toMatchObject([{ method: 'cancel', atMs: 5_000 }])
+  })
+
+  test('gets its signal at once, like all other mains', async () => {
     const mains = () => ['run-1', 'run-2'].map((runId) => new FakeMain({ ...RECORD, runId }, ({ finish }) => finish()))
     const { mains: found, endedMs } = await post({ mains })
     expect(found.map(({ signals }) => signals)).toEqual([['SIGHUP'], ['SIGHUP']])

@@ -8,20 +8,20 @@ import { readInputs } from '../src/github/inputs.ts'
 import { readJob } from '../src/github/job.ts'
 import { inputVariables, linesWrittenBy } from './support/process-effects.ts'
 
-// What the action promises its users, written down a second time by hand: names and defaults are fixed, and a change
-// here is a new major version.
+// Repeats by hand what the action promises its users. Names and defaults are fixed, and a change here needs a new major
+// version.
 
 const root = join(import.meta.dirname, '..')
 const actionYml = readFileSync(join(root, 'action.yml'), 'utf8')
 const action = parse(actionYml)
 
-/** Every input, in its order, with its default; `undefined` if it has none. */
+/** Every input with its default, in the order of action.yml. `undefined` if the input has no default. */
 const INPUTS = {
   'base-url': undefined,
   'api-key': undefined,
   project: undefined,
   'test-suite': undefined,
-  // The branch of the event, which test/github/branch.test.ts tells for each.
+  // The branch of the event. test/github/branch.test.ts has the branch of every event.
   branch: '@{event}',
   environment: undefined,
   'framework-project': undefined,
@@ -62,7 +62,7 @@ function expression(text: string): string {
   return `\${{ ${text} }}`
 }
 
-/** What action.yml says under one key of each input, by the input's name, if it says anything. */
+/** The value of one key of action.yml, for each input that has this key. */
 function declared(key: string): Record<string, unknown> {
   const entries = Object.entries<Record<string, unknown>>(action.inputs).map(
     ([name, input]) => [name, input[key]] as const,
@@ -71,7 +71,7 @@ function declared(key: string): Record<string, unknown> {
 }
 
 describe('action.yml', () => {
-  it('runs main, and post always, on Node 24', () => {
+  it('runs main on Node 24, and always runs post', () => {
     expect(action.runs).toEqual({
       using: 'node24',
       main: 'dist/main/index.js',
@@ -84,7 +84,7 @@ describe('action.yml', () => {
     expect(Object.keys(action.inputs)).toEqual(Object.keys(INPUTS))
   })
 
-  it('gives them the defaults of the contract, as texts', () => {
+  it('has the defaults of the contract, as texts', () => {
     expect(declared('default')).toEqual(JSON.parse(JSON.stringify(INPUTS)))
   })
 
@@ -92,7 +92,7 @@ describe('action.yml', () => {
     expect(declared('required')).toEqual({ 'base-url': true, 'api-key': true })
   })
 
-  it('has GitHub warn of what is deprecated', () => {
+  it('lets GitHub warn of deprecated inputs', () => {
     expect(declared('deprecationMessage')).toEqual({
       'run-group': expect.stringMatching(/deprecated.*framework-project/s),
     })
@@ -104,7 +104,7 @@ describe('action.yml', () => {
 })
 
 describe('the code', () => {
-  it('does for an empty input what it does for the default that action.yml has, but for the branch', () => {
+  it('treats an empty input as the default in action.yml, except for branch', () => {
     const constants = Object.entries(declared('default')).filter(
       ([name, text]) => name !== 'branch' && !String(text).includes('${{'),
     )
@@ -120,26 +120,26 @@ describe('the code', () => {
     expect(read({})).toEqual(read(Object.fromEntries(constants)))
   })
 
-  it('reads every input that is declared, and no other', () => {
+  it('reads exactly the declared inputs', () => {
     expect(inputsRead()).toEqual(new Set(Object.keys(action.inputs)))
   })
 
-  it('sets every output that is declared, and no other', () => {
+  it('sets exactly the declared outputs', () => {
     const source = globSync('src/**/*.ts', { cwd: root }).map((file) => readFileSync(join(root, file), 'utf8'))
     const literal = source.flatMap((text) => [...text.matchAll(/\bsetOutput\('([\w-]+)'/g)].map(([, name]) => name))
-    // The counts are set by a loop over their names.
+    // A loop over their names sets the counts.
     expect(new Set([...literal, 'total', 'passed', 'failed', 'flaky', 'skipped', 'other'])).toEqual(new Set(OUTPUTS))
   })
 })
 
 describe('the README', () => {
-  it('has the tables of action.yml: "npm run readme" writes them', () => {
+  it('has the tables that "npm run readme" writes from action.yml', () => {
     const readme = readFileSync(join(root, 'README.md'), 'utf8')
     expect(withTables(readme, actionYml)).toBe(readme)
   })
 })
 
-/** The names of the inputs whose variables main looks at, wherever in the code that is. */
+/** The names of the inputs whose variables main reads anywhere in its code. */
 function inputsRead(): Set<string> {
   const enough = { 'base-url': 'https://tests.example.com', 'api-key': 'key', project: 'p', 'run-id': 'r-1' }
   const github = { GITHUB_SERVER_URL: 'https://github.com', GITHUB_REPOSITORY: 'shop/shop', GITHUB_RUN_ID: '7' }

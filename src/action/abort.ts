@@ -1,14 +1,21 @@
 import type { AbortCause } from '../outcome/step-outcome.ts'
 
-// How long after the abort main awaits the response to a start in flight, and tries to cancel the run at the service:
-// if no start was in flight, and if one was. The rest of the runner's time is for the outputs, the summary and the exit.
+/** How long main works after a signal. The rest of the runner's time is for the outputs, the summary and the exit. */
+interface Allowance {
+  /** Main waits for the response to a start in flight. */
+  readonly startMs: number
+  /** Main tries to cancel a run that it knew before the signal. */
+  readonly cancelMs: number
+  /** Main tries to cancel a run whose id came after the signal. */
+  readonly cancelAfterStartMs: number
+}
 
-/** SIGKILL follows 10 s after SIGINT. */
-const AFTER_SIGINT = { startMs: 9_000, cancelMs: 6_700, cancelAfterStartMs: 9_200 }
-/** SIGKILL follows 2.5 s after a SIGTERM that comes first. */
-const AFTER_SIGTERM = { startMs: 1_800, cancelMs: 2_050, cancelAfterStartMs: 2_050 }
-/** Nobody kills main soon, and post waits 40 s for it. A start has the time that any request has. */
-const WITHOUT_DEADLINE = { startMs: 30_000, cancelMs: 15_000, cancelAfterStartMs: 38_000 }
+/** The runner sends SIGKILL 10 s after SIGINT. */
+const AFTER_SIGINT: Allowance = { startMs: 9_000, cancelMs: 6_700, cancelAfterStartMs: 9_200 }
+/** If SIGTERM comes without a SIGINT before it, the runner sends SIGKILL 2.5 s later. */
+const AFTER_SIGTERM: Allowance = { startMs: 1_800, cancelMs: 2_050, cancelAfterStartMs: 2_050 }
+/** The runner does not kill main soon. Post waits 40 s for main. A start has the 30 s of every request. */
+const WITHOUT_DEADLINE: Allowance = { startMs: 30_000, cancelMs: 15_000, cancelAfterStartMs: 38_000 }
 
 const ALLOWANCES = {
   SIGINT: AFTER_SIGINT,
@@ -17,9 +24,9 @@ const ALLOWANCES = {
   SIGHUP: WITHOUT_DEADLINE,
   'folder emptied': WITHOUT_DEADLINE,
   'log closed': WITHOUT_DEADLINE,
-} satisfies Record<AbortCause, unknown>
+} satisfies Record<AbortCause, Allowance>
 
-/** Why and until when: the reason of the one AbortSignal that runs through the action. */
+/** The reason of the step's AbortSignal: what cancelled the step, and how much time is left. */
 export class StepCancelled extends Error {
   override readonly name = 'StepCancelled'
   readonly by: AbortCause
@@ -31,24 +38,24 @@ export class StepCancelled extends Error {
     this.#sinceMs = nowMs
   }
 
-  /** The job has ended: the next job may own the runner's folders already. */
+  /** Whether the job has ended. The next job may then already use the runner's folders. */
   get isJobOver(): boolean {
     return this.by === 'folder emptied' || this.by === 'log closed'
   }
 
-  /** Until when, on the clock's `now()`, the response to a start in flight may be awaited. */
+  /** The time of the clock's `now()` until which main waits for the response to a start in flight. */
   get startDeadlineMs(): number {
     return this.#sinceMs + ALLOWANCES[this.by].startMs
   }
 
-  /** Until when the cancel of a run may be tried. @param knownSinceMs since when this process knows of the run */
+  /** The time until which main tries to cancel a run. `knownSinceMs` is the time at which main learned of the run. */
   cancelDeadlineMs(knownSinceMs = Number.NEGATIVE_INFINITY): number {
     const { cancelMs, cancelAfterStartMs } = ALLOWANCES[this.by]
     return this.#sinceMs + (knownSinceMs >= this.#sinceMs ? cancelAfterStartMs : cancelMs)
   }
 }
 
-/** Why the signal has aborted. */
+/** The reason of a step's signal that has aborted. */
 export function cancelReason({ reason }: AbortSignal): StepCancelled {
   if (reason instanceof StepCancelled) return reason
   throw new TypeError('The step was aborted without a StepCancelled as the reason', { cause: reason })

@@ -1,5 +1,5 @@
 import { type Failure, isFailure, isNotFound, responseOrFailure } from '../outcome/failure.ts'
-import { isTerminal, type Run } from '../outcome/run.ts'
+import { isFinished, type Run } from '../outcome/run.ts'
 import type { Cancellation } from '../outcome/step-outcome.ts'
 import { backoffMs, isKeyRefused, isTransient, mayHaveBeenAccepted } from '../service/retry.ts'
 import { isNotFoundFinal, isUsableRunId, type RunHandle } from '../service/run-handle.ts'
@@ -8,42 +8,42 @@ import type { RequestOptions } from '../service/transport.ts'
 import { cancelReason } from './abort.ts'
 import type { World } from './world.ts'
 
-type CancelWorld = Pick<World, 'service' | 'clock' | 'random' | 'abort'>
+type CancelWorld = Pick<World, 'service' | 'clock' | 'random' | 'signal'>
 
 export interface CancelOptions {
   readonly limitMs: number
   readonly onRun?: ((run: Run) => void) | undefined
 }
 
-/** With less time left there is no other try: its time-out would replace the failure that a person needs to see. */
+/** If less time is left, there is no other try, because its time-out would replace the real failure. */
 const SHORTEST_TRY_MS = 20
-/** A request gets half of the time that is left, so that there is time for another, but at least this if it is left. */
+/** A request gets half of the time that is left, so that another one fits. It gets at least this long if possible. */
 const SHORTEST_REQUEST_MS = 1_000
 
 /**
- * Cancels a run. Repeats this until the cancel is complete, the run does not exist, the service refuses the key, or the
- * time has passed. If the step is aborted, a request that hangs is dropped, and the cancel is tried anew in the time
- * that is then left. Two cancels of one run do no harm, so main and post may both try. Never throws ServiceError.
+ * Tries to cancel a run until the result is final or the time is up. If the step is cancelled meanwhile, it drops the
+ * request in flight and tries again until `cancelDeadlineMs`. Main and post may both cancel a run, because a second
+ * cancel does no harm. Never throws ServiceError.
  */
 export async function cancelRun(handle: RunHandle, options: CancelOptions, world: CancelWorld): Promise<Cancellation> {
-  const { service, clock, abort } = world
+  const { service, clock, signal } = world
   if (service.cancel === undefined) return { kind: 'not-supported' }
   const tryOnce = createTry(handle, service.cancel, options, world)
-  if (!abort.aborted) {
-    const end = await tryUntil(clock.now() + options.limitMs, abort, tryOnce, world)
+  if (!signal.aborted) {
+    const end = await tryUntil(clock.now() + options.limitMs, signal, tryOnce, world)
     if (end !== undefined) return end
   }
   const never = new AbortController().signal
-  const deadlineMs = cancelReason(abort).cancelDeadlineMs(handle.knownSinceMs)
+  const deadlineMs = cancelReason(signal).cancelDeadlineMs(handle.knownSinceMs)
   return (await tryUntil(deadlineMs, never, tryOnce, world)) ?? { kind: 'failed' }
 }
 
-/** What one try has brought. After `again`, another try may bring more. */
+/** The result of one try. After `again`, another try may succeed. */
 type TryEnd = Cancellation | { readonly kind: 'again'; readonly failure?: Failure | undefined }
 
 type Try = (options: () => RequestOptions) => Promise<TryEnd>
 
-/** Undefined if the signal has aborted. */
+/** Returns undefined if the signal aborts. */
 async function tryUntil(
   deadlineMs: number,
   signal: AbortSignal,
@@ -77,7 +77,7 @@ function createTry(
 ): Try {
   let mayHaveCancelled = false
 
-  /** Only the run itself tells what the response to a cancel means: that it has finished, or does not exist. */
+  /** The response to a cancel does not say whether the run has finished or does not exist. So this reads the run. */
   async function readRun(options: RequestOptions, ofCancel: Failure | undefined): Promise<TryEnd> {
     const sentAtMs = clock.now()
     const run = await responseOrFailure(service.get(handle.id, options))
@@ -87,7 +87,7 @@ function createTry(
       return { kind: 'again', failure: ofCancel }
     }
     onRun?.(run)
-    if (!isTerminal(run)) return { kind: 'again', failure: ofCancel }
+    if (!isFinished(run)) return { kind: 'again', failure: ofCancel }
     return { kind: mayHaveCancelled && run.status === 'CANCELLED' ? 'cancelled' : 'already-finished', run }
   }
 
@@ -100,7 +100,7 @@ function createTry(
       if (isKeyRefused(failure)) return { kind: 'failed', failure }
       if (!isAboutTheRun(failure)) return { kind: 'again', failure }
     }
-    // An unusable id cannot stand in a path.
+    // A request's path cannot contain an unusable id.
     return isUsableRunId(handle.id) ? readRun(options(), failure) : { kind: 'again', failure }
   }
 }

@@ -1,28 +1,28 @@
 import type { Failure } from '../outcome/failure.ts'
-import { isTerminal, type Run } from '../outcome/run.ts'
+import { isFinished, type Run } from '../outcome/run.ts'
 import type { StepSubject } from '../outcome/step-outcome.ts'
 import { failureSentence } from '../report/failure-text.ts'
 import { durationText } from '../text/duration.ts'
 import { type Fragment, fragment, type LogLine, logLine, quote } from '../text/safe-text.ts'
 import type { World } from './world.ts'
 
-type LogWorld = Pick<World, 'clock' | 'log' | 'abort'>
+type LogWorld = Pick<World, 'clock' | 'log' | 'signal'>
 
 const HEARTBEAT_MS = 60_000
 
-/** A log that is quiet, but never silent for much longer than a minute. */
-export function quietLog({ clock, log, abort }: LogWorld, lastLineMs: number) {
+/** A log with few lines, but with at least about one a minute. */
+export function quietLog({ clock, log, signal }: LogWorld, lastLineMs: number) {
   function write(message: LogLine): void {
     log.info(message)
     lastLineMs = clock.now()
   }
   return {
     write,
-    /** Pauses until then, or until the step is cancelled. A pause that lasts writes a heartbeat about once a minute. */
-    async pause(untilMs: number, heartbeat: () => LogLine): Promise<void> {
-      while (!abort.aborted && clock.now() < untilMs) {
+    /** Pauses until the deadline, or until the step is cancelled. Writes a heartbeat about once a minute. */
+    async pause(deadlineMs: number, heartbeat: () => LogLine): Promise<void> {
+      while (!signal.aborted && clock.now() < deadlineMs) {
         if (clock.now() - lastLineMs >= HEARTBEAT_MS) write(heartbeat())
-        await clock.sleep(Math.min(untilMs, lastLineMs + HEARTBEAT_MS) - clock.now(), abort)
+        await clock.sleep(Math.min(deadlineMs, lastLineMs + HEARTBEAT_MS) - clock.now(), signal)
       }
     },
   }
@@ -43,7 +43,7 @@ export function whatIsTested({ target, parameters }: Pick<StepSubject, 'target' 
   return logLine`${subject}${tested}${where}${named(fragment`framework project`, frameworkProject)}`
 }
 
-/** What the log shows of a wait: a line when the status changes, and when the service stops or begins to respond. */
+/** Logs a wait: a line when the status changes, and a line when the service stops or starts responding. */
 export function progressLog(runId: string, world: LogWorld) {
   const { clock, log } = world
   const startedMs = clock.now()
@@ -67,14 +67,14 @@ export function progressLog(runId: string, world: LogWorld) {
       isFailureLogged = false
       if (seen.rawStatus !== run?.rawStatus) write(logLine`Run ${runId}: ${seen.rawStatus}`)
       run = seen
-      if (run.status !== 'UNKNOWN' || isTerminal(run) || hasWarnedOfUnknown) return
+      if (run.status !== 'UNKNOWN' || isFinished(run) || hasWarnedOfUnknown) return
       hasWarnedOfUnknown = true
       log.warning(
         logLine`Run ${runId} has the status ${run.rawStatus}, which this version of the action does not know. The step keeps waiting, because the run has no finishing time yet.`,
       )
     },
 
-    /** The first failure of a streak is logged, but a service that fails every other poll must not fill the log. */
+    /** Logs the first failure of a streak, but at most one failure a minute, because every other poll may fail. */
     onPollFailed(cause: Failure): void {
       const isFirst = failure === undefined
       failure = cause
@@ -82,8 +82,8 @@ export function progressLog(runId: string, world: LogWorld) {
       write(failureLine(logLine`status request failed; retrying for up to 5 min.`, cause))
     },
 
-    pause: (untilMs: number) =>
-      pause(untilMs, () => {
+    pause: (deadlineMs: number) =>
+      pause(deadlineMs, () => {
         const waited = durationText(clock.now() - startedMs)
         return failure === undefined
           ? logLine`Run ${runId}: still ${run?.rawStatus ?? 'waiting'} after ${waited}.`

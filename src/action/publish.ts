@@ -5,7 +5,7 @@ import { ctrf } from '../report/ctrf.ts'
 import { fullSummary, jobSummary } from '../report/job-summary.ts'
 import { junit } from '../report/junit.ts'
 import { otherBranchWarning, verdictSentence, verdictTitle } from '../report/outcome-text.ts'
-import { inertJson } from '../text/safe-text.ts'
+import { safeJson } from '../text/safe-text.ts'
 import { cancelReason } from './abort.ts'
 import type { ReportFile, World } from './world.ts'
 
@@ -21,12 +21,12 @@ export interface ReportSettings {
 }
 
 /**
- * Publishes the outcome everywhere, the most important first: a step that is killed meanwhile has its outputs and its
- * error already. What fails here is a warning and never changes the verdict.
+ * Publishes the outcome. The outputs and the error come first, because the runner may kill the step meanwhile. If a
+ * report fails, that is a warning and does not change the verdict.
  */
 export async function publish(outcome: StepOutcome, settings: ReportSettings, world: World): Promise<void> {
-  // The runner has emptied its folders, and the next job uses them.
-  const isJobOver = world.abort.aborted && cancelReason(world.abort).isJobOver
+  // At the end of the job, the runner has emptied its folders, and the next job uses them.
+  const isJobOver = world.signal.aborted && cancelReason(world.signal).isJobOver
   if (!isJobOver) setOutputs(outcome, world)
   const hasSummary = isWanted(settings.summary, outcome.success)
   announce(outcome, settings, hasSummary, world)
@@ -35,8 +35,8 @@ export async function publish(outcome: StepOutcome, settings: ReportSettings, wo
   if (isJobOver) return
   const reportDir = writeReportFiles(outcome, world)
   if (hasSummary) world.writeSummary((alreadyBytes) => jobSummary(outcome, { alreadyBytes, reportDir }))
-  // A run that is only started has no result yet, and the step that waits for it writes the comment.
-  if (world.abort.aborted || outcome.ending.kind === 'started') return
+  // If this step only started the run, there is no result yet. The step that waits for the run writes the comment.
+  if (world.signal.aborted || outcome.ending.kind === 'started') return
   const commentUrl = await world.comment(outcome, { hasSummary })
   if (commentUrl !== undefined) world.setOutput('comment-url', commentUrl)
 }
@@ -50,7 +50,7 @@ function setOutputs(outcome: StepOutcome, world: World): void {
   if (run === undefined) return
   const durationMs = runDurationMs(run)
   if (durationMs !== undefined) world.setOutput('duration-ms', durationMs)
-  // A PASSED run without results has none to count; of any other the numbers are not known.
+  // If a PASSED run has no results, the counts are zero. If any other run has no results, its counts are not known.
   if (run.testCases === undefined && run.status !== 'PASSED') return
   for (const name of ['total', 'passed', 'failed', 'flaky', 'skipped', 'other'] as const)
     world.setOutput(name, counts[name])
@@ -74,7 +74,7 @@ export function reportFiles(outcome: StepOutcome): readonly ReportFile[] {
   const { run } = outcome
   if (run?.testCases === undefined) return []
   return [
-    { name: 'results.json', text: () => inertJson(run.responseText) },
+    { name: 'results.json', text: () => safeJson(run.responseText) },
     { name: 'junit.xml', text: () => junit(outcome) },
     { name: 'ctrf.json', text: () => ctrf(outcome) },
     { name: 'summary.md', text: () => fullSummary(outcome) },

@@ -22,19 +22,19 @@ import type { World } from './world.ts'
 
 export interface StepRequest extends Omit<StepSubject, 'ownsRun'>, WaitLimits {
   readonly runId?: string | undefined
-  /** False: start, and leave the run to others. */
+  /** If false, the step starts the run and does not wait for it. */
   readonly wait: boolean
   readonly cancelOnAbort: boolean
   readonly passWithNoTests: boolean
-  /** The address of a run's page at the service, if the user gave a template of it. */
+  /** Returns the address of a run's page. Absent if the input `run-url` is empty. */
   readonly runUrl?: ((runId: string) => string | undefined) | undefined
   readonly reports: ReportSettings
 }
 
-/** How long main, giving up on a run, tries to cancel it. After a signal there is less. */
+/** How long main tries to cancel a run. After a signal, the deadline of `StepCancelled` applies instead. */
 const CANCEL_LIMIT_MS = 15_000
 
-/** What a step does, in order: start or attach, wait, cancel if it must, conclude, publish. */
+/** The whole step: start a run or take the given one, wait for it, cancel it if needed, conclude, publish. */
 export async function runAction(request: StepRequest, world: World): Promise<StepOutcome> {
   const step: Step = { request, world, begunMs: world.clock.now() }
   const { ending, ...seen } = await startOrAttach(step)
@@ -44,10 +44,10 @@ export async function runAction(request: StepRequest, world: World): Promise<Ste
   const subject = { target, parameters, untested, ownsRun, labels, job } satisfies Record<keyof StepSubject, unknown>
   const facts: StepFacts = { ...seen, subject, waitedMs: world.clock.now() - step.begunMs }
   const outcome = concludeStep(ending, facts, request.passWithNoTests)
-  // What main could not cancel stays open, for post to try again.
+  // If main could not cancel the run, the record stays as it is, and post tries again.
   if (isDone(outcome)) world.recorder.done()
   await publish(outcome, request.reports, world)
-  // Only now, because post must say it if main is killed before main has said it.
+  // By now, main has told the user. If main is killed before this, post tells the user.
   if (needsManualCleanup(outcome.cancellation)) world.recorder.doneInStateOnly()
   return outcome
 }
@@ -58,7 +58,7 @@ interface Step {
   readonly begunMs: number
 }
 
-/** The end of the run's part in the step, with what was seen of the run. */
+/** How the step's part in the run's life ended, and what is known about the run. */
 type RunEnd = { readonly ending: Ending } & Omit<StepFacts, 'subject' | 'waitedMs'>
 
 const NOT_WANTED: Cancellation = { kind: 'not-wanted' }
@@ -81,11 +81,11 @@ async function startOrAttach(step: Step): Promise<RunEnd> {
   if (!isUsableRunId(handle.id)) return refuseRunId(handle, world)
   recorder.started(handle.id, request.cancelOnAbort)
   // If the step was cancelled during the start, the wait below ends at once.
-  if (request.wait || world.abort.aborted) return waitThenCancel(handle, step)
+  if (request.wait || world.signal.aborted) return waitThenCancel(handle, step)
   return { ending: { kind: 'started' }, runId: handle.id, runUrl: announceRun(handle, step), cancellation: NOT_WANTED }
 }
 
-/** Waits for the run, and cancels it if it must not outlive the step. */
+/** Waits for the run. If the run does not finish and may be cancelled, cancels it. */
 async function waitThenCancel(handle: RunHandle, step: Step): Promise<RunEnd> {
   const { request, world, begunMs } = step
   const runUrl = announceRun(handle, step)
@@ -116,7 +116,7 @@ function announceRun({ id }: RunHandle, { request, world }: Step): string | unde
   return runUrl
 }
 
-/** An id that cannot be shown or put in a path is an invalid response: its run is cancelled and never waited for. */
+/** The response with an unusable id is invalid. Main cancels its run and does not wait for it. */
 async function refuseRunId(handle: RunHandle, world: World): Promise<RunEnd> {
   const failure: Failure = {
     kind: 'invalid-response',
@@ -128,6 +128,6 @@ async function refuseRunId(handle: RunHandle, world: World): Promise<RunEnd> {
     world.recorder.started(handle.id, true)
     cancellation = await cancelRun(handle, { limitMs: CANCEL_LIMIT_MS }, world)
   }
-  // Whether or not the step was cancelled meanwhile: of all endings, only this one names the id.
+  // This ending counts even if the step was cancelled meanwhile, because no other ending names the id.
   return { ending: { kind: 'start-failed', failure }, cancellation }
 }

@@ -1,5 +1,5 @@
 import { type Failure, isFailure, isNotFound, responseOrFailure } from '../outcome/failure.ts'
-import { isTerminal, type Run } from '../outcome/run.ts'
+import { isFinished, type Run } from '../outcome/run.ts'
 import type { Ending, WaitLimit } from '../outcome/step-outcome.ts'
 import { backoffMs, isTransient } from '../service/retry.ts'
 import { isNotFoundFinal, type RunHandle } from '../service/run-handle.ts'
@@ -9,15 +9,15 @@ import type { World } from './world.ts'
 
 export interface WaitEnd {
   readonly ending: Extract<Ending, { kind: 'finished' | 'wait-timeout' | 'aborted' | 'poll-failed' }>
-  /** What the service last said; absent if it never did. */
+  /** The run as the service last described it. Absent if no poll succeeded. */
   readonly run?: Run | undefined
-  /** How long the run was seen to be QUEUED; absent if it never was. */
+  /** How long polls showed the run as QUEUED. Absent if no poll did. */
   readonly queuedMs?: number | undefined
 }
 
 export interface WaitLimits {
   readonly waitLimitMs: number
-  /** How long the run may be QUEUED. That time does not count towards `waitLimitMs` then. */
+  /** How long the run may be QUEUED. If this is given, time in the queue does not count towards `waitLimitMs`. */
   readonly queueLimitMs?: number | undefined
   readonly pollIntervalMs?: number | undefined
 }
@@ -28,12 +28,12 @@ export interface WaitOptions extends WaitLimits {
 }
 
 const FAILURE_STREAK_LIMIT_MS = 300_000
-/** The last poll is sent at the deadline, and gets this long. */
+/** The time limit of the last poll, which main sends at the deadline. */
 const LAST_POLL_LIMIT_MS = 10_000
 /** Earlier polls time out at the deadline, but each gets at least this long. */
 const SHORTEST_POLL_LIMIT_MS = 1_000
 
-/** Polls that failed one after the other. */
+/** Polls that failed without a successful poll between them. */
 interface FailureStreak {
   readonly sinceMs: number
   readonly polls: number
@@ -44,48 +44,48 @@ interface FailureStreak {
 export async function waitForRun(
   handle: RunHandle,
   options: WaitOptions,
-  world: Pick<World, 'service' | 'clock' | 'random' | 'log' | 'abort'>,
+  world: Pick<World, 'service' | 'clock' | 'random' | 'log' | 'signal'>,
 ): Promise<WaitEnd> {
-  const { service, clock, random, abort } = world
+  const { service, clock, random, signal } = world
   const progress = progressLog(handle.id, world)
   const pollingSinceMs = clock.now()
-  const deadline = waitDeadline(pollingSinceMs, options)
+  const timer = waitTimer(pollingSinceMs, options)
   const jitter = random()
   let run: Run | undefined
   let streak: FailureStreak | undefined
 
-  const end = (ending: WaitEnd['ending']): WaitEnd => ({ ending, run, queuedMs: deadline.queuedMs(clock.now()) })
+  const end = (ending: WaitEnd['ending']): WaitEnd => ({ ending, run, queuedMs: timer.queuedMs(clock.now()) })
 
   for (;;) {
-    if (abort.aborted) return end({ kind: 'aborted', cause: cancelReason(abort).by })
+    if (signal.aborted) return end({ kind: 'aborted', cause: cancelReason(signal).by })
     const sentAtMs = clock.now()
-    const limitMs = pollLimitMs(deadline.atMs() - sentAtMs)
-    const response = await responseOrFailure(service.get(handle.id, { signal: abort, limitMs }))
+    const limitMs = pollLimitMs(timer.deadlineMs() - sentAtMs)
+    const response = await responseOrFailure(service.get(handle.id, { signal, limitMs }))
     if (!isFailure(response)) {
       streak = undefined
       progress.onRun(response)
-      deadline.onRun(response, clock.now())
+      timer.onRun(response, clock.now())
       if (response.rawStatus !== run?.rawStatus) options.onStatus(response)
       run = response
-      if (isTerminal(run)) return end({ kind: 'finished', run })
+      if (isFinished(run)) return end({ kind: 'finished', run })
     } else {
-      if (abort.aborted) continue
+      if (signal.aborted) continue
       streak = { sinceMs: streak?.sinceMs ?? clock.now(), polls: (streak?.polls ?? 0) + 1, failure: response }
       const isLongEnough = clock.now() - streak.sinceMs >= FAILURE_STREAK_LIMIT_MS
-      if (isLongEnough || !mayPass(response, handle, sentAtMs, run !== undefined)) {
+      if (isLongEnough || !mayStillSucceed(response, handle, sentAtMs, run !== undefined)) {
         return end({ kind: 'poll-failed', failure: response })
       }
       progress.onPollFailed(response)
     }
-    // The deadline of a run that has just left the queue is a later one, and has a last poll of its own.
-    if (sentAtMs >= deadline.atMs()) {
-      return end({ kind: 'wait-timeout', limit: deadline.limit(), failure: streak?.failure })
+    // If this poll shows that the run has left the queue, the deadline is later now, and this poll was not the last.
+    if (sentAtMs >= timer.deadlineMs()) {
+      return end({ kind: 'wait-timeout', limit: timer.limit(), failure: streak?.failure })
     }
     const pauseMs =
       streak === undefined
         ? (options.pollIntervalMs ?? adaptivePauseMs(clock.now() - pollingSinceMs, jitter))
         : streakPauseMs(streak, clock.now(), random)
-    await progress.pause(Math.min(clock.now() + pauseMs, deadline.atMs()))
+    await progress.pause(Math.min(clock.now() + pauseMs, timer.deadlineMs()))
   }
 }
 
@@ -93,14 +93,15 @@ function pollLimitMs(leftMs: number): number {
   return leftMs > 0 ? Math.max(SHORTEST_POLL_LIMIT_MS, leftMs) : LAST_POLL_LIMIT_MS
 }
 
-function mayPass(failure: Failure, handle: RunHandle, sentAtMs: number, hasResponded: boolean): boolean {
-  // Before the service ever responded, a certificate that is not trusted is a matter of setup.
+function mayStillSucceed(failure: Failure, handle: RunHandle, sentAtMs: number, hasResponded: boolean): boolean {
+  // If the service has never responded, an untrusted certificate is an error of the setup, and another poll does not
+  // help.
   if (failure.kind === 'untrusted-certificate') return hasResponded || handle.knownSinceMs !== undefined
   if (isNotFound(failure)) return !isNotFoundFinal(handle, sentAtMs)
   return isTransient(failure)
 }
 
-/** The last poll of a streak comes when the streak is long enough. */
+/** The pause ends no later than the streak's limit, so that main polls once more at that time. */
 function streakPauseMs({ sinceMs, polls, failure }: FailureStreak, nowMs: number, random: () => number): number {
   return Math.min(backoffMs(polls, failure, random), sinceMs + FAILURE_STREAK_LIMIT_MS - nowMs)
 }
@@ -109,22 +110,22 @@ const SHORTEST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 15_000
 
 /**
- * How long to pause before the next poll. A fiftieth of the time already waited keeps the delay at about 2 % of the
- * run's length and the number of polls at a logarithm of it, until the longest pause makes it one poll in 15 s.
- *
- * @param jitter a number from 0 to 1, drawn once for the whole wait, which makes each pause up to a tenth longer. A step
- *   with its own jitter steadily leaves those that began with it; with a new number for each pause it would stay near
- *   them on average. At the longest pause the jitter is a two-hundredth, which keeps an hour's run under 400 requests.
+ * The pause before the next poll: a fiftieth of the time waited, so main learns of the end within about 2 % of the
+ * run's length. `jitter` is from 0 to 1 and stays the same for the whole wait. So steps that begin together soon poll
+ * at different times.
  */
 export function adaptivePauseMs(waitedMs: number, jitter: number): number {
   const grownMs = Math.max(SHORTEST_PAUSE_MS, waitedMs / 50) * (1 + jitter / 10)
+  // With little jitter in the longest pause, a run of an hour needs fewer than 400 polls.
   return Math.min(grownMs, LONGEST_PAUSE_MS * (1 - (1 - jitter) / 200))
 }
 
-/** When to stop waiting. Time in the queue has a limit of its own if one is set, and counts towards the other if not. */
-function waitDeadline(pollingSinceMs: number, { begunMs, waitLimitMs, queueLimitMs }: WaitOptions) {
+/**
+ * Tells when to stop waiting. If `queueLimitMs` is given, the time in the queue does not count towards `waitLimitMs`.
+ */
+function waitTimer(pollingSinceMs: number, { begunMs, waitLimitMs, queueLimitMs }: WaitOptions) {
   let isQueued = false
-  // Known once the run has left the queue; 0 if it was never seen there.
+  // Undefined while the run may still be queued. 0 if no poll showed the run as QUEUED.
   let queuedMs: number | undefined
   return {
     onRun({ status }: Run, nowMs: number): void {
@@ -132,8 +133,8 @@ function waitDeadline(pollingSinceMs: number, { begunMs, waitLimitMs, queueLimit
       if (status !== 'QUEUED') queuedMs = isQueued ? nowMs - pollingSinceMs : 0
       isQueued = status === 'QUEUED'
     },
-    /** On the clock's `now()`. */
-    atMs(): number {
+    /** A time of the clock's `now()`. */
+    deadlineMs(): number {
       if (queueLimitMs === undefined) return begunMs + waitLimitMs
       return isQueued ? pollingSinceMs + queueLimitMs : begunMs + waitLimitMs + (queuedMs ?? 0)
     },
@@ -141,7 +142,7 @@ function waitDeadline(pollingSinceMs: number, { begunMs, waitLimitMs, queueLimit
       if (isQueued && queueLimitMs !== undefined) return { input: 'queue-timeout-minutes', ms: queueLimitMs }
       return { input: 'timeout-minutes', ms: waitLimitMs }
     },
-    /** How long the run was seen to be QUEUED; undefined if it never was. */
+    /** How long polls showed the run as QUEUED. Undefined if no poll did. */
     queuedMs: (nowMs: number) => (isQueued ? nowMs - pollingSinceMs : queuedMs || undefined),
   }
 }

@@ -11,7 +11,7 @@ export interface Log {
   readonly debug?: ((message: LogLine) => void) | undefined
 }
 
-/** Each is set the moment it is known. No free text of the service is among them. */
+/** Main sets each output as soon as its value is known. No output contains free text of the service. */
 export interface Outputs
   extends Record<'run-id' | 'run-url' | 'job-url' | 'status' | 'report-dir' | 'comment-url', string>,
     Record<'total' | 'passed' | 'failed' | 'flaky' | 'skipped' | 'other' | 'duration-ms', number> {
@@ -20,37 +20,37 @@ export interface Outputs
 
 /** Writes down for post what is left to do for the step, because main may be killed at any moment. */
 export interface Recorder {
-  /** Throws if post could not learn of a run that is started now. */
+  /** Main is about to start a run. Throws if nothing could be written, because post would not learn of the run. */
   starting(): void
-  /** From now on post cancels the run, if it may. */
+  /** If main is killed from now on, post cancels the run, provided that `mayCancel` is true. */
   started(runId: string, mayCancel: boolean): void
   /** Nothing is left to do. */
   done(): void
-  /** Main has told the user what only a person can do. The runner reads the state only if it has read those words too. */
+  /** Main has told the user in the log what only a person can do. The runner reads the state only after that log. */
   doneInStateOnly(): void
 }
 
-/** A file for `report-dir`. Its text is made when it is written, so that only one stands in memory at a time. */
+/** A file for `report-dir`. Its text is made when the file is written, so that memory holds only one text at a time. */
 export interface ReportFile {
   readonly name: 'results.json' | 'junit.xml' | 'ctrf.json' | 'summary.md'
   readonly text: () => string | Buffer
 }
 
-/** The effects that the action has on the world outside: all of them, and nothing is done but through them. */
+/** All effects that the action has on the world outside. */
 export interface World {
   readonly clock: Clock
   readonly random: () => number
-  /** Aborts, with a `StepCancelled`, when the runner tells the step to end. */
-  readonly abort: AbortSignal
+  /** Aborts with a `StepCancelled` when the step is cancelled from outside. */
+  readonly signal: AbortSignal
   readonly service: TestService
   readonly log: Log
   readonly recorder: Recorder
   setOutput<Name extends keyof Outputs>(name: Name, value: Outputs[Name]): void
   annotate(annotation: Annotation): void
-  /** Adds to the job summary what `build` makes of the bytes that the file holds already. */
+  /** Adds to the job summary. `build` receives the number of bytes that the summary file already has. */
   writeSummary(build: (alreadyBytes: number) => Html): void
-  /** Returns the folder; undefined if nothing could be written, which it has then warned of. */
+  /** Returns the folder. If the files cannot be written, it warns and returns undefined. */
   writeReportFiles(files: readonly ReportFile[], runId: string): string | undefined
-  /** Keeps the pull request comment up to date, if one is wanted; returns its address. */
+  /** Writes the pull request comment if the user wants one. Returns the comment's address. */
   comment(outcome: StepOutcome, options: { readonly hasSummary: boolean }): Promise<string | undefined>
 }

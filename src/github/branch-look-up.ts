@@ -6,14 +6,12 @@ import { InvalidInputsError } from './input-reader.ts'
 
 /** GitHub allows no branch whose name looks like this. */
 const COMMIT_HASH = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i
-/** Nothing is started before the branch is known, so that a person waits for this. */
+/** The limit is short, because main starts nothing before it knows the branch. */
 const LOOK_UP_LIMIT_MS = 10_000
 
 /**
- * Looks up through GitHub's API the branch to test, which the event does not name.
- *
- * @throws InvalidInputsError if no branch, or more than one, is found. If the signal aborts, there is no branch: the
- * action then starts nothing.
+ * Looks up the branch that the event does not name, through GitHub's API. Throws InvalidInputsError if it finds no
+ * branch or several. If the signal aborts, returns no branch, and the action then starts nothing.
  */
 export async function lookUpBranch(input: UnknownBranch, options: GitHubAccess): Promise<KnownBranch> {
   if (input.kind === 'deployment') {
@@ -24,11 +22,13 @@ export async function lookUpBranch(input: UnknownBranch, options: GitHubAccess):
   return lookUp(what, 'pull-requests: read', options, async (api) => {
     const { branch = '', isFork } = headOf(await api.pullRequest(input.number), options.event.repository)
     if (isFork) throw new InvalidInputsError([forkMessage(branch)])
-    return { branch, note: logLine`Testing the branch "${branch}", ${what}.` }
+    return { branch, info: logLine`Testing the branch "${branch}", ${what}.` }
   })
 }
 
-/** A deployment's ref is a branch, a tag or a commit. A name says which one only if the ref has no prefix. */
+/**
+ * A deployment's ref is a branch, a tag or a commit. If it has no prefix such as `refs/tags/`, it does not say which.
+ */
 async function branchOfDeployment(ref: string, sha: string, api: GitHubApi, fail: Fail): Promise<KnownBranch> {
   const isHash = COMMIT_HASH.test(ref)
   const name = ref.replace(/^refs\/(heads|tags)\//, '')
@@ -37,19 +37,19 @@ async function branchOfDeployment(ref: string, sha: string, api: GitHubApi, fail
     const tag = ref.startsWith('refs/heads/') ? undefined : await api.refHash(`tags/${name}`)
     if (head !== undefined && tag !== undefined) throw fail(logLine`it is both a branch and a tag`)
     if (head !== undefined) {
-      const note = logLine`Testing the branch "${name}" of the deployment.`
+      const info = logLine`Testing the branch "${name}" of the deployment.`
       const warning = logLine`The head of the branch "${name}" is ${head}, and no longer the commit that was deployed, ${sha}. The branch is tested as it is now.`
-      return { branch: name, note, warning: head === sha || sha === '' ? undefined : warning }
+      return { branch: name, info, warning: head === sha || sha === '' ? undefined : warning }
     }
     if (tag !== undefined) return noBranch(logLine`a deployment of the tag "${name}"`)
   }
-  // Whoever deploys may give the beginning of a hash as well.
+  // The ref may also be the beginning of a hash.
   const isCommit = isHash || (ref.length >= 7 && sha.startsWith(ref))
   const branches = isCommit ? await api.branchesWithHead(isHash ? ref : sha) : []
   const [branch, ...others] = branches
   if (branch === undefined) throw fail(logLine`there is none`)
   if (others.length > 0) throw fail(logLine`the commit is the head of ${branches.join(', ')}`)
-  return { branch, note: logLine`Testing the branch "${branch}", whose head is the commit that was deployed.` }
+  return { branch, info: logLine`Testing the branch "${branch}", whose head is the commit that was deployed.` }
 }
 
 type Fail = (reason: LogLine) => InvalidInputsError

@@ -10,11 +10,11 @@ export const BRANCH_OF_EVENT = '@{event}'
 export type BranchInput = ({ readonly kind: 'known' } & KnownBranch) | UnknownBranch
 
 export interface KnownBranch {
-  /** Absent: none is sent, and the service tests the project's default branch. */
+  /** If it is absent, main sends no branch, and the service tests the project's default branch. */
   readonly branch?: string | undefined
-  readonly note?: LogLine | undefined
+  readonly info?: LogLine | undefined
   readonly warning?: LogLine | undefined
-  /** What the event is about, if the default branch is tested instead because the input is empty. */
+  /** What the event is about. Present if the default branch is tested instead, because the input is empty. */
   readonly untested?: UntestedHead | undefined
 }
 
@@ -30,7 +30,7 @@ export function isBranchName(name: string): boolean {
   return characters > 0 && characters <= LONGEST_BRANCH && !/\p{Cc}/u.test(name)
 }
 
-/** Reads the input `branch`, and finds out the branch of the event as far as its payload tells. */
+/** Reads the input `branch`. If it has its default, takes the event's branch from the payload if possible. */
 export function readBranch(inputs: InputReader, event: WorkflowEvent): BranchInput {
   const given = givenBranch(inputs)
   if (given === '') return emptyBranch(inputs, event)
@@ -51,7 +51,7 @@ export function readBranch(inputs: InputReader, event: WorkflowEvent): BranchInp
   return { kind: 'known', branch: found }
 }
 
-/** A runner that does not know the default sets no variable at all. */
+/** If the runner does not know the input's default, it sets no variable. */
 function givenBranch(inputs: InputReader): string {
   return inputs.isPresent('branch') ? inputs.text('branch') : BRANCH_OF_EVENT
 }
@@ -68,11 +68,11 @@ export function ruleOfBranch(inputs: InputReader, event: WorkflowEvent, input: B
   return headOfEvent(event) === undefined ? 'the workflow runs on it' : 'it is the head branch of the pull request'
 }
 
-/** An unset variable is empty too, so the default branch is not tested in the place of another one without a word. */
+/** Warns if the default branch is tested instead of the event's branch, because an unset variable is empty too. */
 function emptyBranch(inputs: InputReader, event: WorkflowEvent): BranchInput {
   const untested = notDefaultBranch(event)
   if (untested !== undefined) {
-    inputs.notes.push(
+    inputs.warnings.push(
       logLine`Input branch is empty, as an unset variable is: the project's default branch is tested, and not ${untestedHeadText(untested)}, which this workflow run is about. Remove the input to test that, or name the branch that is meant.`,
     )
   }
@@ -86,19 +86,19 @@ function notDefaultBranch(event: WorkflowEvent): UntestedHead | undefined {
   if ('number' in about) return { kind: 'pull-request', number: about.number }
   const name = 'ref' in about ? about.ref.replace(/^refs\/heads\//, '') : about.branch
   const isDefault = name === event.payload.repository?.default_branch && !headOfEvent(event)?.isFork
-  // A schedule, whose payload may name no repository, runs on the default branch alone.
+  // A schedule runs only on the default branch, but its payload may not name that branch.
   return isDefault || !name || event.name === 'schedule' ? undefined : { kind: 'branch', name }
 }
 
 /**
- * The branch that the event is about; whatever else is to be said of it, if its name alone does not do. Undefined if the
- * event should name one of this repository and does not.
+ * The event's branch. A BranchInput if the branch must be looked up, or if the log must say more. Undefined if the
+ * event should name a branch of this repository, but names none.
  */
 function branchOfEvent(event: WorkflowEvent): string | BranchInput | undefined {
   const { name, payload, ref } = event
   const head = headOfEvent(event)
   if (head !== undefined) return head.branch
-  // A pull request is an issue too: `issue_comment`, and `issues` for what the two have in common.
+  // A pull request is also an issue, so the events `issue_comment` and `issues` may be about a pull request.
   if (payload.issue?.pull_request) {
     return { kind: 'pull-request', number: payload.issue.number ?? 0 }
   }
@@ -112,13 +112,13 @@ function branchOfEvent(event: WorkflowEvent): string | BranchInput | undefined {
   return {
     kind: 'known',
     branch: ref.name,
-    note: logLine`Testing the branch "${ref.name}", because the workflow runs on it; the event ${name} is about no other. The input branch names another one.`,
+    info: logLine`Testing the branch "${ref.name}", because the workflow runs on it; the event ${name} is about no other. The input branch names another one.`,
   }
 }
 
 export function noBranch(subject: LogLine): KnownBranch {
-  const note = logLine`This workflow run is about ${subject}, so the project's default branch is tested. The input branch names another one.`
-  return { note }
+  const info = logLine`This workflow run is about ${subject}, so the project's default branch is tested. The input branch names another one.`
+  return { info }
 }
 
 export function forkMessage(branch: string): LogLine {

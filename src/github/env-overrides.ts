@@ -5,8 +5,8 @@ import type { InputReader } from './input-reader.ts'
 type Overrides = ReadonlyMap<string, string>
 
 /**
- * The environment overrides as names and values: lines as in GitHub's own GITHUB_ENV, or one JSON object. A message
- * about a problem never shows a value, which may be a secret.
+ * Reads the environment overrides: lines as in `GITHUB_ENV`, or one JSON object. No message shows a value, because a
+ * value may be a secret.
  */
 export function readEnvOverrides(inputs: InputReader): Readonly<Record<string, string>> | undefined {
   const given = inputs.textAsWritten('env-overrides')
@@ -16,7 +16,7 @@ export function readEnvOverrides(inputs: InputReader): Readonly<Record<string, s
 
 function readLines(given: string, inputs: InputReader): Overrides {
   const overrides = new Map<string, string>()
-  // Lines, and the line ends between them, which a value of several lines keeps.
+  // Every other part is a line end, because a value of several lines keeps its line ends.
   const parts = given.split(/(\r?\n)/)
   for (let at = 0; at < parts.length; at += 2) {
     const line = parts[at]?.trimStart() ?? ''
@@ -33,7 +33,7 @@ function readLines(given: string, inputs: InputReader): Overrides {
     }
     const value = isBlock ? parts.slice(at + 2, end - 1).join('') : rest
     if (/^(["'`]).*\1$/s.test(value)) {
-      inputs.notes.push(
+      inputs.warnings.push(
         logLine`Input env-overrides: the value of ${name} begins and ends with quotation marks, and is sent with them. Remove them; if they belong to the value, give a JSON object.`,
       )
     }
@@ -47,7 +47,7 @@ function readJson(given: string, inputs: InputReader): Overrides {
   const overrides = new Map<string, string>()
   let json: unknown
   try {
-    // 1.0 and 12345678901234567890 are meant as written, not as JavaScript's nearest number.
+    // Numbers such as 1.0 and 12345678901234567890 are sent as written. JavaScript would change them.
     json = parseKeepingNumbers(given)
   } catch (cause) {
     // Only the position in V8's message is shown, because the rest of it quotes the text.

@@ -77,14 +77,14 @@ export function headOfEvent(event: WorkflowEvent): Head | undefined {
         branch: workflowRun?.head_branch || undefined,
         isFork: isOther(workflowRun?.head_repository, repository),
       }
-    // GitHub names no branch here if the commit is a fork's.
+    // If the commit is a fork's, GitHub names no branch in these events.
     case 'check_suite':
     case 'check_run':
       return {
         branch: (payload.check_suite ?? payload.check_run?.check_suite)?.head_branch || undefined,
         isFork: false,
       }
-    // Without its file nobody knows which pull request the comment is on.
+    // If the payload is missing, nothing says which pull request the comment is on.
     case 'issue_comment':
       return payload.issue ? undefined : { isFork: false }
   }
@@ -96,7 +96,7 @@ export function headOf({ head }: PullRequest, repository: Repository): Head {
   return { branch: head?.ref || undefined, isFork: isOther(head?.repo, repository) }
 }
 
-/** Whether a head's repository is another than ours. A repository that was deleted, which is null, was a fork. */
+/** Whether the head is in another repository. If that repository was deleted, it is null, and it was a fork. */
 function isOther(head: Repository | null | undefined, own: Repository): boolean {
   if (head === undefined) return false
   if (head === null) return true
@@ -106,18 +106,17 @@ function isOther(head: Repository | null | undefined, own: Repository): boolean 
 
 export interface EventPullRequest {
   readonly number: number
-  /** The branch of its head, with the owner if that is a fork's; absent if only GitHub's API can tell. */
+  /** The head branch, with the owner if it is a fork's. Absent if the event does not contain it. */
   readonly headLabel?: string | undefined
 }
 
 /**
- * The pull request that an event is about, on which the comment belongs: the one that it carries, that is commented on, or
- * the only one of the run that triggered a `workflow_run`. A merge group may hold several, and its verdict stands in the
- * queue.
+ * The pull request that the event contains, or whose comment is the event, or the only one of the workflow run that is
+ * the event. Undefined for a merge group, which may contain several.
  */
 export function pullRequestOfEvent({ payload, repository }: WorkflowEvent): EventPullRequest | undefined {
   const { pull_request: pullRequest, issue, workflow_run: workflowRun } = payload
-  // GitHub also lists those of other repositories, whose numbers mean something else here.
+  // GitHub also lists pull requests of other repositories. In this repository, their numbers mean other pull requests.
   const [only, ...others] = (workflowRun?.pull_requests ?? []).filter(({ base, head }) =>
     [base, head].every((end) => end?.repo?.id !== undefined && end.repo.id === repository.id),
   )
@@ -125,7 +124,7 @@ export function pullRequestOfEvent({ payload, repository }: WorkflowEvent): Even
   return found?.number ? { number: found.number, headLabel: headLabel(found, repository) } : undefined
 }
 
-/** A fork's branch may have the same name as one of ours, so it is named with its owner, as GitHub does. */
+/** A fork's branch may have the name of a branch of ours. So the label names its owner, as GitHub's pages do. */
 export function headLabel(pullRequest: PullRequest, repository: Repository): string | undefined {
   const { branch, isFork } = headOf(pullRequest, repository)
   return isFork ? (pullRequest.head?.label ?? `fork:${branch ?? ''}`) : branch

@@ -7,7 +7,7 @@ import type { Environment, PullRequest, Repository, WorkflowEvent } from './even
 
 export class GitHubError extends Error {
   override readonly name = 'GitHubError'
-  /** 0: no response came, or none of this API, such as a proxy's page. 429: the rate of requests is limited. */
+  /** 0 if GitHub's API sent no response, but perhaps a proxy did. 429 if GitHub limits the rate of requests. */
   readonly status: number
 
   constructor(status: number, reason: string, cause?: unknown) {
@@ -15,7 +15,7 @@ export class GitHubError extends Error {
     this.status = status
   }
 
-  /** In the middle of a sentence. */
+  /** The failure as a part of a sentence. */
   get clause(): LogLine {
     if (this.status === 0) return logLine`GitHub's API could not be reached (${this.message})`
     if (this.status === 429) return logLine`GitHub's API limits the rate of requests`
@@ -25,7 +25,7 @@ export class GitHubError extends Error {
 
 export interface Comment {
   readonly id: number
-  /** The login of its author; absent for a deleted account. */
+  /** The login of the author. Absent if the account was deleted. */
   readonly author?: string | undefined
   readonly body: string
   readonly url: string
@@ -45,19 +45,19 @@ const PAGE_SIZE = 100
 /** GitHub allows 2,500 comments on a pull request. */
 const MOST_PAGES = 25
 
-// Octokit's own lines (of a deprecation, say) would take text of the server past the action's log.
+// Octokit's own log lines, for example about a deprecation, may show text of the server that is not made safe.
 const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
 /**
- * GitHub's API over `@actions/github`, whose octokit brings no retry and no throttling. That package is loaded here and
- * not before, because most steps do not need it.
+ * Opens GitHub's API. Loads `@actions/github` only now, because most steps do not need it. Its Octokit does not
+ * repeat or throttle requests.
  */
 export async function openGitHubApi({ env, token, clock, signal }: Omit<GitHubAccess, 'event'>): Promise<GitHubApi> {
   const [owner, repo] = (env.GITHUB_REPOSITORY ?? '').split('/')
   if (!owner || !repo) throw new GitHubError(0, 'GITHUB_REPOSITORY is not "owner/repository"')
-  // Certificates are always checked. Any earlier step can set this variable, which Node looks at for each connection.
+  // Certificates are always checked. An earlier step may have set this variable, and Node reads it for each connection.
   delete process.env.NODE_TLS_REJECT_UNAUTHORIZED
-  // Loading it reads the event file, and fails if that is malformed.
+  // The import reads the event file. If the file is malformed, the import fails.
   const { getOctokit } = await import('@actions/github')
   const baseUrl = (env.GITHUB_API_URL || 'https://api.github.com').replace(/\/$/, '')
   const octokit = getOctokit(token, { baseUrl, userAgent: `test-run-action/${VERSION}` })
@@ -86,21 +86,21 @@ class GitHubClient {
     this.#limits = limits
   }
 
-  /** Follows one redirect, as of a repository that was renamed, if GitHub itself is asked again and only read from. */
+  /** Follows one redirect of a GET to the same server, because GitHub redirects if a repository was renamed. */
   request(route: string, parameters: Record<string, unknown>) {
     return this.#attempt(async (request) => {
       const isRead = route.startsWith('GET ')
       let response = await this.#octokit.request(route, { ...this.#repository, ...parameters, request })
-      const target = response.status < 300 ? undefined : URL.parse(response.headers.location ?? '', this.#origin)
-      if (isRead && target?.origin === this.#origin) {
-        response = await this.#octokit.request(`GET ${target.href}`, { request })
+      const location = response.status < 300 ? undefined : URL.parse(response.headers.location ?? '', this.#origin)
+      if (isRead && location?.origin === this.#origin) {
+        response = await this.#octokit.request(`GET ${location.href}`, { request })
       }
       if (isRead ? response.status === 200 : response.status < 300) return response
       throw new GitHubError(response.status, 'neither what was asked for nor a redirect that is followed')
     })
   }
 
-  /** As `request`, but undefined after a 404. */
+  /** Like `request`, but returns undefined after a 404. */
   async requestIfFound(route: string, parameters: Record<string, unknown>) {
     try {
       return await this.request(route, parameters)
@@ -135,14 +135,14 @@ export class GitHubApi {
 
   async listComments(pullRequest: number): Promise<readonly Comment[]> {
     const comments = new Map<number, Comment>()
-    // Not octokit.paginate: it takes a page whose body was cut off for an empty one, and our comment for missing.
+    // `octokit.paginate` treats a page that was cut off as empty. Our comment would then seem to be missing.
     for (let page = 1; page <= MOST_PAGES; page++) {
       const parameters = { issue_number: pullRequest, per_page: PAGE_SIZE, page }
       const route = 'GET /repos/{owner}/{repo}/issues/{issue_number}/comments'
       const { data, headers } = await this.#client.request(route, parameters)
       const found = listOf(data).map(toComment)
       for (const comment of found) comments.set(comment.id, comment)
-      // A gateway in between may drop the header; a full page then asks for the next.
+      // A gateway may remove the header. If the page is full then, there may be another page.
       const isLast = headers.link === undefined ? found.length < PAGE_SIZE : !headers.link.includes('rel="next"')
       if (isLast) break
     }
@@ -167,8 +167,8 @@ export class GitHubApi {
   }
 
   /**
-   * The login of the token's account; undefined if GitHub refuses to say. `GET /user` refuses the workflow's own token;
-   * this query returns `github-actions[bot]` for it, which is the author of the comments that are made with it.
+   * The login of the token's account. Undefined if GitHub refuses to name it. `GET /user` refuses the workflow's own
+   * token. For that token, this query returns `github-actions[bot]`, which is also the author of its comments.
    */
   async whoAmI(): Promise<string | undefined> {
     try {
@@ -186,22 +186,22 @@ export class GitHubApi {
     const { data } = await this.#client.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', {
       pull_number: number,
     })
-    const { number: its, head } = fieldsOf(data)
+    const { number: responseNumber, head } = fieldsOf(data)
     const { ref, repo: headRepository } = fieldsOf(head)
-    if (its !== number || typeof ref !== 'string' || typeof headRepository !== 'object') throw notOfThisApi()
+    if (responseNumber !== number || typeof ref !== 'string' || typeof headRepository !== 'object') throw notOfThisApi()
     return {
       number,
       head: { ref, label: textOf(fieldsOf(head).label), repo: headRepository && repositoryOf(headRepository) },
     }
   }
 
-  /** The hash that a ref such as `heads/main` stands for; undefined if there is no such ref. */
+  /** The hash of a ref such as `heads/main`. Undefined if there is no such ref. */
   async refHash(ref: string): Promise<string | undefined> {
     const found = await this.#client.requestIfFound('GET /repos/{owner}/{repo}/git/ref/{ref}', { ref })
     if (found === undefined) return undefined
-    const { ref: its, object } = fieldsOf(found.data)
+    const { ref: responseRef, object } = fieldsOf(found.data)
     const { sha } = fieldsOf(object)
-    if (its !== `refs/${ref}` || typeof sha !== 'string') throw notOfThisApi()
+    if (responseRef !== `refs/${ref}` || typeof sha !== 'string') throw notOfThisApi()
     return sha
   }
 
@@ -216,7 +216,7 @@ export class GitHubApi {
   }
 }
 
-/** Does the task, and does it once more after a second if it failed for a reason that may pass. */
+/** Runs the task. If it fails with a transient error, runs it once more after a second. */
 export async function withOneRetry<T>(
   task: () => Promise<T>,
   { clock, signal }: Pick<GitHubAccess, 'clock' | 'signal'>,
@@ -238,18 +238,18 @@ function toGitHubError(error: unknown): GitHubError {
   if (error instanceof GitHubError) return error
   const { name, message: reason, errors, response } = error as Error & { errors?: unknown; response?: unknown }
   if (name === 'GraphqlResponseError') {
-    // GraphQL refuses with status 200.
+    // GraphQL reports errors with status 200.
     const { type, message } = fieldsOf(Array.isArray(errors) ? errors[0] : undefined)
     return new GitHubError(type === 'RATE_LIMITED' ? 429 : 200, String(message), error)
   }
-  // Octokit makes a status 500 of a request that had no response; what it then lacks is the response.
+  // If no response came, Octokit reports status 500, but its error has no `response`.
   const { status, headers, data } = fieldsOf(response)
   if (typeof status !== 'number') return new GitHubError(0, reason, error)
   const message = String(fieldsOf(data).message ?? reason)
   return new GitHubError(isRateLimit(status, fieldsOf(headers), message) ? 429 : status, message, error)
 }
 
-/** By the rules of GitHub's documentation, for the primary and the secondary limit. */
+/** GitHub's documentation gives these signs of a rate limit. */
 function isRateLimit(status: number, headers: Partial<Record<string, unknown>>, message: string): boolean {
   const saysSo = 'retry-after' in headers || headers['x-ratelimit-remaining'] === '0' || /rate limit/i.test(message)
   return status === 403 && saysSo

@@ -18,25 +18,27 @@ export interface NumberRange {
 }
 
 /**
- * Reads the inputs of a step from the runner's variables, and collects all problems. A method that meets one returns
- * what holds for an empty input, so that the reading can go on; `orThrow` ends it.
+ * Reads the step's inputs from the runner's variables. If a value is invalid, a method records the problem and returns
+ * what it returns for an empty input. `orThrow` then reports all problems at once.
  */
 export class InputReader {
   readonly #env: Environment
   readonly #problems: LogLine[] = []
-  /** To be warned of: what is accepted, and may not be what was meant. */
-  readonly notes: LogLine[] = []
+  /** About values that are accepted, but may not be what the user meant. */
+  readonly warnings: LogLine[] = []
 
   constructor(env: Environment) {
     this.#env = env
   }
 
-  /** Without the white space around it. An unset `${{ vars.X }}` is empty, and so is an input that is not given. */
+  /**
+   * The value without the white space around it. It is empty if the input is not given, or is an unset `${{ vars.X }}`.
+   */
   text(name: string): string {
     return this.textAsWritten(name).trim()
   }
 
-  /** Every runner that knows the action's inputs sets a variable for each, an empty one too. */
+  /** A runner that knows the action's inputs sets a variable for each of them, even if the input is empty. */
   isPresent(name: string): boolean {
     return this.#env[variable(name)] !== undefined
   }
@@ -49,7 +51,7 @@ export class InputReader {
     return this.choice(name, { true: true, false: false }, whenEmpty)
   }
 
-  /** The meaning of the word that is given, in any case of letters. */
+  /** The meaning of the given word. Upper and lower case do not matter. */
   choice<Meaning, WhenEmpty>(
     name: string,
     meanings: Readonly<Record<string, Meaning>>,
@@ -58,7 +60,7 @@ export class InputReader {
     const given = this.text(name)
     if (given === '') return whenEmpty
     const words = Object.keys(meanings)
-    const word = words.find((one) => one === given.toLowerCase())
+    const word = words.find((accepted) => accepted === given.toLowerCase())
     if (word !== undefined) return meanings[word] as Meaning
     const accepted = `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
     this.problem(logLine`Input ${name}: "${given}" is not accepted. Give ${accepted}.`)
@@ -78,12 +80,12 @@ export class InputReader {
     return whenEmpty
   }
 
-  /** Notes what is wrong; returns undefined, to be returned in the place of the value. */
+  /** Records a problem. Returns undefined, so that a caller can return it instead of a value. */
   problem(message: LogLine): undefined {
     this.#problems.push(message)
   }
 
-  /** Throws an InvalidInputsError if there was any problem; without one the value is there. */
+  /** Returns the value. If there was any problem, throws an InvalidInputsError instead. */
   orThrow<Value>(value: Value | undefined): Value {
     if (this.#problems.length > 0) throw new InvalidInputsError(this.#problems)
     if (value === undefined) throw new TypeError('A value is missing, and no problem says why')

@@ -34,11 +34,7 @@ const ANNOTATIONS = { true: true, false: false, always: true, never: false }
 const MINUTES = { above: 0, most: 35_000 }
 const SECONDS = { least: 0.05, most: 3_600 }
 
-/**
- * Reads and checks all inputs. Masks the secrets before anything else.
- *
- * @throws InvalidInputsError with every problem, not only the first
- */
+/** Reads and checks all inputs. Throws an InvalidInputsError with all problems. */
 export function readInputs(env: Environment, event: WorkflowEvent) {
   const inputs = new InputReader(env)
   const service = readServiceAddress(inputs, env, event)
@@ -86,8 +82,8 @@ export function readInputs(env: Environment, event: WorkflowEvent) {
     labels: [comment.key, matrixValues(comment.matrix)].filter((part) => part !== ''),
     reports: { summary, annotations },
   }
-  const notes = ownsRun ? inputs.notes : startInputsWithoutEffect(inputs)
-  return { service: inputs.orThrow(service), request, branch, reportDir, comment, githubToken, notes }
+  const warnings = ownsRun ? inputs.warnings : startInputsWithoutEffect(inputs)
+  return { service: inputs.orThrow(service), request, branch, reportDir, comment, githubToken, warnings }
 }
 
 export function wantsSummaryOfProblems(env: Environment): boolean {
@@ -124,7 +120,9 @@ function readStartParameters(inputs: InputReader, target: Target | undefined): S
   }
 }
 
-/** White space included, which may mean something to the test framework; the line break that ends a YAML block does not. */
+/**
+ * White space may mean something to the test framework, so it stays. The line break at the end of a YAML block goes.
+ */
 function readFrameworkProject(inputs: InputReader): string | undefined {
   const given = inputs.textAsWritten('framework-project').replace(/\r?\n$/, '')
   return given.trim() === '' ? undefined : given
@@ -136,7 +134,7 @@ function startInputsWithoutEffect(inputs: InputReader): LogLine[] {
   )
 }
 
-/** What tells the jobs of a matrix apart, as GitHub names them: `ubuntu-latest, 20`. */
+/** The values of the matrix, as GitHub shows them in a job's name, for example `ubuntu-latest, 20`. */
 function matrixValues(matrix: string): string {
   return scalarsIn(parseJson(matrix)).join(', ')
 }

@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-// How post recognises main's process.
-
-/** What tells main's process from every other process. */
+/** Identifies main's process. The process id alone does not, because another process may get it after main's exit. */
 export interface MainProcess {
   readonly pid: number
   /** Field 22 of `/proc/<pid>/stat`, and the machine's boot id. Both are absent if there is no `/proc`. */
@@ -15,14 +13,18 @@ export function thisProcess(): MainProcess {
   return { pid, startTime: processStat(pid)?.startTime, bootId: bootId() }
 }
 
-/** Whether main still lives. A zombie has exited. Without `/proc`, main lives if a process has its id. */
+/**
+ * Whether main still runs. A zombie has exited. If there is no `/proc`, main counts as running while its id is in use.
+ */
 export function isAlive(main: MainProcess): boolean {
   if (main.startTime === undefined) return isSent(main.pid, 0)
   const stat = main.bootId === bootId() ? processStat(main.pid) : undefined
   return stat !== undefined && stat.startTime === main.startTime && stat.state !== 'Z' && stat.state !== 'X'
 }
 
-/** Does nothing if main has exited. Without `/proc` it never signals, because another process may have main's id. */
+/**
+ * Signals main if it still runs. If there is no `/proc`, sends no signal, because another process may have main's id.
+ */
 export function signalMain(main: MainProcess, signal: 'SIGHUP' | 'SIGKILL'): void {
   if (main.startTime !== undefined && isAlive(main)) isSent(main.pid, signal)
 }

@@ -16,8 +16,8 @@ export function runnerOutput(env: Environment) {
   }
   let hasWarned = false
   /**
-   * Does what needs the runner's command files. If they cannot be written, one warning says so and the step goes on: it
-   * must not leave a run behind because an output is lost.
+   * Runs a task that writes to the runner's command files. If this fails, warns once, and the step goes on, because the
+   * step may still have to cancel its run.
    */
   function warnOnError(task: () => void): void {
     try {

@@ -22,14 +22,13 @@ export interface CommentOptions extends GitHubAccess {
   readonly log: Log
 }
 
-/** For everything. The verdict is known by then, and the job waits. */
+/** The time limit for the comment as a whole. It is short, because the job waits. */
 const BUDGET_MS = 30_000
 const ACTIONS_BOT_LOGIN = 'github-actions[bot]'
 
 /**
- * Writes the step's comment on the pull request that the event is about, over the one of an earlier run if there is
- * one. It takes at most half a minute and never throws: what happens is said in the log, and does not change the
- * verdict. Returns the comment's address.
+ * Writes the step's comment on the event's pull request, or updates the comment of an earlier run. Takes at most half a
+ * minute. Never throws, because a comment does not change the verdict. Returns the comment's address.
  */
 export async function keepCommentUpToDate(options: CommentOptions): Promise<string | undefined> {
   const { env, event, token, log, clock, signal } = options
@@ -47,8 +46,8 @@ export async function keepCommentUpToDate(options: CommentOptions): Promise<stri
       return undefined
     }
     const api = await openGitHubApi({ env, token, ...limits })
-    // Each attempt reads before it writes: what was read before a pause is old by now, and a write that brought no
-    // response may have been made.
+    // The retry reads the comments again. They may have changed during the pause, and a write without a response may
+    // have succeeded.
     const comment = await withOneRetry(() => upsert(api, pullRequest, options), limits)
     return comment && addressOf(comment, env)
   } catch (error) {
@@ -57,7 +56,7 @@ export async function keepCommentUpToDate(options: CommentOptions): Promise<stri
   }
 }
 
-/** The comment that stands there now; undefined if there is none of ours. */
+/** Returns our comment as it is now. Undefined if there is none. */
 async function upsert(
   api: GitHubApi,
   pullRequest: EventPullRequest,
@@ -66,7 +65,7 @@ async function upsert(
   const identity = commentIdentity(settings, env)
   const comments = await api.listComments(pullRequest.number)
   const marked = comments.filter((comment) => orderOfWriter(comment, identity) !== undefined)
-  const ours = await ofOurs(marked, api)
+  const ours = await findOwnComments(marked, api)
   if (ours === undefined) {
     log.warning(
       logLine`The pull request comment was not written: there is one that may be ours, by ${marked[0]?.author ?? 'a deleted account'}, and GitHub does not say which account the token belongs to. Delete that comment, or set comment-key.`,
@@ -80,8 +79,8 @@ async function upsert(
     return newer
   }
 
-  // Two jobs that found none at the same time have each made one. The oldest stays: it is the one that people have
-  // seen and linked to, and every job chooses it alike.
+  // If two jobs find no comment at the same time, each creates a comment. The oldest stays, because people may have
+  // linked to it, and because every job then keeps the same comment.
   const [kept, ...extra] = ours.toSorted((a, b) => a.id - b.id)
   if (kept === undefined && success && settings.when === 'on-failure') return undefined
 
@@ -89,19 +88,22 @@ async function upsert(
   const updated = kept === undefined ? undefined : await api.updateComment(kept.id, text)
   const written = updated ?? (await api.createComment(pullRequest.number, text))
   for (const { id } of extra) {
-    // The comment is written; an extra one that stays is taken by the next run.
+    // If this fails, the next run deletes the extra comment.
     await api.deleteComment(id).catch(() => {})
   }
   return written
 }
 
-/** Anybody can copy a marker into a comment of their own. Undefined if GitHub does not say whose the comments are. */
-async function ofOurs(marked: readonly Comment[], api: GitHubApi): Promise<readonly Comment[] | undefined> {
+/**
+ * The comments of our account, because anybody can copy a marker. Undefined if GitHub does not say which account is
+ * ours.
+ */
+async function findOwnComments(marked: readonly Comment[], api: GitHubApi): Promise<readonly Comment[] | undefined> {
   if (marked.length === 0) return []
-  const me = await api.whoAmI()
-  // On a server that does not say it too, by far the most tokens are the workflow's own.
-  const ours = marked.filter(({ author }) => author === (me ?? ACTIONS_BOT_LOGIN))
-  return me === undefined && ours.length === 0 ? undefined : ours
+  const login = await api.whoAmI()
+  // If the server does not name the account, the token is most likely the workflow's own.
+  const ours = marked.filter(({ author }) => author === (login ?? ACTIONS_BOT_LOGIN))
+  return login === undefined && ours.length === 0 ? undefined : ours
 }
 
 async function findHeadLabel(
@@ -117,7 +119,7 @@ async function findHeadLabel(
   }
 }
 
-/** Only an address of the server that the comment is on becomes an output: people put outputs into scripts and links. */
+/** Only an address of GitHub's server becomes an output, because people put outputs into scripts and links. */
 function addressOf({ url }: Comment, env: Environment): string | undefined {
   const address = URL.parse(url)
   const server = URL.parse(env.GITHUB_SERVER_URL || 'https://github.com')
@@ -127,41 +129,47 @@ function addressOf({ url }: Comment, env: Environment): string | undefined {
 interface CommentIdentity {
   /** What the comment's body starts with. An HTML comment, so that nobody sees it. */
   readonly marker: string
-  /** The part of the marker that stays the same from run to run. */
+  /** The part of the marker that does not change from run to run. */
   readonly markerPrefix: string
   /** Grows from run to run, and from attempt to attempt. */
   readonly order: bigint
 }
 
 /**
- * Steps that agree in workflow, job, matrix and key share a comment. The marker holds a digest of them, never their
- * values: a matrix may hold names that do not belong on a pull request, or `-->`.
- *
- * The workflow is identified by its file, because two files may have one name. Nothing that the runner says tells the
- * jobs apart if one workflow calls a reusable workflow twice; they need a `comment-key`. The run number is left out on
- * purpose: it starts again when a workflow's file is renamed.
+ * Steps with the same workflow file, job, matrix and key share a comment. The marker contains only a digest of these
+ * values, because a matrix may contain private names or `-->`. If a workflow calls a reusable workflow twice, the user
+ * must set `comment-key`, because the runner gives both jobs the same values.
  */
 export function commentIdentity({ key, matrix }: Omit<CommentSettings, 'when'>, env: Environment): CommentIdentity {
+  // Two workflow files may have the same name.
   const [workflowFile] = (env.GITHUB_WORKFLOW_REF ?? '').split('@refs/')
   const parts = [workflowFile || (env.GITHUB_WORKFLOW ?? ''), env.GITHUB_JOB ?? '', matrix, key]
   const digest = createHash('sha256').update(JSON.stringify(parts)).digest('hex')
   const markerPrefix = `<!-- test-run-action ${digest} `
-  const { GITHUB_RUN_ID: runId = '0', GITHUB_RUN_ATTEMPT: attempt = '0' } = env
-  return { markerPrefix, order: orderOf(runId, attempt), marker: `${markerPrefix}run ${runId} attempt ${attempt} -->` }
+  // Not GITHUB_RUN_NUMBER, which starts again if the workflow's file is renamed.
+  const { GITHUB_RUN_ID: workflowRunId = '0', GITHUB_RUN_ATTEMPT: attempt = '0' } = env
+  return {
+    markerPrefix,
+    order: orderOf(workflowRunId, attempt),
+    marker: `${markerPrefix}run ${workflowRunId} attempt ${attempt} -->`,
+  }
 }
 
-function orderOf(runId: string, attempt: string): bigint {
-  return BigInt(runId) * 1_000_000n + BigInt(attempt)
+function orderOf(workflowRunId: string, attempt: string): bigint {
+  return BigInt(workflowRunId) * 1_000_000n + BigInt(attempt)
 }
 
-/** The order of the run that wrote a comment; undefined if the comment does not begin as this step's do: marker and headline. */
+/**
+ * The order of the workflow run that wrote the comment. Undefined unless it begins with this step's marker and a
+ * headline.
+ */
 function orderOfWriter({ body }: Comment, { markerPrefix }: CommentIdentity): bigint | undefined {
   if (!body.startsWith(markerPrefix)) return undefined
   const found = /^run (\d{1,20}) attempt (\d{1,6}) -->\r?\n<h3>/.exec(body.slice(markerPrefix.length))
   return found === null ? undefined : orderOf(found[1] ?? '', found[2] ?? '')
 }
 
-/** Exported for the test that looks up each message in the pages. */
+/** Exported for the test that looks up each message in docs/troubleshooting.md. */
 export function failureMessage(error: unknown): LogLine {
   if (!(error instanceof GitHubError)) {
     return logLine`The pull request comment was not written: ${error instanceof Error ? error.message : String(error)}.`
@@ -176,7 +184,9 @@ function adviceFor(status: number): LogLine {
   return status === 401 ? logLine`Check github-token: it is invalid or has expired.` : logLine``
 }
 
-/** GitHub hides with 404 what a token may not see. A locked conversation is a 403 that no permission helps. */
+/**
+ * GitHub sends 404 if the token may not see something. A locked conversation gives 403, but no permission changes that.
+ */
 function isForbidden({ status, message }: GitHubError): boolean {
   return status === 404 || (status === 403 && !/\blocked\b/i.test(message))
 }

@@ -8,7 +8,7 @@ import { createStepFile, findStepFiles, hasIdentityOf, readStepFile, removeStepF
 // The record of what is left to do for the step. Main writes it to two places: its own file, and the runner's state.
 // The entries load this before anything else, so it imports next to nothing.
 
-/** In their order: of two records, the one with the later phase counts. */
+/** In their order. Of two records, the one with the later phase counts. */
 const PHASES = ['nothing started', 'starting', 'started', 'done'] as const
 
 export interface StepRecord extends MainProcess {
@@ -31,8 +31,8 @@ export interface MainRecord {
   latest(): string
   emptyFile(): void
   /**
-   * Whether the runner has emptied its temporary folder, as it does at the end of a job and at a shutdown. Main looks
-   * at it because in a container no signal may reach main.
+   * Whether the runner has emptied its temporary folder, as it does at the end of a job and at a shutdown. Main checks
+   * this, because in a container the runner's signals do not reach main.
    */
   isFolderEmptied(): boolean
 }
@@ -50,7 +50,7 @@ export function createMainRecord(env: Environment): MainRecord {
   }
 }
 
-/** The first version is in the file already. Exported for the simulation, whose places are in memory. */
+/** The file already contains the first version. Exported for the simulation, which keeps both places in memory. */
 export function recordInTwoPlaces(
   first: StepRecord,
   writeToState: (line: string) => void,
@@ -58,7 +58,7 @@ export function recordInTwoPlaces(
 ): Pick<MainRecord, 'write' | 'writeToStateOnly' | 'latest'> {
   let latest = first
   const writeTo = (write: (line: string) => void) => problemOf(() => write(JSON.stringify(latest)))
-  // If this fails, nothing is lost: a later version comes before anything is left to do.
+  // If this fails, nothing is lost, because main writes again before there is something to do for post.
   writeTo(writeToState)
   return {
     write(version) {
@@ -112,8 +112,8 @@ function textOrNone(value: unknown): string | undefined {
 export type FoundMain = ReturnType<typeof foundMain>
 
 /**
- * @param saved the record in the runner's state. If there is none, the state is lost, and all mains are found that have
- *   this step's identity.
+ * Finds main by the record that the runner's state holds. If the state is lost, finds all mains of this step's
+ * identity.
  */
 export function findMains(env: Environment, saved: StepRecord | undefined): FoundMain[] {
   if (saved !== undefined) return [foundMain(saved.file, hasIdentityOf(env, saved.file), saved)]
@@ -122,7 +122,7 @@ export function findMains(env: Environment, saved: StepRecord | undefined): Foun
 
 function foundMain(path: string, hasOurIdentity: boolean, saved?: StepRecord) {
   return {
-    /** False if the inputs have changed since main began: another project, or another service, may stand there now. */
+    /** False if the inputs have changed since main began. They may now name another project or service. */
     hasOurIdentity,
     read: () => latestRecord(saved, readStepFile(path)),
     isAlive,
@@ -132,8 +132,8 @@ function foundMain(path: string, hasOurIdentity: boolean, saved?: StepRecord) {
 }
 
 /**
- * Of the record in the state and the newest whole version in main's file, the one with the later phase. If both have
- * the same phase, the file's record counts. An empty file counts as "done".
+ * Compares the record in the state with the latest whole version in main's file. The later phase counts. If both phases
+ * are equal, the file counts. An empty file means "done".
  */
 export function latestRecord(ofState: StepRecord | undefined, file: string | undefined): StepRecord | undefined {
   if (file === '') return ofState && { ...ofState, phase: 'done' }

@@ -2,7 +2,7 @@ import type { Log, Recorder } from '../action/world.ts'
 import { logLine } from '../text/safe-text.ts'
 import type { MainRecord, Version } from './record.ts'
 
-/** Post would not learn of a run. Thrown before there is a run. */
+/** Thrown before a run is started, because post would not learn of the run. */
 export class RecordNotWritten extends Error {
   override readonly name = 'RecordNotWritten'
 }

@@ -4,7 +4,7 @@ import type { Log, ReportFile } from '../action/world.ts'
 import { logLine } from '../text/safe-text.ts'
 import type { Environment } from './event.ts'
 
-/** What file systems take as a name; the longest run ids are a little longer with what stands before them. */
+/** The limit of file systems. With the prefix `test-run-`, the longest run id exceeds it. */
 const LONGEST_NAME = 255
 
 /** The folder of the report files if `report-dir` names none: one per run, in the runner's temporary folder. */
@@ -13,7 +13,7 @@ export function defaultReportFolder(env: Environment, runId: string): string {
   return join(resolve(env.RUNNER_TEMP || '.'), name.slice(0, LONGEST_NAME))
 }
 
-/** Writes the report files. A folder that cannot be written, or that a link leads out of bounds, is one warning. */
+/** Writes the report files. If the folder cannot be written, or a link leads out of the allowed folders, warns once. */
 export function writeReportFiles(
   files: readonly ReportFile[],
   folder: string,
@@ -24,7 +24,7 @@ export function writeReportFiles(
     const roots = [env.GITHUB_WORKSPACE || '.', env.RUNNER_TEMP || '.']
       .filter(existsSync)
       .map((root) => realpathSync(root))
-    // Before anything is made, so that nothing is made behind a link that leads out.
+    // Checked before `mkdirSync`, which would create folders behind such a link.
     realPathWithin(roots, nearestExisting(folder))
     mkdirSync(folder, { recursive: true })
     const realFolder = realPathWithin(roots, folder)
@@ -43,17 +43,17 @@ function realPathWithin(roots: readonly string[], path: string): string {
   throw new Error("a link leads out of the workspace and the runner's temporary folder")
 }
 
-/** Whether `path` is `root` or below it, by their names; links are looked at when the files are written. */
+/** Whether `path` is `root` or below it, by their names only. `writeReportFiles` checks the links. */
 export function isInside(root: string, path: string): boolean {
-  const way = relative(root, path)
-  return way === '' || (!/^\.\.([/\\]|$)/.test(way) && !isAbsolute(way))
+  const fromRoot = relative(root, path)
+  return fromRoot === '' || (!/^\.\.([/\\]|$)/.test(fromRoot) && !isAbsolute(fromRoot))
 }
 
 function nearestExisting(path: string): string {
   return existsSync(path) ? path : nearestExisting(dirname(path))
 }
 
-/** Never opens what has the name: a link would lead the text elsewhere, and a named pipe would wait for a reader. */
+/** Removes an existing file and does not open it, because it may be a link or a named pipe. */
 function replaceFile(path: string, text: string | Buffer): void {
   rmSync(path, { force: true })
   writeFileSync(path, text, { flag: 'wx' })

@@ -6,7 +6,7 @@ import type { InputReader } from './input-reader.ts'
 
 const RUN_URL_EXAMPLE = logLine`Give one such as https://app.example.com/p/{project}/runs/{run-id}.`
 
-/** The address of a run's page, made of the template that the user gives. */
+/** Reads the template of the address of a run's page. Returns the function that fills in the run's id. */
 export function readRunUrl(inputs: InputReader, target: Target | undefined): StepRequest['runUrl'] {
   const template = inputs.text('run-url')
   if (template === '') return undefined
@@ -28,9 +28,12 @@ export function readRunUrl(inputs: InputReader, target: Target | undefined): Ste
   }
   const fill = (runId: string) =>
     template.replace(/\{([^{}]*)\}/g, (_, name) => encodeURIComponent(values.get(name) ?? runId))
-  // People put it into scripts: these mean something there, and URL parsing lets them stand.
+  // People put the address into scripts, where these characters have a meaning. URL parsing does not encode them.
   const address = (runId: string) =>
-    URL.parse(fill(runId))?.href.replace(/['()!*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
+    URL.parse(fill(runId))?.href.replace(
+      /['()!*]/g,
+      (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+    )
   const url = parseAddress(fill('x'))
   if (url === undefined || !/^[a-z]+:\/\/[^/?#{}]+(?:[/?#]|$)/i.test(template) || /[{}]/.test(fill('x'))) {
     return problem(logLine`is not an absolute address with placeholders in its path or after it.`)

@@ -2,18 +2,18 @@ import { closeSync, constants, fstatSync, ftruncateSync, openSync, readFileSync,
 
 const { O_APPEND, O_CREAT, O_NONBLOCK = 0, O_RDWR } = constants
 
-/** Adds an entry to the file of the runner's outputs or state, at once: what was written before a kill counts. */
+/** Adds an entry to the runner's file of outputs or of state. The runner reads the file even if it has killed main. */
 export function appendEntry(path: string | undefined, name: string, value: string): void {
   if (/[\r\n]/.test(value)) throw new Error(`${name} has a line break in it`)
   append(path, 0, () => `${name}=${value}\n`)
 }
 
-/** Adds to a file, in one write, what is made of its contents. */
+/** Appends a text with one write. `build` receives what the file already contains. */
 export function appendText(path: string, build: (already: Buffer) => string): void {
   append(path, O_CREAT, (file) => build(readFileSync(file)))
 }
 
-/** Throws if it is no plain file: a named pipe could wait for its other end for ever, and no signal is heard meanwhile. */
+/** Throws unless the path is a plain file. Main would wait for the reader of a named pipe and handle no signal. */
 function append(path: string | undefined, flags: number, build: (file: number) => string): void {
   const file = openSync(path ?? '', O_RDWR | O_APPEND | O_NONBLOCK | flags)
   try {
@@ -24,7 +24,7 @@ function append(path: string | undefined, flags: number, build: (file: number) =
   }
 }
 
-/** Appends the whole text or nothing. A disk that becomes full takes a part, which is removed again. */
+/** Appends the whole text or nothing. If the disk takes only a part, that part is removed again. */
 export function writeWhole(file: number, text: string): void {
   const bytes = Buffer.from(text)
   const { size } = fstatSync(file)

@@ -1,14 +1,12 @@
 import { headOfEvent, type WorkflowEvent } from './event.ts'
 import type { InputReader } from './input-reader.ts'
 
-// To which workflows GitHub gives no secrets.
-
-/** Why GitHub gave the workflow no secrets; undefined if it did not withhold them. */
+/** Why GitHub gave this workflow run no secrets. Undefined if GitHub gave them. */
 export function whyNoSecrets(event: WorkflowEvent): 'fork' | 'dependabot' | undefined {
   const { name, actor, payload } = event
   // pull_request_target runs with the base repository's secrets.
   const isUntrusted = name.startsWith('pull_request') && name !== 'pull_request_target'
-  // The author counts: a re-run by a person changes the actor, not the rule.
+  // The author counts, because a re-run by a person changes the actor and still gets no secrets.
   const author = payload.pull_request?.user?.login ?? payload.sender?.login ?? actor
   const hasDependabotRules = isUntrusted || ['push', 'create', 'deployment', 'deployment_status'].includes(name)
   if (author === 'dependabot[bot]' && hasDependabotRules) return 'dependabot'

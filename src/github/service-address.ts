@@ -7,17 +7,14 @@ import type { Environment, WorkflowEvent } from './event.ts'
 import type { InputReader } from './input-reader.ts'
 import { isForkWithoutSecrets, whyNoSecrets } from './secrets.ts'
 
-/**
- * What the inputs and the environment say about the way to the service; undefined if there is a problem, which is then
- * noted.
- */
+/** Reads how to reach the service. If there is a problem, records it and returns undefined. */
 export function readServiceAddress(
   inputs: InputReader,
   env: Environment,
   event: WorkflowEvent,
 ): ServiceAddress | undefined {
   const apiKey = readApiKey(inputs, event)
-  // A fork gets no variables either: what is empty for that reason is no problem of its own.
+  // A fork's workflow gets no variables either, so empty inputs are then no problems of their own.
   const mayBeEmpty = isForkWithoutSecrets(inputs, event)
   const baseUrl = readBaseUrl(inputs, mayBeEmpty)
   const target = readTarget(inputs, mayBeEmpty)
@@ -37,7 +34,7 @@ function readApiKey(inputs: InputReader, event: WorkflowEvent): string | undefin
       logLine`Input api-key contains white space or non-ASCII characters, or has more than ${LONGEST_KEY} characters, so it cannot be sent as a Bearer token (it is not shown). Copy the key again, in one line.`,
     )
   }
-  // The author of a pull request: a re-run changes the actor.
+  // On a pull request the author counts, because a re-run changes the actor.
   const author = event.payload.pull_request === undefined ? 'github.actor' : 'github.event.pull_request.user.login'
   switch (whyNoSecrets(event)) {
     case 'fork':
@@ -91,15 +88,15 @@ function readTarget(inputs: InputReader, mayBeEmpty: boolean): Target | undefine
 }
 
 /**
- * The proxy for the service, from the variables that the runner sets in both cases of letters and people in either.
- * Only an https: address is reached through one: plain http: goes to the machine itself and never leaves it.
+ * Reads the proxy from its variables, in lower or upper case. Only requests to an https: address use a proxy, because
+ * an http: address is this machine.
  */
 export function readProxies(inputs: Pick<InputReader, 'problem'>, env: Environment, { protocol }: URL): Proxies {
   if (protocol !== 'https:') return {}
   const noProxy = env.no_proxy || env.NO_PROXY || undefined
   const given = env.https_proxy || env.HTTPS_PROXY
   if (!given) return { noProxy }
-  // As curl does, a proxy without a scheme is taken for an HTTP proxy.
+  // A proxy without a scheme is an HTTP proxy, as in curl.
   const httpsProxy = given.includes('://') ? given : `http://${given}`
   if (isProxyAddress(httpsProxy)) return { httpsProxy, noProxy }
   inputs.problem(
@@ -112,7 +109,7 @@ function isProxyAddress(address: string): boolean {
   const url = URL.parse(address)
   if (url === null || url.hostname === '' || !/^(https?|socks5?):$/.test(url.protocol)) return false
   try {
-    // Both go to the proxy decoded.
+    // The proxy gets both decoded, so they must be decodable.
     decodeURIComponent(`${url.username}:${url.password}`)
     return true
   } catch {

@@ -11,9 +11,9 @@ import { writeWhole } from './runner-file.ts'
 const PREFIX = 'test-run-action-'
 
 export interface StepFile {
-  /** Where the file is. If it could not be created, where it would be. */
+  /** The file's path, even if the file could not be created. */
   readonly path: string
-  /** The runner empties its temporary folder at the end of the job. */
+  /** Whether the file is in the runner's temporary folder, which the runner empties at the end of the job. */
   readonly isInRunnerFolder: boolean
   isThere(): boolean
   /** Throws if post cannot read the line, because it was not written or the file was removed. */
@@ -54,7 +54,7 @@ function openStepFile(path: string, file: number | undefined, isInRunnerFolder: 
   }
 }
 
-/** The task's result. It is undefined if the task throws, because nothing here may fail a step or a job. */
+/** Returns the task's result. If the task throws, returns undefined, because this file must not fail the step. */
 function attempt<T>(task: () => T): T | undefined {
   try {
     return task()
@@ -83,7 +83,7 @@ export function hasIdentityOf(env: Environment, path: string): boolean {
   return basename(path).startsWith(identityPrefix(env))
 }
 
-/** Every user can write to the system's folder: a link, or the file of another user, is not main's. */
+/** Every user can write to the system's temporary folder. So a link or another user's file is not main's. */
 function isOurs(path: string): boolean {
   const status = basename(path).startsWith(PREFIX) ? attempt(() => lstatSync(path)) : undefined
   return status?.isFile() === true && (process.getuid === undefined || status.uid === process.getuid())
@@ -93,12 +93,12 @@ function folders({ RUNNER_TEMP: runnerTemp = '' }: Environment): string[] {
   return [...new Set([runnerTemp, tmpdir()])].filter((folder) => existsSync(folder))
 }
 
-/** Begins with a hash of what main and post of one step share, and other steps do not share. */
+/** The beginning of the file's name. Its hash is the same in main and post, and another one in other steps. */
 function identityPrefix(env: Environment): string {
   const identity = [
     ...['GITHUB_REPOSITORY', 'GITHUB_RUN_ID', 'GITHUB_RUN_ATTEMPT', 'GITHUB_JOB', 'INPUT_CHECK-RUN-ID', 'RUNNER_NAME'],
     ...['RUNNER_TEMP', 'INPUT_BASE-URL', 'INPUT_PROJECT', 'INPUT_TEST-SUITE'],
-  ].map((name) => env[name]?.trim() ?? '')
+  ].map((name) => env[name] ?? '')
   // Loaded here, because post loads this file in every step and seldom needs the hash.
   const { createHash } = process.getBuiltinModule('node:crypto')
   return `${PREFIX}${createHash('sha256').update(JSON.stringify(identity)).digest('hex').slice(0, 32)}-`

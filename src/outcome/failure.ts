@@ -1,17 +1,17 @@
 import type { Untrusted } from '../text/untrusted.ts'
 
 /**
- * Why a request to the service brought no usable response. Sentences for people are made in `report/`. `requestId` is the
- * response's `x-request-id`, made safe, by which the service's operators find the request.
+ * Why a request to the service brought no usable response. `requestId` is the response's `x-request-id`, made safe, by
+ * which the service's operators find the request.
  */
 export type Failure =
-  /** Not a byte went out, so the service cannot have taken the request. */
+  /** No byte was sent, so the service cannot have taken the request. */
   | { readonly kind: 'not-sent'; readonly reason: string }
-  /** As above, for good. `code` is Node's, of the X.509 verification error. */
+  /** No byte was sent, because the certificate is not trusted. `code` is Node's code of the X.509 error. */
   | { readonly kind: 'untrusted-certificate'; readonly code: string }
-  /** The request was, or may have been, on its way; then the time limit, a reset or a closed connection. */
+  /** The request was sent, at least in part. Then the time limit passed or the connection ended. */
   | { readonly kind: 'no-response'; readonly reason: string }
-  /** A response other than 2xx. */
+  /** A response whose status is not 2xx. */
   | {
       readonly kind: 'status'
       readonly status: number
@@ -19,7 +19,7 @@ export type Failure =
       readonly error?: Untrusted | undefined
       /** The beginning of any other body, which a proxy may have written. */
       readonly body?: Untrusted | undefined
-      /** The target of a redirect: scheme and host alone. */
+      /** The scheme and the host of a redirect's target. */
       readonly location?: Untrusted | undefined
       readonly retryAfterMs?: number | undefined
       readonly requestId?: Untrusted | undefined
@@ -29,11 +29,11 @@ export type Failure =
       readonly kind: 'invalid-response'
       readonly expected: string
       readonly got: Untrusted
-      /** It is no JSON at all, so that another server may have sent it. */
+      /** Whether the response is not JSON, so that perhaps another server sent it. */
       readonly isNotJson?: boolean | undefined
       readonly requestId?: Untrusted | undefined
     }
-  /** Our own AbortSignal ended it. */
+  /** The request's AbortSignal ended it. */
   | { readonly kind: 'aborted' }
 
 /** What every request to the service throws. The message is for developers. */
@@ -60,7 +60,7 @@ export function isFailure(response: object): response is Failure {
   return 'kind' in response
 }
 
-/** The service says that there is no such thing: of a run, that it does not know it, or not any more. */
+/** Whether the service does not know what the request is about, such as the run. */
 export function isNotFound(failure: Failure | undefined): boolean {
   return failure?.kind === 'status' && failure.status === 404
 }

@@ -23,20 +23,20 @@ export type Outcome = (typeof OUTCOMES)[number]
 
 export interface TestCase {
   readonly title: Untrusted
-  /** As the service sent it; empty if it sent none. `outcome` is what it means. */
+  /** The status as the service sent it. Empty if it sent none. */
   readonly rawStatus: Untrusted
   readonly outcome: Outcome
-  /** Absent in the test-suite workflow, which sends none, and for a case that was skipped. */
+  /** Absent for a skipped case, and for every case of the test-suite workflow. */
   readonly durationMs?: number | undefined
 }
 
 export interface Run {
-  /** `UNKNOWN` stands for a status that this version does not know; `rawStatus` then says which. */
+  /** `UNKNOWN` means that this version does not know the status in `rawStatus`. */
   readonly status: RunStatus | 'UNKNOWN'
   readonly rawStatus: Untrusted
   readonly startedAt?: Date | undefined
   readonly finishedAt?: Date | undefined
-  /** The service has set a finishing time, even if `finishedAt` could not be read from it. */
+  /** Whether the service sent a finishing time, even one that is not a valid date. */
   readonly hasFinishedAt: boolean
   readonly branchName?: Untrusted | undefined
   /** Absent if the service sent no usable results. */
@@ -45,8 +45,10 @@ export interface Run {
   readonly responseText?: Untrusted | undefined
 }
 
-/** The run does not change any more. A status of the future is terminal once the run has a finishing time. */
-export function isTerminal(run: Run): boolean {
+/**
+ * Whether the run's status is final. A status that this version does not know is final if the run has a finishing time.
+ */
+export function isFinished(run: Run): boolean {
   if (run.status === 'UNKNOWN') return run.hasFinishedAt
   return run.status !== 'QUEUED' && run.status !== 'RUNNING'
 }
@@ -73,7 +75,7 @@ const OUTCOME_OF_STATUS: ReadonlyMap<string, Outcome> = new Map([
   ['SKIPPED', 'skipped'],
 ])
 
-/** What a test case's status means. Any other one, known or not, is of a case that did not run. */
+/** What a test case's status means. Every other status means that the case did not run. */
 export function outcomeOf(rawStatus: string): Outcome {
   return OUTCOME_OF_STATUS.get(rawStatus) ?? 'other'
 }

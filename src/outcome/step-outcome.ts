@@ -14,24 +14,24 @@ export type Conclusion =
   | 'started'
 
 export type Cancellation =
-  /** Nothing to cancel, or not ours to cancel. */
+  /** The run has finished, or the step must not cancel it. */
   | { readonly kind: 'not-wanted' }
   /** No run can have been started. */
   | { readonly kind: 'no-run' }
-  /** A start went out and no id came back: there may be a run, and the interface has no way to look it up. */
+  /** A start may have started a run, but main has no id for it. The service's interface has no way to look it up. */
   | { readonly kind: 'id-unknown' }
   /** The test-suite workflow has no cancel. */
   | { readonly kind: 'not-supported' }
-  /** `run` is there if the response to the cancel was lost and the run itself showed that it had been taken. */
+  /** `run` is present if the response to the cancel was lost, and main then read that the run is CANCELLED. */
   | { readonly kind: 'cancelled'; readonly run?: Run | undefined }
   | { readonly kind: 'already-finished'; readonly run: Run }
-  /** The service does not know the run, or not any more. */
+  /** The service does not know the run, or no longer knows it. */
   | { readonly kind: 'not-found' }
   | { readonly kind: 'failed'; readonly failure?: Failure | undefined }
 
 /**
- * What ends a step from outside. Post sends SIGHUP to a main that the runner's signals do not reach. The runner empties
- * its temporary folder when the job ends. A log that nobody reads means that the runner's worker is dead.
+ * What cancels a step from outside. If the runner's signals do not reach main, post sends SIGHUP. The runner empties
+ * its temporary folder when the job ends. If nobody reads the log, the runner's worker is dead.
  */
 export type AbortCause = 'SIGINT' | 'SIGTERM' | 'SIGBREAK' | 'SIGHUP' | 'folder emptied' | 'log closed'
 
@@ -44,7 +44,7 @@ export interface WaitLimit {
 export type Ending =
   | { readonly kind: 'finished'; readonly run: Run }
   | { readonly kind: 'started' }
-  /** `failure` is that of the last poll, if it failed. */
+  /** `failure` is present if the last poll failed. */
   | { readonly kind: 'wait-timeout'; readonly limit: WaitLimit; readonly failure?: Failure | undefined }
   | { readonly kind: 'aborted'; readonly cause: AbortCause }
   | { readonly kind: 'start-failed'; readonly failure: Failure }
@@ -54,16 +54,16 @@ export interface StepSubject {
   readonly target: Target
   /** Empty if the step did not start the run. */
   readonly parameters: StartParameters
-  /** False if the step was given the run by `run-id`. */
+  /** False if the input `run-id` names the run. */
   readonly ownsRun: boolean
-  /** What the event is about, if the project's default branch is tested instead because the input `branch` is empty. */
+  /** What the event is about. Present if the default branch is tested instead, because the input `branch` is empty. */
   readonly untested?: UntestedHead | undefined
-  /** Tell the steps of one job apart: `comment-key`, then the values of the matrix. */
+  /** `comment-key` and the values of the matrix. They distinguish this step in reports. */
   readonly labels: readonly string[]
   readonly job?: Job | undefined
 }
 
-/** What a workflow run is about. */
+/** What the event is about, as long as the step does not test it. */
 export type UntestedHead =
   | { readonly kind: 'branch'; readonly name: string }
   | { readonly kind: 'pull-request'; readonly number: number }
@@ -75,27 +75,27 @@ export interface Job {
 }
 
 export interface StepFacts {
-  /** What the service last said of the run; absent if it never did. */
+  /** The run as the service last described it. Absent if no response described it. */
   readonly run?: Run | undefined
-  /** The run's id, if it is one that may be shown. */
+  /** Absent if no id is known, or if the id is unusable. */
   readonly runId?: string | undefined
   readonly runUrl?: string | undefined
   readonly cancellation: Cancellation
-  /** How long the step waited, start included. */
+  /** How long the step waited, including the start. */
   readonly waitedMs: number
-  /** How long of that the run was seen to be QUEUED; absent if it never was. */
+  /** How much of that time polls showed the run as QUEUED. Absent if no poll did. */
   readonly queuedMs?: number | undefined
   readonly subject: StepSubject
 }
 
-/** Everything there is to say about a step, whatever its end. Built once; whatever follows is a function of it. */
+/** Everything that reports say about a step. It is built once, and every report is a function of it. */
 export interface StepOutcome extends StepFacts {
   readonly ending: Ending
   readonly conclusion: Conclusion
   readonly success: boolean
   /** The branch that the service says it tested, if this step asked for another one. */
   readonly otherBranch?: Untrusted | undefined
-  /** Of the test cases of `run`; zeros if it has none. */
+  /** The counts of `run`'s test cases. All are zero if it has none. */
   readonly counts: Counts
 }
 
@@ -105,20 +105,20 @@ const CONCLUSION_OF_STATUS: Readonly<Record<Run['status'], Conclusion>> = {
   TIMEDOUT: 'timed-out',
   CANCELLED: 'cancelled',
   INTERRUPTED: 'interrupted',
-  // Not the end of a run, or not one that this version knows: the gate fails closed.
+  // A status that is not final, or that this version does not know, fails the step.
   QUEUED: 'error',
   RUNNING: 'error',
   UNKNOWN: 'error',
 }
 
 /**
- * The gate. It fails closed: the step succeeds only after a PASSED run of the branch that the step asked for, in which a
- * test case ran (or none had to).
+ * Decides whether the step succeeds. It succeeds only after a PASSED run of the branch that the step asked for. A test
+ * case must have run, unless `passWithNoTests` is true.
  */
 export function concludeStep(ending: Ending, facts: StepFacts, passWithNoTests: boolean): StepOutcome {
   const { cancellation } = facts
   const found = 'run' in cancellation ? cancellation.run : undefined
-  // A run that finished between the last poll and the cancel has a true verdict, and it counts.
+  // If the run finished between the last poll and the cancel, its own verdict counts.
   const isFinishedAfterAll = ending.kind === 'wait-timeout' && cancellation.kind === 'already-finished'
   const actual: Ending = isFinishedAfterAll ? { kind: 'finished', run: cancellation.run } : ending
   const run = actual.kind === 'finished' ? actual.run : (found ?? facts.run)
@@ -128,7 +128,7 @@ export function concludeStep(ending: Ending, facts: StepFacts, passWithNoTests: 
   return { ...seen, ...judge(seen, passWithNoTests) }
 }
 
-/** A run that another step started may be about any branch. A test suite's branch is metadata, and promises nothing. */
+/** Undefined if another step started the run, which may be of any branch. A test suite's branch is only metadata. */
 function otherBranchOf({ branchName }: Run, { target, ownsRun, parameters }: StepSubject): Untrusted | undefined {
   const { branch } = parameters
   if (!ownsRun || target.kind !== 'project' || branch === undefined || branchName === undefined) return undefined
@@ -168,7 +168,7 @@ export function isDone({ cancellation }: StepOutcome): boolean {
   return cancellation.kind !== 'failed' && !needsManualCleanup(cancellation)
 }
 
-/** Only a person can do something about the run, if there is one: post can do no more than main. */
+/** Whether only a person can cancel the run, if there is one. Post can do no more than main did. */
 export function needsManualCleanup({ kind }: Cancellation): boolean {
   return kind === 'id-unknown' || kind === 'not-supported'
 }

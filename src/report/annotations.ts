@@ -6,24 +6,24 @@ import { casesWith, FAILING, titleOf } from './case-table.ts'
 
 export interface Annotation {
   readonly level: 'error' | 'warning'
-  /** Constant words: GitHub masks no secret in it. */
+  /** Only constant words, because the runner masks no secrets in titles. */
   readonly title: string
   readonly message: LogLine
 }
 
-/** GitHub keeps the first ten of a step: the verdict's own, these, and the line on the others. */
+/** GitHub keeps ten annotations of a step: the verdict, these cases, and one about the other cases. */
 const CASES_SHOWN = 8
 const TITLE_LIMIT_CHARS = 500
 
-/** What follows the verdict's own annotation: the first failing test cases, then how many more there are, and where. */
+/** The annotations after the verdict: the first failing test cases, then the number of the other failing test cases. */
 export function annotations({ run, counts }: StepOutcome, hasSummary: boolean): Annotation[] {
-  // The verdict names it.
+  // The verdict names a single failing test case.
   if (counts.failed === 1) return []
   const shown: Annotation[] = casesWith(FAILING, run?.testCases ?? [])
     .slice(0, CASES_SHOWN)
     .map((testCase) => ({
       level: 'error',
-      // Test failed, timed out or interrupted.
+      // For example: Test timed out.
       title: `Test ${testCase.outcome.replace('-', ' ')}`,
       message: messageOf(testCase),
     }))

@@ -3,25 +3,25 @@ import { durationText } from '../text/duration.ts'
 import { type Html, html, sanitize, untruncated } from '../text/safe-text.ts'
 import { type Untrusted, untrusted } from '../text/untrusted.ts'
 
-/** What counts as failed: the same three as `Counts.failed`, in the order of reports. */
+/** The outcomes that `Counts.failed` counts, in the order of reports. */
 export const FAILING: readonly Outcome[] = ['failed', 'timed-out', 'interrupted']
 
 export const NOT_PASSED: readonly Outcome[] = [...FAILING, 'other']
 
 export const RAN: readonly Outcome[] = [...FAILING, 'flaky', 'passed']
 
-/** The cases with one of these outcomes, one outcome after the other, each as the service sent them. */
+/** The test cases with these outcomes, sorted by outcome. Cases with one outcome keep the service's order. */
 export function casesWith(outcomes: readonly Outcome[], testCases: readonly TestCase[]): readonly TestCase[] {
   const wanted = OUTCOMES.filter((outcome) => outcomes.includes(outcome))
   return wanted.flatMap((outcome) => testCases.filter((testCase) => testCase.outcome === outcome))
 }
 
-/** A title in visible characters; one that has none is named as such. */
+/** The title in visible characters, or `(untitled)` if it has none. */
 export function titleOf({ title }: TestCase, limitChars?: number): Untrusted {
   return sanitize(title, limitChars) || untrusted('(untitled)')
 }
 
-// Words beside every sign: neither colour nor a picture says anything alone.
+// Every sign has words beside it, because not every reader can see the picture or its colour.
 const STATUS: Readonly<Record<Exclude<Outcome, 'other'>, Html>> = {
   failed: html`❌ Failed`,
   'timed-out': html`⏱️ Timed out`,
@@ -41,9 +41,9 @@ export interface CaseTable {
   readonly foot: Html
 }
 
-/** @param titles truncated for pages with limits, whole for files */
+/** `titles` are truncated on pages, which have limits, and whole in files. */
 export function caseTable(testCases: readonly TestCase[], titles: 'truncated' | 'whole' = 'truncated'): CaseTable {
-  // The test-suite workflow sends none.
+  // The test-suite workflow sends no durations.
   const withDuration = testCases.some(({ durationMs }) => durationMs !== undefined)
   const heading = withDuration ? html`<th align="right">Duration</th>` : html``
   return {

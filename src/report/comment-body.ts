@@ -8,14 +8,14 @@ import { factsText, joinWithDots, pageTitle, testedBranch } from './outcome-text
 const ROWS_SHOWN = 20
 
 export interface CommentBodyOptions {
-  /** Finds the comment again: one HTML comment, of our own words. */
+  /** An HTML comment by which the action finds its comment again. It contains no untrusted text. */
   readonly marker: string
   readonly hasSummary: boolean
-  /** The branch that the pull request wants to have merged; absent if it could not be found out. */
+  /** The head branch of the pull request. Absent if it is not known. */
   readonly pullRequestBranch?: string | undefined
 }
 
-/** The pull request comment. Its parts are few and their text is truncated, so that it fits GitHub's 65,536 characters. */
+/** The pull request comment. Its rows are few and its texts truncated, because GitHub allows 65,536 characters. */
 export function commentBody(outcome: StepOutcome, options: CommentBodyOptions): Html {
   return html`${hiddenMarker(options.marker)}
 <h3>${pageTitle(outcome, ...otherBranch(outcome, options))}</h3>
@@ -26,7 +26,7 @@ function otherBranch(outcome: StepOutcome, { pullRequestBranch }: CommentBodyOpt
   const tested = testedBranch(outcome)
   if (pullRequestBranch === undefined) return []
   if (tested !== undefined) return isSameBranch(tested, pullRequestBranch) ? [] : [fragment`branch ${tested}`]
-  // Which branch a run has that was started elsewhere, only the service can say.
+  // If another step started the run, only the service knows its branch.
   return outcome.subject.ownsRun ? [fragment`the project's default branch`] : []
 }
 

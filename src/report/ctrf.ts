@@ -4,7 +4,7 @@ import { json, sanitize } from '../text/safe-text.ts'
 import { FAILING, titleOf } from './case-table.ts'
 import { testedBranch } from './outcome-text.ts'
 
-// The Common Test Report Format, https://ctrf.io, as the schema 0.0 of the `ctrf` package has it.
+// The Common Test Report Format (https://ctrf.io), in the schema 0.0 of the package `ctrf`.
 
 export function ctrf(outcome: StepOutcome): string {
   const { runId, run, subject } = outcome
@@ -31,7 +31,7 @@ export function ctrf(outcome: StepOutcome): string {
 
 function summaryOf({ run, counts }: StepOutcome) {
   const { total, passed, failed, flaky, skipped, other } = counts
-  // Both times are required; zero is what the `ctrf` package itself writes for unknown ones.
+  // The schema requires both times. The package `ctrf` itself writes zero for an unknown time.
   const start = run?.startedAt?.getTime() ?? 0
   const stop = run?.finishedAt?.getTime() ?? start
   const duration = run && runDurationMs(run)
@@ -43,7 +43,7 @@ function testOf(testCase: TestCase) {
   return {
     name: titleOf(testCase),
     status: FAILING.includes(outcome) ? 'failed' : outcome === 'flaky' ? 'passed' : outcome,
-    // Required; the test-suite workflow sends none.
+    // The schema requires a duration, but the test-suite workflow sends none.
     duration: Math.round(durationMs ?? 0),
     rawStatus: sanitize(rawStatus),
     flaky: outcome === 'flaky' ? true : undefined,

@@ -5,22 +5,22 @@ import type { Untrusted } from '../text/untrusted.ts'
 
 /** The service's own sentence. Its end often says what to do. */
 const SENTENCE_LIMIT_CHARS = 1_000
-/** Whatever else came. */
+/** Any other text from outside. */
 const EXCERPT_LIMIT_CHARS = 300
 
-export type Request = 'start' | 'poll' | 'cancel'
+export type RequestKind = 'start' | 'poll' | 'cancel'
 
 /** Why a request failed, and what to do about it if something can be done. */
-export function failureSentence(failure: Failure, request: Request): LogLine {
+export function failureSentence(failure: Failure, request: RequestKind): LogLine {
   return logLine`The ${predicateOf(failure)}${adviceOn(failure, request)}.`
 }
 
-/** The same within a sentence. */
-export function failureClause(failure: Failure, request: Request): Fragment {
+/** Why a request failed and what to do about it, as a part of a sentence. */
+export function failureClause(failure: Failure, request: RequestKind): Fragment {
   return fragment`${failureReason(failure)}${adviceOn(failure, request)}`
 }
 
-/** Within a sentence, and without advice. */
+/** Why a request failed, as a part of a sentence. */
 export function failureReason(failure: Failure): Fragment {
   return fragment`the ${predicateOf(failure)}`
 }
@@ -55,7 +55,7 @@ function named(requestId: Untrusted | undefined): Fragment {
   return requestId === undefined ? fragment`` : fragment` (${'x-request-id'} ${requestId})`
 }
 
-function adviceOn(failure: Failure, request: Request): Fragment {
+function adviceOn(failure: Failure, request: RequestKind): Fragment {
   switch (failure.kind) {
     case 'not-sent':
       return fragment`; check the input ${'base-url'}, and that this runner can reach it (through ${'HTTPS_PROXY'}, if that is set)`
@@ -86,7 +86,7 @@ function certificateAdvice(code: string): Fragment {
   }
 }
 
-function statusAdvice({ status, error }: Extract<Failure, { kind: 'status' }>, request: Request): Fragment {
+function statusAdvice({ status, error }: Extract<Failure, { kind: 'status' }>, request: RequestKind): Fragment {
   if (status >= 300 && status < 400) {
     return fragment`; redirects are not followed, so check the input ${'base-url'}`
   }

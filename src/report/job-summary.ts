@@ -8,18 +8,18 @@ const ROW_LIMIT = 1000
 const OPEN_ROWS = 100
 const SLOWEST_SHOWN = 5
 const SIZE_LIMIT_BYTES = 900_000
-/** GitHub drops a larger summary whole, whoever wrote its other parts. */
+/** If the step's summary is larger, GitHub drops all of it, whoever wrote its parts. */
 const GITHUB_LIMIT_BYTES = 1_048_576
 
 export interface JobSummaryOptions {
-  /** What the step's summary file contains already. */
+  /** The size of what the step's summary file already contains. */
   readonly alreadyBytes: number
   readonly reportDir?: string | undefined
 }
 
 export function jobSummary(outcome: StepOutcome, { alreadyBytes, reportDir }: JobSummaryOptions): Html {
   const testCases = outcome.run?.testCases ?? []
-  // What is there already may have left an HTML block open. An empty line closes it.
+  // The text before may have left an HTML block open. An empty line closes it.
   const top = html`${alreadyBytes > 0 ? html`\n\n` : html``}${heading(outcome)}`
   const intro = introduction(outcome)
   const facts = paragraph(factsText(outcome))
@@ -28,14 +28,14 @@ export function jobSummary(outcome: StepOutcome, { alreadyBytes, reportDir }: Jo
   const fixedBytes = sizeBytes(html`${top}${intro}${warning(testCases.length)}${facts}`)
   const roomBytes = SIZE_LIMIT_BYTES - alreadyBytes - fixedBytes
   if (roomBytes < 0) {
-    // A headline that makes GitHub drop what others wrote is left out. If GitHub drops that anyway, it does no harm.
+    // If only the headline makes the summary too large, it is left out, so that GitHub keeps what others wrote.
     const dropsOthers = alreadyBytes <= GITHUB_LIMIT_BYTES && alreadyBytes + sizeBytes(top) > GITHUB_LIMIT_BYTES
     return dropsOthers ? html`` : top
   }
 
   const table = caseTable(testCases)
   const { listed, slowest } = sectionsOf(testCases)
-  // The slowest cases stand last and are few, so their rows are reserved first.
+  // The slowest cases come last on the page. They are few, so they get their room first.
   const last = fitRows(slowest, table, { bytes: roomBytes, rows: ROW_LIMIT })
   const main = fitRows(listed, table, { bytes: roomBytes - last.bytes, rows: ROW_LIMIT - last.rows })
   const left = testCases.length - main.rows
@@ -61,7 +61,7 @@ export function invalidInputsSummary(messages: readonly LogLine[]): Html {
   return html`## ❌ Invalid inputs\n<p>Nothing was requested from the service.</p>\n<ul>\n${items}</ul>\n`
 }
 
-/** In Markdown, but in HTML if a value stands in it, because Markdown could take a value for more than text. */
+/** In Markdown. If it contains a value, in HTML, because Markdown could interpret the value. */
 function heading(outcome: StepOutcome): Html {
   const title = pageTitle(outcome)
   return outcome.subject.labels.length === 0 ? html`## ${title}\n` : html`<h2>${title}</h2>\n`
@@ -101,12 +101,12 @@ function paragraph(text: Fragment | undefined, prefix = html``): Html {
 }
 
 interface Section {
-  /** Absent: the section is open. */
+  /** If it is absent, the section is open. */
   readonly name?: Fragment
   readonly testCases: readonly TestCase[]
 }
 
-/** What did not pass is open, up to what a page can take; all else is folded. `listed` holds every test case once. */
+/** The first test cases that did not pass are open, all others are folded. `listed` contains every test case once. */
 function sectionsOf(testCases: readonly TestCase[]): { listed: readonly Section[]; slowest: readonly Section[] } {
   const notPassed = casesWith(NOT_PASSED, testCases)
   const sections: Section[] = [
@@ -118,7 +118,7 @@ function sectionsOf(testCases: readonly TestCase[]): { listed: readonly Section[
   ]
   const listed = sections.filter((section) => section.testCases.length > 0)
   const timed = testCases.filter(({ outcome, durationMs }) => RAN.includes(outcome) && durationMs !== undefined)
-  // Of fewer, the table above shows the times at a glance.
+  // If there are so few, the table above shows their times well enough.
   if (timed.length <= SLOWEST_SHOWN) return { listed, slowest: [] }
   const byTime = timed.toSorted((a, b) => (b.durationMs ?? 0) - (a.durationMs ?? 0))
   return { listed, slowest: [{ name: fragment`Slowest`, testCases: byTime.slice(0, SLOWEST_SHOWN) }] }
@@ -140,7 +140,7 @@ interface Size {
   readonly rows: number
 }
 
-/** As many rows as there is room for, and what they take. If no row of a section fits, the section is left out. */
+/** As many rows as fit, and their size. If no row of a section fits, the section is left out. */
 function fitRows(
   sections: readonly Section[],
   table: CaseTable,

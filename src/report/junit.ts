@@ -5,8 +5,8 @@ import { type Untrusted, untrusted } from '../text/untrusted.ts'
 import { titleOf } from './case-table.ts'
 import { verdictSentence } from './outcome-text.ts'
 
-// JUnit's XML has no standard, only readers. This is what the usual ones all accept: totals on both levels, one
-// constant class name, one name per case, and text within a failure.
+// JUnit's XML has no standard. The usual programs all read this form: totals on both levels, one constant class name, a
+// unique name for each test case, and text in each failure.
 
 const NAME_LIMIT_CHARS = 900
 const CLASS_NAME = xml`test-run`
@@ -57,14 +57,16 @@ function contentOf({ outcome, rawStatus }: TestCase): Xml {
     case 'timed-out':
     case 'interrupted':
       return xml`><error message="${rawStatus}" type="${rawStatus}">${reason}</error></testcase>\n`
-    // A status that is neither pass nor failure: readers know only this third one.
+    // JUnit has only this element for a test case that neither passed nor failed.
     case 'skipped':
     case 'other':
       return xml`><skipped message="${rawStatus}"/></testcase>\n`
   }
 }
 
-/** A run that did not finish, or that failed without a failed case, must not look passed to readers that count only cases. */
+/**
+ * Whether the run needs an error of its own. Programs that count only test cases may take an unfinished run for passed.
+ */
 function needsRunError({ run, counts, conclusion }: StepOutcome): boolean {
   if (run === undefined) return false
   if (run.status === 'PASSED') return conclusion === 'error'
@@ -80,9 +82,7 @@ function seconds(ms: number): string {
   return (ms / 1000).toFixed(3)
 }
 
-/**
- * Gives each title a name of its own: `a`, `a (2)`, `a (3)`. A number is skipped if a title already reads like that name.
- */
+/** Makes names unique: `a`, `a (2)`, `a (3)`. If a test case has the title `a (2)` itself, the number 2 is skipped. */
 function uniqueNames(titles: readonly Untrusted[]): (title: Untrusted) => Untrusted {
   const nextNumbers = new Map(titles.map((title) => [title, 1]))
   return (title) => {

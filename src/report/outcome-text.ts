@@ -1,5 +1,5 @@
 import { isNotFound, isSameFailure } from '../outcome/failure.ts'
-import { type Counts, isTerminal, type Run, runDurationMs } from '../outcome/run.ts'
+import { type Counts, isFinished, type Run, runDurationMs } from '../outcome/run.ts'
 import type { AbortCause, Ending, StepOutcome, UntestedHead } from '../outcome/step-outcome.ts'
 import { durationText } from '../text/duration.ts'
 import { type Fragment, fragment, type LogLine, link, logLine, quote, render } from '../text/safe-text.ts'
@@ -7,13 +7,14 @@ import type { Untrusted } from '../text/untrusted.ts'
 import { casesWith, FAILING, titleOf } from './case-table.ts'
 import { failureClause, failureReason } from './failure-text.ts'
 
-// What a person reads about the end of a step: sign, title, counts, sentence and facts. Nothing else words an ending.
+// The words about the end of a step: sign, title, counts, sentence and facts. All pages and the log take them from
+// here.
 
 const TITLES_NAMED = 3
 const TITLE_LIMIT_CHARS = 120
-/** What the service takes as a branch. */
+/** The service's limit for a branch. */
 const BRANCH_LIMIT_CHARS = 255
-/** A shorter time in the queue explains nothing. */
+/** A shorter time in the queue is not mentioned. */
 const NOTEWORTHY_QUEUE_MS = 1000
 
 const PASS = fragment`✅`
@@ -26,7 +27,7 @@ const NONE = fragment``
 interface Headline {
   readonly sign: Fragment
   readonly title: Fragment
-  /** Follows the title at once: `: 3 of 40`. */
+  /** Follows the title without a space, for example `: 3 of 40`. */
   readonly counts: Fragment
 }
 
@@ -39,7 +40,7 @@ export function headline(outcome: StepOutcome): Headline {
   switch (conclusion) {
     case 'passed':
       if (failed > 0) return head(WARNING, fragment`Run passed, with failed tests`, fragment`: ${failed} of ${total}`)
-      // Without the rest, `15 of 16` would read as one that failed.
+      // Without the skipped test case, `15 of 16` would look like one failure.
       return head(PASS, fragment`Tests passed`, fragment`: ${passed} of ${total}${rest(counts)}`)
     case 'failed':
       if (failed === 0) return head(FAIL, fragment`Run failed`)
@@ -61,7 +62,7 @@ export function headline(outcome: StepOutcome): Headline {
     case 'started':
       return head(fragment`▶️`, fragment`Run started`, NONE)
     case 'error':
-      // Of another branch the counts mean nothing.
+      // If another branch was tested, the counts say nothing about the branch that was asked for.
       return head(FAIL, errorTitle(outcome), outcome.run?.status === 'PASSED' ? NONE : tally)
   }
 }
@@ -78,24 +79,24 @@ function rest({ flaky, skipped, other }: Counts): Fragment {
   return fragment`${inBrackets(some(flaky, fragment`flaky`))}${join(others, fragment`, `)}`
 }
 
-/** The title of the verdict's annotation, in constant words: GitHub masks no secret in it. */
+/** The title of the verdict's annotation. Only constant words, because the runner masks no secrets in titles. */
 export function verdictTitle(outcome: StepOutcome): string {
   return render(logLine`${headline(outcome).title}`)
 }
 
-/** The headline with what distinguishes this step from others of its job, for the top of a page. */
+/** The title of a page: the headline, and the labels that distinguish this step from others. */
 export function pageTitle(outcome: StepOutcome, ...more: readonly Fragment[]): Fragment {
   const { sign, title, counts } = headline(outcome)
   const labels = outcome.subject.labels.map((label) => fragment`${label}`)
   return joinWithDots([fragment`${sign} ${title}${counts}`, ...labels, ...more])
 }
 
-/** What a person needs next, in one sentence: status, how many failed of how many, the first titles, the run's id and page. */
+/** The verdict in one sentence: the run's id and page, its status, the counts, and the first failing titles. */
 export function verdictSentence(outcome: StepOutcome): LogLine {
   return logLine`${sentence(outcome)}.`
 }
 
-/** What a page says about the ending. Undefined if the headline says it all: tests that passed or failed. */
+/** The sentence about the ending on a page. Undefined if tests passed or failed, because the headline says it. */
 export function explanation(outcome: StepOutcome): Fragment | undefined {
   const { conclusion, counts } = outcome
   const isPlain = (conclusion === 'passed' && counts.failed === 0) || (conclusion === 'failed' && counts.failed > 0)
@@ -123,7 +124,7 @@ function sentence(outcome: StepOutcome): Fragment {
   }
 }
 
-/** What the event is about, within a sentence. */
+/** What the event is about, as a part of a sentence. */
 export function untestedHeadText(untested: UntestedHead): Fragment {
   switch (untested.kind) {
     case 'branch':
@@ -172,7 +173,7 @@ function endOfRun(run: Run, { conclusion, success, counts, otherBranch, subject 
   }
 }
 
-/** The run stopped before its end, so that its results are not all. */
+/** Whether the run stopped early, so that results may be missing. */
 export function isIncomplete({ run, counts }: StepOutcome): boolean {
   return run !== undefined && counts.total > 0 && run.status !== 'PASSED' && run.status !== 'FAILED'
 }
@@ -222,7 +223,7 @@ function waitTimeoutText(
 }
 
 function statusesSeen({ run, queuedMs = 0 }: StepOutcome): Fragment {
-  const last = run === undefined || isTerminal(run) ? undefined : run
+  const last = run === undefined || isFinished(run) ? undefined : run
   if (queuedMs < NOTEWORTHY_QUEUE_MS)
     return last === undefined ? NONE : fragment`; its last status was ${last.rawStatus}`
   const queued = fragment`; it was queued for ${durationText(queuedMs)}`
@@ -242,12 +243,12 @@ function causeOfAbort(cause: AbortCause): Fragment {
 }
 
 function momentOfAbort({ run, runId, cancellation }: StepOutcome, theRun: Fragment): Fragment {
-  if (run !== undefined && !isTerminal(run)) return fragment`while ${theRun} was ${run.rawStatus}`
+  if (run !== undefined && !isFinished(run)) return fragment`while ${theRun} was ${run.rawStatus}`
   if (run !== undefined || runId !== undefined) return fragment`while it waited for ${theRun}`
   return cancellation.kind === 'no-run' ? fragment`before a run was started` : fragment`while a run was being started`
 }
 
-/** What the step did about a run that it leaves, and what a person may have to do. */
+/** Whether the step cancelled the run, and whether the run may still be running. */
 function cancellationText(outcome: StepOutcome): Fragment {
   const { ending, cancellation, runId } = outcome
   const isUnknownRun = ending.kind === 'poll-failed' && isNotFound(ending.failure)
@@ -276,9 +277,9 @@ function cancellationText(outcome: StepOutcome): Fragment {
   }
 }
 
-/** The counts that are not zero, and the time. Undefined if the service said nothing that could be counted. */
+/** The counts that are not zero, and the time. Undefined if there is nothing to count yet. */
 export function countsText({ run, counts, waitedMs }: StepOutcome): Fragment | undefined {
-  if (run === undefined || (run.testCases === undefined && !isTerminal(run))) return undefined
+  if (run === undefined || (run.testCases === undefined && !isFinished(run))) return undefined
   const { passed, failed, flaky, skipped, other, byOutcome } = counts
   const kinds = [
     ...some(byOutcome['timed-out'], fragment`timed out`),
@@ -304,7 +305,7 @@ function inBrackets(parts: readonly Fragment[]): Fragment {
   return parts.length === 0 ? NONE : fragment` (${join(parts, fragment`, `)})`
 }
 
-/** What was run, and where. Of a run that was started elsewhere, only what the service says about it. */
+/** What was tested, and where. If another step started the run, only what the service says about it. */
 export function factsText(outcome: StepOutcome): Fragment {
   const { subject } = outcome
   const { target } = subject
@@ -313,8 +314,8 @@ export function factsText(outcome: StepOutcome): Fragment {
   const facts = [isSuite ? fragment`Test suite ${target.testSuiteId}` : fragment`Project ${target.projectId}`]
   if (environment !== undefined) facts.push(fragment`Environment ${environment}`)
   const tested = testedBranch(outcome)
-  const note = isSuite ? fragment` (metadata: the service may test another)` : NONE
-  if (tested !== undefined) facts.push(fragment`Branch ${tested}${note}`)
+  const caveat = isSuite ? fragment` (metadata: the service may test another)` : NONE
+  if (tested !== undefined) facts.push(fragment`Branch ${tested}${caveat}`)
   if (frameworkProject !== undefined) facts.push(fragment`Framework project ${frameworkProject}`)
   const runId = linkedRunId(outcome)
   if (runId !== undefined) facts.push(fragment`Run ${runId}`)
@@ -322,7 +323,7 @@ export function factsText(outcome: StepOutcome): Fragment {
   return joinWithDots(facts)
 }
 
-/** If the run passed, the verdict says it. */
+/** Undefined if the run passed, because the verdict then names both branches. */
 export function otherBranchWarning({ otherBranch, subject, run, runId }: StepOutcome): LogLine | undefined {
   const asked = subject.parameters.branch
   if (otherBranch === undefined || asked === undefined || run?.status === 'PASSED') return undefined

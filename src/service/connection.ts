@@ -11,19 +11,19 @@ export type Connections = Awaited<ReturnType<typeof openConnections>>
 
 type Connector = ReturnType<typeof buildConnector>
 
-// Set here, because Node's default for it is NODE_TLS_REJECT_UNAUTHORIZED, which any earlier step can set.
+// `rejectUnauthorized` is set, because its default is NODE_TLS_REJECT_UNAUTHORIZED, which an earlier step may have set.
 const CONNECT = { rejectUnauthorized: true, allowH2: false }
 
 const SETTINGS = {
   allowH2: false,
-  // Our own limit ends a request; undici's must not come first. A poll comes at least every 15 s, and servers that
-  // close sooner say so in their Keep-Alive header.
+  // The transport limits each request itself, so undici must not. A connection stays open from one poll to the next,
+  // which comes within 15 s by default. If a server closes sooner, its Keep-Alive header says so.
   headersTimeout: 0,
   bodyTimeout: 0,
   keepAliveTimeout: 20_000,
 } as const
 
-/** Connections to the service's origin, through the proxy if there is one. Throws on an unusable proxy address. */
+/** Opens connections to the service, through the proxy if there is one. Throws if the proxy's address is unusable. */
 export async function openConnections(origin: string, { httpsProxy, noProxy }: Proxies) {
   const direct = () => openPool(origin, { ...SETTINGS, connect: buildConnector(CONNECT) })
   const open = httpsProxy === undefined ? direct : await proxiedConnections(httpsProxy, noProxy)
@@ -32,7 +32,7 @@ export async function openConnections(origin: string, { httpsProxy, noProxy }: P
     get dispatcher() {
       return dispatcher
     },
-    /** Leaves the open connections to their requests and opens new ones for those that follow. */
+    /** Later requests use new connections. Requests in flight keep theirs. */
     renew(): void {
       void dispatcher.close()
       dispatcher = open()
@@ -51,12 +51,12 @@ async function proxiedConnections(proxy: string, noProxy = ''): Promise<() => Di
     httpProxy: proxy,
     noProxy,
   }
-  // If it is given, undici also speaks TLS to a SOCKS proxy.
+  // If `proxyTls` is given, undici speaks TLS to any proxy, even to a SOCKS proxy.
   const isTlsProxy = URL.parse(proxy)?.protocol === 'https:'
   return () => new EnvHttpProxyAgent(isTlsProxy ? { ...settings, proxyTls: CONNECT } : settings)
 }
 
-/** A TLS alert leaves its socket open, and the end of the connection, which comes next, would hide what it said. */
+/** Destroys a socket at its first error. Otherwise the end of the connection would hide a TLS alert before it. */
 function openPool(origin: string | URL, options: object): Dispatcher {
   const { connect } = options as { connect: Connector }
   const closingOnError: Connector = (target, callback) =>

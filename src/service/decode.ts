@@ -4,8 +4,8 @@ import { fieldsOf, isObject } from '../text/json.ts'
 import { untrusted } from '../text/untrusted.ts'
 import type { JsonResponse } from './response.ts'
 
-// The JSON of the service's responses into the action's types. What the verdict rests on must be there, in its type;
-// a deviation is an invalid response that names the field. Everything else costs its own cell in the report, no more.
+// Decodes the JSON of the service's responses. If a field that the verdict rests on is missing or has the wrong type,
+// the response is invalid, and the message names the field. Any other such field costs only its own cell in the report.
 
 /** Longer than any real title or status. Text is truncated before anything is made of it. */
 const TEXT_LIMIT_CHARS = 10_000
@@ -39,7 +39,7 @@ export function decodeSuiteStatus(json: unknown): string {
   return truncate(text(object(json, 'the response').status, 'status'))
 }
 
-/** The results of a test suite's run. The names are known from use, not from the interface: each part may be missing. */
+/** The results of a test suite's run. The interface does not document them, so each part may be missing. */
 export function decodeSuiteResult(json: unknown) {
   const entries = array(object(json, 'the response').results, 'results').map(fieldsOf)
   return {
@@ -48,7 +48,7 @@ export function decodeSuiteResult(json: unknown) {
   }
 }
 
-/** Of a PASSED run the verdict rests on the results. Those of any other that are not usable count as none. */
+/** The verdict of a PASSED run rests on its results, so they must be usable. Other unusable results count as none. */
 function testCasesOf(results: unknown, isPassed: boolean): readonly TestCase[] | undefined {
   if (isMissing(results)) return undefined
   const entries = (isPassed ? object(results, 'results') : fieldsOf(results)).testCases
@@ -67,7 +67,7 @@ function testCase(title: unknown, status: unknown, durationMs?: unknown): TestCa
   }
 }
 
-/** 1e999 is JSON, and Infinity when parsed. What exceeds whole milliseconds is no length of time either. */
+/** Undefined if the number is too large to be exact. JSON allows 1e999, which becomes Infinity. */
 function durationOf(value: unknown): number | undefined {
   return typeof value === 'number' && value <= Number.MAX_SAFE_INTEGER ? Math.max(0, value) : undefined
 }
@@ -110,7 +110,7 @@ function refuse(expected: string, value: unknown): never {
   throw new ServiceError({ kind: 'invalid-response', expected, got: untrusted(describe(value)) })
 }
 
-/** Arrays and objects are only named: writing out what may be 16 MiB gains nothing. */
+/** Only names an array or an object, because it may have 16 MiB. */
 function describe(value: unknown): string {
   if (value === undefined) return 'nothing'
   if (Array.isArray(value)) return 'an array'

@@ -1,14 +1,11 @@
 import type { Redact } from './transport.ts'
 
-/** A shorter key would be found within words that have nothing to do with it, field names among them. */
+/** A shorter key may occur in other words, for example in a field's name. */
 const SHORTEST_KEY_CHARS = 8
 
 /**
- * Finds the key as it is, and in a string of JSON, where each of its characters may be escaped. Applied once to each
- * response, as text, before anything is decoded, quoted, truncated or escaped.
- *
- * Bodies may have 16 MiB, so searches for the beginning of the key come first. They end the work for almost all bodies.
- * Each step takes time in proportion to the text's length, whatever the service sends.
+ * Replaces the key, as it is or as a string of JSON may escape it. Applied to the text of each response before anything
+ * is made of it. A body may have 16 MiB, so a fast search for the beginning of the key comes first.
  */
 export function keyRedaction(apiKey: string): Redact {
   if (apiKey.length < SHORTEST_KEY_CHARS) return (text) => text
@@ -32,7 +29,7 @@ const SHORT_ESCAPES: ReadonlyMap<string, string> = new Map([
   ['t', '\t'],
 ])
 
-/** An expression of all forms that one character may have in a string of JSON. No form is the beginning of another. */
+/** A regular expression for all forms of a character in a string of JSON. No form is the beginning of another form. */
 function formsInJson(character: string): string {
   const code = codeOf(character)
   const digits = code.replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`)
@@ -43,7 +40,7 @@ function formsInJson(character: string): string {
   return `(?:${[...plain, ...[`u${digits}`, ...letters].map((end) => `\\\\${end}`)].join('|')})`
 }
 
-/** As four hexadecimal digits. */
+/** The character's code as four hexadecimal digits. */
 function codeOf(character: string): string {
   return character.charCodeAt(0).toString(16).padStart(4, '0')
 }
@@ -59,12 +56,12 @@ function escapeAt(text: string, at: number): { readonly code: number; readonly l
 
 const BACKSLASH = 0x5c
 
-/** The search of Knuth, Morris and Pratt, which never goes back in the text. */
+/** The search of Knuth, Morris and Pratt. It never goes back in the text, so its time is linear for every text. */
 function keyReplacement(key: string): (text: string, isJson: boolean) => string {
   const codes = Uint16Array.from(key.split(''), (character) => character.charCodeAt(0))
   const borders = bordersOf(codes)
   return (text, isJson) => {
-    /** Where each of the latest characters begins, as many as the key has. */
+    /** The positions of the latest characters, as many as the key has characters. */
     const begins = new Uint32Array(codes.length)
     let latest = 0
     let matched = 0
@@ -88,7 +85,7 @@ function keyReplacement(key: string): (text: string, isJson: boolean) => string 
   }
 }
 
-/** For each beginning of the key: the length of the longest shorter beginning that it ends with. */
+/** For each prefix of the key: the length of its longest shorter prefix that is also its suffix. */
 function bordersOf(codes: Uint16Array): Uint16Array {
   const borders = new Uint16Array(codes.length)
   for (let end = 1, length = 0; end < codes.length; end++) {

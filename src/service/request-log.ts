@@ -6,7 +6,7 @@ import type { OutgoingRequest, ServiceResponse, TransportSettings } from './tran
 export function requestLog(write: (message: LogLine) => void, { clock, redact }: TransportSettings) {
   const failedTries = new Map<string, number>()
   return {
-    /** Returns what writes the line about the end of the request. */
+    /** Returns the function that writes the line about the end of the request. */
     begin({ method, path }: OutgoingRequest): (response: ServiceResponse | undefined, failure?: Failure) => void {
       const request = `${method} ${redact(path)}`
       const tries = (failedTries.get(request) ?? 0) + 1

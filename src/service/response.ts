@@ -7,11 +7,11 @@ import { isErrorStatus, type RequestOptions, type ServiceResponse, send, type Tr
 
 export interface JsonResponse {
   readonly json: unknown
-  /** As the service sent it, but for the key. */
+  /** The body as the service sent it, without the key. */
   readonly text: string
 }
 
-/** Sends one request and decodes the JSON of a 2xx response. Throws ServiceError, and nothing else. */
+/** Sends one request and decodes the JSON of a 2xx response. Throws only ServiceError. */
 export type SendJson = <T>(
   method: 'GET' | 'POST',
   path: readonly string[],
@@ -21,8 +21,8 @@ export type SendJson = <T>(
 ) => Promise<T>
 
 /**
- * Requests to the service's paths below `baseUrl`. Each segment of a path is percent-encoded; the caller has refused
- * `.` and `..`, which URL parsing would collapse.
+ * Sends requests to paths below `baseUrl`. Percent-encodes each segment of a path. The caller must refuse `.` and `..`,
+ * because URL parsing would collapse them.
  */
 export function createSendJson(settings: TransportSettings): SendJson {
   const prefix = settings.baseUrl.pathname.replace(/\/$/, '')
@@ -38,8 +38,8 @@ export function createSendJson(settings: TransportSettings): SendJson {
     let response: ServiceResponse | undefined
     try {
       response = await send(settings, request)
-      // undici takes a connection back one event-loop turn after its response: a request sent before, as the first poll
-      // is right after the start, would open another.
+      // undici uses a connection again one event-loop turn after its response. A request before that, such as the first
+      // poll, would open another connection.
       await eventLoopTurn()
       const decoded = decode({ json: jsonOf(response, settings, method === 'POST'), text: response.text })
       logEnd?.(response)
@@ -58,7 +58,7 @@ function aboutResponse(failure: Failure, response: ServiceResponse | undefined):
   return isAbout && response !== undefined ? { ...failure, requestId: response.requestId } : failure
 }
 
-/** More than any message shows of it. Truncated here, because a body may have 16 MiB. */
+/** More than any message shows. Truncated here, because a body may have 16 MiB. */
 const EXCERPT_LIMIT_CHARS = 2_500
 
 function jsonOf(response: ServiceResponse, settings: TransportSettings, mayHoldNewId: boolean): unknown {
@@ -86,7 +86,7 @@ function failureOfStatus({ status, header, text }: ServiceResponse, { baseUrl, c
   const isSentence = typeof error === 'string' && error.trim() !== ''
   const start = text.trimStart()
   const redirect = status < 400 ? header('location') : undefined
-  // What comes after the host may be as long as it likes, and hold what nobody should read.
+  // Only the origin is kept, because the rest of the address may be long or secret.
   const location = redirect === undefined ? undefined : URL.parse(redirect, baseUrl.href)?.origin
   return {
     kind: 'status',
@@ -102,10 +102,10 @@ function excerpt(text: string): string {
   return text.slice(0, EXCERPT_LIMIT_CHARS)
 }
 
-/** Longer than any wait may last (35,000 minutes), so that absurd values stay numbers that can be printed. */
+/** The longest wait that an input allows. The limit keeps absurd values printable. */
 const RETRY_AFTER_LIMIT_MS = 35_000 * 60_000
 
-/** Both forms of RFC 9110: seconds, or a date. Milliseconds from now, never negative. */
+/** Reads both forms of RFC 9110, seconds and a date. Returns milliseconds from now, which are never negative. */
 export function parseRetryAfter(value: string | undefined, clock: Pick<Clock, 'epochMs'>): number | undefined {
   if (value === undefined) return undefined
   const ms = /^\s*\d+\s*$/.test(value) ? Number(value) * 1000 : Date.parse(value) - clock.epochMs()

@@ -1,11 +1,11 @@
 import type { Failure } from '../outcome/failure.ts'
 
-/** Statuses that say nothing about the request itself: time limit, too early, too many. */
+/** Request Timeout, Too Early and Too Many Requests. They do not mean that the request is invalid. */
 const TRANSIENT_STATUSES = new Set([408, 425, 429])
 
 /**
- * Whether the same poll or cancel may bring something else a moment later. A certificate may: a node behind a balancer
- * can have one that the others do not.
+ * Whether a poll or a cancel may succeed if it is repeated. It may after an untrusted certificate, because perhaps only
+ * one server behind a load balancer has this certificate.
  */
 export function isTransient(failure: Failure): boolean {
   if (failure.kind === 'status') return failure.status >= 500 || TRANSIENT_STATUSES.has(failure.status)
@@ -13,8 +13,8 @@ export function isTransient(failure: Failure): boolean {
 }
 
 /**
- * For how long, counted from the first attempt, a start that failed like this may be sent again. Zero if the
- * service may have taken the request: a second one could start a second run.
+ * How long after the first attempt a start that failed like this may be repeated. Zero if the service may have taken
+ * the request, because a repeated request could then start a second run.
  */
 export function startMayRepeatForMs(failure: Failure): number {
   if (failure.kind === 'not-sent') return 60_000
@@ -22,14 +22,14 @@ export function startMayRepeatForMs(failure: Failure): number {
   return 0
 }
 
-/** Whether the service may have accepted a request that failed like this: a start may then have started a run. */
+/** Whether the service may have accepted a request that failed like this. A start may then have started a run. */
 export function mayHaveBeenAccepted(failure: Failure): boolean {
-  // A 4xx response says that the request was invalid, except the one for the service's own time limit.
+  // A 4xx response means that the service refused the request. Only 408, a time limit of the service, leaves this open.
   if (failure.kind === 'status') return failure.status < 400 || failure.status >= 500 || failure.status === 408
   return failure.kind !== 'not-sent' && failure.kind !== 'untrusted-certificate'
 }
 
-/** Whether the service refuses the key. No later request with this key brings anything else. */
+/** Whether the service refuses the key. Then no later request with this key can succeed. */
 export function isKeyRefused(failure: Failure): boolean {
   return failure.kind === 'status' && (failure.status === 401 || failure.status === 403)
 }
@@ -38,8 +38,8 @@ const FIRST_BACKOFF_MS = 1_000
 const LONGEST_BACKOFF_MS = 15_000
 
 /**
- * The pause before the next attempt, after this many failed ones. It doubles each time. Its upper half is random, so that
- * many steps do not come back together. It is never less than the service asked for.
+ * The pause after this many failed attempts. It doubles each time. Its upper half is random, so that many steps do not
+ * try again at the same time. It is never shorter than the service asked for.
  */
 export function backoffMs(failedAttempts: number, failure: Failure | undefined, random: () => number): number {
   const fullMs = Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (failedAttempts - 1))

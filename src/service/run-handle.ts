@@ -1,11 +1,11 @@
 /** A run, as this process knows it. */
 export interface RunHandle {
   readonly id: string
-  /** Since when this process knows of the run, on the clock's `now()`. Absent if `run-id` names the run. */
+  /** When this process learned of the run, as a time of the clock's `now()`. Absent if `run-id` names the run. */
   readonly knownSinceMs?: number | undefined
 }
 
-/** A run that was only just started may not be known yet to the part of the service that responds. */
+/** How long a new run may be unknown to some part of the service. */
 const NOT_FOUND_GRACE_MS = 15_000
 
 /** Whether a 404 for a request that was sent at this time means that the run does not exist. */
@@ -13,7 +13,7 @@ export function isNotFoundFinal({ knownSinceMs }: RunHandle, sentAtMs: number): 
   return knownSinceMs === undefined || sentAtMs >= knownSinceMs + NOT_FOUND_GRACE_MS
 }
 
-/** The ids that outputs, paths and state can carry safely; `.` and `..` would be collapsed in a URL's path. */
+/** Whether outputs, paths and state can safely contain this id. URL parsing would collapse `.` and `..`. */
 export function isUsableRunId(runId: string): boolean {
   return /^[A-Za-z0-9._~:=+/@-]{1,256}$/.test(runId) && runId !== '.' && runId !== '..'
 }

@@ -5,7 +5,7 @@ import { type LogLine, sanitize } from '../text/safe-text.ts'
 import { type Untrusted, untrusted } from '../text/untrusted.ts'
 import type { Connections } from './connection.ts'
 
-/** A hundred thousand test cases are 11 MB. */
+/** For comparison, 100,000 test cases are 11 MB. */
 const BODY_LIMIT_BYTES = 16 * 1024 * 1024
 
 export const REQUEST_LIMIT_MS = 30_000
@@ -16,23 +16,23 @@ export type Redact = (text: string) => string
 
 export interface RequestOptions {
   readonly signal: AbortSignal
-  /** Ends the request only while none of it has gone out, so that nothing can have happened at the service. */
+  /** Cancels the request only if no byte of it was sent, so that the service cannot have taken it. */
   readonly signalUntilSent?: AbortSignal | undefined
   /** Never more than `REQUEST_LIMIT_MS`, which is also the default. */
   readonly limitMs?: number | undefined
-  /** Not over a connection that is open already: the service may be about to close it. */
+  /** Uses no connection that is already open, because the service may be about to close it. */
   readonly onNewConnection?: boolean | undefined
 }
 
 export interface TransportSettings {
   readonly baseUrl: URL
   readonly apiKey: string
-  /** Applied to each body once, before it is decoded, and to whatever else comes from outside. */
+  /** Applied once to each body before it is decoded, and to all other text from outside. */
   readonly redact: Redact
   readonly userAgent: string
   readonly connections: Connections
   readonly clock: Clock
-  /** Absent: debug logging is off. */
+  /** Absent if debug logging is off. */
   readonly debug?: ((message: LogLine) => void) | undefined
 }
 
@@ -43,7 +43,7 @@ export interface OutgoingRequest {
   readonly options: RequestOptions
 }
 
-/** A complete response, or one whose status is not 2xx as far as it came. Without the key. */
+/** A response without the key. If its status is not 2xx, the text may be incomplete. */
 export interface ServiceResponse {
   readonly status: number
   readonly header: (name: string) => string | undefined
@@ -52,14 +52,14 @@ export interface ServiceResponse {
   readonly requestId: Untrusted | undefined
 }
 
-/** Sends one request. Redirects are not followed and nothing is repeated here. Throws ServiceError, and nothing else. */
+/** Sends one request once. Does not follow redirects. Throws only ServiceError. */
 export function send(settings: TransportSettings, request: OutgoingRequest): Promise<ServiceResponse> {
   return new Promise((resolve, reject) => new Exchange(settings, request, resolve, reject).begin())
 }
 
 /**
- * One request and its response. It uses undici's `dispatch`, because only `dispatch` tells the moment before the first
- * byte is written. What fails earlier cannot have reached the service.
+ * One request and its response. It uses undici's `dispatch`, because only `dispatch` tells when the first byte is
+ * written. If a request fails earlier, the service cannot have received it.
  */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #settings: TransportSettings
@@ -67,9 +67,9 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #limitMs: number
   readonly #resolve: (response: ServiceResponse) => void
   readonly #reject: (error: ServiceError) => void
-  /** Aborts when the exchange has its result. What waits on its behalf then ends. */
+  /** Aborts when the result is known. This ends the timer and removes the listeners. */
   readonly #settled = new AbortController()
-  /** Known from the moment before the first byte is written. */
+  /** Set immediately before the first byte is written. */
   #controller: Dispatcher.DispatchController | undefined
   #status: number | undefined
   #headers: Record<string, string | string[] | undefined> = {}
@@ -112,7 +112,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     }
   }
 
-  // undici calls this with the connection made, immediately before the first byte is written.
+  // undici calls this when it has made the connection, immediately before it writes the first byte.
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
     if (this.#isSettled) controller.abort(new Error('no longer wanted'))
@@ -150,7 +150,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   async #cancel(): Promise<void> {
-    // What lies in the socket already counts.
+    // If the response is already in the socket, it counts.
     await eventLoopTurn()
     this.#fail({ kind: 'aborted' })
   }
@@ -161,7 +161,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   async #enforceLimit(): Promise<void> {
     await this.#settings.clock.sleep(this.#limitMs, this.#settled.signal)
-    // After a pause of the whole machine the timer fires first. What lies in the socket already counts.
+    // After a pause of the machine, the timer fires first. If the response is already in the socket, it counts.
     await eventLoopTurn()
     const reason = `no complete response within ${Number((this.#limitMs / 1000).toPrecision(2))} s`
     this.#fail({ kind: this.#isSent ? 'no-response' : 'not-sent', reason })
@@ -181,7 +181,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   #fail(failure: Failure, cause?: unknown): void {
     if (this.#isSettled) return
-    // An error status counts as soon as the head is complete, whatever becomes of the body.
+    // An error status counts even if the body is incomplete.
     if (isErrorStatus(this.#status)) this.#succeed()
     else {
       this.#settled.abort()
@@ -206,7 +206,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     const { method, path, json } = this.#request
     const headers = {
       accept: 'application/json',
-      // Nothing here decompresses anything.
+      // This client does not decompress bodies.
       'accept-encoding': 'identity',
       authorization: `Bearer ${apiKey}`,
       'user-agent': userAgent,
@@ -226,10 +226,10 @@ function textOf(chunks: readonly Buffer[]): string {
   return text.startsWith('\uFEFF') ? text.slice(1) : text
 }
 
-// X.509 verification errors, as Node's TLS names them in `error.code`. OpenSSL's newer ones have no name there.
+// Node's codes of X.509 verification errors. Node has no name for OpenSSL's newer errors, and says UNSPECIFIED.
 const CERTIFICATE_ERROR =
   /CERT|^UNABLE_TO_|^INVALID_CA$|^INVALID_PURPOSE$|^PATH_LENGTH_EXCEEDED$|^HOSTNAME_MISMATCH$|^UNSPECIFIED$|^UND_ERR_PRX_TLS$/
-/** OpenSSL's codes of a failed handshake, alerts of the other side about a certificate of ours among them. */
+/** OpenSSL's codes of a failed handshake. Some contain CERT, but are about a client certificate. */
 const HANDSHAKE_ERROR = /^ERR_SSL_/
 /** The words of undici's proxy agent for a refused tunnel. */
 const PROXY_WANTS_CREDENTIALS = /^Proxy response \(407\)/
@@ -246,7 +246,7 @@ function codeOf(error: unknown): string {
   return typeof code === 'string' ? code : ''
 }
 
-/** What OpenSSL's codes mean for whoever has to set this up; its own messages name functions of its source. */
+/** What OpenSSL's codes mean to a user. OpenSSL's own messages name functions of its source. */
 const TLS_REASONS: readonly (readonly [RegExp, string])[] = [
   [/WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST/, 'it speaks plain HTTP on this port, not HTTPS'],
   [/UNSUPPORTED_PROTOCOL|ALERT_PROTOCOL_VERSION/, 'it supports no TLS version that is safe to use (1.2 or 1.3)'],
@@ -257,7 +257,7 @@ const TLS_REASONS: readonly (readonly [RegExp, string])[] = [
 ]
 
 function reasonOf(error: unknown, redact: Redact): string {
-  // "Happy eyeballs" wraps one error per address; the first names the cause.
+  // If the host has several addresses, Node collects one error for each. The first names the cause.
   const inner = error instanceof AggregateError && error.errors.length > 0 ? error.errors[0] : error
   const code = codeOf(inner)
   const known = HANDSHAKE_ERROR.test(code) ? TLS_REASONS.find(([codes]) => codes.test(code))?.[1] : undefined

@@ -1,4 +1,4 @@
-/** Undefined if the text is no JSON. */
+/** Undefined if the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -8,8 +8,8 @@ export function parseJson(text: string): unknown {
 }
 
 /**
- * Parses JSON and keeps its numbers: one that JavaScript would write in another way (12345678901234567890, 1.0) becomes
- * the text that it was written as.
+ * Parses JSON. If JavaScript would write a number differently than the text does (12345678901234567890, 1.0), the value
+ * is the number's text.
  */
 export function parseKeepingNumbers(text: string): unknown {
   return JSON.parse(text, (_, value: unknown, context?: { source?: string }) =>
@@ -21,7 +21,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The fields of a JSON object that somebody else wrote; none if it is no object. */
+/** The fields of a JSON value that somebody else wrote. There are none if it is not an object. */
 export function fieldsOf(value: unknown): Partial<Record<string, unknown>> {
   return isObject(value) ? value : {}
 }

@@ -1,9 +1,9 @@
 import { type Untrusted, untrusted } from './untrusted.ts'
 import { isSecure } from './web-address.ts'
 
-// The only way out for text that is not ours. Each sink has a template tag (JSON, a function): the literal parts are
-// ours and stand as written; every value between them, whoever wrote it, is made safe for that sink. The outputs take
-// only what was made here, so that raw text cannot reach them.
+// The only way out for text that is not ours. Each sink has a template tag. JSON has two functions. The literal parts
+// of a template are ours and are not changed. Every value between them is made safe for the sink. The effects accept
+// only text that was made here, so raw text cannot reach them.
 
 declare const brand: unique symbol
 
@@ -11,7 +11,7 @@ class SafeText<Name extends string> {
   declare readonly [brand]: Name
   readonly sink: Name
   readonly text: string
-  /** What a log line was made of: in another sink it is written anew. */
+  /** The parts of a log line. If the line goes into another sink, these parts are written again for that sink. */
   readonly source: Fragment | undefined
 
   constructor(sink: Name, text: string, source?: Fragment) {
@@ -26,7 +26,7 @@ export type LogLine = SafeText<'log line'>
 export type Html = SafeText<'HTML'>
 export type Xml = SafeText<'XML'>
 
-/** Part of a sentence, not yet made for a sink: every tag takes it, escapes its words and makes its values safe there. */
+/** A part of a sentence. Each tag writes it for its own sink: it escapes the words and makes the values safe. */
 class Fragment {
   readonly write: (sink: Sink) => string
 
@@ -37,10 +37,10 @@ class Fragment {
 
 type Value = string | number | Untrusted | Fragment
 
-// As a type alone: a fragment made by hand could write anybody's words.
+// Only the type is exported, because a fragment that is made elsewhere could write raw text.
 export type { Fragment }
 
-/** A long text, of which V8 would keep every part that `+=` adds: here the parts are bytes at once. */
+/** A long text. Its parts become bytes early, because V8 keeps every part of a string that `+=` makes. */
 export class LongText {
   readonly #chunks: Buffer[] = []
   #tail = ''
@@ -66,14 +66,15 @@ export function render(safe: LogLine | Html | Xml): string {
 }
 
 /**
- * Words of a sentence. The name of an input or a variable goes in as a value, as in `${'base-url'}`, although it is ours:
- * pages then show it as code.
+ * A part of a sentence. The name of an input or a variable is a value (`${'base-url'}`), so that pages show it as code.
  */
 export function fragment(literals: TemplateStringsArray, ...values: readonly Value[]): Fragment {
   return new Fragment((sink) => write(sink, literals.map(sink.words), values))
 }
 
-/** A value in quotation marks; in HTML the `<code>` around every value says the same. Its limit is the same in each sink. */
+/**
+ * A value in quotation marks. In HTML it has none, because every value is in `<code>`. The limit holds in each sink.
+ */
 export function quote(value: string | Untrusted, limitChars: number): Fragment {
   return new Fragment((sink) => sink.quote(oneLine(truncateCharacters(value as string, limitChars))))
 }
@@ -82,7 +83,10 @@ export function untruncated(value: string | Untrusted): Fragment {
   return new Fragment((sink) => sink.text(oneLine(value as string)))
 }
 
-/** Words that lead to a page; in text and XML the address follows them. Words alone if the address is not one of the web. */
+/**
+ * Words with a link. In text and XML, the address follows the words. If the address is not secure, the words stay
+ * alone.
+ */
 export function link(url: string, words: Fragment): Fragment {
   const address = URL.parse(url)
   if (address === null || !isSecure(address)) return words
@@ -121,35 +125,35 @@ function readableNumber(value: number): string {
   return Number.isInteger(value) ? String(value).replace(/\B(?=(?:\d{3})+$)/g, ',') : String(value)
 }
 
-// Each expression below matches one character, or repeats one plain class: on a string of millions of characters
-// anything else overflows the stack of the regular expression engine, or takes quadratic time.
+// Each expression below matches one character, or repeats one class of characters. On a string of millions of
+// characters, other expressions overflow the engine's stack or take quadratic time.
 
-/** Most text is plainly visible, and needs no more. */
+/** Most text matches this, and needs no replacement. */
 const PLAINLY_VISIBLE =
   /^[ -~\u00A1-\u00AC\u00AE-\u034E\u0370-\u05FF\u0900-\u10FF\u2010-\u2027\u2030-\u205E\u2070-\u3130\u3165-\uD7FF]*$/
 // Controls, bidi and zero-width characters, line separators, lone surrogates, and what Unicode reserves. The two
 // variation selectors that choose between text and emoji stay.
 const INVISIBLE = /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{DI}\p{NChar}]--[\uFE0E\uFE0F]]/gv
-/** A terminal's colours, cursor movements, titles and links: CSI and OSC sequences, whole. */
+/** Whole CSI and OSC sequences: a terminal's colours, cursor movements, titles and links. */
 const TERMINAL_SEQUENCE =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
   /(?:\u001B\[|\u009B)[0-?]*[ -/]*[@-~]|\u001B\][^\u0007\u001B]*(?:\u0007|\u001B\\)/g
-/** NUL stands for what was invisible. */
+/** `oneLine` writes NUL in place of what is invisible. */
 const REMOVED = /\0+/g
 
-/** Text on one line, in visible characters, still to be escaped: for reports that compare or name things by it. */
+/** Text on one line, in visible characters, but not escaped. Reports compare such texts, and make names of them. */
 export function sanitize(value: string | Untrusted, limitChars?: number): Untrusted {
   return untrusted(oneLine(value as string, limitChars))
 }
 
-/** Truncates before anything else is done. What is invisible leaves a space behind, so that words do not run together. */
+/** Truncates first, because the text may be very long. A space replaces what is invisible, so that words stay apart. */
 function oneLine(value: string, limitChars = Number.POSITIVE_INFINITY): string {
   const text = truncate(value, limitChars)
   if (PLAINLY_VISIBLE.test(text)) return text.trim()
   return text.replace(TERMINAL_SEQUENCE, '\0').replace(INVISIBLE, '\0').replace(REMOVED, ' ').trim()
 }
 
-/** At most `limitChars` UTF-16 units, never half a character; an ellipsis stands for what was removed. */
+/** At most `limitChars` UTF-16 units. Never splits a character. An ellipsis replaces what was removed. */
 function truncate(text: string, limitChars: number): string {
   if (text.length <= limitChars) return text
   const splitsPair = /[\uD800-\uDBFF]/.test(text.charAt(limitChars - 2))
@@ -176,7 +180,7 @@ const LINE: Sink = {
   link: (url, words) => `${words} (${url})`,
 }
 
-/** `logLine\`Run ${id}: ${status}\``: one log line in which no value can start a workflow command or move the cursor. */
+/** One log line. No value in it can start a workflow command or move the cursor. */
 export function logLine(literals: TemplateStringsArray, ...values: readonly (Value | LogLine)[]): LogLine {
   const text = write(LINE, literals, values)
     // The runner obeys `##[name]` anywhere in a line, and `::name::` at its start.
@@ -204,9 +208,8 @@ const HTML: Sink = {
 }
 
 /**
- * Values stand as escaped text in `<code>`: GitHub looks for mentions, references and links everywhere but there, and
- * neither backslashes nor entities stop it. If the literal has a value, it must begin its line with a block-level HTML
- * tag, because Markdown is not parsed there.
+ * Values are escaped text in `<code>`, because GitHub finds mentions, references and links everywhere else. A line with
+ * a value must begin with a block-level HTML tag, because Markdown is not parsed there.
  */
 export function html(
   literals: TemplateStringsArray,
@@ -219,7 +222,7 @@ function inCode(value: string): string {
   return `<code>${escapeText(value)}</code>`
 }
 
-/** A hidden comment of ours, as written; an HTML comment is all that it can be. */
+/** An HTML comment of our own words, which pages do not show. */
 export function hiddenMarker(marker: string): Html {
   if (!/^<!--[^\n\r>]*-->$/.test(marker)) throw new TypeError('A marker must be one HTML comment on one line')
   return new SafeText('HTML', marker)
@@ -235,7 +238,7 @@ const XML: Sink = {
   link: (url, words) => `${words} (${escapeAttribute(url)})`,
 }
 
-/** Values are fit for text and for attributes in double quotes; characters that XML 1.0 forbids are removed. */
+/** Values may be text, or attributes in double quotes. Characters that XML 1.0 forbids are removed. */
 export function xml(literals: TemplateStringsArray, ...values: readonly (Value | LogLine | Xml)[]): Xml {
   return new SafeText('XML', write(XML, literals, values))
 }
@@ -249,8 +252,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
 }
 
 /**
- * The runner masks the user's secrets in the summary as they are, and with all five characters escaped as XML does, but
- * not in a mixture: quotation marks stay as they are unless something else must be escaped.
+ * The runner masks a secret in the summary if none of these five characters is escaped in it, or if all are. So
+ * quotation marks are escaped only if another character must be.
  */
 function escapeText(text: string): string {
   return /[&<>]/.test(text) ? escapeAttribute(text) : escapeCommands(text)
@@ -268,17 +271,17 @@ function escapeCommands(text: string): string {
   return text.replaceAll('##[', '##&#91;')
 }
 
-/** Nothing is lost: what is invisible, or would be a command of the runner, is written as an escape sequence. */
+/** An escape sequence replaces what is invisible, and what would be a command of the runner. So nothing is lost. */
 export function json(value: unknown): string {
   return escapeJson(JSON.stringify(value) ?? 'null')
 }
 
-/** JSON that somebody else wrote, with everything at its place, made safe like `json`. */
-export function inertJson(text: Untrusted | undefined): string {
+/** JSON that somebody else wrote, made safe like `json`. Its order and its numbers do not change. */
+export function safeJson(text: Untrusted | undefined): string {
   return escapeJson((text as string | undefined) ?? 'null')
 }
 
-// White space between the parts of JSON stays. Within its strings JSON has none but the space.
+// These three stay, because JSON has them only between its parts and not in its strings.
 const PLAIN_JSON = new RegExp(PLAINLY_VISIBLE.source.replace('[', '[\\t\\n\\r'))
 const INVISIBLE_IN_JSON = new RegExp(INVISIBLE.source.replace('--[', '--[\\t\\n\\r'), 'gv')
 

@@ -1,9 +1,9 @@
-/** The only addresses that are used or shown: https, and http on this machine. */
+/** The action uses and shows an address only if it is https, or http on this machine. */
 export function isSecure({ protocol, hostname }: URL): boolean {
   return protocol === 'https:' || (protocol === 'http:' && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname))
 }
 
-/** An address for a message: credentials, and tokens in a query, must not be shown. */
+/** The address for a message. Hides credentials, and a query or fragment, which may contain a token. */
 export function withoutSecrets(address: string): string {
   const at = address.lastIndexOf('@')
   const scheme = /^https?:\/*/i.exec(address.slice(0, at))?.[0] ?? ''
@@ -16,7 +16,10 @@ export function parseAddress(given: string): URL | undefined {
   return /[\s\p{Cc}\\]/u.test(given) ? undefined : (URL.parse(given) ?? undefined)
 }
 
-/** An empty user name shows in the text alone, one without slashes before it in the parsed address alone. */
+/**
+ * The text alone shows that there is an empty user name. The parsed URL alone shows a user name without slashes before
+ * it.
+ */
 export function hasCredentials(given: string, { username, password }: URL): boolean {
   return /\/\/[^/?#]*@/.test(given) || username !== '' || password !== ''
 }

@@ -3,9 +3,9 @@ import { cancelReason, StepCancelled } from '../../src/action/abort.ts'
 
 describe('the time after a signal', () => {
   test.each([
-    // The runner kills 10 s after it; without a start in flight main exits within 7 s.
+    // SIGKILL follows after 10 s. Without a start in flight, main exits within 7 s.
     ['SIGINT', 9_000, 6_700, 9_200],
-    // Windows' second signal comes 2.5 s before the end, as SIGTERM does elsewhere.
+    // On Windows, SIGBREAK comes 2.5 s before the end, as SIGTERM does on other systems.
     ['SIGTERM', 1_800, 2_050, 2_050],
     ['SIGBREAK', 1_800, 2_050, 2_050],
     // Post waits for 40 s.
@@ -28,7 +28,7 @@ describe('the time after a signal', () => {
     expect(cancelReason(controller.signal)).toBe(first)
   })
 
-  test('is not made up for a signal that aborts for another reason', () => {
+  test('cannot be read from a signal that aborts for another reason', () => {
     expect(() => cancelReason(AbortSignal.abort())).toThrow(TypeError)
   })
 })

@@ -29,7 +29,7 @@ const NOT_FOUND: Failure = { kind: 'status', status: 404 }
 const CONFLICT: Failure = { kind: 'status', status: 409 }
 
 interface Setting extends Partial<Pick<CancelOptions, 'limitMs'>> {
-  /** Absent: the step did not start the run. */
+  /** Absent if the step did not start the run. */
   readonly knownSinceMs?: number
   readonly cancel: readonly Reply<boolean>[]
   readonly get?: readonly Reply<Run>[]
@@ -58,7 +58,7 @@ async function cancel({
     cancelRun(
       { id: runId, knownSinceMs },
       { limitMs, onRun: (run) => seen.push(run.status) },
-      { service, clock, random: () => 0.5, abort: controller.signal },
+      { service, clock, random: () => 0.5, signal: controller.signal },
     ),
   )
   return { end, endedMs: clock.now(), cancelsMs: service.timesMs('cancel'), looksMs: service.timesMs('get'), seen }
@@ -70,7 +70,7 @@ test('a workflow without a cancel says so', async () => {
   expect(await cancelRun({ id: 'run-1' }, { limitMs: 15_000 }, world)).toEqual({ kind: 'not-supported' })
 })
 
-test('a cancel is done when the service lists the run, and nothing more is asked', async () => {
+test('a cancel is complete when the service lists the run, and no request follows', async () => {
   expect(await cancel({ cancel: [LISTED] })).toMatchObject({ end: { kind: 'cancelled' }, cancelsMs: [0], looksMs: [] })
 })
 
@@ -80,7 +80,7 @@ describe('a run that has already finished', () => {
     ['a 404', failure(NOT_FOUND)],
     ['a 409', failure(CONFLICT)],
     ['an invalid response', failure(INVALID)],
-  ])('is found by a look after %s', async (_, reply) => {
+  ])('is found by reading the run after %s', async (_, reply) => {
     const { end, cancelsMs, looksMs, seen } = await cancel({ cancel: [reply], get: [response(PASSED)] })
     expect(end).toEqual({ kind: 'already-finished', run: PASSED })
     expect(cancelsMs).toHaveLength(1)
@@ -88,7 +88,7 @@ describe('a run that has already finished', () => {
     expect(seen).toEqual(['PASSED'])
   })
 
-  test('because somebody else cancelled it is not taken for our cancel', async () => {
+  test('as cancelled by somebody else does not count as our cancel', async () => {
     const { end } = await cancel({ cancel: [NOT_LISTED], get: [response(CANCELLED)] })
     expect(end).toEqual({ kind: 'already-finished', run: CANCELLED })
   })
@@ -97,19 +97,19 @@ describe('a run that has already finished', () => {
 describe('a run that the service does not know', () => {
   const unknown = { cancel: [failure(NOT_FOUND)], get: [failure(NOT_FOUND)] }
 
-  test('is gone', async () => {
+  test('does not exist any more', async () => {
     const { end, cancelsMs } = await cancel(unknown)
     expect(end).toEqual({ kind: 'not-found' })
     expect(cancelsMs).toEqual([0])
   })
 
-  test('is gone once 404 is the response after the grace period, and no sooner', async () => {
+  test('does not exist any more if the response after the grace period is 404', async () => {
     const { end, endedMs } = await cancel({ ...unknown, knownSinceMs: 0, limitMs: 60_000 })
     expect(end).toEqual({ kind: 'not-found' })
     expect(endedMs).toBeGreaterThanOrEqual(15_000)
   })
 
-  test('is not gone by a 404 to a look of the grace period, however late it comes', async () => {
+  test('may still exist if the 404 is the response to a request of the grace period, however late it comes', async () => {
     const { end } = await cancel({
       cancel: [failure(NOT_FOUND), LISTED],
       get: [failure(NOT_FOUND, 16_000)],
@@ -124,7 +124,7 @@ describe('a run that the service does not know', () => {
     expect(end).toEqual({ kind: 'failed', failure: NOT_FOUND })
   })
 
-  test('is not gone by the 404 of the cancel alone', async () => {
+  test('may still exist if only the cancel gets a 404', async () => {
     const cancels = [...Array(5).fill(failure(NOT_FOUND)), LISTED]
     for (const look of [response(RUNNING), failure({ kind: 'status', status: 500 })]) {
       const { end } = await cancel({ cancel: cancels, get: [look], limitMs: 60_000 })
@@ -133,8 +133,8 @@ describe('a run that the service does not know', () => {
   })
 })
 
-describe('a run that no look shows finished', () => {
-  test('is cancelled again until the service takes the cancel', async () => {
+describe('a run that is never read as finished', () => {
+  test('is cancelled again until the service accepts the cancel', async () => {
     for (const refusal of [NOT_LISTED, failure(CONFLICT)]) {
       const cancels = [...Array(5).fill(refusal), LISTED]
       const { end } = await cancel({ cancel: cancels, get: [response(QUEUED)], limitMs: 60_000 })
@@ -153,17 +153,17 @@ describe('a run that no look shows finished', () => {
 })
 
 describe('a cancel whose response is lost', () => {
-  test('has done it if the next one finds the run cancelled', async () => {
+  test('has cancelled the run if the next cancel finds the run cancelled', async () => {
     const { end } = await cancel({ cancel: [failure(LOST), NOT_LISTED], get: [response(CANCELLED)] })
     expect(end).toEqual({ kind: 'cancelled', run: CANCELLED })
   })
 
-  test('has not done it if a look finds another end', async () => {
+  test('has not cancelled the run if the run finished otherwise', async () => {
     const { end } = await cancel({ cancel: [failure(LOST), NOT_LISTED], get: [response(PASSED)] })
     expect(end).toEqual({ kind: 'already-finished', run: PASSED })
   })
 
-  test('cannot have done it if it was never sent', async () => {
+  test('cannot have cancelled the run if it was never sent', async () => {
     const refused: Failure = { kind: 'not-sent', reason: 'connect ECONNREFUSED' }
     const { end } = await cancel({ cancel: [failure(refused), NOT_LISTED], get: [response(CANCELLED)] })
     expect(end).toEqual({ kind: 'already-finished', run: CANCELLED })
@@ -182,7 +182,7 @@ describe('a cancel that fails', () => {
     noConnection,
   ]
 
-  test('is tried again: any single fault leaves time for another try', async () => {
+  test('is tried again, because any single fault leaves time for another try', async () => {
     for (const fault of transient) {
       for (const limitMs of [15_000, 6_700, 2_050]) {
         const { end } = await cancel({ cancel: [fault, LISTED], get: [response(RUNNING)], limitMs })
@@ -198,7 +198,7 @@ describe('a cancel that fails', () => {
     expect(cancelsMs).toEqual([0, 14_000])
   })
 
-  test('is not tried in the last moment, which is too short for a response and would hide the real failure', async () => {
+  test('is not tried if the time is too short for a response, because a time-out would hide the real failure', async () => {
     const down: Failure = { kind: 'status', status: 503 }
     const { end, cancelsMs } = await cancel({ cancel: [failure(down), noResponse], limitMs: 750 + 10 })
     expect(end).toEqual({ kind: 'failed', failure: down })
@@ -220,8 +220,8 @@ describe('a cancel that fails', () => {
   })
 })
 
-describe('time', () => {
-  test('is shared: a request that hangs leaves half of it, whether it is a cancel or a look at the run', async () => {
+describe('the time for a cancel', () => {
+  test('is half used by a request that hangs, whether the request cancels or reads the run', async () => {
     const inCancel = await cancel({ cancel: [noResponse, LISTED] })
     expect(inCancel).toMatchObject({ end: { kind: 'cancelled' }, cancelsMs: [0, 7_500 + 750] })
     const inLook = await cancel({ cancel: [NOT_LISTED, LISTED], get: [noResponse] })
@@ -234,7 +234,7 @@ describe('time', () => {
     expect(endedMs).toBe(900)
   })
 
-  test('before a signal does not lengthen the pauses after it', async () => {
+  test('that passed before a signal does not lengthen the pauses after it', async () => {
     const down = failure({ kind: 'status', status: 503 })
     const { cancelsMs } = await cancel({ cancel: [down], signalAtMs: 20_000, limitMs: 60_000 })
     expect(cancelsMs.filter((atMs) => atMs >= 20_000)).toEqual([20_000, 20_750, 22_250, 25_250])
@@ -243,7 +243,7 @@ describe('time', () => {
   test.each([
     ['SIGINT', 6_700],
     ['SIGTERM', 2_050],
-  ] as const)('%s leaves it %i ms, whatever time it had before', async (signalName, leftMs) => {
+  ] as const)('after %s is %i ms, whatever the time was before', async (signalName, leftMs) => {
     const never = await cancel({ cancel: [noResponse], signalAtMs: 3_000, signalName, limitMs: 60_000 })
     expect(never.end.kind).toBe('failed')
     expect(never.endedMs).toBeLessThanOrEqual(3_000 + leftMs + 1)
@@ -252,7 +252,7 @@ describe('time', () => {
     expect(late.endedMs).toBeGreaterThan(15_000)
   })
 
-  test('a signal drops what hangs, in a request as in a pause, and tries at once again', async () => {
+  test('is used at once after a signal, which ends a request or a pause that hangs', async () => {
     const inRequest = await cancel({ cancel: [noResponse, LISTED], signalAtMs: 3_000 })
     expect(inRequest).toMatchObject({ end: { kind: 'cancelled' }, endedMs: 3_000, cancelsMs: [0, 3_000] })
     const inLook = await cancel({ cancel: [NOT_LISTED, LISTED], get: [noResponse], signalAtMs: 3_000 })
@@ -263,8 +263,8 @@ describe('time', () => {
   })
 })
 
-describe('an id that no path can carry', () => {
-  test('is cancelled like any other, never looked up, and named if the service does not confirm its cancel', async () => {
+describe('an id that cannot be part of a path', () => {
+  test('is cancelled like any other id, is never read, and is named if the service does not confirm the cancel', async () => {
     const { end, looksMs } = await cancel({ cancel: [NOT_LISTED, LISTED], runId: '..' })
     expect(end).toEqual({ kind: 'cancelled' })
     expect(looksMs).toEqual([])
@@ -272,7 +272,7 @@ describe('an id that no path can carry', () => {
   })
 })
 
-test('what is not a failure of the service is not swallowed', async () => {
+test('an error that is no failure of the service is thrown', async () => {
   const fault = new Error('a fault of our own')
   const give = () => {
     throw fault

@@ -5,7 +5,7 @@ import { adaptivePauseMs } from '../../src/action/wait-for-run.ts'
 const waitedMs = fc.double({ min: 0, max: 35_000 * 60_000, noNaN: true })
 const jitter = fc.double({ min: 0, max: 1, noNaN: true })
 
-/** When a step polls, from the first poll at 0 until the one that finds a run of this length finished. */
+/** The times of a step's polls. The first poll is at 0, and the last poll finds a run of this length finished. */
 function pollsMs(runMs: number, itsJitter: number, responseMs = 0): number[] {
   const polls = [0]
   for (let atMs = 0; atMs < runMs; ) {
@@ -36,7 +36,7 @@ test('between the bounds a pause is a fiftieth of the time waited, or up to a te
   )
 })
 
-test('a run of an hour costs under 400 requests at every jitter, the start included, even if responses take no time', () => {
+test('a run of an hour costs under 400 requests with every jitter, even if responses take no time', () => {
   fc.assert(
     fc.property(jitter, (itsJitter) => {
       const [start, polls] = [1, pollsMs(3_600_000, itsJitter).length]
@@ -46,7 +46,7 @@ test('a run of an hour costs under 400 requests at every jitter, the start inclu
   )
 })
 
-test('steps that began together come evenly spread soon after', () => {
+test('steps that begin together soon poll at evenly spread times', () => {
   const steps = 2_000
   const perSecond = new Array<number>(1_500).fill(0)
   for (let step = 0; step < steps; step++) {
@@ -55,7 +55,7 @@ test('steps that began together come evenly spread soon after', () => {
       if (second < perSecond.length) perSecond[second] = (perSecond[second] ?? 0) + 1
     }
   }
-  // After 800 s, each polls once in 15 s.
+  // After 800 s, each step polls once in 15 s.
   const later = perSecond.slice(800)
   expect(Math.max(...later)).toBeLessThanOrEqual(1.3 * (steps / 15))
 })
@@ -66,14 +66,14 @@ describe('with responses in 100 ms', () => {
     return Array.from({ length: 20 }, (_, index) => (pollsMs(runMs, index / 19, 100).at(-1) ?? 0) - runMs)
   }
 
-  /** Lengths around this one, so that no lucky phase decides. */
+  /** Lengths near this length, so that the result does not depend on one lucky length. */
   function lengthsAround(minutes: number): number[] {
     return Array.from({ length: 40 }, (_, index) => minutes * 60_000 * (0.9 + index / 200))
   }
 
   test.each([
     2, 5, 11,
-  ])('a step learns of the end of %i minutes about 1 percent late on average and about 2 at worst', (minutes) => {
+  ])('a step learns of the end after %i minutes, about 1 percent late on average and 2 percent at worst', (minutes) => {
     const delays = lengthsAround(minutes).flatMap((runMs) => delaysMs(runMs).map((delayMs) => delayMs / runMs))
     const mean = delays.reduce((sum, delay) => sum + delay, 0) / delays.length
     expect(mean).toBeLessThan(0.0125)
@@ -82,7 +82,7 @@ describe('with responses in 100 ms', () => {
 
   test.each([
     20, 60, 300,
-  ])('a step learns of the end of %i minutes one pause and one response late at worst', (minutes) => {
+  ])('a step learns of the end after %i minutes, at worst one pause and one response late', (minutes) => {
     expect(Math.max(...lengthsAround(minutes).flatMap(delaysMs))).toBeLessThanOrEqual(15_200)
   })
 })

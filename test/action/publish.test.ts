@@ -28,7 +28,7 @@ async function publish(
   return world
 }
 
-test('the most important comes first: outputs, the verdict, then the files, the summary and the comment', async () => {
+test('the outputs and the verdict come first, and then the files, the summary and the comment', async () => {
   const world = await publish(FAILED, {}, { comment: async () => 'https://example.com/comment/1' })
   const kinds = world.effects.map(({ text }) =>
     text
@@ -58,26 +58,26 @@ test('the most important comes first: outputs, the verdict, then the files, the 
 })
 
 describe('outputs', () => {
-  test('count as the table of outputs says', async () => {
+  test('have the counts that the table of outputs promises', async () => {
     const testCases = testCasesBy({ PASSED: 3, FLAKY: 1, FAILED: 1, TIMEDOUT: 1, SKIPPED: 2, NEW: 1 })
     const world = await publish(anOutcome({ run: aRun({ status: 'FAILED', testCases }) }))
     const counts = { total: '9', passed: '4', failed: '2', flaky: '1', skipped: '2', other: '1' }
     expect(world.outputs()).toMatchObject(counts)
   })
 
-  test('are zero for a PASSED run without results, and not set for another', async () => {
+  test('have zero counts for a PASSED run without results, and no counts for any other run without results', async () => {
     const passed = await publish(anOutcome({ run: aRun({ testCases: undefined }) }))
     expect(passed.outputs()).toMatchObject({ conclusion: 'no-tests', total: '0', passed: '0', failed: '0' })
     const failed = await publish(anOutcome({ run: aRun({ status: 'FAILED', testCases: undefined }) }))
     expect(failed.outputs()).toEqual({ conclusion: 'failed', status: 'FAILED', 'duration-ms': '184000' })
   })
 
-  test('have the conclusion alone if there is no word of the service', async () => {
+  test('have only the conclusion if the service sent nothing', async () => {
     const world = await publish(ENDINGS.abortedBeforeStart)
     expect(world.outputs()).toEqual({ conclusion: 'cancelled' })
   })
 
-  test('never carry text of the service', async () => {
+  test('never contain free text of the service', async () => {
     const run = aRun({ status: '$(reboot)', branchName: '$(reboot)', testCases: testCasesBy({ '$(reboot)': 1 }) })
     const world = await publish(anOutcome({ run }))
     expect(world.outputs().status).toBe('UNKNOWN')
@@ -86,24 +86,24 @@ describe('outputs', () => {
 })
 
 describe('the verdict', () => {
-  test('is an error if the step fails, and none if it succeeds', async () => {
+  test('is an error only if the step fails', async () => {
     for (const [name, outcome] of Object.entries(ENDINGS)) {
       const errors = (await publish(outcome)).texts('error [')
       expect(errors.length > 0, name).toBe(!outcome.success)
     }
   })
 
-  test('is an error before those of the test cases, of which there are at most nine lines', async () => {
+  test('comes before the errors of the test cases, which have at most nine lines', async () => {
     const errors = (await publish(FAILED)).texts('error ')
     expect(errors[0]).toContain('12 of 40')
     expect(errors).toHaveLength(1 + 8 + 1)
   })
 
-  test('stands alone if annotations are not wanted', async () => {
+  test('is the only annotation if the input annotations is false', async () => {
     expect((await publish(FAILED, { annotations: false })).texts('error ')).toHaveLength(1)
   })
 
-  test('is a warning for a PASSED run with failed cases, and a line of the log for one without', async () => {
+  test('is a warning for a PASSED run with failed cases, and a line of the log for a PASSED run without failed cases', async () => {
     const odd = await publish(ENDINGS.passedWithFailures)
     expect(odd.texts('warning ')).toEqual([expect.stringContaining('2 of 40')])
     const one = await publish(anOutcome({ run: aRun({ testCases: testCasesBy({ FAILED: 1, PASSED: 39 }) }) }))
@@ -131,11 +131,11 @@ describe('the branch that the service names', () => {
     ['refs/heads/main', { parameters: { branch: 'main' } }],
     ['main', { parameters: { branch: 'refs/heads/main' } }],
     ['main', { parameters: {} }],
-  ])('needs no word if it is %s of %j', async (branchName, subject) => {
+  ])('is not mentioned if it is %s of %j', async (branchName, subject) => {
     expect(await warningsOf(branchName, subject)).toEqual([])
   })
 
-  test('fails the step of a PASSED run, and the verdict alone says so', async () => {
+  test('fails the step of a PASSED run, and only the verdict says so', async () => {
     const world = await publish(ENDINGS.otherBranch)
     expect(world.outputs()).toMatchObject({ conclusion: 'error', status: 'PASSED' })
     expect(world.texts('warning ')).toEqual([])
@@ -148,14 +148,14 @@ describe('the branch that the service names', () => {
 test.each([
   'folder emptied',
   'log closed',
-] as const)('once the job is over (%s), the verdict is said, and nothing is written into folders that the next job uses', async (signal) => {
+] as const)('after the end of the job (%s), main writes the verdict to the log, and nothing to folders of the next job', async (signal) => {
   const world = await publish(ENDINGS.abortedRunFinished, {}, { signal })
   expect(world.outputs()).toEqual({})
   expect(world.texts('error ')).toEqual([expect.stringContaining('[Step cancelled]')])
   for (const effect of ['files ', 'summary ', 'comment']) expect(world.texts(effect)).toEqual([])
 })
 
-test('a run that is only started gets no comment: the step that waits for it writes one', async () => {
+test('a run that is only started gets no comment, because the step that waits for it writes the comment', async () => {
   expect((await publish(ENDINGS.started)).texts('comment')).toEqual([])
   expect((await publish(SUCCESS)).texts('comment')).toHaveLength(1)
 })
@@ -170,7 +170,7 @@ describe('the summary', () => {
     expect((await publish(FAILED, { summary })).texts('summary ')).toHaveLength(ifFailure)
   })
 
-  test('keeps within what the file has left', async () => {
+  test('takes only the space that is left in the file', async () => {
     const run = aRun({ status: 'FAILED', testCases: testCasesBy({ FAILED: 500 }) })
     const [summary = ''] = (await publish(anOutcome({ run }), {}, { summaryBytes: 890_000 })).texts('summary ')
     expect(Buffer.byteLength(summary)).toBeLessThan(10_000)
@@ -186,13 +186,13 @@ describe('the report files', () => {
 })
 
 describe('the comment', () => {
-  test('has its address as an output, if there is one', async () => {
+  test('has its address as an output, if it was written', async () => {
     const commented = await publish(SUCCESS, {}, { comment: async () => 'https://example.com/comment/1' })
     expect(commented.outputs()['comment-url']).toBe('https://example.com/comment/1')
     expect((await publish(SUCCESS)).outputs()).not.toHaveProperty('comment-url')
   })
 
-  test('is left out of a cancelled step, because there is no time for it', async () => {
+  test('is not written by a cancelled step, because there is no time for it', async () => {
     const world = await publish(ABORTED, {}, { signal: 'SIGINT' })
     expect(world.texts('comment')).toEqual([])
     expect(world.texts('summary ')).toHaveLength(1)

@@ -5,7 +5,7 @@ import { anOutcome, aRun, testCasesBy } from '../support/builders.ts'
 import { ENDINGS } from '../support/endings.ts'
 
 describe('the report files', () => {
-  it('are four for every run that has results, and none without', () => {
+  it('are four for a run with results, and none for a run without results', () => {
     for (const [name, outcome] of Object.entries(ENDINGS)) {
       const names = reportFiles(outcome).map((file) => file.name)
       const expected = outcome.run?.testCases ? ['results.json', 'junit.xml', 'ctrf.json', 'summary.md'] : []
@@ -13,14 +13,14 @@ describe('the report files', () => {
     }
   })
 
-  it('hold the response as it was sent, with its numbers and its order', () => {
+  it('contain the response as it was sent, with its numbers and its order', () => {
     const sent = '{ "status": "PASSED", "b": 1.0, "a": 12345678901234567890, "results": { "testCases": [] } }'
     const [results] = reportFiles(anOutcome({ run: { ...aRun(), responseText: untrusted(sent) } }))
     expect(results?.name).toBe('results.json')
     expect(results?.text()).toBe(sent)
   })
 
-  it('hold a hundred thousand test cases', () => {
+  it('contain a hundred thousand test cases', () => {
     const testCases = testCasesBy({ PASSED: 95_000, FAILED: 5_000 })
     const result = anOutcome({ run: aRun({ status: 'FAILED', testCases }) })
     const marks = {
@@ -31,7 +31,7 @@ describe('the report files', () => {
     }
     for (const { name, text } of reportFiles(result)) {
       const found = text().toString().split(marks[name]).length - 1
-      // The summary lists the slowest five again; CTRF names its tool too.
+      // The summary lists the slowest five a second time. CTRF also names its tool.
       expect(found, name).toBe(100_000 + { 'results.json': 0, 'junit.xml': 0, 'ctrf.json': 1, 'summary.md': 5 }[name])
     }
   })

@@ -18,7 +18,7 @@ import {
 } from '../support/fake-service.ts'
 import { FakeWorld } from '../support/fake-world.ts'
 
-// The whole step. What a start, a wait or a cancel does in detail is in the tests of each.
+// The whole step. The tests of start-run, wait-for-run and cancel-run have the details.
 
 const REQUEST: StepRequest = {
   target: { kind: 'project', projectId: 'web-shop' },
@@ -43,7 +43,7 @@ interface Setting extends Partial<StepRequest> {
   readonly script: Script
   readonly signalAtMs?: number
   readonly signal?: AbortCause
-  /** What the clock says when the step begins. */
+  /** The time of the clock when the step begins. */
   readonly begunMs?: number
 }
 
@@ -67,7 +67,7 @@ async function step({ script, signalAtMs, signal, begunMs = 0, ...request }: Set
 }
 
 describe('a run that is started and waited for', () => {
-  test('has these effects in this order: what post needs, the id, each status, the verdict', async () => {
+  test('writes the record for post, the id, each status and the verdict, in this order', async () => {
     const { outcome, effects } = await step({
       script: { start: STARTED, get: [response(QUEUED), response(RUNNING), response(PASSED)] },
     })
@@ -109,7 +109,7 @@ describe('a run that is started and waited for', () => {
     expect(effects).toContain(`info Run run-1 was started for ${tested}`)
   })
 
-  test('gives the reports what was asked, what came and how long it took', async () => {
+  test('gives the reports what the step asked for, what the service sent and how long it took', async () => {
     const { outcome, world } = await step({
       script: { start: STARTED, get: [response(QUEUED), response(PASSED, 50)] },
       pollIntervalMs: 1_000,
@@ -130,17 +130,17 @@ describe('a run that is started and waited for', () => {
     expect(world.outcomes).toEqual([outcome])
   })
 
-  test('has its limits and times from the beginning of the step, whatever the clock says', async () => {
+  test('measures limits and times from the beginning of the step, whatever time the clock shows', async () => {
     const refused = failure({ kind: 'not-sent', reason: 'connect ECONNREFUSED' })
     const { outcome } = await step({
       script: { start: [refused, ...STARTED], get: [failure(NOT_FOUND), response(QUEUED), response(PASSED)] },
       begunMs: 1_000_000,
     })
-    // The run may not be known yet right after its start.
+    // Right after its start, the service may not know the run yet.
     expect(outcome).toMatchObject({ conclusion: 'passed', waitedMs: 750 + 100 + 750 + 1_050, queuedMs: 1_800 })
   })
 
-  test('has its page in the log, an output and the outcome if the user gave a template of it', async () => {
+  test('has its page in the log, an output and the outcome if the user gave run-url', async () => {
     const runUrl = (runId: string) => `https://app.example.com/runs/${runId}`
     const url = runUrl('run-1')
     const script = { start: STARTED, get: [response(PASSED)] }
@@ -152,7 +152,7 @@ describe('a run that is started and waited for', () => {
       expect([outputs['run-url'], outcome.runUrl]).toEqual([url, url])
   })
 
-  test('and ends as anything but PASSED, fails the step and is left alone', async () => {
+  test('fails the step if it finishes otherwise than PASSED, and is not cancelled', async () => {
     const { outcome, requests, record, outputs, error } = await step({
       script: { start: STARTED, get: [response(aRun({ status: 'EXPLODED' }))] },
     })
@@ -163,7 +163,7 @@ describe('a run that is started and waited for', () => {
     expect(error).toContain('run-1')
   })
 
-  test('and has no case that ran, fails the step unless that is allowed', async () => {
+  test('fails the step if no test case ran, unless pass-with-no-tests allows it', async () => {
     const script = { start: STARTED, get: [response(aRun({ testCases: [] }))] }
     for (const passWithNoTests of [false, true]) {
       const { outcome } = await step({ script, passWithNoTests })
@@ -173,7 +173,7 @@ describe('a run that is started and waited for', () => {
 })
 
 describe('a start that fails', () => {
-  test('with a refusal is an error, and nothing is left for post', async () => {
+  test('because the service refuses it is an error, and nothing is left for post', async () => {
     const { outcome, requests, record, outputs, error } = await step({ script: { start: [failure(REFUSED)] } })
     expect(outcome).toMatchObject({ conclusion: 'error', success: false, cancellation: { kind: 'no-run' } })
     expect(requests).toEqual(['start'])
@@ -182,7 +182,7 @@ describe('a start that fails', () => {
     expect(error).toContain('401')
   })
 
-  test('without a response is an error that names the run that may be, and only then no longer post’s business', async () => {
+  test('because no response comes is an error that warns of a run, and only then the record says done', async () => {
     const { outcome, effects, requests, error } = await step({ script: { start: [failure(LOST)] } })
     expect(outcome).toMatchObject({ conclusion: 'error', success: false })
     expect(requests).toEqual(['start'])
@@ -194,7 +194,7 @@ describe('a start that fails', () => {
 })
 
 describe('an id that cannot be used', () => {
-  test('cancels its run and ends the step without showing it as an output', async () => {
+  test('ends the step, which cancels the run and does not set the id as an output', async () => {
     const { outcome, requests, record, outputs, error } = await step({
       script: { start: [response('run 1')], cancel: CANCEL },
       cancelOnAbort: false,
@@ -206,7 +206,7 @@ describe('an id that cannot be used', () => {
     expect(error).toContain('run id of at most 256')
   })
 
-  test('stays post’s business if its run could not be cancelled, and is named even if the step was cancelled', async () => {
+  test('is left to post if the run could not be cancelled, and is named even if the step was cancelled', async () => {
     const { record, error, endedMs } = await step({
       script: { start: [response('run 1')], cancel: [noResponse] },
       signalAtMs: 1_000,
@@ -217,7 +217,7 @@ describe('an id that cannot be used', () => {
     expect(endedMs).toBeLessThanOrEqual(1_000 + 2_200)
   })
 
-  test('that is empty leaves nothing to cancel, and the message says so', async () => {
+  test('because it is empty leaves nothing to cancel, and the message says so', async () => {
     const { outcome, requests, error, record } = await step({ script: { start: [response('')], cancel: CANCEL } })
     expect(outcome.conclusion).toBe('error')
     expect(requests).toEqual(['start'])
@@ -238,7 +238,7 @@ describe('wait: false', () => {
   test.each([
     [true, ['start', 'cancel'], 'started run-1'],
     [false, ['start'], 'started run-1, not to be cancelled'],
-  ])('and a cancel in the middle of the start knows the id, with cancel-on-abort %s', async (cancelOnAbort, sent, run) => {
+  ])('sets the id also if the step is cancelled during the start, with cancel-on-abort %s', async (cancelOnAbort, sent, run) => {
     const { outcome, requests, record, outputs } = await step({
       script: { start: [response('run-1', 3_000)], cancel: CANCEL },
       wait: false,
@@ -262,7 +262,7 @@ describe('a run that is given', () => {
     expect(record).toEqual(['started run-1, not to be cancelled', 'done'])
   })
 
-  test('goes on when the step is cancelled, unless cancel-on-abort says otherwise', async () => {
+  test('goes on when the step is cancelled, unless cancel-on-abort is true', async () => {
     const setting = { script: { get: [noResponse], cancel: CANCEL }, ...GIVEN, signalAtMs: 1_000 }
     const left = await step(setting)
     expect(left.outcome.conclusion).toBe('cancelled')
@@ -271,7 +271,7 @@ describe('a run that is given', () => {
     expect((await step({ ...setting, cancelOnAbort: true })).requests).toEqual(['get', 'cancel'])
   })
 
-  test('and is not known ends the step at once, also if it was to be cancelled', async () => {
+  test('and that the service does not know ends the step at once, also if cancel-on-abort is true', async () => {
     const { outcome, endedMs, record } = await step({
       script: { get: [failure(NOT_FOUND)], cancel: [failure(NOT_FOUND)] },
       ...GIVEN,
@@ -284,7 +284,7 @@ describe('a run that is given', () => {
 })
 
 describe('when the step is cancelled', () => {
-  test('while it polls, the run is cancelled, and the status says so once that is confirmed', async () => {
+  test('while it polls, the run is cancelled, and the output status says so after the service confirms it', async () => {
     const { outcome, endedMs, record, outputs, error, requests } = await step({
       script: { start: STARTED, get: [response(RUNNING), noResponse], cancel: [response(true, 80)] },
       signalAtMs: 5_000,
@@ -297,7 +297,7 @@ describe('when the step is cancelled', () => {
     expect(error).toContain('run-1')
   })
 
-  test('a status that only the cancel finds out is an output the moment it is known: the step may be killed', async () => {
+  test('a status that the cancel finds is an output at once, because the step may be killed', async () => {
     const { effects, outcome } = await step({
       script: { start: [response('run-1', 500)], get: [response(RUNNING)], cancel: [response(false), noResponse] },
       signalAtMs: 100,
@@ -307,14 +307,14 @@ describe('when the step is cancelled', () => {
     expect(outcome).toMatchObject({ run: RUNNING, cancellation: { kind: 'failed' } })
   })
 
-  test('before anything was sent, nothing is', async () => {
+  test('before it sends a request, it sends no request', async () => {
     const { outcome, requests, record } = await step({ script: {}, signalAtMs: 0 })
     expect(outcome).toMatchObject({ conclusion: 'cancelled', success: false })
     expect(requests).toEqual([])
     expect(record).toEqual(['starting', 'done'])
   })
 
-  test('in the start, its response is awaited and its run cancelled without a poll', async () => {
+  test('during the start, the response is awaited, and the run is cancelled without a poll', async () => {
     const { requests, record, outputs, endedMs } = await step({
       script: { start: [response('run-1', 6_900)], cancel: [response(true, 100)] },
       signalAtMs: 1_000,
@@ -342,7 +342,7 @@ describe('when the step is cancelled', () => {
 })
 
 describe('the limit of the wait', () => {
-  test('counts from the beginning of the start; then the step fails and the run is cancelled', async () => {
+  test('counts from the beginning of the start, fails the step and cancels the run', async () => {
     const { outcome, requests, record, outputs, world } = await step({
       script: { start: [response('run-1', 20_000)], get: [response(RUNNING)], cancel: CANCEL },
     })
@@ -353,7 +353,7 @@ describe('the limit of the wait', () => {
     expect(world.effects.find(({ text }) => text.includes('cancelling'))?.atMs).toBe(REQUEST.waitLimitMs)
   })
 
-  test('gives way to the true verdict if the cancel finds the run finished', async () => {
+  test('does not count if the cancel finds the run finished, and the true verdict counts', async () => {
     const { outcome, outputs, record } = await step({
       script: {
         start: STARTED,
@@ -367,7 +367,7 @@ describe('the limit of the wait', () => {
     expect(record.at(-1)).toBe('done')
   })
 
-  test('leaves a run alone if cancel-on-abort is false', async () => {
+  test('does not cancel the run if cancel-on-abort is false', async () => {
     const { outcome, requests, record, error } = await step({
       script: { start: STARTED, get: [response(RUNNING)], cancel: CANCEL },
       cancelOnAbort: false,
@@ -411,7 +411,7 @@ test('a poll that fails for good is an error, and the run is cancelled', async (
   expect(error).toMatch(/run-1.*401/)
 })
 
-test('a workflow that has no cancel says so with the id, and only then that nothing is left for post', async () => {
+test('a workflow without a cancel says so with the id, and only then the record says done', async () => {
   const { outcome, effects, error } = await step({ script: { start: STARTED, get: [noResponse] }, signalAtMs: 1_000 })
   expect(outcome.conclusion).toBe('cancelled')
   expect(error).toMatch(/run-1.*no cancel/)

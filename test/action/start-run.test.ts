@@ -34,7 +34,7 @@ async function start({ replies, deadlineMs = 3_600_000, signalAtMs }: Setting) {
 }
 
 describe('a start that the service provably did not take', () => {
-  test('is repeated, after pauses that grow, until it is taken', async () => {
+  test('is repeated after growing pauses until the service takes it', async () => {
     const replies = [failure(REFUSED), failure(REFUSED), failure(REFUSED), response('run-1')]
     const { end, sentMs } = await start({ replies })
     expect(end).toEqual({ kind: 'started', runId: 'run-1' })
@@ -44,7 +44,7 @@ describe('a start that the service provably did not take', () => {
     expect(fourth - third).toBeGreaterThan(third - second)
   })
 
-  test('says so once a minute, with the reason', async () => {
+  test('is reported once a minute, with the reason', async () => {
     const few = await start({ replies: [failure(REFUSED), failure(REFUSED), response('run-1')] })
     expect(few.world.texts('info ')).toEqual([expect.stringMatching(/retrying in .*for up to 1 min.*ECONNREFUSED/)])
 
@@ -55,7 +55,7 @@ describe('a start that the service provably did not take', () => {
     for (const line of world.texts('info ')) expect(line).toMatch(/not started yet.*429/)
   })
 
-  test('says about once a minute that it waits for as long as the service asks', async () => {
+  test('is reported about once a minute while it waits for as long as the service asks', async () => {
     const asked: Failure = { ...TOO_MANY, retryAfterMs: 200_000 }
     const { world, sentMs } = await start({ replies: [failure(asked), response('run-1')] })
     expect(sentMs).toEqual([0, 200_000])
@@ -75,7 +75,7 @@ describe('a start that the service provably did not take', () => {
   test.each([
     [REFUSED, 40_000, 60_000],
     [TOO_MANY, 270_000, 300_000],
-  ])('fails after its time: %j', async (reason, afterMs, limitMs) => {
+  ])('fails when its time is over after %j', async (reason, afterMs, limitMs) => {
     const { end, endedMs, sentMs } = await start({ replies: [failure(reason)] })
     expect(end).toEqual({ kind: 'start-failed', failure: reason, mayHaveStarted: false })
     expect(sentMs.length).toBeGreaterThan(3)
@@ -106,7 +106,7 @@ describe('a start that the service provably did not take', () => {
 describe('a start is never repeated', () => {
   const LOST: Failure = { kind: 'no-response', reason: 'read ECONNRESET' }
 
-  // Of every failure, the tests of service/retry.ts tell which is which.
+  // The tests of service/retry.ts say for every failure whether the start may be repeated.
   test.each<[Failure, boolean]>([
     [LOST, true],
     [{ kind: 'invalid-response', expected: 'JSON', got: untrusted('<html>') }, true],
@@ -153,7 +153,7 @@ describe('when the step is cancelled', () => {
     expect(sentMs).toEqual([0])
   })
 
-  test('with the request out, its response is awaited for as long as the signal leaves', async () => {
+  test('after the request went out, the response is awaited for as long as the signal allows', async () => {
     const inTime = await start({ replies: [response('run-1', 9_999)], signalAtMs: 1_000 })
     expect(inTime.end).toEqual({ kind: 'started', runId: 'run-1' })
     const tooLate = await start({ replies: [response('run-1', 10_001)], signalAtMs: 1_000 })
@@ -161,7 +161,7 @@ describe('when the step is cancelled', () => {
     expect(tooLate.endedMs).toBe(10_000)
   })
 
-  test('and the request fails after that, nothing is repeated, and the failure tells what may have been started', async () => {
+  test('and then the request fails, nothing is repeated, and the failure says whether a run may have been started', async () => {
     const untaken = await start({ replies: [failure(TOO_MANY, 2_000), response('run-2')], signalAtMs: 1_000 })
     expect(untaken.end).toEqual({ kind: 'aborted', cause: 'SIGINT', mayHaveStarted: false })
     expect(untaken.sentMs).toEqual([0])
@@ -175,10 +175,10 @@ describe('when the step is cancelled', () => {
 
 test('no attempt leaves a listener on the signal', async () => {
   const { world } = await start({ replies: [failure(REFUSED), response('run-1')] })
-  expect(getEventListeners(world.abort, 'abort')).toEqual([])
+  expect(getEventListeners(world.signal, 'abort')).toEqual([])
 })
 
-test('what is not a failure of the service is not swallowed', async () => {
+test('an error that is no failure of the service is thrown', async () => {
   const fault = new Error('a fault of our own')
   const give = () => {
     throw fault

@@ -24,7 +24,7 @@ const LONG_AGO_MS = Number.NEGATIVE_INFINITY
 const DOWN: Failure = { kind: 'status', status: 503 }
 
 interface Setting extends Partial<Omit<WaitOptions, 'onStatus'>> {
-  /** Long ago, if the test does not say; absent: the step did not start the run. */
+  /** By default long ago. Absent if the step did not start the run. */
   readonly knownSinceMs?: number | undefined
   readonly replies: readonly Reply<Run>[]
   readonly signalAtMs?: number
@@ -56,14 +56,14 @@ test('all pauses of a wait have the jitter that was drawn at its beginning', asy
 })
 
 describe('a run that ends', () => {
-  test('is polled at once, so that one that has already finished costs no pause', async () => {
+  test('is polled at once, so that a finished run costs no pause', async () => {
     const { ending, endedMs, pollsMs } = await wait({ replies: [response(PASSED, 80)] })
     expect(ending).toEqual({ kind: 'finished', run: PASSED })
     expect(pollsMs).toEqual([0])
     expect(endedMs).toBe(80)
   })
 
-  test('is reported once for each status that it newly has', async () => {
+  test('is reported once for each new status', async () => {
     const replies = [QUEUED, QUEUED, RUNNING, RUNNING, RUNNING, PASSED].map((run) => response(run))
     const { statuses } = await wait({ replies })
     expect(statuses).toEqual(['QUEUED', 'RUNNING', 'PASSED'])
@@ -73,7 +73,7 @@ describe('a run that ends', () => {
 describe('a status that this version does not know', () => {
   const paused = aRun({ status: 'PAUSED', finishedAt: undefined, testCases: undefined })
 
-  test('is waited for without a finishing time, with one warning', async () => {
+  test('does not end the wait if finishedAt is not set, and is one warning', async () => {
     const { ending, world } = await wait({
       replies: [response(paused), response(RUNNING), response(paused), response(PASSED)],
     })
@@ -81,7 +81,7 @@ describe('a status that this version does not know', () => {
     expect(world.texts('warning ')).toEqual([expect.stringMatching(/^Run run-1 has the status PAUSED, which /)])
   })
 
-  test('is final with a finishing time, and nobody says that the step keeps waiting', async () => {
+  test('is final if finishedAt is set, and the log does not say that the step keeps waiting', async () => {
     const archived = aRun({ status: 'ARCHIVED' })
     const { ending, world } = await wait({ replies: [response(archived)] })
     expect(ending).toEqual({ kind: 'finished', run: archived })
@@ -103,7 +103,7 @@ describe('a poll that fails', () => {
   ]
   const healthy = [QUEUED, QUEUED, RUNNING, RUNNING, RUNNING, RUNNING, PASSED].map((run) => response(run, 100))
 
-  test('never decides alone: any single fault is survived, at every poll', async () => {
+  test('does not end the wait if it is a single fault, at every poll', async () => {
     for (const fault of faults) {
       for (let index = 0; index < healthy.length; index++) {
         const replies = [...healthy.slice(0, index), fault, ...healthy.slice(index)]
@@ -120,7 +120,7 @@ describe('a poll that fails', () => {
     expect(pausesMs.map((ms) => Math.round(ms / 1000))).toEqual([1, 2, 4, 8, 15, 15, 15, 15, 15])
   })
 
-  test('is repeated when the service asks for it', async () => {
+  test('is repeated at the time that the service asks for', async () => {
     const busy: Failure = { kind: 'status', status: 429, retryAfterMs: 47_000 }
     const { pollsMs } = await wait({ replies: [failure(busy), response(PASSED)] })
     expect(pollsMs).toEqual([0, 47_000])
@@ -130,12 +130,12 @@ describe('a poll that fails', () => {
     const { end, ending, endedMs } = await wait({ replies: [response(RUNNING), failure(DOWN)] })
     expect(ending).toEqual({ kind: 'poll-failed', failure: DOWN })
     expect(end.run).toBe(RUNNING)
-    // Counted from the first failure, the second poll.
+    // The 5 minutes count from the first failure, which is at the second poll.
     expect(endedMs).toBeGreaterThanOrEqual(5 * MINUTE_MS + 1_000)
     expect(endedMs).toBeLessThan(5 * MINUTE_MS + 1_200)
   })
 
-  test('counts these 5 minutes from when the first failure came, not from when its poll was sent', async () => {
+  test('counts these 5 minutes from the time of the first failure, not from the time of its poll', async () => {
     const { endedMs } = await wait({ replies: [failure(DOWN, 29_000), failure(DOWN)] })
     expect(endedMs).toBe(29_000 + 5 * MINUTE_MS)
   })
@@ -148,13 +148,13 @@ describe('a poll that fails', () => {
     expect(pollsMs).toHaveLength(2)
   })
 
-  test('starts the 5 minutes anew after any response', async () => {
+  test('begins the 5 minutes again after any valid response', async () => {
     const fourMinutesDown: Reply<Run> = failure({ ...DOWN, retryAfterMs: 4 * MINUTE_MS })
     const { ending } = await wait({ replies: [fourMinutesDown, response(RUNNING), fourMinutesDown, response(PASSED)] })
     expect(ending).toEqual({ kind: 'finished', run: PASSED })
   })
 
-  test('is logged once, and its end too', async () => {
+  test('is logged once, and the end of the failures is logged too', async () => {
     const outage = [failure(DOWN), failure(DOWN), failure(DOWN)]
     const { world } = await wait({ replies: [response(RUNNING), ...outage, response(RUNNING), response(PASSED)] })
     expect(world.texts('info ')).toEqual([
@@ -179,7 +179,7 @@ describe('a poll that fails', () => {
 })
 
 describe('a refusal', () => {
-  test('ends the waiting at once, and keeps what was seen of the run', async () => {
+  test('ends the wait at once, and keeps the last known status of the run', async () => {
     const refusal: Failure = { kind: 'status', status: 401 }
     const { end, pollsMs } = await wait({ replies: [response(QUEUED), response(RUNNING), failure(refusal)] })
     expect(end).toEqual({ ending: { kind: 'poll-failed', failure: refusal }, run: RUNNING, queuedMs: 1_050 })
@@ -188,7 +188,7 @@ describe('a refusal', () => {
 
   const NOT_FOUND: Failure = { kind: 'status', status: 404 }
 
-  test('404 is one 15 s after a start, and no sooner', async () => {
+  test('is a 404 only after the first 15 s after a start', async () => {
     const sooner: Failure = { ...NOT_FOUND, retryAfterMs: 14_999 }
     const replies = [failure(sooner), failure(NOT_FOUND)]
     const { ending, pollsMs } = await wait({ replies, knownSinceMs: 0, random: () => 0 })
@@ -196,18 +196,18 @@ describe('a refusal', () => {
     expect(pollsMs).toEqual([0, 14_999, 15_999])
   })
 
-  test('404 to a poll of the first 15 s is none, however late it comes', async () => {
+  test('is not a 404 to a poll of the first 15 s, however late the response comes', async () => {
     const { ending } = await wait({ replies: [failure(NOT_FOUND, 20_000), response(PASSED)], knownSinceMs: 0 })
     expect(ending).toEqual({ kind: 'finished', run: PASSED })
   })
 
-  test('404 of a run that was given is one at once', async () => {
+  test('is a 404 of a given run, at once', async () => {
     const { ending, pollsMs } = await wait({ replies: [failure(NOT_FOUND)], knownSinceMs: undefined })
     expect(ending).toEqual({ kind: 'poll-failed', failure: NOT_FOUND })
     expect(pollsMs).toEqual([0])
   })
 
-  test('a certificate that is not trusted is one at once if nothing ever responded with another', async () => {
+  test('is a certificate that is not trusted, at once, if no earlier response had a trusted certificate', async () => {
     const failed: Failure = { kind: 'untrusted-certificate', code: 'SELF_SIGNED_CERT_IN_CHAIN' }
     const given = await wait({ replies: [failure(failed)], knownSinceMs: undefined })
     expect(given.ending).toEqual({ kind: 'poll-failed', failure: failed })
@@ -223,7 +223,7 @@ describe('a refusal', () => {
 describe('the limit of the wait', () => {
   const TIMEOUT = { kind: 'wait-timeout', limit: { input: 'timeout-minutes', ms: 100_000 } }
 
-  test('gets a last poll, right then, also with a fixed interval that is longer', async () => {
+  test('has a last poll at that moment, also if a fixed interval is longer', async () => {
     const { end, endedMs, pollsMs } = await wait({
       replies: [response(RUNNING)],
       waitLimitMs: 100_000,
@@ -240,7 +240,7 @@ describe('the limit of the wait', () => {
     expect(ending).toEqual({ kind: 'finished', run: PASSED })
   })
 
-  test('is kept to also if the service asks for more time', async () => {
+  test('holds also if the service asks for more time', async () => {
     const busy: Failure = { kind: 'status', status: 429, retryAfterMs: 120_000 }
     const { end, endedMs } = await wait({ replies: [failure(busy)], waitLimitMs: 100_000 })
     expect(end).toEqual({ ending: { ...TIMEOUT, failure: busy } })
@@ -266,7 +266,7 @@ describe('the limit of the wait', () => {
     expect(pollsMs).toEqual([0, 900])
   })
 
-  test('ends a poll that hangs over it, which is not the last one then', async () => {
+  test('ends a poll that hangs, and the last poll follows', async () => {
     const { ending, pollsMs } = await wait({
       replies: [response(RUNNING), noResponse, response(PASSED)],
       waitLimitMs: 20_000,
@@ -275,7 +275,7 @@ describe('the limit of the wait', () => {
     expect(pollsMs).toEqual([0, expect.closeTo(1_000, -3), 20_000])
   })
 
-  test('keeps the failure of the last poll, and of no earlier one', async () => {
+  test('keeps the failure of the last poll, and not of an earlier poll', async () => {
     const last = await wait({ replies: [response(RUNNING), failure(DOWN)], waitLimitMs: 1_000 })
     expect(last.ending).toMatchObject({ kind: 'wait-timeout', failure: DOWN })
     const earlier = await wait({ replies: [failure(DOWN), response(RUNNING)], waitLimitMs: 1_000 })
@@ -287,7 +287,7 @@ describe('time in the queue', () => {
   const queuedFor = (polls: number, ...then: readonly Run[]) =>
     [...Array(polls).fill(QUEUED), ...then].map((run) => response(run))
 
-  test('counts towards the limit of the wait if it has no limit of its own, and is measured', async () => {
+  test('is measured, and counts towards the limit of the wait if the queue has no limit', async () => {
     const { end, endedMs } = await wait({ replies: queuedFor(1), waitLimitMs: 100_000 })
     expect(end).toEqual({
       ending: { kind: 'wait-timeout', limit: { input: 'timeout-minutes', ms: 100_000 } },
@@ -297,7 +297,7 @@ describe('time in the queue', () => {
     expect(endedMs).toBe(100_000)
   })
 
-  test('is measured until the run has left the queue for the first time, and only if it was in it', async () => {
+  test('is measured until the run first leaves the queue, and only if the run was in the queue', async () => {
     const replies = queuedFor(3, RUNNING, QUEUED, PASSED)
     const left = await wait({ replies, pollIntervalMs: 10_000, queueLimitMs: 35_000 })
     expect(left.end).toEqual({ ending: { kind: 'finished', run: PASSED }, run: PASSED, queuedMs: 30_000 })
@@ -305,7 +305,7 @@ describe('time in the queue', () => {
     expect(never.end.queuedMs).toBeUndefined()
   })
 
-  test('does not count towards the limit of the wait if it has a limit of its own', async () => {
+  test('does not count towards the limit of the wait if the queue has its own limit', async () => {
     const { end, endedMs } = await wait({
       replies: queuedFor(6, RUNNING),
       begunMs: -5_000,
@@ -318,11 +318,11 @@ describe('time in the queue', () => {
       run: RUNNING,
       queuedMs: 60_000,
     })
-    // 5 s for the start, 60 s in the queue, and what the start left of the limit.
+    // 5 s for the start, 60 s in the queue, and the part of the limit that the start left.
     expect(endedMs).toBe(60_000 + 55_000)
   })
 
-  test('beyond its own limit ends the waiting after one last poll, however much of the other limit is left', async () => {
+  test('ends the wait at its own limit after one last poll, whatever is left of the limit of the wait', async () => {
     const { end, endedMs, pollsMs } = await wait({
       replies: queuedFor(1),
       queueLimitMs: 100_000,
@@ -337,13 +337,13 @@ describe('time in the queue', () => {
     expect(endedMs).toBe(100_000)
   })
 
-  test('is over if the last poll finds the run out of the queue: it is waited for', async () => {
+  test('does not end the wait if the last poll finds that the run has left the queue', async () => {
     const replies = queuedFor(2, RUNNING, PASSED)
     const { end } = await wait({ replies, queueLimitMs: 100_000, waitLimitMs: 100_000, pollIntervalMs: 60_000 })
     expect(end).toEqual({ ending: { kind: 'finished', run: PASSED }, run: PASSED, queuedMs: 100_000 })
   })
 
-  test('has no limit as long as nobody has seen the run there', async () => {
+  test('has no limit before a poll finds the run in the queue', async () => {
     const { ending, endedMs } = await wait({ replies: [failure(DOWN)], waitLimitMs: 60_000, queueLimitMs: 5_000 })
     expect(ending).toMatchObject({ kind: 'wait-timeout', limit: { input: 'timeout-minutes' }, failure: DOWN })
     expect(endedMs).toBe(60_000)
@@ -357,7 +357,7 @@ describe('when the step is cancelled', () => {
     ['a poll', [response(RUNNING), noResponse], RUNNING],
     ['a pause', [response(RUNNING)], RUNNING],
     ['the pause after a failure', [failure(busy)], undefined],
-  ])('in %s, it ends at once', async (_, replies, run) => {
+  ])('in %s, the wait ends at once', async (_, replies, run) => {
     const { end, endedMs } = await wait({ replies, pollIntervalMs: 3_000, signalAtMs: 5_000 })
     expect(end).toEqual({ ending: { kind: 'aborted', cause: 'SIGINT' }, run })
     expect(endedMs).toBe(5_000)
@@ -371,7 +371,7 @@ describe('when the step is cancelled', () => {
 })
 
 describe('the log', () => {
-  test('has a line when the status changes, a heartbeat a minute later and each minute on, and nothing else', async () => {
+  test('has a line for each change of status and a heartbeat each minute, and nothing else', async () => {
     const replies = [response(QUEUED), ...Array(40).fill(response(RUNNING, 100)), response(PASSED)]
     const { world } = await wait({ replies, pollIntervalMs: 5_000 })
     const lines = world.effects.map(({ atMs, text }) => `${Math.round(atMs / 1000)} s: ${text.replace('info ', '')}`)
@@ -385,7 +385,7 @@ describe('the log', () => {
     ])
   })
 
-  test('has a heartbeat each minute also in a pause that is longer', async () => {
+  test('has a heartbeat each minute also in a longer pause', async () => {
     const replies = [response(RUNNING), response(PASSED)]
     const { world } = await wait({ replies, pollIntervalMs: 3.5 * MINUTE_MS })
     const minutes = [1, 2, 3].map((minute) => `Run run-1: still RUNNING after ${minute} min.`)
@@ -401,7 +401,7 @@ describe('the log', () => {
   })
 })
 
-test('a fixed interval replaces the pauses that grow', async () => {
+test('a fixed interval replaces the growing pauses', async () => {
   const { pollsMs } = await wait({
     replies: [RUNNING, RUNNING, PASSED].map((run) => response(run)),
     pollIntervalMs: 2_500,
@@ -411,7 +411,7 @@ test('a fixed interval replaces the pauses that grow', async () => {
   expect(growing.pollsMs.length).toBeLessThan(400)
 })
 
-test('what is not a failure of the service is not swallowed', async () => {
+test('an error that is no failure of the service is thrown', async () => {
   const fault = new Error('a fault of our own')
   const give = () => {
     throw fault

@@ -48,13 +48,13 @@ async function branchOf(step: Step) {
     linesWrittenBy(() => {
       read = readInputs(allEnv, event)
     })
-    const { branch, githubToken: token, notes, request } = read ?? expect.fail()
+    const { branch, githubToken: token, warnings: ofInputs, request } = read ?? expect.fail()
     const options = { env: allEnv, event, token, clock, signal }
     const found = branch.kind === 'known' ? branch : await lookUpBranch(branch, options)
-    const warnings = [...notes, ...(found.warning === undefined ? [] : [found.warning])].map(render)
+    const warnings = [...ofInputs, ...(found.warning === undefined ? [] : [found.warning])].map(render)
     return {
       branch: found.branch,
-      note: found.note && render(found.note),
+      info: found.info && render(found.info),
       warnings: warnings.length === 0 ? undefined : warnings,
       /** What reports say that the branch is not. */
       untested: request.untested && render(logLine`${untestedHeadText(request.untested)}`),
@@ -176,7 +176,7 @@ describe('an event of a branch', () => {
     ['release', first('release'), '0.0.1'],
   ])('%s of a tag: none, and the log says so', async (name, payload, tag) => {
     expect(await branchOf({ name, payload })).toEqual({
-      note: `This workflow run is about "${tag}", which is not a branch, so the project's default branch is tested. The input branch names another one.`,
+      info: `This workflow run is about "${tag}", which is not a branch, so the project's default branch is tested. The input branch names another one.`,
     })
   })
 
@@ -190,7 +190,7 @@ describe('an event of a branch', () => {
     const { default_branch: branch } = payload?.repository as { default_branch: string }
     expect(await branchOf({ name, payload })).toEqual({
       branch,
-      note: `Testing the branch "${branch}", because the workflow runs on it; the event ${name} is about no other. The input branch names another one.`,
+      info: `Testing the branch "${branch}", because the workflow runs on it; the event ${name} is about no other. The input branch names another one.`,
     })
     expect(api.requests).toEqual([])
   })
@@ -206,7 +206,7 @@ describe('a comment on a pull request', () => {
   test("tests the pull request's head, as GitHub's API tells it", async () => {
     expect(await find()).toEqual({
       branch: 'feature/cart',
-      note: 'Testing the branch "feature/cart", the head of pull request 7.',
+      info: 'Testing the branch "feature/cart", the head of pull request 7.',
     })
     expect(requestsToGitHub()).toEqual(['GET /repos/octo-org/web-shop/pulls/7'])
   })
@@ -295,11 +295,11 @@ describe('a comment on a pull request', () => {
   })
 
   test('gives up, without a word, when the step is cancelled', async () => {
-    const abort = new AbortController()
+    const controller = new AbortController()
     const hanging = api.inject({ method: 'GET' }, { kind: 'hang' })
-    const found = find({ signal: abort.signal })
+    const found = find({ signal: controller.signal })
     await hanging
-    abort.abort()
+    controller.abort()
     expect(await found).toEqual({})
   })
 })
@@ -315,8 +315,8 @@ describe('a deployment', () => {
     for (const payload of realPayloads(name)) {
       const { ref, sha } = payload.deployment as { ref: string; sha: string }
       api.refs.set(`heads/${ref}`, sha)
-      const note = `Testing the branch "${ref}" of the deployment.`
-      expect(await branchOf({ name, payload })).toEqual({ branch: ref, note })
+      const info = `Testing the branch "${ref}" of the deployment.`
+      expect(await branchOf({ name, payload })).toEqual({ branch: ref, info })
     }
   })
 
@@ -325,7 +325,7 @@ describe('a deployment', () => {
     api.refs.set('heads/feature/pay', head)
     expect(await find('feature/pay')).toEqual({
       branch: 'feature/pay',
-      note: 'Testing the branch "feature/pay" of the deployment.',
+      info: 'Testing the branch "feature/pay" of the deployment.',
       warnings: [
         `The head of the branch "feature/pay" is ${head}, and no longer the commit that was deployed, ${HASH}. The branch is tested as it is now.`,
       ],
@@ -377,7 +377,7 @@ describe('a deployment', () => {
     api.refs.set('heads/feature/pay', HASH)
     expect(await find(ref)).toEqual({
       branch: 'feature/pay',
-      note: 'Testing the branch "feature/pay", whose head is the commit that was deployed.',
+      info: 'Testing the branch "feature/pay", whose head is the commit that was deployed.',
     })
     expect(requestsToGitHub().at(-1)).toBe(`GET /repos/octo-org/web-shop/commits/${HASH}/branches-where-head`)
     expect(requestsToGitHub()).toHaveLength(ref === HASH ? 1 : 3)
@@ -399,7 +399,7 @@ describe('a deployment', () => {
     api.refs.set('tags/v1.2.3', HASH)
     if (ref.startsWith('refs/tags/')) api.refs.set('heads/v1.2.3', 'b'.repeat(40))
     expect(await find(ref)).toEqual({
-      note: `This workflow run is about a deployment of the tag "v1.2.3", so the project's default branch is tested. The input branch names another one.`,
+      info: `This workflow run is about a deployment of the tag "v1.2.3", so the project's default branch is tested. The input branch names another one.`,
     })
   })
 })

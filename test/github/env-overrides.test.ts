@@ -87,7 +87,7 @@ describe('lines of NAME=value', () => {
   ])('%j: the log names those that are sent with the quotation marks around them', (given, names) => {
     const inputs = new InputReader({ 'INPUT_ENV-OVERRIDES': given })
     expect(Object.keys(readEnvOverrides(inputs) ?? {})).toEqual(expect.arrayContaining(names))
-    expect(inputs.notes.map(render)).toEqual(
+    expect(inputs.warnings.map(render)).toEqual(
       names.map(
         (name) =>
           `Input env-overrides: the value of ${name} begins and ends with quotation marks, and is sent with them. Remove them; if they belong to the value, give a JSON object.`,

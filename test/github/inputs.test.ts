@@ -73,7 +73,7 @@ describe('a step', () => {
         reports: { summary: 'always', annotations: true },
       },
       comment: { when: 'never', key: '', matrix: '' },
-      notes: [],
+      warnings: [],
     })
   })
 
@@ -131,7 +131,7 @@ describe('a step', () => {
       },
       reportDir: join(WORKSPACE, 'reports/run'),
       comment: { when: 'always', key: 'unit', matrix: expect.stringContaining('linux') },
-      notes: [],
+      warnings: [],
     })
   })
 })
@@ -399,7 +399,7 @@ describe('run-id', () => {
   })
 
   it('leaves what belongs to a start without effect, and says so', () => {
-    const notes = (given: Readonly<Record<string, string>>) => inputsOf(given).notes.map(render)
+    const warnings = (given: Readonly<Record<string, string>>) => inputsOf(given).warnings.map(render)
     const parameters = {
       environment: 'staging',
       'framework-project': 'e2e',
@@ -407,13 +407,13 @@ describe('run-id', () => {
       'env-overrides': 'A=1',
       autofix: 'true',
     }
-    expect(notes({ 'run-id': 'r-1', branch: '@{event}', ...parameters })).toEqual(
+    expect(warnings({ 'run-id': 'r-1', branch: '@{event}', ...parameters })).toEqual(
       Object.keys(parameters).map(
         (name) => `Input ${name} has no effect with run-id, because this step does not start the run.`,
       ),
     )
-    expect(notes({ 'run-id': 'r-1', branch: 'main' })).toHaveLength(1)
-    expect(notes(parameters)).toEqual([])
+    expect(warnings({ 'run-id': 'r-1', branch: 'main' })).toHaveLength(1)
+    expect(warnings(parameters)).toEqual([])
   })
 })
 

@@ -104,7 +104,7 @@ describe('no message ends the runner, where it cuts', () => {
       fc.property(given, masked, (variables, secrets) => {
         linesWrittenBy(() => {
           try {
-            expectWritten(readInputs(variables, readEvent({})).notes, secrets)
+            expectWritten(readInputs(variables, readEvent({})).warnings, secrets)
           } catch (error) {
             if (!(error instanceof InvalidInputsError)) throw error
             expectWritten(error.messages, secrets)

@@ -49,7 +49,7 @@ interface Step {
   readonly token?: string
   readonly key?: string
   readonly matrix?: string
-  readonly runId?: string
+  readonly workflowRunId?: string
   readonly attempt?: string
   readonly github?: GithubContext
   readonly event?: string
@@ -77,7 +77,7 @@ async function comment(step: Step = {}): Promise<{ url?: string | undefined; log
   return { url, log }
 }
 
-function eventOf({ github, event = 'pull_request', payload, runId = '1000', attempt = '1' }: Step): {
+function eventOf({ github, event = 'pull_request', payload, workflowRunId = '1000', attempt = '1' }: Step): {
   event: WorkflowEvent
   env: Readonly<Record<string, string>>
 } {
@@ -85,7 +85,7 @@ function eventOf({ github, event = 'pull_request', payload, runId = '1000', atte
   return workflowEvent(event, payload ?? { repository: { id: 1 }, pull_request: pullRequest }, {
     repository: api.repository,
     workflow_ref: workflowRef('ci.yml'),
-    run_id: runId,
+    run_id: workflowRunId,
     run_attempt: attempt,
     ...github,
   })
@@ -123,14 +123,14 @@ describe('one comment, kept up to date', () => {
 
   test('a later run writes over the comment of the earlier one', async () => {
     const first = await comment({ text: 'first' })
-    expect(await comment({ text: 'second', runId: '1001' })).toEqual(first)
+    expect(await comment({ text: 'second', workflowRunId: '1001' })).toEqual(first)
     expect(texts()).toEqual(['second'])
   })
 
   test('the comment that the report really makes is found again, and so is one that was edited on GitHub', async () => {
     for (const [index, outcome] of Object.values(ENDINGS).entries()) {
       const body: CommentOptions['body'] = (parts) => render(commentBody(outcome, { ...parts, hasSummary: true }))
-      expect(await comment({ body, runId: `${1000 + index}` })).toEqual(WRITTEN)
+      expect(await comment({ body, workflowRunId: `${1000 + index}` })).toEqual(WRITTEN)
       const [only] = api.comments
       if (only) only.body = only.body.replaceAll('\n', '\r\n')
     }
@@ -141,7 +141,7 @@ describe('one comment, kept up to date', () => {
     for (let i = 0; i < 230; i++) api.addComment(MALLORY, `chatter ${i}`)
     await comment({ text: 'old' })
     api.requests.length = 0
-    await comment({ text: 'new', runId: '1001' })
+    await comment({ text: 'new', workflowRunId: '1001' })
     expect(texts().slice(230)).toEqual(['new'])
     expect(requested()).toEqual(['GET', 'GET', 'GET', 'POST', 'PATCH'])
   })
@@ -150,7 +150,7 @@ describe('one comment, kept up to date', () => {
     for (let i = 1; i < count; i++) api.addComment(MALLORY, `chatter ${i}`)
     await comment({ text: 'old' })
     api.omitsLinks = true
-    await comment({ text: 'new', runId: '1001' })
+    await comment({ text: 'new', workflowRunId: '1001' })
     expect(texts().at(-1)).toBe('new')
     expect(api.comments).toHaveLength(count)
   })
@@ -162,21 +162,21 @@ describe('one comment, kept up to date', () => {
   })
 
   test.each([
-    ['a lower run id', { runId: '999', attempt: '77' }],
-    ['an earlier attempt', { runId: '10000', attempt: '9' }],
-    ['no run id at all', { runId: '', attempt: '' }],
+    ['a lower run id', { workflowRunId: '999', attempt: '77' }],
+    ['an earlier attempt', { workflowRunId: '10000', attempt: '9' }],
+    ['no run id at all', { workflowRunId: '', attempt: '' }],
   ])('a run with %s leaves the newer text alone', async (_, run) => {
-    const newer = await comment({ text: 'newer', runId: '10000', attempt: '10' })
+    const newer = await comment({ text: 'newer', workflowRunId: '10000', attempt: '10' })
     expect(await comment({ text: 'older', ...run })).toEqual({ url: newer.url, log: [LEFT_AS_IT_IS] })
     expect(texts()).toEqual(['newer'])
   })
 
   test.each([
-    ['the next attempt of the same run', { runId: '9', attempt: '10' }],
-    ['a run whose id has more digits', { runId: '10', attempt: '1' }],
-    ['the same attempt, by a second step', { runId: '9', attempt: '9' }],
+    ['the next attempt of the same run', { workflowRunId: '9', attempt: '10' }],
+    ['a run whose id has more digits', { workflowRunId: '10', attempt: '1' }],
+    ['the same attempt, by a second step', { workflowRunId: '9', attempt: '9' }],
   ])('%s writes over the text', async (_, run) => {
-    await comment({ text: 'before', runId: '9', attempt: '9' })
+    await comment({ text: 'before', workflowRunId: '9', attempt: '9' })
     await comment({ text: 'after', ...run })
     expect(texts()).toEqual(['after'])
   })
@@ -212,7 +212,7 @@ describe('two of ours', () => {
     expect(texts()).toEqual(['from the other job', 'from this job'])
     const [oldest] = api.comments
 
-    const { url } = await comment({ text: 'from the next run', runId: '1001' })
+    const { url } = await comment({ text: 'from the next run', workflowRunId: '1001' })
 
     expect(texts()).toEqual(['from the next run'])
     expect(url).toContain(`#issuecomment-${oldest?.id}`)
@@ -221,7 +221,7 @@ describe('two of ours', () => {
   test('a newer text counts in whichever of them it stands', async () => {
     await comment({ text: 'run 1000' })
     api.addComment(ACTIONS_BOT, (api.comments[0]?.body ?? '').replace('run 1000 attempt', 'run 2000 attempt'))
-    expect(await comment({ runId: '1500' })).toMatchObject({ log: [LEFT_AS_IT_IS] })
+    expect(await comment({ workflowRunId: '1500' })).toMatchObject({ log: [LEFT_AS_IT_IS] })
     expect(api.comments).toHaveLength(2)
   })
 
@@ -474,7 +474,7 @@ describe('a GitHub that is unwell', () => {
       const [theirs] = api.comments
       if (theirs) theirs.body = theirs.body.replace(/run \d+/, 'run 3000')
     }
-    expect(await comment({ runId: '2000' })).toMatchObject({ log: [LEFT_AS_IT_IS] })
+    expect(await comment({ workflowRunId: '2000' })).toMatchObject({ log: [LEFT_AS_IT_IS] })
   })
 
   test('is one warning after the second failure', async () => {
@@ -525,11 +525,11 @@ describe('a step that is being cancelled', () => {
   })
 
   test('ends a request in flight, without a word', async () => {
-    const abort = new AbortController()
+    const controller = new AbortController()
     const hanging = api.inject(LIST, { kind: 'hang' })
-    const written = comment({ signal: abort.signal })
+    const written = comment({ signal: controller.signal })
     await hanging
-    abort.abort()
+    controller.abort()
     expect(await written).toEqual({ log: [] })
   })
 })

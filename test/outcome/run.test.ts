@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { countTestCases, isTerminal, OUTCOMES, outcomeOf, runDurationMs } from '../../src/outcome/run.ts'
+import { countTestCases, isFinished, OUTCOMES, outcomeOf, runDurationMs } from '../../src/outcome/run.ts'
 import { aRun, testCasesBy } from '../support/builders.ts'
 
 describe('a run', () => {
@@ -11,14 +11,14 @@ describe('a run', () => {
     ['TIMEDOUT', true],
     ['CANCELLED', true],
     ['INTERRUPTED', true],
-  ])('with the status %s is terminal: %s, whatever its finishing time', (status, expected) => {
-    expect(isTerminal(aRun({ status }))).toBe(expected)
-    expect(isTerminal(aRun({ status, finishedAt: undefined }))).toBe(expected)
+  ])('with the status %s is finished: %s, whatever its finishing time', (status, expected) => {
+    expect(isFinished(aRun({ status }))).toBe(expected)
+    expect(isFinished(aRun({ status, finishedAt: undefined }))).toBe(expected)
   })
 
-  it('with a status of the future is terminal once it has a finishing time', () => {
-    expect(isTerminal(aRun({ status: 'PAUSED' }))).toBe(true)
-    expect(isTerminal(aRun({ status: 'PAUSED', finishedAt: undefined }))).toBe(false)
+  it('with a status of the future is finished once it has a finishing time', () => {
+    expect(isFinished(aRun({ status: 'PAUSED' }))).toBe(true)
+    expect(isFinished(aRun({ status: 'PAUSED', finishedAt: undefined }))).toBe(false)
   })
 
   it('lasts from its start to its end, if both are known and in order', () => {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { Failure } from '../../src/outcome/failure.ts'
-import { failureReason, failureSentence, type Request } from '../../src/report/failure-text.ts'
+import { failureReason, failureSentence, type RequestKind } from '../../src/report/failure-text.ts'
 import { html, render } from '../../src/text/safe-text.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 
-const said = (failure: Failure, request: Request = 'start') => render(failureSentence(failure, request))
+const said = (failure: Failure, request: RequestKind = 'start') => render(failureSentence(failure, request))
 
 // The usual failures are in endings.md.
 
@@ -28,7 +28,7 @@ describe('the sentence on a failure', () => {
     expect(said(failure)).toBe(sentence)
   })
 
-  it.each<[number, string, readonly Request[]]>([
+  it.each<[number, string, readonly RequestKind[]]>([
     [400, 'branch', ['start']],
     [422, 'environment', ['start']],
     [401, 'api-key', ['start', 'poll', 'cancel']],

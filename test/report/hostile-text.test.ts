@@ -10,7 +10,7 @@ import { ctrf } from '../../src/report/ctrf.ts'
 import { fullSummary, jobSummary } from '../../src/report/job-summary.ts'
 import { junit } from '../../src/report/junit.ts'
 import { verdictSentence, verdictTitle } from '../../src/report/outcome-text.ts'
-import { html, inertJson, render } from '../../src/text/safe-text.ts'
+import { html, render, safeJson } from '../../src/text/safe-text.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 import { randomRuns } from '../setup/seed.ts'
 import { anyStep } from '../support/hostile-step.ts'
@@ -41,7 +41,7 @@ function everyOutput(outcome: StepOutcome): Record<string, string> {
     summary: render(jobSummary(outcome, { alreadyBytes: 0 })),
     comment: render(commentBody(outcome, { marker: MARKER, hasSummary: true, pullRequestBranch: 'head' })),
     'summary.md': fullSummary(outcome).toString(),
-    'results.json': inertJson(outcome.run?.responseText),
+    'results.json': safeJson(outcome.run?.responseText),
     'junit.xml': junit(outcome).toString(),
     'ctrf.json': ctrf(outcome),
   }
@@ -136,7 +136,7 @@ describe('whatever text a step holds', () => {
   it('results.json reads back as what the service sent', () => {
     always(({ run }) => {
       const text = run?.responseText ?? untrusted('null')
-      expect(JSON.parse(inertJson(text))).toEqual(JSON.parse(String(text)))
+      expect(JSON.parse(safeJson(text))).toEqual(JSON.parse(String(text)))
     })
   })
 })

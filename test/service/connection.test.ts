@@ -178,10 +178,10 @@ describe('the proxy for https', () => {
     const go = Promise.withResolvers<void>()
     const { service, startThrough } = await tlsService()
     const proxy = await forwardProxy({ until: go.promise })
-    const abort = new AbortController()
-    const request = failureOf(startThrough(proxy.address, '', { signalUntilSent: abort.signal }))
+    const controller = new AbortController()
+    const request = failureOf(startThrough(proxy.address, '', { signalUntilSent: controller.signal }))
     await proxy.asking()
-    abort.abort()
+    controller.abort()
     expect(await request).toMatchObject({ kind: 'not-sent' })
 
     go.resolve()

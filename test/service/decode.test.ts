@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ServiceError } from '../../src/outcome/failure.ts'
-import { countTestCases, isTerminal, RUN_STATUSES, type Run } from '../../src/outcome/run.ts'
+import { countTestCases, isFinished, RUN_STATUSES, type Run } from '../../src/outcome/run.ts'
 import * as decode from '../../src/service/decode.ts'
 import { decodeCancelled, decodeStarted, decodeSuiteResult, decodeSuiteStatus } from '../../src/service/decode.ts'
 
@@ -88,7 +88,7 @@ describe('a run', () => {
   ])('of an unknown status with the finishing time %j is final: %j', (finishedAt, isFinal) => {
     const run = decodeRun({ ...RUN, status: 'QUARANTINED', finishedAt })
     expect(run.finishedAt).toBeUndefined()
-    expect(isTerminal(run)).toBe(isFinal)
+    expect(isFinished(run)).toBe(isFinal)
   })
 })
 

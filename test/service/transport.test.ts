@@ -357,12 +357,12 @@ describe.each([
 
   it('if the signal ends the request, and the connection is closed', async () => {
     const { post, sent, server } = await cutOff(() => {})
-    const abort = new AbortController()
-    const request = failureOf(post({ signal: abort.signal }))
+    const controller = new AbortController()
+    const request = failureOf(post({ signal: controller.signal }))
     await sent
     const closed = closing(server)
     await betweenPolls()
-    abort.abort()
+    controller.abort()
     expect(await request).toEqual(refused)
     await closed
   })
@@ -489,11 +489,11 @@ describe('whatever comes over the connection', () => {
 describe('the signal', () => {
   it('ends a request that waits for its response', async () => {
     const { server, post } = await service(() => {})
-    const abort = new AbortController()
-    const request = failureOf(post({ signal: abort.signal }))
+    const controller = new AbortController()
+    const request = failureOf(post({ signal: controller.signal }))
     await server.arrived
     const closed = closing(server)
-    abort.abort()
+    controller.abort()
     expect(await request).toEqual({ kind: 'aborted' })
     await closed
   })
@@ -536,10 +536,10 @@ describe('the signal until sent', () => {
       tunnel.pipe(socket).pipe(tunnel)
     })
     const { post } = await requestsTo(`https://127.0.0.1:${gate.port}`)
-    const abort = new AbortController()
-    const request = failureOf(post({ ...patient(), signalUntilSent: abort.signal }))
+    const controller = new AbortController()
+    const request = failureOf(post({ ...patient(), signalUntilSent: controller.signal }))
     await gate.connected
-    abort.abort()
+    controller.abort()
     expect(await request).toEqual(cancelled)
 
     go.resolve()
@@ -554,10 +554,10 @@ describe('the signal until sent', () => {
       await go.promise
       json({ runId: 'r-1' })(response, request)
     })
-    const abort = new AbortController()
-    const request = post({ ...patient(), signalUntilSent: abort.signal })
+    const controller = new AbortController()
+    const request = post({ ...patient(), signalUntilSent: controller.signal })
     await server.arrived
-    abort.abort()
+    controller.abort()
     go.resolve()
     expect(await request).toMatchObject({ json: { runId: 'r-1' } })
   })
@@ -584,12 +584,12 @@ describe('a response that lies in the socket already', () => {
   })
 
   it('is taken before the signal', async () => {
-    const abort = new AbortController()
+    const controller = new AbortController()
     const { post } = await rawService((socket) => {
       socket.write(RESPONSE)
-      abort.abort()
+      controller.abort()
     })
-    expect(await post({ signal: abort.signal })).toMatchObject({ json: { runId: 'r-1' } })
+    expect(await post({ signal: controller.signal })).toMatchObject({ json: { runId: 'r-1' } })
   })
 
   async function projectAt(respond: (socket: Socket) => void) {
@@ -606,7 +606,7 @@ describe('a response that lies in the socket already', () => {
       standStill(100)
     })
     const log = { info: () => {}, warning: () => {} }
-    const world = { service, clock, random: Math.random, log, abort: controller.signal }
+    const world = { service, clock, random: Math.random, log, signal: controller.signal }
     expect(await startRun({}, 1e9, world)).toEqual({ kind: 'started', runId: 'r-1' })
   })
 
@@ -615,7 +615,7 @@ describe('a response that lies in the socket already', () => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 29\r\n\r\n{"cancelled":[{"runId":"r"}]}')
       standStill(200)
     })
-    const world = { service, clock, random: Math.random, abort: new AbortController().signal }
+    const world = { service, clock, random: Math.random, signal: new AbortController().signal }
     expect(await cancelRun({ id: 'r' }, { limitMs: 100 }, world)).toEqual({ kind: 'cancelled' })
   })
 })

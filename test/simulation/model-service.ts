@@ -97,7 +97,7 @@ export class ModelService {
     return oddStatus !== undefined && nowMs >= startsAtMs + runningMs / 2 ? oddStatus : 'RUNNING'
   }
 
-  isTerminal(run: ModelRun): boolean {
+  isFinished(run: ModelRun): boolean {
     return !['QUEUED', 'RUNNING', this.#plan.run.oddStatus].includes(this.statusOf(run))
   }
 
@@ -118,13 +118,13 @@ export class ModelService {
     const { cases } = this.#plan.run
     const testCases = cases?.map((status, index) => ({ title: `case ${index + 1}`, status, durationMs: 10 }))
     const end = { finishedAt: '2026-01-01T00:00:00.000Z', results: testCases && { testCases } }
-    const json = { status: this.statusOf(run), startedAt: null, ...(this.isTerminal(run) && end) }
+    const json = { status: this.statusOf(run), startedAt: null, ...(this.isFinished(run) && end) }
     return decodeRun({ json, text: JSON.stringify(json) })
   }
 
   #cancel(runId: string): boolean {
     const run = this.#find(runId, this.#plan.unknownToCancelForMs)
-    if (this.isTerminal(run)) {
+    if (this.isFinished(run)) {
       const { responseWhenFinished } = this.#plan
       if (responseWhenFinished === 'empty list') return false
       throw new ServiceError({ kind: 'status', status: responseWhenFinished })

@@ -94,7 +94,7 @@ const cancelsOrNamesTheRunOfASibling: Invariant = (_, { service, messages }) => 
 }
 
 function isSettled(run: ModelRun, service: ModelService): boolean {
-  return service.isTerminal(run) || run.cancelAcceptedAtMs !== undefined
+  return service.isFinished(run) || run.cancelAcceptedAtMs !== undefined
 }
 
 function isNameOf({ id }: ModelRun, message: string): boolean {

@@ -74,9 +74,9 @@ export async function simulateStep(plan: SimulationPlan): Promise<SimulationResu
   await clock.run(clock.sleep(postAfterMs))
   const begunMs = clock.now()
   const responses: ObservedResponse[] = []
-  const abort = new AbortController()
+  const controller = new AbortController()
   if (postSignal !== undefined) {
-    clock.at(begunMs + postSignal.atMs, () => abort.abort(new StepCancelled(postSignal.signal, clock.now())))
+    clock.at(begunMs + postSignal.atMs, () => controller.abort(new StepCancelled(postSignal.signal, clock.now())))
   }
   const log: World['log'] = { info: () => {}, warning: (message) => messages.push(render(message)) }
   const open = async () => service.client((response) => responses.push(response))
@@ -85,7 +85,7 @@ export async function simulateStep(plan: SimulationPlan): Promise<SimulationResu
     saved !== undefined ? [main.found(saved)] : main.places.file === undefined ? [] : [main.found(undefined)]
   const mains = saved === undefined && hasSibling ? [...found, siblingOf(service)] : found
   const isDone = saved?.phase === 'done' || mains.length === 0
-  if (!isDone) await clock.run(finishStep(mains, { clock, random, abort: abort.signal, log, open }))
+  if (!isDone) await clock.run(finishStep(mains, { clock, random, signal: controller.signal, log, open }))
   const post = isDone ? undefined : { begunMs, endedMs: clock.now(), responses, record: main.readByPost }
   main.die()
   return { service, main: await clock.run(ended), post, messages }
@@ -151,7 +151,7 @@ class SimulatedMain {
   #signalled: MainResult['signalled']
   readonly #responses: ObservedResponse[] = []
   readonly #outputs = new Map<string, unknown>()
-  readonly #abort = new AbortController()
+  readonly #controller = new AbortController()
   readonly #death = Promise.withResolvers<'killed'>()
   readonly #crash = new Error('a bug in main')
   readonly #plan: SimulationPlan
@@ -220,7 +220,7 @@ class SimulatedMain {
   }
 
   end(by: AbortCause): void {
-    this.#abort.abort(new StepCancelled(by, this.#clock.now()))
+    this.#controller.abort(new StepCancelled(by, this.#clock.now()))
     this.#signalled ??= { signal: by, atMs: this.#clock.now() }
   }
 
@@ -273,7 +273,7 @@ class SimulatedMain {
     return {
       clock: this.#timed(this.#clock),
       random: this.#random,
-      abort: this.#abort.signal,
+      signal: this.#controller.signal,
       service: {
         start: (parameters, options) => this.#request(() => client.start(parameters, options)),
         get: (runId, options) => this.#request(() => client.get(runId, options)),
@@ -286,7 +286,7 @@ class SimulatedMain {
       writeSummary: (build) => this.effect(() => build(0)),
       writeReportFiles: () => this.effect(() => '/reports'),
       comment: async () => {
-        await this.#request(() => this.#clock.sleep(this.#plan.commentMs, this.#abort.signal))
+        await this.#request(() => this.#clock.sleep(this.#plan.commentMs, this.#controller.signal))
         return undefined
       },
     }

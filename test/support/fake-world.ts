@@ -27,7 +27,7 @@ export class FakeWorld implements World {
   readonly clock: FakeClock
   readonly random: () => number
   readonly service: TestService
-  readonly abort: AbortSignal
+  readonly signal: AbortSignal
   readonly #controller = new AbortController()
   readonly #options: FakeWorldOptions
   readonly log: World['log']
@@ -38,7 +38,7 @@ export class FakeWorld implements World {
     this.service = service
     this.#options = { reportFolder: '/reports', ...options }
     this.random = options.random ?? (() => 0.5)
-    this.abort = this.#controller.signal
+    this.signal = this.#controller.signal
     this.log = {
       info: (message) => this.#note(`info ${render(message)}`),
       warning: (message) => this.#note(`warning ${render(message)}`),

@@ -8,8 +8,8 @@ import type { Annotation, StepLog } from './workflow-commands.ts'
 export type Phase = 'main' | 'post'
 
 /**
- * Where the steps run, unless on the machine itself: in a container of Docker, or in one that container hooks made, as
- * Actions Runner Controller has them, with or without a volume.
+ * The kind of container in which the steps run: one of Docker, or one that container hooks make (Actions Runner
+ * Controller), with or without a volume.
  */
 export type Container = 'docker' | 'hooks' | 'hooks without volume'
 
@@ -19,9 +19,9 @@ export type EndedBy = 'cancel' | 'timeout' | 'shutdown'
 /** What one process of the step did, as GitHub would show it. */
 export interface ProcessResult extends ProcessExit, FileCommandResults {
   readonly conclusion: 'success' | 'failure' | 'cancelled' | 'skipped'
-  /** The first reason stands. */
+  /** If there are several reasons, the first counts. */
   readonly endedBy?: EndedBy | undefined
-  /** The step failed and the action reported no error: nobody would learn why. */
+  /** The step failed and the action reported no error, so nobody would learn why. */
   readonly failedSilently: boolean
   /** As GitHub shows it. */
   readonly log: readonly string[]
@@ -83,7 +83,7 @@ export class ActionProcess extends NodeProcess {
         this.#hasResult = true
         this.#lines.emit('line')
       })
-    // Whoever asks for the result meets its error; nobody need ask.
+    // A caller of result() gets the error. If nobody calls it, the rejection must not end the tests.
     this.#result.catch(() => {})
   }
 
@@ -93,8 +93,8 @@ export class ActionProcess extends NodeProcess {
   }
 
   /**
-   * What the runner knows at the step's end: when it has exited and both pipes are closed, or five seconds after the
-   * exit. Rejects if a message would have made the runner's worker abort.
+   * What the runner knows at the step's end. The end is when the process has exited and both pipes are closed, or five seconds
+   * after the exit. Rejects if a message would have made the runner's worker abort.
    */
   result(): Promise<ProcessResult> {
     return this.#result
@@ -111,38 +111,38 @@ export class ActionProcess extends NodeProcess {
     }
   }
 
-  /** The workflow is cancelled: SIGINT, SIGTERM, SIGKILL with grace periods in between; in a container no signal. */
+  /** The workflow is cancelled: SIGINT, SIGTERM and SIGKILL, with grace periods. In a container, main gets no signal. */
   cancel(): Promise<ProcessResult> {
     return this.#end('cancel')
   }
 
-  /** SIGTERM comes first, as from a service manager that stops the runner's processes; SIGKILL follows. */
+  /** SIGTERM, then SIGKILL, as from a service manager that stops the runner's processes. */
   terminate(): Promise<ProcessResult> {
     return this.#end('cancel', 'SIGTERM')
   }
 
-  /** The step's own time limit has passed: as with a cancel, but it has failed. */
+  /** The step's own time limit passes. The signals are those of a cancel, but the step has failed. */
   timeOut(): Promise<ProcessResult> {
     return this.#end('timeout')
   }
 
-  /** The runner is being stopped: as with a cancel, also for post. */
+  /** The runner is stopped. The process gets the signals of a cancel, also if it is post. */
   shutDown(): Promise<ProcessResult> {
     return this.#end('shutdown')
   }
 
-  /** The runner goes on without it, and learns nothing of it any more. It may live. */
+  /** The runner goes on without the process and reads nothing more of it. The process may live on. */
   giveUp(): void {
     this.#leave('for good')
   }
 
-  /** The process may live, and its pipes are read, but nobody hears of it any more. */
+  /** The process may live on. Its pipes are read, but the result ignores what comes. */
   #leave(how: 'by its client' | 'for good'): void {
     this.#isLeft ??= how
     this.#left.resolve({ exitCode: null, signal: null, signalsSent: [...this.signalsSent] })
   }
 
-  /** In a container the signals reach only the client of `docker exec`, which forwards none and exits. */
+  /** In a container, the signals reach only the client of `docker exec`. It forwards no signal and exits. */
   async #end(by: EndedBy, firstSignal: 'SIGINT' | 'SIGTERM' = 'SIGINT'): Promise<ProcessResult> {
     this.#endedBy ??= by
     if (this.#options.container === undefined) await this.sendSignals(firstSignal)
@@ -165,7 +165,7 @@ export class ActionProcess extends NodeProcess {
     if (exit.startError !== undefined)
       log.reportError(`An error occurred trying to start the process: ${exit.startError}`)
     const ended = this.#conclude(exit)
-    // The files count however the process ended, if they are there.
+    // If the files exist, they count, whatever ended the process.
     const read = this.#isLost(ended) ? NOTHING_READ : files.read(log, masks)
     const conclusion = ended === 'success' && log.commandFailed ? 'failure' : ended
     if (this.#endedBy === 'timeout') {
@@ -196,12 +196,12 @@ export class ActionProcess extends NodeProcess {
   #conclude({ exitCode }: ProcessExit): ProcessResult['conclusion'] {
     const { container } = this.#options
     if (this.#endedBy === 'timeout') return 'failure'
-    // The runner ignores the exit code of a cancelled step; with hooks it takes the client's end for a failure.
+    // The runner ignores the exit code of a cancelled step. With hooks, it counts the end of the client as a failure.
     if (this.#endedBy !== undefined) return container === undefined || container === 'docker' ? 'cancelled' : 'failure'
     return exitCode === 0 ? 'success' : 'failure'
   }
 
-  /** Hooks without a volume bring the files back after a success alone. */
+  /** Hooks without a volume bring the files back only after a success. */
   #isLost(conclusion: ProcessResult['conclusion']): boolean {
     if (this.#isLeft === 'for good') return true
     return this.#options.container === 'hooks without volume' && conclusion !== 'success'

@@ -4,11 +4,11 @@ import type { Contexts, ExpressionValue, JobStatus } from './expressions.ts'
 export interface WorkflowEvent {
   /** `push`, `pull_request`, `workflow_run`, … */
   readonly name: string
-  /** What GitHub posts with it: `github.event` and the file of GITHUB_EVENT_PATH. */
+  /** `github.event`, and the content of the file that GITHUB_EVENT_PATH names. */
   readonly payload?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** The `github` context: the keys that become variables are in GITHUB_VARIABLES. */
+/** The `github` context. GITHUB_VARIABLES has the keys that become variables. */
 export type GithubContext = Readonly<Record<string, ExpressionValue>>
 
 /** The `github` context of a run on this event. The event decides the branch fields unless they are overridden. */
@@ -108,7 +108,7 @@ export function contextsOf(
   }
 }
 
-/** A copy by way of JSON, because what a context holds came over the network. */
+/** Copies through JSON, because a real context comes over the network. */
 function toValue(value: unknown): ExpressionValue {
   return JSON.parse(JSON.stringify(value)) as ExpressionValue
 }

@@ -21,8 +21,8 @@ export interface ProxySettings {
 }
 
 /**
- * The whole environment of a process. Of this machine's own it has the little that node needs, so that no proxy,
- * locale or NODE_OPTIONS of the developer decides a test. Later groups win, as with the runner.
+ * The whole environment of a process. It takes from this machine only what node needs, so that no proxy, locale or
+ * NODE_OPTIONS of the developer decides a test. If a name is in several groups, the last group wins, as in the runner.
  */
 export function processEnvironment(facts: EnvironmentFacts): Record<string, string> {
   const { https, no } = facts.proxy ?? {}
@@ -37,13 +37,13 @@ export function processEnvironment(facts: EnvironmentFacts): Record<string, stri
     ...renamed(Object.entries(facts.state), (name) => `STATE_${name}`),
     // `run id` becomes INPUT_RUN_ID, but `run-id` becomes INPUT_RUN-ID.
     ...renamed(facts.inputs, (name) => `INPUT_${name.replaceAll(' ', '_').toUpperCase()}`),
-    // Every variable of GitHub is there, and empty if it does not apply.
+    // Every variable of GitHub is set. If it does not apply, it is empty.
     ...Object.fromEntries(GITHUB_VARIABLES.map((name) => [`GITHUB_${name.toUpperCase()}`, facts.github[name] ?? ''])),
     ...renamed(Object.entries(facts.runner), (name) => `RUNNER_${name.toUpperCase()}`),
     ...renamed(Object.entries(facts.files), (name) => `GITHUB_${name}`),
     GITHUB_ACTIONS: 'true',
   }
-  // The operating system takes a NUL for the end: it cuts a value, and a variable whose name has one is none.
+  // The operating system ends a text at a NUL. So a NUL cuts a value, and a variable with a NUL in its name is not set.
   return Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) =>
       value === undefined || name.includes('\0') ? [] : [[name, String(value).replace(/\0.*/s, '')]],

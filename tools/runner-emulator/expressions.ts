@@ -3,9 +3,9 @@ import type { FunctionDefinition } from '@actions/expressions/funcs/info'
 import { TokenType } from '@actions/expressions/lexer'
 import { truthy } from '@actions/expressions/result'
 
-// GitHub's own evaluator, and around it what only a runner knows: templates, conditions and the status functions.
+// Adds to GitHub's own evaluator what only a runner knows: templates, conditions and the status functions.
 
-/** What JSON can hold. */
+/** Any value of JSON. */
 export type ExpressionValue =
   | null
   | boolean
@@ -20,7 +20,7 @@ export type JobStatus = 'success' | 'failure' | 'cancelled'
 
 /** The text with the value of each `${{ }}` in its place, as in an input's default. */
 export function renderTemplate(template: string, contexts: Contexts): string {
-  // Each reaches to the first `}}` outside quotes.
+  // An expression ends at the first `}}` outside quotes.
   return template.replace(/\$\{\{((?:'[^']*'|[^'])*?)\}\}/g, (_, expression: string) =>
     evaluate(expression, contexts, []).coerceString(),
   )
@@ -37,7 +37,7 @@ export function conditionHolds(condition: string, contexts: Contexts, jobStatus:
   return postConditionHolds(asksForStatus ? expression : `success() && (${expression})`, contexts, jobStatus)
 }
 
-/** Whether a `post-if` lets post run. It implies nothing. */
+/** Whether a `post-if` lets post run. It does not imply `success()`. */
 export function postConditionHolds(condition: string, contexts: Contexts, jobStatus: JobStatus): boolean {
   const functions = Object.entries(STATUSES).map(([name, statuses]) => ({
     name,

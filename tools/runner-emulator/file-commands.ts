@@ -17,7 +17,7 @@ export type FileCommand = (typeof FILE_COMMANDS)[number]
 /** GitHub drops a summary that is larger. */
 export const SUMMARY_LIMIT_BYTES = 1_048_576
 
-/** What a process left in its files. */
+/** What a process wrote to its files. */
 export interface FileCommandResults {
   readonly outputs: Readonly<Record<string, string>>
   readonly state: Readonly<Record<string, string>>
@@ -46,7 +46,7 @@ export class FileCommandFiles {
     for (const path of Object.values(this.paths)) writeFileSync(path, '')
   }
 
-  /** Reports to the log what GitHub cannot use. What the log's own commands set comes first: the files win. */
+  /** Reports to the log what GitHub cannot use. If a command in the log and a file set one name, the file wins. */
   read(log: StepLog, masks: SecretMasks): FileCommandResults {
     const env = this.#keyValues('ENV', log)
     const summary = readSummary(this.#bytes('STEP_SUMMARY'), log, masks)
@@ -97,7 +97,7 @@ export interface KeyValueFile {
 /** The file of GITHUB_OUTPUT, GITHUB_STATE or GITHUB_ENV: `name=value` lines and `name<<delimiter` blocks. */
 export function parseKeyValueFile(file: string, { allowsEmptyNames = false } = {}): KeyValueFile {
   const text = withoutByteOrderMark(file)
-  // Unlike in the log, a lone `\r` ends no line, and outside Windows `\r\n` leaves a `\r`.
+  // Unlike in the log, a lone `\r` does not end a line. Outside Windows, `\r\n` leaves a `\r` at the end of the line.
   const lines = text.split(EOL === '\n' ? '\n' : /\r?\n/)
   const entries: [string, string][] = []
   for (let index = 0; index < lines.length; index++) {
@@ -149,6 +149,6 @@ function readSummary(file: Buffer, log: StepLog, masks: SecretMasks): string {
   const text = splitLines(withoutByteOrderMark(file.toString()))
     .map((line) => `${masks.apply(line)}\n`)
     .join('')
-  // The masked copy ends in a line end, so it can be larger than what was measured; the upload then fails silently.
+  // The masked copy ends with a line break, so it can be larger than the limit. The upload then fails without a message.
   return Buffer.byteLength(text) > SUMMARY_LIMIT_BYTES ? '' : text
 }

@@ -48,7 +48,7 @@ interface JobStep {
   readonly with?: Readonly<Record<string, unknown>>
   readonly 'continue-on-error'?: boolean
   readonly 'timeout-minutes'?: number
-  /** The job goes on while the step runs; of actions alone. */
+  /** If true, the job goes on while the step runs. Only steps that use an action may be so. */
   readonly background?: boolean
   /** Ids of background steps. */
   readonly wait?: string | readonly string[]
@@ -67,13 +67,13 @@ export interface JobOptions {
   readonly workspace?: string | undefined
   /** The results of the jobs that this one may need. */
   readonly needs?: Readonly<Record<string, NeededJob>> | undefined
-  /** A step with `timeout-minutes` exceeds them when it logs this. */
+  /** When a step with `timeout-minutes` logs this, it exceeds its limit. */
   readonly timeOutOn?: RegExp
   /** The workflow is cancelled when the step of this id, or that uses this action, logs this. */
   readonly cancel?: { readonly during: string; readonly on: RegExp }
-  /** How the runner waits for the end of its grace periods; real time unless given. */
+  /** How the runner waits for the end of its grace periods. The default is real time. */
   readonly sleep?: Sleep | undefined
-  /** The action that `uses: ./` means; this repository's unless given. Below it is `local-service`. */
+  /** The action that `uses: ./` means. The default is this repository's action. Below it is `local-service`. */
   readonly actionDir?: string | undefined
 }
 
@@ -89,8 +89,8 @@ export interface PlayedJob extends NeededJob {
 }
 
 /**
- * Plays a job of a workflow file, given by its path from the repository, in the order of its steps, then the posts of its
- * actions. Nothing of it is left afterwards.
+ * Plays a job of a workflow file: its steps in their order, and then the posts of its actions. The path of the file is
+ * relative to the repository. Afterwards, all processes and folders of the job are removed.
  */
 export async function playJob(file: string, job: string, options: JobOptions = {}): Promise<PlayedJob> {
   const workflow: Workflow = parse(readFileSync(resolve(REPOSITORY, file), 'utf8'))
@@ -172,7 +172,7 @@ class JobRun {
     if (step.wait !== undefined) await this.#waitFor([step.wait].flat())
     else if (step.background === true) {
       const end = this.#runStepBody(step)
-      // Whoever waits for the step meets its error.
+      // The error goes to the code that waits for the step.
       end.catch(() => {})
       this.#background.set(step.id ?? '', { step, end })
     } else this.#conclude(step, await this.#runStepBody(step))
@@ -182,7 +182,7 @@ class JobRun {
     return conditionHolds(step.if ?? 'success()', this.#contexts(), this.#status)
   }
 
-  /** Only now are the outputs of background steps there, and does their failure count. */
+  /** After this, the outputs of background steps are there, and a failure of them counts. */
   async #waitFor(ids: readonly string[]): Promise<void> {
     for (const id of ids) {
       const waited = this.#background.get(id)
@@ -198,7 +198,7 @@ class JobRun {
   }
 
   /**
-   * Every step that runs gets the signals, unless its `if` holds even now. The job goes on when they ended, or after 7.5 s
+   * Every step that runs gets the signals, unless its `if` is still true. The job goes on when the steps have ended, or after 7.5 s
    * without a background step.
    */
   async #cancel(): Promise<void> {
@@ -220,7 +220,7 @@ class JobRun {
   async #runStepBody(step: JobStep): Promise<StepOutcome> {
     if (step.run !== undefined) return this.#runScript(this.#render(step.run), step)
     const own = OWN_ACTION.exec(step.uses ?? '')
-    // The only other actions are those that bring the checkout and Node, which are there.
+    // The only other actions are checkout and setup-node. The files and Node are there already.
     return own === null ? DONE : this.#runAction(step, own[1] ?? '')
   }
 
@@ -263,7 +263,7 @@ class JobRun {
     writeFileSync(output, '')
     writeFileSync(file, script)
     const shell = step.shell ?? this.#job.defaults?.run?.shell
-    // As the runner starts bash: with `pipefail` only if the workflow names the shell.
+    // The runner starts bash with `pipefail` only if the workflow names the shell.
     const flags = shell === 'bash' ? ['--noprofile', '--norc', '-e', '-o', 'pipefail'] : ['-e']
     const { commands } = this.#options
     const child = spawn('bash', [...flags, file], {
@@ -273,7 +273,7 @@ class JobRun {
         ...(commands === undefined ? {} : { PATH: `${commands}:${process.env.PATH}` }),
         ...this.#renderAll(this.#env),
         ...this.#renderAll(step.env),
-        // What a script keeps for its user goes with the job.
+        // Files that a script keeps for its user are in the job's folder, and are removed with it.
         XDG_STATE_HOME: join(this.#folder, 'state'),
         GITHUB_OUTPUT: output,
         RUNNER_TRACKING_ID: this.#trackingId,
@@ -308,14 +308,14 @@ class JobRun {
   }
 }
 
-/** Links to what a checkout brings, so that the scripts can write beside it without changing it. */
+/** Links to the files of a checkout. So scripts can write new files there without changing the repository. */
 function linksToRepository(folder: string): string {
   mkdirSync(folder)
   for (const name of readdirSync(REPOSITORY)) symlinkSync(join(REPOSITORY, name), join(folder, name))
   return folder
 }
 
-/** The tests themselves may run in a job, and in an npm script: nothing of either is this job's. */
+/** The tests may run in a real job or in an npm script. The played job gets no variable of these. */
 function withoutRunner(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !/^(GITHUB|RUNNER|ACTIONS|INPUT|npm)_/.test(name)))
 }
@@ -325,7 +325,7 @@ interface StepOutcome {
   readonly outputs: Readonly<Record<string, string>>
 }
 
-/** As our own workflows name it, and as the recipes do. */
+/** The names of this action and of `local-service` in our own workflows and in the recipes. */
 const OWN_ACTION = /^(?:\.\/|[\w-]+\/test-run-action)(\/?local-service)?(?:@|$)/
 
 const DONE: StepOutcome = { outcome: 'success', outputs: {} }

@@ -15,7 +15,7 @@ export interface ActionManifest {
 
 export interface DeclaredInput {
   readonly name: string
-  /** As written; it may hold expressions. */
+  /** As in the file. It may contain expressions. */
   readonly default: string
   readonly deprecationMessage?: string | undefined
 }
@@ -36,8 +36,8 @@ export function readManifest(actionDir: string): ActionManifest {
 }
 
 /**
- * The values that a step's process gets. A given value wins, even an empty one; a default is evaluated again for
- * each process, so that post sees how the job went. The warnings are the runner's.
+ * The input values that a process of the step gets. A given value wins, even if it is empty. A default is evaluated again
+ * for each process, so that post sees the status of the job. The runner writes the warnings.
  */
 export function resolveInputs(manifest: ActionManifest, given: Readonly<Record<string, string>>, contexts: Contexts) {
   const rest = new Map(Object.entries(given))
@@ -45,7 +45,7 @@ export function resolveInputs(manifest: ActionManifest, given: Readonly<Record<s
   const warnings: string[] = []
   for (const input of manifest.inputs) {
     const name = [...rest.keys()].find((key) => key.toUpperCase() === input.name.toUpperCase())
-    // Here the runner compares with case.
+    // Here, upper and lower case count for the runner.
     if (name === input.name && input.deprecationMessage !== undefined) {
       warnings.push(`Input '${name}' has been deprecated with message: ${input.deprecationMessage}`)
     }

@@ -40,7 +40,7 @@ export function secretForms(secret: string): readonly string[] {
 function encodingsOf(text: string): string[] {
   const bytes = Buffer.from(text)
   return [
-    // What precedes the secret in a base64 text decides at which of three offsets the secret's own bytes begin.
+    // In a base64 text, the secret can begin at one of three offsets. The text before the secret decides at which one.
     ...[0, 1, 2].map((offset) => bytes.subarray(offset).toString('base64')),
     JSON.stringify(text)
       .slice(1, -1)

@@ -10,7 +10,7 @@ import { LineSplitter } from './text.ts'
 /** How long the runner lets a cancelled process live after each signal. */
 export const SIGINT_GRACE_MS = 7500
 const SIGTERM_GRACE_MS = 2500
-/** So long after its exit a process counts as finished, even if something else still holds its pipes. */
+/** This long after its exit, a process counts as finished, even if another process still holds its pipes. */
 const PIPES_GRACE_MS = 5000
 
 export type Sleep = (ms: number, signal: AbortSignal) => Promise<unknown>
@@ -21,19 +21,19 @@ export interface NodeProcessOptions {
   readonly script: string
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
-  /** Real time unless given. */
+  /** The default is real time. */
   readonly sleep?: Sleep | undefined
   readonly spawn?: Spawn | undefined
 }
 
-/** How a process is started: by `node:child_process` unless given. */
+/** How a process is started. The default is `node:child_process`. */
 export type Spawn = (command: string, args: readonly string[], options: SpawnOptions) => ChildProcess
 
 export interface ProcessExit {
   readonly exitCode: number | null
   /** The signal that ended it, if one did. */
   readonly signal: NodeJS.Signals | null
-  /** Why there never was a process, such as an environment that is too large. */
+  /** Why the process could not be started, for example because the environment is too large. */
   readonly startError?: string | undefined
   /** What was sent to it, in order. */
   readonly signalsSent: readonly NodeJS.Signals[]
@@ -53,7 +53,7 @@ export class NodeProcess {
   constructor(options: NodeProcessOptions, onLine: (line: string) => void) {
     const { script, cwd, env, sleep = realSleep, spawn: start = spawn } = options
     this.#sleep = sleep
-    // On Windows there are none.
+    // Windows has no such pipes.
     const pipes = takePipes()
     const [stdout = 'pipe', stderr = 'pipe'] = pipes.map(({ writer }) => writer)
     try {
@@ -69,7 +69,7 @@ export class NodeProcess {
       if (pipes.length > 0) this.#pipes = pipes.map(({ reader }) => new Socket({ fd: reader, writable: false }))
       this.exit = this.#waitForExit(child, Promise.all(this.#pipes.map((pipe) => readLines(pipe, onLine))))
     } catch (error) {
-      // An environment that the operating system refuses is thrown here, not emitted.
+      // If the operating system refuses the environment, spawn throws and emits no error.
       for (const { reader } of pipes) closeSync(reader)
       this.exit = Promise.resolve(exitWithoutStart(error as Error))
     }
@@ -80,19 +80,19 @@ export class NodeProcess {
     return this.#child !== undefined && this.#child.exitCode === null && this.#child.signalCode === null
   }
 
-  /** Sends the signal to node's own process id only, as anybody could; false if nothing runs. */
+  /** Sends the signal only to node's own process id. Returns false if the process does not run. */
   signal(signal: NodeJS.Signals): boolean {
     if (!this.isRunning || this.#child?.kill(signal) !== true) return false
     this.signalsSent.push(signal)
     return true
   }
 
-  /** Closes our end of the pipe: the next write there fails. */
+  /** Closes our end of the pipe, so that the next write of the process fails. */
   closePipe(stream: 'stdout' | 'stderr'): void {
     this.#pipes[stream === 'stdout' ? 0 : 1]?.destroy()
   }
 
-  /** SIGINT unless SIGTERM is the first, then SIGTERM, then SIGKILL, with a grace period after the first two. */
+  /** Sends SIGINT, SIGTERM and SIGKILL, or only the last two. A grace period follows SIGINT and SIGTERM. */
   protected async sendSignals(first: 'SIGINT' | 'SIGTERM'): Promise<void> {
     const graces = [['SIGINT', SIGINT_GRACE_MS] as const, ['SIGTERM', SIGTERM_GRACE_MS] as const]
     for (const [signal, ms] of first === 'SIGINT' ? graces : graces.slice(1)) {
@@ -136,20 +136,20 @@ interface Pipe {
 
 const unusedPipes: Pipe[] = []
 
-/** Two pipes. Many are made at once, because a call of mkfifo costs a third of a start of node. */
+/** Two pipes. One call of mkfifo makes many, because it takes a third of the time in which node starts. */
 function takePipes(): readonly Pipe[] {
   if (process.platform !== 'win32' && unusedPipes.length === 0) unusedPipes.push(...makePipes(16))
   return unusedPipes.splice(0, 2)
 }
 
-/** Real pipes, as the runner makes them: they hold 64 kB. What Node makes for a child are sockets, which hold more. */
+/** Real pipes, as the runner has them. They hold 64 kB. Node gives a child sockets, which hold more. */
 function makePipes(count: number): readonly Pipe[] {
   const folder = mkdtempSync(join(tmpdir(), 'pipes-'))
   try {
     const paths = Array.from({ length: count }, (_, n) => join(folder, String(n)))
     execFileSync('mkfifo', paths)
     return paths.map((path) => {
-      // The reader first: to open the other end waits for one.
+      // The reader is opened first, because opening the other end waits for a reader.
       const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
       return { reader, writer: openSync(path, 'w') }
     })
@@ -161,15 +161,15 @@ function makePipes(count: number): readonly Pipe[] {
 function readLines(pipe: Readable, onLine: (line: string) => void): Promise<void> {
   const splitter = new LineSplitter(onLine)
   pipe.on('data', (chunk: Buffer) => splitter.write(chunk))
-  // A pipe that we closed ourselves has no end, only a close: its last half line is lost, as with the runner.
+  // If we close a pipe, it emits "close" but no "end". Its last half line is lost, as in the runner.
   pipe.on('end', () => splitter.end())
   pipe.on('error', () => {})
   return new Promise((resolve) => pipe.once('close', () => resolve()))
 }
 
 /**
- * Kills what a job left running, as the runner does at the end of a job: it knows its own by a variable that every
- * process inherits. Without /proc, only the step's own processes can be killed.
+ * Kills the processes that a job left running, as the runner does at the end of a job. They have a variable that every
+ * child inherits. Without /proc, only the step's own processes can be killed.
  */
 export function killProcessesWith(variable: string): void {
   const pids = existsSync('/proc') ? readdirSync('/proc') : []
@@ -178,7 +178,7 @@ export function killProcessesWith(variable: string): void {
       if (readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(variable))
         process.kill(Number(pid), 'SIGKILL')
     } catch {
-      // It is somebody else's, or has exited in the meantime.
+      // The process belongs to another user, or has exited in the meantime.
     }
   }
 }

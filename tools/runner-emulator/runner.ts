@@ -14,20 +14,20 @@ import { setNamed } from './text.ts'
 import { StepLog } from './workflow-commands.ts'
 
 export interface StepOptions {
-  /** The folder of `action.yml`; this repository unless given. */
+  /** The folder of `action.yml`. The default is this repository. */
   readonly actionDir?: string | undefined
   /** The step's `with`, after its expressions were evaluated. */
   readonly inputs?: Readonly<Record<string, string>> | undefined
-  /** The inputs that are different in post, because a later step changed what they rest on. */
+  /** The inputs that have another value in post, because a later step changed what they are taken from. */
   readonly postInputs?: Readonly<Record<string, string>> | undefined
   /** The step's `env`. */
   readonly env?: Readonly<Record<string, string>> | undefined
-  /** A push to the default branch unless given. */
+  /** The default is a push to the default branch. */
   readonly event?: WorkflowEvent | undefined
   /** Fields of the `github` context that differ from what the event implies. */
   readonly github?: GithubContext | undefined
   readonly matrix?: Readonly<Record<string, unknown>> | undefined
-  /** Masked from the start, as the repository's secrets are. The token of the `github` context always is. */
+  /** Masked from the start, like the secrets of a repository. The token of the `github` context is always masked. */
   readonly secrets?: readonly string[] | undefined
   /** The runner's own proxy. A proxy in the step's `env` is not copied to the other case of letters. */
   readonly proxy?: ProxySettings | undefined
@@ -39,16 +39,16 @@ export interface StepOptions {
   readonly debug?: boolean | undefined
   /** Called with every line of the log as GitHub shows it. */
   readonly onLogLine?: ((line: string) => void) | undefined
-  /** How the runner waits for the end of its grace periods; real time unless given. */
+  /** How the runner waits for the end of its grace periods. The default is real time. */
   readonly sleep?: Sleep | undefined
   readonly spawn?: Spawn | undefined
-  /** The job has a container: signals of the runner end the step, but reach no process. */
+  /** If given, the job has a container. Signals of the runner end the step, but reach no process. */
   readonly container?: Container | undefined
 }
 
 /** What happens to a running step. */
 export interface Interruption {
-  /** When: at a line of the log, so many milliseconds after the start, or when something else has happened. */
+  /** When it happens: at a line of the log, a number of milliseconds after the start, or when a promise settles. */
   readonly on: RegExp | number | Promise<unknown>
   /** README.md says what each does. */
   readonly by: 'cancel' | 'cancel without signal' | 'kill' | 'shutdown' | 'terminate' | 'timeout'
@@ -56,7 +56,7 @@ export interface Interruption {
 
 export interface JobResult {
   readonly main: ProcessResult
-  /** How main's process itself ends: in a container long after its result, and after a shutdown there only by itself. */
+  /** How main's process ends. In a container, this is long after its result. After a shutdown, main ends only by itself. */
   readonly mainExit: Promise<ProcessExit>
   readonly post: ProcessResult
   readonly jobStatus: JobStatus
@@ -64,12 +64,12 @@ export interface JobResult {
   readonly summary: string
 }
 
-/** Prepares a step. Its processes start with `startMain`, `startPost` or `run`; `dispose` must follow in the end. */
+/** Prepares a step. `startMain`, `startPost` and `run` start its processes. Call `dispose` at the end. */
 export function prepareStep(options: StepOptions = {}): Step {
   return new Step(options)
 }
 
-/** A step of a job that consists of it alone. Usable with `await using`. */
+/** The only step of a job. Usable with `await using`. */
 export class Step {
   readonly workspace: string
   readonly tempDir: string
@@ -78,7 +78,7 @@ export class Step {
 
   readonly #options: StepOptions
   readonly #manifest: ActionManifest
-  /** The real path, as a process sees it in its current folder. */
+  /** Without links, because a process sees the real path of its current folder. */
   readonly #folder = realpathSync(mkdtempSync(join(tmpdir(), 'runner-')))
   readonly #github: GithubContext
   readonly #runner: Readonly<Record<string, string>>
@@ -112,14 +112,14 @@ export class Step {
     return this.#main
   }
 
-  /** Starts post, whatever `post-if` says; `runPost` asks it first. */
+  /** Starts post, whatever `post-if` says. `runPost` evaluates `post-if` first. */
   async startPost(): Promise<ActionProcess> {
     const { state = {} } = (await this.#main?.result()) ?? {}
     this.#post = this.#start('post', this.#manifest.post ?? '', state)
     return this.#post
   }
 
-  /** Post, if a job would run it now; otherwise a result with the conclusion `skipped`. */
+  /** Runs post if a job would run it now. Otherwise, the result has the conclusion `skipped`. */
   async runPost(): Promise<ProcessResult> {
     await this.#main?.result()
     if (!this.#hasPost()) return SKIPPED
@@ -127,14 +127,14 @@ export class Step {
     return post.result()
   }
 
-  /** Main, what happens to it, and then post: as a job runs them. */
+  /** Runs main, lets the interruption happen, and then runs post, as a job does. */
   async run(interruption?: Interruption): Promise<JobResult> {
     const process = this.startMain()
     if (interruption !== undefined) await this.#interrupt(process, interruption)
     const main = await process.result()
     if (this.#options.container !== undefined && interruption !== undefined) await delay(CONTAINER_PAUSE_MS)
     const post = await this.runPost()
-    // After the last post the container is removed, with whatever still runs in it.
+    // After the last post, the container is removed, and the processes in it are killed.
     if (this.#options.container !== undefined && !this.#isShutDown) await this.#killAll()
     return { main, mainExit: process.exit, post, jobStatus: this.jobStatus, summary: main.summary + post.summary }
   }
@@ -150,14 +150,14 @@ export class Step {
     await this.dispose()
   }
 
-  /** A process knows its event by this file, which every child inherits, and which is this step's alone. */
+  /** Every child of a process inherits the path of this file. Only processes of this step have it. */
   async #killAll(): Promise<void> {
     for (const process of [this.#main, this.#post]) process?.signal('SIGKILL')
     killProcessesWith(`GITHUB_EVENT_PATH=${this.#github.event_path}`)
     await Promise.all([this.#main?.exit, this.#post?.exit])
   }
 
-  /** Does what the interruption says when its moment comes, unless main exits before. */
+  /** Does what the interruption says at its time, unless main exits before. */
   async #interrupt(main: ActionProcess, { on, by }: Interruption): Promise<void> {
     const hasResult = new AbortController()
     const isInTime = await Promise.race([
@@ -174,7 +174,7 @@ export class Step {
     else this.jobStatus = 'cancelled'
   }
 
-  /** The runner is being stopped: main gets its signals, post never runs, the temporary folder is emptied. */
+  /** The runner is stopped: main gets the signals, post does not run, and the temporary folder is emptied. */
   async #shutDown(main: ActionProcess): Promise<void> {
     this.#isShutDown = true
     await main.shutDown()
@@ -234,7 +234,7 @@ export class Step {
     return contextsOf(this.#github, this.jobStatus, { matrix: this.#options.matrix, runner: this.#runner })
   }
 
-  /** What `post-if` may use besides. The inputs are the workflow's own, of which there are none here. */
+  /** The other contexts that `post-if` may use. `inputs` are the inputs of the workflow. Here, the workflow has none. */
   #postContexts(): Contexts {
     const { outputs = {}, conclusion = '' } = this.#mainResult ?? {}
     return {
@@ -247,7 +247,7 @@ export class Step {
   }
 }
 
-/** In a container the runner's post begins 0.3 to 0.6 s after a cancel. */
+/** In a container, post begins 0.3 to 0.6 s after a cancel. */
 const CONTAINER_PAUSE_MS = 300
 
 async function waitUntil(on: Interruption['on'], main: ActionProcess, signal: AbortSignal): Promise<void> {
@@ -256,7 +256,7 @@ async function waitUntil(on: Interruption['on'], main: ActionProcess, signal: Ab
   else await on
 }
 
-/** Where the secret can be read, in any usual form, masked by the runner or not; empty if it is safe. */
+/** The places in which the secret can be read, in any usual form. Empty if there is no such place. */
 export function placesThatShow(secret: string, { log, files, outputs, annotations }: ProcessResult): readonly string[] {
   const places: Readonly<Record<string, readonly string[]>> = {
     log,
@@ -268,7 +268,7 @@ export function placesThatShow(secret: string, { log, files, outputs, annotation
     messages: annotations.map(({ message }) => message),
   }
   const bytes = Buffer.from(secret)
-  // Whole groups of three bytes: neither padding nor what follows changes them.
+  // Takes only whole groups of three bytes, because padding and the following text do not change these.
   const groups = [0, 1, 2].map((offset) => bytes.subarray(offset, bytes.length - ((bytes.length - offset) % 3)))
   const unmasked = [
     bytes.toString('hex'),

@@ -1,8 +1,8 @@
 import { StringDecoder } from 'node:string_decoder'
 
-// Text as the runner reads it. It is a .NET program, whose ideas of white space and letters are not JavaScript's.
+// Text as the runner reads it. The runner is a .NET program. .NET and JavaScript differ in what white space and letters are.
 
-/** With U+0085, without U+FEFF. */
+/** U+0085 is white space here, and U+FEFF is not. */
 export const SPACE = '[\\t-\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]'
 
 const OUTER_SPACE = new RegExp(`^${SPACE}+|${SPACE}+$`, 'g')
@@ -11,7 +11,7 @@ export function trim(text: string): string {
   return text.replace(OUTER_SPACE, '')
 }
 
-/** Names that differ only in case are one. It stays as it was written first. */
+/** Names that differ only in case are one name. It keeps the case in which it was written first. */
 export function setNamed(entries: Map<string, string>, name: string, value: string): void {
   const upper = name.toUpperCase()
   entries.set([...entries.keys()].find((known) => known.toUpperCase() === upper) ?? name, value)
@@ -24,7 +24,7 @@ export function splitLines(text: string): string[] {
   return lines
 }
 
-/** Turns the chunks of one pipe into lines, wherever the chunks begin and end. */
+/** Joins the chunks of a pipe, and splits them into lines. */
 export class LineSplitter {
   readonly #decoder = new StringDecoder('utf8')
   readonly #onLine: (line: string) => void
@@ -40,7 +40,7 @@ export class LineSplitter {
     this.#split(this.#decoder.write(chunk))
   }
 
-  /** The pipe was closed: what is left is a line too. */
+  /** The pipe is closed. If text is left, it is the last line. */
   end(): void {
     this.#split(this.#decoder.end())
     if (this.#rest !== '') this.#onLine(this.#rest)
@@ -49,8 +49,8 @@ export class LineSplitter {
 
   #split(text: string): void {
     if (text === '') return
-    // A `\r` at the end of a chunk has ended its line already; the `\n` that belongs to it must not end another.
-    // A byte order mark at the beginning is none of the text.
+    // If a chunk ends with `\r`, its line has ended. A `\n` at the begin of the next chunk belongs to this `\r`.
+    // A byte order mark at the beginning is not part of the text.
     const dropped = this.#isFirst ? '\ufeff' : this.#endedWithReturn ? '\n' : undefined
     const fresh = dropped !== undefined && text.startsWith(dropped) ? text.slice(1) : text
     this.#isFirst = false

@@ -5,7 +5,7 @@ export type AnnotationLevel = 'error' | 'warning' | 'notice'
 
 export interface Annotation {
   readonly level: AnnotationLevel
-  /** As written: GitHub does not mask titles. Empty if the command has none. */
+  /** Not masked, because GitHub does not mask titles. Empty if the command has no title. */
   readonly title: string
   /** Masked, and truncated as GitHub does it. */
   readonly message: string
@@ -24,7 +24,7 @@ const TELEMETRY_MESSAGE_LENGTH = 256
 const TELEMETRY_MESSAGES = 3
 
 interface WorkflowCommand {
-  /** In lower case, as names are compared without case. */
+  /** In lower case, because names are compared without case. */
   readonly name: string
   readonly properties: ReadonlyMap<string, string>
   readonly data: string
@@ -55,7 +55,7 @@ const COMMAND_FORMS: readonly CommandForm[] = [
   },
 ]
 
-/** The command in a line, in either of its two forms; undefined if the line is only text. */
+/** The command in a line, in either form. Undefined if the line is only text. */
 function parseWorkflowCommand(line: string, isName: (name: string) => boolean): WorkflowCommand | undefined {
   for (const { pattern, separator, inProperties, inData } of COMMAND_FORMS) {
     const [, head = '', data = ''] = pattern.exec(line) ?? []
@@ -72,12 +72,12 @@ function parseWorkflowCommand(line: string, isName: (name: string) => boolean): 
   return undefined
 }
 
-/** Of ASCII letters alone: for JavaScript the Kelvin sign is a K, for the runner it is not. */
+/** Changes only ASCII letters. For JavaScript the Kelvin sign is a K, and for the runner it is not. */
 function toLowerCase(text: string): string {
   return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
 }
 
-/** One sign after the other and `%25` last, as the runner does it: `%250A` stays the text `%0A`. */
+/** Decodes `%25` last, as the runner does. So `%250A` becomes the text `%0A`, and not a line break. */
 function decode(text: string, signs: readonly string[]): string {
   return signs.reduce((result, sign) => {
     const code = `%${sign.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`
@@ -85,16 +85,16 @@ function decode(text: string, signs: readonly string[]): string {
   }, text)
 }
 
-/** What a step's lines amount to so far: the log, its annotations and what legacy commands set. */
+/** What the lines of a step have given so far: the log, the annotations, and what old commands set. */
 export class StepLog {
   /** As GitHub shows them: masked, commands turned into `##[…]` lines. */
   readonly lines: string[] = []
   readonly annotations: Annotation[] = []
   readonly outputs = new Map<string, string>()
   readonly state = new Map<string, string>()
-  /** The runner could not execute a command of the step; that fails the step whatever its exit code. */
+  /** True if the runner could not execute a command. The step then fails, whatever its exit code is. */
   commandFailed = false
-  /** The message that would have made the runner's worker abort: the job has no result then. */
+  /** The message at which the runner's worker would abort. The job would then have no result. */
   fatalMessage: string | undefined
 
   readonly #masks: SecretMasks
@@ -121,7 +121,7 @@ export class StepLog {
     if (command?.name === this.#resumeToken) this.#resumeToken = undefined
   }
 
-  /** A line of the runner's own. */
+  /** A line that the runner itself writes. */
   write(text: string): void {
     for (const line of this.#masks.apply(text).split('\n')) {
       this.lines.push(line)
@@ -232,7 +232,7 @@ export class StepLog {
 
 const NEVER_ECHOED: ReadonlySet<string> = new Set(['add-mask', 'debug', 'error', 'notice', 'stop-commands', 'warning'])
 
-/** Whether a cut at this length leaves one half of a surrogate pair. */
+/** Whether a cut at this length separates the halves of a surrogate pair. */
 function isCutInPair(text: string, length: number): boolean {
   return /^[\ud800-\udbff][\udc00-\udfff]$/.test(text.slice(length - 1, length + 1))
 }

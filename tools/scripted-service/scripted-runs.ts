@@ -8,20 +8,20 @@ import {
   type ServiceResponse,
 } from '../../local-service/src/http/request-handler.ts'
 
-/** What one run does, as its clients see it. Times count from the start request; a run without a script passes at once. */
+/** What clients see of one run. Times count from the start request. A run without a script passes at once. */
 export interface Script {
   readonly queuedMs?: number
-  /** `Infinity`: it never finishes by itself. */
+  /** With `Infinity`, the run never finishes by itself. */
   readonly runningMs?: number
-  /** Its final status; any text. Default: PASSED. */
+  /** The final status. It may be any text. The default is PASSED. */
   readonly end?: string
   /** Sent as they are: `results.testCases` of a run, `results` of a test-suite run. */
   readonly cases?: readonly unknown[]
-  /** Sent as it is instead of the whole results; given as `undefined`, the field is left out. */
+  /** Sent as it is in place of the results. If it is `undefined`, the response has no such field. */
   readonly results?: unknown
-  /** Sent as it is for the id in the response to the start; the run is then found under its text. */
+  /** Sent as it is as the id in the response to the start. Clients then find the run by the id's text. */
   readonly runId?: unknown
-  /** Merged into every response about the run, last: its fields win, and `undefined` removes a field. */
+  /** Merged last into every response about the run. Its fields win, and `undefined` removes a field. */
   readonly extra?: object
 }
 
@@ -30,14 +30,14 @@ export interface ScriptedStart {
   readonly number: number
   readonly projectId?: string
   readonly testSuiteId?: string
-  /** The decoded body; undefined if none was sent. */
+  /** The decoded body. Undefined if the request had no body. */
   readonly body: unknown
 }
 
-/** An accepted start and what has become of it. */
+/** An accepted start and its run. */
 export interface ScriptedRun extends ScriptedStart {
   readonly runId: string
-  /** Now. */
+  /** The status at this moment. */
   readonly status: string
   readonly cancelAccepted: boolean
 }
@@ -58,7 +58,7 @@ interface State {
   readonly finishedAtMs?: number
 }
 
-/** Runs that execute nothing: the state of each is computed from its script and the clock when a client asks. */
+/** Runs that execute nothing. When a client reads a run, its state is computed from its script and the clock. */
 export function createScriptedRuns(
   scriptFor: (start: ScriptedStart) => Script,
   now: () => number = () => performance.timeOrigin + performance.now(),

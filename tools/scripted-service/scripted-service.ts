@@ -10,19 +10,19 @@ import { createScriptedRuns, type Script, type ScriptedStart } from './scripted-
 
 export type { Script, ScriptedRun, ScriptedStart } from './scripted-runs.ts'
 
-/** What goes wrong with the requests of one endpoint. The first fault that applies to a request is the one that happens. */
+/** A fault of one endpoint. If several faults apply to a request, the first fault happens. */
 export interface Fault {
   readonly on: Endpoint
-  /** The first and the last of that endpoint's requests, counted from 1 since the service started. Default: all. */
+  /** The first and the last request of the endpoint that have the fault, counted from 1. The default is all requests. */
   readonly from?: number
   readonly to?: number
-  /** Absent: the normal response, for use with `delayMs`. */
+  /** If absent, the response is the normal one. Use this with `delayMs`. */
   readonly do?: FaultAction
-  /** The request still takes effect, as a start that is accepted and whose response is then lost. Default: false. */
+  /** If true, the request takes effect, for example a start whose response is lost. The default is false. */
   readonly effect?: boolean
-  /** How much later the response is sent. The effect, if there is one, comes before. */
+  /** How much later the response is sent. An effect of the request comes before. */
   readonly delayMs?: number
-  /** The response is sent only after this has happened. The effect, if there is one, comes before. */
+  /** The response is sent after this promise settles. An effect of the request comes before. */
   readonly until?: Promise<unknown>
 }
 
@@ -34,11 +34,11 @@ export type FaultAction =
       readonly rawBody?: string
       readonly headers?: Readonly<Record<string, string>>
     }
-  /** The connection is reset instead of a response. */
+  /** The connection is reset, and there is no response. */
   | 'reset'
-  /** No response, ever. */
+  /** There is never a response. */
   | 'hang'
-  /** Half of the body that the headers announce, then the end of the connection. */
+  /** The response ends after half of the body that its headers announce. */
   | 'truncate'
 
 export interface RecordedRequest {
@@ -50,24 +50,24 @@ export interface RecordedRequest {
   readonly body: string
   /** Since the service began. */
   readonly atMs: number
-  /** Absent until a response was sent; it stays absent after a reset or a hang. */
+  /** Absent until a response is sent. After a reset or a hang, it stays absent. */
   readonly response?: { readonly status: number } | undefined
 }
 
 export interface ScriptedServiceOptions extends ListenOptions {
-  /** Default: one generated key. */
+  /** The default is one generated key. */
   readonly keys?: readonly string[]
   readonly script?: Script | ((start: ScriptedStart) => Script)
   readonly faults?: readonly Fault[]
-  /** As a reverse proxy might put before every path, for example `/api`. */
+  /** A prefix of every path, as a reverse proxy may add it, for example `/api`. */
   readonly pathPrefix?: string
 }
 
 export type ScriptedService = Awaited<ReturnType<typeof startScriptedService>>
 
 /**
- * A test run service for tests: real sockets and the interface's own rules, with runs that follow a script and, if
- * wanted, faults. Nothing is executed.
+ * A test run service for tests. It has real sockets and follows the interface's rules. Its runs follow a script and execute
+ * nothing. It can have faults.
  */
 export async function startScriptedService(options: ScriptedServiceOptions = {}) {
   const keys = options.keys ?? [randomBytes(16).toString('hex')]
@@ -83,10 +83,10 @@ export async function startScriptedService(options: ScriptedServiceOptions = {})
   const countOf = (kind: Route['kind']) => requests.filter((request) => request.kind === kind).length
 
   const listener = await listen(options, async (message, response) => {
-    // A client that hangs up early, which is what faults provoke, is not an error of the service.
+    // If a fault makes a client close the connection early, this is no error of the service.
     response.on('error', () => undefined)
     const request = toServiceRequest(message, response)
-    // Read before the key is checked: what is recorded are the requests that arrived whole, whatever their key.
+    // The body is read before the key is checked, because every request that arrives whole is recorded.
     const body = await request.readBody()
     if (!message.complete) return
     const { method, target: path, headers } = request
@@ -126,12 +126,12 @@ export async function startScriptedService(options: ScriptedServiceOptions = {})
     },
     addFault: (fault: Fault) => void faults.push(fault),
     removeFaults: () => void faults.splice(0),
-    /** For the starts that come after. */
+    /** Applies to later starts. */
     setScript: (next: NonNullable<typeof options.script>) => {
       script = next
     },
     finishRun: scripted.finishRun,
-    /** Resolves once `count` such requests have arrived, those before the call included. */
+    /** Resolves when `count` such requests have arrived. Requests before the call count too. */
     async waitForRequest(kind: Endpoint, count = 1): Promise<void> {
       while (countOf(kind) < count) await once(arrivals, 'request', { signal: closing.signal })
     },
@@ -142,12 +142,12 @@ export async function startScriptedService(options: ScriptedServiceOptions = {})
   }
 }
 
-/** Sends the response, or what the fault makes of it. Returns the status that was sent. */
+/** Sends the response as the fault changes it. Returns the status that was sent. */
 function sendOrFault(to: ServerResponse, response: ServiceResponse, action: FaultAction | undefined) {
   if (action === 'hang') return undefined
   if (action === 'reset') {
     const { socket } = to
-    // Only a plain TCP socket can send a reset; a TLS one is just closed.
+    // Only a plain TCP socket can send a reset. A TLS socket is closed.
     if (socket instanceof TLSSocket) socket.destroy()
     else socket?.resetAndDestroy()
     return undefined

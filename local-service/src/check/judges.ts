@@ -31,7 +31,6 @@ type Fields = Read['body']
 type Judge = (seen: Observations, id: RuleId) => Finding[]
 
 const CASE_STATUSES: readonly unknown[] = [...STATUSES, 'FLAKY', 'SKIPPED', 'ERROR', 'RETRYING']
-const ALL_FIELDS = ['environment', 'frameworkProjectName', 'envOverrides', 'autofix', 'branch']
 const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i
 const ISO_8601 =
   /^(\d{4})-?(\d\d)-?(\d\d)([T ](\d\d)(:?(\d\d)(:?(\d\d)([.,]\d+)?)?)?([.,]\d+)? ?(Z|[+-]\d\d(:?\d\d)?)?)?$/i
@@ -164,12 +163,8 @@ export const JUDGES: Readonly<Record<RuleId, Judge>> = {
       exchanges.slice(0, one.index).some((earlier) => startedId(earlier) === startedId(one))
     return starts.flatMap((one) => finding(one, !isOld(one) || `${show(startedId(one))} came before`))
   },
-  'start-fields': probes((one) => {
-    const sent = sentFields(one)
-    const isComplete = ALL_FIELDS.every((name) => name in sent)
-    return isAccepted(one) && !isComplete ? undefined : accepted(one)
-  }),
-  'start-deprecated': probes(accepted),
+  'start-fields': acceptsAll(['environment', 'frameworkProjectName', 'envOverrides', 'autofix', 'branch']),
+  'start-deprecated': acceptsAll(['environmentName', 'runGroupName']),
   'start-types': probes(refused),
   'start-not-json': probes(refused),
   'start-array': probes(refused),
@@ -304,6 +299,13 @@ export const JUDGES: Readonly<Record<RuleId, Judge>> = {
     if (one.endpoint === 'suite-result') return Array.isArray(results) || `"results" is ${show(results)}`
     return status === 'RUNNING' || status === 'FINISHED' || `"status" is ${show(status)}`
   }),
+}
+
+/** A start with some of the fields shows only that it is refused. */
+function acceptsAll(names: readonly string[]): Judge {
+  return probes((one) =>
+    isAccepted(one) && !names.every((name) => name in sentFields(one)) ? undefined : accepted(one),
+  )
 }
 
 /** A service may refuse branches that it does not know. If it accepts one of the two, it refuses the other's length. */

@@ -31,7 +31,12 @@ export const RULES = {
     'start-response': ['document', '4.1', 'A start returns an object with "runId", a string.'],
     'start-id-new': ['document', '2.1', 'Each start gets an id of its own.', 'two starts'],
     'start-fields': ['document', '4.1', 'A start accepts all fields.', '--environment, --framework-project, --branch'],
-    'start-deprecated': ['document', '9.2', 'A start accepts the old names of fields.', 'an option with an old name'],
+    'start-deprecated': [
+      'document',
+      '9.2',
+      'A start accepts the old names of fields.',
+      '--environment, --framework-project',
+    ],
     'start-types': ['document', '4.1, 7', 'A field of the wrong type is refused: 4xx.'],
     'start-not-json': ['document', '4, 7', 'A body that is not JSON is refused: 4xx.'],
     'start-array': ['document', '4.1, 7', 'A body that is an array is refused: 4xx.'],

@@ -102,6 +102,11 @@ describe('a service with one fault', () => {
     expect(having('not observed')).toEqual(expect.arrayContaining([...ofFields, 'case-title', 'branch-tested']))
   })
 
+  it('keeps no rule about fields that were not sent', async () => {
+    const { having } = await check({}, { environment: undefined, branch: undefined })
+    expect(having('not observed')).toEqual(['retry-after', 'start-fields', 'start-deprecated'])
+  })
+
   it('is there for each of the rules', () => {
     const broken = Object.values(FAULTS).flatMap(({ breaks }) => breaks)
     expect(

@@ -13,7 +13,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
-/** Main notes each signal, does what it does late at SIGHUP, and exits by itself never. Post reads main's own file. */
+/** Main logs each signal and never exits by itself. At SIGHUP, it writes to its files. Post reads main's own file. */
 function prepare(container: Container, post = ''): Step {
   const main = `const file = process.env.RUNNER_TEMP + '/main'
 for (const name of ['SIGINT', 'SIGTERM']) process.on(name, () => fs.appendFileSync(file, ' ' + name))

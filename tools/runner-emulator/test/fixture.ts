@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 
 /** A small action for tests of the runner itself. */
 export interface ActionFixture {
-  /** CommonJS. `put(name, text)` appends to one of the runner's files, `hang()` keeps the process alive. */
+  /** A script in CommonJS. `put(name, text)` appends to one of the runner's files. `hang()` keeps the process alive. */
   readonly main: string
   readonly post?: string | undefined
   readonly postIf?: string | undefined
@@ -33,11 +33,11 @@ export function writeAction(root: string, { main, post, postIf, inputs = {} }: A
   return folder
 }
 
-/** Logs each signal and goes on: only SIGKILL ends it. */
+/** Logs each signal and goes on. Only SIGKILL ends it. */
 export const STUBBORN = `for (const name of ['SIGINT', 'SIGTERM']) process.on(name, () => console.log('got ' + name))
 console.log('ready'); hang()`
 
-/** Whether it runs; a zombie does not. */
+/** Whether the process runs. A zombie does not run. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)

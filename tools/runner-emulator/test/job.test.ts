@@ -25,7 +25,7 @@ function play(main: string, steps: readonly object[], options: JobOptions = {}, 
 }
 
 const GATE = { id: 'gate', uses: './', background: true }
-/** The background step goes on when the script before it says so. */
+/** The background step goes on when another script tells it to. */
 const AFTER_A_FILE = `const timer = setInterval(() => {
   if (!fs.existsSync(process.env.RUNNER_TEMP + '/go')) return
   clearInterval(timer); put('OUTPUT', 'a=1\\n'); console.log('gate ends'); end()

@@ -39,7 +39,7 @@ interface Case {
   }
 }
 
-/** What may differ, because no action of ours can meet it. */
+/** Cases that may differ. No action of ours can have them. */
 const DIFFERENT: Readonly<Record<string, readonly string[]>> = {
   'an action of ours never puts something else in the place of its files': [
     'ENV folder',
@@ -102,10 +102,10 @@ const CASES = readFileSync(join(FOLDER, 'cases.jsonl'), 'utf8')
   .trimEnd()
   .split('\n')
   .map((line): Case => JSON.parse(line))
-  // What takes longest begins first.
+  // The slowest cases begin first.
   .sort((one, other) => Number(leavesAnOrphan(other)) - Number(leavesAnOrphan(one)))
 const PRELUDE = readFileSync(join(FOLDER, 'prelude.cjs'), 'utf8').replace(/^\/\/.*\n/, '')
-/** Post tells the state that it sees. */
+/** Post prints the state that it gets. */
 const TELL_STATE = `fs.writeFileSync(process.env.GITHUB_WORKSPACE + '/state.json', JSON.stringify(process.env));`
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'recordings-test-')))
@@ -122,7 +122,7 @@ test.concurrent.for(CASES)('$name', async (recorded, { expect }) => {
 
 /**
  * Most scripts only write to their pipes and files. They run in this process, with the environment, pipes and files that
- * a start of Node would have given them. No script writes more than a pipe holds.
+ * a new Node process would have. No script writes more than a pipe holds.
  */
 const spawnIfNeeded: Spawn = (node, [script = ''], options) => {
   const code = readFileSync(script, 'utf8')
@@ -172,7 +172,7 @@ async function replay({ action, runner, ...given }: Case) {
     debug: given.debug,
     github: { action: 'probe', ...given.github },
     spawn: spawnIfNeeded,
-    // How long a pipe is read after the exit that another process holds open.
+    // If another process holds a pipe open, the pipe is read this long after the exit.
     sleep: (ms, signal) => delay(leavesAnOrphan({ action }) ? ms : 20_000, undefined, { signal }),
   })
   const end = await step.run()
@@ -201,11 +201,11 @@ function leavesAnOrphan({ action }: Pick<Case, 'action'>): boolean {
 
 const STATUS = { success: 'succeeded', failure: 'failed', cancelled: 'canceled', skipped: 'skipped' }
 
-/** What the runner says on its own account, and what depends on the time: the ticks of an orphan. */
+/** Lines that the runner itself writes, and lines that depend on the time. */
 const NOT_COMPARED =
   /^(tick \d+|Post job cleanup\.|##\[warning\](Unexpected input|Input '.*' has been dep).*|##\[debug\](Evaluating|=>|Result:|Starting:|Loading|Node Action|Finishing:|Setting echo|steps\.).*)$/
 
-/** Nobody promises the order of lines of two streams, nor that a mask in one of them is in time for the other. */
+/** The order of lines of two streams is not defined. So a mask in one stream may come too late for the other stream. */
 function comparable(log: readonly string[], script = ''): readonly string[] {
   const lines = log.filter((line) => !NOT_COMPARED.test(line))
   return /\berr\(/.test(script) ? lines.map((line) => line.replace(/^(hunter22|sekret99)$/, '***')).sort() : lines

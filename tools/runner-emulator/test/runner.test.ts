@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { placesThatShow, prepareStep, type Step, type StepOptions } from '../runner.ts'
 import { type ActionFixture, isAlive, pidIn, STUBBORN, spawning, untilGone, writeAction } from './fixture.ts'
 
-// What no recording shows: how a process is started, and how it is ended.
+// These tests check what no recording shows: how a process starts, and how the runner ends it.
 
 let root = ''
 const steps: Step[] = []
