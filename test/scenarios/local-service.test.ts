@@ -308,6 +308,17 @@ describe.concurrent('if the service does not come up, the step fails with what i
     expect(post).toMatchObject({ conclusion: 'success', log: [] })
   })
 
+  test('before it was reached within 30 s, and leaves no process', async ({ jobs }) => {
+    const { folder } = await jobs.project({ ...VITEST, 'a.test.ts': PASSING })
+    const hanging = `if (process.argv[1].includes('service/index')) for (;;);`
+    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(hanging)}`
+    const step = jobs.service(folder, { env: { NODE_OPTIONS } })
+    const { main, post } = await step.run()
+    expect(main.annotations.map(({ message }) => message)).toEqual([expect.stringMatching(/within 30 s/)])
+    expect(post).toMatchObject({ conclusion: 'success', log: [] })
+    if (ON_LINUX) await until(() => processesOf(step).length === 0)
+  })
+
   test('on a port that is taken', async ({ jobs }) => {
     const { folder, write } = await jobs.project({ ...VITEST, 'a.test.ts': PASSING })
     const { outputs } = await jobs.start(folder)

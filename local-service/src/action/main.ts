@@ -93,7 +93,11 @@ async function waitForStart(folder: ServiceFolder, service: ChildProcess): Promi
     if (start !== undefined) return start
     if (error !== undefined) return failed(`could not be started: ${error.message}`)
     if (hasExited) return failed(`ended before it could be reached (${service.signalCode ?? service.exitCode})`)
-    if (performance.now() > deadlineMs) return failed(`could not be reached within ${START_LIMIT_MS / 1000} s`)
+    if (performance.now() > deadlineMs) {
+      // It may hang before it has written its process id, and then post would not find it. Its group has the same id.
+      if (service.pid !== undefined) process.kill(-service.pid, 'SIGKILL')
+      return failed(`could not be reached within ${START_LIMIT_MS / 1000} s`)
+    }
     await delay(LOOK_MS)
   }
 }
