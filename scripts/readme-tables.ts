@@ -14,11 +14,15 @@ interface DeclaredInput {
   readonly deprecationMessage?: string
 }
 
+const NOT_FOR_USERS = /^Do not set this input\./
+
 /** The README with both tables replaced between their marks. */
 export function withTables(readme: string, actionYml: string): string {
   const { outputs }: Manifest = parse(actionYml)
   const ofInputs = inputGroups(actionYml).map(({ title, inputs }) => {
-    const rows = inputs.map(([name, input]) => [`\`${name}\``, defaultOf(input), meaningOf(input)])
+    const rows = inputs
+      .filter(([, { description }]) => !NOT_FOR_USERS.test(description))
+      .map(([name, input]) => [`\`${name}\``, defaultOf(input), meaningOf(input)])
     return `${title === '' ? '' : `### ${title}\n\n`}${table(['input', 'default', 'meaning'], rows)}`
   })
   const ofOutputs = table(
