@@ -39,3 +39,19 @@ test('a signal that came while the action was loading is handled before anything
   expect(lines.join('')).toContain('before a run was started')
   expect(service.requests).toEqual([])
 })
+
+test('after invalid inputs nothing is left to do, and the record says so', async () => {
+  const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
+  onTestFinished(() => write.mockRestore())
+  const phases: string[] = []
+  const record: MainRecord = {
+    write: ({ phase }) => void phases.push(phase),
+    writeToStateOnly: () => {},
+    latest: () => '',
+    emptyFile: () => {},
+    isFolderEmptied: () => false,
+  }
+  const env = inputVariables({ 'base-url': 'ftp://x', 'api-key': 'sk-live-0123456789', project: 'web-shop' })
+  expect(await runStep(env, new AbortController().signal, record)).toBe(false)
+  expect(phases).toEqual(['done'])
+})
