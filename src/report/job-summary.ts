@@ -73,7 +73,7 @@ export function introduction(outcome: StepOutcome): Html {
   // If no test ran, the explanation says so.
   const isSaid = isPartial || outcome.conclusion === 'no-tests'
   const cases = paragraph(isSaid ? undefined : casesWithoutResult(outcome), INCOMPLETE)
-  return html`${paragraph(countsText(outcome))}${about}${cases}${paragraph(untestedText(outcome), OTHER_BRANCH)}`
+  return html`${paragraph(countsText(outcome))}${about}${cases}${paragraph(otherBranchText(outcome), OTHER_BRANCH)}${paragraph(untestedText(outcome), OTHER_BRANCH)}`
 }
 
 const INCOMPLETE = html`⚠️ <b>Incomplete:</b> `
@@ -82,6 +82,12 @@ const OTHER_BRANCH = html`⚠️ <b>Other branch:</b> `
 function casesWithoutResult({ counts: { other, total } }: StepOutcome): Fragment | undefined {
   if (other === 0) return undefined
   return fragment`${other} of ${total} test cases ${other === 1 ? fragment`has` : fragment`have`} no result.`
+}
+
+/** If the run passed, the explanation says it. */
+function otherBranchText({ otherBranch, run, subject }: StepOutcome): Fragment | undefined {
+  if (otherBranch === undefined || run?.status === 'PASSED') return undefined
+  return fragment`The service tested ${otherBranch}, and this step asked for ${subject.parameters.branch ?? ''}.`
 }
 
 function untestedText({ subject: { untested } }: StepOutcome): Fragment | undefined {
