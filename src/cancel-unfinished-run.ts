@@ -33,9 +33,12 @@ export async function cancelUnfinishedRun(
   const output = runnerOutput(env)
   logFound(saved, mains, output.log)
   if (mains.length === 0) return
-  const inputs = new InputReader(env)
-  const address = readServiceAddress(inputs, env, readEvent(env))
-  const open = () => openService(inputs.orThrow(address), systemClock, output.log.debug)
+  // Read only if there is a run to cancel: whatever it throws, post has dealt with main by then.
+  const open = async () => {
+    const inputs = new InputReader(env)
+    const address = readServiceAddress(inputs, env, readEvent(env))
+    return openService(inputs.orThrow(address), systemClock, output.log.debug)
+  }
   await finishStep(mains, { ...output, clock: systemClock, random: Math.random, signal, open })
 }
 
@@ -66,7 +69,7 @@ async function finishRun(main: FoundMain, deadlineMs: number, world: PostWorld):
 
 /**
  * Signals each main that still runs, so that it cancels its own run. Only main can receive the id of a start in flight.
- * Kills a main that does not exit.
+ * Kills a main that does not exit in time. If the runner ends post sooner, main goes on and cancels its run itself.
  */
 async function endMains(mains: readonly FoundMain[], { log, clock, signal }: PostWorld): Promise<void> {
   const living = () =>
@@ -82,7 +85,7 @@ async function endMains(mains: readonly FoundMain[], { log, clock, signal }: Pos
   for (const { main, record } of found) main.signal(record, 'SIGHUP')
   const deadlineMs = clock.now() + limitMs
   while (living().length > 0 && clock.now() < deadlineMs && !signal.aborted) await clock.sleep(MAIN_CHECK_MS, signal)
-  for (const { main, record } of living()) main.signal(record, 'SIGKILL')
+  if (!signal.aborted) for (const { main, record } of living()) main.signal(record, 'SIGKILL')
 }
 
 async function cancel(runId: string, deadlineMs: number, { open, ...world }: PostWorld): Promise<void> {

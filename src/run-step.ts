@@ -1,3 +1,4 @@
+import { isJobOver } from './action/abort.ts'
 import { runAction } from './action/run-action.ts'
 import type { Recorder, World } from './action/world.ts'
 import { eventLoopTurn, systemClock } from './clock.ts'
@@ -62,6 +63,8 @@ async function realWorld(
   const { env, clock, signal } = gitHub
   return {
     ...output,
+    // At the end of the job, the runner's files may belong to the next job.
+    setOutput: (name, value) => isJobOver(signal) || output.setOutput(name, value),
     clock,
     random: Math.random,
     signal,

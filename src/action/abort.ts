@@ -63,3 +63,8 @@ export function cancelReason({ reason }: AbortSignal): StepCancelled {
   if (reason instanceof StepCancelled) return reason
   throw new TypeError('The step was aborted without a StepCancelled as the reason', { cause: reason })
 }
+
+/** Whether the signal has aborted because the job has ended. */
+export function isJobOver(signal: AbortSignal): boolean {
+  return signal.aborted && cancelReason(signal).isJobOver
+}

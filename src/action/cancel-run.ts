@@ -39,7 +39,14 @@ export async function cancelRun(handle: RunHandle, options: CancelOptions, world
 }
 
 /** The result of one try. After `again`, another try may succeed. */
-type TryEnd = Cancellation | { readonly kind: 'again'; readonly failure?: Failure | undefined }
+type TryEnd = Cancellation | Again
+
+interface Again {
+  readonly kind: 'again'
+  readonly failure?: Failure | undefined
+  /** Of the try's last request. It may ask for a pause. */
+  readonly lastFailure?: Failure | undefined
+}
 
 type Try = (options: () => RequestOptions) => Promise<TryEnd>
 
@@ -63,7 +70,7 @@ async function tryUntil(
     // If the service asks for more time than is left, the last try comes shortly before the deadline.
     const leftMs = deadlineMs - clock.now()
     const lastTryInMs = leftMs > 2_000 ? leftMs - 1_000 : leftMs
-    await clock.sleep(Math.max(0, Math.min(backoffMs(tries, failure, random), lastTryInMs)), signal)
+    await clock.sleep(Math.max(0, Math.min(backoffMs(tries, end.lastFailure, random), lastTryInMs)), signal)
     if (signal.aborted) return undefined
   }
   return { kind: 'failed', failure }
@@ -84,10 +91,14 @@ function createTry(
     if (isFailure(run)) {
       if (isKeyRefused(run)) return { kind: 'failed', failure: run }
       if (isNotFound(run) && isNotFoundFinal(handle, sentAtMs)) return { kind: 'not-found' }
-      return { kind: 'again', failure: ofCancel }
+      return { kind: 'again', failure: ofCancel ?? run, lastFailure: run }
     }
     onRun?.(run)
-    if (!isFinished(run)) return { kind: 'again', failure: ofCancel }
+    if (!isFinished(run)) {
+      // The service took the cancel without listing the run. If the run is CANCELLED later, this step did it.
+      mayHaveCancelled ||= ofCancel === undefined
+      return { kind: 'again', failure: ofCancel }
+    }
     return { kind: mayHaveCancelled && run.status === 'CANCELLED' ? 'cancelled' : 'already-finished', run }
   }
 
@@ -98,10 +109,10 @@ function createTry(
     if (failure !== undefined) {
       mayHaveCancelled ||= mayHaveBeenAccepted(failure)
       if (isKeyRefused(failure)) return { kind: 'failed', failure }
-      if (!isAboutTheRun(failure)) return { kind: 'again', failure }
+      if (!isAboutTheRun(failure)) return { kind: 'again', failure, lastFailure: failure }
     }
     // A request's path cannot contain an unusable id.
-    return isUsableRunId(handle.id) ? readRun(options(), failure) : { kind: 'again', failure }
+    return isUsableRunId(handle.id) ? readRun(options(), failure) : { kind: 'again', failure, lastFailure: failure }
   }
 }
 

@@ -6,7 +6,7 @@ import { fullSummary, jobSummary } from '../report/job-summary.ts'
 import { junit } from '../report/junit.ts'
 import { otherBranchWarning, verdictSentence, verdictTitle } from '../report/outcome-text.ts'
 import { safeJson } from '../text/safe-text.ts'
-import { cancelReason } from './abort.ts'
+import { isJobOver } from './abort.ts'
 import type { ReportFile, World } from './world.ts'
 
 export type When = 'always' | 'on-failure' | 'never'
@@ -25,14 +25,13 @@ export interface ReportSettings {
  * report fails, that is a warning and does not change the verdict.
  */
 export async function publish(outcome: StepOutcome, settings: ReportSettings, world: World): Promise<void> {
-  // At the end of the job, the runner has emptied its folders, and the next job uses them.
-  const isJobOver = world.signal.aborted && cancelReason(world.signal).isJobOver
-  if (!isJobOver) setOutputs(outcome, world)
+  if (!isJobOver(world.signal)) setOutputs(outcome, world)
   const hasSummary = isWanted(settings.summary, outcome.success)
   announce(outcome, settings, hasSummary, world)
   const warning = otherBranchWarning(outcome)
   if (warning !== undefined) world.log.warning(warning)
-  if (isJobOver) return
+  // The runner has emptied its folders, and the next job uses them.
+  if (isJobOver(world.signal)) return
   const reportDir = writeReportFiles(outcome, world)
   if (hasSummary) world.writeSummary((alreadyBytes) => jobSummary(outcome, { alreadyBytes, reportDir }))
   // If this step only started the run, there is no result yet. The step that waits for the run writes the comment.

@@ -32,7 +32,6 @@ export function runnerOutput(env: Environment) {
   }
   return {
     log,
-    warnOnError,
     annotate({ level, title, message }: Annotation): void {
       const write = level === 'error' ? error : warning
       write(commandMessage(message), { title })

@@ -26,7 +26,8 @@ export type Version = Pick<StepRecord, 'phase' | 'runId' | 'mayCancel'>
 export interface MainRecord {
   /** Returns what went wrong if neither place could be written. */
   write(version: Version): string | undefined
-  writeToStateOnly(version: Version): void
+  /** Returns what went wrong. */
+  writeToStateOnly(version: Version): string | undefined
   /** The latest version, as it is written. */
   latest(): string
   emptyFile(): void
@@ -42,9 +43,10 @@ export function createMainRecord(env: Environment): MainRecord {
   const hadState = existsSync(statePath)
   const nothingStarted = { ...thisProcess(), phase: 'nothing started' } as const
   const file = createStepFile(env, (path) => JSON.stringify({ ...nothingStarted, file: path }))
-  const writeToState = (line: string) => appendEntry(statePath, 'record', line)
+  const writeToState = (line: string) => inPlace('GITHUB_STATE', () => appendEntry(statePath, 'record', line))
+  const writeToFile = (line: string) => inPlace(file.path, () => file.append(line))
   return {
-    ...recordInTwoPlaces({ ...nothingStarted, file: file.path }, writeToState, file.append),
+    ...recordInTwoPlaces({ ...nothingStarted, file: file.path }, writeToState, writeToFile),
     emptyFile: file.empty,
     isFolderEmptied: () => hadState && !existsSync(statePath) && !(file.isInRunnerFolder && file.isThere()),
   }
@@ -68,10 +70,16 @@ export function recordInTwoPlaces(
     },
     writeToStateOnly(version) {
       latest = { ...latest, ...version }
-      writeTo(writeToState)
+      return writeTo(writeToState)
     },
     latest: () => JSON.stringify(latest),
   }
+}
+
+/** Names the place in the error, because not every error of Node does. */
+function inPlace(place: string, write: () => void): void {
+  const problem = problemOf(write)
+  if (problem !== undefined) throw new Error(`${place}: ${problem}`)
 }
 
 function problemOf(task: () => void): string | undefined {

@@ -48,8 +48,7 @@ export function recorder(record: Omit<MainRecord, 'isFolderEmptied'>, log: Pick<
       if (!write({ phase: 'done' })) record.emptyFile()
     },
     doneInStateOnly() {
-      record.writeToStateOnly({ phase: 'done' })
-      logSaved()
+      if (record.writeToStateOnly({ phase: 'done' }) === undefined) logSaved()
     },
   }
 }

@@ -84,9 +84,9 @@ function casesWithoutResult({ counts: { other, total } }: StepOutcome): Fragment
   return fragment`${other} of ${total} test cases ${other === 1 ? fragment`has` : fragment`have`} no result.`
 }
 
-/** If the run passed, the explanation says it. */
-function otherBranchText({ otherBranch, run, subject }: StepOutcome): Fragment | undefined {
-  if (otherBranch === undefined || run?.status === 'PASSED') return undefined
+/** If the verdict is about a PASSED run, the explanation says it. */
+function otherBranchText({ otherBranch, ending, subject }: StepOutcome): Fragment | undefined {
+  if (otherBranch === undefined || (ending.kind === 'finished' && ending.run.status === 'PASSED')) return undefined
   return fragment`The service tested ${otherBranch}, and this step asked for ${subject.parameters.branch ?? ''}.`
 }
 

@@ -323,10 +323,11 @@ export function factsText(outcome: StepOutcome): Fragment {
   return joinWithDots(facts)
 }
 
-/** Undefined if the run passed, because the verdict then names both branches. */
-export function otherBranchWarning({ otherBranch, subject, run, runId }: StepOutcome): LogLine | undefined {
+/** Undefined if the verdict is about a PASSED run, because it then names both branches. */
+export function otherBranchWarning({ otherBranch, subject, ending, runId }: StepOutcome): LogLine | undefined {
   const asked = subject.parameters.branch
-  if (otherBranch === undefined || asked === undefined || run?.status === 'PASSED') return undefined
+  if (otherBranch === undefined || asked === undefined) return undefined
+  if (ending.kind === 'finished' && ending.run.status === 'PASSED') return undefined
   return logLine`Run ${runId ?? ''} is of the branch ${quote(otherBranch, BRANCH_LIMIT_CHARS)}, as the service says, and this step asked for ${quote(asked, BRANCH_LIMIT_CHARS)}. Check which branches the service has of this project.`
 }
 

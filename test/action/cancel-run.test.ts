@@ -152,6 +152,20 @@ describe('a run that is never read as finished', () => {
   })
 })
 
+describe('reading the run after a cancel', () => {
+  test('may ask for a pause, and its failure is the reason if the cancel has none', async () => {
+    const busy: Failure = { kind: 'status', status: 429, retryAfterMs: 10_000 }
+    const { end, cancelsMs } = await cancel({ cancel: [NOT_LISTED], get: [failure(busy)] })
+    expect(cancelsMs).toEqual([0, 10_000, 14_000])
+    expect(end).toEqual({ kind: 'failed', failure: busy })
+  })
+
+  test('shows that a cancel without a list has worked, if the run is CANCELLED later', async () => {
+    const { end } = await cancel({ cancel: [NOT_LISTED], get: [response(RUNNING), response(CANCELLED)] })
+    expect(end).toEqual({ kind: 'cancelled', run: CANCELLED })
+  })
+})
+
 describe('a cancel whose response is lost', () => {
   test('has cancelled the run if the next cancel finds the run cancelled', async () => {
     const { end } = await cancel({ cancel: [failure(LOST), NOT_LISTED], get: [response(CANCELLED)] })
