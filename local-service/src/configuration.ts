@@ -20,7 +20,7 @@ export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError'
 }
 
-/** Node's timers fire at once beyond this. */
+/** With a longer delay, Node's timers fire at once. */
 const TIMER_LIMIT_MS = 2 ** 31 - 1
 const LIMIT_MINUTES = numberFrom(0.001, Math.floor(TIMER_LIMIT_MS / 60_000))
 
@@ -31,7 +31,7 @@ const SUITE = settingsObject({
   name: v.optional(TEXT),
   frameworkProjects: v.optional(TEXTS, []),
   files: v.optional(textsThat(/^[^-]/, 'is empty or starts with "-".'), []),
-  // Both frameworks read it as JavaScript does.
+  // Both frameworks read the expression as JavaScript does.
   titles: v.optional(v.pipe(TEXT, v.check(isRegExp, mustBeShown('a regular expression')))),
 })
 
@@ -43,11 +43,11 @@ function isRegExp(text: string): boolean {
   }
 }
 
-/** The configuration file: the README's tables describe it. */
+/** The configuration file. The README's tables describe it. */
 function settingsSchema(baseFolder: string) {
   const settings = settingsObject({
     port: v.optional(wholeNumberFrom(0, 65_535), 0),
-    /** None: the service makes one up. */
+    /** If there are no keys, the service makes a key. */
     keys: v.optional(KEYS, []),
     concurrency: v.optional(wholeNumberFrom(1, 1000), 2),
     runLimitMinutes: v.optional(LIMIT_MINUTES, 60),
@@ -83,7 +83,10 @@ function settingsSchema(baseFolder: string) {
         runLimitMs: value.runLimitMinutes * 60_000,
         stopGraceMs: value.stopGraceSeconds * 1000,
         autofixLimitMs: value.autofixLimitMinutes * 60_000,
-        /** An absolute folder, or `none` to keep runs in memory only; undefined: the service's default folder. */
+        /**
+         * An absolute folder, or `none` to keep runs in memory only. If it is undefined, the service uses its default
+         * folder.
+         */
         data: data === undefined || data === 'none' ? data : resolve(baseFolder, data),
         keepMs: value.keepDays * 86_400_000,
       }

@@ -21,12 +21,12 @@ Serves a Vitest or Playwright Test project on this machine: the folder, or the c
   --version
   --help`
 
-/** Errors that a person can do something about: their message is all that is shown. */
+/** An error that a person can correct. Only its message is shown. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** Makes settings of the command line. Throws a UsageError if it is not to be understood. */
+/** Turns the command line into settings. Throws a UsageError if the command line cannot be understood. */
 export async function readInvocation(args: readonly string[], env: NodeJS.ProcessEnv, processFolder: string) {
   const { values, positionals } = parseCommandLine(args, OPTIONS, USAGE)
   if (values.help) return { text: USAGE }
@@ -36,7 +36,7 @@ export async function readInvocation(args: readonly string[], env: NodeJS.Proces
   if (others.length > 0) throw new UsageError(`One folder at most, got also ${others.join(', ')}.\n\n${USAGE}`)
 
   const given: Record<string, unknown> = {}
-  // What is not a number is passed on as it is, so that the message that refuses it shows it.
+  // A port that is not a number is passed on unchanged, so that the refusal shows it.
   if (values.port !== undefined) given.port = /^\d+$/.test(values.port) ? Number(values.port) : values.port
   const fileKeys = values['key-file'] === undefined ? [] : await readKeys(resolve(here, values['key-file']))
   const givenKeys = [...fileKeys, ...(values.key ?? [])]
@@ -44,7 +44,7 @@ export async function readInvocation(args: readonly string[], env: NodeJS.Proces
   else if (env.LOCAL_SERVICE_KEY) given.keys = [env.LOCAL_SERVICE_KEY]
   if (values.data !== undefined) given.data = values.data === 'none' ? 'none' : resolve(here, values.data)
 
-  // The configuration file or the folder that is served: each has its own data.
+  // Each configuration file and each folder that is served has its own data.
   const invocation = (settings: object, served: string, base: string) => ({
     settings: { ...settings, ...given } as object,
     /** Where relative folders in the settings start. */
@@ -76,7 +76,7 @@ const OPTIONS = {
   help: { type: 'boolean', default: false },
 } as const
 
-/** The package's manifest lies above this file, in the repository as in the package. */
+/** The package's manifest lies above this file, in the repository and in the package. */
 async function readVersion(): Promise<string> {
   return JSON.parse(await readFile(findPackageJSON('.', import.meta.url) ?? '', 'utf8')).version
 }
@@ -122,7 +122,7 @@ async function readSettings(file: string): Promise<object> {
   throw new UsageError(`The configuration file ${file} must be a JSON object.`)
 }
 
-/** Every process below npm or npx has their variables: what counts is that they were called for this command. */
+/** Every process below npm or npx has their variables. The values show whether npm or npx was called for this command. */
 export function isStartedByNpm({
   npm_lifecycle_event: event,
   npm_lifecycle_script: script,
@@ -130,12 +130,15 @@ export function isStartedByNpm({
   return event === 'service' || (event === 'npx' && script?.includes('test-run-service') === true)
 }
 
-/** npm runs the script "service" in the repository's folder; INIT_CWD is the folder in which npm was called. */
+/** npm runs the script "service" in the repository's folder. INIT_CWD is the folder in which npm was called. */
 function currentFolder(env: NodeJS.ProcessEnv, processFolder: string): string {
   return (env.npm_lifecycle_event === 'service' ? env.INIT_CWD : undefined) ?? processFolder
 }
 
-/** Below the user's own state, so that nobody else can put packages where the tests of a work tree would find them. */
+/**
+ * The folder lies below the user's own state. So nobody else can put packages where the tests of a work tree would find
+ * them.
+ */
 function defaultDataFolder(served: string, env: NodeJS.ProcessEnv): string {
   const state = env.XDG_STATE_HOME?.startsWith('/') ? env.XDG_STATE_HOME : join(homedir(), '.local/state')
   const digest = createHash('sha256').update(served).digest('hex').slice(0, 8)

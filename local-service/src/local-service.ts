@@ -18,7 +18,7 @@ import { createKeyedMutex } from './workspace/keyed-mutex.ts'
 export type { Settings } from './configuration.ts'
 
 export interface World {
-  /** Relative folders in the settings start here; without projects in them, it is the project. */
+  /** Relative folders in the settings start here. If the settings have no projects, this folder is the project. */
   readonly folder: string
   readonly env: NodeJS.ProcessEnv
   /** The default for the setting `data`. With `none`, a temporary folder is created beside it. */
@@ -42,7 +42,7 @@ export interface LocalService {
   close(): Promise<void>
 }
 
-/** Starts a test run service that really runs tests. Throws a ConfigurationError for settings it cannot use. */
+/** Starts a test run service that really runs tests. Throws a ConfigurationError if the settings cannot be used. */
 export async function startLocalService(settings: Settings, world: World): Promise<LocalService> {
   if (process.platform === 'win32') {
     throw new Error('The local service stops tests by process group, which Windows does not have. Use Linux or macOS.')
@@ -79,7 +79,7 @@ export async function startLocalService(settings: Settings, world: World): Promi
   })
   let closed: Promise<void> | undefined
   async function close(): Promise<void> {
-    // It responds until the end, so that clients that poll learn that their run is interrupted.
+    // The service responds until the end, so that clients that poll learn that their run is interrupted.
     await queue.close()
     await listener.close()
     await closeData()
@@ -111,7 +111,7 @@ function openListener({ port }: Configuration, keys: readonly string[], backend:
   })
 }
 
-/** About what a person should know before the first run. */
+/** Warns about what a person should know before the first run. */
 async function warn(
   projects: Iterable<Project>,
   dataFolder: string,

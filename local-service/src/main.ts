@@ -5,7 +5,7 @@ import { type LocalService, startLocalService } from './local-service.ts'
 
 const PARENT_CHECK_MS = 500
 
-/** A signal that npm or npx gets alone does not reach this process, but ends its parent. */
+/** If only npm or npx gets a signal, this process does not get it. The signal ends the parent process. */
 function onParentExit(callback: () => void): void {
   const parent = process.ppid
   setInterval(() => process.ppid !== parent && callback(), PARENT_CHECK_MS).unref()
@@ -24,7 +24,7 @@ function printAddress({ url, keys, projects }: LocalService, json: boolean): voi
 
 async function main(): Promise<void> {
   const stop = Promise.withResolvers<void>()
-  // Before anything is started, so that nothing can be left behind.
+  // The service handles signals before it starts anything, so that nothing can be left behind.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.resolve())
   if (isStartedByNpm(process.env)) onParentExit(stop.resolve)
 
@@ -54,7 +54,7 @@ async function main(): Promise<void> {
   await service.close()
 }
 
-// The reader of the output may exit first; the service continues.
+// If the reader of the output exits, the service continues.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 
 main().catch((error: unknown) => {

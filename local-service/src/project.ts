@@ -10,7 +10,7 @@ import { mapOf, mustBeShown, pathTo, VARIABLES } from './validation.ts'
 import { readRegularFile } from './workspace/files.ts'
 import { foldersBetween, repositoryFolderOf } from './workspace/paths.ts'
 
-/** A project's settings (the README's table describes them), with what they leave open found out from its folder. */
+/** A project's settings, which the README's table describes. What they leave open is read from the project's folder. */
 export interface Project extends Omit<v.InferOutput<typeof PROJECT>, 'framework'> {
   readonly id: string
   readonly framework: Framework
@@ -75,7 +75,7 @@ export function projectSettings(baseFolder: string) {
       if (framework === undefined || candidates.length > 1) {
         return refuse('framework', framework === undefined ? usesNone(folder) : usesBoth(folder))
       }
-      // The real path: test frameworks report files by it.
+      // Test frameworks report files by their real path.
       return { ...settings, folder: realpathSync(folder), framework, node }
     }),
   )
@@ -96,8 +96,8 @@ function usesBoth(folder: string): string {
 }
 
 /**
- * The given framework, or those that the folder may use: by its configuration files first, then by its dependencies. A package of
- * a workspace may use what a folder above it depends on.
+ * The given framework, or the frameworks that the folder may use. Configuration files count before dependencies. A package
+ * of a workspace may use what a folder above it depends on.
  */
 function frameworksOf(folder: string, given: Framework['name'] | undefined): Framework[] {
   if (given !== undefined) return FRAMEWORKS.filter(({ name }) => name === given)

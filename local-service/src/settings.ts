@@ -1,11 +1,11 @@
 import * as v from 'valibot'
 import { mustBe, mustBeShown, object } from './validation.ts'
 
-// What the settings of the service, of a project and of a suite are made of.
+// The parts of the settings of the service, of a project and of a suite.
 
 export const TEXT = v.pipe(v.string(mustBeShown('a text')), v.nonEmpty('must not be empty.'))
 
-/** A list of texts, of which no problem shows the text. */
+/** A list of texts. No message about the list shows the texts. */
 export function textsThat(pattern: RegExp, problem: string): v.GenericSchema<readonly string[]> {
   return v.array(v.pipe(v.string(mustBe('a text')), v.regex(pattern, problem)), mustBe('a list of texts'))
 }
@@ -29,7 +29,7 @@ export function wholeNumberFrom(least: number, most: number) {
   return v.pipe(v.number(message), v.integer(message), v.minValue(least, message), v.maxValue(most, message))
 }
 
-/** An object of settings: one that is not known is refused, because it is most often a typing error. */
+/** An object of settings. An unknown setting is refused, because it is most often a typing error. */
 export function settingsObject<const Entries extends v.ObjectEntries>(entries: Entries, missing = 'is missing.') {
   return object(entries, {
     missing,

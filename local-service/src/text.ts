@@ -2,7 +2,7 @@
 
 const QUOTED_LIMIT_CHARS = 100
 
-/** A value for a sentence: as JSON, so that it stays on one line, and truncated. */
+/** A value for a sentence. It is JSON, so that it stays on one line, and it is truncated. */
 export function quote(value: unknown): string {
   return truncate(JSON.stringify(value) ?? String(value))
 }
@@ -11,7 +11,7 @@ function truncate(text: string): string {
   return text.length <= QUOTED_LIMIT_CHARS ? text : `${text.slice(0, QUOTED_LIMIT_CHARS)}…`
 }
 
-/** What kind of JSON value this is, for a sentence that must not show the value itself. */
+/** The kind of a JSON value. A sentence that must not show the value names its kind. */
 export function kindOf(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'an array'
@@ -23,14 +23,14 @@ export function count(number: number, noun: string, plural = `${noun}s`): string
   return `${number} ${number === 1 ? noun : plural}`
 }
 
-/** A command for a sentence: on one line, and truncated. */
+/** A command for a sentence. It stands on one line and is truncated. */
 export function quoteCommand(argv: readonly string[]): string {
   return `\`${truncate(argv.join(' ').replace(/\s+/g, ' '))}\``
 }
 
 /**
- * Any text for the log. GitHub's runner takes `##[name]` anywhere in a line for a command, and `::name::` at its start: what
- * tests write must not be one if a step prints the log.
+ * Any text for the log. GitHub's runner executes `##[name]` anywhere in a line, and `::name::` at its start. If a step
+ * prints the log, the runner must not execute what tests wrote.
  */
 export function toLogText(text: string): string {
   return text

@@ -2,10 +2,10 @@ import * as v from 'valibot'
 import { isObject } from './frameworks/framework.ts'
 import { kindOf, quote } from './text.ts'
 
-// Valibot, with messages that are the second half of a sentence: the subject is made of the value's path, which a
-// schema does not know. `"port"` + `must be a whole number from 0 to 65535, got 70000.`
+// Messages of Valibot are the second half of a sentence here. The subject is made from the value's path, which a schema does
+// not know. An example is `"port"` + `must be a whole number from 0 to 65535, got 70000.`
 
-/** Of each value: 0.5 is neither whole nor at least 1, and the sentence is the same. */
+/** Only the first problem of a value is reported. 0.5 is neither whole nor at least 1, but needs only one sentence. */
 const FIRST_PROBLEM = { abortPipeEarly: true }
 
 type Message = (issue: { readonly input: unknown }) => string
@@ -23,7 +23,7 @@ export function mustBeShown(expectation: string): Message {
 interface ObjectMessages {
   readonly expectation?: string
   readonly missing?: string
-  /** For a field that is none of these. Absent: such fields are left out of the result. */
+  /** The message for any other field. If it is absent, other fields are left out of the result. */
   readonly unknown?: string | undefined
 }
 
@@ -39,8 +39,8 @@ export function object<const Entries extends v.ObjectEntries>(entries: Entries, 
 }
 
 /**
- * An object whose fields are all of one kind, as a Map. Valibot's `record` drops fields named `constructor` or
- * `__proto__` without a word, and both may be names of variables or projects.
+ * An object whose fields are all of one kind, as a Map. Valibot's `record` silently drops fields named `constructor` or
+ * `__proto__`. Variables and projects may have these names.
  */
 export function mapOf<const Item extends v.GenericSchema>(item: Item, name: v.GenericSchema<string> = v.string()) {
   return v.pipe(
@@ -50,7 +50,7 @@ export function mapOf<const Item extends v.GenericSchema>(item: Item, name: v.Ge
   )
 }
 
-/** Numbers and booleans become the text that a process sees; anything nested is refused. */
+/** Numbers and booleans become the text that a process sees. Nested values are refused. */
 const VARIABLE = v.pipe(
   v.union([v.string(), v.number(), v.boolean()], mustBe('a string, a number or a boolean')),
   v.transform(String),
@@ -62,7 +62,7 @@ export const VARIABLES = v.pipe(
   v.transform((variables): Readonly<Record<string, string>> => Object.fromEntries(variables)),
 )
 
-/** The path of an issue that a transformation adds. Of its items, the sentences use the key alone. */
+/** The path of an issue that a transformation adds. Sentences use only the keys of its items. */
 export function pathTo(...keys: [string, ...string[]]): [v.ObjectPathItem, ...v.ObjectPathItem[]] {
   const [first, ...others] = keys.map(
     (key): v.ObjectPathItem => ({ type: 'object', origin: 'value', input: {}, key, value: undefined }),
@@ -74,7 +74,7 @@ export type Validated<Output> =
   | { readonly kind: 'valid'; readonly value: Output }
   | { readonly kind: 'invalid'; readonly problems: readonly [string, ...string[]] }
 
-/** Checks a value; each problem becomes one sentence, whose subject `subjectOf` makes of the path to the value. */
+/** Checks a value. Each problem becomes one sentence. `subjectOf` makes its subject from the path to the value. */
 export function validate<const Schema extends v.GenericSchema>(
   schema: Schema,
   value: unknown,

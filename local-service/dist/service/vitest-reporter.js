@@ -1,13 +1,13 @@
 import { appendFileSync } from 'node:fs';
-// Loaded by the project's own Vitest, version 3 or newer, into which it must bring nothing of its own. It writes what
-// happens as it happens, one line of JSON for each event, so that a run that is killed has reported how far it was.
+// The project's own Vitest, version 3 or newer, loads this file. So the file must bring no packages of its own. It writes each
+// event at once, as a line of JSON. If a run is killed, the lines show how far it came.
 export const REPORT_FILE = 'LOCAL_SERVICE_REPORT_FILE';
 export default class EventReporter {
     #file = process.env[REPORT_FILE];
-    /** The tests that events have described, and those of them that have finished. */
+    /** The tests that events have described, and the tests among them that have finished. */
     #started = new Set();
     #finished = new Set();
-    /** Despite its name, Vitest calls it when a worker begins with the file. */
+    /** Despite the method's name, Vitest calls it when a worker begins with the file. */
     onTestModuleQueued(module) {
         this.#write({ event: 'file-started', file: describeFile(module) });
     }
@@ -23,7 +23,7 @@ export default class EventReporter {
     onTestModuleEnd(module) {
         this.#write({ event: 'file-finished', file: describeFile(module) });
     }
-    /** There are no events for some tests that are skipped, and for those of a worker that died. */
+    /** There are no events for some skipped tests, and for tests of a worker that died. */
     onTestRunEnd(modules, errors) {
         const files = modules.map((module) => ({ ...describeFile(module), hasFailed: module.state() === 'failed' }));
         const tests = modules
@@ -42,7 +42,7 @@ export default class EventReporter {
             appendFileSync(this.#file, `${JSON.stringify(event)}\n`);
     }
 }
-/** How a worker ended that should not have: by a signal, with an exit code, or empty if Vitest does not say. */
+/** How a worker ended unexpectedly: by a signal or with an exit code. Empty if Vitest does not say. */
 function findWorkerEnd(error) {
     const text = `${error.message} ${error.cause?.message}`;
     const [found, end] = /Worker exited unexpectedly(?: with (signal \w+|exit code \d+))?/.exec(text) ?? [];

@@ -1,8 +1,8 @@
 import type { FailedRun } from './service-folder.ts'
 
-// The job summary of post: the interface has no error messages, so this is where a person reads why tests failed.
+// The job summary of post. The interface has no error messages, so a person reads here why tests failed.
 
-/** GitHub drops a summary of more than 1 MiB as a whole. */
+/** If a summary is larger than 1 MiB, GitHub drops all of it. */
 const SIZE_LIMIT_BYTES = 900_000
 const OUTPUT_LIMIT_CHARS = 30_000
 
@@ -20,8 +20,8 @@ export function describeFailedRuns(runs: readonly FailedRun[]): string {
 }
 
 /**
- * Tests may have written to the file that a run comes from, so all of it is untrusted. It stands escaped in `<code>`, in a block of
- * HTML, where GitHub looks for no Markdown, mentions and links.
+ * All text is untrusted, because tests may have written to the file that a run comes from. The text stands escaped in
+ * `<code>` in a block of HTML. There, GitHub looks for no Markdown, mentions and links.
  */
 function describe({ runId, projectId, status, problem, output = '' }: FailedRun): string {
   const text = String(output).trim().slice(-OUTPUT_LIMIT_CHARS)
@@ -31,7 +31,7 @@ function describe({ runId, projectId, status, problem, output = '' }: FailedRun)
   return blocks.map((html) => `${html}\n\n`).join('')
 }
 
-/** On one line: a blank line would end the block. */
+/** Puts the text on one line, because a blank line would end the block. */
 function code(text: string): string {
   return block(String(text).replaceAll(/\s+/g, ' '))
 }
@@ -40,7 +40,7 @@ function block(text: string): string {
   return `<code>${escapeHtml(text.replace(INVISIBLE, ' '))}</code>`
 }
 
-/** Controls but line breaks and tabs, bidi and zero-width characters, line separators, lone surrogates. */
+/** Controls except line breaks and tabs, bidi and zero-width characters, line separators, lone surrogates. */
 const INVISIBLE = /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]--[\n\t]]/gv
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -51,7 +51,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&apos;',
 }
 
-/** The runner masks a secret as it is and with all five characters escaped, but not in a mixture. */
+/** The runner masks a secret as it stands, and with all five characters escaped. It does not mask a mixture. */
 function escapeHtml(text: string): string {
   const escaped = /[&<>]/.test(text) ? text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '') : text
   return escaped.replaceAll('##[', '##&#91;')

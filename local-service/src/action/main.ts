@@ -14,7 +14,7 @@ const START_LIMIT_MS = 30_000
 const LOOK_MS = 50
 const RUN_LIMIT_MINUTES = 35_000
 
-/** What an action gets, and a script of a workflow does not: the tests must not get it either. */
+/** An action gets these variables, and a script of a workflow does not. The tests must not get them either. */
 const OF_ACTIONS_ALONE =
   /^(INPUT_|STATE_|ACTIONS_(RUNTIME|RESULTS|CACHE)_)|^GITHUB_(OUTPUT|STATE|ENV|PATH|STEP_SUMMARY)$/
 
@@ -27,7 +27,7 @@ async function main(): Promise<void> {
   const temporaryFolder = process.env.RUNNER_TEMP
   if (!temporaryFolder) throw new Error('RUNNER_TEMP is not set. This is for a step of a workflow.')
   const folder = ServiceFolder.create(temporaryFolder)
-  // Before the service begins: post stops it, whatever happens to main.
+  // Main saves the folder before the service begins. So post can stop the service, whatever happens to main.
   core.saveState('folder', folder.path)
   folder.give(order)
   const start = await waitForStart(folder, startService(folder))
@@ -48,7 +48,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** Throws an Error with one sentence for inputs that cannot be used. */
+/** Throws an Error with one sentence if the inputs cannot be used. */
 function readOrder(): Order {
   const [folder, config, limit] = ['folder', 'config', 'run-limit-minutes'].map((name) => core.getInput(name))
   if (folder && config) throw new Error('The inputs folder and config exclude each other. Name the folder in the file.')
@@ -64,7 +64,7 @@ function readOrder(): Order {
   return { args, key: randomBytes(24).toString('base64url'), runLimitMinutes, workspace, commit }
 }
 
-/** In a process group of its own. Its pipes are files, so that the runner does not wait for them. */
+/** The service gets a process group of its own. Its output goes to files, because the runner would wait for pipes. */
 function startService(folder: ServiceFolder): ChildProcess {
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !OF_ACTIONS_ALONE.test(name)))
   const log = openSync(folder.logFile, 'a', 0o600)
@@ -87,14 +87,14 @@ async function waitForStart(folder: ServiceFolder, service: ChildProcess): Promi
   })
   service.unref()
   for (;;) {
-    // Before the file is read, because the service writes it before it exits.
+    // Main checks for an exit before it reads the file, because the service writes the file before it exits.
     const hasExited = service.exitCode !== null || service.signalCode !== null
     const start = folder.readStart()
     if (start !== undefined) return start
     if (error !== undefined) return failed(`could not be started: ${error.message}`)
     if (hasExited) return failed(`ended before it could be reached (${service.signalCode ?? service.exitCode})`)
     if (performance.now() > deadlineMs) {
-      // It may hang before it has written its process id, and then post would not find it. Its group has the same id.
+      // If the service hangs before it writes its process id, post cannot find it. The id of its group is its process id.
       if (service.pid !== undefined) process.kill(-service.pid, 'SIGKILL')
       return failed(`could not be reached within ${START_LIMIT_MS / 1000} s`)
     }

@@ -12,14 +12,14 @@ import { ServiceFolder } from './service-folder.ts'
 // the job.
 
 const SERVICE = join(import.meta.dirname, '../service/index.js')
-/** Longer than the service gives its tests to stop. */
+/** This must be longer than the service gives its tests to stop. */
 const STOP_LIMIT_MS = 20_000
 const KILL_LIMIT_MS = 5000
 const LOOK_MS = 50
 
 async function post(): Promise<void> {
   const path = core.getState('folder')
-  // Main has started nothing.
+  // If there is no folder, main has started nothing.
   if (path === '') return
   const folder = new ServiceFolder(path)
   folder.withdrawOrder()
@@ -42,7 +42,7 @@ async function hasEnded(folder: ServiceFolder, withinMs: number): Promise<boolea
   return true
 }
 
-/** With its process group: the commands of git and of container engines. */
+/** Kills the service with its process group, which holds the commands of git and of container engines. */
 async function kill(folder: ServiceFolder): Promise<void> {
   const pid = folder.livingProcess()
   if (pid === undefined) return
@@ -50,7 +50,7 @@ async function kill(folder: ServiceFolder): Promise<void> {
   await hasEnded(folder, KILL_LIMIT_MS)
 }
 
-/** The service knows what a killed service has left: processes, containers, work trees, folders. */
+/** A new process of the service removes what a killed service left: processes, containers, work trees, folders. */
 async function clean(folder: ServiceFolder): Promise<void> {
   core.info('The local service did not stop by itself. Its tests are stopped now.')
   const log = openSync(folder.logFile, 'a')

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 
-/** What the log of a step shows at most of the service's own log: its end. */
+/** The log of a step shows at most this much of the end of the service's log. */
 const LOG_LIMIT_CHARS = 200_000
-/** The runner truncates messages at 4,096. */
+/** The runner truncates messages at 4,096 characters. */
 const MESSAGE_LIMIT_CHARS = 3000
 
 /** A line for the log that cannot be a command of the runner. */
@@ -10,22 +10,22 @@ export function inert(line: string): string {
   return line.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').replaceAll('##[', '## [')
 }
 
-/** The service's log as a folded group. In it, the runner takes nothing that tests wrote for a command. */
+/** Returns the service's log as a folded group. In the group, the runner executes no command that tests wrote. */
 export function foldedLog(log: string): string {
   const token = randomUUID()
   const lines = ['::group::Log of the local service', `::stop-commands::${token}`, shorten(log), `::${token}::`]
   return [...lines, '::endgroup::'].join('\n')
 }
 
-/** The page of the log folds and colours lines with `##[`, whatever the runner does. */
+/** GitHub's log page folds and colours lines with `##[`, whatever the runner does. */
 function shorten(log: string): string {
   const end = log.length <= LOG_LIMIT_CHARS ? log : `…${log.slice(log.indexOf('\n', log.length - LOG_LIMIT_CHARS))}`
   return end.trimEnd().replaceAll('##[', '## [')
 }
 
 /**
- * The message of an error or a warning. If the runner cuts a character beyond the basic plane in two, it crashes, and the job
- * has no result.
+ * The message of an error or a warning. If the runner cuts a character beyond the basic plane in two, the runner crashes.
+ * The job then has no result.
  */
 export function toMessage(text: string): string {
   const basic = text

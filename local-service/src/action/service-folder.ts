@@ -3,7 +3,7 @@ import { appendFileSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSy
 import { join } from 'node:path'
 import type { FinalStatus } from '../runs/run.ts'
 
-/** What the service is to serve. */
+/** What the service should serve. */
 export interface Order {
   /** The folder of the project, or the configuration file after `--config`. */
   readonly args: readonly string[]
@@ -35,14 +35,13 @@ export interface FailedRun {
 }
 
 /**
- * The private folder by which main, the service and post know of each other. It lies in the runner's temporary folder, which
- * the runner empties at the end of the job, also when it is shut down. The service ends when its order is gone. So one fact
- * ends the service, whether post withdraws the order or post never comes.
+ * The private folder through which main, the service and post exchange files. The service ends when its order is gone.
+ * Post withdraws the order. If post never runs, the runner removes the folder at the end of the job.
  */
 export class ServiceFolder {
   readonly path: string
   readonly logFile: string
-  /** Where the service keeps its runs. What a killed service left is found by it. */
+  /** The service keeps its runs here. They show what a killed service left. */
   readonly dataFolder: string
 
   constructor(path: string) {
@@ -72,7 +71,7 @@ export class ServiceFolder {
     return existsSync(this.#file('order'))
   }
 
-  /** From now on, the service ends. One that begins only now finds no order and ends too. */
+  /** After this, the service ends. A service that begins later finds no order and ends too. */
   withdrawOrder(): void {
     if (this.hasOrder()) renameSync(this.#file('order'), this.#file('withdrawn-order'))
   }
@@ -85,7 +84,7 @@ export class ServiceFolder {
     this.#write('process-id', process.pid)
   }
 
-  /** The process id of the service while it lives. Another process may have got the id since then: its arguments tell. */
+  /** The process id of the service while it lives. Another process may have got the id, so the arguments are compared. */
   livingProcess(): number | undefined {
     const pid = this.#read<number>('process-id')
     return pid !== undefined && argumentsOf(pid).includes(this.path) ? pid : undefined
@@ -138,7 +137,7 @@ export class ServiceFolder {
     return parseJson(readIfPossible(this.#file(name)))
   }
 
-  /** A reader finds the whole file or none. */
+  /** A reader finds the whole file or no file. */
   #write(name: string, value: unknown): void {
     const unfinished = this.#file(`${name}-unfinished`)
     writeFileSync(unfinished, JSON.stringify(value))
@@ -164,7 +163,7 @@ function readIfPossible(file: string): string {
   }
 }
 
-/** Undefined if the text is not JSON, as the last line of a process that was killed. */
+/** Undefined if the text is not JSON. If a process was killed, its last line may be truncated. */
 function parseJson<T>(text: string): T | undefined {
   try {
     return JSON.parse(text)

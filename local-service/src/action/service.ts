@@ -5,8 +5,8 @@ import { type LocalService, type Settings, startLocalService } from '../local-se
 import type { Run, RunOutcome } from '../runs/run.ts'
 import { type Order, ServiceFolder } from './service-folder.ts'
 
-// The service of the action local-service, as a process of its own: `index.js FOLDER` serves until the order in the folder is
-// gone. `index.js FOLDER clean` removes what a killed service left, and ends.
+// The process of the action's service. `index.js FOLDER` serves until the order in the folder is gone. `index.js FOLDER clean`
+// removes what a killed service left, and ends.
 
 const LOOK_MS = 200
 

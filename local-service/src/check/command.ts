@@ -33,7 +33,7 @@ const OPTIONS = {
   ...{ project: TEXT, 'other-project': TEXT, suite: TEXT, environment: TEXT, 'framework-project': TEXT, branch: TEXT },
   ...{ 'key-file': TEXT, timeout: TEXT, yes: FLAG, json: FLAG, junit: FLAG, help: FLAG },
 }
-/** With npm, one Ctrl-C can arrive twice: from the terminal, and from npm. */
+/** With npm, one Ctrl-C can arrive twice. The terminal sends the signal, and npm sends it too. */
 const SECOND_SIGNAL_MS = 500
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
@@ -42,7 +42,7 @@ export async function runCheck(args: readonly string[], signal: AbortSignal): Pr
   try {
     return await check(args, signal)
   } catch (error) {
-    // Not even a report was possible.
+    // The check could not even write a report.
     console.error(error)
     return 2
   }
@@ -60,7 +60,7 @@ async function check(args: readonly string[], signal: AbortSignal): Promise<numb
     const code = exitCode === 0 && rules.some(({ verdict }) => verdict === 'broken') ? 1 : exitCode
     const left = describeLeft(driver?.exchanges ?? [])
     for (const line of left) warn(line)
-    // The usage has several lines, and nothing from outside.
+    // The usage has several lines, and no text from outside. So it is printed as it is.
     if (message !== undefined) (invocation === undefined ? console.error : warn)(message)
     const times = { startedAtMs, finishedAtMs: Date.now() }
     const report = { url: `${url}`, project, exitCode: code, message, ...times, rules, left }
@@ -96,7 +96,7 @@ interface Invocation {
   readonly yes: boolean
 }
 
-/** Undefined: only the usage is asked for. Throws a UsageError if the command line is not to be understood. */
+/** Undefined if only the usage is asked for. Throws a UsageError if the command line cannot be understood. */
 export async function readCheckInvocation(
   args: readonly string[],
   env: NodeJS.ProcessEnv,
@@ -137,7 +137,7 @@ function planOf({ project, suite, url }: Invocation['target']): string[] {
   ]
 }
 
-/** As the action has it. What is refused may hold a password, and is not shown. */
+/** Reads the address as the action does. A refused address may hold a password, so it is not shown. */
 function readUrl(address: string): URL {
   const url = URL.parse(address)
   const isLoopback = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url?.hostname ?? '')
@@ -172,7 +172,7 @@ function onSecondSignal(callback: () => void): void {
 export function worldOf(target: Invocation['target'], say: World['say']): World {
   return {
     send: createSend(target),
-    // Never goes back, unlike the machine's clock.
+    // This clock never goes back, unlike the machine's clock.
     nowMs: () => performance.timeOrigin + performance.now(),
     sleep: (ms, signal) => delay(ms, undefined, { signal }),
     say,

@@ -47,7 +47,10 @@ export const LIMITS = {
   cleanUpMs: 30_000,
   /** How long one request may take while the check cancels what it started. */
   cleanUpRequestMs: 2500,
-  /** After Ctrl-C: how long a start in flight is awaited, because the id of a run is in its response, and all together. */
+  /**
+   * After Ctrl-C, the check awaits a start in flight this long, because its response has the run's id. `stoppedMs` limits
+   * the whole end.
+   */
   stoppedStartMs: 4000,
   stoppedMs: 9000,
   pollMs: 500,
@@ -71,13 +74,13 @@ type Fields = Readonly<Record<string, unknown>>
 type Unusual = Pick<Request, 'probe' | 'credentials'>
 type Ref = Pick<Run, 'id' | 'path'>
 
-/** Ends the requests early. The rules are held against what was seen so far. */
+/** Ends the requests early. The rules are judged by what was seen so far. */
 class EarlyEnd extends Error {}
 
-/** The time of --timeout is over. */
+/** The time of --timeout has passed. */
 class TimeOver extends EarlyEnd {}
 
-/** Makes the requests of one check, one after the other, and keeps every exchange. It judges none of them. */
+/** Makes the requests of one check, one after the other, and keeps every exchange. It judges no exchange. */
 export class Driver {
   readonly exchanges: Exchange[] = []
   readonly #target: Target
@@ -85,7 +88,7 @@ export class Driver {
   readonly #limits: Limits
   readonly #endsAtMs: number
   readonly #stop: AbortSignal
-  /** Ctrl-C, or the time is over. */
+  /** Aborts on Ctrl-C, or when the time has passed. */
   readonly #end: AbortSignal
   readonly #endOfStarts: AbortSignal
   readonly #stopOfAll: AbortSignal
@@ -96,7 +99,7 @@ export class Driver {
   /** If one run could not be read for too long, the check waits for no other run. */
   #isUnreadable = false
   #isWaiting = false
-  /** How many exchanges there were when the check began to clean up. They are what the rules are about. */
+  /** How many exchanges there were when the check began to clean up. The rules are judged by these exchanges. */
   #seenCount = Infinity
 
   constructor(target: Target, world: World, limits: Limits, stop: AbortSignal) {
@@ -116,7 +119,7 @@ export class Driver {
     return { exchanges: this.exchanges.slice(0, this.#seenCount), cancelMs: this.#limits.cancelMs }
   }
 
-  /** Throws a UsageError if the check is not possible as it was asked for. */
+  /** Throws a UsageError if the check is not possible with these options. */
   async run(): Promise<void> {
     try {
       await this.#reach()
@@ -139,7 +142,7 @@ export class Driver {
     }
   }
 
-  /** Cancels what has not finished, and reads it until it has. Nothing of this is held against the service. */
+  /** Cancels every unfinished run, and reads it until it has finished. No rule is judged by these exchanges. */
   async cleanUp(): Promise<void> {
     this.#seenCount = this.exchanges.length
     const { nowMs, sleep } = this.#world
@@ -310,7 +313,7 @@ export class Driver {
       if (!isUnfinished(this.#current(first))) await this.#cancel(first, { probe: 'cancel-finished' })
     }
     if (suiteRun !== undefined) await this.#waitForSuite(suiteRun)
-    // A finished run is read twice more: nothing about it may change.
+    // A finished run is read twice more, because nothing about it may change.
     const finished = this.#runs().filter((run) => !isUnfinished(run))
     for (const run of [...finished, ...finished]) await this.#read(run)
   }
@@ -334,7 +337,7 @@ export class Driver {
     await this.#waitUntil(run, (status) => FINAL_STATUSES.includes(status), this.#limits.cancelMs)
   }
 
-  /** Returns also if the run has finished, or cannot be read for too long. */
+  /** Also returns if the run has finished, or cannot be read for too long. */
   async #waitUntil(run: Run, isReached: (status: unknown) => boolean, limitMs: number): Promise<void> {
     const sinceMs = this.#world.nowMs()
     for (let readableAtMs = sinceMs; ; await this.#pause(sinceMs)) {
@@ -347,7 +350,7 @@ export class Driver {
     }
   }
 
-  /** A start that the service should refuse, or whose run has nothing more to show. */
+  /** Makes a start that the service should refuse, or whose run has nothing more to show. */
   async #tryStart(body: Fields | string | Buffer, unusual: Unusual, path?: string): Promise<Exchange | undefined> {
     const { exchange, run } = await this.#start(body, unusual, path)
     if (run !== undefined) await this.#endRun(run)
@@ -377,7 +380,7 @@ export class Driver {
     return exchange
   }
 
-  /** Then reads what the cancel may have changed. Without a run, nothing is named. */
+  /** Cancels a run, then reads what the cancel may have changed. Without a run, the request names no run. */
   async #cancel(run: Ref | undefined, unusual: Unusual = {}): Promise<Exchange> {
     const nothing = { ...cancelOf({ id: '', path: this.#path }), body: '{}', runId: undefined }
     const exchange = await this.#send({ ...(run === undefined ? nothing : cancelOf(run)), ...unusual })
@@ -396,7 +399,7 @@ export class Driver {
     return this.#send({ endpoint, method: 'GET', path, ...facts })
   }
 
-  /** A request that gets 429 is sent again: it shows nothing. */
+  /** If a request gets 429, it is sent again, because this response shows nothing. */
   async #send(request: Request): Promise<Exchange> {
     for (let attempt = 1; ; attempt++) {
       this.#stop.throwIfAborted()
@@ -416,7 +419,7 @@ export class Driver {
     const { nowMs, send } = this.#world
     const index = this.exchanges.length
     const sent: Exchange = { ...request, index, atMs: nowMs() }
-    // It stands in the list before it is sent, so that a start in flight is not forgotten.
+    // The exchange stands in the list before it is sent, so that a start in flight is not forgotten.
     this.exchanges.push(sent)
     const reply = await send(request, signal)
     const exchange = { ...sent, ...reply, durationMs: nowMs() - sent.atMs }
@@ -441,7 +444,7 @@ export class Driver {
     await sleep(Math.min(Math.max((nowMs() - sinceMs) / 20, this.#limits.pollMs), 10 * this.#limits.pollMs), this.#stop)
   }
 
-  /** Says nothing twice. */
+  /** Says each line only once. */
   #say(line: string): void {
     if (this.#said.has(line)) return
     this.#said.add(line)
@@ -467,7 +470,7 @@ function cancelOf({ id, path }: Ref): Request {
   return { endpoint: 'cancel', method: 'POST', path: `${path}/cancel`, body, runId: id }
 }
 
-/** For a sentence: the status and what the service says about it. */
+/** The status and what the service says about it, for a sentence. */
 function describe(exchange: Exchange): string {
   const { error } = jsonOf(exchange)
   return `${exchange.response?.status ?? exchange.failure}${error === undefined ? '' : ` ${show(error)}`}.`

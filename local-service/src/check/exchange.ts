@@ -3,7 +3,7 @@ import { Agent, request as httpsRequest } from 'node:https'
 import { promisify } from 'node:util'
 import * as zlib from 'node:zlib'
 
-/** As the action has them. */
+/** The limits are those of the action. */
 const REQUEST_LIMIT_MS = 30_000
 const BODY_LIMIT_BYTES = 16 * 1024 * 1024
 /** How much of a body a report can need. */
@@ -33,7 +33,7 @@ export interface Response {
   readonly json?: unknown
 }
 
-/** Neither a response nor a failure: the check itself ended the request. */
+/** If both are absent, the check itself ended the request. */
 export interface Reply {
   readonly response?: Response
   readonly failure?: string
@@ -49,10 +49,10 @@ export interface Exchange extends Request, Reply {
 
 export type Send = (request: Request, signal: AbortSignal) => Promise<Reply>
 
-/** Sends requests as the action does: never repeated, never redirected, with a valid certificate only. */
+/** Sends requests as the action does. It never repeats or redirects a request, and needs a valid certificate. */
 export function createSend({ url, key }: { readonly url: URL; readonly key: string }): Send {
   const isTls = url.protocol === 'https:'
-  // A connection that is used once cannot be one that the service has just closed.
+  // Each request gets a new connection. So it never uses a connection that the service has just closed.
   const agent = isTls ? new Agent({ keepAlive: false, proxyEnv: process.env }) : undefined
   const base = url.href.replace(/\/$/, '')
   return async ({ method, path, body, credentials = { name: '', header: `Bearer ${key}` } }, signal) => {
@@ -105,7 +105,7 @@ function decode(bytes: Uint8Array, key: string): Pick<Response, 'text' | 'json'>
   }
 }
 
-/** The check also sends the key without its last character. What a service repeats of it is not shown either. */
+/** The check also sends the key without its last character. If a service repeats that, it is not shown either. */
 export function withoutKey(text: string, key: string): string {
   const forms = [
     key,

@@ -19,7 +19,9 @@ import {
 } from './observations.ts'
 import type { RuleId } from './rules.ts'
 
-/** What one thing that was seen shows about a rule: that it keeps the rule, how it breaks it, or nothing. */
+/**
+ * What an observation shows about a rule. `true` says that it keeps the rule, a text how it breaks it, undefined nothing.
+ */
 type Shown = true | string | undefined
 
 interface Finding {
@@ -38,7 +40,7 @@ const ISO_8601 =
 const finding = (exchange: Exchange, shown: Shown): Finding[] =>
   shown === undefined ? [] : [{ exchange, problem: shown === true ? undefined : shown }]
 
-/** Every response, those too that show nothing else. */
+/** Every response, also a response that shows nothing else. */
 const everyReply =
   (show: (response: Response) => Shown): Judge =>
   ({ exchanges }) =>
@@ -77,7 +79,7 @@ const chosenReads =
 const field = (name: string, isRight: (value: unknown) => boolean): Judge =>
   everyRead(({ [name]: value }) => (value === undefined ? undefined : isRight(value) || `"${name}" is ${show(value)}`))
 
-/** Each read of a run with the read before. */
+/** Compares each read of a run with the read before. */
 const everyPair = (show: (before: Fields, after: Fields) => Shown): Judge => {
   const ofRun = ({ reads }: Run) =>
     reads.flatMap((after, index) => {
@@ -188,7 +190,7 @@ export const JUDGES: Readonly<Record<RuleId, Judge>> = {
   'start-not-utf8': probes(refused),
   'branch-unicode': probes(accepted),
 
-  // A run that cannot be read at first breaks another rule.
+  // If a run cannot be read at first, it breaks another rule.
   'run-read': chosenReads((reads) => reads.slice(Math.max(0, reads.findIndex(isAccepted)))),
   'run-status': everySuccess('read', ({ status }, { probe }) =>
     probe === undefined ? STATUSES.includes(status) || `"status" is ${show(status)}` : undefined,
@@ -308,7 +310,10 @@ function acceptsAll(names: readonly string[]): Judge {
   )
 }
 
-/** A service may refuse branches that it does not know. If it accepts one of the two, it refuses the other's length. */
+/**
+ * A service may refuse unknown branches. If it accepts one of the two branches, it refuses the other because of its
+ * length.
+ */
 function ofKnownLength(start: Exchange, { exchanges }: Observations, otherProbe: string): Shown {
   const isUnknown = isRefused(start) && !exchanges.some((one) => one.probe === otherProbe && isAccepted(one))
   return isUnknown ? undefined : accepted(start)

@@ -84,7 +84,10 @@ export function describeLeft(exchanges: readonly Exchange[]): string[] {
   ]
 }
 
-/** A response that shows something: not one about a rate limit, which the document leaves open, or a redirect. */
+/**
+ * Whether a response shows something. Redirects show nothing. The document leaves rate limits open, so 429 shows nothing
+ * either.
+ */
 export function isAnswered({ response }: Exchange): boolean {
   return response !== undefined && response.status !== 429 && !isRedirect(response.status)
 }
@@ -117,7 +120,7 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Any value in a sentence. One that is nested too deep has no JSON. */
+/** Any value in a sentence. If a value is nested too deep, it has no JSON. */
 export function show(value: unknown): string {
   try {
     return JSON.stringify(value) ?? String(value)

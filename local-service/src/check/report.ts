@@ -3,7 +3,7 @@ import type { RuleResult } from './rules.ts'
 
 export type Format = 'text' | 'json' | 'junit'
 
-/** What a check found, or why it could not. */
+/** What a check found, or why it could not check. */
 export interface Report {
   readonly url: string
   readonly project: string
@@ -20,7 +20,10 @@ export interface Report {
 
 const SHOWN_CHARS = 500
 
-/** Text from outside: without the key, short, and with nothing that a terminal or GitHub's runner obeys or XML forbids. */
+/**
+ * Makes text from outside safe. The key is removed, and what a terminal or GitHub's runner obeys or XML forbids. The text
+ * is short.
+ */
 export function shown(text: string, key: string): string {
   const safe = withoutKey(text, key)
   const short = safe.length > SHOWN_CHARS ? `${safe.slice(0, SHOWN_CHARS)}…` : safe

@@ -119,7 +119,7 @@ export interface RuleResult {
   readonly exchange?: Exchange | undefined
 }
 
-/** Holds every rule against what was seen. */
+/** Judges every rule by what was seen. */
 export function judge(seen: Observations): RuleResult[] {
   const requests = Object.entries<Record<string, RuleText>>(RULES)
   return requests.flatMap(([request, rules]) =>

@@ -11,16 +11,19 @@ import { isInside } from '../workspace/paths.ts'
 export interface ContainerEngine {
   readonly name: EngineName
   readonly env: NodeJS.ProcessEnv
-  /** How long it may take to respond. */
+  /** How long the engine may take to respond. */
   readonly responseLimitMs?: number | undefined
 }
 
 export interface RunContainer {
   readonly engine: ContainerEngine
   readonly settings: ContainerSettings
-  /** Where the engine's program runs, for relative paths in the options: not where tests could put a link. */
+  /**
+   * The engine's program runs here, so relative paths in the options start here. Tests must not be able to put a link
+   * here.
+   */
   readonly folder: string
-  /** What a container has at the same path as this machine. */
+  /** What a container has at its path on this machine. */
   readonly mounts: readonly Mount[]
 }
 
@@ -34,17 +37,17 @@ type EngineResult =
   | { readonly kind: 'ok'; readonly output: string }
   | { readonly kind: 'failed'; readonly reason: string; readonly isSilent: boolean }
 
-/** Its value is the id of the run. Containers without it are not ours. */
+/** Its value is the id of the run. Containers without this label do not belong to the service. */
 const LABEL = 'test-run-service.run'
 const ENGINES: readonly EngineName[] = ['docker', 'podman']
 const POLL_MS = 100
 const REMOVAL_LIMIT_MS = 60_000
 const RESPONSE_LIMIT_MS = 20_000
 
-/** Reads the environment from its input, where nobody else on the machine sees it, and becomes the command. */
+/** Reads the environment from its input, so that nobody else on the machine sees it. Then it becomes the command. */
 const ENTRY_SCRIPT = 'eval "$(cat)" && exec "$@" </dev/null'
 
-/** The wanted engine, or the first that works, with the reason why the others do not. */
+/** The wanted engine, or the first engine that works. The reason says why earlier engines do not work. */
 export async function findEngine(
   wanted: EngineName | undefined,
   options: Omit<ContainerEngine, 'name'>,
@@ -52,7 +55,7 @@ export async function findEngine(
   const reasons: string[] = []
   for (const name of wanted === undefined ? ENGINES : [wanted]) {
     const engine = { ...options, name }
-    // Needs the daemon or the storage, as running a container does.
+    // Like running a container, this needs the daemon or the storage.
     const result = await callEngine(engine, ['ps', '--quiet'])
     if (result.kind === 'ok') return { engine, reason: reasons.join('; ') }
     reasons.push(`${name}: ${result.reason}`)
@@ -61,8 +64,8 @@ export async function findEngine(
 }
 
 /**
- * Runs a command in a new container. When this resolves, the engine says that the container is gone, whether it was
- * stopped or exited by itself, or the command is lost.
+ * Runs a command in a new container. When this resolves, the engine has said that the container is gone, or the command is
+ * lost.
  */
 export async function runInContainer(
   container: RunContainer,
@@ -81,7 +84,7 @@ export async function runInContainer(
   }
 }
 
-/** By itself, because a pull can take minutes and is stopped at once. */
+/** The pull is a command of its own, because it can take minutes and is stopped at once. */
 async function pullImage(container: RunContainer, command: Command, stop: AbortSignal): Promise<CommandEnd> {
   const { engine, settings } = container
   const known = await callEngine(engine, ['image', 'inspect', '--format', '{{.Id}}', settings.image])
@@ -91,7 +94,7 @@ async function pullImage(container: RunContainer, command: Command, stop: AbortS
   return whenSuccessful(end, `the container image ${settings.image} is not on this machine and cannot be pulled`)
 }
 
-/** Before it is started, so that there is none that a stop does not know of. */
+/** Creates the container before it is started, so that a stop knows of every container. */
 async function createContainer(container: RunContainer, command: Command, stop: AbortSignal): Promise<CommandEnd> {
   const { engine, settings } = container
   const refusal = findUnsafeMount(container.mounts)
@@ -100,7 +103,7 @@ async function createContainer(container: RunContainer, command: Command, stop: 
     runCommand(
       {
         ...engineCommand(container, command, ['create', ...args, ...containerArguments(container, command)]),
-        // What a killed client has asked for would be created afterwards.
+        // If the client were killed, the engine could create the container afterwards.
         stopProcesses: async (group) => void (await waitUntilGone(group, engine.responseLimitMs ?? RESPONSE_LIMIT_MS)),
       },
       stop,
@@ -118,7 +121,7 @@ async function startContainer(container: RunContainer, command: Command, stop: A
   const client: Command = {
     ...engineCommand(container, command, ['start', '--attach', '--interactive', name]),
     input: exportStatements(command.env),
-    // The engine's client is not the tests: it is left alone until the container has stopped.
+    // The tests run in the container, not in the engine's client. The client is left alone until the container has stopped.
     stopProcesses: async (group) => {
       const graceSeconds = Math.max(1, Math.ceil(stopGraceMs / 1000))
       const stopped = await callEngine(engine, ['stop', '-t', String(graceSeconds), name], graceSeconds * 1000)
@@ -129,7 +132,7 @@ async function startContainer(container: RunContainer, command: Command, stop: A
   const end = await runCommand(client, stop)
   if (end.kind !== 'exited') return end
   const { output } = end
-  // The client's exit code may be its own.
+  // The client's exit code may be its own, so the container is inspected.
   const state = await callEngine(engine, ['inspect', '--format', STATE, name])
   if (state.kind === 'failed') return { kind: 'lost', reason: `${engine.name} ${state.reason}`, output }
   const [isRunning, code = '', startedAt] = state.output.trim().split(' ')
@@ -141,7 +144,7 @@ async function startContainer(container: RunContainer, command: Command, stop: A
   return endInContainer(Number(code), output, `the image ${settings.image} cannot run ${argv[0]}`)
 }
 
-/** Whether it runs, its exit code, and when it was started: in the year 1 if it was not. */
+/** Whether the container runs, its exit code, and when it was started. If it was not started, this is in the year 1. */
 const STATE = '{{.State.Running}} {{.State.ExitCode}} {{.State.StartedAt}}'
 
 function engineCommand({ engine, folder }: RunContainer, command: Command, args: readonly string[]): Command {
@@ -149,8 +152,8 @@ function engineCommand({ engine, folder }: RunContainer, command: Command, args:
 }
 
 /**
- * Why a container must not be created with these mounts. If a link were in the place of a folder, the engine would mount
- * another folder. Tests can put a link into any folder that they can write.
+ * Why a container must not be created with these mounts. Tests can put a link in the place of a folder that they can
+ * write. The engine would then mount another folder.
  */
 function findUnsafeMount(mounts: readonly Mount[]): string | undefined {
   for (const { path } of mounts) {
@@ -175,8 +178,8 @@ function whenSuccessful(end: CommandEnd, failure: string): CommandEnd {
 }
 
 /**
- * Removes the containers of a run, by this process of the service or an earlier one, and waits until they are gone. Returns
- * how many there were.
+ * Removes the containers of a run, and waits until they are gone. This or an earlier process of the service may have
+ * created them. Returns how many there were.
  */
 export async function removeContainers(engine: ContainerEngine, runId: string): Promise<number> {
   const found = new Set<string>()
@@ -216,19 +219,19 @@ function containerArguments({ engine, settings, mounts }: RunContainer, { runId,
     // Playwright writes its report on SIGINT.
     ...['--stop-signal', 'SIGINT'],
     ...['--workdir', folder],
-    // Otherwise SELinux hides the mounted folders.
+    // Without this, SELinux hides the mounted folders.
     ...['--security-opt', 'label=disable'],
     ...userArguments(engine.name),
     ...mounts.flatMap((mount) => ['--mount', describeMount(mount)]),
     ...['--entrypoint', 'sh'],
-    // The exit code is read from the container, before the service removes it.
+    // The service reads the exit code from the container, and removes it then. So the engine must not remove it.
     ...settings.options.filter((option) => option !== '--rm'),
     settings.image,
     ...['-c', ENTRY_SCRIPT, 'sh', ...argv],
   ]
 }
 
-/** Files that a container creates in the mounted folders belong to the user of the service, who has to remove them. */
+/** Files that a container creates in the mounted folders must belong to the user of the service, who removes them. */
 function userArguments(engine: EngineName): string[] {
   const [uid, gid] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0]
   return [...(engine === 'podman' && uid !== 0 ? ['--userns=keep-id'] : []), '--user', `${uid}:${gid}`]
@@ -236,7 +239,7 @@ function userArguments(engine: EngineName): string[] {
 
 function describeMount({ path, isReadOnly }: Mount): string {
   const fields = ['type=bind', `source=${path}`, `target=${path}`, ...(isReadOnly ? ['readonly'] : [])]
-  // The engines read it as a line of CSV.
+  // The engines read this option as a line of CSV.
   return fields.map((field) => (/[",]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field)).join(',')
 }
 
@@ -255,7 +258,7 @@ function isShellName(name: string): boolean {
   return /^[A-Za-z_]\w*$/.test(name)
 }
 
-/** Of a shell: 126 and 127 are for a command that it cannot run, and a signal is counted from 128. Podman's init says 1. */
+/** The exit codes of a shell: 126 and 127 if it cannot run the command, 128 and more for a signal. Podman's init uses 1. */
 function endInContainer(code: number, output: string, cannotRun: string): CommandEnd {
   if (code === 126 || code === 127 || (code === 1 && /^ERROR \(catatonit.*failed to exec/m.test(output))) {
     return { kind: 'not-started', reason: cannotRun, output }
@@ -274,7 +277,7 @@ function callEngine(
     execFile(name, args, { env, timeout, killSignal: 'SIGKILL' }, (error, stdout, stderr) => {
       if (error === null) return resolve({ kind: 'ok', output: stdout })
       const isSilent = error.killed === true
-      // It stands in a sentence of ours, which has its own end.
+      // The reason stands in a sentence that has its own end.
       const words = (stderr.trim().split('\n').at(-1) || error.message).replace(/[.?!]+$/, '')
       const reason = isSilent ? `did not respond within ${timeout / 1000} s` : words
       resolve({ kind: 'failed', reason, isSilent })

@@ -1,7 +1,7 @@
 import { relative } from 'node:path'
 import type { TestCase, TestCaseStatus } from '../runs/run.ts'
 
-/** Which tests of a project to run; without restrictions, all. */
+/** Which tests of a project to run. Without restrictions, all tests run. */
 export interface Selection {
   readonly frameworkProjects: readonly string[]
   /** Parts of the paths of test files. */
@@ -11,7 +11,7 @@ export interface Selection {
 
 export interface ReportPaths {
   readonly reportFile: string
-  /** For everything else that the framework writes while it runs. */
+  /** The folder for everything else that the framework writes while it runs. */
   readonly outputFolder: string
 }
 
@@ -25,20 +25,23 @@ export interface Framework {
   readonly ownFiles: readonly string[]
   /** The option for a regular expression for titles. */
   readonly titleOption: string
-  /** Runs tests, all without further arguments. */
+  /** The arguments that run tests. Without further arguments, all tests run. */
   runArguments(paths: ReportPaths): string[]
   env(paths: ReportPaths): Record<string, string>
-  /** Lists framework projects, all or those selected, in the report file, and exits with an error if there is none. */
+  /**
+   * The arguments that list all or the selected framework projects in the report file. If no project matches, the
+   * framework exits with an error.
+   */
   listArguments(paths: ReportPaths): string[]
-  /** The names in such a list; undefined if it is none. */
+  /** The names in such a list. Undefined if the value is not such a list. */
   readList(list: unknown): string[] | undefined
-  /** Undefined if this is no such report. */
+  /** Undefined if the text is not such a report. */
   readReport(text: string, folder: string): Report | undefined
 }
 
 export interface Report {
   readonly testCases: readonly TestCase[]
-  /** Whether the framework said that this is all. */
+  /** Whether the framework said that the report is complete. */
   readonly isComplete: boolean
   /** What the framework said about itself, not about a test. */
   readonly problem?: string | undefined
@@ -57,7 +60,7 @@ export function caseOfFile(file: string, folder: string, status: TestCaseStatus 
 }
 
 export interface LocatedCase extends TestCase {
-  /** What distinguishes it from a test of the same title, the broadest first, for example framework project and file. */
+  /** What distinguishes it from a test with an equal title, the broadest first, for example framework project and file. */
   readonly qualifiers: readonly string[]
 }
 
@@ -79,12 +82,12 @@ export function wholeMs(durationMs: unknown): number {
   return typeof durationMs === 'number' && durationMs > 0 ? Math.round(durationMs) : 0
 }
 
-/** What should be a string; `String()` would throw for some objects that JSON can contain. */
+/** Reads what should be a string. `String()` would throw for some objects that JSON can contain. */
 export function stringOf(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** The objects of what should be a list: anything may have written the report. */
+/** The objects in what should be a list. Anything may have written the report. */
 export function objectsIn(value: unknown): Record<string, unknown>[] {
   return Array.isArray(value) ? value.filter(isObject) : []
 }
@@ -97,7 +100,7 @@ export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // Missing, or truncated, because the process was killed.
+    // The file is missing. Or it is truncated, because the process was killed.
     return undefined
   }
 }

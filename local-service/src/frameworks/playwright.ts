@@ -18,7 +18,8 @@ export const playwright: Framework = {
   ownFiles: [],
   configFile: /^playwright(-ct)?\.config\.\w+$/,
   titleOption: '--grep',
-  // The failures' messages go to the log. Each run empties its default output folder, which all runs of a project share.
+  // The failures' messages go to the log. Playwright empties its output folder, and by default all runs of a project share one
+  // folder.
   runArguments: ({ outputFolder }) => ['test', '--reporter=dot,json', `--output=${outputFolder}`],
   env: ({ reportFile }) => ({ PLAYWRIGHT_JSON_OUTPUT_FILE: reportFile }),
   listArguments: () => ['test', '--list', '--reporter=json'],
@@ -35,7 +36,7 @@ export const playwright: Framework = {
       objectsIn(report.errors).flatMap(({ location }) => (isObject(location) ? [stringOf(location.file)] : [])),
     )
     const ofFiles = [...unloadableFiles].map((file) => caseOfFile(file, folder))
-    // When it is stopped, it writes its report.
+    // When Playwright is stopped, it still writes its report.
     return {
       testCases: [...disambiguateTitles(cases), ...ofFiles],
       isComplete: true,
@@ -44,7 +45,7 @@ export const playwright: Framework = {
   },
 }
 
-/** What Playwright says in each test that needs a browser which is not there. */
+/** What Playwright says in each test that needs a missing browser. */
 function findMissingBrowser(report: string): string | undefined {
   const isMissing = report.includes("Executable doesn't exist at") && report.includes('playwright install')
   return isMissing ? 'playwright has not installed the browser: run "npx playwright install"' : undefined
@@ -68,7 +69,7 @@ function durationOf(test: Record<string, unknown>): number {
   return objectsIn(test.results).reduce((sum, attempt) => sum + wholeMs(attempt.duration), 0)
 }
 
-/** Playwright compares each test with what was expected of it; the last attempt says why it failed. */
+/** Playwright compares each test with its expected status. The last attempt says why the test failed. */
 function statusOf(test: Record<string, unknown>): TestCaseStatus {
   const lastAttempt = objectsIn(test.results).at(-1)?.status
   if (lastAttempt === 'interrupted') return 'INTERRUPTED'

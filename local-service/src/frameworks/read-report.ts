@@ -8,12 +8,15 @@ const TIME_LIMIT_MS = 60_000
 /** 100,000 test cases with titles of 200 bytes. */
 const OUTPUT_LIMIT_BYTES = 32 * 1024 * 1024
 
-/** Undefined if the file is no report. Throws with the reason if the file cannot be read. */
+/** Undefined if the file is not a report. Throws with the reason if the file cannot be read. */
 export async function readReport(framework: Framework, file: string, folder: string): Promise<Report | undefined> {
   return (await read('report', framework, file, folder)) as Report | undefined
 }
 
-/** The framework projects in a list; undefined if it is none. Throws with the reason if the file cannot be read. */
+/**
+ * The framework projects in a list. Undefined if the file is not a list. Throws with the reason if the file cannot be
+ * read.
+ */
 export async function readList(framework: Framework, file: string): Promise<string[] | undefined> {
   return (await read('list', framework, file)) as string[] | undefined
 }

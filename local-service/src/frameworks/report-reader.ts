@@ -3,8 +3,8 @@ import { parseJson } from './framework.ts'
 import { playwright } from './playwright.ts'
 import { vitest } from './vitest.ts'
 
-// A program that prints the report or the list in a file of a framework as JSON, or why it cannot be read. Tests may have
-// put anything in place of a report, and reading it may take all time and memory of a process. So it is not the service's.
+// This program prints the report or the list in a framework's file as JSON, or why the file cannot be read. It is a process of
+// its own, because tests may have written a file that takes all its time and memory to read.
 
 /** What 100,000 test cases need: 130 MB in a report of Playwright, 41 MB in one of Vitest. */
 const LIMITS_BYTES = { vitest: 64 * 1024 * 1024, playwright: 160 * 1024 * 1024 }

@@ -14,7 +14,7 @@ import {
 } from './framework.ts'
 import { REPORT_FILE } from './vitest-reporter.ts'
 
-/** In TypeScript here, in JavaScript in the package; Vitest loads either. */
+/** The file is TypeScript here and JavaScript in the package. Vitest loads both. */
 const REPORTER = join(import.meta.dirname, `vitest-reporter${extname(import.meta.filename)}`)
 
 export const vitest: Framework = {
@@ -80,7 +80,10 @@ const EVENTS: ReadonlySet<unknown> = new Set([
   'finished',
 ])
 
-/** Up to the first line that is no event: anything may have written the file, and the last line may be truncated. */
+/**
+ * The events up to the first line that is not an event. Anything may have written the file, and its last line may be
+ * truncated.
+ */
 function* eventsIn(text: string): Generator<Fields> {
   for (let [at, end] = [0, 0]; at < text.length; at = end + 1) {
     end = text.indexOf('\n', at)
@@ -91,7 +94,7 @@ function* eventsIn(text: string): Generator<Fields> {
   }
 }
 
-/** Of all that Vitest says about a worker, which may quote a test, only the signal or the code. */
+/** Only the signal or the code of what Vitest says about a worker. The rest may quote a test. */
 function describeWorkerEnd(end: unknown): string | undefined {
   const [, signal, code] = /^(?:signal (SIG[A-Z]{2,7})|exit code (\d{1,3}))$/.exec(stringOf(end)) ?? []
   if (signal !== undefined) return `a worker of vitest was killed by ${signal}`
@@ -121,7 +124,7 @@ function statusOf({ state, isFlaky }: Fields): TestCaseStatus {
       return isFlaky === true ? 'FLAKY' : 'PASSED'
     case 'skipped':
       return 'SKIPPED'
-    // It was still queued or running when the report was written: the worker died.
+    // The test was still queued or running when the report was written, because its worker died.
     case 'pending':
       return 'INTERRUPTED'
     default:

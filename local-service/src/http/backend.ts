@@ -70,7 +70,7 @@ export function createBackend({ projects, suites }: Configuration, machine: Mach
   }
 }
 
-/** The interface says "name(s)": a list is separated by commas, because a name may contain spaces. */
+/** The interface says "name(s)". A list is separated by commas, because a name may contain spaces. */
 function namesIn(frameworkProjectName: string | undefined): string[] {
   return (frameworkProjectName ?? '')
     .split(',')

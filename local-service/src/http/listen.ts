@@ -5,9 +5,9 @@ import type { Parsed } from './request-bodies.ts'
 import type { ServiceRequest, ServiceResponse } from './request-handler.ts'
 
 export interface ListenOptions {
-  /** 0 or absent: any free port. */
+  /** If it is 0 or absent, the port is any free port. */
   readonly port?: number | undefined
-  /** PEM texts. With them the service speaks HTTPS. */
+  /** PEM texts. If they are given, the service speaks HTTPS. */
   readonly tls?: { readonly key: string; readonly cert: string } | undefined
   /** How long a client may take to send one request. Default: 30 s. */
   readonly requestLimitMs?: number | undefined
@@ -15,10 +15,12 @@ export interface ListenOptions {
 
 export const BODY_LIMIT_BYTES = 1024 * 1024
 
-// Loopback only: whoever reaches the service can run code on this machine.
+// The service listens on loopback only, because whoever reaches it can run code on this machine.
 const HOST = '127.0.0.1'
 
-/** Far more than the clients of one machine need. Node closes further ones, and ends idle ones after seconds. */
+/**
+ * Far more than the clients of one machine need. Node closes further connections, and ends idle connections after seconds.
+ */
 export const CONNECTION_LIMIT = 256
 
 export async function listen(options: ListenOptions, onRequest: RequestListener) {
@@ -26,12 +28,13 @@ export async function listen(options: ListenOptions, onRequest: RequestListener)
   const limits = {
     requestTimeout: requestLimitMs,
     headersTimeout: Math.min(requestLimitMs, 10_000),
-    // Node looks for requests over their limit as often as this, by default every 30 s.
+    // How often Node looks for requests over their limit. By default, it looks every 30 s.
     connectionsCheckingInterval: Math.min(requestLimitMs, 1_000),
   }
   const server: Server = options.tls ? createTlsServer({ ...limits, ...options.tls }) : createServer(limits)
   server.maxConnections = CONNECTION_LIMIT
-  // For `Expect: 100-continue`, Node would ask for the body before the key is checked, and for others respond with 417.
+  // By itself, Node asks for the body on `Expect: 100-continue` before the key is checked. For other expectations, it responds
+  // with 417.
   for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, onRequest)
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => endWithError(socket as Socket, error.code))
   await new Promise<void>((resolve, reject) => {
@@ -52,7 +55,7 @@ export async function listen(options: ListenOptions, onRequest: RequestListener)
   }
 }
 
-/** A request as soon as its headers are there. */
+/** Makes the request as soon as its headers are there. */
 export function toServiceRequest(message: IncomingMessage, response: ServerResponse): ServiceRequest {
   return {
     method: message.method ?? '',
@@ -83,7 +86,7 @@ async function readBody(message: IncomingMessage): Promise<Parsed<string>> {
   try {
     for await (const chunk of message as AsyncIterable<Buffer>) {
       sizeBytes += chunk.length
-      // What is too much is still read, so that the response reaches a client that is still sending.
+      // A body that is too large is still read, so that the response reaches a client that is still sending.
       if (sizeBytes <= BODY_LIMIT_BYTES) chunks.push(chunk)
     }
   } catch {
@@ -111,7 +114,7 @@ function endWithError(socket: Socket, code: string | undefined): void {
     '',
     body,
   ].join('\r\n')
-  // A client that goes on sending would otherwise keep the connection open.
+  // If a client continues to send, it would otherwise keep the connection open.
   socket.end(response, () => socket.destroy())
 }
 

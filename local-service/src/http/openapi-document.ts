@@ -2,12 +2,12 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /**
- * The path from this file holds in the repository, in the package, which has a copy of `docs/openapi.yaml`, and from the bundle in
- * `dist/service`.
+ * This path is valid in the repository, in the bundle in `dist/service`, and in the package. The package has a copy of
+ * `docs/openapi.yaml`.
  */
 const FILE = join(import.meta.dirname, '../../../docs/openapi.yaml')
 
-/** The description of the interface that the service responds by, as OpenAPI 3.1. */
+/** The OpenAPI 3.1 description of the service's interface. */
 export function readOpenApiDocument(): Promise<string> {
   return readFile(FILE, 'utf8')
 }

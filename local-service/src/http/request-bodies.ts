@@ -2,16 +2,16 @@ import * as v from 'valibot'
 import { quote } from '../text.ts'
 import { mustBe, object, VARIABLES, validate } from '../validation.ts'
 
-/** What a client asked to run, with the deprecated names already read as the ones that replace them. */
+/** What a client asked to run. Deprecated names are already replaced by current names. */
 export interface StartParameters {
   readonly branch?: string | undefined
   readonly environment?: string | undefined
   readonly frameworkProjectName?: string | undefined
   readonly envOverrides: Readonly<Record<string, string>>
   readonly autofix: boolean
-  /** The names of the fields that have no effect, for the log. */
+  /** The names of the fields that have no effect. The log shows them. */
   readonly ignored: readonly string[]
-  /** The decoded body; undefined if there was none. */
+  /** The decoded body. Undefined if there was no body. */
   readonly raw: unknown
 }
 
@@ -19,13 +19,13 @@ export type Parsed<T> =
   | { readonly kind: 'valid'; readonly value: T }
   | { readonly kind: 'invalid'; readonly error: string }
 
-/** The interface's one limit (section 8). */
+/** The only limit in the interface (section 8). */
 const BRANCH_LIMIT_CHARS = 255
 
-/** Empty is refused in every field, as the interface refuses it in `branch`. */
+/** An empty text is refused in every field, as the interface refuses it in `branch`. */
 const TEXT = v.pipe(v.string(mustBe('a string')), v.nonEmpty('is empty. Leave the field out to get the default.'))
 
-/** Names separated by commas. None at all would select every project. */
+/** Names separated by commas. An empty list would select every project. */
 const NAMES = v.pipe(
   TEXT,
   v.check((text) => /[^\s,]/.test(text), 'names no project. Leave the field out to run all.'),
@@ -54,7 +54,7 @@ const CANCEL_HINT = 'is missing. Send {"where": {"runId": "…"}}.'
 const CANCEL_FIELDS = {
   where: object(
     { runId: v.string(mustBe('a string')) },
-    // A member that is not understood narrows the selection: to ignore it would cancel what was not meant.
+    // An unknown member may narrow the selection. If the service ignored it, it could cancel runs that the client did not mean.
     { missing: CANCEL_HINT, unknown: 'is not supported: "where" can have "runId" only.' },
   ),
 }
@@ -65,7 +65,7 @@ const SUITE_FIELDS = {
   metadata: v.optional(object({ git: v.optional(object({ branch: v.optional(BRANCH) })) }), {}),
 }
 
-/** Reads the body of "start a test run": every field is optional, a field of the wrong type is refused. */
+/** Reads the body of "start a test run". Every field is optional. A field of the wrong type is refused. */
 export function parseStart(body: string): Parsed<StartParameters> {
   return parse(body, START_FIELDS, (fields, raw) => ({
     branch: fields.branch,
@@ -87,7 +87,7 @@ export function parseCancel(body: string): Parsed<string> {
   return parse(body, CANCEL_FIELDS, ({ where }) => where.runId, CANCEL_HINT)
 }
 
-/** Reads the body of "start a test suite"; the body may be missing. */
+/** Reads the body of "start a test suite". The body may be missing. */
 export function parseSuiteStart(body: string): Parsed<StartParameters> {
   return parse(body === '' ? '{}' : body, SUITE_FIELDS, (fields, raw) => ({
     branch: fields.metadata.git?.branch,

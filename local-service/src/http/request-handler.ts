@@ -13,19 +13,19 @@ export interface ServiceResponse {
   readonly contentType?: string | undefined
 }
 
-/** One request, of which only the headers have been read. */
+/** A request. So far, only its headers have been read. */
 export interface ServiceRequest {
   readonly method: string
   /** Path and query, undecoded. */
   readonly target: string
   readonly headers: IncomingHttpHeaders
-  /** Each `Host` that was sent: `headers` has the first. */
+  /** Every `Host` that was sent. `headers` has only the first. */
   readonly hosts: readonly string[]
   /** To be called once. */
   readBody(): Promise<Parsed<string>>
 }
 
-/** What is behind the HTTP side: the runs themselves. Bodies are valid when they get here. */
+/** The runs behind the HTTP side. Bodies are valid when they get here. */
 export interface Backend {
   startRun(projectId: string, parameters: StartParameters): Promise<ServiceResponse>
   getRun(projectId: string, runId: string): Promise<ServiceResponse>
@@ -53,7 +53,7 @@ export function notCancellable(runId: string, status: string, whatHappened = '')
   return errorResponse(400, error.trimEnd())
 }
 
-/** Checks a request against the interface and passes it on to the runs. Its body is read last: only with a valid key. */
+/** Checks a request against the interface and passes it on to the runs. The body is read last, and only with a valid key. */
 export async function handleRequest(
   request: ServiceRequest,
   keys: readonly string[],
@@ -102,8 +102,8 @@ async function withBody<T>(
 }
 
 /**
- * A page in a browser reaches this machine too. It sends `Origin`, which no client of this service does; and if its own
- * name is made to lead here (DNS rebinding), that name is in `Host`.
+ * A page in a browser reaches this machine too. It sends `Origin`, which no client of this service sends. If the page's
+ * own name leads to this machine (DNS rebinding), that name is in `Host`.
  */
 function refuseForeignPage({ headers: { origin }, hosts }: ServiceRequest): ServiceResponse | undefined {
   const [host, ...otherHosts] = hosts
@@ -120,7 +120,7 @@ function refuseForeignPage({ headers: { origin }, hosts }: ServiceRequest): Serv
   return undefined
 }
 
-/** Compared in full and by digest, so that the time taken does not reveal how near a key came. */
+/** The digests are compared in full, so that the time taken does not reveal how similar a key is. */
 function isAuthorized(authorization: string | undefined, keys: readonly string[]): boolean {
   const token = /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1]
   return token !== undefined && keys.some((key) => timingSafeEqual(digest(token), digest(key)))

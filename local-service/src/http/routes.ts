@@ -1,6 +1,6 @@
 import { quote } from '../text.ts'
 
-/** Each path takes one method. Of two that match, the first counts: `runs/cancel` is no run. */
+/** Each path takes one method. If two paths match, the first counts, so `runs/cancel` is not a run. */
 const ENDPOINTS = [
   ['start', 'POST', '/v1/projects/{projectId}/runs'],
   ['cancel', 'POST', '/v1/projects/{projectId}/runs/cancel'],
@@ -20,12 +20,12 @@ export type Route =
   | { readonly kind: 'unknown'; readonly status: 400 | 404; readonly error: string }
 
 /**
- * Finds the endpoint for a request line. The path is taken as it came over the wire: a URL parser would collapse
- * `.` and `..`, and an id may be either.
+ * Finds the endpoint for a request line. The path is taken as it was sent. A URL parser would collapse `.` and `..`, and
+ * an id may be either.
  */
 export function findRoute(method: string, target: string): Route {
   const path = target.split('?', 1)[0] ?? ''
-  // The response to HEAD is that to GET; Node leaves its body out.
+  // The response to HEAD is the response to GET. Node leaves its body out.
   const asked = method === 'HEAD' ? 'GET' : method
   let hint = 'GET /openapi.yaml describes the endpoints.'
   for (const [kind, methodOfPath, template] of ENDPOINTS) {
@@ -43,7 +43,7 @@ export function findRoute(method: string, target: string): Route {
   return { kind: 'unknown', status: 404, error: `There is no endpoint ${method} ${quote(path)}. ${hint}` }
 }
 
-/** The ids in a path, encoded; undefined if it is another one than the template. */
+/** The encoded ids in a path. Undefined if the path does not match the template. */
 export function matchPath(path: string, template: string): string[] | undefined {
   const given = path.split('/')
   const parts = template.split('/')

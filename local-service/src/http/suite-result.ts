@@ -23,8 +23,8 @@ export function describeSuiteStatus(run: Run): object {
 }
 
 /**
- * The detailed result of a test-suite run. It has no status of its own: a client decides by the tests alone. So if a run
- * did not pass and no test says so, one more entry does; while the run is unfinished, one entry says that.
+ * The detailed result of a test-suite run. It has no status of its own, so a client decides by the tests alone. If a run
+ * did not pass and no test shows it, an additional entry does. While the run is unfinished, one entry says so.
  */
 export function describeSuiteResult(run: Run): object {
   const testSuiteName = run.suite?.name ?? ''
@@ -40,7 +40,7 @@ function listTests(run: Run, suiteName: string): SuiteTest[] {
   return [...tests, suiteTest(`${suiteName}: the run as a whole is ${phase.status}`, 'ERROR')]
 }
 
-/** The same test has the same id in every run. */
+/** The id of a test is equal in every run. */
 function suiteTest(testName: string, status: SuiteTestStatus): SuiteTest {
   return { testId: createHash('sha256').update(testName).digest('hex').slice(0, 16), testName, status }
 }

@@ -11,9 +11,9 @@ const WRITABLE_BY_GROUP = 0o020
 const WRITABLE_BY_OTHERS = 0o002
 
 /**
- * Opens the folder of the service: its runs, and their work trees and reports while they run. With `none`, the runs are
- * kept in memory, and the folder is a temporary one beside the default.
- * Throws a ConfigurationError if the folder cannot be used.
+ * Opens the folder for the runs and, while they run, their work trees and reports. With `none`, the runs are kept in
+ * memory, and the folder is temporary and lies beside the default. Throws a ConfigurationError if the folder cannot be
+ * used.
  */
 export function openDataFolder(setting: string | undefined, defaultFolder: string, projects: Iterable<Project>) {
   const isInMemory = setting === 'none'
@@ -34,14 +34,14 @@ export function openDataFolder(setting: string | undefined, defaultFolder: strin
   }
 }
 
-/** What the system or SQLite says against a data folder is for whoever chose it; other errors are returned as they are. */
+/** An error of the system or SQLite becomes a message for whoever chose the folder. Other errors are returned unchanged. */
 export function toConfigurationError(error: unknown, folder: string): unknown {
   return error instanceof Error && 'code' in error ? new ConfigurationError(describeStoreError(error, folder)) : error
 }
 
 /**
- * Node looks for packages in all folders above a work tree: in a repository, the tests of a branch would find those that
- * are installed there.
+ * Node looks for packages in all folders above a work tree. If the data folder were in a repository, the tests of a branch
+ * would find the repository's installed packages.
  */
 function refuseInsideProject(folder: string, projects: Iterable<Project>): void {
   const path = realPathOf(folder)
@@ -55,7 +55,7 @@ function refuseInsideProject(folder: string, projects: Iterable<Project>): void 
   }
 }
 
-/** Of a folder that may not exist yet. */
+/** The folder need not exist yet. */
 function realPathOf(folder: string): string {
   return isFolder(folder) ? realpathSync(folder) : join(realPathOf(dirname(folder)), basename(folder))
 }
@@ -71,14 +71,14 @@ function isFolder(path: string): boolean {
 }
 
 /**
- * The first folder, from this one up, in which other users can create files; undefined if there is none. Node looks for
- * packages in every folder above a test: whoever can write to one of them can run code in the tests.
+ * The first folder, from this folder up, in which other users can create files. Undefined if there is no such folder. Node
+ * looks for packages in every folder above a test, so these users could run code in the tests.
  */
 export function findSharedFolder(folder: string): string | undefined {
   return foldersBetween(folder, '/').find((at) => {
     const { mode, uid, gid } = statSync(at)
     const belongsToUser = uid === process.getuid?.() || uid === 0
-    // On many systems, each user has a group of their own, and new folders are writable by it.
+    // On many systems, each user has a group of their own. This group can write to new folders.
     const others = gid === process.getgid?.() ? WRITABLE_BY_OTHERS : WRITABLE_BY_OTHERS | WRITABLE_BY_GROUP
     return !belongsToUser || (mode & others) !== 0
   })

@@ -11,7 +11,7 @@ import type { TestRun } from './run-tests.ts'
 export interface Source extends Place {
   /** Whether the project's "setup" has to install their packages. */
   readonly needsSetup: boolean
-  /** What its containers have of this machine. */
+  /** The folders and files of this machine that its containers get. */
   readonly mounts: readonly Mount[]
 }
 
@@ -28,19 +28,19 @@ export async function prepareFiles(run: TestRun, stop: AbortSignal): Promise<Sou
     if (stop.aborted) return undefined
     throw error
   }
-  // It leads to the repository, which no container has.
+  // `.git` leads to the repository, which no container has.
   if (engine !== undefined) await rm(join(tree, '.git'), { force: true })
-  // A setup installs its own packages: through a link it would change those of the project's folder.
+  // A setup installs its own packages. Through links, it would change the packages of the project's folder.
   const needsSetup = project.setup !== undefined
   if (!needsSetup) await linkPackages(place, tree)
   const { folder } = place
   return { root: tree, folder, needsSetup, mounts: engine === undefined ? [] : mountsOf(run, needsSetup) }
 }
 
-/** What is not copied: packages are linked or installed, and git must not find a repository among the tested files. */
+/** These are not copied. Packages are linked or installed, and git must not find a repository among the tested files. */
 const NOT_COPIED: ReadonlySet<string> = new Set(['.git', 'node_modules'])
 
-/** A link is copied as a link: in a container, one that leads out of the copy leads nowhere. */
+/** A link is copied as a link. In a container, a link that leads out of the copy leads nowhere. */
 async function copyFolder(from: string, to: string, stop: AbortSignal): Promise<void> {
   await cp(from, to, {
     recursive: true,
@@ -50,7 +50,7 @@ async function copyFolder(from: string, to: string, stop: AbortSignal): Promise<
       stop.throwIfAborted()
       if (NOT_COPIED.has(basename(path)) && path !== from) return false
       const found = await lstat(path)
-      // Not sockets and named pipes, which cannot be copied.
+      // Sockets and named pipes cannot be copied.
       return found.isFile() || found.isDirectory() || found.isSymbolicLink()
     },
   })
@@ -63,7 +63,7 @@ async function checkOut(run: TestRun, place: Repository, commit: string, stop: A
     try {
       await addWorkTree(repository, commit, resources.tree)
     } catch (error) {
-      // Before anybody else's turn, on whom git would fail.
+      // The cleaning comes before another run's turn, because git would fail on the unfinished work tree.
       await killProcesses({ runId })
       await removeWorkTree(resources.tree, repository.gitFolder)
       throw error
@@ -71,12 +71,12 @@ async function checkOut(run: TestRun, place: Repository, commit: string, stop: A
   })
 }
 
-/** The repository for a run: its git commands end when it is stopped, and are found if the service was killed. */
+/** The repository for a run. If the run is stopped, its git commands end. After a kill of the service, they can be found. */
 export function repositoryOf({ runId }: TestRun, repository: Repository, signal: AbortSignal): Repository {
   return { ...repository, env: { ...repository.env, [MARKER_VARIABLE]: runId }, signal }
 }
 
-/** Nothing that a test writes is used by another run, by git, or by whoever works in the project's folder. */
+/** Another run, git, and whoever works in the project's folder must not use what a test writes. */
 function mountsOf({ resources, checkout, project }: TestRun, needsSetup: boolean): Mount[] {
   const writable = [resources.tree, resources.outputFolder, resources.temporaryFolder]
   const readOnly = [...(needsSetup ? [] : linkedPackages(checkout.place)), ...project.framework.ownFiles]

@@ -3,25 +3,25 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
-/** Marks every process of a run: whatever a test starts inherits it, in any process group. */
+/** Marks every process of a run. Whatever a test starts inherits the variable, in any process group. */
 export const MARKER_VARIABLE = 'LOCAL_SERVICE_RUN_ID'
 
 const POLL_MS = 50
-/** A killed process is gone in milliseconds; one that hangs in the kernel must not block the service. */
+/** A killed process ends in milliseconds. If a process hangs in the kernel, it must not block the service. */
 const KILL_LIMIT_MS = 5000
 
-/** A process group of a run, with whatever else is marked as the run's. */
+/** A process group of a run, with every other process that is marked as the run's. */
 export interface ProcessGroup {
   readonly runId: string
   readonly groupId: number
 }
 
-/** Without a group if an earlier process of the service started it. */
+/** If an earlier process of the service started the processes, their group is unknown. */
 type ProcessesOfRun = Pick<ProcessGroup, 'runId'> & Partial<ProcessGroup>
 
 /**
- * Stops a process group and everything else of its run: SIGINT first, on which Playwright writes its report, then
- * SIGTERM, then SIGKILL.
+ * Stops a process group and every other process of its run. SIGINT comes first, because Playwright then writes its report.
+ * SIGTERM and SIGKILL follow.
  */
 export async function stopProcesses(group: ProcessGroup, graceMs: number): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -31,7 +31,7 @@ export async function stopProcesses(group: ProcessGroup, graceMs: number): Promi
   await killProcesses(group)
 }
 
-/** Kills until nothing is left: a process may start another one between two looks. Returns how many it killed. */
+/** Kills until no process is left, because a process may start another process meanwhile. Returns how many it killed. */
 export async function killProcesses(group: ProcessesOfRun): Promise<number> {
   const killed = new Set<number>()
   await waitUntilGone(group, KILL_LIMIT_MS, (id) => {
@@ -58,22 +58,22 @@ export async function waitUntilGone(
 }
 
 /**
- * The living processes that belong to a run: those in its process group and, on Linux, those that carry its marker,
- * which also finds what a test runner starts in other groups (Playwright's web server and browsers).
+ * The living processes in the run's process group. On Linux, also the living processes that carry its marker. These
+ * include what a test runner starts in other groups, such as Playwright's web server and browsers.
  */
 async function findProcesses({ groupId, runId }: ProcessesOfRun): Promise<number[]> {
   if (process.platform === 'linux') return findInProc(groupId, runId)
   return groupId === undefined ? [] : findByPs(groupId)
 }
 
-/** Synchronous on purpose: these reads touch no disk, and through the thread pool they cost six times as much. */
+/** The reads are synchronous, because they touch no disk. Through the thread pool, they cost six times as much. */
 function findInProc(groupId: number | undefined, runId: string): number[] {
   const marker = `${MARKER_VARIABLE}=${runId}`
   const living = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .flatMap((name) => {
       const id = Number(name)
-      // The command's name is in brackets and may contain anything; the state and the group follow it.
+      // The command's name stands in brackets and may contain anything. The state and the group follow it.
       const [state = '', , group] = readIfPossible(`/proc/${id}/stat`)
         .replace(/^.*\) /s, '')
         .split(' ')
@@ -81,7 +81,7 @@ function findInProc(groupId: number | undefined, runId: string): number[] {
       const hasMarker = readIfPossible(`/proc/${id}/environ`).split('\0').includes(marker)
       return { id, group: Number(group), hasMarker }
     })
-  // A group that a marked process leads belongs to the run, with members that have cleared their environment.
+  // If a marked process leads a group, the whole group belongs to the run. Members may have cleared their environment.
   const leaders = living.filter(({ id, group, hasMarker }) => hasMarker && id === group)
   const groups = new Set([groupId, ...leaders.map(({ id }) => id)])
   return living.filter(({ group, hasMarker }) => hasMarker || groups.has(group)).map(({ id }) => id)
@@ -105,7 +105,7 @@ async function findByPs(groupId: number): Promise<number[]> {
     .map(([id]) => Number(id))
 }
 
-/** Sends a signal to a process, or to a group if the id is negative. One that has exited meanwhile needs none. */
+/** Sends a signal to a process, or to a group if the id is negative. If the process has exited, does nothing. */
 function signalProcess(id: number, signal: NodeJS.Signals): void {
   try {
     process.kill(id, signal)

@@ -23,7 +23,7 @@ export type CommandEnd = (
   /** A signal that this service did not send. */
   | { readonly kind: 'killed'; readonly signal: string }
   | { readonly kind: 'not-started'; readonly reason: string }
-  /** Nobody can say how it ended: its container's engine does not respond. */
+  /** Nobody can say how the command ended, because its container's engine does not respond. */
   | { readonly kind: 'lost'; readonly reason: string }
   /** The stop signal aborted, before the start or after. */
   | { readonly kind: 'stopped' }
@@ -34,12 +34,12 @@ export type CommandEnd = (
 
 const FIRST_OUTPUT_CHARS = 2000
 const LAST_OUTPUT_CHARS = 20_000
-/** Time to read the rest of the output after the exit. A pipe that stays open longer is held by another process. */
+/** Time to read the rest of the output after the exit. If a pipe stays open longer, another process holds it. */
 const LAST_OUTPUT_LIMIT_MS = 500
 
 /**
- * Runs a command in its own process group. When this resolves, no process that the command started is alive, whether it
- * was stopped or exited by itself and left some behind.
+ * Runs a command in its own process group. When this resolves, no process that the command started is alive. If the
+ * command exits by itself and leaves processes, they are killed.
  */
 export async function runCommand(command: Command, stop: AbortSignal): Promise<CommandEnd> {
   if (stop.aborted) return { kind: 'stopped', output: '' }
@@ -62,7 +62,7 @@ export async function runCommand(command: Command, stop: AbortSignal): Promise<C
   const stopping = Promise.withResolvers<void>()
   const onStop = () => stopping.resolve((command.stopProcesses ?? stopGently)(group))
   stop.addEventListener('abort', onStop, { once: true })
-  // A process that cannot be killed, or that belongs to another user, must not keep a stopped run from finishing.
+  // If a process cannot be killed, or belongs to another user, a stopped run must still finish.
   const stopped = stopping.promise.then(() => delay(LAST_OUTPUT_LIMIT_MS, undefined, { ref: false }))
   const ended = await Promise.race([exit, stopped])
   if (stop.aborted) await stopping.promise
@@ -79,7 +79,7 @@ export async function runCommand(command: Command, stop: AbortSignal): Promise<C
   return { kind: 'exited', code: ended.code ?? 1, output }
 }
 
-/** The beginning and the end of a long text: npm writes what is wrong first, and many lines about its usage after it. */
+/** The beginning and the end of a long text. npm writes the error first, and then many lines about its usage. */
 function createExcerpt() {
   let [first, last, isTruncated] = ['', '', false]
   return {
@@ -89,7 +89,7 @@ function createExcerpt() {
       last += text.slice(room)
       if (last.length <= LAST_OUTPUT_CHARS) return
       isTruncated = true
-      // Whole lines if there are any: truncating within a line could break a terminal sequence.
+      // Whole lines are kept if there are any, because a cut within a line could break a terminal sequence.
       last = last.slice(-LAST_OUTPUT_CHARS)
       last = last.slice(last.indexOf('\n') + 1)
     },
@@ -106,10 +106,10 @@ function start({ argv, folder, env, runId, input }: Command, onOutput: (text: st
     cwd: folder,
     env: { ...env, [MARKER_VARIABLE]: runId },
     stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
-    // Its own session and process group: Ctrl-C in the service's terminal does not reach it.
+    // With its own session and process group, the command does not get Ctrl-C from the service's terminal.
     detached: true,
   })
-  // It may exit without reading its input.
+  // The command may exit without reading its input.
   child.stdin?.on('error', () => undefined)
   child.stdin?.end(input)
   for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', onOutput)
@@ -119,7 +119,7 @@ function start({ argv, folder, env, runId, input }: Command, onOutput: (text: st
 function reasonOf(error: unknown, { argv: [program], folder }: Command): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   if (code === 'E2BIG') return 'its arguments and variables are larger than this system allows'
-  // The system has one error for both.
+  // The system has one error for a missing program and a missing folder.
   if (code === 'ENOENT') return existsSync(folder) ? `there is no program ${program}` : `there is no folder ${folder}`
   return error instanceof Error ? error.message : String(error)
 }

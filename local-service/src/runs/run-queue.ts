@@ -17,17 +17,18 @@ import { messageOf, RunSaver, type SavedRun, type SaverOptions } from './run-sav
 /** What a run does. */
 export interface RunTask {
   readonly resources: RunResources
-  /** A cancelled or interrupted run then finishes when its task does, and not at once. */
+  /** If true, a cancelled or interrupted run finishes when its task settles, not at once. */
   readonly finishesWhenGone: boolean
   /**
-   * Settles when the run's processes are gone. `finishEarly` finishes the run for its clients while the task continues, as
-   * auto-fix does. The signal aborts when the task must stop; the outcome then still lists the test cases that finished.
+   * Settles when the run's processes are gone. `finishEarly` finishes the run for its clients while the task continues,
+   * for example with auto-fix. If the signal aborts, the task must stop. Its outcome still lists the test cases that
+   * finished.
    */
   execute(stop: AbortSignal, finishEarly: (outcome: RunOutcome) => void): Promise<RunOutcome>
 }
 
 export interface RunQueueOptions extends SaverOptions, Pick<Configuration, 'concurrency' | 'runLimitMs'> {
-  /** Removes what a run has on the machine, and says what it was. */
+  /** Removes what a run has on the machine, and returns what it removed. */
   readonly removeResources: (runId: string, resources: RunResources) => Promise<readonly string[]>
   readonly onFinished?: ((run: Run, outcome: RunOutcome) => void) | undefined
 }
@@ -44,11 +45,11 @@ function interruptedBecause(problem: string): RunOutcome {
   return { status: 'INTERRUPTED', testCases: [], problem }
 }
 
-/** The state machine of all runs: first come, first served, a limited number at once. */
+/** The state machine of all runs. Runs start in the order in which they came, and only a limited number runs at once. */
 export class RunQueue {
   readonly #options: RunQueueOptions
   readonly #saver: RunSaver
-  /** Runs that are unfinished, active or not saved; the others are in the store only. */
+  /** Runs that are unfinished, active or not saved. Only the store has all other runs. */
   readonly #entries = new Map<string, Entry>()
   readonly #slots: PQueue
   #isClosing = false
@@ -63,7 +64,7 @@ export class RunQueue {
   async recover(): Promise<void> {
     const { store, log } = this.#options
     for (const { run, resources } of store.findLeft()) {
-      // It may be what fills the disk.
+      // The removal comes first, because the run's files may be what fills the disk.
       const removed = await this.#remove(run.runId, resources)
       if (removed.length > 0) log(run.runId, `removed what was left of it: ${removed.join(', ')}`)
       const before = run.phase.status
@@ -78,7 +79,7 @@ export class RunQueue {
     store.reserve()
   }
 
-  /** False once the queue is closing. */
+  /** Returns false if the queue is closing. */
   add(run: OwnedRun, task: RunTask): boolean {
     if (this.#isClosing) return false
     this.#options.store.add(run, task.resources)
@@ -93,7 +94,7 @@ export class RunQueue {
     return this.#entries.get(runId)?.run ?? this.#options.store.find(runId)
   }
 
-  /** What a cancel did: nothing if the run had finished, but then its auto-fix may still run and is stopped. */
+  /** What a cancel did. If the run had finished, its auto-fix may still run, and the cancel stops it. */
   cancel(runId: string): 'cancelled' | 'auto-fix-stopped' | 'finished' {
     const entry = this.#entries.get(runId)
     if (entry === undefined) return 'finished'
@@ -180,13 +181,14 @@ export class RunQueue {
       this.#saver.attempt(runId, 'the removal of its files could not be saved', () => store.markRemoved(runId))
       return removed
     } catch (error) {
-      // Files that cannot be removed, such as a container's that belong to root, do not change how the tests went.
+      // Some files cannot be removed, such as a container's files that belong to root. They do not change the outcome of the
+      // tests.
       log(runId, `could not remove its files: ${messageOf(error)}`)
       return []
     }
   }
 
-  /** From then on, the store alone has the run. */
+  /** Forgets the run here if only the store needs it. */
   #drop({ run, isActive, isSaved }: Entry): void {
     if (isFinished(run) && !isActive && isSaved) this.#entries.delete(run.runId)
   }

@@ -9,9 +9,12 @@ import type { RunExclusive } from '../workspace/keyed-mutex.ts'
 import { removeWorkTree } from '../workspace/work-tree.ts'
 import { killProcesses } from './processes.ts'
 
-/** What a run has on the machine while it runs, besides processes. It is known before any of it exists. */
+/** What a run has on the machine while it runs, besides processes. The names are known before anything is created. */
 export interface RunResources {
-  /** What the service writes, with a folder for what the framework writes: its report, traces, screenshots. */
+  /**
+   * The folder for what the service writes. It holds the folder for what the framework writes: report, traces,
+   * screenshots.
+   */
   readonly runFolder: string
   readonly outputFolder: string
   /** The `TMPDIR` of the run's processes. Its path is short, because sockets are created in it. */
@@ -42,7 +45,7 @@ export function resourcesOf(runId: string, { dataFolder, temporaryFolder, ...oth
 
 export async function createRunFolders({ outputFolder, temporaryFolder }: RunResources): Promise<void> {
   await mkdir(outputFolder, { recursive: true, mode: 0o700 })
-  // It must be new: in the machine's temporary folder, somebody else could have created it.
+  // The folder must be new. In the machine's temporary folder, somebody else could have created it.
   await mkdir(temporaryFolder, { mode: 0o700 })
 }
 
@@ -66,8 +69,8 @@ interface Machine extends Omit<ContainerEngine, 'name'> {
 }
 
 /**
- * Kills what is left of a run's processes and removes the rest, by this process of the service or an earlier one. Returns what
- * there was, for the log.
+ * Kills the remaining processes of a run and removes its other resources. This or an earlier process of the service may
+ * have left them. Returns what there was, for the log.
  */
 export async function removeResources(
   runId: string,
@@ -75,7 +78,8 @@ export async function removeResources(
   { runExclusive, ...machine }: Machine,
 ): Promise<string[]> {
   const processes = await killProcesses({ runId })
-  // After the engine's client is gone, because it could create another container, and before the folders that it writes to.
+  // The engine's client must be gone first, because it could create another container. The folders come last, because
+  // containers write to them.
   const [containers] = await Promise.allSettled([
     engine === undefined ? 0 : removeContainers({ ...machine, name: engine }, runId),
   ])
@@ -84,7 +88,7 @@ export async function removeResources(
     gitFolder === undefined ? removeFolder(tree) : runExclusive(gitFolder, () => removeWorkTree(tree, gitFolder)),
     ...[runFolder, temporaryFolder].map(removeFolder),
   ]
-  // One that fails must not keep the others from being finished.
+  // If one removal fails, the others must still finish.
   const results = [containers, ...(await Promise.allSettled(removals))]
   for (const result of results) if (result.status === 'rejected') throw result.reason
   return [

@@ -2,7 +2,7 @@ import type { Configuration } from '../configuration.ts'
 import { isFinished, type OwnedRun } from './run.ts'
 import type { RunStore } from './run-store.ts'
 
-/** A run in memory, and whether the store has it as it is. */
+/** A run in memory, and whether the store has its current state. */
 export interface SavedRun {
   readonly run: OwnedRun
   isSaved: boolean
@@ -13,10 +13,10 @@ export interface SaverOptions extends Pick<Configuration, 'keepRuns' | 'keepMs'>
   readonly log: (runId: string, text: string) => void
 }
 
-/** How often a run that could not be saved is tried again. */
+/** How often the service tries again to save a run. */
 const RETRY_MS = 1000
 
-/** Saves runs. Clients learn what became of a run even if it cannot be saved, as on a full disk. It is then tried again. */
+/** Saves runs. If a run cannot be saved, for example on a full disk, clients still learn its outcome. It is saved later. */
 export class RunSaver {
   readonly #options: SaverOptions
   readonly #unsaved = new Set<SavedRun>()
@@ -37,7 +37,7 @@ export class RunSaver {
     if (saved.isSaved && isFinished(run)) this.attempt(run.runId, 'could not forget older runs', () => this.forgetOld())
   }
 
-  /** False if it failed, and then the log says why. */
+  /** Returns false if the action failed. The log then says why. */
   attempt(runId: string, whatFailed: string, action: () => void): boolean {
     try {
       action()
@@ -53,7 +53,7 @@ export class RunSaver {
     store.forget(keepRuns, new Date(Date.now() - keepMs))
   }
 
-  /** Tries once more. */
+  /** Tries to save once more. */
   close(): void {
     clearTimeout(this.#retry)
     this.#saveAgain()

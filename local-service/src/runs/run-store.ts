@@ -39,7 +39,7 @@ export function openRunStore(folder: string | undefined): RunStore {
   if (file !== undefined) makePrivate(file)
   const database = new DatabaseSync(file ?? ':memory:')
   try {
-    // Exclusive: the operating system releases this lock with the process, however it dies.
+    // The lock is exclusive. However the process dies, the operating system releases it.
     database.exec('pragma locking_mode = exclusive; pragma journal_mode = wal; pragma synchronous = full')
     database.exec('begin exclusive')
     if (file !== undefined && statSync(file).size <= CHECKED_BYTES) check(database)
@@ -73,13 +73,13 @@ export function describeStoreError(error: Error, folder: string): string {
   return `Cannot use the data folder ${folder}: ${error.message}. Choose another with --data.`
 }
 
-/** The folder may be one that others can enter. */
+/** Others may be able to enter the folder, so the file itself is private. */
 function makePrivate(file: string): void {
   closeSync(openSync(file, 'a', 0o600))
   for (const path of [file, `${file}-wal`]) if (existsSync(path)) chmodSync(path, 0o600)
 }
 
-/** SQLite itself notices a damaged page when it reads it, which may be much later. */
+/** SQLite notices a damaged page only when it reads the page, which may be much later. */
 function check(database: DatabaseSync): void {
   const [found] = Object.values(database.prepare('pragma quick_check(1)').get() ?? {})
   if (found === 'ok') return
@@ -113,7 +113,7 @@ function storeIn(database: DatabaseSync, reserveFile: string | undefined) {
       const about = [run.runId, run.projectId, suite, run.branchName ?? null, run.phase.status]
       insert.run(...about, JSON.stringify(resources))
     },
-    /** Saves a run's phase; from its start on, the run has resources. On a full disk, a result gets the room that was reserved. */
+    /** Saves a run's phase. From its start on, the run has resources. On a full disk, a result gets the reserved room. */
     save(run: Run): void {
       const { runId, phase } = run
       const startedAt = 'startedAt' in phase ? (phase.startedAt?.toISOString() ?? null) : null
@@ -140,7 +140,10 @@ function storeIn(database: DatabaseSync, reserveFile: string | undefined) {
       const row = select.get(runId)
       return row && runIn(row)
     },
-    /** Runs that are unfinished or have resources: after a start, those that an earlier process of the service left. */
+    /**
+     * Runs that are unfinished or have resources. After a start, these are the runs that an earlier process of the service
+     * left.
+     */
     findLeft: () =>
       selectLeft
         .all()
@@ -152,12 +155,12 @@ function storeIn(database: DatabaseSync, reserveFile: string | undefined) {
   }
 }
 
-/** Reserves room on the disk for the results of runs. Throws if there is none. */
+/** Reserves room on the disk for the results of runs. Throws if there is no room. */
 function reserveRoom(file: string | undefined): void {
   if (file === undefined) return
   if (statSync(file, { throwIfNoEntry: false })?.size === RESERVED_BYTES) return
   try {
-    // Random, because some file systems give zeros no room.
+    // The content is random, because some file systems give zeros no room.
     writeFileSync(file, randomBytes(RESERVED_BYTES), { mode: 0o600 })
   } catch (error) {
     rmSync(file, { force: true })

@@ -29,13 +29,13 @@ export interface TestRun {
   readonly autofixLimitMs: number
   readonly stopGraceMs: number
   readonly log: (text: string) => void
-  /** git cannot create or remove two work trees of one repository at once: it fails on the unfinished one. */
+  /** git cannot create or remove two work trees of one repository at once, because it fails on an unfinished work tree. */
   readonly runExclusive: RunExclusive
 }
 
 const BAD_STATUSES: ReadonlySet<string> = new Set(['FAILED', 'TIMEDOUT', 'INTERRUPTED'])
 
-/** One run: prepare a folder, run the tests, read their report, try to fix what failed. */
+/** Prepares a folder, runs the tests, reads their report, and tries to fix what failed. */
 export async function runTests(
   run: TestRun,
   stop: AbortSignal,
@@ -60,7 +60,10 @@ export async function runTests(
   return outcome
 }
 
-/** The outcome of a run whose tests cannot be run. The log says why, and clients learn it unless the run was stopped. */
+/**
+ * The outcome of a run whose tests cannot be run. The log says why. Unless the run was stopped, clients learn the reason
+ * too.
+ */
 function interrupt(run: TestRun, problem: string, end?: CommandEnd): RunOutcome {
   run.log(`${problem}${end === undefined ? '' : quoteOutput(end)}`)
   const shown = end?.kind === 'stopped' ? undefined : problem
@@ -72,12 +75,12 @@ async function runFramework(run: TestRun, source: Source, stop: AbortSignal): Pr
   const command = run.project.command ?? frameworkCommand(run, source)
   if (command === undefined) return interrupt(run, describeMissing(run, source))
   const { outputFolder } = run.resources
-  // Playwright empties its own folder.
+  // Playwright empties its output folder, so the report lies beside it.
   const paths = { reportFile: join(outputFolder, 'report'), outputFolder: join(outputFolder, 'files') }
   const runFor = async (argv: readonly string[], { frameworkProjects, files, titles }: Selection) => {
     const projects = frameworkProjects.map((name) => `--project=${name}`)
     const titled = titles === undefined ? [] : [`${framework.titleOption}=${titles}`]
-    // Auto-fix runs the tests once more.
+    // Auto-fix runs the tests once more and must not read the first report.
     await removeFolder(paths.reportFile)
     return runIn(source, run, [...command, ...argv, ...files, ...projects, ...titled], stop, framework.env(paths))
   }
@@ -88,7 +91,7 @@ async function runFramework(run: TestRun, source: Source, stop: AbortSignal): Pr
     return hasSucceeded(listed) ? readList(framework, paths.reportFile) : undefined
   }
   const unknown = await describeUnknownProjects(run, tested, report, list)
-  // A stop may have ended the search for names, and then nobody knows whether all were tested.
+  // If a stop ended the search for names, nobody knows whether all were tested.
   const end: CommandEnd = stop.aborted ? { ...tested, kind: 'stopped' } : tested
   const unknownProjects = stop.aborted ? undefined : unknown
   const outcome = toOutcome(end, report, unknownProjects)
@@ -100,7 +103,7 @@ async function runFramework(run: TestRun, source: Source, stop: AbortSignal): Pr
   return { ...outcome, status, problem: end.kind === 'stopped' ? undefined : problem, output: end.output }
 }
 
-/** Whether a command may have failed because it could not write. If there is a report, the room may be there again. */
+/** Whether a command may have failed because it could not write. If there is a report, there may be room again. */
 async function lacksRoom(run: TestRun, source: Source, end: CommandEnd, report?: Report): Promise<boolean> {
   const { outputFolder, temporaryFolder } = run.resources
   if (end.kind === 'stopped') return false
@@ -109,8 +112,8 @@ async function lacksRoom(run: TestRun, source: Source, end: CommandEnd, report?:
 }
 
 /**
- * Vitest ignores a name that no project has beside one that a project has, so each name without a tested file is asked for
- * alone. If the framework says by itself that it could not run the tests, a wrong name may be why.
+ * If one name is valid, Vitest ignores names that no project has. So each name without a tested file is asked for alone.
+ * If the framework says that it could not run the tests, a wrong name may be the reason.
  */
 async function describeUnknownProjects(
   { selection, project: { framework } }: TestRun,
@@ -134,7 +137,7 @@ async function describeUnknownProjects(
   return `${framework.name} has no project ${unknown.map(quote).join(', ')}. Its projects: ${known}`
 }
 
-/** Why the tests could not be run, or not to the end; undefined if test cases say it. */
+/** Why the tests could not be run, or not to the end. Undefined if test cases show it. */
 function describeProblem({ name }: Framework, end: CommandEnd, report: Report | undefined): string | undefined {
   const what = `${name} ${describeEnd(end)}`
   if (end.kind !== 'exited') return what
@@ -156,13 +159,13 @@ function describeMissing({ project }: TestRun, { folder, needsSetup }: Source): 
 
 function frameworkCommand(run: TestRun, source: Source): string[] | undefined {
   const { framework, node: chosen } = run.project
-  // What a setup installed may lead anywhere; the person's own packages are where the person put them.
+  // What a setup installed may lead anywhere. The person chose the place of the packages outside a setup.
   const within = source.needsSetup && run.engine !== undefined ? source.root : undefined
   const script = findPackageCommand(framework.packageName, source.needsSetup ? source : run.checkout.place, within)
   if (script === undefined) return undefined
   if (run.engine !== undefined) return ['node', script]
   const node = chosen ?? findExecutable('node', environmentIn(source, run))
-  // A service that was started by its path may be the only one to know a Node.
+  // If the service was started by the path of its Node, PATH may have no Node.
   return [node ?? process.execPath, script]
 }
 
@@ -193,15 +196,14 @@ function environmentIn(source: Source, { env, project }: TestRun): NodeJS.Proces
 const FIRST_SIGNAL_CODE = 128
 
 /**
- * PASSED needs three things to agree: the runner's exit code, its report, and at least one test case. FAILED needs a
- * report too, or a runner that says by its exit code alone that it could not run the tests. Everything else that leaves
- * no whole report makes the run INTERRUPTED.
+ * PASSED needs an exit code of 0, a complete report, and no failed test case. If the exit code alone says that the
+ * framework could not run the tests, FAILED needs no report. Without a complete report, all other runs are INTERRUPTED.
  */
 function toOutcome(end: CommandEnd, report: Report | undefined, unknownProjects: string | undefined): RunOutcome {
   const testCases = report?.testCases ?? []
   if (report === undefined && couldNotRun(end)) return { status: 'FAILED', testCases }
   if (end.kind !== 'exited' || !report?.isComplete) return { status: 'INTERRUPTED', testCases }
-  // Without a test a framework exits with 0 only if it is configured to.
+  // Without a test case, a framework exits with 0 only if it is configured to.
   const passed = unknownProjects === undefined && end.code === 0 && !testCases.some(isBad)
   return { status: passed ? 'PASSED' : 'FAILED', testCases }
 }
@@ -211,13 +213,13 @@ async function readReportOf({ project, log }: TestRun, file: string, folder: str
   try {
     return await readReport(framework, file, folder)
   } catch (error) {
-    // Tests may have put anything there.
+    // Tests may have put anything in place of the report.
     log(`the report of ${framework.name} cannot be read: ${(error as Error).message}`)
     return undefined
   }
 }
 
-/** The run has finished for its clients, and its limit with it: auto-fix has its own. */
+/** For its clients, the run has finished, and its limit no longer applies. Auto-fix has its own limit. */
 async function fixWithinLimit(run: TestRun, source: Source, before: RunOutcome, stop: AbortSignal): Promise<void> {
   const limit = new AbortController()
   const timer = setTimeout(() => {
@@ -248,7 +250,7 @@ async function fix(run: TestRun, source: Source, before: RunOutcome, stop: Abort
   const snapshot = await takeSnapshot(tree)
   const end = await runIn(source, run, autofix, stop)
   run.log(`auto-fix: ${quoteCommand(autofix)} ${describeEnd(end)}${hasSucceeded(end) ? '' : quoteOutput(end)}`)
-  // Half of the changes are no fix. A command that exits with an error may still have fixed something.
+  // A stopped command made only some of its changes. A command that exits with an error may still have fixed something.
   if (end.kind === 'stopped' || end.kind === 'lost') return
   const branch = await keepChangesSince(snapshot, tree)
   if (branch === undefined) {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 /** The final statuses of a run (section 2.1 of the interface). */
 export type FinalStatus = 'PASSED' | 'FAILED' | 'TIMEDOUT' | 'CANCELLED' | 'INTERRUPTED'
 
-/** The interface leaves the statuses of a test case open; this service sends these. */
+/** The interface leaves the statuses of a test case open. This service sends these statuses. */
 export type TestCaseStatus = 'PASSED' | 'FLAKY' | 'FAILED' | 'TIMEDOUT' | 'INTERRUPTED' | 'SKIPPED'
 
 export interface TestCase {
@@ -26,7 +26,7 @@ type Phase =
   | {
       readonly status: 'RUNNING'
       readonly startedAt: Date
-      /** It was cancelled, and is CANCELLED when its container is gone. */
+      /** If true, the run was cancelled. It becomes CANCELLED when its container is gone. */
       readonly isCancelled: boolean
     }
   | ({ readonly startedAt: Date | null; readonly finishedAt: Date } & Omit<RunOutcome, 'problem' | 'output'>)
@@ -41,7 +41,7 @@ export interface Run {
   readonly phase: Phase
 }
 
-/** A run as its owner holds it: the phase moves only through `startRun` and `finishRun`. */
+/** A run as its owner holds it. Only `startRun` and `finishRun` move its phase to another status. */
 export interface OwnedRun extends Run {
   phase: Phase
 }
@@ -62,7 +62,7 @@ export function markCancelled(run: OwnedRun): void {
   if (run.phase.status === 'RUNNING') run.phase = { ...run.phase, isCancelled: true }
 }
 
-/** Finishes a run that is queued or running; false if it had already finished, and then nothing changes. */
+/** Finishes a run that is queued or running. If the run had already finished, returns false and changes nothing. */
 export function finishRun(run: OwnedRun, outcome: RunOutcome, now: Date): boolean {
   const { phase } = run
   if (isFinished(run)) return false
@@ -73,7 +73,7 @@ export function finishRun(run: OwnedRun, outcome: RunOutcome, now: Date): boolea
   return true
 }
 
-/** Clients see the test cases alone: one more says what no test case does. */
+/** Clients see only the test cases. An additional case says what no test case says. */
 function casesOf(problem: string | undefined, status: FinalStatus): TestCase[] {
   if (problem === undefined || status === 'PASSED' || status === 'CANCELLED') return []
   return [{ title: problem, status, durationMs: 0 }]

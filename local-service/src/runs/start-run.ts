@@ -35,7 +35,7 @@ export interface StartRequest {
   readonly suite?: Suite | undefined
 }
 
-/** A start that is refused has started nothing. */
+/** If a start is refused, nothing was started. */
 export type Started =
   | { readonly kind: 'started'; readonly run: Run }
   | { readonly kind: 'refused'; readonly status: 400 | 404 | 500; readonly error: string }
@@ -100,7 +100,7 @@ async function checkoutOf({ env, checkoutOfJob }: Machine, { project, parameters
   const branch = parameters.branch ?? project.defaultBranch
   const opened = await openRepository(project.folder, env)
   const checkout = await chooseCheckout(project, branch, mayFix, opened, checkoutOfJob)
-  // Without a branch in the request, it is the configured one that does not exist.
+  // If the request names no branch, the missing branch is the configured branch.
   const isConfigured = parameters.branch === undefined && project.defaultBranch !== undefined
   return checkout.kind === 'refused' ? refuse(isConfigured ? 500 : 400, checkout.error) : checkout
 }

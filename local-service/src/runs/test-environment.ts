@@ -5,8 +5,8 @@ import type { Place } from '../workspace/work-tree.ts'
 import type { RunResources } from './run-resources.ts'
 
 /**
- * The person's own environment: without what npm adds for a script, if npm started the service, and without the variables
- * by which a git hook ties git commands to its own repository.
+ * The person's own environment. If npm started the service, the variables that npm adds for a script are left out. The
+ * variables by which a git hook ties git commands to its own repository are left out too.
  */
 export function personalEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const byNpm = env.npm_execpath !== undefined || env.npm_lifecycle_event !== undefined
@@ -16,22 +16,22 @@ export function personalEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return { ...Object.fromEntries(entries), PATH: byNpm ? withoutNpmFolders(env.PATH) : env.PATH }
 }
 
-/** npm sets COLOR and EDITOR, whatever they were before. */
+/** npm sets COLOR and EDITOR, whatever their values were before. */
 const NPM_VARIABLES = /^(npm_.*|NODE|INIT_CWD|COLOR|EDITOR)$/s
 
-/** As `git rev-parse --local-env-vars` lists them, without those that no hook sets. */
+/** The list of `git rev-parse --local-env-vars`, without the variables that no hook sets. */
 const GIT_VARIABLES =
   /^GIT_(DIR|WORK_TREE|INDEX_FILE|PREFIX|COMMON_DIR|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|CONFIG(_COUNT|_PARAMETERS)?)$/s
 
-/** npm puts its folders first, and `node-gyp-bin` as the last of them. */
+/** npm puts its folders first. `node-gyp-bin` is the last of its folders. */
 function withoutNpmFolders(path: string | undefined): string | undefined {
   const folders = path?.split(delimiter)
   return folders?.slice(folders.findLastIndex((folder) => folder.endsWith('node-gyp-bin')) + 1).join(delimiter)
 }
 
 /**
- * What every test process has: the person's environment, or in a container, whose image brings its own, next to nothing;
- * and the run's own folder for temporary files.
+ * What every test process has. Outside containers, this is the person's environment. A container's image brings its own
+ * environment, so it gets next to nothing. Both get the run's own folder for temporary files.
  */
 export function baseEnvironment(
   { temporaryFolder }: RunResources,
@@ -39,7 +39,7 @@ export function baseEnvironment(
 ): NodeJS.ProcessEnv {
   const temporary = { TMPDIR: temporaryFolder, TMP: temporaryFolder, TEMP: temporaryFolder }
   if (person !== undefined) return { CI: 'true', ...person, ...temporary }
-  // A user whom the image does not know has no home folder in it to which npm, for one, could write.
+  // If the image does not know the user, the user has no home folder there. But npm, for example, needs to write to it.
   return { CI: 'true', ...(process.getuid?.() === 0 ? {} : { HOME: temporaryFolder }), ...temporary }
 }
 

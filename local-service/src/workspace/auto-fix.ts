@@ -9,7 +9,7 @@ export interface FixedTree {
   readonly commit: string
   /** The folder with the files. */
   readonly tree: string
-  /** Where the service can make a git folder of its own, which no test can write. */
+  /** The service can make a git folder of its own here, which no test can write. */
   readonly ownFolder: string
   readonly runId: string
 }
@@ -22,15 +22,15 @@ export async function takeSnapshot(tree: FixedTree): Promise<string> {
   const format = await git(['rev-parse', '--show-object-format'], inRepository(tree))
   await git(['init', '--quiet', '--bare', '--template=', `--object-format=${format}`, gitFolderOf(tree)], {
     ...options,
-    // Not where git would find a repository that a test made.
+    // In the tree, git could find a repository that a test made.
     ...{ folder: tree.ownFolder, gitFolder: undefined },
   })
   return snapshotBy(options)
 }
 
 /**
- * Commits what was changed since the snapshot, and nothing else, to a new branch. Returns the branch's name; undefined
- * if nothing was changed.
+ * Commits only what was changed since the snapshot, to a new branch. Returns the branch's name, or undefined if nothing
+ * was changed.
  */
 export async function keepChangesSince(snapshot: string, tree: FixedTree): Promise<string | undefined> {
   const { commit, runId } = tree
@@ -64,8 +64,8 @@ function gitFolderOf({ ownFolder }: FixedTree): string {
 }
 
 /**
- * For git in a folder that tests have written. In the service's own git folder nothing is configured, so no filter runs a
- * program on files that tests wrote. git writes its objects into the repository.
+ * Options for git in a folder that tests have written. The service's own git folder has no configuration, so no filter
+ * runs a program on these files. git writes its objects into the repository.
  */
 function gitIn(tree: FixedTree) {
   const { env, gitFolder, signal } = tree.repository

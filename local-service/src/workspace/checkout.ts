@@ -29,16 +29,16 @@ export interface Refusal {
   readonly error: string
 }
 
-/** What a job has checked out, for a folder in which git finds no repository. */
+/** The checkout of a job. It counts for a folder in which git finds no repository. */
 export interface CheckoutOfJob {
   readonly root: string
   readonly commit: string
 }
 
 /**
- * Chooses which files a run tests. A branch, requested or configured, is checked out into a work tree. Without one the
- * folder is tested as it stands, unless the run may change files: auto-fix works on what is committed. The full hash of the
- * commit that is checked out in the folder stands for the folder too. So a job can name what it tests on every event.
+ * Chooses which files a run tests. A requested or configured branch gets a work tree. Without a branch, the folder is
+ * tested as it stands. If auto-fix may change files, the last commit is tested instead. The hash of the checked-out commit
+ * stands for the folder too, so that a job can name it on every event.
  */
 export async function chooseCheckout(
   project: Project,
@@ -77,13 +77,13 @@ export async function chooseCheckout(
   return checkPackages(project, { kind: 'work-tree', place: repository, commit, branchName: branch })
 }
 
-/** A container gets no folder of the machine in which its tests could change what other tests or git find there. */
+/** If a container had the project's folder, its tests could change what other tests or git find there. */
 async function asItStands(project: Project, place: Place, branchName?: string): Promise<Checkout | Refusal> {
   if (project.container === undefined) return { kind: 'in-place', place, branchName }
   return checkPackages(project, { kind: 'copy', place, branchName })
 }
 
-/** Packages are searched up to the root: that of the job's checkout, or the folder itself. */
+/** Packages are searched up to the root. It is the root of the job's checkout, or the folder itself. */
 function placeWithoutGit({ folder }: Project, ofJob: CheckoutOfJob | undefined): Place {
   const root = ofJob !== undefined && isInside(folder, ofJob.root) ? ofJob.root : folder
   return { root, folder: relative(root, folder) }
@@ -114,7 +114,7 @@ function isInstalled(packageName: string, place: Place): boolean {
   try {
     return findPackageCommand(packageName, place) !== undefined
   } catch {
-    // A manifest that cannot be read.
+    // The manifest cannot be read.
     return false
   }
 }

@@ -2,16 +2,16 @@ import { execFile } from 'node:child_process'
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 
-// Files and folders that tests may have made, and made so that they do harm.
+// Tests may have made these files and folders so that they do harm.
 
 const READ_LIMIT_BYTES = 16 * 1024 * 1024
 
-/** Reads a file; a missing one is empty. Throws for a link, and for what would block (a named pipe) or never end. */
+/** Reads a file. A missing file is empty. Throws for a link, and for a file that would block (a named pipe) or never end. */
 export function readRegularFile(file: string, limitBytes = READ_LIMIT_BYTES): string {
   const found = lstatSync(file, { throwIfNoEntry: false })
   if (found === undefined) return ''
   if (!found.isFile()) throw new Error(`${file} is not a regular file`)
-  // It may have been replaced meanwhile.
+  // The file may have been replaced since the check.
   const descriptor = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   try {
     const opened = fstatSync(descriptor)
@@ -24,8 +24,8 @@ export function readRegularFile(file: string, limitBytes = READ_LIMIT_BYTES): st
 }
 
 /**
- * Removes a folder with everything in it, even if its owner may not write in it. Node cannot remove a file whose path is
- * longer than the system allows, and tests may make one. `rm` can, because it walks from folder to folder.
+ * Removes a folder with everything in it, even if its owner may not write in it. Tests may make a path that is longer than
+ * the system allows. Node cannot remove it, but `rm` can, because it walks from folder to folder.
  */
 export async function removeFolder(folder: string): Promise<void> {
   const run = promisify(execFile)

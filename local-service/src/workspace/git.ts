@@ -7,19 +7,19 @@ export type GitResult =
 export interface GitOptions {
   /** The work tree. */
   readonly folder: string
-  /** Its git folder. Without it, git searches for one from the folder up, and may find what a test made there. */
+  /** Its git folder. Without it, git searches from the folder up, and may find a repository that a test made. */
   readonly gitFolder?: string | undefined
   readonly env: NodeJS.ProcessEnv
   readonly input?: string
   /** Further settings, as `name=value`. */
   readonly config?: readonly string[] | undefined
-  /** Ends the command; without it, a time limit does. */
+  /** Ends the command. Without a signal, a time limit ends it. */
   readonly signal?: AbortSignal | undefined
 }
 
 /**
- * Nothing that is configured for people runs here, no bare repository is found among a project's files, and file names
- * are printed unquoted.
+ * Programs that are configured for people do not run here. git finds no bare repository among a project's files. It prints
+ * file names unquoted.
  */
 const ALWAYS = [
   'core.hooksPath=/dev/null',
@@ -52,7 +52,7 @@ export function tryGit(
         else resolve({ kind: 'failed', reason: signal ? 'it was stopped' : `it took longer than ${LIMIT_MS / 1000} s` })
       },
     )
-    // git may exit before it has read all of it.
+    // git may exit before it has read all input.
     child.stdin?.on('error', () => undefined)
     child.stdin?.end(input ?? '')
   })

@@ -6,12 +6,12 @@ import { foldersBetween, isInside } from './paths.ts'
 import type { Place } from './work-tree.ts'
 
 const PACKAGES = 'node_modules'
-/** What tools keep beside the packages: Vite loads a configuration from there, and stops if it cannot write. */
+/** Tools keep these folders beside the packages. Vite loads a configuration from there, and stops if it cannot write. */
 const TOOL_FOLDER = /^\.(cache|vite)/
 
 /**
- * The command of an npm package as Node would find it from a folder, but not above `root`: there it may belong to somebody
- * else. Undefined if it is not installed, or not in the folder `within`.
+ * The command of an npm package, as Node would find it from a folder. Folders above `root` may belong to somebody else, so
+ * they are not searched. Undefined if the package is not installed, or not in the folder `within`.
  */
 export function findPackageCommand(packageName: string, place: Place, within = '/'): string | undefined {
   for (const at of foldersIn(place)) {
@@ -34,8 +34,8 @@ export function commandFoldersOf(place: Place): string[] {
 }
 
 /**
- * Links the packages that are installed for a project into a work tree or a copy. They are those of every `node_modules`
- * from the project up to the root. What tools write there stays in the work tree.
+ * Links the packages of every `node_modules` from the project up to the root into a work tree or a copy. What tools write
+ * there stays in the work tree.
  */
 export async function linkPackages(place: Place, tree: string): Promise<void> {
   for (const installed of installedPackages(place)) {
@@ -48,14 +48,17 @@ export async function linkPackages(place: Place, tree: string): Promise<void> {
   }
 }
 
-/** The folders to which `linkPackages` links. A link in the place of one of them may lead to anything. */
+/**
+ * The folders to which `linkPackages` links. If a link is in the place of such a folder, it may lead anywhere, so it is
+ * left out.
+ */
 export function linkedPackages(place: Place): string[] {
   return installedPackages(place).filter((installed) => realpathSync(installed) === installed)
 }
 
 /**
- * A link among the installed packages that leads to the repository's own code, as package managers create them for
- * workspaces: through it, the tests of a work tree would use the code of the repository's folder.
+ * Finds a link from the installed packages to the repository's own code. Package managers create such links for
+ * workspaces. Through the link, the tests of a work tree would use the code of the repository's folder.
  */
 export function findLinkIntoRepository(place: Place) {
   const { root } = place
@@ -79,19 +82,22 @@ const MANAGERS = new Map([
   ['pnpm-lock.yaml', { manager: 'pnpm', folderOption: '--dir', install: ['install', '--frozen-lockfile'] }],
   ['yarn.lock', { manager: 'yarn', folderOption: '--cwd', install: ['install'] }],
 ])
-/** Without a lock file. */
+/** These apply if there is no lock file. */
 const NPM = { manager: 'npm', folderOption: '--prefix', install: ['install'] }
 const PACKAGE_FILES = ['package.json', 'pnpm-workspace.yaml', ...MANAGERS.keys()]
 
-/** The files by which the packages of a work tree would be installed, as paths from the root; none if none are linked. */
+/**
+ * The files by which the packages of a work tree would be installed, as paths from the root. Empty if no packages are
+ * linked.
+ */
 export function packageFilesOf(place: Place): string[] {
   if (installedPackages(place).length === 0) return []
   return foldersIn(place).flatMap((at) => PACKAGE_FILES.map((file) => relative(place.root, join(at, file))))
 }
 
 /**
- * What "setup" can be: the command of the package manager that the repository uses, to be run in the project's folder. In
- * the folder of a workspace, npm would install only what that workspace depends on.
+ * Suggests a "setup". It is a command of the repository's package manager, to be run in the project's folder. In the
+ * folder of a workspace, npm would install only what that workspace depends on.
  */
 export function suggestSetup(place: Place, installedIn: string): string {
   const projectFolder = join(place.root, place.folder)
@@ -119,13 +125,13 @@ function* linksIn(packages: string, seen: Set<string>): Generator<string> {
   const realFolder = realpathSync(packages)
   if (seen.has(realFolder)) return
   seen.add(realFolder)
-  // The links in a store or a cache, such as `.pnpm`, are no packages; the packages are deeper.
+  // The links in a store or a cache, such as `.pnpm`, are not packages. The packages are deeper.
   const holdsPackages = !basename(packages).startsWith('.')
   for (const entry of readdirSync(packages, { withFileTypes: true })) {
     const path = join(packages, entry.name)
     if (entry.isSymbolicLink() && holdsPackages) yield path
     if (!entry.isDirectory() || entry.name === '.bin') continue
-    // A scope or a store holds more of the same; a package may have packages of its own.
+    // A scope or a store holds packages directly. A package may hold packages in its own `node_modules`.
     const inner = /^[@.]/.test(entry.name) || entry.name === PACKAGES ? path : join(path, PACKAGES)
     if (existsSync(inner)) yield* linksIn(inner, seen)
   }
@@ -135,7 +141,7 @@ function targetOf(link: string): string | undefined {
   try {
     return realpathSync(link)
   } catch {
-    // It leads nowhere.
+    // The link leads nowhere.
     return undefined
   }
 }

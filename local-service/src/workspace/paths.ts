@@ -8,7 +8,7 @@ export function foldersBetween(folder: string, root: string): string[] {
   return folders
 }
 
-/** The folder of the repository that a folder is in, found without git; without a repository, the folder itself. */
+/** Finds the repository's folder without git. If there is no repository, returns the folder itself. */
 export function repositoryFolderOf(folder: string): string {
   return foldersBetween(folder, '/').find((at) => existsSync(join(at, '.git'))) ?? folder
 }

@@ -5,9 +5,9 @@ import { type GitOptions, git, tryGit } from './git.ts'
 
 /** Where a project is. */
 export interface Place {
-  /** The root of its repository; without one, the project's folder. */
+  /** The root of its repository. If there is no repository, it is the project's folder. */
   readonly root: string
-  /** The project's folder, relative to the root; empty if it is the root. */
+  /** The project's folder, relative to the root. It is empty if the project's folder is the root. */
   readonly folder: string
 }
 
@@ -15,7 +15,7 @@ export interface Place {
 export interface Repository extends Place {
   /** Its `.git` folder, also if `root` is a work tree of it. */
   readonly gitFolder: string
-  /** Where git has what `root` has checked out: `gitFolder`, unless `root` is a work tree of it. */
+  /** git keeps here what `root` has checked out. It is `gitFolder`, unless `root` is a work tree of it. */
   readonly headFolder: string
   readonly env: NodeJS.ProcessEnv
   readonly signal?: AbortSignal | undefined
@@ -26,13 +26,13 @@ export interface FoundRepository {
   readonly reason?: string
 }
 
-/** Finds the repository that a folder belongs to; otherwise git's reason why there is none. */
+/** Finds the repository that a folder belongs to. If it finds no repository, returns git's reason. */
 export async function openRepository(folder: string, env: NodeJS.ProcessEnv): Promise<FoundRepository> {
   const asked = ['--show-toplevel', '--git-common-dir', '--absolute-git-dir', '--show-prefix']
   const result = await tryGit(['rev-parse', ...asked], { folder, env })
   if (result.kind === 'failed') return { reason: result.reason.split('\n', 1)[0] ?? '' }
   const [root = '', gitFolder = '', headFolder = '', prefix = ''] = result.output.split('\n')
-  // git prints its own folder relative to the one that it runs in.
+  // git prints its own folder relative to the folder in which it runs.
   const place = { root, folder: prefix.replace(/\/$/, ''), gitFolder: resolve(folder, gitFolder), headFolder }
   return { repository: { ...place, env } }
 }
@@ -42,8 +42,8 @@ function gitIn({ root, headFolder, env, signal }: Repository): GitOptions {
 }
 
 /**
- * The commit at the tip of a branch, a local one or else a remote's; undefined if there is none. The name is only
- * looked up as a whole ref, so `main~1` or an option is no branch.
+ * The commit at the tip of a branch. A local branch comes before a remote's. Undefined if the branch does not exist. The
+ * name must be a whole ref, so `main~1` or an option is not a branch.
  */
 export async function findBranch(repository: Repository, branch: string): Promise<string | undefined> {
   const options = gitIn(repository)
@@ -77,7 +77,7 @@ export async function hasProjectFolder(repository: Repository, commit: string): 
   return result.kind === 'ok' && result.output === 'tree'
 }
 
-/** The first of these files, given by path from the root, that is another one in a commit than in the folder as it stands. */
+/** The first of these files that differs between a commit and the folder as it stands. Paths start at the root. */
 export async function findChangedFile(
   repository: Repository,
   commit: string,
@@ -95,9 +95,8 @@ export async function addWorkTree(repository: Repository, commit: string, at: st
 }
 
 /**
- * Removes a work tree, also one that git was creating when it was killed: `git worktree remove` refuses that, and
- * `worktree prune` skips what is locked, as every work tree is while it is created. git names its own record of a work
- * tree by the last part of the path.
+ * Removes a work tree, also if git was killed while it created the work tree. Such a work tree is locked. `git worktree
+ * remove` refuses it, and `worktree prune` skips it. git's record is named by the last part of the path.
  */
 export async function removeWorkTree(path: string, gitFolder: string): Promise<void> {
   await removeFolder(path)
