@@ -79,7 +79,7 @@ function rememberFailedRun({ runId, projectId, phase: { status } }: Run, { probl
   try {
     folder.addFailedRun({ runId, projectId, status, problem, output })
   } catch {
-    // The job has ended, and nobody reads it.
+    // The job has ended, so nobody reads about failed runs.
   }
 }
 

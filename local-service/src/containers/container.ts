@@ -109,7 +109,7 @@ async function createContainer(container: RunContainer, command: Command, stop: 
       stop,
     )
   let end = await create(['--init'])
-  // Podman needs a program of its own for it, which a minimal installation does not have.
+  // For `--init`, Podman needs a further program, which a minimal installation does not have.
   if (end.kind === 'exited' && end.code !== 0 && end.output.includes('container-init')) end = await create([])
   return whenSuccessful(end, `${engine.name} could not create a container of ${settings.image}`)
 }

@@ -24,7 +24,7 @@ export function describeSuiteStatus(run: Run): object {
 
 /**
  * The detailed result of a test-suite run. It has no status of its own, so a client decides by the tests alone. If a run
- * did not pass and no test shows it, an additional entry does. While the run is unfinished, one entry says so.
+ * did not pass and no test shows it, an additional entry shows it. While the run is unfinished, the only entry says so.
  */
 export function describeSuiteResult(run: Run): object {
   const testSuiteName = run.suite?.name ?? ''

@@ -41,7 +41,7 @@ export async function killProcesses(group: ProcessesOfRun): Promise<number> {
   return killed.size
 }
 
-/** Whether the processes have exited in time. Until then, something can be done to those that have not. */
+/** Whether the processes have exited in time. Until then, `act` is called with each process that has not exited. */
 export async function waitUntilGone(
   group: ProcessesOfRun,
   withinMs: number,

@@ -188,7 +188,7 @@ export class RunQueue {
     }
   }
 
-  /** Forgets the run here if only the store needs it. */
+  /** If the run is finished and saved and its task has settled, removes the run from memory. The store still has it. */
   #drop({ run, isActive, isSaved }: Entry): void {
     if (isFinished(run) && !isActive && isSaved) this.#entries.delete(run.runId)
   }
