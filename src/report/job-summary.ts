@@ -2,7 +2,15 @@ import type { TestCase } from '../outcome/run.ts'
 import type { StepOutcome } from '../outcome/step-outcome.ts'
 import { type Fragment, fragment, type Html, html, type LogLine, LongText, render } from '../text/safe-text.ts'
 import { type CaseTable, casesWith, caseTable, NOT_PASSED, RAN } from './case-table.ts'
-import { countsText, explanation, factsText, isIncomplete, pageTitle, untestedHeadText } from './outcome-text.ts'
+import {
+  countsText,
+  differingBranches,
+  explanation,
+  factsText,
+  isIncomplete,
+  pageTitle,
+  untestedHeadText,
+} from './outcome-text.ts'
 
 const ROW_LIMIT = 1000
 const OPEN_ROWS = 100
@@ -84,10 +92,9 @@ function casesWithoutResult({ counts: { other, total } }: StepOutcome): Fragment
   return fragment`${other} of ${total} test cases ${other === 1 ? fragment`has` : fragment`have`} no result.`
 }
 
-/** If the verdict is about a PASSED run, the explanation says it. */
-function otherBranchText({ otherBranch, ending, subject }: StepOutcome): Fragment | undefined {
-  if (otherBranch === undefined || (ending.kind === 'finished' && ending.run.status === 'PASSED')) return undefined
-  return fragment`The service tested ${otherBranch}, and this step asked for ${subject.parameters.branch ?? ''}.`
+function otherBranchText(outcome: StepOutcome): Fragment | undefined {
+  const branches = differingBranches(outcome)
+  return branches && fragment`The service tested ${branches.tested}, and this step asked for ${branches.asked}.`
 }
 
 function untestedText({ subject: { untested } }: StepOutcome): Fragment | undefined {

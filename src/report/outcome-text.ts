@@ -323,12 +323,19 @@ export function factsText(outcome: StepOutcome): Fragment {
   return joinWithDots(facts)
 }
 
-/** Undefined if the verdict is about a PASSED run, because it then names both branches. */
-export function otherBranchWarning({ otherBranch, subject, ending, runId }: StepOutcome): LogLine | undefined {
+/** The two branches, if they differ. Undefined if the verdict is about a PASSED run, because it then names both. */
+export function differingBranches({ otherBranch, subject, ending }: StepOutcome) {
   const asked = subject.parameters.branch
   if (otherBranch === undefined || asked === undefined) return undefined
   if (ending.kind === 'finished' && ending.run.status === 'PASSED') return undefined
-  return logLine`Run ${runId ?? ''} is of the branch ${quote(otherBranch, BRANCH_LIMIT_CHARS)}, as the service says, and this step asked for ${quote(asked, BRANCH_LIMIT_CHARS)}. Check which branches the service has of this project.`
+  return { tested: otherBranch, asked }
+}
+
+export function otherBranchWarning(outcome: StepOutcome): LogLine | undefined {
+  const branches = differingBranches(outcome)
+  if (branches === undefined) return undefined
+  const { tested, asked } = branches
+  return logLine`Run ${outcome.runId ?? ''} is of the branch ${quote(tested, BRANCH_LIMIT_CHARS)}, as the service says, and this step asked for ${quote(asked, BRANCH_LIMIT_CHARS)}. Check which branches the service has of this project.`
 }
 
 export function testedBranch({ run, subject }: StepOutcome): string | Untrusted | undefined {
