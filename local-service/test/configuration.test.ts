@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { writeFiles } from '../../test/support/git-repository.ts'
 import { readConfiguration } from '../src/configuration.ts'
-import { REPOSITORY, startService, temporaryFolder, WEB_SHOP, writeFiles } from './a-local-service.ts'
+import { REPOSITORY, startService, temporaryFolder, WEB_SHOP } from './a-local-service.ts'
 
 describe('without a configuration', () => {
   it('the folder is the only project, under its own name, with defaults for the rest', () => {

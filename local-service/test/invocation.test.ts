@@ -1,8 +1,9 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { writeFiles } from '../../test/support/git-repository.ts'
 import manifest from '../package.json' with { type: 'json' }
 import { isStartedByNpm, readInvocation } from '../src/invocation.ts'
-import { temporaryFolder, writeFiles } from './a-local-service.ts'
+import { temporaryFolder } from './a-local-service.ts'
 
 const HERE = '/home/you/shop'
 

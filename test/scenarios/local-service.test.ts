@@ -14,11 +14,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { test as base, describe, expect } from 'vitest'
-import { createRepository, type GitRepository, installPackages } from '../../local-service/test/a-git-repository.ts'
 import type { WorkflowEvent } from '../../tools/runner-emulator/contexts.ts'
 import { playJob } from '../../tools/runner-emulator/job.ts'
 import { type ProcessResult, prepareStep, type Step, type StepOptions } from '../../tools/runner-emulator/runner.ts'
 import { ROOT } from '../docs/documents.ts'
+import { createRepository, type GitRepository, installPackages } from '../support/git-repository.ts'
 import { renderedPage } from '../support/rendered-page.ts'
 
 // The action local-service and the gate in one job, as they are built, over projects whose tests really run.
