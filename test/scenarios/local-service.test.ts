@@ -264,9 +264,9 @@ describe.concurrent('a person who sets the service up wrongly reads one sentence
       { 'run-limit-minutes': 'an hour' },
       /run-limit-minutes is "an hour"\. Give a number/,
     ],
-    ['no such folder', files, { folder: 'nowhere' }, /there is no folder/],
+    ['no such folder', files, { folder: 'nowhere' }, /There is no folder .*nowhere/],
     ['no such file', files, { config: 'a.json' }, /There is no configuration file/],
-    ['no framework', { 'package.json': '{}' }, {}, /neither a Vitest nor a Playwright configuration/],
+    ['no framework', { 'package.json': '{}' }, {}, /uses neither Vitest nor Playwright Test/],
     ['both frameworks', { ...VITEST, 'vitest.config.ts': '', 'playwright.config.ts': '' }, {}, /uses both/],
   ])('about %s', async ([, of, inputs, sentence], { jobs }) => {
     const { folder } = await jobs.project(of)
