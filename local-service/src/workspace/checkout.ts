@@ -24,7 +24,7 @@ export type Checkout =
     | { readonly kind: 'work-tree'; readonly place: Repository; readonly commit: string }
   ) & { readonly branchName?: string | undefined }
 
-export interface Refusal {
+interface Refusal {
   readonly kind: 'refused'
   readonly error: string
 }
