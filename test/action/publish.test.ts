@@ -145,12 +145,8 @@ describe('the branch that the service names', () => {
   })
 })
 
-test.each([
-  'folder emptied',
-  'log closed',
-] as const)('after the end of the job (%s), main writes the verdict to the log, and nothing to folders of the next job', async (signal) => {
-  const world = await publish(ENDINGS.abortedRunFinished, {}, { signal })
-  expect(world.outputs()).toEqual({})
+test('after the end of the job, main writes the verdict to the log, and nothing to folders of the next job', async () => {
+  const world = await publish(ENDINGS.abortedRunFinished, {}, { signal: 'SIGHUP', isJobOver: true })
   expect(world.texts('error ')).toEqual([expect.stringContaining('[Step cancelled]')])
   for (const effect of ['files ', 'summary ', 'comment']) expect(world.texts(effect)).toEqual([])
 })
