@@ -110,7 +110,7 @@ function requested(): string[] {
 /** A comment on the pull request. */
 const ON_COMMENT = { event: 'issue_comment', payload: { issue: { number: 7, pull_request: {} } } }
 const WRITTEN = { url: expect.stringMatching(/^https:\/\/github\.com\/.*\/pull\/7#issuecomment-\d+$/), log: [] }
-const LEFT_AS_IT_IS = 'info: The comment was left as it is, because a later run has written it.'
+const LEFT_AS_IT_IS = 'info: The comment was left as it is, because a later workflow run has written it.'
 
 describe('one comment, kept up to date', () => {
   test('the first run creates a comment that begins with the marker', async () => {
@@ -404,7 +404,7 @@ describe('a token that may not comment', () => {
   const ADVICE =
     'Add `permissions: { pull-requests: write }` to the job, beside what else it needs; pull requests by Dependabot need it too. On a pull request from a fork GitHub lets the workflow only read, whatever `permissions` says: set `comment: never` there.'
   const notAllowed = (reason: string) => ({
-    log: [`warning: The token may not write the pull request comment: ${reason}. ${ADVICE}`],
+    log: [`warning: The token is not allowed to write the pull request comment: ${reason}. ${ADVICE}`],
   })
 
   test('that can only read, as on a fork, is one warning with the permissions to add', async () => {

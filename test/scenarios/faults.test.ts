@@ -38,7 +38,7 @@ test.concurrent.each([
   const { main, post } = await one.step.run()
   expect(requestsOf(one.service)).toEqual(['POST /v1/projects/web-shop/runs'])
   expect(main).toMatchObject({ conclusion: 'failure', outputs: { conclusion: 'error' } })
-  expect(main.annotations[0]?.message).toContain('a run may have been started and cannot be looked up')
+  expect(main.annotations[0]?.message).toContain('A run may have been started, and it cannot be looked up')
   expect(post.conclusion).toBe('success')
 })
 

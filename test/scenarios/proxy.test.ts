@@ -36,7 +36,7 @@ test('a start that the service accepted is not repeated when the tunnel breaks b
   const { main, post } = await step
   expect(main).toMatchObject({ conclusion: 'failure', signalsSent: [], outputs: { conclusion: 'error' } })
   expect(main.annotations).toHaveLength(1)
-  expect(main.annotations[0]?.message).toContain('a run may have been started and cannot be looked up')
+  expect(main.annotations[0]?.message).toContain('A run may have been started, and it cannot be looked up')
   expect(requestsOf(one.service)).toEqual(['POST /v1/projects/web-shop/runs'])
   expect(post.conclusion).toBe('success')
 })

@@ -25,7 +25,7 @@ test.concurrent('if a background step empties the temporary folder, main says so
   const { exitCode, annotations, log } = await main.result()
   expect(exitCode).toBe(1)
   expect(annotations.filter(({ level }) => level === 'error')).toMatchObject([
-    { message: expect.stringContaining("The runner's temporary folder was emptied, as at the end of a job") },
+    { message: expect.stringContaining("The runner's temporary folder was emptied") },
   ])
   expect(log.join('\n')).not.toMatch(/The workflow was cancelled|Cannot write the runner's command files/)
   expect(one.service.runs).toMatchObject([{ status: 'CANCELLED' }])

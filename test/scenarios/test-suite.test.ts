@@ -41,7 +41,7 @@ test.concurrent('a start that the service accepted without a response is not rep
   await using one = await scenario(asSuite({ faults: [{ on: 'suite-start', do: 'reset', effect: true }] }))
   const { main } = await one.step.run()
   expect(main.outputs.conclusion).toBe('error')
-  expect(main.annotations[0]?.message).toContain('a run may have been started and cannot be looked up')
+  expect(main.annotations[0]?.message).toContain('A run may have been started, and it cannot be looked up')
   expect(requestsOf(one.service)).toHaveLength(1)
 })
 
