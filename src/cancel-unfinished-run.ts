@@ -107,6 +107,8 @@ async function cancel(runId: string, deadlineMs: number, { open, ...world }: Pos
         return log.info(logLine`Run ${runId} was cancelled.`)
       case 'already-finished':
         return log.info(logLine`Run ${runId} had already finished as ${end.run.rawStatus}.`)
+      case 'not-found':
+        return
       case 'failed':
         return warn(
           end.failure === undefined ? logLine`The service did not cancel it.` : failureText(end.failure, 'cancel'),

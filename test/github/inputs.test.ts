@@ -352,7 +352,8 @@ describe('run-url', () => {
   const EXAMPLE = 'Give an address such as https://app.example.com/p/{project}/runs/{run-id}.'
   const UNKNOWN = 'Known are {project}, {test-suite} and {run-id}.'
   const NO_ADDRESS = 'is not an absolute address with placeholders in its path or after it.'
-  const NOT_SECURE = 'is not accepted. The address must begin with https:. For this machine only, http: is accepted too.'
+  const NOT_SECURE =
+    'is not accepted. The address must begin with https:. For this machine only, http: is accepted too.'
 
   it.each([
     ['https://app.example.com/{run}', `has the unknown placeholder {run}. ${UNKNOWN}`],
