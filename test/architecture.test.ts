@@ -176,6 +176,12 @@ describe('the local service', () => {
       expect(strangers, file).toEqual([])
     }
   })
+
+  it('is used over its interface: nothing outside it imports its files', () => {
+    const files = ['src', 'test', 'tools', 'scripts', 'bench', 'examples'].flatMap(sourceFiles)
+    const importers = files.filter((file) => importsOf(file).some(({ of }) => of.startsWith('local-service/')))
+    expect(importers).toEqual([])
+  })
 })
 
 describe('the tests', () => {

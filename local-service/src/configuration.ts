@@ -20,11 +20,13 @@ export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError'
 }
 
+export const HIGHEST_PORT = 65_535
 /** With a longer delay, Node's timers fire at once. */
 const TIMER_LIMIT_MS = 2 ** 31 - 1
 const LIMIT_MINUTES = numberFrom(0.001, Math.floor(TIMER_LIMIT_MS / 60_000))
 
-const KEYS = textsThat(/^[\x21-\x7e]+$/, 'is empty or contains whitespace or non-ASCII characters.')
+export const API_KEY = /^[\x21-\x7e]+$/
+const KEYS = textsThat(API_KEY, 'is empty or contains whitespace or non-ASCII characters.')
 
 const SUITE = settingsObject({
   project: TEXT,
@@ -46,7 +48,7 @@ function isRegExp(text: string): boolean {
 /** The configuration file. The README's tables describe it. */
 function settingsSchema(baseFolder: string) {
   const settings = settingsObject({
-    port: v.optional(wholeNumberFrom(0, 65_535), 0),
+    port: v.optional(wholeNumberFrom(0, HIGHEST_PORT), 0),
     /** If there are no keys, the service makes a key. */
     keys: v.optional(KEYS, []),
     concurrency: v.optional(wholeNumberFrom(1, 1000), 2),

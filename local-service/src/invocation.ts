@@ -1,25 +1,36 @@
 import { createHash } from 'node:crypto'
+import { statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { findPackageJSON } from 'node:module'
 import { homedir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
+import { API_KEY, HIGHEST_PORT } from './configuration.ts'
 import { isObject } from './frameworks/framework.ts'
+import { FRAMEWORK_NAMES } from './project.ts'
+import { quote } from './text.ts'
 
-export const USAGE = `Usage: test-run-service [folder] [options]
-       test-run-service check --help   checks any service against the interface
+export const USAGE = `Usage: test-run-service [FOLDER] [options]
+       test-run-service check --help
 
-Serves a Vitest or Playwright Test project on this machine: the folder, or the current one.
+Runs the tests of a Vitest or Playwright Test project for the clients of the test run service's interface. The project is in
+FOLDER, or in the current folder. The service prints its address, an API key and the id of the project. Ctrl-C stops it.
 
-  --config FILE      projects, environments, suites and limits, as JSON (see the README)
-  --port NUMBER      the port; default: any free one
-  --key-file FILE    API keys, one on each line; default: the variable LOCAL_SERVICE_KEY, or a new key
+"test-run-service check" checks any service against the interface.
+
+  --config FILE      a JSON file with several projects, environments, suites and limits; see "Configuration" in the README
+  --port NUMBER      the port; default: any free port
+  --key-file FILE    a file with one API key on each line
   --key KEY          an API key; every user of this machine can see it in the list of processes
-  --framework NAME   vitest or playwright, if the folder could be either
-  --data FOLDER      where runs are kept; none: in memory only; default: a folder of your state
-  --json             print address, key and projects as one line of JSON
-  --version
-  --help`
+  --framework NAME   vitest or playwright; needed if the project has both
+  --data FOLDER      the folder in which runs are kept, or none to keep them in memory; default: a folder in your home
+  --json             print address, keys and projects as one line of JSON
+  --version          print the version
+  --help             print this text
+
+Without --key-file and --key, the API key is the variable LOCAL_SERVICE_KEY, or a key of the configuration file, or a new key.
+
+If it cannot start with these arguments, this configuration or this port, it exits with 2.`
 
 /** An error that a person can correct. Only its message is shown. */
 export class UsageError extends Error {
@@ -33,15 +44,14 @@ export async function readInvocation(args: readonly string[], env: NodeJS.Proces
   if (values.version) return { text: await readVersion() }
   const here = currentFolder(env, processFolder)
   const [folder, ...others] = positionals
-  if (others.length > 0) throw new UsageError(`One folder at most, got also ${others.join(', ')}.\n\n${USAGE}`)
+  if (others.length > 0) throw new UsageError(`Give one folder, not also ${others.join(', ')}.\n\n${USAGE}`)
 
   const given: Record<string, unknown> = {}
-  // A port that is not a number is passed on unchanged, so that the refusal shows it.
-  if (values.port !== undefined) given.port = /^\d+$/.test(values.port) ? Number(values.port) : values.port
+  if (values.port !== undefined) given.port = readPort(values.port)
   const fileKeys = values['key-file'] === undefined ? [] : await readKeys(resolve(here, values['key-file']))
-  const givenKeys = [...fileKeys, ...(values.key ?? [])]
+  const givenKeys = [...fileKeys, ...usableKeys(values.key ?? [], '--key')]
   if (givenKeys.length > 0) given.keys = givenKeys
-  else if (env.LOCAL_SERVICE_KEY) given.keys = [env.LOCAL_SERVICE_KEY]
+  else if (env.LOCAL_SERVICE_KEY) given.keys = usableKeys([env.LOCAL_SERVICE_KEY], 'the variable LOCAL_SERVICE_KEY')
   if (values.data !== undefined) given.data = values.data === 'none' ? 'none' : resolve(here, values.data)
 
   // Each configuration file and each folder that is served has its own data.
@@ -60,7 +70,14 @@ export async function readInvocation(args: readonly string[], env: NodeJS.Proces
     return invocation(await readSettings(file), file, dirname(file))
   }
   const projectFolder = resolve(here, folder ?? '.')
-  const project = { folder: projectFolder, framework: values.framework }
+  if (!statSync(projectFolder, { throwIfNoEntry: false })?.isDirectory()) {
+    throw new UsageError(`There is no folder ${projectFolder}. Give the folder of a Vitest or Playwright Test project.`)
+  }
+  const { framework } = values
+  if (framework !== undefined && !FRAMEWORK_NAMES.some((name) => name === framework)) {
+    throw new UsageError(`--framework must be ${FRAMEWORK_NAMES.join(' or ')}, got ${quote(framework)}.`)
+  }
+  const project = { folder: projectFolder, framework }
   return invocation({ projects: { [basename(projectFolder) || 'project']: project } }, projectFolder, here)
 }
 
@@ -88,7 +105,10 @@ export function parseCommandLine<const Options extends ParseArgsOptionsConfig>(
   usage: string,
 ) {
   try {
-    return parseArgs({ args: [...args], allowPositionals: true, options })
+    const parsed = parseArgs({ args: [...args], allowPositionals: true, options })
+    const [empty] = Object.entries(parsed.values).find(([, value]) => [value].flat().includes('')) ?? []
+    if (empty !== undefined) throw new Error(`--${empty} is empty`)
+    return parsed
   } catch (error) {
     // After the first sentence, Node gives advice that does not fit this command.
     const [sentence] = (error as Error).message.split('. ')
@@ -96,10 +116,21 @@ export function parseCommandLine<const Options extends ParseArgsOptionsConfig>(
   }
 }
 
-export async function readKeys(file: string): Promise<string[]> {
+function readPort(text: string): number {
+  if (/^\d+$/.test(text) && Number(text) <= HIGHEST_PORT) return Number(text)
+  throw new UsageError(`--port must be a whole number from 0 to ${HIGHEST_PORT}, got ${quote(text)}.`)
+}
+
+export async function readKeys(file: string): Promise<readonly string[]> {
   const keys = (await readText(file, 'key file')).split(/\r?\n/).filter((line) => line !== '')
-  if (keys.length === 0) throw new UsageError(`The key file ${file} is empty.`)
-  return keys
+  if (keys.length === 0) throw new UsageError(`The key file ${file} is empty. Write one API key on each line.`)
+  return usableKeys(keys, `the key file ${file}`)
+}
+
+/** The message shows no key. */
+export function usableKeys(keys: readonly string[], source: string): readonly string[] {
+  if (keys.every((key) => API_KEY.test(key))) return keys
+  throw new UsageError(`An API key in ${source} has a space or a character that no header can have.`)
 }
 
 async function readText(file: string, name: string): Promise<string> {

@@ -99,7 +99,7 @@ export async function startLocalService(settings: Settings, world: World): Promi
 type Log = (text: string) => void
 
 function openListener({ port }: Configuration, keys: readonly string[], backend: Backend, log: Log) {
-  return listen({ port }, async (message, response) => {
+  return listen(port, async (message, response) => {
     const result = await handleRequest(toServiceRequest(message, response), keys, backend).catch((error: unknown) => {
       log(`a request failed: ${error instanceof Error ? error.stack : String(error)}`)
       return errorResponse(500, 'The service failed to handle this request; its log says why.')

@@ -59,8 +59,9 @@ for (const stream of [process.stdout, process.stderr]) stream.on('error', () => 
 
 main().catch((error: unknown) => {
   const isExpected = error instanceof UsageError || error instanceof ConfigurationError
-  console.error(isExpected ? error.message : (describeListenError(error) ?? error))
-  process.exitCode = 1
+  const message = isExpected ? error.message : describeListenError(error)
+  console.error(message ?? error)
+  process.exitCode = message === undefined ? 1 : 2
 })
 
 function describeListenError(error: unknown): string | undefined {

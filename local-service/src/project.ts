@@ -21,11 +21,12 @@ export type ContainerSettings = NonNullable<Project['container']>
 export type EngineName = NonNullable<ContainerSettings['engine']>
 
 const FRAMEWORKS: readonly Framework[] = [vitest, playwright]
+export const FRAMEWORK_NAMES = ['vitest', 'playwright'] as const
 
 const PROJECT = settingsObject(
   {
     folder: TEXT,
-    framework: v.optional(v.picklist(['vitest', 'playwright'], mustBeShown('"vitest" or "playwright"'))),
+    framework: v.optional(v.picklist(FRAMEWORK_NAMES, mustBeShown('"vitest" or "playwright"'))),
     command: v.optional(COMMAND),
     setup: v.optional(COMMAND),
     autofix: v.optional(COMMAND),
@@ -73,7 +74,8 @@ export function projectSettings(baseFolder: string) {
       const candidates = frameworksOf(folder, settings.framework)
       const [framework] = candidates
       if (framework === undefined || candidates.length > 1) {
-        return refuse('framework', framework === undefined ? usesNone(folder) : usesBoth(folder))
+        addIssue({ message: framework === undefined ? usesNone(folder) : usesBoth(folder) })
+        return NEVER
       }
       // Test frameworks report files by their real path.
       return { ...settings, folder: realpathSync(folder), framework, node }
@@ -83,15 +85,15 @@ export function projectSettings(baseFolder: string) {
 
 function usesNone(folder: string): string {
   return (
-    `cannot be found out: ${folder} has neither a Vitest nor a Playwright configuration, and neither its package.json nor ` +
-    'one above it in its repository depends on one of them. Name the folder of a test project.'
+    `uses neither Vitest nor Playwright Test: ${folder} has no configuration file of them, and its package.json and those ` +
+    'above it in its repository do not depend on them. Give the folder of a test project.'
   )
 }
 
 function usesBoth(folder: string): string {
   return (
-    `cannot be found out: ${folder} uses both Vitest and Playwright Test. Say which with "framework" in a configuration ` +
-    'file, or with --framework.'
+    `uses both Vitest and Playwright Test in ${folder}. Give one of them as "framework" in a configuration file, or with ` +
+    '--framework.'
   )
 }
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { aRepository, installPackages } from './a-git-repository.ts'
+import { aRepository, installPackages } from '../../test/support/git-repository.ts'
 import { puppet, puppetProject, type RunObject, startService, temporaryFolder, until } from './a-local-service.ts'
 
 const SNAPSHOT_TEST = `

@@ -1,12 +1,12 @@
 import { chmod, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { aRepository, copyInto, type GitRepository, installPackages } from '../../test/support/git-repository.ts'
 import { removeResources } from '../src/runs/run-resources.ts'
 import { runTests } from '../src/runs/run-tests.ts'
 import { chooseCheckout } from '../src/workspace/checkout.ts'
 import type { RunExclusive } from '../src/workspace/keyed-mutex.ts'
 import { openRepository } from '../src/workspace/work-tree.ts'
-import { aRepository, copyInto, type GitRepository, installPackages } from './a-git-repository.ts'
 import {
   isAlive,
   PLAIN_ENV,

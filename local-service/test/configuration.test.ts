@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { writeFiles } from '../../test/support/git-repository.ts'
 import { readConfiguration } from '../src/configuration.ts'
-import { REPOSITORY, startService, temporaryFolder, WEB_SHOP, writeFiles } from './a-local-service.ts'
+import { REPOSITORY, startService, temporaryFolder, WEB_SHOP } from './a-local-service.ts'
 
 describe('without a configuration', () => {
   it('the folder is the only project, under its own name, with defaults for the rest', () => {
@@ -43,19 +44,19 @@ describe('without a configuration', () => {
       'package.json': '{"devDependencies":{"vitest":"*"}}',
       'packages/shop/package.json': '{}',
     })
-    expect(() => readConfiguration({}, inner)).toThrow('has neither a Vitest nor a Playwright configuration')
+    expect(() => readConfiguration({}, inner)).toThrow('uses neither Vitest nor Playwright Test')
     await writeFiles(folder, { '.git/HEAD': '' })
     expect(readConfiguration({}, inner).projects.get('shop')?.framework.name).toBe('vitest')
     await writeFiles(folder, { 'docs/page.md': '' })
-    expect(() => readConfiguration({}, join(folder, 'docs'))).toThrow('has neither a Vitest nor')
+    expect(() => readConfiguration({}, join(folder, 'docs'))).toThrow('uses neither Vitest nor Playwright Test')
   })
 
   it.each([
-    [{}, /has neither a Vitest nor a Playwright configuration, .*Name the folder of a test project\./],
-    [{ 'package.json': 'broken' }, /has neither a Vitest nor a Playwright configuration/],
+    [{}, /^Project ".*" uses neither Vitest nor Playwright Test: .*Give the folder of a test project\.$/],
+    [{ 'package.json': 'broken' }, /uses neither Vitest nor Playwright Test/],
     [
       { 'vitest.config.ts': '', 'playwright.config.ts': '' },
-      /uses both .*Say which with "framework" in a configuration file/,
+      /^Project ".*" uses both .*Give one of them as "framework" in a configuration file, or with --framework\.$/,
     ],
     [{ 'package.json': '{"devDependencies":{"vitest":"*","@playwright/test":"*"}}' }, /uses both/],
   ])('a folder that holds %j is refused with a sentence', async (files, message) => {

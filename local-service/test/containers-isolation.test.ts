@@ -2,18 +2,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { readdir, symlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { aRepository, installPackages, writeFiles } from '../../test/support/git-repository.ts'
 import type { Settings } from '../src/local-service.ts'
-import { aRepository, installPackages } from './a-git-repository.ts'
-import {
-  clientOf,
-  KEY,
-  puppet,
-  readJournal,
-  startService,
-  temporaryFolder,
-  until,
-  writeFiles,
-} from './a-local-service.ts'
+import { clientOf, KEY, puppet, readJournal, startService, temporaryFolder, until } from './a-local-service.ts'
 import { ENGINE_LIMIT_MS, puppetAfter, startContained, useEngine } from './container-engines.ts'
 
 const isRequired = process.env.CONTAINER_TESTS === 'required'

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { chmod, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { writeFiles } from '../../test/support/git-repository.ts'
 import {
   KEY,
   puppet,
@@ -11,7 +12,6 @@ import {
   startServiceProcess,
   temporaryFolder,
   until,
-  writeFiles,
 } from './a-local-service.ts'
 import { ENGINE_LIMIT_MS, startContained, useEngine } from './container-engines.ts'
 

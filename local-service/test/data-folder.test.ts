@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs'
 import { chmod, mkdir, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { aRepository, type GitRepository, writeFiles } from '../../test/support/git-repository.ts'
 import { createPrivateFolder, findSharedFolder, openDataFolder } from '../src/runs/data-folder.ts'
-import { aRepository, type GitRepository } from './a-git-repository.ts'
-import { puppetProject, startService, temporaryFolder, testRunIn, writeFiles } from './a-local-service.ts'
+import { puppetProject, startService, temporaryFolder, testRunIn } from './a-local-service.ts'
 
 /** A package `vitest` whose command leaves a file behind. */
 const planted = (trace: string) => ({

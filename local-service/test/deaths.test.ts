@@ -5,8 +5,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { SEED } from '../../test/setup/seed.ts'
+import { aRepository } from '../../test/support/git-repository.ts'
 import { openRunStore } from '../src/runs/run-store.ts'
-import { aRepository } from './a-git-repository.ts'
 import { isAlive, KEY, pidsIn, type RunObject, startServiceProcess, temporaryFolder, until } from './a-local-service.ts'
 
 // The service is killed with SIGKILL, at any moment of its life, and started again with the same data folder.

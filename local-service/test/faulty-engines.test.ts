@@ -61,7 +61,8 @@ describe('a container engine', () => {
     // It says that it has the image.
     await writeFile(join(folder, 'docker'), '#!/bin/sh\nexit 0', { mode: 0o755 })
     const engine = { name: 'docker', env: { ...env, PATH: `${folder}:/usr/bin:/bin` } } as const
-    const container = { engine, settings: { image: 'node:24', options: [] }, folder, mounts }
+    const startedFile = join(await temporaryFolder(), 'started')
+    const container = { engine, settings: { image: 'node:24', options: [] }, folder, mounts, startedFile }
     const command = { argv: ['true'], folder, env, runId: 'test', stopGraceMs: 0 }
     const end = await runInContainer(container, command, new AbortController().signal)
     const reason = `${folder}/inner cannot be mounted, because the tests can write to ${folder}`
@@ -83,6 +84,15 @@ describe('a container engine', () => {
     })
     await service.waitFor(await service.startRun())
     expect(await readFile(join(folder, 'done'), 'utf8')).toBe('create\nstart\n')
+  })
+
+  it('whose init finds no shell makes the run INTERRUPTED, although it exits like tests that fail', async () => {
+    const { service } = await startWith({
+      podman: 'case "$1" in start) exit 1;; inspect) echo "false 1 2026-01-01";; esac',
+    })
+    const { status, results } = await service.waitFor(await service.startRun())
+    const title = 'vitest could not be started: the image node:24 cannot run sh'
+    expect([status, results?.testCases[0]?.title]).toEqual(['INTERRUPTED', title])
   })
 
   it('that disappears during a run makes it INTERRUPTED, and the log says what is left, which is no folder', async () => {

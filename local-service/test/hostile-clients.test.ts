@@ -1,12 +1,10 @@
-import { request } from 'node:http'
+import { type RequestListener, request } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createScriptedRuns } from '../../tools/scripted-service/scripted-runs.ts'
-import { startScriptedService } from '../../tools/scripted-service/scripted-service.ts'
-import { CONNECTION_LIMIT } from '../src/http/listen.ts'
-import { handleRequest } from '../src/http/request-handler.ts'
-import { clientOf, KEY, startPuppetService, until } from './a-local-service.ts'
+import { CONNECTION_LIMIT, listen, toServiceRequest } from '../src/http/listen.ts'
+import { handleRequest, ok } from '../src/http/request-handler.ts'
+import { KEY, startPuppetService, until } from './a-local-service.ts'
 
 const RUNS = '/v1/projects/web-shop/runs'
 const EVERY_ENDPOINT = [
@@ -22,8 +20,7 @@ const EVERY_ENDPOINT = [
 
 describe('a client without a key', () => {
   it('gets its 401 before it has sent a body', async () => {
-    const { port } = new URL((await startPuppetService()).url)
-    const client = connectTo(Number(port))
+    const client = connectTo(portOf((await startPuppetService()).url))
     client.socket.write(headOf({ length: 1_000_000 }))
     await until(() => client.received().includes('API key is missing or invalid'))
     expect(client.received()).toMatch(/^HTTP\/1\.1 401 /)
@@ -41,14 +38,14 @@ describe('a client that asks before it sends its body', () => {
     headOf({ length: 2, authorization }).replace('\r\n\r\n', `\r\nExpect: ${expect}\r\n\r\n`)
 
   it('is not asked for it without a key', async () => {
-    const client = connectTo(Number(new URL((await startPuppetService()).url).port))
+    const client = connectTo(portOf((await startPuppetService()).url))
     client.socket.write(head('Bearer another'))
     await until(() => client.received().includes('API key is missing or invalid'))
     expect(client.received()).toMatch(/^HTTP\/1\.1 401 /)
   })
 
   it('is asked for it with a key, and any other expectation is ignored', async () => {
-    const client = connectTo(Number(new URL((await startPuppetService()).url).port))
+    const client = connectTo(portOf((await startPuppetService()).url))
     client.socket.write(head(`Bearer ${KEY}`))
     await until(() => client.received() === 'HTTP/1.1 100 Continue\r\n\r\n')
     client.socket.write('{}')
@@ -62,7 +59,7 @@ describe('a client that hangs up', () => {
   it('in the middle of a body does not disturb the service', async () => {
     const service = await startPuppetService()
     for (let count = 0; count < 20; count++) {
-      const client = connectTo(Number(new URL(service.url).port))
+      const client = connectTo(portOf(service.url))
       client.socket.write(headOf({ length: 1_000, authorization: `Bearer ${KEY}` }))
       client.socket.write('{"branch":')
       // Its head has arrived if a later request gets a response.
@@ -80,7 +77,7 @@ describe('a client that is slow', () => {
     ['the headers', `POST ${RUNS} HTTP/1.1\r\nHost: 127.0.0.1\r\nX: `],
     ['the body', headOf({ length: 1_000, authorization: `Bearer ${KEY}` })],
   ])('is disconnected at the time limit of one request, although it goes on sending %s', async (_case, begin) => {
-    const { port } = await startScripted({ requestLimitMs: 300 })
+    const port = await listenUntilEnd((message, response) => toServiceRequest(message, response).readBody(), 300)
     const client = connectTo(port)
     client.socket.write(begin)
     const dripping = setInterval(() => client.socket.write('x'), 20)
@@ -106,7 +103,9 @@ describe('a request that means no good', () => {
   )
 
   it('gets a documented status and, if it is refused, one sentence', async () => {
-    const { backend } = createScriptedRuns(() => ({}))
+    const respond = async () => ok({})
+    const runs = { startRun: respond, getRun: respond, cancelRun: respond }
+    const backend = { ...runs, startSuite: respond, getSuiteStatus: respond, getSuiteResult: respond }
     const methods = fc.constantFrom('GET', 'POST', 'PUT', 'HEAD', 'OPTIONS', '__proto__')
     const types = fc.constantFrom('application/json', 'application/json;', 'text/plain', undefined)
     await fc.assert(
@@ -124,12 +123,12 @@ describe('a request that means no good', () => {
 
 describe('as many connections as the service serves', () => {
   it('leave no room for another', async () => {
-    const { service, port, client } = await startScripted()
-    service.addFault({ on: 'get', do: 'hang' })
-    const request = `GET ${RUNS}/r1 HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${KEY}\r\n\r\n`
+    let requests = 0
+    const port = await listenUntilEnd(() => void requests++)
+    const request = `GET ${RUNS}/r1 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`
     for (let count = 0; count < CONNECTION_LIMIT; count++) connectTo(port).socket.write(request)
-    await service.waitForRequest('get', CONNECTION_LIMIT)
-    await expect(client.start()).rejects.toThrow('fetch failed')
+    await until(() => requests === CONNECTION_LIMIT)
+    await expect(fetch(`http://127.0.0.1:${port}`)).rejects.toThrow('fetch failed')
   })
 })
 
@@ -145,26 +144,26 @@ describe('a page in a browser', () => {
   ] as const
 
   it.each(PAGES)('%s can do nothing, with the key or without it', async (_case, headers) => {
-    const { service, port } = await startScripted()
+    const { url, log } = await startPuppetService()
     for (const authorization of [undefined, `Bearer ${KEY}`]) {
       for (const [method, path] of EVERY_ENDPOINT) {
-        const response = await send(port, method, path, { ...headers, authorization })
+        const response = await send(url, method, path, { ...headers, authorization })
         expect([path, response.status]).toEqual([path, 400])
         expect(response.headers).not.toHaveProperty('access-control-allow-origin')
         expect(JSON.parse(response.body).error).toMatch(/refuses requests with an Origin|but the Host is/)
       }
     }
-    expect(service.runs).toEqual([])
+    expect(log.filter(isOfRun)).toEqual([])
   })
 
   it('cannot hide its name behind a second Host', async () => {
-    const { service, port } = await startScripted()
-    const client = connectTo(port)
+    const { url, log } = await startPuppetService()
+    const client = connectTo(portOf(url))
     const head = headOf({ length: 2, authorization: `Bearer ${KEY}` })
     client.socket.write(`${head.replace('\r\n\r\n', '\r\nHost: evil.example\r\n\r\n')}{}`)
     await until(() => client.received().includes('The request has more than one Host.'))
     expect(client.received()).toMatch(/^HTTP\/1\.1 400 /)
-    expect(service.runs).toEqual([])
+    expect(log.filter(isOfRun)).toEqual([])
   })
 
   it.each([
@@ -174,15 +173,21 @@ describe('a page in a browser', () => {
     'LOCALHOST',
     '[::1]:4380',
   ])('is none if the host is %s and there is no origin', async (host) => {
-    const { port } = await startScripted()
-    expect((await send(port, 'POST', RUNS, { host, authorization: `Bearer ${KEY}` }, '{}')).status).toBe(200)
+    const { url } = await startPuppetService()
+    expect((await send(url, 'POST', RUNS, { host, authorization: `Bearer ${KEY}` }, '{}')).status).toBe(200)
   })
 })
 
-async function startScripted(options: { requestLimitMs?: number } = {}) {
-  const service = await startScriptedService({ keys: [KEY], ...options })
-  onTestFinished(() => service.close())
-  return { service, port: service.port, client: clientOf(service.url, KEY) }
+const isOfRun = (line: string) => / run \S+ is for project /.test(line)
+
+async function listenUntilEnd(onRequest: RequestListener, requestLimitMs?: number): Promise<number> {
+  const { url, close } = await listen(0, onRequest, requestLimitMs)
+  onTestFinished(close)
+  return portOf(url)
+}
+
+function portOf(url: string): number {
+  return Number(new URL(url).port)
 }
 
 function headOf({ length, authorization = '' }: { length: number; authorization?: string }): string {
@@ -216,7 +221,7 @@ interface RawResponse {
 
 /** As fetch, which lets nobody set Host. */
 function send(
-  port: number,
+  url: string,
   method: string,
   path: string,
   headers: Readonly<Record<string, string | undefined>>,
@@ -224,7 +229,13 @@ function send(
 ): Promise<RawResponse> {
   return new Promise((resolve, reject) => {
     const given = Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined))
-    const options = { port, host: '127.0.0.1', method, path, headers: { 'content-type': 'application/json', ...given } }
+    const options = {
+      port: portOf(url),
+      host: '127.0.0.1',
+      method,
+      path,
+      headers: { 'content-type': 'application/json', ...given },
+    }
     const sent = request(options, async (response) => {
       resolve({ status: response.statusCode, headers: response.headers, body: (await response.toArray()).join('') })
     })

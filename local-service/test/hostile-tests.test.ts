@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs'
 import { chmod, mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { aRepository } from '../../test/support/git-repository.ts'
 import { runCommand } from '../src/runs/run-command.ts'
-import { aRepository } from './a-git-repository.ts'
 import {
   PLAIN_ENV,
   pidsIn,

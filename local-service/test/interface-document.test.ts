@@ -2,15 +2,14 @@ import { readFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { createRepository, type GitRepository } from '../../test/support/git-repository.ts'
 import { OPENAPI_FILE } from '../../test/support/openapi.ts'
 import { startScriptedService } from '../../tools/scripted-service/scripted-service.ts'
 import { BODY_LIMIT_BYTES } from '../src/http/listen.ts'
-import { createRepository, type GitRepository } from './a-git-repository.ts'
 import { clientOf, KEY, puppet, puppetProject, startService, until } from './a-local-service.ts'
 
-// A walk through the interface document, section by section, over real sockets: once against the service that really
-// runs tests (with a puppet for a test runner) and once against the scripted one. What both have from the same request
-// handler is tested with one of them.
+// A walk through the interface document, section by section, over real sockets. The service that really runs tests has a puppet
+// for a test runner. What clients of both services rely on is also tested with the scripted service.
 
 const RUNS = '/v1/projects/web-shop/runs'
 const NO_SUCH = '00000000-0000-4000-8000-000000000000'
@@ -48,7 +47,7 @@ async function startScripted() {
 describe.each([
   ['the service that runs tests', startReal],
   ['the scripted service', startScripted],
-])('%s', (_name, start) => {
+])('what clients rely on: %s', (_name, start) => {
   describe('start a test run (4.1)', () => {
     it('responds with 200 with a run id, for a body that gives nothing', async () => {
       const service = await start()
@@ -172,9 +171,9 @@ describe.each([
   })
 })
 
-describe('each of these services', () => {
+describe('the service that runs tests', () => {
   it('responds with 401 to whatever is not the key, on every endpoint', async () => {
-    const { url } = await startScripted()
+    const { url } = await startReal()
     const others = [undefined, '', 'Bearer something-else', `Bearer ${KEY.slice(0, -1)}`, `Bearer ${KEY}x`]
     const authorizations = [...others, 'Bearer ', `Basic ${KEY}`, KEY]
     const endpoints = [
@@ -198,7 +197,7 @@ describe('each of these services', () => {
   })
 
   it('responds with 400 to a field that is not as documented', async () => {
-    const { send } = await startScripted()
+    const { send } = await startReal()
     for (const [body, error] of [
       [{ frameworkProjectName: 1 }, '"frameworkProjectName" must be a string, got a number.'],
       [{ frameworkProjectName: 'unit', runGroupName: 1 }, '"runGroupName" must be a string, got a number.'],
@@ -220,7 +219,7 @@ describe('each of these services', () => {
   })
 
   it('responds with 400 to a body that is not JSON', async () => {
-    const { url } = await startScripted()
+    const { url } = await startReal()
     for (const text of ['', '{', '{"branch":', 'branch=main']) {
       const response = await post(`${url}${RUNS}`, text)
       expect([text, response.status]).toEqual([text, 400])
@@ -229,20 +228,20 @@ describe('each of these services', () => {
   })
 
   it('responds with 400 to bytes that are not UTF-8', async () => {
-    const { url } = await startScripted()
+    const { url } = await startReal()
     const response = await post(`${url}${RUNS}`, new Uint8Array([0x7b, 0xff, 0x7d]))
     expect([response.status, await response.json()]).toEqual([400, { error: 'The body is not UTF-8.' }])
   })
 
   it('takes scheme and type in any case of letters, a type with parameters, and sends JSON', async () => {
-    const { url } = await startScripted()
+    const { url } = await startReal()
     const headers = { authorization: `bearer ${KEY}`, 'content-type': 'Application/JSON; charset=utf-8' }
     const response = await fetch(url + RUNS, { method: 'POST', headers, body: '{}' })
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8'])
   })
 
   it('responds with 400 to a body of another type', async () => {
-    const { url } = await startScripted()
+    const { url } = await startReal()
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp']) {
       const response = await post(`${url}${RUNS}`, '{}', type)
       expect(response.status).toBe(400)
@@ -255,7 +254,7 @@ describe('each of these services', () => {
   })
 
   it('reads a body up to its limit and responds with 400 to a larger one', async () => {
-    const { url } = await startScripted()
+    const { url } = await startReal()
     const filled = (sizeBytes: number) => `{"x":"${'x'.repeat(sizeBytes - 8)}"}`
     expect((await post(`${url}${RUNS}`, filled(BODY_LIMIT_BYTES))).status).toBe(200)
     const response = await post(`${url}${RUNS}`, filled(BODY_LIMIT_BYTES + 1))
@@ -264,7 +263,7 @@ describe('each of these services', () => {
   })
 
   it('takes ids that are percent-encoded, dots and slashes too, and responds with 400 to broken encoding', async () => {
-    const { url } = await startScripted()
+    const { url } = await startReal()
     for (const [id, status] of [
       ['%2E%2E', 404],
       ['a%2Fb', 404],
@@ -278,7 +277,7 @@ describe('each of these services', () => {
   })
 
   it('responds with 400 to a cancel without one run id', async () => {
-    const { send } = await startScripted()
+    const { send } = await startReal()
     for (const [body, error] of [
       [{}, '"where" is missing. Send {"where": {"runId": "…"}}.'],
       [{ runId: 'x' }, '"where" is missing. Send {"where": {"runId": "…"}}.'],
@@ -292,7 +291,7 @@ describe('each of these services', () => {
   })
 
   it('takes environment, variables and branch of a test suite, and responds with 400 to anything else', async () => {
-    const service = await startScripted()
+    const service = await startReal()
     const send = (body: object) => service.send('POST', '/v1/testSuite/smoke/run', body)
     expect((await send({ environment: 'staging', variableOverrides: { A: 'b' }, metadata: {} })).status).toBe(200)
     for (const [body, error] of [
@@ -310,7 +309,7 @@ describe('each of these services', () => {
   })
 
   it('responds with 404 with a sentence to what is no endpoint', async () => {
-    const { send } = await startScripted()
+    const { send } = await startReal()
     for (const [method, path] of [
       ['GET', '/'],
       ['GET', RUNS],
@@ -329,7 +328,7 @@ describe('each of these services', () => {
   })
 
   it('says which method a path takes, also if the path could have an id there', async () => {
-    const { send } = await startScripted()
+    const { send } = await startReal()
     for (const [method, path, takes] of [
       ['GET', `${RUNS}/cancel`, 'POST'],
       ['POST', `${RUNS}/${NO_SUCH}`, 'GET'],
@@ -340,14 +339,14 @@ describe('each of these services', () => {
   })
 
   it('responds with 400 with an error object to what is not HTTP', async () => {
-    const { url } = await startScripted()
+    const { url } = await startReal()
     const response = await raw(url, 'HELLO\r\n\r\n')
     expect(response).toMatch(/^HTTP\/1\.1 400 /)
     expect(JSON.parse(response.split('\r\n\r\n')[1] ?? '')).toEqual({ error: expect.any(String) })
   })
 
   it('serves the OpenAPI document without a key', async () => {
-    const { url } = await startScripted()
+    const { url } = await startReal()
     const response = await fetch(`${url}/openapi.yaml`)
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/yaml; charset=utf-8'])
     expect(await response.text()).toBe(await readFile(OPENAPI_FILE, 'utf8'))
@@ -358,9 +357,7 @@ describe('each of these services', () => {
       '',
     ])
   })
-})
 
-describe('the service that runs tests', () => {
   it('responds to any body with a documented status, and refuses with one sentence', async () => {
     const { send } = await startReal()
     const anyBranch = fc.jsonValue({ maxDepth: 2 }).map((branch) => ({ branch }))

@@ -1,10 +1,22 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { writeFiles } from '../../test/support/git-repository.ts'
 import manifest from '../package.json' with { type: 'json' }
-import { isStartedByNpm, readInvocation } from '../src/invocation.ts'
-import { temporaryFolder, writeFiles } from './a-local-service.ts'
+import { isStartedByNpm, readInvocation, USAGE } from '../src/invocation.ts'
+import { temporaryFolder } from './a-local-service.ts'
 
-const HERE = '/home/you/shop'
+let home: string
+/** The current folder. */
+let HERE: string
+
+beforeAll(async () => {
+  home = mkdtempSync(join(tmpdir(), 'invocation-'))
+  HERE = join(home, 'shop')
+  await writeFiles(home, { 'shop/file': '', 'blog/file': '' })
+  return () => rmSync(home, { recursive: true })
+})
 
 function read(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
   return readInvocation(args, { XDG_STATE_HOME: '/home/you/state', ...env }, HERE)
@@ -18,13 +30,13 @@ describe('the command line', () => {
       json: false,
     })
     expect(await read(['../blog', '--framework', 'vitest', '--json'])).toMatchObject({
-      settings: { projects: { blog: { folder: '/home/you/blog', framework: 'vitest' } } },
+      settings: { projects: { blog: { folder: join(home, 'blog'), framework: 'vitest' } } },
       json: true,
     })
   })
 
   it('starts in the folder in which npm was called, if it is the script of the repository', async () => {
-    const env = { INIT_CWD: '/home/you/blog' }
+    const env = { INIT_CWD: join(home, 'blog') }
     for (const [event, id] of [
       ['service', 'blog'],
       ['test', 'shop'],
@@ -60,19 +72,15 @@ describe('the command line', () => {
     expect(await read([...config, '--data', 'none'])).toMatchObject({ settings: { port: 1, data: 'none' } })
   })
 
-  it('passes a port that is not a number on, to be refused as such', async () => {
-    expect(await read(['--port', 'http'])).toMatchObject({ settings: { port: 'http' } })
-  })
-
   it("gives each served folder a data folder of its own in the user's state", async () => {
     const dataFolder = async (...args: string[]) => ((await read(args)) as { dataFolder: string }).dataFolder
     expect(await dataFolder()).toMatch(/^\/home\/you\/state\/test-run-service\/shop-[0-9a-f]{8}$/)
     expect(await dataFolder(HERE)).toBe(await dataFolder())
-    expect(await dataFolder('/elsewhere/shop')).not.toBe(await dataFolder())
+    expect(await dataFolder('../blog')).not.toBe(await dataFolder())
   })
 
   it('asks for help', async () => {
-    expect(await read(['--help', '--port', 'x'])).toMatchObject({ text: expect.stringMatching(/^Usage: /) })
+    expect(await read(['--help', '--port', 'x'])).toEqual({ text: USAGE })
     expect(await read(['--version'])).toEqual({ text: manifest.version })
   })
 
@@ -89,7 +97,18 @@ describe('the command line', () => {
   it.each([
     ['an unknown option', ['--prot', '1'], /^Unknown option '--prot'\.\n\nUsage: /],
     ['an option without its value', ['--port'], /^Option '--port <value>' argument missing\.\n\nUsage: /],
-    ['two folders', ['a', 'b'], /^One folder at most, got also b\./],
+    ['an empty option', ['--key', ''], /^--key is empty\.\n\nUsage: /],
+    ['a port that is no number', ['--port', 'http'], /^--port must be a whole number from 0 to 65535, got "http"\.$/],
+    ['a port that is too high', ['--port', '65536'], /^--port must be a whole number from 0 to 65535, got "65536"\.$/],
+    ['an unknown framework', ['--framework', 'jest'], /^--framework must be vitest or playwright, got "jest"\.$/],
+    ['an unusable key', ['--key', 'a', '--key', 'b c'], /^An API key in --key has a space or a character [^b]*\.$/],
+    [
+      'an unusable key in the key file',
+      ['--key-file', 'FOLDER/text'],
+      /^An API key in the key file .*text has a space/,
+    ],
+    ['a folder that is not there', ['nowhere'], /^There is no folder .*nowhere\. Give the folder of .*\.$/],
+    ['two folders', ['a', 'b'], /^Give one folder, not also b\.\n\nUsage: /],
     [
       'a folder beside a configuration',
       ['--config', 'c', 'a'],
@@ -104,10 +123,10 @@ describe('the command line', () => {
     ],
     ['a key file that is not there', ['--key-file', '/none'], /^There is no key file \/none\.$/],
     ['a folder as key file', ['--key-file', 'FOLDER'], /^Cannot read the key file: EISDIR: .*\.$/],
-    ['a key file without a key', ['--key-file', 'FOLDER/empty'], /^The key file .*empty is empty\.$/],
+    ['a key file without a key', ['--key-file', 'FOLDER/empty'], /^The key file .*empty is empty\. Write one/],
   ])('is refused with a sentence if it has %s', async (_case, args, message) => {
     const folder = await temporaryFolder()
-    await writeFiles(folder, { text: 'port=1', list: '[]', empty: '\n' })
+    await writeFiles(folder, { text: 'port = 1', list: '[]', empty: '\n' })
     const reading = read(args.map((argument) => argument.replace('FOLDER', folder)))
     await expect(reading).rejects.toMatchObject({ name: 'UsageError', message: expect.stringMatching(message) })
   })

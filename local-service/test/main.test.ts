@@ -83,26 +83,23 @@ describe('the command', () => {
 
   it.each([
     ['arguments that it does not know', ['--prot', '1'], /^Unknown option '--prot'\.\n\nUsage:/],
-    [
-      'settings that are invalid',
-      ['nowhere'],
-      /^Project "nowhere": "folder" is ".*", but there is no folder ".*nowhere"\.$/m,
-    ],
-  ])('refuses %s with a sentence and code 1', async (_case, args, message) => {
-    const main = await startMain(args)
-    expect(await main.exit).toBe(1)
+    ['a folder without tests', ['FOLDER'], /^Project ".*" uses neither Vitest nor Playwright Test: .*\n$/],
+  ])('refuses %s with a sentence and code 2', async (_case, args, message) => {
+    const folder = await temporaryFolder()
+    const main = await startMain(args.map((argument) => argument.replace('FOLDER', folder)))
+    expect(await main.exit).toBe(2)
     expect(main.errors()).toMatch(message)
     expect(main.errors()).not.toMatch(/^ {4}at /m)
     expect(main.output()).toBe('')
   })
 
-  it('refuses a port that is taken with a sentence and code 1', async () => {
+  it('refuses a port that is taken with a sentence and code 2', async () => {
     const server = createServer()
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => void server.close())
     const { port } = server.address() as { port: number }
     const main = await startMain(['--port', String(port)])
-    expect(await main.exit).toBe(1)
+    expect(await main.exit).toBe(2)
     expect(main.errors()).toContain(
       `Port ${port} is in use. Choose another --port, or leave it out for any free one.\n`,
     )

@@ -3,8 +3,8 @@ import { mkdir, symlink } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { aRepository, type GitRepository } from './a-git-repository.ts'
-import { PLAIN_ENV, startService, temporaryFolder, writeFiles } from './a-local-service.ts'
+import { aRepository, type GitRepository, writeFiles } from '../../test/support/git-repository.ts'
+import { PLAIN_ENV, startService, temporaryFolder } from './a-local-service.ts'
 
 // A runner whose one test is named after what the linked library exports.
 const LIBRARY_RUNNER = [

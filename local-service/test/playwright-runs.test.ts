@@ -4,10 +4,10 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { installPackages, writeFiles } from '../../test/support/git-repository.ts'
 import { playwright } from '../src/frameworks/playwright.ts'
 import { runTests } from '../src/runs/run-tests.ts'
-import { installPackages } from './a-git-repository.ts'
-import { isAlive, pidsIn, startService, temporaryFolder, testRunIn, writeFiles } from './a-local-service.ts'
+import { isAlive, pidsIn, startService, temporaryFolder, testRunIn } from './a-local-service.ts'
 
 const CONFIG = `
   import { defineConfig } from '@playwright/test'

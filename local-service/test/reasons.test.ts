@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { mkdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { installPackages } from './a-git-repository.ts'
-import { puppetProject, startService, temporaryFolder, writeFiles } from './a-local-service.ts'
+import { installPackages, writeFiles } from '../../test/support/git-repository.ts'
+import { puppetProject, startService, temporaryFolder } from './a-local-service.ts'
 
 // What a person reads who asks why something did not happen.
 

@@ -3,19 +3,12 @@ import { closeSync, openSync, readdirSync, readFileSync, rmSync, statSync, write
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { writeFiles } from '../../test/support/git-repository.ts'
 import { openDataFolder } from '../src/runs/data-folder.ts'
 import { finishRun, type OwnedRun, queueRun, type RunOutcome, startRun } from '../src/runs/run.ts'
 import { RunQueue } from '../src/runs/run-queue.ts'
 import { openRunStore, type RunStore } from '../src/runs/run-store.ts'
-import {
-  KEY,
-  puppet,
-  startPuppetService,
-  startServiceProcess,
-  temporaryFolder,
-  until,
-  writeFiles,
-} from './a-local-service.ts'
+import { KEY, puppet, startPuppetService, startServiceProcess, temporaryFolder, until } from './a-local-service.ts'
 
 const RESOURCES = { runFolder: '/runs/1', outputFolder: '/runs/1/output', temporaryFolder: '/tmp/1', tree: '/trees/1' }
 function openStore(folder: string | undefined): RunStore {

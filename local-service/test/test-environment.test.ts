@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { chmod, mkdir, readdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { writeFiles } from '../../test/support/git-repository.ts'
 import { personalEnvironment } from '../src/runs/test-environment.ts'
 import {
   PLAIN_ENV,
@@ -11,7 +12,6 @@ import {
   startService,
   temporaryFolder,
   until,
-  writeFiles,
 } from './a-local-service.ts'
 
 async function variablesIn(service: StartedService, names: string[], overrides: object = {}): Promise<unknown[]> {

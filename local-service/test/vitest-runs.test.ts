@@ -2,19 +2,10 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { installPackages, writeFiles } from '../../test/support/git-repository.ts'
 import { vitest } from '../src/frameworks/vitest.ts'
 import { runTests } from '../src/runs/run-tests.ts'
-import { installPackages } from './a-git-repository.ts'
-import {
-  isAlive,
-  pidsIn,
-  startService,
-  temporaryFolder,
-  testRunIn,
-  until,
-  WEB_SHOP,
-  writeFiles,
-} from './a-local-service.ts'
+import { isAlive, pidsIn, startService, temporaryFolder, testRunIn, until, WEB_SHOP } from './a-local-service.ts'
 
 describe('a run of the web shop, with its own Vitest', () => {
   it('passes with the true cases, describe paths in their titles, and takes patterns for its framework projects', async () => {

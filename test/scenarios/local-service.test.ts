@@ -14,11 +14,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { test as base, describe, expect } from 'vitest'
-import { createRepository, type GitRepository, installPackages } from '../../local-service/test/a-git-repository.ts'
 import type { WorkflowEvent } from '../../tools/runner-emulator/contexts.ts'
 import { playJob } from '../../tools/runner-emulator/job.ts'
 import { type ProcessResult, prepareStep, type Step, type StepOptions } from '../../tools/runner-emulator/runner.ts'
 import { ROOT } from '../docs/documents.ts'
+import { createRepository, type GitRepository, installPackages } from '../support/git-repository.ts'
 import { renderedPage } from '../support/rendered-page.ts'
 
 // The action local-service and the gate in one job, as they are built, over projects whose tests really run.
@@ -264,9 +264,9 @@ describe.concurrent('a person who sets the service up wrongly reads one sentence
       { 'run-limit-minutes': 'an hour' },
       /run-limit-minutes is "an hour"\. Give a number/,
     ],
-    ['no such folder', files, { folder: 'nowhere' }, /there is no folder/],
+    ['no such folder', files, { folder: 'nowhere' }, /There is no folder .*nowhere/],
     ['no such file', files, { config: 'a.json' }, /There is no configuration file/],
-    ['no framework', { 'package.json': '{}' }, {}, /neither a Vitest nor a Playwright configuration/],
+    ['no framework', { 'package.json': '{}' }, {}, /uses neither Vitest nor Playwright Test/],
     ['both frameworks', { ...VITEST, 'vitest.config.ts': '', 'playwright.config.ts': '' }, {}, /uses both/],
   ])('about %s', async ([, of, inputs, sentence], { jobs }) => {
     const { folder } = await jobs.project(of)

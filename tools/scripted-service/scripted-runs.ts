@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import type { StartParameters } from '../../local-service/src/http/request-bodies.ts'
-import {
-  type Backend,
-  noRun,
-  notCancellable,
-  ok,
-  type ServiceResponse,
-} from '../../local-service/src/http/request-handler.ts'
+
+export type Endpoint = 'start' | 'cancel' | 'get' | 'suite-start' | 'suite-status' | 'suite-result'
+
+/** The body is sent as JSON. */
+export interface ScriptedResponse {
+  readonly status: number
+  readonly body: unknown
+}
 
 /** What clients see of one run. Times count from the start request. A run without a script passes at once. */
 export interface Script {
@@ -65,61 +65,60 @@ export function createScriptedRuns(
 ) {
   const runs: Run[] = []
 
-  function accept(target: Partial<ScriptedStart>, { raw, branch = 'main' }: StartParameters): Run {
-    const start = { ...target, body: raw, number: runs.length + 1 }
+  function accept(target: Partial<ScriptedStart>, body: unknown): Run {
+    const start = { ...target, body, number: runs.length + 1 }
     const script = scriptFor(start)
     const runId = String(script.runId ?? randomUUID())
-    const run: Run = { ...start, script, runId, branchName: branch, queuedAtMs: now(), cancelAccepted: false }
+    const { branch: branchName = 'main' } = Object(body)
+    const run: Run = { ...start, script, runId, branchName, queuedAtMs: now(), cancelAccepted: false }
     runs.push(run)
     return run
   }
 
-  function respond(
+  function withRun(
     runId: string,
     isMeant: (run: Run) => boolean,
-    describe: (run: Run, state: State) => ServiceResponse,
-  ): ServiceResponse {
+    describe: (run: Run, state: State) => ScriptedResponse,
+  ): ScriptedResponse {
     const run = runs.findLast((candidate) => candidate.runId === runId && isMeant(candidate))
-    return run === undefined ? noRun(runId) : describe(run, stateOf(run, now()))
+    return run === undefined ? refuse(404, `There is no run "${runId}" here.`) : describe(run, stateOf(run, now()))
   }
   const isOf = (projectId: string) => (run: Run) => run.projectId === projectId
   const isOfSuite = (run: Run) => run.testSuiteId !== undefined
 
-  const backend: Backend = {
-    async startRun(projectId, parameters) {
-      return ok({ runId: idToSend(accept({ projectId }, parameters)) })
-    },
-    async getRun(projectId, runId) {
-      return respond(runId, isOf(projectId), (run, state) => ok(describeRun(run, state)))
-    },
-    async cancelRun(projectId, runId) {
-      return respond(runId, isOf(projectId), (run, { status, finishedAtMs }) => {
-        if (finishedAtMs !== undefined) return notCancellable(runId, status)
+  /** Each endpoint gets the id or the ids in the path, in order, and the decoded body. */
+  const endpoints: Record<Endpoint, (body: unknown, id: string, runId: string) => ScriptedResponse> = {
+    start: (body, projectId) => ok({ runId: idToSend(accept({ projectId }, body)) }),
+    get: (_body, projectId, runId) => withRun(runId, isOf(projectId), (run, state) => ok(describeRun(run, state))),
+    cancel: (body, projectId) => {
+      const runId = String(Object(Object(body).where).runId)
+      return withRun(runId, isOf(projectId), (run, { status, finishedAtMs }) => {
+        if (finishedAtMs !== undefined) {
+          return refuse(400, `Run "${runId}" is ${status}; only a QUEUED or RUNNING run can be cancelled.`)
+        }
         run.ended = { status: 'CANCELLED', atMs: now() }
         run.cancelAccepted = true
         return ok({ cancelled: [{ runId: idToSend(run) }] })
       })
     },
-    async startSuite(testSuiteId, parameters) {
-      const run = accept({ testSuiteId }, parameters)
+    'suite-start': (body, testSuiteId) => {
+      const run = accept({ testSuiteId }, body)
       return ok({ testSuiteRunId: idToSend(run), testSuiteName: `Suite ${testSuiteId}`, projectId: 'scripted' })
     },
-    async getSuiteStatus(runId) {
-      return respond(runId, isOfSuite, ({ script }, { finishedAtMs }) =>
+    'suite-status': (_body, runId) =>
+      withRun(runId, isOfSuite, ({ script }, { finishedAtMs }) =>
         ok({ status: finishedAtMs === undefined ? 'RUNNING' : 'FINISHED', ...script.extra }),
-      )
-    },
-    async getSuiteResult(runId) {
-      return respond(runId, isOfSuite, ({ testSuiteId, script, ended }, { status }) => {
+      ),
+    'suite-result': (_body, runId) =>
+      withRun(runId, isOfSuite, ({ testSuiteId, script, ended }, { status }) => {
         const fitting = [{ testId: 'test-1', testName: 'cart > adds a product', status }]
         const results = 'results' in script ? script.results : (ended?.cases ?? script.cases ?? fitting)
         return ok({ testSuiteName: `Suite ${testSuiteId}`, results, ...script.extra })
-      })
-    },
+      }),
   }
 
   return {
-    backend,
+    endpoints,
     /** Every accepted start, in order. */
     get runs(): readonly ScriptedRun[] {
       return runs.map((run) => {
@@ -134,6 +133,14 @@ export function createScriptedRuns(
       run.ended = { status, atMs: now(), cases }
     },
   }
+}
+
+function ok(body: unknown): ScriptedResponse {
+  return { status: 200, body }
+}
+
+export function refuse(status: 400 | 401 | 404, error: string): ScriptedResponse {
+  return { status, body: { error } }
 }
 
 function stateOf({ script, queuedAtMs, ended }: Run, nowMs: number): State {

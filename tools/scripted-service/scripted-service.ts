@@ -1,12 +1,19 @@
 import { randomBytes } from 'node:crypto'
 import { EventEmitter, once } from 'node:events'
-import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type RequestListener, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { TLSSocket } from 'node:tls'
-import { type ListenOptions, listen, sendResponse, toServiceRequest } from '../../local-service/src/http/listen.ts'
-import { handleRequest, ok, type ServiceResponse } from '../../local-service/src/http/request-handler.ts'
-import { type Endpoint, findRoute, type Route } from '../../local-service/src/http/routes.ts'
-import { createScriptedRuns, type Script, type ScriptedStart } from './scripted-runs.ts'
+import {
+  createScriptedRuns,
+  type Endpoint,
+  refuse,
+  type Script,
+  type ScriptedResponse,
+  type ScriptedStart,
+} from './scripted-runs.ts'
 
 export type { Script, ScriptedRun, ScriptedStart } from './scripted-runs.ts'
 
@@ -42,7 +49,7 @@ export type FaultAction =
   | 'truncate'
 
 export interface RecordedRequest {
-  readonly kind: Route['kind']
+  readonly kind: Endpoint | 'unknown'
   readonly method: string
   /** Path and query as they came over the wire, undecoded. */
   readonly path: string
@@ -54,24 +61,36 @@ export interface RecordedRequest {
   readonly response?: { readonly status: number } | undefined
 }
 
-export interface ScriptedServiceOptions extends ListenOptions {
+export interface ScriptedServiceOptions {
+  /** The default is any free port. */
+  readonly port?: number
+  /** PEM texts. If they are given, the service speaks HTTPS. */
+  readonly tls?: { readonly key: string; readonly cert: string }
   /** The default is one generated key. */
   readonly keys?: readonly string[]
   readonly script?: Script | ((start: ScriptedStart) => Script)
   readonly faults?: readonly Fault[]
-  /** A prefix of every path, as a reverse proxy may add it, for example `/api`. */
-  readonly pathPrefix?: string
 }
 
 export type ScriptedService = Awaited<ReturnType<typeof startScriptedService>>
 
+const ID = '([^/]+)'
+/** If two paths match, the first counts, so `runs/cancel` is not a run. */
+const ENDPOINTS: readonly (readonly [Endpoint, method: string, path: RegExp])[] = [
+  ['start', 'POST', RegExp(`^/v1/projects/${ID}/runs$`)],
+  ['cancel', 'POST', RegExp(`^/v1/projects/${ID}/runs/cancel$`)],
+  ['get', 'GET', RegExp(`^/v1/projects/${ID}/runs/${ID}$`)],
+  ['suite-start', 'POST', RegExp(`^/v1/testSuite/${ID}/run$`)],
+  ['suite-status', 'GET', RegExp(`^/v1/testSuiteRun/${ID}/status$`)],
+  ['suite-result', 'GET', RegExp(`^/v1/testSuiteRun/${ID}/result$`)],
+]
+
 /**
- * A test run service for tests. It has real sockets and follows the interface's rules. Its runs follow a script and execute
- * nothing. It can have faults.
+ * A test run service for tests. It has real sockets, and its runs follow a script and execute nothing. It can have faults. It
+ * accepts every body that is JSON: `expectConformingRequests` checks what clients sent.
  */
 export async function startScriptedService(options: ScriptedServiceOptions = {}) {
   const keys = options.keys ?? [randomBytes(16).toString('hex')]
-  const prefix = options.pathPrefix ?? ''
   const faults = [...(options.faults ?? [])]
   const requests: RecordedRequest[] = []
   const arrivals = new EventEmitter()
@@ -80,29 +99,40 @@ export async function startScriptedService(options: ScriptedServiceOptions = {})
   const beganAtMs = performance.now()
   let script = options.script ?? {}
   const scripted = createScriptedRuns((start) => (typeof script === 'function' ? script(start) : script))
-  const countOf = (kind: Route['kind']) => requests.filter((request) => request.kind === kind).length
+  const countOf = (kind: RecordedRequest['kind']) => requests.filter((request) => request.kind === kind).length
 
-  const listener = await listen(options, async (message, response) => {
+  function respondTo({ method, path, headers, body: sent }: RecordedRequest): ScriptedResponse {
+    if (!keys.some((key) => headers.authorization === `Bearer ${key}`)) {
+      return refuse(401, 'The API key is missing or invalid.')
+    }
+    const { kind, ids } = findEndpoint(method, path)
+    if (kind === 'unknown') return refuse(404, `There is no endpoint ${method} "${path}".`)
+    let body: unknown
+    try {
+      body = sent === '' ? undefined : JSON.parse(sent)
+    } catch {
+      return refuse(400, 'The body is not JSON.')
+    }
+    const [id = '', runId = ''] = ids.map(decodeURIComponent)
+    return scripted.endpoints[kind](body, id, runId)
+  }
+
+  const service = await listen(options, async (message, response) => {
     // If a fault makes a client close the connection early, this is no error of the service.
     response.on('error', () => undefined)
-    const request = toServiceRequest(message, response)
-    // The body is read before the key is checked, because every request that arrives whole is recorded.
-    const body = await request.readBody()
-    if (!message.complete) return
-    const { method, target: path, headers } = request
-    const target = path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : ''
-    const { kind } = findRoute(method, target)
-    const text = body.kind === 'valid' ? body.value : body.error
-    const atMs = performance.now() - beganAtMs
-    const index = requests.push({ kind, method, path, headers, body: text, atMs }) - 1
+    const body = await text(message).catch(() => undefined)
+    // The client closed the connection before it had sent all.
+    if (body === undefined) return
+    const { method = '', url: path = '', headers } = message
+    const { kind } = findEndpoint(method, path)
+    const request = { kind, method, path, headers, body, atMs: performance.now() - beganAtMs }
+    const index = requests.push(request) - 1
     const occurrence = countOf(kind)
     const fault = faults.find(
       ({ on, from = 1, to = Infinity }) => on === kind && from <= occurrence && occurrence <= to,
     )
     const takesEffect = fault?.do === undefined || fault.effect === true || method === 'GET'
-    const result = takesEffect
-      ? await handleRequest({ ...request, target, readBody: async () => body }, keys, scripted.backend)
-      : ok({})
+    const result = takesEffect ? respondTo(request) : { status: 200, body: {} }
     arrivals.emit('request')
 
     if (fault?.delayMs !== undefined) {
@@ -111,13 +141,13 @@ export async function startScriptedService(options: ScriptedServiceOptions = {})
     if (fault?.until !== undefined) await Promise.race([fault.until, closed])
     if (closing.signal.aborted) return
     const status = sendOrFault(response, result, fault?.do)
-    if (status !== undefined) requests[index] = { ...(requests[index] as RecordedRequest), response: { status } }
+    if (status !== undefined) requests[index] = { ...request, response: { status } }
   })
 
   return {
-    /** `{base_url}`, path prefix included. */
-    url: `${listener.url}${prefix}`,
-    port: listener.port,
+    /** `{base_url}` */
+    url: service.url,
+    port: service.port,
     key: keys[0] ?? '',
     /** Every request that arrived whole, in order. */
     requests: requests as readonly RecordedRequest[],
@@ -137,13 +167,38 @@ export async function startScriptedService(options: ScriptedServiceOptions = {})
     },
     async close() {
       closing.abort()
-      await listener.close()
+      await service.close()
     },
   }
 }
 
+async function listen({ port = 0, tls }: ScriptedServiceOptions, onRequest: RequestListener) {
+  const server = tls ? createTlsServer(tls, onRequest) : createServer(onRequest)
+  server.listen(port, '127.0.0.1')
+  await once(server, 'listening')
+  const { port: chosen } = server.address() as AddressInfo
+  return {
+    url: `${tls ? 'https' : 'http'}://127.0.0.1:${chosen}`,
+    port: chosen,
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+/** The endpoint, and the encoded ids in the path. */
+function findEndpoint(method: string, path: string) {
+  for (const [kind, methodOfPath, pattern] of ENDPOINTS) {
+    const [, ...ids] = (methodOfPath === method && pattern.exec(path)) || []
+    if (ids.length > 0) return { kind, ids }
+  }
+  return { kind: 'unknown', ids: [] } as const
+}
+
 /** Sends the response as the fault changes it. Returns the status that was sent. */
-function sendOrFault(to: ServerResponse, response: ServiceResponse, action: FaultAction | undefined) {
+function sendOrFault(to: ServerResponse, response: ScriptedResponse, action: FaultAction | undefined) {
   if (action === 'hang') return undefined
   if (action === 'reset') {
     const { socket } = to
@@ -152,15 +207,12 @@ function sendOrFault(to: ServerResponse, response: ServiceResponse, action: Faul
     else socket?.resetAndDestroy()
     return undefined
   }
-  if (action === undefined) {
-    sendResponse(to, response)
-    return response.status
-  }
   const headers = { 'content-type': 'application/json; charset=utf-8' }
-  if (action === 'truncate') {
-    const text = JSON.stringify(response.body)
-    to.writeHead(response.status, { ...headers, 'content-length': Buffer.byteLength(text) })
-    to.write(text.slice(0, Math.floor(text.length / 2)), () => to.destroy())
+  if (action === undefined || action === 'truncate') {
+    const body = JSON.stringify(response.body)
+    to.writeHead(response.status, { ...headers, 'content-length': Buffer.byteLength(body) })
+    if (action === undefined) to.end(body)
+    else to.write(body.slice(0, Math.floor(body.length / 2)), () => to.destroy())
     return response.status
   }
   to.writeHead(action.status, { ...headers, ...action.headers })

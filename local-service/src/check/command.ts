@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createInterface } from 'node:readline/promises'
 import { setTimeout as delay } from 'node:timers/promises'
-import { parseCommandLine, readKeys, UsageError } from '../invocation.ts'
+import { parseCommandLine, readKeys, UsageError, usableKeys } from '../invocation.ts'
 import { Driver, LIMITS, type Target, type World } from './driver.ts'
 import { createSend } from './exchange.ts'
 import { describeLeft, isPathSegment } from './observations.ts'
@@ -103,9 +103,6 @@ export async function readCheckInvocation(
 ): Promise<Invocation | undefined> {
   const { values, positionals } = parseCommandLine(args, OPTIONS, CHECK_USAGE)
   if (values.help) return undefined
-  for (const [name, value] of Object.entries(values)) {
-    if (value === '') throw new UsageError(`--${name} is empty. Give it a value, or leave it out.`)
-  }
   const { project, 'other-project': otherProject, suite, environment, branch, yes, json, junit } = values
   const [address, ...others] = positionals
   if (address === undefined || others.length > 0 || project === undefined) {
@@ -121,7 +118,7 @@ export async function readCheckInvocation(
   const url = readUrl(address)
   const key = values['key-file'] === undefined ? env.LOCAL_SERVICE_KEY : (await readKeys(values['key-file']))[0]
   if (!key) throw new UsageError('There is no API key. Give --key-file, or set the variable LOCAL_SERVICE_KEY.')
-  if (!/^[\x21-\x7e]+$/.test(key)) throw new UsageError('The API key has a character that no header can have.')
+  usableKeys([key], 'the variable LOCAL_SERVICE_KEY')
   const frameworkProject = values['framework-project']
   const target = { url, key, project, otherProject, suite, environment, frameworkProject, branch }
   return { target, timeoutMs: Number(timeout) * 1000, yes }

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { realpathSync } from 'node:fs'
+import { realpathSync, statSync, writeFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ContainerSettings, EngineName } from '../project.ts'
@@ -23,6 +23,8 @@ export interface RunContainer {
    * here.
    */
   readonly folder: string
+  /** A container writes to this file before its command begins. No container can remove or replace the file. */
+  readonly startedFile: string
   /** What a container has at its path on this machine. */
   readonly mounts: readonly Mount[]
 }
@@ -44,8 +46,11 @@ const POLL_MS = 100
 const REMOVAL_LIMIT_MS = 60_000
 const RESPONSE_LIMIT_MS = 20_000
 
-/** Reads the environment from its input, so that nobody else on the machine sees it. Then it becomes the command. */
-const ENTRY_SCRIPT = 'eval "$(cat)" && exec "$@" </dev/null'
+/**
+ * Writes to the file that says that the shell runs. Reads the environment from its input, so that nobody else on the
+ * machine sees it. Then it becomes the command.
+ */
+const ENTRY_SCRIPT = 'echo started >"$1"; shift; eval "$(cat)" && exec "$@" </dev/null'
 
 /** The wanted engine, or the first engine that works. The reason says why earlier engines do not work. */
 export async function findEngine(
@@ -97,7 +102,8 @@ async function pullImage(container: RunContainer, command: Command, stop: AbortS
 /** Creates the container before it is started, so that a stop knows of every container. */
 async function createContainer(container: RunContainer, command: Command, stop: AbortSignal): Promise<CommandEnd> {
   const { engine, settings } = container
-  const refusal = findUnsafeMount(container.mounts)
+  writeFileSync(container.startedFile, '')
+  const refusal = findUnsafeMount(mountsOf(container))
   if (refusal !== undefined) return { kind: 'not-started', reason: refusal, output: '' }
   const create = (args: readonly string[]) =>
     runCommand(
@@ -115,7 +121,7 @@ async function createContainer(container: RunContainer, command: Command, stop: 
 }
 
 async function startContainer(container: RunContainer, command: Command, stop: AbortSignal): Promise<CommandEnd> {
-  const { engine, settings } = container
+  const { engine, settings, startedFile } = container
   const { runId, stopGraceMs, argv } = command
   const name = nameOf(runId)
   const client: Command = {
@@ -141,7 +147,10 @@ async function startContainer(container: RunContainer, command: Command, stop: A
     return { kind: 'not-started', reason, output }
   }
   if (isRunning === 'true') return { kind: 'lost', reason: `${engine.name} ended while its container ran`, output }
-  return endInContainer(Number(code), output, `the image ${settings.image} cannot run ${argv[0]}`)
+  const cannotRun = (program = '') => `the image ${settings.image} cannot run ${program}`
+  // If there is no shell, Podman's init exits with 1. Tests that fail exit with 1 too.
+  if (statSync(startedFile).size === 0) return { kind: 'not-started', reason: cannotRun('sh'), output }
+  return endInContainer(Number(code), output, cannotRun(argv[0]))
 }
 
 /** Whether the container runs, its exit code, and when it was started. If it was not started, this is in the year 1. */
@@ -149,6 +158,10 @@ const STATE = '{{.State.Running}} {{.State.ExitCode}} {{.State.StartedAt}}'
 
 function engineCommand({ engine, folder }: RunContainer, command: Command, args: readonly string[]): Command {
   return { ...command, argv: [engine.name, ...args], env: engine.env, folder }
+}
+
+function mountsOf({ mounts, startedFile }: RunContainer): Mount[] {
+  return [...mounts, { path: startedFile, isReadOnly: false }]
 }
 
 /**
@@ -209,7 +222,8 @@ export function unexportableNames(env: NodeJS.ProcessEnv): string[] {
   return Object.keys(env).filter((name) => !isShellName(name))
 }
 
-function containerArguments({ engine, settings, mounts }: RunContainer, { runId, folder, argv }: Command): string[] {
+function containerArguments(container: RunContainer, { runId, folder, argv }: Command): string[] {
+  const { engine, settings, startedFile } = container
   return [
     '--interactive',
     // Docker would keep a copy of all output.
@@ -222,12 +236,12 @@ function containerArguments({ engine, settings, mounts }: RunContainer, { runId,
     // Without this, SELinux hides the mounted folders.
     ...['--security-opt', 'label=disable'],
     ...userArguments(engine.name),
-    ...mounts.flatMap((mount) => ['--mount', describeMount(mount)]),
+    ...mountsOf(container).flatMap((mount) => ['--mount', describeMount(mount)]),
     ...['--entrypoint', 'sh'],
     // The service reads the exit code from the container, and removes it then. So the engine must not remove it.
     ...settings.options.filter((option) => option !== '--rm'),
     settings.image,
-    ...['-c', ENTRY_SCRIPT, 'sh', ...argv],
+    ...['-c', ENTRY_SCRIPT, 'sh', startedFile, ...argv],
   ]
 }
 
@@ -258,11 +272,9 @@ function isShellName(name: string): boolean {
   return /^[A-Za-z_]\w*$/.test(name)
 }
 
-/** The exit codes of a shell: 126 and 127 if it cannot run the command, 128 and more for a signal. Podman's init uses 1. */
+/** The exit codes of a shell: 126 and 127 if it cannot run the command, 128 and more if a signal ended the command. */
 function endInContainer(code: number, output: string, cannotRun: string): CommandEnd {
-  if (code === 126 || code === 127 || (code === 1 && /^ERROR \(catatonit.*failed to exec/m.test(output))) {
-    return { kind: 'not-started', reason: cannotRun, output }
-  }
+  if (code === 126 || code === 127) return { kind: 'not-started', reason: cannotRun, output }
   const [signal] = Object.entries(constants.signals).find(([, number]) => number === code - 128) ?? []
   return signal === undefined ? { kind: 'exited', code, output } : { kind: 'killed', signal, output }
 }

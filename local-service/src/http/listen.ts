@@ -1,17 +1,7 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
-import { createServer as createTlsServer } from 'node:https'
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Parsed } from './request-bodies.ts'
 import type { ServiceRequest, ServiceResponse } from './request-handler.ts'
-
-export interface ListenOptions {
-  /** If it is 0 or absent, the port is any free port. */
-  readonly port?: number | undefined
-  /** PEM texts. If they are given, the service speaks HTTPS. */
-  readonly tls?: { readonly key: string; readonly cert: string } | undefined
-  /** How long a client may take to send one request. Default: 30 s. */
-  readonly requestLimitMs?: number | undefined
-}
 
 export const BODY_LIMIT_BYTES = 1024 * 1024
 
@@ -23,15 +13,14 @@ const HOST = '127.0.0.1'
  */
 export const CONNECTION_LIMIT = 256
 
-export async function listen(options: ListenOptions, onRequest: RequestListener) {
-  const requestLimitMs = options.requestLimitMs ?? 30_000
-  const limits = {
+/** If the port is 0, it is any free port. A client may take `requestLimitMs` to send one request. */
+export async function listen(port: number, onRequest: RequestListener, requestLimitMs = 30_000) {
+  const server = createServer({
     requestTimeout: requestLimitMs,
     headersTimeout: Math.min(requestLimitMs, 10_000),
     // How often Node looks for requests over their limit. By default, it looks every 30 s.
     connectionsCheckingInterval: Math.min(requestLimitMs, 1_000),
-  }
-  const server: Server = options.tls ? createTlsServer({ ...limits, ...options.tls }) : createServer(limits)
+  })
   server.maxConnections = CONNECTION_LIMIT
   // By itself, Node asks for the body on `Expect: 100-continue` before the key is checked. For other expectations, it responds
   // with 417.
@@ -39,13 +28,12 @@ export async function listen(options: ListenOptions, onRequest: RequestListener)
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => endWithError(socket as Socket, error.code))
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    server.listen(options.port ?? 0, HOST, resolve)
+    server.listen(port, HOST, resolve)
   })
-  const { port } = server.address() as AddressInfo
+  const address = server.address() as AddressInfo
   return {
     /** Scheme, address and port, without a slash at the end. */
-    url: `${options.tls ? 'https' : 'http'}://${HOST}:${port}`,
-    port,
+    url: `http://${HOST}:${address.port}`,
     /** Ends every connection and frees the port. */
     close: () =>
       new Promise<void>((resolve) => {

@@ -11,8 +11,6 @@ export interface StartParameters {
   readonly autofix: boolean
   /** The names of the fields that have no effect. The log shows them. */
   readonly ignored: readonly string[]
-  /** The decoded body. Undefined if there was no body. */
-  readonly raw: unknown
 }
 
 export type Parsed<T> =
@@ -78,7 +76,6 @@ export function parseStart(body: string): Parsed<StartParameters> {
       ...(fields.environment !== undefined && fields.environmentName !== undefined ? ['environmentName'] : []),
       ...unknownFields(raw, START_FIELDS),
     ],
-    raw,
   }))
 }
 
@@ -95,7 +92,6 @@ export function parseSuiteStart(body: string): Parsed<StartParameters> {
     envOverrides: fields.variableOverrides,
     autofix: false,
     ignored: unknownFields(raw, SUITE_FIELDS),
-    raw: body === '' ? undefined : raw,
   }))
 }
 

@@ -12,9 +12,9 @@ const ENDPOINTS = [
   ['openapi', 'GET', '/openapi.yaml'],
 ] as const
 
-export type Endpoint = (typeof ENDPOINTS)[number][0]
+type Endpoint = (typeof ENDPOINTS)[number][0]
 
-export type Route =
+type Route =
   /** With the ids in the path, in order. */
   | { readonly kind: Endpoint; readonly ids: readonly string[] }
   | { readonly kind: 'unknown'; readonly status: 400 | 404; readonly error: string }
@@ -44,7 +44,7 @@ export function findRoute(method: string, target: string): Route {
 }
 
 /** The encoded ids in a path. Undefined if the path does not match the template. */
-export function matchPath(path: string, template: string): string[] | undefined {
+function matchPath(path: string, template: string): string[] | undefined {
   const given = path.split('/')
   const parts = template.split('/')
   const isId = (part: string | undefined) => part?.startsWith('{')

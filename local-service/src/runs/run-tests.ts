@@ -184,8 +184,9 @@ function runIn(
   }
   const env = { ...run.env, ...variables }
   for (const name of unexportableNames(env)) run.log(`the container does not get the variable ${quote(name)}`)
-  const { mounts } = source
-  return runInContainer({ engine, settings, mounts, folder: run.project.folder }, { ...base, env }, stop)
+  const startedFile = join(run.resources.runFolder, 'started')
+  const container = { engine, settings, mounts: source.mounts, folder: run.project.folder, startedFile }
+  return runInContainer(container, { ...base, env }, stop)
 }
 
 function environmentIn(source: Source, { env, project }: TestRun): NodeJS.ProcessEnv {

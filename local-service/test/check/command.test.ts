@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { XMLParser } from 'fast-xml-parser'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { read, readDocument } from '../../../test/docs/documents.ts'
+import { createRepository, writeFiles } from '../../../test/support/git-repository.ts'
 import { selfSignedCertificate } from '../../../test/support/self-signed-certificate.ts'
 import {
   type ScriptedServiceOptions,
@@ -14,7 +15,6 @@ import { CHECK_USAGE, readCheckInvocation, worldOf } from '../../src/check/comma
 import { Driver, LIMITS } from '../../src/check/driver.ts'
 import type { Format } from '../../src/check/report.ts'
 import { judge, RULES } from '../../src/check/rules.ts'
-import { createRepository } from '../a-git-repository.ts'
 import {
   MAIN,
   PLAIN_ENV,
@@ -24,7 +24,6 @@ import {
   startService,
   temporaryFolder,
   until,
-  writeFiles,
 } from '../a-local-service.ts'
 import { KEY } from './a-service-in-memory.ts'
 
@@ -202,14 +201,16 @@ describe("this repository's services", () => {
     expect(having('not observed')).toEqual(['retry-after', 'branch-1', 'branch-255', 'branch-unicode'])
   })
 
-  it('keep the rules, but for what does not exist: the scripted one', async () => {
+  it('keep the rules, but for those about bodies and names that it takes: the scripted one', async () => {
     // Those that go on are there when the check cancels another one.
     const goesOn = ({ number, testSuiteId, body }: ScriptedStart) =>
       number > 1 && testSuiteId === undefined && ('autofix' in Object(body) || !('branch' in Object(body)))
     const script = (start: ScriptedStart) => (goesOn(start) ? { runningMs: Number.POSITIVE_INFINITY } : {})
     const { url } = await startScripted({ script })
     const having = await check(url)
-    expect([having('broken'), having('differs')]).toEqual([['start-project', 'suite-start-unknown'], []])
+    const ofBodies = ['start-types', 'start-array', 'branch-0', 'branch-256', 'branch-name']
+    expect(having('broken').toSorted()).toEqual([...ofBodies, 'start-project', 'suite-start-unknown'].toSorted())
+    expect(having('differs')).toEqual(['start-not-utf8'])
     expect(having('not observed')).toEqual(['retry-after', 'queued-started-at', 'cancel-queued'])
   })
 })

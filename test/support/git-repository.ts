@@ -1,14 +1,16 @@
 import { execFile } from 'node:child_process'
-import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { onTestFinished } from 'vitest'
-import { PLAIN_ENV, REPOSITORY, writeFiles } from './a-local-service.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
 
 /** Nothing of the machine's or the person's git configuration. */
 const GIT_ENV = {
-  ...PLAIN_ENV,
+  PATH: process.env.PATH,
+  HOME: process.env.HOME,
   GIT_CONFIG_GLOBAL: '/dev/null',
   GIT_CONFIG_NOSYSTEM: '1',
   GIT_AUTHOR_NAME: 'Tester',
@@ -29,7 +31,7 @@ export interface GitRepository {
 
 /** A repository in a temporary folder, on branch `main`, with one commit of these files. */
 export async function createRepository(files: Readonly<Record<string, string>>): Promise<GitRepository> {
-  const folder = await realpath(await mkdtemp(join(tmpdir(), 'local-service-repository-')))
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'repository-')))
   const repository: GitRepository = {
     folder,
     async git(...args) {
@@ -60,7 +62,7 @@ export async function aRepository(files: Readonly<Record<string, string>>): Prom
 
 /** Gives a folder the packages that are installed here, as `npm ci` would, with the usual line in `.gitignore`. */
 export async function installPackages(folder: string): Promise<void> {
-  const [source, target] = [join(REPOSITORY, 'node_modules'), join(folder, 'node_modules')]
+  const [source, target] = [join(ROOT, 'node_modules'), join(folder, 'node_modules')]
   await mkdir(target)
   for (const name of await readdir(source)) {
     if (!name.startsWith('.vite')) await symlink(join(source, name), join(target, name))
@@ -69,4 +71,11 @@ export async function installPackages(folder: string): Promise<void> {
 
 export async function copyInto(folder: string, source: string): Promise<void> {
   await cp(source, folder, { recursive: true, filter: (path) => !path.includes('node_modules') })
+}
+
+export async function writeFiles(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, name)), { recursive: true })
+    await writeFile(join(folder, name), text)
+  }
 }

@@ -1,37 +1,49 @@
 import { request } from 'node:https'
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { selfSignedCertificate } from '../../test/support/self-signed-certificate.ts'
-import { createScriptedRuns } from '../../tools/scripted-service/scripted-runs.ts'
-import { type ScriptedServiceOptions, startScriptedService } from '../../tools/scripted-service/scripted-service.ts'
-import { clientOf } from './a-local-service.ts'
+import { selfSignedCertificate } from '../../../test/support/self-signed-certificate.ts'
+import { createScriptedRuns } from '../scripted-runs.ts'
+import { type ScriptedServiceOptions, startScriptedService } from '../scripted-service.ts'
+
+const RUNS = '/v1/projects/web-shop/runs'
 
 async function start(options: ScriptedServiceOptions = {}) {
   const service = await startScriptedService(options)
   onTestFinished(() => service.close())
-  // Some of these scripts deviate from the interface on purpose.
-  return { service, client: clientOf(service.url, service.key, 'web-shop', () => undefined) }
+  async function send(method: string, path: string, body?: unknown) {
+    const headers = { authorization: `Bearer ${service.key}` }
+    const response = await fetch(`${service.url}${path}`, { method, headers, body: body ? JSON.stringify(body) : null })
+    // biome-ignore lint/suspicious/noExplicitAny: a test asserts what it finds
+    return { status: response.status, body: (await response.json()) as any }
+  }
+  const client = {
+    send,
+    start: (body: object = {}) => send('POST', RUNS, body),
+    startRun: async (body: object = {}): Promise<string> => (await send('POST', RUNS, body)).body.runId,
+    get: (runId: string) => send('GET', `${RUNS}/${runId}`),
+    cancel: (runId: string) => send('POST', `${RUNS}/cancel`, { where: { runId } }),
+  }
+  return { service, client }
 }
 
 describe('a scripted run', () => {
-  it('waits, runs and finishes as its script says', async () => {
+  it('waits, runs and finishes as its script says', () => {
     let nowMs = Date.parse('2026-01-01T12:00:00Z')
     const script = { queuedMs: 60, runningMs: 1_000, end: 'TIMEDOUT', cases: [{ odd: 1 }] }
-    const { backend } = createScriptedRuns(
+    const { endpoints } = createScriptedRuns(
       () => script,
       () => nowMs,
     )
-    const started = await backend.startRun('p', { branch: 'b', envOverrides: {}, autofix: false, ignored: [], raw: {} })
-    const { runId } = started.body as { runId: string }
-    const after = async (ms: number) => {
+    const { runId } = endpoints.start({ branch: 'b' }, 'p', '').body as { runId: string }
+    const shownAfter = (ms: number) => {
       nowMs += ms
-      return (await backend.getRun('p', runId)).body
+      return endpoints.get(undefined, 'p', runId).body
     }
     const startedAt = '2026-01-01T12:00:00.060Z'
-    expect(await after(59)).toEqual({ status: 'QUEUED', startedAt: null, branchName: 'b' })
-    expect(await after(1)).toEqual({ status: 'RUNNING', startedAt, branchName: 'b' })
-    expect(await after(999)).toMatchObject({ status: 'RUNNING' })
-    expect(await after(1)).toEqual({
+    expect(shownAfter(59)).toEqual({ status: 'QUEUED', startedAt: null, branchName: 'b' })
+    expect(shownAfter(1)).toEqual({ status: 'RUNNING', startedAt, branchName: 'b' })
+    expect(shownAfter(999)).toMatchObject({ status: 'RUNNING' })
+    expect(shownAfter(1)).toEqual({
       status: 'TIMEDOUT',
       startedAt,
       finishedAt: '2026-01-01T12:00:01.060Z',
@@ -142,13 +154,13 @@ describe('a fault', () => {
 
 describe('the scripted service', () => {
   it('records what came over the wire', async () => {
-    const { service, client } = await start({ pathPrefix: '/test/api' })
-    await client.send('POST', '/v1/projects/a%2Fb/runs?x=1', { branch: 'ä' })
+    const { service, client } = await start()
+    await client.send('POST', '/v1/projects/a%2Fb/runs', { branch: 'ä' })
     expect(service.requests).toEqual([
       {
         kind: 'start',
         method: 'POST',
-        path: '/test/api/v1/projects/a%2Fb/runs?x=1',
+        path: '/v1/projects/a%2Fb/runs',
         headers: expect.objectContaining({ authorization: `Bearer ${service.key}` }),
         body: '{"branch":"ä"}',
         atMs: expect.any(Number),
@@ -156,10 +168,17 @@ describe('the scripted service', () => {
       },
     ])
     expect(service.runs).toMatchObject([{ projectId: 'a/b' }])
-    const outside = await fetch(`http://127.0.0.1:${service.port}/v1/projects/a/runs`, {
-      headers: { authorization: `Bearer ${service.key}` },
-    })
-    expect(outside.status).toBe(404)
+  })
+
+  it('refuses another key, a path of no endpoint, and a body that is not JSON', async () => {
+    const { service, client } = await start()
+    const statusOf = async (path: string, key: string, body: string) =>
+      (await fetch(service.url + path, { method: 'POST', headers: { authorization: `Bearer ${key}` }, body })).status
+    expect(await statusOf(RUNS, 'another', '{}')).toBe(401)
+    expect(await statusOf(RUNS, service.key, '{')).toBe(400)
+    expect((await client.send('GET', RUNS)).status).toBe(404)
+    expect(service.requests.map(({ kind }) => kind)).toEqual(['start', 'start', 'unknown'])
+    expect(service.runs).toEqual([])
   })
 
   it('waits for requests of a kind, those that came before included', async () => {
