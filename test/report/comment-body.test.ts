@@ -61,8 +61,13 @@ describe('the comment', () => {
 
   it.each([
     ['the branch that was tested', 'feature', {}, ' · branch main'],
-    ['nothing if that is the head', 'main', {}, ''],
-    ['nothing if that is the head by its whole name', 'main', { run: aRun({ branchName: 'refs/heads/main' }) }, ''],
+    ['nothing if the tested branch is the head', 'main', {}, ''],
+    [
+      'nothing if the tested branch is the head with its whole name',
+      'main',
+      { run: aRun({ branchName: 'refs/heads/main' }) },
+      '',
+    ],
     ['nothing if the head is not known', undefined, {}, ''],
     ['the branch that was asked for', 'feature', { run: UNNAMED }, ' · branch main'],
     ['the default branch', 'feature', { run: UNNAMED, subject: { parameters: {} } }, " · the project's default branch"],
