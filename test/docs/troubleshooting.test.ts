@@ -26,7 +26,7 @@ describe('the messages that the page explains', () => {
     expect(isSaid || wordsOf(message).every((words) => SOURCES.includes(words))).toBe(true)
   })
 
-  test('cover every ending that is no success, and every warning', () => {
+  test('cover every ending that is not a success, and every warning', () => {
     const warnings = [...SOURCES.matchAll(/\bwarn(?:ing)?\(\s*logLine`([^`]*)`/g)]
       .map(([, text = '']) => text.replaceAll(/\$\{[^}]*\}/g, '…'))
       .filter((text) => /\w/.test(text))

@@ -185,7 +185,7 @@ describe('an event of a branch', () => {
     'issue_comment',
     'issues',
     'create',
-  ])('%s has the branch that the workflow runs on, and the log says which', async (name) => {
+  ])('%s has the branch that the workflow runs on, and the log names this branch', async (name) => {
     const payload = realPayloads(name)[0]
     const { default_branch: branch } = payload?.repository as { default_branch: string }
     expect(await branchOf({ name, payload })).toEqual({
@@ -236,7 +236,7 @@ describe('a comment on a pull request', () => {
     ],
     ['limits the rate', { kind: 'status', status: 429 }, 'limits the rate'],
     ['has no head', { kind: 'json', json: { number: 7, head: { ref: 'main' } } }, 'could not be reached'],
-    ['tells of another one', { kind: 'json', json: { number: 8, head: HEAD } }, 'could not be reached'],
+    ['responds about another pull request', { kind: 'json', json: { number: 8, head: HEAD } }, 'could not be reached'],
     ['cuts it off', { kind: 'cut-short' }, 'could not be reached'],
     ['sends another status', { kind: 'json', status: 202, json: { number: 7, head: HEAD } }, 'status 202 (neither'],
     ['names a line break', namesBranch('a\nb'), 'cannot be the name of a branch'],
@@ -384,9 +384,9 @@ describe('a deployment', () => {
   })
 
   test.each([
-    ['a commit that no branch begins with', HASH, [], 'there is none'],
+    ['a commit that is the head of no branch', HASH, [], 'there is none'],
     ['a commit of two branches', HASH, ['one', 'two'], 'the commit is the head of one, two'],
-    ['a branch that is gone', 'feature/pay', [], 'there is none'],
+    ['a branch that does not exist any more', 'feature/pay', [], 'there is none'],
     ['nothing', '', ['one'], 'there is none'],
     ['too few letters of a hash', HASH.slice(0, 6), ['one'], 'there is none'],
   ])('of %s is refused', async (_, ref, branches, reason) => {
@@ -395,7 +395,7 @@ describe('a deployment', () => {
     expect(await find(ref)).toEqual({ problems: [problem] })
   })
 
-  test.each(['v1.2.3', 'refs/tags/v1.2.3'])('of the tag %s sends none, and the log says so', async (ref) => {
+  test.each(['v1.2.3', 'refs/tags/v1.2.3'])('of the tag %s sends no branch, and the log says so', async (ref) => {
     api.refs.set('tags/v1.2.3', HASH)
     if (ref.startsWith('refs/tags/')) api.refs.set('heads/v1.2.3', 'b'.repeat(40))
     expect(await find(ref)).toEqual({

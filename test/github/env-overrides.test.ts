@@ -56,7 +56,7 @@ describe('lines of NAME=value', () => {
     expect(overridesOf(given)).toEqual(overrides)
   })
 
-  it.each(['', '# nothing but a comment', '\n \n', '\ufeff'])('%j are none', (given) => {
+  it.each(['', '# nothing but a comment', '\n \n', '\ufeff'])('%j contain no override', (given) => {
     expect(overridesOf(given)).toBeUndefined()
   })
 

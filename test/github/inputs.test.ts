@@ -387,7 +387,7 @@ describe('run-id', () => {
     expect(inputsOf(asked).request).toMatchObject({ runId: 'r-1', cancelOnAbort: true })
   })
 
-  it.each(['..', 'id\nwith=a line'])('%j is none', (runId) => {
+  it.each(['..', 'id\nwith=a line'])('%j is refused', (runId) => {
     expect(problemsOf({ 'run-id': runId })).toEqual([
       `Input run-id: "${runId.replace('\n', ' ')}" cannot be a run's id. Give 1 to 256 letters, digits and . _ ~ : = + / @ -, as the output run-id of the step that started the run has it.`,
     ])
@@ -509,7 +509,7 @@ describe('report-dir', () => {
     expect(inputsOf({ 'report-dir': given }).reportDir).toBe(folder)
   })
 
-  it.each(['..', '../reports', resolve('/etc'), 'a/../../b', `${WORKSPACE}-2`])('%s is none', (given) => {
+  it.each(['..', '../reports', resolve('/etc'), 'a/../../b', `${WORKSPACE}-2`])('%s is refused', (given) => {
     expect(problemsOf({ 'report-dir': given })).toEqual([
       `Input report-dir: "${given}" is outside the workspace and the runner's temporary folder. Give a folder inside one of them, such as test-reports.${given.startsWith('/') ? ' In a job with a container, github.workspace and runner.temp name folders of the host.' : ''}`,
     ])

@@ -392,7 +392,7 @@ describe("the comment's address", () => {
     ['http://github.example.com', 'http://github.example.com', false],
     ['https://github.example.com', 'https://github.example.com.mallory.example', false],
     ['https://github.example.com', 'javascript:alert(1)//', false],
-  ])('on %s, one on %s is an output: %s', async (server, addressed, isOutput) => {
+  ])('on the server %s, an address on %s is an output: %s', async (server, addressed, isOutput) => {
     api.serverUrl = addressed
     const { url, log } = await comment({ env: { GITHUB_SERVER_URL: server } })
     expect(url).toEqual(isOutput ? expect.stringContaining(`${server}/octo-org/web-shop/pull/7#`) : undefined)

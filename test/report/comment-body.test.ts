@@ -61,11 +61,21 @@ describe('the comment', () => {
 
   it.each([
     ['the branch that was tested', 'feature', {}, ' · tested branch main'],
-    ['nothing if that is the head', 'main', {}, ''],
-    ['nothing if that is the head by its whole name', 'main', { run: aRun({ branchName: 'refs/heads/main' }) }, ''],
+    ['nothing if the tested branch is the head', 'main', {}, ''],
+    [
+      'nothing if the tested branch is the head with its whole name',
+      'main',
+      { run: aRun({ branchName: 'refs/heads/main' }) },
+      '',
+    ],
     ['nothing if the head is not known', undefined, {}, ''],
     ['the branch that was asked for', 'feature', { run: UNNAMED }, ' · tested branch main'],
-    ['the default branch', 'feature', { run: UNNAMED, subject: { parameters: {} } }, " · the project's default branch"],
+    [
+      'the default branch',
+      'feature',
+      { run: UNNAMED, subject: { parameters: {} } },
+      " · tested the project's default branch",
+    ],
     [
       'nothing of a run started elsewhere',
       'feature',

@@ -33,7 +33,7 @@ describe('the headline', () => {
     expect(said(pageTitle(ENDINGS.nothingRan))).toBe('❌ No tests ran: 0 of 1')
   })
 
-  it('has nobody else\u2019s words in its title', () => {
+  it('has no text of others in its title', () => {
     const run = aRun({ status: 'secret', branchName: 'secret' })
     expect(verdictTitle(anOutcome({ run, runId: 'secret' }))).toBe('Run ended with an unknown status')
     const failure = { kind: 'status', status: 400, error: untrusted('secret') } as const
@@ -94,7 +94,7 @@ describe('the sentence', () => {
 })
 
 describe('the line of counts', () => {
-  it('has the time waited if the run has none', () => {
+  it('has the time waited if the duration of the run is not known', () => {
     const run = aRun({ startedAt: undefined, testCases: testCasesBy({ PASSED: 1 }) })
     expect(said(countsText(anOutcome({ run, waitedMs: 4_200 })))).toBe('1 passed · waited 4.2 s')
   })

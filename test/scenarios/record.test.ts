@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { ONE_OF_TWO_FAILED, ONE_PASSED, type Scenario, scenario } from '../support/scenario.ts'
 
-// A step that runs beside main removes what main wrote down for post. All cases of the record: test/github/record.test.ts
-// and test/simulation.
+// A step that runs at the same time as main removes what main wrote down for post. test/github/record.test.ts and
+// test/simulation test all cases of the record.
 
 const POLL_MS = 50
 const inputs = { 'poll-interval-seconds': String(POLL_MS / 1_000) }
