@@ -105,16 +105,10 @@ export function readConfiguration(settings: unknown, baseFolder: string): Config
   return result.value
 }
 
-function subjectOf([first, second, ...rest]: readonly string[]): string {
-  if (second !== undefined && (first === 'projects' || first === 'suites')) {
-    return inside(`${first === 'projects' ? 'Project' : 'Suite'} ${quote(second)}`, rest)
-  }
-  return inside(
-    'The configuration',
-    [first, second, ...rest].filter((name) => name !== undefined),
-  )
-}
-
-function inside(owner: string, path: readonly string[]): string {
-  return path.length === 0 ? owner : `${owner}: ${quote(path.join('.'))}`
+function subjectOf(path: readonly string[]): string {
+  const [group, id, ...rest] = path
+  const kind = group === 'projects' ? 'Project' : group === 'suites' ? 'Suite' : undefined
+  const isInGroup = kind !== undefined && id !== undefined
+  const [owner, names] = isInGroup ? [`${kind} ${quote(id)}`, rest] : ['The configuration', path]
+  return names.length === 0 ? owner : `${owner}: ${quote(names.join('.'))}`
 }

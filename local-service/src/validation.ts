@@ -70,7 +70,7 @@ export function pathTo(...keys: [string, ...string[]]): [v.ObjectPathItem, ...v.
   return [first as v.ObjectPathItem, ...others]
 }
 
-export type Validated<Output> =
+type Validated<Output> =
   | { readonly kind: 'valid'; readonly value: Output }
   | { readonly kind: 'invalid'; readonly problems: readonly [string, ...string[]] }
 

@@ -24,16 +24,21 @@ const A_MILLION_CASES = `
 
 describe('a service whose tests', () => {
   it.each([
-    ['a named pipe', 'mkfifo "$file"', 'is not a regular file'],
-    ['a link', 'ln -s /dev/zero "$file"', 'is not a regular file'],
-    ['a folder', 'mkdir "$file"', 'is not a regular file'],
+    ['a named pipe', 'mkfifo "$file"', /is not a regular file/],
+    ['a link', 'ln -s /dev/zero "$file"', /is not a regular file/],
+    ['a folder', 'mkdir "$file"', /is not a regular file/],
     [
       'a million test cases',
       A_MILLION_CASES,
-      'cannot be read: it takes more than 60 s, 1024 MiB of memory or too many',
+      /cannot be read: it takes more than 60 s, 1024 MiB of memory or too many/,
     ],
-    ['8 MiB of line breaks', `head -c 8388608 /dev/zero | tr '\\0' '\\n' > "$file"`, 'without a report'],
-    ['a huge file', 'truncate --size 100G "$file"', 'is larger than 64 MiB'],
+    // Reading stops at the first line, before the time limit.
+    [
+      '8 MiB of line breaks',
+      `head -c 8388608 /dev/zero | tr '\\0' '\\n' > "$file"`,
+      /^(?!.*cannot be read).*without a report/s,
+    ],
+    ['a huge file', 'truncate --size 100G "$file"', /is larger than 64 MiB/],
   ])('leave %s in place of a report finishes the run and stops', async (_what, leave, message) => {
     const script = `file=$LOCAL_SERVICE_REPORT_FILE; ${leave}`
     const project = { folder: WEB_SHOP, framework: 'vitest', command: ['sh', '-c', script, 'sh'] } as const
@@ -41,7 +46,7 @@ describe('a service whose tests', () => {
     const run = await service.waitFor(await service.startRun())
     const testCases = [{ title: 'vitest exited with code 0 without a report', status: 'INTERRUPTED' }]
     expect(run).toMatchObject({ status: 'INTERRUPTED', results: { testCases } })
-    expect(service.log.join('\n')).toContain(message)
+    expect(service.log.join('\n')).toMatch(message)
     await service.close()
   })
 

@@ -63,16 +63,6 @@ describe('a run', () => {
       expect(cases).toEqual([{ title: titles[0], status, durationMs: 0 }])
   })
 
-  it('is QUEUED until a slot is free, then RUNNING', async () => {
-    const service = await startPuppetService({ concurrency: 1 })
-    const first = await service.startRun(puppet({ hangs: true }))
-    const second = await service.startRun(puppet({ hangs: true }))
-    expect(await service.waitFor(first, 'RUNNING')).toMatchObject({ status: 'RUNNING' })
-    expect((await service.get(second)).body).toMatchObject({ status: 'QUEUED', startedAt: null })
-    await service.cancel(first)
-    expect(await service.waitFor(second, 'RUNNING')).toMatchObject({ startedAt: expect.any(String) })
-  })
-
   it('is CANCELLED without ever running when it is cancelled in the queue', async () => {
     const journal = join(await temporaryFolder(), 'journal')
     const service = await startPuppetService({ concurrency: 1 })

@@ -15,7 +15,7 @@ export interface ContainerEngine {
   readonly responseLimitMs?: number | undefined
 }
 
-export interface RunContainer {
+interface RunContainer {
   readonly engine: ContainerEngine
   readonly settings: ContainerSettings
   /**
@@ -150,7 +150,11 @@ async function startContainer(container: RunContainer, command: Command, stop: A
   const cannotRun = (program = '') => `the image ${settings.image} cannot run ${program}`
   // If there is no shell, Podman's init exits with 1. Tests that fail exit with 1 too.
   if (statSync(startedFile).size === 0) return { kind: 'not-started', reason: cannotRun('sh'), output }
-  return endInContainer(Number(code), output, cannotRun(argv[0]))
+  // A shell exits with 126 or 127 if it cannot run the command, and with 128 or more if a signal ended the command.
+  const exitCode = Number(code)
+  if (exitCode === 126 || exitCode === 127) return { kind: 'not-started', reason: cannotRun(argv[0]), output }
+  const [signal] = Object.entries(constants.signals).find(([, number]) => number === exitCode - 128) ?? []
+  return signal === undefined ? { kind: 'exited', code: exitCode, output } : { kind: 'killed', signal, output }
 }
 
 /** Whether the container runs, its exit code, and when it was started. If it was not started, this is in the year 1. */
@@ -270,13 +274,6 @@ function exportStatements(env: NodeJS.ProcessEnv): string {
 
 function isShellName(name: string): boolean {
   return /^[A-Za-z_]\w*$/.test(name)
-}
-
-/** The exit codes of a shell: 126 and 127 if it cannot run the command, 128 and more if a signal ended the command. */
-function endInContainer(code: number, output: string, cannotRun: string): CommandEnd {
-  if (code === 126 || code === 127) return { kind: 'not-started', reason: cannotRun, output }
-  const [signal] = Object.entries(constants.signals).find(([, number]) => number === code - 128) ?? []
-  return signal === undefined ? { kind: 'exited', code, output } : { kind: 'killed', signal, output }
 }
 
 function callEngine(

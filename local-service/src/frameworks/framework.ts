@@ -9,7 +9,7 @@ export interface Selection {
   readonly titles?: string | undefined
 }
 
-export interface ReportPaths {
+interface ReportPaths {
   readonly reportFile: string
   /** The folder for everything else that the framework writes while it runs. */
   readonly outputFolder: string

@@ -1,7 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import type { IncomingHttpHeaders } from 'node:http'
+import { join } from 'node:path'
 import { quote } from '../text.ts'
-import { readOpenApiDocument } from './openapi-document.ts'
 import { type Parsed, parseCancel, parseStart, parseSuiteStart, type StartParameters } from './request-bodies.ts'
 import { findRoute } from './routes.ts'
 
@@ -53,6 +54,9 @@ export function notCancellable(runId: string, status: string, whatHappened = '')
   return errorResponse(400, error.trimEnd())
 }
 
+/** The description of the interface. This path is valid in the repository, in the bundle and in the package. */
+const OPENAPI_FILE = join(import.meta.dirname, '../../../docs/openapi.yaml')
+
 /** Checks a request against the interface and passes it on to the runs. The body is read last, and only with a valid key. */
 export async function handleRequest(
   request: ServiceRequest,
@@ -64,7 +68,7 @@ export async function handleRequest(
   if (refusal !== undefined) return refusal
   const route = findRoute(request.method, request.target)
   if (route.kind === 'openapi') {
-    return { status: 200, body: await readOpenApiDocument(), contentType: 'application/yaml; charset=utf-8' }
+    return { status: 200, body: await readFile(OPENAPI_FILE, 'utf8'), contentType: 'application/yaml; charset=utf-8' }
   }
   if (!isAuthorized(headers.authorization, keys)) {
     return errorResponse(401, 'The API key is missing or invalid. Send the header "Authorization: Bearer <API_KEY>".')

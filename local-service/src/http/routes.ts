@@ -35,10 +35,12 @@ export function findRoute(method: string, target: string): Route {
       hint = `This path takes ${methodOfPath}.`
       break
     }
-    const broken = ids.find((id) => decodeId(id) === undefined)
-    if (broken === undefined) return { kind, ids: ids.map((id) => decodeURIComponent(id)) }
-    const error = `The id ${quote(broken)} in the path is not valid percent-encoding. Encode each id as UTF-8.`
-    return { kind: 'unknown', status: 400, error }
+    try {
+      return { kind, ids: ids.map(decodeURIComponent) }
+    } catch {
+      const error = `An id in the path ${quote(path)} is not valid percent-encoding. Encode each id as UTF-8.`
+      return { kind: 'unknown', status: 400, error }
+    }
   }
   return { kind: 'unknown', status: 404, error: `There is no endpoint ${method} ${quote(path)}. ${hint}` }
 }
@@ -50,12 +52,4 @@ function matchPath(path: string, template: string): string[] | undefined {
   const isId = (part: string | undefined) => part?.startsWith('{')
   const fits = parts.every((part, index) => (isId(part) ? given[index] : part === given[index]))
   return fits && given.length === parts.length ? given.filter((_, index) => isId(parts[index])) : undefined
-}
-
-function decodeId(encoded: string): string | undefined {
-  try {
-    return decodeURIComponent(encoded)
-  } catch {
-    return undefined
-  }
 }

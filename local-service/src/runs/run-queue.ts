@@ -15,7 +15,7 @@ import { NO_ROOM, type RunResources, saysNoRoom } from './run-resources.ts'
 import { messageOf, RunSaver, type SavedRun, type SaverOptions } from './run-saver.ts'
 
 /** What a run does. */
-export interface RunTask {
+interface RunTask {
   readonly resources: RunResources
   /** If true, a cancelled or interrupted run finishes when its task settles, not at once. */
   readonly finishesWhenGone: boolean
@@ -27,7 +27,7 @@ export interface RunTask {
   execute(stop: AbortSignal, finishEarly: (outcome: RunOutcome) => void): Promise<RunOutcome>
 }
 
-export interface RunQueueOptions extends SaverOptions, Pick<Configuration, 'concurrency' | 'runLimitMs'> {
+interface RunQueueOptions extends SaverOptions, Pick<Configuration, 'concurrency' | 'runLimitMs'> {
   /** Removes what a run has on the machine, and returns what it removed. */
   readonly removeResources: (runId: string, resources: RunResources) => Promise<readonly string[]>
   readonly onFinished?: ((run: Run, outcome: RunOutcome) => void) | undefined

@@ -28,7 +28,7 @@ export interface Machine extends Pick<Configuration, 'autofixLimitMs' | 'stopGra
   readonly log: (text: string) => void
 }
 
-export interface StartRequest {
+interface StartRequest {
   readonly project: Project
   readonly parameters: StartParameters
   readonly selection: Selection
@@ -36,7 +36,7 @@ export interface StartRequest {
 }
 
 /** If a start is refused, nothing was started. */
-export type Started =
+type Started =
   | { readonly kind: 'started'; readonly run: Run }
   | { readonly kind: 'refused'; readonly status: 400 | 404 | 500; readonly error: string }
 

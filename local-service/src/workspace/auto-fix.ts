@@ -4,7 +4,7 @@ import { type GitOptions, git } from './git.ts'
 import type { Repository } from './work-tree.ts'
 
 /** Files in which tests ran, and a command that fixes them. */
-export interface FixedTree {
+interface FixedTree {
   readonly repository: Repository
   readonly commit: string
   /** The folder with the files. */

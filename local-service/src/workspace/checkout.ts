@@ -30,7 +30,7 @@ export type Checkout =
     | { readonly kind: 'work-tree'; readonly place: Repository; readonly commit: string }
   ) & { readonly branchName?: string | undefined }
 
-export interface Refusal {
+interface Refusal {
   readonly kind: 'refused'
   readonly error: string
 }

@@ -1,8 +1,6 @@
 import { execFile } from 'node:child_process'
 
-export type GitResult =
-  | { readonly kind: 'ok'; readonly output: string }
-  | { readonly kind: 'failed'; readonly reason: string }
+type GitResult = { readonly kind: 'ok'; readonly output: string } | { readonly kind: 'failed'; readonly reason: string }
 
 export interface GitOptions {
   /** The work tree. */
@@ -11,8 +9,6 @@ export interface GitOptions {
   readonly gitFolder?: string | undefined
   readonly env: NodeJS.ProcessEnv
   readonly input?: string
-  /** Further settings, as `name=value`. */
-  readonly config?: readonly string[] | undefined
   /** Ends the command. Without a signal, a time limit ends it. */
   readonly signal?: AbortSignal | undefined
 }
@@ -32,13 +28,13 @@ const LIMIT_MS = 60_000
 
 export function tryGit(
   args: readonly string[],
-  { folder, gitFolder, env, input, config = [], signal }: GitOptions,
+  { folder, gitFolder, env, input, signal }: GitOptions,
 ): Promise<GitResult> {
   const place = gitFolder === undefined ? [] : [`--git-dir=${gitFolder}`, `--work-tree=${folder}`]
   return new Promise((resolve) => {
     const child = execFile(
       'git',
-      [...[...ALWAYS, ...config].flatMap((setting) => ['-c', setting]), ...place, ...args],
+      [...ALWAYS.flatMap((setting) => ['-c', setting]), ...place, ...args],
       {
         cwd: folder,
         env: { ...env, GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C' },
