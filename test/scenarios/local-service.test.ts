@@ -37,6 +37,7 @@ interface StepSettings {
   readonly inputs?: Readonly<Record<string, string>> | undefined
   readonly env?: Readonly<Record<string, string>> | undefined
   readonly event?: WorkflowEvent | undefined
+  readonly tempDir?: string | undefined
 }
 
 /** What a test makes, until it ends. Tests run at once, so each has one of its own. */
@@ -90,9 +91,9 @@ class Jobs {
   }
 
   /** The gate waits for a run whose test hangs. */
-  async whileTestHangs() {
+  async whileTestHangs(settings: StepSettings = {}) {
     const { folder } = await this.project({ ...VITEST, 'a.test.ts': HANGING })
-    const { step, outputs } = await this.start(folder)
+    const { step, outputs } = await this.start(folder, settings)
     const gate = this.gate(step, outputs)
     return { step, gate, main: gate.startMain(), hanging: await hangingProcess(folder) }
   }
@@ -152,6 +153,11 @@ function serviceProcess(step: Step): number {
 }
 
 const ON_LINUX = process.platform === 'linux'
+
+/** The processes of the action believe that this is macOS, so they do not read /proc. The tests' processes do not. */
+const WITHOUT_PROC = `--import=data:text/javascript,${encodeURIComponent(
+  `if (process.argv[1]?.includes('local-service/dist')) Object.defineProperty(process, 'platform', { value: 'darwin' })`,
+)}`
 
 describe.concurrent('a job with the local service', () => {
   test.for<[string, Files]>([
@@ -216,6 +222,7 @@ describe.concurrent('a job with the local service', () => {
     expect(main.annotations[0]?.message).toContain('has no such branch')
   })
 
+  // npm and both lines of Yarn install so, Yarn 2 and newer with `nodeLinker: node-modules`.
   test('runs a package of a workspace that links to another one, without a setup', async ({ jobs }) => {
     const { folder } = await jobs.project({
       'package.json': '{ "workspaces": ["packages/*"], "devDependencies": { "vitest": "*" } }',
@@ -225,6 +232,11 @@ describe.concurrent('a job with the local service', () => {
       'packages/shop/a.test.ts': `${PASSING}\nimport 'cart'`,
     })
     spawnSync('ln', ['-s', '../packages/cart', 'node_modules/cart'], { cwd: folder })
+    // Yarn 1 puts the commands into the package too.
+    mkdirSync(join(folder, 'packages/shop/node_modules/.bin'), { recursive: true })
+    spawnSync('ln', ['-s', '../../../../node_modules/vitest/vitest.mjs', 'packages/shop/node_modules/.bin/vitest'], {
+      cwd: folder,
+    })
     const { main, outputs } = await jobs.play(folder, { inputs: { folder: 'packages/shop' } })
     expect(main, main.log.join('\n')).toMatchObject({ outputs: { conclusion: 'passed' }, annotations: [] })
     expect(outputs.project).toBe('shop')
@@ -275,6 +287,17 @@ describe.concurrent('a person who sets the service up wrongly reads one sentence
     expect(main).toMatchObject({ conclusion: 'failure', outputs: {}, failedSilently: false })
     expect(main.annotations.map(({ message }) => message)).toEqual([expect.stringMatching(sentence)])
     expect(post).toMatchObject({ conclusion: 'success', log: [] })
+  })
+
+  test("about a runner's temporary folder in the repository, without an option that the action does not have", async ({
+    jobs,
+  }) => {
+    const { folder } = await jobs.project(files)
+    const tempDir = join(folder, 'temp')
+    const { main } = await jobs.service(folder, { tempDir }).run()
+    const [message = ''] = main.annotations.map((annotation) => annotation.message)
+    expect(message).toContain("Choose a folder outside of it with the runner's work folder (RUNNER_TEMP)")
+    expect(message).not.toContain('--')
   })
 
   test('about a framework that is not installed', async ({ jobs }) => {
@@ -408,16 +431,21 @@ describe.skipIf(!ON_LINUX).concurrent('nothing is left', () => {
     expect(processesOf(step)).toEqual([])
   })
 
-  test('after a SIGKILL of the service, and then of the gate', async ({ jobs }) => {
-    const { step, gate, main, hanging } = await jobs.whileTestHangs()
+  test.for<[string, StepSettings]>([
+    ['on this machine', {}],
+    ['without /proc, as on macOS', { env: { NODE_OPTIONS: WITHOUT_PROC } }],
+  ])('after a SIGKILL of the service, and then of the gate, also if post never comes, %s', async ([, settings], {
+    jobs,
+  }) => {
+    const { step, main, hanging } = await jobs.whileTestHangs(settings)
+    expect(processesOf(step)).toContain(hanging)
     process.kill(serviceProcess(step), 'SIGKILL')
     main.signal('SIGKILL')
     await main.result()
-    process.kill(hanging, 0)
+    await until(() => processesOf(step).length === 0)
     const post = await step.runPost()
     expect(post).toMatchObject({ conclusion: 'success', annotations: [] })
     expect(post.summary).toContain('the service died during the run')
-    gate.jobStatus = 'cancelled'
     expect(processesOf(step)).toEqual([])
   })
 
