@@ -33,6 +33,23 @@ const HANGING = `import { test } from 'vitest'
 import { writeFileSync } from 'node:fs'
 test('hangs', { timeout: 3_600_000 }, () => { writeFileSync('pid', String(process.pid)); return new Promise(() => {}) })`
 
+const CHROMIUM = '/usr/bin/chromium'
+/** A page that is shown, and a page whose test never ends. */
+const BROWSER_TESTS = {
+  'playwright.config.ts': `export default {
+    use: { launchOptions: { executablePath: '${CHROMIUM}', args: ['--user-agent=' + import.meta.dirname] } },
+    projects: [{ name: 'shows', testMatch: 'a.spec.ts' }, { name: 'hangs', testMatch: 'b.spec.ts', timeout: 0 }],
+  }`,
+  'a.spec.ts': `import { expect, test } from '@playwright/test'
+test('shows', async ({ page }) => {
+  await page.setContent('<h1>Shop</h1>')
+  await expect(page.locator('h1')).toHaveText('Shop')
+})`,
+  'b.spec.ts': `import { test } from '@playwright/test'
+import { writeFileSync } from 'node:fs'
+test('hangs', async ({ page }) => { writeFileSync('pid', String(process.pid)); await new Promise(() => {}) })`,
+}
+
 interface StepSettings {
   readonly inputs?: Readonly<Record<string, string>> | undefined
   readonly env?: Readonly<Record<string, string>> | undefined
@@ -134,6 +151,11 @@ function processesThat(holds: (pid: string) => boolean): number[] {
       return false
     }
   })
+}
+
+/** The browsers that the tests in a folder started. Their user agent names the folder. */
+function browsersOf(folder: string): number[] {
+  return processesThat((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(`--user-agent=${folder}`))
 }
 
 async function until(condition: () => boolean): Promise<void> {
@@ -448,6 +470,25 @@ describe.skipIf(!ON_LINUX).concurrent('nothing is left', () => {
     expect(post.summary).toContain('the service died during the run')
     expect(processesOf(step)).toEqual([])
   })
+
+  test.skipIf(!existsSync(CHROMIUM))(
+    `of a browser, after its tests and after a SIGKILL of the service (needs ${CHROMIUM})`,
+    async ({ jobs }) => {
+      const { folder } = await jobs.project({ ...PLAYWRIGHT, ...BROWSER_TESTS })
+      const { step, outputs } = await jobs.start(folder)
+      const passed = await jobs.gate(step, outputs, { inputs: { 'framework-project': 'shows' } }).run()
+      expect(passed.main, passed.main.log.join('\n')).toMatchObject({ outputs: { conclusion: 'passed', total: '1' } })
+      await until(() => browsersOf(folder).length === 0)
+      const main = jobs.gate(step, outputs, { inputs: { 'framework-project': 'hangs' } }).startMain()
+      await hangingProcess(folder)
+      expect(browsersOf(folder)).not.toEqual([])
+      process.kill(serviceProcess(step), 'SIGKILL')
+      main.signal('SIGKILL')
+      await main.result()
+      expect(await step.runPost()).toMatchObject({ conclusion: 'success', annotations: [] })
+      await until(() => browsersOf(folder).length === 0 && processesOf(step).length === 0)
+    },
+  )
 
   test('after a SIGKILL of the test, and then of the service', async ({ jobs }) => {
     const { step, main, hanging } = await jobs.whileTestHangs()
