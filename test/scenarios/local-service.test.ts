@@ -33,10 +33,28 @@ const HANGING = `import { test } from 'vitest'
 import { writeFileSync } from 'node:fs'
 test('hangs', { timeout: 3_600_000 }, () => { writeFileSync('pid', String(process.pid)); return new Promise(() => {}) })`
 
+const CHROMIUM = '/usr/bin/chromium'
+/** A page that is shown, and a page whose test never ends. */
+const BROWSER_TESTS = {
+  'playwright.config.ts': `export default {
+    use: { launchOptions: { executablePath: '${CHROMIUM}', args: ['--user-agent=' + import.meta.dirname] } },
+    projects: [{ name: 'shows', testMatch: 'a.spec.ts' }, { name: 'hangs', testMatch: 'b.spec.ts', timeout: 0 }],
+  }`,
+  'a.spec.ts': `import { expect, test } from '@playwright/test'
+test('shows', async ({ page }) => {
+  await page.setContent('<h1>Shop</h1>')
+  await expect(page.locator('h1')).toHaveText('Shop')
+})`,
+  'b.spec.ts': `import { test } from '@playwright/test'
+import { writeFileSync } from 'node:fs'
+test('hangs', async ({ page }) => { writeFileSync('pid', String(process.pid)); await new Promise(() => {}) })`,
+}
+
 interface StepSettings {
   readonly inputs?: Readonly<Record<string, string>> | undefined
   readonly env?: Readonly<Record<string, string>> | undefined
   readonly event?: WorkflowEvent | undefined
+  readonly tempDir?: string | undefined
 }
 
 /** The steps and folders that a test makes. Tests run at the same time, so each test has its own object. */
@@ -90,9 +108,9 @@ class Jobs {
   }
 
   /** The gate waits for a run whose test hangs. */
-  async whileTestHangs() {
+  async whileTestHangs(settings: StepSettings = {}) {
     const { folder } = await this.project({ ...VITEST, 'a.test.ts': HANGING })
-    const { step, outputs } = await this.start(folder)
+    const { step, outputs } = await this.start(folder, settings)
     const gate = this.gate(step, outputs)
     return { step, gate, main: gate.startMain(), hanging: await hangingProcess(folder) }
   }
@@ -135,6 +153,11 @@ function processesThat(holds: (pid: string) => boolean): number[] {
   })
 }
 
+/** The browsers that the tests in a folder started. Their user agent names the folder. */
+function browsersOf(folder: string): number[] {
+  return processesThat((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(`--user-agent=${folder}`))
+}
+
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await delay(20)
 }
@@ -152,6 +175,11 @@ function serviceProcess(step: Step): number {
 }
 
 const ON_LINUX = process.platform === 'linux'
+
+/** The processes of the action believe that this is macOS, so they do not read /proc. The tests' processes do not. */
+const WITHOUT_PROC = `--import=data:text/javascript,${encodeURIComponent(
+  `if (process.argv[1]?.includes('local-service/dist')) Object.defineProperty(process, 'platform', { value: 'darwin' })`,
+)}`
 
 describe.concurrent('a job with the local service', () => {
   test.for<[string, Files]>([
@@ -216,6 +244,7 @@ describe.concurrent('a job with the local service', () => {
     expect(main.annotations[0]?.message).toContain('has no such branch')
   })
 
+  // npm and both lines of Yarn install packages so. Yarn 2 and newer need `nodeLinker: node-modules` for that.
   test('runs a package of a workspace that links to another package, without a setup', async ({ jobs }) => {
     const { folder } = await jobs.project({
       'package.json': '{ "workspaces": ["packages/*"], "devDependencies": { "vitest": "*" } }',
@@ -225,6 +254,11 @@ describe.concurrent('a job with the local service', () => {
       'packages/shop/a.test.ts': `${PASSING}\nimport 'cart'`,
     })
     spawnSync('ln', ['-s', '../packages/cart', 'node_modules/cart'], { cwd: folder })
+    // Yarn 1 puts the commands into the package too.
+    mkdirSync(join(folder, 'packages/shop/node_modules/.bin'), { recursive: true })
+    spawnSync('ln', ['-s', '../../../../node_modules/vitest/vitest.mjs', 'packages/shop/node_modules/.bin/vitest'], {
+      cwd: folder,
+    })
     const { main, outputs } = await jobs.play(folder, { inputs: { folder: 'packages/shop' } })
     expect(main, main.log.join('\n')).toMatchObject({ outputs: { conclusion: 'passed' }, annotations: [] })
     expect(outputs.project).toBe('shop')
@@ -275,6 +309,17 @@ describe.concurrent('a person who sets the service up wrongly reads one sentence
     expect(main).toMatchObject({ conclusion: 'failure', outputs: {}, failedSilently: false })
     expect(main.annotations.map(({ message }) => message)).toEqual([expect.stringMatching(sentence)])
     expect(post).toMatchObject({ conclusion: 'success', log: [] })
+  })
+
+  test("about a runner's temporary folder in the repository, without an option that the action does not have", async ({
+    jobs,
+  }) => {
+    const { folder } = await jobs.project(files)
+    const tempDir = join(folder, 'temp')
+    const { main } = await jobs.service(folder, { tempDir }).run()
+    const [message = ''] = main.annotations.map((annotation) => annotation.message)
+    expect(message).toContain("Choose a folder outside of it with the runner's work folder (RUNNER_TEMP)")
+    expect(message).not.toContain('--')
   })
 
   test('about a framework that is not installed', async ({ jobs }) => {
@@ -408,18 +453,42 @@ describe.skipIf(!ON_LINUX).concurrent('nothing is left', () => {
     expect(processesOf(step)).toEqual([])
   })
 
-  test('after a SIGKILL of the service, and then of the gate', async ({ jobs }) => {
-    const { step, gate, main, hanging } = await jobs.whileTestHangs()
+  test.for<[string, StepSettings]>([
+    ['on this machine', {}],
+    ['without /proc, as on macOS', { env: { NODE_OPTIONS: WITHOUT_PROC } }],
+  ])('after a SIGKILL of the service, and then of the gate, also if post never comes, %s', async ([, settings], {
+    jobs,
+  }) => {
+    const { step, main, hanging } = await jobs.whileTestHangs(settings)
+    expect(processesOf(step)).toContain(hanging)
     process.kill(serviceProcess(step), 'SIGKILL')
     main.signal('SIGKILL')
     await main.result()
-    process.kill(hanging, 0)
+    await until(() => processesOf(step).length === 0)
     const post = await step.runPost()
     expect(post).toMatchObject({ conclusion: 'success', annotations: [] })
     expect(post.summary).toContain('the service died during the run')
-    gate.jobStatus = 'cancelled'
     expect(processesOf(step)).toEqual([])
   })
+
+  test.skipIf(!existsSync(CHROMIUM))(
+    `of a browser, after its tests and after a SIGKILL of the service (needs ${CHROMIUM})`,
+    async ({ jobs }) => {
+      const { folder } = await jobs.project({ ...PLAYWRIGHT, ...BROWSER_TESTS })
+      const { step, outputs } = await jobs.start(folder)
+      const passed = await jobs.gate(step, outputs, { inputs: { 'framework-project': 'shows' } }).run()
+      expect(passed.main, passed.main.log.join('\n')).toMatchObject({ outputs: { conclusion: 'passed', total: '1' } })
+      await until(() => browsersOf(folder).length === 0)
+      const main = jobs.gate(step, outputs, { inputs: { 'framework-project': 'hangs' } }).startMain()
+      await hangingProcess(folder)
+      expect(browsersOf(folder)).not.toEqual([])
+      process.kill(serviceProcess(step), 'SIGKILL')
+      main.signal('SIGKILL')
+      await main.result()
+      expect(await step.runPost()).toMatchObject({ conclusion: 'success', annotations: [] })
+      await until(() => browsersOf(folder).length === 0 && processesOf(step).length === 0)
+    },
+  )
 
   test('after a SIGKILL of the test, and then of the service', async ({ jobs }) => {
     const { step, main, hanging } = await jobs.whileTestHangs()
