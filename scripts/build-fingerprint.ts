@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
-// Remembers that dist/ was built from this src/, so that tests need not build it again to know.
+// Remembers that dist/ was built from this src/. Then tests need no new build to know that dist/ is fresh.
 
 const root = resolve(import.meta.dirname, '..')
 const record = join(root, 'build/fresh-dist.sha256')
@@ -15,7 +15,7 @@ export function rememberFreshDist(): void {
   writeFileSync(record, fingerprint())
 }
 
-/** Also false if dist/ was not compared with src/ since the last change. */
+/** False if dist/ was not built from src/, and also if the two were not compared since the last change. */
 export function isDistKnownFresh(): boolean {
   try {
     return readFileSync(record, 'utf8') === fingerprint()

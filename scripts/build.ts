@@ -89,10 +89,10 @@ async function build(outputRoot: string): Promise<void> {
   for (const entry of ['main', 'post']) bundle(`${entry}.js`, join(dist, entry))
   const source = 'local-service/src'
   for (const entry of ['main', 'post', 'service']) bundle(`${source}/action/${entry}.js`, join(ofService, entry))
-  // A process of its own, which the service starts by its path.
+  // The service starts the report reader as a process of its own, by the path of this file.
   bundle(`${source}/frameworks/report-reader.js`, join(staging, 'report-reader'))
   cpSync(join(staging, 'report-reader/index.js'), join(ofService, 'service/report-reader.js'))
-  // A project's own Vitest loads it by its path, so that it is in no bundle.
+  // A project's own Vitest loads the reporter by the path of this file, so the reporter is in no bundle.
   cpSync(join(staging, source, 'frameworks/vitest-reporter.js'), join(ofService, 'service/vitest-reporter.js'))
   for (const output of [dist, ofService]) await minifyChunks(output)
 }
@@ -103,7 +103,9 @@ if (import.meta.main) {
     await build(fresh)
     const found = OUTPUTS.flatMap((output) => differences(join(fresh, output), join(root, output), output))
     if (found.length > 0) {
-      console.error(`dist/ is not what src/ builds. Run "npm run build" and commit it.\n  ${found.join('\n  ')}`)
+      console.error(
+        `dist/ is not what src/ builds. Run "npm run build", and commit what it changes.\n  ${found.join('\n  ')}`,
+      )
       process.exit(1)
     }
     console.log('dist/ is what src/ builds.')

@@ -20,11 +20,13 @@ const service = await startScriptedService({
   ...(KEY === undefined ? {} : { keys: [KEY] }),
   script: ({ projectId = '' }) => {
     const script = SCRIPTS[projectId]
-    if (script === undefined) throw new Error(`"${projectId}" is none of ${Object.keys(SCRIPTS).join(', ')}.`)
+    if (script === undefined)
+      throw new Error(`There is no project "${projectId}". Use ${Object.keys(SCRIPTS).join(', ')}.`)
     return script
   },
 })
 if (PORT === undefined) {
-  if (output === undefined) throw new Error('GITHUB_OUTPUT is not set: this runs in a step of a workflow.')
+  if (output === undefined)
+    throw new Error('GITHUB_OUTPUT is not set. Run this script in a step of a workflow, or set PORT.')
   appendFileSync(output, `key=${service.key}\nurl=${service.url}\n`)
 }

@@ -7,7 +7,7 @@ of examples/web-shop. Run "npm run build" first if you have changed src/. Proxie
 
   --input NAME=VALUE       an input of the step, as in its \`with\`; may be given several times
   --fail                   brings a bug into the shop, for a run that fails
-  --signal-after SECONDS   cancels the workflow so many seconds after the step's start
+  --signal-after SECONDS   cancels the workflow this number of seconds after the step's start
   --help
 
 Examples:
@@ -53,7 +53,7 @@ function optionsOf(values: { fail: boolean; input: string[]; 'signal-after'?: st
     const [, name, text] = /^([^=]+)=(.*)$/s.exec(given) ?? []
     if (name === undefined || text === undefined) throw new Error(`--input takes NAME=VALUE, but got "${given}"`)
     if (name === 'env-overrides' && values.fail)
-      throw new Error(`--fail sets env-overrides=${BUG}: leave one of the two out`)
+      throw new Error(`--fail sets env-overrides=${BUG}: give only one of them`)
     inputs[name] = text
   }
   const given = values['signal-after']

@@ -29,7 +29,7 @@ function makeRepository(folder: string): void {
     writeFileSync(path, readFileSync(path, 'utf8').replace(old, replacement))
   }
 
-  // If tests have run in the shop's folder, its node_modules has a cache.
+  // If tests have run in the shop's folder, its node_modules contains a cache, which is not copied.
   const filter = (path: string) => basename(path) !== 'node_modules'
   for (const [from, to] of PARTS) cpSync(join(ROOT, from), join(folder, to), { recursive: true, filter })
   writePackage(folder)
@@ -66,14 +66,17 @@ function writePackage(folder: string): void {
 
 const USAGE = `Usage: npm run example-repository -- FOLDER
 
-Makes a git repository in FOLDER, which must not exist: the web shop, its gate, and the branches of three pull requests.`
+Makes a git repository in FOLDER, which must not exist. The repository has the web shop, its gate, and the branches of three
+pull requests.`
 
 const [name = ''] = process.argv.slice(2)
 const folder = resolve(name)
 if (name === '--help') {
   console.log(USAGE)
 } else if (name === '' || name.startsWith('-') || existsSync(folder)) {
-  console.error(`"${name}" is no new folder. Give the path of one: npm run example-repository -- ../web-shop`)
+  console.error(
+    `"${name}" is not a new folder. Give a path that does not exist: npm run example-repository -- ../web-shop`,
+  )
   process.exitCode = 1
 } else {
   makeRepository(folder)

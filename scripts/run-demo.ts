@@ -58,8 +58,8 @@ export async function runDemo(options: DemoOptions, { folder, print, stop }: Dem
 }
 
 /**
- * For a run of a branch. The service does not link packages by itself if some of them link to this repository's own code. The
- * shop uses no such package, so the demo links them.
+ * The setup of a run that names a branch. Without a setup, the service refuses such a run, because a package in node_modules is a
+ * link to this repository's own code. The shop does not use that package, so the demo links node_modules.
  */
 const LINK_PACKAGES = ['ln', '-s', join(ROOT, 'node_modules'), '../../node_modules']
 

@@ -11,6 +11,6 @@ if (/^[A-Za-z0-9][A-Za-z0-9-]*$/.test(name)) {
     if (named !== text) writeFileSync(file, named)
   }
 } else {
-  console.error(`"${name}" is no user or organisation of GitHub. Give one such as octo-org.`)
+  console.error(`"${name}" cannot be the name of a user or an organisation at GitHub. Give a name such as octo-org.`)
   process.exitCode = 1
 }

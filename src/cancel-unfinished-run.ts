@@ -6,7 +6,7 @@ import { InputReader } from './github/input-reader.ts'
 import { runnerOutput } from './github/outputs.ts'
 import type { FoundMain, StepRecord } from './github/record.ts'
 import { readServiceAddress } from './github/service-address.ts'
-import { failureSentence } from './report/failure-text.ts'
+import { failureText, UNKNOWN_RUN } from './report/failure-text.ts'
 import { openService } from './service/open-service.ts'
 import { type LogLine, logLine } from './text/safe-text.ts'
 
@@ -64,7 +64,12 @@ async function finishRun(main: FoundMain, deadlineMs: number, world: PostWorld):
   if (phase === 'starting') warnOfUnknownRun(world)
   if (phase !== 'started' || !mayCancel) return
   if (main.hasOurIdentity) await cancel(runId, deadlineMs, world)
-  else warnOfRun(runId, logLine`the inputs of this step have changed since it began, so post cannot cancel it.`, world)
+  else
+    warnOfRun(
+      runId,
+      logLine`The inputs of this step have changed since the step began, so the post step cannot cancel the run.`,
+      world,
+    )
 }
 
 /**
@@ -102,12 +107,14 @@ async function cancel(runId: string, deadlineMs: number, { open, ...world }: Pos
         return log.info(logLine`Run ${runId} was cancelled.`)
       case 'already-finished':
         return log.info(logLine`Run ${runId} had already finished as ${end.run.rawStatus}.`)
+      case 'not-found':
+        return
       case 'failed':
         return warn(
-          end.failure === undefined ? logLine`the service did not cancel it.` : failureSentence(end.failure, 'cancel'),
+          end.failure === undefined ? logLine`The service did not cancel it.` : failureText(end.failure, 'cancel'),
         )
       case 'not-supported':
-        return warn(logLine`the test-suite workflow has no cancel.`)
+        return warn(logLine`The test-suite workflow has no cancel.`)
     }
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
@@ -116,11 +123,11 @@ async function cancel(runId: string, deadlineMs: number, { open, ...world }: Pos
 }
 
 function warnOfRun(runId: string, reason: LogLine, { log }: Pick<World, 'log'>): void {
-  log.warning(logLine`Run ${runId} may still be running: ${reason} Cancel it at the service if it should not go on.`)
+  log.warning(
+    logLine`Run ${runId} may still be running. ${reason} If the run should not go on, cancel it at the service.`,
+  )
 }
 
 function warnOfUnknownRun({ log }: Pick<World, 'log'>): void {
-  log.warning(
-    logLine`The step ended while a run was being started, before its id was known. A run may have been started; it cannot be looked up from here, so check the service and cancel it there.`,
-  )
+  log.warning(logLine`The step ended while it was starting a run, and the run's id was not known yet. ${UNKNOWN_RUN}`)
 }

@@ -7,10 +7,16 @@ const { signal, abort } = abortOnRunnerSignal()
 const record = createMainRecord(process.env)
 maskKey(process.env)
 
+let isLogClosed = false
+const onLogClosed = () => {
+  isLogClosed = true
+  abort('log closed')
+}
+const isJobOver = () => isLogClosed || record.isFolderEmptied()
 watch(record.isFolderEmptied, () => abort('folder emptied'))
 
 const task = async () => {
   const { runStep } = await import('./run-step.ts')
-  return (await runStep(process.env, signal, record)) ? 0 : 1
+  return (await runStep(process.env, signal, record, isJobOver)) ? 0 : 1
 }
-await exitAfter(task, () => abort('log closed'))
+await exitAfter(task, onLogClosed)

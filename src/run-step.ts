@@ -1,4 +1,3 @@
-import { isJobOver } from './action/abort.ts'
 import { runAction } from './action/run-action.ts'
 import type { Recorder, World } from './action/world.ts'
 import { eventLoopTurn, systemClock } from './clock.ts'
@@ -18,8 +17,13 @@ import { invalidInputsSummary } from './report/job-summary.ts'
 import { openService } from './service/open-service.ts'
 import { type LogLine, logLine, render } from './text/safe-text.ts'
 
-export async function runStep(env: NodeJS.ProcessEnv, signal: AbortSignal, record: MainRecord): Promise<boolean> {
-  const output = runnerOutput(env)
+export async function runStep(
+  env: NodeJS.ProcessEnv,
+  signal: AbortSignal,
+  record: MainRecord,
+  isJobOver: () => boolean,
+): Promise<boolean> {
+  const output = runnerOutput(env, isJobOver)
   const forPost = recorder(record, output.log)
   try {
     const job = readJob(env)
@@ -46,7 +50,7 @@ export async function runStep(env: NodeJS.ProcessEnv, signal: AbortSignal, recor
       for (const message of error.messages) output.annotate({ level: 'error', title: 'Invalid input', message })
       if (wantsSummaryOfProblems(env)) output.writeSummary(() => invalidInputsSummary(error.messages))
     } else if (error instanceof RecordNotWritten) {
-      const message = logLine`No run was started, because main could not write down for the post step that it starts one: ${error.message}. If this step were killed, nothing would cancel the run. Free some space on the runner, or check its temporary folder.`
+      const message = logLine`No run was started, because the step could not save its record for the post step: ${error.message}. Without this record, nothing cancels the run if the step is killed. Free some space on the runner, or check its temporary folder.`
       output.annotate({ level: 'error', title: 'Run not started', message })
     } else throw error
     return false
@@ -63,8 +67,6 @@ async function realWorld(
   const { env, clock, signal } = gitHub
   return {
     ...output,
-    // At the end of the job, the runner's files may belong to the next job.
-    setOutput: (name, value) => isJobOver(signal) || output.setOutput(name, value),
     clock,
     random: Math.random,
     signal,

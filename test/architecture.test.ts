@@ -70,7 +70,7 @@ function reachedFrom(entry: string, kinds: readonly Import['kind'][]): Set<strin
 const filesMatching = (files: readonly string[], pattern: RegExp) => files.filter((file) => pattern.test(codeOf(file)))
 
 describe('the layers', () => {
-  /** What each layer may load, and of what it may also take the types. */
+  /** What each layer may load, and from what else it may import only types. */
   const LAYERS: Record<string, { readonly loads: readonly string[]; readonly types?: readonly string[] }> = {
     text: { loads: ['text'] },
     outcome: { loads: ['outcome', 'text'] },
@@ -86,14 +86,14 @@ describe('the layers', () => {
     entry: { loads: ['entry', 'github', 'action', 'service', 'report', 'outcome', 'text', 'clock', 'node:v8'] },
   }
 
-  /** The layer of a file; the module of Node's own, the scope or the name of a package. */
+  /** The names under which LAYERS may list an import: a layer, a module of Node, or the scope or the name of a package. */
   function homeOf(imported: string): string[] {
     if (imported.startsWith('src/')) return [layerOf(imported)]
     if (imported.startsWith('node:')) return [imported, 'node']
     return [imported.split('/')[0] ?? '']
   }
 
-  it('are all layers in src', () => {
+  it('include every layer of src', () => {
     expect(new Set(FILES.map(layerOf))).toEqual(new Set(Object.keys(LAYERS)))
   })
 

@@ -40,6 +40,11 @@ it('the exit waits until a log that is longer than a pipe is written', () => {
   expect([status, stdout.length]).toEqual([3, 1_000_000])
 })
 
+it('a warning of Node itself is not shown, because it does not help the person who reads the log', () => {
+  const { status, stderr } = exitAfterTask(`process.emitWarning('internal'); await new Promise(setImmediate); return 0`)
+  expect([status, stderr]).toEqual([0, ''])
+})
+
 it('a condition is checked once a second until it is true', () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   onTestFinished(() => void vi.useRealTimers())

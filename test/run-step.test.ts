@@ -35,7 +35,7 @@ test('a signal that came while the action was loading is handled before anything
     GITHUB_REF_NAME: 'main',
     GITHUB_REF_TYPE: 'branch',
   }
-  expect(await runStep(env, controller.signal, record)).toBe(false)
+  expect(await runStep(env, controller.signal, record, () => false)).toBe(false)
   expect(lines.join('')).toContain('before a run was started')
   expect(service.requests).toEqual([])
 })
@@ -52,6 +52,6 @@ test('after invalid inputs nothing is left to do, and the record says so', async
     isFolderEmptied: () => false,
   }
   const env = inputVariables({ 'base-url': 'ftp://x', 'api-key': 'sk-live-0123456789', project: 'web-shop' })
-  expect(await runStep(env, new AbortController().signal, record)).toBe(false)
+  expect(await runStep(env, new AbortController().signal, record, () => false)).toBe(false)
   expect(phases).toEqual(['done'])
 })

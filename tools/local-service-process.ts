@@ -15,7 +15,7 @@ export interface ServiceProcess extends AsyncDisposable {
 export async function startServiceProcess(args: readonly string[], logFile: string): Promise<ServiceProcess> {
   const log = openSync(logFile, 'a')
   const command = [MAIN, '--json', '--data', 'none', ...args]
-  // Detached: Ctrl-C in the terminal is for whoever started it, who cancels the run before the service goes.
+  // The process is detached, so Ctrl-C in the terminal does not end it. The caller first cancels the run, and then ends the service.
   const child = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', log], detached: true })
   closeSync(log)
   const exited = once(child, 'exit')

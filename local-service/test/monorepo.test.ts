@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdir, symlink } from 'node:fs/promises'
+import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
@@ -149,5 +149,44 @@ describe('a branch of a monorepo whose packages are linked to one another', () =
     await repository.write({ 'node_modules/.store/library/index.js': "module.exports = 'installed'" })
     const service = await startIn(repository)
     expect(await titlesOf(service, { branch: 'feat' })).toEqual(['installed'])
+  })
+})
+
+describe("a package of a monorepo that Yarn installed with Plug'n'Play, without node_modules", () => {
+  /** Names its arguments, and the folder that it is called in, as the titles of tests. */
+  const YARN = `#!${process.execPath}
+const tests = [process.cwd(), ...process.argv.slice(2, 6)].map((title) => ({ path: [title], state: 'passed' }))
+require('node:fs').writeFileSync(process.env.LOCAL_SERVICE_REPORT_FILE, JSON.stringify({ event: 'finished', tests }))`
+
+  async function startWithYarn(settings: object = {}) {
+    const { folder, ...repository } = await aRepository({
+      '.gitignore': '.pnp.cjs',
+      'package.json': '{}',
+      'yarn.lock': '',
+      'packages/app/package.json': '{ "devDependencies": { "vitest": "*" } }',
+    })
+    await repository.write({ '.pnp.cjs': '' })
+    const bin = await temporaryFolder()
+    await writeFile(join(bin, 'yarn'), YARN, { mode: 0o755 })
+    const app = join(folder, 'packages/app')
+    const env = { ...PLAIN_ENV, PATH: `${bin}:${PLAIN_ENV.PATH}` }
+    return { app, service: await startService({ projects: { app: { folder: app, ...settings } } }, { env }) }
+  }
+
+  it('is tested through Yarn, which is asked for the framework and not for a script of its name', async () => {
+    const { service, app } = await startWithYarn()
+    expect(service.log.filter((line) => line.includes('is not installed'))).toEqual([])
+    expect(await titlesOf(service, {})).toEqual([app, 'run', '--binaries-only', 'vitest', 'run'])
+  })
+
+  it('is tested on a branch after a setup that makes the file in the work tree', async () => {
+    const { service } = await startWithYarn({ setup: ['touch', '../../.pnp.cjs'] })
+    expect(await titlesOf(service, { branch: 'main' })).toContain('--binaries-only')
+  })
+
+  it('is INTERRUPTED on a branch that does not have the file, with advice', async () => {
+    const { service } = await startWithYarn()
+    const titles = await titlesOf(service, { branch: 'main' })
+    expect(titles).toEqual([expect.stringContaining(`commit .pnp.cjs or set "setup" to ["yarn", "install"]`)])
   })
 })

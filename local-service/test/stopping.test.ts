@@ -1,14 +1,18 @@
 import { existsSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { runCommand } from '../src/runs/run-command.ts'
 import {
   isAlive,
+  KEY,
   PLAIN_ENV,
   puppet,
+  puppetProject,
   readJournal,
   startPuppetService,
+  startServiceProcess,
   temporaryFolder,
   until,
 } from './a-local-service.ts'
@@ -51,6 +55,19 @@ describe('stopping a run', () => {
       const left = (await readJournal(journal)).filter(({ event }) => event === 'left')
       expect(left.map(({ pid }) => isAlive(pid))).not.toContain(true)
     }
+  })
+
+  it('happens at once if the service is killed, without a next start', async () => {
+    const [home, journal] = [await temporaryFolder(), join(await temporaryFolder(), 'journal')]
+    const config = join(home, 'config.json')
+    await writeFile(config, JSON.stringify({ keys: [KEY], projects: { 'web-shop': puppetProject() } }))
+    const service = startServiceProcess({ config, data: join(home, 'data'), env: { TMPDIR: home } })
+    const client = await service.ready()
+    await client.startRun(puppet({ hangs: true, ignores: STUBBORN, leaves: 'in its group', journal }))
+    const pids = await pidsNotedIn(journal, 2)
+    expect(pids.map(isAlive)).toEqual([true, true])
+    await service.kill()
+    await until(() => !pids.some(isAlive))
   })
 
   it('does not touch the processes of another run', async () => {

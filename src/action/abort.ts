@@ -41,11 +41,6 @@ export class StepCancelled extends Error {
     this.#sinceMs = nowMs
   }
 
-  /** Whether the job has ended. The next job may then already use the runner's folders. */
-  get isJobOver(): boolean {
-    return this.by === 'folder emptied' || this.by === 'log closed'
-  }
-
   /** The time of the clock's `now()` until which main waits for the response to a start in flight. */
   get startDeadlineMs(): number {
     return this.#sinceMs + ALLOWANCES[this.by].startMs
@@ -62,9 +57,4 @@ export class StepCancelled extends Error {
 export function cancelReason({ reason }: AbortSignal): StepCancelled {
   if (reason instanceof StepCancelled) return reason
   throw new TypeError('The step was aborted without a StepCancelled as the reason', { cause: reason })
-}
-
-/** Whether the signal has aborted because the job has ended. */
-export function isJobOver(signal: AbortSignal): boolean {
-  return signal.aborted && cancelReason(signal).isJobOver
 }

@@ -10,6 +10,9 @@ import type { World } from './world.ts'
 
 type CancelWorld = Pick<World, 'service' | 'clock' | 'random' | 'signal'>
 
+/** How the tries to cancel a run ended. */
+export type CancelEnd = Exclude<Cancellation, { kind: 'not-wanted' | 'no-run' | 'id-unknown' }>
+
 export interface CancelOptions {
   readonly limitMs: number
   readonly onRun?: ((run: Run) => void) | undefined
@@ -25,7 +28,7 @@ const SHORTEST_REQUEST_MS = 1_000
  * request in flight and tries again until `cancelDeadlineMs`. Main and post may both cancel a run, because a second
  * cancel does no harm. Never throws ServiceError.
  */
-export async function cancelRun(handle: RunHandle, options: CancelOptions, world: CancelWorld): Promise<Cancellation> {
+export async function cancelRun(handle: RunHandle, options: CancelOptions, world: CancelWorld): Promise<CancelEnd> {
   const { service, clock, signal } = world
   if (service.cancel === undefined) return { kind: 'not-supported' }
   const tryOnce = createTry(handle, service.cancel, options, world)
@@ -39,7 +42,7 @@ export async function cancelRun(handle: RunHandle, options: CancelOptions, world
 }
 
 /** The result of one try. After `again`, another try may succeed. */
-type TryEnd = Cancellation | Again
+type TryEnd = CancelEnd | Again
 
 interface Again {
   readonly kind: 'again'
@@ -56,7 +59,7 @@ async function tryUntil(
   signal: AbortSignal,
   tryOnce: Try,
   { clock, random }: CancelWorld,
-): Promise<Cancellation | undefined> {
+): Promise<CancelEnd | undefined> {
   const requestOptions = (): RequestOptions => {
     const leftMs = Math.max(1, deadlineMs - clock.now())
     return { signal, limitMs: Math.max(leftMs / 2, Math.min(leftMs, SHORTEST_REQUEST_MS)) }

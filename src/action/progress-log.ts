@@ -1,7 +1,7 @@
 import type { Failure } from '../outcome/failure.ts'
 import { isFinished, type Run } from '../outcome/run.ts'
 import type { StepSubject } from '../outcome/step-outcome.ts'
-import { failureSentence } from '../report/failure-text.ts'
+import { failureText } from '../report/failure-text.ts'
 import { durationText } from '../text/duration.ts'
 import { type Fragment, fragment, type LogLine, logLine, quote } from '../text/safe-text.ts'
 import type { World } from './world.ts'
@@ -38,7 +38,7 @@ export function whatIsTested({ target, parameters }: Pick<StepSubject, 'target' 
     target.kind === 'project'
       ? fragment`project ${quote(target.projectId, VALUE_LIMIT_CHARS)}`
       : fragment`test suite ${quote(target.testSuiteId, VALUE_LIMIT_CHARS)}`
-  const tested = branch === undefined ? fragment`, the project's default branch` : named(fragment`branch`, branch)
+  const tested = branch === undefined ? fragment`, on the project's default branch` : named(fragment`branch`, branch)
   const where = named(fragment`environment`, environment)
   return logLine`${subject}${tested}${where}${named(fragment`framework project`, frameworkProject)}`
 }
@@ -57,7 +57,7 @@ export function progressLog(runId: string, world: LogWorld) {
   function failureLine(what: LogLine, cause: Failure): LogLine {
     isFailureLogged = true
     lastFailureLineMs = clock.now()
-    return logLine`Run ${runId}: ${what} ${failureSentence(cause, 'poll')}`
+    return logLine`Run ${runId}: ${what} ${failureText(cause, 'poll')}`
   }
 
   return {
@@ -70,7 +70,7 @@ export function progressLog(runId: string, world: LogWorld) {
       if (run.status !== 'UNKNOWN' || isFinished(run) || hasWarnedOfUnknown) return
       hasWarnedOfUnknown = true
       log.warning(
-        logLine`Run ${runId} has the status ${run.rawStatus}, which this version of the action does not know. The step keeps waiting, because the run has no finishing time yet.`,
+        logLine`Run ${runId} has the status ${run.rawStatus}, which this version of the action does not know. The step keeps waiting, because the service has not sent finishedAt for this run.`,
       )
     },
 
@@ -79,7 +79,7 @@ export function progressLog(runId: string, world: LogWorld) {
       const isFirst = failure === undefined
       failure = cause
       if (!isFirst || clock.now() - lastFailureLineMs < HEARTBEAT_MS) return
-      write(failureLine(logLine`status request failed; retrying for up to 5 min.`, cause))
+      write(failureLine(logLine`a status request failed. The step tries again for up to 5 min.`, cause))
     },
 
     pause: (deadlineMs: number) =>
@@ -87,7 +87,7 @@ export function progressLog(runId: string, world: LogWorld) {
         const waited = durationText(clock.now() - startedMs)
         return failure === undefined
           ? logLine`Run ${runId}: still ${run?.rawStatus ?? 'waiting'} after ${waited}.`
-          : failureLine(logLine`status still unavailable after ${waited}.`, failure)
+          : failureLine(logLine`the status still cannot be read. The step has waited for ${waited}.`, failure)
       }),
   }
 }

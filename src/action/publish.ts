@@ -6,7 +6,6 @@ import { fullSummary, jobSummary } from '../report/job-summary.ts'
 import { junit } from '../report/junit.ts'
 import { otherBranchWarning, verdictSentence, verdictTitle } from '../report/outcome-text.ts'
 import { safeJson } from '../text/safe-text.ts'
-import { isJobOver } from './abort.ts'
 import type { ReportFile, World } from './world.ts'
 
 export type When = 'always' | 'on-failure' | 'never'
@@ -25,13 +24,12 @@ export interface ReportSettings {
  * report fails, that is a warning and does not change the verdict.
  */
 export async function publish(outcome: StepOutcome, settings: ReportSettings, world: World): Promise<void> {
-  if (!isJobOver(world.signal)) setOutputs(outcome, world)
+  setOutputs(outcome, world)
   const hasSummary = isWanted(settings.summary, outcome.success)
   announce(outcome, settings, hasSummary, world)
   const warning = otherBranchWarning(outcome)
   if (warning !== undefined) world.log.warning(warning)
-  // The runner has emptied its folders, and the next job uses them.
-  if (isJobOver(world.signal)) return
+  if (world.isJobOver()) return
   const reportDir = writeReportFiles(outcome, world)
   if (hasSummary) world.writeSummary((alreadyBytes) => jobSummary(outcome, { alreadyBytes, reportDir }))
   // If this step only started the run, there is no result yet. The step that waits for the run writes the comment.

@@ -1,7 +1,7 @@
 import { type Failure, responseOrFailure } from '../outcome/failure.ts'
 import type { StartParameters } from '../outcome/run.ts'
 import type { AbortCause } from '../outcome/step-outcome.ts'
-import { failureSentence } from '../report/failure-text.ts'
+import { failureText } from '../report/failure-text.ts'
 import { backoffMs, mayHaveBeenAccepted, startMayRepeatForMs } from '../service/retry.ts'
 import { durationText } from '../text/duration.ts'
 import { logLine } from '../text/safe-text.ts'
@@ -39,11 +39,11 @@ export async function startRun(parameters: StartParameters, deadlineMs: number, 
     if (nextMs >= repeatDeadlineMs) {
       return { kind: 'start-failed', failure: response, mayHaveStarted: mayHaveBeenAccepted(response) }
     }
-    const reason = failureSentence(response, 'start')
+    const reason = failureText(response, 'start')
     // The pause may take minutes, because the service may ask for it.
     await log.pause(nextMs, () => {
       const [next, limit] = [durationText(nextMs - clock.now()), durationText(repeatDeadlineMs - clock.now())]
-      return logLine`The run is not started yet; retrying in ${next}, for up to ${limit}. ${reason}`
+      return logLine`The run is not started yet. The step tries again in ${next}, and for up to ${limit}. ${reason}`
     })
   }
 }

@@ -48,6 +48,9 @@ export interface World {
   readonly service: TestService
   readonly log: Log
   readonly recorder: Recorder
+  /** Whether the job has ended, whatever cancelled the step first. The next job may already use the runner's folders. */
+  isJobOver(): boolean
+  /** Writes nothing if the job is over. The same holds for `writeSummary`. */
   setOutput<Name extends keyof Outputs>(name: Name, value: Outputs[Name]): void
   annotate(annotation: Annotation): void
   /** Adds to the job summary. `build` receives the number of bytes that the summary file already has. */

@@ -35,10 +35,10 @@ async function branchOfDeployment(ref: string, sha: string, api: GitHubApi, fail
   if (!isHash && name !== '') {
     const head = ref.startsWith('refs/tags/') ? undefined : await api.refHash(`heads/${name}`)
     const tag = ref.startsWith('refs/heads/') ? undefined : await api.refHash(`tags/${name}`)
-    if (head !== undefined && tag !== undefined) throw fail(logLine`it is both a branch and a tag`)
+    if (head !== undefined && tag !== undefined) throw fail(logLine`"${name}" is both a branch and a tag`)
     if (head !== undefined) {
       const info = logLine`Testing the branch "${name}" of the deployment.`
-      const warning = logLine`The head of the branch "${name}" is ${head}, and no longer the commit that was deployed, ${sha}. The branch is tested as it is now.`
+      const warning = logLine`The deployed commit is ${sha}, but the head of the branch "${name}" is now ${head}. The service tests the branch as it is now.`
       return { branch: name, info, warning: head === sha || sha === '' ? undefined : warning }
     }
     if (tag !== undefined) return noBranch(logLine`a deployment of the tag "${name}"`)
@@ -47,8 +47,8 @@ async function branchOfDeployment(ref: string, sha: string, api: GitHubApi, fail
   const isCommit = isHash || (ref.length >= 7 && sha.startsWith(ref))
   const branches = isCommit ? await api.branchesWithHead(isHash ? ref : sha) : []
   const [branch, ...others] = branches
-  if (branch === undefined) throw fail(logLine`there is none`)
-  if (others.length > 0) throw fail(logLine`the commit is the head of ${branches.join(', ')}`)
+  if (branch === undefined) throw fail(logLine`no branch was found`)
+  if (others.length > 0) throw fail(logLine`the commit is the head of several branches (${branches.join(', ')})`)
   return { branch, info: logLine`Testing the branch "${branch}", whose head is the commit that was deployed.` }
 }
 
@@ -62,7 +62,7 @@ async function lookUp(
 ): Promise<KnownBranch> {
   const fail: Fail = (reason) =>
     new InvalidInputsError([
-      logLine`Input branch: the event does not name the branch to test, and ${what} was not found through GitHub's API: ${reason}. The look-up needs the permission ${permission}. ${ADVICE}`,
+      logLine`Input branch: the event does not name the branch to test. The step looked for ${what} through GitHub's API, without success: ${reason}. The look-up needs the permission ${permission}. ${ADVICE}`,
     ])
   if (signal.aborted) return {}
   if (token === '') throw fail(logLine`the input github-token is empty`)

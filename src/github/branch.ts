@@ -23,7 +23,7 @@ export type UnknownBranch =
   | { readonly kind: 'deployment'; readonly ref: string; readonly sha: string }
 
 const LONGEST_BRANCH = 255
-export const ADVICE = logLine`Give the input branch to name the branch yourself.`
+export const ADVICE = logLine`Set the input branch to the branch that you want to test.`
 
 export function isBranchName(name: string): boolean {
   const characters = [...name].length
@@ -37,7 +37,7 @@ export function readBranch(inputs: InputReader, event: WorkflowEvent): BranchInp
   const found = given === BRANCH_OF_EVENT ? branchOfEvent(event) : given
   if (found === undefined) {
     inputs.problem(
-      logLine`Input branch: the event ${event.name} names no branch of this repository, as for a commit of a fork, so it is not known what to test. ${ADVICE}`,
+      logLine`Input branch: the event ${event.name} names no branch of this repository, for example because the commit is a fork's. So the step does not know what to test. ${ADVICE}`,
     )
     return { kind: 'known' }
   }
@@ -73,7 +73,7 @@ function emptyBranch(inputs: InputReader, event: WorkflowEvent): BranchInput {
   const untested = notDefaultBranch(event)
   if (untested !== undefined) {
     inputs.warnings.push(
-      logLine`Input branch is empty, as an unset variable is: the project's default branch is tested, and not ${untestedHeadText(untested)}, which this workflow run is about. Remove the input to test that, or name the branch that is meant.`,
+      logLine`Input branch is empty, so the project's default branch is tested, and not ${untestedHeadText(untested)}. This workflow run is about ${untestedHeadText(untested)}. An unset variable is empty too. Remove the input branch from the step, or set it to the branch that you want to test.`,
     )
   }
   return { kind: 'known', untested }
@@ -112,15 +112,15 @@ function branchOfEvent(event: WorkflowEvent): string | BranchInput | undefined {
   return {
     kind: 'known',
     branch: ref.name,
-    info: logLine`Testing the branch "${ref.name}", because the workflow runs on it; the event ${name} is about no other. Set the input branch to test another branch.`,
+    info: logLine`Testing the branch "${ref.name}", because the workflow runs on it. The event ${name} names no other branch. To test another branch, set the input branch.`,
   }
 }
 
 export function noBranch(subject: LogLine): KnownBranch {
-  const info = logLine`This workflow run is about ${subject}, so the project's default branch is tested. Set the input branch to test another branch.`
+  const info = logLine`This workflow run is about ${subject}, so the project's default branch is tested. To test another branch, set the input branch.`
   return { info }
 }
 
 export function forkMessage(branch: string): LogLine {
-  return logLine`Input branch: "${branch}" is a branch of a fork. The service would look for a branch of that name in its own repository and test the wrong code. Skip this step for forks, or give another branch.`
+  return logLine`Input branch: "${branch}" is a branch of a fork. The service would look for a branch of this name in the project's repository, not in the fork, and test the wrong code. Skip this step for forks, or set the input branch to another branch.`
 }

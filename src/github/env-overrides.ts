@@ -25,16 +25,19 @@ function readLines(given: string, inputs: InputReader): Overrides {
     const isBlock = sign === '<<'
     const end = isBlock ? parts.indexOf(rest, at + 2) : at
     if (name === '' || (isBlock && rest === '') || end === -1) {
-      const what = end === -1 ? logLine`begins a value that no line ends` : logLine`does not begin with a name and =`
+      const what =
+        end === -1
+          ? logLine`begins a value with NAME<<END, but no line END follows`
+          : logLine`does not begin with a name and =`
       inputs.problem(
-        logLine`Input env-overrides: line ${at / 2 + 1} ${what} (values are not shown). Give one NAME=value a line (no white space in the name), NAME<<END with the lines of the value and a line END below it, or a JSON object.`,
+        logLine`Input env-overrides: line ${at / 2 + 1} ${what}. Values are not shown. Write NAME=value in one line, without white space in the name. For a value of several lines, write NAME<<END, the lines of the value, and a line END. A JSON object is accepted too.`,
       )
       break
     }
     const value = isBlock ? parts.slice(at + 2, end - 1).join('') : rest
     if (/^(["'`]).*\1$/s.test(value)) {
       inputs.warnings.push(
-        logLine`Input env-overrides: the value of ${name} begins and ends with quotation marks, and is sent with them. Remove them; if they belong to the value, give a JSON object.`,
+        logLine`Input env-overrides: the value of ${name} begins and ends with quotation marks. They are sent as a part of the value. Remove them, or give a JSON object if they belong to the value.`,
       )
     }
     overrides.set(name, value)

@@ -96,7 +96,7 @@ class GitHubClient {
         response = await this.#octokit.request(`GET ${location.href}`, { request })
       }
       if (isRead ? response.status === 200 : response.status < 300) return response
-      throw new GitHubError(response.status, 'neither what was asked for nor a redirect that is followed')
+      throw new GitHubError(response.status, 'a redirect or a status that the action does not expect')
     })
   }
 

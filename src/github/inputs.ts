@@ -49,7 +49,7 @@ export function readInputs(env: Environment, event: WorkflowEvent) {
   const wait = inputs.boolean('wait', true)
   if (!wait && !ownsRun) {
     inputs.problem(
-      logLine`Inputs wait ("false") and run-id ("${runId}") cannot be combined. Remove wait to wait for this run, or run-id to start another.`,
+      logLine`Inputs wait ("false") and run-id ("${runId}") cannot be combined. To wait for this run, remove wait. To start another run, remove run-id.`,
     )
   }
   const timeoutMinutes = inputs.number('timeout-minutes', MINUTES, 60)
@@ -94,7 +94,7 @@ function readRunId(inputs: InputReader): string | undefined {
   const given = inputs.text('run-id')
   if (given !== '' && !isUsableRunId(given)) {
     inputs.problem(
-      logLine`Input run-id: "${given}" cannot be a run's id. Give 1 to 256 letters, digits and . _ ~ : = + / @ -, as the output run-id of the step that started the run has it.`,
+      logLine`Input run-id: "${given}" cannot be a run's id. Give the output run-id of the step that started the run. An id has 1 to 256 characters: letters, digits and . _ ~ : = + / @ -`,
     )
   }
   return given || undefined
@@ -108,7 +108,7 @@ function readStartParameters(inputs: InputReader, target: Target | undefined): S
     const given = inputs.text(name)
     if (given === '') continue
     inputs.problem(
-      logLine`Input ${name}: "${given}" cannot be combined with test-suite, whose workflow has no such setting. Leave it empty, or give project instead of test-suite.`,
+      logLine`Input ${name}: "${given}" cannot be combined with test-suite, because a test suite has no such setting. Leave the input ${name} empty, or give project instead of test-suite.`,
     )
   }
   return {
@@ -152,7 +152,7 @@ function readReportDir(inputs: InputReader, env: Environment): string | undefine
   const allowed = [workspace, ...(env.RUNNER_TEMP ? [resolve(env.RUNNER_TEMP)] : [])]
   if (allowed.some((root) => isInside(root, folder))) return folder
   const host = isAbsolute(given)
-    ? logLine` In a job with a container, github.workspace and runner.temp name folders of the host.`
+    ? logLine` In a job with a container, the expressions github.workspace and runner.temp are paths of the host, so give a relative path.`
     : logLine``
   return inputs.problem(
     logLine`Input report-dir: "${given}" is outside the workspace and the runner's temporary folder. Give a folder inside one of them, such as test-reports.${host}`,

@@ -17,7 +17,7 @@ export function thisProcess(): MainProcess {
  * Whether main still runs. A zombie has exited. If there is no `/proc`, main counts as running while its id is in use.
  */
 export function isAlive(main: MainProcess): boolean {
-  if (main.startTime === undefined) return isSent(main.pid, 0)
+  if (main.startTime === undefined) return trySignal(main.pid, 0)
   const stat = main.bootId === bootId() ? processStat(main.pid) : undefined
   return stat !== undefined && stat.startTime === main.startTime && stat.state !== 'Z' && stat.state !== 'X'
 }
@@ -26,10 +26,11 @@ export function isAlive(main: MainProcess): boolean {
  * Signals main if it still runs. If there is no `/proc`, sends no signal, because another process may have main's id.
  */
 export function signalMain(main: MainProcess, signal: 'SIGHUP' | 'SIGKILL'): void {
-  if (main.startTime !== undefined && isAlive(main)) isSent(main.pid, signal)
+  if (main.startTime !== undefined && isAlive(main)) trySignal(main.pid, signal)
 }
 
-function isSent(pid: number, signal: NodeJS.Signals | 0): boolean {
+/** Signal 0 only checks whether the process id is in use. Returns whether it is. */
+function trySignal(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, signal)
   } catch {

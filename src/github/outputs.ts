@@ -8,7 +8,7 @@ import { appendEntry, appendText } from './runner-file.ts'
 /** The effects that leave the step through the runner: the log, annotations, outputs and the job summary. */
 export type RunnerOutput = ReturnType<typeof runnerOutput>
 
-export function runnerOutput(env: Environment) {
+export function runnerOutput(env: Environment, isJobOver = () => false) {
   const log: World['log'] = {
     info: (message) => info(render(message)),
     warning: (message) => warning(commandMessage(message)),
@@ -16,10 +16,11 @@ export function runnerOutput(env: Environment) {
   }
   let hasWarned = false
   /**
-   * Runs a task that writes to the runner's command files. If this fails, warns once, and the step goes on, because the
-   * step may still have to cancel its run.
+   * Runs a task that writes to the runner's command files. After the job, does nothing. If the task fails, warns once,
+   * and the step goes on, because the step may still have to cancel its run.
    */
   function warnOnError(task: () => void): void {
+    if (isJobOver()) return
     try {
       task()
     } catch (cause) {
@@ -32,6 +33,7 @@ export function runnerOutput(env: Environment) {
   }
   return {
     log,
+    isJobOver,
     annotate({ level, title, message }: Annotation): void {
       const write = level === 'error' ? error : warning
       write(commandMessage(message), { title })

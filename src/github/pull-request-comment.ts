@@ -42,7 +42,9 @@ export async function keepCommentUpToDate(options: CommentOptions): Promise<stri
       return undefined
     }
     if (token === '') {
-      log.warning(notAllowedMessage(logLine`github-token is empty`))
+      log.warning(
+        logLine`The pull request comment was not written, because the input github-token is empty. Remove this input, or give a token.`,
+      )
       return undefined
     }
     const api = await openGitHubApi({ env, token, ...limits })
@@ -68,14 +70,14 @@ async function upsert(
   const ours = await findOwnComments(marked, api)
   if (ours === undefined) {
     log.warning(
-      logLine`The pull request comment was not written: there is one that may be ours, by ${marked[0]?.author ?? 'a deleted account'}, and GitHub does not say which account the token belongs to. Delete that comment, or set comment-key.`,
+      logLine`The pull request comment was not written. A comment by ${marked[0]?.author ?? 'a deleted account'} may be from an earlier run of this step, but GitHub does not say which account github-token belongs to. Delete that comment, or set comment-key.`,
     )
     return undefined
   }
 
   const newer = ours.find((comment) => (orderOfWriter(comment, identity) ?? 0n) > identity.order)
   if (newer !== undefined) {
-    log.info(logLine`The comment was left as it is, because a later run has written it.`)
+    log.info(logLine`The comment was left as it is, because a later workflow run has written it.`)
     return newer
   }
 
@@ -179,8 +181,8 @@ export function failureMessage(error: unknown): LogLine {
 }
 
 function adviceFor(status: number): LogLine {
-  if (status === 429) return logLine`The next run writes it; with many jobs, comment from one of them only.`
-  if (status === 0 || status >= 500) return logLine`The next run writes it.`
+  if (status === 429) return logLine`The next workflow run writes the comment. If many jobs comment, let one job do it.`
+  if (status === 0 || status >= 500) return logLine`The next workflow run writes the comment.`
   return status === 401 ? logLine`Check github-token: it is invalid or has expired.` : logLine``
 }
 
@@ -192,5 +194,5 @@ function isForbidden({ status, message }: GitHubError): boolean {
 }
 
 function notAllowedMessage(reason: LogLine): LogLine {
-  return logLine`The token may not write the pull request comment: ${reason}. Add \`permissions: { pull-requests: write }\` to the job, beside what else it needs; pull requests by Dependabot need it too. On a pull request from a fork GitHub lets the workflow only read, whatever \`permissions\` says: set \`comment: never\` there.`
+  return logLine`The token is not allowed to write the pull request comment: ${reason}. Add \`permissions: { pull-requests: write }\` to the job, and keep its other permissions. Pull requests by Dependabot need this permission too. On a pull request from a fork, GitHub allows the workflow only to read. Set \`comment: never\` there.`
 }

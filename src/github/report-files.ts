@@ -32,7 +32,9 @@ export function writeReportFiles(
     return folder
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
-    log.warning(logLine`The report files could not be written to ${folder}: ${reason}. The verdict stands.`)
+    log.warning(
+      logLine`The report files could not be written to ${folder}: ${reason}. The verdict stays as it is. Set another report-dir.`,
+    )
     return undefined
   }
 }

@@ -4,7 +4,7 @@ import { type LogLine, logLine } from '../text/safe-text.ts'
 import { hasCredentials, isSecure, parseAddress, withoutSecrets } from '../text/web-address.ts'
 import type { InputReader } from './input-reader.ts'
 
-const RUN_URL_EXAMPLE = logLine`Give one such as https://app.example.com/p/{project}/runs/{run-id}.`
+const RUN_URL_EXAMPLE = logLine`Give an address such as https://app.example.com/p/{project}/runs/{run-id}.`
 
 /** Reads the template of the address of a run's page. Returns the function that fills in the run's id. */
 export function readRunUrl(inputs: InputReader, target: Target | undefined): StepRequest['runUrl'] {
@@ -40,5 +40,7 @@ export function readRunUrl(inputs: InputReader, target: Target | undefined): Ste
   }
   if (hasCredentials(template, url)) return problem(logLine`has credentials in it. Remove them.`)
   if (isSecure(url)) return address
-  return problem(logLine`is not accepted: the address must begin with https: (http: only for this machine).`)
+  return problem(
+    logLine`is not accepted. The address must begin with https:. For this machine only, http: is accepted too.`,
+  )
 }

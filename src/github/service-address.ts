@@ -39,11 +39,11 @@ function readApiKey(inputs: InputReader, event: WorkflowEvent): string | undefin
   switch (whyNoSecrets(event)) {
     case 'fork':
       return inputs.problem(
-        logLine`Input api-key is empty: this workflow runs for a pull request from a fork, and GitHub gives such workflows no secrets and no variables. Have a maintainer push the branch to this repository, or skip the step with if: github.event_name != '${event.name}' || github.event.pull_request.head.repo.full_name == github.repository. ${SKIPPED_PASSES}`,
+        logLine`Input api-key is empty: this workflow runs for a pull request from a fork, and GitHub gives such workflows no secrets and no variables. Have a maintainer push the branch to this repository, or skip the job with \`if: github.event_name != '${event.name}' || github.event.pull_request.head.repo.full_name == github.repository\`. ${SKIPPED_PASSES}`,
       )
     case 'dependabot':
       return inputs.problem(
-        logLine`Input api-key is empty: this workflow runs for Dependabot, and GitHub gives such workflows no Actions secrets. Add the key under the same name to the repository's Dependabot secrets, or skip the step with if: github.event_name != '${event.name}' || ${author} != 'dependabot[bot]'. ${SKIPPED_PASSES}`,
+        logLine`Input api-key is empty: this workflow runs for Dependabot, and GitHub gives such workflows no Actions secrets. Add the key under the same name to the repository's Dependabot secrets, or skip the job with \`if: github.event_name != '${event.name}' || ${author} != 'dependabot[bot]'\`. ${SKIPPED_PASSES}`,
       )
     case undefined:
       return inputs.problem(
@@ -58,14 +58,16 @@ function readBaseUrl(inputs: InputReader, mayBeEmpty: boolean): URL | undefined 
   const problem = (what: LogLine) => inputs.problem(logLine`Input base-url: "${withoutSecrets(given)}" ${what}`)
   const url = parseAddress(given)
   if (url === undefined) {
-    return problem(logLine`is not an absolute address. Give that of the service, such as https://tests.example.com.`)
+    return problem(
+      logLine`is not an absolute address. Give the address of the service, such as https://tests.example.com.`,
+    )
   }
   if (hasCredentials(given, url))
     return problem(logLine`has credentials in it. Remove them; the key goes into api-key.`)
   if (/[?#]/.test(given)) return problem(logLine`has a query or a fragment. Give the address without it.`)
   if (isSecure(url)) return url
   return problem(
-    logLine`is not accepted. The key may travel over https: only (http: only to this machine, such as http://127.0.0.1:8080).`,
+    logLine`is not accepted. The address must begin with https:. For this machine only, http: is accepted too, for example http://127.0.0.1:8080.`,
   )
 }
 

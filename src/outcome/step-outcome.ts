@@ -117,15 +117,16 @@ const CONCLUSION_OF_STATUS: Readonly<Record<Run['status'], Conclusion>> = {
  */
 export function concludeStep(ending: Ending, facts: StepFacts, passWithNoTests: boolean): StepOutcome {
   const { cancellation } = facts
-  const found = 'run' in cancellation ? cancellation.run : undefined
-  // If the run finished between the last poll and the cancel, its own verdict counts.
-  const isFinishedAfterAll = ending.kind === 'wait-timeout' && cancellation.kind === 'already-finished'
-  const actual: Ending = isFinishedAfterAll ? { kind: 'finished', run: cancellation.run } : ending
-  const run = actual.kind === 'finished' ? actual.run : (found ?? facts.run)
+  if (ending.kind === 'wait-timeout' && cancellation.kind === 'already-finished') {
+    // The run finished between the last poll and the cancel. So its own verdict counts.
+    return concludeStep({ kind: 'finished', run: cancellation.run }, facts, passWithNoTests)
+  }
+  const ofCancel = 'run' in cancellation ? cancellation.run : undefined
+  const run = ending.kind === 'finished' ? ending.run : (ofCancel ?? facts.run)
   const counts = countTestCases(run?.testCases ?? [])
   const otherBranch = run && otherBranchOf(run, facts.subject)
-  const seen = { ...facts, ending: actual, run, counts, otherBranch }
-  return { ...seen, ...judge(seen, passWithNoTests) }
+  const known = { ...facts, ending, run, counts, otherBranch }
+  return { ...known, ...judge(known, passWithNoTests) }
 }
 
 /** Undefined if another step started the run, which may be of any branch. A test suite's branch is only metadata. */

@@ -30,10 +30,10 @@ export function annotations({ run, counts }: StepOutcome, hasSummary: boolean): 
   const more = counts.failed - shown.length
   if (more === 0) return shown
   const cases = more === 1 ? fragment`test case` : fragment`test cases`
-  const where = hasSummary ? fragment`; the job summary lists what did not pass` : fragment``
+  const where = hasSummary ? fragment` The job summary lists the test cases that did not pass.` : fragment``
   return [
     ...shown,
-    { level: 'error', title: 'More failed tests', message: logLine`${more} more ${cases} failed${where}.` },
+    { level: 'error', title: 'More failed tests', message: logLine`${more} more ${cases} failed.${where}` },
   ]
 }
 

@@ -10,14 +10,12 @@ const EXCERPT_LIMIT_CHARS = 300
 
 export type RequestKind = 'start' | 'poll' | 'cancel'
 
-/** Why a request failed, and what to do about it if something can be done. */
-export function failureSentence(failure: Failure, request: RequestKind): LogLine {
-  return logLine`The ${predicateOf(failure)}${adviceOn(failure, request)}.`
-}
+/** Main and post say this if a start request had no response. */
+export const UNKNOWN_RUN = fragment`A run may have been started, and it cannot be looked up. Check the service, and cancel the run there if there is one.`
 
-/** Why a request failed and what to do about it, as a part of a sentence. */
-export function failureClause(failure: Failure, request: RequestKind): Fragment {
-  return fragment`${failureReason(failure)}${adviceOn(failure, request)}`
+/** Why a request failed, and what to do about it if something can be done, as sentences. */
+export function failureText(failure: Failure, request: RequestKind): LogLine {
+  return logLine`The ${predicateOf(failure)}.${failureAdvice(failure, request)}`
 }
 
 /** Why a request failed, as a part of a sentence. */
@@ -28,23 +26,25 @@ export function failureReason(failure: Failure): Fragment {
 function predicateOf(failure: Failure): Fragment {
   switch (failure.kind) {
     case 'not-sent':
-      return fragment`service could not be reached: ${failure.reason}`
+      return fragment`service could not be reached (${failure.reason})`
     case 'untrusted-certificate':
       return fragment`service's certificate is not trusted (${failure.code})`
     case 'no-response':
-      return fragment`service did not respond: ${failure.reason}`
+      return fragment`service did not respond (${failure.reason})`
     case 'status': {
       const { status, error, body, location, retryAfterMs, requestId } = failure
       const name = STATUS_NAMES.get(status)
       const words = name === undefined ? fragment`${status}` : fragment`${status} ${name}`
-      const to = location === undefined ? fragment`` : fragment` to ${quote(location, EXCERPT_LIMIT_CHARS)}`
-      const wait = retryAfterMs === undefined ? fragment`` : fragment` (retry after ${durationText(retryAfterMs)})`
-      const said = error === undefined ? undefined : fragment`: ${quote(error, SENTENCE_LIMIT_CHARS)}`
-      const came = body === undefined ? fragment`` : fragment`: ${quote(body, EXCERPT_LIMIT_CHARS)}`
-      return fragment`service responded with ${words}${to}${wait}${named(requestId)}${said ?? came}`
+      const to = location === undefined ? fragment`` : fragment`, a redirect to ${quote(location, EXCERPT_LIMIT_CHARS)}`
+      const pause =
+        retryAfterMs === undefined ? fragment`` : fragment` (it asks for a pause of ${durationText(retryAfterMs)})`
+      const said = error === undefined ? undefined : fragment` and said ${quote(error, SENTENCE_LIMIT_CHARS)}`
+      const sent = body === undefined ? fragment`` : fragment` and sent ${quote(body, EXCERPT_LIMIT_CHARS)}`
+      const who = status === 407 ? fragment`proxy` : fragment`service`
+      return fragment`${who} responded with ${words}${to}${pause}${named(requestId)}${said ?? sent}`
     }
     case 'invalid-response':
-      return fragment`service sent an invalid response${named(failure.requestId)}: expected ${failure.expected}, got ${quote(failure.got, EXCERPT_LIMIT_CHARS)}`
+      return fragment`service sent an invalid response${named(failure.requestId)} (expected ${failure.expected}, got ${quote(failure.got, EXCERPT_LIMIT_CHARS)})`
     case 'aborted':
       return fragment`request was cancelled because the step is ending`
   }
@@ -55,13 +55,14 @@ function named(requestId: Untrusted | undefined): Fragment {
   return requestId === undefined ? fragment`` : fragment` (${'x-request-id'} ${requestId})`
 }
 
-function adviceOn(failure: Failure, request: RequestKind): Fragment {
+/** What to do about the failure: one or two sentences with a space before them, or nothing. */
+export function failureAdvice(failure: Failure, request: RequestKind): Fragment {
   switch (failure.kind) {
     case 'not-sent':
-      return fragment`; check the input ${'base-url'}, and that this runner can reach it (through ${'HTTPS_PROXY'}, if that is set)`
+      return fragment` Check the input ${'base-url'}, and whether this runner can reach that address. If ${'HTTPS_PROXY'} is set, check the proxy too.`
     case 'invalid-response':
       if (!failure.isNotJson) return fragment``
-      return fragment`; check the path in the input ${'base-url'}, and whether a proxy responds instead of the service`
+      return fragment` Check the path in the input ${'base-url'}, and whether a proxy responds instead of the service.`
     case 'untrusted-certificate':
       return certificateAdvice(failure.code)
     case 'status':
@@ -75,37 +76,37 @@ function adviceOn(failure: Failure, request: RequestKind): Fragment {
 function certificateAdvice(code: string): Fragment {
   switch (code) {
     case 'CERT_HAS_EXPIRED':
-      return fragment`; it has expired and must be renewed at the service`
+      return fragment` It has expired. The operators of the service must renew it.`
     case 'CERT_NOT_YET_VALID':
-      return fragment`; it is not valid yet, so check the clock of this runner`
+      return fragment` It is not valid yet, so check the clock of this runner.`
     case 'ERR_TLS_CERT_ALTNAME_INVALID':
     case 'HOSTNAME_MISMATCH':
-      return fragment`; it is for another host, so check the input ${'base-url'}`
+      return fragment` It is for another host, so check the input ${'base-url'}.`
     default:
-      return fragment`; if your own certificate authority issued it, set ${'NODE_EXTRA_CA_CERTS'} to that authority's file (in a job with a container, a file in the container)`
+      return fragment` If your own certificate authority issued it, set ${'NODE_EXTRA_CA_CERTS'} to that authority's file. In a job with a container, this is a file in the container.`
   }
 }
 
 function statusAdvice({ status, error }: Extract<Failure, { kind: 'status' }>, request: RequestKind): Fragment {
   if (status >= 300 && status < 400) {
-    return fragment`; redirects are not followed, so check the input ${'base-url'}`
+    return fragment` The action does not follow redirects, so check the input ${'base-url'}.`
   }
   switch (status) {
     case 400:
     case 422:
       // If the service itself says what is wrong, advice of ours could contradict it.
       if (request !== 'start' || error !== undefined) return fragment``
-      return fragment`; check the inputs, most of all ${'branch'}, ${'environment'} and ${'framework-project'}`
+      return fragment` Check the inputs, most of all ${'branch'}, ${'environment'} and ${'framework-project'}.`
     case 401:
-      return fragment`; check the input ${'api-key'}`
+      return fragment` Check the input ${'api-key'}.`
     case 403:
-      return fragment`; check that the key in ${'api-key'} has access to this project`
+      return fragment` Check that the key in ${'api-key'} has access to this project.`
     case 404:
       if (request === 'cancel') return fragment``
-      if (request === 'start') return fragment`; check the input ${'project'} (or ${'test-suite'}), then ${'base-url'}`
-      return fragment`; check the input ${'run-id'} if it is given, then ${'project'} (or ${'test-suite'}) and ${'base-url'}`
+      if (request === 'start') return fragment` Check the inputs ${'project'} (or ${'test-suite'}) and ${'base-url'}.`
+      return fragment` Check the inputs ${'run-id'}, ${'project'} (or ${'test-suite'}) and ${'base-url'}.`
     case 407:
-      return fragment`; the proxy requires credentials, which go into ${'HTTPS_PROXY'}`
+      return fragment` Put the proxy's user name and password into ${'HTTPS_PROXY'}.`
     default:
       return fragment``
   }

@@ -84,7 +84,7 @@ export function introduction(outcome: StepOutcome): Html {
   return html`${paragraph(countsText(outcome))}${about}${cases}${paragraph(otherBranchText(outcome), OTHER_BRANCH)}${paragraph(untestedText(outcome), OTHER_BRANCH)}`
 }
 
-const INCOMPLETE = html`⚠️ <b>Incomplete:</b> `
+const INCOMPLETE = html`⚠️ <b>Incomplete results:</b> `
 const OTHER_BRANCH = html`⚠️ <b>Other branch:</b> `
 
 function casesWithoutResult({ counts: { other, total } }: StepOutcome): Fragment | undefined {
@@ -94,19 +94,21 @@ function casesWithoutResult({ counts: { other, total } }: StepOutcome): Fragment
 
 function otherBranchText(outcome: StepOutcome): Fragment | undefined {
   const branches = differingBranches(outcome)
-  return branches && fragment`The service tested ${branches.tested}, and this step asked for ${branches.asked}.`
+  return (
+    branches && fragment`The service says that it tested ${branches.tested}, and this step asked for ${branches.asked}.`
+  )
 }
 
 function untestedText({ subject: { untested } }: StepOutcome): Fragment | undefined {
   return (
     untested &&
-    fragment`The input ${'branch'} is empty: the project's default branch is tested, and not ${untestedHeadText(untested)}.`
+    fragment`The project's default branch is tested, and not ${untestedHeadText(untested)}, because the input ${'branch'} is empty.`
   )
 }
 
 function notAllShownWarning(left: number, total: number, reportDir: string | undefined): Html {
-  const where = reportDir === undefined ? html`` : html` The report files in ${reportDir} list all of them.`
-  return html`<p>⚠️ <b>Not all shown:</b> ${left} of ${total} test cases are left out here.${where}</p>\n`
+  const where = reportDir === undefined ? html`` : html` The report files in ${reportDir} list all test cases.`
+  return html`<p>⚠️ <b>Not all shown:</b> ${left} of ${total} test cases ${left === 1 ? html`is` : html`are`} left out here.${where}</p>\n`
 }
 
 function paragraph(text: Fragment | undefined, prefix = html``): Html {
@@ -124,7 +126,7 @@ function sectionsOf(testCases: readonly TestCase[]): { listed: readonly Section[
   const notPassed = casesWith(NOT_PASSED, testCases)
   const sections: Section[] = [
     { testCases: notPassed.slice(0, OPEN_ROWS) },
-    { name: fragment`More that did not pass`, testCases: notPassed.slice(OPEN_ROWS) },
+    { name: fragment`More test cases that did not pass`, testCases: notPassed.slice(OPEN_ROWS) },
     { name: fragment`Flaky`, testCases: casesWith(['flaky'], testCases) },
     { name: fragment`Skipped`, testCases: casesWith(['skipped'], testCases) },
     { name: fragment`Passed`, testCases: casesWith(['passed'], testCases) },

@@ -5,7 +5,7 @@ import { durationText } from '../text/duration.ts'
 import { type Fragment, fragment, type LogLine, link, logLine, quote, render } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
 import { casesWith, FAILING, titleOf } from './case-table.ts'
-import { failureClause, failureReason } from './failure-text.ts'
+import { failureAdvice, failureReason, UNKNOWN_RUN } from './failure-text.ts'
 
 // The words about the end of a step: sign, title, counts, sentence and facts. All pages and the log take them from
 // here.
@@ -23,6 +23,7 @@ const WARNING = fragment`⚠️`
 const CLOCK = fragment`⏱️`
 const STOP = fragment`🚫`
 const NONE = fragment``
+const WITHOUT_RESULT = fragment`without a result`
 
 interface Headline {
   readonly sign: Fragment
@@ -43,7 +44,10 @@ export function headline(outcome: StepOutcome): Headline {
       // Without the skipped test case, `15 of 16` would look like one failure.
       return head(PASS, fragment`Tests passed`, fragment`: ${passed} of ${total}${rest(counts)}`)
     case 'failed':
-      if (failed === 0) return head(FAIL, fragment`Run failed`)
+      if (failed === 0) {
+        const although = total === 0 ? NONE : fragment`, although ${passed} of ${total} passed`
+        return head(FAIL, fragment`Run failed`, although)
+      }
       return head(FAIL, fragment`Tests failed`, fragment`: ${failed} of ${total}`)
     case 'no-tests':
       return head(success ? WARNING : FAIL, fragment`No tests ran`, total === 0 ? NONE : fragment`: 0 of ${total}`)
@@ -56,7 +60,7 @@ export function headline(outcome: StepOutcome): Headline {
     case 'wait-timeout': {
       if (ending.kind !== 'wait-timeout') return head(CLOCK, fragment`Run did not finish`)
       const { input, ms } = ending.limit
-      const title = input === 'queue-timeout-minutes' ? fragment`Run did not begin` : fragment`Run did not finish`
+      const title = input === 'queue-timeout-minutes' ? fragment`Run never began` : fragment`Run did not finish`
       return head(CLOCK, title, fragment` within ${durationText(ms)}${tally}`)
     }
     case 'started':
@@ -68,14 +72,15 @@ export function headline(outcome: StepOutcome): Headline {
 }
 
 function errorTitle({ ending, run, cancellation }: StepOutcome): Fragment {
-  if (ending.kind === 'poll-failed') return fragment`Run status unavailable`
+  if (ending.kind === 'poll-failed') return fragment`Run status could not be read`
   if (run?.status === 'PASSED') return fragment`Another branch was tested`
-  if (ending.kind !== 'start-failed') return fragment`Run status unknown`
-  return cancellation.kind === 'no-run' ? fragment`Run not started` : fragment`Start failed`
+  if (ending.kind !== 'start-failed') return fragment`Run ended with an unknown status`
+  if (cancellation.kind === 'no-run') return fragment`Run not started`
+  return cancellation.kind === 'id-unknown' ? fragment`Run may have been started` : fragment`Invalid run id`
 }
 
 function rest({ flaky, skipped, other }: Counts): Fragment {
-  const others = [NONE, ...some(skipped, fragment`skipped`), ...some(other, fragment`other`)]
+  const others = [NONE, ...some(skipped, fragment`skipped`), ...some(other, WITHOUT_RESULT)]
   return fragment`${inBrackets(some(flaky, fragment`flaky`))}${join(others, fragment`, `)}`
 }
 
@@ -91,36 +96,43 @@ export function pageTitle(outcome: StepOutcome, ...more: readonly Fragment[]): F
   return joinWithDots([fragment`${sign} ${title}${counts}`, ...labels, ...more])
 }
 
-/** The verdict in one sentence: the run's id and page, its status, the counts, and the first failing titles. */
+/** The verdict with the run's id and page, its status, the counts and the first failing titles, and what to do. */
 export function verdictSentence(outcome: StepOutcome): LogLine {
-  return logLine`${sentence(outcome)}.`
+  return logLine`${verdict(outcome, tallyOf)}`
 }
 
-/** The sentence about the ending on a page. Undefined if tests passed or failed, because the headline says it. */
+/** The verdict on a page. Undefined if tests passed or failed, because the headline says it. */
 export function explanation(outcome: StepOutcome): Fragment | undefined {
   const { conclusion, counts } = outcome
-  const isPlain = (conclusion === 'passed' && counts.failed === 0) || (conclusion === 'failed' && counts.failed > 0)
-  return isPlain ? undefined : fragment`${sentence(outcome)}.`
+  if ((conclusion === 'passed' && counts.failed === 0) || (conclusion === 'failed' && counts.failed > 0))
+    return undefined
+  // A page has the counts above, and a table of the test cases.
+  return verdict(outcome, () => NONE)
 }
 
-function sentence(outcome: StepOutcome): Fragment {
+/** How the counts of a finished run are added to a sentence. */
+type Tally = (run: Run, counts: Counts) => Fragment
+
+/** One sentence says what happened. Others say what was done about the run, and what the user can do. */
+function verdict(outcome: StepOutcome, tally: Tally): Fragment {
   const { ending } = outcome
   const id = linkedRunId(outcome)
   const [TheRun, theRun] =
     id === undefined ? [fragment`The run`, fragment`the run`] : [fragment`Run ${id}`, fragment`run ${id}`]
+  const cancelled = cancellationText(outcome)
   switch (ending.kind) {
     case 'finished':
-      return fragment`${TheRun} ${endOfRun(ending.run, outcome)}`
+      return fragment`${TheRun} ${endOfRun(ending.run, outcome, tally)}`
     case 'started':
-      return fragment`This step does not wait for ${theRun}`
+      return fragment`This step does not wait for ${theRun}, so it does not know whether the tests pass.`
     case 'wait-timeout':
-      return fragment`${TheRun} ${waitTimeoutText(ending, outcome)}${cancellationText(outcome)}`
+      return fragment`${TheRun} ${waitTimeoutText(ending, outcome)}${cancelled}`
     case 'aborted':
-      return fragment`${causeOfAbort(ending.cause)} ${momentOfAbort(outcome, theRun)}${cancellationText(outcome)}`
+      return fragment`${textOfAbort(ending.cause, momentOfAbort(outcome, theRun))}${cancelled}`
     case 'start-failed':
-      return fragment`${startFailedText(outcome)}: ${failureClause(ending.failure, 'start')}${cancellationText(outcome)}`
+      return fragment`${startFailedText(outcome)}, because ${failureReason(ending.failure)}.${cancelled}${failureAdvice(ending.failure, 'start')}`
     case 'poll-failed':
-      return fragment`The status of ${theRun} is unavailable: ${failureClause(ending.failure, 'poll')}${cancellationText(outcome)}`
+      return fragment`The status of ${theRun} could not be read, because ${failureReason(ending.failure)}.${cancelled}${failureAdvice(ending.failure, 'poll')}`
   }
 }
 
@@ -141,35 +153,35 @@ function linkedRunId({ runId, runUrl }: StepOutcome): Fragment | undefined {
   return runUrl === undefined ? fragment`${runId}` : link(runUrl, fragment`${runId}`)
 }
 
-function endOfRun(run: Run, { conclusion, success, counts, otherBranch, subject }: StepOutcome): Fragment {
+function endOfRun(run: Run, outcome: StepOutcome, tally: Tally): Fragment {
+  const { conclusion, success, counts, otherBranch, subject } = outcome
   const finished = fragment`finished as ${run.rawStatus}`
-  const tally = tallyOf(run, counts)
+  const result = tally(run, counts)
   switch (conclusion) {
     case 'passed':
-      if (counts.failed === 0) return fragment`${finished}: ${tally}`
-      return fragment`${finished} although ${tally}; the run's status decides`
+      if (counts.failed === 0) return fragment`${finished}${result}.`
+      return fragment`${finished}, although ${failedCases(run, counts)}. The step succeeds, because the run's status decides.`
     case 'no-tests': {
       const advice = success
-        ? fragment`${'pass-with-no-tests'} allows that`
-        : fragment`if that is expected, set the input ${'pass-with-no-tests'} to ${'true'}`
-      return fragment`${finished}, but ${nothingRan(run, counts.total)}; ${advice}`
+        ? fragment`The input ${'pass-with-no-tests'} allows that.`
+        : fragment`If that is expected, set the input ${'pass-with-no-tests'} to ${'true'}.`
+      return fragment`${finished}, but ${nothingRan(run, counts.total)}. ${advice}`
     }
     case 'timed-out':
-      return fragment`${finished} (it exceeded the service's time limit): ${tally}`
+      return fragment`${finished}, because it exceeded the service's time limit${result}.`
     case 'cancelled':
-      return fragment`${finished} (cancelled at the service, not by this step): ${tally}`
+      return fragment`${finished} (cancelled at the service, not by this step)${result}.`
     case 'interrupted':
-      return fragment`${finished} (interrupted by the service): ${tally}`
-    case 'error':
-      if (run.status === 'PASSED' && otherBranch !== undefined) {
-        const asked = quote(subject.parameters.branch ?? '', BRANCH_LIMIT_CHARS)
-        return fragment`${finished}, but the service tested the branch ${quote(otherBranch, BRANCH_LIMIT_CHARS)} and this step asked for ${asked}, so the tests of ${asked} are not known to have passed; set the input ${'branch'} to the name that the service uses, or ask the operators of the service`
-      }
-      if (run.status !== 'UNKNOWN')
-        return fragment`has the status ${run.rawStatus}, which is not a final status: ${tally}`
-      return fragment`finished with the status ${quote(run.rawStatus, TITLE_LIMIT_CHARS)}, which this version of the action does not know and treats as a failure: ${tally}`
+      return fragment`${finished} (interrupted by the service)${result}.`
+    case 'error': {
+      if (run.status !== 'PASSED' || otherBranch === undefined)
+        return fragment`finished with the status ${quote(run.rawStatus, TITLE_LIMIT_CHARS)}${result}. This version of the action does not know this status, so the step fails. Update the action.`
+      const asked = quote(subject.parameters.branch ?? '', BRANCH_LIMIT_CHARS)
+      return fragment`${finished}, but the service tested the branch ${quote(otherBranch, BRANCH_LIMIT_CHARS)}, and this step asked for ${asked}. So the tests of ${asked} are not known to have passed. If the service has another name for ${asked}, set the input ${'branch'} to that name. Otherwise ask the operators of the service.`
+    }
     default:
-      return fragment`${finished}: ${tally}`
+      if (counts.failed > 0) return fragment`${finished}${result}.`
+      return fragment`${finished}, although ${noneFailed(run, counts)}. Look up the run at the service to find the reason.`
   }
 }
 
@@ -180,14 +192,27 @@ export function isIncomplete({ run, counts }: StepOutcome): boolean {
 
 function tallyOf(run: Run, counts: Counts): Fragment {
   const { total, passed, failed } = counts
-  if (run.testCases === undefined) return fragment`the service sent no results`
+  if (run.testCases === undefined) return fragment`, and the service sent no results`
+  if (total === 0) return fragment`, and no test case is listed`
+  if (failed > 0) return fragment`: ${failedCases(run, counts)}`
+  const none = run.status === 'PASSED' ? NONE : fragment`, none failed`
+  return fragment`: ${passed} of ${total} ${casesOf(total)} passed${rest(counts)}${none}`
+}
+
+function failedCases({ testCases = [] }: Run, { total, failed }: Counts): Fragment {
+  return fragment`${failed} of ${total} ${casesOf(total)} failed (${firstTitles(testCases, failed)})`
+}
+
+function noneFailed({ testCases }: Run, counts: Counts): Fragment {
+  const { total, passed } = counts
+  if (testCases === undefined) return fragment`the service sent no results`
   if (total === 0) return fragment`no test case is listed`
-  const cases = total === 1 ? fragment`test case` : fragment`test cases`
-  if (failed > 0) return fragment`${failed} of ${total} ${cases} failed (${firstTitles(run.testCases, failed)})`
-  const andRest = rest(counts)
-  if (run.status === 'PASSED') return fragment`${passed} of ${total} ${cases} passed${andRest}`
-  const none = total === 1 ? fragment`its one test case did not fail` : fragment`none of ${total} test cases failed`
-  return fragment`${none}, ${passed} passed${andRest}`
+  const none = total === 1 ? fragment`its one test case did not fail` : fragment`none of its ${total} test cases failed`
+  return fragment`${none} (${passed} passed${rest(counts)})`
+}
+
+function casesOf(total: number): Fragment {
+  return total === 1 ? fragment`test case` : fragment`test cases`
 }
 
 function firstTitles(testCases: NonNullable<Run['testCases']>, failed: number): Fragment {
@@ -214,65 +239,67 @@ function waitTimeoutText(
   { limit, failure }: Extract<Ending, { kind: 'wait-timeout' }>,
   outcome: StepOutcome,
 ): Fragment {
-  const within = fragment`${durationText(limit.ms)} (${limit.input})`
+  const within = fragment`${durationText(limit.ms)} (the input ${limit.input})`
   const what =
     limit.input === 'queue-timeout-minutes'
-      ? fragment`never began: it was still queued after ${within}`
-      : fragment`did not finish within ${within}${statusesSeen(outcome)}`
-  return failure === undefined ? what : fragment`${what}; its last status request failed: ${failureReason(failure)}`
+      ? fragment`never began. It was still queued after ${within}.`
+      : fragment`did not finish within ${within}.${statusesSeen(outcome)}`
+  return failure === undefined
+    ? what
+    : fragment`${what} Its last status request failed, because ${failureReason(failure)}.`
 }
 
 function statusesSeen({ run, queuedMs = 0 }: StepOutcome): Fragment {
   const last = run === undefined || isFinished(run) ? undefined : run
-  if (queuedMs < NOTEWORTHY_QUEUE_MS)
-    return last === undefined ? NONE : fragment`; its last status was ${last.rawStatus}`
-  const queued = fragment`; it was queued for ${durationText(queuedMs)}`
-  if (last === undefined) return queued
-  return last.status === 'QUEUED' ? fragment`${queued} and never began` : fragment`${queued}, then ${last.rawStatus}`
+  const queued = queuedMs < NOTEWORTHY_QUEUE_MS ? NONE : fragment` It was queued for ${durationText(queuedMs)}`
+  if (queued !== NONE && last?.status === 'QUEUED') return fragment`${queued} and never began.`
+  const status = last === undefined ? NONE : fragment` Its last status was ${last.rawStatus}.`
+  return queued === NONE ? status : fragment`${queued}.${status}`
 }
 
-function causeOfAbort(cause: AbortCause): Fragment {
+function textOfAbort(cause: AbortCause, moment: Fragment): Fragment {
   switch (cause) {
     case 'folder emptied':
-      return fragment`The runner's temporary folder was emptied, as at the end of a job,`
+      return fragment`The runner's temporary folder was emptied ${moment}. The runner empties it at the end of a job.`
     case 'log closed':
-      return fragment`The runner stopped reading the log of this step`
+      return fragment`The runner stopped reading the log of this step ${moment}.`
     default:
-      return fragment`The workflow was cancelled, or the step exceeded its time limit,`
+      return fragment`The workflow was cancelled, or the step exceeded its time limit, ${moment}.`
   }
 }
 
 function momentOfAbort({ run, runId, cancellation }: StepOutcome, theRun: Fragment): Fragment {
   if (run !== undefined && !isFinished(run)) return fragment`while ${theRun} was ${run.rawStatus}`
-  if (run !== undefined || runId !== undefined) return fragment`while it waited for ${theRun}`
-  return cancellation.kind === 'no-run' ? fragment`before a run was started` : fragment`while a run was being started`
+  if (run !== undefined || runId !== undefined) return fragment`while this step waited for ${theRun}`
+  if (cancellation.kind === 'no-run') return fragment`before this step started a run`
+  return fragment`while this step was starting a run`
 }
 
-/** Whether the step cancelled the run, and whether the run may still be running. */
+/** Whether the step cancelled the run, and whether the run may still be running. Sentences, or nothing. */
 function cancellationText(outcome: StepOutcome): Fragment {
   const { ending, cancellation, runId } = outcome
   const isUnknownRun = ending.kind === 'poll-failed' && isNotFound(ending.failure)
   switch (cancellation.kind) {
     case 'not-wanted':
       if (runId === undefined || isUnknownRun) return NONE
-      return fragment`; the run was not cancelled and may still be running`
+      return fragment` This step did not cancel the run (the input ${'cancel-on-abort'}), so the run may still be running.`
     case 'no-run':
       return NONE
     case 'id-unknown':
-      return fragment`; a run may have been started and cannot be looked up`
+      return fragment` ${UNKNOWN_RUN}`
     case 'not-supported':
-      return fragment`; the run may still be running because the test-suite workflow has no cancel`
+      return fragment` The run may still be running, because the test-suite workflow has no cancel.`
     case 'cancelled':
-      return fragment`; the run was cancelled`
+      return fragment` The run was cancelled by this step.`
     case 'already-finished':
-      return fragment`; the run had already finished as ${cancellation.run.rawStatus}`
+      return fragment` The run had already finished as ${cancellation.run.rawStatus}.`
     case 'not-found':
-      return isUnknownRun ? NONE : fragment`; the service does not know the run any more`
+      return isUnknownRun ? NONE : fragment` The service does not know the run any more.`
     case 'failed': {
-      const reason = cancellation.failure && failureReason(cancellation.failure)
-      const isSaid = 'failure' in ending && isSameFailure(cancellation.failure, ending.failure)
-      const why = reason === undefined || isSaid ? NONE : fragment` (${reason})`
-      return fragment`; the run could not be cancelled and may still be running${why}`
+      const { failure } = cancellation
+      const isSaid = 'failure' in ending && isSameFailure(failure, ending.failure)
+      const why = failure === undefined || isSaid ? NONE : fragment`, because ${failureReason(failure)}`
+      return fragment` The run may still be running. It could not be cancelled${why}. The post step tries again.`
     }
   }
 }
@@ -289,7 +316,7 @@ export function countsText({ run, counts, waitedMs }: StepOutcome): Fragment | u
     ...some(failed, fragment`failed${inBrackets(kinds)}`),
     ...some(passed, fragment`passed${inBrackets(some(flaky, fragment`flaky`))}`),
     ...some(skipped, fragment`skipped`),
-    ...some(other, fragment`other`),
+    ...some(other, WITHOUT_RESULT),
   ]
   if (parts.length === 0) parts.push(run.testCases === undefined ? fragment`No results` : fragment`No test cases`)
   const runMs = runDurationMs(run)
@@ -314,7 +341,7 @@ export function factsText(outcome: StepOutcome): Fragment {
   const facts = [isSuite ? fragment`Test suite ${target.testSuiteId}` : fragment`Project ${target.projectId}`]
   if (environment !== undefined) facts.push(fragment`Environment ${environment}`)
   const tested = testedBranch(outcome)
-  const caveat = isSuite ? fragment` (metadata: the service may test another)` : NONE
+  const caveat = isSuite ? fragment` (sent as metadata only, so the service may test another branch)` : NONE
   if (tested !== undefined) facts.push(fragment`Branch ${tested}${caveat}`)
   if (frameworkProject !== undefined) facts.push(fragment`Framework project ${frameworkProject}`)
   const runId = linkedRunId(outcome)
@@ -335,7 +362,7 @@ export function otherBranchWarning(outcome: StepOutcome): LogLine | undefined {
   const branches = differingBranches(outcome)
   if (branches === undefined) return undefined
   const { tested, asked } = branches
-  return logLine`Run ${outcome.runId ?? ''} is of the branch ${quote(tested, BRANCH_LIMIT_CHARS)}, as the service says, and this step asked for ${quote(asked, BRANCH_LIMIT_CHARS)}. Check which branches the service has of this project.`
+  return logLine`Run ${outcome.runId ?? ''}: the service says that it tested ${quote(tested, BRANCH_LIMIT_CHARS)}, and this step asked for ${quote(asked, BRANCH_LIMIT_CHARS)}. Check whether that branch is pushed. If the service has another name for it, set the input branch to that name.`
 }
 
 export function testedBranch({ run, subject }: StepOutcome): string | Untrusted | undefined {

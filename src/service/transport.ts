@@ -127,7 +127,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseData(_: unknown, chunk: Buffer): void {
     this.#bytes += chunk.byteLength
     if (this.#bytes <= BODY_LIMIT_BYTES) this.#chunks.push(chunk)
-    else this.#failAsInvalid(`a body of at most ${BODY_LIMIT_BYTES} bytes`, 'a larger one')
+    else this.#failAsInvalid(`a body of at most ${BODY_LIMIT_BYTES} bytes`, 'a larger body')
   }
 
   onResponseEnd(): void {
@@ -253,7 +253,10 @@ const TLS_REASONS: readonly (readonly [RegExp, string])[] = [
   [/ALERT_NO_APPLICATION_PROTOCOL/, 'it offers HTTP/2 only, and this action speaks HTTP/1.1'],
   [/CERTIFICATE_REQUIRED|BAD_CERTIFICATE/, 'it asks for a client certificate, which this action does not have'],
   // TLS 1.2 has no alert of its own for a client certificate.
-  [/HANDSHAKE_FAILURE/, 'it refused the TLS handshake: it may ask for a client certificate, or for another cipher'],
+  [
+    /HANDSHAKE_FAILURE/,
+    'it refused the TLS handshake, perhaps because it wants a client certificate or another cipher',
+  ],
 ]
 
 function reasonOf(error: unknown, redact: Redact): string {
@@ -262,5 +265,5 @@ function reasonOf(error: unknown, redact: Redact): string {
   const code = codeOf(inner)
   const known = HANDSHAKE_ERROR.test(code) ? TLS_REASONS.find(([codes]) => codes.test(code))?.[1] : undefined
   const message = known ?? redact(inner instanceof Error ? inner.message : String(inner))
-  return message.includes(code) ? message : `${message} (${code})`
+  return message.includes(code) ? message : `${message}; ${code}`
 }

@@ -219,14 +219,14 @@ describe('a cancel that fails', () => {
     expect(cancelsMs).toEqual([0])
   })
 
-  test.each([401, 403])('with %i is not tried again, and the run not looked at', async (status) => {
+  test.each([401, 403])('with %i is not tried again, and main does not read the run', async (status) => {
     const { end, cancelsMs, looksMs } = await cancel({ cancel: [failure({ kind: 'status', status })] })
     expect(end).toEqual({ kind: 'failed', failure: { kind: 'status', status } })
     expect(cancelsMs).toEqual([0])
     expect(looksMs).toEqual([])
   })
 
-  test.each([401, 403])('is not tried again if the look that follows brings %i', async (status) => {
+  test.each([401, 403])('is not tried again if reading the run gets %i', async (status) => {
     const refused: Failure = { kind: 'status', status }
     const { end, cancelsMs, looksMs } = await cancel({ cancel: [failure(CONFLICT)], get: [failure(refused)] })
     expect(end).toEqual({ kind: 'failed', failure: refused })
@@ -277,8 +277,8 @@ describe('the time for a cancel', () => {
   })
 })
 
-describe('an id that cannot be part of a path', () => {
-  test('is cancelled like any other id, is never read, and is named if the service does not confirm the cancel', async () => {
+describe('a run whose id cannot be part of a path', () => {
+  test('is cancelled like any other run, is never read, and is named if the service does not confirm the cancel', async () => {
     const { end, looksMs } = await cancel({ cancel: [NOT_LISTED, LISTED], runId: '..' })
     expect(end).toEqual({ kind: 'cancelled' })
     expect(looksMs).toEqual([])

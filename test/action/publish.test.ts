@@ -121,7 +121,7 @@ describe('the branch that the service names', () => {
   test.each([
     ['main', 'feature/cart'],
     ['refs/tags/main', 'main'],
-  ])('is a warning if it is %s, %s was asked for, and the run did not pass', async (branchName, branch) => {
+  ])('is a warning if the service names %s, the step asked for %s, and the run did not pass', async (branchName, branch) => {
     expect(await warningsOf(branchName, { parameters: { branch } })).toEqual([
       `Run run_7f3a is of the branch “${branchName}”, as the service says, and this step asked for “${branch}”. Check which branches the service has of this project.`,
     ])
@@ -131,11 +131,11 @@ describe('the branch that the service names', () => {
     ['refs/heads/main', { parameters: { branch: 'main' } }],
     ['main', { parameters: { branch: 'refs/heads/main' } }],
     ['main', { parameters: {} }],
-  ])('is not mentioned if it is %s of %j', async (branchName, subject) => {
+  ])('is not mentioned if the service names %s, and the step has %j', async (branchName, subject) => {
     expect(await warningsOf(branchName, subject)).toEqual([])
   })
 
-  test('fails the step of a PASSED run, and only the verdict says so', async () => {
+  test('fails the step if it is another branch and the run is PASSED, and only the verdict says so', async () => {
     const world = await publish(ENDINGS.otherBranch)
     expect(world.outputs()).toMatchObject({ conclusion: 'error', status: 'PASSED' })
     expect(world.texts('warning ')).toEqual([])
@@ -145,12 +145,8 @@ describe('the branch that the service names', () => {
   })
 })
 
-test.each([
-  'folder emptied',
-  'log closed',
-] as const)('after the end of the job (%s), main writes the verdict to the log, and nothing to folders of the next job', async (signal) => {
-  const world = await publish(ENDINGS.abortedRunFinished, {}, { signal })
-  expect(world.outputs()).toEqual({})
+test('after the end of the job, main writes the verdict to the log, and nothing to folders of the next job', async () => {
+  const world = await publish(ENDINGS.abortedRunFinished, {}, { signal: 'SIGHUP', isJobOver: true })
   expect(world.texts('error ')).toEqual([expect.stringContaining('[Step cancelled]')])
   for (const effect of ['files ', 'summary ', 'comment']) expect(world.texts(effect)).toEqual([])
 })

@@ -96,7 +96,7 @@ describe('a run that is started and waited for', () => {
   })
 
   test.each<[string, Partial<StepRequest>]>([
-    ["project “web-shop”, the project's default branch", { parameters: {} }],
+    ["project “web-shop”, on the project's default branch", { parameters: {} }],
     [
       'test suite “s-1”, branch “b”, environment “staging”, framework project “unit e2e”',
       {

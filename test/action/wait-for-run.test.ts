@@ -188,7 +188,7 @@ describe('a refusal', () => {
 
   const NOT_FOUND: Failure = { kind: 'status', status: 404 }
 
-  test('is a 404 only after the first 15 s after a start', async () => {
+  test('with 404 counts only after the first 15 s after a start', async () => {
     const sooner: Failure = { ...NOT_FOUND, retryAfterMs: 14_999 }
     const replies = [failure(sooner), failure(NOT_FOUND)]
     const { ending, pollsMs } = await wait({ replies, knownSinceMs: 0, random: () => 0 })
@@ -196,18 +196,18 @@ describe('a refusal', () => {
     expect(pollsMs).toEqual([0, 14_999, 15_999])
   })
 
-  test('is not a 404 to a poll of the first 15 s, however late the response comes', async () => {
+  test('with 404 does not count if the poll was sent in the first 15 s, however late the response comes', async () => {
     const { ending } = await wait({ replies: [failure(NOT_FOUND, 20_000), response(PASSED)], knownSinceMs: 0 })
     expect(ending).toEqual({ kind: 'finished', run: PASSED })
   })
 
-  test('is a 404 of a given run, at once', async () => {
+  test('with 404 counts at once if the run was given', async () => {
     const { ending, pollsMs } = await wait({ replies: [failure(NOT_FOUND)], knownSinceMs: undefined })
     expect(ending).toEqual({ kind: 'poll-failed', failure: NOT_FOUND })
     expect(pollsMs).toEqual([0])
   })
 
-  test('is a certificate that is not trusted, at once, if no earlier response had a trusted certificate', async () => {
+  test('because of a certificate counts at once, unless an earlier response had a trusted certificate', async () => {
     const failed: Failure = { kind: 'untrusted-certificate', code: 'SELF_SIGNED_CERT_IN_CHAIN' }
     const given = await wait({ replies: [failure(failed)], knownSinceMs: undefined })
     expect(given.ending).toEqual({ kind: 'poll-failed', failure: failed })
@@ -259,7 +259,7 @@ describe('the limit of the wait', () => {
     expect(never.endedMs).toBe(900 + 10_000)
   })
 
-  test('leaves a poll that is sent just before it a second', async () => {
+  test('leaves one second to a poll that is sent just before the limit', async () => {
     const replies = [response(RUNNING), response(PASSED, 800)]
     const { ending, pollsMs } = await wait({ replies, waitLimitMs: 1_000, pollIntervalMs: 900 })
     expect(ending).toEqual({ kind: 'finished', run: PASSED })

@@ -58,7 +58,9 @@ describe('the release workflow', () => {
   })
 
   test('attests every file that runs, and the review page verifies the same files', () => {
-    const attest = jobs.publish.steps.find(({ name }: { name?: string }) => name === 'Attest where they were built')
+    const attest = jobs.publish.steps.find(
+      ({ name }: { name?: string }) => name === 'Attest where the files were built',
+    )
     const subjects: readonly string[] = attest.with['subject-path'].trim().split('\n')
     const files = execFileSync('git', ['ls-files', 'action.yml', 'dist'], { cwd: ROOT, encoding: 'utf8' })
       .trim()

@@ -38,7 +38,7 @@ describe('docs/openapi.yaml', () => {
     ['a queued run that has started', 200, { status: 'QUEUED', startedAt: TIME }],
     ['a queued run without a start time', 200, { status: 'QUEUED' }],
     ['results of a running run', 200, { status: 'RUNNING', results: { testCases: [] } }],
-    ['a time that is none', 200, { status: 'PASSED', finishedAt: 'yesterday' }],
+    ['a time that is not a timestamp', 200, { status: 'PASSED', finishedAt: 'yesterday' }],
     ['an error without its text', 500, { message: 'x' }],
     ['an undocumented status code', 409, { error: 'x' }],
   ])('refuses %s', (_case, status, body) => {

@@ -72,7 +72,7 @@ describe.skipIf(process.platform === 'win32' || !HAS_COMMANDS)('the organisation
     ])
   })
 
-  test('creates the ruleset of a repository in each of them', () => {
+  test('creates the ruleset in each repository', () => {
     const files = { 'ruleset.json': read('examples/workflows/ruleset.json') }
     const posts = run('The ruleset of one repository', files).slice(1)
     expect(posts.map(({ args }) => args)).toEqual([

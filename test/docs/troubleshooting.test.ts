@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { GitHubError } from '../../src/github/github-api.ts'
 import { failureMessage } from '../../src/github/pull-request-comment.ts'
 import type { Failure } from '../../src/outcome/failure.ts'
-import { failureSentence } from '../../src/report/failure-text.ts'
+import { failureText } from '../../src/report/failure-text.ts'
 import { verdictSentence } from '../../src/report/outcome-text.ts'
 import { render } from '../../src/text/safe-text.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
@@ -26,7 +26,7 @@ describe('the messages that the page explains', () => {
     expect(isSaid || wordsOf(message).every((words) => SOURCES.includes(words))).toBe(true)
   })
 
-  test('cover every ending that is no success, and every warning', () => {
+  test('cover every ending that is not a success, and every warning', () => {
     const warnings = [...SOURCES.matchAll(/\bwarn(?:ing)?\(\s*logLine`([^`]*)`/g)]
       .map(([, text = '']) => text.replaceAll(/\$\{[^}]*\}/g, '…'))
       .filter((text) => /\w/.test(text))
@@ -43,7 +43,7 @@ function sentencesOfCode(): string[] {
   const noteworthy = Object.entries(ENDINGS).filter(([name, { success }]) => !success || name === 'passedWithFailures')
   return [
     ...noteworthy.map(([, outcome]) => verdictSentence(outcome)),
-    ...FAILURES.map((failure) => failureSentence(failure, 'start')),
+    ...FAILURES.map((failure) => failureText(failure, 'start')),
     ...[0, 401, 403, 422, 429, 500].map((status) => failureMessage(new GitHubError(status, 'a reason'))),
     failureMessage(new Error('GITHUB_REPOSITORY is not set')),
   ].map(render)

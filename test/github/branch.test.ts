@@ -176,7 +176,7 @@ describe('an event of a branch', () => {
     ['release', first('release'), '0.0.1'],
   ])('%s of a tag has no branch, and the log says so', async (name, payload, tag) => {
     expect(await branchOf({ name, payload })).toEqual({
-      info: `This workflow run is about "${tag}", which is not a branch, so the project's default branch is tested. Set the input branch to test another branch.`,
+      info: `This workflow run is about "${tag}", which is not a branch, so the project's default branch is tested. To test another branch, set the input branch.`,
     })
   })
 
@@ -185,12 +185,12 @@ describe('an event of a branch', () => {
     'issue_comment',
     'issues',
     'create',
-  ])('%s has the branch that the workflow runs on, and the log says which', async (name) => {
+  ])('%s has the branch that the workflow runs on, and the log names this branch', async (name) => {
     const payload = realPayloads(name)[0]
     const { default_branch: branch } = payload?.repository as { default_branch: string }
     expect(await branchOf({ name, payload })).toEqual({
       branch,
-      info: `Testing the branch "${branch}", because the workflow runs on it; the event ${name} is about no other. Set the input branch to test another branch.`,
+      info: `Testing the branch "${branch}", because the workflow runs on it. The event ${name} names no other branch. To test another branch, set the input branch.`,
     })
     expect(api.requests).toEqual([])
   })
@@ -236,7 +236,7 @@ describe('a comment on a pull request', () => {
     ],
     ['limits the rate', { kind: 'status', status: 429 }, 'limits the rate'],
     ['has no head', { kind: 'json', json: { number: 7, head: { ref: 'main' } } }, 'could not be reached'],
-    ['tells of another one', { kind: 'json', json: { number: 8, head: HEAD } }, 'could not be reached'],
+    ['responds about another pull request', { kind: 'json', json: { number: 8, head: HEAD } }, 'could not be reached'],
     ['cuts it off', { kind: 'cut-short' }, 'could not be reached'],
     ['sends another status', { kind: 'json', status: 202, json: { number: 7, head: HEAD } }, 'status 202 (neither'],
     ['names a line break', namesBranch('a\nb'), 'cannot be the name of a branch'],
@@ -327,7 +327,7 @@ describe('a deployment', () => {
       branch: 'feature/pay',
       info: 'Testing the branch "feature/pay" of the deployment.',
       warnings: [
-        `The head of the branch "feature/pay" is ${head}, and no longer the commit that was deployed, ${HASH}. The branch is tested as it is now.`,
+        `The head of the branch "feature/pay" is ${head}, but the head of the branch … is now …, ${HASH}. The branch is tested as it is now.`,
       ],
     })
   })
@@ -384,22 +384,22 @@ describe('a deployment', () => {
   })
 
   test.each([
-    ['a commit that no branch begins with', HASH, [], 'there is none'],
+    ['a commit that is the head of no branch', HASH, [], 'there is none'],
     ['a commit of two branches', HASH, ['one', 'two'], 'the commit is the head of one, two'],
-    ['a branch that is gone', 'feature/pay', [], 'there is none'],
+    ['a branch that does not exist any more', 'feature/pay', [], 'there is none'],
     ['nothing', '', ['one'], 'there is none'],
     ['too few letters of a hash', HASH.slice(0, 6), ['one'], 'there is none'],
   ])('of %s is refused', async (_, ref, branches, reason) => {
     for (const branch of branches) api.refs.set(`heads/${branch}`, HASH)
-    const problem = `Input branch: the event does not name the branch to test, and the branch of the deployment of "${ref}" was not found through GitHub's API: ${reason}. The look-up needs the permission contents: read. Give the input branch to name the branch yourself.`
+    const problem = `Input branch: the event does not name the branch to test, and the branch of the deployment of "${ref}" was not found through GitHub's API: ${reason}. The look-up needs the permission contents: read. Set the input branch to the branch that you want to test.`
     expect(await find(ref)).toEqual({ problems: [problem] })
   })
 
-  test.each(['v1.2.3', 'refs/tags/v1.2.3'])('of the tag %s sends none, and the log says so', async (ref) => {
+  test.each(['v1.2.3', 'refs/tags/v1.2.3'])('of the tag %s sends no branch, and the log says so', async (ref) => {
     api.refs.set('tags/v1.2.3', HASH)
     if (ref.startsWith('refs/tags/')) api.refs.set('heads/v1.2.3', 'b'.repeat(40))
     expect(await find(ref)).toEqual({
-      info: `This workflow run is about a deployment of the tag "v1.2.3", so the project's default branch is tested. Set the input branch to test another branch.`,
+      info: `This workflow run is about a deployment of the tag "v1.2.3", so the project's default branch is tested. To test another branch, set the input branch.`,
     })
   })
 })
@@ -453,7 +453,7 @@ describe('an empty branch, as an unset variable is', () => {
       expect(await branchOf({ name, payload, inputs: { branch } })).toEqual({
         untested: what,
         warnings: [
-          `Input branch is empty, as an unset variable is: the project's default branch is tested, and not ${what}, which this workflow run is about. Remove the input to test that, or name the branch that is meant.`,
+          `Input branch is empty, so the project's default branch is tested: the project's default branch is tested, and not ${what}, which this workflow run is about. Remove the input to test that, or name the branch that is meant.`,
         ],
       })
     }
@@ -485,11 +485,11 @@ test('a runner that sets no variable for the input tests the branch of the event
 })
 
 function forkMessage(branch: string): string {
-  return `Input branch: "${branch}" is a branch of a fork. The service would look for a branch of that name in its own repository and test the wrong code. Skip this step for forks, or give another branch.`
+  return `Input branch: "${branch}" is a branch of a fork. The service would look for a branch of this name in the project's repository, not in the fork, and test the wrong code. Skip this step for forks, or set the input branch to another branch.`
 }
 
 function noBranchMessage(event: string): string {
-  return `Input branch: the event ${event} names no branch of this repository, as for a commit of a fork, so it is not known what to test. Give the input branch to name the branch yourself.`
+  return `Input branch: the event ${event} names no branch of this repository, for example because the commit is a fork's. So the step does not know what to test. Set the input branch to the branch that you want to test.`
 }
 
 test.each<[string, string, Payload | undefined, Readonly<Record<string, string>>]>([

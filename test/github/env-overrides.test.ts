@@ -26,7 +26,7 @@ const ADVICE =
 const noName = (line: number) =>
   `Input env-overrides: line ${line} does not begin with a name and = (values are not shown). ${ADVICE}`
 const noEnd = (line: number) =>
-  `Input env-overrides: line ${line} begins a value that no line ends (values are not shown). ${ADVICE}`
+  `Input env-overrides: line ${line} begins a value with NAME<<END, but no line END follows (values are not shown). ${ADVICE}`
 const noJson = (place: string) =>
   `Input env-overrides begins with { and is not valid JSON (${place}); values are not shown. Give a JSON object of names and values, or one NAME=value a line.`
 
@@ -56,7 +56,7 @@ describe('lines of NAME=value', () => {
     expect(overridesOf(given)).toEqual(overrides)
   })
 
-  it.each(['', '# nothing but a comment', '\n \n', '\ufeff'])('%j are none', (given) => {
+  it.each(['', '# nothing but a comment', '\n \n', '\ufeff'])('%j contain no override', (given) => {
     expect(overridesOf(given)).toBeUndefined()
   })
 
@@ -90,7 +90,7 @@ describe('lines of NAME=value', () => {
     expect(inputs.warnings.map(render)).toEqual(
       names.map(
         (name) =>
-          `Input env-overrides: the value of ${name} begins and ends with quotation marks, and is sent with them. Remove them; if they belong to the value, give a JSON object.`,
+          `Input env-overrides: the value of ${name} begins and ends with quotation marks. They are sent as a part of the value. Remove them, or give a JSON object if they belong to the value.`,
       ),
     )
   })

@@ -70,7 +70,7 @@ describe('a fork', () => {
     expect(isFork(pullRequest({ ...FORK, full_name: 'shop/shop' }))).toBe(true)
   })
 
-  it.each([{}, { pull_request: { head: {} } }])('is none if the event says as little as %j', (payload) => {
+  it.each([{}, { pull_request: { head: {} } }])('is not recognised if the event says as little as %j', (payload) => {
     expect(isFork(payload)).toBe(false)
   })
 
@@ -119,13 +119,13 @@ describe('the pull request of an event', () => {
     'pull_request',
     'pull_request_review',
     'pull_request_review_comment',
-  ])('%s is the pull request in the payload, with its head', (name) => {
+  ])('of %s is the pull request in the payload, with its head', (name) => {
     for (const payload of realPayloads(name)) {
       expect(pullRequestOfEvent(eventOf(name, payload))).toMatchObject({ number: 2, headLabel: 'changes' })
     }
   })
 
-  it('issue_comment is the pull request that the comment is on, if it is on a pull request', () => {
+  it('of issue_comment is the pull request that the comment is on, and is absent for a comment on an issue', () => {
     for (const payload of realPayloads('issue_comment')) {
       expect(numberIn('issue_comment', payload)).toBeUndefined()
       const issue = { ...(payload.issue as object), pull_request: {} }
@@ -133,7 +133,7 @@ describe('the pull request of an event', () => {
     }
   })
 
-  it('workflow_run is the pull request of this repository that GitHub lists', () => {
+  it('of workflow_run is the pull request of this repository that GitHub lists', () => {
     const payload = run(listed(9, FORK, FORK), listed(7, OWN, OWN))
     expect(pullRequestOfEvent(eventOf('workflow_run', payload))).toMatchObject({ number: 7, headLabel: 'changes' })
   })
@@ -143,15 +143,15 @@ describe('the pull request of an event', () => {
     ['two', [listed(7, OWN, OWN), listed(8, OWN, OWN)]],
     ['one from a fork', [listed(9, FORK, OWN)]],
     ['one into another repository', [listed(9, OWN, FORK)]],
-  ])('workflow_run has no pull request if GitHub lists %s', (_, pullRequests) => {
+  ])('of workflow_run is absent if GitHub lists %s', (_, pullRequests) => {
     expect(numberIn('workflow_run', run(...pullRequests))).toBeUndefined()
   })
 
-  it.each(['push', 'merge_group', 'check_suite'])('%s is none', (name) => {
+  it.each(['push', 'merge_group', 'check_suite'])('of %s is absent', (name) => {
     for (const payload of realPayloads(name)) expect(numberIn(name, payload)).toBeUndefined()
   })
 
-  it.each([{}, { pull_request: {} }, { pull_request: { number: 0 } }])('%j is none', (payload) => {
+  it.each([{}, { pull_request: {} }, { pull_request: { number: 0 } }])('is absent if the payload is %j', (payload) => {
     expect(numberIn('pull_request', payload)).toBeUndefined()
   })
 })

@@ -149,9 +149,9 @@ describe('base-url', () => {
     expect(inputsOf({ 'base-url': given }).service.baseUrl.href).toBe(url)
   })
 
-  const NO_ADDRESS = 'is not an absolute address. Give that of the service, such as https://tests.example.com.'
+  const NO_ADDRESS = 'is not an absolute address. Give the address of the service, such as https://tests.example.com.'
   const NOT_SECURE =
-    'is not accepted. The key may travel over https: only (http: only to this machine, such as http://127.0.0.1:8080).'
+    'is not accepted. The address must begin with https:. For this machine only, http: is accepted too, for example http://127.0.0.1:8080.'
   const HAS_CREDENTIALS = 'has credentials in it. Remove them; the key goes into api-key.'
   const HAS_MORE = 'has a query or a fragment. Give the address without it.'
 
@@ -237,7 +237,7 @@ describe('api-key', () => {
     const payload = { pull_request: { user: { login: 'dependabot[bot]' } } }
     expect(problemsOf({ 'api-key': '', 'base-url': '' }, { name: 'pull_request', payload, actor: 'ann' })).toEqual([
       DEPENDABOT_MESSAGE,
-      'Input base-url: "" is not an absolute address. Give that of the service, such as https://tests.example.com.',
+      'Input base-url: "" is not an absolute address. Give the address of the service, such as https://tests.example.com.',
     ])
   })
 
@@ -349,10 +349,11 @@ describe('run-url', () => {
     expect(problemsOf({ project: '', 'run-url': 'https://app.example.com/{project}/{run-id}' })).toHaveLength(1)
   })
 
-  const EXAMPLE = 'Give one such as https://app.example.com/p/{project}/runs/{run-id}.'
+  const EXAMPLE = 'Give an address such as https://app.example.com/p/{project}/runs/{run-id}.'
   const UNKNOWN = 'Known are {project}, {test-suite} and {run-id}.'
   const NO_ADDRESS = 'is not an absolute address with placeholders in its path or after it.'
-  const NOT_SECURE = 'is not accepted: the address must begin with https: (http: only for this machine).'
+  const NOT_SECURE =
+    'is not accepted. The address must begin with https:. For this machine only, http: is accepted too.'
 
   it.each([
     ['https://app.example.com/{run}', `has the unknown placeholder {run}. ${UNKNOWN}`],
@@ -386,7 +387,7 @@ describe('run-id', () => {
     expect(inputsOf(asked).request).toMatchObject({ runId: 'r-1', cancelOnAbort: true })
   })
 
-  it.each(['..', 'id\nwith=a line'])('%j is none', (runId) => {
+  it.each(['..', 'id\nwith=a line'])('%j is refused', (runId) => {
     expect(problemsOf({ 'run-id': runId })).toEqual([
       `Input run-id: "${runId.replace('\n', ' ')}" cannot be a run's id. Give 1 to 256 letters, digits and . _ ~ : = + / @ -, as the output run-id of the step that started the run has it.`,
     ])
@@ -394,7 +395,7 @@ describe('run-id', () => {
 
   it('cannot be combined with wait: false', () => {
     expect(problemsOf({ 'run-id': 'r-1', wait: 'false' })).toEqual([
-      'Inputs wait ("false") and run-id ("r-1") cannot be combined. Remove wait to wait for this run, or run-id to start another.',
+      'Inputs wait ("false") and run-id ("r-1") cannot be combined. To wait for this run, remove wait. To start another run, remove run-id.',
     ])
   })
 
@@ -508,7 +509,7 @@ describe('report-dir', () => {
     expect(inputsOf({ 'report-dir': given }).reportDir).toBe(folder)
   })
 
-  it.each(['..', '../reports', resolve('/etc'), 'a/../../b', `${WORKSPACE}-2`])('%s is none', (given) => {
+  it.each(['..', '../reports', resolve('/etc'), 'a/../../b', `${WORKSPACE}-2`])('%s is refused', (given) => {
     expect(problemsOf({ 'report-dir': given })).toEqual([
       `Input report-dir: "${given}" is outside the workspace and the runner's temporary folder. Give a folder inside one of them, such as test-reports.${given.startsWith('/') ? ' In a job with a container, github.workspace and runner.temp name folders of the host.' : ''}`,
     ])

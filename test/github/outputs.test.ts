@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, test } from 'vitest'
 import { readEvent } from '../../src/github/event.ts'
 import { InvalidInputsError } from '../../src/github/input-reader.ts'
 import { readInputs } from '../../src/github/inputs.ts'
@@ -162,6 +162,20 @@ describe('an output', () => {
     expect(readFileSync(path, 'utf8')).toBe('')
     expect(lines).toEqual([expect.stringContaining('report-dir has a line break in it')])
   })
+})
+
+test('after the end of the job, no output and no summary is written, because the files may be those of the next job', () => {
+  const [output, summary] = [file('run-id=r-1\n'), file('<p>ours</p>')]
+  let isOver = false
+  const { setOutput, writeSummary } = runnerOutput(
+    { GITHUB_OUTPUT: output, GITHUB_STEP_SUMMARY: summary },
+    () => isOver,
+  )
+  setOutput('total', 1)
+  isOver = true
+  setOutput('status', 'CANCELLED')
+  writeSummary(() => html`<p>late</p>`)
+  expect([output, summary].map((path) => readFileSync(path, 'utf8'))).toEqual(['run-id=r-1\ntotal=1\n', '<p>ours</p>'])
 })
 
 describe('the job summary', () => {

@@ -110,7 +110,7 @@ function requested(): string[] {
 /** A comment on the pull request. */
 const ON_COMMENT = { event: 'issue_comment', payload: { issue: { number: 7, pull_request: {} } } }
 const WRITTEN = { url: expect.stringMatching(/^https:\/\/github\.com\/.*\/pull\/7#issuecomment-\d+$/), log: [] }
-const LEFT_AS_IT_IS = 'info: The comment was left as it is, because a later run has written it.'
+const LEFT_AS_IT_IS = 'info: The comment was left as it is, because a later workflow run has written it.'
 
 describe('one comment, kept up to date', () => {
   test('the first run creates a comment that begins with the marker', async () => {
@@ -392,7 +392,7 @@ describe("the comment's address", () => {
     ['http://github.example.com', 'http://github.example.com', false],
     ['https://github.example.com', 'https://github.example.com.mallory.example', false],
     ['https://github.example.com', 'javascript:alert(1)//', false],
-  ])('on %s, one on %s is an output: %s', async (server, addressed, isOutput) => {
+  ])('on the server %s, an address on %s is an output: %s', async (server, addressed, isOutput) => {
     api.serverUrl = addressed
     const { url, log } = await comment({ env: { GITHUB_SERVER_URL: server } })
     expect(url).toEqual(isOutput ? expect.stringContaining(`${server}/octo-org/web-shop/pull/7#`) : undefined)
@@ -404,7 +404,7 @@ describe('a token that may not comment', () => {
   const ADVICE =
     'Add `permissions: { pull-requests: write }` to the job, beside what else it needs; pull requests by Dependabot need it too. On a pull request from a fork GitHub lets the workflow only read, whatever `permissions` says: set `comment: never` there.'
   const notAllowed = (reason: string) => ({
-    log: [`warning: The token may not write the pull request comment: ${reason}. ${ADVICE}`],
+    log: [`warning: The token is not allowed to write the pull request comment: ${reason}. ${ADVICE}`],
   })
 
   test('that can only read, as on a fork, is one warning with the permissions to add', async () => {

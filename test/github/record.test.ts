@@ -74,7 +74,7 @@ describe('the record', () => {
     expect(lines).toHaveLength(4)
   })
 
-  it('says in both places, in this order, that nothing is started, that a run is starting, which, and that all is done', () => {
+  it('says in both places, one after the other: nothing started, starting, started with the run’s id, done', () => {
     const { record, saved, read, filePath } = job()
     const inBoth = (expected: Partial<StepRecord>) => {
       expect(saved()).toMatchObject(expected)
@@ -248,7 +248,7 @@ describe('of the two records', () => {
     ['nothing started', 'done', 'of the file'],
     ['done', 'started', 'of the state'],
     ['started', 'removed', 'of the state'],
-  ] as const)('with %s in the state and %s in the file, the one %s counts', (state, file, expected) => {
+  ] as const)('with %s in the state and %s in the file, the record %s counts', (state, file, expected) => {
     expect(read(state, file)?.runId).toBe(expected)
   })
 

@@ -60,12 +60,22 @@ describe('the comment', () => {
   })
 
   it.each([
-    ['the branch that was tested', 'feature', {}, ' · branch main'],
-    ['nothing if that is the head', 'main', {}, ''],
-    ['nothing if that is the head by its whole name', 'main', { run: aRun({ branchName: 'refs/heads/main' }) }, ''],
+    ['the branch that was tested', 'feature', {}, ' · tested branch main'],
+    ['nothing if the tested branch is the head', 'main', {}, ''],
+    [
+      'nothing if the tested branch is the head with its whole name',
+      'main',
+      { run: aRun({ branchName: 'refs/heads/main' }) },
+      '',
+    ],
     ['nothing if the head is not known', undefined, {}, ''],
-    ['the branch that was asked for', 'feature', { run: UNNAMED }, ' · branch main'],
-    ['the default branch', 'feature', { run: UNNAMED, subject: { parameters: {} } }, " · the project's default branch"],
+    ['the branch that was asked for', 'feature', { run: UNNAMED }, ' · tested branch main'],
+    [
+      'the default branch',
+      'feature',
+      { run: UNNAMED, subject: { parameters: {} } },
+      " · tested the project's default branch",
+    ],
     [
       'nothing of a run started elsewhere',
       'feature',
@@ -79,7 +89,7 @@ describe('the comment', () => {
 
   it('has the explanation if there is one, also without a table, a job and a run', () => {
     const page = pageOf(ENDINGS.startUnclear)
-    expect(page.text).toContain('a run may have been started and cannot be looked up')
+    expect(page.text).toContain('A run may have been started, and it cannot be looked up')
     expect(page.elements.filter(({ tagName }) => ['a', 'table'].includes(tagName))).toEqual([])
   })
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { Failure } from '../../src/outcome/failure.ts'
-import { failureReason, failureSentence, type RequestKind } from '../../src/report/failure-text.ts'
+import { failureReason, failureText, type RequestKind } from '../../src/report/failure-text.ts'
 import { html, render } from '../../src/text/safe-text.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 
-const said = (failure: Failure, request: RequestKind = 'start') => render(failureSentence(failure, request))
+const said = (failure: Failure, request: RequestKind = 'start') => render(failureText(failure, request))
 
 // endings.md has the usual failures.
 

@@ -81,11 +81,11 @@ describe('the job summary', () => {
 })
 
 describe('the limits of the job summary', () => {
-  it('are a thousand rows with the slowest five, and the summary says how many it left out', () => {
+  it('are a thousand rows, the slowest five included, and the summary says how many rows it left out', () => {
     const text = summaryOf(runOf({ PASSED: 95_000, FAILED: 300, TIMEDOUT: 4_700 }))
     expect(rowsOf(text)).toBe(1000)
     expect(text).toContain('<b>Not all shown:</b> 99,005 of 100,000 test cases are left out here.</p>')
-    expect(text).toContain('<summary>More that did not pass (4,900, the first 895 shown)</summary>')
+    expect(text).toContain('<summary>More test cases that did not pass (4,900, the first 895 shown)</summary>')
     expect(text).toContain('<summary>Slowest (5)</summary>')
     expect(text).not.toContain('<summary>Passed')
     expect(Buffer.byteLength(text)).toBeLessThan(LIMIT_BYTES)

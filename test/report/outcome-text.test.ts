@@ -28,14 +28,14 @@ describe('the headline', () => {
   it('never says that tests passed if none ran', () => {
     const run = aRun({ testCases: testCasesBy({ PASSED: 1, PENDING: 1, TODO: 1, skipped: 1, '': 1, SKIPPED: 1 }) })
     const outcome = anOutcome({ run })
-    expect(said(pageTitle(outcome))).toBe('✅ Tests passed: 1 of 6, 1 skipped, 4 other')
-    expect(said(countsText(outcome))).toBe('1 passed · 1 skipped · 4 other · run time 3 min 4 s')
+    expect(said(pageTitle(outcome))).toBe('✅ Tests passed: 1 of 6, 1 skipped, 4 without a result')
+    expect(said(countsText(outcome))).toBe('1 passed · 1 skipped · 4 without a result · run time 3 min 4 s')
     expect(said(pageTitle(ENDINGS.nothingRan))).toBe('❌ No tests ran: 0 of 1')
   })
 
-  it('has nobody else\u2019s words in its title', () => {
+  it('has no text of others in its title', () => {
     const run = aRun({ status: 'secret', branchName: 'secret' })
-    expect(verdictTitle(anOutcome({ run, runId: 'secret' }))).toBe('Run status unknown')
+    expect(verdictTitle(anOutcome({ run, runId: 'secret' }))).toBe('Run ended with an unknown status')
     const failure = { kind: 'status', status: 400, error: untrusted('secret') } as const
     const ending = { kind: 'start-failed', failure } as const
     expect(verdictTitle(anOutcome({ ending, cancellation: { kind: 'no-run' } }))).toBe('Run not started')
@@ -94,7 +94,7 @@ describe('the sentence', () => {
 })
 
 describe('the line of counts', () => {
-  it('has the time waited if the run has none', () => {
+  it('has the time waited if the duration of the run is not known', () => {
     const run = aRun({ startedAt: undefined, testCases: testCasesBy({ PASSED: 1 }) })
     expect(said(countsText(anOutcome({ run, waitedMs: 4_200 })))).toBe('1 passed · waited 4.2 s')
   })

@@ -3,8 +3,8 @@ import { ACTIONS_BOT, type GitHubApi, startGitHubApi } from '../support/github-a
 import { ONE_PASSED, type Scenario, type ScenarioOptions, scenario } from '../support/scenario.ts'
 import { type Payload, realPayloads } from '../support/workflow-event.ts'
 
-// A green check is about the code that it stands on: the built action, on events that do not name a branch themselves. All
-// events: test/github/branch.test.ts.
+// A green check must be about the code that GitHub shows it for. These tests run the built action on events that do not name a
+// branch. test/github/branch.test.ts tests all events.
 
 const TOKEN = 'ghs_0123456789'
 let api: GitHubApi

@@ -3,8 +3,8 @@ import { SIGINT_GRACE_MS, type Sleep } from '../../tools/runner-emulator/node-pr
 import type { ProcessResult } from '../../tools/runner-emulator/runner.ts'
 import { patientRunner, requestsOf, type Scenario, scenario } from '../support/scenario.ts'
 
-// Real processes and real signals, from a runner that sends the next signal only if the test says so. What a cancel meets
-// at the service: test/action/cancel-run.test.ts, test/simulation and random-steps.test.ts.
+// These tests use real processes and real signals. The runner sends the next signal only if the test says so.
+// test/action/cancel-run.test.ts, test/simulation and random-steps.test.ts test how the service may respond to a cancel.
 
 const HANGING = { runningMs: Infinity }
 
@@ -112,7 +112,7 @@ describe.concurrent('the cancel itself meets', () => {
     expectNoRunLeft(one)
   })
 
-  test('a service that is gone: main exits in time, and post names the run until the step’s time limit', async () => {
+  test('a service that has stopped: main exits in time, and post names the run and tries until the step’s time limit', async () => {
     await using one = await scenario({ script: HANGING })
     const main = one.step.startMain()
     await one.service.waitForRequest('get')

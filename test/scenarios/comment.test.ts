@@ -68,7 +68,7 @@ test('a step that is cancelled while it comments keeps its verdict', async () =>
   expect(main).toMatchObject({ exitCode: 0, signalsSent: ['SIGINT'], outputs: { conclusion: 'passed' } })
 })
 
-test('the token is not sent to a server that nobody vouches for, whatever NODE_TLS_REJECT_UNAUTHORIZED says', async () => {
+test('the token is not sent to a server whose certificate is not trusted, whatever NODE_TLS_REJECT_UNAUTHORIZED says', async () => {
   await api.close()
   api = await startGitHubApi({ certificate: selfSignedCertificate() })
   api.grant(TOKEN, ACTIONS_BOT, 'write')

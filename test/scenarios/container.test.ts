@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { type JobResult, prepareStep } from '../../tools/runner-emulator/runner.ts'
 import { requestsOf, type Scenario, type ScenarioOptions, scenario } from '../support/scenario.ts'
 
-// Jobs with a container: the runner's signals reach no main, and post runs beside a main that lives. The rule is on one
-// page: docs/cancelling.md.
+// In a job with a container, the runner's signals do not reach main, and post runs while main still lives. docs/cancelling.md
+// says what post then does.
 
 const HANGING = { runningMs: Infinity }
 const CONTAINERS = ['docker', 'hooks', 'hooks without volume'] as const
@@ -109,7 +109,7 @@ test.concurrent.each([
   expect(ownFiles(one.step.tempDir)).toEqual([])
 })
 
-test.concurrent('of two uses in one composite action post ends and cancels its own alone', async () => {
+test.concurrent('if a composite action uses the action twice, each post ends only its own main and cancels only its own run', async () => {
   const github = { action: '__run_2' }
   await using killed = await scenario({ script: HANGING, container: 'docker', github })
   await using other = await scenario({ script: HANGING, container: 'docker', github, tempDir: killed.step.tempDir })
@@ -127,7 +127,7 @@ test.concurrent('of two uses in one composite action post ends and cancels its o
   expect(other.service.runs).toMatchObject([{ status: 'CANCELLED' }])
 })
 
-test.concurrent('a use with invalid inputs leaves another use’s run and process alone', async () => {
+test.concurrent('if a step has invalid inputs, its post does not touch the run and the process of another step', async () => {
   const github = { action: '__run_2' }
   await using living = await scenario({ script: HANGING, github })
   const main = living.step.startMain()

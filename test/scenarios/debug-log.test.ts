@@ -62,7 +62,7 @@ test.concurrent('without debug logging, there is no debug line, and post is sile
   expect(post.log).toEqual([])
 })
 
-test.concurrent('the service’s own sentence stands whole in the log and in the summary, with the id of its request', async () => {
+test.concurrent('the log and the summary have the whole of the service’s own sentence, and the id of its request', async () => {
   const error = `The branch is unknown. ${'It needs a folder of its own. '.repeat(20)}Type: npm run add-branch -- "feature/x"`
   const refused = { status: 422, headers: { 'x-request-id': 'req-7f3a' }, body: { error } }
   await using one = await scenario({ faults: [{ on: 'start', do: refused }] })

@@ -7,7 +7,7 @@ import { prepareStep } from '../../tools/runner-emulator/runner.ts'
 import { ROOT, read } from '../docs/documents.ts'
 import { patientRunner } from '../support/scenario.ts'
 
-// `npm run example-repository`: what it makes, and what its pull requests show, over both actions as they are built.
+// Tests what `npm run example-repository` makes, and what its pull requests show. Both built actions run.
 
 const temporary = realpathSync(mkdtempSync(join(tmpdir(), 'example-')))
 const folder = join(temporary, 'web-shop')
@@ -66,8 +66,8 @@ describe('its pull request', () => {
   })
 })
 
-test('a folder that is there already is left alone', () => {
-  expect(make()).toMatchObject({ status: 1, stderr: expect.stringContaining('is no new folder') })
+test('a folder that exists is not changed', () => {
+  expect(make()).toMatchObject({ status: 1, stderr: expect.stringContaining('is not a new folder') })
 })
 
 test('its command has a --help, which makes nothing', () => {

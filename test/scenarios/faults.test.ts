@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import type { Spawn } from '../../tools/runner-emulator/node-process.ts'
 import { ONE_PASSED, requestsOf, scenario } from '../support/scenario.ts'
 
-// Which faults there are, and what becomes of each: test/service/transport.test.ts and test/action.
+// These tests run the built action. test/service/transport.test.ts and test/action test every kind of fault.
 
 test.concurrent('the run survives a reset while polling', async () => {
   await using one = await scenario({
@@ -38,13 +38,13 @@ test.concurrent.each([
   const { main, post } = await one.step.run()
   expect(requestsOf(one.service)).toEqual(['POST /v1/projects/web-shop/runs'])
   expect(main).toMatchObject({ conclusion: 'failure', outputs: { conclusion: 'error' } })
-  expect(main.annotations[0]?.message).toContain('a run may have been started and cannot be looked up')
+  expect(main.annotations[0]?.message).toContain('A run may have been started, and it cannot be looked up')
   expect(post.conclusion).toBe('success')
 })
 
-test.concurrent('a step whose response was too large still exits, although node could wait for its own compiler for ever', async () => {
+test.concurrent('a step whose response was too large exits, although a known fault of V8 could make node wait for ever', async () => {
   const rawBody = `{"runId":"${'x'.repeat(17 * 1024 * 1024)}"}`
-  // It was every other step that hung.
+  // The fault occurs in about half of the steps.
   for (let step = 1; step <= 2; step++) {
     await using one = await scenario({ faults: [{ on: 'start', do: { status: 200, rawBody } }] })
     const { main } = await one.step.run()
@@ -53,7 +53,7 @@ test.concurrent('a step whose response was too large still exits, although node 
   }
 })
 
-test.concurrent('if post could not learn of a run, none is started', async () => {
+test.concurrent('if post could not learn of a run, no run is started', async () => {
   const without: Spawn = (...command) => {
     rmSync(one.step.tempDir, { recursive: true })
     return spawn(...command)

@@ -21,7 +21,7 @@ import { ROOT } from '../docs/documents.ts'
 import { createRepository, type GitRepository, installPackages } from '../support/git-repository.ts'
 import { renderedPage } from '../support/rendered-page.ts'
 
-// The action local-service and the gate in one job, as they are built, over projects whose tests really run.
+// Runs the built action local-service and the built gate in one job. The tests of the projects really run.
 
 type Files = Readonly<Record<string, string>>
 
@@ -33,13 +33,31 @@ const HANGING = `import { test } from 'vitest'
 import { writeFileSync } from 'node:fs'
 test('hangs', { timeout: 3_600_000 }, () => { writeFileSync('pid', String(process.pid)); return new Promise(() => {}) })`
 
+const CHROMIUM = '/usr/bin/chromium'
+/** A page that is shown, and a page whose test never ends. */
+const BROWSER_TESTS = {
+  'playwright.config.ts': `export default {
+    use: { launchOptions: { executablePath: '${CHROMIUM}', args: ['--user-agent=' + import.meta.dirname] } },
+    projects: [{ name: 'shows', testMatch: 'a.spec.ts' }, { name: 'hangs', testMatch: 'b.spec.ts', timeout: 0 }],
+  }`,
+  'a.spec.ts': `import { expect, test } from '@playwright/test'
+test('shows', async ({ page }) => {
+  await page.setContent('<h1>Shop</h1>')
+  await expect(page.locator('h1')).toHaveText('Shop')
+})`,
+  'b.spec.ts': `import { test } from '@playwright/test'
+import { writeFileSync } from 'node:fs'
+test('hangs', async ({ page }) => { writeFileSync('pid', String(process.pid)); await new Promise(() => {}) })`,
+}
+
 interface StepSettings {
   readonly inputs?: Readonly<Record<string, string>> | undefined
   readonly env?: Readonly<Record<string, string>> | undefined
   readonly event?: WorkflowEvent | undefined
+  readonly tempDir?: string | undefined
 }
 
-/** What a test makes, until it ends. Tests run at once, so each has one of its own. */
+/** The steps and folders that a test makes. Tests run at the same time, so each test has its own object. */
 class Jobs {
   readonly #steps: Step[] = []
   readonly #folders: string[] = []
@@ -56,7 +74,7 @@ class Jobs {
     return repository
   }
 
-  /** A repository with the packages of this one. */
+  /** A repository that has the packages of this repository. */
   async project(files: Files): Promise<GitRepository> {
     const repository = await this.repository({ '.gitignore': 'node_modules\n', ...files })
     await installPackages(repository.folder)
@@ -82,7 +100,7 @@ class Jobs {
     return this.#step({ workspace, tempDir, inputs: given, event })
   }
 
-  /** All of a job: the service, the gate, the posts. */
+  /** Runs a whole job: the service, the gate, and the posts of both. */
   async play(workspace: string, settings: StepSettings = {}) {
     const { step, outputs } = await this.start(workspace, settings)
     const { main } = await this.gate(step, outputs, { event: settings.event }).run()
@@ -90,9 +108,9 @@ class Jobs {
   }
 
   /** The gate waits for a run whose test hangs. */
-  async whileTestHangs() {
+  async whileTestHangs(settings: StepSettings = {}) {
     const { folder } = await this.project({ ...VITEST, 'a.test.ts': HANGING })
-    const { step, outputs } = await this.start(folder)
+    const { step, outputs } = await this.start(folder, settings)
     const gate = this.gate(step, outputs)
     return { step, gate, main: gate.startMain(), hanging: await hangingProcess(folder) }
   }
@@ -129,17 +147,22 @@ function processesThat(holds: (pid: string) => boolean): number[] {
     try {
       return holds(String(pid))
     } catch {
-      // It has exited, or is another user's.
+      // The process has exited, or belongs to another user.
       return false
     }
   })
+}
+
+/** The browsers that the tests in a folder started. Their user agent names the folder. */
+function browsersOf(folder: string): number[] {
+  return processesThat((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(`--user-agent=${folder}`))
 }
 
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await delay(20)
 }
 
-/** The id of the process that the hanging test runs in, as soon as it does. */
+/** Waits until the hanging test runs. Returns the id of its process. */
 async function hangingProcess(folder: string): Promise<number> {
   const file = join(folder, 'pid')
   await until(() => existsSync(file) && readFileSync(file, 'utf8') !== '')
@@ -152,6 +175,11 @@ function serviceProcess(step: Step): number {
 }
 
 const ON_LINUX = process.platform === 'linux'
+
+/** The processes of the action believe that this is macOS, so they do not read /proc. The tests' processes do not. */
+const WITHOUT_PROC = `--import=data:text/javascript,${encodeURIComponent(
+  `if (process.argv[1]?.includes('local-service/dist')) Object.defineProperty(process, 'platform', { value: 'darwin' })`,
+)}`
 
 describe.concurrent('a job with the local service', () => {
   test.for<[string, Files]>([
@@ -181,7 +209,7 @@ describe.concurrent('a job with the local service', () => {
     ['a tag', on('push', { ref: 'refs/tags/v1.2.3' })],
   ])('tests what is checked out, and warns of nothing, on %s', async ([name, event], { jobs }) => {
     const { folder, git } = await jobs.project({ ...VITEST, 'a.test.ts': 'not even code' })
-    // As checkout does it: a commit without a branch, except for a branch's own push.
+    // actions/checkout checks out a branch only on a push of this branch, and otherwise a commit without a branch.
     if (name !== 'a push') await git('checkout', '--quiet', '--detach')
     writeFileSync(join(folder, 'a.test.ts'), PASSING)
     await git('commit', '--quiet', '--all', '--message', 'Make it pass')
@@ -197,7 +225,7 @@ describe.concurrent('a job with the local service', () => {
     expect(main.outputs, main.log.join('\n')).toMatchObject({ conclusion: 'passed' })
   })
 
-  test('names the commit of the workflow where there is no git repository', async ({ jobs }) => {
+  test('names the commit of the workflow if there is no git repository', async ({ jobs }) => {
     const folder = jobs.folder()
     await installPackages(folder)
     const inner = join(folder, 'packages/shop')
@@ -216,7 +244,8 @@ describe.concurrent('a job with the local service', () => {
     expect(main.annotations[0]?.message).toContain('has no such branch')
   })
 
-  test('runs a package of a workspace that links to another one, without a setup', async ({ jobs }) => {
+  // npm and both lines of Yarn install packages so. Yarn 2 and newer need `nodeLinker: node-modules` for that.
+  test('runs a package of a workspace that links to another package, without a setup', async ({ jobs }) => {
     const { folder } = await jobs.project({
       'package.json': '{ "workspaces": ["packages/*"], "devDependencies": { "vitest": "*" } }',
       'packages/cart/package.json': '{ "name": "cart", "type": "module", "exports": "./index.js" }',
@@ -225,12 +254,17 @@ describe.concurrent('a job with the local service', () => {
       'packages/shop/a.test.ts': `${PASSING}\nimport 'cart'`,
     })
     spawnSync('ln', ['-s', '../packages/cart', 'node_modules/cart'], { cwd: folder })
+    // Yarn 1 puts the commands into the package too.
+    mkdirSync(join(folder, 'packages/shop/node_modules/.bin'), { recursive: true })
+    spawnSync('ln', ['-s', '../../../../node_modules/vitest/vitest.mjs', 'packages/shop/node_modules/.bin/vitest'], {
+      cwd: folder,
+    })
     const { main, outputs } = await jobs.play(folder, { inputs: { folder: 'packages/shop' } })
     expect(main, main.log.join('\n')).toMatchObject({ outputs: { conclusion: 'passed' }, annotations: [] })
     expect(outputs.project).toBe('shop')
   })
 
-  test('serves several projects of a configuration file, and names none of them', async ({ jobs }) => {
+  test('serves several projects of a configuration file, and its output project is empty', async ({ jobs }) => {
     const { folder, write } = await jobs.project({ ...VITEST, 'a.test.ts': PASSING })
     const one = { folder: '..', framework: 'vitest' }
     await write({ 'ci/service.json': JSON.stringify({ projects: { one, two: one }, keys: ['of-the-file'] }) })
@@ -259,7 +293,7 @@ describe.concurrent('a person who sets the service up wrongly reads one sentence
     ['folder and config', files, { folder: '.', config: 'a.json' }, /folder and config exclude each other/],
     ['a limit and config', files, { 'run-limit-minutes': '1', config: 'a.json' }, /Set "runLimitMinutes" in the file/],
     [
-      'a limit that is none',
+      'a limit that is not a number',
       files,
       { 'run-limit-minutes': 'an hour' },
       /run-limit-minutes is "an hour"\. Give a number/,
@@ -275,6 +309,17 @@ describe.concurrent('a person who sets the service up wrongly reads one sentence
     expect(main).toMatchObject({ conclusion: 'failure', outputs: {}, failedSilently: false })
     expect(main.annotations.map(({ message }) => message)).toEqual([expect.stringMatching(sentence)])
     expect(post).toMatchObject({ conclusion: 'success', log: [] })
+  })
+
+  test("about a runner's temporary folder in the repository, without an option that the action does not have", async ({
+    jobs,
+  }) => {
+    const { folder } = await jobs.project(files)
+    const tempDir = join(folder, 'temp')
+    const { main } = await jobs.service(folder, { tempDir }).run()
+    const [message = ''] = main.annotations.map((annotation) => annotation.message)
+    expect(message).toContain("Choose a folder outside of it with the runner's work folder (RUNNER_TEMP)")
+    expect(message).not.toContain('--')
   })
 
   test('about a framework that is not installed', async ({ jobs }) => {
@@ -295,8 +340,8 @@ describe.concurrent('a person who sets the service up wrongly reads one sentence
   })
 })
 
-describe.concurrent('if the service does not come up, the step fails with what it wrote', () => {
-  test('before it ended', async ({ jobs }) => {
+describe.concurrent('the step fails with what the service wrote', () => {
+  test('if the service exits before it can be reached', async ({ jobs }) => {
     const { folder } = await jobs.project({ ...VITEST, 'a.test.ts': PASSING })
     const dying = `if (process.argv[1].includes('service/index')) { console.log('it rains'); process.exit(7) }`
     const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(dying)}`
@@ -308,7 +353,7 @@ describe.concurrent('if the service does not come up, the step fails with what i
     expect(post).toMatchObject({ conclusion: 'success', log: [] })
   })
 
-  test('before it was reached within 30 s, and leaves no process', async ({ jobs }) => {
+  test('if the service cannot be reached within 30 s, and no process is left', async ({ jobs }) => {
     const { folder } = await jobs.project({ ...VITEST, 'a.test.ts': PASSING })
     const hanging = `if (process.argv[1].includes('service/index')) for (;;);`
     const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(hanging)}`
@@ -319,7 +364,7 @@ describe.concurrent('if the service does not come up, the step fails with what i
     if (ON_LINUX) await until(() => processesOf(step).length === 0)
   })
 
-  test('on a port that is taken', async ({ jobs }) => {
+  test('if the port of the service is taken', async ({ jobs }) => {
     const { folder, write } = await jobs.project({ ...VITEST, 'a.test.ts': PASSING })
     const { outputs } = await jobs.start(folder)
     const { port } = new URL(outputs['base-url'] ?? '')
@@ -367,7 +412,7 @@ describe.concurrent('a run that does not pass', () => {
     expect(post.log.join('\n') + post.summary).not.toContain(key)
   })
 
-  test('is shown alone, if another one passed', async ({ jobs }) => {
+  test('is shown alone if another run passed', async ({ jobs }) => {
     const inRain = PASSING.replace('{}', "{ if (process.env.RAIN) throw new Error('rain') }")
     const { folder } = await jobs.project({ ...VITEST, 'a.test.ts': inRain })
     const { step, outputs } = await jobs.start(folder)
@@ -383,7 +428,7 @@ describe.concurrent('a run that does not pass', () => {
 })
 
 describe.skipIf(!ON_LINUX).concurrent('nothing is left', () => {
-  test.for([0, 60, 200])('after a SIGKILL of main %i ms after its begin', async (ms, { jobs }) => {
+  test.for([0, 60, 200])('after a SIGKILL of main %i ms after its start', async (ms, { jobs }) => {
     const { folder } = await jobs.project({ ...VITEST, 'a.test.ts': HANGING })
     const step = jobs.service(folder)
     const { post } = await step.run({ on: ms, by: 'kill' })
@@ -408,18 +453,42 @@ describe.skipIf(!ON_LINUX).concurrent('nothing is left', () => {
     expect(processesOf(step)).toEqual([])
   })
 
-  test('after a SIGKILL of the service, and then of the gate', async ({ jobs }) => {
-    const { step, gate, main, hanging } = await jobs.whileTestHangs()
+  test.for<[string, StepSettings]>([
+    ['on this machine', {}],
+    ['without /proc, as on macOS', { env: { NODE_OPTIONS: WITHOUT_PROC } }],
+  ])('after a SIGKILL of the service, and then of the gate, also if post never comes, %s', async ([, settings], {
+    jobs,
+  }) => {
+    const { step, main, hanging } = await jobs.whileTestHangs(settings)
+    expect(processesOf(step)).toContain(hanging)
     process.kill(serviceProcess(step), 'SIGKILL')
     main.signal('SIGKILL')
     await main.result()
-    process.kill(hanging, 0)
+    await until(() => processesOf(step).length === 0)
     const post = await step.runPost()
     expect(post).toMatchObject({ conclusion: 'success', annotations: [] })
     expect(post.summary).toContain('the service died during the run')
-    gate.jobStatus = 'cancelled'
     expect(processesOf(step)).toEqual([])
   })
+
+  test.skipIf(!existsSync(CHROMIUM))(
+    `of a browser, after its tests and after a SIGKILL of the service (needs ${CHROMIUM})`,
+    async ({ jobs }) => {
+      const { folder } = await jobs.project({ ...PLAYWRIGHT, ...BROWSER_TESTS })
+      const { step, outputs } = await jobs.start(folder)
+      const passed = await jobs.gate(step, outputs, { inputs: { 'framework-project': 'shows' } }).run()
+      expect(passed.main, passed.main.log.join('\n')).toMatchObject({ outputs: { conclusion: 'passed', total: '1' } })
+      await until(() => browsersOf(folder).length === 0)
+      const main = jobs.gate(step, outputs, { inputs: { 'framework-project': 'hangs' } }).startMain()
+      await hangingProcess(folder)
+      expect(browsersOf(folder)).not.toEqual([])
+      process.kill(serviceProcess(step), 'SIGKILL')
+      main.signal('SIGKILL')
+      await main.result()
+      expect(await step.runPost()).toMatchObject({ conclusion: 'success', annotations: [] })
+      await until(() => browsersOf(folder).length === 0 && processesOf(step).length === 0)
+    },
+  )
 
   test('after a SIGKILL of the test, and then of the service', async ({ jobs }) => {
     const { step, main, hanging } = await jobs.whileTestHangs()
@@ -430,7 +499,7 @@ describe.skipIf(!ON_LINUX).concurrent('nothing is left', () => {
     expect(processesOf(step)).toEqual([])
   })
 
-  test('after a service that hears nothing any more', async ({ jobs }) => {
+  test('of a service that is stopped by SIGSTOP', async ({ jobs }) => {
     const { step, main } = await jobs.whileTestHangs()
     process.kill(serviceProcess(step), 'SIGSTOP')
     main.signal('SIGKILL')
@@ -439,13 +508,14 @@ describe.skipIf(!ON_LINUX).concurrent('nothing is left', () => {
     expect(processesOf(step)).toEqual([])
   })
 
-  test('after a shutdown of the runner: no post comes, and the service ends when its folder is gone', async ({
+  test('after a shutdown of the runner: post does not run, and the service ends when its folder is removed', async ({
     jobs,
   }) => {
     const { step, gate, main } = await jobs.whileTestHangs()
     main.signal('SIGKILL')
     await main.result()
-    for (const name of readdirSync(step.tempDir)) rmSync(join(step.tempDir, name), { recursive: true, force: true })
+    for (const name of readdirSync(step.tempDir))
+      rmSync(join(step.tempDir, name), { recursive: true, force: true, maxRetries: 20 })
     await until(() => processesOf(step).length === 0)
     expect(gate.jobStatus).toBe('failure')
   })

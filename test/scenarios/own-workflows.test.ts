@@ -6,7 +6,7 @@ import { type NeededJob, playJob } from '../../tools/runner-emulator/job.ts'
 import { HAS_COMMANDS, startGitHubCommands } from '../support/github-commands.ts'
 import { patientRunner } from '../support/scenario.ts'
 
-// What GitHub would do with our own workflows, as far as one machine can do it.
+// Plays jobs of our own workflows as GitHub would run them, as far as one machine can do that.
 
 /** A folder with an `npm` that installs nothing, because the packages are there. */
 let commands: string
@@ -37,7 +37,7 @@ describe.skipIf(!HAS_COMMANDS)('the workflow Cancel', () => {
   const container = { result: 'cancelled' } as const
   const replace = { result: 'success' } as const
 
-  /** Plays the last job. `post` is how the step ended that asks the service in the container. */
+  /** Plays the last job. `post` is the conclusion of the post step that asks the service in the container. */
   async function judge(step: NeededJob, post: string) {
     const steps = [{ name: 'A run that hangs' }, { name: 'Post The run is cancelled at the end', conclusion: post }]
     const jobs = 'actions/runs/1658821493/attempts/1/jobs'

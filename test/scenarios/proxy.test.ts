@@ -7,7 +7,8 @@ import { ACTIONS_BOT, startGitHubApi } from '../support/github-api.ts'
 import { requestsOf, scenario } from '../support/scenario.ts'
 import { selfSignedCertificate } from '../support/self-signed-certificate.ts'
 
-// A self-hosted runner that reaches the service and GitHub through a proxy alone: tunnels, and an authority of its own.
+// A self-hosted runner reaches the service and GitHub only through tunnels of a proxy. Their certificates are signed by an
+// authority that NODE_EXTRA_CA_CERTS names.
 
 const tls = selfSignedCertificate({ hosts: ['127.0.0.1', 'api.github.example'] })
 let folder = ''
@@ -36,7 +37,7 @@ test('a start that the service accepted is not repeated when the tunnel breaks b
   const { main, post } = await step
   expect(main).toMatchObject({ conclusion: 'failure', signalsSent: [], outputs: { conclusion: 'error' } })
   expect(main.annotations).toHaveLength(1)
-  expect(main.annotations[0]?.message).toContain('a run may have been started and cannot be looked up')
+  expect(main.annotations[0]?.message).toContain('A run may have been started, and it cannot be looked up')
   expect(requestsOf(one.service)).toEqual(['POST /v1/projects/web-shop/runs'])
   expect(post.conclusion).toBe('success')
 })

@@ -6,8 +6,8 @@ import type { Fault } from '../../tools/scripted-service/scripted-service.ts'
 import { SEED } from '../setup/seed.ts'
 import { ONE_PASSED, patientRunner, type Scenario, scenario } from '../support/scenario.ts'
 
-// Real processes under real signals, at random times and with random faults. test/simulation checks the same promises
-// for many more steps, on a clock that does not wait.
+// Runs real processes. They get real signals at random times, and the service has random faults. test/simulation checks these
+// promises for many more steps, on a clock that does not wait.
 
 const STEPS = Number(process.env.RANDOM_STEPS ?? 10)
 const AT_ONCE = 6

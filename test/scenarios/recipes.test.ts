@@ -13,12 +13,12 @@ import { ACTIONS_BOT, type GitHubApi, startGitHubApi } from '../support/github-a
 import { expectConformingRequests } from '../support/openapi.ts'
 import { ONE_OF_TWO_FAILED, ONE_PASSED } from '../support/scenario.ts'
 
-// The recipes whose jobs do more than name inputs, played job by job: the scripts in bash, the action as it is built.
+// Plays the jobs of those recipes that do more than give inputs. The scripts run in bash, and the built action runs.
 
 const FOLDER = 'examples/workflows'
 const HEAD = 'c'.repeat(40)
 const [OLDER, NEWER] = ['b'.repeat(40), 'd'.repeat(40)]
-/** It is on GitHub's runners. */
+/** GitHub's runners have jq. */
 const HAS_JQ = spawnSync('jq', ['--version']).status === 0
 const REPOSITORY = { id: 1, full_name: 'octo-org/web-shop', default_branch: 'main' }
 const PULL_REQUEST = {
@@ -111,13 +111,13 @@ describe('a recipe whose result is a commit status', () => {
     expect(await play('on-comment.yml', 'tests', comment('/test'), { needs })).toMatchObject({ result: 'skipped' })
   })
 
-  describe.skipIf(!HAS_JQ)('and its lines', () => {
+  describe.skipIf(!HAS_JQ)('has lines that', () => {
     const RECIPES = { 'on-comment.yml': 'tests', 'vercel-preview.yml': 'preview', 'netlify-preview.yml': 'preview' }
     const lines = Object.entries(RECIPES).flatMap(([file, job]) =>
       recipe(file).jobs[job].steps.map(({ run = '' }: { run?: string }) => run),
     )
 
-    /** Runs the line that has these words, which all recipes share, with a `gh` that responds with this JSON. */
+    /** Runs the line that contains these words, with a `gh` that responds with this JSON. All recipes have the same line. */
     function runLine(words: string, response: unknown) {
       const [line = '', ...others] = lines.filter((run) => run.includes(words))
       expect(others.filter((other) => other !== line)).toEqual([])
@@ -142,7 +142,7 @@ describe('a recipe whose result is a commit status', () => {
       ['the branch was pushed once', [push(OLDER, HEAD)], true],
       ['the branch has moved on', [push(HEAD, NEWER), push(OLDER, HEAD)], false],
       ['the branch has moved on, and back', [push(NEWER, HEAD), push(HEAD, NEWER), push(OLDER, HEAD)], false],
-      ['the branch is gone', [push(HEAD, '0'.repeat(40)), push(OLDER, HEAD)], false],
+      ['the branch was deleted', [push(HEAD, '0'.repeat(40)), push(OLDER, HEAD)], false],
       ['the pushes cannot be listed', undefined, false],
     ])('compare the pushes: if %s, the success is %s', (_, pushes, succeeds) => {
       expect(runLine('env.COMMIT', pushes)).toMatchObject({ succeeds })
@@ -223,7 +223,7 @@ describe('relevant-changes.yml', () => {
     ['the changes are not known', 'failure', '', 'skipped', 'failure'],
     ['the changes were known, and the job failed after that', 'failure', 'false', 'skipped', 'failure'],
     ['the workflow was cancelled', 'cancelled', '', 'cancelled', 'failure'],
-  ] as const)('if %s, the job to require is right', async (_, changes, relevant, tests, result) => {
+  ] as const)('if %s, the job to require has the right result', async (_, changes, relevant, tests, result) => {
     const needs = { changes: { result: changes, outputs: { relevant } }, tests: { result: tests } }
     expect(await play('relevant-changes.yml', 'test-run', ON_PULL_REQUEST, { needs })).toMatchObject({ result })
   })
@@ -336,7 +336,7 @@ describe('background.yml', () => {
   test('cancels the run if the workflow is cancelled', async () => {
     service.setScript({ runningMs: Number.POSITIVE_INFINITY })
     const cancel = { during: 'tests', on: /RUNNING/ }
-    // The emulator ends the script alone: what it started must not hold the log open.
+    // The emulator ends only the script. What the script started must not hold the log open.
     const options = { cancel, commands: commandsThat('make', 'exec sleep 60 > /dev/null 2>&1') }
     expect(await play(RECIPE, 'test-run', ON_PULL_REQUEST, options)).toMatchObject({ result: 'cancelled' })
     expect(service.runs).toMatchObject([{ status: 'CANCELLED', cancelAccepted: true }])
@@ -370,21 +370,21 @@ describe('organisation.yml', () => {
   })
 })
 
-describe('the job to require of a recipe whose tests are in other jobs', () => {
+describe('a recipe whose tests run in other jobs than the job to require', () => {
   const ENDS = ['success', 'cancelled', 'skipped'] as const
-  // That of relevant-changes.yml is played above.
+  // The tests above play the job to require of relevant-changes.yml.
   const CASES = globSync('*.yml', { cwd: FOLDER, exclude: ['relevant-changes.yml'] }).flatMap((file) => {
     const jobs: readonly string[] = recipe(file).jobs['test-run']?.needs ?? []
     return jobs.flatMap((name) => ENDS.map((end) => [file, name, end, jobs] as const))
   })
 
-  test('is in three of them', () => {
+  test('is one of these three', () => {
     expect(new Set(CASES.map(([file]) => file))).toEqual(new Set(['matrix.yml', 'preview.yml', 'start-early.yml']))
   })
 
   test.each(
     CASES,
-  )('%s: if %s ends in %s, it is never skipped, and succeeds after a success alone', async (file, name, end, jobs) => {
+  )('%s: if %s ends in %s, the job to require is never skipped, and succeeds only after a success', async (file, name, end, jobs) => {
     const needs = Object.fromEntries(jobs.map((job) => [job, { result: job === name ? end : ('success' as const) }]))
     const { result } = await playJob(`${FOLDER}/${file}`, 'test-run', { needs })
     expect(result).toBe(end === 'success' ? 'success' : 'failure')

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 
 import { requestsOf, type ScenarioOptions, scenario } from '../support/scenario.ts'
 
-// The older workflow keeps the same promises, as far as its three endpoints allow it. What it makes of results:
-// test/service/suite-runs.test.ts.
+// The test-suite workflow keeps the promises of a project's run, as far as its three endpoints allow that.
+// test/service/suite-runs.test.ts tests how results count.
 
 const PASSED = { testId: '1', testName: 'signs in', status: 'PASSED' }
 const asSuite = (options: ScenarioOptions = {}): ScenarioOptions => ({
@@ -11,7 +11,7 @@ const asSuite = (options: ScenarioOptions = {}): ScenarioOptions => ({
   inputs: { project: '', 'test-suite': 'smoke/1', ...options.inputs },
 })
 
-test.concurrent('it is started, asked for its status, and read once it is finished', async () => {
+test.concurrent('a test suite is started, its status is polled, and its results are read when it has finished', async () => {
   await using one = await scenario(
     asSuite({
       script: { runningMs: 200, cases: [PASSED, { testId: '2', testName: 'pays', status: 'FLAKY' }] },
@@ -41,11 +41,11 @@ test.concurrent('a start that the service accepted without a response is not rep
   await using one = await scenario(asSuite({ faults: [{ on: 'suite-start', do: 'reset', effect: true }] }))
   const { main } = await one.step.run()
   expect(main.outputs.conclusion).toBe('error')
-  expect(main.annotations[0]?.message).toContain('a run may have been started and cannot be looked up')
+  expect(main.annotations[0]?.message).toContain('A run may have been started, and it cannot be looked up')
   expect(requestsOf(one.service)).toHaveLength(1)
 })
 
-test.concurrent('it has no cancel, so a cancelled step says that the run may still be running, and exits at once', async () => {
+test.concurrent('a test suite has no cancel, so a cancelled step says that the run may still be running, and exits at once', async () => {
   await using one = await scenario(asSuite({ script: { runningMs: Infinity } }))
   const { main, post } = await one.step.run({ on: one.service.waitForRequest('suite-status'), by: 'cancel' })
   const runId = one.service.runs[0]?.runId

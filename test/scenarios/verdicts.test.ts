@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { placesThatShow } from '../../tools/runner-emulator/runner.ts'
 import { ONE_OF_TWO_FAILED, ONE_PASSED, requestsOf, scenario } from '../support/scenario.ts'
 
-// The other statuses: test/action/run-action.test.ts.
+// test/action/run-action.test.ts tests the other statuses.
 describe.concurrent('the final status of a run is the verdict, in every place', () => {
   test.each([
     ['PASSED', ONE_PASSED, 'passed', 'success', /^## ✅/],
@@ -28,7 +28,7 @@ describe.concurrent('the final status of a run is the verdict, in every place', 
   })
 })
 
-test.concurrent('titles of emoji reach the summary, and no message at whose cut the runner crashes', async () => {
+test.concurrent('titles with emoji reach the summary, and no message that makes the runner crash is written', async () => {
   const titles = ['a', 'ab', 'abc'].map((letters) => letters + '🛒'.repeat(200))
   const cases = titles.map((title) => ({ title, status: 'FAILED', durationMs: 5 }))
   await using one = await scenario({ script: { end: 'FAILED', cases } })
@@ -39,7 +39,7 @@ test.concurrent('titles of emoji reach the summary, and no message at whose cut 
   expect(main.summary).toContain('🛒🛒🛒')
 })
 
-test.concurrent('a PASSED run of another branch fails the step, whatever it may do without tests', async () => {
+test.concurrent('a PASSED run of another branch fails the step, also with pass-with-no-tests', async () => {
   const script = { end: 'PASSED', cases: ONE_PASSED, extra: { branchName: 'main' } }
   await using one = await scenario({ script, inputs: { branch: 'feature/cart', 'pass-with-no-tests': 'true' } })
   const { main, post } = await one.step.run()

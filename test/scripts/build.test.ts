@@ -29,7 +29,7 @@ describe('the check of dist', () => {
   })
 
   it.each([
-    ['a file that is gone', () => rmSync(join(committed, 'post/index.js')), 'missing: dist/post/index.js'],
+    ['a missing file', () => rmSync(join(committed, 'post/index.js')), 'missing: dist/post/index.js'],
     ['other bytes', () => writeFileSync(join(committed, 'main/index.js'), ''), 'stale: dist/main/index.js'],
     ['one more file', () => writeFileSync(join(committed, 'main/extra.js'), ''), 'not built: dist/main/extra.js'],
     ['a hidden file', () => writeFileSync(join(committed, '.npmrc'), ''), 'not built: dist/.npmrc'],

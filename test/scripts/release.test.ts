@@ -95,7 +95,7 @@ describe.skipIf(process.platform === 'win32')('the workflow Release', () => {
   })
 
   test.each([
-    ['is of a branch', () => commit(), 'v1.2.0', '::error::v1.2.0 is not on main.'],
+    ['is on a branch only', () => commit(), 'v1.2.0', '::error::v1.2.0 is not on main.'],
     ['names another version', () => {}, 'v1.3.0', '::error::The tag is v1.3.0 and package.json says v1.2.0'],
     [
       'has pages without a publisher',

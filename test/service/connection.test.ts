@@ -57,7 +57,7 @@ async function socksProxy() {
 }
 
 describe('the proxy variables of this process', () => {
-  it.each(['https', 'http'])('play no part for %s', async (scheme) => {
+  it.each(['https', 'http'])('are not used for %s', async (scheme) => {
     const proxy = await forwardProxy()
     for (const name of ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY']) process.env[name] = proxy.address
     onTestFinished(() => {

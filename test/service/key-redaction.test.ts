@@ -46,7 +46,11 @@ it.each([
   ['as PHP writes it', String.raw`"a.b\"c\/d="`, '"***"'],
   ['as .NET writes it', String.raw`"a.b\u0022c/d\u003D"`, '"***"'],
   ['as Go writes it', String.raw`"a.b\"c/d\u003d"`, '"***"'],
-  ['not if a backslash is one of its own characters', String.raw`"a.b\\u0022c/d="`, String.raw`"a.b\\u0022c/d="`],
+  [
+    'only if a backslash in it begins an escape, and is not escaped itself',
+    String.raw`"a.b\\u0022c/d="`,
+    String.raw`"a.b\\u0022c/d="`,
+  ],
   ['after its own beginning', 'a.b"c/da.b"c/d=', 'a.b"c/d***'],
 ])('the key is redacted %s', (_, text, redacted) => {
   expect(keyRedaction('a.b"c/d=')(text)).toBe(redacted)
@@ -61,7 +65,7 @@ it('a key is not looked for if it is so short that other words contain it', () =
   expect(keyRedaction('')('text')).toBe('text')
 })
 
-// 16 MiB, of which any search that goes back in the text would need minutes.
+// The body has 16 MiB. A search that goes back in the text would need minutes for it.
 it.each([
   ['its beginning', `${'a'.repeat(2_048)}b${'a'.repeat(2_047)}`, 'a'],
   ['its beginning, escaped', `${'a'.repeat(4_095)}b`, String.raw`\u0061`],

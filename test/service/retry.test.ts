@@ -48,7 +48,7 @@ describe('a start', () => {
     expect(mayHaveBeenAccepted(failure)).toBe(true)
   })
 
-  it.each([NOT_SENT, UNTRUSTED, ...[400, 401, 404, 429].map(status)])('has started none before %o', (failure) => {
+  it.each([NOT_SENT, UNTRUSTED, ...[400, 401, 404, 429].map(status)])('has started no run before %o', (failure) => {
     expect(mayHaveBeenAccepted(failure)).toBe(false)
   })
 })

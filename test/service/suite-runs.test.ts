@@ -91,7 +91,7 @@ describe('get', () => {
     expect(await get()).toMatchObject({ status: 'FAILED', testCases: [{}, { rawStatus: unfinished }] })
   })
 
-  it('fails if the status is none', async () => {
+  it('fails if the status is not a text', async () => {
     const { get } = await suite({ status: 7 })
     expect(await failureOf(get())).toMatchObject({ kind: 'invalid-response', got: '7' })
   })

@@ -567,12 +567,12 @@ describe('a response that has arrived in the socket', () => {
   const RESPONSE = 'HTTP/1.1 200 OK\r\nContent-Length: 15\r\n\r\n{"runId":"r-1"}'
   const clock = systemClock
 
-  /** Stops everything, like a suspended machine. */
+  /** Stops this process, as if the machine were suspended. */
   function standStill(ms: number): void {
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
   }
 
-  it('counts before the time limit', async () => {
+  it('counts, even if the time limit has passed too', async () => {
     const { post } = await rawService(
       (socket) => {
         socket.write(RESPONSE)
@@ -583,7 +583,7 @@ describe('a response that has arrived in the socket', () => {
     expect(await post({ ...patient(), limitMs: 50 })).toMatchObject({ json: { runId: 'r-1' } })
   })
 
-  it('is taken before the signal', async () => {
+  it('counts, even if the signal has come too', async () => {
     const controller = new AbortController()
     const { post } = await rawService((socket) => {
       socket.write(RESPONSE)

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import type { Failure } from '../../src/outcome/failure.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 
-// A plan is what is decided before one step is simulated: what the user asks for, what the service and the network do, and
-// what the runner does.
+// A plan is made before one step is simulated. It says what the user asks for, what the service and the network do, and what
+// the runner does.
 
 const NEVER = Number.POSITIVE_INFINITY
 

@@ -159,7 +159,6 @@ const concludesWhatHappened: Invariant = (plan, result) => {
   // If a limit for the queue is set, it can end the wait too.
   const waitLimitMs = Math.min(plan.request.waitLimitMs, plan.request.queueLimitMs ?? Number.POSITIVE_INFINITY)
   const conclusion = main.outputs.get('conclusion')
-  if (conclusion === undefined && main.signalled?.signal === 'folder emptied') return
   const firstCancel = main.responses.findIndex(({ method }) => method === 'cancel')
   const finishedAt = main.responses.findIndex(isEnd)
   const end = main.responses.find(isEnd)?.run?.status
@@ -217,9 +216,7 @@ function conclusionOf(end: string, plan: SimulationPlan): string {
 const reportsTheLastStatus: Invariant = (plan, result) => {
   // If the run's id is unusable, the run is cancelled at once, and no output mentions the run.
   if (!exitedByItself(result) || !isUsableRunId(plan.service.run.id)) return
-  const { responses, outputs, signalled } = result.main
-  // The runner's files were removed.
-  if (signalled?.signal === 'folder emptied') return
+  const { responses, outputs } = result.main
   const last = responses.findLast(({ run }) => run !== undefined)?.run?.status
   const isCancelled = responses.some(({ isListed }) => isListed)
   const expected = isCancelled ? 'CANCELLED' : last

@@ -104,6 +104,7 @@ class Places {
   state: string | undefined
   /** Main's file. Undefined if it was removed. */
   file: string | undefined
+  areRemoved = false
   readonly #clock: FakeClock
   readonly #fullDisks: SimulationPlan['runner']['fullDisks']
 
@@ -124,7 +125,9 @@ class Places {
     this.file += `${line}\n`
   }
 
+  /** The end of the job removes both places. */
   removeAll(): void {
+    this.areRemoved = true
     this.state = undefined
     this.file = undefined
   }
@@ -281,6 +284,7 @@ class SimulatedMain {
       },
       log,
       recorder: recorder({ ...inTwoPlaces, emptyFile }, log),
+      isJobOver: () => places.areRemoved,
       setOutput: (name, value) => this.effect(() => this.#outputs.set(name, value)),
       annotate: ({ level, message }) => this.#say(level, message),
       writeSummary: (build) => this.effect(() => build(0)),

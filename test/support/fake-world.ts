@@ -18,6 +18,7 @@ export interface FakeWorldOptions {
   /** If undefined, the report files cannot be written. */
   readonly reportFolder?: string | undefined
   readonly summaryBytes?: number
+  readonly isJobOver?: boolean
 }
 
 /** A world that records every effect in order. */
@@ -56,6 +57,10 @@ export class FakeWorld implements World {
     const abort = () => this.#controller.abort(new StepCancelled(signal, this.clock.now()))
     if (atMs <= this.clock.now()) abort()
     else this.clock.at(atMs, abort)
+  }
+
+  isJobOver(): boolean {
+    return this.#options.isJobOver === true
   }
 
   setOutput<Name extends keyof Outputs>(name: Name, value: Outputs[Name]): void {

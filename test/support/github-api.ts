@@ -103,7 +103,7 @@ export async function startGitHubApi(options: GitHubApiOptions = {}): Promise<Gi
 }
 
 export class GitHubApi {
-  /** The pull requests of this repository are issues of it; no others exist. */
+  /** Each issue of this repository is a pull request. There are no other repositories. */
   readonly repository = 'octo-org/web-shop'
   readonly repositoryId = 1296269
   /** Its pull requests, each of which is an issue too. */

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 
-// For the scripts of the recipes: a `gh` that has only `gh api`, and the routes of GitHub's API that the recipes use.
+// The scripts of the recipes get a `gh` that has only `gh api`, and the routes of GitHub's API that the recipes use.
 
 export interface PostedStatus {
   readonly sha: string

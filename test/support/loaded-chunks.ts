@@ -16,7 +16,7 @@ export interface Chunk {
 /** The code in dist/main, grouped by what a run of the action really loads. */
 export async function chunksOfMain(): Promise<readonly Chunk[]> {
   const always = await loadedBy('main')
-  // Nobody listens at port 9: the way to the attempt is enough. Only an https: address is reached through a proxy.
+  // No process listens on port 9, but an attempt to connect loads the code. Only an https: address is reached through a proxy.
   const inputs = { 'base-url': 'https://tests.example.com', 'timeout-minutes': '0.01' }
   const proxied = await loadedBy('main', { inputs, env: { https_proxy: 'http://127.0.0.1:9' } })
   return globSync('*.js', { cwd: MAIN })

@@ -131,12 +131,12 @@ export class ActionProcess extends NodeProcess {
     return this.#end('shutdown')
   }
 
-  /** The runner goes on without the process and reads nothing more of it. The process may live on. */
+  /** The runner goes on without the process, which may live on. The result ignores what the process then writes. */
   giveUp(): void {
     this.#leave('for good')
   }
 
-  /** The process may live on. Its pipes are read, but the result ignores what comes. */
+  /** The process may live on. Its pipes are read, but the result ignores what comes from them. */
   #leave(how: 'by its client' | 'for good'): void {
     this.#isLeft ??= how
     this.#left.resolve({ exitCode: null, signal: null, signalsSent: [...this.signalsSent] })

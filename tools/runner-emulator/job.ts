@@ -48,7 +48,7 @@ interface JobStep {
   readonly with?: Readonly<Record<string, unknown>>
   readonly 'continue-on-error'?: boolean
   readonly 'timeout-minutes'?: number
-  /** If true, the job goes on while the step runs. Only steps that use an action may be so. */
+  /** If true, the job goes on while the step runs. Only a step that uses an action may have this key. */
   readonly background?: boolean
   /** Ids of background steps. */
   readonly wait?: string | readonly string[]
@@ -67,13 +67,13 @@ export interface JobOptions {
   readonly workspace?: string | undefined
   /** The results of the jobs that this one may need. */
   readonly needs?: Readonly<Record<string, NeededJob>> | undefined
-  /** When a step with `timeout-minutes` logs this, it exceeds its limit. */
+  /** When a step with `timeout-minutes` logs a line that matches this, the step exceeds its limit. */
   readonly timeOutOn?: RegExp
-  /** The workflow is cancelled when the step of this id, or that uses this action, logs this. */
+  /** Cancels the workflow when a line of a step matches `on`. `during` is the step's id, or the action that the step uses. */
   readonly cancel?: { readonly during: string; readonly on: RegExp }
   /** How the runner waits for the end of its grace periods. The default is real time. */
   readonly sleep?: Sleep | undefined
-  /** The action that `uses: ./` means. The default is this repository's action. Below it is `local-service`. */
+  /** The folder of the action that `uses: ./` means, with the folder `local-service`. The default is this repository. */
   readonly actionDir?: string | undefined
 }
 
@@ -114,7 +114,7 @@ class JobRun {
   readonly #actions: Step[] = []
   /** The steps that run in the background and were not awaited yet. */
   readonly #background = new Map<string, { readonly step: JobStep; readonly end: Promise<StepOutcome> }>()
-  /** What runs now, by the step's id. */
+  /** The actions that run now, by the step's id. */
   readonly #mains = new Map<string, { readonly step: JobStep; readonly main: ActionProcess }>()
   readonly #log: string[] = []
   #status: JobStatus = 'success'
@@ -182,7 +182,7 @@ class JobRun {
     return conditionHolds(step.if ?? 'success()', this.#contexts(), this.#status)
   }
 
-  /** After this, the outputs of background steps are there, and a failure of them counts. */
+  /** Waits for these background steps. Their outputs are then available, and their failures count. */
   async #waitFor(ids: readonly string[]): Promise<void> {
     for (const id of ids) {
       const waited = this.#background.get(id)
@@ -198,8 +198,8 @@ class JobRun {
   }
 
   /**
-   * Every step that runs gets the signals, unless its `if` is still true. The job goes on when the steps have ended, or after 7.5 s
-   * without a background step.
+   * Every step that runs gets the signals, unless its `if` is still true. The job waits until these steps have ended, but for a
+   * background step only 7.5 s.
    */
   async #cancel(): Promise<void> {
     this.#status = 'cancelled'
@@ -273,7 +273,7 @@ class JobRun {
         ...(commands === undefined ? {} : { PATH: `${commands}:${process.env.PATH}` }),
         ...this.#renderAll(this.#env),
         ...this.#renderAll(step.env),
-        // Files that a script keeps for its user are in the job's folder, and are removed with it.
+        // Scripts keep files for their user in this folder. So they are removed with the job's folder.
         XDG_STATE_HOME: join(this.#folder, 'state'),
         GITHUB_OUTPUT: output,
         RUNNER_TRACKING_ID: this.#trackingId,

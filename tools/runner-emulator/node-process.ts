@@ -136,7 +136,7 @@ interface Pipe {
 
 const unusedPipes: Pipe[] = []
 
-/** Two pipes. One call of mkfifo makes many, because it takes a third of the time in which node starts. */
+/** Two pipes. One call of mkfifo makes many pipes, because a call takes long. */
 function takePipes(): readonly Pipe[] {
   if (process.platform !== 'win32' && unusedPipes.length === 0) unusedPipes.push(...makePipes(16))
   return unusedPipes.splice(0, 2)

@@ -178,7 +178,8 @@ export class Step {
   async #shutDown(main: ActionProcess): Promise<void> {
     this.#isShutDown = true
     await main.shutDown()
-    for (const name of readdirSync(this.tempDir)) rmSync(join(this.tempDir, name), { recursive: true, force: true })
+    for (const name of readdirSync(this.tempDir))
+      rmSync(join(this.tempDir, name), { recursive: true, force: true, maxRetries: 20 })
   }
 
   #start(phase: Phase, script: string, state: Readonly<Record<string, string>>): ActionProcess {

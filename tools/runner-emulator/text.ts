@@ -49,7 +49,7 @@ export class LineSplitter {
 
   #split(text: string): void {
     if (text === '') return
-    // If a chunk ends with `\r`, its line has ended. A `\n` at the begin of the next chunk belongs to this `\r`.
+    // If a chunk ends with `\r`, its line has ended. A `\n` at the beginning of the next chunk belongs to this `\r`.
     // A byte order mark at the beginning is not part of the text.
     const dropped = this.#isFirst ? '\ufeff' : this.#endedWithReturn ? '\n' : undefined
     const fresh = dropped !== undefined && text.startsWith(dropped) ? text.slice(1) : text

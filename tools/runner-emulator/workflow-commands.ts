@@ -85,7 +85,7 @@ function decode(text: string, signs: readonly string[]): string {
   }, text)
 }
 
-/** What the lines of a step have given so far: the log, the annotations, and what old commands set. */
+/** What came of a step's lines so far: the log, the annotations, and what old commands set. */
 export class StepLog {
   /** As GitHub shows them: masked, commands turned into `##[…]` lines. */
   readonly lines: string[] = []
@@ -102,7 +102,7 @@ export class StepLog {
   readonly #onLine: (line: string) => void
   readonly #counts: Record<AnnotationLevel, number> = { error: 0, warning: 0, notice: 0 }
   #echo: boolean
-  /** The name of the command that ends a stop of commands. */
+  /** After `::stop-commands::TOKEN`, only the command `::TOKEN::` counts. */
   #resumeToken: string | undefined
 
   constructor(masks: SecretMasks, isDebug: boolean, onLine: (line: string) => void) {

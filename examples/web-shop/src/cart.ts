@@ -12,7 +12,7 @@ export interface CartLine {
 
 export type Cart = readonly CartLine[]
 
-/** The cart with some more of a product; the same product stays on one line. */
+/** Returns the cart with more of a product. Each product has only one line in the cart. */
 export function add(cart: Cart, product: Product, quantity = 1): Cart {
   if (!Number.isInteger(quantity) || quantity < 1) {
     throw new RangeError(`A quantity is a whole number from 1 on, got ${quantity}.`)

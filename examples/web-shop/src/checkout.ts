@@ -18,7 +18,7 @@ const VOUCHERS: ReadonlyMap<string, number> = new Map([
   ['FRIENDS', 25],
 ])
 
-/** What a customer pays. Shipping goes by what the goods cost before the discount. */
+/** What a customer pays. The shipping depends on what the goods cost before the discount. */
 export function checkOut(cart: Cart, voucher?: string): Bill {
   if (cart.length === 0) throw new Error('The cart is empty.')
   const goods = subtotal(cart)

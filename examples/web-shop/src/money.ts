@@ -1,10 +1,10 @@
 /** Amounts are whole cents, so that sums are exact. */
 export type Cents = number
 
-/** A part of an amount, rounded to the nearest cent; half a cent goes up. */
+/** A part of an amount, rounded to the nearest cent. Half a cent is rounded up. */
 export function percentOf(amount: Cents, percent: number): Cents {
   const exact = (amount * percent) / 100
-  // The bug to show a failing run with: it forgets the half cents.
+  // With this bug, half cents are rounded down, so that people can see a run that fails.
   if (process.env.WEB_SHOP_BUG === 'rounding') return Math.floor(exact)
   return Math.round(exact)
 }

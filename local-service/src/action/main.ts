@@ -46,6 +46,9 @@ async function main(): Promise<void> {
       inert(`The local service serves the project ${id}: ${framework} in ${served}, commit ${commit ?? 'none'}.`),
     )
   }
+  core.info(
+    "If a run does not pass, this step's post writes the output of the tests to its log and to the job summary.",
+  )
 }
 
 /** Throws an Error with one sentence if the inputs cannot be used. */

@@ -90,7 +90,9 @@ async function main(): Promise<void> {
     const isExpected = error instanceof UsageError || error instanceof ConfigurationError
     if (!isExpected) console.error(error)
     process.exitCode = 1
-    if (folder.exists()) folder.writeStart({ kind: 'failed', reason: (error as Error).message })
+    // The action has no option for the data folder, which lies in the runner's temporary folder.
+    const reason = (error as Error).message.replace('with --data', "with the runner's work folder (RUNNER_TEMP)")
+    if (folder.exists()) folder.writeStart({ kind: 'failed', reason })
   }
   if (folder.exists()) folder.writeStopped()
 }

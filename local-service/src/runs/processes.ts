@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -29,6 +30,25 @@ export async function stopProcesses(group: ProcessGroup, graceMs: number): Promi
     if (await waitUntilGone(group, graceMs / 2)) return
   }
   await killProcesses(group)
+}
+
+/**
+ * Kills the process group if the service dies before the guard is dismissed. However the service dies, the system closes the
+ * pipe that the guard reads. The guard has a group of its own, because post kills a service that hangs with its group.
+ */
+export function guardGroup(groupId: number): { dismiss(): Promise<unknown> } {
+  const script = 'read -r line; kill -s KILL -- "-$0"'
+  const stdio: ['pipe', 'ignore', 'ignore'] = ['pipe', 'ignore', 'ignore']
+  const guard = spawn('/bin/sh', ['-c', script, String(groupId)], { cwd: '/', detached: true, stdio })
+  // If the guard could not be started, there is nothing to wait for.
+  const exit = once(guard, 'exit').catch(() => undefined)
+  guard.stdin.on('error', () => undefined)
+  return {
+    dismiss() {
+      guard.kill('SIGKILL')
+      return exit
+    },
+  }
 }
 
 /** Kills until no process is left, because a process may start another process meanwhile. Returns how many it killed. */

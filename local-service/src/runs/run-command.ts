@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { stripVTControlCharacters } from 'node:util'
-import { killProcesses, MARKER_VARIABLE, type ProcessGroup, stopProcesses } from './processes.ts'
+import { guardGroup, killProcesses, MARKER_VARIABLE, type ProcessGroup, stopProcesses } from './processes.ts'
 
 export interface Command {
   readonly argv: readonly string[]
@@ -58,16 +58,22 @@ export async function runCommand(command: Command, stop: AbortSignal): Promise<C
   if (child.pid === undefined) return { kind: 'not-started', reason: reasonOf(await exit, command), output: '' }
 
   const group = { groupId: child.pid, runId: command.runId }
+  const guard = guardGroup(group.groupId)
   const stopGently = () => stopProcesses(group, command.stopGraceMs)
   const stopping = Promise.withResolvers<void>()
   const onStop = () => stopping.resolve((command.stopProcesses ?? stopGently)(group))
   stop.addEventListener('abort', onStop, { once: true })
   // If a process cannot be killed, or belongs to another user, a stopped run must still finish.
   const stopped = stopping.promise.then(() => delay(LAST_OUTPUT_LIMIT_MS, undefined, { ref: false }))
-  const ended = await Promise.race([exit, stopped])
-  if (stop.aborted) await stopping.promise
-  stop.removeEventListener('abort', onStop)
-  await killProcesses(group)
+  let ended: Awaited<typeof exit> | undefined
+  try {
+    ended = await Promise.race([exit, stopped])
+    if (stop.aborted) await stopping.promise
+    stop.removeEventListener('abort', onStop)
+    await killProcesses(group)
+  } finally {
+    await guard.dismiss()
+  }
   await Promise.race([closed, delay(LAST_OUTPUT_LIMIT_MS, undefined, { ref: false })])
   child.stdout?.destroy()
   child.stderr?.destroy()

@@ -8,7 +8,7 @@ import { keepChangesSince, takeSnapshot } from '../workspace/auto-fix.ts'
 import type { Checkout } from '../workspace/checkout.ts'
 import { removeFolder } from '../workspace/files.ts'
 import type { RunExclusive } from '../workspace/keyed-mutex.ts'
-import { findPackageCommand } from '../workspace/packages.ts'
+import { findPackageCommand, usesPlugAndPlay } from '../workspace/packages.ts'
 import { prepareFiles, repositoryOf, type Source } from './prepare-files.ts'
 import type { RunOutcome, TestCase } from './run.ts'
 import { type CommandEnd, runCommand } from './run-command.ts'
@@ -148,10 +148,15 @@ function describeProblem({ name }: Framework, end: CommandEnd, report: Report | 
 }
 
 /** If the run has a setup, the setup must install the framework. Otherwise a person must install it. */
-function describeMissing({ project }: TestRun, { folder, needsSetup }: Source): string {
+function describeMissing({ project, checkout }: TestRun, { folder, needsSetup }: Source): string {
   const place = needsSetup ? `the work tree, in ${folder || 'its root'}` : project.folder
   const remedy = needsSetup ? 'Let "setup" install' : 'Install'
-  return `${project.framework.packageName} is not installed in ${place}. ${remedy} it, or set "command".`
+  const missing = `${project.framework.packageName} is not installed in ${place}. ${remedy} it, or set "command".`
+  if (!usesPlugAndPlay(checkout.place)) return missing
+  return (
+    `${missing} Yarn uses Plug'n'Play here: for a branch, commit .pnp.cjs or set "setup" to ["yarn", "install"]; ` +
+    'for a container, set "nodeLinker: node-modules" in .yarnrc.yml.'
+  )
 }
 
 function frameworkCommand(run: TestRun, source: Source): string[] | undefined {
@@ -159,7 +164,11 @@ function frameworkCommand(run: TestRun, source: Source): string[] | undefined {
   // What a setup installs in a container may be a link out of the work tree. Without a setup, a person installed the packages.
   const within = source.needsSetup && run.engine !== undefined ? source.root : undefined
   const script = findPackageCommand(framework.packageName, source.needsSetup ? source : run.checkout.place, within)
-  if (script === undefined) return undefined
+  if (script === undefined) {
+    // The project may have a script of this name, so Yarn is asked for a program only.
+    const isThroughYarn = run.engine === undefined && usesPlugAndPlay(source)
+    return isThroughYarn ? ['yarn', 'run', '--binaries-only', framework.name] : undefined
+  }
   if (run.engine !== undefined) return ['node', script]
   const node = chosen ?? findExecutable('node', environmentIn(source, run))
   // PATH may have no Node, because a person can start the service by the path of its Node.

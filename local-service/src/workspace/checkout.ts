@@ -1,7 +1,13 @@
 import { dirname, join, relative } from 'node:path'
 import type { Project } from '../project.ts'
 import { quote } from '../text.ts'
-import { findLinkIntoRepository, findPackageCommand, packageFilesOf, suggestSetup } from './packages.ts'
+import {
+  findLinkIntoRepository,
+  findPackageCommand,
+  packageFilesOf,
+  suggestSetup,
+  usesPlugAndPlay,
+} from './packages.ts'
 import { isInside } from './paths.ts'
 import {
   type FoundRepository,
@@ -101,9 +107,12 @@ export async function inspectFolder(
 ): Promise<ProjectFolder> {
   const { repository } = await openRepository(project.folder, env)
   const { commit } = repository === undefined ? { commit: ofJob?.commit } : await readHead(repository)
-  const { framework, command, setup } = project
+  const { framework, command, setup, container } = project
   const isBrought = command !== undefined || setup !== undefined
-  const isThere = isBrought || isInstalled(framework.packageName, repository ?? placeWithoutGit(project, ofJob))
+  const place = repository ?? placeWithoutGit(project, ofJob)
+  // In a container, there is neither Yarn nor its cache.
+  const isThroughYarn = container === undefined && usesPlugAndPlay(place)
+  const isThere = isBrought || isThroughYarn || isInstalled(framework.packageName, place)
   return { commit, missingPackage: isThere ? undefined : framework.packageName }
 }
 

@@ -44,7 +44,7 @@ const timer = setInterval(() => { if (read().includes('late')) { clearInterval(t
     await untilGone(pidIn(main.log[0]))
   })
 
-  test('is a failure with container hooks; without a volume state, outputs and summary are lost, but no file', async () => {
+  test('makes the step fail with hooks; without a volume, the step loses its state, outputs and summary, but no file', async () => {
     await using step = prepare('hooks without volume', `console.log(read(), process.env.STATE_pid)`)
     const { main, post, summary, jobStatus } = await step.run(CANCEL)
     expect(main).toMatchObject({ conclusion: 'failure', outputs: {}, state: {} })
@@ -53,14 +53,14 @@ const timer = setInterval(() => { if (read().includes('late')) { clearInterval(t
   })
 })
 
-test.each([0, 1])('without a volume state and outputs come back only after exit code 0: %i', async (code) => {
+test.each([0, 1])('without a volume, state and outputs come back only after exit code 0: %i', async (code) => {
   const main = `put('STATE', 's=1\\n'); put('OUTPUT', 'o=1\\n'); process.exitCode = ${code}`
   await using step = prepareStep({ actionDir: writeAction(root, { main }), container: 'hooks without volume' })
   const back = code === 0
   expect((await step.run()).main).toMatchObject({ state: back ? { s: '1' } : {}, outputs: back ? { o: '1' } : {} })
 })
 
-test('a shutdown of the runner empties the temporary folder, and main lives on until the container goes', async () => {
+test('a shutdown of the runner empties the temporary folder, and main lives on until the container is removed', async () => {
   await using step = prepare('docker')
   const { main, mainExit, post, jobStatus } = await step.run({ on: /ready/, by: 'shutdown' })
   expect(main.conclusion).toBe('cancelled')

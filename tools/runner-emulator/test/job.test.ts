@@ -40,14 +40,14 @@ describe.concurrent('a background step', () => {
     expect(result).toBe('success')
   })
 
-  test.each([{ wait: ['gate'] }, { run: 'true' }])('that fails fails the job at %j', async (step) => {
+  test.each([{ wait: ['gate'] }, { run: 'true' }])('that fails makes the job fail at %j', async (step) => {
     const failing = AFTER_A_FILE.replace('end = () => {}', 'end = () => process.exit(1)')
     const { result, log } = await play(failing, [GATE, GO, step, TELL])
     expect(result).toBe('failure')
     expect(log).toContain('run' in step ? '< >' : '<failure 1>')
   })
 
-  test('of a cancelled job is given up after 7.5 s, and post runs beside it without its state', async () => {
+  test('of a cancelled job is given up after 7.5 s, and post runs beside main without the state of main', async () => {
     const main = `fs.writeFileSync(process.env.RUNNER_TEMP + '/pid', String(process.pid)); put('STATE', 's=1\\n'); ${STUBBORN}`
     const post = `process.kill(Number(fs.readFileSync(process.env.RUNNER_TEMP + '/pid')), 0)
 console.log('main lives, state ' + process.env.STATE_s)`

@@ -39,7 +39,7 @@ interface Case {
   }
 }
 
-/** Cases that may differ. No action of ours can have them. */
+/** Cases in which the emulator may differ, by the reason. No action of ours can have such a case. */
 const DIFFERENT: Readonly<Record<string, readonly string[]>> = {
   'an action of ours never puts something else in the place of its files': [
     'ENV folder',
@@ -78,7 +78,7 @@ const DIFFERENT: Readonly<Record<string, readonly string[]>> = {
     'state many total 3MiB',
   ],
   'an output of ours never has a megabyte': ['output huge 3MiB'],
-  'parts of a secret with an ampersand, which are masked because PowerShell colours them': [
+  'the runner also masks parts of a secret with an ampersand, because PowerShell colours these parts': [
     'amp',
     'amp parts',
     'amp plus',
@@ -86,7 +86,7 @@ const DIFFERENT: Readonly<Record<string, readonly string[]>> = {
     'special chars',
   ],
   'an action of ours writes UTF-8': ['summary BOM utf16', 'utf16 BE BOM', 'utf16 LE BOM', 'utf32 LE BOM'],
-  'an action of ours stops no commands; the runner gives such a step up, the emulator fails it': [
+  'an action of ours stops no commands; the runner gives up such a step, and in the emulator the step fails': [
     'stop invalid',
     'stop pause-logging',
   ],
@@ -116,7 +116,10 @@ test.concurrent.for(CASES)('$name', async (recorded, { expect }) => {
   if (different === undefined) expect(await replay(recorded)).toEqual(expected(recorded))
   else {
     const seen = await replay(recorded).catch(String)
-    expect(seen, `It agrees now, so take it off the list. Its reason was: ${different}`).not.toEqual(expected(recorded))
+    expect(
+      seen,
+      `The emulator agrees with the recording now. Remove the case from DIFFERENT. Its reason was: ${different}`,
+    ).not.toEqual(expected(recorded))
   }
 })
 

@@ -59,7 +59,7 @@ describe('a process is started', () => {
     expect(groupOf(outputs.stat ?? '')).toBe(groupOf(readFileSync('/proc/self/stat', 'utf8')))
   })
 
-  test('with fresh, empty, existing files; post with what main left in its own, and nobody sees outputs of post', async () => {
+  test('with new, empty files; post gets what main wrote to its files, and the outputs of post are dropped', async () => {
     const script = `const sizes = ['OUTPUT', 'STATE', 'STEP_SUMMARY', 'ENV', 'PATH'].map((name) => fs.statSync(process.env['GITHUB_' + name]).size)
 console.log(sizes.join(' '), process.env.STATE_a, process.env.B); put('STATE', 'a=1\\n'); put('ENV', 'B=2\\n'); put('OUTPUT', 'o=1\\n')`
     const { main, post } = await prepare({ main: script, post: script }).run()
@@ -68,7 +68,7 @@ console.log(sizes.join(' '), process.env.STATE_a, process.env.B); put('STATE', '
     expect([main.outputs, post.outputs]).toEqual([{ o: '1' }, {}])
   })
 
-  test('with the variables of GitHub and its runner, the step’s own, and none of the machine', async () => {
+  test('with the variables of GitHub, of the runner and of the step, and without those of the machine', async () => {
     process.env.HTTPS_PROXY = 'http://machine.invalid'
     try {
       const payload = { number: 7, pull_request: { head: { ref: 'topic' } } }
@@ -98,7 +98,7 @@ console.log(sizes.join(' '), process.env.STATE_a, process.env.B); put('STATE', '
     expect(env).toMatchObject({ https_proxy: 'http://proxy:1', HTTPS_PROXY: 'http://proxy:1', NO_PROXY: 'localhost' })
   })
 
-  test('with all inputs: those given beat the defaults, even empty, and stand as given', async () => {
+  test('with all inputs; a given value wins over the default, even if it is empty, and stays as written', async () => {
     const inputs = {
       'run id': {},
       'base-url': { required: true },
@@ -124,7 +124,7 @@ console.log(sizes.join(' '), process.env.STATE_a, process.env.B); put('STATE', '
   })
 })
 
-describe('an end', () => {
+describe('the end of a process', () => {
   test('is silent if a step fails without an error command', async () => {
     const silent = await runMain('process.exitCode = 3')
     expect(silent).toMatchObject({ conclusion: 'failure', exitCode: 3, failedSilently: true })
@@ -134,11 +134,11 @@ describe('an end', () => {
   test.each([
     ['the first warnings', `console.log('::warning::' + 'x'.repeat(255) + '😀')`],
     ['any notice', `console.log('::notice::' + 'x'.repeat(4095) + '😀')`],
-  ])('is none if the worker would abort, because it cuts the emoji in %s', async (_, main) => {
+  ])('has no result if the worker would abort, because it cuts the emoji in %s', async (_, main) => {
     await expect(runMain(main)).rejects.toThrow('surrogate pair: "xxx')
   })
 
-  test('is a result if the emoji is elsewhere, or in a later message', async () => {
+  test('has a result if no cut falls into the emoji, or if the message is a later one', async () => {
     const main = `for (const n of [254, 256, 257, 255]) console.log('::error::' + 'x'.repeat(n) + '😀')`
     expect((await runMain(main)).annotations).toHaveLength(4)
   })
@@ -174,7 +174,7 @@ describe('an end', () => {
     expect(existsSync(step.tempDir)).toBe(false)
   })
 
-  test('fails a wait for a line that never came, with the log', async () => {
+  test('ends a wait for a line that never came with an error, which contains the log', async () => {
     const main = prepare({ main: `console.log('only this')` }).startMain()
     await expect(main.waitForLine(/never/)).rejects.toThrow(/ended without .*\/never\/:\nonly this/s)
   })
@@ -187,7 +187,7 @@ const SEES_STATUS = {
 }
 
 describe('a step', () => {
-  test('that is cancelled gets SIGINT, 7.5 s, SIGTERM, 2.5 s, SIGKILL', async () => {
+  test('that is cancelled gets SIGINT, after 7.5 s SIGTERM, and after another 2.5 s SIGKILL', async () => {
     const waits: number[] = []
     const next = [/got SIGINT/, /got SIGTERM/]
     const main = prepare(
@@ -218,7 +218,7 @@ describe('a step', () => {
     expect(jobStatus).toBe('cancelled')
   })
 
-  test('is signalled itself, its children are not', async () => {
+  test('gets a signal only for its own process, and its children get none', async () => {
     const child = `process.on('SIGINT', () => console.log('child too')); console.log('child ready'); setTimeout(() => {}, 300)`
     const main = `require('node:child_process').spawn(process.execPath, ['-e', ${JSON.stringify(child)}], { stdio: 'inherit' })
 process.on('SIGINT', () => process.exit(0)); hang()`
@@ -226,12 +226,12 @@ process.on('SIGINT', () => process.exit(0)); hang()`
     expect(end.main.log).toEqual(['child ready', '##[error]The operation was canceled.'])
   })
 
-  test('that had finished before was not cancelled', async () => {
+  test('that finishes before the cancel is not cancelled', async () => {
     const end = await prepare({ main: `console.log('done')` }).run({ on: 60_000, by: 'cancel' })
     expect(end).toMatchObject({ jobStatus: 'success', main: { conclusion: 'success', signalsSent: [] } })
   })
 
-  test('that is past its time limit has failed, and so has a post', async () => {
+  test('that exceeds its time limit fails, and post that exceeds it fails too', async () => {
     const step = prepare({ main: POLITE, post: POLITE, postIf: '!cancelled()' }, { timeoutMs: 500 })
     const { main, post, jobStatus } = await step.run()
     for (const { conclusion, log } of [main, post]) {
@@ -250,7 +250,7 @@ process.on('SIGINT', () => process.exit(0)); hang()`
     expect(readdirSync(step.tempDir)).toEqual([])
   })
 
-  test('whose `if` is still true after a cancel goes on to its own end, and post sees a cancelled job', async () => {
+  test('whose `if` is still true after a cancel goes on until it finishes, and post sees a cancelled job', async () => {
     const main = `process.on('SIGINT', () => console.log('signal')); console.log('ready'); setTimeout(() => console.log('done'), 200)`
     const end = await prepare({ main, ...SEES_STATUS }).run({ on: /ready/, by: 'cancel without signal' })
     expect(end.main).toMatchObject({ conclusion: 'success', signalsSent: [], log: ['ready', 'done'] })
@@ -265,7 +265,7 @@ describe('a secret', () => {
     expect(log).toEqual(['*** ***'])
   })
 
-  test('is found wherever it shows, in any form', async () => {
+  test('is found wherever it appears, in any form', async () => {
     const ended = await runMain(`console.log('::error title=key-1234::' + Buffer.from('key-1234').toString('base64'))
 put('OUTPUT', 'url=x?key%2D1234\\nkey=key-1234\\n'); put('STEP_SUMMARY', 'key-1234')`)
     expect(placesThatShow('key-1234', ended)).toEqual(['log', 'summary', 'outputs', 'titles', 'messages'])
