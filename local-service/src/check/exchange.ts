@@ -18,7 +18,7 @@ export interface Request {
   readonly body?: string | Buffer | undefined
   /** What is sent in place of the valid key, and how a report names it. */
   readonly credentials?: { readonly name: string; readonly header: string | null } | undefined
-  /** The rule that the request was sent for, if it is not an ordinary one. */
+  /** The rule that the request was sent to test. Absent for an ordinary request. */
   readonly probe?: string | undefined
   /** The run that it reads or cancels. */
   readonly runId?: string | undefined

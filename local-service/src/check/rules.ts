@@ -112,7 +112,7 @@ export interface RuleResult {
   readonly section: string
   readonly kind: Kind
   readonly sentence: string
-  /** A note that does not hold is no mistake of the service: it "differs". */
+  /** "differs" is for a note that the service does not keep. That is no mistake of the service. */
   readonly verdict: 'holds' | 'broken' | 'differs' | 'not observed'
   /** What breaks the rule, or what is needed to observe it. */
   readonly detail?: string | undefined
