@@ -14,7 +14,7 @@ export function ctrf(outcome: StepOutcome): string {
     reportFormat: 'CTRF',
     specVersion: '0.0.0',
     generatedBy: 'test-run-action',
-    runId: runId || undefined,
+    runId: runId,
     results: {
       tool: { name: 'test-run-service' },
       summary: summaryOf(outcome),

@@ -110,7 +110,7 @@ describe('an event that carries a pull request', () => {
     }
   })
 
-  test('has the branch that the runner names if the event file cannot be read, and is refused if the runner names no branch', async () => {
+  test('has the branch that the runner names if the payload has no pull request, and is refused if the runner names no branch', async () => {
     const github = { head_ref: 'feature/cart', ref_name: '7/merge' }
     expect(await branchOf({ name: 'pull_request', payload: {}, github })).toEqual({ branch: 'feature/cart' })
     const problems = [noBranchMessage('pull_request')]
