@@ -14,7 +14,7 @@ export function ctrf(outcome: StepOutcome): string {
     reportFormat: 'CTRF',
     specVersion: '0.0.0',
     generatedBy: 'test-run-action',
-    runId: runId,
+    runId: runId || undefined,
     results: {
       tool: { name: 'test-run-service' },
       summary: summaryOf(outcome),

@@ -282,7 +282,7 @@ function cancellationText(outcome: StepOutcome): Fragment {
   switch (cancellation.kind) {
     case 'not-wanted':
       if (runId === undefined || isUnknownRun) return NONE
-      return fragment` This step did not cancel the run (the input ${'cancel-on-abort'}), so the run may still be running.`
+      return fragment` This step did not cancel the run, because the input ${'cancel-on-abort'} does not ask for that. The run may still be running.`
     case 'no-run':
       return NONE
     case 'id-unknown':
@@ -299,14 +299,15 @@ function cancellationText(outcome: StepOutcome): Fragment {
       const { failure } = cancellation
       const isSaid = 'failure' in ending && isSameFailure(failure, ending.failure)
       const why = failure === undefined || isSaid ? NONE : fragment`, because ${failureReason(failure)}`
-      return fragment` The run may still be running. It could not be cancelled${why}. ${afterFailedCancel(ending)}`
+      return fragment` The run may still be running. It could not be cancelled${why}. ${afterFailedCancel(outcome)}`
     }
   }
 }
 
-/** After these two causes, post may never run. */
-function afterFailedCancel(ending: Ending): Fragment {
-  return ending.kind === 'aborted' && (ending.cause === 'folder emptied' || ending.cause === 'log closed')
+/** If the job is over, post may never run. If the id is unusable, it may be too long for the record. */
+function afterFailedCancel({ ending, runId }: StepOutcome): Fragment {
+  const isJobOver = ending.kind === 'aborted' && (ending.cause === 'folder emptied' || ending.cause === 'log closed')
+  return isJobOver || runId === undefined
     ? fragment`If the run should not go on, cancel it at the service.`
     : fragment`The post step tries again.`
 }
