@@ -19,9 +19,7 @@ import {
 } from './observations.ts'
 import type { RuleId } from './rules.ts'
 
-/**
- * What an observation shows about a rule. `true` says that it keeps the rule, a text how it breaks it, undefined nothing.
- */
+/** What an exchange shows about a rule: `true` if it keeps the rule, a text if it breaks it, undefined if it shows nothing. */
 type Shown = true | string | undefined
 
 interface Finding {
@@ -40,19 +38,19 @@ const ISO_8601 =
 const finding = (exchange: Exchange, shown: Shown): Finding[] =>
   shown === undefined ? [] : [{ exchange, problem: shown === true ? undefined : shown }]
 
-/** Every response, also a response that shows nothing else. */
+/** Judges every response, also redirects and 429. */
 const everyReply =
   (show: (response: Response) => Shown): Judge =>
   ({ exchanges }) =>
     exchanges.flatMap((one) => (one.response === undefined ? [] : finding(one, show(one.response))))
 
-/** Every response, whatever its request was for. */
+/** Judges every response except redirects and 429, which say nothing about other rules. */
 const everyResponse =
   (show: (exchange: Exchange) => Shown): Judge =>
   ({ exchanges }) =>
     exchanges.filter(isAnswered).flatMap((exchange) => finding(exchange, show(exchange)))
 
-/** The responses to the requests that were sent for this rule. */
+/** Judges the responses to the requests that were sent to test this rule. */
 const probes =
   (show: (exchange: Exchange, seen: Observations) => Shown): Judge =>
   (seen, id) =>
@@ -65,7 +63,7 @@ const everyRead =
   ({ exchanges }) =>
     runsIn(exchanges).flatMap((run) => run.reads.flatMap(({ exchange, body }) => finding(exchange, show(body, run))))
 
-/** Some of the reads of every run, which have to be accepted. */
+/** Chooses some reads of each run. The service must accept them. */
 const chosenReads =
   (choose: (reads: Exchange[]) => Exchange[]): Judge =>
   ({ exchanges }) =>
@@ -75,11 +73,11 @@ const chosenReads =
       ),
     )
 
-/** A field of a run. A field that never came shows nothing. */
+/** Judges a field in every read. A read without the field shows nothing. */
 const field = (name: string, isRight: (value: unknown) => boolean): Judge =>
   everyRead(({ [name]: value }) => (value === undefined ? undefined : isRight(value) || `"${name}" is ${show(value)}`))
 
-/** Compares each read of a run with the read before. */
+/** Judges each read of a run together with the read before it. */
 const everyPair = (show: (before: Fields, after: Fields) => Shown): Judge => {
   const ofRun = ({ reads }: Run) =>
     reads.flatMap((after, index) => {
@@ -104,7 +102,7 @@ const caseField = (name: string, isRight: (value: unknown) => boolean): Judge =>
 const everySuiteResponse = (endpoint: Endpoint): Judge =>
   everyResponse((exchange) => (exchange.endpoint === endpoint && !exchange.probe ? accepted(exchange) : undefined))
 
-/** The JSON of every success of an endpoint. */
+/** Judges the JSON of every successful response of an endpoint. */
 const everySuccess = (endpoint: Endpoint, show: (body: Fields, exchange: Exchange) => Shown): Judge =>
   everyResponse((one) =>
     one.endpoint === endpoint && isAccepted(one) && one.response?.json !== undefined
@@ -190,13 +188,13 @@ export const JUDGES: Readonly<Record<RuleId, Judge>> = {
   'start-not-utf8': probes(refused),
   'branch-unicode': probes(accepted),
 
-  // If a run cannot be read at first, it breaks another rule.
+  // If only the first reads are refused, the service breaks the rule `read-at-once`, not this rule.
   'run-read': chosenReads((reads) => reads.slice(Math.max(0, reads.findIndex(isAccepted)))),
   'run-status': everySuccess('read', ({ status }, { probe }) =>
     probe === undefined ? STATUSES.includes(status) || `"status" is ${show(status)}` : undefined,
   ),
   'started-at': field('startedAt', (value) => value === null || isTime(value)),
-  // The document leaves open whether a run that is not finished has null here, or nothing.
+  // If a run is not finished, the document allows null here, and also no field.
   'finished-at': everyRead((body) =>
     body.finishedAt === undefined || (body.finishedAt === null && !isFinal(body))
       ? undefined
@@ -303,7 +301,7 @@ export const JUDGES: Readonly<Record<RuleId, Judge>> = {
   }),
 }
 
-/** A start with some of the fields shows only that it is refused. */
+/** If a start with only some of the fields is accepted, it shows nothing about the other fields. */
 function acceptsAll(names: readonly string[]): Judge {
   return probes((one) =>
     isAccepted(one) && !names.every((name) => name in sentFields(one)) ? undefined : accepted(one),
@@ -311,20 +309,20 @@ function acceptsAll(names: readonly string[]): Judge {
 }
 
 /**
- * A service may refuse unknown branches. If it accepts one of the two branches, it refuses the other because of its
- * length.
+ * A service may refuse a branch because it does not know the branch. If it accepts the branch of the other rule, it does
+ * not refuse this branch for that reason, but for its length.
  */
 function ofKnownLength(start: Exchange, { exchanges }: Observations, otherProbe: string): Shown {
   const isUnknown = isRefused(start) && !exchanges.some((one) => one.probe === otherProbe && isAccepted(one))
   return isUnknown ? undefined : accepted(start)
 }
 
-/** The cancels that the check meant, and not those that the service should refuse. */
+/** The cancels of runs that the check wants to end. Cancels that the service should refuse are left out. */
 function ownCancels({ exchanges }: Observations): Exchange[] {
   return exchanges.filter((one) => one.endpoint === 'cancel' && one.probe === undefined && isAnswered(one))
 }
 
-/** The cancels that list their run, with the run's reads after them. */
+/** The cancels whose response lists the run that they name, each with the later reads of this run. */
 function listingCancels(seen: Observations): { cancel: Exchange; reads: Read[] }[] {
   return ownCancels(seen).flatMap((cancel) => {
     const run = runsIn(seen.exchanges).find(({ id }) => id === cancel.runId && cancelledIn(cancel).includes(id))
@@ -332,7 +330,7 @@ function listingCancels(seen: Observations): { cancel: Exchange; reads: Read[] }
   })
 }
 
-/** The status of each run in its last read before an exchange, and in its first read after it. */
+/** For each run, the status in the last read before an exchange, and the status in the first read after it. */
 function around({ exchanges }: Observations, { index }: Exchange) {
   return runsIn(exchanges).map((run) => ({
     run,
@@ -345,7 +343,7 @@ function isOpen(status: unknown): boolean {
   return status === 'QUEUED' || status === 'RUNNING'
 }
 
-/** A run that this or an earlier cancel named may be CANCELLED. */
+/** Whether a cancel ended only the run that it names. An earlier cancel may end its own run late. */
 function endsNone(cancel: Exchange, seen: Observations): Shown {
   const named = ownCancels(seen)
     .filter(({ index }) => index <= cancel.index)
@@ -355,7 +353,7 @@ function endsNone(cancel: Exchange, seen: Observations): Shown {
   return ended.length === 0 || `${show(ended)} became CANCELLED`
 }
 
-/** The document leaves open whether such a cancel is refused, or accepted with an empty list. */
+/** If there is no run to cancel, the document allows a refusal, and also a success with an empty list. */
 function cancelsNothing(cancel: Exchange, seen: Observations): Shown {
   const ends = endsNone(cancel, seen)
   if (ends !== true || !isAccepted(cancel)) return ends === true ? refused(cancel) : ends
@@ -368,7 +366,7 @@ function cancelOf(status: string): Judge {
       const run = around(seen, cancel).find(({ run: { id } }) => id === cancel.runId)
       if (run?.before !== status || (isAccepted(cancel) && !hasList(cancel))) return []
       if (cancelledIn(cancel).includes(run.run.id)) return finding(cancel, true)
-      // A run that finished by itself in the meantime shows nothing.
+      // If the run finished by itself before the cancel, the cancel shows nothing.
       if (!isOpen(run.after) && run.after !== 'CANCELLED') return []
       return finding(cancel, isAccepted(cancel) ? 'the run is not in "cancelled"' : accepted(cancel))
     })
@@ -393,7 +391,7 @@ function casesIn({ results }: Fields): readonly unknown[] {
   return isObject(results) && Array.isArray(results.testCases) ? results.testCases : []
 }
 
-/** NaN if the text is no ISO timestamp. Every spelling of ISO 8601 counts, with or without a zone. */
+/** NaN if the text is no ISO timestamp. Every spelling of ISO 8601 is accepted, with or without a time zone. */
 function timeOf(text: string): number {
   const [, year, month, day, , hour = '00', , minute = '00', , second = '00', , , zone = 'Z'] =
     ISO_8601.exec(text) ?? []

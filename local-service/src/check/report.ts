@@ -14,15 +14,15 @@ export interface Report {
   readonly startedAtMs: number
   readonly finishedAtMs: number
   readonly rules: readonly RuleResult[]
-  /** What the check started and did not see end. */
+  /** One sentence for each run that the check started and whose end it did not see. */
   readonly left: readonly string[]
 }
 
 const SHOWN_CHARS = 500
 
 /**
- * Makes text from outside safe. The key is removed, and what a terminal or GitHub's runner obeys or XML forbids. The text
- * is short.
+ * Makes text from outside safe to print. Removes the key, escapes what terminals and GitHub's runner take as commands and
+ * what XML forbids, and truncates the text.
  */
 export function shown(text: string, key: string): string {
   const safe = withoutKey(text, key)

@@ -60,7 +60,7 @@ export async function findEngine(
   const reasons: string[] = []
   for (const name of wanted === undefined ? ENGINES : [wanted]) {
     const engine = { ...options, name }
-    // Like running a container, this needs the daemon or the storage.
+    // This fails if the daemon or the storage does not work.
     const result = await callEngine(engine, ['ps', '--quiet'])
     if (result.kind === 'ok') return { engine, reason: reasons.join('; ') }
     reasons.push(`${name}: ${result.reason}`)
@@ -99,7 +99,7 @@ async function pullImage(container: RunContainer, command: Command, stop: AbortS
   return whenSuccessful(end, `the container image ${settings.image} is not on this machine and cannot be pulled`)
 }
 
-/** Creates the container before it is started, so that a stop knows of every container. */
+/** Creates the container without starting it. So a stop finds every container, also a container that has not begun. */
 async function createContainer(container: RunContainer, command: Command, stop: AbortSignal): Promise<CommandEnd> {
   const { engine, settings } = container
   writeFileSync(container.startedFile, '')

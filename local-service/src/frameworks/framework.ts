@@ -54,7 +54,7 @@ export function titleOf(path: readonly (string | undefined)[]): string {
   return path.filter((part) => part !== undefined && part !== '').join(' > ')
 }
 
-/** A test case for a whole file, such as one that could not be loaded, so that the results show why the run failed. */
+/** A test case for a whole file, for example a file that could not be loaded. It shows why the run failed. */
 export function caseOfFile(file: string, folder: string, status: TestCaseStatus = 'FAILED'): TestCase {
   return { title: relative(folder, file), status, durationMs: 0 }
 }

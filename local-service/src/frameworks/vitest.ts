@@ -34,7 +34,7 @@ export const vitest: Framework = {
   readReport(text, folder) {
     const { tests, files, finished } = readEvents(text)
     if (finished === undefined && tests.length === 0 && files.length === 0) return undefined
-    // A file that could not be loaded; or, in an unfinished run, one whose test keeps its process busy, or a hook.
+    // Such a file could not be loaded. In an unfinished run, a test or a hook of such a file keeps its process busy.
     const bad = finished ? 'FAILED' : 'INTERRUPTED'
     const explained = new Set(tests.filter((test) => statusOf(test) === bad).map(keyOf))
     const unexplained = files.filter((file) => file.hasFailed === true && !explained.has(keyOf(file)))
@@ -53,7 +53,7 @@ export const vitest: Framework = {
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** What is known of a run, which may have been killed: its tests, its files, and what it said at its end. */
+/** The tests, the files and the last event of a run. If the run was killed, there is no last event. */
 function readEvents(text: string): { tests: Fields[]; files: Fields[]; finished: Fields | undefined } {
   const tests = new Map<unknown, Fields>()
   const files = new Map<string, Fields>()
@@ -94,7 +94,7 @@ function* eventsIn(text: string): Generator<Fields> {
   }
 }
 
-/** Only the signal or the code of what Vitest says about a worker. The rest may quote a test. */
+/** Shows only a signal or an exit code, because the rest of what Vitest says about a worker may quote a test. */
 function describeWorkerEnd(end: unknown): string | undefined {
   const [, signal, code] = /^(?:signal (SIG[A-Z]{2,7})|exit code (\d{1,3}))$/.exec(stringOf(end)) ?? []
   if (signal !== undefined) return `a worker of vitest was killed by ${signal}`

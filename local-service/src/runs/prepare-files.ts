@@ -63,7 +63,7 @@ async function checkOut(run: TestRun, place: Repository, commit: string, stop: A
     try {
       await addWorkTree(repository, commit, resources.tree)
     } catch (error) {
-      // The cleaning comes before another run's turn, because git would fail on the unfinished work tree.
+      // The unfinished work tree is removed before another run calls git, because git would fail on it.
       await killProcesses({ runId })
       await removeWorkTree(resources.tree, repository.gitFolder)
       throw error
@@ -71,12 +71,12 @@ async function checkOut(run: TestRun, place: Repository, commit: string, stop: A
   })
 }
 
-/** The repository for a run. If the run is stopped, its git commands end. After a kill of the service, they can be found. */
+/** git commands in this repository end if the run is stopped. After a kill of the service, they are found by the marker. */
 export function repositoryOf({ runId }: TestRun, repository: Repository, signal: AbortSignal): Repository {
   return { ...repository, env: { ...repository.env, [MARKER_VARIABLE]: runId }, signal }
 }
 
-/** Another run, git, and whoever works in the project's folder must not use what a test writes. */
+/** A container can write only to folders that no other run, no git and no person uses. */
 function mountsOf({ resources, checkout, project }: TestRun, needsSetup: boolean): Mount[] {
   const writable = [resources.tree, resources.outputFolder, resources.temporaryFolder]
   const readOnly = [...(needsSetup ? [] : linkedPackages(checkout.place)), ...project.framework.ownFiles]

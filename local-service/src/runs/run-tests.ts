@@ -20,16 +20,16 @@ export interface TestRun {
   readonly project: Project
   readonly checkout: Checkout
   readonly selection: Selection
-  /** The environment of the tests, except their PATH and what the framework's reporter needs. */
+  /** The environment of the tests. Their PATH and the variables of the framework's reporter are added later. */
   readonly env: NodeJS.ProcessEnv
   readonly autofix: boolean
-  /** Runs the commands of a project with a container. */
+  /** Runs the containers. Undefined if the project has no container. */
   readonly engine?: ContainerEngine | undefined
   readonly resources: RunResources
   readonly autofixLimitMs: number
   readonly stopGraceMs: number
   readonly log: (text: string) => void
-  /** git cannot create or remove two work trees of one repository at once, because it fails on an unfinished work tree. */
+  /** Runs one task of a repository at a time. git fails if another process has an unfinished work tree there. */
   readonly runExclusive: RunExclusive
 }
 
@@ -60,10 +60,7 @@ export async function runTests(
   return outcome
 }
 
-/**
- * The outcome of a run whose tests cannot be run. The log says why. Unless the run was stopped, clients learn the reason
- * too.
- */
+/** The outcome of a run whose tests cannot be run. The log says why. If the run was not stopped, clients learn it too. */
 function interrupt(run: TestRun, problem: string, end?: CommandEnd): RunOutcome {
   run.log(`${problem}${end === undefined ? '' : quoteOutput(end)}`)
   const shown = end?.kind === 'stopped' ? undefined : problem
@@ -91,7 +88,7 @@ async function runFramework(run: TestRun, source: Source, stop: AbortSignal): Pr
     return hasSucceeded(listed) ? readList(framework, paths.reportFile) : undefined
   }
   const unknown = await describeUnknownProjects(run, tested, report, list)
-  // If a stop ended the search for names, nobody knows whether all were tested.
+  // If the run was stopped, the search for unknown names may be incomplete. So the run counts as stopped.
   const end: CommandEnd = stop.aborted ? { ...tested, kind: 'stopped' } : tested
   const unknownProjects = stop.aborted ? undefined : unknown
   const outcome = toOutcome(end, report, unknownProjects)
@@ -103,7 +100,7 @@ async function runFramework(run: TestRun, source: Source, stop: AbortSignal): Pr
   return { ...outcome, status, problem: end.kind === 'stopped' ? undefined : problem, output: end.output }
 }
 
-/** Whether a command may have failed because it could not write. If there is a report, there may be room again. */
+/** Whether a command may have failed because a disk was full. By now, there may be room again, so its output counts too. */
 async function lacksRoom(run: TestRun, source: Source, end: CommandEnd, report?: Report): Promise<boolean> {
   const { outputFolder, temporaryFolder } = run.resources
   if (end.kind === 'stopped') return false
@@ -112,8 +109,8 @@ async function lacksRoom(run: TestRun, source: Source, end: CommandEnd, report?:
 }
 
 /**
- * If one name is valid, Vitest ignores names that no project has. So each name without a tested file is asked for alone.
- * If the framework says that it could not run the tests, a wrong name may be the reason.
+ * Finds requested names that no framework project has. Vitest ignores such a name beside a valid name. So the framework is
+ * asked about each name without a tested file. If it could not run the tests at all, it is asked for all names.
  */
 async function describeUnknownProjects(
   { selection, project: { framework } }: TestRun,
@@ -137,7 +134,7 @@ async function describeUnknownProjects(
   return `${framework.name} has no project ${unknown.map(quote).join(', ')}. Its projects: ${known}`
 }
 
-/** Why the tests could not be run, or not to the end. Undefined if test cases show it. */
+/** Why the tests could not be run, or not to the end. Undefined if a test case already shows why the run did not pass. */
 function describeProblem({ name }: Framework, end: CommandEnd, report: Report | undefined): string | undefined {
   const what = `${name} ${describeEnd(end)}`
   if (end.kind !== 'exited') return what
@@ -150,7 +147,7 @@ function describeProblem({ name }: Framework, end: CommandEnd, report: Report | 
   return report.testCases.some(isBad) ? undefined : `${what}, although no test failed`
 }
 
-/** Who has to install the framework depends on where the packages of the tested files come from. */
+/** If the run has a setup, the setup must install the framework. Otherwise a person must install it. */
 function describeMissing({ project, checkout }: TestRun, { folder, needsSetup }: Source): string {
   const place = needsSetup ? `the work tree, in ${folder || 'its root'}` : project.folder
   const remedy = needsSetup ? 'Let "setup" install' : 'Install'
@@ -164,17 +161,17 @@ function describeMissing({ project, checkout }: TestRun, { folder, needsSetup }:
 
 function frameworkCommand(run: TestRun, source: Source): string[] | undefined {
   const { framework, node: chosen } = run.project
-  // What a setup installed may lead anywhere. The person chose the place of the packages outside a setup.
+  // What a setup installs in a container may be a link out of the work tree. Without a setup, a person installed the packages.
   const within = source.needsSetup && run.engine !== undefined ? source.root : undefined
   const script = findPackageCommand(framework.packageName, source.needsSetup ? source : run.checkout.place, within)
   if (script === undefined) {
-    // `--binaries-only`: the project may have a script of this name.
+    // The project may have a script of this name, so Yarn is asked for a program only.
     const isThroughYarn = run.engine === undefined && usesPlugAndPlay(source)
     return isThroughYarn ? ['yarn', 'run', '--binaries-only', framework.name] : undefined
   }
   if (run.engine !== undefined) return ['node', script]
   const node = chosen ?? findExecutable('node', environmentIn(source, run))
-  // If the service was started by the path of its Node, PATH may have no Node.
+  // PATH may have no Node, because a person can start the service by the path of its Node.
   return [node ?? process.execPath, script]
 }
 
@@ -206,8 +203,8 @@ function environmentIn(source: Source, { env, project }: TestRun): NodeJS.Proces
 const FIRST_SIGNAL_CODE = 128
 
 /**
- * PASSED needs an exit code of 0, a complete report, and no failed test case. If the exit code alone says that the
- * framework could not run the tests, FAILED needs no report. Without a complete report, all other runs are INTERRUPTED.
+ * If the framework exits after a complete report, the run is PASSED or FAILED. If there is no report, and the exit code
+ * says that the framework could not run the tests, the run is FAILED. Otherwise the run is INTERRUPTED.
  */
 function toOutcome(end: CommandEnd, report: Report | undefined, unknownProjects: string | undefined): RunOutcome {
   const testCases = report?.testCases ?? []
@@ -229,7 +226,7 @@ async function readReportOf({ project, log }: TestRun, file: string, folder: str
   }
 }
 
-/** For its clients, the run has finished, and its limit no longer applies. Auto-fix has its own limit. */
+/** Clients already see the run as finished, so the limit of the run no longer applies. Auto-fix has its own limit. */
 async function fixWithinLimit(run: TestRun, source: Source, before: RunOutcome, stop: AbortSignal): Promise<void> {
   const limit = new AbortController()
   const timer = setTimeout(() => {

@@ -100,7 +100,7 @@ async function checkoutOf({ env, checkoutOfJob }: Machine, { project, parameters
   const branch = parameters.branch ?? project.defaultBranch
   const opened = await openRepository(project.folder, env)
   const checkout = await chooseCheckout(project, branch, mayFix, opened, checkoutOfJob)
-  // If the request names no branch, the missing branch is the configured branch.
+  // If the request names no branch, the configured branch is missing. That is not the client's mistake.
   const isConfigured = parameters.branch === undefined && project.defaultBranch !== undefined
   return checkout.kind === 'refused' ? refuse(isConfigured ? 500 : 400, checkout.error) : checkout
 }

@@ -9,7 +9,7 @@ interface FixedTree {
   readonly commit: string
   /** The folder with the files. */
   readonly tree: string
-  /** The service can make a git folder of its own here, which no test can write. */
+  /** No test can write to this folder. The service creates a git folder of its own in it. */
   readonly ownFolder: string
   readonly runId: string
 }

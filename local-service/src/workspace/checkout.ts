@@ -20,31 +20,28 @@ import {
   readHead,
 } from './work-tree.ts'
 
-/** Which files a run tests, and how it gets them. */
-export type Checkout =
-  /** The project's folder itself. */
-  (
-    | { readonly kind: 'in-place'; readonly place: Place }
-    /** A copy of the folder as it stands. */
-    | { readonly kind: 'copy'; readonly place: Place }
-    | { readonly kind: 'work-tree'; readonly place: Repository; readonly commit: string }
-  ) & { readonly branchName?: string | undefined }
+/** Which files a run tests: the project's folder itself, a copy of it, or a work tree of a commit. */
+export type Checkout = (
+  | { readonly kind: 'in-place'; readonly place: Place }
+  | { readonly kind: 'copy'; readonly place: Place }
+  | { readonly kind: 'work-tree'; readonly place: Repository; readonly commit: string }
+) & { readonly branchName?: string | undefined }
 
 interface Refusal {
   readonly kind: 'refused'
   readonly error: string
 }
 
-/** The checkout of a job. It counts for a folder in which git finds no repository. */
+/** What a job has checked out. The service uses it if git finds no repository for a project's folder. */
 export interface CheckoutOfJob {
   readonly root: string
   readonly commit: string
 }
 
 /**
- * Chooses which files a run tests. A requested or configured branch gets a work tree. Without a branch, the folder is
- * tested as it stands. If auto-fix may change files, the last commit is tested instead. The hash of the checked-out commit
- * stands for the folder too, so that a job can name it on every event.
+ * Chooses which files a run tests. If a branch is requested or configured, the run tests a work tree of the branch. If there
+ * is no branch, or if the branch is the hash of the checked-out commit, the run tests the folder as it stands. If auto-fix
+ * may then change files, the run tests a work tree of the last commit instead.
  */
 export async function chooseCheckout(
   project: Project,
@@ -83,13 +80,13 @@ export async function chooseCheckout(
   return checkPackages(project, { kind: 'work-tree', place: repository, commit, branchName: branch })
 }
 
-/** If a container had the project's folder, its tests could change what other tests or git find there. */
+/** A container gets a copy, because tests could change in the project's folder what other tests or git find there. */
 async function asItStands(project: Project, place: Place, branchName?: string): Promise<Checkout | Refusal> {
   if (project.container === undefined) return { kind: 'in-place', place, branchName }
   return checkPackages(project, { kind: 'copy', place, branchName })
 }
 
-/** Packages are searched up to the root. It is the root of the job's checkout, or the folder itself. */
+/** Packages are searched from the folder up to `root`. Outside a job's checkout, only the folder is searched. */
 function placeWithoutGit({ folder }: Project, ofJob: CheckoutOfJob | undefined): Place {
   const root = ofJob !== undefined && isInside(folder, ofJob.root) ? ofJob.root : folder
   return { root, folder: relative(root, folder) }
@@ -102,7 +99,7 @@ export interface ProjectFolder {
   readonly missingPackage: string | undefined
 }
 
-/** What a run that tests the project's folder would find there. */
+/** Finds out what a run would find in the project's folder. */
 export async function inspectFolder(
   project: Project,
   env: NodeJS.ProcessEnv,
@@ -132,7 +129,7 @@ function refuse(error: string): Refusal {
   return { kind: 'refused', error }
 }
 
-/** Without a setup, a work tree or a copy uses the packages of the project's folder. */
+/** Without a setup, a work tree or a copy uses the packages of the project's folder. They must fit the tested files. */
 async function checkPackages(project: Project, checkout: Checkout): Promise<Checkout | Refusal> {
   const { place, branchName } = checkout
   const problem = project.setup === undefined ? await findPackageProblem(checkout) : undefined
@@ -144,7 +141,7 @@ async function checkPackages(project: Project, checkout: Checkout): Promise<Chec
   return refuse(`${settings} to test ${tested} with packages of its own: ${problem.reason}.`)
 }
 
-/** Why the packages of the project's folder are not those of the tested files. */
+/** Why the packages of the project's folder do not fit the tested files. Undefined if they fit. */
 async function findPackageProblem(checkout: Checkout): Promise<{ reason: string; installedIn: string } | undefined> {
   const { root } = checkout.place
   const link = findLinkIntoRepository(checkout.place)

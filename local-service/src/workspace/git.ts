@@ -14,8 +14,8 @@ export interface GitOptions {
 }
 
 /**
- * Programs that are configured for people do not run here. git finds no bare repository among a project's files. It prints
- * file names unquoted.
+ * git runs no hook and no file system monitor. It uses no bare repository that lies among a project's files. It prints file
+ * names unquoted.
  */
 const ALWAYS = [
   'core.hooksPath=/dev/null',

@@ -58,7 +58,7 @@ export async function findBranch(repository: Repository, branch: string): Promis
   return undefined
 }
 
-/** What is checked out in the project's folder: absent on a detached head, or before the first commit. */
+/** What is checked out. On a detached head, there is no branch. Before the first commit, there is no commit. */
 export async function readHead(
   repository: Repository,
 ): Promise<{ branch: string | undefined; commit: string | undefined }> {
