@@ -33,7 +33,7 @@ export async function cancelUnfinishedRun(
   const output = runnerOutput(env)
   logFound(saved, mains, output.log)
   if (mains.length === 0) return
-  // Read only if there is a run to cancel: whatever it throws, post has dealt with main by then.
+  // Post reads its inputs only if there is a run to cancel. If that throws, post has already ended main.
   const open = async () => {
     const inputs = new InputReader(env)
     const address = readServiceAddress(inputs, env, readEvent(env))

@@ -109,7 +109,11 @@ describe('the run that main left unfinished', () => {
 
   test('is named if the service cannot be reached at all, with the reason', async () => {
     const { warnings } = await post({ openError: new Error('The input base-url is required.') })
-    expect(warnings).toEqual([expect.stringMatching(/run-1 may still be running: The input base-url is required\. /)])
+    expect(warnings).toEqual([
+      expect.stringMatching(
+        /run-1 may still be running\. The input base-url is required\. If the run should not go on, /,
+      ),
+    ])
   })
 
   test('is cancelled once more when the runner ends post', async () => {
@@ -152,7 +156,7 @@ describe('a main with another identity, because the inputs have changed since it
     const { warnings, requests } = await post({ script: { cancel: [response(true)] }, mains: () => [main] })
     expect(requests).toEqual([])
     expect(warnings).toEqual([
-      expect.stringMatching(/run-1 may still be running: the inputs of this step have changed/),
+      expect.stringMatching(/run-1 may still be running\. The inputs of this step have changed/),
     ])
   })
 

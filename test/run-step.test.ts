@@ -36,7 +36,7 @@ test('a signal that came while the action was loading is handled before anything
     GITHUB_REF_TYPE: 'branch',
   }
   expect(await runStep(env, controller.signal, record, () => false)).toBe(false)
-  expect(lines.join('')).toContain('before a run was started')
+  expect(lines.join('')).toContain('before this step started a run')
   expect(service.requests).toEqual([])
 })
 

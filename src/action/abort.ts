@@ -17,7 +17,7 @@ interface Allowance {
 const AFTER_SIGINT: Allowance = { startMs: 9_000, cancelMs: 6_700, cancelAfterStartMs: 9_200 }
 /** If SIGTERM comes without a SIGINT before it, the runner sends SIGKILL 2.5 s later. */
 const AFTER_SIGTERM: Allowance = { startMs: 1_800, cancelMs: 2_050, cancelAfterStartMs: 2_050 }
-/** The runner does not kill main soon. Post waits 40 s for main. A start has the 30 s of every request. */
+/** Post waits 40 s for main, and no SIGKILL comes sooner. A start gets the 30 s that every request gets. */
 const WITHOUT_DEADLINE: Allowance = { startMs: 30_000, cancelMs: 15_000, cancelAfterStartMs: 38_000 }
 
 const ALLOWANCES = {
@@ -53,7 +53,6 @@ export class StepCancelled extends Error {
   }
 }
 
-/** The reason of a step's signal that has aborted. */
 export function cancelReason({ reason }: AbortSignal): StepCancelled {
   if (reason instanceof StepCancelled) return reason
   throw new TypeError('The step was aborted without a StepCancelled as the reason', { cause: reason })

@@ -10,8 +10,7 @@ import type { World } from './world.ts'
 
 type CancelWorld = Pick<World, 'service' | 'clock' | 'random' | 'signal'>
 
-/** How the tries to cancel a run ended. */
-export type CancelEnd = Exclude<Cancellation, { kind: 'not-wanted' | 'no-run' | 'id-unknown' }>
+type CancelEnd = Exclude<Cancellation, { kind: 'not-wanted' | 'no-run' | 'id-unknown' }>
 
 export interface CancelOptions {
   readonly limitMs: number
@@ -20,12 +19,12 @@ export interface CancelOptions {
 
 /** If less time is left, there is no other try, because its time-out would replace the real failure. */
 const SHORTEST_TRY_MS = 20
-/** A request gets half of the time that is left, so that another one fits. It gets at least this long if possible. */
+/** A request gets half of the time that is left, so that a second request fits. It gets at least this long if possible. */
 const SHORTEST_REQUEST_MS = 1_000
 
 /**
- * Tries to cancel a run until the result is final or the time is up. If the step is cancelled meanwhile, it drops the
- * request in flight and tries again until `cancelDeadlineMs`. Main and post may both cancel a run, because a second
+ * Tries to cancel a run until the result is final or the time is up. If the step is cancelled meanwhile, main drops
+ * the request in flight and tries again until `cancelDeadlineMs`. Main and post may both cancel a run, because a second
  * cancel does no harm. Never throws ServiceError.
  */
 export async function cancelRun(handle: RunHandle, options: CancelOptions, world: CancelWorld): Promise<CancelEnd> {
@@ -41,14 +40,15 @@ export async function cancelRun(handle: RunHandle, options: CancelOptions, world
   return (await tryUntil(deadlineMs, never, tryOnce, world)) ?? { kind: 'failed' }
 }
 
-/** The result of one try. After `again`, another try may succeed. */
+/** After `again`, another try may succeed. */
 type TryEnd = CancelEnd | Again
 
 interface Again {
   readonly kind: 'again'
-  readonly failure?: Failure | undefined
-  /** Of the try's last request. It may ask for a pause. */
-  readonly lastFailure?: Failure | undefined
+  /** What the user reads if no later try succeeds. */
+  readonly shown?: Failure | undefined
+  /** The failure of the try's last request. The service may ask for a pause in it. */
+  readonly forPause?: Failure | undefined
 }
 
 type Try = (options: () => RequestOptions) => Promise<TryEnd>
@@ -69,11 +69,11 @@ async function tryUntil(
     const end = await tryOnce(requestOptions)
     if (end.kind !== 'again') return end
     if (signal.aborted) return undefined
-    failure = end.failure
+    failure = end.shown
     // If the service asks for more time than is left, the last try comes shortly before the deadline.
     const leftMs = deadlineMs - clock.now()
     const lastTryInMs = leftMs > 2_000 ? leftMs - 1_000 : leftMs
-    await clock.sleep(Math.max(0, Math.min(backoffMs(tries, end.lastFailure, random), lastTryInMs)), signal)
+    await clock.sleep(Math.max(0, Math.min(backoffMs(tries, end.forPause, random), lastTryInMs)), signal)
     if (signal.aborted) return undefined
   }
   return { kind: 'failed', failure }
@@ -88,19 +88,21 @@ function createTry(
   let mayHaveCancelled = false
 
   /** The response to a cancel does not say whether the run has finished or does not exist. So this reads the run. */
-  async function readRun(options: RequestOptions, ofCancel: Failure | undefined): Promise<TryEnd> {
+  async function readRun(options: () => RequestOptions, cancelFailure?: Failure): Promise<TryEnd> {
+    // A request's path cannot contain an unusable id.
+    if (!isUsableRunId(handle.id)) return { kind: 'again', shown: cancelFailure, forPause: cancelFailure }
     const sentAtMs = clock.now()
-    const run = await responseOrFailure(service.get(handle.id, options))
+    const run = await responseOrFailure(service.get(handle.id, options()))
     if (isFailure(run)) {
       if (isKeyRefused(run)) return { kind: 'failed', failure: run }
       if (isNotFound(run) && isNotFoundFinal(handle, sentAtMs)) return { kind: 'not-found' }
-      return { kind: 'again', failure: ofCancel ?? run, lastFailure: run }
+      return { kind: 'again', shown: cancelFailure ?? run, forPause: run }
     }
     onRun?.(run)
     if (!isFinished(run)) {
       // The service took the cancel without listing the run. If the run is CANCELLED later, this step did it.
-      mayHaveCancelled ||= ofCancel === undefined
-      return { kind: 'again', failure: ofCancel }
+      mayHaveCancelled ||= cancelFailure === undefined
+      return { kind: 'again', shown: cancelFailure }
     }
     return { kind: mayHaveCancelled && run.status === 'CANCELLED' ? 'cancelled' : 'already-finished', run }
   }
@@ -108,18 +110,14 @@ function createTry(
   return async (options) => {
     const response = await responseOrFailure(cancel(handle.id, options()))
     if (response === true) return { kind: 'cancelled' }
-    const failure = response === false ? undefined : response
-    if (failure !== undefined) {
-      mayHaveCancelled ||= mayHaveBeenAccepted(failure)
-      if (isKeyRefused(failure)) return { kind: 'failed', failure }
-      if (!isAboutTheRun(failure)) return { kind: 'again', failure, lastFailure: failure }
-    }
-    // A request's path cannot contain an unusable id.
-    return isUsableRunId(handle.id) ? readRun(options(), failure) : { kind: 'again', failure, lastFailure: failure }
+    if (response === false) return readRun(options)
+    mayHaveCancelled ||= mayHaveBeenAccepted(response)
+    if (isKeyRefused(response)) return { kind: 'failed', failure: response }
+    return shouldReadRun(response) ? readRun(options, response) : { kind: 'again', shown: response, forPause: response }
   }
 }
 
-/** A transient failure says nothing about the run. */
-function isAboutTheRun(failure: Failure): boolean {
+/** After a transient failure, the cancel is repeated, and the run is not read. */
+function shouldReadRun(failure: Failure): boolean {
   return failure.kind === 'invalid-response' || (failure.kind === 'status' && !isTransient(failure))
 }

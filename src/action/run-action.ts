@@ -58,12 +58,12 @@ interface Step {
   readonly begunMs: number
 }
 
-/** How the step's part in the run's life ended, and what is known about the run. */
-type RunEnd = { readonly ending: Ending } & Omit<StepFacts, 'subject' | 'waitedMs'>
+/** Why this step does not wait for the run any more, or why it started none, and what is known about the run. */
+type StepEnd = { readonly ending: Ending } & Omit<StepFacts, 'subject' | 'waitedMs'>
 
 const NOT_WANTED: Cancellation = { kind: 'not-wanted' }
 
-async function startOrAttach(step: Step): Promise<RunEnd> {
+async function startOrAttach(step: Step): Promise<StepEnd> {
   const { request, world, begunMs } = step
   const { recorder, clock } = world
   if (request.runId !== undefined) {
@@ -86,7 +86,7 @@ async function startOrAttach(step: Step): Promise<RunEnd> {
 }
 
 /** Waits for the run. If the run does not finish and may be cancelled, cancels it. */
-async function waitThenCancel(handle: RunHandle, step: Step): Promise<RunEnd> {
+async function waitThenCancel(handle: RunHandle, step: Step): Promise<StepEnd> {
   const { request, world, begunMs } = step
   const runUrl = announceRun(handle, step)
   const onStatus = (run: Run) => world.setOutput('status', run.status)
@@ -117,7 +117,7 @@ function announceRun({ id }: RunHandle, { request, world }: Step): string | unde
 }
 
 /** The response with an unusable id is invalid. Main cancels its run and does not wait for it. */
-async function refuseRunId(handle: RunHandle, world: World): Promise<RunEnd> {
+async function refuseRunId(handle: RunHandle, world: World): Promise<StepEnd> {
   const failure: Failure = {
     kind: 'invalid-response',
     expected: 'a run id of at most 256 letters, digits and . _ ~ : = + / @ -',
@@ -128,6 +128,6 @@ async function refuseRunId(handle: RunHandle, world: World): Promise<RunEnd> {
     world.recorder.started(handle.id, true)
     cancellation = await cancelRun(handle, { limitMs: CANCEL_LIMIT_MS }, world)
   }
-  // This ending counts even if the step was cancelled meanwhile, because no other ending names the id.
+  // Main reports the unusable id even if the step was cancelled meanwhile, because no other ending names the id.
   return { ending: { kind: 'start-failed', failure }, cancellation }
 }

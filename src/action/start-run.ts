@@ -9,7 +9,7 @@ import { cancelReason } from './abort.ts'
 import { quietLog } from './progress-log.ts'
 import type { World } from './world.ts'
 
-export type StartEnd =
+type StartEnd =
   /** The id is not checked yet. */
   | { readonly kind: 'started'; readonly runId: string }
   | { readonly kind: 'start-failed'; readonly failure: Failure; readonly mayHaveStarted: boolean }
@@ -29,7 +29,8 @@ export async function startRun(parameters: StartParameters, deadlineMs: number, 
   const log = quietLog(world, Number.NEGATIVE_INFINITY)
   for (let attempt = 1; ; attempt++) {
     if (signal.aborted) return aborted(signal, false)
-    // After a 429, a service often closes the connection. If a start is sent on it, nobody knows whether it was taken.
+    // A repeated start uses a new connection. After a 429, a service often closes the old connection. Nobody would then know
+    // whether the service took the start.
     const response = await startOnce(parameters, attempt > 1, world)
     if (typeof response === 'string') return { kind: 'started', runId: response }
     if (signal.aborted) return aborted(signal, mayHaveBeenAccepted(response))

@@ -7,7 +7,7 @@ import { cancelReason } from './abort.ts'
 import { progressLog } from './progress-log.ts'
 import type { World } from './world.ts'
 
-export interface WaitEnd {
+interface WaitEnd {
   readonly ending: Extract<Ending, { kind: 'finished' | 'wait-timeout' | 'aborted' | 'poll-failed' }>
   /** The run as the service last described it. Absent if no poll succeeded. */
   readonly run?: Run | undefined
@@ -75,12 +75,12 @@ export async function waitForRun(
       if (isLongEnough || !mayStillSucceed(response, handle, sentAtMs, run !== undefined)) {
         return end({ kind: 'poll-failed', failure: response })
       }
-      progress.onPollFailed(response)
     }
     // If this poll shows that the run has left the queue, the deadline is later now, and this poll was not the last.
     if (sentAtMs >= timer.deadlineMs()) {
       return end({ kind: 'wait-timeout', limit: timer.limit(), failure: streak?.failure })
     }
+    if (streak !== undefined) progress.onPollFailed(streak.failure)
     const pauseMs =
       streak === undefined
         ? (options.pollIntervalMs ?? adaptivePauseMs(clock.now() - pollingSinceMs, jitter))
@@ -110,7 +110,7 @@ const SHORTEST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 15_000
 
 /**
- * The pause before the next poll: a fiftieth of the time waited, so main learns of the end within about 2 % of the
+ * The pause before the next poll is a fiftieth of the time waited. So main learns of the end within about 2 % of the
  * run's length. `jitter` is from 0 to 1 and stays the same for the whole wait. So steps that begin together soon poll
  * at different times.
  */
@@ -124,25 +124,27 @@ export function adaptivePauseMs(waitedMs: number, jitter: number): number {
  * Tells when to stop waiting. If `queueLimitMs` is given, the time in the queue does not count towards `waitLimitMs`.
  */
 function waitTimer(pollingSinceMs: number, { begunMs, waitLimitMs, queueLimitMs }: WaitOptions) {
-  let isQueued = false
-  // Undefined while the run may still be queued. 0 if no poll showed the run as QUEUED.
-  let queuedMs: number | undefined
+  let wasQueued = false
+  /** When a poll first showed another status than QUEUED. */
+  let leftQueueMs: number | undefined
+  const isQueued = () => wasQueued && leftQueueMs === undefined
+  /** How long polls showed the run as QUEUED. Undefined if no poll did. */
+  const queuedMs = (nowMs: number) => (wasQueued ? (leftQueueMs ?? nowMs) - pollingSinceMs : undefined)
   return {
+    queuedMs,
     onRun({ status }: Run, nowMs: number): void {
-      if (queuedMs !== undefined) return
-      if (status !== 'QUEUED') queuedMs = isQueued ? nowMs - pollingSinceMs : 0
-      isQueued = status === 'QUEUED'
+      if (leftQueueMs !== undefined) return
+      if (status === 'QUEUED') wasQueued = true
+      else leftQueueMs = nowMs
     },
     /** A time of the clock's `now()`. */
     deadlineMs(): number {
       if (queueLimitMs === undefined) return begunMs + waitLimitMs
-      return isQueued ? pollingSinceMs + queueLimitMs : begunMs + waitLimitMs + (queuedMs ?? 0)
+      return isQueued() ? pollingSinceMs + queueLimitMs : begunMs + waitLimitMs + (queuedMs(pollingSinceMs) ?? 0)
     },
     limit(): WaitLimit {
-      if (isQueued && queueLimitMs !== undefined) return { input: 'queue-timeout-minutes', ms: queueLimitMs }
+      if (isQueued() && queueLimitMs !== undefined) return { input: 'queue-timeout-minutes', ms: queueLimitMs }
       return { input: 'timeout-minutes', ms: waitLimitMs }
     },
-    /** How long polls showed the run as QUEUED. Undefined if no poll did. */
-    queuedMs: (nowMs: number) => (isQueued ? nowMs - pollingSinceMs : queuedMs || undefined),
   }
 }

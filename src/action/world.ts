@@ -39,7 +39,6 @@ export interface ReportFile {
   readonly text: () => string | Buffer
 }
 
-/** All effects that the action has on the world outside. */
 export interface World {
   readonly clock: Clock
   readonly random: () => number
@@ -50,7 +49,7 @@ export interface World {
   readonly recorder: Recorder
   /** Whether the job has ended, whatever cancelled the step first. The next job may already use the runner's folders. */
   isJobOver(): boolean
-  /** Writes nothing if the job is over. The same holds for `writeSummary`. */
+  /** `setOutput` and `writeSummary` write nothing if the job is over. */
   setOutput<Name extends keyof Outputs>(name: Name, value: Outputs[Name]): void
   annotate(annotation: Annotation): void
   /** Adds to the job summary. `build` receives the number of bytes that the summary file already has. */

@@ -62,7 +62,7 @@ async function lookUp(
 ): Promise<KnownBranch> {
   const fail: Fail = (reason) =>
     new InvalidInputsError([
-      logLine`Input branch: the event does not name the branch to test. The step looked for ${what} through GitHub's API, without success: ${reason}. The look-up needs the permission ${permission}. ${ADVICE}`,
+      logLine`Input branch: the event does not name the branch to test. The step could not find ${what} through GitHub's API: ${reason}. The look-up needs the permission ${permission}. ${ADVICE}`,
     ])
   if (signal.aborted) return {}
   if (token === '') throw fail(logLine`the input github-token is empty`)

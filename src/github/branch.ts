@@ -14,7 +14,7 @@ export interface KnownBranch {
   readonly branch?: string | undefined
   readonly info?: LogLine | undefined
   readonly warning?: LogLine | undefined
-  /** What the event is about. Present if the default branch is tested instead, because the input is empty. */
+  /** The head that the event is about, if the default branch is tested instead because the input is empty. */
   readonly untested?: UntestedHead | undefined
 }
 
@@ -34,21 +34,28 @@ export function isBranchName(name: string): boolean {
 export function readBranch(inputs: InputReader, event: WorkflowEvent): BranchInput {
   const given = givenBranch(inputs)
   if (given === '') return emptyBranch(inputs, event)
-  const found = given === BRANCH_OF_EVENT ? branchOfEvent(event) : given
+  const found = given === BRANCH_OF_EVENT ? branchOfEvent(event) : known(given)
   if (found === undefined) {
     inputs.problem(
       logLine`Input branch: the event ${event.name} names no branch of this repository, for example because the commit is a fork's. So the step does not know what to test. ${ADVICE}`,
     )
     return { kind: 'known' }
   }
-  if (typeof found !== 'string') return found
-  const characters = [...found].length
+  if (found.kind === 'known' && found.branch !== undefined) checkBranch(found.branch, inputs, event)
+  return found
+}
+
+function known(branch: string): BranchInput {
+  return { kind: 'known', branch }
+}
+
+function checkBranch(branch: string, inputs: InputReader, event: WorkflowEvent): void {
+  const characters = [...branch].length
   if (characters > LONGEST_BRANCH) {
-    inputs.problem(logLine`Input branch: "${found}" has ${characters} characters. The service takes 1 to 255.`)
+    inputs.problem(logLine`Input branch: "${branch}" has ${characters} characters. The service takes 1 to 255.`)
   }
   const head = headOfEvent(event)
-  if (head?.isFork && head.branch === found.replace(/^refs\/heads\//, '')) inputs.problem(forkMessage(found))
-  return { kind: 'known', branch: found }
+  if (head?.isFork && head.branch === branch.replace(/^refs\/heads\//, '')) inputs.problem(forkMessage(branch))
 }
 
 /** If the runner does not know the input's default, it sets no variable. */
@@ -82,22 +89,18 @@ function emptyBranch(inputs: InputReader, event: WorkflowEvent): BranchInput {
 function notDefaultBranch(event: WorkflowEvent): UntestedHead | undefined {
   const found = branchOfEvent(event)
   if (found === undefined) return { kind: 'commit-of-fork' }
-  const about = typeof found === 'string' ? { branch: found } : found
-  if ('number' in about) return { kind: 'pull-request', number: about.number }
-  const name = 'ref' in about ? about.ref.replace(/^refs\/heads\//, '') : about.branch
+  if (found.kind === 'pull-request') return found
+  const name = found.kind === 'deployment' ? found.ref.replace(/^refs\/heads\//, '') : found.branch
   const isDefault = name === event.payload.repository?.default_branch && !headOfEvent(event)?.isFork
   // A schedule runs only on the default branch, but its payload may not name that branch.
   return isDefault || !name || event.name === 'schedule' ? undefined : { kind: 'branch', name }
 }
 
-/**
- * The event's branch. A BranchInput if the branch must be looked up, or if the log must say more. Undefined if the
- * event should name a branch of this repository, but names none.
- */
-function branchOfEvent(event: WorkflowEvent): string | BranchInput | undefined {
+/** Undefined if the event should name a branch of this repository, but names none. */
+function branchOfEvent(event: WorkflowEvent): BranchInput | undefined {
   const { name, payload, ref } = event
   const head = headOfEvent(event)
-  if (head !== undefined) return head.branch
+  if (head !== undefined) return head.branch === undefined ? undefined : known(head.branch)
   // A pull request is also an issue, so the events `issue_comment` and `issues` may be about a pull request.
   if (payload.issue?.pull_request) {
     return { kind: 'pull-request', number: payload.issue.number ?? 0 }
@@ -108,7 +111,7 @@ function branchOfEvent(event: WorkflowEvent): string | BranchInput | undefined {
   if (ref.type !== 'branch') {
     return { kind: 'known', ...noBranch(logLine`"${ref.name}", which is not a branch`) }
   }
-  if (['push', 'merge_group', 'workflow_dispatch', 'schedule'].includes(name)) return ref.name
+  if (['push', 'merge_group', 'workflow_dispatch', 'schedule'].includes(name)) return known(ref.name)
   return {
     kind: 'known',
     branch: ref.name,

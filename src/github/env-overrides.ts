@@ -16,7 +16,7 @@ export function readEnvOverrides(inputs: InputReader): Readonly<Record<string, s
 
 function readLines(given: string, inputs: InputReader): Overrides {
   const overrides = new Map<string, string>()
-  // Every other part is a line end, because a value of several lines keeps its line ends.
+  // Every second part is a line end, so that a value of several lines keeps its line ends.
   const parts = given.split(/(\r?\n)/)
   for (let at = 0; at < parts.length; at += 2) {
     const line = parts[at]?.trimStart() ?? ''

@@ -12,7 +12,7 @@ export interface WorkflowEvent {
   readonly payload: EventPayload
 }
 
-export interface EventPayload {
+interface EventPayload {
   readonly repository?: Repository & { readonly default_branch?: string }
   readonly sender?: { readonly login?: string }
   readonly pull_request?: PullRequest | null
@@ -39,9 +39,11 @@ export interface PullRequest {
   readonly base?: { readonly repo?: Repository | null }
 }
 
-/** Reads the event from the runner's variables and its file. The payload is empty if the file is missing or broken. */
+/** Reads the event from the runner's variables and its file. The payload is empty if the file cannot be read. */
 export function readEvent(env: Environment): WorkflowEvent {
-  const payload = readPayload(env.GITHUB_EVENT_PATH ?? '')
+  const path = env.GITHUB_EVENT_PATH ?? ''
+  const read = path === '' ? {} : readPayload(path)
+  const payload = read ?? {}
   return {
     name: env.GITHUB_EVENT_NAME ?? '',
     actor: env.GITHUB_ACTOR ?? '',
@@ -50,24 +52,30 @@ export function readEvent(env: Environment): WorkflowEvent {
       full_name: env.GITHUB_REPOSITORY,
     },
     ref: { name: env.GITHUB_REF_NAME ?? '', type: env.GITHUB_REF_TYPE ?? '' },
-    headRef: env.GITHUB_HEAD_REF ?? '',
+    // If the file cannot be read, nothing says whether this branch is a fork's.
+    headRef: read === undefined ? '' : (env.GITHUB_HEAD_REF ?? ''),
     payload,
   }
 }
 
-function readPayload(path: string): EventPayload {
+/** Undefined if the file cannot be read. The runner may just be writing it, for a step that runs beside this one. */
+function readPayload(path: string): EventPayload | undefined {
   try {
     return fieldsOf(JSON.parse(readFileSync(path, 'utf8')))
   } catch {
-    return {}
+    return undefined
   }
 }
 
-export interface Head {
+interface Head {
   readonly branch?: string | undefined
   readonly isFork: boolean
 }
 
+/**
+ * Undefined if the event is not about a head. If it is about a head and names no branch, `branch` is absent, and main
+ * refuses.
+ */
 export function headOfEvent(event: WorkflowEvent): Head | undefined {
   const { name, payload, repository, headRef } = event
   const { pull_request: pullRequest, workflow_run: workflowRun } = payload

@@ -7,7 +7,7 @@ import type { Environment, PullRequest, Repository, WorkflowEvent } from './even
 
 export class GitHubError extends Error {
   override readonly name = 'GitHubError'
-  /** 0 if no response came from GitHub's API. A proxy may have sent one. 429 if GitHub limits the rate of requests. */
+  /** 0 if GitHub's API did not respond, even if a proxy did. 429 if GitHub limits the rate of requests. */
   readonly status: number
 
   constructor(status: number, reason: string, cause?: unknown) {

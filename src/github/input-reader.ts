@@ -11,7 +11,7 @@ export class InvalidInputsError extends Error {
   }
 }
 
-export interface NumberRange {
+interface NumberRange {
   readonly above?: number | undefined
   readonly least?: number | undefined
   readonly most: number

@@ -43,8 +43,8 @@ export function createMainRecord(env: Environment): MainRecord {
   const hadState = existsSync(statePath)
   const nothingStarted = { ...thisProcess(), phase: 'nothing started' } as const
   const file = createStepFile(env, (path) => JSON.stringify({ ...nothingStarted, file: path }))
-  const writeToState = (line: string) => inPlace('GITHUB_STATE', () => appendEntry(statePath, 'record', line))
-  const writeToFile = (line: string) => inPlace(file.path, () => file.append(line))
+  const writeToState = (line: string) => problemOf('GITHUB_STATE', () => appendEntry(statePath, 'record', line))
+  const writeToFile = (line: string) => problemOf(file.path, () => file.append(line))
   return {
     ...recordInTwoPlaces({ ...nothingStarted, file: file.path }, writeToState, writeToFile),
     emptyFile: file.empty,
@@ -52,42 +52,42 @@ export function createMainRecord(env: Environment): MainRecord {
   }
 }
 
+/** Writes a line to one place. Returns what went wrong. */
+type WriteLine = (line: string) => string | undefined
+
 /** The file already contains the first version. Exported for the simulation, which keeps both places in memory. */
 export function recordInTwoPlaces(
   first: StepRecord,
-  writeToState: (line: string) => void,
-  writeToFile: (line: string) => void,
+  writeToState: WriteLine,
+  writeToFile: WriteLine,
 ): Pick<MainRecord, 'write' | 'writeToStateOnly' | 'latest'> {
   let latest = first
-  const writeTo = (write: (line: string) => void) => problemOf(() => write(JSON.stringify(latest)))
+  const latestLine = () => JSON.stringify(latest)
   // If this fails, nothing is lost, because main writes again before there is something to do for post.
-  writeTo(writeToState)
+  writeToState(latestLine())
   return {
     write(version) {
       latest = { ...latest, ...version }
-      const problems = [writeTo(writeToState), writeTo(writeToFile)].filter((problem) => problem !== undefined)
+      const problems = [writeToState(latestLine()), writeToFile(latestLine())].filter(
+        (problem) => problem !== undefined,
+      )
       return problems.length === 2 ? problems.join('; ') : undefined
     },
     writeToStateOnly(version) {
       latest = { ...latest, ...version }
-      return writeTo(writeToState)
+      return writeToState(latestLine())
     },
-    latest: () => JSON.stringify(latest),
+    latest: latestLine,
   }
 }
 
-/** Names the place in the error, because not every error of Node does. */
-function inPlace(place: string, write: () => void): void {
-  const problem = problemOf(write)
-  if (problem !== undefined) throw new Error(`${place}: ${problem}`)
-}
-
-function problemOf(task: () => void): string | undefined {
+/** Names the place, because not every error of Node does. Undefined if the place was written. */
+function problemOf(place: string, write: () => void): string | undefined {
   try {
-    task()
+    write()
     return undefined
   } catch (cause) {
-    return cause instanceof Error ? cause.message : String(cause)
+    return `${place}: ${cause instanceof Error ? cause.message : String(cause)}`
   }
 }
 

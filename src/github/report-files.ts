@@ -33,7 +33,7 @@ export function writeReportFiles(
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
     log.warning(
-      logLine`The report files could not be written to ${folder}: ${reason}. The verdict stays as it is. Set another report-dir.`,
+      logLine`The report files could not be written to ${folder}: ${reason}. The verdict stays as it is. Check this folder, or set another report-dir.`,
     )
     return undefined
   }

@@ -10,7 +10,7 @@ import { writeWhole } from './runner-file.ts'
 
 const PREFIX = 'test-run-action-'
 
-export interface StepFile {
+interface StepFile {
   /** The file's path, even if the file could not be created. */
   readonly path: string
   /** Whether the file is in the runner's temporary folder, which the runner empties at the end of the job. */
@@ -93,7 +93,7 @@ function folders({ RUNNER_TEMP: runnerTemp = '' }: Environment): string[] {
   return [...new Set([runnerTemp, tmpdir()])].filter((folder) => existsSync(folder))
 }
 
-/** The beginning of the file's name. Its hash is the same in main and post of one step, and differs between steps. */
+/** The beginning of the file's name. Its hash is the same in main and post of a step. Other steps with the same target share it. */
 function identityPrefix(env: Environment): string {
   const identity = [
     ...['GITHUB_REPOSITORY', 'GITHUB_RUN_ID', 'GITHUB_RUN_ATTEMPT', 'GITHUB_JOB', 'INPUT_CHECK-RUN-ID', 'RUNNER_NAME'],

@@ -61,8 +61,8 @@ export function isFailure(response: object): response is Failure {
 }
 
 /** Whether the service does not know what the request is about, such as the run. */
-export function isNotFound(failure: Failure | undefined): boolean {
-  return failure?.kind === 'status' && failure.status === 404
+export function isNotFound(failure: Failure): boolean {
+  return failure.kind === 'status' && failure.status === 404
 }
 
 /** Whether two requests failed for the same reason. Each response has an id of its own. */

@@ -2,7 +2,7 @@ import type { Untrusted } from '../text/untrusted.ts'
 
 export const RUN_STATUSES = ['QUEUED', 'RUNNING', 'PASSED', 'FAILED', 'TIMEDOUT', 'CANCELLED', 'INTERRUPTED'] as const
 
-export type RunStatus = (typeof RUN_STATUSES)[number]
+type RunStatus = (typeof RUN_STATUSES)[number]
 
 export interface StartParameters {
   readonly branch?: string | undefined

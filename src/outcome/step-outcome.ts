@@ -40,7 +40,7 @@ export interface WaitLimit {
   readonly ms: number
 }
 
-/** How the step's part in the run's life ended. */
+/** Why the step does not wait for the run any more, or why it started none. */
 export type Ending =
   | { readonly kind: 'finished'; readonly run: Run }
   | { readonly kind: 'started' }
@@ -56,7 +56,7 @@ export interface StepSubject {
   readonly parameters: StartParameters
   /** False if the input `run-id` names the run. */
   readonly ownsRun: boolean
-  /** What the event is about. Present if the default branch is tested instead, because the input `branch` is empty. */
+  /** The head that the event is about, if the default branch is tested instead because the input `branch` is empty. */
   readonly untested?: UntestedHead | undefined
   /** `comment-key` and the values of the matrix. They distinguish this step in reports. */
   readonly labels: readonly string[]
@@ -129,7 +129,7 @@ export function concludeStep(ending: Ending, facts: StepFacts, passWithNoTests: 
   return { ...known, ...judge(known, passWithNoTests) }
 }
 
-/** Undefined if another step started the run, which may be of any branch. A test suite's branch is only metadata. */
+/** Undefined for another step's run, which may be of any branch, and for a test suite, whose branch is only metadata. */
 function otherBranchOf({ branchName }: Run, { target, ownsRun, parameters }: StepSubject): Untrusted | undefined {
   const { branch } = parameters
   if (!ownsRun || target.kind !== 'project' || branch === undefined || branchName === undefined) return undefined

@@ -30,7 +30,7 @@ export function annotations({ run, counts }: StepOutcome, hasSummary: boolean): 
   const more = counts.failed - shown.length
   if (more === 0) return shown
   const cases = more === 1 ? fragment`test case` : fragment`test cases`
-  const where = hasSummary ? fragment` The job summary lists the test cases that did not pass.` : fragment``
+  const where = hasSummary ? fragment` See the job summary.` : fragment``
   return [
     ...shown,
     { level: 'error', title: 'More failed tests', message: logLine`${more} more ${cases} failed.${where}` },

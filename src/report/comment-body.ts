@@ -25,9 +25,9 @@ ${introduction(outcome)}${notPassed(outcome, options)}${footer(outcome)}`
 function otherBranch(outcome: StepOutcome, { pullRequestBranch }: CommentBodyOptions): readonly Fragment[] {
   const tested = testedBranch(outcome)
   if (pullRequestBranch === undefined) return []
-  if (tested !== undefined) return isSameBranch(tested, pullRequestBranch) ? [] : [fragment`tested branch ${tested}`]
+  if (tested !== undefined) return isSameBranch(tested, pullRequestBranch) ? [] : [fragment`on branch ${tested}`]
   // If another step started the run, only the service knows its branch.
-  return outcome.subject.ownsRun ? [fragment`tested the project's default branch`] : []
+  return outcome.subject.ownsRun ? [fragment`on the project's default branch`] : []
 }
 
 function notPassed({ run }: StepOutcome, { hasSummary }: CommentBodyOptions): Html {
@@ -36,8 +36,8 @@ function notPassed({ run }: StepOutcome, { hasSummary }: CommentBodyOptions): Ht
   const table = caseTable(testCases)
   const rows = testCases.slice(0, ROWS_SHOWN).map(table.row)
   const more = testCases.length - rows.length
-  const where = hasSummary ? fragment` The job summary lists them.` : fragment``
   const cases = more === 1 ? fragment`test case` : fragment`test cases`
+  const where = hasSummary ? fragment` See the job summary.` : fragment``
   const rest = more > 0 ? html`<p>… and ${more} more ${cases}.${where}</p>\n` : html``
   return html`${table.head}${rows}${table.foot}${rest}`
 }

@@ -76,14 +76,14 @@ export function failureAdvice(failure: Failure, request: RequestKind): Fragment 
 function certificateAdvice(code: string): Fragment {
   switch (code) {
     case 'CERT_HAS_EXPIRED':
-      return fragment` It has expired. The operators of the service must renew it.`
+      return fragment` The certificate has expired. The operators of the service must renew it.`
     case 'CERT_NOT_YET_VALID':
-      return fragment` It is not valid yet, so check the clock of this runner.`
+      return fragment` The certificate is not valid yet, so check the clock of this runner.`
     case 'ERR_TLS_CERT_ALTNAME_INVALID':
     case 'HOSTNAME_MISMATCH':
-      return fragment` It is for another host, so check the input ${'base-url'}.`
+      return fragment` The certificate is for another host, so check the input ${'base-url'}.`
     default:
-      return fragment` If your own certificate authority issued it, set ${'NODE_EXTRA_CA_CERTS'} to that authority's file. In a job with a container, this is a file in the container.`
+      return fragment` If your own certificate authority issued the certificate, set ${'NODE_EXTRA_CA_CERTS'} to that authority's file. In a job with a container, this is a file in the container.`
   }
 }
 

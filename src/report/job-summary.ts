@@ -19,7 +19,7 @@ const SIZE_LIMIT_BYTES = 900_000
 /** If the step's summary is larger, GitHub drops all of it, whoever wrote its parts. */
 const GITHUB_LIMIT_BYTES = 1_048_576
 
-export interface JobSummaryOptions {
+interface JobSummaryOptions {
   /** The size of what the step's summary file already contains. */
   readonly alreadyBytes: number
   readonly reportDir?: string | undefined
@@ -36,7 +36,7 @@ export function jobSummary(outcome: StepOutcome, { alreadyBytes, reportDir }: Jo
   const fixedBytes = sizeBytes(html`${top}${intro}${warning(testCases.length)}${facts}`)
   const roomBytes = SIZE_LIMIT_BYTES - alreadyBytes - fixedBytes
   if (roomBytes < 0) {
-    // If only the headline makes the summary too large, it is left out, so that GitHub keeps what others wrote.
+    // If the headline alone would exceed GitHub's limit, main leaves it out, so that GitHub keeps what others wrote.
     const dropsOthers = alreadyBytes <= GITHUB_LIMIT_BYTES && alreadyBytes + sizeBytes(top) > GITHUB_LIMIT_BYTES
     return dropsOthers ? html`` : top
   }
@@ -69,7 +69,7 @@ export function invalidInputsSummary(messages: readonly LogLine[]): Html {
   return html`## ❌ Invalid inputs\n<p>Nothing was requested from the service.</p>\n<ul>\n${items}</ul>\n`
 }
 
-/** In Markdown. If it contains a value, in HTML, because Markdown could interpret the value. */
+/** The heading is Markdown. If it contains a value, it is HTML, because Markdown could interpret the value. */
 function heading(outcome: StepOutcome): Html {
   const title = pageTitle(outcome)
   return outcome.subject.labels.length === 0 ? html`## ${title}\n` : html`<h2>${title}</h2>\n`

@@ -84,15 +84,13 @@ function seconds(ms: number): string {
 
 /** Makes names unique: `a`, `a (2)`, `a (3)`. If a test case has the title `a (2)` itself, the number 2 is skipped. */
 function uniqueNames(titles: readonly Untrusted[]): (title: Untrusted) => Untrusted {
-  const nextNumbers = new Map(titles.map((title) => [title, 1]))
+  const taken = new Set(titles)
+  const lastNumbers = new Map<Untrusted, number>()
   return (title) => {
-    let number = nextNumbers.get(title) ?? 1
-    let name = title
-    if (number > 1) {
-      do name = untrusted(`${title} (${number++})`)
-      while (nextNumbers.has(name))
-    }
-    nextNumbers.set(title, Math.max(number, 2))
-    return name
+    let number = (lastNumbers.get(title) ?? 0) + 1
+    const name = () => (number === 1 ? title : untrusted(`${title} (${number})`))
+    while (number > 1 && taken.has(name())) number++
+    lastNumbers.set(title, number)
+    return name()
   }
 }

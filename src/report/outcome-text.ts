@@ -45,8 +45,7 @@ export function headline(outcome: StepOutcome): Headline {
       return head(PASS, fragment`Tests passed`, fragment`: ${passed} of ${total}${rest(counts)}`)
     case 'failed':
       if (failed === 0) {
-        const although = total === 0 ? NONE : fragment`, although ${passed} of ${total} passed`
-        return head(FAIL, fragment`Run failed`, although)
+        return head(FAIL, fragment`Run failed`, total === 0 ? NONE : fragment`, although ${noneFailed(total)}`)
       }
       return head(FAIL, fragment`Tests failed`, fragment`: ${failed} of ${total}`)
     case 'no-tests':
@@ -181,7 +180,7 @@ function endOfRun(run: Run, outcome: StepOutcome, tally: Tally): Fragment {
     }
     default:
       if (counts.failed > 0) return fragment`${finished}${result}.`
-      return fragment`${finished}, although ${noneFailed(run, counts)}. Look up the run at the service to find the reason.`
+      return fragment`${finished}${withoutFailedCase(run, counts)}. Look up the run at the service to find the reason.`
   }
 }
 
@@ -203,12 +202,13 @@ function failedCases({ testCases = [] }: Run, { total, failed }: Counts): Fragme
   return fragment`${failed} of ${total} ${casesOf(total)} failed (${firstTitles(testCases, failed)})`
 }
 
-function noneFailed({ testCases }: Run, counts: Counts): Fragment {
-  const { total, passed } = counts
-  if (testCases === undefined) return fragment`the service sent no results`
-  if (total === 0) return fragment`no test case is listed`
-  const none = total === 1 ? fragment`its one test case did not fail` : fragment`none of its ${total} test cases failed`
-  return fragment`${none} (${passed} passed${rest(counts)})`
+function withoutFailedCase(run: Run, counts: Counts): Fragment {
+  if (counts.total === 0) return tallyOf(run, counts)
+  return fragment`, although ${noneFailed(counts.total)} (${counts.passed} passed${rest(counts)})`
+}
+
+function noneFailed(total: number): Fragment {
+  return total === 1 ? fragment`its one test case did not fail` : fragment`none of its ${total} test cases failed`
 }
 
 function casesOf(total: number): Fragment {
@@ -282,7 +282,7 @@ function cancellationText(outcome: StepOutcome): Fragment {
   switch (cancellation.kind) {
     case 'not-wanted':
       if (runId === undefined || isUnknownRun) return NONE
-      return fragment` This step did not cancel the run (the input ${'cancel-on-abort'}), so the run may still be running.`
+      return fragment` This step did not cancel the run, because the input ${'cancel-on-abort'} does not ask for that. The run may still be running.`
     case 'no-run':
       return NONE
     case 'id-unknown':
@@ -299,9 +299,17 @@ function cancellationText(outcome: StepOutcome): Fragment {
       const { failure } = cancellation
       const isSaid = 'failure' in ending && isSameFailure(failure, ending.failure)
       const why = failure === undefined || isSaid ? NONE : fragment`, because ${failureReason(failure)}`
-      return fragment` The run may still be running. It could not be cancelled${why}. The post step tries again.`
+      return fragment` The run may still be running. It could not be cancelled${why}. ${afterFailedCancel(outcome)}`
     }
   }
+}
+
+/** If the job is over, post may never run. If the id is unusable, it may be too long for the record. */
+function afterFailedCancel({ ending, runId }: StepOutcome): Fragment {
+  const isJobOver = ending.kind === 'aborted' && (ending.cause === 'folder emptied' || ending.cause === 'log closed')
+  return isJobOver || runId === undefined
+    ? fragment`If the run should not go on, cancel it at the service.`
+    : fragment`The post step tries again.`
 }
 
 /** The counts that are not zero, and the time. Undefined if there is nothing to count yet. */

@@ -16,7 +16,7 @@ const CONNECT = { rejectUnauthorized: true, allowH2: false }
 
 const SETTINGS = {
   allowH2: false,
-  // The transport limits each request itself, so undici must not. A connection stays open from one poll to the next,
+  // The transport limits each request itself, so undici's own limits are off. A connection stays open from one poll to the next,
   // which comes within 15 s by default. If a server closes sooner, its Keep-Alive header says so.
   headersTimeout: 0,
   bodyTimeout: 0,
@@ -56,14 +56,14 @@ async function proxiedConnections(proxy: string, noProxy = ''): Promise<() => Di
   return () => new EnvHttpProxyAgent(isTlsProxy ? { ...settings, proxyTls: CONNECT } : settings)
 }
 
-/** Destroys a socket at its first error. Otherwise the end of the connection would hide a TLS alert before it. */
+/** Destroys a socket at its first error. Otherwise the error would be the end of the connection, and not the TLS alert. */
 function openPool(origin: string | URL, options: object): Dispatcher {
   const { connect } = options as { connect: Connector }
   const closingOnError: Connector = (target, callback) =>
-    connect(target, (...[error, socket]) => {
+    connect(target, (...result) => {
+      const [, socket] = result
       socket?.once('error', (cause) => socket.destroy(cause))
-      if (error === null) callback(null, socket)
-      else callback(error, null)
+      callback(...result)
     })
   return new Pool(origin, { ...options, connect: closingOnError })
 }

@@ -5,7 +5,8 @@ import { untrusted } from '../text/untrusted.ts'
 import type { JsonResponse } from './response.ts'
 
 // Decodes the JSON of the service's responses. If a field that the verdict rests on is missing or has the wrong type,
-// the response is invalid, and the message names the field. Any other such field costs only its own cell in the report.
+// the response is invalid, and the message names the field. If any other field is missing or wrong, only its own cell in
+// the report is empty.
 
 /** Longer than any real title or status. Text is truncated before anything is made of it. */
 const TEXT_LIMIT_CHARS = 10_000

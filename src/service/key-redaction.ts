@@ -31,16 +31,15 @@ const SHORT_ESCAPES: ReadonlyMap<string, string> = new Map([
 
 /** A regular expression for all forms of a character in a string of JSON. No form is the beginning of another form. */
 function formsInJson(character: string): string {
-  const code = codeOf(character)
-  const digits = code.replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`)
+  const digits = codeOf(character).replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`)
+  const escapedForExpression = (letter: string) => `\\u${codeOf(letter)}`
   const letters = [...SHORT_ESCAPES]
     .filter(([, meant]) => meant === character)
-    .map(([letter]) => `\\u${codeOf(letter)}`)
-  const plain = character === '\\' ? [] : [`\\u${code}`]
+    .map(([letter]) => escapedForExpression(letter))
+  const plain = character === '\\' ? [] : [escapedForExpression(character)]
   return `(?:${[...plain, ...[`u${digits}`, ...letters].map((end) => `\\\\${end}`)].join('|')})`
 }
 
-/** The character's code as four hexadecimal digits. */
 function codeOf(character: string): string {
   return character.charCodeAt(0).toString(16).padStart(4, '0')
 }
@@ -61,9 +60,9 @@ function keyReplacement(key: string): (text: string, isJson: boolean) => string 
   const codes = Uint16Array.from(key.split(''), (character) => character.charCodeAt(0))
   const borders = bordersOf(codes)
   return (text, isJson) => {
-    /** The positions of the latest characters, as many as the key has characters. */
+    /** Where the latest characters begin in the text: a ring with one entry for each character of the key. */
     const begins = new Uint32Array(codes.length)
-    let latest = 0
+    let next = 0
     let matched = 0
     let written = 0
     let result = ''
@@ -71,13 +70,13 @@ function keyReplacement(key: string): (text: string, isJson: boolean) => string 
       const plain = text.charCodeAt(at)
       const escaped = isJson && plain === BACKSLASH ? escapeAt(text, at) : undefined
       const code = escaped?.code ?? plain
-      begins[latest] = at
-      latest = latest + 1 === codes.length ? 0 : latest + 1
+      begins[next] = at
+      next = next + 1 === codes.length ? 0 : next + 1
       at += escaped?.length ?? 1
       while (matched > 0 && codes[matched] !== code) matched = borders[matched - 1] ?? 0
       if (codes[matched] === code) matched++
       if (matched < codes.length) continue
-      result += `${text.slice(written, begins[latest])}***`
+      result += `${text.slice(written, begins[next])}***`
       written = at
       matched = 0
     }

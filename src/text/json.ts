@@ -21,7 +21,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The fields of a JSON value that somebody else wrote. There are none if it is not an object. */
+/** The fields of a JSON value that somebody else wrote. Empty if the value is not an object. */
 export function fieldsOf(value: unknown): Partial<Record<string, unknown>> {
   return isObject(value) ? value : {}
 }

@@ -159,7 +159,7 @@ describe('a poll that fails', () => {
     const { world } = await wait({ replies: [response(RUNNING), ...outage, response(RUNNING), response(PASSED)] })
     expect(world.texts('info ')).toEqual([
       'Run run-1: RUNNING',
-      expect.stringMatching(/^Run run-1: status request failed; .*503/),
+      expect.stringMatching(/^Run run-1: a status request failed\. .*503/),
       'Run run-1: the service responds again.',
       'Run run-1: PASSED',
     ])
@@ -397,7 +397,8 @@ describe('the log', () => {
     const heartbeats = world.texts('info ').filter((line) => line.includes('still'))
     expect(heartbeats.length).toBeGreaterThanOrEqual(4)
     expect(heartbeats.length).toBeLessThanOrEqual(5)
-    for (const line of heartbeats) expect(line).toMatch(/^Run run-1: status still unavailable after \d.*respond/)
+    for (const line of heartbeats)
+      expect(line).toMatch(/^Run run-1: the status still cannot be read\. The step has waited for \d.*respond/)
   })
 })
 

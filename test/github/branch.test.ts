@@ -110,7 +110,7 @@ describe('an event that carries a pull request', () => {
     }
   })
 
-  test('has the branch that the runner names if the event file cannot be read, and is refused if the runner names no branch', async () => {
+  test('has the branch that the runner names if the payload has no pull request, and is refused if the runner names no branch', async () => {
     const github = { head_ref: 'feature/cart', ref_name: '7/merge' }
     expect(await branchOf({ name: 'pull_request', payload: {}, github })).toEqual({ branch: 'feature/cart' })
     const problems = [noBranchMessage('pull_request')]
@@ -238,14 +238,18 @@ describe('a comment on a pull request', () => {
     ['has no head', { kind: 'json', json: { number: 7, head: { ref: 'main' } } }, 'could not be reached'],
     ['responds about another pull request', { kind: 'json', json: { number: 8, head: HEAD } }, 'could not be reached'],
     ['cuts it off', { kind: 'cut-short' }, 'could not be reached'],
-    ['sends another status', { kind: 'json', status: 202, json: { number: 7, head: HEAD } }, 'status 202 (neither'],
+    [
+      'sends another status',
+      { kind: 'json', status: 202, json: { number: 7, head: HEAD } },
+      'status 202 (a redirect or a status that the action does not expect)',
+    ],
     ['names a line break', namesBranch('a\nb'), 'cannot be the name of a branch'],
     ['names 256 characters', namesBranch('🌱'.repeat(256)), 'cannot be the name of a branch'],
   ] as const)('is refused if GitHub %s', async (_, fault, reason) => {
     void api.inject({ method: 'GET', times: 2 }, fault)
     const found = await find()
     const sentence =
-      /^Input branch: the event does not name the branch to test, and the head of pull request 7 was not found .*pull-requests: read.*Give the input branch/
+      /^Input branch: the event does not name the branch to test\. The step could not find the head of pull request 7 through GitHub's API: .*pull-requests: read.*Set the input branch/
     expect(found).toEqual({ problems: [expect.stringMatching(sentence)] })
     expect(JSON.stringify(found)).toContain(reason)
   })
@@ -264,7 +268,7 @@ describe('a comment on a pull request', () => {
     const location = `${api.url.replace('127.0.0.1', 'localhost')}/repos/${api.repository}/pulls/7`
     void api.inject({ method: 'GET', times: 2 }, { kind: 'status', status: 302, headers: { location } })
     const found = await find()
-    expect(found).toEqual({ problems: [expect.stringContaining('GitHub responded with status 302 (neither')] })
+    expect(found).toEqual({ problems: [expect.stringContaining('GitHub responded with status 302 (a redirect or')] })
     expect(api.requests).toHaveLength(1)
   })
 
@@ -327,7 +331,7 @@ describe('a deployment', () => {
       branch: 'feature/pay',
       info: 'Testing the branch "feature/pay" of the deployment.',
       warnings: [
-        `The head of the branch "feature/pay" is ${head}, but the head of the branch … is now …, ${HASH}. The branch is tested as it is now.`,
+        `The deployed commit is ${HASH}, but the head of the branch "feature/pay" is now ${head}. The service tests the branch as it is now.`,
       ],
     })
   })
@@ -342,9 +346,7 @@ describe('a deployment', () => {
   test('of a name that is a branch and a tag is refused, unless the ref says which', async () => {
     for (const ref of ['heads/v1', 'tags/v1']) api.refs.set(ref, HASH)
     expect(await find('v1')).toEqual({
-      problems: [
-        expect.stringContaining('of "v1" was not found through GitHub\'s API: it is both a branch and a tag.'),
-      ],
+      problems: [expect.stringContaining('of "v1" through GitHub\'s API: "v1" is both a branch and a tag.')],
     })
     expect(await find('refs/heads/v1')).toMatchObject({ branch: 'v1' })
     expect(requestsToGitHub().at(-1)).toBe('GET /repos/octo-org/web-shop/git/ref/heads/v1')
@@ -384,14 +386,14 @@ describe('a deployment', () => {
   })
 
   test.each([
-    ['a commit that is the head of no branch', HASH, [], 'there is none'],
-    ['a commit of two branches', HASH, ['one', 'two'], 'the commit is the head of one, two'],
-    ['a branch that does not exist any more', 'feature/pay', [], 'there is none'],
-    ['nothing', '', ['one'], 'there is none'],
-    ['too few letters of a hash', HASH.slice(0, 6), ['one'], 'there is none'],
+    ['a commit that is the head of no branch', HASH, [], 'no branch was found'],
+    ['a commit of two branches', HASH, ['one', 'two'], 'the commit is the head of several branches (one, two)'],
+    ['a branch that does not exist any more', 'feature/pay', [], 'no branch was found'],
+    ['nothing', '', ['one'], 'no branch was found'],
+    ['too few letters of a hash', HASH.slice(0, 6), ['one'], 'no branch was found'],
   ])('of %s is refused', async (_, ref, branches, reason) => {
     for (const branch of branches) api.refs.set(`heads/${branch}`, HASH)
-    const problem = `Input branch: the event does not name the branch to test, and the branch of the deployment of "${ref}" was not found through GitHub's API: ${reason}. The look-up needs the permission contents: read. Set the input branch to the branch that you want to test.`
+    const problem = `Input branch: the event does not name the branch to test. The step could not find the branch of the deployment of "${ref}" through GitHub's API: ${reason}. The look-up needs the permission contents: read. Set the input branch to the branch that you want to test.`
     expect(await find(ref)).toEqual({ problems: [problem] })
   })
 
@@ -453,7 +455,7 @@ describe('an empty branch, as an unset variable is', () => {
       expect(await branchOf({ name, payload, inputs: { branch } })).toEqual({
         untested: what,
         warnings: [
-          `Input branch is empty, so the project's default branch is tested: the project's default branch is tested, and not ${what}, which this workflow run is about. Remove the input to test that, or name the branch that is meant.`,
+          `Input branch is empty, so the project's default branch is tested, and not ${what}. This workflow run is about ${what}. An unset variable is empty too. Remove the input branch from the step, or set it to the branch that you want to test.`,
         ],
       })
     }

@@ -22,11 +22,11 @@ function problemsOf(given: string): string[] {
 }
 
 const ADVICE =
-  'Give one NAME=value a line (no white space in the name), NAME<<END with the lines of the value and a line END below it, or a JSON object.'
+  'Write NAME=value in one line, without white space in the name. For a value of several lines, write NAME<<END, the lines of the value, and a line END. A JSON object is accepted too.'
 const noName = (line: number) =>
-  `Input env-overrides: line ${line} does not begin with a name and = (values are not shown). ${ADVICE}`
+  `Input env-overrides: line ${line} does not begin with a name and =. Values are not shown. ${ADVICE}`
 const noEnd = (line: number) =>
-  `Input env-overrides: line ${line} begins a value with NAME<<END, but no line END follows (values are not shown). ${ADVICE}`
+  `Input env-overrides: line ${line} begins a value with NAME<<END, but no line END follows. Values are not shown. ${ADVICE}`
 const noJson = (place: string) =>
   `Input env-overrides begins with { and is not valid JSON (${place}); values are not shown. Give a JSON object of names and values, or one NAME=value a line.`
 

@@ -55,6 +55,15 @@ describe('the event', () => {
   it('has an empty payload if there is no file', () => {
     expect(readEvent({}).payload).toEqual({})
   })
+
+  it.each([
+    '',
+    '{"pull_request":{"head":',
+  ])('names no head if the file holds %j, because the head may be a fork’s', (text) => {
+    const env = { GITHUB_EVENT_NAME: 'pull_request_target', GITHUB_HEAD_REF: 'main' }
+    expect(headOfEvent(readEvent({ ...env, GITHUB_EVENT_PATH: file(text) }))).toEqual({ isFork: false })
+    expect(headOfEvent(readEvent(env))).toEqual({ branch: 'main', isFork: false })
+  })
 })
 
 describe('a fork', () => {

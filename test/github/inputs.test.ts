@@ -213,8 +213,8 @@ describe('api-key', () => {
   })
 
   const SKIPPED = 'A skipped job counts as passed, so a required check then passes although nothing was tested.'
-  const FORK_MESSAGE = `Input api-key is empty: this workflow runs for a pull request from a fork, and GitHub gives such workflows no secrets and no variables. Have a maintainer push the branch to this repository, or skip the step with if: github.event_name != 'pull_request' || github.event.pull_request.head.repo.full_name == github.repository. ${SKIPPED}`
-  const DEPENDABOT_MESSAGE = `Input api-key is empty: this workflow runs for Dependabot, and GitHub gives such workflows no Actions secrets. Add the key under the same name to the repository's Dependabot secrets, or skip the step with if: github.event_name != 'pull_request' || github.event.pull_request.user.login != 'dependabot[bot]'. ${SKIPPED}`
+  const FORK_MESSAGE = `Input api-key is empty: this workflow runs for a pull request from a fork, and GitHub gives such workflows no secrets and no variables. Have a maintainer push the branch to this repository, or skip the job with \`if: github.event_name != 'pull_request' || github.event.pull_request.head.repo.full_name == github.repository\`. ${SKIPPED}`
+  const DEPENDABOT_MESSAGE = `Input api-key is empty: this workflow runs for Dependabot, and GitHub gives such workflows no Actions secrets. Add the key under the same name to the repository's Dependabot secrets, or skip the job with \`if: github.event_name != 'pull_request' || github.event.pull_request.user.login != 'dependabot[bot]'\`. ${SKIPPED}`
 
   it('is missing on a pull request from a fork, and one message explains it', () => {
     const payload = { pull_request: { head: { ref: 'patch-1', repo: { id: 2 } }, base: { repo: { id: 1 } } } }
@@ -230,7 +230,7 @@ describe('api-key', () => {
 
   it('is missing on a push by Dependabot, whose only author is the actor', () => {
     const problems = problemsOf({ 'api-key': '' }, { name: 'push', actor: 'dependabot[bot]' })
-    expect(problems).toEqual([expect.stringContaining("'push' || github.actor != 'dependabot[bot]'. A skipped")])
+    expect(problems).toEqual([expect.stringContaining("'push' || github.actor != 'dependabot[bot]'`. A skipped")])
   })
 
   it('is missing on a pull request by Dependabot, and the message explains it, whoever re-runs the workflow', () => {
@@ -242,7 +242,7 @@ describe('api-key', () => {
   })
 
   it.each([FORK_MESSAGE, DEPENDABOT_MESSAGE])('is no reason to skip a push: %s', (message) => {
-    const condition = /\bif: (.*?)\. /.exec(message)?.[1] ?? ''
+    const condition = /`if: (.*?)`\. /.exec(message)?.[1] ?? ''
     const isRun = (name: string, payload: Payload) => {
       const github = githubContext({ name, payload }, { repository: 'shop/shop' })
       return renderTemplate(`\${{ ${condition} }}`, contextsOf(github, 'success'))
@@ -286,7 +286,7 @@ describe('project and test-suite', () => {
 
   it.each(['framework-project', 'run-group', 'autofix'])('test-suite cannot be combined with %s', (name) => {
     expect(problemsOf({ project: '', 'test-suite': 'smoke', [name]: 'true' })).toEqual([
-      `Input ${name}: "true" cannot be combined with test-suite, whose workflow has no such setting. Leave it empty, or give project instead of test-suite.`,
+      `Input ${name}: "true" cannot be combined with test-suite, because a test suite has no such setting. Leave the input ${name} empty, or give project instead of test-suite.`,
     ])
   })
 
@@ -389,7 +389,7 @@ describe('run-id', () => {
 
   it.each(['..', 'id\nwith=a line'])('%j is refused', (runId) => {
     expect(problemsOf({ 'run-id': runId })).toEqual([
-      `Input run-id: "${runId.replace('\n', ' ')}" cannot be a run's id. Give 1 to 256 letters, digits and . _ ~ : = + / @ -, as the output run-id of the step that started the run has it.`,
+      `Input run-id: "${runId.replace('\n', ' ')}" cannot be a run's id. Give the output run-id of the step that started the run. An id has 1 to 256 characters: letters, digits and . _ ~ : = + / @ -`,
     ])
   })
 
@@ -511,7 +511,7 @@ describe('report-dir', () => {
 
   it.each(['..', '../reports', resolve('/etc'), 'a/../../b', `${WORKSPACE}-2`])('%s is refused', (given) => {
     expect(problemsOf({ 'report-dir': given })).toEqual([
-      `Input report-dir: "${given}" is outside the workspace and the runner's temporary folder. Give a folder inside one of them, such as test-reports.${given.startsWith('/') ? ' In a job with a container, github.workspace and runner.temp name folders of the host.' : ''}`,
+      `Input report-dir: "${given}" is outside the workspace and the runner's temporary folder. Give a folder inside one of them, such as test-reports.${given.startsWith('/') ? ' In a job with a container, the expressions github.workspace and runner.temp are paths of the host, so give a relative path.' : ''}`,
     ])
   })
 })

@@ -288,7 +288,7 @@ describe('a server that does not name the account of the token', () => {
     void api.inject(WHO_AM_I, { kind: 'status', status: 404 })
     expect(await comment({ token: 'app-token', text: 'second' })).toEqual({
       log: [
-        'warning: The pull request comment was not written: there is one that may be ours, by release-helper[bot], and GitHub does not say which account the token belongs to. Delete that comment, or set comment-key.',
+        'warning: The pull request comment was not written. A comment by release-helper[bot] may be from an earlier run of this step, but GitHub does not say which account github-token belongs to. Delete that comment, or set comment-key.',
       ],
     })
     expect(texts()).toEqual(['first'])
@@ -402,7 +402,7 @@ describe("the comment's address", () => {
 
 describe('a token that may not comment', () => {
   const ADVICE =
-    'Add `permissions: { pull-requests: write }` to the job, beside what else it needs; pull requests by Dependabot need it too. On a pull request from a fork GitHub lets the workflow only read, whatever `permissions` says: set `comment: never` there.'
+    'Add `permissions: { pull-requests: write }` to the job, and keep its other permissions. Pull requests by Dependabot need this permission too. On a pull request from a fork, GitHub allows the workflow only to read. Set `comment: never` there.'
   const notAllowed = (reason: string) => ({
     log: [`warning: The token is not allowed to write the pull request comment: ${reason}. ${ADVICE}`],
   })
@@ -421,7 +421,11 @@ describe('a token that may not comment', () => {
   })
 
   test('that is empty is not sent', async () => {
-    expect(await comment({ token: '' })).toEqual(notAllowed('github-token is empty'))
+    expect(await comment({ token: '' })).toEqual({
+      log: [
+        'warning: The pull request comment was not written, because the input github-token is empty. Remove this input, or give a token.',
+      ],
+    })
     expect(api.requests).toEqual([])
   })
 
@@ -481,7 +485,7 @@ describe('a failure of GitHub', () => {
     void api.inject({ ...LIST, times: 2 }, { kind: 'status', status: 503, message: 'No server is available' })
     expect(await comment()).toEqual({
       log: [
-        'warning: The pull request comment was not written: GitHub responded with status 503 (No server is available). The next run writes it.',
+        'warning: The pull request comment was not written: GitHub responded with status 503 (No server is available). The next workflow run writes the comment.',
       ],
     })
     expect(requested()).toEqual(['GET', 'GET'])
@@ -496,7 +500,7 @@ describe('a failure of GitHub', () => {
     void api.inject(LIST, fault)
     expect(await comment()).toEqual({
       log: [
-        "warning: The pull request comment was not written: GitHub's API limits the rate of requests. The next run writes it; with many jobs, comment from one of them only.",
+        "warning: The pull request comment was not written: GitHub's API limits the rate of requests. The next workflow run writes the comment. If many jobs comment, let one job do it.",
       ],
     })
     expect(requested()).toEqual(['GET'])

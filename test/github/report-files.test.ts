@@ -106,7 +106,7 @@ describe('one warning and no folder is the result of', () => {
     expect(write(folder)).toBeUndefined()
     expect(readdirSync(outside)).toEqual([])
     expect(warnings).toEqual([
-      `The report files could not be written to ${folder}: a link leads out of the workspace and the runner's temporary folder. The verdict stands.`,
+      `The report files could not be written to ${folder}: a link leads out of the workspace and the runner's temporary folder. The verdict stays as it is. Check this folder, or set another report-dir.`,
     ])
   })
 
@@ -144,7 +144,7 @@ describe('one warning and no folder is the result of', () => {
     expect(write(temp, [{ name: 'results.json', text }])).toBeUndefined()
     expect(readdirSync(temp)).toEqual([])
     expect(warnings).toEqual([
-      `The report files could not be written to ${temp}: Maximum call stack size exceeded. The verdict stands.`,
+      `The report files could not be written to ${temp}: Maximum call stack size exceeded. The verdict stays as it is. Check this folder, or set another report-dir.`,
     ])
   })
 })

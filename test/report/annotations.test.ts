@@ -17,8 +17,8 @@ function messageOf(fields: TestCaseFields): string {
 describe('the annotations', () => {
   it.each([
     [8, 8, undefined],
-    [9, 9, '1 more test case failed; the job summary lists what did not pass.'],
-    [2008, 9, '2,000 more test cases failed; the job summary lists what did not pass.'],
+    [9, 9, '1 more test case failed. See the job summary.'],
+    [2008, 9, '2,000 more test cases failed. See the job summary.'],
   ])('for %d failing cases are %d', (failing, count, last) => {
     const shown = ofRun('FAILED', { FAILED: failing })
     expect(shown).toHaveLength(count)

@@ -48,8 +48,10 @@ describe('the comment', () => {
     const run = aRun({ status: 'FAILED', testCases: testCasesBy({ FAILED: 1025 }) })
     const page = pageOf(anOutcome({ run }))
     expect(tableRows(page)).toHaveLength(21)
-    expect(page.text).toContain('… and 1,005 more in the summary of the job.')
-    expect(pageOf(anOutcome({ run }), { hasSummary: false }).text).toContain('… and 1,005 more.')
+    expect(page.text).toContain('… and 1,005 more test cases. See the job summary.')
+    expect(pageOf(anOutcome({ run }), { hasSummary: false }).text).toMatch(/… and 1,005 more test cases\.$/m)
+    const oneMore = anOutcome({ run: aRun({ status: 'FAILED', testCases: testCasesBy({ FAILED: 21 }) }) })
+    expect(pageOf(oneMore).text).toContain('… and 1 more test case. See the job summary.')
   })
 
   it('names what distinguishes it from other comments of the pull request', () => {
@@ -60,7 +62,7 @@ describe('the comment', () => {
   })
 
   it.each([
-    ['the branch that was tested', 'feature', {}, ' · tested branch main'],
+    ['the branch that was tested', 'feature', {}, ' · on branch main'],
     ['nothing if the tested branch is the head', 'main', {}, ''],
     [
       'nothing if the tested branch is the head with its whole name',
@@ -69,12 +71,12 @@ describe('the comment', () => {
       '',
     ],
     ['nothing if the head is not known', undefined, {}, ''],
-    ['the branch that was asked for', 'feature', { run: UNNAMED }, ' · tested branch main'],
+    ['the branch that was asked for', 'feature', { run: UNNAMED }, ' · on branch main'],
     [
       'the default branch',
       'feature',
       { run: UNNAMED, subject: { parameters: {} } },
-      " · tested the project's default branch",
+      " · on the project's default branch",
     ],
     [
       'nothing of a run started elsewhere',

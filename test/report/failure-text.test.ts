@@ -10,18 +10,18 @@ const said = (failure: Failure, request: RequestKind = 'start') => render(failur
 
 describe('the sentence on a failure', () => {
   it.each<[Failure, string]>([
-    [{ kind: 'status', status: 599, error: untrusted('x') }, 'The service responded with 599: “x”.'],
+    [{ kind: 'status', status: 599, error: untrusted('x') }, 'The service responded with 599 and said “x”.'],
     [
       { kind: 'invalid-response', expected: 'JSON', got: untrusted('<html>'), isNotJson: true },
-      'The service sent an invalid response: expected JSON, got “<html>”; check the path in the input base-url, and whether a proxy responds instead of the service.',
+      'The service sent an invalid response (expected JSON, got “<html>”). Check the path in the input base-url, and whether a proxy responds instead of the service.',
     ],
     [
       { kind: 'status', status: 302, location: untrusted('https://login.example.com') },
-      'The service responded with 302 to “https://login.example.com”; redirects are not followed, so check the input base-url.',
+      'The service responded with 302, a redirect to “https://login.example.com”. The action does not follow redirects, so check the input base-url.',
     ],
     [
       { kind: 'status', status: 429, retryAfterMs: 90_000 },
-      'The service responded with 429 Too Many Requests (retry after 1 min 30 s).',
+      'The service responded with 429 Too Many Requests (it asks for a pause of 1 min 30 s).',
     ],
     [{ kind: 'aborted' }, 'The request was cancelled because the step is ending.'],
   ])('of %j says what happened', (failure, sentence) => {
@@ -46,7 +46,7 @@ describe('the sentence on a failure', () => {
   it.each([
     ['SELF_SIGNED_CERT_IN_CHAIN', 'NODE_EXTRA_CA_CERTS'],
     ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'NODE_EXTRA_CA_CERTS'],
-    ['CERT_HAS_EXPIRED', 'renewed'],
+    ['CERT_HAS_EXPIRED', 'The certificate has expired. The operators of the service must renew it.'],
     ['ERR_TLS_CERT_ALTNAME_INVALID', 'base-url'],
     ['CERT_NOT_YET_VALID', 'the clock of this runner'],
   ])('of a certificate with %s says what to do', (code, advice) => {
@@ -57,7 +57,7 @@ describe('the sentence on a failure', () => {
   it('truncates what came, and makes it harmless', () => {
     const sentence = said({ kind: 'status', status: 500, body: untrusted(`\n::error::${'x'.repeat(5000)}`) })
     expect(sentence.length).toBeLessThan(400)
-    expect(sentence).toContain('500 Internal Server Error: “::error::xxx')
+    expect(sentence).toContain('500 Internal Server Error and sent “::error::xxx')
   })
 
   it.each([
@@ -68,21 +68,24 @@ describe('the sentence on a failure', () => {
     ['😀'.repeat(1_001), `${'😀'.repeat(999)}…`],
   ])('shows the service’s own sentence up to 1,000 characters, in the log and on pages (%#)', (sent, shown) => {
     const failure: Failure = { kind: 'status', status: 409, error: untrusted(sent) }
-    expect(said(failure)).toBe(`The service responded with 409: “${shown}”.`)
+    expect(said(failure)).toBe(`The service responded with 409 and said “${shown}”.`)
     const page = render(html`${failureReason(failure)}`)
-    expect(page).toBe(`the service responded with 409: <code>${shown.replaceAll('<', '&lt;')}</code>`)
+    expect(page).toBe(`the service responded with 409 and said <code>${shown.replaceAll('<', '&lt;')}</code>`)
   })
 
   it.each([400, 422])('of status %i has no advice of ours if the service says what is wrong', (status) => {
     const sentence = said({ kind: 'status', status, error: untrusted('The branch is unknown. Create it.') })
-    expect(sentence).toMatch(/^The service responded with \d+.*: “The branch is unknown. Create it.”\.$/)
-    expect(said({ kind: 'status', status, body: untrusted('<html>') })).toContain('check the inputs')
+    expect(sentence).toMatch(/^The service responded with \d+.* and said “The branch is unknown. Create it.”\.$/)
+    expect(said({ kind: 'status', status, body: untrusted('<html>') })).toContain('Check the inputs')
   })
 
-  it.each<[Failure]>([
-    [{ kind: 'status', status: 500, requestId: untrusted('req-1'), error: untrusted('oops') }],
-    [{ kind: 'invalid-response', expected: 'JSON', got: untrusted('<'), requestId: untrusted('req-1') }],
-  ])('names the id of the request, before what came: %j', (failure) => {
-    expect(said(failure)).toMatch(/ \(x-request-id req-1\): /)
+  it.each<[Failure, string]>([
+    [{ kind: 'status', status: 500, requestId: untrusted('req-1'), error: untrusted('oops') }, 'and said “oops”.'],
+    [
+      { kind: 'invalid-response', expected: 'JSON', got: untrusted('<'), requestId: untrusted('req-1') },
+      '(expected JSON, got “<”).',
+    ],
+  ])('names the id of the request, before what came: %j', (failure, came) => {
+    expect(said(failure)).toContain(` (x-request-id req-1) ${came}`)
   })
 })

@@ -68,7 +68,7 @@ describe('the job summary', () => {
   it('counts the cases that have no result', () => {
     const testCases = testCasesBy({ PASSED: 2, RUNNING: 1, QUEUED: 1, CANCELLED: 1, NEW: 1, SKIPPED: 1 })
     const text = renderedPage(summaryOf(anOutcome({ run: aRun({ status: 'FAILED', testCases }) }))).text
-    expect(text).toContain('⚠️ Incomplete: 4 of 7 test cases have no result.')
+    expect(text).toContain('⚠️ Incomplete results: 4 of 7 test cases have no result.')
   })
 
   it('shows the first hundred cases that did not pass, and folds the rest', () => {
@@ -93,7 +93,7 @@ describe('the limits of the job summary', () => {
 
   it('make the summary mention the report files, if they were written', () => {
     expect(summaryOf(runOf({ PASSED: 2_000 }), 0, '/tmp/a&b')).toContain(
-      'are left out here. The report files in <code>/tmp/a&amp;b</code> list all of them.</p>',
+      'are left out here. The report files in <code>/tmp/a&amp;b</code> list all test cases.</p>',
     )
     expect(summaryOf(runOf({ PASSED: 2 }), 0, '/tmp/a')).not.toContain('/tmp/a')
   })

@@ -72,23 +72,45 @@ describe('the sentence', () => {
       cancellation: { kind: 'cancelled', run: aRun({ status: 'CANCELLED' }) },
     })
     expect(render(verdictSentence(outcome))).toBe(
-      'Run run_7f3a did not finish within 1 min (timeout-minutes); its last status request failed: the service responded with 503 Service Unavailable; the run was cancelled.',
+      'Run run_7f3a did not finish within 1 min (the input timeout-minutes). Its last status request failed, because the service responded with 503 Service Unavailable. The run was cancelled by this step.',
     )
   })
 
   it.each([
-    [{ kind: 'no-response', reason: 'reset' }, 'and may still be running.'],
-    [{ kind: 'status', status: 403 }, 'and may still be running (the service responded with 403 Forbidden).'],
-  ] as const)('says why a cancel failed with %j unless the wait failed for the same reason', (failure, end) => {
+    [{ kind: 'no-response', reason: 'reset' }, ''],
+    [{ kind: 'status', status: 403 }, ', because the service responded with 403 Forbidden'],
+  ] as const)('says why a cancel failed with %j unless the wait failed for the same reason', (failure, why) => {
     const ending = { kind: 'poll-failed', failure: { kind: 'no-response', reason: 'reset' } } as const
-    expect(sentenceOf({ ending, cancellation: { kind: 'failed', failure } })).toMatch(end)
+    expect(sentenceOf({ ending, cancellation: { kind: 'failed', failure } })).toBe(
+      `The status of run run_7f3a could not be read, because the service did not respond (reset). The run may still be running. It could not be cancelled${why}. The post step tries again.`,
+    )
+  })
+
+  it.each([
+    ['folder emptied', 'If the run should not go on, cancel it at the service.'],
+    ['log closed', 'If the run should not go on, cancel it at the service.'],
+    ['SIGTERM', 'The post step tries again.'],
+  ] as const)('after a cancel that failed on “%s” promises the post step only if post will run', (cause, next) => {
+    const sentence = sentenceOf({ ending: { kind: 'aborted', cause }, cancellation: { kind: 'failed' } })
+    expect(sentence.endsWith(` The run may still be running. It could not be cancelled. ${next}`)).toBe(true)
+  })
+
+  it.each([
+    [{ SKIPPED: 1 }, 'its one test case did not fail', ' (0 passed, 1 skipped)'],
+    [{ SKIPPED: 2 }, 'none of its 2 test cases failed', ' (0 passed, 2 skipped)'],
+  ])('says that a FAILED run with the test cases %j has no failed test case, and so does the headline', (counts, none, rest) => {
+    const outcome = anOutcome({ run: aRun({ status: 'FAILED', testCases: testCasesBy(counts) }) })
+    expect(render(verdictSentence(outcome))).toBe(
+      `Run run_7f3a finished as FAILED, although ${none}${rest}. Look up the run at the service to find the reason.`,
+    )
+    expect(said(pageTitle(outcome))).toBe(`❌ Run failed, although ${none}`)
   })
 
   it('distinguishes an id that cannot be used from one that is missing', () => {
     const failure = { kind: 'invalid-response', expected: 'a run id', got: untrusted('a b') } as const
     const ending = { kind: 'start-failed', failure } as const
     expect(sentenceOf({ runId: undefined, ending, cancellation: { kind: 'cancelled' } })).toBe(
-      'The start request returned no valid run id: the service sent an invalid response: expected a run id, got “a b”; the run was cancelled.',
+      'The start request returned no valid run id, because the service sent an invalid response (expected a run id, got “a b”). The run was cancelled by this step.',
     )
   })
 })
@@ -126,7 +148,7 @@ describe('the line of facts', () => {
     const target = { kind: 'test-suite', testSuiteId: 'smoke' } as const
     const subject = { target, parameters: { branch: 'main', autofix: false } }
     expect(factsOf({ subject, runId: undefined, ending: { kind: 'started' } })).toBe(
-      'Test suite smoke · Branch main (metadata: the service may test another) · Auto-fix off',
+      'Test suite smoke · Branch main (sent as metadata only, so the service may test another branch) · Auto-fix off',
     )
   })
 })

@@ -64,7 +64,9 @@ describe('a comment on a pull request', () => {
     })
     const { main, summary } = await one.step.run()
     expect(main).toMatchObject({ conclusion: 'failure', outputs: { conclusion: 'error' } })
-    expect(main.annotations).toMatchObject([{ message: expect.stringContaining('was not found through') }])
+    expect(main.annotations).toMatchObject([
+      { message: expect.stringContaining("could not find the head of pull request 7 through GitHub's API: ") },
+    ])
     expect(JSON.stringify([main, summary])).not.toContain('hunter2')
     expect(one.service.requests).toEqual([])
   })
@@ -91,7 +93,8 @@ test('an empty branch on a pull request is a warning, and a line in summary and 
   expect(started(one)).toEqual([{}])
   expect(main).toMatchObject({ conclusion: 'success', annotations: [{ level: 'warning' }] })
   expect(main.annotations[0]?.message).toContain("the project's default branch is tested, and not “changes”")
-  const line = "the project's default branch is tested, and not <code>changes</code>."
+  const line =
+    "The project's default branch is tested, and not <code>changes</code>, because the input <code>branch</code> is empty."
   for (const page of [summary, ...api.comments.map(({ body }) => body)]) expect(page).toContain(line)
   expect(api.comments).toHaveLength(1)
 })

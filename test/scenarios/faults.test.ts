@@ -49,7 +49,7 @@ test.concurrent('a step whose response was too large exits, although a known fau
     await using one = await scenario({ faults: [{ on: 'start', do: { status: 200, rawBody } }] })
     const { main } = await one.step.run()
     expect(main).toMatchObject({ exitCode: 1, outputs: { conclusion: 'error' } })
-    expect(main.annotations[0]?.message).toContain('a larger one')
+    expect(main.annotations[0]?.message).toContain('a larger body')
   }
 })
 

@@ -47,7 +47,7 @@ test.concurrent('a PASSED run of another branch fails the step, also with pass-w
   expect(main.annotations).toMatchObject([
     {
       level: 'error',
-      message: expect.stringMatching(/tested the branch “main” and this step asked for “feature\/cart”/),
+      message: expect.stringMatching(/tested the branch “main”, and this step asked for “feature\/cart”/),
     },
   ])
   expect(main.summary).toMatch(/^## ❌ Another branch was tested\n/)

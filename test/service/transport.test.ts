@@ -198,7 +198,7 @@ describe('a response', () => {
     expect(await failureOf(get())).toEqual({
       kind: 'invalid-response',
       expected: `a body of at most ${limitBytes} bytes`,
-      got: 'a larger one',
+      got: 'a larger body',
     })
   })
 

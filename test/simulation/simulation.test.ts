@@ -328,7 +328,7 @@ const EVENTS: Readonly<Record<string, (result: SimulationResult) => boolean>> = 
   'id not known': ({ messages }) => messages.some((text) => text.includes('may have been started')),
   'ended by post': ({ main }) => main.signalled?.signal === 'SIGHUP',
   'start refused': ({ main }) => main.isStartRefused,
-  'record not written': ({ messages }) => messages.some((text) => text.includes('could not write down')),
+  'record not written': ({ messages }) => messages.some((text) => text.includes('could not save')),
   'run of a sibling': ({ service }) => service.runs.some(({ isOfSibling }) => isOfSibling),
   'ended with the job': ({ main }) => main.signalled?.signal === 'folder emptied',
 }

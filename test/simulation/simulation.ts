@@ -114,15 +114,17 @@ class Places {
     if (fileRemovedAtMs !== undefined) clock.at(fileRemovedAtMs, () => (this.file = undefined))
   }
 
-  writeToState(line: string): void {
-    this.#throwIfFull('state')
+  writeToState(line: string): string | undefined {
+    if (this.#isFull('state')) return 'the disk is full'
     this.state = line
+    return undefined
   }
 
-  writeToFile(line: string): void {
-    this.#throwIfFull('file')
-    if (this.file === undefined) throw new Error('the file was removed')
+  writeToFile(line: string): string | undefined {
+    if (this.#isFull('file')) return 'the disk is full'
+    if (this.file === undefined) return 'the file was removed'
     this.file += `${line}\n`
+    return undefined
   }
 
   /** The end of the job removes both places. */
@@ -132,13 +134,12 @@ class Places {
     this.file = undefined
   }
 
-  #throwIfFull(place: 'state' | 'file'): void {
+  #isFull(place: 'state' | 'file'): boolean {
     const nowMs = this.#clock.now()
-    const isFull = this.#fullDisks.some(
+    return this.#fullDisks.some(
       (disk) =>
         (disk.place === place || disk.place === 'both') && nowMs >= disk.fromMs && nowMs < disk.fromMs + disk.forMs,
     )
-    if (isFull) throw new Error(`no space left for the ${place}`)
   }
 }
 

@@ -143,7 +143,7 @@ export const ENDINGS = {
   }),
   startUnclear: anOutcome({
     runId: undefined,
-    ending: { kind: 'start-failed', failure: { kind: 'no-response', reason: 'socket hang up (ECONNRESET)' } },
+    ending: { kind: 'start-failed', failure: { kind: 'no-response', reason: 'socket hang up; ECONNRESET' } },
     cancellation: { kind: 'id-unknown' },
   }),
   unreachable: anOutcome({
