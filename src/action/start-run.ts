@@ -44,7 +44,7 @@ export async function startRun(parameters: StartParameters, deadlineMs: number, 
     // The pause may take minutes, because the service may ask for it.
     await log.pause(nextMs, () => {
       const [next, limit] = [durationText(nextMs - clock.now()), durationText(repeatDeadlineMs - clock.now())]
-      return logLine`The run is not started yet. The step tries again in ${next}, and for up to ${limit}. ${reason}`
+      return logLine`The run is not started yet. The next try is in ${next}. The step stops trying after ${limit}. ${reason}`
     })
   }
 }

@@ -3,6 +3,7 @@ import { untestedHeadText } from '../report/outcome-text.ts'
 import { type LogLine, logLine } from '../text/safe-text.ts'
 import { headOfEvent, type WorkflowEvent } from './event.ts'
 import type { InputReader } from './input-reader.ts'
+import { SKIPPED_PASSES } from './secrets.ts'
 
 /** The default of the input `branch`: the branch that the event is about. Git allows no branch of this name. */
 export const BRANCH_OF_EVENT = '@{event}'
@@ -37,7 +38,7 @@ export function readBranch(inputs: InputReader, event: WorkflowEvent): BranchInp
   const found = given === BRANCH_OF_EVENT ? branchOfEvent(event) : known(given)
   if (found === undefined) {
     inputs.problem(
-      logLine`Input branch: the event ${event.name} names no branch of this repository, for example because the commit is a fork's. So the step does not know what to test. ${ADVICE}`,
+      logLine`Input branch: the event ${event.name} names no branch of this repository. One possible cause is a commit of a fork. So the step does not know which branch to test. ${ADVICE}`,
     )
     return { kind: 'known' }
   }
@@ -80,7 +81,7 @@ function emptyBranch(inputs: InputReader, event: WorkflowEvent): BranchInput {
   const untested = notDefaultBranch(event)
   if (untested !== undefined) {
     inputs.warnings.push(
-      logLine`Input branch is empty, so the project's default branch is tested, and not ${untestedHeadText(untested)}. This workflow run is about ${untestedHeadText(untested)}. An unset variable is empty too. Remove the input branch from the step, or set it to the branch that you want to test.`,
+      logLine`Input branch is empty, so the project's default branch is tested. This workflow run is about ${untestedHeadText(untested)}, which is not tested. If the input comes from a variable, check that the variable is set. Otherwise remove the input, or set it to the branch that you want to test.`,
     )
   }
   return { kind: 'known', untested }
@@ -125,5 +126,5 @@ export function noBranch(subject: LogLine): KnownBranch {
 }
 
 export function forkMessage(branch: string): LogLine {
-  return logLine`Input branch: "${branch}" is a branch of a fork. The service would look for a branch of this name in the project's repository, not in the fork, and test the wrong code. Skip this step for forks, or set the input branch to another branch.`
+  return logLine`Input branch: this workflow run is about the branch "${branch}" of a fork. The service would look for a branch of this name in the project's repository, and test the wrong code. Skip the job for forks, or set the input branch to another branch. ${SKIPPED_PASSES}`
 }

@@ -37,7 +37,7 @@ function readLines(given: string, inputs: InputReader): Overrides {
     const value = isBlock ? parts.slice(at + 2, end - 1).join('') : rest
     if (/^(["'`]).*\1$/s.test(value)) {
       inputs.warnings.push(
-        logLine`Input env-overrides: the value of ${name} begins and ends with quotation marks. They are sent as a part of the value. Remove them, or give a JSON object if they belong to the value.`,
+        logLine`Input env-overrides: the value of ${name} begins and ends with quotation marks. They are sent as a part of the value. If they do not belong to the value, remove them. If they belong to it, nothing is wrong, and a JSON object avoids this warning.`,
       )
     }
     overrides.set(name, value)

@@ -17,7 +17,7 @@ export class GitHubError extends Error {
 
   /** The failure as a part of a sentence. */
   get clause(): LogLine {
-    if (this.status === 0) return logLine`GitHub's API could not be reached (${this.message})`
+    if (this.status === 0) return logLine`GitHub's API gave no usable response (${this.message})`
     if (this.status === 429) return logLine`GitHub's API limits the rate of requests`
     return logLine`GitHub responded with status ${this.status} (${this.message})`
   }

@@ -27,7 +27,7 @@ export function recorder(record: Omit<MainRecord, 'isFolderEmptied'>, log: Pick<
     const run = runId === undefined ? logLine`` : logLine` about run ${runId}`
     if (!hasWarned) {
       log.warning(
-        logLine`The step could not save for the post step what is left to do${run}: ${problem}. Free some space on the runner, or check its temporary folder.`,
+        logLine`The step could not save its record for the post step: ${problem}. So the post step may not know what is left to do${run}. Free some space on the runner, or check its temporary folder.`,
       )
     }
     hasWarned = true

@@ -20,7 +20,9 @@ export function readRunUrl(inputs: InputReader, target: Target | undefined): Ste
   const names = [...template.matchAll(/\{([^{}]*)\}/g)].map(([, name = '']) => name)
   const unknown = names.find((name) => name !== 'run-id' && !values.has(name))
   if (unknown !== undefined) {
-    return problem(logLine`has the unknown placeholder {${unknown}}. Known are {project}, {test-suite} and {run-id}.`)
+    return problem(
+      logLine`has the unknown placeholder {${unknown}}. The accepted placeholders are {project}, {test-suite} and {run-id}.`,
+    )
   }
   const missing = names.find((name) => values.has(name) && values.get(name) === undefined)
   if (missing !== undefined && target !== undefined) {
@@ -36,11 +38,13 @@ export function readRunUrl(inputs: InputReader, target: Target | undefined): Ste
     )
   const url = parseAddress(fill('x'))
   if (url === undefined || !/^[a-z]+:\/\/[^/?#{}]+(?:[/?#]|$)/i.test(template) || /[{}]/.test(fill('x'))) {
-    return problem(logLine`is not an absolute address with placeholders in its path or after it.`)
+    return problem(
+      logLine`is not accepted. Give an absolute address, with placeholders only after the host and the port. Use { and } only for placeholders.`,
+    )
   }
   if (hasCredentials(template, url)) return problem(logLine`has credentials in it. Remove them.`)
   if (isSecure(url)) return address
   return problem(
-    logLine`is not accepted. The address must begin with https:. For this machine only, http: is accepted too.`,
+    logLine`is not accepted. The address must begin with https://, unless it is an address of the runner's own machine.`,
   )
 }

@@ -5,7 +5,7 @@ import { type LogLine, logLine } from '../text/safe-text.ts'
 import { hasCredentials, isSecure, parseAddress, withoutSecrets } from '../text/web-address.ts'
 import type { Environment, WorkflowEvent } from './event.ts'
 import type { InputReader } from './input-reader.ts'
-import { isForkWithoutSecrets, whyNoSecrets } from './secrets.ts'
+import { isForkWithoutSecrets, SKIPPED_PASSES, whyNoSecrets } from './secrets.ts'
 
 /** Reads how to reach the service. If there is a problem, records it and returns undefined. */
 export function readServiceAddress(
@@ -22,8 +22,6 @@ export function readServiceAddress(
   return { apiKey, baseUrl, target, proxies: readProxies(inputs, env, baseUrl) }
 }
 
-const SKIPPED_PASSES = logLine`A skipped job counts as passed, so a required check then passes although nothing was tested.`
-
 const LONGEST_KEY = 4_096
 
 function readApiKey(inputs: InputReader, event: WorkflowEvent): string | undefined {
@@ -39,7 +37,7 @@ function readApiKey(inputs: InputReader, event: WorkflowEvent): string | undefin
   switch (whyNoSecrets(event)) {
     case 'fork':
       return inputs.problem(
-        logLine`Input api-key is empty: this workflow runs for a pull request from a fork, and GitHub gives such workflows no secrets and no variables. Have a maintainer push the branch to this repository, or skip the job with \`if: github.event_name != '${event.name}' || github.event.pull_request.head.repo.full_name == github.repository\`. ${SKIPPED_PASSES}`,
+        logLine`Input api-key is empty: this workflow runs for a pull request from a fork, and GitHub gives such workflows no secrets and no variables. Have a maintainer push the branch to this repository and open a pull request from there, or skip the job with \`if: github.event_name != '${event.name}' || github.event.pull_request.head.repo.full_name == github.repository\`. ${SKIPPED_PASSES}`,
       )
     case 'dependabot':
       return inputs.problem(
@@ -67,7 +65,7 @@ function readBaseUrl(inputs: InputReader, mayBeEmpty: boolean): URL | undefined 
   if (/[?#]/.test(given)) return problem(logLine`has a query or a fragment. Give the address without it.`)
   if (isSecure(url)) return url
   return problem(
-    logLine`is not accepted. The address must begin with https:. For this machine only, http: is accepted too, for example http://127.0.0.1:8080.`,
+    logLine`is not accepted. The address must begin with https://, unless it is an address of the runner's own machine, such as http://127.0.0.1:8080.`,
   )
 }
 

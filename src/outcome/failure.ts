@@ -28,7 +28,10 @@ export type Failure =
   | {
       readonly kind: 'invalid-response'
       readonly expected: string
-      readonly got: Untrusted
+      /** What the service sent. Absent if only `found` can say it. */
+      readonly got?: Untrusted | undefined
+      /** In our own words what came, for example `an array`. */
+      readonly found?: string | undefined
       /** Whether the response is not JSON, so that perhaps another server sent it. */
       readonly isNotJson?: boolean | undefined
       readonly requestId?: Untrusted | undefined

@@ -44,7 +44,7 @@ function predicateOf(failure: Failure): Fragment {
       return fragment`${who} responded with ${words}${to}${pause}${named(requestId)}${said ?? sent}`
     }
     case 'invalid-response':
-      return fragment`service sent an invalid response${named(failure.requestId)} (expected ${failure.expected}, got ${quote(failure.got, EXCERPT_LIMIT_CHARS)})`
+      return fragment`service sent an invalid response${named(failure.requestId)} (expected ${failure.expected}, got ${failure.found ?? quote(failure.got ?? '', EXCERPT_LIMIT_CHARS)})`
     case 'aborted':
       return fragment`request was cancelled because the step is ending`
   }

@@ -102,7 +102,7 @@ function otherBranchText(outcome: StepOutcome): Fragment | undefined {
 function untestedText({ subject: { untested } }: StepOutcome): Fragment | undefined {
   return (
     untested &&
-    fragment`The project's default branch is tested, and not ${untestedHeadText(untested)}, because the input ${'branch'} is empty.`
+    fragment`The project's default branch is tested, because the input ${'branch'} is empty. This workflow run is about ${untestedHeadText(untested)}, which is not tested.`
   )
 }
 

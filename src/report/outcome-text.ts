@@ -59,7 +59,7 @@ export function headline(outcome: StepOutcome): Headline {
     case 'wait-timeout': {
       if (ending.kind !== 'wait-timeout') return head(CLOCK, fragment`Run did not finish`)
       const { input, ms } = ending.limit
-      const title = input === 'queue-timeout-minutes' ? fragment`Run never began` : fragment`Run did not finish`
+      const title = input === 'queue-timeout-minutes' ? fragment`Run did not begin` : fragment`Run did not finish`
       return head(CLOCK, title, fragment` within ${durationText(ms)}${tally}`)
     }
     case 'started':
@@ -167,7 +167,7 @@ function endOfRun(run: Run, outcome: StepOutcome, tally: Tally): Fragment {
       return fragment`${finished}, but ${nothingRan(run, counts.total)}. ${advice}`
     }
     case 'timed-out':
-      return fragment`${finished}, because it exceeded the service's time limit${result}.`
+      return fragment`exceeded the service's time limit and ${finished}${result}.`
     case 'cancelled':
       return fragment`${finished} (cancelled at the service, not by this step)${result}.`
     case 'interrupted':
@@ -260,7 +260,7 @@ function statusesSeen({ run, queuedMs = 0 }: StepOutcome): Fragment {
 function textOfAbort(cause: AbortCause, moment: Fragment): Fragment {
   switch (cause) {
     case 'folder emptied':
-      return fragment`The runner's temporary folder was emptied ${moment}. The runner empties it at the end of a job.`
+      return fragment`The runner's temporary folder was emptied ${moment}. The runner does this at the end of a job, so this step took the job as ended.`
     case 'log closed':
       return fragment`The runner stopped reading the log of this step ${moment}.`
     default:
@@ -290,7 +290,7 @@ function cancellationText(outcome: StepOutcome): Fragment {
     case 'not-supported':
       return fragment` The run may still be running, because the test-suite workflow has no cancel.`
     case 'cancelled':
-      return fragment` The run was cancelled by this step.`
+      return fragment` This step cancelled the run.`
     case 'already-finished':
       return fragment` The run had already finished as ${cancellation.run.rawStatus}.`
     case 'not-found':
@@ -299,7 +299,7 @@ function cancellationText(outcome: StepOutcome): Fragment {
       const { failure } = cancellation
       const isSaid = 'failure' in ending && isSameFailure(failure, ending.failure)
       const why = failure === undefined || isSaid ? NONE : fragment`, because ${failureReason(failure)}`
-      return fragment` The run may still be running. It could not be cancelled${why}. ${afterFailedCancel(outcome)}`
+      return fragment` This step could not cancel the run${why}. The run may still be running. ${afterFailedCancel(outcome)}`
     }
   }
 }
@@ -309,7 +309,7 @@ function afterFailedCancel({ ending, runId }: StepOutcome): Fragment {
   const isJobOver = ending.kind === 'aborted' && (ending.cause === 'folder emptied' || ending.cause === 'log closed')
   return isJobOver || runId === undefined
     ? fragment`If the run should not go on, cancel it at the service.`
-    : fragment`The post step tries again.`
+    : fragment`The post step tries again to cancel the run.`
 }
 
 /** The counts that are not zero, and the time. Undefined if there is nothing to count yet. */
@@ -370,7 +370,7 @@ export function otherBranchWarning(outcome: StepOutcome): LogLine | undefined {
   const branches = differingBranches(outcome)
   if (branches === undefined) return undefined
   const { tested, asked } = branches
-  return logLine`Run ${outcome.runId ?? ''}: the service says that it tested ${quote(tested, BRANCH_LIMIT_CHARS)}, and this step asked for ${quote(asked, BRANCH_LIMIT_CHARS)}. Check whether that branch is pushed. If the service has another name for it, set the input branch to that name.`
+  return logLine`Run ${outcome.runId ?? ''}: the service says that it tested ${quote(tested, BRANCH_LIMIT_CHARS)}, and this step asked for ${quote(asked, BRANCH_LIMIT_CHARS)}. Check whether ${quote(asked, BRANCH_LIMIT_CHARS)} is pushed. If the service has another name for ${quote(asked, BRANCH_LIMIT_CHARS)}, set the input branch to that name.`
 }
 
 export function testedBranch({ run, subject }: StepOutcome): string | Untrusted | undefined {

@@ -1,7 +1,7 @@
 import { ServiceError } from '../outcome/failure.ts'
 import { outcomeOf, RUN_STATUSES, type Run, type TestCase } from '../outcome/run.ts'
 import { fieldsOf, isObject } from '../text/json.ts'
-import { untrusted } from '../text/untrusted.ts'
+import { type Untrusted, untrusted } from '../text/untrusted.ts'
 import type { JsonResponse } from './response.ts'
 
 // Decodes the JSON of the service's responses. If a field that the verdict rests on is missing or has the wrong type,
@@ -108,13 +108,13 @@ function runId(value: unknown, name: string): string {
 }
 
 function refuse(expected: string, value: unknown): never {
-  throw new ServiceError({ kind: 'invalid-response', expected, got: untrusted(describe(value)) })
+  throw new ServiceError({ kind: 'invalid-response', expected, ...describe(value) })
 }
 
 /** Only names an array or an object, because it may have 16 MiB. */
-function describe(value: unknown): string {
-  if (value === undefined) return 'nothing'
-  if (Array.isArray(value)) return 'an array'
-  if (typeof value === 'object' && value !== null) return 'an object'
-  return typeof value === 'string' ? JSON.stringify(truncate(value)) : String(value)
+function describe(value: unknown): { readonly found: string } | { readonly got: Untrusted } {
+  if (value === undefined) return { found: 'nothing' }
+  if (Array.isArray(value)) return { found: 'an array' }
+  if (typeof value === 'object' && value !== null) return { found: 'an object' }
+  return { got: untrusted(typeof value === 'string' ? JSON.stringify(truncate(value)) : String(value)) }
 }

@@ -2,7 +2,7 @@ import type { Dispatcher } from 'undici'
 import { type Clock, eventLoopTurn } from '../clock.ts'
 import { type Failure, ServiceError } from '../outcome/failure.ts'
 import { type LogLine, sanitize } from '../text/safe-text.ts'
-import { type Untrusted, untrusted } from '../text/untrusted.ts'
+import type { Untrusted } from '../text/untrusted.ts'
 import type { Connections } from './connection.ts'
 
 /** For comparison, 100,000 test cases are 11 MB. */
@@ -175,8 +175,8 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#resolve({ status: this.#status ?? 0, header, text, requestId: this.#requestId() })
   }
 
-  #failAsInvalid(expected: string, got: string, cause?: unknown): void {
-    this.#fail({ kind: 'invalid-response', expected, got: untrusted(got), requestId: this.#requestId() }, cause)
+  #failAsInvalid(expected: string, found: string, cause?: unknown): void {
+    this.#fail({ kind: 'invalid-response', expected, found, requestId: this.#requestId() }, cause)
   }
 
   #fail(failure: Failure, cause?: unknown): void {

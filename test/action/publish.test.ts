@@ -123,7 +123,7 @@ describe('the branch that the service names', () => {
     ['refs/tags/main', 'main'],
   ])('is a warning if the service names %s, the step asked for %s, and the run did not pass', async (branchName, branch) => {
     expect(await warningsOf(branchName, { parameters: { branch } })).toEqual([
-      `Run run_7f3a: the service says that it tested “${branchName}”, and this step asked for “${branch}”. Check whether that branch is pushed. If the service has another name for it, set the input branch to that name.`,
+      `Run run_7f3a: the service says that it tested “${branchName}”, and this step asked for “${branch}”. Check whether “${branch}” is pushed. If the service has another name for “${branch}”, set the input branch to that name.`,
     ])
   })
 

@@ -46,7 +46,9 @@ describe('a start that the service provably did not take', () => {
 
   test('is reported once a minute, with the reason', async () => {
     const few = await start({ replies: [failure(REFUSED), failure(REFUSED), response('run-1')] })
-    expect(few.world.texts('info ')).toEqual([expect.stringMatching(/tries again in .*for up to 1 min.*ECONNREFUSED/)])
+    expect(few.world.texts('info ')).toEqual([
+      expect.stringMatching(/The next try is in .* stops trying after 1 min\..*ECONNREFUSED/),
+    ])
 
     const { world, sentMs } = await start({ replies: [failure(TOO_MANY)] })
     const linesMs = world.effects.map(({ atMs }) => atMs)

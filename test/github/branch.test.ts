@@ -235,9 +235,13 @@ describe('a comment on a pull request', () => {
       'status 403 (Resource not accessible)',
     ],
     ['limits the rate', { kind: 'status', status: 429 }, 'limits the rate'],
-    ['has no head', { kind: 'json', json: { number: 7, head: { ref: 'main' } } }, 'could not be reached'],
-    ['responds about another pull request', { kind: 'json', json: { number: 8, head: HEAD } }, 'could not be reached'],
-    ['cuts it off', { kind: 'cut-short' }, 'could not be reached'],
+    ['has no head', { kind: 'json', json: { number: 7, head: { ref: 'main' } } }, 'gave no usable response'],
+    [
+      'responds about another pull request',
+      { kind: 'json', json: { number: 8, head: HEAD } },
+      'gave no usable response',
+    ],
+    ['cuts it off', { kind: 'cut-short' }, 'gave no usable response'],
     [
       'sends another status',
       { kind: 'json', status: 202, json: { number: 7, head: HEAD } },
@@ -362,13 +366,13 @@ describe('a deployment', () => {
   ] as const)('is refused if GitHub sends %s in the place of the ref', async (_, fault) => {
     api.refs.set('heads/v1', HASH)
     void api.inject({ method: 'GET', times: 2 }, fault)
-    const problems = [expect.stringContaining("GitHub's API could not be reached")]
+    const problems = [expect.stringContaining("GitHub's API gave no usable response")]
     expect(await find('v1')).toEqual({ problems })
   })
 
   test.each([
-    ['another commit', [{ name: 'main', commit: { sha: 'd'.repeat(40) } }], 'could not be reached'],
-    ['no list', { name: 'main', commit: { sha: HASH } }, 'could not be reached'],
+    ['another commit', [{ name: 'main', commit: { sha: 'd'.repeat(40) } }], 'gave no usable response'],
+    ['no list', { name: 'main', commit: { sha: HASH } }, 'gave no usable response'],
     ['no branch name', [{ name: 'a\u0007b', commit: { sha: HASH } }], 'cannot be the name of a branch'],
   ])('of a commit is refused if GitHub sends %s', async (_, json, reason) => {
     void api.inject({ method: 'GET', times: 2 }, { kind: 'json', json })
@@ -455,7 +459,7 @@ describe('an empty branch, as an unset variable is', () => {
       expect(await branchOf({ name, payload, inputs: { branch } })).toEqual({
         untested: what,
         warnings: [
-          `Input branch is empty, so the project's default branch is tested, and not ${what}. This workflow run is about ${what}. An unset variable is empty too. Remove the input branch from the step, or set it to the branch that you want to test.`,
+          `Input branch is empty, so the project's default branch is tested. This workflow run is about ${what}, which is not tested. If the input comes from a variable, check that the variable is set. Otherwise remove the input, or set it to the branch that you want to test.`,
         ],
       })
     }
@@ -487,11 +491,11 @@ test('a runner that sets no variable for the input tests the branch of the event
 })
 
 function forkMessage(branch: string): string {
-  return `Input branch: "${branch}" is a branch of a fork. The service would look for a branch of this name in the project's repository, not in the fork, and test the wrong code. Skip this step for forks, or set the input branch to another branch.`
+  return `Input branch: this workflow run is about the branch "${branch}" of a fork. The service would look for a branch of this name in the project's repository, and test the wrong code. Skip the job for forks, or set the input branch to another branch. A skipped job counts as passed, so a required check then passes although nothing was tested.`
 }
 
 function noBranchMessage(event: string): string {
-  return `Input branch: the event ${event} names no branch of this repository, for example because the commit is a fork's. So the step does not know what to test. Set the input branch to the branch that you want to test.`
+  return `Input branch: the event ${event} names no branch of this repository. One possible cause is a commit of a fork. So the step does not know which branch to test. Set the input branch to the branch that you want to test.`
 }
 
 test.each<[string, string, Payload | undefined, Readonly<Record<string, string>>]>([

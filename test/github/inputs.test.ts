@@ -151,7 +151,7 @@ describe('base-url', () => {
 
   const NO_ADDRESS = 'is not an absolute address. Give the address of the service, such as https://tests.example.com.'
   const NOT_SECURE =
-    'is not accepted. The address must begin with https:. For this machine only, http: is accepted too, for example http://127.0.0.1:8080.'
+    "is not accepted. The address must begin with https://, unless it is an address of the runner's own machine, such as http://127.0.0.1:8080."
   const HAS_CREDENTIALS = 'has credentials in it. Remove them; the key goes into api-key.'
   const HAS_MORE = 'has a query or a fragment. Give the address without it.'
 
@@ -213,7 +213,7 @@ describe('api-key', () => {
   })
 
   const SKIPPED = 'A skipped job counts as passed, so a required check then passes although nothing was tested.'
-  const FORK_MESSAGE = `Input api-key is empty: this workflow runs for a pull request from a fork, and GitHub gives such workflows no secrets and no variables. Have a maintainer push the branch to this repository, or skip the job with \`if: github.event_name != 'pull_request' || github.event.pull_request.head.repo.full_name == github.repository\`. ${SKIPPED}`
+  const FORK_MESSAGE = `Input api-key is empty: this workflow runs for a pull request from a fork, and GitHub gives such workflows no secrets and no variables. Have a maintainer push the branch to this repository and open a pull request from there, or skip the job with \`if: github.event_name != 'pull_request' || github.event.pull_request.head.repo.full_name == github.repository\`. ${SKIPPED}`
   const DEPENDABOT_MESSAGE = `Input api-key is empty: this workflow runs for Dependabot, and GitHub gives such workflows no Actions secrets. Add the key under the same name to the repository's Dependabot secrets, or skip the job with \`if: github.event_name != 'pull_request' || github.event.pull_request.user.login != 'dependabot[bot]'\`. ${SKIPPED}`
 
   it('is missing on a pull request from a fork, and one message explains it', () => {
@@ -350,10 +350,11 @@ describe('run-url', () => {
   })
 
   const EXAMPLE = 'Give an address such as https://app.example.com/p/{project}/runs/{run-id}.'
-  const UNKNOWN = 'Known are {project}, {test-suite} and {run-id}.'
-  const NO_ADDRESS = 'is not an absolute address with placeholders in its path or after it.'
+  const UNKNOWN = 'The accepted placeholders are {project}, {test-suite} and {run-id}.'
+  const NO_ADDRESS =
+    'is not accepted. Give an absolute address, with placeholders only after the host and the port. Use { and } only for placeholders.'
   const NOT_SECURE =
-    'is not accepted. The address must begin with https:. For this machine only, http: is accepted too.'
+    "is not accepted. The address must begin with https://, unless it is an address of the runner's own machine."
 
   it.each([
     ['https://app.example.com/{run}', `has the unknown placeholder {run}. ${UNKNOWN}`],

@@ -299,7 +299,7 @@ describe('a server that does not name the account of the token', () => {
     void api.inject(WHO_AM_I, { kind: 'status', status: 502 })
     expect(await comment({ text: 'second' })).toEqual(WRITTEN)
     void api.inject({ ...WHO_AM_I, times: 99 }, { kind: 'not-json' })
-    expect(await comment({ text: 'third' })).toEqual({ log: [expect.stringContaining('could not be reached')] })
+    expect(await comment({ text: 'third' })).toEqual({ log: [expect.stringContaining('gave no usable response')] })
     expect(texts()).toEqual(['second'])
   })
 })

@@ -72,7 +72,7 @@ describe('the sentence', () => {
       cancellation: { kind: 'cancelled', run: aRun({ status: 'CANCELLED' }) },
     })
     expect(render(verdictSentence(outcome))).toBe(
-      'Run run_7f3a did not finish within 1 min (the input timeout-minutes). Its last status request failed, because the service responded with 503 Service Unavailable. The run was cancelled by this step.',
+      'Run run_7f3a did not finish within 1 min (the input timeout-minutes). Its last status request failed, because the service responded with 503 Service Unavailable. This step cancelled the run.',
     )
   })
 
@@ -82,17 +82,17 @@ describe('the sentence', () => {
   ] as const)('says why a cancel failed with %j unless the wait failed for the same reason', (failure, why) => {
     const ending = { kind: 'poll-failed', failure: { kind: 'no-response', reason: 'reset' } } as const
     expect(sentenceOf({ ending, cancellation: { kind: 'failed', failure } })).toBe(
-      `The status of run run_7f3a could not be read, because the service did not respond (reset). The run may still be running. It could not be cancelled${why}. The post step tries again.`,
+      `The status of run run_7f3a could not be read, because the service did not respond (reset). This step could not cancel the run${why}. The run may still be running. The post step tries again to cancel the run.`,
     )
   })
 
   it.each([
     ['folder emptied', 'If the run should not go on, cancel it at the service.'],
     ['log closed', 'If the run should not go on, cancel it at the service.'],
-    ['SIGTERM', 'The post step tries again.'],
+    ['SIGTERM', 'The post step tries again to cancel the run.'],
   ] as const)('after a cancel that failed on “%s” promises the post step only if post will run', (cause, next) => {
     const sentence = sentenceOf({ ending: { kind: 'aborted', cause }, cancellation: { kind: 'failed' } })
-    expect(sentence.endsWith(` The run may still be running. It could not be cancelled. ${next}`)).toBe(true)
+    expect(sentence.endsWith(` This step could not cancel the run. The run may still be running. ${next}`)).toBe(true)
   })
 
   it.each([
@@ -110,7 +110,7 @@ describe('the sentence', () => {
     const failure = { kind: 'invalid-response', expected: 'a run id', got: untrusted('a b') } as const
     const ending = { kind: 'start-failed', failure } as const
     expect(sentenceOf({ runId: undefined, ending, cancellation: { kind: 'cancelled' } })).toBe(
-      'The start request returned no valid run id, because the service sent an invalid response (expected a run id, got “a b”). The run was cancelled by this step.',
+      'The start request returned no valid run id, because the service sent an invalid response (expected a run id, got “a b”). This step cancelled the run.',
     )
   })
 })

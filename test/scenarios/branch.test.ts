@@ -52,7 +52,7 @@ describe('a comment on a pull request', () => {
     const { main } = await one.step.run()
     expect(main).toMatchObject({ conclusion: 'failure', outputs: { conclusion: 'error' } })
     expect(main.annotations).toMatchObject([
-      { level: 'error', title: 'Invalid input', message: expect.stringContaining('"main" is a branch of a fork') },
+      { level: 'error', title: 'Invalid input', message: expect.stringContaining('the branch "main" of a fork') },
     ])
     expect([one.service.requests, api.comments]).toEqual([[], []])
   })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { ServiceError } from '../../src/outcome/failure.ts'
+import { type Failure, ServiceError } from '../../src/outcome/failure.ts'
 import { countTestCases, isFinished, RUN_STATUSES, type Run } from '../../src/outcome/run.ts'
 import * as decode from '../../src/service/decode.ts'
 import { decodeCancelled, decodeStarted, decodeSuiteResult, decodeSuiteStatus } from '../../src/service/decode.ts'
@@ -100,12 +100,12 @@ describe('the results of a PASSED run', () => {
   })
 
   it.each([
-    ['results', 'none', 'results to be an object', '"none"'],
-    ['results', [], 'results to be an object', 'an array'],
-    ['results.testCases', { 0: {} }, 'results.testCases to be an array', 'an object'],
-    ['results.testCases', false, 'results.testCases to be an array', 'false'],
-  ])('are invalid with %s as %j, and count as none in any other run', (path, value, expected, got) => {
-    const failure = { kind: 'invalid-response', expected, got }
+    ['results', 'none', 'results to be an object', { got: '"none"' }],
+    ['results', [], 'results to be an object', { found: 'an array' }],
+    ['results.testCases', { 0: {} }, 'results.testCases to be an array', { found: 'an object' }],
+    ['results.testCases', false, 'results.testCases to be an array', { got: 'false' }],
+  ])('are invalid with %s as %j, and count as none in any other run', (path, value, expected, came) => {
+    const failure = { kind: 'invalid-response', expected, ...came }
     expect(failureOf(() => decodeRun(altered(PASSED, path, value)))).toEqual(failure)
     for (const status of [...RUN_STATUSES.filter((one) => one !== 'PASSED'), 'PAUSED']) {
       const run = decodeRun(altered({ ...RUN, status }, path, value))
@@ -202,20 +202,20 @@ describe('the other responses', () => {
 
 describe('a response', () => {
   it.each([
-    [decodeRun, { startedAt: null }, 'status to be a string', 'nothing'],
-    [decodeRun, { ...RUN, status: { is: 'PASSED' } }, 'status to be a string', 'an object'],
-    [decodeRun, [], 'the response to be an object', 'an array'],
-    [started, {}, 'runId to be a string', 'nothing'],
-    [started, { runId: true }, 'runId to be a string', 'true'],
-    [started, null, 'the response to be an object', 'null'],
-    [decodeCancelled, { cancelled: 'r-1' }, 'cancelled to be an array', '"r-1"'],
-    [decodeCancelled, { cancelled: [{ runId: 'a' }, 'b'] }, 'cancelled[1] to be an object', '"b"'],
-    [decodeCancelled, { cancelled: [{ id: 'a' }] }, 'cancelled[0].runId to be a string', 'nothing'],
-    [suiteStarted, { runId: 's-1' }, 'testSuiteRunId to be a string', 'nothing'],
-    [decodeSuiteStatus, { status: ['FINISHED'] }, 'status to be a string', 'an array'],
-    [decodeSuiteResult, {}, 'results to be an array', 'nothing'],
-  ])('is invalid for %o as %j', (decode, response, expected, got) => {
-    expect(failureOf(() => decode(response))).toEqual({ kind: 'invalid-response', expected, got })
+    [decodeRun, { startedAt: null }, 'status to be a string', { found: 'nothing' }],
+    [decodeRun, { ...RUN, status: { is: 'PASSED' } }, 'status to be a string', { found: 'an object' }],
+    [decodeRun, [], 'the response to be an object', { found: 'an array' }],
+    [started, {}, 'runId to be a string', { found: 'nothing' }],
+    [started, { runId: true }, 'runId to be a string', { got: 'true' }],
+    [started, null, 'the response to be an object', { got: 'null' }],
+    [decodeCancelled, { cancelled: 'r-1' }, 'cancelled to be an array', { got: '"r-1"' }],
+    [decodeCancelled, { cancelled: [{ runId: 'a' }, 'b'] }, 'cancelled[1] to be an object', { got: '"b"' }],
+    [decodeCancelled, { cancelled: [{ id: 'a' }] }, 'cancelled[0].runId to be a string', { found: 'nothing' }],
+    [suiteStarted, { runId: 's-1' }, 'testSuiteRunId to be a string', { found: 'nothing' }],
+    [decodeSuiteStatus, { status: ['FINISHED'] }, 'status to be a string', { found: 'an array' }],
+    [decodeSuiteResult, {}, 'results to be an array', { found: 'nothing' }],
+  ])('is invalid for %o as %j', (decode, response, expected, came) => {
+    expect(failureOf(() => decode(response))).toEqual({ kind: 'invalid-response', expected, ...came })
   })
 
   const anyJson = fc.oneof(fc.jsonValue({ maxDepth: 4 }), fc.constantFrom(Number.POSITIVE_INFINITY, undefined))
@@ -229,7 +229,9 @@ describe('a response', () => {
     } catch (error) {
       expect(error).toBeInstanceOf(ServiceError)
       const { failure } = error as ServiceError
-      expect(failure).toEqual({ kind: 'invalid-response', expected: expect.any(String), got: expect.any(String) })
+      expect(failure).toMatchObject({ kind: 'invalid-response', expected: expect.any(String) })
+      const { got, found } = failure as Extract<Failure, { kind: 'invalid-response' }>
+      expect([got, found].filter((text) => text !== undefined)).toEqual([expect.any(String)])
       expect(JSON.stringify(failure).length).toBeLessThan(1_000)
       return undefined
     }

@@ -198,7 +198,7 @@ describe('a response', () => {
     expect(await failureOf(get())).toEqual({
       kind: 'invalid-response',
       expected: `a body of at most ${limitBytes} bytes`,
-      got: 'a larger body',
+      found: 'a larger body',
     })
   })
 
@@ -214,7 +214,7 @@ describe('a response', () => {
       kind: 'invalid-response',
       expected: 'a complete response',
       // A reset may remove what was not read yet.
-      got: expect.stringMatching(/^\d bytes, then the end of the connection$/),
+      found: expect.stringMatching(/^\d bytes, then the end of the connection$/),
     })
   })
 })

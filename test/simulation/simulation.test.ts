@@ -324,7 +324,7 @@ const EVENTS: Readonly<Record<string, (result: SimulationResult) => boolean>> = 
   'cancelled by post': ({ post }) => post?.responses.some(({ isListed }) => isListed) ?? false,
   'finished when main cancelled': ({ main: { responses } }) =>
     responses.some(({ method }, index) => method === 'cancel' && responses.slice(index).some(isEnd)),
-  'could not be cancelled': ({ messages }) => messages.some((text) => text.includes('could not be cancelled')),
+  'could not cancel': ({ messages }) => messages.some((text) => text.includes('could not cancel the run')),
   'id not known': ({ messages }) => messages.some((text) => text.includes('may have been started')),
   'ended by post': ({ main }) => main.signalled?.signal === 'SIGHUP',
   'start refused': ({ main }) => main.isStartRefused,
