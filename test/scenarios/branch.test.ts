@@ -92,9 +92,11 @@ test('an empty branch on a pull request is a warning, and a line in summary and 
   const { main, summary } = await one.step.run()
   expect(started(one)).toEqual([{}])
   expect(main).toMatchObject({ conclusion: 'success', annotations: [{ level: 'warning' }] })
-  expect(main.annotations[0]?.message).toContain("the project's default branch is tested, and not “changes”")
+  expect(main.annotations[0]?.message).toContain(
+    "the project's default branch is tested. This workflow run is about “changes”, which is not tested.",
+  )
   const line =
-    "The project's default branch is tested, and not <code>changes</code>, because the input <code>branch</code> is empty."
+    "The project's default branch is tested, because the input <code>branch</code> is empty. This workflow run is about <code>changes</code>, which is not tested."
   for (const page of [summary, ...api.comments.map(({ body }) => body)]) expect(page).toContain(line)
   expect(api.comments).toHaveLength(1)
 })
