@@ -19,7 +19,7 @@ export interface CancelOptions {
 
 /** If less time is left, there is no other try, because its time-out would replace the real failure. */
 const SHORTEST_TRY_MS = 20
-/** A request gets half of the time that is left, so that a second request fits. It gets at least this long if possible. */
+/** A request gets half of the time that is left, so that a second request fits, but at least this long if possible. */
 const SHORTEST_REQUEST_MS = 1_000
 
 /**

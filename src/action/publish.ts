@@ -21,8 +21,7 @@ export interface ReportSettings {
 
 /**
  * Publishes the outcome. The outputs and the error come first, because the runner may kill main before the reports are
- * written. If a
- * report fails, that is a warning and does not change the verdict.
+ * written. If a report fails, that is a warning and does not change the verdict.
  */
 export async function publish(outcome: StepOutcome, settings: ReportSettings, world: World): Promise<void> {
   setOutputs(outcome, world)

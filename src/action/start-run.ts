@@ -29,8 +29,8 @@ export async function startRun(parameters: StartParameters, deadlineMs: number, 
   const log = quietLog(world, Number.NEGATIVE_INFINITY)
   for (let attempt = 1; ; attempt++) {
     if (signal.aborted) return aborted(signal, false)
-    // A repeated start uses a new connection. After a 429, a service often closes the old connection. Nobody would then know
-    // whether the service took the start.
+    // A repeated start uses a new connection. After a 429, a service often closes the old connection. Nobody would then
+    // know whether the service took the start.
     const response = await startOnce(parameters, attempt > 1, world)
     if (typeof response === 'string') return { kind: 'started', runId: response }
     if (signal.aborted) return aborted(signal, mayHaveBeenAccepted(response))

@@ -93,7 +93,7 @@ function folders({ RUNNER_TEMP: runnerTemp = '' }: Environment): string[] {
   return [...new Set([runnerTemp, tmpdir()])].filter((folder) => existsSync(folder))
 }
 
-/** The beginning of the file's name. Its hash is the same in main and post of a step. Other steps with the same target share it. */
+/** The beginning of the file's name. Main and post of a step have the same hash. Steps with the same target share it. */
 function identityPrefix(env: Environment): string {
   const identity = [
     ...['GITHUB_REPOSITORY', 'GITHUB_RUN_ID', 'GITHUB_RUN_ATTEMPT', 'GITHUB_JOB', 'INPUT_CHECK-RUN-ID', 'RUNNER_NAME'],

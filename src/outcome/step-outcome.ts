@@ -93,8 +93,8 @@ export interface StepOutcome extends StepFacts {
   readonly ending: Ending
   readonly conclusion: Conclusion
   readonly success: boolean
-  /** The branch that the service says it tested, if this step asked for another one. */
-  readonly otherBranch?: Untrusted | undefined
+  /** If the service says that it tested another branch than this step asked for, both branches. */
+  readonly otherBranch?: { readonly tested: Untrusted; readonly asked: string } | undefined
   /** The counts of `run`'s test cases. All are zero if it has none. */
   readonly counts: Counts
 }
@@ -129,11 +129,11 @@ export function concludeStep(ending: Ending, facts: StepFacts, passWithNoTests: 
   return { ...known, ...judge(known, passWithNoTests) }
 }
 
-/** Undefined for another step's run, which may be of any branch, and for a test suite, whose branch is only metadata. */
-function otherBranchOf({ branchName }: Run, { target, ownsRun, parameters }: StepSubject): Untrusted | undefined {
+/** Another step's run may be of any branch, and a test suite's branch is only metadata. So these are not compared. */
+function otherBranchOf({ branchName }: Run, { target, ownsRun, parameters }: StepSubject): StepOutcome['otherBranch'] {
   const { branch } = parameters
   if (!ownsRun || target.kind !== 'project' || branch === undefined || branchName === undefined) return undefined
-  return isSameBranch(branchName, branch) ? undefined : branchName
+  return isSameBranch(branchName, branch) ? undefined : { tested: branchName, asked: branch }
 }
 
 function judge(

@@ -77,7 +77,7 @@ function heading(outcome: StepOutcome): Html {
 
 export function introduction(outcome: StepOutcome): Html {
   const isPartial = isIncomplete(outcome)
-  const about = paragraph(explanation(outcome), isPartial ? INCOMPLETE : html``)
+  const about = paragraph(explanation(outcome), isPartial ? MAY_BE_INCOMPLETE : html``)
   // If no test ran, the explanation says so.
   const isSaid = isPartial || outcome.conclusion === 'no-tests'
   const cases = paragraph(isSaid ? undefined : casesWithoutResult(outcome), INCOMPLETE)
@@ -85,6 +85,7 @@ export function introduction(outcome: StepOutcome): Html {
 }
 
 const INCOMPLETE = html`⚠️ <b>Incomplete results:</b> `
+const MAY_BE_INCOMPLETE = html`⚠️ <b>Results may be incomplete:</b> `
 const OTHER_BRANCH = html`⚠️ <b>Other branch:</b> `
 
 function casesWithoutResult({ counts: { other, total } }: StepOutcome): Fragment | undefined {

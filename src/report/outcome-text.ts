@@ -153,7 +153,7 @@ function linkedRunId({ runId, runUrl }: StepOutcome): Fragment | undefined {
 }
 
 function endOfRun(run: Run, outcome: StepOutcome, tally: Tally): Fragment {
-  const { conclusion, success, counts, otherBranch, subject } = outcome
+  const { conclusion, success, counts, otherBranch } = outcome
   const finished = fragment`finished as ${run.rawStatus}`
   const result = tally(run, counts)
   switch (conclusion) {
@@ -175,8 +175,8 @@ function endOfRun(run: Run, outcome: StepOutcome, tally: Tally): Fragment {
     case 'error': {
       if (run.status !== 'PASSED' || otherBranch === undefined)
         return fragment`finished with the status ${quote(run.rawStatus, TITLE_LIMIT_CHARS)}${result}. This version of the action does not know this status, so the step fails. Update the action.`
-      const asked = quote(subject.parameters.branch ?? '', BRANCH_LIMIT_CHARS)
-      return fragment`${finished}, but the service tested the branch ${quote(otherBranch, BRANCH_LIMIT_CHARS)}, and this step asked for ${asked}. So the tests of ${asked} are not known to have passed. If the service has another name for ${asked}, set the input ${'branch'} to that name. Otherwise ask the operators of the service.`
+      const { tested, asked } = quoted(otherBranch)
+      return fragment`${finished}, but the service tested the branch ${tested}, and this step asked for ${asked}. So the tests of ${asked} are not known to have passed. If the service has another name for ${asked}, set the input ${'branch'} to that name. Otherwise ask the operators of the service.`
     }
     default:
       if (counts.failed > 0) return fragment`${finished}${result}.`
@@ -358,19 +358,21 @@ export function factsText(outcome: StepOutcome): Fragment {
   return joinWithDots(facts)
 }
 
-/** The two branches, if they differ. Undefined if the verdict is about a PASSED run, because it then names both. */
-export function differingBranches({ otherBranch, subject, ending }: StepOutcome) {
-  const asked = subject.parameters.branch
-  if (otherBranch === undefined || asked === undefined) return undefined
-  if (ending.kind === 'finished' && ending.run.status === 'PASSED') return undefined
-  return { tested: otherBranch, asked }
+/** Undefined if the branches agree, and after a PASSED run, because the verdict then names both branches. */
+export function differingBranches({ otherBranch, ending }: StepOutcome) {
+  const isInVerdict = ending.kind === 'finished' && ending.run.status === 'PASSED'
+  return otherBranch === undefined || isInVerdict ? undefined : quoted(otherBranch)
+}
+
+function quoted({ tested, asked }: NonNullable<StepOutcome['otherBranch']>) {
+  return { tested: quote(tested, BRANCH_LIMIT_CHARS), asked: quote(asked, BRANCH_LIMIT_CHARS) }
 }
 
 export function otherBranchWarning(outcome: StepOutcome): LogLine | undefined {
   const branches = differingBranches(outcome)
   if (branches === undefined) return undefined
   const { tested, asked } = branches
-  return logLine`Run ${outcome.runId ?? ''}: the service says that it tested ${quote(tested, BRANCH_LIMIT_CHARS)}, and this step asked for ${quote(asked, BRANCH_LIMIT_CHARS)}. Check whether ${quote(asked, BRANCH_LIMIT_CHARS)} is pushed. If the service has another name for ${quote(asked, BRANCH_LIMIT_CHARS)}, set the input branch to that name.`
+  return logLine`Run ${outcome.runId ?? ''}: the service says that it tested ${tested}, and this step asked for ${asked}. Check whether ${asked} is pushed. If the service has another name for ${asked}, set the input branch to that name.`
 }
 
 export function testedBranch({ run, subject }: StepOutcome): string | Untrusted | undefined {

@@ -16,8 +16,8 @@ const CONNECT = { rejectUnauthorized: true, allowH2: false }
 
 const SETTINGS = {
   allowH2: false,
-  // The transport limits each request itself, so undici's own limits are off. A connection stays open from one poll to the next,
-  // which comes within 15 s by default. If a server closes sooner, its Keep-Alive header says so.
+  // The transport limits each request itself, so undici's own limits are off. A connection stays open from one poll to
+  // the next, which comes within 15 s by default. If a server closes sooner, its Keep-Alive header says so.
   headersTimeout: 0,
   bodyTimeout: 0,
   keepAliveTimeout: 20_000,
@@ -56,7 +56,7 @@ async function proxiedConnections(proxy: string, noProxy = ''): Promise<() => Di
   return () => new EnvHttpProxyAgent(isTlsProxy ? { ...settings, proxyTls: CONNECT } : settings)
 }
 
-/** Destroys a socket at its first error. Otherwise the error would be the end of the connection, and not the TLS alert. */
+/** Destroys a socket at its first error. Otherwise the end of the connection would hide the TLS alert before it. */
 function openPool(origin: string | URL, options: object): Dispatcher {
   const { connect } = options as { connect: Connector }
   const closingOnError: Connector = (target, callback) =>

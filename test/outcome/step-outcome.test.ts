@@ -59,7 +59,7 @@ describe('the verdict', () => {
           subject: { parameters: { branch } },
           passWithNoTests: true,
         })
-        expect(outcome).toMatchObject({ conclusion: 'error', success: false, otherBranch: branchName })
+        expect(outcome).toMatchObject({ conclusion: 'error', success: false, otherBranch: { tested: branchName } })
       }
     })
 
@@ -79,7 +79,7 @@ describe('the verdict', () => {
     it('of another branch, and a run that did not pass keeps its own conclusion', () => {
       const run = aRun({ status: 'FAILED', branchName: 'main' })
       const outcome = anOutcome({ run, subject: { parameters: { branch: 'next' } } })
-      expect(outcome).toMatchObject({ conclusion: 'failed', otherBranch: 'main' })
+      expect(outcome).toMatchObject({ conclusion: 'failed', otherBranch: { tested: 'main' } })
     })
   })
 
