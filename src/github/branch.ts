@@ -64,7 +64,7 @@ function givenBranch(inputs: InputReader): string {
   return inputs.isPresent('branch') ? inputs.text('branch') : BRANCH_OF_EVENT
 }
 
-/** By which rule the branch was chosen, for the debug log. */
+/** For the debug log: the rule by which the branch was chosen. */
 export function ruleOfBranch(inputs: InputReader, event: WorkflowEvent, input: BranchInput): string {
   const given = givenBranch(inputs)
   if (inputs.text('run-id') !== '') return 'the input run-id names a run'

@@ -58,7 +58,7 @@ export function readEvent(env: Environment): WorkflowEvent {
   }
 }
 
-/** Undefined if the file cannot be read. The runner may just be writing it, for a step that runs beside this one. */
+/** Undefined if the file cannot be read. When a step beside this one begins, the runner writes the file again. */
 function readPayload(path: string): EventPayload | undefined {
   try {
     return fieldsOf(JSON.parse(readFileSync(path, 'utf8')))

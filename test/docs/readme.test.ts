@@ -87,7 +87,7 @@ describe('what the pages name', () => {
       ['a fiftieth of the time waited', 'waitedMs / 50'],
       ['1 s to 15 s', 'LONGEST_PAUSE_MS = 15_000'],
       ['tries to cancel the run for 15 s', 'CANCEL_LIMIT_MS = 15_000'],
-      ['at the end of the job, for up to a minute', 'POST_LIMIT_MS = 60_000'],
+      ['tries to cancel the run for up to a minute', 'POST_LIMIT_MS = 60_000'],
       ['up to 35,000', 'most: 35_000'],
       ['0.05 to 3,600', 'least: 0.05, most: 3_600'],
     ] as const
