@@ -94,6 +94,18 @@ describe('a run that has already finished', () => {
   })
 })
 
+describe('a run that the service refuses to cancel', () => {
+  test('does not count as cancelled by this step if somebody else cancels it later', async () => {
+    const { end } = await cancel({ cancel: [failure(CONFLICT)], get: [response(RUNNING), response(CANCELLED)] })
+    expect(end).toEqual({ kind: 'already-finished', run: CANCELLED })
+  })
+
+  test('is reported with the refusal, and not with the failure of reading the run', async () => {
+    const { end } = await cancel({ cancel: [failure(CONFLICT)], get: [failure({ kind: 'status', status: 500 })] })
+    expect(end).toEqual({ kind: 'failed', failure: CONFLICT })
+  })
+})
+
 describe('a run that the service does not know', () => {
   const unknown = { cancel: [failure(NOT_FOUND)], get: [failure(NOT_FOUND)] }
 

@@ -278,6 +278,8 @@ describe('the limit of the wait', () => {
   test('keeps the failure of the last poll, and not of an earlier poll', async () => {
     const last = await wait({ replies: [response(RUNNING), failure(DOWN)], waitLimitMs: 1_000 })
     expect(last.ending).toMatchObject({ kind: 'wait-timeout', failure: DOWN })
+    // The verdict names the failure. A line about another try would be false.
+    expect(last.world.texts('info ').join()).not.toContain('tries again')
     const earlier = await wait({ replies: [failure(DOWN), response(RUNNING)], waitLimitMs: 1_000 })
     expect(earlier.ending).not.toHaveProperty('failure.kind')
   })
