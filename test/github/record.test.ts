@@ -182,7 +182,9 @@ describe('a record that cannot be written', () => {
     const path = filePath()
     rmSync(path)
     expect(() => record.starting()).toThrow(RecordNotWritten)
-    expect(() => record.starting()).toThrow(new RegExp(`${basename(statePath)}.*${basename(path)} was removed`))
+    expect(() => record.starting()).toThrow(
+      new RegExp(`^GITHUB_STATE: .*${basename(statePath)}.*; [^ ]*${basename(path)}: .* was removed`),
+    )
     expect(main.isFolderEmptied()).toBe(false)
   })
 
