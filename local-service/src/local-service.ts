@@ -10,6 +10,7 @@ import { findSharedFolder, openDataFolder, toConfigurationError } from './runs/d
 import type { Run, RunOutcome } from './runs/run.ts'
 import { RunQueue } from './runs/run-queue.ts'
 import { removeResources } from './runs/run-resources.ts'
+import type { RunStore } from './runs/run-store.ts'
 import { personalEnvironment } from './runs/test-environment.ts'
 import { quote, toLogText } from './text.ts'
 import { type CheckoutOfJob, inspectFolder, type ProjectFolder } from './workspace/checkout.ts'
@@ -50,22 +51,16 @@ export async function startLocalService(settings: Settings, world: World): Promi
   const configuration = readConfiguration(settings, world.folder)
   const { projects, stopGraceMs, autofixLimitMs } = configuration
   const keys = configuration.keys.length > 0 ? configuration.keys : [randomBytes(24).toString('base64url')]
-  const log = (text: string) => world.log(`${new Date().toISOString()} ${toLogText(text)}`)
+  const log = logIn(world)
   const env = personalEnvironment(world.env)
   const temporaryFolder = realpathSync(world.temporaryFolder)
   const data = openDataFolder(configuration.data, world.dataFolder, projects.values())
   const { checkoutOfJob, responseLimitMs } = world
   const shared = { env, checkoutOfJob, responseLimitMs, runExclusive: createKeyedMutex() }
-  const queue = new RunQueue({
-    ...configuration,
-    store: data.store,
-    log: (runId, text) => log(`run ${runId} ${text}`),
-    onFinished: world.onFinished,
-    removeResources: (runId, resources) => removeResources(runId, resources, shared),
-  })
+  const queue = createQueue(configuration, data.store, world, shared)
   const inspect = (project: Project) => inspectFolder(project, env, checkoutOfJob)
   const machine = { ...shared, autofixLimitMs, stopGraceMs, dataFolder: data.path, temporaryFolder, queue, log }
-  const closeData = () => data.close().catch((error: Error) => log(`could not close the data folder: ${error.message}`))
+  const closeData = () => closeFolder(data, log)
   const open = async () => {
     await queue.recover().catch((error: unknown) => {
       throw toConfigurationError(error, data.path)
@@ -96,7 +91,53 @@ export async function startLocalService(settings: Settings, world: World): Promi
   }
 }
 
+/** Only the removal needs these settings: no run starts, and results of earlier runs are not read again. */
+const FOR_REMOVAL = { concurrency: 1, runLimitMs: 0, keepRuns: 0, keepMs: 0 }
+
+/**
+ * Removes what a killed service left. The records in the data folder say what that is, so this needs no settings. Throws if
+ * something is still there.
+ */
+export async function removeLeft(
+  world: Pick<World, 'env' | 'dataFolder' | 'responseLimitMs' | 'log' | 'onFinished'>,
+): Promise<void> {
+  const { responseLimitMs } = world
+  const data = openDataFolder(undefined, world.dataFolder, [])
+  try {
+    const shared = { env: personalEnvironment(world.env), responseLimitMs, runExclusive: createKeyedMutex() }
+    await createQueue(FOR_REMOVAL, data.store, world, shared).recover()
+    const runIds = data.store.findLeft().map(({ run }) => run.runId)
+    if (runIds.length > 0) throw new Error(`Something is still there of the runs ${runIds.join(', ')}.`)
+  } finally {
+    await closeFolder(data, logIn(world))
+  }
+}
+
 type Log = (text: string) => void
+
+function logIn(world: Pick<World, 'log'>): Log {
+  return (text) => world.log(`${new Date().toISOString()} ${toLogText(text)}`)
+}
+
+function createQueue(
+  settings: Pick<Configuration, keyof typeof FOR_REMOVAL>,
+  store: RunStore,
+  world: Pick<World, 'log' | 'onFinished'>,
+  machine: Parameters<typeof removeResources>[2],
+): RunQueue {
+  const log = logIn(world)
+  return new RunQueue({
+    ...settings,
+    store,
+    log: (runId, text) => log(`run ${runId} ${text}`),
+    onFinished: world.onFinished,
+    removeResources: (runId, resources) => removeResources(runId, resources, machine),
+  })
+}
+
+async function closeFolder(data: ReturnType<typeof openDataFolder>, log: Log): Promise<void> {
+  await data.close().catch((error: Error) => log(`could not close the data folder: ${error.message}`))
+}
 
 function openListener({ port }: Configuration, keys: readonly string[], backend: Backend, log: Log) {
   return listen(port, async (message, response) => {

@@ -76,10 +76,6 @@ export class ServiceFolder {
     if (this.hasOrder()) renameSync(this.#file('order'), this.#file('withdrawn-order'))
   }
 
-  readWithdrawnOrder(): Order | undefined {
-    return this.#read('withdrawn-order')
-  }
-
   writeProcessId(): void {
     this.#write('process-id', process.pid)
   }

@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os'
-import { ConfigurationError } from '../configuration.ts'
+import { ConfigurationError, type Settings } from '../configuration.ts'
 import { readInvocation, UsageError } from '../invocation.ts'
-import { type LocalService, type Settings, startLocalService } from '../local-service.ts'
+import { type LocalService, removeLeft, startLocalService } from '../local-service.ts'
 import type { Run, RunOutcome } from '../runs/run.ts'
 import { type Order, ServiceFolder } from './service-folder.ts'
 
@@ -12,6 +12,13 @@ const LOOK_MS = 200
 
 const [path = '', mode] = process.argv.slice(2)
 const folder = new ServiceFolder(path)
+
+const WORLD = {
+  env: process.env,
+  dataFolder: folder.dataFolder,
+  log: (line: string) => console.error(line),
+  onFinished: rememberFailedRun,
+}
 
 async function serve(): Promise<void> {
   folder.writeProcessId()
@@ -35,26 +42,16 @@ async function serve(): Promise<void> {
   }
 }
 
-async function clean(): Promise<void> {
-  const order = folder.readWithdrawnOrder()
-  if (order === undefined) return
-  const service = await start(order)
-  await service.close()
-}
-
 async function start({ args, key, runLimitMinutes, workspace, commit }: Order): Promise<LocalService> {
   const invocation = await readInvocation(args, {}, workspace)
   if ('text' in invocation) throw new UsageError(invocation.text)
   const limit = runLimitMinutes === undefined ? {} : { runLimitMinutes }
   const settings: Settings = { ...invocation.settings, ...limit, keys: [key], data: folder.dataFolder }
   return startLocalService(settings, {
+    ...WORLD,
     folder: invocation.folder,
-    env: process.env,
-    dataFolder: folder.dataFolder,
     temporaryFolder: tmpdir(),
-    log: (line) => console.error(line),
     checkoutOfJob: { root: workspace, commit },
-    onFinished: rememberFailedRun,
   })
 }
 
@@ -85,7 +82,7 @@ function rememberFailedRun({ runId, projectId, phase: { status } }: Run, { probl
 
 async function main(): Promise<void> {
   try {
-    await (mode === 'clean' ? clean() : serve())
+    await serve()
   } catch (error) {
     const isExpected = error instanceof UsageError || error instanceof ConfigurationError
     if (!isExpected) console.error(error)
@@ -98,4 +95,4 @@ async function main(): Promise<void> {
 }
 
 // If the job has ended, the runner has removed the folder.
-if (folder.exists()) await main()
+if (folder.exists()) await (mode === 'clean' ? removeLeft(WORLD) : main())

@@ -126,7 +126,7 @@ async function findByPs(groupId: number): Promise<number[]> {
 }
 
 /** Sends a signal to a process, or to a group if the id is negative. If the process has exited, does nothing. */
-function signalProcess(id: number, signal: NodeJS.Signals): void {
+export function signalProcess(id: number, signal: NodeJS.Signals): void {
   try {
     process.kill(id, signal)
   } catch (error) {
