@@ -16,8 +16,6 @@ import { quote, toLogText } from './text.ts'
 import { type CheckoutOfJob, inspectFolder, type ProjectFolder } from './workspace/checkout.ts'
 import { createKeyedMutex } from './workspace/keyed-mutex.ts'
 
-export type { Settings } from './configuration.ts'
-
 export interface World {
   /** Relative folders in the settings start here. If the settings have no projects, this folder is the project. */
   readonly folder: string
@@ -29,7 +27,6 @@ export interface World {
   readonly responseLimitMs?: number | undefined
   readonly log: (line: string) => void
   readonly checkoutOfJob?: CheckoutOfJob | undefined
-  /** Is called with each run that has finished. */
   readonly onFinished?: ((run: Run, outcome: RunOutcome) => void) | undefined
 }
 
@@ -66,7 +63,7 @@ export async function startLocalService(settings: Settings, world: World): Promi
       throw toConfigurationError(error, data.path)
     })
     await warn(projects.values(), data.path, inspect, log)
-    return openListener(configuration, keys, createBackend(configuration, machine), log)
+    return openListener(configuration.port, keys, createBackend(configuration, machine), log)
   }
   const listener = await open().catch(async (error: unknown) => {
     await closeData()
@@ -139,7 +136,7 @@ async function closeFolder(data: ReturnType<typeof openDataFolder>, log: Log): P
   await data.close().catch((error: Error) => log(`could not close the data folder: ${error.message}`))
 }
 
-function openListener({ port }: Configuration, keys: readonly string[], backend: Backend, log: Log) {
+function openListener(port: number, keys: readonly string[], backend: Backend, log: Log) {
   return listen(port, async (message, response) => {
     const result = await handleRequest(toServiceRequest(message, response), keys, backend).catch((error: unknown) => {
       log(`a request failed: ${error instanceof Error ? error.stack : String(error)}`)
@@ -152,7 +149,7 @@ function openListener({ port }: Configuration, keys: readonly string[], backend:
   })
 }
 
-/** Warns about what a person should know before the first run. */
+/** Warns if other users can write to the data folder, and if a project's framework is not installed. */
 async function warn(
   projects: Iterable<Project>,
   dataFolder: string,

@@ -347,7 +347,7 @@ describe.concurrent('the step fails with what the service wrote', () => {
     const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(dying)}`
     const { main, post } = await jobs.service(folder, { env: { NODE_OPTIONS } }).run()
     expect(main.annotations.map(({ message }) => message)).toEqual([
-      'The local service ended before it could be reached (7). The log above has what it wrote.',
+      'The local service ended before it was up, with exit code 7. The log above has what it wrote.',
     ])
     expect(main.log).toContain('it rains')
     expect(post).toMatchObject({ conclusion: 'success', log: [] })

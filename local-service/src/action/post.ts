@@ -14,7 +14,7 @@ import { spawnService } from './spawn-service.ts'
 /** A service with a longer `stopGraceSeconds` is killed at this limit. */
 const STOP_LIMIT_MS = 20_000
 const KILL_LIMIT_MS = 5000
-const LOOK_MS = 50
+const POLL_MS = 50
 
 const MAY_BE_LEFT =
   'The local service was killed, and post could not remove everything that the service left. Processes, containers and work ' +
@@ -42,7 +42,7 @@ async function hasEnded(folder: ServiceFolder, withinMs: number): Promise<boolea
   const deadlineMs = performance.now() + withinMs
   while (folder.livingProcess() !== undefined) {
     if (performance.now() > deadlineMs) return false
-    await delay(LOOK_MS)
+    await delay(POLL_MS)
   }
   return true
 }

@@ -107,7 +107,8 @@ function findInProc(groupId: number | undefined, runId: string): number[] {
   return living.filter(({ group, hasMarker }) => hasMarker || groups.has(group)).map(({ id }) => id)
 }
 
-function readIfPossible(file: string): string {
+/** Empty if the file cannot be read. */
+export function readIfPossible(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch {
