@@ -1,7 +1,7 @@
-import { basename, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import * as v from 'valibot'
 import type { Selection } from './frameworks/framework.ts'
-import { type Project, projectSettings } from './project.ts'
+import { idOfFolder, type Project, projectSettings } from './project.ts'
 import { numberFrom, settingsObject, TEXT, TEXTS, textsThat, wholeNumberFrom } from './settings.ts'
 import { quote } from './text.ts'
 import { mapOf, mustBeShown, pathTo, validate } from './validation.ts'
@@ -60,8 +60,8 @@ function settingsSchema(baseFolder: string) {
     keepDays: v.optional(numberFrom(0.001, 36_500), 30),
     projects: v.optional(
       v.pipe(mapOf(projectSettings(baseFolder)), v.minSize(1, 'is empty: name at least one project, or leave it out.')),
-      // Without projects, the folder itself is the only one, under its own name.
-      { [basename(resolve(baseFolder))]: { folder: '.' } },
+      // If there are no projects, the folder is the only project. The folder's name is its id.
+      { [idOfFolder(resolve(baseFolder))]: { folder: '.' } },
     ),
     suites: v.optional(mapOf(SUITE), {}),
   })
@@ -108,7 +108,10 @@ export function readConfiguration(settings: unknown, baseFolder: string): Config
 function subjectOf(path: readonly string[]): string {
   const [group, id, ...rest] = path
   const kind = group === 'projects' ? 'Project' : group === 'suites' ? 'Suite' : undefined
-  const isInGroup = kind !== undefined && id !== undefined
-  const [owner, names] = isInGroup ? [`${kind} ${quote(id)}`, rest] : ['The configuration', path]
+  if (kind === undefined || id === undefined) return withNames('The configuration', path)
+  return withNames(`${kind} ${quote(id)}`, rest)
+}
+
+function withNames(owner: string, names: readonly string[]): string {
   return names.length === 0 ? owner : `${owner}: ${quote(names.join('.'))}`
 }

@@ -7,7 +7,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import { API_KEY, HIGHEST_PORT } from './configuration.ts'
 import { isObject } from './frameworks/framework.ts'
-import { FRAMEWORK_NAMES } from './project.ts'
+import { FRAMEWORK_NAMES, idOfFolder } from './project.ts'
 import { quote } from './text.ts'
 
 export const USAGE = `Usage: test-run-service [FOLDER] [options]
@@ -78,7 +78,7 @@ export async function readInvocation(args: readonly string[], env: NodeJS.Proces
     throw new UsageError(`--framework must be ${FRAMEWORK_NAMES.join(' or ')}, got ${quote(framework)}.`)
   }
   const project = { folder: projectFolder, framework }
-  return invocation({ projects: { [basename(projectFolder) || 'project']: project } }, projectFolder, here)
+  return invocation({ projects: { [idOfFolder(projectFolder)]: project } }, projectFolder, here)
 }
 
 const OPTIONS = {
@@ -153,7 +153,10 @@ async function readSettings(file: string): Promise<object> {
   throw new UsageError(`The configuration file ${file} must be a JSON object.`)
 }
 
-/** Every process below npm or npx has their variables. The values show whether npm or npx was called for this command. */
+/**
+ * npm and npx give these variables to every process that they start, directly or not. The values show whether npm or npx
+ * was called for this command.
+ */
 export function isStartedByNpm({
   npm_lifecycle_event: event,
   npm_lifecycle_script: script,

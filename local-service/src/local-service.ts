@@ -10,12 +10,11 @@ import { findSharedFolder, openDataFolder, toConfigurationError } from './runs/d
 import type { Run, RunOutcome } from './runs/run.ts'
 import { RunQueue } from './runs/run-queue.ts'
 import { removeResources } from './runs/run-resources.ts'
+import type { RunStore } from './runs/run-store.ts'
 import { personalEnvironment } from './runs/test-environment.ts'
 import { quote, toLogText } from './text.ts'
 import { type CheckoutOfJob, inspectFolder, type ProjectFolder } from './workspace/checkout.ts'
 import { createKeyedMutex } from './workspace/keyed-mutex.ts'
-
-export type { Settings } from './configuration.ts'
 
 export interface World {
   /** Relative folders in the settings start here. If the settings have no projects, this folder is the project. */
@@ -28,7 +27,6 @@ export interface World {
   readonly responseLimitMs?: number | undefined
   readonly log: (line: string) => void
   readonly checkoutOfJob?: CheckoutOfJob | undefined
-  /** Is called with each run that has finished. */
   readonly onFinished?: ((run: Run, outcome: RunOutcome) => void) | undefined
 }
 
@@ -50,28 +48,22 @@ export async function startLocalService(settings: Settings, world: World): Promi
   const configuration = readConfiguration(settings, world.folder)
   const { projects, stopGraceMs, autofixLimitMs } = configuration
   const keys = configuration.keys.length > 0 ? configuration.keys : [randomBytes(24).toString('base64url')]
-  const log = (text: string) => world.log(`${new Date().toISOString()} ${toLogText(text)}`)
+  const log = logIn(world)
   const env = personalEnvironment(world.env)
   const temporaryFolder = realpathSync(world.temporaryFolder)
   const data = openDataFolder(configuration.data, world.dataFolder, projects.values())
   const { checkoutOfJob, responseLimitMs } = world
   const shared = { env, checkoutOfJob, responseLimitMs, runExclusive: createKeyedMutex() }
-  const queue = new RunQueue({
-    ...configuration,
-    store: data.store,
-    log: (runId, text) => log(`run ${runId} ${text}`),
-    onFinished: world.onFinished,
-    removeResources: (runId, resources) => removeResources(runId, resources, shared),
-  })
+  const queue = createQueue(configuration, data.store, world, shared)
   const inspect = (project: Project) => inspectFolder(project, env, checkoutOfJob)
   const machine = { ...shared, autofixLimitMs, stopGraceMs, dataFolder: data.path, temporaryFolder, queue, log }
-  const closeData = () => data.close().catch((error: Error) => log(`could not close the data folder: ${error.message}`))
+  const closeData = () => closeFolder(data, log)
   const open = async () => {
     await queue.recover().catch((error: unknown) => {
       throw toConfigurationError(error, data.path)
     })
     await warn(projects.values(), data.path, inspect, log)
-    return openListener(configuration, keys, createBackend(configuration, machine), log)
+    return openListener(configuration.port, keys, createBackend(configuration, machine), log)
   }
   const listener = await open().catch(async (error: unknown) => {
     await closeData()
@@ -96,9 +88,55 @@ export async function startLocalService(settings: Settings, world: World): Promi
   }
 }
 
+/** Only the removal needs these settings: no run starts, and results of earlier runs are not read again. */
+const FOR_REMOVAL = { concurrency: 1, runLimitMs: 0, keepRuns: 0, keepMs: 0 }
+
+/**
+ * Removes what a killed service left. The records in the data folder say what that is, so this needs no settings. Throws if
+ * something is still there.
+ */
+export async function removeLeft(
+  world: Pick<World, 'env' | 'dataFolder' | 'responseLimitMs' | 'log' | 'onFinished'>,
+): Promise<void> {
+  const { responseLimitMs } = world
+  const data = openDataFolder(undefined, world.dataFolder, [])
+  try {
+    const shared = { env: personalEnvironment(world.env), responseLimitMs, runExclusive: createKeyedMutex() }
+    await createQueue(FOR_REMOVAL, data.store, world, shared).recover()
+    const runIds = data.store.findLeft().map(({ run }) => run.runId)
+    if (runIds.length > 0) throw new Error(`Something is still there of the runs ${runIds.join(', ')}.`)
+  } finally {
+    await closeFolder(data, logIn(world))
+  }
+}
+
 type Log = (text: string) => void
 
-function openListener({ port }: Configuration, keys: readonly string[], backend: Backend, log: Log) {
+function logIn(world: Pick<World, 'log'>): Log {
+  return (text) => world.log(`${new Date().toISOString()} ${toLogText(text)}`)
+}
+
+function createQueue(
+  settings: Pick<Configuration, keyof typeof FOR_REMOVAL>,
+  store: RunStore,
+  world: Pick<World, 'log' | 'onFinished'>,
+  machine: Parameters<typeof removeResources>[2],
+): RunQueue {
+  const log = logIn(world)
+  return new RunQueue({
+    ...settings,
+    store,
+    log: (runId, text) => log(`run ${runId} ${text}`),
+    onFinished: world.onFinished,
+    removeResources: (runId, resources) => removeResources(runId, resources, machine),
+  })
+}
+
+async function closeFolder(data: ReturnType<typeof openDataFolder>, log: Log): Promise<void> {
+  await data.close().catch((error: Error) => log(`could not close the data folder: ${error.message}`))
+}
+
+function openListener(port: number, keys: readonly string[], backend: Backend, log: Log) {
   return listen(port, async (message, response) => {
     const result = await handleRequest(toServiceRequest(message, response), keys, backend).catch((error: unknown) => {
       log(`a request failed: ${error instanceof Error ? error.stack : String(error)}`)
@@ -111,7 +149,7 @@ function openListener({ port }: Configuration, keys: readonly string[], backend:
   })
 }
 
-/** Warns about what a person should know before the first run. */
+/** Warns if other users can write to the data folder, and if a project's framework is not installed. */
 async function warn(
   projects: Iterable<Project>,
   dataFolder: string,

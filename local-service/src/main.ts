@@ -5,7 +5,7 @@ import { type LocalService, startLocalService } from './local-service.ts'
 
 const PARENT_CHECK_MS = 500
 
-/** If only npm or npx gets a signal, this process does not get it. The signal ends the parent process. */
+/** npm and npx exit if a signal reaches only them, and do not pass it on. So this process watches its parent. */
 function onParentExit(callback: () => void): void {
   const parent = process.ppid
   setInterval(() => process.ppid !== parent && callback(), PARENT_CHECK_MS).unref()

@@ -1,5 +1,5 @@
-import { readdirSync, realpathSync, statSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
 import * as v from 'valibot'
 import { type Framework, isObject } from './frameworks/framework.ts'
 import { playwright } from './frameworks/playwright.ts'
@@ -10,7 +10,7 @@ import { mapOf, mustBeShown, pathTo, VARIABLES } from './validation.ts'
 import { readRegularFile } from './workspace/files.ts'
 import { foldersBetween, repositoryFolderOf } from './workspace/paths.ts'
 
-/** A project's settings, which the README's table describes. What they leave open is read from the project's folder. */
+/** A project's settings. If `framework` is absent, the service finds it in the project's folder. */
 export interface Project extends Omit<v.InferOutput<typeof PROJECT>, 'framework'> {
   readonly id: string
   readonly framework: Framework
@@ -48,6 +48,11 @@ const PROJECT = settingsObject(
   'is missing: name the folder of the project.',
 )
 
+/** The id of a project that has no other name. The root of the file system has no name. */
+export function idOfFolder(folder: string): string {
+  return basename(folder) || 'project'
+}
+
 export function projectSettings(baseFolder: string) {
   return v.pipe(
     PROJECT,
@@ -84,10 +89,10 @@ export function projectSettings(baseFolder: string) {
 }
 
 function usesNone(folder: string): string {
-  return (
-    `uses neither Vitest nor Playwright Test: ${folder} has no configuration file of them, and its package.json and those ` +
-    'above it in its repository do not depend on them. Give the folder of a test project.'
-  )
+  const reason = existsSync(join(folder, 'package.json'))
+    ? 'has no configuration file of them. No package.json depends on them, neither there nor above it in the repository'
+    : 'has no package.json and no configuration file of them'
+  return `uses neither Vitest nor Playwright Test. ${folder} ${reason}. Give the folder of a test project.`
 }
 
 function usesBoth(folder: string): string {

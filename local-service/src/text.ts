@@ -33,9 +33,16 @@ export function quoteCommand(argv: readonly string[]): string {
  * prints the log, the runner must not execute what tests wrote.
  */
 export function toLogText(text: string): string {
-  return text
-    .replace(/\r\n?/g, '\n')
-    .replace(/(?![\n\t])\p{Cc}/gu, '')
-    .replaceAll('##[', '## [')
-    .replaceAll('\n', '\n    | ')
+  const plain = text.replace(/\r\n?/g, '\n').replace(/(?![\n\t])\p{Cc}/gu, '')
+  return withoutRunnerCommands(plain).replaceAll('\n', '\n    | ')
+}
+
+/** Changes `##[`, with which the runner's commands begin anywhere in a line. */
+export function withoutRunnerCommands(text: string): string {
+  return text.replaceAll('##[', '## [')
+}
+
+/** Anything can be thrown, not only an Error. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }

@@ -5,7 +5,7 @@ import { kindOf, quote } from './text.ts'
 // Messages of Valibot are the second half of a sentence here. The subject is made from the value's path, which a schema does
 // not know. An example is `"port"` + `must be a whole number from 0 to 65535, got 70000.`
 
-/** Only the first problem of a value is reported. 0.5 is neither whole nor at least 1, but needs only one sentence. */
+/** Only the first problem of a value is reported. Otherwise 0.5 would be "not whole" and "below 1" at once. */
 const FIRST_PROBLEM = { abortPipeEarly: true }
 
 type Message = (issue: { readonly input: unknown }) => string
@@ -62,7 +62,7 @@ export const VARIABLES = v.pipe(
   v.transform((variables): Readonly<Record<string, string>> => Object.fromEntries(variables)),
 )
 
-/** The path of an issue that a transformation adds. Sentences use only the keys of its items. */
+/** The path of an issue that a transformation adds. Only the keys are read; the other fields are placeholders. */
 export function pathTo(...keys: [string, ...string[]]): [v.ObjectPathItem, ...v.ObjectPathItem[]] {
   const [first, ...others] = keys.map(
     (key): v.ObjectPathItem => ({ type: 'object', origin: 'value', input: {}, key, value: undefined }),

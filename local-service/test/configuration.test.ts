@@ -2,8 +2,17 @@ import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { writeFiles } from '../../test/support/git-repository.ts'
-import { readConfiguration } from '../src/configuration.ts'
+import { type ConfigurationError, readConfiguration } from '../src/configuration.ts'
 import { REPOSITORY, startService, temporaryFolder, WEB_SHOP } from './a-local-service.ts'
+
+function refusalOf(folder: string): ConfigurationError {
+  try {
+    readConfiguration({}, folder)
+  } catch (error) {
+    return error as ConfigurationError
+  }
+  throw new Error(`${folder} is not refused`)
+}
 
 describe('without a configuration', () => {
   it('the folder is the only project, under its own name, with defaults for the rest', () => {
@@ -48,11 +57,17 @@ describe('without a configuration', () => {
     await writeFiles(folder, { '.git/HEAD': '' })
     expect(readConfiguration({}, inner).projects.get('shop')?.framework.name).toBe('vitest')
     await writeFiles(folder, { 'docs/page.md': '' })
-    expect(() => readConfiguration({}, join(folder, 'docs'))).toThrow('uses neither Vitest nor Playwright Test')
+    const { message } = refusalOf(join(folder, 'docs'))
+    expect(message).toContain('uses neither Vitest nor Playwright Test')
+    expect(message).toContain('docs has no package.json and no configuration file of them.')
+  })
+
+  it('the root of the file system has a name, too', () => {
+    expect(refusalOf('/').message).toMatch(/^Project "project" /)
   })
 
   it.each([
-    [{}, /^Project ".*" uses neither Vitest nor Playwright Test: .*Give the folder of a test project\.$/],
+    [{}, /^Project ".*" uses neither Vitest nor Playwright Test\. .*Give the folder of a test project\.$/],
     [{ 'package.json': 'broken' }, /uses neither Vitest nor Playwright Test/],
     [
       { 'vitest.config.ts': '', 'playwright.config.ts': '' },

@@ -3,7 +3,7 @@ import { readdir, symlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { aRepository, installPackages, writeFiles } from '../../test/support/git-repository.ts'
-import type { Settings } from '../src/local-service.ts'
+import type { Settings } from '../src/configuration.ts'
 import { clientOf, KEY, puppet, readJournal, startService, temporaryFolder, until } from './a-local-service.ts'
 import { ENGINE_LIMIT_MS, puppetAfter, startContained, useEngine } from './container-engines.ts'
 

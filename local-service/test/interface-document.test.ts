@@ -375,11 +375,11 @@ describe('the service that runs tests', () => {
     const { send } = await startReal()
     expect(await send('POST', '/v1/projects/nope/runs', {})).toEqual({
       status: 404,
-      body: { error: 'There is no project "nope" here. What there is: "web-shop", "other".' },
+      body: { error: 'There is no project "nope". The projects of this service: "web-shop", "other".' },
     })
     expect(await send('POST', '/v1/testSuite/nope/run', {})).toEqual({
       status: 404,
-      body: { error: 'There is no test suite "nope" here. What there is: "smoke".' },
+      body: { error: 'There is no test suite "nope". The test suites of this service: "smoke".' },
     })
   })
 

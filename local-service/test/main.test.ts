@@ -83,7 +83,7 @@ describe('the command', () => {
 
   it.each([
     ['arguments that it does not know', ['--prot', '1'], /^Unknown option '--prot'\.\n\nUsage:/],
-    ['a folder without tests', ['FOLDER'], /^Project ".*" uses neither Vitest nor Playwright Test: .*\n$/],
+    ['a folder without tests', ['FOLDER'], /^Project ".*" uses neither Vitest nor Playwright Test\. .*\n$/],
   ])('refuses %s with a sentence and code 2', async (_case, args, message) => {
     const folder = await temporaryFolder()
     const main = await startMain(args.map((argument) => argument.replace('FOLDER', folder)))

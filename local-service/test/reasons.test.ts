@@ -21,7 +21,9 @@ describe('a start that is refused', () => {
     await service.send('POST', '/v1/projects/shop/runs', [])
     expect(service.log.at(-1)).toContain('refused a start with 400: The body must be a JSON object')
     await service.send('POST', '/v1/testSuite/none/run')
-    expect(service.log.at(-1)).toContain('refused a start with 404: There is no test suite "none" here.')
+    expect(service.log.at(-1)).toContain(
+      'refused a start with 404: There is no test suite "none". The test suites of this service: none.',
+    )
   })
 
   it("says that the project's folder is not there any more, and has started nothing", async () => {

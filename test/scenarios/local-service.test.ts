@@ -347,7 +347,7 @@ describe.concurrent('the step fails with what the service wrote', () => {
     const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(dying)}`
     const { main, post } = await jobs.service(folder, { env: { NODE_OPTIONS } }).run()
     expect(main.annotations.map(({ message }) => message)).toEqual([
-      'The local service ended before it could be reached (7). The log above has what it wrote.',
+      'The local service ended before it was up, with exit code 7. The log above has what it wrote.',
     ])
     expect(main.log).toContain('it rains')
     expect(post).toMatchObject({ conclusion: 'success', log: [] })
@@ -519,6 +519,66 @@ describe.skipIf(!ON_LINUX).concurrent('nothing is left', () => {
     for (const name of readdirSync(step.tempDir)) rmSync(join(step.tempDir, name), options)
     await until(() => processesOf(step).length === 0)
     expect(gate.jobStatus).toBe('failure')
+  })
+
+  /** The test leaves a process that has left the group of the tests. The guard does not kill it. */
+  const LEAVING = `import { spawn } from 'node:child_process'
+${HANGING.replace('writeFileSync(', "spawn('sleep', ['600'], { detached: true, stdio: 'ignore' }).unref(); writeFileSync(")}`
+
+  async function leaveProcess(jobs: Jobs, settings: StepSettings = {}) {
+    const { folder } = await jobs.project({
+      'shop/package.json': VITEST['package.json'],
+      'shop/a.test.ts': LEAVING,
+      'service.json': JSON.stringify({ projects: { shop: { folder: 'shop', framework: 'vitest' } } }),
+    })
+    const { step, outputs } = await jobs.start(folder, { inputs: { folder: 'shop' }, ...settings })
+    const main = jobs.gate(step, outputs).startMain()
+    await hangingProcess(join(folder, 'shop'))
+    process.kill(serviceProcess(step), 'SIGKILL')
+    main.signal('SIGKILL')
+    await main.result()
+    // The guard kills the group of the tests. The other process stays.
+    await until(() => processesOf(step).length === 1)
+    return { step, folder }
+  }
+
+  test.for<[string, string, Readonly<Record<string, string>>]>([
+    ["the project's folder", 'shop', { folder: 'shop' }],
+    ["the project's package.json", 'shop/package.json', { folder: 'shop' }],
+    ['the configuration file', 'service.json', { config: 'service.json' }],
+  ])('after a later step removed %s, and a SIGKILL of the service', async ([, removed, inputs], { jobs }) => {
+    const { step, folder } = await leaveProcess(jobs, { inputs })
+    rmSync(join(folder, removed), { recursive: true })
+    const post = await step.runPost()
+    expect(post).toMatchObject({ conclusion: 'success', annotations: [] })
+    expect(post.summary).toContain('the service died during the run')
+    expect(processesOf(step)).toEqual([])
+  })
+
+  test('after a SIGKILL of the service, unless the clean-up fails: then post warns', async ({ jobs }) => {
+    const failing = `if (process.argv[3] === 'clean') { console.log('it rains'); process.exit(1) }`
+    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(failing)}`
+    const { step } = await leaveProcess(jobs, { env: { NODE_OPTIONS } })
+    const post = await step.runPost()
+    expect(post).toMatchObject({ conclusion: 'success', annotations: [{ level: 'warning' }] })
+    expect(post.annotations[0]?.message).toContain('may still be on this machine')
+    expect(post.log).toContain('it rains')
+    for (const pid of processesOf(step)) process.kill(pid, 'SIGKILL')
+  })
+
+  test('of a service that exits just before post kills it', async ({ jobs }) => {
+    const late = `
+      const { kill } = process
+      if (process.argv[1]?.includes('dist/post')) process.kill = (id, signal) => { kill(id, signal); return kill(2 ** 30, signal) }`
+    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(late)}`
+    const { step, main } = await jobs.whileTestHangs({ env: { NODE_OPTIONS } })
+    process.kill(serviceProcess(step), 'SIGSTOP')
+    main.signal('SIGKILL')
+    await main.result()
+    const post = await step.runPost()
+    expect(post).toMatchObject({ conclusion: 'success', annotations: [] })
+    expect(post.summary).toContain('the service died during the run')
+    expect(readdirSync(step.tempDir).filter((name) => name.startsWith('test-run-service'))).toEqual([])
   })
 
   test('of a service that begins after its job has ended', async ({ jobs }) => {

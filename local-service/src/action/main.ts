@@ -1,17 +1,17 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { closeSync, openSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import * as core from '@actions/core'
-import { foldedLog, inert, toMessage } from './runner-text.ts'
+import { signalProcess } from '../runs/processes.ts'
+import { foldedLog, toLogLine, toMessage } from './runner-text.ts'
 import { type Order, ServiceFolder, type Start } from './service-folder.ts'
+import { spawnService } from './spawn-service.ts'
 
 // The main step of the action local-service: starts the service and leaves it running. Post stops it.
 
-const SERVICE = join(import.meta.dirname, '../service/index.js')
 const START_LIMIT_MS = 30_000
-const LOOK_MS = 50
+const POLL_MS = 50
 const RUN_LIMIT_MINUTES = 35_000
 
 /** An action gets these variables, and a script of a workflow does not. The tests must not get them either. */
@@ -43,7 +43,7 @@ async function main(): Promise<void> {
   core.setOutput('branch', only?.commit ?? '')
   for (const { id, framework, folder: served, commit } of start.projects) {
     core.info(
-      inert(`The local service serves the project ${id}: ${framework} in ${served}, commit ${commit ?? 'none'}.`),
+      toLogLine(`The local service serves the project ${id}: ${framework} in ${served}, commit ${commit ?? 'none'}.`),
     )
   }
   core.info(
@@ -67,15 +67,10 @@ function readOrder(): Order {
   return { args, key: randomBytes(24).toString('base64url'), runLimitMinutes, workspace, commit }
 }
 
-/** The service gets a process group of its own. Its output goes to files, because the runner would wait for pipes. */
+/** The service gets a process group of its own. */
 function startService(folder: ServiceFolder): ChildProcess {
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !OF_ACTIONS_ALONE.test(name)))
-  const log = openSync(folder.logFile, 'a', 0o600)
-  try {
-    return spawn(process.execPath, [SERVICE, folder.path], { detached: true, stdio: ['ignore', log, log], env })
-  } finally {
-    closeSync(log)
-  }
+  return spawnService(folder, [], { detached: true, env })
 }
 
 async function waitForStart(folder: ServiceFolder, service: ChildProcess): Promise<Start> {
@@ -95,14 +90,18 @@ async function waitForStart(folder: ServiceFolder, service: ChildProcess): Promi
     const start = folder.readStart()
     if (start !== undefined) return start
     if (error !== undefined) return failed(`could not be started: ${error.message}`)
-    if (hasExited) return failed(`ended before it could be reached (${service.signalCode ?? service.exitCode})`)
+    if (hasExited) return failed(`ended before it was up, ${describeExit(service)}`)
     if (performance.now() > deadlineMs) {
       // If the service hangs before it writes its process id, post cannot find it. The id of its group is its process id.
-      if (service.pid !== undefined) process.kill(-service.pid, 'SIGKILL')
+      if (service.pid !== undefined) signalProcess(-service.pid, 'SIGKILL')
       return failed(`could not be reached within ${START_LIMIT_MS / 1000} s`)
     }
-    await delay(LOOK_MS)
+    await delay(POLL_MS)
   }
+}
+
+function describeExit({ exitCode, signalCode }: ChildProcess): string {
+  return signalCode === null ? `with exit code ${exitCode}` : `by ${signalCode}`
 }
 
 main().catch((error: Error) => core.setFailed(toMessage(error.message)))

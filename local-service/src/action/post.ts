@@ -1,21 +1,25 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFileSync, closeSync, openSync } from 'node:fs'
-import { join } from 'node:path'
+import { appendFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import * as core from '@actions/core'
+import { signalProcess } from '../runs/processes.ts'
 import { describeFailedRuns } from './failed-runs.ts'
 import { foldedLog, toMessage } from './runner-text.ts'
 import { ServiceFolder } from './service-folder.ts'
+import { spawnService } from './spawn-service.ts'
 
 // The post step of the action local-service: stops the service and all that it started, and shows what failed. It never fails
 // the job.
 
-const SERVICE = join(import.meta.dirname, '../service/index.js')
-/** This must be longer than the service gives its tests to stop. */
+/** A service with a longer `stopGraceSeconds` is killed at this limit. */
 const STOP_LIMIT_MS = 20_000
 const KILL_LIMIT_MS = 5000
-const LOOK_MS = 50
+const POLL_MS = 50
+
+const MAY_BE_LEFT =
+  'The local service was killed, and post could not remove everything that the service left. Processes, containers and work ' +
+  'trees of its runs may still be on this machine. The log above says what is known. To find the containers, run ' +
+  '"docker ps --all --filter label=test-run-service.run", or the same with podman.'
 
 async function post(): Promise<void> {
   const path = core.getState('folder')
@@ -25,11 +29,12 @@ async function post(): Promise<void> {
   folder.withdrawOrder()
   if (!(await hasEnded(folder, STOP_LIMIT_MS))) await kill(folder)
   const wasKilled = folder.hasBegun() && !folder.hasStopped()
-  if (wasKilled) await clean(folder)
+  const mayBeLeft = wasKilled && !(await clean(folder))
   const failedRuns = folder.readFailedRuns()
   if (wasKilled || failedRuns.length > 0) core.info(foldedLog(folder.readLog()))
   const { GITHUB_STEP_SUMMARY: summary } = process.env
   if (summary && failedRuns.length > 0) appendFileSync(summary, describeFailedRuns(failedRuns))
+  if (mayBeLeft) core.warning(MAY_BE_LEFT)
   folder.remove()
 }
 
@@ -37,7 +42,7 @@ async function hasEnded(folder: ServiceFolder, withinMs: number): Promise<boolea
   const deadlineMs = performance.now() + withinMs
   while (folder.livingProcess() !== undefined) {
     if (performance.now() > deadlineMs) return false
-    await delay(LOOK_MS)
+    await delay(POLL_MS)
   }
   return true
 }
@@ -46,19 +51,23 @@ async function hasEnded(folder: ServiceFolder, withinMs: number): Promise<boolea
 async function kill(folder: ServiceFolder): Promise<void> {
   const pid = folder.livingProcess()
   if (pid === undefined) return
-  process.kill(-pid, 'SIGKILL')
+  signalProcess(-pid, 'SIGKILL')
   await hasEnded(folder, KILL_LIMIT_MS)
 }
 
-/** A new process of the service removes what a killed service left: processes, containers, work trees, folders. */
-async function clean(folder: ServiceFolder): Promise<void> {
-  core.info('The local service did not stop by itself. Its tests are stopped now.')
-  const log = openSync(folder.logFile, 'a')
-  const cleaning = spawn(process.execPath, [SERVICE, folder.path, 'clean'], { stdio: ['ignore', log, log] })
-  closeSync(log)
+/**
+ * A new process of the service removes what a killed service left: processes, containers, work trees, folders. Returns
+ * whether it removed everything.
+ */
+async function clean(folder: ServiceFolder): Promise<boolean> {
+  core.info(
+    `The local service was killed, or did not stop within ${STOP_LIMIT_MS / 1000} s. Post now removes what the service left.`,
+  )
+  const cleaning = spawnService(folder, ['clean'])
   const timer = setTimeout(() => cleaning.kill('SIGKILL'), STOP_LIMIT_MS)
-  await once(cleaning, 'exit')
+  const [exitCode] = await once(cleaning, 'exit').catch(() => [])
   clearTimeout(timer)
+  return exitCode === 0
 }
 
-post().catch((error: Error) => core.warning(toMessage(`The local service may not be stopped: ${error.message}`)))
+post().catch((error: Error) => core.warning(toMessage(`The local service may still run: ${error.message}`)))

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { withoutRunnerCommands } from '../text.ts'
 
 /** The log of a step shows at most this much of the end of the service's log. */
 const LOG_LIMIT_CHARS = 200_000
@@ -6,8 +7,8 @@ const LOG_LIMIT_CHARS = 200_000
 const MESSAGE_LIMIT_CHARS = 3000
 
 /** A line for the log that cannot be a command of the runner. */
-export function inert(line: string): string {
-  return line.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').replaceAll('##[', '## [')
+export function toLogLine(line: string): string {
+  return withoutRunnerCommands(line.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' '))
 }
 
 /** Returns the service's log as a folded group. In the group, the runner executes no command that tests wrote. */
@@ -17,10 +18,10 @@ export function foldedLog(log: string): string {
   return [...lines, '::endgroup::'].join('\n')
 }
 
-/** GitHub's log page folds and colours lines with `##[`, whatever the runner does. */
+/** Keeps the end of a long log. Changes `##[`, because GitHub's log page folds and colours such lines. */
 function shorten(log: string): string {
   const end = log.length <= LOG_LIMIT_CHARS ? log : `…${log.slice(log.indexOf('\n', log.length - LOG_LIMIT_CHARS))}`
-  return end.trimEnd().replaceAll('##[', '## [')
+  return withoutRunnerCommands(end.trimEnd())
 }
 
 /**
@@ -28,9 +29,6 @@ function shorten(log: string): string {
  * The job then has no result.
  */
 export function toMessage(text: string): string {
-  const basic = text
-    .trim()
-    .replace(/[\u{10000}-\u{10FFFF}]/gu, '\uFFFD')
-    .replaceAll('##[', '## [')
+  const basic = withoutRunnerCommands(text.trim().replace(/[\u{10000}-\u{10FFFF}]/gu, '\uFFFD'))
   return basic.length <= MESSAGE_LIMIT_CHARS ? basic : `${basic.slice(0, MESSAGE_LIMIT_CHARS)}…`
 }

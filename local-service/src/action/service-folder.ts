@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process'
-import { appendFileSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { parseJson } from '../frameworks/framework.ts'
+import { readIfPossible } from '../runs/processes.ts'
 import type { FinalStatus } from '../runs/run.ts'
 
 /** What the service should serve. */
@@ -18,11 +20,11 @@ export type Start =
   | { readonly kind: 'up'; readonly url: string; readonly projects: readonly ServedProject[] }
   | { readonly kind: 'failed'; readonly reason: string }
 
-export interface ServedProject {
+interface ServedProject {
   readonly id: string
   readonly folder: string
   readonly framework: string
-  readonly commit: string | undefined
+  readonly commit?: string | undefined
 }
 
 /** A finished run that did not pass. */
@@ -76,10 +78,6 @@ export class ServiceFolder {
     if (this.hasOrder()) renameSync(this.#file('order'), this.#file('withdrawn-order'))
   }
 
-  readWithdrawnOrder(): Order | undefined {
-    return this.#read('withdrawn-order')
-  }
-
   writeProcessId(): void {
     this.#write('process-id', process.pid)
   }
@@ -90,7 +88,6 @@ export class ServiceFolder {
     return pid !== undefined && argumentsOf(pid).includes(this.path) ? pid : undefined
   }
 
-  /** Whether a service has begun. */
   hasBegun(): boolean {
     return existsSync(this.#file('process-id'))
   }
@@ -118,7 +115,7 @@ export class ServiceFolder {
 
   readFailedRuns(): readonly FailedRun[] {
     const lines = readIfPossible(this.#file('failed-runs')).split('\n')
-    return lines.flatMap((line) => parseJson<FailedRun>(line) ?? [])
+    return lines.flatMap((line) => (parseJson(line) as FailedRun | undefined) ?? [])
   }
 
   readLog(): string {
@@ -134,7 +131,7 @@ export class ServiceFolder {
   }
 
   #read<T>(name: string): T | undefined {
-    return parseJson(readIfPossible(this.#file(name)))
+    return parseJson(readIfPossible(this.#file(name))) as T | undefined
   }
 
   /** A reader finds the whole file or no file. */
@@ -152,22 +149,5 @@ function argumentsOf(pid: number): string {
     return execFileSync('ps', ['-ww', '-o', 'args=', '-p', String(pid)], { encoding: 'utf8' })
   } catch {
     return ''
-  }
-}
-
-function readIfPossible(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch {
-    return ''
-  }
-}
-
-/** Undefined if the text is not JSON. If a process was killed, its last line may be truncated. */
-function parseJson<T>(text: string): T | undefined {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }

@@ -1,17 +1,24 @@
 import { tmpdir } from 'node:os'
-import { ConfigurationError } from '../configuration.ts'
+import { ConfigurationError, type Settings } from '../configuration.ts'
 import { readInvocation, UsageError } from '../invocation.ts'
-import { type LocalService, type Settings, startLocalService } from '../local-service.ts'
+import { type LocalService, removeLeft, startLocalService } from '../local-service.ts'
 import type { Run, RunOutcome } from '../runs/run.ts'
-import { type Order, ServiceFolder } from './service-folder.ts'
+import { type Order, ServiceFolder, type Start } from './service-folder.ts'
 
 // The process of the action's service. `index.js FOLDER` serves until the order in the folder is gone. `index.js FOLDER clean`
 // removes what a killed service left, and ends.
 
-const LOOK_MS = 200
+const POLL_MS = 200
 
 const [path = '', mode] = process.argv.slice(2)
 const folder = new ServiceFolder(path)
+
+const WORLD = {
+  env: process.env,
+  dataFolder: folder.dataFolder,
+  log: (line: string) => console.error(line),
+  onFinished: rememberFailedRun,
+}
 
 async function serve(): Promise<void> {
   folder.writeProcessId()
@@ -19,27 +26,16 @@ async function serve(): Promise<void> {
   if (order === undefined) return
   const stop = Promise.withResolvers<void>()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.resolve())
-  const look = setInterval(() => folder.hasOrder() || stop.resolve(), LOOK_MS)
+  const poll = setInterval(() => folder.hasOrder() || stop.resolve(), POLL_MS)
   const service = await start(order)
   try {
-    const missing = await describeMissing(service)
-    if (missing !== undefined) {
-      folder.writeStart({ kind: 'failed', reason: missing })
-      return
-    }
-    await announce(service)
-    await stop.promise
+    const outcome = await describeStart(service)
+    folder.writeStart(outcome)
+    if (outcome.kind === 'up') await stop.promise
   } finally {
-    clearInterval(look)
+    clearInterval(poll)
     await service.close()
   }
-}
-
-async function clean(): Promise<void> {
-  const order = folder.readWithdrawnOrder()
-  if (order === undefined) return
-  const service = await start(order)
-  await service.close()
 }
 
 async function start({ args, key, runLimitMinutes, workspace, commit }: Order): Promise<LocalService> {
@@ -48,30 +44,22 @@ async function start({ args, key, runLimitMinutes, workspace, commit }: Order): 
   const limit = runLimitMinutes === undefined ? {} : { runLimitMinutes }
   const settings: Settings = { ...invocation.settings, ...limit, keys: [key], data: folder.dataFolder }
   return startLocalService(settings, {
+    ...WORLD,
     folder: invocation.folder,
-    env: process.env,
-    dataFolder: folder.dataFolder,
     temporaryFolder: tmpdir(),
-    log: (line) => console.error(line),
     checkoutOfJob: { root: workspace, commit },
-    onFinished: rememberFailedRun,
   })
 }
 
-async function describeMissing(service: LocalService): Promise<string | undefined> {
+async function describeStart(service: LocalService): Promise<Start> {
   const folders = await service.inspectFolders()
-  const index = folders.findIndex(({ missingPackage }) => missingPackage !== undefined)
-  if (index === -1) return undefined
-  return (
-    `${folders[index]?.missingPackage} is not installed in ${service.projects[index]?.folder}. ` +
+  const projects = service.projects.map((project, index) => ({ ...project, ...folders[index] }))
+  const incomplete = projects.find(({ missingPackage }) => missingPackage !== undefined)
+  if (incomplete === undefined) return { kind: 'up', url: service.url, projects }
+  const reason =
+    `${incomplete.missingPackage} is not installed in ${incomplete.folder}. ` +
     'Install the packages in a step before this one, for example with "npm ci".'
-  )
-}
-
-async function announce(service: LocalService): Promise<void> {
-  const folders = await service.inspectFolders()
-  const projects = service.projects.map((project, index) => ({ ...project, commit: folders[index]?.commit }))
-  folder.writeStart({ kind: 'up', url: service.url, projects })
+  return { kind: 'failed', reason }
 }
 
 function rememberFailedRun({ runId, projectId, phase: { status } }: Run, { problem, output }: RunOutcome): void {
@@ -85,7 +73,7 @@ function rememberFailedRun({ runId, projectId, phase: { status } }: Run, { probl
 
 async function main(): Promise<void> {
   try {
-    await (mode === 'clean' ? clean() : serve())
+    await serve()
   } catch (error) {
     const isExpected = error instanceof UsageError || error instanceof ConfigurationError
     if (!isExpected) console.error(error)
@@ -98,4 +86,4 @@ async function main(): Promise<void> {
 }
 
 // If the job has ended, the runner has removed the folder.
-if (folder.exists()) await main()
+if (folder.exists()) await (mode === 'clean' ? removeLeft(WORLD) : main())

@@ -55,15 +55,16 @@ async function check(args: readonly string[], signal: AbortSignal): Promise<numb
   const startedAtMs = Date.now()
   const finish = (exitCode: number, message?: string): number => {
     const { url = '', key = '', project = '' } = invocation?.target ?? {}
-    const warn = (line: string) => console.error(shown(line, key))
     const rules = driver === undefined ? [] : judge(driver.observations)
     const code = exitCode === 0 && rules.some(({ verdict }) => verdict === 'broken') ? 1 : exitCode
     const left = describeLeft(driver?.exchanges ?? [])
+    const times = { startedAtMs, finishedAtMs: Date.now() }
+    const report = { url: `${url}`, project, exitCode: code, message, ...times, rules, left }
+
+    const warn = (line: string) => console.error(shown(line, key))
     for (const line of left) warn(line)
     // The usage has several lines, and no text from outside. So it is printed as it is.
     if (message !== undefined) (invocation === undefined ? console.error : warn)(message)
-    const times = { startedAtMs, finishedAtMs: Date.now() }
-    const report = { url: `${url}`, project, exitCode: code, message, ...times, rules, left }
     if (format !== 'text' || code < 2) console.log(render(report, format, key))
     return code
   }
@@ -127,7 +128,7 @@ export async function readCheckInvocation(
 function planOf({ project, suite, url }: Invocation['target']): string[] {
   return [
     `At ${url.href}, the check starts up to 10 runs of project ${JSON.stringify(project)} and cancels all but one.`,
-    'Each start that the service should refuse, but accepts, is one more run. At its end, the check cancels what has not finished.',
+    'If the service accepts a start that it should refuse, the check has started one more run. At its end, the check cancels what has not finished.',
     ...(suite === undefined
       ? []
       : [`It starts a run of test suite ${JSON.stringify(suite)}, which nobody can cancel.`]),
@@ -149,12 +150,14 @@ function readUrl(address: string): URL {
 }
 
 async function isConfirmed(signal: AbortSignal): Promise<boolean> {
-  if (!process.stdin.isTTY) throw new UsageError('Nobody can be asked without a terminal. Give --yes to start them.')
+  if (!process.stdin.isTTY) {
+    throw new UsageError('The check cannot ask without a terminal. Give --yes to start the runs.')
+  }
   // Without line editing, so that Ctrl-C stays a signal to the process.
   const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: false })
   try {
     const end = once(lines, 'close').then(() => '')
-    return /^y(es)?$/i.test((await Promise.race([lines.question('Start them? [y/N] ', { signal }), end])).trim())
+    return /^y(es)?$/i.test((await Promise.race([lines.question('Start the runs? [y/N] ', { signal }), end])).trim())
   } finally {
     lines.close()
   }

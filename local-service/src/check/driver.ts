@@ -33,7 +33,6 @@ export interface World {
   nowMs(): number
   /** Rejects if the signal aborts. */
   sleep(ms: number, signal: AbortSignal): Promise<void>
-  /** One line of progress. */
   say(line: string): void
 }
 
@@ -48,8 +47,8 @@ export const LIMITS = {
   /** How long one request may take while the check cancels what it started. */
   cleanUpRequestMs: 2500,
   /**
-   * After Ctrl-C, the check awaits a start in flight this long, because its response has the run's id. `stoppedMs` limits
-   * the whole end.
+   * After Ctrl-C or the time limit, the check awaits a start in flight this long, because its response has the run's id.
+   * After Ctrl-C, `stoppedMs` limits everything.
    */
   stoppedStartMs: 4000,
   stoppedMs: 9000,
@@ -184,8 +183,9 @@ export class Driver {
     const fields = this.#optionFields('name')
     const again = await this.#start(fields)
     if (again.exchange !== undefined && isAccepted(again.exchange)) return fields
-    const sentence = 'The service refuses a start without fields, and one with the given options'
-    throw new UsageError(`${sentence}: ${describe(again.exchange ?? exchange)} Give the options for what it requires.`)
+    const sentence = 'The service refuses a start without fields, and a start with the given options'
+    const hint = 'Give an option for each field that it requires.'
+    throw new UsageError(`${sentence}: ${describe(again.exchange ?? exchange)} ${hint}`)
   }
 
   #optionFields(kind: 'name' | 'oldName'): Fields {
@@ -212,9 +212,14 @@ export class Driver {
       const { [name]: _, ...others } = base
       const one = await this.#tryStart({ ...others, [name]: value }, { probe: 'start-fields' })
       if (one === undefined || !isRefused(one)) continue
-      const old = oldName && (await this.#tryStart({ ...others, [oldName]: value }, { probe: 'start-deprecated' }))
-      if (!old || isRefused(old)) throw new UsageError(`The service refuses ${option} ${show(value)}: ${describe(one)}`)
+      if (oldName !== undefined && (await this.#isAcceptedByOldName({ ...others, [oldName]: value }))) continue
+      throw new UsageError(`The service refuses ${option} ${show(value)}: ${describe(one)}`)
     }
+  }
+
+  async #isAcceptedByOldName(fields: Fields): Promise<boolean> {
+    const start = await this.#tryStart(fields, { probe: 'start-deprecated' })
+    return start !== undefined && !isRefused(start)
   }
 
   async #startSuite(): Promise<string | undefined> {
@@ -328,7 +333,6 @@ export class Driver {
     await this.#get(resultPath, { runId: id })
   }
 
-  /** Cancels a run and waits for its end. */
   async #endRun(run: Run): Promise<void> {
     await this.#read(run)
     if (!isUnfinished(this.#current(run))) return

@@ -34,12 +34,11 @@ export interface Response {
 }
 
 /** If both are absent, the check itself ended the request. */
-export interface Reply {
+interface Reply {
   readonly response?: Response
   readonly failure?: string
 }
 
-/** One request and what became of it. */
 export interface Exchange extends Request, Reply {
   /** Its place in the order in which the requests were sent. */
   readonly index: number

@@ -1,10 +1,10 @@
+import { isObject } from '../frameworks/framework.ts'
 import type { Endpoint, Exchange, Response } from './exchange.ts'
 import {
   cancelledIn,
   FINAL_STATUSES,
   isAccepted,
   isAnswered,
-  isObject,
   isReadOf,
   isRedirect,
   isRefused,
@@ -33,19 +33,19 @@ type Judge = (seen: Observations, id: RuleId) => Finding[]
 const CASE_STATUSES: readonly unknown[] = [...STATUSES, 'FLAKY', 'SKIPPED', 'ERROR', 'RETRYING']
 const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i
 const ISO_8601 =
-  /^(\d{4})-?(\d\d)-?(\d\d)([T ](\d\d)(:?(\d\d)(:?(\d\d)([.,]\d+)?)?)?([.,]\d+)? ?(Z|[+-]\d\d(:?\d\d)?)?)?$/i
+  /^(?<year>\d{4})-?(?<month>\d\d)-?(?<day>\d\d)([T ](?<hour>\d\d)(:?(?<minute>\d\d)(:?(?<second>\d\d)([.,]\d+)?)?)?([.,]\d+)? ?(?<zone>Z|[+-]\d\d(:?\d\d)?)?)?$/i
 
 const finding = (exchange: Exchange, shown: Shown): Finding[] =>
   shown === undefined ? [] : [{ exchange, problem: shown === true ? undefined : shown }]
 
 /** Judges every response, also redirects and 429. */
-const everyReply =
+const everyResponse =
   (show: (response: Response) => Shown): Judge =>
   ({ exchanges }) =>
     exchanges.flatMap((one) => (one.response === undefined ? [] : finding(one, show(one.response))))
 
 /** Judges every response except redirects and 429, which say nothing about other rules. */
-const everyResponse =
+const everyResponseExceptRedirects =
   (show: (exchange: Exchange) => Shown): Judge =>
   ({ exchanges }) =>
     exchanges.filter(isAnswered).flatMap((exchange) => finding(exchange, show(exchange)))
@@ -100,11 +100,13 @@ const caseField = (name: string, isRight: (value: unknown) => boolean): Judge =>
   })
 
 const everySuiteResponse = (endpoint: Endpoint): Judge =>
-  everyResponse((exchange) => (exchange.endpoint === endpoint && !exchange.probe ? accepted(exchange) : undefined))
+  everyResponseExceptRedirects((exchange) =>
+    exchange.endpoint === endpoint && !exchange.probe ? accepted(exchange) : undefined,
+  )
 
 /** Judges the JSON of every successful response of an endpoint. */
 const everySuccess = (endpoint: Endpoint, show: (body: Fields, exchange: Exchange) => Shown): Judge =>
-  everyResponse((one) =>
+  everyResponseExceptRedirects((one) =>
     one.endpoint === endpoint && isAccepted(one) && one.response?.json !== undefined
       ? show(jsonOf(one), one)
       : undefined,
@@ -125,11 +127,11 @@ const isJsonType = (type: string | undefined): Shown =>
 const withoutPrefix = (branch: string) => branch.replace(/^refs\/heads\//, '')
 
 export const JUDGES: Readonly<Record<RuleId, Judge>> = {
-  json: everyResponse(({ response = {} }) => 'json' in response || 'the body is not JSON'),
-  'status-code': everyReply(({ status }) =>
+  json: everyResponseExceptRedirects(({ response = {} }) => 'json' in response || 'the body is not JSON'),
+  'status-code': everyResponse(({ status }) =>
     isRedirect(status) || status === 429 ? undefined : [200, 400, 401, 404, 500].includes(status) || `it is ${status}`,
   ),
-  'error-object': everyResponse((one) => {
+  'error-object': everyResponseExceptRedirects((one) => {
     if (isAccepted(one) || one.response?.json === undefined) return undefined
     return isText(jsonOf(one).error) || 'there is no string "error"'
   }),
@@ -141,18 +143,18 @@ export const JUDGES: Readonly<Record<RuleId, Judge>> = {
   'key-bare': probes(gets(401)),
   complete: ({ exchanges }) =>
     exchanges.flatMap((one) => finding(one, one.failure ?? (one.response === undefined ? undefined : true))),
-  'no-redirect': everyReply(({ status, headers }) => !isRedirect(status) || `it leads to ${show(headers.location)}`),
-  'content-type': everyResponse((one) =>
+  'no-redirect': everyResponse(({ status, headers }) => !isRedirect(status) || `it leads to ${show(headers.location)}`),
+  'content-type': everyResponseExceptRedirects((one) =>
     isAccepted(one) ? isJsonType(one.response?.headers['content-type']) : undefined,
   ),
-  'retry-after': everyReply(({ headers: { 'retry-after': wait } }) =>
+  'retry-after': everyResponse(({ headers: { 'retry-after': wait } }) =>
     wait === undefined ? undefined : /^\d+$/.test(wait) || !Number.isNaN(Date.parse(wait)) || `it is ${show(wait)}`,
   ),
-  'error-content-type': everyResponse((one) =>
+  'error-content-type': everyResponseExceptRedirects((one) =>
     isAccepted(one) ? undefined : isJsonType(one.response?.headers['content-type']),
   ),
   'key-first': probes(gets(401)),
-  'unknown-404': everyResponse((one) =>
+  'unknown-404': everyResponseExceptRedirects((one) =>
     /-unknown$|-project$/.test(one.probe ?? '') && isRefused(one) ? gets(404)(one) : undefined,
   ),
 
@@ -173,7 +175,7 @@ export const JUDGES: Readonly<Record<RuleId, Judge>> = {
   'branch-1': probes((one, seen) => ofKnownLength(one, seen, 'branch-255')),
   'branch-255': probes((one, seen) => ofKnownLength(one, seen, 'branch-1')),
   'branch-256': probes(refused),
-  'run-id': everyResponse((one) => {
+  'run-id': everyResponseExceptRedirects((one) => {
     const { runId, testSuiteRunId: id = runId } = jsonOf(one)
     if (!one.endpoint.endsWith('start') || !isAccepted(one) || typeof id !== 'string') return undefined
     return /^(?!\.{1,2}$)[\w.~:=+/@-]{1,256}$/.test(id) || `it is ${show(id)}`
@@ -264,7 +266,7 @@ export const JUDGES: Readonly<Record<RuleId, Judge>> = {
   'cancel-ends-only': (seen) =>
     ownCancels(seen).flatMap((cancel) => {
       const others = around(seen, cancel).filter(({ run, after }) => run.id !== cancel.runId && after !== undefined)
-      return finding(cancel, others.some(({ before }) => isOpen(before)) ? endsNone(cancel, seen) : undefined)
+      return finding(cancel, others.some(({ before }) => isOpen(before)) ? endsNoOther(cancel, seen) : undefined)
     }),
   'cancel-finished': probes(cancelsNothing),
   'cancel-unknown': probes(cancelsNothing),
@@ -292,7 +294,7 @@ export const JUDGES: Readonly<Record<RuleId, Judge>> = {
   'suite-status': everySuiteResponse('suite-status'),
   'suite-result': everySuiteResponse('suite-result'),
   'suite-unknown': probes(refused),
-  'suite-fields': everyResponse((one) => {
+  'suite-fields': everyResponseExceptRedirects((one) => {
     const { testSuiteRunId, status, results } = jsonOf(one)
     if (!isAccepted(one) || one.probe !== undefined || !one.endpoint.startsWith('suite-')) return undefined
     if (one.endpoint === 'suite-start') return isText(testSuiteRunId) || `"testSuiteRunId" is ${show(testSuiteRunId)}`
@@ -309,8 +311,8 @@ function acceptsAll(names: readonly string[]): Judge {
 }
 
 /**
- * A service may refuse a branch because it does not know the branch. If it accepts the branch of the other rule, it does
- * not refuse this branch for that reason, but for its length.
+ * A service may refuse a branch that it does not know. If it accepts the unknown branch of the other rule, its refusal of
+ * this branch is about the length.
  */
 function ofKnownLength(start: Exchange, { exchanges }: Observations, otherProbe: string): Shown {
   const isUnknown = isRefused(start) && !exchanges.some((one) => one.probe === otherProbe && isAccepted(one))
@@ -344,7 +346,7 @@ function isOpen(status: unknown): boolean {
 }
 
 /** Whether a cancel ended only the run that it names. An earlier cancel may end its own run late. */
-function endsNone(cancel: Exchange, seen: Observations): Shown {
+function endsNoOther(cancel: Exchange, seen: Observations): Shown {
   const named = ownCancels(seen)
     .filter(({ index }) => index <= cancel.index)
     .map(({ runId }) => runId)
@@ -355,8 +357,9 @@ function endsNone(cancel: Exchange, seen: Observations): Shown {
 
 /** If there is no run to cancel, the document allows a refusal, and also a success with an empty list. */
 function cancelsNothing(cancel: Exchange, seen: Observations): Shown {
-  const ends = endsNone(cancel, seen)
-  if (ends !== true || !isAccepted(cancel)) return ends === true ? refused(cancel) : ends
+  const ends = endsNoOther(cancel, seen)
+  if (ends !== true) return ends
+  if (!isAccepted(cancel)) return refused(cancel)
   return cancelledIn(cancel).length === 0 || `it lists ${show(cancelledIn(cancel))}`
 }
 
@@ -393,8 +396,7 @@ function casesIn({ results }: Fields): readonly unknown[] {
 
 /** NaN if the text is no ISO timestamp. Every spelling of ISO 8601 is accepted, with or without a time zone. */
 function timeOf(text: string): number {
-  const [, year, month, day, , hour = '00', , minute = '00', , second = '00', , , zone = 'Z'] =
-    ISO_8601.exec(text) ?? []
+  const { year, month, day, hour = '00', minute = '00', second = '00', zone = 'Z' } = ISO_8601.exec(text)?.groups ?? {}
   const digits = zone.replace(':', '')
   const offset = /^z$/i.test(zone) ? 'Z' : `${digits.slice(0, 3)}:${digits.slice(3) || '00'}`
   return Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}${offset}`)

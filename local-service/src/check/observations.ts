@@ -1,3 +1,4 @@
+import { isObject } from '../frameworks/framework.ts'
 import type { Exchange } from './exchange.ts'
 
 /** All that a check has seen: its exchanges in the order in which they were sent. */
@@ -40,7 +41,6 @@ export function isReadOf(id: string, { endpoint, runId, probe }: Exchange): bool
   return endpoint === 'read' && runId === id && probe === undefined
 }
 
-/** The status when the run was last read. */
 export function lastStatus({ reads }: Run): unknown {
   return reads.at(-1)?.body.status
 }
@@ -104,7 +104,6 @@ export function isRefused({ response }: Exchange): boolean {
   return response !== undefined && response.status >= 400 && response.status < 500
 }
 
-/** The ids that the response to a cancel lists. */
 export function cancelledIn(cancel: Exchange): string[] {
   const { cancelled } = jsonOf(cancel)
   if (!isAccepted(cancel) || !Array.isArray(cancelled)) return []
@@ -114,10 +113,6 @@ export function cancelledIn(cancel: Exchange): string[] {
 
 export function jsonOf({ response }: Exchange): Readonly<Record<string, unknown>> {
   return isObject(response?.json) ? response.json : {}
-}
-
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Any value in a sentence. If a value is nested too deep, it has no JSON. */

@@ -4,7 +4,7 @@ import type { RuleResult } from './rules.ts'
 export type Format = 'text' | 'json' | 'junit'
 
 /** What a check found, or why it could not check. */
-export interface Report {
+interface Report {
   readonly url: string
   readonly project: string
   /** 0 if no rule is broken, 1 if a rule is broken, 2 if the check was not possible, 130 if it was stopped. */
@@ -34,6 +34,12 @@ export function shown(text: string, key: string): string {
 }
 
 export function render(report: Report, format: Format, key: string): string {
+  const safe = toSafeReport(report, key)
+  if (format === 'json') return JSON.stringify(safe, undefined, 2)
+  return format === 'junit' ? toJunit(safe) : toText(safe)
+}
+
+function toSafeReport(report: Report, key: string) {
   const safe = <T extends string | undefined>(text: T) => (text === undefined ? text : shown(text, key)) as T
   const rules = report.rules.map((rule) => ({
     ...rule,
@@ -41,7 +47,7 @@ export function render(report: Report, format: Format, key: string): string {
     exchange: rule.exchange && safeExchange(rule.exchange, safe),
   }))
   const having = (verdict: string) => rules.filter((rule) => rule.verdict === verdict).length
-  const safeReport = {
+  return {
     url: safe(report.url),
     project: safe(report.project),
     exitCode: report.exitCode,
@@ -55,8 +61,6 @@ export function render(report: Report, format: Format, key: string): string {
     rules,
     left: report.left.map(safe),
   }
-  if (format === 'json') return JSON.stringify(safeReport, undefined, 2)
-  return format === 'junit' ? toJunit(safeReport) : toText(safeReport)
 }
 
 function safeExchange(exchange: Exchange, safe: (text: string) => string) {
@@ -72,13 +76,7 @@ function safeExchange(exchange: Exchange, safe: (text: string) => string) {
 
 type SafeExchange = ReturnType<typeof safeExchange>
 
-interface SafeReport {
-  readonly message: string | undefined
-  readonly startedAt: string
-  readonly finishedAt: string
-  readonly summary: Readonly<Record<'holds' | 'broken' | 'differs' | 'notObserved', number>>
-  readonly rules: readonly (Omit<RuleResult, 'exchange'> & { readonly exchange: SafeExchange | undefined })[]
-}
+type SafeReport = ReturnType<typeof toSafeReport>
 
 function linesOf(exchange: SafeExchange | undefined): string[] {
   if (exchange === undefined) return []

@@ -80,5 +80,5 @@ function namesIn(frameworkProjectName: string | undefined): string[] {
 
 function nothingNamed(what: string, id: string, known: ReadonlyMap<string, unknown>): ServiceResponse {
   const list = [...known.keys()].map((name) => quote(name)).join(', ') || 'none'
-  return errorResponse(404, `There is no ${what} ${quote(id)} here. What there is: ${list}.`)
+  return errorResponse(404, `There is no ${what} ${quote(id)}. The ${what}s of this service: ${list}.`)
 }

@@ -13,7 +13,7 @@ const HOST = '127.0.0.1'
  */
 export const CONNECTION_LIMIT = 256
 
-/** If the port is 0, it is any free port. A client may take `requestLimitMs` to send one request. */
+/** With port 0, the system chooses a free port. A client may take `requestLimitMs` to send one request. */
 export async function listen(port: number, onRequest: RequestListener, requestLimitMs = 30_000) {
   const server = createServer({
     requestTimeout: requestLimitMs,
@@ -34,7 +34,6 @@ export async function listen(port: number, onRequest: RequestListener, requestLi
   return {
     /** Scheme, address and port, without a slash at the end. */
     url: `http://${HOST}:${address.port}`,
-    /** Ends every connection and frees the port. */
     close: () =>
       new Promise<void>((resolve) => {
         server.close(() => resolve())
@@ -43,7 +42,7 @@ export async function listen(port: number, onRequest: RequestListener, requestLi
   }
 }
 
-/** Makes the request as soon as its headers are there. */
+/** The headers are read. `readBody` reads the body later. */
 export function toServiceRequest(message: IncomingMessage, response: ServerResponse): ServiceRequest {
   return {
     method: message.method ?? '',

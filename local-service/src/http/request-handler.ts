@@ -9,7 +9,7 @@ import { findRoute } from './routes.ts'
 /** A response with one of the interface's documented status codes (section 7). */
 export interface ServiceResponse {
   readonly status: 200 | 400 | 401 | 404 | 500
-  /** Sent as JSON, or as it is if `contentType` names another type of text. */
+  /** If there is a `contentType`, the body is a text and is sent unchanged. Otherwise it is sent as JSON. */
   readonly body: unknown
   readonly contentType?: string | undefined
 }
@@ -26,7 +26,7 @@ export interface ServiceRequest {
   readBody(): Promise<Parsed<string>>
 }
 
-/** The runs behind the HTTP side. Bodies are valid when they get here. */
+/** What the endpoints do. The bodies are already checked. */
 export interface Backend {
   startRun(projectId: string, parameters: StartParameters): Promise<ServiceResponse>
   getRun(projectId: string, runId: string): Promise<ServiceResponse>

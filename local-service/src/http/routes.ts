@@ -8,7 +8,6 @@ const ENDPOINTS = [
   ['suite-start', 'POST', '/v1/testSuite/{testSuiteId}/run'],
   ['suite-status', 'GET', '/v1/testSuiteRun/{testSuiteRunId}/status'],
   ['suite-result', 'GET', '/v1/testSuiteRun/{testSuiteRunId}/result'],
-  // The description of the interface itself.
   ['openapi', 'GET', '/openapi.yaml'],
 ] as const
 
@@ -20,8 +19,8 @@ type Route =
   | { readonly kind: 'unknown'; readonly status: 400 | 404; readonly error: string }
 
 /**
- * Finds the endpoint for a request line. The path is taken as it was sent. A URL parser would collapse `.` and `..`, and
- * an id may be either.
+ * Finds the endpoint for a request line. The path is taken as it was sent. A URL parser would collapse `.` and `..`, but an
+ * id may be `.` or `..`.
  */
 export function findRoute(method: string, target: string): Route {
   const path = target.split('?', 1)[0] ?? ''

@@ -23,8 +23,8 @@ export function describeSuiteStatus(run: Run): object {
 }
 
 /**
- * The detailed result of a test-suite run. It has no status of its own, so a client decides by the tests alone. If a run
- * did not pass and no test shows it, an additional entry shows it. While the run is unfinished, the only entry says so.
+ * The result has no status, so a client reads only the tests. If a run did not pass and no test is FAILED or ERROR, one
+ * more entry says so. Until the run is finished, the only entry is the run's status.
  */
 export function describeSuiteResult(run: Run): object {
   const testSuiteName = run.suite?.name ?? ''
@@ -40,7 +40,7 @@ function listTests(run: Run, suiteName: string): SuiteTest[] {
   return [...tests, suiteTest(`${suiteName}: the run as a whole is ${phase.status}`, 'ERROR')]
 }
 
-/** The id of a test is equal in every run. */
+/** The id depends only on the name, so a test keeps its id in later runs. */
 function suiteTest(testName: string, status: SuiteTestStatus): SuiteTest {
   return { testId: createHash('sha256').update(testName).digest('hex').slice(0, 16), testName, status }
 }

@@ -107,7 +107,8 @@ function findInProc(groupId: number | undefined, runId: string): number[] {
   return living.filter(({ group, hasMarker }) => hasMarker || groups.has(group)).map(({ id }) => id)
 }
 
-function readIfPossible(file: string): string {
+/** Empty if the file cannot be read. */
+export function readIfPossible(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch {
@@ -126,7 +127,7 @@ async function findByPs(groupId: number): Promise<number[]> {
 }
 
 /** Sends a signal to a process, or to a group if the id is negative. If the process has exited, does nothing. */
-function signalProcess(id: number, signal: NodeJS.Signals): void {
+export function signalProcess(id: number, signal: NodeJS.Signals): void {
   try {
     process.kill(id, signal)
   } catch (error) {

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { stripVTControlCharacters } from 'node:util'
+import { messageOf } from '../text.ts'
 import { guardGroup, killProcesses, MARKER_VARIABLE, type ProcessGroup, stopProcesses } from './processes.ts'
 
 export interface Command {
@@ -127,5 +128,5 @@ function reasonOf(error: unknown, { argv: [program], folder }: Command): string 
   if (code === 'E2BIG') return 'its arguments and variables are larger than this system allows'
   // The system has one error for a missing program and a missing folder.
   if (code === 'ENOENT') return existsSync(folder) ? `there is no program ${program}` : `there is no folder ${folder}`
-  return error instanceof Error ? error.message : String(error)
+  return messageOf(error)
 }

@@ -1,6 +1,6 @@
 import PQueue from 'p-queue'
 import type { Configuration } from '../configuration.ts'
-import { count } from '../text.ts'
+import { count, messageOf } from '../text.ts'
 import {
   CANCELLED,
   finishRun,
@@ -12,7 +12,7 @@ import {
   startRun,
 } from './run.ts'
 import { NO_ROOM, type RunResources, saysNoRoom } from './run-resources.ts'
-import { messageOf, RunSaver, type SavedRun, type SaverOptions } from './run-saver.ts'
+import { RunSaver, type SavedRun, type SaverOptions } from './run-saver.ts'
 
 /** What a run does. */
 interface RunTask {

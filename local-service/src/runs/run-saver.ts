@@ -1,4 +1,5 @@
 import type { Configuration } from '../configuration.ts'
+import { messageOf } from '../text.ts'
 import { isFinished, type OwnedRun } from './run.ts'
 import type { RunStore } from './run-store.ts'
 
@@ -82,8 +83,4 @@ export class RunSaver {
       this.#onSaved(saved)
     }
   }
-}
-
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { renderedPage } from '../../../test/support/rendered-page.ts'
 import { describeFailedRuns } from '../../src/action/failed-runs.ts'
-import { foldedLog, inert, toMessage } from '../../src/action/runner-text.ts'
+import { foldedLog, toLogLine, toMessage } from '../../src/action/runner-text.ts'
 import type { FailedRun } from '../../src/action/service-folder.ts'
 
 const RUN: FailedRun = { runId: 'r1', projectId: 'shop', status: 'FAILED' }
@@ -59,7 +59,7 @@ test('the folded log stops the commands of the runner, by a token that nobody ca
 })
 
 test('a line or a message is no other command, and a message cannot end the runner', () => {
-  expect(inert('a\n::error::b\r##[error]c')).toBe('a ::error::b ## [error]c')
+  expect(toLogLine('a\n::error::b\r##[error]c')).toBe('a ::error::b ## [error]c')
   expect(toMessage('🐙'.repeat(3000))).toBe(`${'\uFFFD'.repeat(3000)}`)
   expect(toMessage('a'.repeat(5000))).toHaveLength(3001)
 })

@@ -65,7 +65,7 @@ describe('a mistake of the person who checks', () => {
 
   it('is a sentence if the service requires a field that was not given', async () => {
     const { done } = start({ refuse: (body) => ('frameworkProjectName' in Object(body) ? undefined : 'No project.') })
-    await expect(done).rejects.toThrow('400 "No project.". Give the options for what it requires.')
+    await expect(done).rejects.toThrow('400 "No project.". Give an option for each field that it requires.')
   })
 })
 

@@ -1,0 +1,16 @@
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
+import { closeSync, openSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ServiceFolder } from './service-folder.ts'
+
+const SERVICE = join(import.meta.dirname, '../service/index.js')
+
+/** Starts a process of the service. Its output goes to the log file, because the runner would wait for pipes. */
+export function spawnService(folder: ServiceFolder, args: readonly string[], options: SpawnOptions = {}): ChildProcess {
+  const log = openSync(folder.logFile, 'a', 0o600)
+  try {
+    return spawn(process.execPath, [SERVICE, folder.path, ...args], { ...options, stdio: ['ignore', log, log] })
+  } finally {
+    closeSync(log)
+  }
+}

@@ -1,0 +1,48 @@
+import { existsSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { removeLeft } from '../src/local-service.ts'
+import { openDataFolder } from '../src/runs/data-folder.ts'
+import type { Run } from '../src/runs/run.ts'
+import { resourcesOf } from '../src/runs/run-resources.ts'
+import { temporaryFolder } from './a-local-service.ts'
+
+/** What a service leaves if it is killed while a run is RUNNING in a container. The engine is a script. */
+async function leaveRun(engineScript: string) {
+  const folder = await temporaryFolder()
+  await writeFile(join(folder, 'docker'), `#!/bin/sh\n${engineScript}\n`, { mode: 0o755 })
+  const data = openDataFolder(undefined, join(folder, 'data'), [])
+  const options = { dataFolder: data.path, temporaryFolder: folder, gitFolder: join(folder, 'removed/.git') }
+  const resources = resourcesOf('run-1', { ...options, engine: 'docker' })
+  for (const path of [resources.tree, resources.outputFolder]) await mkdir(path, { recursive: true })
+  const run: Run = { runId: 'run-1', projectId: 'shop', phase: { status: 'QUEUED' } }
+  data.store.add(run, resources)
+  data.store.save({ ...run, phase: { status: 'RUNNING', startedAt: new Date(), isCancelled: false } })
+  await data.close()
+  const finished: string[] = []
+  const log: string[] = []
+  const world = {
+    env: { PATH: `${folder}:/usr/bin:/bin` },
+    dataFolder: data.path,
+    log: (line: string) => void log.push(line),
+    onFinished: ({ runId, phase: { status } }: Run) => void finished.push(`${runId} ${status}`),
+  }
+  return { world, resources, finished, log }
+}
+
+it('what a killed service left is removed, without its settings', async () => {
+  const { world, resources, finished } = await leaveRun('exit 0')
+  await removeLeft(world)
+  expect(finished).toEqual(['run-1 INTERRUPTED'])
+  expect([resources.tree, resources.runFolder].filter((path) => existsSync(path))).toEqual([])
+  await removeLeft(world)
+  expect(finished).toHaveLength(1)
+})
+
+it('if something cannot be removed, the removal says of which run, and the rest is removed', async () => {
+  const { world, resources, log } = await leaveRun('echo no daemon >&2; exit 1')
+  await expect(removeLeft(world)).rejects.toThrow('Something is still there of the runs run-1.')
+  expect(log.join('\n')).toContain('run run-1 could not remove its files: docker: no daemon')
+  expect(existsSync(resources.tree)).toBe(false)
+})
