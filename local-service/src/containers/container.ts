@@ -147,12 +147,17 @@ async function startContainer(container: RunContainer, command: Command, stop: A
     return { kind: 'not-started', reason, output }
   }
   if (isRunning === 'true') return { kind: 'lost', reason: `${engine.name} ended while its container ran`, output }
-  const cannotRun = (program = '') => `the image ${settings.image} cannot run ${program}`
   // If there is no shell, Podman's init exits with 1. Tests that fail exit with 1 too.
-  if (statSync(startedFile).size === 0) return { kind: 'not-started', reason: cannotRun('sh'), output }
-  // A shell exits with 126 or 127 if it cannot run the command, and with 128 or more if a signal ended the command.
+  if (statSync(startedFile).size === 0) {
+    return { kind: 'not-started', reason: `the image ${settings.image} cannot run sh`, output }
+  }
+  // A shell exits with 126 or 127 if it cannot run the command, and with 128 or more if a signal ended the command. Some
+  // commands, such as npm, exit with 126 or 127 too, because they use a shell themselves.
   const exitCode = Number(code)
-  if (exitCode === 126 || exitCode === 127) return { kind: 'not-started', reason: cannotRun(argv[0]), output }
+  if (exitCode === 126 || exitCode === 127) {
+    const reason = `the image ${settings.image} cannot run ${argv[0]}, or ${argv[0]} could not run a program`
+    return { kind: 'unrunnable', code: exitCode, reason, output }
+  }
   const [signal] = Object.entries(constants.signals).find(([, number]) => number === exitCode - 128) ?? []
   return signal === undefined ? { kind: 'exited', code: exitCode, output } : { kind: 'killed', signal, output }
 }
@@ -243,7 +248,7 @@ function containerArguments(container: RunContainer, { runId, folder, argv }: Co
     ...mountsOf(container).flatMap((mount) => ['--mount', describeMount(mount)]),
     ...['--entrypoint', 'sh'],
     // The service reads the exit code from the container, and removes it then. So the engine must not remove it.
-    ...settings.options.filter((option) => option !== '--rm'),
+    ...settings.options.filter((option) => !/^--rm(=|$)/.test(option)),
     settings.image,
     ...['-c', ENTRY_SCRIPT, 'sh', startedFile, ...argv],
   ]

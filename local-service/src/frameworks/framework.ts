@@ -9,7 +9,7 @@ export interface Selection {
   readonly titles?: string | undefined
 }
 
-interface ReportPaths {
+export interface ReportPaths {
   readonly reportFile: string
   /** The folder for everything else that the framework writes while it runs. */
   readonly outputFolder: string
@@ -25,6 +25,8 @@ export interface Framework {
   readonly ownFiles: readonly string[]
   /** The option for a regular expression for titles. */
   readonly titleOption: string
+  /** Whether its report has the tests with other titles too, as skipped tests. */
+  readonly skipsOtherTitles: boolean
   /** The arguments that run tests. Without further arguments, all tests run. */
   runArguments(paths: ReportPaths): string[]
   env(paths: ReportPaths): Record<string, string>

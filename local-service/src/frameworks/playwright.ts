@@ -18,6 +18,7 @@ export const playwright: Framework = {
   ownFiles: [],
   configFile: /^playwright(-ct)?\.config\.\w+$/,
   titleOption: '--grep',
+  skipsOtherTitles: false,
   // The failures' messages go to the log. Playwright empties its output folder, and by default all runs of a project share one
   // folder.
   runArguments: ({ outputFolder }) => ['test', '--reporter=dot,json', `--output=${outputFolder}`],

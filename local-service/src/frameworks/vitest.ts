@@ -23,6 +23,7 @@ export const vitest: Framework = {
   configFile: /^vitest\.(config|workspace)\.\w+$/,
   ownFiles: [REPORTER],
   titleOption: '--testNamePattern',
+  skipsOtherTitles: true,
   // Its output, with the failures' messages, goes to the log.
   runArguments: () => ['run', '--reporter=default', `--reporter=${REPORTER}`],
   env: ({ reportFile }) => ({ [REPORT_FILE]: reportFile }),

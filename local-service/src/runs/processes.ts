@@ -1,4 +1,4 @@
-import { execFile, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -39,10 +39,11 @@ export async function stopProcesses(group: ProcessGroup, graceMs: number): Promi
 export function guardGroup(groupId: number): { dismiss(): Promise<unknown> } {
   const script = 'read -r line; kill -s KILL -- "-$0"'
   const stdio: ['pipe', 'ignore', 'ignore'] = ['pipe', 'ignore', 'ignore']
-  const guard = spawn('/bin/sh', ['-c', script, String(groupId)], { cwd: '/', detached: true, stdio })
+  const guard: ChildProcess = spawn('/bin/sh', ['-c', script, String(groupId)], { cwd: '/', detached: true, stdio })
   // If the guard could not be started, there is nothing to wait for.
   const exit = once(guard, 'exit').catch(() => undefined)
-  guard.stdin.on('error', () => undefined)
+  // At the limit of open files, there is no stdin.
+  guard.stdin?.on('error', () => undefined)
   return {
     dismiss() {
       guard.kill('SIGKILL')

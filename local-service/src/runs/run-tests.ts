@@ -1,12 +1,12 @@
+import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { type ContainerEngine, runInContainer, unexportableNames } from '../containers/container.ts'
-import type { Framework, Report, Selection } from '../frameworks/framework.ts'
+import type { Framework, Report, ReportPaths, Selection } from '../frameworks/framework.ts'
 import { readList, readReport } from '../frameworks/read-report.ts'
 import type { Project } from '../project.ts'
 import { count, quote, quoteCommand } from '../text.ts'
 import { keepChangesSince, takeSnapshot } from '../workspace/auto-fix.ts'
 import type { Checkout } from '../workspace/checkout.ts'
-import { removeFolder } from '../workspace/files.ts'
 import type { RunExclusive } from '../workspace/keyed-mutex.ts'
 import { findPackageCommand, usesPlugAndPlay } from '../workspace/packages.ts'
 import { prepareFiles, repositoryOf, type Source } from './prepare-files.ts'
@@ -72,29 +72,33 @@ async function runFramework(run: TestRun, source: Source, stop: AbortSignal): Pr
   const command = run.project.command ?? frameworkCommand(run, source)
   if (command === undefined) return interrupt(run, describeMissing(run, source))
   const { outputFolder } = run.resources
-  // Playwright empties its output folder, so the report lies beside it.
-  const paths = { reportFile: join(outputFolder, 'report'), outputFolder: join(outputFolder, 'files') }
-  const runFor = async (argv: readonly string[], { frameworkProjects, files, titles }: Selection) => {
+  // Playwright empties its output folder, so the report lies beside it. No test knows the file of another call.
+  const newPaths = () => ({
+    reportFile: join(outputFolder, `report-${randomUUID()}`),
+    outputFolder: join(outputFolder, 'files'),
+  })
+  const runFor = (paths: ReportPaths, argv: readonly string[], { frameworkProjects, files, titles }: Selection) => {
     const projects = frameworkProjects.map((name) => `--project=${name}`)
     const titled = titles === undefined ? [] : [`${framework.titleOption}=${titles}`]
-    // Auto-fix runs the tests once more and must not read the first report.
-    await removeFolder(paths.reportFile)
     return runIn(source, run, [...command, ...argv, ...files, ...projects, ...titled], stop, framework.env(paths))
   }
-  const tested = await runFor(framework.runArguments(paths), run.selection)
+  const paths = newPaths()
+  const tested = await runFor(paths, framework.runArguments(paths), run.selection)
   const report = await readReportOf(run, paths.reportFile, join(source.root, source.folder))
   const list = async (...frameworkProjects: string[]) => {
-    const listed = await runFor(framework.listArguments(paths), { frameworkProjects, files: [] })
-    return hasSucceeded(listed) ? readList(framework, paths.reportFile) : undefined
+    const ofList = newPaths()
+    const listed = await runFor(ofList, framework.listArguments(ofList), { frameworkProjects, files: [] })
+    return hasSucceeded(listed) ? readList(framework, ofList.reportFile) : undefined
   }
-  const unknown = await describeUnknownProjects(run, tested, report, list)
+  const unknown =
+    (await describeUnknownProjects(run, tested, report, list)) ?? describeUnknownTitles(run, tested, report)
   // If the run was stopped, the search for unknown names may be incomplete. So the run counts as stopped.
   const end: CommandEnd = stop.aborted ? { ...tested, kind: 'stopped' } : tested
-  const unknownProjects = stop.aborted ? undefined : unknown
-  const outcome = toOutcome(end, report, unknownProjects)
+  const unknownNames = stop.aborted ? undefined : unknown
+  const outcome = toOutcome(end, report, unknownNames)
   if (outcome.status === 'PASSED') return outcome
   const isFull = await lacksRoom(run, source, end, report)
-  const problem = isFull ? NO_ROOM : (unknownProjects ?? describeProblem(framework, end, report))
+  const problem = isFull ? NO_ROOM : (unknownNames ?? describeProblem(framework, end, report))
   run.log(`${problem ?? `${framework.name} ${describeEnd(end)}`}${quoteOutput(end)}`)
   const status = isFull ? 'INTERRUPTED' : outcome.status
   return { ...outcome, status, problem: end.kind === 'stopped' ? undefined : problem, output: end.output }
@@ -132,6 +136,19 @@ async function describeUnknownProjects(
   if (unknown.length === 0) return undefined
   const known = existing?.toSorted().map(quote).join(', ') || 'none'
   return `${framework.name} has no project ${unknown.map(quote).join(', ')}. Its projects: ${known}`
+}
+
+/** Vitest lists the tests with other titles as skipped, and exits with 0 even if there are no other tests. */
+function describeUnknownTitles(
+  { selection: { titles }, project: { framework } }: TestRun,
+  end: CommandEnd,
+  report: Report | undefined,
+): string | undefined {
+  if (titles === undefined || end.kind !== 'exited' || !report?.isComplete) return undefined
+  const { name, skipsOtherTitles } = framework
+  const hasTests = report.testCases.some(({ status }) => !skipsOtherTitles || status !== 'SKIPPED')
+  if (hasTests) return undefined
+  return `${name} found no tests with the titles ${quote(titles)}${skipsOtherTitles ? ', or skipped all of them' : ''}`
 }
 
 /** Why the tests could not be run, or not to the end. Undefined if a test case already shows why the run did not pass. */
@@ -206,12 +223,12 @@ const FIRST_SIGNAL_CODE = 128
  * If the framework exits after a complete report, the run is PASSED or FAILED. If there is no report, and the exit code
  * says that the framework could not run the tests, the run is FAILED. Otherwise the run is INTERRUPTED.
  */
-function toOutcome(end: CommandEnd, report: Report | undefined, unknownProjects: string | undefined): RunOutcome {
+function toOutcome(end: CommandEnd, report: Report | undefined, unknownNames: string | undefined): RunOutcome {
   const testCases = report?.testCases ?? []
   if (report === undefined && couldNotRun(end)) return { status: 'FAILED', testCases }
   if (end.kind !== 'exited' || !report?.isComplete) return { status: 'INTERRUPTED', testCases }
   // Without a test case, a framework exits with 0 only if it is configured to.
-  const passed = unknownProjects === undefined && end.code === 0 && !testCases.some(isBad)
+  const passed = unknownNames === undefined && end.code === 0 && !testCases.some(isBad)
   return { status: passed ? 'PASSED' : 'FAILED', testCases }
 }
 
@@ -295,6 +312,8 @@ function describeEnd(end: CommandEnd): string {
       return `was killed by ${end.signal}`
     case 'not-started':
       return `could not be started: ${end.reason}`
+    case 'unrunnable':
+      return `exited with code ${end.code}: ${end.reason}`
     case 'lost':
       return `was lost: ${end.reason}`
     case 'stopped':
