@@ -1,4 +1,4 @@
-import { accessSync, constants } from 'node:fs'
+import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { commandFoldersOf } from '../workspace/packages.ts'
 import type { Place } from '../workspace/work-tree.ts'
@@ -61,7 +61,8 @@ export function findExecutable(name: string, { PATH = '' }: NodeJS.ProcessEnv): 
 function isExecutable(file: string): boolean {
   try {
     accessSync(file, constants.X_OK)
-    return true
+    // A folder can be executable too.
+    return statSync(file).isFile()
   } catch {
     return false
   }
