@@ -143,6 +143,8 @@ export class RunQueue {
       log(run.runId, `exceeded its limit of ${runLimitMs / 60_000} min; stopping it`)
       stop.abort()
     }, runLimitMs)
+    // Once a run is stopped, for example by a cancel, its limit no longer applies.
+    stop.signal.addEventListener('abort', () => clearTimeout(limit), { once: true })
     const finishOnce = (outcome: RunOutcome) => {
       clearTimeout(limit)
       if (timedOut) this.#finish(entry, { ...outcome, status: 'TIMEDOUT', problem })
