@@ -59,7 +59,7 @@ export async function startLocalService(settings: Settings, world: World): Promi
   const queue = new RunQueue({
     ...configuration,
     store: data.store,
-    log: (runId, text) => log(`run ${runId} ${text}`),
+    log: (runId, text) => log(`run ${runId}: ${text}`),
     onFinished: world.onFinished,
     removeResources: (runId, resources) => removeResources(runId, resources, shared),
   })

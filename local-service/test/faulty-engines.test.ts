@@ -39,7 +39,7 @@ describe('a container engine', () => {
   it('is named in the log, with the reason why it is not the first', async () => {
     const { service } = await startWith({ docker: 'echo "no daemon" >&2; exit 1', podman: 'exit 0' })
     const runId = await service.startRun()
-    expect(service.log.join('\n')).toContain(`run ${runId} runs in containers of podman (docker: no daemon)`)
+    expect(service.log.join('\n')).toContain(`run ${runId}: runs in containers of podman (docker: no daemon)`)
   })
 
   it('gets no folder that was replaced by a link since the run was prepared', async () => {
@@ -157,6 +157,6 @@ describe('a container engine', () => {
     await service.close()
     await rm(join(folder, 'frozen'))
     const next = await startAgain()
-    expect(next.log.join('\n')).toContain(`run ${runId} removed what was left of it: 1 container`)
+    expect(next.log.join('\n')).toContain(`run ${runId}: left this, now removed: 1 container`)
   })
 })

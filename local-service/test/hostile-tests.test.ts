@@ -30,7 +30,7 @@ describe('a service whose tests', () => {
     [
       'a million test cases',
       A_MILLION_CASES,
-      /cannot be read: it takes more than 60 s, 1024 MiB of memory or too many/,
+      /cannot be read: reading it takes more than 60 s or 1024 MiB, or it has too many test cases/,
     ],
     // Reading stops at the first line, before the time limit.
     [

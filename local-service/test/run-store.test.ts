@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { writeFiles } from '../../test/support/git-repository.ts'
 import { openDataFolder } from '../src/runs/data-folder.ts'
-import { finishRun, type OwnedRun, queueRun, type RunOutcome, startRun } from '../src/runs/run.ts'
+import { finishRun, markRunning, type OwnedRun, queueRun, type RunOutcome } from '../src/runs/run.ts'
 import { RunQueue } from '../src/runs/run-queue.ts'
 import { openRunStore, type RunStore } from '../src/runs/run-store.ts'
 import { KEY, puppet, startPuppetService, startServiceProcess, temporaryFolder, until } from './a-local-service.ts'
@@ -43,7 +43,7 @@ describe('the store of runs', () => {
     const runs = [addRun(store), addFinished(store, new Date())]
     const running = queueRun({ projectId: 'shop', branchName: 'main', suite: { id: 'smoke', name: 'Smoke' } })
     store.add(running, RESOURCES)
-    startRun(running, new Date())
+    markRunning(running, new Date())
     store.save(running)
     store.close()
 
@@ -56,7 +56,7 @@ describe('the store of runs', () => {
   it('lists a run as left until its resources are removed', () => {
     const store = openStore(undefined)
     const run = addRun(store)
-    startRun(run, new Date())
+    markRunning(run, new Date())
     store.save(run)
     finishRun(run, { status: 'FAILED', testCases: [] }, new Date())
     store.save(run)

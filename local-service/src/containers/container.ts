@@ -52,25 +52,29 @@ const RESPONSE_LIMIT_MS = 20_000
  */
 const ENTRY_SCRIPT = 'echo started >"$1"; shift; eval "$(cat)" && exec "$@" </dev/null'
 
+type FoundEngine =
+  | { readonly kind: 'found'; readonly engine: ContainerEngine; readonly reason: string }
+  | { readonly kind: 'none'; readonly reason: string }
+
 /** The wanted engine, or the first engine that works. The reason says why earlier engines do not work. */
 export async function findEngine(
   wanted: EngineName | undefined,
   options: Omit<ContainerEngine, 'name'>,
-): Promise<{ engine: ContainerEngine | undefined; reason: string }> {
+): Promise<FoundEngine> {
   const reasons: string[] = []
   for (const name of wanted === undefined ? ENGINES : [wanted]) {
     const engine = { ...options, name }
     // This fails if the daemon or the storage does not work.
     const result = await callEngine(engine, ['ps', '--quiet'])
-    if (result.kind === 'ok') return { engine, reason: reasons.join('; ') }
+    if (result.kind === 'ok') return { kind: 'found', engine, reason: reasons.join('; ') }
     reasons.push(`${name}: ${result.reason}`)
   }
-  return { engine: undefined, reason: reasons.join('; ') }
+  return { kind: 'none', reason: reasons.join('; ') }
 }
 
 /**
- * Runs a command in a new container. When this resolves, the engine has said that the container is gone, or the command is
- * lost.
+ * Runs a command in a new container. When this resolves, the engine has said that the container is removed, or the result is
+ * `lost`.
  */
 export async function runInContainer(
   container: RunContainer,
@@ -291,7 +295,7 @@ function callEngine(
     execFile(name, args, { env, timeout, killSignal: 'SIGKILL' }, (error, stdout, stderr) => {
       if (error === null) return resolve({ kind: 'ok', output: stdout })
       const isSilent = error.killed === true
-      // The reason stands in a sentence that has its own end.
+      // The reason becomes part of a sentence, so the punctuation at its end is removed.
       const words = (stderr.trim().split('\n').at(-1) || error.message).replace(/[.?!]+$/, '')
       const reason = isSilent ? `did not respond within ${timeout / 1000} s` : words
       resolve({ kind: 'failed', reason, isSilent })

@@ -31,8 +31,8 @@ export interface Framework {
   runArguments(paths: ReportPaths): string[]
   env(paths: ReportPaths): Record<string, string>
   /**
-   * The arguments that list all or the selected framework projects in the report file. If no project matches, the
-   * framework exits with an error.
+   * The arguments with which the framework writes the list of its projects to the report file. If a selection matches no
+   * project, the framework exits with an error.
    */
   listArguments(paths: ReportPaths): string[]
   /** The names in such a list. Undefined if the value is not such a list. */
@@ -62,7 +62,7 @@ export function caseOfFile(file: string, folder: string, status: TestCaseStatus 
 }
 
 export interface LocatedCase extends TestCase {
-  /** What distinguishes it from a test with an equal title, the broadest first, for example framework project and file. */
+  /** What tells it from other tests with its title, such as framework project and file. The broadest comes first. */
   readonly qualifiers: readonly string[]
 }
 

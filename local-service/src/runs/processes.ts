@@ -34,7 +34,7 @@ export async function stopProcesses(group: ProcessGroup, graceMs: number): Promi
 
 /**
  * Kills the process group if the service dies before the guard is dismissed. However the service dies, the system closes the
- * pipe that the guard reads. The guard has a group of its own, because post kills a service that hangs with its group.
+ * pipe that the guard reads. The guard has a group of its own. If the service hangs, post kills the service's whole group.
  */
 export function guardGroup(groupId: number): { dismiss(): Promise<unknown> } {
   const script = 'read -r line; kill -s KILL -- "-$0"'
@@ -87,7 +87,7 @@ async function findProcesses({ groupId, runId }: ProcessesOfRun): Promise<number
   return groupId === undefined ? [] : findByPs(groupId)
 }
 
-/** The reads are synchronous, because they touch no disk. Through the thread pool, they cost six times as much. */
+/** The reads are synchronous, because they touch no disk. Reads through the thread pool would cost more. */
 function findInProc(groupId: number | undefined, runId: string): number[] {
   const marker = `${MARKER_VARIABLE}=${runId}`
   const living = readdirSync('/proc')
