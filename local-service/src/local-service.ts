@@ -126,7 +126,7 @@ function createQueue(
   return new RunQueue({
     ...settings,
     store,
-    log: (runId, text) => log(`run ${runId} ${text}`),
+    log: (runId, text) => log(`run ${runId}: ${text}`),
     onFinished: world.onFinished,
     removeResources: (runId, resources) => removeResources(runId, resources, machine),
   })

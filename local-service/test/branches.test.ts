@@ -145,7 +145,7 @@ describe('a run for a branch', () => {
     for (const branch of [...revisions, 'none', '--help', '-q', 'ma\nin', 'ma\0in', '🐙', 'b'.repeat(255)]) {
       const { status, body } = await service.start({ branch })
       expect(status, branch).toBe(400)
-      expect(body.error).toMatch(/^Fetch branch ".*"?…? in .*: project "listing" has no such branch\.$/)
+      expect(body.error).toMatch(/^Project "listing" has no branch ".*"?…?\. Fetch or create it in .*\.$/)
     }
   })
 
@@ -170,7 +170,7 @@ describe('a run for a branch', () => {
   ])('that does not exist is refused %s', async (_how, settings, request, status, hint) => {
     const repository = await aRepository({ 'a.txt': 'main' })
     const { service } = await startListing(repository, {}, settings)
-    const error = `Fetch branch "gone" in ${repository.folder}, or commit to it${hint}: project "listing" has no such branch.`
+    const error = `Project "listing" has no branch "gone". Fetch or create it in ${repository.folder}${hint}.`
     expect(await service.start(request)).toEqual({ status, body: { error } })
   })
 
@@ -284,8 +284,8 @@ describe('a run for a branch', () => {
     expect(await choose('update')).toMatchObject({ kind: 'work-tree' })
     await repository.write({ 'node_modules/a/package.json': '{}' })
     const error =
-      `Set "setup" of project "shop" to ${setup} to test branch "update" with packages of its own: its ${file} is not that ` +
-      `of ${repository.folder}, whose installed packages the tests would use.`
+      `Project "shop" needs a "setup" to test branch "update", such as ${setup}: its ${file} differs from the one in ` +
+      `${repository.folder}, and the tests would use the packages installed there.`
     expect(await choose('update')).toEqual({ kind: 'refused', error })
     expect(await choose('main')).toMatchObject({ kind: 'work-tree' })
     expect(await choose('update', { setup: ['true'] })).toMatchObject({ kind: 'work-tree' })

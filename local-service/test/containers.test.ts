@@ -72,7 +72,12 @@ describe.each(['docker', 'podman'] as const)("a project's container in %s", { ti
       {},
       /could not be started: \w+ could not create a container of .*; its output:[\s\S]*no-such-option/,
     ],
-    ['without Node', {}, { command: ['no-such-node'] }, /the image \S+ cannot run no-such-node; its output/],
+    [
+      'without Node',
+      {},
+      { command: ['no-such-node'] },
+      /exited with code 127: the image \S+ cannot run no-such-node, or no-such-node could not run a program; its output/,
+    ],
     ['without sh', { options: [] }, { command: ['true'] }, /could not be started: .*localhost\/base:1/],
   ])('%s makes the run INTERRUPTED, and the log says so', async (_what, changes, settings, message) => {
     const { service } = await startContained(theEngine(), {

@@ -72,10 +72,11 @@ describe("the service's folder", () => {
     await mkdir(join(above, folder), { recursive: true })
     if (gitFile !== '') await writeFiles(above, { [gitFile]: '' })
     const projects = { other: puppetProject(), shop: puppetProject(join(above, folder)) }
+    const root = join(above, 'project')
     const started = startService({ projects, data: join(above, dataFolder) })
     await expect(started).rejects.toThrow(
-      `The data folder ${join(above, dataFolder)} lies in ${join(above, 'project')} of project "shop": tests could change it, and ` +
-        `those in work trees would find the packages that are installed there. Choose a folder outside of it with --data, such as ${join(above, 'test-run-service-data')}.`,
+      `The data folder ${join(above, dataFolder)} lies in ${root} of project "shop". Tests could change the data, and tests in work ` +
+        `trees would find the packages of ${root}. Choose a folder outside ${root} with --data, such as ${join(above, 'test-run-service-data')}.`,
     )
     expect(existsSync(join(above, dataFolder))).toBe(false)
   })

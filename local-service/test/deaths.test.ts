@@ -89,8 +89,8 @@ describe.runIf(process.platform === 'linux')('a service that is killed with SIGK
     expect(pids.map(isAlive)).toEqual([false])
     await until(() => second.log().includes('removed'))
     const left = `${join(data, 'trees', runId)}, ${join(data, 'runs', runId)}, ${join(home, 'test-run-')}`
-    expect(second.log()).toContain(`run ${runId} INTERRUPTED: it was RUNNING when the service died\n`)
-    expect(second.log()).toMatch(new RegExp(`run ${runId} removed what was left of it: \\d+ processes, ${left}`))
+    expect(second.log()).toContain(`run ${runId}: INTERRUPTED: it was RUNNING when the service died\n`)
+    expect(second.log()).toMatch(new RegExp(`run ${runId}: left this, now removed: \\d+ processes, ${left}`))
     expect(await entriesIn(join(data, 'trees'), join(repository.folder, '.git/worktrees'))).toEqual([])
   })
 

@@ -6,12 +6,12 @@ import { runInContainer } from '../src/containers/container.ts'
 import { PLAIN_ENV, puppetProject, startService, temporaryFolder, until } from './a-local-service.ts'
 
 /** A service whose container engines are scripts; `engine` is the one that the project names. */
-async function startWith(engines: Readonly<Record<string, string>>, engine?: string) {
+async function startWith(engines: Readonly<Record<string, string>>, engine?: string, options?: string[]) {
   const folder = await temporaryFolder()
   for (const [name, script] of Object.entries(engines)) {
     await writeFile(join(folder, name), `#!/bin/sh\nfolder=${folder}\n${script}\n`, { mode: 0o755 })
   }
-  const container = { image: 'node:24', ...(engine ? { engine } : {}) }
+  const container = { image: 'node:24', ...(engine ? { engine } : {}), ...(options ? { options } : {}) }
   const projects = { shop: { ...puppetProject(folder), container: container as never } }
   const env = { PATH: `${folder}:/usr/bin:/bin` }
   const data = await temporaryFolder()
@@ -39,7 +39,7 @@ describe('a container engine', () => {
   it('is named in the log, with the reason why it is not the first', async () => {
     const { service } = await startWith({ docker: 'echo "no daemon" >&2; exit 1', podman: 'exit 0' })
     const runId = await service.startRun()
-    expect(service.log.join('\n')).toContain(`run ${runId} runs in containers of podman (docker: no daemon)`)
+    expect(service.log.join('\n')).toContain(`run ${runId}: runs in containers of podman (docker: no daemon)`)
   })
 
   it('gets no folder that was replaced by a link since the run was prepared', async () => {
@@ -95,6 +95,33 @@ describe('a container engine', () => {
     expect([status, results?.testCases[0]?.title]).toEqual(['INTERRUPTED', title])
   })
 
+  it.each([
+    ['127', '--rm'],
+    ['126', '--rm=true'],
+  ])('whose container exits with %s makes the run INTERRUPTED, and gets no option %s', async (code, option) => {
+    // The last argument before the command is the file that a container writes to when its shell begins.
+    const { service, folder } = await startWith(
+      {
+        podman: `case "$1" in
+          create) echo " $* " >> $folder/options; for at; do case "$at" in */started) echo started > "$at";; esac; done;;
+          start) exit ${code};;
+          inspect) echo "false ${code} 2026-01-01";;
+        esac`,
+      },
+      undefined,
+      [option, '--cap-drop=all'],
+    )
+    const { status, results } = await service.waitFor(await service.startRun())
+    const program = process.execPath
+    const reason = `the image node:24 cannot run ${program}, or ${program} could not run a program`
+    expect([status, results?.testCases[0]?.title]).toEqual([
+      'INTERRUPTED',
+      `vitest exited with code ${code}: ${reason}`,
+    ])
+    expect(await readFile(join(folder, 'options'), 'utf8')).not.toContain(' --rm')
+    expect(await readFile(join(folder, 'options'), 'utf8')).toContain(' --cap-drop=all ')
+  })
+
   it('that disappears during a run makes it INTERRUPTED, and the log says what is left, which is no folder', async () => {
     const { service, data } = await startWith({
       docker: `if test -e $folder/gone; then echo "no daemon" >&2; exit 1; fi
@@ -130,6 +157,6 @@ describe('a container engine', () => {
     await service.close()
     await rm(join(folder, 'frozen'))
     const next = await startAgain()
-    expect(next.log.join('\n')).toContain(`run ${runId} removed what was left of it: 1 container`)
+    expect(next.log.join('\n')).toContain(`run ${runId}: left this, now removed: 1 container`)
   })
 })

@@ -178,7 +178,7 @@ describe('a page in a browser', () => {
   })
 })
 
-const isOfRun = (line: string) => / run \S+ is for project /.test(line)
+const isOfRun = (line: string) => / run \S+: is for project /.test(line)
 
 async function listenUntilEnd(onRequest: RequestListener, requestLimitMs?: number): Promise<number> {
   const { url, close } = await listen(0, onRequest, requestLimitMs)

@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { chmod, mkdir, readdir } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { aRepository } from '../../test/support/git-repository.ts'
@@ -30,7 +30,7 @@ describe('a service whose tests', () => {
     [
       'a million test cases',
       A_MILLION_CASES,
-      /cannot be read: it takes more than 60 s, 1024 MiB of memory or too many/,
+      /cannot be read: reading it takes more than 60 s or 1024 MiB, or it has too many test cases/,
     ],
     // Reading stops at the first line, before the time limit.
     [
@@ -84,21 +84,52 @@ describe('a service whose tests', () => {
     expect(await service.waitFor(await service.startRun({ branch: 'main' }))).toMatchObject({ status: 'PASSED' })
   })
 
+  /** Runs a script as a user who is not root, because root may write to every folder. */
+  function runAsUser(script: string, cwd: string): { stdout: string; stderr: string } {
+    const module = new URL('../src/workspace/files.ts', import.meta.url)
+    const start = `
+      const { removeFolder } = await import('${module}')
+      const fs = await import('node:fs')
+      if (process.getuid() === 0) { process.setgid(65534); process.setuid(65534) }`
+    return spawnSync(process.execPath, ['--eval', start + script], { cwd, encoding: 'utf8' })
+  }
+
   it('make folders that nobody may write to removes them', async () => {
     const home = await temporaryFolder()
     await chmod(home, 0o777)
-    const module = new URL('../src/workspace/files.ts', import.meta.url)
-    // Root may write anyway, so it becomes somebody else.
     const script = `
-      const { removeFolder } = await import('${module}')
-      const fs = await import('node:fs')
-      if (process.getuid() === 0) { process.setgid(65534); process.setuid(65534) }
       fs.mkdirSync('a/b/c', { recursive: true })
       for (const folder of ['a/b', 'a']) fs.chmodSync(folder, 0o555)
       await removeFolder('a')`
-    const { stderr } = spawnSync(process.execPath, ['--eval', script], { cwd: home, encoding: 'utf8' })
-    expect(stderr).toBe('')
+    expect(runAsUser(script, home).stderr).toBe('')
     expect(existsSync(join(home, 'a'))).toBe(false)
+  })
+
+  it('put a link into a folder that nobody may write to does not change what is behind the link', async () => {
+    const home = await temporaryFolder()
+    await chmod(home, 0o777)
+    const script = `
+      fs.mkdirSync('private/file', { recursive: true })
+      fs.mkdirSync('output')
+      fs.symlinkSync('../private', 'output/report')
+      for (const folder of ['private/file', 'private', 'output']) fs.chmodSync(folder, 0o555)
+      const error = await removeFolder('output/report').catch((error) => error)
+      const modes = ['private', 'private/file'].map((folder) => (fs.statSync(folder).mode & 0o777).toString(8))
+      await removeFolder('output')
+      console.log(modes.join(' '), fs.existsSync('private/file'), String(error.message))`
+    const { stdout, stderr } = runAsUser(script, home)
+    expect(stderr).toBe('')
+    expect(stdout).toMatch(/^555 555 true .*output\/report.*: Permission denied/s)
+  })
+
+  it('know where they write their report do not know where the next call of the framework writes its own', async () => {
+    const calls = join(await temporaryFolder(), 'calls')
+    const command = ['sh', '-c', `echo "$LOCAL_SERVICE_REPORT_FILE" >> ${calls}; exit 1`, 'sh']
+    const service = await startService({ projects: { shop: { folder: WEB_SHOP, framework: 'vitest', command } } })
+    await service.waitFor(await service.startRun({ frameworkProjectName: 'unit' }))
+    const files = (await readFile(calls, 'utf8')).trim().split('\n')
+    expect(files).toHaveLength(2)
+    expect(new Set(files).size).toBe(2)
   })
 
   it('make folders whose path is longer than the system takes are removed with the folder of the run', async () => {

@@ -15,7 +15,9 @@ describe('a start that is refused', () => {
     await service.get('no such run')
     await service.cancel('no such run')
     expect(service.log.slice(before)).toEqual([
-      expect.stringMatching(/Z refused a start with 400: Fetch branch "no\\nsuch branch" in /),
+      expect.stringMatching(
+        /Z refused a start with 400: Project "[^"]+" has no branch "no\\nsuch branch"\. Fetch or create it in /,
+      ),
     ])
     expect([status, service.log.at(-1)]).toEqual([400, expect.stringContaining(body.error)])
     await service.send('POST', '/v1/projects/shop/runs', [])

@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process'
 import { closeSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { writeFiles } from '../../test/support/git-repository.ts'
 import { openDataFolder } from '../src/runs/data-folder.ts'
-import { finishRun, type OwnedRun, queueRun, type RunOutcome, startRun } from '../src/runs/run.ts'
+import { finishRun, markRunning, type OwnedRun, queueRun, type RunOutcome } from '../src/runs/run.ts'
 import { RunQueue } from '../src/runs/run-queue.ts'
 import { openRunStore, type RunStore } from '../src/runs/run-store.ts'
 import { KEY, puppet, startPuppetService, startServiceProcess, temporaryFolder, until } from './a-local-service.ts'
@@ -43,7 +43,7 @@ describe('the store of runs', () => {
     const runs = [addRun(store), addFinished(store, new Date())]
     const running = queueRun({ projectId: 'shop', branchName: 'main', suite: { id: 'smoke', name: 'Smoke' } })
     store.add(running, RESOURCES)
-    startRun(running, new Date())
+    markRunning(running, new Date())
     store.save(running)
     store.close()
 
@@ -56,7 +56,7 @@ describe('the store of runs', () => {
   it('lists a run as left until its resources are removed', () => {
     const store = openStore(undefined)
     const run = addRun(store)
-    startRun(run, new Date())
+    markRunning(run, new Date())
     store.save(run)
     finishRun(run, { status: 'FAILED', testCases: [] }, new Date())
     store.save(run)
@@ -169,7 +169,7 @@ describe('a service with a data folder', () => {
 })
 
 /** A queue with one run, and a store that can save nothing while `isFull`. */
-async function aQueue(finishesWhenGone: boolean) {
+async function aQueue(finishesWhenGone: boolean, { endsWhenStopped = true } = {}) {
   const store = openStore(undefined)
   const disk = { isFull: false }
   const log: string[] = []
@@ -189,7 +189,8 @@ async function aQueue(finishesWhenGone: boolean) {
   const run = queueRun({ projectId: 'shop' })
   const ended = Promise.withResolvers<RunOutcome>()
   const execute = (stop: AbortSignal) => {
-    stop.addEventListener('abort', () => ended.resolve({ status: 'INTERRUPTED', testCases: [], problem: undefined }))
+    const end = () => ended.resolve({ status: 'INTERRUPTED', testCases: [], problem: undefined })
+    if (endsWhenStopped) stop.addEventListener('abort', end)
     return ended.promise
   }
   queue.add(run, { resources: RESOURCES, finishesWhenGone, execute })
@@ -206,6 +207,19 @@ describe('a queue of runs', () => {
     await queue.close()
     const testCases = [{ title: 'the service was stopped', status: 'INTERRUPTED', durationMs: 0 }]
     expect(run.phase).toMatchObject({ status: 'INTERRUPTED', testCases })
+  })
+
+  it('does not say that a cancelled run exceeded its limit while its processes end', async () => {
+    vi.useFakeTimers()
+    onTestFinished(() => void vi.useRealTimers())
+    const { queue, run, ended, log, status } = await aQueue(true, { endsWhenStopped: false })
+    await vi.advanceTimersByTimeAsync(59_000)
+    expect(status()).toBe('RUNNING')
+    queue.cancel(run.runId)
+    await vi.advanceTimersByTimeAsync(2000)
+    ended.resolve({ status: 'INTERRUPTED', testCases: [] })
+    await vi.advanceTimersByTimeAsync(0)
+    expect([status(), log.join('\n')]).toEqual(['CANCELLED', expect.not.stringContaining('limit')])
   })
 })
 

@@ -62,6 +62,7 @@ describe('a test suite', () => {
       files: ['cart', 'bill'],
       titles: '^cart',
     },
+    titled: { project: 'web-shop', titles: '^cart' },
     plain: { project: 'web-shop' },
   }
 
@@ -82,6 +83,26 @@ describe('a test suite', () => {
     expect(given).toEqual(
       expect.arrayContaining(['cart', 'bill', '--project=unit', '--project=checkout', '--testNamePattern=^cart']),
     )
+  })
+
+  it.each([
+    ['FAILED', 'skipped', 'vitest found no tests with the titles "^cart", or skipped all of them'],
+    ['PASSED', 'passed', undefined],
+  ])('is %s if Vitest reports that every test was %s', async (status, state, problem) => {
+    const service = await startPuppetService({ suites })
+    const { results } = await resultOf(
+      service,
+      'titled',
+      variables({
+        cases: [
+          ['adds', 'skipped'],
+          ['sums', state],
+        ],
+      }),
+    )
+    const names = results.map(({ testName }: { testName: string }) => testName)
+    expect(names).toEqual(['puppet > adds', 'puppet > sums', ...(problem === undefined ? [] : [problem])])
+    expect(results.at(-1)?.status).toBe(status)
   })
 
   it('has its id as its name if it was given none', async () => {

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -104,6 +105,21 @@ describe('a command', () => {
 
   it('is not started if it was stopped before', async () => {
     expect(await runCommand(commandOf('exit 0'), AbortSignal.abort())).toEqual({ kind: 'stopped', output: '' })
+  })
+
+  it('runs without its guard if the service cannot open another file', () => {
+    const script = `
+      import { closeSync, openSync } from 'node:fs'
+      import { guardGroup } from '${new URL('../src/runs/processes.ts', import.meta.url)}'
+      const files = []
+      try { for (;;) files.push(openSync('/dev/null')) } catch {}
+      const guard = guardGroup(process.pid)
+      await guard.dismiss()
+      for (const file of files) closeSync(file)
+      console.log('dismissed')`
+    const limited = ['-c', 'ulimit -n 64; exec "$@"', 'sh', process.execPath, '--input-type=module', '--eval', script]
+    const { stdout, stderr } = spawnSync('sh', limited, { encoding: 'utf8' })
+    expect([stdout, stderr]).toEqual(['dismissed\n', ''])
   })
 
   it('keeps the beginning and the end of a long output', async () => {

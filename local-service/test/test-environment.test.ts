@@ -106,6 +106,13 @@ describe('the Node that runs the tests', () => {
     expect(await calledBy({}, { ...PLAIN_ENV, PATH })).toBe('theirs')
   })
 
+  it('is not a folder of this name', async () => {
+    const folder = await temporaryFolder()
+    await mkdir(join(folder, 'node'))
+    const PATH = `${folder}:${await aNode('theirs')}:${PLAIN_ENV.PATH}`
+    expect(await calledBy({}, { ...PLAIN_ENV, PATH })).toBe('theirs')
+  })
+
   it("is the project's own if it has one installed", async () => {
     const projects = { shop: { folder: await aProject(), framework: 'vitest' } as const }
     await mkdir(join(projects.shop.folder, 'node_modules/.bin'))

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -118,7 +118,12 @@ describe('a run of a Vitest project', () => {
     const stop = new AbortController()
     const run = testRunIn(folder)
     const ended = runTests(run, stop.signal, () => {})
-    const events = () => readFile(join(run.resources.outputFolder, 'report'), 'utf8').catch(() => '')
+    const { outputFolder } = run.resources
+    const events = async () => {
+      const files = await readdir(outputFolder).catch(() => [])
+      const report = files.find((name) => name.startsWith('report-'))
+      return report === undefined ? '' : readFile(join(outputFolder, report), 'utf8')
+    }
     await until(async () => (await events()).includes('"waits"'))
     const pids = await pidsIn(join(folder, 'pids'))
     expect(pids.map(isAlive)).toEqual([true, true])
@@ -193,6 +198,26 @@ describe('a run of a Vitest project', () => {
       results: { testCases: [{ title, status: 'FAILED', durationMs: 0 }] },
     })
     expect(JSON.stringify(run)).not.toContain('secret')
+  })
+})
+
+describe('a suite of a Vitest project', () => {
+  it.each([
+    ['with no test', 'nothing', 'FAILED', ['SKIPPED', 'SKIPPED', 'FAILED']],
+    ['with a test', 'adds', 'PASSED', ['PASSED', 'SKIPPED']],
+  ])('whose titles match a project %s', async (_what, titles, status, statuses) => {
+    const folder = await temporaryFolder()
+    await installPackages(folder)
+    await writeFiles(folder, {
+      'vitest.config.mjs': 'export default {}',
+      'cart.test.js': "import { it } from 'vitest'\nit('adds', () => {})\nit('removes', () => {})",
+    })
+    const run = testRunIn(folder, { selection: { frameworkProjects: [], files: [], titles } })
+    const outcome = await runTests(run, new AbortController().signal, () => {})
+    expect(outcome.status).toBe(status)
+    const problem = 'vitest found no tests with the titles "nothing", or skipped all of them'
+    expect(outcome.problem).toBe(status === 'FAILED' ? problem : undefined)
+    expect(outcome.testCases.map((testCase) => testCase.status)).toEqual(statuses.slice(0, 2))
   })
 })
 

@@ -16,6 +16,10 @@ describe('the sentence on a failure', () => {
       'The service sent an invalid response (expected JSON, got “<html>”). Check the path in the input base-url, and whether a proxy responds instead of the service.',
     ],
     [
+      { kind: 'invalid-response', expected: 'results to be an object', found: 'an array' },
+      'The service sent an invalid response (expected results to be an object, got an array).',
+    ],
+    [
       { kind: 'status', status: 302, location: untrusted('https://login.example.com') },
       'The service responded with 302, a redirect to “https://login.example.com”. The action does not follow redirects, so check the input base-url.',
     ],

@@ -241,7 +241,7 @@ describe.concurrent('a job with the local service', () => {
     const { folder } = await jobs.project({ ...VITEST, 'a.test.ts': PASSING })
     const { step, outputs } = await jobs.start(folder)
     const { main } = await jobs.gate(step, { ...outputs, branch: 'a'.repeat(40) }).run()
-    expect(main.annotations[0]?.message).toContain('has no such branch')
+    expect(main.annotations[0]?.message).toContain('has no branch')
   })
 
   // npm and both lines of Yarn install packages so. Yarn 2 and newer need `nodeLinker: node-modules` for that.

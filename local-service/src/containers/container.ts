@@ -52,25 +52,29 @@ const RESPONSE_LIMIT_MS = 20_000
  */
 const ENTRY_SCRIPT = 'echo started >"$1"; shift; eval "$(cat)" && exec "$@" </dev/null'
 
+type FoundEngine =
+  | { readonly kind: 'found'; readonly engine: ContainerEngine; readonly reason: string }
+  | { readonly kind: 'none'; readonly reason: string }
+
 /** The wanted engine, or the first engine that works. The reason says why earlier engines do not work. */
 export async function findEngine(
   wanted: EngineName | undefined,
   options: Omit<ContainerEngine, 'name'>,
-): Promise<{ engine: ContainerEngine | undefined; reason: string }> {
+): Promise<FoundEngine> {
   const reasons: string[] = []
   for (const name of wanted === undefined ? ENGINES : [wanted]) {
     const engine = { ...options, name }
     // This fails if the daemon or the storage does not work.
     const result = await callEngine(engine, ['ps', '--quiet'])
-    if (result.kind === 'ok') return { engine, reason: reasons.join('; ') }
+    if (result.kind === 'ok') return { kind: 'found', engine, reason: reasons.join('; ') }
     reasons.push(`${name}: ${result.reason}`)
   }
-  return { engine: undefined, reason: reasons.join('; ') }
+  return { kind: 'none', reason: reasons.join('; ') }
 }
 
 /**
- * Runs a command in a new container. When this resolves, the engine has said that the container is gone, or the command is
- * lost.
+ * Runs a command in a new container. When this resolves, the engine has said that the container is removed, or the result is
+ * `lost`.
  */
 export async function runInContainer(
   container: RunContainer,
@@ -147,12 +151,17 @@ async function startContainer(container: RunContainer, command: Command, stop: A
     return { kind: 'not-started', reason, output }
   }
   if (isRunning === 'true') return { kind: 'lost', reason: `${engine.name} ended while its container ran`, output }
-  const cannotRun = (program = '') => `the image ${settings.image} cannot run ${program}`
   // If there is no shell, Podman's init exits with 1. Tests that fail exit with 1 too.
-  if (statSync(startedFile).size === 0) return { kind: 'not-started', reason: cannotRun('sh'), output }
-  // A shell exits with 126 or 127 if it cannot run the command, and with 128 or more if a signal ended the command.
+  if (statSync(startedFile).size === 0) {
+    return { kind: 'not-started', reason: `the image ${settings.image} cannot run sh`, output }
+  }
+  // A shell exits with 126 or 127 if it cannot run the command, and with 128 or more if a signal ended the command. Some
+  // commands, such as npm, exit with 126 or 127 too, because they use a shell themselves.
   const exitCode = Number(code)
-  if (exitCode === 126 || exitCode === 127) return { kind: 'not-started', reason: cannotRun(argv[0]), output }
+  if (exitCode === 126 || exitCode === 127) {
+    const reason = `the image ${settings.image} cannot run ${argv[0]}, or ${argv[0]} could not run a program`
+    return { kind: 'unrunnable', code: exitCode, reason, output }
+  }
   const [signal] = Object.entries(constants.signals).find(([, number]) => number === exitCode - 128) ?? []
   return signal === undefined ? { kind: 'exited', code: exitCode, output } : { kind: 'killed', signal, output }
 }
@@ -243,7 +252,7 @@ function containerArguments(container: RunContainer, { runId, folder, argv }: Co
     ...mountsOf(container).flatMap((mount) => ['--mount', describeMount(mount)]),
     ...['--entrypoint', 'sh'],
     // The service reads the exit code from the container, and removes it then. So the engine must not remove it.
-    ...settings.options.filter((option) => option !== '--rm'),
+    ...settings.options.filter((option) => !/^--rm(=|$)/.test(option)),
     settings.image,
     ...['-c', ENTRY_SCRIPT, 'sh', startedFile, ...argv],
   ]
@@ -286,7 +295,7 @@ function callEngine(
     execFile(name, args, { env, timeout, killSignal: 'SIGKILL' }, (error, stdout, stderr) => {
       if (error === null) return resolve({ kind: 'ok', output: stdout })
       const isSilent = error.killed === true
-      // The reason stands in a sentence that has its own end.
+      // The reason becomes part of a sentence, so the punctuation at its end is removed.
       const words = (stderr.trim().split('\n').at(-1) || error.message).replace(/[.?!]+$/, '')
       const reason = isSilent ? `did not respond within ${timeout / 1000} s` : words
       resolve({ kind: 'failed', reason, isSilent })

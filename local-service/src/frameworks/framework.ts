@@ -9,7 +9,7 @@ export interface Selection {
   readonly titles?: string | undefined
 }
 
-interface ReportPaths {
+export interface ReportPaths {
   readonly reportFile: string
   /** The folder for everything else that the framework writes while it runs. */
   readonly outputFolder: string
@@ -25,12 +25,14 @@ export interface Framework {
   readonly ownFiles: readonly string[]
   /** The option for a regular expression for titles. */
   readonly titleOption: string
+  /** Whether its report has the tests with other titles too, as skipped tests. */
+  readonly skipsOtherTitles: boolean
   /** The arguments that run tests. Without further arguments, all tests run. */
   runArguments(paths: ReportPaths): string[]
   env(paths: ReportPaths): Record<string, string>
   /**
-   * The arguments that list all or the selected framework projects in the report file. If no project matches, the
-   * framework exits with an error.
+   * The arguments with which the framework writes the list of its projects to the report file. If a selection matches no
+   * project, the framework exits with an error.
    */
   listArguments(paths: ReportPaths): string[]
   /** The names in such a list. Undefined if the value is not such a list. */
@@ -60,7 +62,7 @@ export function caseOfFile(file: string, folder: string, status: TestCaseStatus 
 }
 
 export interface LocatedCase extends TestCase {
-  /** What distinguishes it from a test with an equal title, the broadest first, for example framework project and file. */
+  /** What tells it from other tests with its title, such as framework project and file. The broadest comes first. */
   readonly qualifiers: readonly string[]
 }
 

@@ -18,6 +18,7 @@ export const playwright: Framework = {
   ownFiles: [],
   configFile: /^playwright(-ct)?\.config\.\w+$/,
   titleOption: '--grep',
+  skipsOtherTitles: false,
   // The failures' messages go to the log. Playwright empties its output folder, and by default all runs of a project share one
   // folder.
   runArguments: ({ outputFolder }) => ['test', '--reporter=dot,json', `--output=${outputFolder}`],
@@ -36,9 +37,9 @@ export const playwright: Framework = {
       objectsIn(report.errors).flatMap(({ location }) => (isObject(location) ? [stringOf(location.file)] : [])),
     )
     const ofFiles = [...unloadableFiles].map((file) => caseOfFile(file, folder))
-    // When Playwright is stopped, it still writes its report.
     return {
       testCases: [...disambiguateTitles(cases), ...ofFiles],
+      // Playwright writes its report once, at its end, also if it is stopped. So every report is complete.
       isComplete: true,
       problem: findMissingBrowser(text),
     }

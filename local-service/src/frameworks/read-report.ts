@@ -26,7 +26,8 @@ function read(what: 'report' | 'list', { name }: Framework, ...paths: string[]):
   const limits = { timeout: TIME_LIMIT_MS, killSignal: 'SIGKILL', maxBuffer: OUTPUT_LIMIT_BYTES } as const
   return new Promise((resolve, reject) => {
     execFile(process.execPath, args, { ...limits, cwd: '/', env: {} }, (error, stdout) => {
-      const problem = `it takes more than ${TIME_LIMIT_MS / 1000} s, ${MEMORY_LIMIT_MIB} MiB of memory or too many test cases`
+      const limits = `${TIME_LIMIT_MS / 1000} s or ${MEMORY_LIMIT_MIB} MiB`
+      const problem = `reading it takes more than ${limits}, or it has too many test cases`
       if (error !== null) return reject(new Error(problem))
       const result = JSON.parse(stdout)
       return result.kind === 'read' ? resolve(result.found) : reject(new Error(result.reason))

@@ -8,7 +8,7 @@ export const REPORT_FILE = 'LOCAL_SERVICE_REPORT_FILE'
 
 export default class EventReporter implements Reporter {
   readonly #file = process.env[REPORT_FILE]
-  /** The tests that events have described, and the tests among them that have finished. */
+  /** The ids of the tests that have started, and of the tests that have finished. */
   readonly #started = new Set<string>()
   readonly #finished = new Set<string>()
 

@@ -23,6 +23,7 @@ export const vitest: Framework = {
   configFile: /^vitest\.(config|workspace)\.\w+$/,
   ownFiles: [REPORTER],
   titleOption: '--testNamePattern',
+  skipsOtherTitles: true,
   // Its output, with the failures' messages, goes to the log.
   runArguments: () => ['run', '--reporter=default', `--reporter=${REPORTER}`],
   env: ({ reportFile }) => ({ [REPORT_FILE]: reportFile }),
@@ -34,7 +35,8 @@ export const vitest: Framework = {
   readReport(text, folder) {
     const { tests, files, finished } = readEvents(text)
     if (finished === undefined && tests.length === 0 && files.length === 0) return undefined
-    // Such a file could not be loaded. In an unfinished run, a test or a hook of such a file keeps its process busy.
+    // If a run has finished, a failed file without a failed test could not be loaded. In an unfinished run, a test or a hook of
+    // the file keeps its process busy.
     const bad = finished ? 'FAILED' : 'INTERRUPTED'
     const explained = new Set(tests.filter((test) => statusOf(test) === bad).map(keyOf))
     const unexplained = files.filter((file) => file.hasFailed === true && !explained.has(keyOf(file)))
@@ -61,13 +63,23 @@ function readEvents(text: string): { tests: Fields[]; files: Fields[]; finished:
   for (const event of eventsIn(text)) {
     const test = isObject(event.test) ? event.test : {}
     const file = isObject(event.file) ? event.file : {}
-    if (event.event === 'file-started') files.set(keyOf(file), { ...file, hasFailed: true })
-    if (event.event === 'file-finished') files.delete(keyOf(file))
-    if (event.event === 'test-started') tests.set(test.id, { ...test, state: 'pending', atMs: event.atMs })
-    if (event.event === 'test-finished') tests.set(test.id, { ...tests.get(test.id), ...test })
-    if (event.event !== 'finished') continue
-    finished = event
-    for (const other of objectsIn(event.tests)) tests.set(other.id ?? other, { ...tests.get(other.id), ...other })
+    switch (event.event) {
+      case 'file-started':
+        files.set(keyOf(file), { ...file, hasFailed: true })
+        break
+      case 'file-finished':
+        files.delete(keyOf(file))
+        break
+      case 'test-started':
+        tests.set(test.id, { ...test, state: 'pending', atMs: event.atMs })
+        break
+      case 'test-finished':
+        tests.set(test.id, { ...tests.get(test.id), ...test })
+        break
+      case 'finished':
+        finished = event
+        for (const other of objectsIn(event.tests)) tests.set(other.id ?? other, { ...tests.get(other.id), ...other })
+    }
   }
   return { tests: [...tests.values()], files: finished ? objectsIn(finished.files) : [...files.values()], finished }
 }
@@ -85,10 +97,8 @@ const EVENTS: ReadonlySet<unknown> = new Set([
  * truncated.
  */
 function* eventsIn(text: string): Generator<Fields> {
-  for (let [at, end] = [0, 0]; at < text.length; at = end + 1) {
-    end = text.indexOf('\n', at)
-    if (end === -1) end = text.length
-    const event = parseJson(text.slice(at, end))
+  for (const line of text.split('\n')) {
+    const event = parseJson(line)
     if (!isObject(event) || !EVENTS.has(event.event)) return
     yield event
   }

@@ -49,8 +49,8 @@ function refuseInsideProject(folder: string, projects: Iterable<Project>): void 
     const root = repositoryFolderOf(projectFolder)
     if (!isInside(path, root)) continue
     throw new ConfigurationError(
-      `The data folder ${path} lies in ${root} of project ${quote(id)}: tests could change it, and those in ` +
-        `work trees would find the packages that are installed there. Choose a folder outside of it with --data, such as ${join(dirname(root), 'test-run-service-data')}.`,
+      `The data folder ${path} lies in ${root} of project ${quote(id)}. Tests could change the data, and tests in work trees ` +
+        `would find the packages of ${root}. Choose a folder outside ${root} with --data, such as ${join(dirname(root), 'test-run-service-data')}.`,
     )
   }
 }

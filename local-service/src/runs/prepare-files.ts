@@ -9,7 +9,7 @@ import type { TestRun } from './run-tests.ts'
 
 /** The files that a run tests. */
 export interface Source extends Place {
-  /** Whether the project's "setup" has to install their packages. */
+  /** Whether "setup" has to install the packages for these files. */
   readonly needsSetup: boolean
   /** The folders and files of this machine that its containers get. */
   readonly mounts: readonly Mount[]
@@ -71,7 +71,9 @@ async function checkOut(run: TestRun, place: Repository, commit: string, stop: A
   })
 }
 
-/** git commands in this repository end if the run is stopped. After a kill of the service, they are found by the marker. */
+/**
+ * If the run is stopped, its git commands end. After a kill of the service, the next service finds them by the marker.
+ */
 export function repositoryOf({ runId }: TestRun, repository: Repository, signal: AbortSignal): Repository {
   return { ...repository, env: { ...repository.env, [MARKER_VARIABLE]: runId }, signal }
 }

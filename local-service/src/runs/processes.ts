@@ -1,4 +1,4 @@
-import { execFile, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -34,15 +34,16 @@ export async function stopProcesses(group: ProcessGroup, graceMs: number): Promi
 
 /**
  * Kills the process group if the service dies before the guard is dismissed. However the service dies, the system closes the
- * pipe that the guard reads. The guard has a group of its own, because post kills a service that hangs with its group.
+ * pipe that the guard reads. The guard has a group of its own. If the service hangs, post kills the service's whole group.
  */
 export function guardGroup(groupId: number): { dismiss(): Promise<unknown> } {
   const script = 'read -r line; kill -s KILL -- "-$0"'
   const stdio: ['pipe', 'ignore', 'ignore'] = ['pipe', 'ignore', 'ignore']
-  const guard = spawn('/bin/sh', ['-c', script, String(groupId)], { cwd: '/', detached: true, stdio })
+  const guard: ChildProcess = spawn('/bin/sh', ['-c', script, String(groupId)], { cwd: '/', detached: true, stdio })
   // If the guard could not be started, there is nothing to wait for.
   const exit = once(guard, 'exit').catch(() => undefined)
-  guard.stdin.on('error', () => undefined)
+  // At the limit of open files, there is no stdin.
+  guard.stdin?.on('error', () => undefined)
   return {
     dismiss() {
       guard.kill('SIGKILL')
@@ -86,7 +87,7 @@ async function findProcesses({ groupId, runId }: ProcessesOfRun): Promise<number
   return groupId === undefined ? [] : findByPs(groupId)
 }
 
-/** The reads are synchronous, because they touch no disk. Through the thread pool, they cost six times as much. */
+/** The reads are synchronous, because they touch no disk. Reads through the thread pool would cost more. */
 function findInProc(groupId: number | undefined, runId: string): number[] {
   const marker = `${MARKER_VARIABLE}=${runId}`
   const living = readdirSync('/proc')

@@ -24,6 +24,8 @@ export type CommandEnd = (
   /** A signal that this service did not send. */
   | { readonly kind: 'killed'; readonly signal: string }
   | { readonly kind: 'not-started'; readonly reason: string }
+  /** The exit code says that a container's image cannot run the command, or that the command cannot run a program. */
+  | { readonly kind: 'unrunnable'; readonly code: number; readonly reason: string }
   /** Nobody can say how the command ended, because its container's engine does not respond. */
   | { readonly kind: 'lost'; readonly reason: string }
   /** The stop signal aborted, before the start or after. */
@@ -32,6 +34,9 @@ export type CommandEnd = (
   /** The first and the last lines that the command wrote, without colours. */
   readonly output: string
 }
+
+/** How the command's process exited, or why it was not started. */
+type Exit = { readonly code: number | null; readonly signal: string | null } | Error
 
 const FIRST_OUTPUT_CHARS = 2000
 const LAST_OUTPUT_CHARS = 20_000
@@ -51,7 +56,7 @@ export async function runCommand(command: Command, stop: AbortSignal): Promise<C
   } catch (error) {
     return { kind: 'not-started', reason: reasonOf(error, command), output: '' }
   }
-  const exit = new Promise<{ code: number | null; signal: string | null } | Error>((resolve) => {
+  const exit = new Promise<Exit>((resolve) => {
     child.once('error', resolve)
     child.once('exit', (code, signal) => resolve({ code, signal }))
   })
@@ -59,21 +64,13 @@ export async function runCommand(command: Command, stop: AbortSignal): Promise<C
   if (child.pid === undefined) return { kind: 'not-started', reason: reasonOf(await exit, command), output: '' }
 
   const group = { groupId: child.pid, runId: command.runId }
-  const guard = guardGroup(group.groupId)
-  const stopGently = () => stopProcesses(group, command.stopGraceMs)
-  const stopping = Promise.withResolvers<void>()
-  const onStop = () => stopping.resolve((command.stopProcesses ?? stopGently)(group))
-  stop.addEventListener('abort', onStop, { once: true })
-  // If a process cannot be killed, or belongs to another user, a stopped run must still finish.
-  const stopped = stopping.promise.then(() => delay(LAST_OUTPUT_LIMIT_MS, undefined, { ref: false }))
-  let ended: Awaited<typeof exit> | undefined
+  let guard: ReturnType<typeof guardGroup> | undefined
+  let ended: Exit | undefined
   try {
-    ended = await Promise.race([exit, stopped])
-    if (stop.aborted) await stopping.promise
-    stop.removeEventListener('abort', onStop)
-    await killProcesses(group)
+    guard = guardGroup(group.groupId)
+    ended = await waitForEnd(exit, group, command, stop)
   } finally {
-    await guard.dismiss()
+    await killProcesses(group).finally(() => guard?.dismiss())
   }
   await Promise.race([closed, delay(LAST_OUTPUT_LIMIT_MS, undefined, { ref: false })])
   child.stdout?.destroy()
@@ -84,6 +81,25 @@ export async function runCommand(command: Command, stop: AbortSignal): Promise<C
   if (ended instanceof Error) return { kind: 'not-started', reason: reasonOf(ended, command), output }
   if (ended.signal !== null) return { kind: 'killed', signal: ended.signal, output }
   return { kind: 'exited', code: ended.code ?? 1, output }
+}
+
+/** Waits for the command's exit. Undefined if the command was stopped and its exit did not come. */
+async function waitForEnd(
+  exit: Promise<Exit>,
+  group: ProcessGroup,
+  command: Command,
+  stop: AbortSignal,
+): Promise<Exit | undefined> {
+  const stopGently = () => stopProcesses(group, command.stopGraceMs)
+  const stopping = Promise.withResolvers<void>()
+  const onStop = () => stopping.resolve((command.stopProcesses ?? stopGently)(group))
+  stop.addEventListener('abort', onStop, { once: true })
+  // If a process cannot be killed, its exit never comes. A stopped run must still finish, so the wait ends.
+  const giveUp = stopping.promise.then(() => delay(LAST_OUTPUT_LIMIT_MS, undefined, { ref: false }))
+  const ended = await Promise.race([exit, giveUp])
+  if (stop.aborted) await stopping.promise
+  stop.removeEventListener('abort', onStop)
+  return ended
 }
 
 /** The beginning and the end of a long text. npm writes the error first, and then many lines about its usage. */

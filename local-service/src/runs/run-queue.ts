@@ -4,17 +4,17 @@ import { count, messageOf } from '../text.ts'
 import {
   CANCELLED,
   finishRun,
+  interruptedBecause,
   isFinished,
   markCancelled,
+  markRunning,
   type OwnedRun,
   type Run,
   type RunOutcome,
-  startRun,
 } from './run.ts'
 import { NO_ROOM, type RunResources, saysNoRoom } from './run-resources.ts'
 import { RunSaver, type SavedRun, type SaverOptions } from './run-saver.ts'
 
-/** What a run does. */
 interface RunTask {
   readonly resources: RunResources
   /** If true, a cancelled or interrupted run finishes when its task settles, not at once. */
@@ -41,15 +41,11 @@ interface Entry extends SavedRun {
 
 const STOPPED = 'the service was stopped'
 
-function interruptedBecause(problem: string): RunOutcome {
-  return { status: 'INTERRUPTED', testCases: [], problem }
-}
-
 /** The state machine of all runs. Runs start in the order in which they came, and only a limited number runs at once. */
 export class RunQueue {
   readonly #options: RunQueueOptions
   readonly #saver: RunSaver
-  /** Runs that are unfinished, active or not saved. Only the store has all other runs. */
+  /** A run stays here while it is unfinished, active or not saved. All other runs are only in the store. */
   readonly #entries = new Map<string, Entry>()
   readonly #slots: PQueue
   #isClosing = false
@@ -66,7 +62,7 @@ export class RunQueue {
     for (const { run, resources } of store.findLeft()) {
       // The removal comes first, because the run's files may be what fills the disk.
       const removed = await this.#remove(run.runId, resources)
-      if (removed.length > 0) log(run.runId, `removed what was left of it: ${removed.join(', ')}`)
+      if (removed.length > 0) log(run.runId, `left this, now removed: ${removed.join(', ')}`)
       const before = run.phase.status
       const outcome = interruptedBecause('the service died during the run')
       if (finishRun(run, outcome, new Date())) {
@@ -103,10 +99,11 @@ export class RunQueue {
       entry.stop.abort()
       return isFixing ? 'auto-fix-stopped' : 'finished'
     }
-    const isCancelling = entry.isActive && entry.task.finishesWhenGone
-    if (isCancelling) markCancelled(entry.run)
-    this.#stop(entry, CANCELLED)
-    if (isCancelling) this.#saver.save(entry)
+    if (entry.isActive && entry.task.finishesWhenGone) {
+      markCancelled(entry.run)
+      entry.stop.abort()
+      this.#saver.save(entry)
+    } else this.#stop(entry, CANCELLED)
     return 'cancelled'
   }
 
@@ -143,15 +140,20 @@ export class RunQueue {
       log(run.runId, `exceeded its limit of ${runLimitMs / 60_000} min; stopping it`)
       stop.abort()
     }, runLimitMs)
+    // Once a run is stopped, for example by a cancel, its limit no longer applies.
+    stop.signal.addEventListener('abort', () => clearTimeout(limit), { once: true })
+    const explained = (outcome: RunOutcome): RunOutcome => {
+      if (timedOut) return { ...outcome, status: 'TIMEDOUT', problem }
+      if (!stop.signal.aborted || outcome.status !== 'INTERRUPTED') return outcome
+      return { ...outcome, problem: outcome.problem ?? STOPPED }
+    }
     const finishOnce = (outcome: RunOutcome) => {
       clearTimeout(limit)
-      if (timedOut) this.#finish(entry, { ...outcome, status: 'TIMEDOUT', problem })
-      else if (!stop.signal.aborted || outcome.status !== 'INTERRUPTED') this.#finish(entry, outcome)
-      else this.#finish(entry, { ...outcome, problem: outcome.problem ?? STOPPED })
+      this.#finish(entry, explained(outcome))
     }
     let outcome: RunOutcome
     try {
-      startRun(run, new Date())
+      markRunning(run, new Date())
       store.save(run)
       log(run.runId, 'RUNNING')
       outcome = await task.execute(stop.signal, finishOnce)

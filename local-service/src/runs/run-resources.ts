@@ -11,19 +11,16 @@ import { killProcesses } from './processes.ts'
 
 /** What a run has on the machine while it runs, besides processes. The names are known before anything is created. */
 export interface RunResources {
-  /**
-   * The folder for what the service writes. It holds the folder for what the framework writes: report, traces,
-   * screenshots.
-   */
+  /** What the service writes. */
   readonly runFolder: string
+  /** What the framework writes: report, traces, screenshots. */
   readonly outputFolder: string
   /** The `TMPDIR` of the run's processes. Its path is short, because sockets are created in it. */
   readonly temporaryFolder: string
-  /** The files under test, unless the project's own folder is tested: a copy, or a work tree of the repository. */
+  /** The copy or the work tree that the run tests. It is not created if the run tests the project's own folder. */
   readonly tree: string
   /** The `.git` folder of the repository, which has a record of the work tree. */
   readonly gitFolder?: string | undefined
-  /** The engine of the run's containers. */
   readonly engine?: EngineName | undefined
 }
 
@@ -59,12 +56,11 @@ export async function isDiskFull(folders: readonly string[]): Promise<boolean> {
   return disks.some((disk) => disk !== undefined && disk.bavail * disk.bsize < LEAST_ROOM_BYTES)
 }
 
-/** Whether an error, or what a program wrote, is about a full disk. */
 export function saysNoRoom(text: string): boolean {
   return /ENOSPC|No space left on device/i.test(text)
 }
 
-interface Machine extends Omit<ContainerEngine, 'name'> {
+interface RemovalOptions extends Omit<ContainerEngine, 'name'> {
   readonly runExclusive: RunExclusive
 }
 
@@ -75,25 +71,27 @@ interface Machine extends Omit<ContainerEngine, 'name'> {
 export async function removeResources(
   runId: string,
   { runFolder, temporaryFolder, tree, gitFolder, engine }: RunResources,
-  { runExclusive, ...machine }: Machine,
+  { runExclusive, ...engineOptions }: RemovalOptions,
 ): Promise<string[]> {
   const processes = await killProcesses({ runId })
   // The engine's client must be gone first, because it could create another container. The folders come last, because
   // containers write to them.
-  const [containers] = await Promise.allSettled([
-    engine === undefined ? 0 : removeContainers({ ...machine, name: engine }, runId),
-  ])
+  const containers =
+    engine === undefined
+      ? 0
+      : await removeContainers({ ...engineOptions, name: engine }, runId).catch((error: Error) => error)
   const folders = [tree, runFolder, temporaryFolder].filter((folder) => existsSync(folder))
   const removals = [
     gitFolder === undefined ? removeFolder(tree) : runExclusive(gitFolder, () => removeWorkTree(tree, gitFolder)),
     ...[runFolder, temporaryFolder].map(removeFolder),
   ]
   // If one removal fails, the others must still finish.
-  const results = [containers, ...(await Promise.allSettled(removals))]
+  const results = await Promise.allSettled(removals)
+  if (containers instanceof Error) throw containers
   for (const result of results) if (result.status === 'rejected') throw result.reason
   return [
     ...(processes > 0 ? [count(processes, 'process', 'processes')] : []),
-    ...(containers.status === 'fulfilled' && containers.value > 0 ? [count(containers.value, 'container')] : []),
+    ...(containers > 0 ? [count(containers, 'container')] : []),
     ...folders,
   ]
 }

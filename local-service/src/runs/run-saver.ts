@@ -14,7 +14,6 @@ export interface SaverOptions extends Pick<Configuration, 'keepRuns' | 'keepMs'>
   readonly log: (runId: string, text: string) => void
 }
 
-/** How often the service tries again to save a run. */
 const RETRY_MS = 1000
 
 /** Saves runs. If a run cannot be saved, for example on a full disk, clients still learn its outcome. It is saved later. */

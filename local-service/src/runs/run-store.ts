@@ -149,7 +149,9 @@ function storeIn(database: DatabaseSync, reserveFile: string | undefined) {
         .all()
         .map((row) => ({ run: runIn(row), resources: JSON.parse(String(row.resources)) as RunResources })),
     markRemoved: (runId: string) => void clearResources.run(runId),
-    /** Forgets finished runs without resources, except the newest `count` of those that finished after `since`. */
+    /**
+     * Forgets a finished run if it finished before `since` or is not among the newest `count`. A run with resources stays.
+     */
     forget: (count: number, since: Date) => void remove.run(since.toISOString(), count),
     close: () => database.close(),
   }

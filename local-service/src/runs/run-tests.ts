@@ -1,16 +1,16 @@
+import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { type ContainerEngine, runInContainer, unexportableNames } from '../containers/container.ts'
-import type { Framework, Report, Selection } from '../frameworks/framework.ts'
+import type { Framework, Report, ReportPaths, Selection } from '../frameworks/framework.ts'
 import { readList, readReport } from '../frameworks/read-report.ts'
 import type { Project } from '../project.ts'
 import { count, quote, quoteCommand } from '../text.ts'
 import { keepChangesSince, takeSnapshot } from '../workspace/auto-fix.ts'
 import type { Checkout } from '../workspace/checkout.ts'
-import { removeFolder } from '../workspace/files.ts'
 import type { RunExclusive } from '../workspace/keyed-mutex.ts'
 import { findPackageCommand, usesPlugAndPlay } from '../workspace/packages.ts'
 import { prepareFiles, repositoryOf, type Source } from './prepare-files.ts'
-import type { RunOutcome, TestCase } from './run.ts'
+import { interruptedBecause, type RunOutcome, type TestCase } from './run.ts'
 import { type CommandEnd, runCommand } from './run-command.ts'
 import { createRunFolders, isDiskFull, NO_ROOM, type RunResources, saysNoRoom } from './run-resources.ts'
 import { findExecutable, withProjectCommands } from './test-environment.ts'
@@ -43,7 +43,7 @@ export async function runTests(
 ): Promise<RunOutcome> {
   await createRunFolders(run.resources)
   const source = await prepareFiles(run, stop)
-  if (source === undefined) return { status: 'INTERRUPTED', testCases: [] }
+  if (source === undefined) return interruptedBecause()
   const { setup } = run.project
   if (source.needsSetup && setup !== undefined) {
     const end = await runIn(source, run, setup, stop)
@@ -64,7 +64,7 @@ export async function runTests(
 function interrupt(run: TestRun, problem: string, end?: CommandEnd): RunOutcome {
   run.log(`${problem}${end === undefined ? '' : quoteOutput(end)}`)
   const shown = end?.kind === 'stopped' ? undefined : problem
-  return { status: 'INTERRUPTED', testCases: [], problem: shown, output: end?.output }
+  return { ...interruptedBecause(shown), output: end?.output }
 }
 
 async function runFramework(run: TestRun, source: Source, stop: AbortSignal): Promise<RunOutcome> {
@@ -72,35 +72,42 @@ async function runFramework(run: TestRun, source: Source, stop: AbortSignal): Pr
   const command = run.project.command ?? frameworkCommand(run, source)
   if (command === undefined) return interrupt(run, describeMissing(run, source))
   const { outputFolder } = run.resources
-  // Playwright empties its output folder, so the report lies beside it.
-  const paths = { reportFile: join(outputFolder, 'report'), outputFolder: join(outputFolder, 'files') }
-  const runFor = async (argv: readonly string[], { frameworkProjects, files, titles }: Selection) => {
+  const call = async (
+    argumentsFor: (paths: ReportPaths) => string[],
+    { frameworkProjects, files, titles }: Selection,
+  ) => {
+    // Playwright empties its output folder, so the report lies beside it. Tests cannot know the report file of another call.
+    const reportFile = join(outputFolder, `report-${randomUUID()}`)
+    const paths = { reportFile, outputFolder: join(outputFolder, 'files') }
     const projects = frameworkProjects.map((name) => `--project=${name}`)
     const titled = titles === undefined ? [] : [`${framework.titleOption}=${titles}`]
-    // Auto-fix runs the tests once more and must not read the first report.
-    await removeFolder(paths.reportFile)
-    return runIn(source, run, [...command, ...argv, ...files, ...projects, ...titled], stop, framework.env(paths))
+    const argv = [...command, ...argumentsFor(paths), ...files, ...projects, ...titled]
+    return { reportFile, end: await runIn(source, run, argv, stop, framework.env(paths)) }
   }
-  const tested = await runFor(framework.runArguments(paths), run.selection)
-  const report = await readReportOf(run, paths.reportFile, join(source.root, source.folder))
+  const { end: tested, reportFile } = await call(framework.runArguments, run.selection)
+  const report = await readReportOf(run, reportFile, join(source.root, source.folder))
   const list = async (...frameworkProjects: string[]) => {
-    const listed = await runFor(framework.listArguments(paths), { frameworkProjects, files: [] })
-    return hasSucceeded(listed) ? readList(framework, paths.reportFile) : undefined
+    const listed = await call(framework.listArguments, { frameworkProjects, files: [] })
+    return hasSucceeded(listed.end) ? readList(framework, listed.reportFile) : undefined
   }
-  const unknown = await describeUnknownProjects(run, tested, report, list)
-  // If the run was stopped, the search for unknown names may be incomplete. So the run counts as stopped.
+  const unknown =
+    (await describeUnknownProjects(run, tested, report, list)) ?? describeUnknownTitles(run, tested, report)
+  // If the run was stopped, the search for unknown names may be incomplete. So `end` becomes `stopped`.
   const end: CommandEnd = stop.aborted ? { ...tested, kind: 'stopped' } : tested
-  const unknownProjects = stop.aborted ? undefined : unknown
-  const outcome = toOutcome(end, report, unknownProjects)
+  const unknownNames = stop.aborted ? undefined : unknown
+  const outcome = toOutcome(end, report, unknownNames)
   if (outcome.status === 'PASSED') return outcome
   const isFull = await lacksRoom(run, source, end, report)
-  const problem = isFull ? NO_ROOM : (unknownProjects ?? describeProblem(framework, end, report))
+  const problem = isFull ? NO_ROOM : (unknownNames ?? describeProblem(framework, end, report))
   run.log(`${problem ?? `${framework.name} ${describeEnd(end)}`}${quoteOutput(end)}`)
   const status = isFull ? 'INTERRUPTED' : outcome.status
   return { ...outcome, status, problem: end.kind === 'stopped' ? undefined : problem, output: end.output }
 }
 
-/** Whether a command may have failed because a disk was full. By now, there may be room again, so its output counts too. */
+/**
+ * Whether a command may have failed because a disk was full. There may be room again now, so the command's output counts
+ * too.
+ */
 async function lacksRoom(run: TestRun, source: Source, end: CommandEnd, report?: Report): Promise<boolean> {
   const { outputFolder, temporaryFolder } = run.resources
   if (end.kind === 'stopped') return false
@@ -108,30 +115,58 @@ async function lacksRoom(run: TestRun, source: Source, end: CommandEnd, report?:
   return isDiskFull([join(source.root, source.folder), outputFolder, temporaryFolder])
 }
 
-/**
- * Finds requested names that no framework project has. Vitest ignores such a name beside a valid name. So the framework is
- * asked about each name without a tested file. If it could not run the tests at all, it is asked for all names.
- */
+/** Finds requested names that no framework project has. */
 async function describeUnknownProjects(
-  { selection, project: { framework } }: TestRun,
+  { selection: { frameworkProjects: names }, project: { framework } }: TestRun,
   end: CommandEnd,
   report: Report | undefined,
-  list: (...frameworkProjects: string[]) => Promise<string[] | undefined>,
+  list: ListProjects,
 ): Promise<string | undefined> {
-  const names = selection.frameworkProjects
-  const unknown: string[] = []
-  if (report?.frameworkProjects !== undefined && end.kind === 'exited' && names.length > 1) {
-    for (const name of names) {
-      if (!report.frameworkProjects.includes(name) && (await list(name)) === undefined) unknown.push(name)
-    }
-  }
   const couldBeUnknown = report === undefined && couldNotRun(end) && names.length > 0
-  if (unknown.length === 0 && !couldBeUnknown) return undefined
+  const withoutProject = end.kind === 'exited' ? await namesWithoutProject(names, report, list) : []
+  if (withoutProject.length === 0 && !couldBeUnknown) return undefined
   const existing = await list()
-  if (couldBeUnknown) unknown.push(...names.filter((name) => existing?.includes(name) === false && !/[*!]/.test(name)))
+  const unknown = couldBeUnknown ? namesNotListed(names, existing) : withoutProject
   if (unknown.length === 0) return undefined
   const known = existing?.toSorted().map(quote).join(', ') || 'none'
   return `${framework.name} has no project ${unknown.map(quote).join(', ')}. Its projects: ${known}`
+}
+
+/** The names of all or the selected framework projects. Undefined if the framework cannot list them. */
+type ListProjects = (...frameworkProjects: string[]) => Promise<string[] | undefined>
+
+/**
+ * Vitest ignores an unknown name beside a valid name. So the service asks the framework about each name that has no tested
+ * file.
+ */
+async function namesWithoutProject(
+  names: readonly string[],
+  report: Report | undefined,
+  list: ListProjects,
+): Promise<string[]> {
+  const tested = report?.frameworkProjects
+  if (tested === undefined || names.length < 2) return []
+  const unknown: string[] = []
+  for (const name of names) if (!tested.includes(name) && (await list(name)) === undefined) unknown.push(name)
+  return unknown
+}
+
+/** A list holds no patterns, so a pattern does not count as unknown. */
+function namesNotListed(names: readonly string[], listed: readonly string[] | undefined): string[] {
+  return names.filter((name) => listed?.includes(name) === false && !/[*!]/.test(name))
+}
+
+/** Vitest lists the tests with other titles as skipped, and exits with 0 even if there are no other tests. */
+function describeUnknownTitles(
+  { selection: { titles }, project: { framework } }: TestRun,
+  end: CommandEnd,
+  report: Report | undefined,
+): string | undefined {
+  if (titles === undefined || end.kind !== 'exited' || !report?.isComplete) return undefined
+  const { name, skipsOtherTitles } = framework
+  const hasTests = report.testCases.some(({ status }) => !skipsOtherTitles || status !== 'SKIPPED')
+  if (hasTests) return undefined
+  return `${name} found no tests with the titles ${quote(titles)}${skipsOtherTitles ? ', or skipped all of them' : ''}`
 }
 
 /** Why the tests could not be run, or not to the end. Undefined if a test case already shows why the run did not pass. */
@@ -206,12 +241,12 @@ const FIRST_SIGNAL_CODE = 128
  * If the framework exits after a complete report, the run is PASSED or FAILED. If there is no report, and the exit code
  * says that the framework could not run the tests, the run is FAILED. Otherwise the run is INTERRUPTED.
  */
-function toOutcome(end: CommandEnd, report: Report | undefined, unknownProjects: string | undefined): RunOutcome {
+function toOutcome(end: CommandEnd, report: Report | undefined, unknownNames: string | undefined): RunOutcome {
   const testCases = report?.testCases ?? []
   if (report === undefined && couldNotRun(end)) return { status: 'FAILED', testCases }
   if (end.kind !== 'exited' || !report?.isComplete) return { status: 'INTERRUPTED', testCases }
   // Without a test case, a framework exits with 0 only if it is configured to.
-  const passed = unknownProjects === undefined && end.code === 0 && !testCases.some(isBad)
+  const passed = unknownNames === undefined && end.code === 0 && !testCases.some(isBad)
   return { status: passed ? 'PASSED' : 'FAILED', testCases }
 }
 
@@ -295,6 +330,8 @@ function describeEnd(end: CommandEnd): string {
       return `was killed by ${end.signal}`
     case 'not-started':
       return `could not be started: ${end.reason}`
+    case 'unrunnable':
+      return `exited with code ${end.code}: ${end.reason}`
     case 'lost':
       return `was lost: ${end.reason}`
     case 'stopped':

@@ -15,7 +15,7 @@ export interface TestCase {
 export interface RunOutcome {
   readonly status: FinalStatus
   readonly testCases: readonly TestCase[]
-  /** Why the tests could not be run, or not to the end. It never holds what a command wrote, which may be secret. */
+  /** Why the run did not pass, if no test case says why. It never holds what a command wrote, which may be secret. */
   readonly problem?: string | undefined
   /** What the framework wrote, for whoever operates the service. It may be secret, so no client gets it. */
   readonly output?: string | undefined
@@ -41,18 +41,22 @@ export interface Run {
   readonly phase: Phase
 }
 
-/** A run as its owner holds it. Only `startRun` and `finishRun` move its phase to another status. */
+/** A run whose phase can change. Only `markRunning` and `finishRun` change its status. */
 export interface OwnedRun extends Run {
   phase: Phase
 }
 
 export const CANCELLED: RunOutcome = { status: 'CANCELLED', testCases: [] }
 
+export function interruptedBecause(problem?: string): RunOutcome {
+  return { status: 'INTERRUPTED', testCases: [], problem }
+}
+
 export function queueRun(facts: Omit<Run, 'runId' | 'phase'>): OwnedRun {
   return { ...facts, runId: randomUUID(), phase: { status: 'QUEUED' } }
 }
 
-export function startRun(run: OwnedRun, now: Date): void {
+export function markRunning(run: OwnedRun, now: Date): void {
   if (run.phase.status !== 'QUEUED') throw new Error(`A run that is ${run.phase.status} cannot start.`)
   run.phase = { status: 'RUNNING', startedAt: now, isCancelled: false }
 }
@@ -73,7 +77,7 @@ export function finishRun(run: OwnedRun, outcome: RunOutcome, now: Date): boolea
   return true
 }
 
-/** Clients see only the test cases. An additional case says what no test case says. */
+/** Clients see only test cases, so the problem becomes one more test case. */
 function casesOf(problem: string | undefined, status: FinalStatus): TestCase[] {
   if (problem === undefined || status === 'PASSED' || status === 'CANCELLED') return []
   return [{ title: problem, status, durationMs: 0 }]

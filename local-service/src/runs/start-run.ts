@@ -55,7 +55,7 @@ export async function startRun(machine: Machine, request: StartRequest): Promise
   const checkout = await checkoutOf(machine, request)
   if (checkout.kind === 'refused') return checkout
   const found = project.container && (await findEngine(project.container.engine, machine))
-  if (found !== undefined && found.engine === undefined) {
+  if (found?.kind === 'none') {
     return refuse(500, `Project ${quote(project.id)} needs a container engine, and none works: ${found.reason}.`)
   }
   const run = queueRun({
@@ -65,7 +65,7 @@ export async function startRun(machine: Machine, request: StartRequest): Promise
   })
   const testRun = toTestRun(machine, request, { runId: run.runId, checkout, engine: found?.engine, environment })
   testRun.log(`is for project ${quote(project.id)}, ${describeCheckout(checkout)}`)
-  if (found?.engine !== undefined) {
+  if (found !== undefined) {
     testRun.log(`runs in containers of ${found.engine.name}${found.reason ? ` (${found.reason})` : ''}`)
   }
   if (parameters.ignored.length > 0) testRun.log(`ignores the fields ${quote(parameters.ignored)}`)
@@ -100,7 +100,7 @@ async function checkoutOf({ env, checkoutOfJob }: Machine, { project, parameters
   const branch = parameters.branch ?? project.defaultBranch
   const opened = await openRepository(project.folder, env)
   const checkout = await chooseCheckout(project, branch, mayFix, opened, checkoutOfJob)
-  // If the request names no branch, the configured branch is missing. That is not the client's mistake.
+  // If the request names no branch, the refused branch is the configured one. The client cannot fix that, so the status is 500.
   const isConfigured = parameters.branch === undefined && project.defaultBranch !== undefined
   return checkout.kind === 'refused' ? refuse(isConfigured ? 500 : 400, checkout.error) : checkout
 }
@@ -119,7 +119,7 @@ function toTestRun(
     ...{ runId, project, checkout, selection, engine, resources, autofixLimitMs, stopGraceMs, runExclusive },
     env: { ...base, ...environment, ...parameters.envOverrides },
     autofix: parameters.autofix,
-    log: (text) => machine.log(`run ${runId} ${text}`),
+    log: (text) => machine.log(`run ${runId}: ${text}`),
   }
 }
 

@@ -1,4 +1,4 @@
-import { accessSync, constants } from 'node:fs'
+import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { commandFoldersOf } from '../workspace/packages.ts'
 import type { Place } from '../workspace/work-tree.ts'
@@ -30,8 +30,8 @@ function withoutNpmFolders(path: string | undefined): string | undefined {
 }
 
 /**
- * What every test process has. Outside containers, this is the person's environment. A container's image brings its own
- * environment, so it gets next to nothing. Both get the run's own folder for temporary files.
+ * What every test process has. Outside containers, it has the person's environment. In a container, it has almost nothing,
+ * because the image brings its own.
  */
 export function baseEnvironment(
   { temporaryFolder }: RunResources,
@@ -39,7 +39,7 @@ export function baseEnvironment(
 ): NodeJS.ProcessEnv {
   const temporary = { TMPDIR: temporaryFolder, TMP: temporaryFolder, TEMP: temporaryFolder }
   if (person !== undefined) return { CI: 'true', ...person, ...temporary }
-  // If the image does not know the user, the user has no home folder there. But npm, for example, needs to write to it.
+  // If the image does not know the user, the user has no home folder. But npm, for example, writes to the home folder.
   return { CI: 'true', ...(process.getuid?.() === 0 ? {} : { HOME: temporaryFolder }), ...temporary }
 }
 
@@ -50,7 +50,6 @@ export function withProjectCommands(env: NodeJS.ProcessEnv, place: Place, node: 
   return { ...env, PATH: path.join(delimiter) }
 }
 
-/** The first executable of this name on the PATH of an environment. */
 export function findExecutable(name: string, { PATH = '' }: NodeJS.ProcessEnv): string | undefined {
   return PATH.split(delimiter)
     .filter((folder) => folder !== '')
@@ -61,7 +60,8 @@ export function findExecutable(name: string, { PATH = '' }: NodeJS.ProcessEnv): 
 function isExecutable(file: string): boolean {
   try {
     accessSync(file, constants.X_OK)
-    return true
+    // A folder can be executable too.
+    return statSync(file).isFile()
   } catch {
     return false
   }

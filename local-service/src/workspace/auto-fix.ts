@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type GitOptions, git } from './git.ts'
-import type { Repository } from './work-tree.ts'
+import { gitIn, type Repository } from './work-tree.ts'
 
 /** Files in which tests ran, and a command that fixes them. */
 interface FixedTree {
@@ -18,12 +18,13 @@ const AUTHOR = { name: 'Local test run service', email: 'local-service@localhost
 
 /** Records everything that is in the tree now, including what tests and setup left there. */
 export async function takeSnapshot(tree: FixedTree): Promise<string> {
-  const options = gitIn(tree)
-  const format = await git(['rev-parse', '--show-object-format'], inRepository(tree))
+  const options = gitInTree(tree)
+  const format = await git(['rev-parse', '--show-object-format'], gitIn(tree.repository))
   await git(['init', '--quiet', '--bare', '--template=', `--object-format=${format}`, gitFolderOf(tree)], {
     ...options,
     // In the tree, git could find a repository that a test made.
-    ...{ folder: tree.ownFolder, gitFolder: undefined },
+    folder: tree.ownFolder,
+    gitFolder: undefined,
   })
   return snapshotBy(options)
 }
@@ -34,7 +35,7 @@ export async function takeSnapshot(tree: FixedTree): Promise<string> {
  */
 export async function keepChangesSince(snapshot: string, tree: FixedTree): Promise<string | undefined> {
   const { commit, runId } = tree
-  const options = gitIn(tree)
+  const options = gitInTree(tree)
   const now = await snapshotBy(options)
   const changedPaths = await git(['diff-tree', '-r', '-z', '--name-only', '--no-renames', snapshot, now], options)
   if (changedPaths === '') return undefined
@@ -45,7 +46,7 @@ export async function keepChangesSince(snapshot: string, tree: FixedTree): Promi
   const message = `Fix failing tests of run ${runId}`
   const fix = await git(['commit-tree', fixed, '-p', commit, '-m', message], options)
   const branch = `autofix/${runId}`
-  await git(['update-ref', `refs/heads/${branch}`, fix], inRepository(tree))
+  await git(['update-ref', `refs/heads/${branch}`, fix], gitIn(tree.repository))
   return branch
 }
 
@@ -67,7 +68,7 @@ function gitFolderOf({ ownFolder }: FixedTree): string {
  * Options for git in a folder that tests have written. The service's own git folder has no configuration, so no filter
  * runs a program on these files. git writes its objects into the repository.
  */
-function gitIn(tree: FixedTree) {
+function gitInTree(tree: FixedTree) {
   const { env, gitFolder, signal } = tree.repository
   return {
     folder: tree.tree,
@@ -84,8 +85,4 @@ function gitIn(tree: FixedTree) {
       GIT_COMMITTER_EMAIL: AUTHOR.email,
     },
   }
-}
-
-function inRepository({ repository: { root, gitFolder, env, signal } }: FixedTree): GitOptions {
-  return { folder: root, gitFolder, env, signal }
 }

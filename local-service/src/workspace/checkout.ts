@@ -71,7 +71,7 @@ export async function chooseCheckout(
   if (commit === undefined) {
     const instead = project.defaultBranch === undefined ? ', or send no "branch" to test the folder as it stands' : ''
     return refuse(
-      `Fetch branch ${quote(branch)} in ${root}, or commit to it${instead}: project ${quote(project.id)} has no such branch.`,
+      `Project ${quote(project.id)} has no branch ${quote(branch)}. Fetch or create it in ${root}${instead}.`,
     )
   }
   if (!(await hasProjectFolder(repository, commit))) {
@@ -80,7 +80,7 @@ export async function chooseCheckout(
   return checkPackages(project, { kind: 'work-tree', place: repository, commit, branchName: branch })
 }
 
-/** A container gets a copy, because tests could change in the project's folder what other tests or git find there. */
+/** A container gets a copy. In the project's folder itself, tests could change files that other tests or git read. */
 async function asItStands(project: Project, place: Place, branchName?: string): Promise<Checkout | Refusal> {
   if (project.container === undefined) return { kind: 'in-place', place, branchName }
   return checkPackages(project, { kind: 'copy', place, branchName })
@@ -137,8 +137,7 @@ async function checkPackages(project: Project, checkout: Checkout): Promise<Chec
   const commit = branchName === undefined ? 'the last commit' : `branch ${quote(branchName)}`
   const tested = checkout.kind === 'work-tree' ? commit : 'its folder in a container'
   const setup = suggestSetup(place, problem.installedIn)
-  const settings = `Set "setup" of project ${quote(project.id)} to ${setup}`
-  return refuse(`${settings} to test ${tested} with packages of its own: ${problem.reason}.`)
+  return refuse(`Project ${quote(project.id)} needs a "setup" to test ${tested}, such as ${setup}: ${problem.reason}.`)
 }
 
 /** Why the packages of the project's folder do not fit the tested files. Undefined if they fit. */
@@ -153,6 +152,6 @@ async function findPackageProblem(checkout: Checkout): Promise<{ reason: string;
   const files = packageFilesOf(checkout.place)
   const changed = files.length === 0 ? undefined : await findChangedFile(checkout.place, checkout.commit, files)
   if (changed === undefined) return undefined
-  const reason = `its ${changed} is not that of ${root}, whose installed packages the tests would use`
+  const reason = `its ${changed} differs from the one in ${root}, and the tests would use the packages installed there`
   return { reason, installedIn: dirname(join(root, changed)) }
 }

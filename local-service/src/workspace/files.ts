@@ -24,13 +24,15 @@ export function readRegularFile(file: string, limitBytes = READ_LIMIT_BYTES): st
 }
 
 /**
- * Removes a folder with everything in it, even if its owner may not write in it. Tests may make a path that is longer than
- * the system allows. Node cannot remove it, but `rm` can, because it walks from folder to folder.
+ * Removes a folder with everything in it, even if its owner may not write in it. Tests must not be able to replace the folder
+ * itself. They may make a path that is longer than the system allows. Node cannot remove such a path, but `rm` can.
  */
 export async function removeFolder(folder: string): Promise<void> {
   const run = promisify(execFile)
   const remove = () => run('rm', ['-rf', '--', folder])
-  await remove().catch(async () => {
+  await remove().catch(async (error: unknown) => {
+    // `chmod -R` does not follow the links in a folder. But if its argument is a link, it changes what is behind the link.
+    if (!lstatSync(folder).isDirectory()) throw error
     await run('chmod', ['-R', 'u+rwx', '--', folder])
     await remove()
   })

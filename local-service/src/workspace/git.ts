@@ -3,7 +3,6 @@ import { execFile } from 'node:child_process'
 type GitResult = { readonly kind: 'ok'; readonly output: string } | { readonly kind: 'failed'; readonly reason: string }
 
 export interface GitOptions {
-  /** The work tree. */
   readonly folder: string
   /** Its git folder. Without it, git searches from the folder up, and may find a repository that a test made. */
   readonly gitFolder?: string | undefined

@@ -6,7 +6,7 @@ import { foldersBetween, isInside } from './paths.ts'
 import type { Place } from './work-tree.ts'
 
 const PACKAGES = 'node_modules'
-/** Tools keep these folders beside the packages. Vite loads a configuration from there, and stops if it cannot write. */
+/** Vite writes there when it loads a configuration, and stops if it cannot write. So a work tree gets folders of its own. */
 const TOOL_FOLDER = /^\.(cache|vite)/
 
 /**

@@ -13,9 +13,9 @@ export interface Place {
 
 /** A git repository, seen from a project's folder in it. */
 export interface Repository extends Place {
-  /** Its `.git` folder, also if `root` is a work tree of it. */
+  /** The `.git` folder that all work trees of the repository share. */
   readonly gitFolder: string
-  /** git keeps here what `root` has checked out. It is `gitFolder`, unless `root` is a work tree of it. */
+  /** The git folder of `root` itself, with its HEAD. It differs from `gitFolder` only if `root` is a work tree. */
   readonly headFolder: string
   readonly env: NodeJS.ProcessEnv
   readonly signal?: AbortSignal | undefined
@@ -37,7 +37,8 @@ export async function openRepository(folder: string, env: NodeJS.ProcessEnv): Pr
   return { repository: { ...place, env } }
 }
 
-function gitIn({ root, headFolder, env, signal }: Repository): GitOptions {
+/** Options for git in a repository. */
+export function gitIn({ root, headFolder, env, signal }: Repository): GitOptions {
   return { folder: root, gitFolder: headFolder, env, signal }
 }
 
@@ -88,7 +89,6 @@ export async function findChangedFile(
   return changed.split('\0').find((file) => file !== '')
 }
 
-/** Checks out a commit into a new work tree. */
 export async function addWorkTree(repository: Repository, commit: string, at: string): Promise<void> {
   await mkdir(dirname(at), { recursive: true })
   await git(['worktree', 'add', '--quiet', '--detach', at, commit], gitIn(repository))
