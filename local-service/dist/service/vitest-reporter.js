@@ -4,7 +4,7 @@ import { appendFileSync } from 'node:fs';
 export const REPORT_FILE = 'LOCAL_SERVICE_REPORT_FILE';
 export default class EventReporter {
     #file = process.env[REPORT_FILE];
-    /** The tests that events have described, and the tests among them that have finished. */
+    /** The ids of the tests that have started, and of the tests that have finished. */
     #started = new Set();
     #finished = new Set();
     /** Despite the method's name, Vitest calls it when a worker begins with the file. */
