@@ -81,7 +81,10 @@ describe('a service whose tests', () => {
     expect(await service.waitFor(runId)).toMatchObject({ status: 'TIMEDOUT' })
     expect(await repository.git('worktree', 'list', '--porcelain')).not.toContain(runId)
     await repository.git('config', '--unset', 'filter.slow.smudge')
-    expect(await service.waitFor(await service.startRun({ branch: 'main' }))).toMatchObject({ status: 'PASSED' })
+    // The queue goes on. On a busy machine, this run may exceed the short limit too.
+    await service.waitFor(await service.startRun({ branch: 'main' }))
+    const patient = await startService({ projects: { shop: project } })
+    expect(await patient.waitFor(await patient.startRun({ branch: 'main' }))).toMatchObject({ status: 'PASSED' })
   })
 
   /** Runs a script as a user who is not root, because root may write to every folder. */
