@@ -24,7 +24,7 @@ export type UnknownBranch =
   | { readonly kind: 'deployment'; readonly ref: string; readonly sha: string }
 
 const LONGEST_BRANCH = 255
-export const ADVICE = logLine`Set the input branch to the branch that you want to test.`
+export const ADVICE = logLine`Set the input "branch" to the branch that you want to test.`
 
 export function isBranchName(name: string): boolean {
   const characters = [...name].length
@@ -116,12 +116,12 @@ function branchOfEvent(event: WorkflowEvent): BranchInput | undefined {
   return {
     kind: 'known',
     branch: ref.name,
-    info: logLine`Testing the branch "${ref.name}", because the workflow runs on it. The event ${name} names no other branch. To test another branch, set the input branch.`,
+    info: logLine`Testing the branch "${ref.name}", because the workflow runs on it. The event ${name} names no other branch. To test another branch, set the input "branch".`,
   }
 }
 
 export function noBranch(subject: LogLine): KnownBranch {
-  const info = logLine`This workflow run is about ${subject}, so the project's default branch is tested. To test another branch, set the input branch.`
+  const info = logLine`This workflow run is about ${subject}, so the project's default branch is tested. To test another branch, set the input "branch".`
   return { info }
 }
 

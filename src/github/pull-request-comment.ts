@@ -70,7 +70,7 @@ async function upsert(
   const ours = await findOwnComments(marked, api)
   if (ours === undefined) {
     log.warning(
-      logLine`The pull request comment was not written. A comment by ${marked[0]?.author ?? 'a deleted account'} may be from an earlier run of this step, but GitHub does not say which account github-token belongs to. Delete that comment, or set comment-key.`,
+      logLine`The pull request comment was not written. A comment by ${marked[0]?.author ?? 'a deleted account'} may be from an earlier run of this step. The step cannot tell, because GitHub does not say which account github-token belongs to. Delete that comment, or set comment-key.`,
     )
     return undefined
   }

@@ -75,7 +75,7 @@ function readTarget(inputs: InputReader, mayBeEmpty: boolean): Target | undefine
   if ((projectId === '') === (testSuiteId === '')) {
     if (projectId === '' && mayBeEmpty) return undefined
     return inputs.problem(
-      logLine`Inputs project ("${projectId}") and test-suite ("${testSuiteId}"): give exactly one of them. project is the id of the project whose tests to run.`,
+      logLine`Inputs project ("${projectId}") and test-suite ("${testSuiteId}"): give exactly one of them. The input project takes the id of the project whose tests you want to run.`,
     )
   }
   const [name, id] = projectId === '' ? ['test-suite', testSuiteId] : ['project', projectId]

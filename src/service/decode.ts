@@ -116,5 +116,6 @@ function describe(value: unknown): { readonly found: string } | { readonly got: 
   if (value === undefined) return { found: 'nothing' }
   if (Array.isArray(value)) return { found: 'an array' }
   if (typeof value === 'object' && value !== null) return { found: 'an object' }
-  return { got: untrusted(typeof value === 'string' ? JSON.stringify(truncate(value)) : String(value)) }
+  if (typeof value === 'string') return { got: untrusted(JSON.stringify(truncate(value))) }
+  return { found: typeof value === 'number' ? `the number ${value}` : String(value) }
 }

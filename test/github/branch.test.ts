@@ -176,7 +176,7 @@ describe('an event of a branch', () => {
     ['release', first('release'), '0.0.1'],
   ])('%s of a tag has no branch, and the log says so', async (name, payload, tag) => {
     expect(await branchOf({ name, payload })).toEqual({
-      info: `This workflow run is about "${tag}", which is not a branch, so the project's default branch is tested. To test another branch, set the input branch.`,
+      info: `This workflow run is about "${tag}", which is not a branch, so the project's default branch is tested. To test another branch, set the input "branch".`,
     })
   })
 
@@ -190,7 +190,7 @@ describe('an event of a branch', () => {
     const { default_branch: branch } = payload?.repository as { default_branch: string }
     expect(await branchOf({ name, payload })).toEqual({
       branch,
-      info: `Testing the branch "${branch}", because the workflow runs on it. The event ${name} names no other branch. To test another branch, set the input branch.`,
+      info: `Testing the branch "${branch}", because the workflow runs on it. The event ${name} names no other branch. To test another branch, set the input "branch".`,
     })
     expect(api.requests).toEqual([])
   })
@@ -253,7 +253,7 @@ describe('a comment on a pull request', () => {
     void api.inject({ method: 'GET', times: 2 }, fault)
     const found = await find()
     const sentence =
-      /^Input branch: the event does not name the branch to test\. The step could not find the head of pull request 7 through GitHub's API: .*pull-requests: read.*Set the input branch/
+      /^Input branch: the event does not name the branch to test\. The step could not find the head of pull request 7 through GitHub's API: .*pull-requests: read.*Set the input "branch"/
     expect(found).toEqual({ problems: [expect.stringMatching(sentence)] })
     expect(JSON.stringify(found)).toContain(reason)
   })
@@ -397,7 +397,7 @@ describe('a deployment', () => {
     ['too few letters of a hash', HASH.slice(0, 6), ['one'], 'no branch was found'],
   ])('of %s is refused', async (_, ref, branches, reason) => {
     for (const branch of branches) api.refs.set(`heads/${branch}`, HASH)
-    const problem = `Input branch: the event does not name the branch to test. The step could not find the branch of the deployment of "${ref}" through GitHub's API: ${reason}. The look-up needs the permission contents: read. Set the input branch to the branch that you want to test.`
+    const problem = `Input branch: the event does not name the branch to test. The step could not find the branch of the deployment of "${ref}" through GitHub's API: ${reason}. The look-up needs the permission contents: read. Set the input "branch" to the branch that you want to test.`
     expect(await find(ref)).toEqual({ problems: [problem] })
   })
 
@@ -405,7 +405,7 @@ describe('a deployment', () => {
     api.refs.set('tags/v1.2.3', HASH)
     if (ref.startsWith('refs/tags/')) api.refs.set('heads/v1.2.3', 'b'.repeat(40))
     expect(await find(ref)).toEqual({
-      info: `This workflow run is about a deployment of the tag "v1.2.3", so the project's default branch is tested. To test another branch, set the input branch.`,
+      info: `This workflow run is about a deployment of the tag "v1.2.3", so the project's default branch is tested. To test another branch, set the input "branch".`,
     })
   })
 })
@@ -495,7 +495,7 @@ function forkMessage(branch: string): string {
 }
 
 function noBranchMessage(event: string): string {
-  return `Input branch: the event ${event} names no branch of this repository. One possible cause is a commit of a fork. So the step does not know which branch to test. Set the input branch to the branch that you want to test.`
+  return `Input branch: the event ${event} names no branch of this repository. One possible cause is a commit of a fork. So the step does not know which branch to test. Set the input "branch" to the branch that you want to test.`
 }
 
 test.each<[string, string, Payload | undefined, Readonly<Record<string, string>>]>([

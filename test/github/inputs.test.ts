@@ -264,11 +264,11 @@ describe('project and test-suite', () => {
   it.each([
     [
       { 'test-suite': 'smoke' },
-      'Inputs project ("web-shop") and test-suite ("smoke"): give exactly one of them. project is the id of the project whose tests to run.',
+      'Inputs project ("web-shop") and test-suite ("smoke"): give exactly one of them. The input project takes the id of the project whose tests you want to run.',
     ],
     [
       { project: '' },
-      'Inputs project ("") and test-suite (""): give exactly one of them. project is the id of the project whose tests to run.',
+      'Inputs project ("") and test-suite (""): give exactly one of them. The input project takes the id of the project whose tests you want to run.',
     ],
   ])('must not be given as %j', (given, problem) => {
     expect(problemsOf(given)).toEqual([problem])

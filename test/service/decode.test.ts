@@ -103,7 +103,7 @@ describe('the results of a PASSED run', () => {
     ['results', 'none', 'results to be an object', { got: '"none"' }],
     ['results', [], 'results to be an object', { found: 'an array' }],
     ['results.testCases', { 0: {} }, 'results.testCases to be an array', { found: 'an object' }],
-    ['results.testCases', false, 'results.testCases to be an array', { got: 'false' }],
+    ['results.testCases', false, 'results.testCases to be an array', { found: 'false' }],
   ])('are invalid with %s as %j, and count as none in any other run', (path, value, expected, came) => {
     const failure = { kind: 'invalid-response', expected, ...came }
     expect(failureOf(() => decodeRun(altered(PASSED, path, value)))).toEqual(failure)
@@ -206,8 +206,8 @@ describe('a response', () => {
     [decodeRun, { ...RUN, status: { is: 'PASSED' } }, 'status to be a string', { found: 'an object' }],
     [decodeRun, [], 'the response to be an object', { found: 'an array' }],
     [started, {}, 'runId to be a string', { found: 'nothing' }],
-    [started, { runId: true }, 'runId to be a string', { got: 'true' }],
-    [started, null, 'the response to be an object', { got: 'null' }],
+    [started, { runId: true }, 'runId to be a string', { found: 'true' }],
+    [started, null, 'the response to be an object', { found: 'null' }],
     [decodeCancelled, { cancelled: 'r-1' }, 'cancelled to be an array', { got: '"r-1"' }],
     [decodeCancelled, { cancelled: [{ runId: 'a' }, 'b'] }, 'cancelled[1] to be an object', { got: '"b"' }],
     [decodeCancelled, { cancelled: [{ id: 'a' }] }, 'cancelled[0].runId to be a string', { found: 'nothing' }],

@@ -93,7 +93,7 @@ describe('get', () => {
 
   it('fails if the status is not a text', async () => {
     const { get } = await suite({ status: 7 })
-    expect(await failureOf(get())).toMatchObject({ kind: 'invalid-response', got: '7' })
+    expect(await failureOf(get())).toMatchObject({ kind: 'invalid-response', found: 'the number 7' })
   })
 })
 

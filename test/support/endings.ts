@@ -154,7 +154,7 @@ export const ENDINGS = {
   invalidResponse: anOutcome({
     ending: {
       kind: 'poll-failed',
-      failure: { kind: 'invalid-response', expected: 'status to be a string', got: untrusted('7') },
+      failure: { kind: 'invalid-response', expected: 'status to be a string', found: 'the number 7' },
     },
     cancellation: { kind: 'cancelled' },
   }),
