@@ -318,7 +318,7 @@ describe.concurrent('a person who sets the service up wrongly reads one sentence
     const tempDir = join(folder, 'temp')
     const { main } = await jobs.service(folder, { tempDir }).run()
     const [message = ''] = main.annotations.map((annotation) => annotation.message)
-    expect(message).toContain("Choose a folder outside of it with the runner's work folder (RUNNER_TEMP)")
+    expect(message).toContain(`Give the runner a work folder (RUNNER_TEMP) outside ${folder}.`)
     expect(message).not.toContain('--')
   })
 

@@ -79,7 +79,8 @@ async function main(): Promise<void> {
     if (!isExpected) console.error(error)
     process.exitCode = 1
     // The action has no option for the data folder, which lies in the runner's temporary folder.
-    const reason = (error as Error).message.replace('with --data', "with the runner's work folder (RUNNER_TEMP)")
+    const advice = /Choose a folder (outside .*) with --data, such as .*$/
+    const reason = (error as Error).message.replace(advice, 'Give the runner a work folder (RUNNER_TEMP) $1.')
     if (folder.exists()) folder.writeStart({ kind: 'failed', reason })
   }
   if (folder.exists()) folder.writeStopped()
