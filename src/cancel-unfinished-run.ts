@@ -48,7 +48,7 @@ function logFound(saved: StepRecord | undefined, mains: readonly FoundMain[], { 
   for (const main of debug === undefined ? [] : mains) {
     const record = main.read()
     const life = record !== undefined && main.isAlive(record) ? 'still runs' : 'has exited'
-    debug?.(logLine`Post found the record ${JSON.stringify(record ?? null)}, and that main ${life}`)
+    debug?.(logLine`Post found the record ${JSON.stringify(record ?? null)}. Main ${life}.`)
   }
 }
 
@@ -114,7 +114,7 @@ async function cancel(runId: string, deadlineMs: number, { open, ...world }: Pos
           end.failure === undefined ? logLine`The service did not cancel it.` : failureText(end.failure, 'cancel'),
         )
       case 'not-supported':
-        return warn(logLine`The test-suite workflow has no cancel.`)
+        return warn(logLine`The service has no cancel for test suites.`)
     }
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)

@@ -37,7 +37,7 @@ function readLines(given: string, inputs: InputReader): Overrides {
     const value = isBlock ? parts.slice(at + 2, end - 1).join('') : rest
     if (/^(["'`]).*\1$/s.test(value)) {
       inputs.warnings.push(
-        logLine`Input env-overrides: the value of ${name} begins and ends with quotation marks. They are sent as a part of the value. If they do not belong to the value, remove them. If they belong to it, nothing is wrong, and a JSON object avoids this warning.`,
+        logLine`Input env-overrides: the value of ${name} begins and ends with quotation marks. They are sent as a part of the value. If the quotation marks do not belong to the value, remove them. If they do, ignore this warning, or give a JSON object to avoid it.`,
       )
     }
     overrides.set(name, value)

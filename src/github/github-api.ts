@@ -282,5 +282,5 @@ function listOf(data: unknown): readonly unknown[] {
 }
 
 function notOfThisApi(): GitHubError {
-  return new GitHubError(0, "the response is not one of GitHub's API, or was cut off")
+  return new GitHubError(0, "the response did not come from GitHub's API, or it is incomplete")
 }

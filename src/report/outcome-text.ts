@@ -260,7 +260,7 @@ function statusesSeen({ run, queuedMs = 0 }: StepOutcome): Fragment {
 function textOfAbort(cause: AbortCause, moment: Fragment): Fragment {
   switch (cause) {
     case 'folder emptied':
-      return fragment`The runner's temporary folder was emptied ${moment}. The runner does this at the end of a job, so this step took the job as ended.`
+      return fragment`The runner's temporary folder was emptied ${moment}. The runner does this at the end of a job, so this step assumed that the job had ended.`
     case 'log closed':
       return fragment`The runner stopped reading the log of this step ${moment}.`
     default:
@@ -288,7 +288,7 @@ function cancellationText(outcome: StepOutcome): Fragment {
     case 'id-unknown':
       return fragment` ${UNKNOWN_RUN}`
     case 'not-supported':
-      return fragment` The run may still be running, because the test-suite workflow has no cancel.`
+      return fragment` The run may still be running, because the service has no cancel for test suites.`
     case 'cancelled':
       return fragment` This step cancelled the run.`
     case 'already-finished':

@@ -90,7 +90,7 @@ describe('lines of NAME=value', () => {
     expect(inputs.warnings.map(render)).toEqual(
       names.map(
         (name) =>
-          `Input env-overrides: the value of ${name} begins and ends with quotation marks. They are sent as a part of the value. If they do not belong to the value, remove them. If they belong to it, nothing is wrong, and a JSON object avoids this warning.`,
+          `Input env-overrides: the value of ${name} begins and ends with quotation marks. They are sent as a part of the value. If the quotation marks do not belong to the value, remove them. If they do, ignore this warning, or give a JSON object to avoid it.`,
       ),
     )
   })

@@ -48,9 +48,7 @@ test.concurrent('with debug logging, post shows the run that a killed main left'
   await using one = await scenario({ debug: true, script: { runId: 'run-1', runningMs: Infinity } })
   const { post } = await one.step.run({ on: /RUNNING/, by: 'kill' })
   const log = post.log.join('\n')
-  expect(log).toMatch(
-    /##\[debug\]Post found the record .*"phase":"started".*"runId":"run-1".*, and that main has exited/,
-  )
+  expect(log).toMatch(/##\[debug\]Post found the record .*"phase":"started".*"runId":"run-1".*\. Main has exited\./)
   expect(log).toContain('##[debug]POST /v1/projects/web-shop/runs/cancel: try 1')
   expect(one.service.runs[0]?.cancelAccepted).toBe(true)
 })
