@@ -2,6 +2,7 @@ import { tmpdir } from 'node:os'
 import { ConfigurationError, type Settings } from '../configuration.ts'
 import { readInvocation, UsageError } from '../invocation.ts'
 import { type LocalService, removeLeft, startLocalService } from '../local-service.ts'
+import { DataFolderInRepository } from '../runs/data-folder.ts'
 import type { Run, RunOutcome } from '../runs/run.ts'
 import { type Order, ServiceFolder, type Start } from './service-folder.ts'
 
@@ -78,9 +79,11 @@ async function main(): Promise<void> {
     const isExpected = error instanceof UsageError || error instanceof ConfigurationError
     if (!isExpected) console.error(error)
     process.exitCode = 1
-    // The action has no option for the data folder, which lies in the runner's temporary folder.
-    const advice = /Choose a folder (outside .*) with --data, such as .*$/
-    const reason = (error as Error).message.replace(advice, 'Give the runner a work folder (RUNNER_TEMP) $1.')
+    // The action keeps the data folder in the runner's temporary folder.
+    const reason =
+      error instanceof DataFolderInRepository
+        ? `${error.problem} Give the runner a work folder (RUNNER_TEMP) outside ${error.repository}.`
+        : (error as Error).message
     if (folder.exists()) folder.writeStart({ kind: 'failed', reason })
   }
   if (folder.exists()) folder.writeStopped()

@@ -39,6 +39,19 @@ export function toConfigurationError(error: unknown, folder: string): unknown {
   return error instanceof Error && 'code' in error ? new ConfigurationError(describeStoreError(error, folder)) : error
 }
 
+/** The message advises the user of the command. The action has no option `--data`, so it gives other advice. */
+export class DataFolderInRepository extends ConfigurationError {
+  readonly problem: string
+  readonly repository: string
+
+  constructor(problem: string, repository: string) {
+    const example = join(dirname(repository), 'test-run-service-data')
+    super(`${problem} Choose a folder outside ${repository} with --data, such as ${example}.`)
+    this.problem = problem
+    this.repository = repository
+  }
+}
+
 /**
  * Node looks for packages in all folders above a work tree. If the data folder were in a repository, the tests of a branch
  * would find the repository's installed packages.
@@ -48,10 +61,10 @@ function refuseInsideProject(folder: string, projects: Iterable<Project>): void 
   for (const { id, folder: projectFolder } of projects) {
     const root = repositoryFolderOf(projectFolder)
     if (!isInside(path, root)) continue
-    throw new ConfigurationError(
+    const problem =
       `The data folder ${path} lies in ${root} of project ${quote(id)}. Tests could change the data, and tests in work trees ` +
-        `would find the packages of ${root}. Choose a folder outside ${root} with --data, such as ${join(dirname(root), 'test-run-service-data')}.`,
-    )
+      `would find the packages of ${root}.`
+    throw new DataFolderInRepository(problem, root)
   }
 }
 
