@@ -1,6 +1,6 @@
 import { runDurationMs } from '../outcome/run.ts'
 import { type StepOutcome, statusOf } from '../outcome/step-outcome.ts'
-import { annotations } from '../report/annotations.ts'
+import { annotations, reasonGroups } from '../report/annotations.ts'
 import { ctrf } from '../report/ctrf.ts'
 import { fullSummary, jobSummary } from '../report/job-summary.ts'
 import { junit } from '../report/junit.ts'
@@ -65,6 +65,7 @@ function announce(outcome: StepOutcome, settings: ReportSettings, hasSummary: bo
   } else {
     world.log.info(message)
   }
+  for (const group of reasonGroups(outcome)) world.writeGroup(group)
 }
 
 export function reportFiles(outcome: StepOutcome): readonly ReportFile[] {

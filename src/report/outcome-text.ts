@@ -2,7 +2,7 @@ import { isNotFound, isSameFailure } from '../outcome/failure.ts'
 import { type Counts, isFinished, type Run, runDurationMs } from '../outcome/run.ts'
 import type { AbortCause, Ending, StepOutcome, UntestedHead } from '../outcome/step-outcome.ts'
 import { durationText } from '../text/duration.ts'
-import { type Fragment, fragment, type LogLine, link, logLine, quote, render } from '../text/safe-text.ts'
+import { type Fragment, firstLineOf, fragment, type LogLine, link, logLine, quote, render } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
 import { casesWith, FAILING, titleOf } from './case-table.ts'
 import { failureAdvice, failureReason, UNKNOWN_RUN } from './failure-text.ts'
@@ -23,6 +23,8 @@ const WARNING = fragment`⚠️`
 const CLOCK = fragment`⏱️`
 const STOP = fragment`🚫`
 const NONE = fragment``
+/** The name of the entry for the run itself in files that list test cases. */
+export const RUN_ENTRY = 'The run itself'
 const WITHOUT_RESULT = fragment`without a result`
 
 interface Headline {
@@ -97,7 +99,7 @@ export function pageTitle(outcome: StepOutcome, ...more: readonly Fragment[]): F
 
 /** The verdict with the run's id and page, its status, the counts and the first failing titles, and what to do. */
 export function verdictSentence(outcome: StepOutcome): LogLine {
-  return logLine`${verdict(outcome, tallyOf)}`
+  return logLine`${verdict(outcome, 'log')}`
 }
 
 /** The verdict on a page. Undefined if tests passed or failed, because the headline says it. */
@@ -105,15 +107,13 @@ export function explanation(outcome: StepOutcome): Fragment | undefined {
   const { conclusion, counts } = outcome
   if ((conclusion === 'passed' && counts.failed === 0) || (conclusion === 'failed' && counts.failed > 0))
     return undefined
-  // A page has the counts above, and a table of the test cases.
-  return verdict(outcome, () => NONE)
+  // A page has the counts above, and a table of the test cases. The job summary has the whole message of the run. The
+  // comment has no message, because nobody masks secrets in a comment.
+  return verdict(outcome, 'page')
 }
 
-/** How the counts of a finished run are added to a sentence. */
-type Tally = (run: Run, counts: Counts) => Fragment
-
 /** One sentence says what happened. Others say what was done about the run, and what the user can do. */
-function verdict(outcome: StepOutcome, tally: Tally): Fragment {
+function verdict(outcome: StepOutcome, where: 'log' | 'page'): Fragment {
   const { ending } = outcome
   const id = linkedRunId(outcome)
   const [TheRun, theRun] =
@@ -121,7 +121,7 @@ function verdict(outcome: StepOutcome, tally: Tally): Fragment {
   const cancelled = cancellationText(outcome)
   switch (ending.kind) {
     case 'finished':
-      return fragment`${TheRun} ${endOfRun(ending.run, outcome, tally)}`
+      return fragment`${TheRun} ${endOfRun(ending.run, outcome, where)}`
     case 'started':
       return fragment`This step does not wait for ${theRun}, so it does not know whether the tests pass.`
     case 'wait-timeout':
@@ -152,10 +152,11 @@ function linkedRunId({ runId, runUrl }: StepOutcome): Fragment | undefined {
   return runUrl === undefined ? fragment`${runId}` : link(runUrl, fragment`${runId}`)
 }
 
-function endOfRun(run: Run, outcome: StepOutcome, tally: Tally): Fragment {
+function endOfRun(run: Run, outcome: StepOutcome, where: 'log' | 'page'): Fragment {
   const { conclusion, success, counts, otherBranch } = outcome
   const finished = fragment`finished as ${run.rawStatus}`
-  const result = tally(run, counts)
+  const message = where === 'log' ? messageOfRun(run) : NONE
+  const result = where === 'log' ? fragment`${message}${tallyOf(run, counts)}` : NONE
   switch (conclusion) {
     case 'passed':
       if (counts.failed === 0) return fragment`${finished}${result}.`
@@ -180,13 +181,22 @@ function endOfRun(run: Run, outcome: StepOutcome, tally: Tally): Fragment {
     }
     default:
       if (counts.failed > 0) return fragment`${finished}${result}.`
-      return fragment`${finished}${withoutFailedCase(run, counts)}. Look up the run at the service to find the reason.`
+      return fragment`${finished}${message}${withoutFailedCase(run, counts)}.${run.message === undefined ? LOOK_UP : NONE}`
   }
 }
 
 /** Whether the run stopped early, so that results may be missing. */
 export function isIncomplete({ run, counts }: StepOutcome): boolean {
   return run !== undefined && counts.total > 0 && run.status !== 'PASSED' && run.status !== 'FAILED'
+}
+
+const LOOK_UP = fragment` Look up the run at the service to find the reason.`
+/** The limit of the service's own sentences. */
+const RUN_MESSAGE_LIMIT_CHARS = 1_000
+
+function messageOfRun({ message }: Run): Fragment {
+  if (message === undefined) return NONE
+  return fragment` with the message ${quote(firstLineOf(message), RUN_MESSAGE_LIMIT_CHARS)}`
 }
 
 function tallyOf(run: Run, counts: Counts): Fragment {

@@ -288,6 +288,7 @@ class SimulatedMain {
       isJobOver: () => places.areRemoved,
       setOutput: (name, value) => this.effect(() => this.#outputs.set(name, value)),
       annotate: ({ level, message }) => this.#say(level, message),
+      writeGroup: () => this.effect(() => {}),
       writeSummary: (build) => this.effect(() => build(0)),
       writeReportFiles: () => this.effect(() => '/reports'),
       comment: async () => {

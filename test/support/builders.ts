@@ -1,4 +1,4 @@
-import { outcomeOf, RUN_STATUSES, type Run, type TestCase } from '../../src/outcome/run.ts'
+import { needsReason, outcomeOf, RUN_STATUSES, type Run, type TestCase } from '../../src/outcome/run.ts'
 import {
   concludeStep,
   type Ending,
@@ -15,15 +15,27 @@ export interface TestCaseFields {
   readonly status?: string
   /** `undefined` for the test-suite workflow, which sends none. */
   readonly durationMs?: number | undefined
+  readonly message?: string | undefined
+  readonly filePath?: string | undefined
+  readonly line?: number | undefined
 }
 
 export function aTestCase(fields: TestCaseFields = {}): TestCase {
   const { title, status, durationMs } = { title: 'adds to the cart', status: 'PASSED', durationMs: 1200, ...fields }
+  const outcome = outcomeOf(status)
   return {
     title: untrusted(title),
     rawStatus: untrusted(status),
-    outcome: outcomeOf(status),
+    outcome,
     durationMs,
+    ...(needsReason(outcome) ? reasonOf(fields) : {}),
+  }
+}
+
+function reasonOf({ message, filePath, line }: TestCaseFields): Pick<TestCase, 'message' | 'place'> {
+  return {
+    message: message === undefined ? undefined : untrusted(message),
+    place: filePath === undefined ? undefined : { filePath: untrusted(filePath), line },
   }
 }
 
@@ -42,10 +54,12 @@ export interface RunFields {
   readonly startedAt?: Date | undefined
   readonly finishedAt?: Date | undefined
   readonly branchName?: string | undefined
+  readonly message?: string | undefined
   readonly testCases?: readonly TestCase[] | undefined
 }
 
 export function aRun(fields: RunFields = {}): Run {
+  const { message } = fields
   const { status, startedAt, finishedAt, branchName, testCases } = {
     status: 'PASSED',
     startedAt: new Date('2026-03-01T10:00:00.000Z'),
@@ -61,6 +75,7 @@ export function aRun(fields: RunFields = {}): Run {
     finishedAt,
     hasFinishedAt: finishedAt !== undefined,
     branchName: branchName === undefined ? undefined : untrusted(branchName),
+    message: message === undefined || status === 'PASSED' ? undefined : untrusted(message),
     testCases,
     responseText: untrusted(
       JSON.stringify({ status, startedAt, finishedAt, branchName, results: testCases && { testCases } }),
