@@ -3,6 +3,7 @@ import type { World } from './action/world.ts'
 import { systemClock } from './clock.ts'
 import { readEvent } from './github/event.ts'
 import { InputReader } from './github/input-reader.ts'
+import { attemptUrl } from './github/job.ts'
 import { runnerOutput } from './github/outputs.ts'
 import type { FoundMain, StepRecord } from './github/record.ts'
 import { readServiceAddress } from './github/service-address.ts'
@@ -37,7 +38,8 @@ export async function cancelUnfinishedRun(
   const open = async () => {
     const inputs = new InputReader(env)
     const address = readServiceAddress(inputs, env, readEvent(env))
-    return openService(inputs.orThrow(address), systemClock, output.log.debug)
+    const options = { workflowRunUrl: attemptUrl(env), debug: output.log.debug }
+    return openService(inputs.orThrow(address), systemClock, options)
   }
   await finishStep(mains, { ...output, clock: systemClock, random: Math.random, signal, open })
 }

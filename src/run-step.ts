@@ -6,7 +6,7 @@ import { readEvent } from './github/event.ts'
 import type { GitHubAccess } from './github/github-api.ts'
 import { InputReader, InvalidInputsError } from './github/input-reader.ts'
 import { type Inputs, readInputs, wantsSummaryOfProblems } from './github/inputs.ts'
-import { readJob } from './github/job.ts'
+import { attemptUrl, readJob } from './github/job.ts'
 import { type RunnerOutput, runnerOutput } from './github/outputs.ts'
 import type { MainRecord } from './github/record.ts'
 import { RecordNotWritten, recorder } from './github/recorder.ts'
@@ -71,7 +71,7 @@ async function realWorld(
     random: Math.random,
     signal,
     recorder,
-    service: await openService(inputs.service, clock, output.log.debug),
+    service: await openService(inputs.service, clock, { workflowRunUrl: attemptUrl(env), debug: output.log.debug }),
     writeReportFiles: (files, runId) =>
       writeReportFiles(files, reportDir ?? defaultReportFolder(env, runId), env, output.log),
     comment: async (outcome, { hasSummary }) => {

@@ -34,6 +34,7 @@ const INPUTS = {
   'poll-interval-seconds': undefined,
   'cancel-on-abort': undefined,
   'pass-with-no-tests': 'false',
+  strict: 'false',
   summary: 'always',
   annotations: 'true',
   comment: 'never',

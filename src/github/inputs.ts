@@ -57,6 +57,7 @@ export function readInputs(env: Environment, event: WorkflowEvent) {
   const intervalSeconds = inputs.number('poll-interval-seconds', SECONDS, undefined)
   const cancelOnAbort = inputs.boolean('cancel-on-abort', ownsRun)
   const passWithNoTests = inputs.boolean('pass-with-no-tests', false)
+  const strict = inputs.boolean('strict', false)
   const summary = inputs.choice('summary', WHEN, 'always')
   const annotations = inputs.choice('annotations', ANNOTATIONS, true)
   const runUrl = readRunUrl(inputs, service?.target)
@@ -77,6 +78,7 @@ export function readInputs(env: Environment, event: WorkflowEvent) {
     pollIntervalMs: intervalSeconds === undefined ? undefined : intervalSeconds * 1_000,
     cancelOnAbort,
     passWithNoTests,
+    strict,
     runUrl,
     untested: branch.kind === 'known' ? branch.untested : undefined,
     labels: [comment.key, matrixValues(comment.matrix)].filter((part) => part !== ''),

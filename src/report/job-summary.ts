@@ -1,5 +1,5 @@
 import type { TestCase } from '../outcome/run.ts'
-import type { StepOutcome } from '../outcome/step-outcome.ts'
+import { isDoubtfulPass, type StepOutcome } from '../outcome/step-outcome.ts'
 import { type Fragment, fragment, type Html, html, type LogLine, LongText, render } from '../text/safe-text.ts'
 import { type CaseTable, casesWith, caseTable, messageBlock, NOT_PASSED, RAN } from './case-table.ts'
 import {
@@ -85,8 +85,11 @@ function heading(outcome: StepOutcome): Html {
 export function introduction(outcome: StepOutcome): Html {
   const isPartial = isIncomplete(outcome)
   const about = paragraph(explanation(outcome), isPartial ? MAY_BE_INCOMPLETE : html``)
-  // If no test ran, the explanation says so.
-  const isSaid = isPartial || outcome.conclusion === 'no-tests'
+  // If no test ran, or if all these cases have an unknown status, the explanation says so.
+  const isSaid =
+    isPartial ||
+    outcome.conclusion === 'no-tests' ||
+    (isDoubtfulPass(outcome) && outcome.unknown.count === outcome.counts.other)
   const cases = paragraph(isSaid ? undefined : casesWithoutResult(outcome), INCOMPLETE)
   return html`${paragraph(countsText(outcome))}${about}${cases}${paragraph(otherBranchText(outcome), OTHER_BRANCH)}${paragraph(untestedText(outcome), OTHER_BRANCH)}`
 }

@@ -80,7 +80,7 @@ function contentOf({ outcome, rawStatus, message }: TestCase): Xml {
 function needsRunError({ run, counts, conclusion }: StepOutcome): boolean {
   if (run === undefined) return false
   if (run.message !== undefined) return true
-  if (run.status === 'PASSED') return conclusion === 'error'
+  if (run.status === 'PASSED') return conclusion === 'error' || (conclusion === 'failed' && counts.failed === 0)
   return run.status !== 'FAILED' || counts.failed === 0
 }
 

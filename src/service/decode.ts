@@ -33,7 +33,7 @@ export function decodeRun({ json, text: responseText }: JsonResponse): Run {
     startedAt: date(response.startedAt),
     finishedAt: date(response.finishedAt),
     hasFinishedAt: !isMissing(response.finishedAt) && response.finishedAt !== '',
-    branchName: isText(response.branchName) ? untrusted(truncate(response.branchName)) : undefined,
+    branchName: branchOf(response.branchName, status === 'PASSED'),
     testCases: testCasesOf(response.results, status === 'PASSED'),
     responseText: untrusted(responseText),
   }
@@ -57,6 +57,12 @@ export function decodeSuiteResult(json: unknown) {
     statuses: entries.map(({ status }) => (isText(status) ? status : '')),
     testCases: entries.map(({ testName, testId, ...entry }) => testCase({ ...entry, title: testName ?? testId })),
   }
+}
+
+/** The verdict of a PASSED run rests on its branch, so a branch of another type is invalid there. */
+function branchOf(branchName: unknown, isPassed: boolean): Untrusted | undefined {
+  if (isPassed && !isMissing(branchName)) text(branchName, 'branchName')
+  return isText(branchName) ? untrusted(truncate(branchName)) : undefined
 }
 
 /** The verdict of a PASSED run rests on its results, so they must be usable. Other unusable results count as none. */

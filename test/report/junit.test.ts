@@ -96,6 +96,7 @@ describe('junit.xml', () => {
         return cases.at(-1)?.name === 'The run itself'
       })
     expect(withError.map(([name]) => name)).toEqual([
+      'strictWithUnknownStatuses',
       'failedWithMessage',
       'failedWithoutFailedCase',
       'timedOut',

@@ -155,7 +155,9 @@ test.concurrent('the requests are those of the interface, and no others', async 
     authorization: `Bearer ${one.service.key}`,
     accept: 'application/json',
     'content-type': 'application/json',
-    'user-agent': expect.stringMatching(/^test-run-action\/\d+\.\d+\.\d+$/),
+    'user-agent': expect.stringMatching(
+      /^test-run-action\/\d+\.\d+\.\d+ \(https:\/\/github\.com\/octo-org\/web-shop\/actions\/runs\/\d+\/attempts\/1\)$/,
+    ),
   })
   expect(new Set(polls.map(({ method, path, body }) => `${method} ${path} ${body}`))).toEqual(
     new Set(['GET /v1/projects/web%20shop%2F%C3%A9/runs/run%3A1 ']),

@@ -123,12 +123,19 @@ describe('a value that costs only its own cell in the report', () => {
   it.each([
     ['startedAt', [...STRANGE, 'yesterday', '2026-99-99']],
     ['finishedAt', [...STRANGE, 'yesterday']],
-    ['branchName', STRANGE],
+    ['branchName', [undefined, null, '']],
   ] as const)('a strange %s', (name, values) => {
     for (const value of values) {
       const run = decodeRun({ ...PASSED, [name]: value })
       expect(run).toEqual({ ...plain, hasFinishedAt: run.hasFinishedAt, [name]: undefined })
     }
+  })
+
+  it.each([0, 17, true, [], {}, ['x']])('the branchName %j, unless the run is PASSED', (branchName) => {
+    expect(decodeRun({ ...RUN, branchName }).branchName).toBeUndefined()
+    expect(failureOf(() => decodeRun({ ...PASSED, branchName }))).toMatchObject({
+      expected: 'branchName to be a string',
+    })
   })
 
   it.each([

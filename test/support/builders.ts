@@ -89,9 +89,11 @@ export function anOutcome(
     readonly ending?: Ending
     readonly subject?: Partial<StepSubject>
     readonly passWithNoTests?: boolean
+    readonly strict?: boolean
   } = {},
 ): StepOutcome {
-  const { passWithNoTests = false, ending = { kind: 'finished', run: fields.run ?? aRun() }, ...given } = fields
+  const { passWithNoTests = false, strict = false, ...others } = fields
+  const { ending = { kind: 'finished', run: fields.run ?? aRun() }, ...given } = others
   const record: StepFacts = {
     runId: 'run_7f3a',
     cancellation: { kind: 'not-wanted' },
@@ -105,5 +107,5 @@ export function anOutcome(
       ...fields.subject,
     },
   }
-  return concludeStep(ending, record, passWithNoTests)
+  return concludeStep(ending, record, { passWithNoTests, strict })
 }

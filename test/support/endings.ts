@@ -16,6 +16,13 @@ export const ENDINGS = {
     subject: { parameters: {}, untested: { kind: 'branch', name: 'feature/cart' } },
   }),
   passedWithFailures: anOutcome({ run: aRun({ testCases: testCasesBy({ PASSED: 38, FAILED: 2 }) }) }),
+  passedWithUnknownStatuses: anOutcome({ run: aRun({ testCases: testCasesBy({ PASSED: 1, BLOCKED: 98, NEW: 1 }) }) }),
+  passedWithFailuresAndUnknown: anOutcome({ run: aRun({ testCases: testCasesBy({ PASSED: 1, FAILED: 1, NEW: 1 }) }) }),
+  strictWithFailures: anOutcome({ run: aRun({ testCases: testCasesBy({ PASSED: 38, FAILED: 2 }) }), strict: true }),
+  strictWithUnknownStatuses: anOutcome({
+    run: aRun({ testCases: testCasesBy({ PASSED: 1, BLOCKED: 9 }) }),
+    strict: true,
+  }),
   failed: anOutcome({
     run: aRun({
       status: 'FAILED',

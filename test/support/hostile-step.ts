@@ -57,6 +57,7 @@ export function anyStep(strings: fc.Arbitrary<string>): fc.Arbitrary<Worded> {
     runUrl: maybe(fc.constant('https://app.example.com/runs/1')),
     queuedMs: maybe(fc.nat(100_000)),
     passWithNoTests: fc.boolean(),
+    strict: fc.boolean(),
     untested: maybe(text),
     subject: fc.record({
       target: fc.oneof(
