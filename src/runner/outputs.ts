@@ -1,8 +1,8 @@
 import { debug, endGroup, error, info, startGroup, warning } from '@actions/core'
 import type { Outputs, World } from '../action/world.ts'
+import type { Environment } from '../github/event.ts'
 import type { Annotation, LogGroup } from '../report/annotations.ts'
 import { commandMessage, type Html, logLine, render } from '../text/safe-text.ts'
-import type { Environment } from './event.ts'
 import { appendEntry, appendText } from './runner-file.ts'
 
 /** The effects that leave the step through the runner: the log, annotations, outputs and the job summary. */
