@@ -1,4 +1,5 @@
-import { type Exchange, withoutKey } from './exchange.ts'
+import type { Exchange } from './exchange.ts'
+import { excerptWithoutKey } from './key.ts'
 import type { RuleResult } from './rules.ts'
 
 export type Format = 'text' | 'json' | 'junit'
@@ -25,9 +26,7 @@ const SHOWN_CHARS = 500
  * what XML forbids, and truncates the text.
  */
 export function shown(text: string, key: string): string {
-  const safe = withoutKey(text, key)
-  const short = safe.length > SHOWN_CHARS ? `${safe.slice(0, SHOWN_CHARS)}…` : safe
-  return short
+  return excerptWithoutKey(text, key, SHOWN_CHARS)
     .toWellFormed()
     .replace(/[\p{C}\p{Zl}\p{Zp}\uFFFE\uFFFF]/gu, escapeOf)
     .replace(/##(?=\w*\[)|^\s*::/g, (found) => `${found.slice(0, -1)}${escapeOf(found.slice(-1))}`)
