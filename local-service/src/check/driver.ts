@@ -259,9 +259,8 @@ export class Driver {
       if (isFinished) await this.#runs.cancel(first, { probe: 'cancel-finished' })
     }
     if (suiteRun !== undefined) await this.#waitForSuite(suiteRun)
-    // A finished run is read twice more, because nothing about it may change.
-    const finished = this.#runs.all().filter((run) => !isUnfinished(run))
-    for (const run of [...finished, ...finished]) await this.#runs.read(run)
+    // A finished run is read once more, because nothing about it may change.
+    for (const run of this.#runs.all().filter((one) => !isUnfinished(one))) await this.#runs.read(run)
   }
 
   async #waitForSuite(id: string): Promise<void> {

@@ -104,10 +104,10 @@ describe('what a check leaves', () => {
     ['half a character', '\ud800'],
     ['a path to somewhere else', '..'],
   ])('is counted if an id is %s, and no further run is started', async (_case, id) => {
-    const { done, left, starts } = start({ idOf: () => id })
+    const { done, left, requests } = start({ idOf: () => id }, { suite: 'smoke' })
     await done
     expect(left()).toEqual(['Starts that were accepted, but whose ids could not be read: 1.'])
-    expect(starts()).toHaveLength(1)
+    expect(requests.filter(({ endpoint }) => endpoint.endsWith('start'))).toHaveLength(1)
   })
 
   it('is counted if the response to a start was lost', async () => {
@@ -157,10 +157,17 @@ describe('a run that the check cancels', () => {
 
 describe('the end of a check', () => {
   it('comes soon if no run can be read', async () => {
-    const { done, driver } = start({ send: (_, { endpoint }) => (endpoint === 'read' ? { text: '<html>' } : {}) })
+    const { done, driver, lines, requests } = start({
+      send: (_, { endpoint }) => (endpoint === 'read' ? { text: '<html>' } : {}),
+    })
     await done
     const [first, last] = [driver.exchanges[0], driver.observations.exchanges.at(-1)]
     expect(Number(last?.atMs) - Number(first?.atMs)).toBeLessThan(120_000)
+    expect(requests.filter(({ probe }) => probe === 'cancel-finished')).toEqual([])
+    // It cancels a run that it cannot read twice.
+    const late = driver.exchanges.slice(driver.observations.exchanges.length).map(({ path, body }) => `${path}${body}`)
+    expect(new Set(late.map((one) => late.filter((other) => other === one).length))).toEqual(new Set([2]))
+    expect(lines).toEqual([...new Set(lines)])
   })
 
   it('comes after three requests without a response', async () => {
@@ -187,10 +194,11 @@ describe('the end of a check', () => {
   })
 
   it.each([
-    'start',
-    'cancel',
-  ] as const)('comes after Ctrl-C even if the service hangs, from a %s on', async (endpoint) => {
-    const limits = { lateStartMs: 5, cleanUpRequestMs: 5, afterCtrlCMs: 20, cleanUpMs: Number.POSITIVE_INFINITY }
+    ['start', 5],
+    ['cancel', 5],
+    ['cancel', 100_000],
+  ] as const)('comes after Ctrl-C even if the service hangs, from a %s on', async (endpoint, cleanUpRequestMs) => {
+    const limits = { lateStartMs: 5, cleanUpRequestMs, afterCtrlCMs: 20, cleanUpMs: Number.POSITIVE_INFINITY }
     const { done, left, runs } = start({}, {}, limits, endpoint)
     await expect(done).rejects.toThrow('aborted')
     const lost = 'Starts that got no response, and may have started a run: 1.'

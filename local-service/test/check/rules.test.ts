@@ -5,7 +5,7 @@ import type { Request } from '../../src/check/exchange.ts'
 import { describeLeft, isAnswered } from '../../src/check/observations.ts'
 import { judge, RULES, type RuleId } from '../../src/check/rules.ts'
 import { LIMITS } from '../../src/check/session.ts'
-import { type Behaviour, createService, isFinished, KEY, type Sent } from './a-service-in-memory.ts'
+import { type Behaviour, createService, isFinished, KEY, RIGHT, type Sent } from './a-service-in-memory.ts'
 import { FAULTS, sends, shows } from './faults.ts'
 
 const TARGET: Target = {
@@ -125,6 +125,12 @@ describe('a service with one fault', () => {
   it('keeps no rule about fields that were not sent', async () => {
     const { having } = await check({}, { environment: undefined, branch: undefined })
     expect(having('not observed')).toEqual(['retry-after', 'start-fields', 'start-deprecated'])
+  })
+
+  it('does not keep the rule about the case of the key, if the key has no letters', async () => {
+    const key = '12345678'
+    const { having } = await check({ isKey: (header) => RIGHT.isKey(header) || header === `Bearer ${key}` }, { key })
+    expect([having('broken'), having('not observed')]).toEqual([[], ['key-case', 'retry-after']])
   })
 
   it('is there for each of the rules', () => {
