@@ -278,7 +278,7 @@ export class Driver {
   }
 }
 
-/** The status and what the service says about it, for a sentence. */
+/** The end of a sentence: the status, and what the service says about it. */
 function describe(exchange: Exchange): string {
   const { error } = jsonOf(exchange)
   return `${exchange.response?.status ?? exchange.failure}${error === undefined ? '' : ` ${show(error)}`}.`

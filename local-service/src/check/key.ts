@@ -7,7 +7,7 @@ export function similarKeys(key: string) {
   return {
     longer: `${key}x`,
     shorter: key.slice(0, -1),
-    /** The same text, if the key has no letters. */
+    /** Equal to the key, if the key has no letters. */
     otherCase: key.replace(/[a-z]/gi, swapCase),
   }
 }
