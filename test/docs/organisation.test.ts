@@ -2,9 +2,9 @@ import { createRequire } from 'node:module'
 import { Ajv, type Schema } from 'ajv'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { commandsOf, type GhFolder, ghFolder } from '../support/gh-folder.ts'
 import { HAS_COMMANDS } from '../support/github-commands.ts'
 import { read, readDocument } from './documents.ts'
-import { commandsOf, type PageFolder, pageFolder } from './page-commands.ts'
 import { problemsOfRuleset } from './ruleset-types.ts'
 
 const PAGE = 'docs/organisation.md'
@@ -88,7 +88,7 @@ const TERRAFORM: Schema = (() => {
 })()
 
 /** Runs all commands below a heading of the page, and returns the calls of `gh`. */
-function runSection(heading: string, folder: PageFolder) {
+function runSection(heading: string, folder: GhFolder) {
   const { status, stderr } = folder.run(commandsOf(PAGE, heading).join('\n'))
   expect(status, stderr).toBe(0)
   return folder.calls()
@@ -99,7 +99,7 @@ describe.skipIf(process.platform === 'win32' || !HAS_COMMANDS)('the commands of 
   test('add the action and the local service to the actions that are allowed already', () => {
     const [, put] = runSection(
       'Allow the action',
-      pageFolder({ 'selected-actions': { patterns_allowed: ['octo-org/*'] } }),
+      ghFolder({ 'selected-actions': { patterns_allowed: ['octo-org/*'] } }),
     )
     expect(put?.args).toContain('--method PUT')
     const { patterns_allowed } = JSON.parse(put?.input ?? '')
@@ -122,7 +122,7 @@ describe.skipIf(process.platform === 'win32' || !HAS_COMMANDS)('the commands of 
     const OFFICE = callsFor('octo-org/back-office', 'office-1', 'key-2')
 
     function folderWithKeys(keys = KEYS) {
-      const folder = pageFolder()
+      const folder = ghFolder()
       folder.write('keys.tsv', keys)
       return folder
     }
@@ -186,7 +186,7 @@ describe.skipIf(process.platform === 'win32' || !HAS_COMMANDS)('the commands of 
   })
 
   test('create one ruleset that is tried and one that is enforced, in the shape that GitHub documents', () => {
-    const calls = runSection('Create the rulesets', pageFolder({ ...IDS, 'orgs/octo-org/rulesets': { id: 1 } }))
+    const calls = runSection('Create the rulesets', ghFolder({ ...IDS, 'orgs/octo-org/rulesets': { id: 1 } }))
     const [property, central] = calls
     expect(JSON.parse(property?.input ?? '')).toMatchObject({
       default_value: 'trial',
@@ -210,7 +210,7 @@ describe.skipIf(process.platform === 'win32' || !HAS_COMMANDS)('the commands of 
 
   test('enforce the gate in a group, undo that, and enforce it again', () => {
     const [enforce = '', undo = ''] = commandsOf(PAGE, 'Enforce it, group by group')[0]?.split('\n') ?? []
-    const folder = pageFolder()
+    const folder = ghFolder()
     folder.write('ring-1.txt', 'octo-org/web-shop\nocto-org/back-office')
     for (const [command, value] of [
       [enforce, 'enforced'],
@@ -234,12 +234,12 @@ describe.skipIf(process.platform === 'win32' || !HAS_COMMANDS)('the commands of 
       { ...suite, evaluation_result: 'fail' },
       { ...suite, evaluation_result: 'pass' },
     ]
-    const { stdout } = pageFolder({ 'rule-suites': suites }).run(commandsOf(PAGE, 'Look at the trial')[0] ?? '')
+    const { stdout } = ghFolder({ 'rule-suites': suites }).run(commandsOf(PAGE, 'Look at the trial')[0] ?? '')
     expect(stdout).toBe('T\tweb-shop\toctocat\tb\n')
   })
 
   test('create a push ruleset in the shape that GitHub documents', () => {
-    const post = runSection('What people can still do', pageFolder({ ...IDS, 'orgs/octo-org/rulesets': { id: 1 } })).at(
+    const post = runSection('What people can still do', ghFolder({ ...IDS, 'orgs/octo-org/rulesets': { id: 1 } })).at(
       -1,
     )
     const body = JSON.parse(post?.input ?? '')
@@ -254,7 +254,7 @@ describe.skipIf(process.platform === 'win32' || !HAS_COMMANDS)('the commands of 
       { id: 3, name: 'another' },
       { id: 4, name },
     ]
-    const folder = pageFolder({ ...IDS, 'repo list': repositories, 'back-office/rulesets?': existing })
+    const folder = ghFolder({ ...IDS, 'repo list': repositories, 'back-office/rulesets?': existing })
     const changes = runSection('The ruleset of one repository', folder).filter(({ args }) => args.includes('--method'))
     expect(changes.map(({ args }) => args.replace(' --input closed.json --silent', ''))).toEqual([
       'api --method POST repos/octo-org/web-shop/rulesets',
@@ -274,7 +274,7 @@ describe.skipIf(process.platform === 'win32' || !HAS_COMMANDS)('the commands of 
     const fragment = `  - uses: ${owner}/test-run-action/local-service@v1\n  - uses: ${owner}/test-run-action@0123abc # v1.2.3`
     const found = [{ repository: { nameWithOwner: 'octo-org/web-shop' }, path: 'a.yml', textMatches: [{ fragment }] }]
     const search = /gh search code[\s\S]*/.exec(commandsOf(PAGE, 'Upgrade and roll back')[0] ?? '')
-    expect(pageFolder({ 'search code': found }).run(search?.[0] ?? '').stdout).toBe(
+    expect(ghFolder({ 'search code': found }).run(search?.[0] ?? '').stdout).toBe(
       [
         `octo-org/web-shop\ta.yml\t${owner}/test-run-action/local-service@v1\n`,
         `octo-org/web-shop\ta.yml\t${owner}/test-run-action@0123abc\n`,

@@ -4,15 +4,15 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { commandsOf, type GhFolder, ghFolder } from '../support/gh-folder.ts'
 import { HAS_COMMANDS } from '../support/github-commands.ts'
 import { read } from './documents.ts'
-import { commandsOf, type PageFolder, pageFolder } from './page-commands.ts'
 
 const PAGE = 'docs/outage.md'
 const RULESET = JSON.parse(read('examples/workflows/ruleset.json'))
 const EXISTING = { 'teams/gate-keepers': { id: 5 }, 'rulesets?': [{ id: 4, name: RULESET.name }] }
 
-function run(folder: PageFolder, command: string | undefined) {
+function run(folder: GhFolder, command: string | undefined) {
   const { status, stdout, stderr } = folder.run(command ?? 'exit 1')
   expect(status, stderr).toBe(0)
   return { stdout, calls: folder.calls() }
@@ -36,7 +36,7 @@ describe.skipIf(process.platform === 'win32' || !HAS_COMMANDS)('the commands of 
   })
 
   test('turn the organisation’s rule off and on', () => {
-    const folder = pageFolder({ 'orgs/octo-org/rulesets': { enforcement: 'x' } })
+    const folder = ghFolder({ 'orgs/octo-org/rulesets': { enforcement: 'x' } })
     const [open] = commandsOf(PAGE, 'Open the gate')
     const [close] = commandsOf(PAGE, 'Close the gate')
     const enforcements = [open, close].map((command) => run(folder, command).calls[0]?.args)
@@ -47,7 +47,7 @@ describe.skipIf(process.platform === 'win32' || !HAS_COMMANDS)('the commands of 
   })
 
   test('take only the check out of the rulesets of repositories, and put it back', () => {
-    const folder = pageFolder(EXISTING)
+    const folder = ghFolder(EXISTING)
     folder.write('repositories.txt', 'octo-org/web-shop\n')
     const commands = [
       commandsOf(PAGE, 'One urgent change')[0],
@@ -85,7 +85,7 @@ describe.skipIf(process.platform === 'win32' || !HAS_COMMANDS)('the commands of 
       ruleset_old_enforcement: 'active',
       ruleset_enforcement: 'evaluate',
     }
-    const folder = pageFolder({
+    const folder = ghFolder({
       'search prs': [{ repository: { nameWithOwner: 'octo-org/web-shop' }, number: 7, title: 'Faster', url: 'U' }],
       'evaluate_status=evaluate': [
         { ...suite, evaluation_result: 'fail' },
@@ -101,7 +101,7 @@ describe.skipIf(process.platform === 'win32' || !HAS_COMMANDS)('the commands of 
   })
 
   test('run the failed runs again, in one repository and in many', () => {
-    const folder = pageFolder({ 'run list': [{ databaseId: 11 }, { databaseId: 12 }] })
+    const folder = ghFolder({ 'run list': [{ databaseId: 11 }, { databaseId: 12 }] })
     folder.write('repositories.txt', 'octo-org/back-office')
     const { calls } = run(folder, commandsOf(PAGE, 'Run again what failed')[0])
     const reruns = calls.filter(({ args }) => args.startsWith('run rerun')).map(({ args }) => args)
@@ -114,7 +114,7 @@ describe.skipIf(process.platform === 'win32' || !HAS_COMMANDS)('the commands of 
   })
 
   test('say that a run could not be started again', () => {
-    const folder = pageFolder({ 'run list': [{ databaseId: 11 }] })
+    const folder = ghFolder({ 'run list': [{ databaseId: 11 }] })
     folder.write('repositories.txt', 'octo-org/web-shop\nocto-org/back-office\n')
     folder.fail({ 'octo-org/web-shop 11': 'HTTP 403: This workflow run cannot be retried' })
     const many = commandsOf(PAGE, 'Run again what failed')[0]?.trim().split('\n').at(-1) ?? ''

@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { ROOT, readDocument } from './documents.ts'
+import { ROOT, readDocument } from '../docs/documents.ts'
 
 // Runs the commands of a page with a `gh` that records how it is called, has the responses of a test, and fails if the test says so.
 
@@ -13,7 +13,7 @@ export interface Call {
   readonly input: string
 }
 
-export interface PageFolder {
+export interface GhFolder {
   /** Runs commands in the folder, as a person does in a terminal. */
   run(commands: string): { readonly status: number | null; readonly stdout: string; readonly stderr: string }
   /** The calls since the last look. */
@@ -51,8 +51,8 @@ test -z "$response" || jq --raw-output "\${filter:-.}" <<< "$response"
 `
 
 /** A new folder with the scripts of the organisation. Each response is for calls whose arguments contain the key. */
-export function pageFolder(responses: Readonly<Record<string, unknown>> = {}): PageFolder {
-  const folder = mkdtempSync(join(tmpdir(), 'page-'))
+export function ghFolder(responses: Readonly<Record<string, unknown>> = {}): GhFolder {
+  const folder = mkdtempSync(join(tmpdir(), 'gh-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   cpSync(join(ROOT, 'examples/organisation'), folder, { recursive: true })
   cpSync(join(ROOT, 'examples/workflows/ruleset.json'), join(folder, 'ruleset.json'))
