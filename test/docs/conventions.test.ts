@@ -102,7 +102,7 @@ describe('the release workflow', () => {
         )
         const local = commands.replace(/https:\S+/, 'origin test-run-action')
         expect(local).not.toBe(commands)
-        return folder.run(`${MAKE_RELEASE}\n${more}\ncd ..\n${local}`)
+        return folder.run(`${MAKE_RELEASE}\n${more}\ncd ..\nset +e\n${local}`)
       }
 
       test('checks each file that runs, from this commit', () => {
