@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { cp, lstat, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import type { Mount } from '../containers/container.ts'
+import type { Mount } from '../containers/create-arguments.ts'
 import { linkedPackages, linkPackages } from '../workspace/packages.ts'
 import { addWorkTree, type Place, type Repository, removeWorkTree } from '../workspace/work-tree.ts'
 import { killProcesses, MARKER_VARIABLE } from './processes.ts'

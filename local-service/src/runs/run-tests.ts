@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { type ContainerEngine, runInContainer, unexportableNames } from '../containers/container.ts'
+import { runInContainer, unexportableNames } from '../containers/container.ts'
+import type { ContainerEngine } from '../containers/engine.ts'
 import type { Framework, Report, ReportPaths, Selection } from '../frameworks/framework.ts'
 import { readList, readReport } from '../frameworks/read-report.ts'
 import type { Project } from '../project.ts'
