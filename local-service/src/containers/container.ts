@@ -3,7 +3,14 @@ import { constants } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { killProcesses, waitUntilGone } from '../runs/processes.ts'
 import { type Command, type CommandEnd, runCommand } from '../runs/run-command.ts'
-import { createArguments, findUnsafeMount, LABEL, nameOf, type RunContainer } from './create-arguments.ts'
+import {
+  type BindOption,
+  createArguments,
+  findUnsafeMount,
+  LABEL,
+  nameOf,
+  type RunContainer,
+} from './create-arguments.ts'
 import { type ContainerEngine, callEngine, RESPONSE_LIMIT_MS } from './engine.ts'
 
 const POLL_MS = 100
@@ -46,10 +53,11 @@ async function createContainer(container: RunContainer, command: Command, stop: 
   writeFileSync(container.startedFile, '')
   const refusal = findUnsafeMount(container)
   if (refusal !== undefined) return { kind: 'not-started', reason: refusal, output: '' }
+  const createArgs = createArguments(container, command, await findBindOption(engine))
   const create = (args: readonly string[]) =>
     runCommand(
       {
-        ...engineCommand(container, command, ['create', ...args, ...createArguments(container, command)]),
+        ...engineCommand(container, command, ['create', ...args, ...createArgs]),
         // If the client were killed, the engine could create the container afterwards.
         stopProcesses: async (group) => void (await waitUntilGone(group, engine.responseLimitMs ?? RESPONSE_LIMIT_MS)),
       },
@@ -61,13 +69,21 @@ async function createContainer(container: RunContainer, command: Command, stop: 
   return whenSuccessful(end, `${engine.name} could not create a container of ${settings.image}`)
 }
 
+/** Docker's client has the newer name since version 25, and refuses the other name since version 29. */
+async function findBindOption(engine: ContainerEngine): Promise<BindOption> {
+  if (engine.name === 'podman') return 'bind-nonrecursive=true'
+  const version = await callEngine(engine, ['--version'])
+  const [major] = (version.kind === 'ok' && /\d+/.exec(version.output)) || []
+  return Number(major) < 25 ? 'bind-nonrecursive=true' : 'bind-recursive=disabled'
+}
+
 async function startContainer(container: RunContainer, command: Command, stop: AbortSignal): Promise<CommandEnd> {
   const { engine } = container
   const { runId, stopGraceMs } = command
   const name = nameOf(runId)
   const client: Command = {
     ...engineCommand(container, command, ['start', '--attach', '--interactive', name]),
-    input: exportStatements(command.env),
+    input: JSON.stringify(command.env),
     // The tests run in the container, not in the engine's client. The client is left alone until the container has stopped.
     stopProcesses: async (group) => {
       const graceSeconds = Math.max(1, Math.ceil(stopGraceMs / 1000))
@@ -94,12 +110,11 @@ async function readEnd(container: RunContainer, { runId, argv }: Command, output
     return { kind: 'not-started', reason, output }
   }
   if (isRunning === 'true') return { kind: 'lost', reason: `${engine.name} ended while its container ran`, output }
-  // If there is no shell, Podman's init exits with 1. Tests that fail exit with 1 too.
+  // If there is no Node, Podman's init exits with 1. Tests that fail exit with 1 too.
   if (statSync(startedFile).size === 0) {
-    return { kind: 'not-started', reason: `the image ${settings.image} cannot run sh`, output }
+    return { kind: 'not-started', reason: `the image ${settings.image} cannot run node`, output }
   }
-  // A shell exits with 126 or 127 if it cannot run the command, and with 128 or more if a signal ended the command. Some
-  // commands, such as npm, exit with 126 or 127 too, because they use a shell themselves.
+  // Some commands, such as npm, exit with 126 or 127 too, because they use a shell.
   const exitCode = Number(code)
   if (exitCode === 126 || exitCode === 127) {
     const reason = `the image ${settings.image} cannot run ${argv[0]}, or ${argv[0]} could not run a program`
@@ -143,20 +158,4 @@ export async function removeContainers(engine: ContainerEngine, runId: string): 
 
 function describeLeft({ name }: ContainerEngine, reason: string): string {
   return `${name}: ${reason}; a container of the run may still be there, and the next start of the service looks for it`
-}
-
-/** The variables that a container cannot get, because a shell cannot export their names. */
-export function unexportableNames(env: NodeJS.ProcessEnv): string[] {
-  return Object.keys(env).filter((name) => !isShellName(name))
-}
-
-function exportStatements(env: NodeJS.ProcessEnv): string {
-  return Object.entries(env)
-    .filter(([name, value]) => isShellName(name) && value !== undefined)
-    .map(([name, value = '']) => `export ${name}='${value.replaceAll("'", `'\\''`)}'\n`)
-    .join('')
-}
-
-function isShellName(name: string): boolean {
-  return /^[A-Za-z_]\w*$/.test(name)
 }

@@ -28,13 +28,47 @@ export interface Mount {
 export const LABEL = 'test-run-service.run'
 
 /**
- * Writes to the file that says that the shell runs. Reads the environment from its input, so that nobody else on the
- * machine sees it. Then it becomes the command.
+ * The program that a container runs. It reads the run's variables from its input, so that no command line shows them. No
+ * shell reads them, because each shell reserves some names for itself. Like a shell, the program exits with 127 or 126 if it
+ * cannot run the command, and with 128 and the signal's number if a signal ended the command.
  */
-const ENTRY_SCRIPT = 'echo started >"$1"; shift; eval "$(cat)" && exec "$@" </dev/null'
+const ENTRY_SCRIPT = `
+const { spawn } = require('node:child_process')
+const { writeFileSync } = require('node:fs')
+const { constants } = require('node:os')
+const { text } = require('node:stream/consumers')
+const [startedFile, program, ...args] = process.argv.slice(1)
+text(process.stdin).then((variables) => {
+  const env = { ...process.env, ...JSON.parse(variables) }
+  writeFileSync(startedFile, 'started')
+  return new Promise((resolve, reject) => {
+    const command = spawn(program, args, { env, stdio: ['ignore', 'inherit', 'inherit'] })
+    for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => command.kill(signal))
+    command.on('error', reject)
+    command.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]))
+  })
+}).catch((error) => {
+  console.error(error.message)
+  process.exit(error.code === 'ENOENT' ? 127 : 126)
+})`
+
+const PROXY_VARIABLES = ['HTTP_PROXY', 'HTTPS_PROXY', 'FTP_PROXY', 'NO_PROXY', 'ALL_PROXY']
+
+/**
+ * Keeps variables of the machine out of the container. Podman copies the proxies from its own environment. It copies all
+ * variables if its configuration says so. Docker copies each proxy of its configuration that is not set here.
+ */
+const WITHOUT_VARIABLES: Readonly<Record<EngineName, readonly string[]>> = {
+  podman: ['--http-proxy=false', '--env-host=false'],
+  docker: PROXY_VARIABLES.flatMap((name) => ['--env', `${name}=`, '--env', `${name.toLowerCase()}=`]),
+}
 
 /** The arguments of the engine's `create` for a command. The service's own options come before the user's. */
-export function createArguments(container: RunContainer, { runId, folder, argv }: Command): string[] {
+export function createArguments(
+  container: RunContainer,
+  { runId, folder, argv }: Command,
+  bindOption: BindOption,
+): string[] {
   const { engine, settings, startedFile } = container
   return [
     '--interactive',
@@ -45,15 +79,17 @@ export function createArguments(container: RunContainer, { runId, folder, argv }
     // Playwright writes its report on SIGINT.
     ...['--stop-signal', 'SIGINT'],
     ...['--workdir', folder],
+    ...['--cap-drop', 'ALL', '--security-opt', 'no-new-privileges'],
     // Without this, SELinux hides the mounted folders.
     ...['--security-opt', 'label=disable'],
+    ...WITHOUT_VARIABLES[engine.name],
     ...userArguments(engine.name),
-    ...mountsOf(container).flatMap((mount) => ['--mount', describeMount(mount)]),
-    ...['--entrypoint', 'sh'],
+    ...mountsOf(container).flatMap((mount) => ['--mount', describeMount(mount, bindOption)]),
+    ...['--entrypoint', 'node'],
     // The service reads the exit code from the container, and removes it then. So the engine must not remove it.
     ...settings.options.filter((option) => !/^--rm(=|$)/.test(option)),
     settings.image,
-    ...['-c', ENTRY_SCRIPT, 'sh', startedFile, ...argv],
+    ...['-e', ENTRY_SCRIPT, startedFile, ...argv],
   ]
 }
 
@@ -63,8 +99,11 @@ function userArguments(engine: EngineName): string[] {
   return [...(engine === 'podman' && uid !== 0 ? ['--userns=keep-id'] : []), '--user', `${uid}:${gid}`]
 }
 
-function describeMount({ path, isReadOnly }: Mount): string {
-  const fields = ['type=bind', `source=${path}`, `target=${path}`, ...(isReadOnly ? ['readonly'] : [])]
+/** How an engine calls a mount that leaves out what is mounted below it. Read-only would not apply there. */
+export type BindOption = 'bind-nonrecursive=true' | 'bind-recursive=disabled'
+
+function describeMount({ path, isReadOnly }: Mount, bindOption: BindOption): string {
+  const fields = ['type=bind', `source=${path}`, `target=${path}`, bindOption, ...(isReadOnly ? ['readonly'] : [])]
   // The engines read this option as a line of CSV.
   return fields.map((field) => (/[",]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field)).join(',')
 }
