@@ -80,7 +80,7 @@ export function repositoryOf({ runId }: TestRun, repository: Repository, signal:
 
 /** A container can write only to folders that no other run, no git and no person uses. */
 function mountsOf({ resources, checkout, project }: TestRun, needsSetup: boolean): Mount[] {
-  const writable = [resources.tree, resources.outputFolder, resources.temporaryFolder]
+  const writable = [resources.tree, resources.outputFolder, resources.testsTemporaryFolder]
   const readOnly = [...(needsSetup ? [] : linkedPackages(checkout.place)), ...project.framework.ownFiles]
   return [
     ...writable.map((path) => ({ path, isReadOnly: false })),
