@@ -18,20 +18,16 @@ import { ENGINE_LIMIT_MS, puppetAfter, startContained, type TestEngine, useEngin
 
 const PROXY = 'http://user:password@proxy.example'
 
-/** An environment in which the engine gives variables of the machine to each container, unless it is told not to. */
-async function environmentThatLeaks({ name, env }: TestEngine): Promise<NodeJS.ProcessEnv> {
-  const folder = await temporaryFolder()
-  const file = join(folder, 'config.json')
+/** An environment in which the engine gives a proxy of the machine to each container, unless it is told not to. */
+async function environmentWithProxy({ name, env }: TestEngine): Promise<NodeJS.ProcessEnv> {
   if (name === 'docker') {
+    const folder = await temporaryFolder()
     const proxies = { default: { httpProxy: PROXY, httpsProxy: PROXY, ftpProxy: PROXY, noProxy: PROXY } }
-    await writeFile(file, JSON.stringify({ proxies }))
+    await writeFile(join(folder, 'config.json'), JSON.stringify({ proxies }))
     return { ...env, DOCKER_CONFIG: folder }
   }
-  const settings = env.CONTAINERS_CONF === undefined ? '[containers]' : await readFile(env.CONTAINERS_CONF, 'utf8')
-  await writeFile(file, settings.replace('[containers]', '[containers]\nenv_host = true'))
   const names = ['HTTP_PROXY', 'HTTPS_PROXY', 'FTP_PROXY', 'NO_PROXY']
-  const proxies = names.flatMap((one) => [one, one.toLowerCase()]).map((one) => [one, PROXY])
-  return { ...env, ...Object.fromEntries(proxies), CONTAINERS_CONF: file }
+  return { ...env, ...Object.fromEntries(names.flatMap((one) => [one, one.toLowerCase()]).map((one) => [one, PROXY])) }
 }
 
 function withOptions(engine: TestEngine, ...options: string[]): TestEngine {
@@ -61,8 +57,8 @@ describe.each(['docker', 'podman'] as const)("a project's container in %s", { ti
     expect(await engine.names()).toEqual([])
   })
 
-  it('gets no variable of this machine, whatever the engine gives by default, but those of its options', async () => {
-    const engine = { ...theEngine(), env: await environmentThatLeaks(theEngine()) }
+  it('gets no variable of this machine, also no proxy that the engine gives by default, but those of its options', async () => {
+    const engine = { ...theEngine(), env: await environmentWithProxy(theEngine()) }
     const { service } = await startContained(withOptions(engine, '--env', 'HTTPS_PROXY=http://own.example'), {
       command: puppetAfter('! env | grep -e proxy.example -e "not for the tests" || exit 3'),
     })
@@ -177,6 +173,7 @@ describe.each(['docker', 'podman'] as const)("a project's container in %s", { ti
       { command: ['no-such-node'] },
       /exited with code 127: the image \S+ cannot run no-such-node, or no-such-node could not run a program; its output/,
     ],
+    ['whose tests are killed', {}, { command: ['sh', '-c', 'kill -KILL $$'] }, /vitest was killed by SIGKILL/],
     ['without any program', { options: [] }, { command: ['true'] }, /could not be started: .*localhost\/base:1/],
   ])('%s makes the run INTERRUPTED, and the log says so', async (_what, changes, settings, message) => {
     const { service } = await startContained(theEngine(), {

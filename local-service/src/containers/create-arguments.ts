@@ -55,11 +55,11 @@ text(process.stdin).then((variables) => {
 const PROXY_VARIABLES = ['HTTP_PROXY', 'HTTPS_PROXY', 'FTP_PROXY', 'NO_PROXY', 'ALL_PROXY']
 
 /**
- * Keeps variables of the machine out of the container. Podman copies the proxies from its own environment. It copies all
- * variables if its configuration says so. Docker copies each proxy of its configuration that is not set here.
+ * Keeps the machine's proxies out of the container. Podman copies them from its own environment. Docker copies each proxy of
+ * its configuration that is not set here.
  */
-const WITHOUT_VARIABLES: Readonly<Record<EngineName, readonly string[]>> = {
-  podman: ['--http-proxy=false', '--env-host=false'],
+const WITHOUT_PROXIES: Readonly<Record<EngineName, readonly string[]>> = {
+  podman: ['--http-proxy=false'],
   docker: PROXY_VARIABLES.flatMap((name) => ['--env', `${name}=`, '--env', `${name.toLowerCase()}=`]),
 }
 
@@ -82,7 +82,7 @@ export function createArguments(
     ...['--cap-drop', 'ALL', '--security-opt', 'no-new-privileges'],
     // Without this, SELinux hides the mounted folders.
     ...['--security-opt', 'label=disable'],
-    ...WITHOUT_VARIABLES[engine.name],
+    ...WITHOUT_PROXIES[engine.name],
     ...userArguments(engine.name),
     ...mountsOf(container).flatMap((mount) => ['--mount', describeMount(mount, bindOption)]),
     ...['--entrypoint', 'node'],
