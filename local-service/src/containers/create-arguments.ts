@@ -29,8 +29,8 @@ export const LABEL = 'test-run-service.run'
 
 /**
  * The program that a container runs. It reads the run's variables from its input, so that no command line shows them. No
- * shell reads them, because each shell reserves some names for itself. Like a shell, the program exits with 127 or 126 if it
- * cannot run the command, and with 128 and the signal's number if a signal ended the command.
+ * shell reads them, because each shell reserves some names for itself. The program has the exit codes of a shell. They are 126
+ * and 127 if it cannot run the command. If a signal ended the command, its number is added to 128.
  */
 const ENTRY_SCRIPT = `
 const { spawn } = require('node:child_process')

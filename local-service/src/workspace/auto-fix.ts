@@ -75,8 +75,8 @@ function objectsOf({ gitFolder }: Repository): string {
 
 /**
  * Options for git in a folder that tests have written. The service's own git folder has no configuration, so no filter
- * runs a program on these files. git writes its objects there, because snapshots have all that tests left. It reads the
- * objects of the repository.
+ * runs a program on these files. This folder also gets the objects of the snapshots, because they have all that tests left.
+ * git reads the objects of the repository.
  */
 function gitInTree(tree: FixedTree) {
   const { env, signal } = tree.repository

@@ -14,8 +14,8 @@ interface ReadOptions {
 }
 
 /**
- * Reads a file that others can write. A missing file is empty. Throws for a link, for a file of another user, for a file
- * that would block (a named pipe), and for a file that is too large or never ends. The caller checks what the text holds.
+ * Reads a file that others can write. A missing file is empty. Throws for a link, a named pipe or another special file, for a
+ * file of another user, and for a file that is too large. The caller checks the types of what the text holds.
  */
 export function readRegularFile(
   file: string,
