@@ -33,24 +33,23 @@ export const LABEL = 'test-run-service.run'
  * and 127 if it cannot run the command. If a signal ended the command, its number is added to 128.
  */
 const ENTRY_SCRIPT = `
-const { spawn } = require('node:child_process')
-const { writeFileSync } = require('node:fs')
-const { constants } = require('node:os')
-const { text } = require('node:stream/consumers')
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { constants } from 'node:os'
+import { text } from 'node:stream/consumers'
 const [startedFile, program, ...args] = process.argv.slice(1)
-text(process.stdin).then((variables) => {
-  const env = { ...process.env, ...JSON.parse(variables) }
+try {
+  const env = { ...process.env, ...JSON.parse(await text(process.stdin)) }
   writeFileSync(startedFile, 'started')
-  return new Promise((resolve, reject) => {
-    const command = spawn(program, args, { env, stdio: ['ignore', 'inherit', 'inherit'] })
-    for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => command.kill(signal))
-    command.on('error', reject)
-    command.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]))
-  })
-}).catch((error) => {
+  const command = spawn(program, args, { env, stdio: ['ignore', 'inherit', 'inherit'] })
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => command.kill(signal))
+  const [code, signal] = await once(command, 'exit')
+  process.exit(code ?? 128 + constants.signals[signal])
+} catch (error) {
   console.error(error.message)
   process.exit(error.code === 'ENOENT' ? 127 : 126)
-})`
+}`
 
 const PROXY_VARIABLES = ['HTTP_PROXY', 'HTTPS_PROXY', 'FTP_PROXY', 'NO_PROXY', 'ALL_PROXY']
 
@@ -89,7 +88,7 @@ export function createArguments(
     // The service reads the exit code from the container, and removes it then. So the engine must not remove it.
     ...settings.options.filter((option) => !/^--rm(=|$)/.test(option)),
     settings.image,
-    ...['-e', ENTRY_SCRIPT, startedFile, ...argv],
+    ...['--input-type=module', '--eval', ENTRY_SCRIPT, startedFile, ...argv],
   ]
 }
 
