@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { type ContainerEngine, runInContainer, unexportableNames } from '../containers/container.ts'
+import { runInContainer } from '../containers/container.ts'
+import type { ContainerEngine } from '../containers/engine.ts'
 import type { Framework, Report, ReportPaths, Selection } from '../frameworks/framework.ts'
 import { readList, readReport } from '../frameworks/read-report.ts'
 import type { Project } from '../project.ts'
@@ -224,7 +225,6 @@ function runIn(
     return runCommand({ ...base, env: { ...environmentIn(source, run), ...variables } }, stop)
   }
   const env = { ...run.env, ...variables }
-  for (const name of unexportableNames(env)) run.log(`the container does not get the variable ${quote(name)}`)
   const startedFile = join(run.resources.runFolder, 'started')
   const container = { engine, settings, mounts: source.mounts, folder: run.project.folder, startedFile }
   return runInContainer(container, { ...base, env }, stop)
