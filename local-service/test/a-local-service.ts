@@ -10,7 +10,7 @@ import { expectConformingResponse } from '../../test/support/openapi.ts'
 import { readConfiguration, type Settings } from '../src/configuration.ts'
 import { type LocalService, startLocalService, type World } from '../src/local-service.ts'
 import { resourcesOf } from '../src/runs/run-resources.ts'
-import type { TestRun } from '../src/runs/run-tests.ts'
+import type { TestRun } from '../src/runs/test-run.ts'
 import { createKeyedMutex } from '../src/workspace/keyed-mutex.ts'
 
 export const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url))
