@@ -73,7 +73,7 @@ export async function startRun(machine: Machine, request: StartRequest): Promise
   try {
     const isTaken = machine.queue.add(run, {
       resources: testRun.resources,
-      finishesWhenGone: project.container !== undefined,
+      finishesWhenSettled: project.container !== undefined,
       execute: (stop, finishEarly) => runTests(testRun, stop, finishEarly),
     })
     return isTaken ? { kind: 'started', run } : refuse(500, 'The service is stopping and takes no more runs.')
