@@ -14,7 +14,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { prepareFiles } from '../src/runs/prepare-files.ts'
 import { createRunFolders, resourcesOf } from '../src/runs/run-resources.ts'
-import type { TestRun } from '../src/runs/run-tests.ts'
+import type { TestRun } from '../src/runs/test-run.ts'
 import { temporaryFolder, testRunIn } from './a-local-service.ts'
 
 async function runOfCopy(files: (folder: string) => void): Promise<TestRun> {

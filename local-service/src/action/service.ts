@@ -63,7 +63,10 @@ async function describeStart(service: LocalService): Promise<Start> {
   return { kind: 'failed', reason }
 }
 
-function rememberFailedRun({ runId, projectId, phase: { status } }: Run, { problem, output }: RunOutcome): void {
+function rememberFailedRun(
+  { runId, projectId, phase: { status } }: Run,
+  { message: problem, output }: RunOutcome,
+): void {
   if (status === 'PASSED' || status === 'QUEUED' || status === 'RUNNING') return
   try {
     folder.addFailedRun({ runId, projectId, status, problem, output })

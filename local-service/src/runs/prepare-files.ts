@@ -3,6 +3,7 @@ import { chmod, copyFile, mkdir, readdir, readlink, rm, stat, symlink } from 'no
 import { join } from 'node:path'
 import type { Mount } from '../containers/create-arguments.ts'
 import type { ContainerEngine } from '../containers/engine.ts'
+import { REPORTERS_FOLDER } from '../frameworks/framework.ts'
 import type { Project } from '../project.ts'
 import type { Checkout } from '../workspace/checkout.ts'
 import type { RunExclusive } from '../workspace/keyed-mutex.ts'
@@ -102,9 +103,9 @@ export function repositoryOf(
 }
 
 /** A container can write only to folders that no other run, no git and no person uses. */
-function mountsFor({ resources, checkout, project }: RunWithFiles, needsSetup: boolean): Mount[] {
+function mountsFor({ resources, checkout }: RunWithFiles, needsSetup: boolean): Mount[] {
   const writable = [resources.tree, resources.outputFolder, resources.testsTemporaryFolder]
-  const readOnly = [...(needsSetup ? [] : linkedPackages(checkout.place)), ...project.framework.ownFiles]
+  const readOnly = [...(needsSetup ? [] : linkedPackages(checkout.place)), REPORTERS_FOLDER]
   return [
     ...writable.map((path) => ({ path, isReadOnly: false })),
     ...readOnly.map((path) => ({ path, isReadOnly: true })),
