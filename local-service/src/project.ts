@@ -122,7 +122,8 @@ function frameworksOf(folder: string, given: Framework['name'] | undefined): Fra
 
 function dependenciesIn(folder: string): Set<string> {
   try {
-    const manifest: unknown = JSON.parse(readRegularFile(realpathSync(join(folder, 'package.json'))))
+    const file = realpathSync(join(folder, 'package.json'))
+    const manifest: unknown = JSON.parse(readRegularFile(file, { acceptsAnyOwner: true }))
     if (!isObject(manifest)) return new Set()
     return new Set([manifest.dependencies, manifest.devDependencies].filter(isObject).flatMap(Object.keys))
   } catch {

@@ -12,7 +12,7 @@ const LIMITS_BYTES = { vitest: 64 * 1024 * 1024, playwright: 160 * 1024 * 1024 }
 function read(what = '', name = '', file = '', folder = ''): unknown {
   const framework = name === vitest.name ? vitest : playwright
   try {
-    const text = readRegularFile(file, LIMITS_BYTES[framework.name])
+    const text = readRegularFile(file, { limitBytes: LIMITS_BYTES[framework.name] })
     const found = what === 'list' ? framework.readList(parseJson(text)) : framework.readReport(text, folder)
     return { kind: 'read', found }
   } catch (error) {

@@ -1,13 +1,26 @@
 import { execFile } from 'node:child_process'
-import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs'
 import { promisify } from 'node:util'
 
-// Tests may have made these files and folders so that they do harm.
+// Others may have made these files and folders so that they do harm: tests, or other users of the machine.
 
 const READ_LIMIT_BYTES = 16 * 1024 * 1024
 
-/** Reads a file. A missing file is empty. Throws for a link, and for a file that would block (a named pipe) or never end. */
-export function readRegularFile(file: string, limitBytes = READ_LIMIT_BYTES): string {
+interface ReadOptions {
+  /** A larger file is refused. */
+  readonly limitBytes?: number
+  /** Without this, a file of another user is refused. */
+  readonly acceptsAnyOwner?: boolean
+}
+
+/**
+ * Reads a file that others can write. A missing file is empty. Throws for a link, for a file of another user, for a file
+ * that would block (a named pipe), and for a file that is too large or never ends. The caller checks what the text holds.
+ */
+export function readRegularFile(
+  file: string,
+  { limitBytes = READ_LIMIT_BYTES, acceptsAnyOwner = false }: ReadOptions = {},
+): string {
   const found = lstatSync(file, { throwIfNoEntry: false })
   if (found === undefined) return ''
   if (!found.isFile()) throw new Error(`${file} is not a regular file`)
@@ -16,11 +29,24 @@ export function readRegularFile(file: string, limitBytes = READ_LIMIT_BYTES): st
   try {
     const opened = fstatSync(descriptor)
     if (!opened.isFile()) throw new Error(`${file} is not a regular file`)
+    if (!acceptsAnyOwner && opened.uid !== process.getuid?.()) throw new Error(`${file} belongs to another user`)
     if (opened.size > limitBytes) throw new Error(`${file} is larger than ${limitBytes / 2 ** 20} MiB`)
-    return readFileSync(descriptor, 'utf8')
+    return readBytes(descriptor, opened.size).toString('utf8')
   } finally {
     closeSync(descriptor)
   }
+}
+
+/** Reads at most this many bytes, because others may still write to the file. */
+function readBytes(descriptor: number, size: number): Buffer {
+  const bytes = Buffer.allocUnsafe(size)
+  let end = 0
+  while (end < size) {
+    const count = readSync(descriptor, bytes, end, size - end, null)
+    if (count === 0) break
+    end += count
+  }
+  return bytes.subarray(0, end)
 }
 
 /**

@@ -1,6 +1,7 @@
 import { existsSync, lstatSync, readdirSync, realpathSync } from 'node:fs'
 import { mkdir, symlink } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
+import { isObject } from '../frameworks/framework.ts'
 import { readRegularFile } from './files.ts'
 import { foldersBetween, isInside } from './paths.ts'
 import type { Place } from './work-tree.ts'
@@ -20,8 +21,10 @@ export function findPackageCommand(packageName: string, place: Place, within = '
     if (existsSync(manifestFile)) {
       const manifest = realpathSync(manifestFile)
       if (!isInside(manifest, within)) return undefined
-      const { bin } = JSON.parse(readRegularFile(manifest))
-      const script: unknown = typeof bin === 'string' ? bin : Object.values(bin ?? {})[0]
+      // Packages may have been installed by another user.
+      const content: unknown = JSON.parse(readRegularFile(manifest, { acceptsAnyOwner: true }))
+      const bin = isObject(content) ? content.bin : undefined
+      const script = isObject(bin) ? Object.values(bin)[0] : bin
       return typeof script === 'string' ? join(packageFolder, script) : undefined
     }
   }
