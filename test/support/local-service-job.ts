@@ -130,9 +130,17 @@ export async function hangingProcess(folder: string): Promise<number> {
   return Number(readFileSync(file, 'utf8'))
 }
 
+/** The folder through which main, the service and post of the action exchange files. */
+export function serviceFolder({ tempDir }: Step): string {
+  const [name = ''] = readdirSync(tempDir).filter((entry) => entry.startsWith('test-run-service-'))
+  return join(tempDir, name)
+}
+
+/** The service's process. The last of its arguments is its folder. */
 export function serviceProcess(step: Step): number {
-  const [folder = ''] = readdirSync(step.tempDir).filter((name) => name.startsWith('test-run-service-'))
-  return Number(readFileSync(join(step.tempDir, folder, 'process-id.json'), 'utf8'))
+  const arguments_ = `service/index.js\0${serviceFolder(step)}\0`
+  const [pid = 0] = processesThat((id) => readFileSync(`/proc/${id}/cmdline`, 'utf8').endsWith(arguments_))
+  return pid
 }
 
 export const ON_LINUX = process.platform === 'linux'

@@ -4,6 +4,7 @@ import { readInvocation, UsageError } from '../invocation.ts'
 import { type LocalService, removeLeft, startLocalService } from '../local-service.ts'
 import { DataFolderInRepository } from '../runs/data-folder.ts'
 import type { Run, RunOutcome } from '../runs/run.ts'
+import { messageOf } from '../text.ts'
 import { type Order, ServiceFolder, type Start } from './service-folder.ts'
 
 // The process of the action's service. `index.js FOLDER` serves until the order in the folder is gone. `index.js FOLDER clean`
@@ -22,13 +23,12 @@ const WORLD = {
 }
 
 async function serve(): Promise<void> {
-  folder.writeProcessId()
-  const order = folder.readOrder()
-  if (order === undefined) return
   const stop = Promise.withResolvers<void>()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.resolve())
-  const poll = setInterval(() => folder.hasOrder() || stop.resolve(), POLL_MS)
+  const order = folder.readOrder()
+  if (order === undefined) return
   const service = await start(order)
+  const poll = setInterval(() => folder.hasOrder() || stop.resolve(), POLL_MS)
   try {
     const outcome = await describeStart(service)
     folder.writeStart(outcome)
@@ -67,8 +67,9 @@ function rememberFailedRun({ runId, projectId, phase: { status } }: Run, { probl
   if (status === 'PASSED' || status === 'QUEUED' || status === 'RUNNING') return
   try {
     folder.addFailedRun({ runId, projectId, status, problem, output })
-  } catch {
-    // The job has ended, so nobody reads about failed runs.
+  } catch (error) {
+    // The job has ended, or a test has replaced the file.
+    console.error(`run ${runId}: post cannot show it: ${messageOf(error)}`)
   }
 }
 
