@@ -10,7 +10,7 @@ import { until } from '../../test/support/until.ts'
 import { readConfiguration, type Settings } from '../src/configuration.ts'
 import { type LocalService, startLocalService, type World } from '../src/local-service.ts'
 import { resourcesOf } from '../src/runs/run-resources.ts'
-import type { TestRun } from '../src/runs/run-tests.ts'
+import type { TestRun } from '../src/runs/test-run.ts'
 import { createKeyedMutex } from '../src/workspace/keyed-mutex.ts'
 
 export { until }

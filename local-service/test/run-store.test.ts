@@ -169,7 +169,7 @@ describe('a service with a data folder', () => {
 })
 
 /** A queue with one run, and a store that can save nothing while `isFull`. */
-async function aQueue(finishesWhenGone: boolean, { endsWhenStopped = true } = {}) {
+async function aQueue(finishesWhenSettled: boolean, { endsWhenStopped = true } = {}) {
   const store = openStore(undefined)
   const disk = { isFull: false }
   const log: string[] = []
@@ -193,7 +193,7 @@ async function aQueue(finishesWhenGone: boolean, { endsWhenStopped = true } = {}
     if (endsWhenStopped) stop.addEventListener('abort', end)
     return ended.promise
   }
-  queue.add(run, { resources: RESOURCES, finishesWhenGone, execute })
+  queue.add(run, { resources: RESOURCES, finishesWhenSettled, execute })
   const status = () => queue.find(run.runId)?.phase.status
   return { queue, run, disk, ended, log, status, savedStatus: () => store.find(run.runId)?.phase.status }
 }
@@ -202,11 +202,27 @@ describe('a queue of runs', () => {
   it.each([
     false,
     true,
-  ])('says that it was stopped with the service, if the run has a container: %s', async (finishesWhenGone) => {
-    const { queue, run } = await aQueue(finishesWhenGone)
+  ])('says that it was stopped with the service, if the run has a container: %s', async (finishesWhenSettled) => {
+    const { queue, run } = await aQueue(finishesWhenSettled)
     await queue.close()
     const testCases = [{ title: 'the service was stopped', status: 'INTERRUPTED', durationMs: 0 }]
     expect(run.phase).toMatchObject({ status: 'INTERRUPTED', testCases })
+  })
+
+  it('cancels a run that is still QUEUED at once, although its project has a container', async () => {
+    const { queue, ended } = await aQueue(true)
+    const queued = queueRun({ projectId: 'shop' })
+    const begun: string[] = []
+    const execute = async () => {
+      begun.push(queued.runId)
+      return { status: 'PASSED', testCases: [] } as const
+    }
+    queue.add(queued, { resources: RESOURCES, finishesWhenSettled: true, execute })
+    expect(queue.cancel(queued.runId)).toBe('cancelled')
+    expect(queued.phase).toMatchObject({ status: 'CANCELLED', startedAt: null })
+    ended.resolve({ status: 'PASSED', testCases: [] })
+    await queue.close()
+    expect(begun).toEqual([])
   })
 
   it('does not say that a cancelled run exceeded its limit while its processes end', async () => {
@@ -236,8 +252,11 @@ describe('a full disk', () => {
     expect([status(), savedStatus()]).toEqual(['PASSED', 'PASSED'])
   })
 
-  it.each([true, false])('keeps no run from being cancelled, if it has a container: %s', async (finishesWhenGone) => {
-    const { queue, run, disk, status } = await aQueue(finishesWhenGone)
+  it.each([
+    true,
+    false,
+  ])('keeps no run from being cancelled, if it has a container: %s', async (finishesWhenSettled) => {
+    const { queue, run, disk, status } = await aQueue(finishesWhenSettled)
     disk.isFull = true
     expect(queue.cancel(run.runId)).toBe('cancelled')
     await until(() => status() === 'CANCELLED')

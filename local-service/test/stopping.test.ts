@@ -143,4 +143,24 @@ describe('a command', () => {
     // The shell may say in between that its `sleep` was terminated.
     expect(await ended).toEqual({ kind: 'stopped', output: expect.stringMatching(/^INT\n[\s\S]*TERM\n$/) })
   })
+
+  it('ends at once when it is stopped, and what it started still has the grace to clean up', async () => {
+    const folder = await temporaryFolder()
+    const [ready, cleaned] = [join(folder, 'ready'), join(folder, 'cleaned')]
+    const child = `
+      const { writeFileSync } = require('node:fs')
+      process.on('SIGINT', () => setTimeout(() => { writeFileSync('${cleaned}', ''); process.exit() }, 300))
+      setInterval(() => {}, 1000)
+      writeFileSync('${ready}', '')`
+    const parent = `
+      require('node:child_process').spawn(process.execPath, ['-e', ${JSON.stringify(child)}])
+      process.on('SIGINT', () => process.exit())`
+    const stop = new AbortController()
+    const argv = [process.execPath, '-e', parent]
+    const ended = runCommand({ ...commandOf(''), argv, stopGraceMs: 60_000 }, stop.signal)
+    await until(() => existsSync(ready))
+    stop.abort()
+    expect(await ended).toMatchObject({ kind: 'stopped' })
+    expect(existsSync(cleaned)).toBe(true)
+  })
 })

@@ -5,7 +5,7 @@ import type { Mount } from '../containers/container.ts'
 import { linkedPackages, linkPackages } from '../workspace/packages.ts'
 import { addWorkTree, type Place, type Repository, removeWorkTree } from '../workspace/work-tree.ts'
 import { killProcesses, MARKER_VARIABLE } from './processes.ts'
-import type { TestRun } from './run-tests.ts'
+import type { TestRun } from './test-run.ts'
 
 /** The files that a run tests. */
 export interface Source extends Place {

@@ -36,7 +36,7 @@ export type CommandEnd = (
 }
 
 /** How the command's process exited, or why it was not started. */
-type Exit = { readonly code: number | null; readonly signal: string | null } | Error
+type Exit = { readonly code: number } | { readonly signal: string } | Error
 
 const FIRST_OUTPUT_CHARS = 2000
 const LAST_OUTPUT_CHARS = 20_000
@@ -58,7 +58,7 @@ export async function runCommand(command: Command, stop: AbortSignal): Promise<C
   }
   const exit = new Promise<Exit>((resolve) => {
     child.once('error', resolve)
-    child.once('exit', (code, signal) => resolve({ code, signal }))
+    child.once('exit', (code, signal) => resolve(code === null ? { signal: String(signal) } : { code }))
   })
   const closed = new Promise((resolve) => child.once('close', resolve))
   if (child.pid === undefined) return { kind: 'not-started', reason: reasonOf(await exit, command), output: '' }
@@ -79,8 +79,8 @@ export async function runCommand(command: Command, stop: AbortSignal): Promise<C
   const output = excerpt.text()
   if (stop.aborted || ended === undefined) return { kind: 'stopped', output }
   if (ended instanceof Error) return { kind: 'not-started', reason: reasonOf(ended, command), output }
-  if (ended.signal !== null) return { kind: 'killed', signal: ended.signal, output }
-  return { kind: 'exited', code: ended.code ?? 1, output }
+  if ('signal' in ended) return { kind: 'killed', signal: ended.signal, output }
+  return { kind: 'exited', code: ended.code, output }
 }
 
 /** Waits for the command's exit. Undefined if the command was stopped and its exit did not come. */

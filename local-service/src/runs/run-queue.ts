@@ -17,8 +17,8 @@ import { RunSaver, type SavedRun, type SaverOptions } from './run-saver.ts'
 
 interface RunTask {
   readonly resources: RunResources
-  /** If true, a cancelled or interrupted run finishes when its task settles, not at once. */
-  readonly finishesWhenGone: boolean
+  /** If true, a run that is stopped while it is RUNNING finishes when its task settles. Otherwise, it finishes at once. */
+  readonly finishesWhenSettled: boolean
   /**
    * Settles when the run's processes are gone. `finishEarly` finishes the run for its clients while the task continues,
    * for example with auto-fix. If the signal aborts, the task must stop. Its outcome still lists the test cases that
@@ -36,6 +36,7 @@ interface RunQueueOptions extends SaverOptions, Pick<Configuration, 'concurrency
 interface Entry extends SavedRun {
   readonly task: RunTask
   readonly stop: AbortController
+  /** Whether the task has begun and has not settled. The task of a finished run may be active, for example with auto-fix. */
   isActive: boolean
 }
 
@@ -99,11 +100,8 @@ export class RunQueue {
       entry.stop.abort()
       return isFixing ? 'auto-fix-stopped' : 'finished'
     }
-    if (entry.isActive && entry.task.finishesWhenGone) {
-      markCancelled(entry.run)
-      entry.stop.abort()
-      this.#saver.save(entry)
-    } else this.#stop(entry, CANCELLED)
+    markCancelled(entry.run)
+    this.#stop(entry, CANCELLED)
     return 'cancelled'
   }
 
@@ -117,8 +115,10 @@ export class RunQueue {
 
   /** Stops a run, and finishes it now or when its task has settled. */
   #stop(entry: Entry, outcome: RunOutcome): void {
-    entry.stop.abort()
-    if (!entry.isActive || !entry.task.finishesWhenGone) this.#finish(entry, outcome)
+    const { run, task, stop } = entry
+    stop.abort()
+    if (run.phase.status === 'RUNNING' && task.finishesWhenSettled) this.#saver.save(entry)
+    else this.#finish(entry, outcome)
     this.#drop(entry)
   }
 
@@ -166,6 +166,7 @@ export class RunQueue {
     finishOnce(outcome)
   }
 
+  /** If the run is finished already, changes nothing. */
   #finish(entry: Entry, outcome: RunOutcome): void {
     const { run } = entry
     if (!finishRun(run, outcome, new Date())) return

@@ -12,6 +12,13 @@ export interface TestCase {
   readonly durationMs: number
 }
 
+const BAD_STATUSES: ReadonlySet<TestCaseStatus> = new Set(['FAILED', 'TIMEDOUT', 'INTERRUPTED'])
+
+/** Whether a test case keeps its run from passing. */
+export function isBad({ status }: TestCase): boolean {
+  return BAD_STATUSES.has(status)
+}
+
 export interface RunOutcome {
   readonly status: FinalStatus
   readonly testCases: readonly TestCase[]

@@ -12,8 +12,9 @@ import { queueRun, type Run } from './run.ts'
 import type { RunQueue } from './run-queue.ts'
 import { resourcesOf } from './run-resources.ts'
 import { describeStoreError } from './run-store.ts'
-import { runTests, type TestRun } from './run-tests.ts'
+import { runTests } from './run-tests.ts'
 import { baseEnvironment } from './test-environment.ts'
+import type { TestRun } from './test-run.ts'
 
 /** What all runs share. */
 export interface Machine extends Pick<Configuration, 'autofixLimitMs' | 'stopGraceMs'> {
@@ -72,7 +73,7 @@ export async function startRun(machine: Machine, request: StartRequest): Promise
   try {
     const isTaken = machine.queue.add(run, {
       resources: testRun.resources,
-      finishesWhenGone: project.container !== undefined,
+      finishesWhenSettled: project.container !== undefined,
       execute: (stop, finishEarly) => runTests(testRun, stop, finishEarly),
     })
     return isTaken ? { kind: 'started', run } : refuse(500, 'The service is stopping and takes no more runs.')

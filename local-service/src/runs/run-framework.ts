@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import type { Framework, Report, ReportPaths, Selection } from '../frameworks/framework.ts'
+import { readList, readReport } from '../frameworks/read-report.ts'
+import { describeEnd, hasFailed, hasSucceeded, quoteOutput } from './command-end.ts'
+import { describeMissing, frameworkCommand } from './framework-command.ts'
+import type { Source } from './prepare-files.ts'
+import { interruptedBecause, isBad, type RunOutcome } from './run.ts'
+import type { CommandEnd } from './run-command.ts'
+import { runInSource } from './run-in-source.ts'
+import { isDiskFull, NO_ROOM, saysNoRoom } from './run-resources.ts'
+import type { TestRun } from './test-run.ts'
+import { describeUnknownProjects, describeUnknownTitles } from './unknown-names.ts'
+
+/** Runs the tests once, reads the framework's report, and decides about the outcome. */
+export async function runFramework(run: TestRun, source: Source, stop: AbortSignal): Promise<RunOutcome> {
+  const { framework } = run.project
+  const command = frameworkCommand(run, source)
+  if (command === undefined) return interrupt(run, describeMissing(run, source))
+  const { outputFolder } = run.resources
+  const call = async (
+    argumentsFor: (paths: ReportPaths) => string[],
+    { frameworkProjects, files, titles }: Selection,
+  ) => {
+    // Playwright empties its output folder, so the report lies beside it. The name is random, so that the tests of an earlier
+    // call cannot forge the report.
+    const reportFile = join(outputFolder, `report-${randomUUID()}`)
+    const paths = { reportFile, outputFolder: join(outputFolder, 'files') }
+    const projectOptions = frameworkProjects.map((name) => `--project=${name}`)
+    const titled = titles === undefined ? [] : [`${framework.titleOption}=${titles}`]
+    const argv = [...command, ...argumentsFor(paths), ...files, ...projectOptions, ...titled]
+    return { reportFile, end: await runInSource(source, run, argv, stop, framework.env(paths)) }
+  }
+  const { end: tested, reportFile } = await call(framework.runArguments, run.selection)
+  const report = await readReportOf(run, reportFile, join(source.root, source.folder))
+  const list = async (...frameworkProjects: string[]) => {
+    const listed = await call(framework.listArguments, { frameworkProjects, files: [] })
+    return hasSucceeded(listed.end) ? readList(framework, listed.reportFile) : undefined
+  }
+  const unknown =
+    (await describeUnknownProjects(run, tested, report, list)) ?? describeUnknownTitles(run, tested, report)
+  // The stop may have come after the tests, while the service asked for names. The outcome then counts as stopped.
+  const end: CommandEnd = stop.aborted ? { ...tested, kind: 'stopped' } : tested
+  const unknownNames = stop.aborted ? undefined : unknown
+  const outcome = toOutcome(end, report, unknownNames)
+  if (outcome.status === 'PASSED') return outcome
+  const isFull = await lacksRoom(run, source, end, report)
+  const problem = isFull ? NO_ROOM : (unknownNames ?? describeProblem(framework, end, report))
+  run.log(`${problem ?? `${framework.name} ${describeEnd(end)}`}${quoteOutput(end)}`)
+  const status = isFull ? 'INTERRUPTED' : outcome.status
+  return { ...outcome, status, problem: end.kind === 'stopped' ? undefined : problem, output: end.output }
+}
+
+/** The outcome of a run whose tests cannot be run. The log has the reason. Clients get it too, unless the run was stopped. */
+export function interrupt(run: TestRun, problem: string, end?: CommandEnd): RunOutcome {
+  run.log(`${problem}${end === undefined ? '' : quoteOutput(end)}`)
+  const shown = end?.kind === 'stopped' ? undefined : problem
+  return { ...interruptedBecause(shown), output: end?.output }
+}
+
+/**
+ * Whether a command may have failed because a disk was full. There may be room again now, so the command's output counts
+ * too.
+ */
+export async function lacksRoom(run: TestRun, source: Source, end: CommandEnd, report?: Report): Promise<boolean> {
+  const { outputFolder, temporaryFolder } = run.resources
+  if (end.kind === 'stopped') return false
+  if (report === undefined && saysNoRoom(end.output)) return true
+  return isDiskFull([join(source.root, source.folder), outputFolder, temporaryFolder])
+}
+
+/** Why the tests could not be run, or not to the end. Undefined if a test case already shows why the run did not pass. */
+function describeProblem({ name }: Framework, end: CommandEnd, report: Report | undefined): string | undefined {
+  const what = `${name} ${describeEnd(end)}`
+  if (end.kind !== 'exited') return what
+  if (report === undefined) {
+    return hasFailed(end) ? `${what} without a report: it could not run the tests` : `${what} without a report`
+  }
+  if (report.problem !== undefined) return report.problem
+  if (!report.isComplete) return `${what} before it had run all tests`
+  if (report.testCases.length === 0) return `${name} found no tests`
+  return report.testCases.some(isBad) ? undefined : `${what}, although no test failed`
+}
+
+/**
+ * If the framework exits after a complete report, the run is PASSED or FAILED. If there is no report, and the exit code
+ * says that the framework could not run the tests, the run is FAILED. Otherwise the run is INTERRUPTED.
+ */
+function toOutcome(end: CommandEnd, report: Report | undefined, unknownNames: string | undefined): RunOutcome {
+  const testCases = report?.testCases ?? []
+  if (report === undefined && hasFailed(end)) return { status: 'FAILED', testCases }
+  if (end.kind !== 'exited' || !report?.isComplete) return { status: 'INTERRUPTED', testCases }
+  // Without a test case, a framework exits with 0 only if it is configured to.
+  const passed = unknownNames === undefined && end.code === 0 && !testCases.some(isBad)
+  return { status: passed ? 'PASSED' : 'FAILED', testCases }
+}
+
+async function readReportOf({ project, log }: TestRun, file: string, folder: string): Promise<Report | undefined> {
+  const { framework } = project
+  try {
+    return await readReport(framework, file, folder)
+  } catch (error) {
+    // Tests may have put anything in place of the report.
+    log(`the report of ${framework.name} cannot be read: ${(error as Error).message}`)
+    return undefined
+  }
+}

@@ -1,0 +1,25 @@
+import type { ContainerEngine } from '../containers/container.ts'
+import type { Selection } from '../frameworks/framework.ts'
+import type { Project } from '../project.ts'
+import type { Checkout } from '../workspace/checkout.ts'
+import type { RunExclusive } from '../workspace/keyed-mutex.ts'
+import type { RunResources } from './run-resources.ts'
+
+/** Everything that is known about a run before it starts. */
+export interface TestRun {
+  readonly runId: string
+  readonly project: Project
+  readonly checkout: Checkout
+  readonly selection: Selection
+  /** The environment of the tests. Their PATH and the variables of the framework's reporter are added later. */
+  readonly env: NodeJS.ProcessEnv
+  readonly autofix: boolean
+  /** Runs the containers. Undefined if the project has no container. */
+  readonly engine?: ContainerEngine | undefined
+  readonly resources: RunResources
+  readonly autofixLimitMs: number
+  readonly stopGraceMs: number
+  readonly log: (text: string) => void
+  /** Runs one task of a repository at a time. git fails if another process has an unfinished work tree there. */
+  readonly runExclusive: RunExclusive
+}
