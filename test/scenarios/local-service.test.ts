@@ -48,6 +48,12 @@ function browsersOf(folder: string): number[] {
   return processesThat((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(`--user-agent=${folder}`))
 }
 
+/** The annotation of post if the service was killed. */
+const KILLED = {
+  level: 'error',
+  message: expect.stringContaining('The local service was killed or crashed before post'),
+}
+
 /** The processes of the action believe that this is macOS, so they do not read /proc. The tests' processes do not. */
 const WITHOUT_PROC = `--import=data:text/javascript,${encodeURIComponent(
   `if (process.argv[1]?.includes('local-service/dist')) Object.defineProperty(process, 'platform', { value: 'darwin' })`,
@@ -107,6 +113,38 @@ describe.concurrent('a job with the local service', () => {
     const { main, outputs } = await jobs.play(folder, { inputs: { folder: 'packages/shop' } })
     expect(outputs.branch).toBe('ffac537e6cbbf934b08745a378932722df287a53')
     expect(main, main.log.join('\n')).toMatchObject({ outputs: { conclusion: 'passed' }, annotations: [] })
+  })
+
+  test('logs which commit and branch are checked out, how many files are changed, and which setup does not run', async ({
+    jobs,
+  }) => {
+    const shop = { folder: '.', framework: 'vitest', setup: ['false'] }
+    const { folder, git } = await jobs.project({
+      ...VITEST,
+      'a.test.ts': PASSING,
+      'service.json': JSON.stringify({ projects: { shop } }),
+    })
+    writeFileSync(join(folder, 'a.test.ts'), `${PASSING}\n`)
+    writeFileSync(join(folder, 'built.js'), '')
+    const commit = await git('rev-parse', 'HEAD')
+    const { step, outputs, log } = await jobs.start(folder, { inputs: { config: 'service.json' } })
+    expect(log.slice(0, 3)).toEqual([
+      `The local service serves the project shop: vitest in ${folder}, commit ${commit} (main).`,
+      '"git status" lists 2 changed files there. The tests see the files as they are.',
+      'A run of this commit tests the folder itself, so the "setup" of shop does not run.',
+    ])
+    const { main } = await jobs.gate(step, { ...outputs, project: 'shop', branch: commit }).run()
+    expect(main, main.log.join('\n')).toMatchObject({ outputs: { conclusion: 'passed' }, annotations: [] })
+  })
+
+  test('logs what a pull request merges, if the merge commit is checked out', async ({ jobs }) => {
+    const { folder, git } = await jobs.project({ ...VITEST, 'a.test.ts': PASSING })
+    await git('checkout', '--quiet', '--detach')
+    const sha = await git('rev-parse', 'HEAD')
+    const event = on('pull_request', { number: 7, pull_request: pullRequest(head) })
+    const github = { sha, ref: 'refs/pull/7/merge', ref_name: '7/merge', head_ref: 'change', base_ref: 'main' }
+    const { log } = await jobs.start(folder, { event, github })
+    expect(log[0]).toContain(`commit ${sha} (change, merged into main).`)
   })
 
   test('refuses another commit than the one that is checked out', async ({ jobs }) => {
@@ -173,14 +211,22 @@ describe.concurrent('a person who sets the service up wrongly reads one sentence
     ['no such folder', files, { folder: 'nowhere' }, /There is no folder .*nowhere/],
     ['no such file', files, { config: 'a.json' }, /There is no configuration file/],
     ['no framework', { 'package.json': '{}' }, {}, /uses neither Vitest nor Playwright Test/],
-    ['both frameworks', { ...VITEST, 'vitest.config.ts': '', 'playwright.config.ts': '' }, {}, /uses both/],
+    [
+      'both frameworks',
+      { ...VITEST, 'vitest.config.ts': '', 'playwright.config.ts': '' },
+      {},
+      /uses both .* Set "framework" to "vitest" or "playwright"\.$/,
+    ],
   ])('about %s', async ([, of, inputs, sentence], { jobs }) => {
     const { folder } = await jobs.project(of)
     const step = jobs.service(folder, { inputs })
-    const { main, post } = await step.run()
+    const main = await step.startMain().result()
     expect(main).toMatchObject({ conclusion: 'failure', outputs: {}, failedSilently: false })
     expect(main.annotations.map(({ message }) => message)).toEqual([expect.stringMatching(sentence)])
-    expect(post).toMatchObject({ conclusion: 'success', log: [] })
+    expect(main.annotations[0]?.message).not.toContain('--')
+    // The service ends by itself, also if post never runs.
+    if (ON_LINUX) await until(() => processesOf(step).length === 0)
+    expect(await step.runPost()).toMatchObject({ conclusion: 'success', log: [] })
   })
 
   test("about a runner's temporary folder in the repository, without an option that the action does not have", async ({
@@ -198,6 +244,17 @@ describe.concurrent('a person who sets the service up wrongly reads one sentence
     const { folder } = await jobs.repository(files)
     const { main } = await jobs.service(folder).run()
     const message = `vitest is not installed in ${folder}. Install the packages in a step before this one, for example with "npm ci".`
+    expect(main.annotations.map((annotation) => annotation.message)).toEqual([message])
+  })
+
+  test.for([
+    ['vitest', VITEST, '2.1.9', '3.0'],
+    ['@playwright/test', PLAYWRIGHT, '1.44.1', '1.45'],
+  ] as const)('about a %s that is too old', async ([name, of, version, oldest], { jobs }) => {
+    const { folder, write } = await jobs.repository(of)
+    await write({ [`node_modules/${name}/package.json`]: JSON.stringify({ version, bin: 'cli.js' }) })
+    const { main } = await jobs.service(folder).run()
+    const message = `${name} ${version} is installed in ${folder}. The service needs ${oldest} or newer. Update the package.`
     expect(main.annotations.map((annotation) => annotation.message)).toEqual([message])
   })
 
@@ -338,7 +395,7 @@ describe.skipIf(!ON_LINUX).concurrent('nothing is left', () => {
     await main.result()
     await until(() => processesOf(step).length === 0)
     const post = await step.runPost()
-    expect(post).toMatchObject({ conclusion: 'success', annotations: [] })
+    expect(post).toMatchObject({ conclusion: 'success', annotations: [KILLED] })
     expect(post.summary).toContain('the service died during the run')
     expect(processesOf(step)).toEqual([])
   })
@@ -357,7 +414,7 @@ describe.skipIf(!ON_LINUX).concurrent('nothing is left', () => {
       process.kill(serviceProcess(step), 'SIGKILL')
       main.signal('SIGKILL')
       await main.result()
-      expect(await step.runPost()).toMatchObject({ conclusion: 'success', annotations: [] })
+      expect(await step.runPost()).toMatchObject({ conclusion: 'success', annotations: [KILLED] })
       await until(() => browsersOf(folder).length === 0 && processesOf(step).length === 0)
     },
   )
@@ -367,7 +424,7 @@ describe.skipIf(!ON_LINUX).concurrent('nothing is left', () => {
     process.kill(hanging, 'SIGKILL')
     expect(await main.result()).toMatchObject({ conclusion: 'failure' })
     process.kill(serviceProcess(step), 'SIGKILL')
-    expect(await step.runPost()).toMatchObject({ conclusion: 'success', annotations: [] })
+    expect(await step.runPost()).toMatchObject({ conclusion: 'success', annotations: [KILLED] })
     expect(processesOf(step)).toEqual([])
   })
 
@@ -422,7 +479,7 @@ ${HANGING.replace('writeFileSync(', "spawn('sleep', ['600'], { detached: true, s
     const { step, folder } = await leaveProcess(jobs, { inputs })
     rmSync(join(folder, removed), { recursive: true })
     const post = await step.runPost()
-    expect(post).toMatchObject({ conclusion: 'success', annotations: [] })
+    expect(post).toMatchObject({ conclusion: 'success', annotations: [KILLED] })
     expect(post.summary).toContain('the service died during the run')
     expect(processesOf(step)).toEqual([])
   })
@@ -432,8 +489,8 @@ ${HANGING.replace('writeFileSync(', "spawn('sleep', ['600'], { detached: true, s
     const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(failing)}`
     const { step } = await leaveProcess(jobs, { env: { NODE_OPTIONS } })
     const post = await step.runPost()
-    expect(post).toMatchObject({ conclusion: 'success', annotations: [{ level: 'warning' }] })
-    expect(post.annotations[0]?.message).toContain('may still be on this machine')
+    expect(post).toMatchObject({ conclusion: 'success', annotations: [KILLED, { level: 'warning' }] })
+    expect(post.annotations[1]?.message).toContain('may still be on this machine')
     expect(post.log).toContain('it rains')
     for (const pid of processesOf(step)) process.kill(pid, 'SIGKILL')
   })

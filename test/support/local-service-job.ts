@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test as base, expect } from 'vitest'
-import type { WorkflowEvent } from '../../tools/runner-emulator/contexts.ts'
+import type { GithubContext, WorkflowEvent } from '../../tools/runner-emulator/contexts.ts'
 import { type ProcessResult, prepareStep, type Step, type StepOptions } from '../../tools/runner-emulator/runner.ts'
 import { ROOT } from '../docs/documents.ts'
 import { createRepository, type GitRepository, installPackages } from './git-repository.ts'
@@ -24,6 +24,7 @@ export interface StepSettings {
   readonly inputs?: Readonly<Record<string, string>> | undefined
   readonly env?: Readonly<Record<string, string>> | undefined
   readonly event?: WorkflowEvent | undefined
+  readonly github?: GithubContext | undefined
   readonly tempDir?: string | undefined
 }
 
@@ -60,7 +61,7 @@ export class Jobs {
     const step = this.service(workspace, settings)
     const main = await step.startMain().result()
     expect(main, main.log.join('\n')).toMatchObject({ conclusion: 'success', annotations: [] })
-    return { step, outputs: main.outputs }
+    return { step, outputs: main.outputs, log: main.log }
   }
 
   /** The gate, in the job of the service. */

@@ -3,8 +3,9 @@ import { appendFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import * as core from '@actions/core'
 import { signalProcess } from '../runs/processes.ts'
-import { messageOf } from '../text.ts'
+import { count, messageOf } from '../text.ts'
 import { describeFailedRuns } from './failed-runs.ts'
+import { countOutOfMemoryKills } from './memory.ts'
 import { foldedLog, toMessage } from './runner-text.ts'
 import { ServiceFolder } from './service-folder.ts'
 import { spawnService } from './spawn-service.ts'
@@ -28,13 +29,14 @@ async function post(): Promise<void> {
   if (path === '') return
   const folder = new ServiceFolder(path)
   await attempt('withdraw the order of the service', () => folder.withdrawOrder())
-  const hasEnded = await attempt('stop the service', () => stop(folder))
-  const wasKilled = hasEnded && folder.hasBegun() && !folder.hasStopped()
-  const isClean = !wasKilled || (await attempt('remove what the service left', () => clean(folder)))
+  const end = await attempt('stop the service', () => stop(folder))
+  const leftSomething = end !== undefined && folder.hasBegun() && !folder.hasStopped()
+  const isClean = !leftSomething || (await attempt('remove what the service left', () => clean(folder)))
   const failedRuns = (await attempt('read which runs did not pass', () => folder.readFailedRuns())) ?? []
-  if (wasKilled || failedRuns.length > 0) {
+  if (leftSomething || failedRuns.length > 0) {
     await attempt('show the log of the service', () => core.info(foldedLog(folder.readLog())))
   }
+  if (leftSomething && end === 'before post') core.error(describeKill())
   const { GITHUB_STEP_SUMMARY: summary } = process.env
   if (summary && failedRuns.length > 0) {
     await attempt('write the job summary', () => appendFileSync(summary, describeFailedRuns(failedRuns)))
@@ -55,17 +57,32 @@ async function attempt<T>(what: string, step: () => T | Promise<T>): Promise<T |
 
 /**
  * Ends the service, and waits until it has ended. If it does not end in time, kills it with its process group, which holds
- * the commands of git and of container engines.
+ * the commands of git and of container engines. Returns when the service ended.
  */
-async function stop(folder: ServiceFolder): Promise<true> {
+async function stop(folder: ServiceFolder): Promise<'before post' | 'in post'> {
   const pid = folder.livingProcess()
+  if (pid === undefined) return 'before post'
   // The signal stops the service even if its order cannot be withdrawn.
-  if (pid !== undefined) signalProcess(pid, 'SIGTERM')
-  if (await waitForEnd(folder, STOP_LIMIT_MS)) return true
+  signalProcess(pid, 'SIGTERM')
+  if (await waitForEnd(folder, STOP_LIMIT_MS)) return 'in post'
   const hanging = folder.livingProcess()
   if (hanging !== undefined) signalProcess(-hanging, 'SIGKILL')
   await waitForEnd(folder, KILL_LIMIT_MS)
-  return true
+  return 'in post'
+}
+
+function describeKill(): string {
+  const [before, now] = [core.getState('out-of-memory-kills'), countOutOfMemoryKills()]
+  const what = 'The local service was killed or crashed before post stopped it, and its runs ended.'
+  if (before === '' || now === undefined)
+    return `${what} The cause is unknown. A frequent cause is that no memory was left.`
+  const kills = now - Number(before)
+  if (kills > 0) {
+    const killed = `Since its start, the kernel has killed ${count(kills, 'process', 'processes')} for this reason.`
+    const next = 'Choose a runner with more memory, or let fewer tests run at once.'
+    return `${what} The probable cause is that no memory was left. ${killed} ${next}`
+  }
+  return `${what} The kernel killed no process for lack of memory. So a step or a test probably killed the service. The log above has its last lines.`
 }
 
 /** Whether the service has ended in time. */

@@ -30,13 +30,17 @@ export interface Order {
 }
 
 export type Start =
-  | { readonly kind: 'up'; readonly url: string; readonly projects: readonly ServedProject[] }
+  | {
+      readonly kind: 'up'
+      readonly url: string
+      readonly projects: readonly ServedProject[]
+      /** Lines for the log of main. */
+      readonly log: readonly string[]
+    }
   | { readonly kind: 'failed'; readonly reason: string }
 
 interface ServedProject {
   readonly id: string
-  readonly folder: string
-  readonly framework: string
   readonly commit?: string | undefined
 }
 
@@ -172,15 +176,16 @@ function isOrder(value: unknown): value is Order {
 
 function isStart(value: unknown): value is Start {
   if (!isObject(value)) return false
-  const { kind, url, projects, reason } = value
+  const { kind, url, projects, log, reason } = value
   if (kind === 'failed') return areTexts([reason])
-  return kind === 'up' && areTexts([url]) && Array.isArray(projects) && projects.every(isServedProject)
+  if (kind !== 'up' || !Array.isArray(projects) || !Array.isArray(log)) return false
+  return areTexts([url, ...log]) && projects.every(isServedProject)
 }
 
 function isServedProject(value: unknown): value is ServedProject {
   if (!isObject(value)) return false
-  const { id, folder, framework, commit = '' } = value
-  return areTexts([id, folder, framework, commit])
+  const { id, commit = '' } = value
+  return areTexts([id, commit])
 }
 
 function isFailedRun(value: unknown): value is FailedRun {

@@ -1,10 +1,11 @@
 import { tmpdir } from 'node:os'
 import { ConfigurationError, type Settings } from '../configuration.ts'
 import { readInvocation, UsageError } from '../invocation.ts'
-import { type LocalService, removeLeft, startLocalService } from '../local-service.ts'
+import { type LocalService, removeLeft, type ServedProject, startLocalService } from '../local-service.ts'
 import { DataFolderInRepository } from '../runs/data-folder.ts'
 import type { Run, RunOutcome } from '../runs/run.ts'
-import { messageOf } from '../text.ts'
+import { count, messageOf } from '../text.ts'
+import { countChangedFiles } from '../workspace/work-tree.ts'
 import { type Order, ServiceFolder, type Start } from './service-folder.ts'
 
 // The process of the action's service. `index.js FOLDER` serves until the order in the folder is gone. `index.js FOLDER clean`
@@ -30,7 +31,7 @@ async function serve(): Promise<void> {
   const service = await start(order)
   const poll = setInterval(() => folder.hasOrder() || stop.resolve(), POLL_MS)
   try {
-    const outcome = await describeStart(service)
+    const outcome = await describeStart(service, order.commit)
     folder.writeStart(outcome)
     if (outcome.kind === 'up') await stop.promise
   } finally {
@@ -52,15 +53,39 @@ async function start({ args, key, runLimitMinutes, workspace, commit }: Order): 
   })
 }
 
-async function describeStart(service: LocalService): Promise<Start> {
-  const folders = await service.inspectFolders()
-  const projects = service.projects.map((project, index) => ({ ...project, ...folders[index] }))
-  const incomplete = projects.find(({ missingPackage }) => missingPackage !== undefined)
-  if (incomplete === undefined) return { kind: 'up', url: service.url, projects }
-  const reason =
-    `${incomplete.missingPackage} is not installed in ${incomplete.folder}. ` +
-    'Install the packages in a step before this one, for example with "npm ci".'
-  return { kind: 'failed', reason }
+async function describeStart({ url, projects }: LocalService, jobCommit: string): Promise<Start> {
+  const [problem] = projects.flatMap(({ found }) => found.problem ?? [])
+  if (problem !== undefined) {
+    const remedy =
+      problem.kind === 'missing'
+        ? 'Install the packages in a step before this one, for example with "npm ci"'
+        : 'Update the package'
+    return { kind: 'failed', reason: `${problem.text}. ${remedy}.` }
+  }
+  const log = await Promise.all(projects.map((project) => describeProject(project, jobCommit)))
+  return { kind: 'up', url, projects: projects.map(({ id, found: { commit } }) => ({ id, commit })), log: log.flat() }
+}
+
+/** What the log of main says about a project. */
+async function describeProject({ id, framework, folder, found }: ServedProject, jobCommit: string): Promise<string[]> {
+  const { commit, repository, skipsSetup } = found
+  const name = found.branch ?? (commit === jobCommit ? nameOfCheckout(process.env) : undefined)
+  const checkedOut = commit === undefined ? 'no commit' : `commit ${commit}${name === undefined ? '' : ` (${name})`}`
+  const changes = repository === undefined ? 0 : await countChangedFiles(repository)
+  return [
+    `The local service serves the project ${id}: ${framework} in ${folder}, ${checkedOut}.`,
+    ...(changes
+      ? [`"git status" lists ${count(changes, 'changed file')} there. The tests see the files as they are.`]
+      : []),
+    ...(skipsSetup ? [`A run of this commit tests the folder itself, so the "setup" of ${id} does not run.`] : []),
+  ]
+}
+
+/** On a pull request, `actions/checkout` checks out a merge commit, which is on no branch. */
+function nameOfCheckout(env: NodeJS.ProcessEnv): string | undefined {
+  const isMergeCommit = /^refs\/pull\/\d+\/merge$/.test(env.GITHUB_REF ?? '')
+  if (isMergeCommit && env.GITHUB_HEAD_REF) return `${env.GITHUB_HEAD_REF}, merged into ${env.GITHUB_BASE_REF}`
+  return env.GITHUB_REF_NAME || undefined
 }
 
 function rememberFailedRun({ runId, projectId, phase: { status } }: Run, { problem, output }: RunOutcome): void {

@@ -15,6 +15,7 @@ import {
 export const playwright: Framework = {
   name: 'playwright',
   packageName: '@playwright/test',
+  oldestVersion: '1.45',
   ownFiles: [],
   configFile: /^playwright(-ct)?\.config\.\w+$/,
   titleOption: '--grep',

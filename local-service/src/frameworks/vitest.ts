@@ -20,6 +20,7 @@ const REPORTER = join(import.meta.dirname, `vitest-reporter${extname(import.meta
 export const vitest: Framework = {
   name: 'vitest',
   packageName: 'vitest',
+  oldestVersion: '3.0',
   configFile: /^vitest\.(config|workspace)\.\w+$/,
   ownFiles: [REPORTER],
   titleOption: '--testNamePattern',
