@@ -112,7 +112,7 @@ export async function removeLeft(
     const shared = { env: personalEnvironment(world.env), responseLimitMs, runExclusive: createKeyedMutex() }
     await createQueue(FOR_REMOVAL, data.store, world, shared).recover()
     const runIds = data.store.findLeft().map(({ run }) => run.runId)
-    if (runIds.length > 0) throw new Error(`Something is still there of the runs ${runIds.join(', ')}.`)
+    if (runIds.length > 0) throw new Error(`The runs ${runIds.join(', ')} left something that could not be removed.`)
   } finally {
     await closeFolder(data, logIn(world))
   }

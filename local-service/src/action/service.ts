@@ -16,7 +16,8 @@ const POLL_MS = 200
 const [path = '', mode] = process.argv.slice(2)
 const folder = new ServiceFolder(path)
 
-const WORLD = {
+/** What serving and cleaning have in common. */
+const SHARED = {
   env: process.env,
   dataFolder: folder.dataFolder,
   log: (line: string) => console.error(line),
@@ -46,7 +47,7 @@ async function start({ args, key, runLimitMinutes, workspace, commit }: Order): 
   const limit = runLimitMinutes === undefined ? {} : { runLimitMinutes }
   const settings: Settings = { ...invocation.settings, ...limit, keys: [key], data: folder.dataFolder }
   return startLocalService(settings, {
-    ...WORLD,
+    ...SHARED,
     folder: invocation.folder,
     temporaryFolder: tmpdir(),
     checkoutOfJob: { root: workspace, commit },
@@ -116,4 +117,4 @@ async function main(): Promise<void> {
 }
 
 // If the job has ended, the runner has removed the folder.
-if (folder.exists()) await (mode === 'clean' ? removeLeft(WORLD) : main())
+if (folder.exists()) await (mode === 'clean' ? removeLeft(SHARED) : main())
