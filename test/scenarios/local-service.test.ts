@@ -130,7 +130,7 @@ describe.concurrent('a job with the local service', () => {
     const { step, outputs, log } = await jobs.start(folder, { inputs: { config: 'service.json' } })
     expect(log.slice(0, 3)).toEqual([
       `The local service serves the project shop: vitest in ${folder}, commit ${commit} (main).`,
-      '"git status" lists 2 changed files there. The tests see the files as they are.',
+      '"git status" lists 2 changed files in the repository. The tests see the files as they are.',
       'A run of this commit tests the folder itself, so the "setup" of shop does not run.',
     ])
     const { main } = await jobs.gate(step, { ...outputs, project: 'shop', branch: commit }).run()

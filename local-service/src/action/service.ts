@@ -76,7 +76,7 @@ async function describeProject({ id, framework, folder, found }: ServedProject, 
   return [
     `The local service serves the project ${id}: ${framework} in ${folder}, ${checkedOut}.`,
     ...(changes
-      ? [`"git status" lists ${count(changes, 'changed file')} there. The tests see the files as they are.`]
+      ? [`"git status" lists ${count(changes, 'changed file')} in the repository. The tests see the files as they are.`]
       : []),
     ...(skipsSetup ? [`A run of this commit tests the folder itself, so the "setup" of ${id} does not run.`] : []),
   ]
