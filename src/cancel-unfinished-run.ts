@@ -2,11 +2,12 @@ import { cancelRun } from './action/cancel-run.ts'
 import type { World } from './action/world.ts'
 import { systemClock } from './clock.ts'
 import { readEvent } from './github/event.ts'
-import { InputReader } from './github/input-reader.ts'
-import { runnerOutput } from './github/outputs.ts'
-import type { FoundMain, StepRecord } from './github/record.ts'
-import { readServiceAddress } from './github/service-address.ts'
+import { attemptUrl } from './github/job.ts'
+import type { FoundMain, StepRecord } from './handover/record.ts'
+import { InputReader } from './inputs/input-reader.ts'
+import { readServiceAddress } from './inputs/service-address.ts'
 import { failureText, UNKNOWN_RUN } from './report/failure-text.ts'
+import { runnerOutput } from './runner/outputs.ts'
 import { openService } from './service/open-service.ts'
 import { type LogLine, logLine } from './text/safe-text.ts'
 
@@ -37,7 +38,8 @@ export async function cancelUnfinishedRun(
   const open = async () => {
     const inputs = new InputReader(env)
     const address = readServiceAddress(inputs, env, readEvent(env))
-    return openService(inputs.orThrow(address), systemClock, output.log.debug)
+    const options = { workflowRunUrl: attemptUrl(env), debug: output.log.debug }
+    return openService(inputs.orThrow(address), systemClock, options)
   }
   await finishStep(mains, { ...output, clock: systemClock, random: Math.random, signal, open })
 }

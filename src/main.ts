@@ -1,4 +1,4 @@
-import { createMainRecord } from './github/record.ts'
+import { createMainRecord } from './handover/record.ts'
 import { abortOnRunnerSignal, exitAfter, maskKey, watch } from './process.ts'
 
 // Three steps come before anything else is loaded. First the signal handlers, because a signal without a handler kills

@@ -1,5 +1,5 @@
-import { findMains, parseRecord } from './github/record.ts'
-import { removeStepFile } from './github/step-file.ts'
+import { findMains, parseRecord } from './handover/record.ts'
+import { removeStepFile } from './handover/step-file.ts'
 
 // In most steps, nothing is left to do. Post then loads nothing else, unless debug logging is on.
 const saved = parseRecord(process.env.STATE_record ?? '')

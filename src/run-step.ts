@@ -1,19 +1,19 @@
 import { runAction } from './action/run-action.ts'
 import type { Recorder, World } from './action/world.ts'
 import { eventLoopTurn, systemClock } from './clock.ts'
-import { type KnownBranch, ruleOfBranch } from './github/branch.ts'
 import { readEvent } from './github/event.ts'
 import type { GitHubAccess } from './github/github-api.ts'
-import { InputReader, InvalidInputsError } from './github/input-reader.ts'
-import { type Inputs, readInputs, wantsSummaryOfProblems } from './github/inputs.ts'
-import { readJob } from './github/job.ts'
-import { type RunnerOutput, runnerOutput } from './github/outputs.ts'
-import type { MainRecord } from './github/record.ts'
-import { RecordNotWritten, recorder } from './github/recorder.ts'
-import { defaultReportFolder, writeReportFiles } from './github/report-files.ts'
+import { attemptUrl, readJob } from './github/job.ts'
+import type { MainRecord } from './handover/record.ts'
+import { RecordNotWritten, recorder } from './handover/recorder.ts'
+import { type KnownBranch, ruleOfBranch } from './inputs/branch.ts'
+import { InputReader, InvalidInputsError } from './inputs/input-reader.ts'
+import { type Inputs, readInputs, wantsSummaryOfProblems } from './inputs/inputs.ts'
 import { keepParserAsCompiled } from './process.ts'
 import { commentBody } from './report/comment-body.ts'
 import { invalidInputsSummary } from './report/job-summary.ts'
+import { type RunnerOutput, runnerOutput } from './runner/outputs.ts'
+import { defaultReportFolder, writeReportFiles } from './runner/report-files.ts'
 import { openService } from './service/open-service.ts'
 import { type LogLine, logLine, render } from './text/safe-text.ts'
 
@@ -71,7 +71,7 @@ async function realWorld(
     random: Math.random,
     signal,
     recorder,
-    service: await openService(inputs.service, clock, output.log.debug),
+    service: await openService(inputs.service, clock, { workflowRunUrl: attemptUrl(env), debug: output.log.debug }),
     writeReportFiles: (files, runId) =>
       writeReportFiles(files, reportDir ?? defaultReportFolder(env, runId), env, output.log),
     comment: async (outcome, { hasSummary }) => {

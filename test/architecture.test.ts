@@ -79,11 +79,22 @@ describe('the layers', () => {
     report: { loads: ['report', 'outcome', 'text'] },
     service: { loads: ['service', 'outcome', 'text', 'clock', 'version', 'undici'] },
     action: { loads: ['action', 'service', 'report', 'outcome', 'text', 'clock'] },
-    github: {
-      loads: ['github', 'report', 'service', 'outcome', 'text', 'clock', 'version', '@actions', 'node'],
-      types: ['action'],
+    inputs: {
+      loads: ['inputs', 'github', 'report', 'service', 'text', '@actions', 'node:path', 'runner'],
+      types: ['action', 'outcome'],
     },
-    entry: { loads: ['entry', 'github', 'action', 'service', 'report', 'outcome', 'text', 'clock', 'node:v8'] },
+    github: {
+      loads: ['github', 'outcome', 'text', 'version', '@actions', 'node', 'inputs'],
+      types: ['action', 'report', 'clock', 'inputs'],
+    },
+    runner: { loads: ['runner', 'text', '@actions', 'node'], types: ['action', 'report', 'github'] },
+    handover: { loads: ['handover', 'runner', 'text', 'node'], types: ['action', 'github'] },
+    entry: {
+      loads: [
+        ...['entry', 'inputs', 'github', 'runner', 'handover'],
+        ...['action', 'service', 'report', 'outcome', 'text', 'clock', 'node:v8'],
+      ],
+    },
   }
 
   /** The names under which LAYERS may list an import: a layer, a module of Node, or the scope or the name of a package. */
@@ -155,10 +166,10 @@ describe('what is loaded', () => {
 })
 
 describe('effects', () => {
-  it('of the process are used only by the entries and the folder github', () => {
+  it('of the process are used only by the entries, what main leaves for post, and the client of the GitHub API', () => {
     const files = filesMatching(FILES, /\bprocess\s*[.[]|[=(]\s*process\b|node:process/)
     expect(files).toContain('src/main.ts')
-    expect(files.filter((file) => !['entry', 'github'].includes(layerOf(file)))).toEqual([])
+    expect(files.filter((file) => !['entry', 'handover', 'github'].includes(layerOf(file)))).toEqual([])
   })
 
   it('of time are used only by the clock and by the end of the process', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { finishStep } from '../src/cancel-unfinished-run.ts'
-import type { FoundMain, StepRecord } from '../src/github/record.ts'
+import type { FoundMain, StepRecord } from '../src/handover/record.ts'
 import type { Failure } from '../src/outcome/failure.ts'
 import { FakeClock } from './support/fake-clock.ts'
 import { FakeService, failure, noResponse, PASSED, RUNNING, response, type Script } from './support/fake-service.ts'

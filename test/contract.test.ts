@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { withTables } from '../scripts/readme-tables.ts'
 import { readEvent } from '../src/github/event.ts'
-import { readInputs } from '../src/github/inputs.ts'
 import { readJob } from '../src/github/job.ts'
+import { readInputs } from '../src/inputs/inputs.ts'
 import { inputVariables, linesWrittenBy } from './support/process-effects.ts'
 
 // Repeats by hand what the action promises its users. Names and defaults are fixed, and a change here needs a new major
@@ -21,7 +21,7 @@ const INPUTS = {
   'api-key': undefined,
   project: undefined,
   'test-suite': undefined,
-  // The branch of the event. test/github/branch.test.ts has the branch of every event.
+  // The branch of the event. test/inputs/branch.test.ts has the branch of every event.
   branch: '@{event}',
   environment: undefined,
   'framework-project': undefined,
@@ -34,6 +34,7 @@ const INPUTS = {
   'poll-interval-seconds': undefined,
   'cancel-on-abort': undefined,
   'pass-with-no-tests': 'false',
+  strict: 'false',
   summary: 'always',
   annotations: 'true',
   comment: 'never',

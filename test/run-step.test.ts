@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { StepCancelled } from '../src/action/abort.ts'
-import type { MainRecord } from '../src/github/record.ts'
+import type { MainRecord } from '../src/handover/record.ts'
 import { runStep } from '../src/run-step.ts'
 import { startScriptedService } from '../tools/scripted-service/scripted-service.ts'
 import { inputVariables } from './support/process-effects.ts'

@@ -1,4 +1,11 @@
-import { type Failure, isFailure, isNotFound, responseOrFailure } from '../outcome/failure.ts'
+import {
+  type Failure,
+  hasServiceEnded,
+  isFailure,
+  isNotFound,
+  refusalLeftMs,
+  responseOrFailure,
+} from '../outcome/failure.ts'
 import { isFinished, type Run } from '../outcome/run.ts'
 import type { Cancellation } from '../outcome/step-outcome.ts'
 import { backoffMs, isKeyRefused, isTransient, mayHaveBeenAccepted } from '../service/retry.ts'
@@ -73,7 +80,12 @@ async function tryUntil(
     // If the service asks for more time than is left, the last try comes shortly before the deadline.
     const leftMs = deadlineMs - clock.now()
     const lastTryInMs = leftMs > 2_000 ? leftMs - 1_000 : leftMs
-    await clock.sleep(Math.max(0, Math.min(backoffMs(tries, end.forPause, random), lastTryInMs)), signal)
+    const pauseMs = Math.min(
+      backoffMs(tries, end.forPause, random),
+      lastTryInMs,
+      end.forPause ? refusalLeftMs(end.forPause) : lastTryInMs,
+    )
+    await clock.sleep(Math.max(0, pauseMs), signal)
     if (signal.aborted) return undefined
   }
   return { kind: 'failed', failure }
@@ -112,7 +124,7 @@ function createTry(
     if (response === true) return { kind: 'cancelled' }
     if (response === false) return readRun(options)
     mayHaveCancelled ||= mayHaveBeenAccepted(response)
-    if (isKeyRefused(response)) return { kind: 'failed', failure: response }
+    if (isKeyRefused(response) || hasServiceEnded(response)) return { kind: 'failed', failure: response }
     return shouldReadRun(response) ? readRun(options, response) : { kind: 'again', shown: response, forPause: response }
   }
 }

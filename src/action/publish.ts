@@ -1,6 +1,6 @@
 import { runDurationMs } from '../outcome/run.ts'
-import { type StepOutcome, statusOf } from '../outcome/step-outcome.ts'
-import { annotations } from '../report/annotations.ts'
+import { isDoubtfulPass, type StepOutcome, statusOf } from '../outcome/step-outcome.ts'
+import { annotations, reasonGroups } from '../report/annotations.ts'
 import { ctrf } from '../report/ctrf.ts'
 import { fullSummary, jobSummary } from '../report/job-summary.ts'
 import { junit } from '../report/junit.ts'
@@ -54,17 +54,18 @@ function setOutputs(outcome: StepOutcome, world: World): void {
 }
 
 function announce(outcome: StepOutcome, settings: ReportSettings, hasSummary: boolean, world: World): void {
-  const { success, counts } = outcome
+  const { success } = outcome
   const title = verdictTitle(outcome)
   const message = verdictSentence(outcome)
   if (!success) {
     world.annotate({ level: 'error', title, message })
     if (settings.annotations) for (const annotation of annotations(outcome, hasSummary)) world.annotate(annotation)
-  } else if (counts.failed > 0) {
+  } else if (isDoubtfulPass(outcome)) {
     world.annotate({ level: 'warning', title, message })
   } else {
     world.log.info(message)
   }
+  for (const group of reasonGroups(outcome)) world.writeGroup(group)
 }
 
 export function reportFiles(outcome: StepOutcome): readonly ReportFile[] {

@@ -9,6 +9,7 @@ import {
   type StepFacts,
   type StepOutcome,
   type StepSubject,
+  type VerdictRules,
 } from '../outcome/step-outcome.ts'
 import { isUsableRunId, type RunHandle } from '../service/run-handle.ts'
 import { logLine } from '../text/safe-text.ts'
@@ -20,12 +21,11 @@ import { startRun } from './start-run.ts'
 import { type WaitLimits, waitForRun } from './wait-for-run.ts'
 import type { World } from './world.ts'
 
-export interface StepRequest extends Omit<StepSubject, 'ownsRun'>, WaitLimits {
+export interface StepRequest extends Omit<StepSubject, 'ownsRun'>, WaitLimits, VerdictRules {
   readonly runId?: string | undefined
   /** If false, the step starts the run and does not wait for it. */
   readonly wait: boolean
   readonly cancelOnAbort: boolean
-  readonly passWithNoTests: boolean
   /** Returns the address of a run's page. Absent if the input `run-url` is empty. */
   readonly runUrl?: ((runId: string) => string | undefined) | undefined
   readonly reports: ReportSettings
@@ -43,7 +43,7 @@ export async function runAction(request: StepRequest, world: World): Promise<Ste
   const parameters = ownsRun ? request.parameters : {}
   const subject = { target, parameters, untested, ownsRun, labels, job } satisfies Record<keyof StepSubject, unknown>
   const facts: StepFacts = { ...seen, subject, waitedMs: world.clock.now() - step.begunMs }
-  const outcome = concludeStep(ending, facts, request.passWithNoTests)
+  const outcome = concludeStep(ending, facts, request)
   // If main could not cancel the run, the record stays as it is, and post tries again.
   if (isDone(outcome)) world.recorder.done()
   await publish(outcome, request.reports, world)

@@ -1,4 +1,4 @@
-import { type Failure, responseOrFailure } from '../outcome/failure.ts'
+import { type Failure, hasServiceEnded, refusalLeftMs, responseOrFailure } from '../outcome/failure.ts'
 import type { StartParameters } from '../outcome/run.ts'
 import type { AbortCause } from '../outcome/step-outcome.ts'
 import { failureText } from '../report/failure-text.ts'
@@ -35,15 +35,17 @@ export async function startRun(parameters: StartParameters, deadlineMs: number, 
     if (typeof response === 'string') return { kind: 'started', runId: response }
     if (signal.aborted) return aborted(signal, mayHaveBeenAccepted(response))
 
-    const nextMs = clock.now() + backoffMs(attempt, response, random)
+    const refusalEndMs = clock.now() + refusalLeftMs(response)
+    const nextMs = Math.min(clock.now() + backoffMs(attempt, response, random), refusalEndMs)
     const repeatDeadlineMs = Math.min(begunMs + startMayRepeatForMs(response), deadlineMs)
-    if (nextMs >= repeatDeadlineMs) {
+    if (nextMs >= repeatDeadlineMs || hasServiceEnded(response)) {
       return { kind: 'start-failed', failure: response, mayHaveStarted: mayHaveBeenAccepted(response) }
     }
     const reason = failureText(response, 'start')
     // The pause may take minutes, because the service may ask for it.
     await log.pause(nextMs, () => {
-      const [next, limit] = [durationText(nextMs - clock.now()), durationText(repeatDeadlineMs - clock.now())]
+      const lastTryMs = Math.min(repeatDeadlineMs, refusalEndMs)
+      const [next, limit] = [durationText(nextMs - clock.now()), durationText(lastTryMs - clock.now())]
       return logLine`The run is not started yet. The next try is in ${next}. The step stops trying after ${limit}. ${reason}`
     })
   }

@@ -1,10 +1,10 @@
-import { type Failure, isFailure, isNotFound, responseOrFailure } from '../outcome/failure.ts'
+import { type Failure, isFailure, isNotFound, refusalLeftMs, responseOrFailure } from '../outcome/failure.ts'
 import { isFinished, type Run } from '../outcome/run.ts'
 import type { Ending, WaitLimit } from '../outcome/step-outcome.ts'
 import { backoffMs, isTransient } from '../service/retry.ts'
 import { isNotFoundFinal, type RunHandle } from '../service/run-handle.ts'
 import { cancelReason } from './abort.ts'
-import { progressLog } from './progress-log.ts'
+import { FAILURE_STREAK_LIMIT_MS, progressLog } from './progress-log.ts'
 import type { World } from './world.ts'
 
 interface WaitEnd {
@@ -27,7 +27,6 @@ export interface WaitOptions extends WaitLimits {
   readonly onStatus: (run: Run) => void
 }
 
-const FAILURE_STREAK_LIMIT_MS = 300_000
 /** The time limit of the last poll, which main sends at the deadline. */
 const LAST_POLL_LIMIT_MS = 10_000
 /** Earlier polls time out at the deadline, but each gets at least this long. */
@@ -50,7 +49,6 @@ export async function waitForRun(
   const progress = progressLog(handle.id, world)
   const pollingSinceMs = clock.now()
   const timer = waitTimer(pollingSinceMs, options)
-  const jitter = random()
   let run: Run | undefined
   let streak: FailureStreak | undefined
 
@@ -71,8 +69,7 @@ export async function waitForRun(
     } else {
       if (signal.aborted) continue
       streak = { sinceMs: streak?.sinceMs ?? clock.now(), polls: (streak?.polls ?? 0) + 1, failure: response }
-      const isLongEnough = clock.now() - streak.sinceMs >= FAILURE_STREAK_LIMIT_MS
-      if (isLongEnough || !mayStillSucceed(response, handle, sentAtMs, run !== undefined)) {
+      if (streakLeftMs(streak, clock.now()) <= 0 || !mayStillSucceed(response, handle, sentAtMs, run !== undefined)) {
         return end({ kind: 'poll-failed', failure: response })
       }
     }
@@ -83,7 +80,7 @@ export async function waitForRun(
     if (streak !== undefined) progress.onPollFailed(streak.failure)
     const pauseMs =
       streak === undefined
-        ? (options.pollIntervalMs ?? adaptivePauseMs(clock.now() - pollingSinceMs, jitter))
+        ? (options.pollIntervalMs ?? adaptivePauseMs(clock.now() - pollingSinceMs, random))
         : streakPauseMs(streak, clock.now(), random)
     await progress.pause(Math.min(clock.now() + pauseMs, timer.deadlineMs()))
   }
@@ -102,22 +99,23 @@ function mayStillSucceed(failure: Failure, handle: RunHandle, sentAtMs: number, 
 }
 
 /** The pause ends no later than the streak's limit, so that main polls once more at that time. */
-function streakPauseMs({ sinceMs, polls, failure }: FailureStreak, nowMs: number, random: () => number): number {
-  return Math.min(backoffMs(polls, failure, random), sinceMs + FAILURE_STREAK_LIMIT_MS - nowMs)
+function streakPauseMs(streak: FailureStreak, nowMs: number, random: () => number): number {
+  return Math.min(backoffMs(streak.polls, streak.failure, random), streakLeftMs(streak, nowMs))
 }
 
-const SHORTEST_PAUSE_MS = 1_000
+function streakLeftMs({ sinceMs, failure }: FailureStreak, nowMs: number): number {
+  return Math.min(sinceMs + FAILURE_STREAK_LIMIT_MS - nowMs, refusalLeftMs(failure))
+}
+
+const SHORTEST_PAUSE_MS = 300
 const LONGEST_PAUSE_MS = 15_000
 
 /**
- * The pause before the next poll is a fiftieth of the time waited. So main learns of the end within about 2 % of the
- * run's length. `jitter` is from 0 to 1 and stays the same for the whole wait. So steps that begin together soon poll
- * at different times.
+ * The pause grows with the time waited. So main learns of the end within about 2 % of the run's length. With jitter,
+ * steps that begin together soon poll at different times.
  */
-export function adaptivePauseMs(waitedMs: number, jitter: number): number {
-  const grownMs = Math.max(SHORTEST_PAUSE_MS, waitedMs / 50) * (1 + jitter / 10)
-  // With little jitter in the longest pause, a run of an hour needs fewer than 400 polls.
-  return Math.min(grownMs, LONGEST_PAUSE_MS * (1 - (1 - jitter) / 200))
+export function adaptivePauseMs(waitedMs: number, random: () => number): number {
+  return Math.min(SHORTEST_PAUSE_MS + waitedMs / 50, LONGEST_PAUSE_MS) * (1 + random() / 10)
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts'
 import type { Conclusion, StepOutcome } from '../outcome/step-outcome.ts'
-import type { Annotation } from '../report/annotations.ts'
+import type { Annotation, LogGroup } from '../report/annotations.ts'
 import type { TestService } from '../service/test-service.ts'
 import type { Html, LogLine } from '../text/safe-text.ts'
 
@@ -52,6 +52,8 @@ export interface World {
   /** `setOutput` and `writeSummary` write nothing if the job is over. */
   setOutput<Name extends keyof Outputs>(name: Name, value: Outputs[Name]): void
   annotate(annotation: Annotation): void
+  /** Writes lines that GitHub shows folded below their name. */
+  writeGroup(group: LogGroup): void
   /** Adds to the job summary. `build` receives the number of bytes that the summary file already has. */
   writeSummary(build: (alreadyBytes: number) => Html): void
   /** Returns the folder. If the files cannot be written, it warns and returns undefined. */

@@ -1,8 +1,8 @@
+import { ADVICE, forkMessage, isBranchName, type KnownBranch, noBranch, type UnknownBranch } from '../inputs/branch.ts'
+import { InvalidInputsError } from '../inputs/input-reader.ts'
 import { type LogLine, logLine } from '../text/safe-text.ts'
-import { ADVICE, forkMessage, isBranchName, type KnownBranch, noBranch, type UnknownBranch } from './branch.ts'
 import { headOf } from './event.ts'
 import { type GitHubAccess, type GitHubApi, GitHubError, openGitHubApi, withOneRetry } from './github-api.ts'
-import { InvalidInputsError } from './input-reader.ts'
 
 /** GitHub allows no branch whose name looks like this. */
 const COMMIT_HASH = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i

@@ -5,10 +5,16 @@ import type { Environment } from './event.ts'
 export function readJob(env: Environment): Job | undefined {
   const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: repository, GITHUB_RUN_ID: workflowRunId } = env
   if (!server || !repository || !workflowRunId) return undefined
-  const workflowRunUrl = `${server}/${repository}/actions/runs/${workflowRunId}`
+  const runUrl = `${server}/${repository}/actions/runs/${workflowRunId}`
   const jobId = env['INPUT_CHECK-RUN-ID'] ?? ''
-  const url = /^\d+$/.test(jobId)
-    ? `${workflowRunUrl}/job/${jobId}`
-    : `${workflowRunUrl}/attempts/${env.GITHUB_RUN_ATTEMPT || '1'}`
+  const url = /^\d+$/.test(jobId) ? `${runUrl}/job/${jobId}` : `${runUrl}/attempts/${env.GITHUB_RUN_ATTEMPT || '1'}`
   return { name: env.GITHUB_JOB ?? '', url }
+}
+
+/** The page of this attempt of the workflow run. Undefined if the runner's variables do not make a plain https: address. */
+export function attemptUrl(env: Environment): string | undefined {
+  const { GITHUB_SERVER_URL, GITHUB_REPOSITORY, GITHUB_RUN_ID, GITHUB_RUN_ATTEMPT } = env
+  const url = `${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}/actions/runs/${GITHUB_RUN_ID}/attempts/${GITHUB_RUN_ATTEMPT}`
+  const isPlain = /^https:\/\/[A-Za-z0-9.-]+(:\d+)?(\/[A-Za-z0-9._-]+){2}\/actions\/runs\/\d+\/attempts\/\d+$/.test(url)
+  return isPlain ? url : undefined
 }

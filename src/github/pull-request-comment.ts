@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Log } from '../action/world.ts'
+import type { CommentSettings } from '../inputs/inputs.ts'
 import type { CommentBodyOptions } from '../report/comment-body.ts'
 import { type LogLine, logLine } from '../text/safe-text.ts'
 import { isSecure } from '../text/web-address.ts'
@@ -12,7 +13,6 @@ import {
   openGitHubApi,
   withOneRetry,
 } from './github-api.ts'
-import type { CommentSettings } from './inputs.ts'
 
 export interface CommentOptions extends GitHubAccess {
   readonly settings: CommentSettings

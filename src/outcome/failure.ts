@@ -6,7 +6,12 @@ import type { Untrusted } from '../text/untrusted.ts'
  */
 export type Failure =
   /** No byte was sent, so the service cannot have taken the request. */
-  | { readonly kind: 'not-sent'; readonly reason: string }
+  | {
+      readonly kind: 'not-sent'
+      readonly reason: string
+      /** How long this machine has refused all connections. Absent if the service is on another machine. */
+      readonly refusedForMs?: number | undefined
+    }
   /** No byte was sent, because the certificate is not trusted. `code` is Node's code of the X.509 error. */
   | { readonly kind: 'untrusted-certificate'; readonly code: string }
   /** The request was sent, at least in part. Then the time limit passed or the connection ended. */
@@ -68,8 +73,23 @@ export function isNotFound(failure: Failure): boolean {
   return failure.kind === 'status' && failure.status === 404
 }
 
-/** Whether two requests failed for the same reason. Each response has an id of its own. */
+/** After this time, nothing listens any more. A tunnel that is restarted may take nearly as long. */
+const REFUSED_LIMIT_MS = 30_000
+
+/** How long it may help to repeat a request that failed like this, if the service is on this machine. */
+export function refusalLeftMs(failure: Failure): number {
+  const refusedForMs = failure.kind === 'not-sent' ? failure.refusedForMs : undefined
+  return refusedForMs === undefined ? Number.POSITIVE_INFINITY : Math.max(0, REFUSED_LIMIT_MS - refusedForMs)
+}
+
+/** Whether the service was on this machine and has ended. */
+export function hasServiceEnded(failure: Failure): boolean {
+  return refusalLeftMs(failure) === 0
+}
+
+/** Whether two requests failed for the same reason. Each response has an id, and each refusal has a time. */
 export function isSameFailure(one: Failure | undefined, other: Failure | undefined): boolean {
-  const reasonOf = (failure: Failure | undefined) => JSON.stringify({ ...failure, requestId: undefined })
+  const reasonOf = (failure: Failure | undefined) =>
+    JSON.stringify({ ...failure, requestId: undefined, refusedForMs: undefined })
   return reasonOf(one) === reasonOf(other)
 }

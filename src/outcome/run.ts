@@ -28,6 +28,16 @@ export interface TestCase {
   readonly outcome: Outcome
   /** Absent for a skipped case, and for every case of the test-suite workflow. */
   readonly durationMs?: number | undefined
+  /** Why the case did not pass. It may have several lines. Absent if the case passed. */
+  readonly message?: Untrusted | undefined
+  /** Where the case failed. Absent if it passed. */
+  readonly place?: Place | undefined
+}
+
+export interface Place {
+  /** Relative to the root of the repository, without control characters and without characters beyond the basic plane. */
+  readonly filePath: Untrusted
+  readonly line?: number | undefined
 }
 
 export interface Run {
@@ -39,6 +49,8 @@ export interface Run {
   /** Whether the service sent a finishing time, even one that is not a valid date. */
   readonly hasFinishedAt: boolean
   readonly branchName?: Untrusted | undefined
+  /** Why the run as a whole did not pass. Absent if it passed, or has not finished. */
+  readonly message?: Untrusted | undefined
   /** Absent if the service sent no usable results. */
   readonly testCases?: readonly TestCase[] | undefined
   /** The JSON that `testCases` came from, for `results.json`. */
@@ -78,6 +90,11 @@ const OUTCOME_OF_STATUS: ReadonlyMap<string, Outcome> = new Map([
 /** What a test case's status means. Every other status means that the case did not run. */
 export function outcomeOf(rawStatus: string): Outcome {
   return OUTCOME_OF_STATUS.get(rawStatus) ?? 'other'
+}
+
+/** Whether a reader wants to know why: the case did not pass, or it passed only after a retry. */
+export function needsReason(outcome: Outcome): boolean {
+  return outcome !== 'passed' && outcome !== 'skipped'
 }
 
 export interface Counts {

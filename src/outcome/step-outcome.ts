@@ -1,6 +1,15 @@
+import { sanitize } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
 import type { Failure } from './failure.ts'
-import { type Counts, countTestCases, isSameBranch, type Run, type StartParameters, type Target } from './run.ts'
+import {
+  type Counts,
+  countTestCases,
+  isSameBranch,
+  type Run,
+  type StartParameters,
+  type Target,
+  type TestCase,
+} from './run.ts'
 
 export type Conclusion =
   | 'passed'
@@ -97,6 +106,21 @@ export interface StepOutcome extends StepFacts {
   readonly otherBranch?: { readonly tested: Untrusted; readonly asked: string } | undefined
   /** The counts of `run`'s test cases. All are zero if it has none. */
   readonly counts: Counts
+  readonly unknown: UnknownStatuses
+}
+
+/** Test cases whose status this version does not know. */
+export interface UnknownStatuses {
+  readonly count: number
+  /** The first such statuses, each once. */
+  readonly statuses: readonly Untrusted[]
+}
+
+export interface VerdictRules {
+  /** Accepts a PASSED run in which no test case ran. */
+  readonly passWithNoTests: boolean
+  /** Refuses a PASSED run with failed test cases, or with test cases of an unknown status. */
+  readonly strict: boolean
 }
 
 const CONCLUSION_OF_STATUS: Readonly<Record<Run['status'], Conclusion>> = {
@@ -115,18 +139,32 @@ const CONCLUSION_OF_STATUS: Readonly<Record<Run['status'], Conclusion>> = {
  * Decides whether the step succeeds. It succeeds only after a PASSED run of the branch that the step asked for. A test
  * case must have run, unless `passWithNoTests` is true.
  */
-export function concludeStep(ending: Ending, facts: StepFacts, passWithNoTests: boolean): StepOutcome {
+export function concludeStep(ending: Ending, facts: StepFacts, rules: VerdictRules): StepOutcome {
   const { cancellation } = facts
   if (ending.kind === 'wait-timeout' && cancellation.kind === 'already-finished') {
     // The run finished between the last poll and the cancel. So its own verdict counts.
-    return concludeStep({ kind: 'finished', run: cancellation.run }, facts, passWithNoTests)
+    return concludeStep({ kind: 'finished', run: cancellation.run }, facts, rules)
   }
   const ofCancel = 'run' in cancellation ? cancellation.run : undefined
   const run = ending.kind === 'finished' ? ending.run : (ofCancel ?? facts.run)
   const counts = countTestCases(run?.testCases ?? [])
   const otherBranch = run && otherBranchOf(run, facts.subject)
-  const known = { ...facts, ending, run, counts, otherBranch }
-  return { ...known, ...judge(known, passWithNoTests) }
+  const known = { ...facts, ending, run, counts, otherBranch, unknown: unknownStatusesIn(run?.testCases ?? []) }
+  return { ...known, ...judge(known, rules) }
+}
+
+const STATUSES_NAMED = 3
+
+/** A test case without a status has no unknown status. */
+function unknownStatusesIn(testCases: readonly TestCase[]): UnknownStatuses {
+  const statuses = testCases.filter(({ outcome }) => outcome === 'other').map(({ rawStatus }) => rawStatus)
+  const unknown = statuses.filter((status) => String(sanitize(status)) !== '')
+  return { count: unknown.length, statuses: [...new Set(unknown)].slice(0, STATUSES_NAMED) }
+}
+
+/** Whether the service says PASSED, although not all test cases passed or were skipped. */
+export function isDoubtfulPass({ run, counts, unknown }: Pick<StepOutcome, 'run' | 'counts' | 'unknown'>): boolean {
+  return run?.status === 'PASSED' && counts.failed + unknown.count > 0
 }
 
 /** Another step's run may be of any branch, and a test suite's branch is only metadata. So these are not compared. */
@@ -137,16 +175,19 @@ function otherBranchOf({ branchName }: Run, { target, ownsRun, parameters }: Ste
 }
 
 function judge(
-  { ending, counts, otherBranch }: Pick<StepOutcome, 'ending' | 'counts' | 'otherBranch'>,
-  passWithNoTests: boolean,
+  known: Pick<StepOutcome, 'ending' | 'run' | 'counts' | 'otherBranch' | 'unknown'>,
+  { passWithNoTests, strict }: VerdictRules,
 ): Pick<StepOutcome, 'conclusion' | 'success'> {
+  const { ending, counts, otherBranch } = known
   switch (ending.kind) {
     case 'finished': {
       const conclusion = CONCLUSION_OF_STATUS[ending.run.status]
       if (conclusion !== 'passed') return { conclusion, success: false }
       if (otherBranch !== undefined) return { conclusion: 'error', success: false }
       const hasRun = counts.passed + counts.failed > 0
-      return hasRun ? { conclusion, success: true } : { conclusion: 'no-tests', success: passWithNoTests }
+      if (!hasRun && !passWithNoTests) return { conclusion: 'no-tests', success: false }
+      if (strict && isDoubtfulPass(known)) return { conclusion: 'failed', success: false }
+      return { conclusion: hasRun ? conclusion : 'no-tests', success: true }
     }
     case 'started':
       return { conclusion: 'started', success: true }

@@ -1,14 +1,17 @@
 import type { TestCase } from '../outcome/run.ts'
 import type { StepOutcome } from '../outcome/step-outcome.ts'
 import { durationText } from '../text/duration.ts'
-import { fragment, type LogLine, logLine } from '../text/safe-text.ts'
-import { casesWith, FAILING, titleOf } from './case-table.ts'
+import { type CommandProperty, commandProperty, fragment, type LogLine, linesOf, logLine } from '../text/safe-text.ts'
+import { casesWith, FAILING, placeOf, titleOf } from './case-table.ts'
 
 export interface Annotation {
   readonly level: 'error' | 'warning'
   /** Only constant words, because the runner masks no secrets in titles. */
   readonly title: string
   readonly message: LogLine
+  /** Where GitHub shows the annotation in the files of a pull request. */
+  readonly file?: CommandProperty | undefined
+  readonly line?: number | undefined
 }
 
 /** GitHub keeps ten annotations of a step: the verdict, these cases, and one about the other cases. */
@@ -16,18 +19,23 @@ const CASES_SHOWN = 8
 const TITLE_LIMIT_CHARS = 500
 
 /** The annotations after the verdict: the first failing test cases, then the number of the other failing test cases. */
-export function annotations({ run, counts }: StepOutcome, hasSummary: boolean): Annotation[] {
-  // The verdict names a single failing test case.
-  if (counts.failed === 1) return []
-  const shown: Annotation[] = casesWith(FAILING, run?.testCases ?? [])
-    .slice(0, CASES_SHOWN)
-    .map((testCase) => ({
+export function annotations(outcome: StepOutcome, hasSummary: boolean): Annotation[] {
+  const { failed } = outcome.counts
+  const testCases = firstFailing(outcome)
+  // The verdict names a single failing test case. An annotation adds something only if the service sent a reason.
+  if (failed === 1 && !testCases.some(hasReason)) return []
+  const shown = testCases.map((testCase): Annotation => {
+    const { outcome, place } = testCase
+    return {
       level: 'error',
       // For example: Test timed out.
-      title: `Test ${testCase.outcome.replace('-', ' ')}`,
+      title: `Test ${outcome.replace('-', ' ')}`,
       message: messageOf(testCase),
-    }))
-  const more = counts.failed - shown.length
+      file: place && commandProperty(place.filePath),
+      line: place?.line,
+    }
+  })
+  const more = failed - shown.length
   if (more === 0) return shown
   const cases = more === 1 ? fragment`test case` : fragment`test cases`
   const where = hasSummary ? fragment` See the job summary.` : fragment``
@@ -37,8 +45,38 @@ export function annotations({ run, counts }: StepOutcome, hasSummary: boolean): 
   ]
 }
 
+export interface LogGroup {
+  readonly name: LogLine
+  readonly text: LogLine
+}
+
+/** Why the first failing test cases failed, with whole messages. Empty if the service sent no reasons. */
+export function reasonGroups(outcome: StepOutcome): LogGroup[] {
+  return firstFailing(outcome)
+    .filter(hasReason)
+    .map((testCase) => {
+      const place = placeOf(testCase)
+      const where = place === undefined ? fragment`` : fragment` (${place})`
+      const { message } = testCase
+      return {
+        name: logLine`${titleOf(testCase, TITLE_LIMIT_CHARS)}${where}`,
+        text: message === undefined ? logLine`The service sent no message.` : logLine`${linesOf(message).text}`,
+      }
+    })
+}
+
+function firstFailing({ run }: StepOutcome): readonly TestCase[] {
+  return casesWith(FAILING, run?.testCases ?? []).slice(0, CASES_SHOWN)
+}
+
+function hasReason({ message, place }: TestCase): boolean {
+  return message !== undefined || place !== undefined
+}
+
 function messageOf(testCase: TestCase): LogLine {
-  const { rawStatus, durationMs } = testCase
+  const { rawStatus, durationMs, message } = testCase
+  const title = titleOf(testCase, TITLE_LIMIT_CHARS)
+  if (message !== undefined) return logLine`${title}\n${linesOf(message).text}`
   const time = durationMs === undefined ? fragment`` : fragment` after ${durationText(durationMs)}`
-  return logLine`${titleOf(testCase, TITLE_LIMIT_CHARS)}: ${rawStatus}${time}`
+  return logLine`${title}: ${rawStatus}${time}`
 }

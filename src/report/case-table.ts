@@ -1,6 +1,6 @@
 import { OUTCOMES, type Outcome, type TestCase } from '../outcome/run.ts'
 import { durationText } from '../text/duration.ts'
-import { type Html, html, sanitize, untruncated } from '../text/safe-text.ts'
+import { type Extent, type Html, html, linesOf, sanitize, untruncated } from '../text/safe-text.ts'
 import { type Untrusted, untrusted } from '../text/untrusted.ts'
 
 /** The outcomes that `Counts.failed` counts, in the order of reports. */
@@ -21,6 +21,13 @@ export function titleOf({ title }: TestCase, limitChars?: number): Untrusted {
   return sanitize(title, limitChars) || untrusted('(untitled)')
 }
 
+/** The file and the line of a failure, such as `e2e/pay.spec.ts:12`. Undefined if the service sent no usable place. */
+export function placeOf({ place }: TestCase, limitChars?: number): Untrusted | undefined {
+  if (place === undefined) return undefined
+  const line = place.line === undefined ? '' : `:${place.line}`
+  return untrusted(`${sanitize(place.filePath, limitChars)}${line}`)
+}
+
 // Every sign has words beside it, because not every reader can see the picture or its colour.
 const STATUS: Readonly<Record<Exclude<Outcome, 'other'>, Html>> = {
   failed: html`❌ Failed`,
@@ -33,28 +40,45 @@ const STATUS: Readonly<Record<Exclude<Outcome, 'other'>, Html>> = {
 
 const STATUS_LIMIT_CHARS = 30
 const TITLE_LIMIT_CHARS = 300
+const PATH_LIMIT_CHARS = 120
+const MESSAGE_EXTENT: Extent = { lines: 20, chars: 2_000 }
 
 /** A table of test cases, in HTML, because untrusted text is easier to escape there than in Markdown. */
 export interface CaseTable {
   readonly head: Html
   readonly row: (testCase: TestCase) => Html
+  /** The row with the message of the test case below its title. */
+  readonly rowWithMessage: (testCase: TestCase) => Html
   readonly foot: Html
 }
 
-/** `titles` are truncated on pages, which have limits, and whole in files. */
-export function caseTable(testCases: readonly TestCase[], titles: 'truncated' | 'whole' = 'truncated'): CaseTable {
+/** `texts` are truncated on pages, which have limits, and whole in files. */
+export function caseTable(testCases: readonly TestCase[], texts: 'truncated' | 'whole' = 'truncated'): CaseTable {
   // The test-suite workflow sends no durations.
   const withDuration = testCases.some(({ durationMs }) => durationMs !== undefined)
   const heading = withDuration ? html`<th align="right">Duration</th>` : html``
+  const row = (testCase: TestCase, message = html``) => {
+    const title = texts === 'whole' ? untruncated(titleOf(testCase)) : titleOf(testCase, TITLE_LIMIT_CHARS)
+    const place = placeOf(testCase, texts === 'whole' ? undefined : PATH_LIMIT_CHARS)
+    const where = place === undefined ? html`` : html`<br>${untruncated(place)}`
+    const duration = withDuration ? html`<td align="right" nowrap>${durationCell(testCase)}</td>` : html``
+    return html`<tr><td nowrap>${statusCell(testCase)}</td><td>${title}${where}${message}</td>${duration}</tr>\n`
+  }
   return {
     head: html`<table>\n<tr><th align="left">Status</th><th align="left">Test</th>${heading}</tr>\n`,
-    row(testCase) {
-      const title = titles === 'whole' ? untruncated(titleOf(testCase)) : titleOf(testCase, TITLE_LIMIT_CHARS)
-      const duration = withDuration ? html`<td align="right" nowrap>${durationCell(testCase)}</td>` : html``
-      return html`<tr><td nowrap>${statusCell(testCase)}</td><td>${title}</td>${duration}</tr>\n`
-    },
+    row: (testCase) => row(testCase),
+    rowWithMessage: (testCase) => row(testCase, messageBlock(testCase.message, texts)),
     foot: html`</table>\n`,
   }
+}
+
+/** A message, and how much of it is left out. */
+export function messageBlock(message: Untrusted | undefined, texts: 'truncated' | 'whole' = 'truncated'): Html {
+  if (message === undefined) return html``
+  const { text, leftOutChars } = linesOf(message, texts === 'whole' ? undefined : MESSAGE_EXTENT)
+  const characters = leftOutChars === 1 ? html`character` : html`characters`
+  const more = leftOutChars === 0 ? html`` : html`<br>… ${leftOutChars} more ${characters}`
+  return html`<blockquote>${text}${more}</blockquote>`
 }
 
 function statusCell({ outcome, rawStatus }: TestCase): Html {

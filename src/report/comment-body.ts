@@ -1,11 +1,13 @@
 import { isSameBranch } from '../outcome/run.ts'
 import type { StepOutcome } from '../outcome/step-outcome.ts'
-import { type Fragment, fragment, type Html, hiddenMarker, html, link } from '../text/safe-text.ts'
+import { type Fragment, fragment, type Html, hiddenMarker, html, link, render } from '../text/safe-text.ts'
 import { casesWith, caseTable, NOT_PASSED } from './case-table.ts'
 import { introduction } from './job-summary.ts'
 import { factsText, joinWithDots, pageTitle, testedBranch } from './outcome-text.ts'
 
 const ROWS_SHOWN = 20
+/** GitHub allows 65,536 characters. The other parts are at most half of that. */
+const TABLE_LIMIT_BYTES = 32_768
 
 export interface CommentBodyOptions {
   /** An HTML comment by which the action finds its comment again. It contains no untrusted text. */
@@ -15,7 +17,7 @@ export interface CommentBodyOptions {
   readonly pullRequestBranch?: string | undefined
 }
 
-/** The pull request comment. Its rows are few and its texts truncated, because GitHub allows 65,536 characters. */
+/** The pull request comment. Its rows are few and its texts truncated. */
 export function commentBody(outcome: StepOutcome, options: CommentBodyOptions): Html {
   return html`${hiddenMarker(options.marker)}
 <h3>${pageTitle(outcome, ...otherBranch(outcome, options))}</h3>
@@ -34,7 +36,14 @@ function notPassed({ run }: StepOutcome, { hasSummary }: CommentBodyOptions): Ht
   const testCases = casesWith(NOT_PASSED, run?.testCases ?? [])
   if (testCases.length === 0) return html``
   const table = caseTable(testCases)
-  const rows = testCases.slice(0, ROWS_SHOWN).map(table.row)
+  const rows: Html[] = []
+  let leftBytes = TABLE_LIMIT_BYTES
+  for (const testCase of testCases.slice(0, ROWS_SHOWN)) {
+    const row = table.row(testCase)
+    leftBytes -= Buffer.byteLength(render(row))
+    if (leftBytes < 0) break
+    rows.push(row)
+  }
   const more = testCases.length - rows.length
   const cases = more === 1 ? fragment`test case` : fragment`test cases`
   const where = hasSummary ? fragment` See the job summary.` : fragment``

@@ -1,8 +1,8 @@
 import { runDurationMs, type TestCase } from '../outcome/run.ts'
 import type { StepOutcome } from '../outcome/step-outcome.ts'
-import { json, sanitize } from '../text/safe-text.ts'
+import { json, sanitize, sanitizeLines } from '../text/safe-text.ts'
 import { FAILING, titleOf } from './case-table.ts'
-import { testedBranch } from './outcome-text.ts'
+import { RUN_ENTRY, testedBranch } from './outcome-text.ts'
 
 // The Common Test Report Format (https://ctrf.io), in the schema 0.0 of the package `ctrf`.
 
@@ -14,7 +14,7 @@ export function ctrf(outcome: StepOutcome): string {
     reportFormat: 'CTRF',
     specVersion: '0.0.0',
     generatedBy: 'test-run-action',
-    runId: runId || undefined,
+    runId,
     results: {
       tool: { name: 'test-run-service' },
       summary: summaryOf(outcome),
@@ -23,14 +23,24 @@ export function ctrf(outcome: StepOutcome): string {
         testEnvironment: environment && sanitize(environment),
       },
       extra: { runStatus: run && sanitize(run.rawStatus) },
-      tests: run?.testCases?.map(testOf) ?? [],
+      tests: [...(run?.testCases?.map(testOf) ?? []), ...entryOfRun(outcome)],
     },
   }
   return `${json(report)}\n`
 }
 
-function summaryOf({ run, counts }: StepOutcome) {
-  const { total, passed, failed, flaky, skipped, other } = counts
+/** The message of the run has no other place in the format. */
+function entryOfRun({ run }: StepOutcome) {
+  if (run?.message === undefined) return []
+  const entry = { name: RUN_ENTRY, status: 'failed', duration: 0, rawStatus: sanitize(run.rawStatus) }
+  return [{ ...entry, message: sanitizeLines(run.message) }]
+}
+
+function summaryOf(outcome: StepOutcome) {
+  const { run, counts } = outcome
+  const { passed, flaky, skipped, other } = counts
+  const ofRun = entryOfRun(outcome).length
+  const [total, failed] = [counts.total + ofRun, counts.failed + ofRun]
   // The schema requires both times. The package `ctrf` itself writes zero for an unknown time.
   const start = run?.startedAt?.getTime() ?? 0
   const stop = run?.finishedAt?.getTime() ?? start
@@ -39,7 +49,7 @@ function summaryOf({ run, counts }: StepOutcome) {
 }
 
 function testOf(testCase: TestCase) {
-  const { rawStatus, outcome, durationMs } = testCase
+  const { rawStatus, outcome, durationMs, message, place } = testCase
   return {
     name: titleOf(testCase),
     status: FAILING.includes(outcome) ? 'failed' : outcome === 'flaky' ? 'passed' : outcome,
@@ -47,5 +57,8 @@ function testOf(testCase: TestCase) {
     duration: Math.round(durationMs ?? 0),
     rawStatus: sanitize(rawStatus),
     flaky: outcome === 'flaky' ? true : undefined,
+    message: message && sanitizeLines(message),
+    filePath: place && sanitize(place.filePath),
+    line: place?.line,
   }
 }

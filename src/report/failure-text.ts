@@ -1,4 +1,4 @@
-import type { Failure } from '../outcome/failure.ts'
+import { type Failure, hasServiceEnded } from '../outcome/failure.ts'
 import { durationText } from '../text/duration.ts'
 import { type Fragment, fragment, type LogLine, logLine, quote } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
@@ -26,6 +26,8 @@ export function failureReason(failure: Failure): Fragment {
 function predicateOf(failure: Failure): Fragment {
   switch (failure.kind) {
     case 'not-sent':
+      if (hasServiceEnded(failure))
+        return fragment`service on this machine has ended (${failure.reason}, for ${durationText(failure.refusedForMs ?? 0)})`
       return fragment`service could not be reached (${failure.reason})`
     case 'untrusted-certificate':
       return fragment`service's certificate is not trusted (${failure.code})`
@@ -59,6 +61,8 @@ function named(requestId: Untrusted | undefined): Fragment {
 export function failureAdvice(failure: Failure, request: RequestKind): Fragment {
   switch (failure.kind) {
     case 'not-sent':
+      if (hasServiceEnded(failure))
+        return fragment` Look at the step that started it, for example whether the machine had no memory left.`
       return fragment` Check the input ${'base-url'}, and whether this runner can reach that address. If ${'HTTPS_PROXY'} is set, check the proxy too.`
     case 'invalid-response':
       if (!failure.isNotJson) return fragment``

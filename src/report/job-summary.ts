@@ -1,7 +1,7 @@
 import type { TestCase } from '../outcome/run.ts'
-import type { StepOutcome } from '../outcome/step-outcome.ts'
+import { isDoubtfulPass, type StepOutcome } from '../outcome/step-outcome.ts'
 import { type Fragment, fragment, type Html, html, type LogLine, LongText, render } from '../text/safe-text.ts'
-import { type CaseTable, casesWith, caseTable, NOT_PASSED, RAN } from './case-table.ts'
+import { type CaseTable, casesWith, caseTable, messageBlock, NOT_PASSED, RAN } from './case-table.ts'
 import {
   countsText,
   differingBranches,
@@ -31,9 +31,11 @@ export function jobSummary(outcome: StepOutcome, { alreadyBytes, reportDir }: Jo
   const top = html`${alreadyBytes > 0 ? html`\n\n` : html``}${heading(outcome)}`
   const intro = introduction(outcome)
   const facts = paragraph(factsText(outcome))
-  const warning = (left: number) => notAllShownWarning(left, testCases.length, reportDir)
+  const warning = (cases: number, messages: number) =>
+    notAllShownWarning({ cases, messages, ofCases: testCases.length }, reportDir)
 
-  const fixedBytes = sizeBytes(html`${top}${intro}${warning(testCases.length)}${facts}`)
+  const message = messageOfRun(outcome)
+  const fixedBytes = sizeBytes(html`${top}${intro}${message}${warning(testCases.length, testCases.length)}${facts}`)
   const roomBytes = SIZE_LIMIT_BYTES - alreadyBytes - fixedBytes
   if (roomBytes < 0) {
     // If the headline alone would exceed GitHub's limit, main leaves it out, so that GitHub keeps what others wrote.
@@ -46,8 +48,12 @@ export function jobSummary(outcome: StepOutcome, { alreadyBytes, reportDir }: Jo
   // The slowest cases come last on the page. They are few, so they get their room first.
   const last = fitRows(slowest, table, { bytes: roomBytes, rows: ROW_LIMIT })
   const main = fitRows(listed, table, { bytes: roomBytes - last.bytes, rows: ROW_LIMIT - last.rows })
-  const left = testCases.length - main.rows
-  return html`${top}${intro}${left > 0 ? warning(left) : html``}${facts}${main.tables}${last.tables}`
+  // The messages get what the rows leave.
+  const messages = fitMessages(table, roomBytes - last.bytes - main.bytes)
+  const tables = main.sections.map((section) => sectionTable(section, table, messages.row))
+  const lastTables = last.sections.map((section) => sectionTable(section, table, table.row))
+  const notAllShown = warning(testCases.length - main.rows, messages.leftOut())
+  return html`${top}${intro}${message}${notAllShown}${facts}${tables}${lastTables}`
 }
 
 export function fullSummary(outcome: StepOutcome): Buffer {
@@ -55,10 +61,11 @@ export function fullSummary(outcome: StepOutcome): Buffer {
   const table = caseTable(testCases, 'whole')
   const { listed, slowest } = sectionsOf(testCases)
   const text = new LongText()
-  text.add(html`${heading(outcome)}${introduction(outcome)}${paragraph(factsText(outcome))}`)
+  const message = messageOfRun(outcome, 'whole')
+  text.add(html`${heading(outcome)}${introduction(outcome)}${message}${paragraph(factsText(outcome))}`)
   for (const section of [...listed, ...slowest]) {
     text.add(html`${sectionHead(section, section.testCases.length)}${table.head}`)
-    for (const testCase of section.testCases) text.add(table.row(testCase))
+    for (const testCase of section.testCases) text.add(table.rowWithMessage(testCase))
     text.add(html`${table.foot}${sectionFoot(section)}`)
   }
   return text.toBuffer()
@@ -78,8 +85,11 @@ function heading(outcome: StepOutcome): Html {
 export function introduction(outcome: StepOutcome): Html {
   const isPartial = isIncomplete(outcome)
   const about = paragraph(explanation(outcome), isPartial ? MAY_BE_INCOMPLETE : html``)
-  // If no test ran, the explanation says so.
-  const isSaid = isPartial || outcome.conclusion === 'no-tests'
+  // If no test ran, or if all these cases have an unknown status, the explanation says so.
+  const isSaid =
+    isPartial ||
+    outcome.conclusion === 'no-tests' ||
+    (isDoubtfulPass(outcome) && outcome.unknown.count === outcome.counts.other)
   const cases = paragraph(isSaid ? undefined : casesWithoutResult(outcome), INCOMPLETE)
   return html`${paragraph(countsText(outcome))}${about}${cases}${paragraph(otherBranchText(outcome), OTHER_BRANCH)}${paragraph(untestedText(outcome), OTHER_BRANCH)}`
 }
@@ -107,9 +117,29 @@ function untestedText({ subject: { untested } }: StepOutcome): Fragment | undefi
   )
 }
 
-function notAllShownWarning(left: number, total: number, reportDir: string | undefined): Html {
-  const where = reportDir === undefined ? html`` : html` The report files in ${reportDir} list all test cases.`
-  return html`<p>⚠️ <b>Not all shown:</b> ${left} of ${total} test cases ${left === 1 ? html`is` : html`are`} left out here.${where}</p>\n`
+/** The message of the run. The comment does not have it, because nobody masks secrets in a comment. */
+function messageOfRun({ run }: StepOutcome, texts: 'truncated' | 'whole' = 'truncated'): Html {
+  return run?.message === undefined ? html`` : html`<p>The message of the run:</p>${messageBlock(run.message, texts)}\n`
+}
+
+interface LeftOut {
+  readonly cases: number
+  readonly ofCases: number
+  readonly messages: number
+}
+
+function notAllShownWarning({ cases, ofCases, messages }: LeftOut, reportDir: string | undefined): Html {
+  if (cases === 0 && messages === 0) return html``
+  const rows = cases === 0 ? html`` : html` ${cases} of ${ofCases} test cases ${isOrAre(cases)} left out here.`
+  const count = messages === 1 ? html`The message of 1 test case` : html`The messages of ${messages} test cases`
+  const texts = messages === 0 ? html`` : html` ${count} ${isOrAre(messages)} left out here.`
+  const files = cases === 0 ? html`have all messages` : html`list all test cases`
+  const where = reportDir === undefined ? html`` : html` The report files in ${reportDir} ${files}.`
+  return html`<p>⚠️ <b>Not all shown:</b>${rows}${texts}${where}</p>\n`
+}
+
+function isOrAre(count: number): Html {
+  return count === 1 ? html`is` : html`are`
 }
 
 function paragraph(text: Fragment | undefined, prefix = html``): Html {
@@ -137,7 +167,11 @@ function sectionsOf(testCases: readonly TestCase[]): { listed: readonly Section[
   // If there are so few, the table above shows their times well enough.
   if (timed.length <= SLOWEST_SHOWN) return { listed, slowest: [] }
   const byTime = timed.toSorted((a, b) => (b.durationMs ?? 0) - (a.durationMs ?? 0))
-  return { listed, slowest: [{ name: fragment`Slowest`, testCases: byTime.slice(0, SLOWEST_SHOWN) }] }
+  // The tables above have their places and messages.
+  const slowest = byTime
+    .slice(0, SLOWEST_SHOWN)
+    .map((testCase) => ({ ...testCase, place: undefined, message: undefined }))
+  return { listed, slowest: [{ name: fragment`Slowest`, testCases: slowest }] }
 }
 
 function sectionHead({ name, testCases }: Section, shown: number): Html {
@@ -151,9 +185,18 @@ function sectionFoot({ name }: Section): Html {
   return name === undefined ? html`` : html`</details>\n`
 }
 
+function sectionTable({ section, shown }: FittedSection, table: CaseTable, row: CaseTable['row']): Html {
+  return html`${sectionHead(section, shown.length)}${table.head}${shown.map(row)}${table.foot}${sectionFoot(section)}`
+}
+
 interface Size {
   readonly bytes: number
   readonly rows: number
+}
+
+interface FittedSection {
+  readonly section: Section
+  readonly shown: readonly TestCase[]
 }
 
 /** As many rows as fit, and their size. If no row of a section fits, the section is left out. */
@@ -161,29 +204,45 @@ function fitRows(
   sections: readonly Section[],
   table: CaseTable,
   room: Size,
-): Size & { readonly tables: readonly Html[] } {
-  let bytes = 0
-  let rows = 0
-  const tables: Html[] = []
+): Size & { readonly sections: readonly FittedSection[] } {
+  let { bytes: leftBytes, rows: leftRows } = room
+  const fitted: FittedSection[] = []
   for (const section of sections) {
     const { testCases } = section
-    const foot = html`${table.foot}${sectionFoot(section)}`
-    let leftBytes =
-      room.bytes - bytes - sizeBytes(html`${sectionHead(section, testCases.length - 1)}${table.head}${foot}`)
-    const fitting: Html[] = []
-    for (const testCase of testCases.slice(0, room.rows - rows)) {
-      const row = table.row(testCase)
-      leftBytes -= sizeBytes(row)
-      if (leftBytes < 0) break
-      fitting.push(row)
+    // The longest head is that of a section with one row too many.
+    const head = sectionHead(section, testCases.length - 1)
+    let bytes = sizeBytes(html`${head}${table.head}${table.foot}${sectionFoot(section)}`)
+    const shown: TestCase[] = []
+    for (const testCase of testCases.slice(0, leftRows)) {
+      bytes += sizeBytes(table.row(testCase))
+      if (bytes > leftBytes) break
+      shown.push(testCase)
     }
-    if (fitting.length === 0) continue
-    const whole = html`${sectionHead(section, fitting.length)}${table.head}${fitting}${foot}`
-    tables.push(whole)
-    bytes += sizeBytes(whole)
-    rows += fitting.length
+    if (shown.length === 0) continue
+    fitted.push({ section, shown })
+    leftBytes -= sizeBytes(sectionTable({ section, shown }, table, table.row))
+    leftRows -= shown.length
   }
-  return { tables, bytes, rows }
+  return { sections: fitted, bytes: room.bytes - leftBytes, rows: room.rows - leftRows }
+}
+
+/** Rows with messages, until a message does not fit. The rows after it have no messages. */
+function fitMessages(table: CaseTable, roomBytes: number) {
+  let leftBytes = roomBytes
+  let leftOut = 0
+  return {
+    row(testCase: TestCase): Html {
+      const plain = table.row(testCase)
+      if (testCase.message === undefined) return plain
+      const whole = table.rowWithMessage(testCase)
+      leftBytes -= sizeBytes(whole) - sizeBytes(plain)
+      if (leftBytes >= 0) return whole
+      leftBytes = -1
+      leftOut++
+      return plain
+    },
+    leftOut: () => leftOut,
+  }
 }
 
 function sizeBytes(html: Html): number {

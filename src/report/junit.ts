@@ -1,9 +1,9 @@
 import { runDurationMs, type TestCase } from '../outcome/run.ts'
 import type { StepOutcome } from '../outcome/step-outcome.ts'
-import { LongText, type Xml, xml } from '../text/safe-text.ts'
+import { firstLineOf, LongText, linesOf, untruncated, type Xml, xml } from '../text/safe-text.ts'
 import { type Untrusted, untrusted } from '../text/untrusted.ts'
 import { titleOf } from './case-table.ts'
-import { verdictSentence } from './outcome-text.ts'
+import { RUN_ENTRY, verdictSentence } from './outcome-text.ts'
 
 // JUnit's XML has no standard. The usual programs all read this form: totals on both levels, one constant class name, a
 // unique name for each test case, and text in each failure.
@@ -21,7 +21,7 @@ export function junit(outcome: StepOutcome): Buffer {
   for (const [index, testCase] of testCases.entries()) {
     text.add(caseElement(testCase, nameFor(titles[index] ?? testCase.title)))
   }
-  if (hasRunError) text.add(runElement(outcome, nameFor(untrusted('The run itself'))))
+  if (hasRunError) text.add(runElement(outcome, nameFor(untrusted(RUN_ENTRY))))
   text.add(xml`</testsuite>\n</testsuites>\n`)
   return text.toBuffer()
 }
@@ -43,20 +43,30 @@ function opening({ run, counts, subject }: StepOutcome, runErrors: number): Xml 
 
 function caseElement(testCase: TestCase, name: Untrusted): Xml {
   const time = seconds(testCase.durationMs ?? 0)
-  return xml`<testcase classname="${CLASS_NAME}" name="${name}" time="${time}"${contentOf(testCase)}`
+  return xml`<testcase classname="${CLASS_NAME}" name="${name}"${placeAttributes(testCase)} time="${time}"${contentOf(testCase)}`
 }
 
-function contentOf({ outcome, rawStatus }: TestCase): Xml {
-  const reason = xml`The service gave this test case the status ${rawStatus}.`
+function placeAttributes({ place }: TestCase): Xml {
+  if (place === undefined) return xml``
+  const line = place.line === undefined ? xml`` : xml` line="${place.line}"`
+  return xml` file="${untruncated(place.filePath)}"${line}`
+}
+
+function contentOf({ outcome, rawStatus, message }: TestCase): Xml {
+  const summary = message === undefined ? rawStatus : firstLineOf(message)
+  const reason =
+    message === undefined
+      ? xml`The service gave this test case the status ${rawStatus}.`
+      : xml`${linesOf(message).text}`
   switch (outcome) {
     case 'passed':
     case 'flaky':
       return xml`/>\n`
     case 'failed':
-      return xml`><failure message="${rawStatus}" type="${rawStatus}">${reason}</failure></testcase>\n`
+      return xml`><failure message="${summary}" type="${rawStatus}">${reason}</failure></testcase>\n`
     case 'timed-out':
     case 'interrupted':
-      return xml`><error message="${rawStatus}" type="${rawStatus}">${reason}</error></testcase>\n`
+      return xml`><error message="${summary}" type="${rawStatus}">${reason}</error></testcase>\n`
     // JUnit has only this element for a test case that neither passed nor failed.
     case 'skipped':
     case 'other':
@@ -69,13 +79,16 @@ function contentOf({ outcome, rawStatus }: TestCase): Xml {
  */
 function needsRunError({ run, counts, conclusion }: StepOutcome): boolean {
   if (run === undefined) return false
-  if (run.status === 'PASSED') return conclusion === 'error'
+  if (run.message !== undefined) return true
+  if (run.status === 'PASSED') return conclusion === 'error' || (conclusion === 'failed' && counts.failed === 0)
   return run.status !== 'FAILED' || counts.failed === 0
 }
 
 function runElement(outcome: StepOutcome, name: Untrusted): Xml {
-  const status = outcome.run?.rawStatus ?? ''
-  return xml`<testcase classname="${CLASS_NAME}" name="${name}" time="0.000"><error message="${status}" type="${status}">${verdictSentence(outcome)}</error></testcase>\n`
+  const { rawStatus = '', message } = outcome.run ?? {}
+  const summary = message === undefined ? rawStatus : firstLineOf(message)
+  const reason = message === undefined ? xml`` : xml`\n${linesOf(message).text}`
+  return xml`<testcase classname="${CLASS_NAME}" name="${name}" time="0.000"><error message="${summary}" type="${rawStatus}">${verdictSentence(outcome)}${reason}</error></testcase>\n`
 }
 
 function seconds(ms: number): string {

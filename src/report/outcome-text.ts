@@ -1,8 +1,15 @@
 import { isNotFound, isSameFailure } from '../outcome/failure.ts'
 import { type Counts, isFinished, type Run, runDurationMs } from '../outcome/run.ts'
-import type { AbortCause, Ending, StepOutcome, UntestedHead } from '../outcome/step-outcome.ts'
+import {
+  type AbortCause,
+  type Ending,
+  isDoubtfulPass,
+  type StepOutcome,
+  type UnknownStatuses,
+  type UntestedHead,
+} from '../outcome/step-outcome.ts'
 import { durationText } from '../text/duration.ts'
-import { type Fragment, fragment, type LogLine, link, logLine, quote, render } from '../text/safe-text.ts'
+import { type Fragment, firstLineOf, fragment, type LogLine, link, logLine, quote, render } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
 import { casesWith, FAILING, titleOf } from './case-table.ts'
 import { failureAdvice, failureReason, UNKNOWN_RUN } from './failure-text.ts'
@@ -23,6 +30,8 @@ const WARNING = fragment`⚠️`
 const CLOCK = fragment`⏱️`
 const STOP = fragment`🚫`
 const NONE = fragment``
+/** The name of the entry for the run itself in files that list test cases. */
+export const RUN_ENTRY = 'The run itself'
 const WITHOUT_RESULT = fragment`without a result`
 
 interface Headline {
@@ -33,7 +42,7 @@ interface Headline {
 }
 
 export function headline(outcome: StepOutcome): Headline {
-  const { conclusion, ending, success, counts } = outcome
+  const { conclusion, ending, success, counts, unknown } = outcome
   const { total, passed, failed } = counts
   const [n, result] = failed > 0 ? [failed, fragment`failed`] : [passed, fragment`passed`]
   const tally = total === 0 ? NONE : fragment`: ${n} of ${total} ${result}`
@@ -41,10 +50,14 @@ export function headline(outcome: StepOutcome): Headline {
   switch (conclusion) {
     case 'passed':
       if (failed > 0) return head(WARNING, fragment`Run passed, with failed tests`, fragment`: ${failed} of ${total}`)
+      if (unknown.count > 0)
+        return head(WARNING, fragment`Run passed, with unknown statuses`, fragment`: ${unknown.count} of ${total}`)
       // Without the skipped test case, `15 of 16` would look like one failure.
       return head(PASS, fragment`Tests passed`, fragment`: ${passed} of ${total}${rest(counts)}`)
     case 'failed':
       if (failed === 0) {
+        if (outcome.run?.status === 'PASSED')
+          return head(FAIL, fragment`Unknown statuses`, fragment`: ${unknown.count} of ${total}`)
         return head(FAIL, fragment`Run failed`, total === 0 ? NONE : fragment`, although ${noneFailed(total)}`)
       }
       return head(FAIL, fragment`Tests failed`, fragment`: ${failed} of ${total}`)
@@ -97,23 +110,22 @@ export function pageTitle(outcome: StepOutcome, ...more: readonly Fragment[]): F
 
 /** The verdict with the run's id and page, its status, the counts and the first failing titles, and what to do. */
 export function verdictSentence(outcome: StepOutcome): LogLine {
-  return logLine`${verdict(outcome, tallyOf)}`
+  return logLine`${verdict(outcome, 'log')}`
 }
 
 /** The verdict on a page. Undefined if tests passed or failed, because the headline says it. */
 export function explanation(outcome: StepOutcome): Fragment | undefined {
-  const { conclusion, counts } = outcome
-  if ((conclusion === 'passed' && counts.failed === 0) || (conclusion === 'failed' && counts.failed > 0))
-    return undefined
-  // A page has the counts above, and a table of the test cases.
-  return verdict(outcome, () => NONE)
+  const { conclusion, counts, run } = outcome
+  const isPlainPass = conclusion === 'passed' && !isDoubtfulPass(outcome)
+  const isPlainFailure = conclusion === 'failed' && run?.status !== 'PASSED' && counts.failed > 0
+  if (isPlainPass || isPlainFailure) return undefined
+  // A page has the counts above, and a table of the test cases. The job summary has the whole message of the run. The
+  // comment has no message, because nobody masks secrets in a comment.
+  return verdict(outcome, 'page')
 }
 
-/** How the counts of a finished run are added to a sentence. */
-type Tally = (run: Run, counts: Counts) => Fragment
-
 /** One sentence says what happened. Others say what was done about the run, and what the user can do. */
-function verdict(outcome: StepOutcome, tally: Tally): Fragment {
+function verdict(outcome: StepOutcome, where: 'log' | 'page'): Fragment {
   const { ending } = outcome
   const id = linkedRunId(outcome)
   const [TheRun, theRun] =
@@ -121,7 +133,7 @@ function verdict(outcome: StepOutcome, tally: Tally): Fragment {
   const cancelled = cancellationText(outcome)
   switch (ending.kind) {
     case 'finished':
-      return fragment`${TheRun} ${endOfRun(ending.run, outcome, tally)}`
+      return fragment`${TheRun} ${endOfRun(ending.run, outcome, where)}`
     case 'started':
       return fragment`This step does not wait for ${theRun}, so it does not know whether the tests pass.`
     case 'wait-timeout':
@@ -152,19 +164,21 @@ function linkedRunId({ runId, runUrl }: StepOutcome): Fragment | undefined {
   return runUrl === undefined ? fragment`${runId}` : link(runUrl, fragment`${runId}`)
 }
 
-function endOfRun(run: Run, outcome: StepOutcome, tally: Tally): Fragment {
+function endOfRun(run: Run, outcome: StepOutcome, where: 'log' | 'page'): Fragment {
   const { conclusion, success, counts, otherBranch } = outcome
   const finished = fragment`finished as ${run.rawStatus}`
-  const result = tally(run, counts)
+  const message = where === 'log' ? messageOfRun(run) : NONE
+  const result = where === 'log' ? fragment`${message}${tallyOf(run, counts)}` : NONE
   switch (conclusion) {
     case 'passed':
-      if (counts.failed === 0) return fragment`${finished}${result}.`
-      return fragment`${finished}, although ${failedCases(run, counts)}. The step succeeds, because the run's status decides.`
+      if (!isDoubtfulPass(outcome)) return fragment`${finished}${result}.`
+      return fragment`${finished}, although ${doubt(run, outcome)}. The step succeeds, because the run's status decides.`
     case 'no-tests': {
       const advice = success
         ? fragment`The input ${'pass-with-no-tests'} allows that.`
         : fragment`If that is expected, set the input ${'pass-with-no-tests'} to ${'true'}.`
-      return fragment`${finished}, but ${nothingRan(run, counts.total)}. ${advice}`
+      const unknown = outcome.unknown.count === 0 ? NONE : fragment` ${unknownCases(outcome.unknown, counts.total)}.`
+      return fragment`${finished}, but ${nothingRan(run, counts.total)}.${unknown} ${advice}`
     }
     case 'timed-out':
       return fragment`exceeded the service's time limit and ${finished}${result}.`
@@ -179,14 +193,25 @@ function endOfRun(run: Run, outcome: StepOutcome, tally: Tally): Fragment {
       return fragment`${finished}, but the service tested the branch ${tested}, and this step asked for ${asked}. So the tests of ${asked} are not known to have passed. If the service has another name for ${asked}, set the input ${'branch'} to that name. Otherwise ask the operators of the service.`
     }
     default:
+      if (run.status === 'PASSED')
+        return fragment`${finished}, although ${doubt(run, outcome)}. The step fails, because the input ${'strict'} is ${'true'}.`
       if (counts.failed > 0) return fragment`${finished}${result}.`
-      return fragment`${finished}${withoutFailedCase(run, counts)}. Look up the run at the service to find the reason.`
+      return fragment`${finished}${message}${withoutFailedCase(run, counts)}.${run.message === undefined ? LOOK_UP : NONE}`
   }
 }
 
 /** Whether the run stopped early, so that results may be missing. */
 export function isIncomplete({ run, counts }: StepOutcome): boolean {
   return run !== undefined && counts.total > 0 && run.status !== 'PASSED' && run.status !== 'FAILED'
+}
+
+const LOOK_UP = fragment` Look up the run at the service to find the reason.`
+/** The limit of the service's own sentences. */
+const RUN_MESSAGE_LIMIT_CHARS = 1_000
+
+function messageOfRun({ message }: Run): Fragment {
+  if (message === undefined) return NONE
+  return fragment` with the message ${quote(firstLineOf(message), RUN_MESSAGE_LIMIT_CHARS)}`
 }
 
 function tallyOf(run: Run, counts: Counts): Fragment {
@@ -200,6 +225,21 @@ function tallyOf(run: Run, counts: Counts): Fragment {
 
 function failedCases({ testCases = [] }: Run, { total, failed }: Counts): Fragment {
   return fragment`${failed} of ${total} ${casesOf(total)} failed (${firstTitles(testCases, failed)})`
+}
+
+/** Why a PASSED run is in doubt. */
+function doubt(run: Run, { counts, unknown }: StepOutcome): Fragment {
+  const parts = [
+    ...(counts.failed > 0 ? [failedCases(run, counts)] : []),
+    ...(unknown.count > 0 ? [unknownCases(unknown, counts.total)] : []),
+  ]
+  return join(parts, fragment`, and `)
+}
+
+function unknownCases({ count, statuses }: UnknownStatuses, total: number): Fragment {
+  const names = statuses.map((status) => quote(status, TITLE_LIMIT_CHARS))
+  const have = count === 1 ? fragment`has` : fragment`have`
+  return fragment`${count} of ${total} ${casesOf(total)} ${have} a status that this version of the action does not know (${join(names, fragment`, `)})`
 }
 
 function withoutFailedCase(run: Run, counts: Counts): Fragment {

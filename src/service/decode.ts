@@ -1,6 +1,15 @@
 import { ServiceError } from '../outcome/failure.ts'
-import { outcomeOf, RUN_STATUSES, type Run, type TestCase } from '../outcome/run.ts'
+import {
+  isFinished,
+  needsReason,
+  outcomeOf,
+  type Place,
+  RUN_STATUSES,
+  type Run,
+  type TestCase,
+} from '../outcome/run.ts'
 import { fieldsOf, isObject } from '../text/json.ts'
+import { firstLineOf, sanitize } from '../text/safe-text.ts'
 import { type Untrusted, untrusted } from '../text/untrusted.ts'
 import type { JsonResponse } from './response.ts'
 
@@ -18,16 +27,17 @@ export function decodeStarted(json: unknown, name: 'runId' | 'testSuiteRunId'): 
 export function decodeRun({ json, text: responseText }: JsonResponse): Run {
   const response = object(json, 'the response')
   const status = text(response.status, 'status')
-  return {
+  const run: Run = {
     status: RUN_STATUSES.find((known) => known === status) ?? 'UNKNOWN',
     rawStatus: untrusted(truncate(status)),
     startedAt: date(response.startedAt),
     finishedAt: date(response.finishedAt),
     hasFinishedAt: !isMissing(response.finishedAt) && response.finishedAt !== '',
-    branchName: isText(response.branchName) ? untrusted(truncate(response.branchName)) : undefined,
+    branchName: branchOf(response.branchName, status === 'PASSED'),
     testCases: testCasesOf(response.results, status === 'PASSED'),
     responseText: untrusted(responseText),
   }
+  return isFinished(run) && status !== 'PASSED' ? { ...run, message: messageOf(response.message) } : run
 }
 
 export function decodeCancelled(json: unknown): string[] {
@@ -45,27 +55,54 @@ export function decodeSuiteResult(json: unknown) {
   const entries = array(object(json, 'the response').results, 'results').map(fieldsOf)
   return {
     statuses: entries.map(({ status }) => (isText(status) ? status : '')),
-    testCases: entries.map(({ testName, testId, status }) => testCase(testName ?? testId, status)),
+    testCases: entries.map(({ testName, testId, ...entry }) => testCase({ ...entry, title: testName ?? testId })),
   }
+}
+
+/** The verdict of a PASSED run rests on its branch, so a branch of another type is invalid there. */
+function branchOf(branchName: unknown, isPassed: boolean): Untrusted | undefined {
+  if (isPassed && !isMissing(branchName)) text(branchName, 'branchName')
+  return isText(branchName) ? untrusted(truncate(branchName)) : undefined
 }
 
 /** The verdict of a PASSED run rests on its results, so they must be usable. Other unusable results count as none. */
 function testCasesOf(results: unknown, isPassed: boolean): readonly TestCase[] | undefined {
   if (isMissing(results)) return undefined
   const entries = (isPassed ? object(results, 'results') : fieldsOf(results)).testCases
-  if (Array.isArray(entries))
-    return entries.map(fieldsOf).map((entry) => testCase(entry.title, entry.status, entry.durationMs))
+  if (Array.isArray(entries)) return entries.map(fieldsOf).map(testCase)
   return isPassed && !isMissing(entries) ? refuse('results.testCases to be an array', entries) : undefined
 }
 
-function testCase(title: unknown, status: unknown, durationMs?: unknown): TestCase {
+function testCase({ title, status, durationMs, message, filePath, line }: ReturnType<typeof fieldsOf>): TestCase {
   const rawStatus = typeof status === 'string' ? truncate(status) : ''
-  return {
+  const outcome = outcomeOf(rawStatus)
+  const decoded: TestCase = {
     title: untrusted(isText(title) ? truncate(title) : '(untitled)'),
     rawStatus: untrusted(rawStatus),
-    outcome: outcomeOf(rawStatus),
+    outcome,
     durationMs: durationOf(durationMs),
   }
+  return needsReason(outcome) ? { ...decoded, message: messageOf(message), place: placeOf(filePath, line) } : decoded
+}
+
+/** Not truncated, because reports have the whole message. Undefined if it has no visible character. */
+function messageOf(value: unknown): Untrusted | undefined {
+  if (!isText(value)) return undefined
+  const message = untrusted(value)
+  return String(firstLineOf(message)) === '' ? undefined : message
+}
+
+const PATH_LIMIT_CHARS = 1_000
+/** A control character, a half of a pair, or a character beyond the basic plane. */
+const UNUSABLE_IN_PATH = /[\p{Cc}\p{Cs}\u{10000}-\u{10FFFF}]/u
+
+function placeOf(filePath: unknown, line: unknown): Place | undefined {
+  if (!isText(filePath) || filePath.length > PATH_LIMIT_CHARS || UNUSABLE_IN_PATH.test(filePath)) return undefined
+  const isAbsolute = /^([/\\]|[A-Za-z]:[/\\])/.test(filePath)
+  if (isAbsolute || filePath.split(/[/\\]/).includes('..')) return undefined
+  const path = untrusted(filePath)
+  if (String(sanitize(path)) === '') return undefined
+  return { filePath: path, line: Number.isSafeInteger(line) && Number(line) >= 1 ? Number(line) : undefined }
 }
 
 /** Undefined if the number is too large to be exact. JSON allows 1e999, which becomes Infinity. */

@@ -5,7 +5,7 @@ import { openConnections, type Proxies } from './connection.ts'
 import { keyRedaction } from './key-redaction.ts'
 import { createSendJson } from './response.ts'
 import type { TestService } from './test-service.ts'
-import type { TransportSettings } from './transport.ts'
+import { Refusals, type TransportSettings } from './transport.ts'
 import { projectRuns, suiteRuns } from './workflows.ts'
 
 export interface ServiceAddress {
@@ -15,20 +15,27 @@ export interface ServiceAddress {
   readonly proxies: Proxies
 }
 
+/** By the address of the workflow run's page, the operators of the service find the workflow run. */
+function userAgent(workflowRunUrl: string | undefined): string {
+  const product = `test-run-action/${VERSION}`
+  return workflowRunUrl === undefined ? product : `${product} (${workflowRunUrl})`
+}
+
 export async function openService(
   address: ServiceAddress,
   clock: Clock,
-  debug?: TransportSettings['debug'],
+  options: { readonly workflowRunUrl?: string | undefined; readonly debug?: TransportSettings['debug'] } = {},
 ): Promise<TestService> {
   const { baseUrl, apiKey, target, proxies } = address
   const send = createSendJson({
     baseUrl,
     apiKey,
     redact: keyRedaction(apiKey),
-    userAgent: `test-run-action/${VERSION}`,
+    userAgent: userAgent(options.workflowRunUrl),
     connections: await openConnections(baseUrl.origin, proxies),
+    refusals: new Refusals(baseUrl, clock),
     clock,
-    debug,
+    debug: options.debug,
   })
   return target.kind === 'project' ? projectRuns(send, target.projectId) : suiteRuns(send, target.testSuiteId, clock)
 }

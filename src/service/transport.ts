@@ -3,6 +3,7 @@ import { type Clock, eventLoopTurn } from '../clock.ts'
 import { type Failure, ServiceError } from '../outcome/failure.ts'
 import { type LogLine, sanitize } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
+import { isLoopback } from '../text/web-address.ts'
 import type { Connections } from './connection.ts'
 
 /** For comparison, 100,000 test cases are 11 MB. */
@@ -31,9 +32,36 @@ export interface TransportSettings {
   readonly redact: Redact
   readonly userAgent: string
   readonly connections: Connections
+  readonly refusals: Refusals
   readonly clock: Clock
   /** Absent if debug logging is off. */
   readonly debug?: ((message: LogLine) => void) | undefined
+}
+
+/** Since when a service on this machine has refused all connections. */
+export class Refusals {
+  readonly #isOnThisMachine: boolean
+  readonly #clock: Pick<Clock, 'now'>
+  #sinceMs: number | undefined
+
+  constructor(baseUrl: URL, clock: Pick<Clock, 'now'>) {
+    this.#isOnThisMachine = isLoopback(baseUrl)
+    this.#clock = clock
+  }
+
+  onConnected(): void {
+    this.#sinceMs = undefined
+  }
+
+  /** What a failure to connect says about it. */
+  onError(code: string): { readonly refusedForMs?: number } {
+    if (!this.#isOnThisMachine || code !== 'ECONNREFUSED') {
+      this.#sinceMs = undefined
+      return {}
+    }
+    this.#sinceMs ??= this.#clock.now()
+    return { refusedForMs: this.#clock.now() - this.#sinceMs }
+  }
 }
 
 export interface OutgoingRequest {
@@ -115,6 +143,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   // undici calls this when it has made the connection, immediately before it writes the first byte.
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
+    this.#settings.refusals.onConnected()
     if (this.#isSettled) controller.abort(new Error('no longer wanted'))
   }
 
@@ -135,8 +164,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: unknown, error: Error): void {
-    const { redact } = this.#settings
-    if (!this.#isSent) this.#fail(failureToConnect(error, redact), error)
+    const { redact, refusals } = this.#settings
+    if (!this.#isSent) this.#fail({ ...failureToConnect(error, redact), ...refusals.onError(codeOf(error)) }, error)
     else if (this.#status === undefined) this.#fail({ kind: 'no-response', reason: reasonOf(error, redact) }, error)
     else this.#failAsInvalid('a complete response', `${this.#bytes} bytes, then the end of the connection`, error)
   }

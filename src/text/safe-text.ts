@@ -21,7 +21,10 @@ class SafeText<Name extends string> {
   }
 }
 
+/** Text for the log. It is one line, unless it contains a message of a test (`linesOf`). */
 export type LogLine = SafeText<'log line'>
+/** The value of a property of a workflow command, such as the file of an annotation. */
+export type CommandProperty = SafeText<'command property'>
 /** HTML within Markdown, for the job summary and the pull request comment. */
 export type Html = SafeText<'HTML'>
 export type Xml = SafeText<'XML'>
@@ -61,7 +64,7 @@ export class LongText {
   }
 }
 
-export function render(safe: LogLine | Html | Xml): string {
+export function render(safe: LogLine | Html | Xml | CommandProperty): string {
   return safe.text
 }
 
@@ -83,6 +86,54 @@ export function untruncated(value: string | Untrusted): Fragment {
   return new Fragment((sink) => sink.text(oneLine(value as string)))
 }
 
+/** How much of a message is shown. */
+export interface Extent {
+  readonly lines: number
+  readonly chars: number
+}
+
+/**
+ * The lines of a message that somebody else wrote, with their indentation, and the number of characters that are left
+ * out. Each sink has its own line break.
+ */
+export function linesOf(
+  message: Untrusted,
+  limit?: Extent,
+): { readonly text: Fragment; readonly leftOutChars: number } {
+  const all = visibleLines(message as unknown as string)
+  const shown = limit === undefined ? all : beginningOf(all, limit)
+  return {
+    text: new Fragment((sink) => sink.lines(shown)),
+    leftOutChars: lengthOf(all) - lengthOf(shown),
+  }
+}
+
+function beginningOf(lines: readonly string[], limit: Extent): readonly string[] {
+  let leftChars = limit.chars
+  const shown: string[] = []
+  for (const line of lines.slice(0, limit.lines)) {
+    if (leftChars <= 0) break
+    shown.push(wholeCharacters(line, leftChars))
+    leftChars -= line.length + 1
+  }
+  return shown
+}
+
+function lengthOf(lines: readonly string[]): number {
+  return lines.reduce((sum, line) => sum + line.length + 1, 0)
+}
+
+/** The first line of a message that is not blank. Empty if there is none. */
+export function firstLineOf(message: Untrusted): Untrusted {
+  const lines = visibleLines(message as unknown as string)
+  return untrusted(lines.find((line) => line.trim() !== '')?.trim() ?? '')
+}
+
+/** A message in visible characters, but not escaped. Its lines and their indentation stay. */
+export function sanitizeLines(message: Untrusted): Untrusted {
+  return untrusted(visibleLines(message as unknown as string).join('\n'))
+}
+
 /**
  * Words with a link. In text and XML, the address follows the words. If the address is not secure, the words stay
  * alone.
@@ -100,6 +151,7 @@ interface Sink {
   text(sanitized: string): string
   quote(sanitized: string): string
   number(value: number): string
+  lines(visible: readonly string[]): string
   link(url: string, words: string): string
 }
 
@@ -134,10 +186,10 @@ const PLAINLY_VISIBLE =
 // Controls, bidi and zero-width characters, line separators, lone surrogates, and what Unicode reserves. The two
 // variation selectors that choose between text and emoji stay.
 const INVISIBLE = /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{DI}\p{NChar}]--[\uFE0E\uFE0F]]/gv
-/** Whole CSI and OSC sequences: a terminal's colours, cursor movements, titles and links. */
+/** Whole sequences for a terminal: colours, cursor movements, titles and links (CSI, OSC), and shorter ones. */
 const TERMINAL_SEQUENCE =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
-  /(?:\u001B\[|\u009B)[0-?]*[ -/]*[@-~]|\u001B\][^\u0007\u001B]*(?:\u0007|\u001B\\)/g
+  /(?:\u001B\[|\u009B)[0-?]*[ -/]*[@-~]|\u001B\][^\u0007\u001B]*(?:\u0007|\u001B\\)|\u001B(?:[ -/]+[0-~]|[0-Z\\^-~])/g
 /** `oneLine` writes NUL in place of what is invisible. */
 const REMOVED = /\0+/g
 
@@ -153,11 +205,24 @@ function oneLine(value: string, limitChars = Number.POSITIVE_INFINITY): string {
   return text.replace(TERMINAL_SEQUENCE, '\0').replace(INVISIBLE, '\0').replace(REMOVED, ' ').trim()
 }
 
+/** Each line of a text, in visible characters and tabs. Blanks stay. */
+function visibleLines(text: string): readonly string[] {
+  return text.split(/\r\n|[\n\r]/).map((line) => {
+    if (PLAINLY_VISIBLE.test(line)) return line
+    const withoutSequences = line.replace(TERMINAL_SEQUENCE, '')
+    return withoutSequences.replace(INVISIBLE, (character) => (character === '\t' ? character : ' '))
+  })
+}
+
 /** At most `limitChars` UTF-16 units. Never splits a character. An ellipsis replaces what was removed. */
 function truncate(text: string, limitChars: number): string {
-  if (text.length <= limitChars) return text
-  const splitsPair = /[\uD800-\uDBFF]/.test(text.charAt(limitChars - 2))
-  return `${text.slice(0, splitsPair ? limitChars - 2 : limitChars - 1)}…`
+  return text.length <= limitChars ? text : `${wholeCharacters(text, limitChars - 1)}…`
+}
+
+/** The first UTF-16 units, but not a half of a character. */
+function wholeCharacters(text: string, limitChars: number): string {
+  const splitsPair = text.length > limitChars && /[\uD800-\uDBFF]/.test(text.charAt(limitChars - 1))
+  return text.slice(0, splitsPair ? limitChars - 1 : limitChars)
 }
 
 /** At most `limitChars` Unicode characters. A character may have two UTF-16 units. */
@@ -167,9 +232,6 @@ function truncateCharacters(text: string, limitChars: number): string {
   return characters.length <= limitChars ? text : `${characters.slice(0, limitChars - 1).join('')}…`
 }
 
-/** GitHub truncates messages at 4,096. */
-const LINE_LIMIT_CHARS = 4000
-
 const LINE: Sink = {
   name: 'log line',
   limitChars: 1000,
@@ -177,24 +239,39 @@ const LINE: Sink = {
   text: (value) => value,
   quote: (value) => `“${value}”`,
   number: readableNumber,
+  lines: (visible) => visible.join('\n'),
   link: (url, words) => `${words} (${url})`,
 }
 
-/** One log line. No value in it can start a workflow command or move the cursor. */
+const OLD_COMMAND = /#(?=#\[)/g
+
+/** No value in it can start a workflow command or move the cursor. */
 export function logLine(literals: TemplateStringsArray, ...values: readonly (Value | LogLine)[]): LogLine {
   const text = write(LINE, literals, values)
     // The runner obeys `##[name]` anywhere in a line, and `::name::` at its start.
-    .replace(/#(?=#\[)/g, '# ')
-    .replace(/^\s*:(?=:)/, ': ')
-  return new SafeText('log line', truncate(text, LINE_LIMIT_CHARS), fragment(literals, ...(values as Value[])))
+    .replace(OLD_COMMAND, '# ')
+    .replace(/^([^\S\n]*):(?=:)/gm, '$1: ')
+  return new SafeText('log line', text, fragment(literals, ...(values as Value[])))
 }
+
+/** GitHub truncates messages at 4,096. */
+const MESSAGE_LIMIT_CHARS = 4000
 
 /**
  * The message of an error or warning command. If the runner cuts between the halves of a surrogate pair, at 256 UTF-16
  * units or at 4,096, its worker crashes and the job has no result. Masks can make a message of any length longer.
  */
 export function commandMessage(message: LogLine): string {
-  return render(message).replace(/[\u{10000}-\u{10FFFF}]/gu, '\uFFFD')
+  return truncate(inBasicPlane(render(message)), MESSAGE_LIMIT_CHARS)
+}
+
+function inBasicPlane(text: string): string {
+  return text.replace(/[\u{10000}-\u{10FFFF}]/gu, '\uFFFD')
+}
+
+/** `@actions/core` escapes the characters that would end the property. */
+export function commandProperty(value: Untrusted): CommandProperty {
+  return new SafeText('command property', inBasicPlane(oneLine(value as unknown as string)).replace(OLD_COMMAND, '# '))
 }
 
 const HTML: Sink = {
@@ -204,6 +281,7 @@ const HTML: Sink = {
   text: inCode,
   quote: inCode,
   number: readableNumber,
+  lines: (visible) => withoutBlankEnds(visible.map((line) => (line.trim() === '' ? '' : inCode(line)))).join('<br>'),
   link: (url, words) => `<a href="${escapeAttribute(url)}">${words}</a>`,
 }
 
@@ -216,6 +294,11 @@ export function html(
   ...values: readonly (Value | LogLine | Html | readonly Html[])[]
 ): Html {
   return new SafeText('HTML', write(HTML, literals, values))
+}
+
+function withoutBlankEnds(lines: readonly string[]): readonly string[] {
+  const first = lines.findIndex((line) => line !== '')
+  return first === -1 ? [] : lines.slice(first, lines.findLastIndex((line) => line !== '') + 1)
 }
 
 function inCode(value: string): string {
@@ -235,6 +318,8 @@ const XML: Sink = {
   text: escapeAttribute,
   quote: (value) => `“${escapeAttribute(value)}”`,
   number: String,
+  // A program may print the file to the log of a job.
+  lines: (visible) => visible.map((line) => escapeAttribute(line).replace(/^(\s*):(?=:)/, '$1&#58;')).join('\n'),
   link: (url, words) => `${words} (${escapeAttribute(url)})`,
 }
 

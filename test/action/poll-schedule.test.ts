@@ -1,69 +1,62 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { adaptivePauseMs } from '../../src/action/wait-for-run.ts'
 
-const waitedMs = fc.double({ min: 0, max: 35_000 * 60_000, noNaN: true })
-const jitter = fc.double({ min: 0, max: 1, noNaN: true })
-
 /** The times of a step's polls. The first poll is at 0, and the last poll finds a run of this length finished. */
-function pollsMs(runMs: number, itsJitter: number, responseMs = 0): number[] {
+function pollsMs(runMs: number, random: () => number, responseMs = 0): number[] {
   const polls = [0]
   for (let atMs = 0; atMs < runMs; ) {
     const respondedMs = atMs + responseMs
-    atMs = respondedMs + adaptivePauseMs(respondedMs, itsJitter)
+    atMs = respondedMs + adaptivePauseMs(respondedMs, random)
     polls.push(atMs)
   }
   return polls
 }
 
-test('a pause is never under 1 s and never over 15 s', () => {
-  fc.assert(
-    fc.property(waitedMs, jitter, (waited, itsJitter) => {
-      const pauseMs = adaptivePauseMs(waited, itsJitter)
-      expect(pauseMs).toBeGreaterThanOrEqual(1_000)
-      expect(pauseMs).toBeLessThanOrEqual(15_000)
-    }),
-  )
-})
+/** Numbers from 0 to 1 that a seed determines. */
+function randomFrom(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state * 48_271) % 2_147_483_647
+    return state / 2_147_483_647
+  }
+}
 
-test('between the bounds a pause is a fiftieth of the time waited, or up to a tenth more', () => {
-  fc.assert(
-    fc.property(fc.double({ min: 50_000, max: 676_000, noNaN: true }), jitter, (waited, itsJitter) => {
-      const share = adaptivePauseMs(waited, itsJitter) / (waited / 50)
-      expect(share).toBeGreaterThanOrEqual(1 - 1e-9)
-      expect(share).toBeLessThanOrEqual(1.1 + 1e-9)
-    }),
-  )
+test.each([
+  [0, 300],
+  [1_000, 320],
+  [60_000, 1_500],
+  [735_000, 15_000],
+  [3_600_000, 15_000],
+])('after %i ms the pause is %i ms, and up to a tenth more', (waitedMs, pauseMs) => {
+  expect(adaptivePauseMs(waitedMs, () => 0)).toBe(pauseMs)
+  expect(adaptivePauseMs(waitedMs, () => 1)).toBeCloseTo(1.1 * pauseMs)
 })
 
 test('a run of an hour costs under 400 requests with every jitter, even if responses take no time', () => {
-  fc.assert(
-    fc.property(jitter, (itsJitter) => {
-      const [start, polls] = [1, pollsMs(3_600_000, itsJitter).length]
-      expect(start + polls).toBeLessThan(400)
-    }),
-    { examples: [[0], [1]] },
-  )
+  for (const random of [() => 0, () => 1, randomFrom(7)]) {
+    const [start, polls] = [1, pollsMs(3_600_000, random).length]
+    expect(start + polls).toBeLessThan(400)
+  }
 })
 
 test('steps that begin together soon poll at evenly spread times', () => {
   const steps = 2_000
   const perSecond = new Array<number>(1_500).fill(0)
-  for (let step = 0; step < steps; step++) {
-    for (const atMs of pollsMs(1_500_000, step / steps)) {
+  for (let step = 1; step <= steps; step++) {
+    for (const atMs of pollsMs(1_500_000, randomFrom(step * 7_919))) {
       const second = Math.floor(atMs / 1_000)
       if (second < perSecond.length) perSecond[second] = (perSecond[second] ?? 0) + 1
     }
   }
-  // After 800 s, each step polls once in 15 s.
+  // After 800 s, each step polls once in 15 s to 16.5 s.
   const later = perSecond.slice(800)
-  expect(Math.max(...later)).toBeLessThanOrEqual(1.3 * (steps / 15))
+  expect(Math.max(...later)).toBeLessThanOrEqual(2 * (steps / 15))
 })
 
 describe('with responses in 100 ms', () => {
   /** How late steps with different jitter learn of the end. */
   function delaysMs(runMs: number): number[] {
-    return Array.from({ length: 20 }, (_, index) => (pollsMs(runMs, index / 19, 100).at(-1) ?? 0) - runMs)
+    return Array.from({ length: 20 }, (_, index) => (pollsMs(runMs, randomFrom(index + 1), 100).at(-1) ?? 0) - runMs)
   }
 
   /** Lengths near this length, so that the result does not depend on one lucky length. */
@@ -77,12 +70,12 @@ describe('with responses in 100 ms', () => {
     const delays = lengthsAround(minutes).flatMap((runMs) => delaysMs(runMs).map((delayMs) => delayMs / runMs))
     const mean = delays.reduce((sum, delay) => sum + delay, 0) / delays.length
     expect(mean).toBeLessThan(0.0125)
-    expect(Math.max(...delays)).toBeLessThan(0.025)
+    expect(Math.max(...delays)).toBeLessThan(0.027)
   })
 
   test.each([
     20, 60, 300,
   ])('a step learns of the end after %i minutes, at worst one pause and one response late', (minutes) => {
-    expect(Math.max(...lengthsAround(minutes).flatMap(delaysMs))).toBeLessThanOrEqual(15_200)
+    expect(Math.max(...lengthsAround(minutes).flatMap(delaysMs))).toBeLessThanOrEqual(16_700)
   })
 })

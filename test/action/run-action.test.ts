@@ -27,6 +27,7 @@ const REQUEST: StepRequest = {
   waitLimitMs: 60_000,
   cancelOnAbort: true,
   passWithNoTests: false,
+  strict: false,
   labels: ['checkout'],
   job: { name: 'e2e', url: 'https://github.com/o/r/actions/runs/1/job/2' },
   reports: { summary: 'never', annotations: true },
@@ -121,6 +122,7 @@ describe('a run that is started and waited for', () => {
       conclusion: 'passed',
       success: true,
       counts: countTestCases(PASSED.testCases ?? []),
+      unknown: { count: 0, statuses: [] },
       runId: 'run-1',
       cancellation: { kind: 'not-wanted' },
       waitedMs: 1_150,
@@ -137,7 +139,7 @@ describe('a run that is started and waited for', () => {
       begunMs: 1_000_000,
     })
     // Right after its start, the service may not know the run yet.
-    expect(outcome).toMatchObject({ conclusion: 'passed', waitedMs: 750 + 100 + 750 + 1_050, queuedMs: 1_800 })
+    expect(outcome).toMatchObject({ conclusion: 'passed', waitedMs: 750 + 100 + 750 + 330.75, queuedMs: 1_080.75 })
   })
 
   test('has its page in the log, an output and the outcome if the user gave run-url', async () => {

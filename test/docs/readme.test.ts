@@ -85,7 +85,7 @@ describe('what the pages name', () => {
       ['repeated for up to 60 s', 'return 60_000'],
       ['after a 429 for up to 5 minutes', 'return 300_000'],
       ['a fiftieth of the time waited', 'waitedMs / 50'],
-      ['1 s to 15 s', 'LONGEST_PAUSE_MS = 15_000'],
+      ['at most 15 s', 'LONGEST_PAUSE_MS = 15_000'],
       ['tries to cancel the run for 15 s', 'CANCEL_LIMIT_MS = 15_000'],
       ['tries to cancel the run for up to a minute', 'POST_LIMIT_MS = 60_000'],
       ['up to 35,000', 'most: 35_000'],

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { headLabel, headOfEvent, type PullRequest, pullRequestOfEvent, readEvent } from '../../src/github/event.ts'
 import { readJob } from '../../src/github/job.ts'
-import { whyNoSecrets } from '../../src/github/secrets.ts'
+import { whyNoSecrets } from '../../src/inputs/secrets.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type Payload, realPayloads, workflowEvent } from '../support/workflow-event.ts'
 

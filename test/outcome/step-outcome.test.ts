@@ -4,6 +4,7 @@ import {
   type Cancellation,
   type Ending,
   isDone,
+  isDoubtfulPass,
   needsManualCleanup,
   statusOf,
   type WaitLimit,
@@ -44,6 +45,36 @@ describe('the verdict', () => {
     const run = aRun({ testCases: counts && testCasesBy(counts) })
     expect(anOutcome({ run })).toMatchObject({ conclusion: 'no-tests', success: false, counts: { passed: 0 } })
     expect(anOutcome({ run, passWithNoTests: true })).toMatchObject({ conclusion: 'no-tests', success: true })
+  })
+
+  it.each([
+    [{ PASSED: 38, FAILED: 2 }, 0],
+    [{ PASSED: 1, BLOCKED: 99 }, 99],
+    [{ PASSED: 1, ERROR: 1, NEW: 2 }, 2],
+  ])('is a failure for a PASSED run with %j only if the step is strict', (counts, unknown) => {
+    const run = aRun({ testCases: testCasesBy(counts) })
+    const passed = anOutcome({ run })
+    expect(passed).toMatchObject({ conclusion: 'passed', success: true, unknown: { count: unknown } })
+    expect(isDoubtfulPass(passed)).toBe(true)
+    expect(anOutcome({ run, strict: true })).toMatchObject({ conclusion: 'failed', success: false })
+  })
+
+  it.each([
+    { PASSED: 1, SKIPPED: 1, FLAKY: 1 },
+    { PASSED: 1, '': 1, ' ': 1 },
+  ])('is a success for a PASSED run with %j, also if the step is strict', (counts) => {
+    const outcome = anOutcome({ run: aRun({ testCases: testCasesBy(counts) }), strict: true })
+    expect(outcome).toMatchObject({ conclusion: 'passed', success: true })
+    expect(isDoubtfulPass(outcome)).toBe(false)
+  })
+
+  it('is not changed by strict if no test case ran, unless pass-with-no-tests would make the step green', () => {
+    const blocked = aRun({ testCases: testCasesBy({ BLOCKED: 2 }) })
+    expect(anOutcome({ run: blocked, strict: true })).toMatchObject({ conclusion: 'no-tests', success: false })
+    const both = { strict: true, passWithNoTests: true }
+    expect(anOutcome({ run: blocked, ...both })).toMatchObject({ conclusion: 'failed', success: false })
+    const skipped = aRun({ testCases: testCasesBy({ SKIPPED: 2 }) })
+    expect(anOutcome({ run: skipped, ...both })).toMatchObject({ conclusion: 'no-tests', success: true })
   })
 
   describe('is a failure for a PASSED run', () => {

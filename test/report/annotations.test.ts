@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { annotations } from '../../src/report/annotations.ts'
+import { annotations, reasonGroups } from '../../src/report/annotations.ts'
 import { render } from '../../src/text/safe-text.ts'
 import { anOutcome, aRun, aTestCase, type TestCaseFields, testCasesBy } from '../support/builders.ts'
 
@@ -11,6 +11,30 @@ function messageOf(fields: TestCaseFields): string {
   const run = aRun({ status: 'FAILED', testCases: [aTestCase(fields), aTestCase({ status: 'FAILED' })] })
   return render(annotations(anOutcome({ run }), true)[0]?.message ?? expect.fail())
 }
+
+describe('the groups of the log', () => {
+  const groupsOf = (testCases: readonly TestCaseFields[]) =>
+    reasonGroups(anOutcome({ run: aRun({ status: 'FAILED', testCases: testCases.map(aTestCase) }) })).map(
+      ({ name, text }) => [render(name), render(text)],
+    )
+
+  it('have the place and the whole message of the first eight failing cases', () => {
+    const message = `${'line\n'.repeat(3_000)}${'x'.repeat(9_000)}`
+    const failing = { title: 'pays', status: 'FAILED', message, filePath: 'e2e/pay.ts', line: 12 }
+    const groups = groupsOf([{ status: 'FLAKY', message }, ...Array.from({ length: 9 }, () => failing)])
+    expect(groups).toHaveLength(8)
+    expect(groups[0]).toEqual(['pays (e2e/pay.ts:12)', message])
+  })
+
+  it('are only for cases for which the service sent a message or a place', () => {
+    expect(
+      groupsOf([
+        { title: 'a', status: 'FAILED' },
+        { title: 'b', status: 'ERROR', filePath: 'b.ts' },
+      ]),
+    ).toEqual([['b (b.ts)', 'The service sent no message.']])
+  })
+})
 
 // endings.md has their order and words.
 
@@ -33,6 +57,31 @@ describe('the annotations', () => {
 
   it('are only the verdict if one case failed, because the verdict names the case', () => {
     expect(ofRun('FAILED', { PASSED: 2, TIMEDOUT: 1 })).toEqual([])
+  })
+
+  it('have a place and a message, also for a single failing case, if the service sent them', () => {
+    const testCases = [
+      aTestCase({ status: 'PASSED', message: 'not shown', filePath: 'a.ts' }),
+      aTestCase({
+        title: 'pays',
+        status: 'FAILED',
+        message: 'expected 41\n  to be 42',
+        filePath: 'e2e/pay.ts',
+        line: 12,
+      }),
+    ]
+    const [annotation, ...others] = annotations(anOutcome({ run: aRun({ status: 'FAILED', testCases }) }), true)
+    expect(others).toEqual([])
+    expect(annotation).toMatchObject({ level: 'error', title: 'Test failed', file: { text: 'e2e/pay.ts' }, line: 12 })
+    expect(annotation && render(annotation.message)).toBe('pays\nexpected 41\n  to be 42')
+  })
+
+  it('have a place without a line, and the status if there is no message', () => {
+    const fields = { title: 'pays', status: 'TIMEDOUT', filePath: 'e2e/pay.ts', durationMs: 30_000 }
+    const run = aRun({ status: 'FAILED', testCases: [aTestCase(fields)] })
+    const [annotation] = annotations(anOutcome({ run }), true)
+    expect(annotation).toMatchObject({ title: 'Test timed out', file: { text: 'e2e/pay.ts' }, line: undefined })
+    expect(annotation && render(annotation.message)).toBe('pays: TIMEDOUT after 30 s')
   })
 
   it('name a case without a title, and leave out a duration that the service did not send', () => {

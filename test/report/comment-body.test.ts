@@ -89,6 +89,16 @@ describe('the comment', () => {
     expect(heading).toBe(`✅ Tests passed: 2 of 2${named}`)
   })
 
+  it('has the place of a failure, but no message of a test case or of the run', () => {
+    const failed = aTestCase({ title: 'pays', status: 'FAILED', message: 'SECRET', filePath: 'e2e/pay.ts', line: 12 })
+    const flaky = aTestCase({ status: 'FLAKY', message: 'SECRET', filePath: 'e2e/flaky.ts' })
+    for (const testCases of [[failed, flaky], []]) {
+      const body = bodyOf(anOutcome({ run: aRun({ status: 'FAILED', message: 'SECRET', testCases }) }))
+      expect(body).not.toContain('SECRET')
+      expect(body.includes('<td><code>pays</code><br><code>e2e/pay.ts:12</code></td>')).toBe(testCases.length > 0)
+    }
+  })
+
   it('has the explanation if there is one, also without a table, a job and a run', () => {
     const page = pageOf(ENDINGS.startUnclear)
     expect(page.text).toContain('A run may have been started, and it cannot be looked up')
@@ -98,11 +108,19 @@ describe('the comment', () => {
   it('has at most 65,536 characters and bytes', () => {
     for (const worst of ['<', '"&', '.a', '☃', '😀', '##[']) {
       const huge = worst.repeat(100_000)
-      const testCases = Array.from({ length: 5_000 }, (_, index) => aTestCase({ title: index + huge, status: huge }))
+      const testCases = Array.from({ length: 5_000 }, (_, index) =>
+        aTestCase({
+          title: index + huge,
+          status: huge,
+          message: huge,
+          filePath: huge.slice(0, 1000),
+          line: 2 ** 53 - 1,
+        }),
+      )
       const outcome = anOutcome({
         runId: huge,
         runUrl: `https://example.com/${'x'.repeat(2000)}`,
-        run: { ...aRun({ status: huge, branchName: huge, testCases: [] }), testCases },
+        run: { ...aRun({ status: huge, branchName: huge, message: huge, testCases: [] }), testCases },
         subject: {
           target: { kind: 'project', projectId: huge },
           parameters: { branch: huge, environment: huge, frameworkProject: huge, autofix: true },

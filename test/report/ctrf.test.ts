@@ -2,7 +2,7 @@ import { validateStrict } from 'ctrf'
 import { describe, expect, it } from 'vitest'
 import type { StepOutcome } from '../../src/outcome/step-outcome.ts'
 import { ctrf } from '../../src/report/ctrf.ts'
-import { anOutcome, aRun, aTestCase } from '../support/builders.ts'
+import { anOutcome, aRun, aTestCase, testCasesBy } from '../support/builders.ts'
 import { ENDINGS } from '../support/endings.ts'
 
 function parsed(result: StepOutcome) {
@@ -60,6 +60,34 @@ describe('ctrf.json', () => {
         ],
       },
     })
+  })
+
+  it('has the reason and the place of each case that did not pass', () => {
+    const reason = { message: '\u001b[31mexpected 41\u001b[39m\n  to be 42\n', filePath: 'e2e/pay.ts', line: 12 }
+    const testCases = [
+      aTestCase({ title: 'a', status: 'FAILED', ...reason }),
+      aTestCase({ title: 'b', status: 'FLAKY', ...reason, line: undefined }),
+    ]
+    const { tests } = parsed(anOutcome({ run: aRun({ status: 'FAILED', testCases }) })).results
+    const shown = { message: 'expected 41\n  to be 42\n', filePath: 'e2e/pay.ts' }
+    expect(tests).toMatchObject([
+      { name: 'a', ...shown, line: 12 },
+      { name: 'b', ...shown },
+    ])
+    expect(tests[1]).not.toHaveProperty('line')
+  })
+
+  it('has an entry for the run itself if the run has a message', () => {
+    const run = aRun({ status: 'FAILED', message: 'no browser\nat x', testCases: testCasesBy({ PASSED: 2 }) })
+    const { summary, tests } = parsed(anOutcome({ run })).results
+    expect(tests.at(-1)).toEqual({
+      name: 'The run itself',
+      status: 'failed',
+      duration: 0,
+      rawStatus: 'FAILED',
+      message: 'no browser\nat x',
+    })
+    expect(summary).toMatchObject({ tests: 3, passed: 2, failed: 1 })
   })
 
   it('is valid without times, without an id and with a time that ends before it begins', () => {

@@ -5,7 +5,7 @@ import type { StepOutcome } from '../../src/outcome/step-outcome.ts'
 import { fullSummary, invalidInputsSummary, jobSummary } from '../../src/report/job-summary.ts'
 import { logLine, render } from '../../src/text/safe-text.ts'
 import { randomRuns } from '../setup/seed.ts'
-import { anOutcome, aRun, aTestCase, testCasesBy } from '../support/builders.ts'
+import { anOutcome, aRun, aTestCase, type TestCaseFields, testCasesBy } from '../support/builders.ts'
 import { ENDINGS } from '../support/endings.ts'
 import { renderedPage, tableRows, unbalancedTags } from '../support/rendered-page.ts'
 
@@ -77,6 +77,91 @@ describe('the job summary', () => {
     expect(open?.parentNode?.nodeName).not.toBe('details')
     expect(folded?.parentNode?.nodeName).toBe('details')
     expect(tableRows(page).filter(([status]) => status === '❌ Failed')).toHaveLength(130 + 5)
+  })
+})
+
+describe('why a test failed, in the job summary', () => {
+  const reason = { message: 'expected 41\n  to be 42 <b>', filePath: 'e2e/pay.ts', line: 1_012 }
+  const summaryOfCase = (fields: TestCaseFields) =>
+    summaryOf(anOutcome({ run: aRun({ status: 'FAILED', testCases: [aTestCase(fields)] }) }))
+
+  it.each([
+    'FAILED',
+    'TIMEDOUT',
+    'INTERRUPTED',
+    'BLOCKED',
+    'FLAKY',
+  ])('is below the title of a case that is %s', (status) => {
+    expect(summaryOfCase({ title: 'pays', status, ...reason })).toContain(
+      '<td><code>pays</code><br><code>e2e/pay.ts:1012</code><blockquote><code>expected 41</code><br><code>  to be 42 &lt;b&gt;</code></blockquote></td>',
+    )
+  })
+
+  it('may be a place without a line, or a message without a place', () => {
+    expect(summaryOfCase({ title: 'a', status: 'FAILED', filePath: 'a.ts' })).toContain(
+      '<td><code>a</code><br><code>a.ts</code></td>',
+    )
+    expect(summaryOfCase({ title: 'a', status: 'FAILED', message: 'why' })).toContain(
+      '<td><code>a</code><blockquote><code>why</code></blockquote></td>',
+    )
+  })
+
+  it('has at most 20 lines and 2,000 characters, and says how much is left out', () => {
+    const lines = Array.from({ length: 25 }, (_, index) => `line ${index + 1}`)
+    const many = summaryOfCase({ status: 'FAILED', message: lines.join('\n') })
+    expect(many).toContain('<code>line 20</code><br>… 40 more characters</blockquote>')
+    const long = summaryOfCase({ status: 'FAILED', message: `a${'😀'.repeat(1_500)}` })
+    expect(long).toContain(`<code>a${'😀'.repeat(999)}</code><br>… 1,002 more characters</blockquote>`)
+  })
+
+  it('is not repeated in the table of the slowest cases', () => {
+    const testCases = Array.from({ length: 6 }, () => aTestCase({ status: 'FAILED', ...reason }))
+    const text = summaryOf(anOutcome({ run: aRun({ status: 'FAILED', testCases }) }))
+    expect(text.split('e2e/pay.ts')).toHaveLength(7)
+    expect(text.split('<blockquote>')).toHaveLength(7)
+  })
+
+  it('is the whole message of the run, if the run has one', () => {
+    const run = aRun({ status: 'FAILED', message: 'no browser\n::error::x\n@octocat', testCases: [] })
+    const text = summaryOf(anOutcome({ run }))
+    expect(text).toContain(
+      '<p>The message of the run:</p><blockquote><code>no browser</code><br><code>::error::x</code><br><code>@octocat</code></blockquote>\n',
+    )
+    expect(renderedPage(text).text).not.toContain('Look up the run at the service')
+    expect(fullSummary(anOutcome({ run })).toString()).toBe(text)
+  })
+
+  it('leaves out messages before rows, and says so once', () => {
+    const message = 'x'.repeat(4_000)
+    const testCases = Array.from({ length: 2_000 }, (_, index) =>
+      aTestCase({ title: `case ${index}`, status: 'FAILED', message, filePath: 'e2e/pay.ts', line: 12 }),
+    )
+    const run = aRun({ status: 'FAILED', testCases })
+    const text = summaryOf(anOutcome({ run }), 0, '/reports')
+    const shown = text.split('<blockquote>').length - 1
+    expect(rowsOf(text)).toBe(1_000)
+    expect(shown).toBeGreaterThan(300)
+    expect(Buffer.byteLength(text)).toBeLessThan(LIMIT_BYTES)
+    expect(text).toContain(
+      `<p>⚠️ <b>Not all shown:</b> 1,005 of 2,000 test cases are left out here. The messages of ${995 - shown} test cases are left out here. The report files in <code>/reports</code> list all test cases.</p>`,
+    )
+    expect(text.match(/Not all shown/g)).toHaveLength(1)
+    expect(unbalancedTags(text)).toEqual([])
+    const file = fullSummary(anOutcome({ run })).toString()
+    expect(file.split(message)).toHaveLength(2_001)
+    expect(file).not.toContain('more character')
+  })
+
+  it('is left out with words of its own if every row fits', () => {
+    const testCases = Array.from({ length: 500 }, () => aTestCase({ status: 'FAILED', message: 'x'.repeat(2_000) }))
+    const outcome = anOutcome({ run: aRun({ status: 'FAILED', testCases }) })
+    const text = summaryOf(outcome, 0, '/reports')
+    const [, left] =
+      /Not all shown:<\/b> The messages of (\d+) test cases are left out here\. The report files in <code>\/reports<\/code> have all messages\.<\/p>/.exec(
+        text,
+      ) ?? []
+    expect(Number(left)).toBe(500 - (text.split('<blockquote>').length - 1))
+    expect(rowsOf(text)).toBe(505)
   })
 })
 

@@ -11,6 +11,8 @@ interface Case {
   name: string
   classname: string
   time: string
+  file?: string
+  line?: string
   failure?: { message: string; type: string; '#text': string }
   error?: { message: string; type: string; '#text': string }
   skipped?: { message: string }
@@ -28,6 +30,7 @@ function parsed(result: StepOutcome): { suites: Omit<Suite, 'testcase'>; suite: 
     ignoreAttributes: false,
     attributeNamePrefix: '',
     parseTagValue: false,
+    htmlEntities: true,
     isArray: (name) => name === 'testcase',
   })
   const { testsuite, ...suites } = parser.parse(xml).testsuites
@@ -93,6 +96,8 @@ describe('junit.xml', () => {
         return cases.at(-1)?.name === 'The run itself'
       })
     expect(withError.map(([name]) => name)).toEqual([
+      'strictWithUnknownStatuses',
+      'failedWithMessage',
       'failedWithoutFailedCase',
       'timedOut',
       'cancelled',
@@ -103,6 +108,30 @@ describe('junit.xml', () => {
     const { cases } = parsed(ENDINGS.failedWithoutResults)
     expect(cases).toMatchObject([{ name: 'The run itself', error: { type: 'FAILED' } }])
     expect(cases[0]?.error?.['#text']).toContain('run_7f3a')
+  })
+
+  it('has the place of a case, and the whole message in its failure', () => {
+    const message = `expected 41 & <b>\n  ::error::boo\n${'x'.repeat(9_000)}`
+    const fields = { title: 'pays', message, filePath: 'e2e/"pay".ts', line: 12 }
+    const testCases = ['FAILED', 'TIMEDOUT', 'FLAKY'].map((status) => aTestCase({ ...fields, status }))
+    const outcome = anOutcome({ run: aRun({ status: 'FAILED', testCases }) })
+    expect(junit(outcome)).not.toMatch(/^\s*::/m)
+    const [failed, timedOut, flaky] = parsed(outcome).cases
+    const shown = { message: 'expected 41 & <b>', '#text': message }
+    expect(failed).toMatchObject({ file: 'e2e/"pay".ts', line: '12', failure: { type: 'FAILED', ...shown } })
+    expect(timedOut).toMatchObject({ line: '12', error: { type: 'TIMEDOUT', ...shown } })
+    expect(flaky).toMatchObject({ file: 'e2e/"pay".ts' })
+  })
+
+  it('has one entry for the run itself with the message of the run', () => {
+    for (const counts of [{}, { FAILED: 1 }]) {
+      const run = aRun({ status: 'FAILED', message: 'no browser\nat x', testCases: testCasesBy(counts) })
+      const ours = parsed(anOutcome({ run })).cases.filter(({ name }) => name === 'The run itself')
+      expect(ours).toMatchObject([{ error: { message: 'no browser', type: 'FAILED' } }])
+      expect(ours[0]?.error?.['#text']).toMatch(
+        /^Run run_7f3a finished as FAILED with the message “no browser”.*\nno browser\nat x$/s,
+      )
+    }
   })
 
   it('has a different name for each case, and for the run itself', () => {

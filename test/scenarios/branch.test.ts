@@ -4,7 +4,7 @@ import { ONE_PASSED, type Scenario, type ScenarioOptions, scenario } from '../su
 import { type Payload, realPayloads } from '../support/workflow-event.ts'
 
 // A green check must be about the code that GitHub shows it for. These tests run the built action on events that do not name a
-// branch. test/github/branch.test.ts tests all events.
+// branch. test/inputs/branch.test.ts tests all events.
 
 const TOKEN = 'ghs_0123456789'
 let api: GitHubApi

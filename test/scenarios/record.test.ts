@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { ONE_OF_TWO_FAILED, ONE_PASSED, type Scenario, scenario } from '../support/scenario.ts'
 
-// A step that runs at the same time as main removes what main wrote down for post. test/github/record.test.ts and
+// A step that runs at the same time as main removes what main wrote down for post. test/handover/record.test.ts and
 // test/simulation test all cases of the record.
 
 const POLL_MS = 50

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { placesThatShow } from '../../tools/runner-emulator/runner.ts'
 import { ONE_OF_TWO_FAILED, ONE_PASSED, requestsOf, scenario } from '../support/scenario.ts'
@@ -37,6 +38,59 @@ test.concurrent('titles with emoji reach the summary, and no message that makes 
   expect(main.annotations).toHaveLength(4)
   expect(main.annotations.map(({ message }) => message).join('')).not.toContain('🛒')
   expect(main.summary).toContain('🛒🛒🛒')
+})
+
+test.concurrent('why a test failed, and where, reaches the log, the annotations, the summary and the report files', async () => {
+  const reason = {
+    message: '\u001b[31mexpected 41\u001b[39m\n  ::error::to be 42',
+    filePath: 'e2e/a,b:c%.ts',
+    line: 12,
+  }
+  const cases = [...ONE_PASSED, { title: 'pays', status: 'FAILED', durationMs: 5, ...reason }]
+  await using one = await scenario({ script: { end: 'FAILED', cases, extra: { message: 'no browser\nat launch' } } })
+  const { main } = await one.step.run()
+  expect(main.annotations).toMatchObject([
+    {
+      title: 'Tests failed',
+      message: expect.stringContaining('finished as FAILED with the message “no browser”: 1 of 2'),
+    },
+    {
+      title: 'Test failed',
+      message: 'pays\nexpected 41\n  : :error::to be 42',
+      properties: { file: 'e2e/a,b:c%.ts', line: '12' },
+    },
+  ])
+  const log = main.log.join('\n')
+  expect(log).toContain('##[group]pays (e2e/a,b:c%.ts:12)\nexpected 41\n  : :error::to be 42\n##[endgroup]')
+  expect(main.summary).toContain(
+    '<code>pays</code><br><code>e2e/a,b:c%.ts:12</code><blockquote><code>expected 41</code><br>',
+  )
+  expect(main.summary).toContain(
+    '<p>The message of the run:</p><blockquote><code>no browser</code><br><code>at launch</code>',
+  )
+  const fileOf = (name: string) => readFileSync(join(main.outputs['report-dir'] ?? '', name), 'utf8')
+  expect(fileOf('junit.xml')).toContain('file="e2e/a,b:c%.ts" line="12"')
+  expect(JSON.parse(fileOf('ctrf.json')).results.tests).toMatchObject([
+    {},
+    { line: 12 },
+    { message: 'no browser\nat launch' },
+  ])
+})
+
+test.concurrent('two thousand failing cases with long messages are reported as ever', async () => {
+  const message = `${'why '.repeat(999)}\nend`
+  const cases = Array.from({ length: 2_000 }, (_, index) => ({
+    ...{ title: `case ${index}`, status: 'FAILED', durationMs: 5 },
+    ...{ message, filePath: 'e2e/pay.spec.ts', line: index + 1 },
+  }))
+  await using one = await scenario({ script: { end: 'FAILED', cases } })
+  const { main } = await one.step.run()
+  expect(main).toMatchObject({ exitCode: 1, outputs: { conclusion: 'failed', failed: '2000' } })
+  expect(main.annotations).toHaveLength(10)
+  expect(Buffer.byteLength(main.summary)).toBeLessThan(900_000)
+  expect(main.summary.split('<tr><td nowrap>')).toHaveLength(1_001)
+  const junit = readFileSync(join(main.outputs['report-dir'] ?? '', 'junit.xml'), 'utf8')
+  expect(junit.split(message)).toHaveLength(2_001)
 })
 
 test.concurrent('a PASSED run of another branch fails the step, also with pass-with-no-tests', async () => {
@@ -101,7 +155,9 @@ test.concurrent('the requests are those of the interface, and no others', async 
     authorization: `Bearer ${one.service.key}`,
     accept: 'application/json',
     'content-type': 'application/json',
-    'user-agent': expect.stringMatching(/^test-run-action\/\d+\.\d+\.\d+$/),
+    'user-agent': expect.stringMatching(
+      /^test-run-action\/\d+\.\d+\.\d+ \(https:\/\/github\.com\/octo-org\/web-shop\/actions\/runs\/\d+\/attempts\/1\)$/,
+    ),
   })
   expect(new Set(polls.map(({ method, path, body }) => `${method} ${path} ${body}`))).toEqual(
     new Set(['GET /v1/projects/web%20shop%2F%C3%A9/runs/run%3A1 ']),

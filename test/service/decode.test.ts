@@ -4,6 +4,8 @@ import { type Failure, ServiceError } from '../../src/outcome/failure.ts'
 import { countTestCases, isFinished, RUN_STATUSES, type Run } from '../../src/outcome/run.ts'
 import * as decode from '../../src/service/decode.ts'
 import { decodeCancelled, decodeStarted, decodeSuiteResult, decodeSuiteStatus } from '../../src/service/decode.ts'
+import { anOutcome } from '../support/builders.ts'
+import { hostileText } from '../support/hostile-text.ts'
 
 const decodeRun = (json: unknown) => decode.decodeRun({ json, text: 'the text' })
 
@@ -121,12 +123,19 @@ describe('a value that costs only its own cell in the report', () => {
   it.each([
     ['startedAt', [...STRANGE, 'yesterday', '2026-99-99']],
     ['finishedAt', [...STRANGE, 'yesterday']],
-    ['branchName', STRANGE],
+    ['branchName', [undefined, null, '']],
   ] as const)('a strange %s', (name, values) => {
     for (const value of values) {
       const run = decodeRun({ ...PASSED, [name]: value })
       expect(run).toEqual({ ...plain, hasFinishedAt: run.hasFinishedAt, [name]: undefined })
     }
+  })
+
+  it.each([0, 17, true, [], {}, ['x']])('the branchName %j, unless the run is PASSED', (branchName) => {
+    expect(decodeRun({ ...RUN, branchName }).branchName).toBeUndefined()
+    expect(failureOf(() => decodeRun({ ...PASSED, branchName }))).toMatchObject({
+      expected: 'branchName to be a string',
+    })
   })
 
   it.each([
@@ -157,6 +166,94 @@ describe('a value that costs only its own cell in the report', () => {
     expect(run.testCases).toMatchObject([{ title: truncated, rawStatus: truncated }, { title: 'x'.repeat(10_000) }])
     expect(decodeSuiteStatus({ status: long })).toBe(truncated)
     expect(failureOf(() => decodeRun({ ...PASSED, results: long }))).toMatchObject({ got: `"${truncated}"` })
+  })
+})
+
+describe('why a test case did not pass, and where', () => {
+  const REASON = { message: 'expected 41\nto be 42', filePath: 'e2e/pay.spec.ts', line: 12 }
+  const caseOf = (fields: object, status = 'FAILED') =>
+    decodeRun(altered(RUN, 'results.testCases', [{ title: 't', status, ...fields }])).testCases?.[0]
+
+  it.each([
+    'FAILED',
+    'ERROR',
+    'TIMEDOUT',
+    'INTERRUPTED',
+    'FLAKY',
+    'BLOCKED',
+  ])('is read of a case that is %s', (status) => {
+    const { message, ...place } = REASON
+    expect(caseOf(REASON, status)).toMatchObject({ message, place })
+  })
+
+  it.each(['PASSED', 'SKIPPED'])('is not read of a case that is %s', (status) => {
+    expect(caseOf(REASON, status)).toEqual({ ...caseOf({}, status) })
+  })
+
+  it.each([
+    ['null', null],
+    ['empty', ''],
+    ['a number', 12],
+    ['an object', {}],
+    ['only blanks and colours', ' \n\u001b[31m\u001b[39m\t'],
+  ])('is missing if the message is %s', (_, message) => {
+    expect(caseOf({ ...REASON, message })).toMatchObject({ message: undefined, place: { line: 12 } })
+  })
+
+  it.each([
+    ['absolute', '/etc/passwd'],
+    ['absolute on Windows', 'C:\\a.ts'],
+    ['outside the repository', 'a/../../b.ts'],
+    ['the folder above', '..'],
+    ['with a control character', 'a\n.ts'],
+    ['with an emoji', 'a😀.ts'],
+    ['with half of an emoji', 'a\ud83d.ts'],
+    ['too long', 'a'.repeat(1_001)],
+    ['invisible', ' \u200b'],
+    ['empty', ''],
+    ['null', null],
+    ['an array', ['a.ts']],
+  ])('has no place if the path is %s', (_, filePath) => {
+    expect(caseOf({ ...REASON, filePath })).toMatchObject({ message: REASON.message, place: undefined })
+  })
+
+  it.each(['a', '..a/b..', 'a b/é,:%.ts', 'a'.repeat(1_000)])('may have the path %j', (filePath) => {
+    expect(caseOf({ ...REASON, filePath })?.place).toEqual({ filePath, line: 12 })
+  })
+
+  it.each([0, -1, 1.5, '12', null, Number.POSITIVE_INFINITY, 2 ** 53, {}])('has no line if the line is %j', (line) => {
+    expect(caseOf({ ...REASON, line })?.place).toEqual({ filePath: REASON.filePath, line: undefined })
+  })
+
+  it('is read of a run that did not pass, and only if the run has finished', () => {
+    const messageOf = (fields: object) => decodeRun({ ...RUN, message: 'no browser', ...fields }).message
+    expect(messageOf({})).toBe('no browser')
+    expect(messageOf({ status: 'INTERRUPTED', results: null })).toBe('no browser')
+    expect(messageOf({ message: [] })).toBeUndefined()
+    expect(messageOf({ status: 'PASSED' })).toBeUndefined()
+    expect(messageOf({ status: 'RUNNING' })).toBeUndefined()
+  })
+
+  it('never changes the verdict, whatever the fields are', () => {
+    const any = fc.oneof(hostileText(), fc.jsonValue())
+    const fields = fc.record({ message: any, filePath: any, line: fc.jsonValue() }, { requiredKeys: [] })
+    const statuses = fc.constantFrom('PASSED', 'FAILED', 'FLAKY', 'SKIPPED', 'BLOCKED')
+    const runs = fc.record({
+      status: fc.constantFrom('PASSED', 'FAILED', 'TIMEDOUT', 'INTERRUPTED', 'PAUSED'),
+      message: any,
+      cases: fc.array(fc.tuple(statuses, fields), { maxLength: 5 }),
+    })
+    fc.assert(
+      fc.property(runs, ({ status, message, cases }) => {
+        const verdictOf = (withFields: boolean) => {
+          const testCases = cases.map(([status, fields]) => ({ title: 't', status, ...(withFields && fields) }))
+          const run = decodeRun({ ...RUN, status, results: { testCases }, ...(withFields && { message }) })
+          const { conclusion, success, counts } = anOutcome({ run })
+          return { conclusion, success, counts }
+        }
+        expect(verdictOf(true)).toEqual(verdictOf(false))
+      }),
+    )
   })
 })
 

@@ -83,6 +83,7 @@ describe('a step at a service that sends the key back', () => {
     waitLimitMs: 60_000,
     cancelOnAbort: true,
     passWithNoTests: false,
+    strict: false,
     labels: [],
     reports: { summary: 'always', annotations: true },
   }

@@ -164,6 +164,7 @@ const requestPlan = fc.record({
   waitLimitMs: fc.oneof({ weight: 6, arbitrary: upTo(120_000, 600) }, { weight: 1, arbitrary: upTo(3_600_000, 600) }),
   cancelOnAbort: usually,
   passWithNoTests: rarely,
+  strict: rarely,
   pollIntervalMs: maybe(upTo(60_000, 2_000), 1),
   queueLimitMs: maybe(upTo(240_000, 600), 1),
 })

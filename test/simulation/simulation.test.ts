@@ -115,6 +115,13 @@ const succeedsOnlyIfTheRunPassed: Invariant = (plan, { service, main }) => {
   const { run } = service
   if (run === undefined || service.statusOf(run) !== 'PASSED') violate('success, and the run did not pass')
   if (!plan.request.passWithNoTests && !hasRunCase(plan)) violate('success, and no test case ran')
+  if (plan.request.strict && hasDoubtfulCase(plan)) violate('success of a strict step, and not all test cases passed')
+}
+
+const GOOD_CASES = ['PASSED', 'FLAKY', 'SKIPPED']
+
+function hasDoubtfulCase(plan: SimulationPlan): boolean {
+  return (plan.service.run.cases ?? []).some((status) => !GOOD_CASES.includes(status))
 }
 
 function hasRunCase(plan: SimulationPlan): boolean {
@@ -203,7 +210,12 @@ const concludesWhatHappened: Invariant = (plan, result) => {
 }
 
 function conclusionOf(end: string, plan: SimulationPlan): string {
-  if (end === 'PASSED') return hasRunCase(plan) ? 'passed' : 'no-tests'
+  if (end === 'PASSED') {
+    const { strict, passWithNoTests } = plan.request
+    if (!hasRunCase(plan) && !passWithNoTests) return 'no-tests'
+    if (strict && hasDoubtfulCase(plan)) return 'failed'
+    return hasRunCase(plan) ? 'passed' : 'no-tests'
+  }
   const known: Record<string, string> = {
     FAILED: 'failed',
     TIMEDOUT: 'timed-out',

@@ -9,8 +9,8 @@ import {
   parseRecord,
   recordInTwoPlaces,
   type StepRecord,
-} from '../../src/github/record.ts'
-import { RecordNotWritten, recorder } from '../../src/github/recorder.ts'
+} from '../../src/handover/record.ts'
+import { RecordNotWritten, recorder } from '../../src/handover/recorder.ts'
 import type { AbortCause } from '../../src/outcome/step-outcome.ts'
 import { type LogLine, render } from '../../src/text/safe-text.ts'
 import { FakeClock } from '../support/fake-clock.ts'
@@ -288,6 +288,7 @@ class SimulatedMain {
       isJobOver: () => places.areRemoved,
       setOutput: (name, value) => this.effect(() => this.#outputs.set(name, value)),
       annotate: ({ level, message }) => this.#say(level, message),
+      writeGroup: () => this.effect(() => {}),
       writeSummary: (build) => this.effect(() => build(0)),
       writeReportFiles: () => this.effect(() => '/reports'),
       comment: async () => {

@@ -1,4 +1,4 @@
-import { outcomeOf, RUN_STATUSES, type Run, type TestCase } from '../../src/outcome/run.ts'
+import { needsReason, outcomeOf, RUN_STATUSES, type Run, type TestCase } from '../../src/outcome/run.ts'
 import {
   concludeStep,
   type Ending,
@@ -15,15 +15,27 @@ export interface TestCaseFields {
   readonly status?: string
   /** `undefined` for the test-suite workflow, which sends none. */
   readonly durationMs?: number | undefined
+  readonly message?: string | undefined
+  readonly filePath?: string | undefined
+  readonly line?: number | undefined
 }
 
 export function aTestCase(fields: TestCaseFields = {}): TestCase {
   const { title, status, durationMs } = { title: 'adds to the cart', status: 'PASSED', durationMs: 1200, ...fields }
+  const outcome = outcomeOf(status)
   return {
     title: untrusted(title),
     rawStatus: untrusted(status),
-    outcome: outcomeOf(status),
+    outcome,
     durationMs,
+    ...(needsReason(outcome) ? reasonOf(fields) : {}),
+  }
+}
+
+function reasonOf({ message, filePath, line }: TestCaseFields): Pick<TestCase, 'message' | 'place'> {
+  return {
+    message: message === undefined ? undefined : untrusted(message),
+    place: filePath === undefined ? undefined : { filePath: untrusted(filePath), line },
   }
 }
 
@@ -42,10 +54,12 @@ export interface RunFields {
   readonly startedAt?: Date | undefined
   readonly finishedAt?: Date | undefined
   readonly branchName?: string | undefined
+  readonly message?: string | undefined
   readonly testCases?: readonly TestCase[] | undefined
 }
 
 export function aRun(fields: RunFields = {}): Run {
+  const { message } = fields
   const { status, startedAt, finishedAt, branchName, testCases } = {
     status: 'PASSED',
     startedAt: new Date('2026-03-01T10:00:00.000Z'),
@@ -61,6 +75,7 @@ export function aRun(fields: RunFields = {}): Run {
     finishedAt,
     hasFinishedAt: finishedAt !== undefined,
     branchName: branchName === undefined ? undefined : untrusted(branchName),
+    message: message === undefined || status === 'PASSED' ? undefined : untrusted(message),
     testCases,
     responseText: untrusted(
       JSON.stringify({ status, startedAt, finishedAt, branchName, results: testCases && { testCases } }),
@@ -74,9 +89,11 @@ export function anOutcome(
     readonly ending?: Ending
     readonly subject?: Partial<StepSubject>
     readonly passWithNoTests?: boolean
+    readonly strict?: boolean
   } = {},
 ): StepOutcome {
-  const { passWithNoTests = false, ending = { kind: 'finished', run: fields.run ?? aRun() }, ...given } = fields
+  const { passWithNoTests = false, strict = false, ...others } = fields
+  const { ending = { kind: 'finished', run: fields.run ?? aRun() }, ...given } = others
   const record: StepFacts = {
     runId: 'run_7f3a',
     cancellation: { kind: 'not-wanted' },
@@ -90,5 +107,5 @@ export function anOutcome(
       ...fields.subject,
     },
   }
-  return concludeStep(ending, record, passWithNoTests)
+  return concludeStep(ending, record, { passWithNoTests, strict })
 }

@@ -1,6 +1,6 @@
 import type { StepOutcome } from '../../src/outcome/step-outcome.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
-import { anOutcome, aRun, testCasesBy } from './builders.ts'
+import { anOutcome, aRun, aTestCase, testCasesBy } from './builders.ts'
 
 const RUNNING = aRun({ status: 'RUNNING', finishedAt: undefined, testCases: undefined })
 const QUEUED = aRun({ status: 'QUEUED', startedAt: undefined, finishedAt: undefined, testCases: undefined })
@@ -16,6 +16,13 @@ export const ENDINGS = {
     subject: { parameters: {}, untested: { kind: 'branch', name: 'feature/cart' } },
   }),
   passedWithFailures: anOutcome({ run: aRun({ testCases: testCasesBy({ PASSED: 38, FAILED: 2 }) }) }),
+  passedWithUnknownStatuses: anOutcome({ run: aRun({ testCases: testCasesBy({ PASSED: 1, BLOCKED: 98, NEW: 1 }) }) }),
+  passedWithFailuresAndUnknown: anOutcome({ run: aRun({ testCases: testCasesBy({ PASSED: 1, FAILED: 1, NEW: 1 }) }) }),
+  strictWithFailures: anOutcome({ run: aRun({ testCases: testCasesBy({ PASSED: 38, FAILED: 2 }) }), strict: true }),
+  strictWithUnknownStatuses: anOutcome({
+    run: aRun({ testCases: testCasesBy({ PASSED: 1, BLOCKED: 9 }) }),
+    strict: true,
+  }),
   failed: anOutcome({
     run: aRun({
       status: 'FAILED',
@@ -34,6 +41,24 @@ export const ENDINGS = {
     run: aRun({ status: 'FAILED', testCases: testCasesBy({ FAILED: 3, PASSED: 37 }) }),
     runUrl: 'https://app.example.com/p/web-shop/runs/run_7f3a',
     subject: { labels: ['checkout', 'ubuntu-latest, 20'] },
+  }),
+  failedWithReasons: anOutcome({
+    run: aRun({
+      status: 'FAILED',
+      testCases: [
+        aTestCase({
+          title: 'rounds to cents',
+          status: 'FAILED',
+          message: 'AssertionError: expected 41 to be 42\n  at pay',
+          filePath: 'test/money.test.ts',
+          line: 7,
+        }),
+        ...testCasesBy({ PASSED: 39 }),
+      ],
+    }),
+  }),
+  failedWithMessage: anOutcome({
+    run: aRun({ status: 'FAILED', message: 'no browser is installed\nat launch', testCases: [] }),
   }),
   failedWithoutFailedCase: anOutcome({ run: aRun({ status: 'FAILED', testCases: testCasesBy({ PASSED: 4 }) }) }),
   failedWithoutResults: anOutcome({ run: aRun({ status: 'FAILED', testCases: undefined }) }),

@@ -71,6 +71,10 @@ export class FakeWorld implements World {
     this.#note(`${level} [${title}] ${render(message)}`)
   }
 
+  writeGroup({ name, text }: { name: LogLine; text: LogLine }): void {
+    this.#note(`group ${render(name)}\n${render(text)}`)
+  }
+
   writeSummary(build: Parameters<World['writeSummary']>[0]): void {
     this.#note(`summary ${render(build(this.#options.summaryBytes ?? 0))}`)
   }

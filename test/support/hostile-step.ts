@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import type { Failure } from '../../src/outcome/failure.ts'
 import type { Run } from '../../src/outcome/run.ts'
 import type { Cancellation, Ending, StepOutcome } from '../../src/outcome/step-outcome.ts'
-import type { Untrusted } from '../../src/text/untrusted.ts'
+import { firstLineOf } from '../../src/text/safe-text.ts'
+import { type Untrusted, untrusted } from '../../src/text/untrusted.ts'
 import { anOutcome, aRun, aTestCase } from './builders.ts'
 
 const RUN_STATUS = ['PASSED', 'FAILED', 'TIMEDOUT', 'CANCELLED', 'INTERRUPTED', 'RUNNING']
@@ -26,6 +27,16 @@ class Placeholder {
   }
 }
 
+/** A message keeps its lines, because pages have a tag for each line. */
+class MessagePlaceholder extends Placeholder {
+  reworded(reword: (text: string) => string): string {
+    return this.text
+      .split(/\r\n|[\n\r]/)
+      .map((line) => (String(firstLineOf(untrusted(line))) === '' ? '' : reword(line)))
+      .join('\n')
+  }
+}
+
 type Text = fc.Arbitrary<string & Untrusted>
 /** This step in other words. `reword` changes each generated text. */
 type Worded = (reword: (text: string) => string) => StepOutcome
@@ -36,16 +47,17 @@ const kinds = <Kind extends string>(...all: readonly Kind[]) => fc.constantFrom(
 /** Any step with any ending, with `strings` in all places for text of others. */
 export function anyStep(strings: fc.Arbitrary<string>): fc.Arbitrary<Worded> {
   const text: Text = strings.map((drawn) => new Placeholder(drawn) as unknown as string & Untrusted)
-  const run = anyRun(text)
+  const run = anyRun(text, anyMessage(strings), anyPath(strings))
   const failure = anyFailure(text)
   const shape = fc.record({
     ending: anyEnding(run, failure),
     cancellation: anyCancellation(run, failure),
     run: maybe(run),
-    runId: maybe(text),
+    runId: maybe(strings.map((drawn) => new Placeholder(drawn || 'run-1') as unknown as string)),
     runUrl: maybe(fc.constant('https://app.example.com/runs/1')),
     queuedMs: maybe(fc.nat(100_000)),
     passWithNoTests: fc.boolean(),
+    strict: fc.boolean(),
     untested: maybe(text),
     subject: fc.record({
       target: fc.oneof(
@@ -77,6 +89,7 @@ export function anyStep(strings: fc.Arbitrary<string>): fc.Arbitrary<Worded> {
 
 function reworded<T>(drawn: T, reword: (text: string) => string): T {
   const convert = (value: unknown): unknown => {
+    if (value instanceof MessagePlaceholder) return value.reworded(reword)
     if (value instanceof Placeholder) return reword(value.text)
     if (Array.isArray(value)) return value.map(convert)
     if (typeof value !== 'object' || value === null || value instanceof Date) return value
@@ -85,18 +98,39 @@ function reworded<T>(drawn: T, reword: (text: string) => string): T {
   return convert(drawn) as T
 }
 
-function anyRun(text: Text): fc.Arbitrary<Run> {
+/** Short enough to be shown whole. What is left out of a long message depends on its text. */
+function anyMessage(strings: fc.Arbitrary<string>): Text {
+  const lines = strings.map((drawn) =>
+    drawn
+      .slice(0, 1_500)
+      .split(/\r\n|[\n\r]/)
+      .slice(0, 20),
+  )
+  return lines.map((drawn) => new MessagePlaceholder(drawn.join('\n')) as unknown as string & Untrusted)
+}
+
+/** The decoder refuses other paths. */
+function anyPath(strings: fc.Arbitrary<string>): Text {
+  const usable = strings.map((drawn) => drawn.replace(/[\p{Cc}\p{Cs}\u{10000}-\u{10FFFF}]/gu, '').slice(0, 1_000))
+  return usable.map((drawn) => new Placeholder(drawn) as unknown as string & Untrusted)
+}
+
+function anyRun(text: Text, message: Text, filePath: Text): fc.Arbitrary<Run> {
   // A status that we know keeps its meaning.
   const otherStatus = text.map((drawn) => (KNOWN.has(`${drawn}`) ? `${drawn}` : drawn))
   const testCase = fc.record({
     title: text,
     status: fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...CASE_STATUS) }, otherStatus),
     durationMs: maybe(fc.nat(10_000_000)),
+    message: maybe(message),
+    filePath: maybe(filePath),
+    line: maybe(fc.integer({ min: 1, max: 100_000 })),
   })
   return fc
     .record({
       status: fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...RUN_STATUS) }, otherStatus),
       branchName: maybe(text),
+      message: maybe(message),
       testCases: fc.option(fc.array(testCase.map(aTestCase), { maxLength: 40, size: 'max' }), {
         nil: undefined,
         freq: 8,

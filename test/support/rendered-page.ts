@@ -48,7 +48,9 @@ function elementsIn(node: Node): Element[] {
 
 function textIn(node: Node): string {
   if ('value' in node) return node.value
-  return 'childNodes' in node ? node.childNodes.map(textIn).join('') : ''
+  if ('tagName' in node && node.tagName === 'br') return '\n'
+  const start = 'tagName' in node && node.tagName === 'blockquote' ? '\n' : ''
+  return start + ('childNodes' in node ? node.childNodes.map(textIn).join('') : '')
 }
 
 function skeletonOf(node: Node): string {
@@ -62,7 +64,7 @@ function skeletonOf(node: Node): string {
 /** Tags that are only opened or only closed. Browsers would repair them without a message. */
 export function unbalancedTags(markdown: string): readonly string[] {
   const open: string[] = []
-  for (const [, slash, name = ''] of markdown.matchAll(/<(\/?)([a-z][a-z0-9]*)\b/g)) {
+  for (const [, slash, name = ''] of markdown.matchAll(/<(\/?)(?!br\b)([a-z][a-z0-9]*)\b/g)) {
     if (slash === '') open.push(name)
     else if (open.pop() !== name) return [...open, `/${name}`]
   }

@@ -1,11 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
+  commandMessage,
   fragment,
   hiddenMarker,
   html,
   json,
   type LogLine,
+  linesOf,
   link,
   logLine,
   quote,
@@ -53,11 +55,20 @@ describe('a log line', () => {
     expect(render(logLine`${':'}${':error::boo'}`)).toBe(': :error::boo')
   })
 
-  it('is short enough for GitHub, in each value and as a whole', () => {
+  it('is short in each value, and as the message of a command short enough for GitHub', () => {
     const long = 'x'.repeat(2000)
     expect(render(logLine`${long}`)).toBe(`${'x'.repeat(999)}…`)
-    expect(render(logLine`${long}${long}${long}${long}${long}`)).toHaveLength(4000)
-    expect(render(logLine`${logLine`${long}${long}${long}`}${logLine`${long}${long}`}`)).toHaveLength(4000)
+    expect(commandMessage(logLine`${long}${long}${long}${long}${long}`)).toHaveLength(4000)
+    expect(commandMessage(logLine`${logLine`${long}${long}${long}`}${logLine`${long}${long}`}`)).toHaveLength(4000)
+  })
+
+  it('keeps the lines and the indentation of a message, without commands and colours', () => {
+    const message = untrusted(
+      '\n \nAssertionError: \u001b[31m41\u001b[39m is not 42\r\n\tat pay\r  ::error::boo\n##[group]\n\n',
+    )
+    expect(render(logLine`why\n${linesOf(message).text}`)).toBe(
+      'why\n\n \nAssertionError: 41 is not 42\n\tat pay\n  : :error::boo\n# #[group]\n\n',
+    )
   })
 
   it('accepts a fragment, and quotes its values', () => {

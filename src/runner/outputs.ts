@@ -1,8 +1,8 @@
-import { debug, error, info, warning } from '@actions/core'
+import { debug, endGroup, error, info, startGroup, warning } from '@actions/core'
 import type { Outputs, World } from '../action/world.ts'
-import type { Annotation } from '../report/annotations.ts'
+import type { Environment } from '../github/event.ts'
+import type { Annotation, LogGroup } from '../report/annotations.ts'
 import { commandMessage, type Html, logLine, render } from '../text/safe-text.ts'
-import type { Environment } from './event.ts'
 import { appendEntry, appendText } from './runner-file.ts'
 
 /** The effects that leave the step through the runner: the log, annotations, outputs and the job summary. */
@@ -34,9 +34,15 @@ export function runnerOutput(env: Environment, isJobOver = () => false) {
   return {
     log,
     isJobOver,
-    annotate({ level, title, message }: Annotation): void {
+    annotate({ level, title, message, file, line }: Annotation): void {
       const write = level === 'error' ? error : warning
-      write(commandMessage(message), { title })
+      const place = file === undefined ? {} : { file: render(file), ...(line === undefined ? {} : { startLine: line }) }
+      write(commandMessage(message), { title, ...place })
+    },
+    writeGroup({ name, text }: LogGroup): void {
+      startGroup(render(name))
+      info(render(text))
+      endGroup()
     },
     setOutput<Name extends keyof Outputs>(name: Name, value: Outputs[Name]): void {
       warnOnError(() => appendEntry(env.GITHUB_OUTPUT, name, String(value)))

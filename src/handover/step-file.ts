@@ -1,8 +1,8 @@
 import { existsSync, ftruncateSync, lstatSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import type { Environment } from './event.ts'
-import { writeWhole } from './runner-file.ts'
+import type { Environment } from '../github/event.ts'
+import { writeWhole } from '../runner/runner-file.ts'
 
 // Main's own file. Main appends lines to it and never creates it a second time. Post finds it by the path that the
 // runner's state holds. If the state is lost, post finds it by the step's identity, which is part of its name.

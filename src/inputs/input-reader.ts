@@ -1,5 +1,5 @@
+import type { Environment } from '../github/event.ts'
 import { type LogLine, logLine, render } from '../text/safe-text.ts'
-import type { Environment } from './event.ts'
 
 export class InvalidInputsError extends Error {
   override readonly name = 'InvalidInputsError'

@@ -1,9 +1,9 @@
+import type { Environment, WorkflowEvent } from '../github/event.ts'
 import type { Target } from '../outcome/run.ts'
 import type { Proxies } from '../service/connection.ts'
 import type { ServiceAddress } from '../service/open-service.ts'
 import { type LogLine, logLine } from '../text/safe-text.ts'
 import { hasCredentials, isSecure, parseAddress, withoutSecrets } from '../text/web-address.ts'
-import type { Environment, WorkflowEvent } from './event.ts'
 import type { InputReader } from './input-reader.ts'
 import { isForkWithoutSecrets, SKIPPED_PASSES, whyNoSecrets } from './secrets.ts'
 

@@ -2,15 +2,15 @@ import { isAbsolute, resolve } from 'node:path'
 import { setSecret } from '@actions/core'
 import type { When } from '../action/publish.ts'
 import type { StepRequest } from '../action/run-action.ts'
+import type { Environment, WorkflowEvent } from '../github/event.ts'
 import type { StartParameters, Target } from '../outcome/run.ts'
+import { isInside } from '../runner/report-files.ts'
 import { isUsableRunId } from '../service/run-handle.ts'
 import { parseJson } from '../text/json.ts'
 import { type LogLine, logLine } from '../text/safe-text.ts'
 import { BRANCH_OF_EVENT, type BranchInput, readBranch } from './branch.ts'
 import { readEnvOverrides } from './env-overrides.ts'
-import type { Environment, WorkflowEvent } from './event.ts'
 import { InputReader } from './input-reader.ts'
-import { isInside } from './report-files.ts'
 import { readRunUrl } from './run-url.ts'
 import { isForkWithoutSecrets } from './secrets.ts'
 import { readServiceAddress } from './service-address.ts'
@@ -57,6 +57,7 @@ export function readInputs(env: Environment, event: WorkflowEvent) {
   const intervalSeconds = inputs.number('poll-interval-seconds', SECONDS, undefined)
   const cancelOnAbort = inputs.boolean('cancel-on-abort', ownsRun)
   const passWithNoTests = inputs.boolean('pass-with-no-tests', false)
+  const strict = inputs.boolean('strict', false)
   const summary = inputs.choice('summary', WHEN, 'always')
   const annotations = inputs.choice('annotations', ANNOTATIONS, true)
   const runUrl = readRunUrl(inputs, service?.target)
@@ -77,6 +78,7 @@ export function readInputs(env: Environment, event: WorkflowEvent) {
     pollIntervalMs: intervalSeconds === undefined ? undefined : intervalSeconds * 1_000,
     cancelOnAbort,
     passWithNoTests,
+    strict,
     runUrl,
     untested: branch.kind === 'known' ? branch.untested : undefined,
     labels: [comment.key, matrixValues(comment.matrix)].filter((part) => part !== ''),

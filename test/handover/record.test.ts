@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { basename, join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createMainRecord, findMains, parseRecord, type StepRecord } from '../../src/github/record.ts'
-import { RecordNotWritten, recorder } from '../../src/github/recorder.ts'
+import { createMainRecord, findMains, parseRecord, type StepRecord } from '../../src/handover/record.ts'
+import { RecordNotWritten, recorder } from '../../src/handover/recorder.ts'
 import { render } from '../../src/text/safe-text.ts'
 import { parseKeyValueFile } from '../../tools/runner-emulator/file-commands.ts'
 import { ANY_CHARACTER } from '../support/any-character.ts'
@@ -202,7 +202,7 @@ describe('a record that cannot be written', () => {
     const folder = temporaryFolder()
     const statePath = join(folder, 'state')
     writeFileSync(statePath, '')
-    const source = new URL('../../src/github/', import.meta.url).href
+    const source = new URL('../../src/handover/', import.meta.url).href
     // Each file may have 1,024 bytes. Two records fit, and of a record with this id only a part fits.
     const program = `const [{ createMainRecord }, { recorder }] = await Promise.all([import('${source}record.ts'), import('${source}recorder.ts')])
       const record = recorder(createMainRecord(process.env), { warning: ({ text }) => console.log(text) })

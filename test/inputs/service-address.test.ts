@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Environment } from '../../src/github/event.ts'
-import { InputReader } from '../../src/github/input-reader.ts'
-import * as address from '../../src/github/service-address.ts'
+import { InputReader } from '../../src/inputs/input-reader.ts'
+import * as address from '../../src/inputs/service-address.ts'
 import type { Proxies } from '../../src/service/connection.ts'
 
 const PROXY = 'http://proxy.example.com:3128'

@@ -3,13 +3,14 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
 import { readEvent } from '../../src/github/event.ts'
-import { InvalidInputsError } from '../../src/github/input-reader.ts'
-import { readInputs } from '../../src/github/inputs.ts'
-import { runnerOutput } from '../../src/github/outputs.ts'
 import { failureMessage } from '../../src/github/pull-request-comment.ts'
+import { InvalidInputsError } from '../../src/inputs/input-reader.ts'
+import { readInputs } from '../../src/inputs/inputs.ts'
 import { annotations } from '../../src/report/annotations.ts'
 import { verdictSentence, verdictTitle } from '../../src/report/outcome-text.ts'
-import { html, type LogLine, logLine, render } from '../../src/text/safe-text.ts'
+import { runnerOutput } from '../../src/runner/outputs.ts'
+import { commandProperty, html, type LogLine, linesOf, logLine, render, sanitize } from '../../src/text/safe-text.ts'
+import { untrusted } from '../../src/text/untrusted.ts'
 import { parseKeyValueFile } from '../../tools/runner-emulator/file-commands.ts'
 import { SecretMasks } from '../../tools/runner-emulator/masks.ts'
 import { StepLog } from '../../tools/runner-emulator/workflow-commands.ts'
@@ -53,6 +54,51 @@ describe('an annotation', () => {
   })
 })
 
+describe('the place of an annotation', () => {
+  const annotate = (filePath: string, line?: number) =>
+    linesWrittenBy(() => {
+      const file = commandProperty(untrusted(filePath))
+      runnerOutput({}).annotate({ level: 'error', title: 'Test failed', message: logLine`why`, file, line })
+    })
+
+  it('has the properties by which GitHub finds the line', () => {
+    expect(annotate('e2e/pay.spec.ts', 12)).toEqual(['::error title=Test failed,file=e2e/pay.spec.ts,line=12::why'])
+    expect(annotate('e2e/pay.spec.ts')).toEqual(['::error title=Test failed,file=e2e/pay.spec.ts::why'])
+  })
+
+  it('is one property, whatever the path is', () => {
+    fc.assert(
+      fc.property(hostileText(), fc.option(fc.integer({ min: 1 }), { nil: undefined }), (filePath, line) => {
+        const log = new StepLog(new SecretMasks(), false, () => {})
+        for (const written of annotate(filePath, line)) log.read(written)
+        const shown = String(sanitize(untrusted(filePath))).replace(/[\u{10000}-\u{10FFFF}]/gu, '\uFFFD')
+        expect(log.lines).toEqual(['##[error]why'])
+        expect(log.annotations).toHaveLength(1)
+        const { title, properties } = log.annotations[0] ?? expect.fail()
+        expect(title).toBe('Test failed')
+        // The runner leaves out signs of equality at the beginning of a value.
+        const file = shown.replaceAll(/#(?=#\[)/g, '# ').replace(/^=+(?=.)/, '')
+        expect(properties).toEqual({ ...(file && { file }), ...(line && { line: String(line) }) })
+      }),
+      { numRuns: 400 },
+    )
+  })
+})
+
+describe('a group', () => {
+  it('has its lines between the two commands, and no line of a message is a command', () => {
+    const text = logLine`${linesOf(untrusted('why\n  ::endgroup::\n##[error]x')).text}`
+    const lines = linesWrittenBy(() => runnerOutput({}).writeGroup({ name: logLine`pays 100 %`, text }))
+    expect(lines.join('\n').split('\n')).toEqual([
+      '::group::pays 100 %25',
+      'why',
+      '  : :endgroup::',
+      '# #[error]x',
+      '::endgroup::',
+    ])
+  })
+})
+
 describe('no message makes the runner abort at a cut', () => {
   const RUNS = { numRuns: 400 }
   /** Texts in which a cut often separates the halves of an emoji. */
@@ -78,10 +124,14 @@ describe('no message makes the runner abort at a cut', () => {
       expect(log.fatalMessage).toBeUndefined()
       expect(lines).toHaveLength(3)
       for (const line of lines) {
-        const sent = line.slice(line.indexOf('::', 2) + 2).replaceAll('%25', '%')
+        const sent = line
+          .slice(line.indexOf('::', 2) + 2)
+          .replaceAll('%0A', '\n')
+          .replaceAll('%25', '%')
         expect(sent.length).toBeLessThanOrEqual(4_000)
         expect(sent).not.toMatch(/[\u{10000}-\u{10FFFF}]/u)
-        expect(sent).toBe(render(message).replace(/[\u{10000}-\u{10FFFF}]/gu, '\uFFFD'))
+        const whole = render(message).replace(/[\u{10000}-\u{10FFFF}]/gu, '\uFFFD')
+        expect(sent).toBe(whole.length > 4_000 ? `${whole.slice(0, 3_999)}…` : whole)
       }
     }
   }

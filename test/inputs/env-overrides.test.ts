@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readEnvOverrides } from '../../src/github/env-overrides.ts'
-import { InputReader, type InvalidInputsError } from '../../src/github/input-reader.ts'
+import { readEnvOverrides } from '../../src/inputs/env-overrides.ts'
+import { InputReader, type InvalidInputsError } from '../../src/inputs/input-reader.ts'
 import { render } from '../../src/text/safe-text.ts'
 import { parseKeyValueFile } from '../../tools/runner-emulator/file-commands.ts'
 

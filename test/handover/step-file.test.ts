@@ -7,7 +7,7 @@ import {
   hasIdentityOf,
   readStepFile,
   removeStepFile,
-} from '../../src/github/step-file.ts'
+} from '../../src/handover/step-file.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const STEP = {

@@ -1,8 +1,8 @@
 import { join, resolve } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { InvalidInputsError } from '../../src/github/input-reader.ts'
-import { type Inputs, readInputs } from '../../src/github/inputs.ts'
+import { InvalidInputsError } from '../../src/inputs/input-reader.ts'
+import { type Inputs, readInputs } from '../../src/inputs/inputs.ts'
 import { render } from '../../src/text/safe-text.ts'
 import { contextsOf, githubContext } from '../../tools/runner-emulator/contexts.ts'
 import { renderTemplate } from '../../tools/runner-emulator/expressions.ts'
@@ -70,6 +70,7 @@ describe('a step', () => {
         waitLimitMs: 3_600_000,
         cancelOnAbort: true,
         passWithNoTests: false,
+        strict: false,
         reports: { summary: 'always', annotations: true },
       },
       comment: { when: 'never', key: '', matrix: '' },
@@ -97,6 +98,7 @@ describe('a step', () => {
       'poll-interval-seconds': '0.05',
       'cancel-on-abort': 'false',
       'pass-with-no-tests': 'true',
+      strict: 'true',
       summary: 'on-failure',
       annotations: 'false',
       'report-dir': 'reports/run',
@@ -127,6 +129,7 @@ describe('a step', () => {
         pollIntervalMs: 50,
         cancelOnAbort: false,
         passWithNoTests: true,
+        strict: true,
         reports: { summary: 'on-failure', annotations: false },
       },
       reportDir: join(WORKSPACE, 'reports/run'),

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import type { Log, ReportFile } from '../action/world.ts'
+import type { Environment } from '../github/event.ts'
 import { logLine } from '../text/safe-text.ts'
-import type { Environment } from './event.ts'
 
 /** The limit of file systems. With the prefix `test-run-`, the longest run id exceeds it. */
 const LONGEST_NAME = 255

@@ -3,11 +3,11 @@ import { once } from 'node:events'
 import { copyFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { isAlive, type MainProcess, signalMain, thisProcess } from '../../src/github/main-process.ts'
+import { isAlive, type MainProcess, signalMain, thisProcess } from '../../src/handover/main-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 describe.skipIf(process.platform !== 'linux')('a main process', () => {
-  const source = new URL('../../src/github/main-process.ts', import.meta.url).href
+  const source = new URL('../../src/handover/main-process.ts', import.meta.url).href
   const PROGRAM = `const { thisProcess } = await import('${source}')
     process.on('SIGHUP', () => process.exit(0))
     setInterval(() => {}, 1000)

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
+import type { Environment } from '../github/event.ts'
+import { appendEntry } from '../runner/runner-file.ts'
 import { isObject, parseJson } from '../text/json.ts'
-import type { Environment } from './event.ts'
 import { isAlive, type MainProcess, signalMain, thisProcess } from './main-process.ts'
-import { appendEntry } from './runner-file.ts'
 import { createStepFile, findStepFiles, hasIdentityOf, readStepFile, removeStepFile } from './step-file.ts'
 
 // The record of what is left to do for the step. Main writes it to two places: its own file, and the runner's state.

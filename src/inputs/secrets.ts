@@ -1,5 +1,5 @@
+import { headOfEvent, type WorkflowEvent } from '../github/event.ts'
 import { logLine } from '../text/safe-text.ts'
-import { headOfEvent, type WorkflowEvent } from './event.ts'
 import type { InputReader } from './input-reader.ts'
 
 /** For each message that tells the user to skip a job. */

@@ -1,0 +1,100 @@
+import { describe, expect, test } from 'vitest'
+import { cancelRun } from '../../src/action/cancel-run.ts'
+import { startRun } from '../../src/action/start-run.ts'
+import { waitForRun } from '../../src/action/wait-for-run.ts'
+import { failureText } from '../../src/report/failure-text.ts'
+import { Refusals } from '../../src/service/transport.ts'
+import { render } from '../../src/text/safe-text.ts'
+import { FakeClock } from '../support/fake-clock.ts'
+import { FakeService, failure, RUNNING, response } from '../support/fake-service.ts'
+import { FakeWorld } from '../support/fake-world.ts'
+import { senderTo } from '../support/service-requests.ts'
+
+/** A service that refuses all connections, and what the step does with it. */
+function refusingService(address = 'http://127.0.0.1:8080', before: readonly ReturnType<typeof response>[] = []) {
+  const clock = new FakeClock()
+  const refusals = new Refusals(new URL(address), clock)
+  const refuse = () => {
+    const reason = { kind: 'not-sent', reason: 'connect ECONNREFUSED', ...refusals.onError('ECONNREFUSED') } as const
+    return failure(reason)
+  }
+  let requests = 0
+  const next = () => (before[requests++] as never) ?? refuse()
+  const service = new FakeService(clock, { start: next, get: next, cancel: next })
+  return { clock, service, world: new FakeWorld(clock, service), handle: { id: 'run-1', knownSinceMs: 0 } }
+}
+
+const WAIT = { begunMs: 0, waitLimitMs: 3_600_000, onStatus: () => {} }
+const ENDED = { failure: { kind: 'not-sent', refusedForMs: 30_000 } }
+
+describe('a service on this machine that has refused all connections for 30 s', () => {
+  test('ends a start', async () => {
+    const { clock, service, world } = refusingService()
+    const end = await clock.run(startRun({}, 3_600_000, world))
+    expect(end).toMatchObject({ kind: 'start-failed', mayHaveStarted: false, ...ENDED })
+    expect(service.timesMs('start').at(-1)).toBe(30_000)
+    expect(world.texts('info ')[0]).toContain('The step stops trying after 30 s')
+  })
+
+  test('ends a wait, and main tries to cancel the run only once', async () => {
+    const { clock, service, world, handle } = refusingService('https://localhost', [response(RUNNING)])
+    const { ending } = await clock.run(waitForRun(handle, WAIT, world))
+    expect(ending).toMatchObject({ kind: 'poll-failed', ...ENDED })
+    expect(clock.now()).toBeLessThan(31_000)
+    expect(world.texts('info ').join()).toContain('The step tries again for up to 30 s')
+    expect(await clock.run(cancelRun(handle, { limitMs: 15_000 }, world))).toMatchObject({ kind: 'failed', ...ENDED })
+    expect(service.timesMs('cancel')).toHaveLength(1)
+  })
+
+  test('ends the cancel of post, which has 60 s', async () => {
+    const { clock, service, world, handle } = refusingService()
+    const end = await clock.run(cancelRun(handle, { limitMs: 60_000 }, world))
+    expect(end).toMatchObject({ kind: 'failed', ...ENDED })
+    expect(service.timesMs('cancel').at(-1)).toBe(30_000)
+  })
+
+  test('is named as what happened', () => {
+    const { failure } = { failure: { kind: 'not-sent', reason: 'connect ECONNREFUSED', refusedForMs: 30_000 } } as const
+    expect(render(failureText(failure, 'poll'))).toBe(
+      'The service on this machine has ended (connect ECONNREFUSED, for 30 s). Look at the step that started it, for example whether the machine had no memory left.',
+    )
+    expect(render(failureText({ ...failure, refusedForMs: 29_000 }, 'poll'))).toContain('could not be reached')
+  })
+})
+
+test.each([
+  ['another machine', 'https://tests.example.com', [], 300_000],
+  ['this machine', 'http://[::1]:8080', [], 30_000],
+])('a wait for a service on %s gives up after its limit', async (_, address, before, limitMs) => {
+  const { clock, world, handle } = refusingService(address, before)
+  await clock.run(waitForRun(handle, WAIT, world))
+  expect(clock.now()).toBe(limitMs)
+})
+
+test('a response, or another failure to connect, begins the time anew', () => {
+  const clock = new FakeClock()
+  const refusals = new Refusals(new URL('http://localhost:1'), clock)
+  const refuse = async (ms: number) => {
+    await clock.run(clock.sleep(ms))
+    return refusals.onError('ECONNREFUSED').refusedForMs
+  }
+  return (async () => {
+    expect([await refuse(10), await refuse(20_000)]).toEqual([0, 20_000])
+    refusals.onConnected()
+    expect([await refuse(20_000), await refuse(5_000)]).toEqual([0, 5_000])
+    expect(refusals.onError('ENOTFOUND')).toEqual({})
+    expect(await refuse(20_000)).toBe(0)
+  })()
+})
+
+test('a real connection that is refused says for how long', async () => {
+  const clock = new FakeClock()
+  const send = await senderTo('http://127.0.0.1:1', { clock })
+  const failureOf = () =>
+    send('GET', ['v1'], undefined, { signal: new AbortController().signal }, ({ json }) => json).catch(
+      (error) => error.failure,
+    )
+  expect(await failureOf()).toMatchObject({ kind: 'not-sent', refusedForMs: 0 })
+  await clock.run(clock.sleep(12_000))
+  expect(await failureOf()).toMatchObject({ kind: 'not-sent', refusedForMs: 12_000 })
+})
