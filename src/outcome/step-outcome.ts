@@ -67,6 +67,8 @@ export interface StepSubject {
   readonly ownsRun: boolean
   /** The head that the event is about, if the default branch is tested instead because the input `branch` is empty. */
   readonly untested?: UntestedHead | undefined
+  /** The branch or the tag of the tested commit, if the input `branch` names this commit. */
+  readonly commitName?: string | undefined
   /** `comment-key` and the values of the matrix. They distinguish this step in reports. */
   readonly labels: readonly string[]
   readonly job?: Job | undefined

@@ -137,14 +137,17 @@ describe.concurrent('a job with the local service', () => {
     expect(main, main.log.join('\n')).toMatchObject({ outputs: { conclusion: 'passed' }, annotations: [] })
   })
 
-  test('logs what a pull request merges, if the merge commit is checked out', async ({ jobs }) => {
+  test("names the pull request's branch beside the merge commit, in both logs and in the summary", async ({ jobs }) => {
     const { folder, git } = await jobs.project({ ...VITEST, 'a.test.ts': PASSING })
     await git('checkout', '--quiet', '--detach')
     const sha = await git('rev-parse', 'HEAD')
     const event = on('pull_request', { number: 7, pull_request: pullRequest(head) })
     const github = { sha, ref: 'refs/pull/7/merge', ref_name: '7/merge', head_ref: 'change', base_ref: 'main' }
-    const { log } = await jobs.start(folder, { event, github })
+    const { step, outputs, log } = await jobs.start(folder, { event, github })
     expect(log[0]).toContain(`commit ${sha} (change, merged into main).`)
+    const { main } = await jobs.gate(step, outputs, { event, github }).run()
+    expect(main.log).toContainEqual(expect.stringContaining(`branch “${sha}” (“change”)`))
+    expect(main.summary).toContain(`Branch <code>${sha}</code> (<code>change</code>)`)
   })
 
   test('refuses another commit than the one that is checked out', async ({ jobs }) => {

@@ -65,10 +65,14 @@ export class Jobs {
   }
 
   /** The gate, in the job of the service. */
-  gate({ workspace, tempDir }: Step, outputs: ProcessResult['outputs'], { inputs, event }: StepSettings = {}): Step {
+  gate(
+    { workspace, tempDir }: Step,
+    outputs: ProcessResult['outputs'],
+    { inputs, event, github }: StepSettings = {},
+  ): Step {
     const { 'base-url': url = '', 'api-key': key = '', project = '', branch = '' } = outputs
     const given = { 'base-url': url, 'api-key': key, project, branch, 'poll-interval-seconds': '0.1', ...inputs }
-    return this.#step({ workspace, tempDir, inputs: given, event })
+    return this.#step({ workspace, tempDir, inputs: given, event, github })
   }
 
   /** Runs a whole job: the service, the gate, and the posts of both. */
