@@ -15,4 +15,10 @@ Pin this release:
 - uses: ${repository}@${commit} # ${tag}
 \`\`\`
 
+If you use the local service, pin it too:
+
+\`\`\`yaml
+- uses: ${repository}/local-service@${commit} # ${tag}
+\`\`\`
+
 Verify it: \`gh release verify ${tag} --repo ${repository}\``)

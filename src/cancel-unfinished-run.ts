@@ -11,7 +11,7 @@ import { runnerOutput } from './runner/outputs.ts'
 import { openService } from './service/open-service.ts'
 import { type LogLine, logLine } from './text/safe-text.ts'
 
-/** The runner gives post several minutes, but the job waits for post. */
+/** Short, because the job ends only after post. */
 const POST_LIMIT_MS = 60_000
 /** Main may wait 30 s for the response to a start, and then cancels the run. */
 const MAIN_LIMIT_MS = 40_000
@@ -34,7 +34,7 @@ export async function cancelUnfinishedRun(
   const output = runnerOutput(env)
   logFound(saved, mains, output.log)
   if (mains.length === 0) return
-  // Post reads its inputs only if there is a run to cancel. If that throws, post has already ended main.
+  // The inputs are read late, so that invalid inputs cannot keep post from ending main.
   const open = async () => {
     const inputs = new InputReader(env)
     const address = readServiceAddress(inputs, env, readEvent(env))
@@ -86,8 +86,9 @@ async function endMains(mains: readonly FoundMain[], { log, clock, signal }: Pos
     })
   const found = living()
   if (found.length === 0) return
-  const isSignalled = found.some(({ record }) => record.startTime !== undefined)
-  const limitMs = isSignalled ? MAIN_LIMIT_MS : MAIN_LIMIT_WITHOUT_SIGNAL_MS
+  const limitMs = found.some(({ main, record }) => main.canSignal(record))
+    ? MAIN_LIMIT_MS
+    : MAIN_LIMIT_WITHOUT_SIGNAL_MS
   log.info(logLine`The step's process is still running. It gets up to ${limitMs / 1000} s to end.`)
   for (const { main, record } of found) main.signal(record, 'SIGHUP')
   const deadlineMs = clock.now() + limitMs
@@ -116,7 +117,7 @@ async function cancel(runId: string, deadlineMs: number, { open, ...world }: Pos
           end.failure === undefined ? logLine`The service did not cancel it.` : failureText(end.failure, 'cancel'),
         )
       case 'not-supported':
-        return warn(logLine`The service has no cancel for test suites.`)
+        return warn(logLine`The action cannot cancel runs of test suites.`)
     }
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
@@ -126,7 +127,7 @@ async function cancel(runId: string, deadlineMs: number, { open, ...world }: Pos
 
 function warnOfRun(runId: string, reason: LogLine, { log }: Pick<World, 'log'>): void {
   log.warning(
-    logLine`Run ${runId} may still be running. ${reason} If the run should not go on, cancel it at the service.`,
+    logLine`Run ${runId} may still be running. ${reason} If the run should not go on, cancel it on the service's own pages.`,
   )
 }
 

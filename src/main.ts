@@ -4,7 +4,7 @@ import { abortOnRunnerSignal, exitAfter, maskKey, watch } from './process.ts'
 // Three steps come before anything else is loaded. First the signal handlers, because a signal without a handler kills
 // main. Then the record, by which post finds main. Then the mask, which keeps the key out of the log.
 const { signal, abort } = abortOnRunnerSignal()
-const record = createMainRecord(process.env)
+const { record, isFolderEmptied } = createMainRecord(process.env)
 maskKey(process.env)
 
 let isLogClosed = false
@@ -12,8 +12,8 @@ const onLogClosed = () => {
   isLogClosed = true
   abort('log closed')
 }
-const isJobOver = () => isLogClosed || record.isFolderEmptied()
-watch(record.isFolderEmptied, () => abort('folder emptied'))
+const isJobOver = () => isLogClosed || isFolderEmptied()
+watch(isFolderEmptied, () => abort('folder emptied'))
 
 const task = async () => {
   const { runStep } = await import('./run-step.ts')

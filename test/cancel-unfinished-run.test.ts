@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { finishStep } from '../src/cancel-unfinished-run.ts'
+import { canSignal } from '../src/handover/main-process.ts'
 import type { FoundMain, StepRecord } from '../src/handover/record.ts'
 import type { Failure } from '../src/outcome/failure.ts'
 import { FakeClock } from './support/fake-clock.ts'
@@ -33,8 +34,9 @@ class FakeMain implements FoundMain {
     this.#onSignal = onSignal ?? (() => {})
   }
 
-  read = () => this.record
+  read = () => (this.isFileThere ? this.record : undefined)
   isAlive = () => this.lives
+  canSignal = canSignal
   removeFile = () => {
     this.isFileThere = false
   }
@@ -103,7 +105,7 @@ describe('the run that main left unfinished', () => {
 
   test('is named if its workflow has no cancel', async () => {
     const { warnings, requests } = await post({})
-    expect(warnings).toEqual([expect.stringMatching(/run-1 may still be running.*no cancel/)])
+    expect(warnings).toEqual([expect.stringMatching(/run-1 may still be running.*cannot cancel/)])
     expect(requests).toEqual([])
   })
 
@@ -213,6 +215,16 @@ describe('a main that still lives', () => {
     expect(requests).toMatchObject([{ method: 'cancel', runId: 'run-1' }])
     expect(endedMs).toBeGreaterThanOrEqual(4_000)
     expect(endedMs).toBeLessThan(5_000)
+  })
+
+  test('gets 40 s, also if post cannot signal another main', async () => {
+    const mains = (clock: FakeClock) => [
+      new FakeMain({ ...RECORD, runId: 'run-2', startTime: undefined }, () => {}),
+      new FakeMain(RECORD, (main) => clock.at(clock.now() + 30_000, main.finish)),
+    ]
+    const { mains: found, methods } = await post({ script: { cancel: [response(true)] }, mains })
+    expect(found.map(({ signals }) => signals.filter((signal) => signal === 'SIGKILL'))).toEqual([['SIGKILL'], []])
+    expect(methods).toEqual(['cancel'])
   })
 
   test('is not killed when the runner ends post, because it may learn the id, and post tries the cancel too', async () => {

@@ -1,4 +1,5 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { maskKey, watch } from '../src/process.ts'
@@ -38,6 +39,21 @@ it('an unexpected error is exit code 1 and one error command at which the runner
 it('the exit waits until a log that is longer than a pipe is written', () => {
   const { status, stdout } = exitAfterTask(`process.stdout.write('x'.repeat(1_000_000)); return 3`)
   expect([status, stdout.length]).toEqual([3, 1_000_000])
+})
+
+it('the exit has its code, also if nobody reads a log that is longer than a pipe', async () => {
+  const source = new URL('../src/process.ts', import.meta.url).href
+  const script = `
+    const { exitAfter } = await import(${JSON.stringify(source)})
+    await exitAfter(async () => { process.stdout.write('x'.repeat(10_000_000)); return 3 }, () => {})
+  `
+  // On a pipe, Node would write before it goes on. A socket is written later.
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', script], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const [code] = await once(child, 'exit')
+  expect(code).toBe(3)
 })
 
 it('a warning of Node itself is not shown, because it does not help the person who reads the log', () => {

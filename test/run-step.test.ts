@@ -1,10 +1,15 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { StepCancelled } from '../src/action/abort.ts'
-import type { MainRecord } from '../src/handover/record.ts'
+import { MainRecord, parseRecord } from '../src/handover/record.ts'
 import { runStep } from '../src/run-step.ts'
 import { startScriptedService } from '../tools/scripted-service/scripted-service.ts'
 import { inputVariables } from './support/process-effects.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
+
+function aRecord(writeToState: (line: string) => void): MainRecord {
+  const first = { pid: 1, file: 'main-1', phase: 'nothing started' } as const
+  return new MainRecord(first, { writeToState, writeToFile: () => {}, emptyFile: () => {} })
+}
 
 test('a signal that came while the action was loading is handled before anything is started', async () => {
   const service = await startScriptedService()
@@ -21,13 +26,7 @@ test('a signal that came while the action was loading is handled before anything
     return true
   })
   onTestFinished(() => write.mockRestore())
-  const record: MainRecord = {
-    write: () => undefined,
-    writeToStateOnly: () => {},
-    latest: () => '',
-    emptyFile: () => {},
-    isFolderEmptied: () => false,
-  }
+  const record = aRecord(() => {})
   const env = {
     ...inputVariables({ 'base-url': service.url, 'api-key': service.key, project: 'web-shop', branch: '@{event}' }),
     RUNNER_TEMP: temporaryFolder(),
@@ -43,15 +42,9 @@ test('a signal that came while the action was loading is handled before anything
 test('after invalid inputs nothing is left to do, and the record says so', async () => {
   const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
   onTestFinished(() => write.mockRestore())
-  const phases: string[] = []
-  const record: MainRecord = {
-    write: ({ phase }) => void phases.push(phase),
-    writeToStateOnly: () => {},
-    latest: () => '',
-    emptyFile: () => {},
-    isFolderEmptied: () => false,
-  }
+  const phases: (string | undefined)[] = []
+  const record = aRecord((line) => phases.push(parseRecord(line)?.phase))
   const env = inputVariables({ 'base-url': 'ftp://x', 'api-key': 'sk-live-0123456789', project: 'web-shop' })
   expect(await runStep(env, new AbortController().signal, record, () => false)).toBe(false)
-  expect(phases).toEqual(['done'])
+  expect(phases).toEqual(['nothing started', 'done'])
 })

@@ -8,7 +8,7 @@ import { startScriptedService } from '../../tools/scripted-service/scripted-serv
 import { BODY_LIMIT_BYTES } from '../src/http/listen.ts'
 import { clientOf, KEY, puppet, puppetProject, startService, until } from './a-local-service.ts'
 
-// A walk through the interface document, section by section, over real sockets. The service that really runs tests has a puppet
+// A walk through docs/openapi.yaml, operation by operation, over real sockets. The service that really runs tests has a puppet
 // for a test runner. What clients of both services rely on is also tested with the scripted service.
 
 const RUNS = '/v1/projects/web-shop/runs'
@@ -48,7 +48,7 @@ describe.each([
   ['the service that runs tests', startReal],
   ['the scripted service', startScripted],
 ])('what clients rely on: %s', (_name, start) => {
-  describe('start a test run (4.1)', () => {
+  describe('start a test run (startRun)', () => {
     it('responds with 200 with a run id, for a body that gives nothing', async () => {
       const service = await start()
       expect(await service.start({})).toEqual({ status: 200, body: { runId: expect.stringMatching(/^[\w-]+$/) } })
@@ -70,7 +70,7 @@ describe.each([
     })
   })
 
-  describe('get a run (4.3) and its fields (2.1)', () => {
+  describe('get a run (getRun) and its fields (Run)', () => {
     it('has all its fields when it is finished', async () => {
       const service = await start()
       const runId = await service.startRun()
@@ -113,7 +113,7 @@ describe.each([
     })
   })
 
-  describe('cancel a run (4.2)', () => {
+  describe('cancel a run (cancelRun)', () => {
     it('responds with the list of what it cancelled, and the run is CANCELLED', async () => {
       const service = await start()
       const runId = await service.startRun(service.hanging)
@@ -138,7 +138,7 @@ describe.each([
     })
   })
 
-  describe('the test-suite endpoints (4.4)', () => {
+  describe('the test-suite endpoints', () => {
     it('start, say that the run is finished, and return its tests', async () => {
       const service = await start()
       const started = await service.send('POST', '/v1/testSuite/smoke/run')

@@ -5,7 +5,6 @@ import {
   concludeStep,
   type Ending,
   isDone,
-  needsManualCleanup,
   type StepFacts,
   type StepOutcome,
   type StepSubject,
@@ -47,11 +46,9 @@ export async function runAction(request: StepRequest, world: World): Promise<Ste
   >
   const facts: StepFacts = { ...seen, subject, waitedMs: world.clock.now() - step.begunMs }
   const outcome = concludeStep(ending, facts, request)
-  // If main could not cancel the run, the record stays as it is, and post tries again.
+  // Otherwise the record stays as it is. Post then tries again to cancel the run, or warns once more.
   if (isDone(outcome)) world.recorder.done()
   await publish(outcome, request.reports, world)
-  // By now, main has told the user what only a person can do. If main is killed before this line, post tells the user.
-  if (needsManualCleanup(outcome.cancellation)) world.recorder.doneInStateOnly()
   return outcome
 }
 

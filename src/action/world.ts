@@ -26,11 +26,6 @@ export interface Recorder {
   started(runId: string, mayCancel: boolean): void
   /** Nothing is left to do. */
   done(): void
-  /**
-   * Main has told the user what only a person can do. If the runner reads this entry of the state, it has also read
-   * main's message, so post does not repeat it.
-   */
-  doneInStateOnly(): void
 }
 
 /** A file for `report-dir`. Its text is made when the file is written, so that memory holds only one text at a time. */

@@ -22,11 +22,14 @@ export function isAlive(main: MainProcess): boolean {
   return stat !== undefined && stat.startTime === main.startTime && stat.state !== 'Z' && stat.state !== 'X'
 }
 
-/**
- * Signals main if it still runs. If there is no `/proc`, sends no signal, because another process may have main's id.
- */
+/** False if there is no `/proc`, because another process may have main's id. */
+export function canSignal(main: MainProcess): boolean {
+  return main.startTime !== undefined
+}
+
+/** Signals main if it still runs. */
 export function signalMain(main: MainProcess, signal: 'SIGHUP' | 'SIGKILL'): void {
-  if (main.startTime !== undefined && isAlive(main)) trySignal(main.pid, signal)
+  if (canSignal(main) && isAlive(main)) trySignal(main.pid, signal)
 }
 
 /** Signal 0 only checks whether the process id is in use. Returns whether it is. */
@@ -39,7 +42,7 @@ function trySignal(pid: number, signal: NodeJS.Signals | 0): boolean {
 }
 
 function processStat(pid: number): { readonly state: string; readonly startTime: string } | undefined {
-  const stat = textOf(`/proc/${pid}/stat`)
+  const stat = readText(`/proc/${pid}/stat`)
   if (stat === undefined) return undefined
   // Field 2 is the program's name in parentheses, which may itself contain spaces and parentheses.
   const fromField3 = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
@@ -47,10 +50,10 @@ function processStat(pid: number): { readonly state: string; readonly startTime:
 }
 
 function bootId(): string | undefined {
-  return textOf('/proc/sys/kernel/random/boot_id')?.trim()
+  return readText('/proc/sys/kernel/random/boot_id')?.trim()
 }
 
-function textOf(path: string): string | undefined {
+function readText(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8')
   } catch {

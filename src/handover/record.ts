@@ -2,10 +2,22 @@ import { existsSync } from 'node:fs'
 import type { Environment } from '../github/event.ts'
 import { appendEntry } from '../runner/runner-file.ts'
 import { isObject, parseJson } from '../text/json.ts'
-import { isAlive, type MainProcess, signalMain, thisProcess } from './main-process.ts'
+import { canSignal, isAlive, type MainProcess, signalMain, thisProcess } from './main-process.ts'
 import { createStepFile, findStepFiles, hasIdentityOf, readStepFile, removeStepFile } from './step-file.ts'
 
-// The record of what is left to do for the step. Main writes it to two places: its own file, and the runner's state.
+// Main can be killed at any moment. So main writes a record of what is left to do for the step, and post reads it.
+//
+// - Main writes the record when it begins, before it starts a run, when it knows the run's id, and when nothing is left
+//   to do. These are the four phases.
+// - Each time, main writes it to two places: to a file of its own, and to the runner's state.
+// - The state alone is not enough, because in a container main may go on after the runner has read the state. Some
+//   runners lose the state of a cancelled step.
+// - The file alone is not enough, because another step may remove it.
+// - Post reads both places, and the record with the later phase counts.
+// - If the state is lost, post finds main's file by its name. The name has a hash of what main and post of a step share.
+// - If main still runs, post first signals it and waits for its exit. Only main can receive the id of a start in flight.
+// - Then post cancels the run, warns, or does nothing, as the record says.
+//
 // The entries load this before anything else, so it imports next to nothing.
 
 /** In their order. Of two records, the one with the later phase counts. */
@@ -20,64 +32,67 @@ export interface StepRecord extends MainProcess {
   readonly mayCancel?: boolean | undefined
 }
 
-export type Version = Pick<StepRecord, 'phase' | 'runId' | 'mayCancel'>
-
-/** The record as main writes it. */
-export interface MainRecord {
-  /** Returns what went wrong if neither place could be written. */
-  write(version: Version): string | undefined
-  /** Returns what went wrong. */
-  writeToStateOnly(version: Version): string | undefined
-  /** The latest version, as it is written. */
-  latest(): string
+/** Where main writes the lines of its record. Both methods throw if the line was not written. */
+interface Places {
+  writeToState(line: string): void
+  writeToFile(line: string): void
+  /** An empty file means "done". */
   emptyFile(): void
-  /**
-   * Whether the runner has emptied its temporary folder, as it does at the end of a job and at a shutdown. Main checks
-   * this, because in a container the runner's signals do not reach main.
-   */
-  isFolderEmptied(): boolean
 }
 
-export function createMainRecord(env: Environment): MainRecord {
+/** Main's side of the record. The simulation keeps the places in memory. */
+export class MainRecord {
+  readonly #places: Places
+  #latest: StepRecord
+
+  /** The file already contains the first record. */
+  constructor(first: StepRecord, places: Places) {
+    this.#places = places
+    this.#latest = first
+    // If this fails, nothing is lost, because main writes again before there is something to do for post.
+    problemOf('GITHUB_STATE', () => places.writeToState(this.line))
+  }
+
+  /** The latest record, as it is written. */
+  get line(): string {
+    return JSON.stringify(this.#latest)
+  }
+
+  /** Writes the changed record to both places. If neither took it, returns what went wrong. */
+  save(change: Pick<StepRecord, 'phase' | 'runId' | 'mayCancel'>): string | undefined {
+    this.#latest = { ...this.#latest, ...change }
+    const problems = [
+      problemOf('GITHUB_STATE', () => this.#places.writeToState(this.line)),
+      problemOf(this.#latest.file, () => this.#places.writeToFile(this.line)),
+    ].filter((problem) => problem !== undefined)
+    return problems.length === 2 ? problems.join('; ') : undefined
+  }
+
+  emptyFile(): void {
+    this.#places.emptyFile()
+  }
+}
+
+export function createMainRecord(env: Environment) {
   const statePath = env.GITHUB_STATE ?? ''
   const hadState = existsSync(statePath)
   const nothingStarted = { ...thisProcess(), phase: 'nothing started' } as const
   const file = createStepFile(env, (path) => JSON.stringify({ ...nothingStarted, file: path }))
-  const writeToState = (line: string) => problemOf('GITHUB_STATE', () => appendEntry(statePath, 'record', line))
-  const writeToFile = (line: string) => problemOf(file.path, () => file.append(line))
-  return {
-    ...recordInTwoPlaces({ ...nothingStarted, file: file.path }, writeToState, writeToFile),
+  const places: Places = {
+    writeToState: (line) => appendEntry(statePath, 'record', line),
+    writeToFile: file.append,
     emptyFile: file.empty,
-    isFolderEmptied: () => hadState && !existsSync(statePath) && !(file.isInRunnerFolder && file.isThere()),
   }
-}
-
-/** Writes a line to one place. Returns what went wrong. */
-type WriteLine = (line: string) => string | undefined
-
-/** The file already contains the first version. Exported for the simulation, which keeps both places in memory. */
-export function recordInTwoPlaces(
-  first: StepRecord,
-  writeToState: WriteLine,
-  writeToFile: WriteLine,
-): Pick<MainRecord, 'write' | 'writeToStateOnly' | 'latest'> {
-  let latest = first
-  const latestLine = () => JSON.stringify(latest)
-  // If this fails, nothing is lost, because main writes again before there is something to do for post.
-  writeToState(latestLine())
   return {
-    write(version) {
-      latest = { ...latest, ...version }
-      const problems = [writeToState(latestLine()), writeToFile(latestLine())].filter(
-        (problem) => problem !== undefined,
-      )
-      return problems.length === 2 ? problems.join('; ') : undefined
+    record: new MainRecord({ ...nothingStarted, file: file.path }, places),
+    /**
+     * Whether the runner has emptied its temporary folder, as it does at the end of a job and at a shutdown. Main checks
+     * this, because in a container the runner's signals do not reach main.
+     */
+    isFolderEmptied(): boolean {
+      const isStateRemoved = hadState && !existsSync(statePath)
+      return isStateRemoved && !file.isInRunnerFolder()
     },
-    writeToStateOnly(version) {
-      latest = { ...latest, ...version }
-      return writeToState(latestLine())
-    },
-    latest: latestLine,
   }
 }
 
@@ -116,7 +131,7 @@ function textOrNone(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-/** A main, as post finds it by its record. */
+/** Post's side of the record: a main, as post finds it. */
 export type FoundMain = ReturnType<typeof foundMain>
 
 /**
@@ -134,19 +149,20 @@ function foundMain(path: string, hasOurIdentity: boolean, saved?: StepRecord) {
     hasOurIdentity,
     read: () => latestRecord(saved, readStepFile(path)),
     isAlive,
+    canSignal,
     signal: signalMain,
     removeFile: () => removeStepFile(path),
   }
 }
 
 /**
- * Compares the record in the state with the latest whole version in main's file. The later phase counts. If both phases
- * are equal, the file counts. An empty file means "done".
+ * Compares the record in the state with the last whole record in main's file. The later phase counts. If both phases are
+ * equal, the file counts. An empty file means "done".
  */
 export function latestRecord(ofState: StepRecord | undefined, file: string | undefined): StepRecord | undefined {
   if (file === '') return ofState && { ...ofState, phase: 'done' }
-  const versions = file?.split('\n').map(parseRecord)
-  const ofFile = versions?.findLast((version) => version !== undefined)
+  const records = file?.split('\n').map(parseRecord)
+  const ofFile = records?.findLast((record) => record !== undefined)
   if (ofState === undefined || ofFile === undefined) return ofFile ?? ofState
   return PHASES.indexOf(ofState.phase) > PHASES.indexOf(ofFile.phase) ? ofState : ofFile
 }

@@ -1,54 +1,56 @@
 import type { Log, Recorder } from '../action/world.ts'
 import { logLine } from '../text/safe-text.ts'
-import type { MainRecord, Version } from './record.ts'
+import type { MainRecord } from './record.ts'
 
 /** Thrown before a run is started, because post would not learn of the run. */
 export class RecordNotWritten extends Error {
   override readonly name = 'RecordNotWritten'
 }
 
-/** An environment variable that is too long keeps post from starting at all. No real run id is near this limit. */
+/**
+ * The runner gives post the record as an environment variable. If the variable were too long, post could not start. No
+ * real run id is near this limit.
+ */
 const LONGEST_RUN_ID = 4_096
 
-export function recorder(record: Omit<MainRecord, 'isFolderEmptied'>, log: Pick<Log, 'warning' | 'debug'>): Recorder {
+/** Saves the record as the step goes on, and tells the user if it cannot be saved. */
+export function recorder(record: MainRecord, log: Pick<Log, 'warning' | 'debug'>): Recorder {
   let hasWarned = false
-  let runId: string | undefined
-  const logSaved = () => log.debug?.(logLine`Saved for post: ${record.latest()}`)
-  // The first version was written before this was loaded.
+  let aboutRun = logLine``
+  const logSaved = () => log.debug?.(logLine`Saved for post: ${record.line}`)
+  // The first record was written before this was loaded.
   logSaved()
 
-  /** Returns whether it was written. */
-  function write(version: Version): boolean {
-    const problem = record.write(version)
-    if (problem === undefined) {
-      logSaved()
-      return true
-    }
-    const run = runId === undefined ? logLine`` : logLine` about run ${runId}`
-    if (!hasWarned) {
-      log.warning(
-        logLine`The step could not save its record for the post step: ${problem}. So the post step may not know what is left to do${run}. Free some space on the runner, or check its temporary folder.`,
-      )
-    }
+  /** If neither place took the record, returns what went wrong. */
+  function save(change: Parameters<MainRecord['save']>[0]): string | undefined {
+    const problem = record.save(change)
+    if (problem === undefined) logSaved()
+    return problem
+  }
+
+  function warnOnce(problem: string): void {
+    if (hasWarned) return
     hasWarned = true
-    return false
+    log.warning(
+      logLine`The step could not save its record for the post step: ${problem}. So the post step may not know what is left to do${aboutRun}. Free some space on the runner, or check its temporary folder.`,
+    )
   }
 
   return {
     starting() {
-      const problem = record.write({ phase: 'starting' })
+      const problem = save({ phase: 'starting' })
       if (problem !== undefined) throw new RecordNotWritten(problem)
-      logSaved()
     },
-    started(id, mayCancel) {
-      runId = id
-      if (id.length <= LONGEST_RUN_ID) write({ phase: 'started', runId: id, mayCancel })
+    started(runId, mayCancel) {
+      aboutRun = logLine` about run ${runId}`
+      const problem = runId.length > LONGEST_RUN_ID ? undefined : save({ phase: 'started', runId, mayCancel })
+      if (problem !== undefined) warnOnce(problem)
     },
     done() {
-      if (!write({ phase: 'done' })) record.emptyFile()
-    },
-    doneInStateOnly() {
-      if (record.writeToStateOnly({ phase: 'done' }) === undefined) logSaved()
+      const problem = save({ phase: 'done' })
+      if (problem === undefined) return
+      warnOnce(problem)
+      record.emptyFile()
     },
   }
 }

@@ -1,4 +1,16 @@
-import { existsSync, ftruncateSync, lstatSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  ftruncateSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readSync,
+  rmSync,
+  type Stats,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import type { Environment } from '../github/event.ts'
@@ -8,14 +20,16 @@ import { writeWhole } from '../runner/runner-file.ts'
 // runner's state holds. If the state is lost, post finds it by the step's identity, which is part of its name.
 // docs/cancelling.md has the whole rule.
 
+// Windows has only the first of these.
+const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants
+
 const PREFIX = 'test-run-action-'
 
 interface StepFile {
   /** The file's path, even if the file could not be created. */
   readonly path: string
-  /** Whether the file is in the runner's temporary folder, which the runner empties at the end of the job. */
-  readonly isInRunnerFolder: boolean
-  isThere(): boolean
+  /** Whether the file is there, in the runner's temporary folder, which the runner empties at the end of the job. */
+  isInRunnerFolder(): boolean
   /** Throws if post cannot read the line, because it was not written or the file was removed. */
   append(line: string): void
   empty(): void
@@ -39,12 +53,11 @@ export function createStepFile(env: Environment, firstLine: (path: string) => st
   return openStepFile(join(tmpdir(), name), undefined, false)
 }
 
-function openStepFile(path: string, file: number | undefined, isInRunnerFolder: boolean): StepFile {
+function openStepFile(path: string, file: number | undefined, wasInRunnerFolder: boolean): StepFile {
   const isThere = () => file !== undefined && existsSync(path)
   return {
     path,
-    isInRunnerFolder,
-    isThere,
+    isInRunnerFolder: () => wasInRunnerFolder && isThere(),
     append(line) {
       if (file === undefined) throw new Error(`${path} could not be created`)
       writeWhole(file, `${line}\n`)
@@ -67,9 +80,24 @@ export function removeStepFile(path: string): void {
   if (isOurs(path)) attempt(() => rmSync(path, { force: true }))
 }
 
-/** Undefined if the file was removed. */
+/** Main's records are much shorter. Another step may have appended to the file. */
+const READ_LIMIT_BYTES = 131_072
+
+/** The beginning of the file. Undefined if the file was removed, or if it is not a plain file of this user. */
 export function readStepFile(path: string): string | undefined {
-  return isOurs(path) ? attempt(() => readFileSync(path, 'utf8')) : undefined
+  return isOurs(path) ? attempt(() => readOurs(path)) : undefined
+}
+
+/** Another file may have taken the place of the one that was checked. So the open file counts. */
+function readOurs(path: string): string | undefined {
+  const file = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+  try {
+    if (!isPlainAndOurs(fstatSync(file))) return undefined
+    const bytes = Buffer.alloc(READ_LIMIT_BYTES)
+    return bytes.toString('utf8', 0, readSync(file, bytes, 0, READ_LIMIT_BYTES, 0))
+  } finally {
+    closeSync(file)
+  }
 }
 
 /** The files of all steps that have this step's identity. */
@@ -86,7 +114,11 @@ export function hasIdentityOf(env: Environment, path: string): boolean {
 /** Every user can write to the system's temporary folder. So a link or another user's file is not main's. */
 function isOurs(path: string): boolean {
   const status = basename(path).startsWith(PREFIX) ? attempt(() => lstatSync(path)) : undefined
-  return status?.isFile() === true && (process.getuid === undefined || status.uid === process.getuid())
+  return status !== undefined && isPlainAndOurs(status)
+}
+
+function isPlainAndOurs(status: Stats): boolean {
+  return status.isFile() && (process.getuid === undefined || status.uid === process.getuid())
 }
 
 function folders({ RUNNER_TEMP: runnerTemp = '' }: Environment): string[] {

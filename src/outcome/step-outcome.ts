@@ -207,12 +207,9 @@ export function statusOf({ cancellation, run }: StepOutcome): Run['status'] | un
   return cancellation.kind === 'cancelled' ? 'CANCELLED' : run?.status
 }
 
-/** Nothing is left to do about the run, for this step or for post. */
-export function isDone({ cancellation }: StepOutcome): boolean {
-  return cancellation.kind !== 'failed' && !needsManualCleanup(cancellation)
-}
+const LEFT_TO_DO: readonly Cancellation['kind'][] = ['failed', 'id-unknown', 'not-supported']
 
-/** Whether only a person can cancel the run, if there is one. Post can do no more than main did. */
-export function needsManualCleanup({ kind }: Cancellation): boolean {
-  return kind === 'id-unknown' || kind === 'not-supported'
+/** Nothing is left to do about the run, for post or for a person. */
+export function isDone({ cancellation }: StepOutcome): boolean {
+  return !LEFT_TO_DO.includes(cancellation.kind)
 }

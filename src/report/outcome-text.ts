@@ -328,7 +328,7 @@ function cancellationText(outcome: StepOutcome): Fragment {
     case 'id-unknown':
       return fragment` ${UNKNOWN_RUN}`
     case 'not-supported':
-      return fragment` The run may still be running, because the service has no cancel for test suites.`
+      return fragment` The run may still be running, because the action cannot cancel runs of test suites.`
     case 'cancelled':
       return fragment` This step cancelled the run.`
     case 'already-finished':

@@ -32,6 +32,7 @@ describe('docs/openapi.yaml', () => {
   })
 
   const TIME = '2026-01-01T00:00:00.000Z'
+  const ofCase = (fields: object) => ({ status: 'FAILED', results: { testCases: [fields] } })
 
   it.each([
     ['an unknown status', 200, { status: 'PREPARING' }],
@@ -39,6 +40,11 @@ describe('docs/openapi.yaml', () => {
     ['a queued run without a start time', 200, { status: 'QUEUED' }],
     ['results of a running run', 200, { status: 'RUNNING', results: { testCases: [] } }],
     ['a time that is not a timestamp', 200, { status: 'PASSED', finishedAt: 'yesterday' }],
+    ['a message of a run that is no text', 200, { status: 'FAILED', message: null }],
+    ['a message of a test case that is no text', 200, ofCase({ message: ['expected 2 to be 1'] })],
+    ['a file path that is no text', 200, ofCase({ filePath: 7 })],
+    ['a line 0', 200, ofCase({ line: 0 })],
+    ['half a line', 200, ofCase({ line: 1.5 })],
     ['an error without its text', 500, { message: 'x' }],
     ['an undocumented status code', 409, { error: 'x' }],
   ])('refuses %s', (_case, status, body) => {

@@ -36,8 +36,12 @@ describe('what the pages name', () => {
   const CONCLUSIONS = ['timed-out', 'no-tests', 'wait-timeout', 'on-failure']
   const NAMES_OF_GITHUB = [
     'cancel-in-progress',
+    'continue-on-error',
+    'gate-keepers',
+    'merge-base',
     'max-parallel',
     'pull-requests',
+    'test-gate',
     'test-run',
     'example-repository',
     'github-actions',

@@ -12,6 +12,7 @@ interface Workflow {
 }
 
 interface Job {
+  readonly 'timeout-minutes'?: number
   readonly steps: readonly Step[]
 }
 
@@ -158,6 +159,17 @@ test('the recipes for pull requests have the job that the ruleset requires, also
     const { on, jobs }: Workflow = parse(read(file))
     expect.soft('test-run' in jobs, file).toBe('pull_request' in Object(on))
     expect.soft('merge_group' in Object(on), file).toBe('pull_request' in Object(on))
+  }
+})
+
+test('every job of a recipe ends by itself, also if nothing else ends it', () => {
+  // local-service.yml is not among them yet.
+  for (const file of EXAMPLE_FILES.filter((one) => !one.endsWith('local-service.yml'))) {
+    for (const [name, job] of Object.entries((parse(read(file)) as Workflow).jobs)) {
+      const waiting = job.steps.filter(({ uses }) => OWN_ACTION.test(uses ?? '')).map((step) => step.with ?? {})
+      const waits = waiting.map((given) => (given.wait === false ? 0 : Number(given['timeout-minutes'] ?? 60)))
+      expect.soft(job['timeout-minutes'], `${file}: ${name}`).toBeGreaterThanOrEqual(Math.max(0, ...waits) + 5)
+    }
   }
 })
 

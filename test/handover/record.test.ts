@@ -25,7 +25,7 @@ function job({ hasStateFile = true, hasTemp = true, inputs = {} }: JobOptions = 
   if (hasStateFile) writeFileSync(statePath, '')
   // Each record has its own job, so that no file of another test in the system's folder has its identity.
   const env = { GITHUB_STATE: statePath, RUNNER_TEMP: hasTemp ? temp : join(folder, 'none'), ...inputs }
-  const main = createMainRecord(env)
+  const { record: main, isFolderEmptied } = createMainRecord(env)
   const warnings: string[] = []
   const log = {
     info: () => {},
@@ -48,6 +48,7 @@ function job({ hasStateFile = true, hasTemp = true, inputs = {} }: JobOptions = 
         .find((path) => path !== statePath) ?? '',
     warnings,
     main,
+    isFolderEmptied,
     record: recorder(main, log),
     saved,
     /** As post reads it, with the state or without it. */
@@ -69,7 +70,7 @@ describe('the record', () => {
     expectSaved('starting')
     record.started('r-1', true)
     expectSaved('started')
-    record.doneInStateOnly()
+    record.done()
     expectSaved('done')
     expect(lines).toHaveLength(4)
   })
@@ -106,14 +107,6 @@ describe('the record', () => {
     const path = filePath()
     expect(path + readFileSync(path, 'utf8') + readFileSync(statePath, 'utf8')).not.toMatch(/sk-live|example\.com|shop/)
     expect(statSync(path).mode & 0o777).toBe(0o600)
-  })
-
-  it('is “done” in the state only, if a person must do the rest and perhaps nobody reads main’s log', () => {
-    const { record, saved, read } = job()
-    record.starting()
-    record.doneInStateOnly()
-    expect(saved()).toMatchObject({ phase: 'done' })
-    expect(read({ withState: false })).toMatchObject({ phase: 'starting' })
   })
 
   it('keeps any id unchanged', () => {
@@ -178,14 +171,14 @@ describe('a record that cannot be written', () => {
   })
 
   it('to either place starts nothing, and says where it could not be written', () => {
-    const { record, main, filePath, statePath } = job({ hasStateFile: false })
+    const { record, isFolderEmptied, filePath, statePath } = job({ hasStateFile: false })
     const path = filePath()
     rmSync(path)
     expect(() => record.starting()).toThrow(RecordNotWritten)
     expect(() => record.starting()).toThrow(
       new RegExp(`^GITHUB_STATE: .*${basename(statePath)}.*; [^ ]*${basename(path)}: .* was removed`),
     )
-    expect(main.isFolderEmptied()).toBe(false)
+    expect(isFolderEmptied()).toBe(false)
   })
 
   it('to either place is one warning that names the run', () => {
@@ -205,7 +198,7 @@ describe('a record that cannot be written', () => {
     const source = new URL('../../src/handover/', import.meta.url).href
     // Each file may have 1,024 bytes. Two records fit, and of a record with this id only a part fits.
     const program = `const [{ createMainRecord }, { recorder }] = await Promise.all([import('${source}record.ts'), import('${source}recorder.ts')])
-      const record = recorder(createMainRecord(process.env), { warning: ({ text }) => console.log(text) })
+      const record = recorder(createMainRecord(process.env).record, { warning: ({ text }) => console.log(text) })
       record.starting()
       record.started('x'.repeat(700), true)
       const { readFileSync, statSync } = await import('node:fs')
@@ -239,7 +232,7 @@ describe('of the two records', () => {
     const { env, main, filePath, saved } = job()
     const path = filePath()
     if (file === 'removed') rmSync(path)
-    else main.write({ phase: file, runId: 'of the file', mayCancel: true })
+    else main.save({ phase: file, runId: 'of the file', mayCancel: true })
     const record = { ...inState, file: path, phase: state, runId: 'of the state', mayCancel: true }
     expect(saved()).toBeDefined()
     return findMains(env, record)[0]?.read()
@@ -264,7 +257,7 @@ describe('of the two records', () => {
       `${JSON.stringify({ ...state, phase: 'starting' })}\n{"pid":1,"phase":"started","runId":"cut o`,
     )
     expect(read()).toMatchObject({ phase: 'starting' })
-    main.write({ phase: 'started', runId: 'r-1' })
+    main.save({ phase: 'started', runId: 'r-1' })
     writeFileSync(filePath(), '\nnull\n5\n[]\n{}\n{"phase":"done"}\n', { flag: 'a' })
     expect(read({ withState: false })).toMatchObject({ phase: 'starting' })
     expect(read()).toMatchObject({ phase: 'started', runId: 'r-1' })
@@ -290,27 +283,27 @@ describe('a main that post finds', () => {
 
 describe('the runner’s temporary folder', () => {
   it('counts as emptied only if main’s file and the runner’s state file are both removed', () => {
-    const { main, statePath, filePath } = job()
-    expect(main.isFolderEmptied()).toBe(false)
+    const { isFolderEmptied, statePath, filePath } = job()
+    expect(isFolderEmptied()).toBe(false)
     rmSync(statePath)
-    expect(main.isFolderEmptied()).toBe(false)
+    expect(isFolderEmptied()).toBe(false)
     writeFileSync(statePath, '')
     const path = filePath()
     rmSync(path)
-    expect(main.isFolderEmptied()).toBe(false)
+    expect(isFolderEmptied()).toBe(false)
     rmSync(statePath)
-    expect(main.isFolderEmptied()).toBe(true)
+    expect(isFolderEmptied()).toBe(true)
     expect(existsSync(path)).toBe(false)
   })
 
   it('counts as emptied by the runner’s file alone if main’s file is in the system’s folder', () => {
-    const { main, statePath, saved } = job({ hasTemp: false })
+    const { isFolderEmptied, statePath, saved } = job({ hasTemp: false })
     expect(existsSync(saved()?.file ?? '')).toBe(true)
     rmSync(statePath)
-    expect(main.isFolderEmptied()).toBe(true)
+    expect(isFolderEmptied()).toBe(true)
   })
 
   it('does not count as emptied if there never was a state file', () => {
-    expect(job({ hasStateFile: false, hasTemp: false }).main.isFolderEmptied()).toBe(false)
+    expect(job({ hasStateFile: false, hasTemp: false }).isFolderEmptied()).toBe(false)
   })
 })

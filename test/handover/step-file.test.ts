@@ -1,4 +1,5 @@
-import { existsSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { appendFileSync, existsSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import {
@@ -35,11 +36,12 @@ describe('main’s file', () => {
   it('is in the runner’s temporary folder, or else in the system’s', () => {
     const env = stepWithFolder()
     const inRunner = aFile(env)
-    expect(inRunner).toMatchObject({ isInRunnerFolder: true, path: expect.stringContaining(env.RUNNER_TEMP) })
+    expect(inRunner.isInRunnerFolder()).toBe(true)
+    expect(inRunner.path).toContain(env.RUNNER_TEMP)
     expect(findStepFiles(env)).toEqual([inRunner.path])
     rmSync(env.RUNNER_TEMP, { recursive: true })
     const inSystem = aFile(env)
-    expect(inSystem.isInRunnerFolder).toBe(false)
+    expect(inSystem.isInRunnerFolder()).toBe(false)
     expect(findStepFiles(env)).toEqual([inSystem.path])
   })
 
@@ -65,10 +67,30 @@ describe('main’s file', () => {
     file.append('third')
     expect(readStepFile(file.path)).toBe('third\n')
     removeStepFile(file.path)
-    expect(file.isThere()).toBe(false)
+    expect(file.isInRunnerFolder()).toBe(false)
     expect(() => file.append('fourth')).toThrow('was removed')
     expect(readStepFile(file.path)).toBeUndefined()
     expect(existsSync(file.path)).toBe(false)
+  })
+})
+
+describe('a file that another step has changed', () => {
+  it('is read only as far as records can reach', () => {
+    const file = aFile(stepWithFolder())
+    appendFileSync(file.path, '\n'.repeat(1_000_000))
+    const text = readStepFile(file.path) ?? ''
+    expect(text.startsWith('first\n')).toBe(true)
+    expect(text.length).toBeLessThan(200_000)
+  })
+
+  it('is not read if it is a link or a named pipe now', () => {
+    const file = aFile(stepWithFolder())
+    rmSync(file.path)
+    symlinkSync('/dev/zero', file.path)
+    expect(readStepFile(file.path)).toBeUndefined()
+    rmSync(file.path)
+    execFileSync('mkfifo', [file.path])
+    expect(readStepFile(file.path)).toBeUndefined()
   })
 })
 

@@ -5,7 +5,6 @@ import {
   type Ending,
   isDone,
   isDoubtfulPass,
-  needsManualCleanup,
   statusOf,
   type WaitLimit,
 } from '../../src/outcome/step-outcome.ts'
@@ -191,6 +190,5 @@ describe('what is left to do', () => {
     [{ kind: 'id-unknown' }, 'for a person'],
   ])('after the cancel %j is %s', (cancellation, expected) => {
     expect(isDone(anOutcome({ ending: ABORTED, run: RUNNING, cancellation }))).toBe(expected === 'nothing')
-    expect(needsManualCleanup(cancellation)).toBe(expected === 'for a person')
   })
 })

@@ -68,7 +68,7 @@ describe.skipIf(!HAS_COMMANDS)('the workflow Cancel', () => {
 })
 
 describe('the check to require', () => {
-  const NEEDED = ['test', 'action', 'container', 'background', 'shop', 'workflows']
+  const NEEDED = ['test', 'action', 'container', 'shop', 'workflows']
   const play = (ends: Readonly<Record<string, 'failure' | 'cancelled' | 'skipped'>>) => {
     const needs = Object.fromEntries(NEEDED.map((job) => [job, { result: ends[job] ?? ('success' as const) }]))
     return playJob('.github/workflows/ci.yml', 'ci', { needs })
@@ -82,7 +82,6 @@ describe('the check to require', () => {
     { test: 'skipped' },
     { action: 'failure' },
     { container: 'failure' },
-    { background: 'cancelled' },
     { shop: 'skipped' },
     { workflows: 'cancelled' },
   ] as const)('fails, and is never skipped, after %j', async (ends) => {

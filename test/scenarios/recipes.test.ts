@@ -1,14 +1,19 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, watch, writeFileSync } from 'node:fs'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { Ajv } from 'ajv'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
 import { githubContext, type WorkflowEvent } from '../../tools/runner-emulator/contexts.ts'
 import { renderTemplate } from '../../tools/runner-emulator/expressions.ts'
 import { type JobOptions, playJob } from '../../tools/runner-emulator/job.ts'
 import { type ScriptedService, startScriptedService } from '../../tools/scripted-service/scripted-service.ts'
+import { readDocument } from '../docs/documents.ts'
 import { ACTIONS_BOT, type GitHubApi, startGitHubApi } from '../support/github-api.ts'
 import { expectConformingRequests } from '../support/openapi.ts'
 import { ONE_OF_TWO_FAILED, ONE_PASSED } from '../support/scenario.ts'
@@ -35,6 +40,119 @@ const ON_PULL_REQUEST: WorkflowEvent = {
   name: 'pull_request',
   payload: { action: 'synchronize', number: 7, repository: REPOSITORY, pull_request: PULL_REQUEST },
 }
+
+const OF_A_FORK: WorkflowEvent = {
+  name: 'pull_request',
+  payload: {
+    ...ON_PULL_REQUEST.payload,
+    pull_request: { ...PULL_REQUEST, head: { ...PULL_REQUEST.head, repo: { id: 2, full_name: 'stranger/web-shop' } } },
+  },
+}
+const QUEUE_BRANCH = 'gh-readonly-queue/main/pr-7-ffac537e6cbbf934b08745a378932722df287a53'
+const IN_THE_QUEUE: WorkflowEvent = {
+  name: 'merge_group',
+  payload: { merge_group: { head_ref: `refs/heads/${QUEUE_BRANCH}` } },
+}
+
+/** What OTLP's JSON encoding demands of metrics: 64-bit integers are strings, enums are numbers. */
+const validateOtlp = new Ajv().compile({
+  $defs: {
+    integer: { type: 'string', pattern: '^[0-9]+$' },
+    attributes: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['key', 'value'],
+        additionalProperties: false,
+        properties: {
+          key: { type: 'string', minLength: 1 },
+          value: {
+            type: 'object',
+            required: ['stringValue'],
+            additionalProperties: false,
+            properties: { stringValue: { type: 'string' } },
+          },
+        },
+      },
+    },
+    points: {
+      type: 'array',
+      minItems: 1,
+      items: {
+        type: 'object',
+        required: ['timeUnixNano'],
+        oneOf: [{ required: ['asInt'] }, { required: ['asDouble'] }],
+        additionalProperties: false,
+        properties: {
+          attributes: { $ref: '#/$defs/attributes' },
+          startTimeUnixNano: { $ref: '#/$defs/integer' },
+          timeUnixNano: { $ref: '#/$defs/integer' },
+          asInt: { $ref: '#/$defs/integer' },
+          asDouble: { type: 'number' },
+        },
+      },
+    },
+    metric: {
+      type: 'object',
+      required: ['name'],
+      oneOf: [{ required: ['gauge'] }, { required: ['sum'] }],
+      additionalProperties: false,
+      properties: {
+        name: { type: 'string', minLength: 1 },
+        unit: { type: 'string' },
+        gauge: {
+          type: 'object',
+          required: ['dataPoints'],
+          additionalProperties: false,
+          properties: { dataPoints: { $ref: '#/$defs/points' } },
+        },
+        sum: {
+          type: 'object',
+          required: ['dataPoints', 'aggregationTemporality', 'isMonotonic'],
+          additionalProperties: false,
+          properties: {
+            dataPoints: { $ref: '#/$defs/points' },
+            aggregationTemporality: { enum: [1, 2] },
+            isMonotonic: { type: 'boolean' },
+          },
+        },
+      },
+    },
+  },
+  type: 'object',
+  required: ['resourceMetrics'],
+  additionalProperties: false,
+  properties: {
+    resourceMetrics: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['resource', 'scopeMetrics'],
+        additionalProperties: false,
+        properties: {
+          resource: {
+            type: 'object',
+            required: ['attributes'],
+            additionalProperties: false,
+            properties: { attributes: { $ref: '#/$defs/attributes' } },
+          },
+          scopeMetrics: {
+            type: 'array',
+            items: {
+              type: 'object',
+              required: ['scope', 'metrics'],
+              additionalProperties: false,
+              properties: {
+                scope: { type: 'object', additionalProperties: false, properties: { name: { type: 'string' } } },
+                metrics: { type: 'array', items: { $ref: '#/$defs/metric' } },
+              },
+            },
+          },
+        },
+      },
+    },
+  },
+})
 
 let service: ScriptedService
 let api: GitHubApi
@@ -257,14 +375,90 @@ describe('gate.yml', () => {
 })
 
 test("forks.yml skips a fork's pull request, and tests the queue's own branch", async () => {
-  const head = { ...PULL_REQUEST.head, repo: { id: 2, full_name: 'stranger/web-shop' } }
-  const pull_request = { ...PULL_REQUEST, head }
-  const fork = { name: 'pull_request', payload: { ...ON_PULL_REQUEST.payload, pull_request } }
-  expect(await play('forks.yml', 'test-run', fork)).toMatchObject({ result: 'skipped' })
-  const branch = 'gh-readonly-queue/main/pr-7-ffac537e6cbbf934b08745a378932722df287a53'
-  const queue = { name: 'merge_group', payload: { merge_group: { head_ref: `refs/heads/${branch}` } } }
-  expect(await play('forks.yml', 'test-run', queue)).toMatchObject({ result: 'success' })
-  expect(service.runs).toMatchObject([{ body: { branch } }])
+  expect(await play('forks.yml', 'test-run', OF_A_FORK)).toMatchObject({ result: 'skipped' })
+  expect(await play('forks.yml', 'test-run', IN_THE_QUEUE)).toMatchObject({ result: 'success' })
+  expect(service.runs).toMatchObject([{ body: { branch: QUEUE_BRANCH } }])
+})
+
+describe.skipIf(!HAS_JQ)('metrics.yml', () => {
+  interface Point {
+    readonly attributes: readonly { readonly key: string; readonly value: { readonly stringValue: string } }[]
+    readonly timeUnixNano: string
+    readonly startTimeUnixNano?: string
+    readonly asInt?: string
+    readonly asDouble?: number
+  }
+
+  /** Plays the job beside a collector that responds with this status. */
+  async function playWithCollector(status: number, serviceUrl = service.url) {
+    const received: { readonly path: string; readonly headers: IncomingHttpHeaders; readonly body: string }[] = []
+    const collector = createServer(async (request, response) => {
+      received.push({ path: request.url ?? '', headers: request.headers, body: await text(request) })
+      response.writeHead(status, { 'content-type': 'application/json' }).end('{}')
+    })
+    onTestFinished(() => void collector.close())
+    await new Promise<void>((resolve) => collector.listen(0, '127.0.0.1', resolve))
+    const url = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`
+    const { result, log } = await play('metrics.yml', 'test-run', ON_PULL_REQUEST, {
+      contexts: {
+        vars: { TEST_SERVICE_URL: serviceUrl, OTLP_URL: url },
+        secrets: { TEST_SERVICE_API_KEY: service.key, OTLP_TOKEN: 'token-of-the-collector' },
+      },
+    })
+    return { result, log, received }
+  }
+
+  /** The points of each metric, as `attributes=value`. */
+  function valuesOf(body: string): Record<string, readonly string[]> {
+    const { resourceMetrics } = JSON.parse(body)
+    const { metrics } = resourceMetrics[0].scopeMetrics[0]
+    return Object.fromEntries(
+      metrics.map(({ name, gauge, sum }: { name: string; gauge?: unknown; sum?: unknown }) => {
+        const { dataPoints } = (sum ?? gauge) as { dataPoints: readonly Point[] }
+        const values = dataPoints.map(({ attributes, asInt, asDouble }) =>
+          [...attributes.map(({ value }) => value.stringValue), asInt ?? asDouble].join('='),
+        )
+        return [name, values]
+      }),
+    )
+  }
+
+  test('sends the results to a collector, as OTLP wants them', async () => {
+    const title = 'pays "twice" \\ $(now)'
+    const flaky = { title, status: 'FLAKY', durationMs: 7 }
+    service.setScript({ end: 'FAILED', cases: [...ONE_OF_TWO_FAILED, flaky, flaky], queuedMs: 30 })
+    const { result, log, received } = await playWithCollector(200)
+    expect(result, log).toBe('failure')
+    expect(received, log).toHaveLength(1)
+    const [{ path = '', headers = {}, body = '' } = {}] = received
+    expect([path, headers['content-type'], headers.authorization]).toEqual([
+      '/v1/metrics',
+      'application/json',
+      'Bearer token-of-the-collector',
+    ])
+    expect(log).not.toContain('token-of-the-collector')
+    const values = valuesOf(body)
+    expect(values).toMatchObject({
+      'test_run.runs': ['failed=1'],
+      'test_run.test_cases': ['passed=3', 'failed=1', 'flaky=2', 'skipped=0', 'other=0'],
+      'test_run.flaky': [`${title}=2`],
+    })
+    for (const name of ['test_run.duration', 'test_run.queued'])
+      expect(Number(values[name]?.[0])).toBeGreaterThanOrEqual(0)
+    expect(validateOtlp(JSON.parse(body)), JSON.stringify(validateOtlp.errors)).toBe(true)
+  })
+
+  test('counts a run that has no results', async () => {
+    const { log, received } = await playWithCollector(200, 'ftp://tests.example.com')
+    expect(valuesOf(received[0]?.body ?? ''), log).toMatchObject({ 'test_run.runs': ['error=1'] })
+    expect(Object.keys(valuesOf(received[0]?.body ?? ''))).toEqual(['test_run.runs', 'test_run.test_cases'])
+  })
+
+  test('passes if the tests have passed, although the collector refuses the metrics', async () => {
+    const { result, log, received } = await playWithCollector(400)
+    expect(received, log).toHaveLength(1)
+    expect(result, log).toBe('success')
+  })
 })
 
 test('preview.yml hands every character of its values on, and logs none of them', async () => {
@@ -345,16 +539,56 @@ describe('background.yml', () => {
 
 describe('organisation.yml', () => {
   const RECIPE = 'organisation.yml'
-  test('writes a comment for the ruleset, which runs the repository’s own project, and one for each call', async () => {
+
+  /** A copy of the recipe with the address of the service, and with changes. */
+  function copy(change: (text: string) => string = (text) => text): string {
+    const text = readFileSync(join(FOLDER, RECIPE), 'utf8')
+    expect(text).toContain('base-url: https://tests.example.com\n')
+    const file = join(temporaryFolder('organisation-'), RECIPE)
+    writeFileSync(file, change(text.replace('https://tests.example.com', service.url)))
+    return file
+  }
+
+  function playCopy(file: string, event: WorkflowEvent, options: JobOptions = {}) {
+    // A repository with a variable for the address does not send the gate elsewhere.
+    const vars = { TEST_SERVICE_URL: 'https://elsewhere.example.com', TEST_PROJECT: 'web-shop' }
+    const contexts = { secrets: { TEST_SERVICE_API_KEY: service.key }, vars, inputs: {}, ...options.contexts }
+    return playJob(file, 'test-run', { event, ...options, contexts })
+  }
+
+  test('runs the project of the repository for the ruleset, and a given project for each call, without auto-fix', async () => {
+    const file = copy()
+    for (const inputs of [{}, { project: 'back-office' }]) {
+      const { result, log } = await playCopy(file, ON_PULL_REQUEST, { contexts: { inputs } })
+      expect(result, log).toBe('success')
+    }
+    expect(service.runs).toMatchObject([
+      { projectId: 'web-shop', body: { autofix: false } },
+      { projectId: 'back-office', body: { autofix: false } },
+    ])
+    expect(recipe(RECIPE).permissions).toEqual({})
+    expect(recipe(RECIPE).jobs['test-run']).not.toHaveProperty('permissions')
+  })
+
+  test("skips a fork's pull request, and tests the queue's own branch", async () => {
+    const file = copy()
+    expect(await playCopy(file, OF_A_FORK)).toMatchObject({ result: 'skipped' })
+    expect(await playCopy(file, IN_THE_QUEUE)).toMatchObject({ result: 'success' })
+    expect(service.runs).toMatchObject([{ body: { branch: QUEUE_BRANCH } }])
+  })
+
+  test('with the lines of the organisation page writes one comment for each call', async () => {
+    const [permissions, inputs] = readDocument('docs/organisation.md')
+      .blocks.filter(({ section, language }) => section === 'What the rule does' && language === 'yaml')
+      .map(({ text }) => text)
+    expect(permissions).toBe('permissions:\n  pull-requests: write\n')
+    const file = copy((text) => `${text}${inputs?.replaceAll(/^/gm, ' '.repeat(10)).trimEnd()}\n`)
     api.grant('ghs_0123456789', ACTIONS_BOT, 'write')
     service.setScript({ end: 'FAILED', cases: ONE_OF_TWO_FAILED })
-    for (const inputs of [{}, { project: 'back-office' }]) {
-      await play(RECIPE, 'test-run', ON_PULL_REQUEST, {
-        github: { api_url: api.url, token: 'ghs_0123456789', repository: api.repository },
-        contexts: { inputs, vars: { TEST_SERVICE_URL: service.url, TEST_PROJECT: 'web-shop' } },
-      })
+    const github = { api_url: api.url, token: 'ghs_0123456789', repository: api.repository }
+    for (const project of [undefined, 'back-office']) {
+      await playCopy(file, ON_PULL_REQUEST, { github, contexts: { inputs: project === undefined ? {} : { project } } })
     }
-    expect(service.runs).toMatchObject([{ projectId: 'web-shop' }, { projectId: 'back-office' }])
     expect(api.comments.map(({ body }) => /web-shop|back-office/.exec(body)?.[0])).toEqual(['web-shop', 'back-office'])
   })
 

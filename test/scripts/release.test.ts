@@ -6,6 +6,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { dateUnreleased, notesOf } from '../../scripts/changelog.ts'
 import { ROOT, read } from '../docs/documents.ts'
+import { type GhFolder, ghFolder } from '../support/gh-folder.ts'
+import { HAS_COMMANDS } from '../support/github-commands.ts'
 
 const FIRST = '## 1.0.0 - 2026-01-02\n\n- The first release.\n'
 
@@ -89,7 +91,9 @@ describe.skipIf(process.platform === 'win32')('the workflow Release', () => {
   test('accepts a tag that is on main and agrees with the files, and makes its notes', () => {
     const { status, stdout } = step('build', 'check', 'v1.2.0')
     expect(stdout).toMatch(/^- New\.\n\n/)
-    expect(stdout).toContain(`- uses: octo-org/test-run-action@${git('rev-parse', 'HEAD')} # v1.2.0\n`)
+    const commit = git('rev-parse', 'HEAD')
+    expect(stdout).toContain(`- uses: octo-org/test-run-action@${commit} # v1.2.0\n`)
+    expect(stdout).toContain(`- uses: octo-org/test-run-action/local-service@${commit} # v1.2.0\n`)
     expect(stdout).toContain('gh release verify v1.2.0 --repo octo-org/test-run-action')
     expect(status).toBe(0)
   })
@@ -109,25 +113,99 @@ describe.skipIf(process.platform === 'win32')('the workflow Release', () => {
     expect([status, stdout]).toEqual([1, expect.stringContaining(error)])
   })
 
-  test('moves the major tag to the newest release, and never back', () => {
-    for (const tag of ['v1.2.0', 'v2.0.0']) git('tag', tag)
-    expect(step('publish', 'major', 'v1.2.0').status).toBe(0)
-    expect(git('ls-remote', 'origin', 'refs/tags/v1')).toContain(git('rev-parse', 'HEAD'))
-    commit()
-    git('tag', 'v1.10.0')
-    expect(step('publish', 'major', 'v1.2.0').stdout).toBe('v1 stays: v1.10.0 is newer than v1.2.0.\n')
-    expect(step('publish', 'major', 'v1.10.0').status).toBe(0)
-    expect(git('ls-remote', 'origin', 'refs/tags/v1')).toContain(git('rev-parse', 'HEAD'))
+  describe.skipIf(!HAS_COMMANDS)('with a GitHub CLI that records its calls', () => {
+    const RELEASES = 'repos/octo-org/test-run-action/releases'
+    const CHANGES = /^api --method|^release (create|delete)/
+
+    /** Runs a step's script for the tag v1.2.0, and returns the calls that change something. */
+    function run(job: string, id: string, folder: GhFolder, lines = '') {
+      const { run: script, env } = stepOf(job, id)
+      const context = { repository: 'octo-org/test-run-action', ref_name: 'v1.2.0', token: 't' }
+      const variables = Object.entries(env as Record<string, string>).map(
+        ([name, value]) =>
+          `export ${name}='${value.replace(/\$\{\{ github\.(\w+) \}\}/g, (_, field: keyof typeof context) => context[field])}'`,
+      )
+      const { status, stdout, stderr } = folder.run(
+        [...variables, 'export GITHUB_REF_NAME=v1.2.0', lines, script].join('\n'),
+      )
+      const calls = folder.calls().map(({ args }) => args)
+      return { status, stdout, stderr, changes: calls.filter((args) => CHANGES.test(args)) }
+    }
+
+    const released = (...tags: readonly string[]) => tags.map((tag_name) => ({ tag_name, draft: false }))
+
+    test('moves the major tag to the commit of the newest release', () => {
+      const folder = ghFolder({
+        [RELEASES]: released('v1.2.0', 'v2.0.0', 'v1.1.9'),
+        'commits/v1.2.0': { sha: 'c0ffee' },
+      })
+      expect(run('major', 'major', folder)).toMatchObject({
+        status: 0,
+        changes: [
+          'api --method PATCH repos/octo-org/test-run-action/git/refs/tags/v1 -f sha=c0ffee -F force=true --silent',
+        ],
+      })
+    })
+
+    test('creates the major tag with the first release', () => {
+      const folder = ghFolder({ [RELEASES]: released('v1.2.0'), 'commits/v1.2.0': { sha: 'c0ffee' } })
+      folder.fail({ PATCH: 'HTTP 422: Reference does not exist' })
+      const { status, changes } = run('major', 'major', folder)
+      expect(status).toBe(0)
+      expect(changes.at(-1)).toBe(
+        'api --method POST repos/octo-org/test-run-action/git/refs -f ref=refs/tags/v1 -f sha=c0ffee --silent',
+      )
+    })
+
+    test('never moves the major tag back, and does not wait for a newer release that is a draft', () => {
+      const newer = ghFolder({ [RELEASES]: released('v1.10.0', 'v1.2.0') })
+      expect(run('major', 'major', newer)).toMatchObject({
+        status: 0,
+        stdout: 'v1 stays: v1.10.0 is newer than v1.2.0.\n',
+        changes: [],
+      })
+      const draft = [...released('v1.2.0'), { tag_name: 'v1.3.0', draft: true }]
+      const folder = ghFolder({ [RELEASES]: draft, 'commits/v1.2.0': { sha: 'c0ffee' } })
+      expect(run('major', 'major', folder).changes).toHaveLength(1)
+    })
+
+    test('fails if the app may not move the tag', () => {
+      const folder = ghFolder({ [RELEASES]: released('v1.2.0'), 'commits/v1.2.0': { sha: 'c0ffee' } })
+      folder.fail({ 'api --method': 'HTTP 403: Resource not accessible by integration' })
+      expect(run('major', 'major', folder).status).not.toBe(0)
+    })
+
+    test.each([
+      ['there is none', {}, { 'release view': 'release not found' }, [/^release create v1\.2\.0 --verify-tag /]],
+      [
+        'an earlier attempt has left a draft',
+        { 'release view': { isDraft: true } },
+        {},
+        [/^release delete v1\.2\.0 --yes$/, /^release create /],
+      ],
+      ['it is published already', { 'release view': { isDraft: false } }, {}, []],
+    ] as const)('publishes the release if %s', (_, responses, failures, changes) => {
+      const folder = ghFolder(responses)
+      folder.fail(failures)
+      const prepare = 'export RUNNER_TEMP=$PWD; mkdir release; node() { echo notes; }'
+      const result = run('publish', 'publish', folder, prepare)
+      expect(result.status, result.stderr).toBe(0)
+      expect(result.changes).toEqual(changes.map((call) => expect.stringMatching(call)))
+    })
   })
 })
 
 /** Runs a step's script as the workflow does, with a GitHub CLI that does nothing. */
 function step(job: string, id: string, tag: string) {
-  const { jobs } = parse(read('.github/workflows/release.yml'))
-  const { run } = jobs[job].steps.find((one: { id?: string }) => one.id === id)
+  const { run } = stepOf(job, id)
   const env = { ...process.env, GITHUB_REF_NAME: tag, GITHUB_REPOSITORY: 'octo-org/test-run-action' }
   const result = spawnSync('bash', ['-e', '-c', `gh() { :; }\n${run}`], { cwd: clone, env, encoding: 'utf8' })
   return { status: result.status, stdout: result.stdout }
+}
+
+function stepOf(job: string, id: string) {
+  const { jobs } = parse(read('.github/workflows/release.yml'))
+  return jobs[job].steps.find((one: { id?: string }) => one.id === id)
 }
 
 function versions(root: string): unknown[] {

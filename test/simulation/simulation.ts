@@ -3,13 +3,8 @@ import { runAction } from '../../src/action/run-action.ts'
 import type { World } from '../../src/action/world.ts'
 import { finishStep } from '../../src/cancel-unfinished-run.ts'
 import type { Clock } from '../../src/clock.ts'
-import {
-  type FoundMain,
-  latestRecord,
-  parseRecord,
-  recordInTwoPlaces,
-  type StepRecord,
-} from '../../src/handover/record.ts'
+import { canSignal } from '../../src/handover/main-process.ts'
+import { type FoundMain, latestRecord, MainRecord, parseRecord, type StepRecord } from '../../src/handover/record.ts'
 import { RecordNotWritten, recorder } from '../../src/handover/recorder.ts'
 import type { AbortCause } from '../../src/outcome/step-outcome.ts'
 import { type LogLine, render } from '../../src/text/safe-text.ts'
@@ -95,7 +90,14 @@ export async function simulateStep(plan: SimulationPlan): Promise<SimulationResu
 function siblingOf(service: ModelService): FoundMain {
   const runId = service.startForSibling()
   const record: StepRecord = { pid: 2, startTime: '2', file: 'main-2', phase: 'started', runId, mayCancel: true }
-  return { hasOurIdentity: true, read: () => record, isAlive: () => false, signal: () => {}, removeFile: () => {} }
+  return {
+    hasOurIdentity: true,
+    read: () => record,
+    isAlive: () => false,
+    canSignal,
+    signal: () => {},
+    removeFile: () => {},
+  }
 }
 
 /** The two places of the record, in memory. */
@@ -114,17 +116,15 @@ class Places {
     if (fileRemovedAtMs !== undefined) clock.at(fileRemovedAtMs, () => (this.file = undefined))
   }
 
-  writeToState(line: string): string | undefined {
-    if (this.#isFull('state')) return 'the disk is full'
+  writeToState(line: string): void {
+    if (this.#isFull('state')) throw new Error('the disk is full')
     this.state = line
-    return undefined
   }
 
-  writeToFile(line: string): string | undefined {
-    if (this.#isFull('file')) return 'the disk is full'
-    if (this.file === undefined) return 'the file was removed'
+  writeToFile(line: string): void {
+    if (this.#isFull('file')) throw new Error('the disk is full')
+    if (this.file === undefined) throw new Error('the file was removed')
     this.file += `${line}\n`
-    return undefined
   }
 
   /** The end of the job removes both places. */
@@ -253,6 +253,7 @@ class SimulatedMain {
         return this.readByPost
       },
       isAlive: () => !this.#isDead,
+      canSignal,
       signal: (_, signal) => (signal === 'SIGKILL' ? this.die() : this.end(signal)),
       removeFile: () => {
         this.places.file = undefined
@@ -264,15 +265,14 @@ class SimulatedMain {
     const client = this.#service.client((response) => this.#isDead || this.#responses.push(response))
     const { cancel } = client
     const { places } = this
-    const inTwoPlaces = recordInTwoPlaces(
-      FIRST,
-      (line) => this.effect(() => places.writeToState(line), false),
-      (line) => this.effect(() => places.writeToFile(line), false),
-    )
-    const emptyFile = () =>
-      this.effect(() => {
-        if (places.file !== undefined) places.file = ''
-      })
+    const record = new MainRecord(FIRST, {
+      writeToState: (line) => this.effect(() => places.writeToState(line), false),
+      writeToFile: (line) => this.effect(() => places.writeToFile(line), false),
+      emptyFile: () =>
+        this.effect(() => {
+          if (places.file !== undefined) places.file = ''
+        }),
+    })
     const log: World['log'] = { info: () => this.effect(() => {}), warning: (message) => this.#say('warning', message) }
     return {
       clock: this.#timed(this.#clock),
@@ -284,7 +284,7 @@ class SimulatedMain {
         ...(cancel && { cancel: (runId, options) => this.#request(() => cancel(runId, options)) }),
       },
       log,
-      recorder: recorder({ ...inTwoPlaces, emptyFile }, log),
+      recorder: recorder(record, log),
       isJobOver: () => places.areRemoved,
       setOutput: (name, value) => this.effect(() => this.#outputs.set(name, value)),
       annotate: ({ level, message }) => this.#say(level, message),

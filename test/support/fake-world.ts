@@ -48,7 +48,6 @@ export class FakeWorld implements World {
       starting: () => this.#note('record starting'),
       started: (runId, mayCancel) => this.#note(`record started ${runId}${mayCancel ? '' : ', not to be cancelled'}`),
       done: () => this.#note('record done'),
-      doneInStateOnly: () => this.#note('record done, in the state only'),
     }
   }
 

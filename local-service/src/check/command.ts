@@ -2,11 +2,12 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseCommandLine, readKeys, UsageError, usableKeys } from '../invocation.ts'
-import { Driver, LIMITS, type Target, type World } from './driver.ts'
+import { Driver, type Target } from './driver.ts'
 import { createSend } from './exchange.ts'
 import { describeLeft, isPathSegment } from './observations.ts'
 import { type Format, render, shown } from './report.ts'
 import { judge } from './rules.ts'
+import { type Effects, LIMITS } from './session.ts'
 
 export const CHECK_USAGE = `Usage: test-run-service check URL --project ID [options]
 
@@ -81,7 +82,7 @@ async function check(args: readonly string[], signal: AbortSignal): Promise<numb
     const say = (line: string) => console.error(shown(line, target.key))
     for (const line of planOf(target)) say(line)
     if (!yes && !(await isConfirmed(signal))) return finish(2, 'Nothing was started.')
-    driver = new Driver(target, worldOf(target, say), { ...LIMITS, timeoutMs }, signal)
+    driver = new Driver(target, effectsOf(target, say), { ...LIMITS, timeoutMs }, signal)
     await driver.run().finally(() => driver?.cleanUp())
     return signal.aborted ? finish(130, 'The check was stopped.') : finish(0)
   } catch (error) {
@@ -169,7 +170,7 @@ function onSecondSignal(callback: () => void): void {
   }, SECOND_SIGNAL_MS).unref()
 }
 
-export function worldOf(target: Invocation['target'], say: World['say']): World {
+export function effectsOf(target: Invocation['target'], say: Effects['say']): Effects {
   return {
     send: createSend(target),
     // This clock never goes back, unlike the machine's clock.

@@ -2,6 +2,7 @@ import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage 
 import { Agent, request as httpsRequest } from 'node:https'
 import { promisify } from 'node:util'
 import * as zlib from 'node:zlib'
+import { excerptWithoutKey } from './key.ts'
 
 /** The limits are those of the action. */
 const REQUEST_LIMIT_MS = 30_000
@@ -96,21 +97,12 @@ async function readBody(message: IncomingMessage): Promise<Uint8Array> {
 }
 
 function decode(bytes: Uint8Array, key: string): Pick<Response, 'text' | 'json'> {
-  const text = withoutKey(new TextDecoder().decode(bytes), key).slice(0, KEPT_CHARS)
+  // A byte order mark stays. JSON cannot begin with it, and the action does not parse it either.
+  const decoder = (fatal: boolean) => new TextDecoder('utf-8', { fatal, ignoreBOM: true })
+  const text = excerptWithoutKey(decoder(false).decode(bytes), key, KEPT_CHARS)
   try {
-    return { text, json: JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) }
+    return { text, json: JSON.parse(decoder(true).decode(bytes)) }
   } catch {
     return { text }
   }
-}
-
-/** The check also sends the key without its last character. If a service repeats that, it is not shown either. */
-export function withoutKey(text: string, key: string): string {
-  const forms = [
-    key,
-    JSON.stringify(key).slice(1, -1),
-    encodeURIComponent(key),
-    ...(key.length < 8 ? [] : [key.slice(0, -1)]),
-  ]
-  return forms.reduce((redacted, form) => (form === '' ? redacted : redacted.replaceAll(form, '***')), text)
 }

@@ -1,4 +1,5 @@
-import { type Exchange, withoutKey } from './exchange.ts'
+import type { Exchange } from './exchange.ts'
+import { excerptWithoutKey } from './key.ts'
 import type { RuleResult } from './rules.ts'
 
 export type Format = 'text' | 'json' | 'junit'
@@ -25,9 +26,7 @@ const SHOWN_CHARS = 500
  * what XML forbids, and truncates the text.
  */
 export function shown(text: string, key: string): string {
-  const safe = withoutKey(text, key)
-  const short = safe.length > SHOWN_CHARS ? `${safe.slice(0, SHOWN_CHARS)}…` : safe
-  return short
+  return excerptWithoutKey(text, key, SHOWN_CHARS)
     .toWellFormed()
     .replace(/[\p{C}\p{Zl}\p{Zp}\uFFFE\uFFFF]/gu, escapeOf)
     .replace(/##(?=\w*\[)|^\s*::/g, (found) => `${found.slice(0, -1)}${escapeOf(found.slice(-1))}`)
@@ -85,9 +84,9 @@ function linesOf(exchange: SafeExchange | undefined): string[] {
 }
 
 function toText({ summary, rules }: SafeReport): string {
-  const lines = rules.flatMap(({ id, request, kind, section, sentence, verdict, detail, exchange }, index) => [
+  const lines = rules.flatMap(({ id, request, kind, place, sentence, verdict, detail, exchange }, index) => [
     ...(rules[index - 1]?.request === request ? [] : ['', request]),
-    `  ${(verdict === 'broken' ? 'BROKEN' : verdict).padEnd(13)} ${id.padEnd(21)} ${kind.padEnd(9)} ${section.padEnd(9)} ${sentence}`,
+    `  ${(verdict === 'broken' ? 'BROKEN' : verdict).padEnd(13)} ${id.padEnd(21)} ${kind.padEnd(9)} ${sentence} (${place})`,
     ...[detail ?? [], linesOf(exchange)].flat().map((line) => `${' '.repeat(16)}${line}`),
   ])
   const { holds, broken, differs, notObserved } = summary
@@ -102,11 +101,11 @@ function toJunit({
   summary: { broken, differs, notObserved },
   rules,
 }: SafeReport): string {
-  const cases = rules.map(({ id, request, kind, section, sentence, verdict, detail = '', exchange }) => {
+  const cases = rules.map(({ id, request, kind, place, sentence, verdict, detail = '', exchange }) => {
     const failure = `<failure message="${escaped(detail)}">${escaped(linesOf(exchange).join('\n'))}</failure>`
     const skipped = `<skipped message="${escaped(detail)}"/>`
     const outcome = { holds: '', broken: failure, differs: skipped, 'not observed': skipped }[verdict]
-    const name = escaped(`${id} (${kind}${section && ` ${section}`}): ${sentence}`)
+    const name = escaped(`${id} (${kind}, ${place}): ${sentence}`)
     const seconds = (exchange?.durationMs ?? 0) / 1000
     return `<testcase classname="${escaped(request)}" name="${name}" time="${seconds}">${outcome}</testcase>\n`
   })

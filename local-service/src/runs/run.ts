@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 
-/** The final statuses of a run (section 2.1 of the interface). */
+/** The final statuses of a run. */
 export type FinalStatus = 'PASSED' | 'FAILED' | 'TIMEDOUT' | 'CANCELLED' | 'INTERRUPTED'
 
 /** The interface leaves the statuses of a test case open. This service sends these statuses. */
@@ -94,7 +94,7 @@ export function isFinished(run: Run): boolean {
   return 'finishedAt' in run.phase
 }
 
-/** The run object of the interface (section 2.1). What is not known yet is left out, except `startedAt`. */
+/** The run object of the interface. What is not known yet is left out, except `startedAt`. */
 export function describeRun({ phase, branchName }: Run): object {
   return {
     status: phase.status,

@@ -51,13 +51,17 @@ const refusal = (status: number, error: string): Sent => ({ status, body: { erro
 export const isFinished = ({ status }: ServiceRun) => status !== 'QUEUED' && status !== 'RUNNING'
 const STRINGS = ['environment', 'environmentName', 'frameworkProjectName', 'runGroupName', 'branch']
 
+const PLACE = { filePath: 'test/cart.spec.ts', line: 7 }
+export const CASE = { title: 'adds', status: 'FLAKY', durationMs: 12, message: 'expected 2 to be 1', ...PLACE }
+const CASES = [CASE, { title: 'removes', status: 'SKIPPED' }]
+
 export const RIGHT: Behaviour = {
   isKey: (header) => header === `Bearer ${KEY}`,
   parse: (body) => JSON.parse(typeof body === 'string' ? body : new TextDecoder('utf-8', { fatal: true }).decode(body)),
   refuse: (body) => {
     if (typeof body !== 'object' || body === null || Array.isArray(body)) return 'The body is no object.'
     const { envOverrides = {}, autofix = false, branch = 'main' } = body as Fields
-    const isText = STRINGS.every((name) => typeof ((body as Fields)[name] ?? '') === 'string')
+    const isText = STRINGS.every((name) => ['string', 'undefined'].includes(typeof (body as Fields)[name]))
     if (!isText || typeof envOverrides !== 'object' || typeof autofix !== 'boolean') return 'A field has a wrong type.'
     const length = [...String(branch)].length
     return length < 1 || length > 255 ? 'The branch has a wrong length.' : undefined
@@ -69,7 +73,8 @@ export const RIGHT: Behaviour = {
     startedAt: startedAtMs === undefined ? null : iso(startedAtMs),
     ...(finishedAtMs !== undefined && { finishedAt: iso(finishedAtMs) }),
     branchName: String(branch),
-    ...(status === 'PASSED' && { results: { testCases: [{ title: 'adds', status: 'PASSED', durationMs: 12 }] } }),
+    ...(finishedAtMs !== undefined && { results: { testCases: status === 'PASSED' ? CASES : [] } }),
+    ...(status === 'CANCELLED' && { message: 'Somebody cancelled the run.' }),
   }),
   cancel: (where, runs, project, nowMs) => {
     const { runId } = Object(where)
@@ -177,5 +182,5 @@ export function createService(faults: Partial<Behaviour> = {}) {
     signal.throwIfAborted()
     advance(ms)
   }
-  return { runs, requests, world: { send, sleep, nowMs: () => nowMs } }
+  return { runs, requests, effects: { send, sleep, nowMs: () => nowMs } }
 }

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { XMLParser } from 'fast-xml-parser'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { parse } from 'yaml'
 import { read, readDocument } from '../../../test/docs/documents.ts'
 import { createRepository, writeFiles } from '../../../test/support/git-repository.ts'
 import { selfSignedCertificate } from '../../../test/support/self-signed-certificate.ts'
@@ -11,10 +12,11 @@ import {
   type ScriptedStart,
   startScriptedService,
 } from '../../../tools/scripted-service/scripted-service.ts'
-import { CHECK_USAGE, readCheckInvocation, worldOf } from '../../src/check/command.ts'
-import { Driver, LIMITS } from '../../src/check/driver.ts'
+import { CHECK_USAGE, effectsOf, readCheckInvocation } from '../../src/check/command.ts'
+import { Driver } from '../../src/check/driver.ts'
 import type { Format } from '../../src/check/report.ts'
 import { judge, RULES } from '../../src/check/rules.ts'
+import { LIMITS } from '../../src/check/session.ts'
 import {
   MAIN,
   PLAIN_ENV,
@@ -174,9 +176,9 @@ describe("this repository's services", () => {
   async function check(url: string) {
     const target = { url: new URL(url), key: KEY, project: 'shop', otherProject: 'other', suite: 'smoke' }
     const options = { environment: 'staging', frameworkProject: 'unit', branch: 'next' }
-    const world = worldOf({ ...target, ...options }, () => {})
+    const effects = effectsOf({ ...target, ...options }, () => {})
     const limits = { ...LIMITS, pollMs: 10 }
-    const driver = new Driver({ ...target, ...options }, world, limits, new AbortController().signal)
+    const driver = new Driver({ ...target, ...options }, effects, limits, new AbortController().signal)
     await driver.run().finally(() => driver.cleanUp())
     const rules = judge(driver.observations)
     return (verdict: string) => rules.filter((rule) => rule.verdict === verdict).map(({ id }) => id)
@@ -198,7 +200,9 @@ describe("this repository's services", () => {
     const having = await check(url)
     expect([having('broken'), having('differs')]).toEqual([[], []])
     // It looks for a branch, and finds none with such a name.
-    expect(having('not observed')).toEqual(['retry-after', 'branch-1', 'branch-255', 'branch-unicode'])
+    const ofBranches = ['branch-1', 'branch-255', 'branch-unicode']
+    const ofReasons = ['run-message', 'case-message', 'case-file-path', 'case-line']
+    expect(having('not observed')).toEqual(['retry-after', ...ofBranches, ...ofReasons])
   })
 
   it('keep the rules, but for those about bodies and names that it takes: the scripted one', async () => {
@@ -211,7 +215,10 @@ describe("this repository's services", () => {
     const ofBodies = ['start-types', 'start-array', 'branch-0', 'branch-256', 'branch-name']
     expect(having('broken').toSorted()).toEqual([...ofBodies, 'start-project', 'suite-start-unknown'].toSorted())
     expect(having('differs')).toEqual(['start-not-utf8'])
-    expect(having('not observed')).toEqual(['retry-after', 'queued-started-at', 'cancel-queued'])
+    const ofReasons = ['run-message', 'case-message', 'case-file-path', 'case-line']
+    expect(having('not observed').toSorted()).toEqual(
+      ['retry-after', 'queued-started-at', 'cancel-queued', ...ofReasons].toSorted(),
+    )
   })
 })
 
@@ -225,11 +232,38 @@ describe('the page about the check', () => {
   })
 
   it('has the rules that the check has, in their order', () => {
-    const rows = Object.values<Record<string, readonly string[]>>(RULES).flatMap((rules) =>
-      Object.entries(rules).map(([id, [kind, section, sentence]]) => `| ${id} | ${kind} | ${section} | ${sentence} |`),
+    const rows = Object.values(RULES).flatMap((rules) =>
+      Object.entries(rules).map(([id, { kind, place, sentence }]) => `| ${id} | ${kind} | ${place} | ${sentence} |`),
     )
     const [, table = ''] = read('docs/conformance.md').split('\n## Rules\n')
     expect(table.split('\n').filter((line) => /^\| (?!id |-)/.test(line))).toEqual(rows)
+  })
+})
+
+describe('docs/openapi.yaml', () => {
+  const { info, paths, components } = parse(read('docs/openapi.yaml'))
+  const rules = Object.values(RULES).flatMap((ofRequest) => Object.values(ofRequest))
+
+  it('has every place that a rule names', () => {
+    const operations = Object.values<object>(paths).flatMap((path) => Object.values(path))
+    const fields = Object.entries<{ properties?: object }>(components.schemas).flatMap(([name, { properties = {} }]) =>
+      Object.keys(properties).map((field) => `${name}.${field}`),
+    )
+    const places = new Set([
+      'info',
+      ...operations.map(({ operationId }) => operationId),
+      ...Object.values<object>(components).flatMap(Object.keys),
+      ...fields,
+    ])
+    const named = rules.flatMap(({ place }) => place.split(', '))
+    expect(named.filter((place) => !places.has(place))).toEqual([])
+  })
+
+  it('lists what the action relies on', () => {
+    const [, list = ''] = info.description.split('## What the action relies on')
+    const items = list.split('##', 1)[0].match(/^- .*(\n {2}.*)*/gm)
+    const sentences = rules.filter(({ kind }) => kind === 'action').map(({ sentence }) => sentence)
+    expect(items.map((item: string) => item.slice(2).replace(/\s+/g, ' ')).toSorted()).toEqual(sentences.toSorted())
   })
 })
 

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { Driver, LIMITS, type Limits, type Target } from '../../src/check/driver.ts'
+import { Driver, type Target } from '../../src/check/driver.ts'
 import type { Endpoint, Send } from '../../src/check/exchange.ts'
-import { describeLeft } from '../../src/check/observations.ts'
+import { cancelledIn, describeLeft, jsonOf } from '../../src/check/observations.ts'
 import { judge } from '../../src/check/rules.ts'
+import { LIMITS, type Limits } from '../../src/check/session.ts'
 import { type Behaviour, createService, isFinished, KEY, RIGHT } from './a-service-in-memory.ts'
 
 const TARGET = { key: KEY, project: 'shop' }
@@ -14,17 +15,17 @@ function start(
   limits: Partial<Limits> = {},
   hangsOn?: Endpoint,
 ) {
-  const { world, runs, requests } = createService(faults)
+  const { effects, runs, requests } = createService(faults)
   const lines: string[] = []
   const stop = new AbortController()
   const send: Send = async (request, signal) => {
     if (request.endpoint === hangsOn) stop.abort()
-    if (!stop.signal.aborted) return world.send(request, signal)
+    if (!stop.signal.aborted) return effects.send(request, signal)
     if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve))
     return {}
   }
   const say = (line: string) => lines.push(line)
-  const driver = new Driver({ ...TARGET, ...target }, { ...world, send, say }, { ...LIMITS, ...limits }, stop.signal)
+  const driver = new Driver({ ...TARGET, ...target }, { ...effects, send, say }, { ...LIMITS, ...limits }, stop.signal)
   const done = driver.run().finally(() => driver.cleanUp())
   const left = () => describeLeft(driver.exchanges)
   const broken = () => judge(driver.observations).filter(({ verdict }) => verdict === 'broken')
@@ -103,10 +104,10 @@ describe('what a check leaves', () => {
     ['half a character', '\ud800'],
     ['a path to somewhere else', '..'],
   ])('is counted if an id is %s, and no further run is started', async (_case, id) => {
-    const { done, left, starts } = start({ idOf: () => id })
+    const { done, left, requests } = start({ idOf: () => id }, { suite: 'smoke' })
     await done
     expect(left()).toEqual(['Starts that were accepted, but whose ids could not be read: 1.'])
-    expect(starts()).toHaveLength(1)
+    expect(requests.filter(({ endpoint }) => endpoint.endsWith('start'))).toHaveLength(1)
   })
 
   it('is counted if the response to a start was lost', async () => {
@@ -130,12 +131,43 @@ describe('what a check leaves', () => {
   })
 })
 
+describe('a run that the check cancels', () => {
+  it('has ended before the check makes another request, also if the service takes its time', async () => {
+    const reads = new Map<unknown, number>()
+    const { done, driver } = start({
+      describe: (run) => {
+        if (run.status !== 'CANCELLED') return RIGHT.describe(run)
+        const count = (reads.get(run.id) ?? 0) + 1
+        reads.set(run.id, count)
+        const { finishedAtMs: _, ...unfinished } = run
+        return RIGHT.describe(count <= 5 ? { ...unfinished, status: 'RUNNING', startedAtMs: 0 } : run)
+      },
+    })
+    await done
+    const { exchanges } = driver.observations
+    const cancels = exchanges.filter((one) => one.endpoint === 'cancel' && cancelledIn(one).length > 0)
+    expect(cancels.length).toBeGreaterThan(2)
+    for (const { index, runId } of cancels) {
+      const later = exchanges.slice(index + 1)
+      const end = later.findIndex((one) => one.runId === runId && jsonOf(one).status === 'CANCELLED')
+      expect(new Set(later.slice(0, end + 1).map(({ endpoint }) => endpoint))).toEqual(new Set(['read']))
+    }
+  })
+})
+
 describe('the end of a check', () => {
   it('comes soon if no run can be read', async () => {
-    const { done, driver } = start({ send: (_, { endpoint }) => (endpoint === 'read' ? { text: '<html>' } : {}) })
+    const { done, driver, lines, requests } = start({
+      send: (_, { endpoint }) => (endpoint === 'read' ? { text: '<html>' } : {}),
+    })
     await done
     const [first, last] = [driver.exchanges[0], driver.observations.exchanges.at(-1)]
     expect(Number(last?.atMs) - Number(first?.atMs)).toBeLessThan(120_000)
+    expect(requests.filter(({ probe }) => probe === 'cancel-finished')).toEqual([])
+    // It cancels a run that it cannot read twice.
+    const late = driver.exchanges.slice(driver.observations.exchanges.length).map(({ path, body }) => `${path}${body}`)
+    expect(new Set(late.map((one) => late.filter((other) => other === one).length))).toEqual(new Set([2]))
+    expect(lines).toEqual([...new Set(lines)])
   })
 
   it('comes after three requests without a response', async () => {
@@ -162,10 +194,11 @@ describe('the end of a check', () => {
   })
 
   it.each([
-    'start',
-    'cancel',
-  ] as const)('comes after Ctrl-C even if the service hangs, from a %s on', async (endpoint) => {
-    const limits = { stoppedStartMs: 5, cleanUpRequestMs: 5, stoppedMs: 20, cleanUpMs: Number.POSITIVE_INFINITY }
+    ['start', 5],
+    ['cancel', 5],
+    ['cancel', 100_000],
+  ] as const)('comes after Ctrl-C even if the service hangs, from a %s on', async (endpoint, cleanUpRequestMs) => {
+    const limits = { lateStartMs: 5, cleanUpRequestMs, afterCtrlCMs: 20, cleanUpMs: Number.POSITIVE_INFINITY }
     const { done, left, runs } = start({}, {}, limits, endpoint)
     await expect(done).rejects.toThrow('aborted')
     const lost = 'Starts that got no response, and may have started a run: 1.'

@@ -1,5 +1,14 @@
 import type { RuleId } from '../../src/check/rules.ts'
-import { type Behaviour, isFinished, KEY, PROJECTS, RIGHT, type Sent, type ServiceRun } from './a-service-in-memory.ts'
+import {
+  type Behaviour,
+  CASE,
+  isFinished,
+  KEY,
+  PROJECTS,
+  RIGHT,
+  type Sent,
+  type ServiceRun,
+} from './a-service-in-memory.ts'
 
 /** A service that is right but for one thing, and exactly the rules that the check must find broken or differing. */
 export interface Fault extends Partial<Behaviour> {
@@ -20,8 +29,9 @@ export const shows = (change: (right: Fields, run: ServiceRun) => Fields | false
     return { ...right, ...change(right, run) }
   },
 })
-const showsCase = (testCase: unknown) =>
-  shows(({ results }) => results !== undefined && { results: { testCases: [testCase] } })
+const showsCases = (...testCases: unknown[]) => shows(({ status }) => status === 'PASSED' && { results: { testCases } })
+/** Shows a test case with other fields than the right ones. */
+const showsCase = (fields: Fields) => showsCases({ ...CASE, ...fields })
 /** Accepts a field of this type, too. */
 const takes = (name: string, type: string): Pick<Behaviour, 'refuse'> => ({
   refuse: (body) => {
@@ -71,11 +81,18 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     ...sends(({ status }) => (status === 401 ? { body: {} } : {})),
   },
   'no key needed': { breaks: ['key-missing', 'key-first'], ...acceptsKey((header) => header === '') },
-  'any key': { breaks: ['key-invalid', 'key-similar'], ...acceptsKey((header) => /^Bearer .+/.test(header)) },
+  'any key': {
+    breaks: ['key-invalid', 'key-similar', 'key-case'],
+    ...acceptsKey((header) => /^Bearer .+/.test(header)),
+  },
   'keys that begin right': { breaks: ['key-similar'], ...acceptsKey((header) => header.startsWith(`Bearer ${KEY}`)) },
   'keys that lack their end': {
     breaks: ['key-similar'],
     ...acceptsKey((header) => header === `Bearer ${KEY.slice(0, -1)}`),
+  },
+  'keys in any case': {
+    breaks: ['key-case'],
+    ...acceptsKey((header) => header.toLowerCase() === `bearer ${KEY}`.toLowerCase()),
   },
   'an empty key': { breaks: ['key-empty'], ...acceptsKey((header) => header === 'Bearer ') },
   'any scheme': { breaks: ['key-scheme'], ...acceptsKey((header) => header === `Basic ${KEY}`) },
@@ -140,6 +157,10 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   'a branch of any type': { breaks: ['start-types'], ...takes('branch', 'number') },
   'overrides of any type': { breaks: ['start-types'], ...takes('envOverrides', 'string') },
   'autofix of any type': { breaks: ['start-types'], ...takes('autofix', 'string') },
+  'a branch of null': {
+    breaks: ['start-types'],
+    refuse: (body) => RIGHT.refuse(Object(body).branch === null ? {} : body),
+  },
   'a body that is an array': {
     breaks: ['start-array'],
     refuse: (body) => RIGHT.refuse(Array.isArray(body) ? {} : body),
@@ -209,7 +230,10 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     ...shows(({ status }) => status === 'QUEUED' && { startedAt: undefined }),
   },
   'other names of fields': {
-    breaks: ['queued-started-at', 'started-when', 'finished-when'],
+    breaks: [
+      ...(['queued-started-at', 'started-when', 'finished-when'] as const),
+      ...(['results-passed', 'results-there', 'branch-name-there'] as const),
+    ],
     describe: (run) => {
       const { status, startedAt: started_at, finishedAt: finished_at, branchName: branch_name } = RIGHT.describe(run)
       return { status, started_at, finished_at, branch_name }
@@ -227,11 +251,43 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     breaks: ['results'],
     ...shows(({ results }) => results !== undefined && { results: null }),
   },
-  'test cases that are texts': { breaks: ['case-object'], ...showsCase('x') },
-  'a title that is no text': { breaks: ['case-title'], ...showsCase({ title: 1, status: 'PASSED' }) },
+  'test cases that are texts': { breaks: ['case-object'], ...showsCases('x') },
+  'a title that is no text': { breaks: ['case-title'], ...showsCase({ title: 1 }) },
   "a case's status that is no text": { breaks: ['case-status', 'case-status-known'], ...showsCase({ status: 1 }) },
   'half a millisecond': { breaks: ['case-duration'], ...showsCase({ durationMs: 1.5 }) },
   'a negative duration': { breaks: ['case-duration-sign'], ...showsCase({ durationMs: -1 }) },
+  'a test case with a name in place of a title': {
+    breaks: ['case-title-there'],
+    ...showsCase({ title: undefined, name: 'adds' }),
+  },
+  'a test case with an empty title': { breaks: ['case-title-there'], ...showsCase({ title: '' }) },
+  'a test case without a status': { breaks: ['case-status-there'], ...showsCase({ status: undefined }) },
+  'a test case that ran without a duration': {
+    breaks: ['case-duration-there'],
+    ...showsCase({ durationMs: undefined }),
+  },
+  'a message that is no text': { breaks: ['case-message'], ...showsCase({ message: ['expected 2 to be 1'] }) },
+  'an absolute path of a file': { breaks: ['case-file-path'], ...showsCase({ filePath: '/home/runner/a.spec.ts' }) },
+  'a path of Windows': { breaks: ['case-file-path'], ...showsCase({ filePath: 'test\\a.spec.ts' }) },
+  'a path to somewhere else': { breaks: ['case-file-path'], ...showsCase({ filePath: 'test/../../a.spec.ts' }) },
+  'a line that is a text': { breaks: ['case-line'], ...showsCase({ line: '7' }) },
+  'a line 0': { breaks: ['case-line'], ...showsCase({ line: 0 }) },
+  'a message of a run that is no text': {
+    breaks: ['run-message'],
+    ...shows(({ message }) => message !== undefined && { message: { text: message } }),
+  },
+  'no results of a run that passed': {
+    breaks: ['results-passed'],
+    ...shows(({ status }) => status === 'PASSED' && { results: undefined }),
+  },
+  'no results of a run that was cancelled': {
+    breaks: ['results-there'],
+    ...shows(({ status }) => status === 'CANCELLED' && { results: undefined }),
+  },
+  'no branch of a finished run': {
+    breaks: ['branch-name-there'],
+    ...shows((_, run) => isFinished(run) && { branchName: undefined }),
+  },
   "a case's status that is not known": { breaks: ['case-status-known'], ...showsCase({ status: 'BLUE' }) },
   'an error of its own for an unknown run': {
     breaks: ['read-unknown'],
@@ -277,7 +333,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     ...shows(({ startedAt }) => startedAt !== null && { startedAt: '20260101T000000,5' }),
   },
   'results that vanish': {
-    breaks: ['results-stay'],
+    breaks: ['results-stay', 'results-passed', 'results-there'],
     ...shows((_, run) => run.reads % 2 === 0 && { results: undefined }),
   },
 
@@ -330,6 +386,13 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   'a cancel of a finished run': {
     breaks: ['cancel-finished'],
     ...sends((_, { probe, runId }) => (probe === 'cancel-finished' ? { status: 200, ...lists(runId) } : {})),
+  },
+  'a second cancel that lists the run again': {
+    breaks: ['cancel-again'],
+    cancel: (where, runs, project, nowMs) => {
+      const run = runs.find((one) => one.project === project && one.id === Object(where).runId)
+      return run?.status === 'CANCELLED' ? [run] : RIGHT.cancel(where, runs, project, nowMs)
+    },
   },
   'a cancel of an unknown run': {
     breaks: ['cancel-unknown'],

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { problemsOfResponse } from '../../../test/support/openapi.ts'
-import { Driver, LIMITS, type Target } from '../../src/check/driver.ts'
+import { Driver, type Target } from '../../src/check/driver.ts'
 import type { Request } from '../../src/check/exchange.ts'
 import { describeLeft, isAnswered } from '../../src/check/observations.ts'
 import { judge, RULES, type RuleId } from '../../src/check/rules.ts'
-import { type Behaviour, createService, isFinished, KEY, type Sent } from './a-service-in-memory.ts'
+import { LIMITS } from '../../src/check/session.ts'
+import { type Behaviour, createService, isFinished, KEY, RIGHT, type Sent } from './a-service-in-memory.ts'
 import { FAULTS, sends, shows } from './faults.ts'
 
 const TARGET: Target = {
@@ -21,14 +22,15 @@ const TARGET: Target = {
 const OF_BODIES: readonly RuleId[] = [
   ...(['status-code', 'error-object', 'start-response', 'cancel-response', 'run-status', 'suite-fields'] as const),
   ...(['started-at', 'finished-at', 'branch-name', 'queued-started-at', 'running-results', 'results'] as const),
-  ...(['case-object', 'case-title', 'case-status', 'case-duration'] as const),
+  ...(['case-object', 'case-title', 'case-status', 'case-duration', 'case-message', 'case-line'] as const),
+  'run-message',
 ]
 
 async function check(faults: Partial<Behaviour> = {}, target: Partial<Target> = {}) {
-  const { world, runs, requests } = createService(faults)
+  const { effects, runs, requests } = createService(faults)
   const lines: string[] = []
   const { signal } = new AbortController()
-  const driver = new Driver({ ...TARGET, ...target }, { ...world, say: (line) => lines.push(line) }, LIMITS, signal)
+  const driver = new Driver({ ...TARGET, ...target }, { ...effects, say: (line) => lines.push(line) }, LIMITS, signal)
   await driver.run().finally(() => driver.cleanUp())
   const rules = judge(driver.observations)
   const having = (...verdicts: string[]) =>
@@ -56,6 +58,23 @@ describe('what the document leaves open', () => {
     ['more fields', shows(() => ({ project: 'shop', attempts: 1 }))],
   ])('breaks no rule: %s', async (_case, behaviour) => {
     expect((await check(behaviour)).having('broken')).toEqual([])
+  })
+
+  it('differs from no note: no reason why a test case or a run did not pass', async () => {
+    const { having } = await check(
+      shows(({ results }) => ({
+        message: undefined,
+        ...(results !== undefined && { results: { testCases: [{ title: 'adds', status: 'PASSED', durationMs: 12 }] } }),
+      })),
+    )
+    expect(having('broken', 'differs')).toEqual([])
+    expect(having('not observed')).toEqual([
+      'retry-after',
+      'run-message',
+      'case-message',
+      'case-file-path',
+      'case-line',
+    ])
   })
 
   function toEmptyLists(right: Sent, { endpoint }: Request): Partial<Sent> {
@@ -98,6 +117,7 @@ describe('a service with one fault', () => {
       'times-spelling',
       'times-stay',
       'results',
+      'case-title-there',
     ]
     expect(having('not observed')).toEqual(expect.arrayContaining([...ofFields, 'case-title', 'branch-tested']))
   })
@@ -105,6 +125,12 @@ describe('a service with one fault', () => {
   it('keeps no rule about fields that were not sent', async () => {
     const { having } = await check({}, { environment: undefined, branch: undefined })
     expect(having('not observed')).toEqual(['retry-after', 'start-fields', 'start-deprecated'])
+  })
+
+  it('does not keep the rule about the case of the key, if the key has no letters', async () => {
+    const key = '12345678'
+    const { having } = await check({ isKey: (header) => RIGHT.isKey(header) || header === `Bearer ${key}` }, { key })
+    expect([having('broken'), having('not observed')]).toEqual([[], ['key-case', 'retry-after']])
   })
 
   it('is there for each of the rules', () => {
