@@ -1,4 +1,4 @@
-// `npm start` runs one step of a workflow on this machine. DEMO_USAGE lists its options.
+// `npm start` runs steps of a workflow on this machine. DEMO_USAGE lists its options.
 import { existsSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 import { readManifest } from '../tools/runner-emulator/manifest.ts'
@@ -9,7 +9,8 @@ const ROOT = resolve(import.meta.dirname, '..')
 const USAGE_ERROR_EXIT_CODE = 2
 
 async function main(): Promise<void> {
-  const options = parseDemoArguments(process.argv.slice(2))
+  // npm runs scripts in the folder of this repository. INIT_CWD is the folder in which a person called npm.
+  const options = parseDemoArguments(process.argv.slice(2), process.env.INIT_CWD)
   if (options === 'help') return console.log(DEMO_USAGE)
   const script = readManifest(ROOT).main
   if (!existsSync(script)) throw new UsageError(`There is no ${relative(ROOT, script)}: run "npm run build" first.`)

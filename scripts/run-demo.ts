@@ -3,7 +3,7 @@ import { constants } from 'node:os'
 import { join, relative, resolve } from 'node:path'
 import { startServiceProcess } from '../tools/local-service-process.ts'
 import { type ProcessResult, prepareStep, type Step } from '../tools/runner-emulator/runner.ts'
-import type { DemoOptions } from './demo-options.ts'
+import type { DemoOptions, OwnProject } from './demo-options.ts'
 import { renderSummaryPage } from './render-summary.ts'
 
 export interface DemoWorld {
@@ -16,45 +16,80 @@ export interface DemoWorld {
 
 const ROOT = resolve(import.meta.dirname, '..')
 
-/** Runs the built action against a service that runs the tests of examples/web-shop. Returns the step's exit code. */
+/** Runs the built gate against a service that runs the tests of a project. Returns the exit code of the job. */
 export async function runDemo(options: DemoOptions, { folder, print, stop }: DemoWorld): Promise<number> {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
-  await using service = await openService(folder)
-  const { key } = service
   const show = (line: string): void => {
     if (line !== '##[endgroup]') print(asGitHubShows(line))
   }
+  const { project, signalAfterMs } = options
+  await using service =
+    project === undefined ? await startShopService(folder) : await startActionService(project, { show, stop })
+  const { main, summary } =
+    'failed' in service
+      ? { main: service.failed, summary: service.failed.summary }
+      : await runGate(service, {
+          inputs: options.inputs,
+          folder,
+          show,
+          stop: signalAfterMs === undefined ? stop : AbortSignal.any([stop, AbortSignal.timeout(signalAfterMs)]),
+        })
+  const whole = summary + (await service.runPost())
+  writeFileSync(join(folder, 'summary.md'), whole)
+  writeFileSync(join(folder, 'summary.html'), renderSummaryPage(whole))
+  for (const line of linesAfter(main, folder)) print(line)
+  return exitCodeOf(main)
+}
+
+type Show = (line: string) => void
+
+interface UsableService {
+  readonly key: string
+  /** The inputs of the gate by which it uses the service. */
+  readonly inputs: Readonly<Record<string, string>>
+}
+
+interface DemoService extends AsyncDisposable {
+  /** Ends the service if a post step does so. Returns what post writes to the job summary. */
+  runPost(): Promise<string>
+}
+
+interface GateOptions extends Pick<DemoWorld, 'folder' | 'stop'> {
+  readonly inputs: Readonly<Record<string, string>>
+  readonly show: Show
+}
+
+async function runGate({ key, inputs: ofService }: UsableService, { inputs, folder, show, stop }: GateOptions) {
   await using step = prepareStep({
     workspace: join(folder, 'workspace'),
     tempDir: join(folder, 'temp'),
     secrets: [key],
-    // If the branch is empty, the service tests the shop's folder as it is, with uncommitted changes.
-    inputs: { 'base-url': service.url, 'api-key': key, project: 'web-shop', branch: '', ...options.inputs },
+    inputs: { ...ofService, ...inputs },
     event: { name: 'push', payload: { repository: { default_branch: 'main' } } },
     onLogLine: show,
   })
-
-  for (const line of linesAbout(step)) show(step.masks.apply(line))
-  const main = step.startMain()
-  const { signalAfterMs } = options
-  const cancel = signalAfterMs === undefined ? stop : AbortSignal.any([stop, AbortSignal.timeout(signalAfterMs)])
-  const cancelMain = () => void (main.isRunning && main.cancel())
-  if (cancel.aborted) cancelMain()
-  else cancel.addEventListener('abort', cancelMain)
-  const mainEnd = await main.result()
-
+  const main = await showMain(step, './', show, stop)
   show('')
-  show('##[group]Post Run ./')
-  show('Post job cleanup.')
-  const postEnd = await step.runPost()
-  show('##[endgroup]')
+  const post = await showPost(step, './', show)
+  return { main, summary: main.summary + post.summary }
+}
 
-  const summary = mainEnd.summary + postEnd.summary
-  writeFileSync(join(folder, 'summary.md'), summary)
-  writeFileSync(join(folder, 'summary.html'), renderSummaryPage(summary))
-  for (const line of linesAfter(mainEnd, folder)) print(line)
-  return exitCodeOf(mainEnd)
+async function showMain(step: Step, uses: string, show: Show, stop: AbortSignal): Promise<ProcessResult> {
+  for (const line of linesAbout(step, uses)) show(step.masks.apply(line))
+  const main = step.startMain()
+  const cancelMain = () => void (main.isRunning && main.cancel())
+  if (stop.aborted) cancelMain()
+  else stop.addEventListener('abort', cancelMain)
+  return main.result()
+}
+
+async function showPost(step: Step, uses: string, show: Show): Promise<ProcessResult> {
+  show(`##[group]Post Run ${uses}`)
+  show('Post job cleanup.')
+  const result = await step.runPost()
+  show('##[endgroup]')
+  return result
 }
 
 /**
@@ -63,17 +98,65 @@ export async function runDemo(options: DemoOptions, { folder, print, stop }: Dem
  */
 const LINK_PACKAGES = ['ln', '-s', join(ROOT, 'node_modules'), '../../node_modules']
 
-function openService(folder: string) {
+async function startShopService(folder: string): Promise<DemoService & UsableService> {
   const config = join(folder, 'service.json')
   const shop = { folder: join(ROOT, 'examples/web-shop'), setup: LINK_PACKAGES }
   writeFileSync(config, JSON.stringify({ projects: { 'web-shop': shop } }))
-  return startServiceProcess(['--config', config], join(folder, 'service.log'))
+  const {
+    url,
+    key,
+    [Symbol.asyncDispose]: end,
+  } = await startServiceProcess(['--config', config], join(folder, 'service.log'))
+  return {
+    key,
+    // If the branch is empty, the service tests the shop's folder as it is, with uncommitted changes.
+    inputs: { 'base-url': url, 'api-key': key, project: 'web-shop', branch: '' },
+    runPost: async () => '',
+    [Symbol.asyncDispose]: end,
+  }
+}
+
+/** Starts the service of a project with the built action local-service. */
+async function startActionService(
+  { folder, serviceInputs }: OwnProject,
+  { show, stop }: { readonly show: Show; readonly stop: AbortSignal },
+): Promise<DemoService & (UsableService | { readonly failed: ProcessResult })> {
+  const uses = './local-service'
+  // The temporary folder of the step lies outside this repository, because the project may lie in it.
+  const step = prepareStep({
+    actionDir: join(ROOT, 'local-service'),
+    workspace: folder,
+    inputs: serviceInputs,
+    env: personalEnvironment(),
+    event: { name: 'push' },
+    onLogLine: show,
+  })
+  const main = await showMain(step, uses, show, stop)
+  show('')
+  const service = {
+    async runPost() {
+      show('')
+      const { summary } = await showPost(step, uses, show)
+      return summary
+    },
+    [Symbol.asyncDispose]: () => step.dispose(),
+  }
+  if (main.conclusion !== 'success') return { ...service, failed: main }
+  const { 'base-url': url = '', 'api-key': key = '', project = '', branch = '' } = main.outputs
+  return { ...service, key, inputs: { 'base-url': url, 'api-key': key, project, branch } }
+}
+
+/** The tests get the variables of this machine, as they get those of the runner in a job. */
+function personalEnvironment(): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  )
 }
 
 /** What the runner prints before it starts a step. */
-function linesAbout(step: Step): string[] {
+function linesAbout(step: Step, uses: string): string[] {
   const given = [...step.inputs].filter(([, value]) => value !== '')
-  return ['##[group]Run ./', 'with:', ...given.map(([name, value]) => `  ${name}: ${value}`), '##[endgroup]']
+  return [`##[group]Run ${uses}`, 'with:', ...given.map(([name, value]) => `  ${name}: ${value}`), '##[endgroup]']
 }
 
 function asGitHubShows(line: string): string {

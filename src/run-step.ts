@@ -1,7 +1,7 @@
 import { runAction } from './action/run-action.ts'
 import type { Recorder, World } from './action/world.ts'
 import { eventLoopTurn, systemClock } from './clock.ts'
-import { readEvent } from './github/event.ts'
+import { nameOfCommit, readEvent } from './github/event.ts'
 import type { GitHubAccess } from './github/github-api.ts'
 import { attemptUrl, readJob } from './github/job.ts'
 import type { MainRecord } from './handover/record.ts'
@@ -40,7 +40,7 @@ export async function runStep(
     const parameters = { ...inputs.request.parameters, branch }
     // If a signal came while the action was loading, it is handled here, and nothing is started.
     await eventLoopTurn()
-    const running = runAction({ ...inputs.request, parameters, job }, world)
+    const running = runAction({ ...inputs.request, parameters, commitName: nameOfCommit(event, branch), job }, world)
     keepParserAsCompiled()
     return (await running).success
   } catch (error) {

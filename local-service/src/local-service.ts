@@ -30,12 +30,18 @@ export interface World {
   readonly onFinished?: ((run: Run, outcome: RunOutcome) => void) | undefined
 }
 
+export interface ServedProject {
+  readonly id: string
+  readonly folder: string
+  readonly framework: string
+  /** What its folder held when the service started. */
+  readonly found: ProjectFolder
+}
+
 export interface LocalService {
   readonly url: string
   readonly keys: readonly string[]
-  readonly projects: readonly { readonly id: string; readonly folder: string; readonly framework: string }[]
-  /** What each project's folder holds, in the order of `projects`. */
-  inspectFolders(): Promise<readonly ProjectFolder[]>
+  readonly projects: readonly ServedProject[]
   /** Interrupts every unfinished run, waits until its processes and work trees are gone, then frees the port. */
   close(): Promise<void>
 }
@@ -55,17 +61,20 @@ export async function startLocalService(settings: Settings, world: World): Promi
   const { checkoutOfJob, responseLimitMs } = world
   const shared = { env, checkoutOfJob, responseLimitMs, runExclusive: createKeyedMutex() }
   const queue = createQueue(configuration, data.store, world, shared)
-  const inspect = (project: Project) => inspectFolder(project, env, checkoutOfJob)
   const machine = { ...shared, autofixLimitMs, stopGraceMs, dataFolder: data.path, temporaryFolder, queue, log }
   const closeData = () => closeFolder(data, log)
   const open = async () => {
     await queue.recover().catch((error: unknown) => {
       throw toConfigurationError(error, data.path)
     })
-    await warn(projects.values(), data.path, inspect, log)
-    return openListener(configuration.port, keys, createBackend(configuration, machine), log)
+    const served = await Promise.all([...projects.values()].map((project) => inspect(project, env, checkoutOfJob)))
+    warn(served, data.path, log)
+    return {
+      served,
+      listener: await openListener(configuration.port, keys, createBackend(configuration, machine), log),
+    }
   }
-  const listener = await open().catch(async (error: unknown) => {
+  const { served, listener } = await open().catch(async (error: unknown) => {
     await closeData()
     throw error
   })
@@ -79,8 +88,7 @@ export async function startLocalService(settings: Settings, world: World): Promi
   return {
     url: listener.url,
     keys,
-    projects: [...projects.values()].map(({ id, folder, framework }) => ({ id, folder, framework: framework.name })),
-    inspectFolders: () => Promise.all([...projects.values()].map(inspect)),
+    projects: served,
     close: () => {
       closed ??= close()
       return closed
@@ -104,7 +112,7 @@ export async function removeLeft(
     const shared = { env: personalEnvironment(world.env), responseLimitMs, runExclusive: createKeyedMutex() }
     await createQueue(FOR_REMOVAL, data.store, world, shared).recover()
     const runIds = data.store.findLeft().map(({ run }) => run.runId)
-    if (runIds.length > 0) throw new Error(`Something is still there of the runs ${runIds.join(', ')}.`)
+    if (runIds.length > 0) throw new Error(`The runs ${runIds.join(', ')} left something that could not be removed.`)
   } finally {
     await closeFolder(data, logIn(world))
   }
@@ -149,23 +157,18 @@ function openListener(port: number, keys: readonly string[], backend: Backend, l
   })
 }
 
-/** Warns if other users can write to the data folder, and if a project's framework is not installed. */
-async function warn(
-  projects: Iterable<Project>,
-  dataFolder: string,
-  inspect: (project: Project) => Promise<ProjectFolder>,
-  log: Log,
-): Promise<void> {
+async function inspect(project: Project, env: NodeJS.ProcessEnv, ofJob?: CheckoutOfJob): Promise<ServedProject> {
+  const { id, folder, framework } = project
+  return { id, folder, framework: framework.name, found: await inspectFolder(project, env, ofJob) }
+}
+
+/** Warns if other users can write to the data folder, and if a project's framework cannot be used. */
+function warn(projects: readonly ServedProject[], dataFolder: string, log: Log): void {
   const sharedFolder = findSharedFolder(dataFolder)
   if (sharedFolder !== undefined) {
     log(`warning: other users can write to ${sharedFolder}: tests may load packages that somebody else put there`)
   }
-  for (const project of projects) {
-    const { missingPackage } = await inspect(project)
-    if (missingPackage !== undefined) {
-      log(
-        `warning: ${missingPackage} is not installed in ${project.folder}: no run of project ${quote(project.id)} can pass`,
-      )
-    }
+  for (const { id, found } of projects) {
+    if (found.problem !== undefined) log(`warning: ${found.problem.text}: no run of project ${quote(id)} can pass`)
   }
 }

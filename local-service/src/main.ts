@@ -11,7 +11,8 @@ function onParentExit(callback: () => void): void {
   setInterval(() => process.ppid !== parent && callback(), PARENT_CHECK_MS).unref()
 }
 
-function printAddress({ url, keys, projects }: LocalService, json: boolean): void {
+function printAddress({ url, keys, ...service }: LocalService, json: boolean): void {
+  const projects = service.projects.map(({ id, folder, framework }) => ({ id, folder, framework }))
   if (json) {
     console.log(JSON.stringify({ url, key: keys[0], keys, projects }))
     return

@@ -96,10 +96,7 @@ function usesNone(folder: string): string {
 }
 
 function usesBoth(folder: string): string {
-  return (
-    `uses both Vitest and Playwright Test in ${folder}. Give one of them as "framework" in a configuration file, or with ` +
-    '--framework.'
-  )
+  return `uses both Vitest and Playwright Test in ${folder}. Set "framework" to "vitest" or "playwright".`
 }
 
 /**

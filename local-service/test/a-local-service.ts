@@ -3,16 +3,18 @@ import { randomUUID } from 'node:crypto'
 import { mkdtemp, readFile, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 import { expectConformingResponse } from '../../test/support/openapi.ts'
+import { until } from '../../test/support/until.ts'
 import { readConfiguration, type Settings } from '../src/configuration.ts'
 import { type LocalService, startLocalService, type World } from '../src/local-service.ts'
 import type { TestCase } from '../src/runs/run.ts'
 import { resourcesOf } from '../src/runs/run-resources.ts'
 import type { TestRun } from '../src/runs/test-run.ts'
 import { createKeyedMutex } from '../src/workspace/keyed-mutex.ts'
+
+export { until }
 
 export const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url))
 export const WEB_SHOP = join(REPOSITORY, 'examples/web-shop')
@@ -63,11 +65,15 @@ export function clientOf(url: string, key: string, projectId = 'web-shop', check
     cancel: (runId: string) => send('POST', `${runs}/cancel`, { where: { runId } }),
     /** Polls until the run has one of these statuses, or until it is finished. */
     async waitFor(runId: string, ...statuses: string[]): Promise<RunObject> {
-      for (;;) {
-        const { body } = await get(runId)
-        if (statuses.length > 0 ? statuses.includes(body.status) : body.finishedAt !== undefined) return body
-        await delay(20)
-      }
+      const isThere = ({ status, finishedAt }: RunObject) =>
+        statuses.length > 0 ? statuses.includes(status) : finishedAt !== undefined
+      return until(
+        async (): Promise<RunObject | false> => {
+          const { body } = await get(runId)
+          return isThere(body) && body
+        },
+        `run ${runId} is ${statuses.join(' or ') || 'finished'}`,
+      )
     },
   }
 }
@@ -206,10 +212,6 @@ export async function readJournal(file: string): Promise<{ event: string; pid: n
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line))
-}
-
-export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await delay(20)
 }
 
 /** A zombie, which waits for the machine's first process to notice that it ended, is not alive. */

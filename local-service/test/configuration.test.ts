@@ -71,7 +71,7 @@ describe('without a configuration', () => {
     [{ 'package.json': 'broken' }, /uses neither Vitest nor Playwright Test/],
     [
       { 'vitest.config.ts': '', 'playwright.config.ts': '' },
-      /^Project ".*" uses both .*Give one of them as "framework" in a configuration file, or with --framework\.$/,
+      /^Project ".*" uses both .*\. Set "framework" to "vitest" or "playwright"\.$/,
     ],
     [{ 'package.json': '{"devDependencies":{"vitest":"*","@playwright/test":"*"}}' }, /uses both/],
   ])('a folder that holds %j is refused with a sentence', async (files, message) => {

@@ -108,7 +108,7 @@ describe('a branch of a monorepo whose packages are linked to one another', () =
     // A package in the repository itself, so that nothing is fetched.
     const framework = await temporaryFolder()
     await writeFiles(framework, {
-      'package.json': '{"name": "vitest", "version": "1.0.0", "bin": "cli.cjs"}',
+      'package.json': '{"name": "vitest", "version": "5.0.0", "bin": "cli.cjs"}',
       'cli.cjs': `#!/usr/bin/env node\n${LIBRARY_RUNNER[2]}`,
     })
     const repository = await aMonorepo()
@@ -118,7 +118,7 @@ describe('a branch of a monorepo whose packages are linked to one another', () =
     await repository.commit({
       'package.json': JSON.stringify({
         workspaces: ['packages/*'],
-        devDependencies: { vitest: 'file:vendor/vitest-1.0.0.tgz' },
+        devDependencies: { vitest: 'file:vendor/vitest-5.0.0.tgz' },
       }),
       'packages/app/package.json': workspace('@shop/app', { dependencies: { '@shop/library': '1.0.0' } }),
       'packages/library/package.json': workspace('@shop/library', {}),

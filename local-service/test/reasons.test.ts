@@ -60,6 +60,31 @@ describe('the start of the service', () => {
       `warning: vitest is not installed in ${unreadable}: no run of project "unreadable" can pass`,
     ])
   })
+
+  it('warns of a framework that is too old, and a run says so', async () => {
+    const folder = await temporaryFolder()
+    const install = (version: string) =>
+      writeFiles(folder, { 'node_modules/vitest/package.json': JSON.stringify({ version, bin: 'vitest.mjs' }) })
+    const service = async (version: string) => {
+      await install(version)
+      return startService({ projects: { shop: { folder, framework: 'vitest' } } })
+    }
+    const old = await service('2.1.9')
+    const text = `vitest 2.1.9 is installed in ${folder}. The service needs 3.0 or newer`
+    expect(old.log).toContainEqual(expect.stringContaining(`warning: ${text}: no run of project "shop" can pass`))
+    expect(await old.waitFor(await old.startRun())).toMatchObject({ status: 'INTERRUPTED' })
+    expect(old.log).toContainEqual(expect.stringMatching(/run \S+: vitest 2\.1\.9 is installed/))
+    for (const version of ['3.0.0-beta.4', '10.0.0']) {
+      expect((await service(version)).log).not.toContainEqual(expect.stringContaining('is installed'))
+    }
+  })
+
+  it('logs for each run of the folder itself that its setup does not run', async () => {
+    const service = await startService({ projects: { shop: { ...puppetProject(), setup: ['false'] } } })
+    const run = await service.waitFor(await service.startRun())
+    expect(run.status).toBe('PASSED')
+    expect(service.log).toContainEqual(expect.stringContaining('its folder as it stands, without its "setup"'))
+  })
 })
 
 describe('a run of Playwright without its browser', () => {

@@ -42,7 +42,7 @@ it('what a killed service left is removed, without its settings', async () => {
 
 it('if something cannot be removed, the removal says of which run, and the rest is removed', async () => {
   const { world, resources, log } = await leaveRun('echo no daemon >&2; exit 1')
-  await expect(removeLeft(world)).rejects.toThrow('Something is still there of the runs run-1.')
+  await expect(removeLeft(world)).rejects.toThrow('The runs run-1 left something that could not be removed.')
   expect(log.join('\n')).toContain('run run-1: could not remove its files: docker: no daemon')
   expect(existsSync(resources.tree)).toBe(false)
 })

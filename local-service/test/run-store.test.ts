@@ -340,7 +340,7 @@ describe.runIf(canMount)('a service whose disk really is full (needs Linux and r
     const runId = await client.startRun()
     const run = await client.waitFor(runId)
     expect(run.status).toBe('PASSED')
-    const noRoom = `There is no room on the disk for the data folder ${data}. Free some space, or choose another folder with --data.`
+    const noRoom = `There is no room on the disk for the data folder ${data}. Free some space, or choose another data folder.`
     expect(await client.start()).toEqual({ status: 500, body: { error: `Nothing was started. ${noRoom}` } })
     await first.kill()
 

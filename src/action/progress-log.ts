@@ -32,7 +32,9 @@ export function quietLog({ clock, log, signal }: LogWorld, lastLineMs: number) {
 
 const VALUE_LIMIT_CHARS = 255
 
-export function whatIsTested({ target, parameters }: Pick<StepSubject, 'target' | 'parameters'>): LogLine {
+type TestedSubject = Pick<StepSubject, 'target' | 'parameters' | 'commitName'>
+
+export function whatIsTested({ target, parameters, commitName }: TestedSubject): LogLine {
   const { branch, environment, frameworkProject } = parameters
   const named = (what: Fragment, value: string | undefined) =>
     value === undefined ? fragment`` : fragment`, ${what} ${quote(value, VALUE_LIMIT_CHARS)}`
@@ -40,7 +42,11 @@ export function whatIsTested({ target, parameters }: Pick<StepSubject, 'target' 
     target.kind === 'project'
       ? fragment`project ${quote(target.projectId, VALUE_LIMIT_CHARS)}`
       : fragment`test suite ${quote(target.testSuiteId, VALUE_LIMIT_CHARS)}`
-  const tested = branch === undefined ? fragment`, on the project's default branch` : named(fragment`branch`, branch)
+  const name = commitName === undefined ? fragment`` : fragment` (${quote(commitName, VALUE_LIMIT_CHARS)})`
+  const tested =
+    branch === undefined
+      ? fragment`, on the project's default branch`
+      : fragment`${named(fragment`branch`, branch)}${name}`
   const where = named(fragment`environment`, environment)
   return logLine`${subject}${tested}${where}${named(fragment`framework project`, frameworkProject)}`
 }

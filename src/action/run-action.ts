@@ -37,10 +37,13 @@ const CANCEL_LIMIT_MS = 15_000
 export async function runAction(request: StepRequest, world: World): Promise<StepOutcome> {
   const step: Step = { request, world, begunMs: world.clock.now() }
   const { ending, ...seen } = await startOrAttach(step)
-  const { target, untested, labels, job } = request
+  const { target, untested, commitName, labels, job } = request
   const ownsRun = request.runId === undefined
   const parameters = ownsRun ? request.parameters : {}
-  const subject = { target, parameters, untested, ownsRun, labels, job } satisfies Record<keyof StepSubject, unknown>
+  const subject = { target, parameters, untested, commitName, ownsRun, labels, job } satisfies Record<
+    keyof StepSubject,
+    unknown
+  >
   const facts: StepFacts = { ...seen, subject, waitedMs: world.clock.now() - step.begunMs }
   const outcome = concludeStep(ending, facts, request)
   // Otherwise the record stays as it is. Post then tries again to cancel the run, or warns once more.

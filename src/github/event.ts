@@ -7,6 +7,8 @@ export interface WorkflowEvent {
   readonly name: string
   readonly actor: string
   readonly repository: Repository
+  /** The commit that the workflow runs on. On a pull request, it may be the merge commit. */
+  readonly commit: string
   readonly ref: { readonly name: string; readonly type: string }
   readonly headRef: string
   readonly payload: EventPayload
@@ -35,7 +37,12 @@ export interface Repository {
 export interface PullRequest {
   readonly number?: number
   readonly user?: { readonly login?: string } | null
-  readonly head?: { readonly ref?: string; readonly label?: string | undefined; readonly repo?: Repository | null }
+  readonly head?: {
+    readonly ref?: string
+    readonly sha?: string
+    readonly label?: string | undefined
+    readonly repo?: Repository | null
+  }
   readonly base?: { readonly repo?: Repository | null }
 }
 
@@ -51,6 +58,7 @@ export function readEvent(env: Environment): WorkflowEvent {
       id: Number(env.GITHUB_REPOSITORY_ID) || undefined,
       full_name: env.GITHUB_REPOSITORY,
     },
+    commit: env.GITHUB_SHA ?? '',
     ref: { name: env.GITHUB_REF_NAME ?? '', type: env.GITHUB_REF_TYPE ?? '' },
     // If the file cannot be read, nothing says whether this branch is a fork's.
     headRef: read === undefined ? '' : (env.GITHUB_HEAD_REF ?? ''),
@@ -136,4 +144,14 @@ export function pullRequestOfEvent({ payload, repository }: WorkflowEvent): Even
 export function headLabel(pullRequest: PullRequest, repository: Repository): string | undefined {
   const { branch, isFork } = headOf(pullRequest, repository)
   return isFork ? (pullRequest.head?.label ?? `fork:${branch ?? ''}`) : branch
+}
+
+/** The branch or the tag of a commit that the event is about. Undefined for every other commit, and for a branch. */
+export function nameOfCommit(event: WorkflowEvent, given: string | undefined): string | undefined {
+  const { payload, commit, ref, repository } = event
+  if (!given) return undefined
+  const { pull_request: pullRequest } = payload
+  const isMergeCommit = given === commit && /^\d+\/merge$/.test(ref.name)
+  if (pullRequest && (isMergeCommit || given === pullRequest.head?.sha)) return headLabel(pullRequest, repository)
+  return given === commit ? ref.name || undefined : undefined
 }

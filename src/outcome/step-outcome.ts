@@ -72,6 +72,8 @@ export interface StepSubject {
   readonly ownsRun: boolean
   /** What the event is about. Present only if an empty input `branch` made the service test the default branch instead. */
   readonly untested?: UntestedHead | undefined
+  /** The branch or the tag of the tested commit, if the input `branch` names this commit. */
+  readonly commitName?: string | undefined
   /** `comment-key` and the values of the matrix. They distinguish this step in reports. */
   readonly labels: readonly string[]
   readonly job?: Job | undefined

@@ -1,4 +1,4 @@
-import { isFinished, runDurationMs } from '../outcome/run.ts'
+import { isFinished, isSameBranch, runDurationMs } from '../outcome/run.ts'
 import type { StepOutcome, UntestedHead } from '../outcome/step-outcome.ts'
 import { durationText } from '../text/duration.ts'
 import { type Fragment, fragment, type LogLine, link, logLine, quote } from '../text/safe-text.ts'
@@ -30,15 +30,17 @@ export function countsText({ run, counts, waitedMs }: StepOutcome): Fragment | u
 
 /** What was tested, and where. If another step started the run, only what the service says about it. */
 export function factsText(outcome: StepOutcome): Fragment {
-  const { subject } = outcome
-  const { target } = subject
-  const { environment, frameworkProject, autofix } = subject.parameters
+  const { subject, run } = outcome
+  const { target, commitName, parameters } = subject
+  const { environment, frameworkProject, autofix } = parameters
   const isSuite = target.kind === 'test-suite'
   const facts = [isSuite ? fragment`Test suite ${target.testSuiteId}` : fragment`Project ${target.projectId}`]
   if (environment !== undefined) facts.push(fragment`Environment ${environment}`)
   const tested = testedBranch(outcome)
   const caveat = isSuite ? fragment` (sent as metadata only, so the service may test another branch)` : NONE
-  if (tested !== undefined) facts.push(fragment`Branch ${tested}${caveat}`)
+  const isOther = run?.branchName !== undefined && !isSameBranch(run.branchName, parameters.branch ?? '')
+  const name = commitName === undefined || isOther ? NONE : fragment` (${commitName})`
+  if (tested !== undefined) facts.push(fragment`Branch ${tested}${name}${caveat}`)
   if (frameworkProject !== undefined) facts.push(fragment`Framework project ${frameworkProject}`)
   const runId = linkedRunId(outcome)
   if (runId !== undefined) facts.push(fragment`Run ${runId}`)

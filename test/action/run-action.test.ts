@@ -98,6 +98,7 @@ describe('a run that is started and waited for', () => {
 
   test.each<[string, Partial<StepRequest>]>([
     ["project “web-shop”, on the project's default branch", { parameters: {} }],
+    ['project “web-shop”, branch “0f0f” (“change”)', { parameters: { branch: '0f0f' }, commitName: 'change' }],
     [
       'test suite “s-1”, branch “b”, environment “staging”, framework project “unit e2e”',
       {

@@ -1,7 +1,14 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { headLabel, headOfEvent, type PullRequest, pullRequestOfEvent, readEvent } from '../../src/github/event.ts'
+import {
+  headLabel,
+  headOfEvent,
+  nameOfCommit,
+  type PullRequest,
+  pullRequestOfEvent,
+  readEvent,
+} from '../../src/github/event.ts'
 import { readJob } from '../../src/github/job.ts'
 import { whyNoSecrets } from '../../src/inputs/secrets.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -35,6 +42,7 @@ describe('the event', () => {
       GITHUB_ACTOR: 'ann',
       GITHUB_REPOSITORY: 'shop/shop',
       GITHUB_REPOSITORY_ID: '1',
+      GITHUB_SHA: 'a0a0',
       GITHUB_REF_NAME: 'main',
       GITHUB_REF_TYPE: 'branch',
     }
@@ -42,6 +50,7 @@ describe('the event', () => {
       name: 'push',
       actor: 'ann',
       repository: OWN,
+      commit: 'a0a0',
       ref: { name: 'main', type: 'branch' },
       headRef: '',
       payload: { sender: { login: 'ann' } },
@@ -162,6 +171,41 @@ describe('the pull request of an event', () => {
 
   it.each([{}, { pull_request: {} }, { pull_request: { number: 0 } }])('is absent if the payload is %j', (payload) => {
     expect(numberIn('pull_request', payload)).toBeUndefined()
+  })
+})
+
+describe('the name of a commit', () => {
+  const [SHA, HEAD] = ['a'.repeat(40), 'b'.repeat(40)]
+  const nameIn = (name: string, payload: Payload, ref: string, given: string | undefined) => {
+    const { event } = workflowEvent(name, payload, { repository: 'shop/shop' })
+    return nameOfCommit({ ...event, commit: SHA, ref: { ...event.ref, name: ref } }, given)
+  }
+  const withHead = (head: object) => ({
+    repository: OWN,
+    pull_request: { number: 7, head: { ref: 'change', sha: HEAD, repo: OWN, ...head }, base: { repo: OWN } },
+  })
+
+  it('is the branch or the tag on which the workflow runs', () => {
+    expect(nameIn('push', {}, 'main', SHA)).toBe('main')
+    expect(nameIn('push', {}, 'v1.2.3', SHA)).toBe('v1.2.3')
+  })
+
+  it('is the head of the pull request, for its merge commit and for its last commit', () => {
+    expect(nameIn('pull_request', withHead({}), '7/merge', SHA)).toBe('change')
+    expect(nameIn('pull_request', withHead({}), '7/merge', HEAD)).toBe('change')
+    const ofFork = withHead({ repo: FORK, label: 'ann:change' })
+    expect(nameIn('pull_request', ofFork, '7/merge', SHA)).toBe('ann:change')
+  })
+
+  it('is the base branch if a workflow of a pull request runs on the base', () => {
+    expect(nameIn('pull_request_target', withHead({}), 'main', SHA)).toBe('main')
+    expect(nameIn('pull_request_target', withHead({}), 'main', HEAD)).toBe('change')
+  })
+
+  it('is unknown for any other commit, and for a branch', () => {
+    for (const given of ['c'.repeat(40), 'main', '', undefined]) {
+      expect(nameIn('pull_request', withHead({}), '7/merge', given)).toBeUndefined()
+    }
   })
 })
 

@@ -34,6 +34,14 @@ describe('the line of facts', () => {
     expect(factsOf({ subject: { parameters: {}, ownsRun: false }, run })).toBe('Project web-shop · Run run_7f3a')
   })
 
+  it('has the name of a commit beside its hash, unless another commit was tested', () => {
+    const commit = 'f'.repeat(40)
+    const subject = { parameters: { branch: commit }, commitName: 'change' }
+    expect(factsOf({ subject, run: aRun({ branchName: undefined }) })).toContain(`Branch ${commit} (change) ·`)
+    expect(factsOf({ subject, run: aRun({ branchName: commit }) })).toContain(`Branch ${commit} (change) ·`)
+    expect(factsOf({ subject, run: aRun({ branchName: 'main' }) })).toContain('Branch main ·')
+  })
+
   it('says that the branch of a test suite is metadata', () => {
     const target = { kind: 'test-suite', testSuiteId: 'smoke' } as const
     const subject = { target, parameters: { branch: 'main', autofix: false } }

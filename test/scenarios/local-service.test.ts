@@ -1,37 +1,30 @@
 import { spawn, spawnSync } from 'node:child_process'
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
-import { test as base, describe, expect } from 'vitest'
+import { describe, expect } from 'vitest'
 import type { WorkflowEvent } from '../../tools/runner-emulator/contexts.ts'
 import { playJob } from '../../tools/runner-emulator/job.ts'
-import { type ProcessResult, prepareStep, type Step, type StepOptions } from '../../tools/runner-emulator/runner.ts'
 import { ROOT } from '../docs/documents.ts'
-import { createRepository, type GitRepository, installPackages } from '../support/git-repository.ts'
+import { installPackages } from '../support/git-repository.ts'
+import {
+  type Files,
+  HANGING,
+  hangingProcess,
+  type Jobs,
+  ON_LINUX,
+  PASSING,
+  PLAYWRIGHT,
+  processesOf,
+  processesThat,
+  type StepSettings,
+  serviceProcess,
+  test,
+  VITEST,
+} from '../support/local-service-job.ts'
 import { renderedPage } from '../support/rendered-page.ts'
+import { until } from '../support/until.ts'
 
 // Runs the built action local-service and the built gate in one job. The tests of the projects really run.
-
-type Files = Readonly<Record<string, string>>
-
-const VITEST = { 'package.json': '{ "type": "module", "devDependencies": { "vitest": "*" } }' }
-const PLAYWRIGHT = { 'package.json': '{ "type": "module", "devDependencies": { "@playwright/test": "*" } }' }
-const PASSING = `import { test } from 'vitest'\ntest('adds', () => {})`
-/** Writes its process id, and never ends. */
-const HANGING = `import { test } from 'vitest'
-import { writeFileSync } from 'node:fs'
-test('hangs', { timeout: 3_600_000 }, () => { writeFileSync('pid', String(process.pid)); return new Promise(() => {}) })`
 
 /** Finds the gate of its job, and fails if the gate's environment has the job's token. */
 const READING_THE_GATE = `import { readdirSync, readFileSync } from 'node:fs'
@@ -64,131 +57,16 @@ import { writeFileSync } from 'node:fs'
 test('hangs', async ({ page }) => { writeFileSync('pid', String(process.pid)); await new Promise(() => {}) })`,
 }
 
-interface StepSettings {
-  readonly inputs?: Readonly<Record<string, string>> | undefined
-  readonly env?: Readonly<Record<string, string>> | undefined
-  readonly event?: WorkflowEvent | undefined
-  readonly tempDir?: string | undefined
-}
-
-/** The steps and folders that a test makes. Tests run at the same time, so each test has its own object. */
-class Jobs {
-  readonly #steps: Step[] = []
-  readonly #folders: string[] = []
-
-  folder(): string {
-    const path = realpathSync(mkdtempSync(join(tmpdir(), 'job-')))
-    this.#folders.push(path)
-    return path
-  }
-
-  async repository(files: Files): Promise<GitRepository> {
-    const repository = await createRepository(files)
-    this.#folders.push(repository.folder)
-    return repository
-  }
-
-  /** A repository that has the packages of this repository. */
-  async project(files: Files): Promise<GitRepository> {
-    const repository = await this.repository({ '.gitignore': 'node_modules\n', ...files })
-    await installPackages(repository.folder)
-    return repository
-  }
-
-  /** The step that starts the service. */
-  service(workspace: string, settings: StepSettings = {}): Step {
-    return this.#step({ actionDir: join(ROOT, 'local-service'), workspace, ...settings })
-  }
-
-  async start(workspace: string, settings: StepSettings = {}) {
-    const step = this.service(workspace, settings)
-    const main = await step.startMain().result()
-    expect(main, main.log.join('\n')).toMatchObject({ conclusion: 'success', annotations: [] })
-    return { step, outputs: main.outputs }
-  }
-
-  /** The gate, in the job of the service. */
-  gate({ workspace, tempDir }: Step, outputs: ProcessResult['outputs'], { inputs, event }: StepSettings = {}): Step {
-    const { 'base-url': url = '', 'api-key': key = '', project = '', branch = '' } = outputs
-    const given = { 'base-url': url, 'api-key': key, project, branch, 'poll-interval-seconds': '0.1', ...inputs }
-    return this.#step({ workspace, tempDir, inputs: given, event })
-  }
-
-  /** Runs a whole job: the service, the gate, and the posts of both. */
-  async play(workspace: string, settings: StepSettings = {}) {
-    const { step, outputs } = await this.start(workspace, settings)
-    const { main } = await this.gate(step, outputs, { event: settings.event }).run()
-    return { step, outputs, main, post: await step.runPost() }
-  }
-
-  /** The gate waits for a run whose test hangs. */
-  async whileTestHangs(settings: StepSettings = {}) {
-    const { folder } = await this.project({ ...VITEST, 'a.test.ts': HANGING })
-    const { step, outputs } = await this.start(folder, settings)
-    const gate = this.gate(step, outputs)
-    return { step, gate, main: gate.startMain(), hanging: await hangingProcess(folder) }
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    for (const step of this.#steps) await step.dispose()
-    for (const folder of this.#folders) rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
-  }
-
-  #step(options: StepOptions): Step {
-    const step = prepareStep(options)
-    this.#steps.push(step)
-    return step
-  }
-}
-
-const test = base.extend<{ jobs: Jobs }>({
-  // biome-ignore lint/correctness/noEmptyPattern: Vitest reads from it which other fixtures this one needs
-  jobs: async ({}, use) => {
-    await using jobs = new Jobs()
-    await use(jobs)
-  },
-})
-
-/** The job's own processes: each inherits the temporary folder's path, and no other job has it. */
-function processesOf({ tempDir }: Step): number[] {
-  const variable = `RUNNER_TEMP=${tempDir}`
-  return processesThat((pid) => readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(variable))
-}
-
-function processesThat(holds: (pid: string) => boolean): number[] {
-  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
-  return pids.map(Number).filter((pid) => {
-    try {
-      return holds(String(pid))
-    } catch {
-      // The process has exited, or belongs to another user.
-      return false
-    }
-  })
-}
-
 /** The browsers that the tests in a folder started. Their user agent names the folder. */
 function browsersOf(folder: string): number[] {
   return processesThat((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(`--user-agent=${folder}`))
 }
 
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await delay(20)
+/** The annotation of post if the service was killed. */
+const KILLED = {
+  level: 'error',
+  message: expect.stringContaining('The local service was killed or crashed before post'),
 }
-
-/** Waits until the hanging test runs. Returns the id of its process. */
-async function hangingProcess(folder: string): Promise<number> {
-  const file = join(folder, 'pid')
-  await until(() => existsSync(file) && readFileSync(file, 'utf8') !== '')
-  return Number(readFileSync(file, 'utf8'))
-}
-
-function serviceProcess(step: Step): number {
-  const [folder = ''] = readdirSync(step.tempDir).filter((name) => name.startsWith('test-run-service-'))
-  return Number(readFileSync(join(step.tempDir, folder, 'process-id.json'), 'utf8'))
-}
-
-const ON_LINUX = process.platform === 'linux'
 
 /** The processes of the action believe that this is macOS, so they do not read /proc. The tests' processes do not. */
 const WITHOUT_PROC = `--import=data:text/javascript,${encodeURIComponent(
@@ -249,6 +127,41 @@ describe.concurrent('a job with the local service', () => {
     const { main, outputs } = await jobs.play(folder, { inputs: { folder: 'packages/shop' } })
     expect(outputs.branch).toBe('ffac537e6cbbf934b08745a378932722df287a53')
     expect(main, main.log.join('\n')).toMatchObject({ outputs: { conclusion: 'passed' }, annotations: [] })
+  })
+
+  test('logs which commit and branch are checked out, how many files are changed, and which setup does not run', async ({
+    jobs,
+  }) => {
+    const shop = { folder: '.', framework: 'vitest', setup: ['false'] }
+    const { folder, git } = await jobs.project({
+      ...VITEST,
+      'a.test.ts': PASSING,
+      'service.json': JSON.stringify({ projects: { shop } }),
+    })
+    writeFileSync(join(folder, 'a.test.ts'), `${PASSING}\n`)
+    writeFileSync(join(folder, 'built.js'), '')
+    const commit = await git('rev-parse', 'HEAD')
+    const { step, outputs, log } = await jobs.start(folder, { inputs: { config: 'service.json' } })
+    expect(log.slice(0, 3)).toEqual([
+      `The local service serves the project shop: vitest in ${folder}, commit ${commit} (main).`,
+      '"git status" lists 2 changed files in the repository. The tests see the files as they are.',
+      'A run of this commit tests the folder itself, so the "setup" of shop does not run.',
+    ])
+    const { main } = await jobs.gate(step, { ...outputs, project: 'shop', branch: commit }).run()
+    expect(main, main.log.join('\n')).toMatchObject({ outputs: { conclusion: 'passed' }, annotations: [] })
+  })
+
+  test("names the pull request's branch beside the merge commit, in both logs and in the summary", async ({ jobs }) => {
+    const { folder, git } = await jobs.project({ ...VITEST, 'a.test.ts': PASSING })
+    await git('checkout', '--quiet', '--detach')
+    const sha = await git('rev-parse', 'HEAD')
+    const event = on('pull_request', { number: 7, pull_request: pullRequest(head) })
+    const github = { sha, ref: 'refs/pull/7/merge', ref_name: '7/merge', head_ref: 'change', base_ref: 'main' }
+    const { step, outputs, log } = await jobs.start(folder, { event, github })
+    expect(log[0]).toContain(`commit ${sha} (change, merged into main).`)
+    const { main } = await jobs.gate(step, outputs, { event, github }).run()
+    expect(main.log).toContainEqual(expect.stringContaining(`branch “${sha}” (“change”)`))
+    expect(main.summary).toContain(`Branch <code>${sha}</code> (<code>change</code>)`)
   })
 
   test('refuses another commit than the one that is checked out', async ({ jobs }) => {
@@ -315,14 +228,22 @@ describe.concurrent('a person who sets the service up wrongly reads one sentence
     ['no such folder', files, { folder: 'nowhere' }, /There is no folder .*nowhere/],
     ['no such file', files, { config: 'a.json' }, /There is no configuration file/],
     ['no framework', { 'package.json': '{}' }, {}, /uses neither Vitest nor Playwright Test/],
-    ['both frameworks', { ...VITEST, 'vitest.config.ts': '', 'playwright.config.ts': '' }, {}, /uses both/],
+    [
+      'both frameworks',
+      { ...VITEST, 'vitest.config.ts': '', 'playwright.config.ts': '' },
+      {},
+      /uses both .* Set "framework" to "vitest" or "playwright"\.$/,
+    ],
   ])('about %s', async ([, of, inputs, sentence], { jobs }) => {
     const { folder } = await jobs.project(of)
     const step = jobs.service(folder, { inputs })
-    const { main, post } = await step.run()
+    const main = await step.startMain().result()
     expect(main).toMatchObject({ conclusion: 'failure', outputs: {}, failedSilently: false })
     expect(main.annotations.map(({ message }) => message)).toEqual([expect.stringMatching(sentence)])
-    expect(post).toMatchObject({ conclusion: 'success', log: [] })
+    expect(main.annotations[0]?.message).not.toContain('--')
+    // The service ends by itself, also if post never runs.
+    if (ON_LINUX) await until(() => processesOf(step).length === 0)
+    expect(await step.runPost()).toMatchObject({ conclusion: 'success', log: [] })
   })
 
   test("about a runner's temporary folder in the repository, without an option that the action does not have", async ({
@@ -340,6 +261,17 @@ describe.concurrent('a person who sets the service up wrongly reads one sentence
     const { folder } = await jobs.repository(files)
     const { main } = await jobs.service(folder).run()
     const message = `vitest is not installed in ${folder}. Install the packages in a step before this one, for example with "npm ci".`
+    expect(main.annotations.map((annotation) => annotation.message)).toEqual([message])
+  })
+
+  test.for([
+    ['vitest', VITEST, '2.1.9', '3.0'],
+    ['@playwright/test', PLAYWRIGHT, '1.44.1', '1.45'],
+  ] as const)('about a %s that is too old', async ([name, of, version, oldest], { jobs }) => {
+    const { folder, write } = await jobs.repository(of)
+    await write({ [`node_modules/${name}/package.json`]: JSON.stringify({ version, bin: 'cli.js' }) })
+    const { main } = await jobs.service(folder).run()
+    const message = `${name} ${version} is installed in ${folder}. The service needs ${oldest} or newer. Update the package.`
     expect(main.annotations.map((annotation) => annotation.message)).toEqual([message])
   })
 
@@ -480,7 +412,7 @@ describe.skipIf(!ON_LINUX).concurrent('nothing is left', () => {
     await main.result()
     await until(() => processesOf(step).length === 0)
     const post = await step.runPost()
-    expect(post).toMatchObject({ conclusion: 'success', annotations: [] })
+    expect(post).toMatchObject({ conclusion: 'success', annotations: [KILLED] })
     expect(post.summary).toContain('the service died during the run')
     expect(processesOf(step)).toEqual([])
   })
@@ -499,7 +431,7 @@ describe.skipIf(!ON_LINUX).concurrent('nothing is left', () => {
       process.kill(serviceProcess(step), 'SIGKILL')
       main.signal('SIGKILL')
       await main.result()
-      expect(await step.runPost()).toMatchObject({ conclusion: 'success', annotations: [] })
+      expect(await step.runPost()).toMatchObject({ conclusion: 'success', annotations: [KILLED] })
       await until(() => browsersOf(folder).length === 0 && processesOf(step).length === 0)
     },
   )
@@ -509,7 +441,7 @@ describe.skipIf(!ON_LINUX).concurrent('nothing is left', () => {
     process.kill(hanging, 'SIGKILL')
     expect(await main.result()).toMatchObject({ conclusion: 'failure' })
     process.kill(serviceProcess(step), 'SIGKILL')
-    expect(await step.runPost()).toMatchObject({ conclusion: 'success', annotations: [] })
+    expect(await step.runPost()).toMatchObject({ conclusion: 'success', annotations: [KILLED] })
     expect(processesOf(step)).toEqual([])
   })
 
@@ -564,7 +496,7 @@ ${HANGING.replace('writeFileSync(', "spawn('sleep', ['600'], { detached: true, s
     const { step, folder } = await leaveProcess(jobs, { inputs })
     rmSync(join(folder, removed), { recursive: true })
     const post = await step.runPost()
-    expect(post).toMatchObject({ conclusion: 'success', annotations: [] })
+    expect(post).toMatchObject({ conclusion: 'success', annotations: [KILLED] })
     expect(post.summary).toContain('the service died during the run')
     expect(processesOf(step)).toEqual([])
   })
@@ -574,8 +506,8 @@ ${HANGING.replace('writeFileSync(', "spawn('sleep', ['600'], { detached: true, s
     const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(failing)}`
     const { step } = await leaveProcess(jobs, { env: { NODE_OPTIONS } })
     const post = await step.runPost()
-    expect(post).toMatchObject({ conclusion: 'success', annotations: [{ level: 'warning' }] })
-    expect(post.annotations[0]?.message).toContain('may still be on this machine')
+    expect(post).toMatchObject({ conclusion: 'success', annotations: [KILLED, { level: 'warning' }] })
+    expect(post.annotations[1]?.message).toContain('may still be on this machine')
     expect(post.log).toContain('it rains')
     for (const pid of processesOf(step)) process.kill(pid, 'SIGKILL')
   })

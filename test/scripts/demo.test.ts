@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type DemoOptions, parseDemoArguments } from '../../scripts/demo-options.ts'
 import { runDemo } from '../../scripts/run-demo.ts'
+import { aRepository, installPackages } from '../support/git-repository.ts'
 
 let folder = ''
 let printed: string[] = []
@@ -67,6 +68,46 @@ describe('the demo', () => {
   })
 })
 
+describe('the demo of a project of your own', () => {
+  const VITEST = { '.gitignore': 'node_modules\n', 'package.json': '{ "devDependencies": { "vitest": "*" } }' }
+
+  async function project(test: string): Promise<string> {
+    const repository = await aRepository({ ...VITEST, 'a.test.js': `import { test } from 'vitest'\n${test}` })
+    await installPackages(repository.folder)
+    return repository.folder
+  }
+
+  test('runs both actions, and leaves no service', async () => {
+    const shop = await project("test('adds', () => {})")
+    expect(await demo(['--folder', shop])).toBe(0)
+    expect(printed.filter((line) => line.startsWith('▼'))).toEqual([
+      '▼ Run ./local-service',
+      '▼ Run ./',
+      '▼ Post Run ./',
+      '▼ Post Run ./local-service',
+    ])
+    expect(printed).toContainEqual(expect.stringContaining(`vitest in ${shop}, commit `))
+    expect(output('conclusion')).toBe('passed')
+    const url = /base-url: (\S+)/.exec(printed.join('\n'))?.[1] ?? ''
+    await expect(fetch(url)).rejects.toThrow('fetch failed')
+  })
+
+  test('shows why a test failed, in the log and in the summary', async () => {
+    const shop = await project("test('adds', () => { throw new Error('rain') })")
+    expect(await demo(['--folder', shop])).toBe(1)
+    expect(output('conclusion')).toBe('failed')
+    expect(printed).toContainEqual(expect.stringContaining('Error: rain'))
+    expect(readFileSync(join(folder, 'summary.html'), 'utf8')).toContain('Error: rain')
+  })
+
+  test('runs no gate if the service refuses to start', async () => {
+    expect(await demo(['--folder', folder.replace(/demo$/, ''), '--service-input', 'run-limit-minutes=0'])).toBe(1)
+    expect(printed).toContain('Error: The input run-limit-minutes is "0". Give a number from 0.001 to 35,000.')
+    expect(printed).not.toContain('▼ Run ./')
+    expect(printed).toContain('The step: failure')
+  })
+})
+
 test.each([
   [['--input', 'project='], 1, /The step: failure\n/, /^$/],
   [['--nope'], 2, /^$/, /^Unknown option '--nope': see --help\.\n$/],
@@ -86,12 +127,23 @@ describe('the options', () => {
     expect(parseDemoArguments([])).toEqual({ inputs: {} })
   })
 
+  test('are a project, from the folder in which npm was called, and inputs of its service', () => {
+    const [above, name] = [resolve(import.meta.dirname, '..'), basename(import.meta.dirname)]
+    const args = ['--folder', name, '--service-input', 'framework=vitest']
+    const project = { folder: import.meta.dirname, serviceInputs: { framework: 'vitest' } }
+    expect(parseDemoArguments(args, above)).toEqual({ inputs: {}, project })
+  })
+
   test.each([
     [['fail'], "'fail'"],
     [['--input'], '--input'],
     [['--input', 'wait'], '"wait"'],
     [['--signal-after='], 'number of seconds'],
     [['--fail', '--input', 'env-overrides=A=1'], 'WEB_SHOP_BUG'],
+    [['--fail', '--folder', '.'], '--folder'],
+    [['--folder', 'nowhere'], 'nowhere'],
+    [['--service-input', 'config=a.json'], '--folder'],
+    [['--folder', '.', '--service-input', 'config'], '"config"'],
   ])('%j is one problem, and one sentence names it', (args, part) => {
     expect(() => parseDemoArguments(args)).toThrow(part)
     expect(() => parseDemoArguments(args)).toThrow(/^[^\n]*: see --help\.$/)

@@ -71,6 +71,7 @@ export function anyStep(strings: fc.Arbitrary<string>): fc.Arbitrary<Worded> {
         autofix: maybe(fc.boolean()),
         envOverrides: fc.constant({ SECRET: 'value of an override' }),
       }),
+      commitName: maybe(text),
       labels: fc.array(text, { maxLength: 2 }),
       job: fc.record({ name: text, url: fc.constant('https://github.com/o/r/actions/runs/1/job/2') }),
       ownsRun: fc.boolean(),

@@ -24,7 +24,7 @@ export function describeFailedRuns(runs: readonly FailedRun[]): string {
  * `<code>` in a block of HTML. There, GitHub looks for no Markdown, mentions and links.
  */
 function describe({ runId, projectId, status, problem, output = '' }: FailedRun): string {
-  const text = String(output).trim().slice(-OUTPUT_LIMIT_CHARS)
+  const text = output.trim().slice(-OUTPUT_LIMIT_CHARS)
   const facts = [`Run ${code(runId)}`, ...(problem === undefined ? [] : [code(problem)])]
   const blocks = [`<h3>Tests of ${code(projectId)}: ${code(status)}</h3>`, `<p>${facts.join('. ')}</p>`]
   if (text !== '') blocks.push(`<pre>${block(text)}</pre>`)
@@ -33,7 +33,7 @@ function describe({ runId, projectId, status, problem, output = '' }: FailedRun)
 
 /** Puts the text on one line, because a blank line would end the block. */
 function code(text: string): string {
-  return block(String(text).replaceAll(/\s+/g, ' '))
+  return block(text.replaceAll(/\s+/g, ' '))
 }
 
 function block(text: string): string {

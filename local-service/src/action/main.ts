@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import * as core from '@actions/core'
 import { signalProcess } from '../runs/processes.ts'
+import { countOutOfMemoryKills } from './memory.ts'
 import { foldedLog, toLogLine, toMessage } from './runner-text.ts'
 import { type Order, ServiceFolder, type Start } from './service-folder.ts'
 import { spawnService } from './spawn-service.ts'
@@ -29,6 +30,7 @@ async function main(): Promise<void> {
   const folder = ServiceFolder.create(temporaryFolder)
   // Main saves the folder before the service begins. So post can stop the service, whatever happens to main.
   core.saveState('folder', folder.path)
+  core.saveState('out-of-memory-kills', countOutOfMemoryKills() ?? '')
   folder.give(order)
   const start = await waitForStart(folder, startService(folder))
   if (start.kind === 'failed') {
@@ -41,11 +43,7 @@ async function main(): Promise<void> {
   core.setOutput('api-key', order.key)
   core.setOutput('project', only?.id ?? '')
   core.setOutput('branch', only?.commit ?? '')
-  for (const { id, framework, folder: served, commit } of start.projects) {
-    core.info(
-      toLogLine(`The local service serves the project ${id}: ${framework} in ${served}, commit ${commit ?? 'none'}.`),
-    )
-  }
+  for (const line of start.log) core.info(toLogLine(line))
   core.info(
     "If a run does not pass, this step's post writes the output of the tests to its log and to the job summary.",
   )

@@ -3,7 +3,9 @@ import { appendFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import * as core from '@actions/core'
 import { signalProcess } from '../runs/processes.ts'
+import { count, messageOf } from '../text.ts'
 import { describeFailedRuns } from './failed-runs.ts'
+import { countOutOfMemoryKills } from './memory.ts'
 import { foldedLog, toMessage } from './runner-text.ts'
 import { ServiceFolder } from './service-folder.ts'
 import { spawnService } from './spawn-service.ts'
@@ -26,33 +28,71 @@ async function post(): Promise<void> {
   // If there is no folder, main has started nothing.
   if (path === '') return
   const folder = new ServiceFolder(path)
-  folder.withdrawOrder()
-  if (!(await hasEnded(folder, STOP_LIMIT_MS))) await kill(folder)
-  const wasKilled = folder.hasBegun() && !folder.hasStopped()
-  const mayBeLeft = wasKilled && !(await clean(folder))
-  const failedRuns = folder.readFailedRuns()
-  if (wasKilled || failedRuns.length > 0) core.info(foldedLog(folder.readLog()))
+  await attempt('withdraw the order of the service', () => folder.withdrawOrder())
+  const end = await attempt('stop the service', () => stop(folder))
+  const leftSomething = end !== undefined && folder.hasBegun() && !folder.hasStopped()
+  const isClean = !leftSomething || (await attempt('remove what the service left', () => clean(folder)))
+  const failedRuns = (await attempt('read which runs did not pass', () => folder.readFailedRuns())) ?? []
+  if (leftSomething || failedRuns.length > 0) {
+    await attempt('show the log of the service', () => core.info(foldedLog(folder.readLog())))
+  }
+  if (leftSomething && end === 'before post') core.error(describeKill())
   const { GITHUB_STEP_SUMMARY: summary } = process.env
-  if (summary && failedRuns.length > 0) appendFileSync(summary, describeFailedRuns(failedRuns))
-  if (mayBeLeft) core.warning(MAY_BE_LEFT)
-  folder.remove()
+  if (summary && failedRuns.length > 0) {
+    await attempt('write the job summary', () => appendFileSync(summary, describeFailedRuns(failedRuns)))
+  }
+  if (!isClean) core.warning(MAY_BE_LEFT)
+  await attempt(`remove the folder ${path}`, () => folder.remove())
 }
 
-async function hasEnded(folder: ServiceFolder, withinMs: number): Promise<boolean> {
+/** Does one step of post. If it fails, post warns, returns undefined, and goes on with the next step. */
+async function attempt<T>(what: string, step: () => T | Promise<T>): Promise<T | undefined> {
+  try {
+    return await step()
+  } catch (error) {
+    core.warning(toMessage(`The post step of the local service could not ${what}: ${messageOf(error)}`))
+    return undefined
+  }
+}
+
+/**
+ * Ends the service, and waits until it has ended. If it does not end in time, kills it with its process group, which holds
+ * the commands of git and of container engines. Returns when the service ended.
+ */
+async function stop(folder: ServiceFolder): Promise<'before post' | 'in post'> {
+  const pid = folder.livingProcess()
+  if (pid === undefined) return 'before post'
+  // The signal stops the service even if its order cannot be withdrawn.
+  signalProcess(pid, 'SIGTERM')
+  if (await waitForEnd(folder, STOP_LIMIT_MS)) return 'in post'
+  const hanging = folder.livingProcess()
+  if (hanging !== undefined) signalProcess(-hanging, 'SIGKILL')
+  await waitForEnd(folder, KILL_LIMIT_MS)
+  return 'in post'
+}
+
+function describeKill(): string {
+  const [before, now] = [core.getState('out-of-memory-kills'), countOutOfMemoryKills()]
+  const what = 'The local service was killed or crashed before post stopped it, and its runs ended.'
+  if (before === '' || now === undefined)
+    return `${what} The cause is unknown. A frequent cause is that no memory was left.`
+  const kills = now - Number(before)
+  if (kills > 0) {
+    const killed = `Since its start, the kernel has killed ${count(kills, 'process', 'processes')} for this reason.`
+    const next = 'Choose a runner with more memory, or let fewer tests run at once.'
+    return `${what} The probable cause is that no memory was left. ${killed} ${next}`
+  }
+  return `${what} The kernel killed no process for lack of memory. So a step or a test probably killed the service. The log above has its last lines.`
+}
+
+/** Whether the service has ended in time. */
+async function waitForEnd(folder: ServiceFolder, withinMs: number): Promise<boolean> {
   const deadlineMs = performance.now() + withinMs
   while (folder.livingProcess() !== undefined) {
     if (performance.now() > deadlineMs) return false
     await delay(POLL_MS)
   }
   return true
-}
-
-/** Kills the service with its process group, which holds the commands of git and of container engines. */
-async function kill(folder: ServiceFolder): Promise<void> {
-  const pid = folder.livingProcess()
-  if (pid === undefined) return
-  signalProcess(-pid, 'SIGKILL')
-  await hasEnded(folder, KILL_LIMIT_MS)
 }
 
 /**
@@ -70,4 +110,4 @@ async function clean(folder: ServiceFolder): Promise<boolean> {
   return exitCode === 0
 }
 
-post().catch((error: Error) => core.warning(toMessage(`The local service may still run: ${error.message}`)))
+await post()

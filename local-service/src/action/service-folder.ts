@@ -1,29 +1,46 @@
 import { execFileSync } from 'node:child_process'
-import { appendFileSync, existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
-import { parseJson } from '../frameworks/framework.ts'
+import { isObject, parseJson } from '../frameworks/framework.ts'
 import { readIfPossible } from '../runs/processes.ts'
-import type { FinalStatus } from '../runs/run.ts'
+import { readRegularFile, removeFolder } from '../workspace/files.ts'
+
+// Tests run as the user of the job, so they can replace any of these files. What is read is therefore checked.
 
 /** What the service should serve. */
 export interface Order {
   /** The folder of the project, or the configuration file after `--config`. */
   readonly args: readonly string[]
   readonly key: string
-  readonly runLimitMinutes: number | undefined
+  readonly runLimitMinutes?: number | undefined
   /** What the job has checked out. */
   readonly workspace: string
   readonly commit: string
 }
 
 export type Start =
-  | { readonly kind: 'up'; readonly url: string; readonly projects: readonly ServedProject[] }
+  | {
+      readonly kind: 'up'
+      readonly url: string
+      readonly projects: readonly ServedProject[]
+      /** Lines for the log of main. */
+      readonly log: readonly string[]
+    }
   | { readonly kind: 'failed'; readonly reason: string }
 
 interface ServedProject {
   readonly id: string
-  readonly folder: string
-  readonly framework: string
   readonly commit?: string | undefined
 }
 
@@ -31,10 +48,13 @@ interface ServedProject {
 export interface FailedRun {
   readonly runId: string
   readonly projectId: string
-  readonly status: FinalStatus
+  readonly status: string
   readonly problem?: string | undefined
   readonly output?: string | undefined
 }
+
+/** Post reads at most this much of the end of the service's log. */
+const LOG_LIMIT_BYTES = 1024 * 1024
 
 /**
  * The private folder through which main, the service and post exchange files. The service ends when its order is gone.
@@ -42,14 +62,22 @@ export interface FailedRun {
  */
 export class ServiceFolder {
   readonly path: string
-  readonly logFile: string
   /** The service keeps its runs here. They show what a killed service left. */
   readonly dataFolder: string
+  readonly #order: string
+  readonly #start: string
+  readonly #stopped: string
+  readonly #failedRuns: string
+  readonly #log: string
 
   constructor(path: string) {
     this.path = path
-    this.logFile = join(path, 'log')
     this.dataFolder = join(path, 'data')
+    this.#order = join(path, 'order.json')
+    this.#start = join(path, 'start.json')
+    this.#stopped = join(path, 'stopped')
+    this.#failedRuns = join(path, 'failed-runs.jsonl')
+    this.#log = join(path, 'log')
   }
 
   static create(temporaryFolder: string): ServiceFolder {
@@ -61,93 +89,134 @@ export class ServiceFolder {
   }
 
   give(order: Order): void {
-    writeFileSync(this.#file('order'), JSON.stringify(order))
+    writeFileSync(this.#order, JSON.stringify(order))
   }
 
   /** Undefined if the order was withdrawn or the job has ended. */
   readOrder(): Order | undefined {
-    return this.#read('order')
+    return parseAs(isOrder, readRegularFile(this.#order))
   }
 
   hasOrder(): boolean {
-    return existsSync(this.#file('order'))
+    return existsSync(this.#order)
   }
 
   /** After this, the service ends. A service that begins later finds no order and ends too. */
   withdrawOrder(): void {
-    if (this.hasOrder()) renameSync(this.#file('order'), this.#file('withdrawn-order'))
+    rmSync(this.#order, { recursive: true, force: true })
   }
 
-  writeProcessId(): void {
-    this.#write('process-id', process.pid)
-  }
-
-  /** The process id of the service while it lives. Another process may have got the id, so the arguments are compared. */
+  /** The process id of the service while it lives. No file says it, because a test could write another id there. */
   livingProcess(): number | undefined {
-    const pid = this.#read<number>('process-id')
-    return pid !== undefined && argumentsOf(pid).includes(this.path) ? pid : undefined
+    return findProcessWith(['index.js', this.path])
   }
 
+  /** Whether the service has begun to use the machine, so that something of it may be left. */
   hasBegun(): boolean {
-    return existsSync(this.#file('process-id'))
+    return existsSync(this.dataFolder)
   }
 
+  /** Main finds the whole file or no file. */
   writeStart(start: Start): void {
-    this.#write('start', start)
+    const unfinished = `${this.#start}-unfinished`
+    writeFileSync(unfinished, JSON.stringify(start))
+    renameSync(unfinished, this.#start)
   }
 
   readStart(): Start | undefined {
-    return this.#read('start')
+    return parseAs(isStart, readRegularFile(this.#start))
   }
 
   /** Tells post that the service has left nothing behind. */
   writeStopped(): void {
-    this.#write('stopped', true)
+    if (!this.hasStopped()) writeFileSync(this.#stopped, '')
   }
 
   hasStopped(): boolean {
-    return existsSync(this.#file('stopped'))
+    return existsSync(this.#stopped)
   }
 
   addFailedRun(run: FailedRun): void {
-    appendFileSync(this.#file('failed-runs'), `${JSON.stringify(run)}\n`)
+    const file = openToAppend(this.#failedRuns)
+    writeFileSync(file, `${JSON.stringify(run)}\n`)
+    closeSync(file)
   }
 
   readFailedRuns(): readonly FailedRun[] {
-    const lines = readIfPossible(this.#file('failed-runs')).split('\n')
-    return lines.flatMap((line) => (parseJson(line) as FailedRun | undefined) ?? [])
+    const lines = readRegularFile(this.#failedRuns).split('\n')
+    return lines.flatMap((line) => parseAs(isFailedRun, line) ?? [])
+  }
+
+  /** Opens the log for a process of the service. */
+  openLog(): number {
+    return openToAppend(this.#log)
   }
 
   readLog(): string {
-    return readIfPossible(this.logFile)
+    return readRegularFile(this.#log, { limitBytes: LOG_LIMIT_BYTES, readsEnd: true })
   }
 
-  remove(): void {
-    rmSync(this.path, { recursive: true, force: true, maxRetries: 3 })
-  }
-
-  #file(name: string): string {
-    return join(this.path, `${name}.json`)
-  }
-
-  #read<T>(name: string): T | undefined {
-    return parseJson(readIfPossible(this.#file(name))) as T | undefined
-  }
-
-  /** A reader finds the whole file or no file. */
-  #write(name: string, value: unknown): void {
-    const unfinished = this.#file(`${name}-unfinished`)
-    writeFileSync(unfinished, JSON.stringify(value))
-    renameSync(unfinished, this.#file(name))
+  remove(): Promise<void> {
+    return removeFolder(this.path)
   }
 }
 
-/** Empty if no such process lives. On Linux, a container may have no `ps`. */
-function argumentsOf(pid: number): string {
-  if (process.platform === 'linux') return readIfPossible(`/proc/${pid}/cmdline`)
-  try {
-    return execFileSync('ps', ['-ww', '-o', 'args=', '-p', String(pid)], { encoding: 'utf8' })
-  } catch {
-    return ''
+function parseAs<T>(isRight: (value: unknown) => value is T, text: string): T | undefined {
+  const value = parseJson(text)
+  return isRight(value) ? value : undefined
+}
+
+// Main and post load no Valibot, because it would make their start slower.
+
+function isOrder(value: unknown): value is Order {
+  if (!isObject(value) || !Array.isArray(value.args)) return false
+  const { args, key, runLimitMinutes = 0, workspace, commit } = value
+  return areTexts([...args, key, workspace, commit]) && typeof runLimitMinutes === 'number'
+}
+
+function isStart(value: unknown): value is Start {
+  if (!isObject(value)) return false
+  const { kind, url, projects, log, reason } = value
+  if (kind === 'failed') return areTexts([reason])
+  if (kind !== 'up' || !Array.isArray(projects) || !Array.isArray(log)) return false
+  return areTexts([url, ...log]) && projects.every(isServedProject)
+}
+
+function isServedProject(value: unknown): value is ServedProject {
+  if (!isObject(value)) return false
+  const { id, commit = '' } = value
+  return areTexts([id, commit])
+}
+
+function isFailedRun(value: unknown): value is FailedRun {
+  if (!isObject(value)) return false
+  const { runId, projectId, status, problem = '', output = '' } = value
+  return areTexts([runId, projectId, status, problem, output])
+}
+
+function areTexts(values: readonly unknown[]): boolean {
+  return values.every((value) => typeof value === 'string')
+}
+
+/** A write to a named pipe that nobody reads would never return. */
+function openToAppend(file: string): number {
+  const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants
+  const descriptor = openSync(file, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600)
+  if (fstatSync(descriptor).isFile()) return descriptor
+  closeSync(descriptor)
+  throw new Error(`${file} is not a regular file`)
+}
+
+/** The living process with these last arguments. On Linux, a container may have no `ps`. */
+function findProcessWith(lastArguments: readonly string[]): number | undefined {
+  if (process.platform === 'linux') {
+    const end = lastArguments.map((argument) => `${argument}\0`).join('')
+    const ids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+    const found = ids.find((id) => readIfPossible(`/proc/${id}/cmdline`).endsWith(end))
+    return found === undefined ? undefined : Number(found)
   }
+  const options = { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 } as const
+  const lines = execFileSync('ps', ['-A', '-ww', '-o', 'pid=,args='], options).split('\n')
+  const found = lines.find((line) => line.endsWith(lastArguments.join(' ')))
+  return found === undefined ? undefined : Number.parseInt(found, 10)
 }

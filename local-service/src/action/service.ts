@@ -1,9 +1,11 @@
 import { tmpdir } from 'node:os'
 import { ConfigurationError, type Settings } from '../configuration.ts'
 import { readInvocation, UsageError } from '../invocation.ts'
-import { type LocalService, removeLeft, startLocalService } from '../local-service.ts'
+import { type LocalService, removeLeft, type ServedProject, startLocalService } from '../local-service.ts'
 import { DataFolderInRepository } from '../runs/data-folder.ts'
 import type { Run, RunOutcome } from '../runs/run.ts'
+import { count, messageOf } from '../text.ts'
+import { countChangedFiles } from '../workspace/work-tree.ts'
 import { type Order, ServiceFolder, type Start } from './service-folder.ts'
 
 // The process of the action's service. `index.js FOLDER` serves until the order in the folder is gone. `index.js FOLDER clean`
@@ -14,7 +16,8 @@ const POLL_MS = 200
 const [path = '', mode] = process.argv.slice(2)
 const folder = new ServiceFolder(path)
 
-const WORLD = {
+/** What serving and cleaning have in common. */
+const SHARED = {
   env: process.env,
   dataFolder: folder.dataFolder,
   log: (line: string) => console.error(line),
@@ -22,15 +25,14 @@ const WORLD = {
 }
 
 async function serve(): Promise<void> {
-  folder.writeProcessId()
-  const order = folder.readOrder()
-  if (order === undefined) return
   const stop = Promise.withResolvers<void>()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.resolve())
-  const poll = setInterval(() => folder.hasOrder() || stop.resolve(), POLL_MS)
+  const order = folder.readOrder()
+  if (order === undefined) return
   const service = await start(order)
+  const poll = setInterval(() => folder.hasOrder() || stop.resolve(), POLL_MS)
   try {
-    const outcome = await describeStart(service)
+    const outcome = await describeStart(service, order.commit)
     folder.writeStart(outcome)
     if (outcome.kind === 'up') await stop.promise
   } finally {
@@ -45,22 +47,46 @@ async function start({ args, key, runLimitMinutes, workspace, commit }: Order): 
   const limit = runLimitMinutes === undefined ? {} : { runLimitMinutes }
   const settings: Settings = { ...invocation.settings, ...limit, keys: [key], data: folder.dataFolder }
   return startLocalService(settings, {
-    ...WORLD,
+    ...SHARED,
     folder: invocation.folder,
     temporaryFolder: tmpdir(),
     checkoutOfJob: { root: workspace, commit },
   })
 }
 
-async function describeStart(service: LocalService): Promise<Start> {
-  const folders = await service.inspectFolders()
-  const projects = service.projects.map((project, index) => ({ ...project, ...folders[index] }))
-  const incomplete = projects.find(({ missingPackage }) => missingPackage !== undefined)
-  if (incomplete === undefined) return { kind: 'up', url: service.url, projects }
-  const reason =
-    `${incomplete.missingPackage} is not installed in ${incomplete.folder}. ` +
-    'Install the packages in a step before this one, for example with "npm ci".'
-  return { kind: 'failed', reason }
+async function describeStart({ url, projects }: LocalService, jobCommit: string): Promise<Start> {
+  const [problem] = projects.flatMap(({ found }) => found.problem ?? [])
+  if (problem !== undefined) {
+    const remedy =
+      problem.kind === 'missing'
+        ? 'Install the packages in a step before this one, for example with "npm ci"'
+        : 'Update the package'
+    return { kind: 'failed', reason: `${problem.text}. ${remedy}.` }
+  }
+  const log = await Promise.all(projects.map((project) => describeProject(project, jobCommit)))
+  return { kind: 'up', url, projects: projects.map(({ id, found: { commit } }) => ({ id, commit })), log: log.flat() }
+}
+
+/** What the log of main says about a project. */
+async function describeProject({ id, framework, folder, found }: ServedProject, jobCommit: string): Promise<string[]> {
+  const { commit, repository, skipsSetup } = found
+  const name = found.branch ?? (commit === jobCommit ? nameOfCheckout(process.env) : undefined)
+  const checkedOut = commit === undefined ? 'no commit' : `commit ${commit}${name === undefined ? '' : ` (${name})`}`
+  const changes = repository === undefined ? 0 : await countChangedFiles(repository)
+  return [
+    `The local service serves the project ${id}: ${framework} in ${folder}, ${checkedOut}.`,
+    ...(changes
+      ? [`"git status" lists ${count(changes, 'changed file')} in the repository. The tests see the files as they are.`]
+      : []),
+    ...(skipsSetup ? [`A run of this commit tests the folder itself, so the "setup" of ${id} does not run.`] : []),
+  ]
+}
+
+/** On a pull request, `actions/checkout` checks out a merge commit, which is on no branch. */
+function nameOfCheckout(env: NodeJS.ProcessEnv): string | undefined {
+  const isMergeCommit = /^refs\/pull\/\d+\/merge$/.test(env.GITHUB_REF ?? '')
+  if (isMergeCommit && env.GITHUB_HEAD_REF) return `${env.GITHUB_HEAD_REF}, merged into ${env.GITHUB_BASE_REF}`
+  return env.GITHUB_REF_NAME || undefined
 }
 
 function rememberFailedRun(
@@ -70,8 +96,9 @@ function rememberFailedRun(
   if (status === 'PASSED' || status === 'QUEUED' || status === 'RUNNING') return
   try {
     folder.addFailedRun({ runId, projectId, status, problem, output })
-  } catch {
-    // The job has ended, so nobody reads about failed runs.
+  } catch (error) {
+    // The job has ended, or a test has replaced the file.
+    console.error(`run ${runId}: post cannot show it: ${messageOf(error)}`)
   }
 }
 
@@ -93,4 +120,4 @@ async function main(): Promise<void> {
 }
 
 // If the job has ended, the runner has removed the folder.
-if (folder.exists()) await (mode === 'clean' ? removeLeft(WORLD) : main())
+if (folder.exists()) await (mode === 'clean' ? removeLeft(SHARED) : main())

@@ -24,6 +24,8 @@ export interface FrameworkCall {
 export interface Framework {
   readonly name: 'vitest' | 'playwright'
   readonly packageName: string
+  /** The oldest version whose tests the service can run, such as `1.45`. */
+  readonly oldestVersion: string
   /** The files in a project's folder by which it is recognized. */
   readonly configFile: RegExp
   /** The option for a regular expression for titles. */

@@ -8,6 +8,7 @@ const REPORTER = join(REPORTERS_FOLDER, `playwright-reporter${extname(import.met
 export const playwright: Framework = {
   name: 'playwright',
   packageName: '@playwright/test',
+  oldestVersion: '1.45',
   configFile: /^playwright(-ct)?\.config\.\w+$/,
   titleOption: '--grep',
   skipsOtherTitles: false,

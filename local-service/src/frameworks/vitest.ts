@@ -8,6 +8,7 @@ const REPORTER = join(REPORTERS_FOLDER, `vitest-reporter${extname(import.meta.fi
 export const vitest: Framework = {
   name: 'vitest',
   packageName: 'vitest',
+  oldestVersion: '3.0',
   configFile: /^vitest\.(config|workspace)\.\w+$/,
   titleOption: '--testNamePattern',
   skipsOtherTitles: true,

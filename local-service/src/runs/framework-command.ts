@@ -1,4 +1,4 @@
-import { findPackageCommand, usesPlugAndPlay } from '../workspace/packages.ts'
+import { describeOldFramework, findPackageCommand, usesPlugAndPlay } from '../workspace/packages.ts'
 import type { Source } from './prepare-files.ts'
 import { environmentIn } from './run-in-source.ts'
 import { findExecutable } from './test-environment.ts'
@@ -8,9 +8,8 @@ import type { TestRun } from './test-run.ts'
 export function frameworkCommand(run: TestRun, source: Source): readonly string[] | undefined {
   const { framework, node: chosen, command } = run.project
   if (command !== undefined) return command
-  // What a setup installs in a container may be a link out of the work tree. Without a setup, a person installed the packages.
-  const within = source.needsSetup && run.engine !== undefined ? source.root : undefined
-  const script = findPackageCommand(framework.packageName, source.needsSetup ? source : run.checkout.place, within)
+  const { place, within } = packagesOf(run, source)
+  const script = findPackageCommand(framework.packageName, place, within)
   if (script === undefined) {
     // The project may have a script of this name, so Yarn is asked for a program only.
     const isThroughYarn = run.engine === undefined && usesPlugAndPlay(source)
@@ -20,6 +19,19 @@ export function frameworkCommand(run: TestRun, source: Source): readonly string[
   const node = chosen ?? findExecutable('node', environmentIn(source, run))
   // PATH may have no Node, because a person can start the service by the path of its Node.
   return [node ?? process.execPath, script]
+}
+
+/** Says that the framework is too old. Undefined if it is not, or if a command of the project chooses it. */
+export function describeTooOld(run: TestRun, source: Source): string | undefined {
+  const { place, within } = packagesOf(run, source)
+  return run.project.command === undefined ? describeOldFramework(run.project.framework, place, within) : undefined
+}
+
+/** Where the packages of a run are installed. */
+function packagesOf({ checkout, engine }: TestRun, source: Source) {
+  if (!source.needsSetup) return { place: checkout.place }
+  // What a setup installs in a container may be a link out of the work tree. Without a setup, a person installed the packages.
+  return { place: source, within: engine === undefined ? undefined : source.root }
 }
 
 /** If the run has a setup, the setup must install the framework. Otherwise a person must install it. */

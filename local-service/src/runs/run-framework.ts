@@ -6,7 +6,7 @@ import { toMessage } from '../frameworks/message.ts'
 import { readList, readReport } from '../frameworks/read-report.ts'
 import type { Report, TestedFolders } from '../frameworks/report.ts'
 import { describeEnd, hasFailed, hasSucceeded, quoteOutput } from './command-end.ts'
-import { describeMissing, frameworkCommand } from './framework-command.ts'
+import { describeMissing, describeTooOld, frameworkCommand } from './framework-command.ts'
 import type { Source } from './prepare-files.ts'
 import { interruptedBecause, isBad, type RunOutcome } from './run.ts'
 import type { CommandEnd } from './run-command.ts'
@@ -17,6 +17,8 @@ import { describeUnknownProjects, describeUnknownTitles } from './unknown-names.
 
 /** Runs the tests once, reads the framework's report, and decides about the outcome. */
 export async function runFramework(run: TestRun, source: Source, stop: AbortSignal): Promise<RunOutcome> {
+  const tooOld = describeTooOld(run, source)
+  if (tooOld !== undefined) return interrupt(run, tooOld)
   const { framework } = run.project
   const command = frameworkCommand(run, source)
   if (command === undefined) return interrupt(run, describeMissing(run, source))

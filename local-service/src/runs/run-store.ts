@@ -52,7 +52,7 @@ export function openRunStore(folder: string | undefined): RunStore {
     const version = Number(database.prepare('pragma user_version').get()?.user_version)
     if (version > SCHEMA_VERSION) {
       throw new ConfigurationError(
-        `A newer version of the service wrote the data folder ${folder}. Choose another with --data.`,
+        `A newer version of the service wrote the data folder ${folder}. Choose another data folder.`,
       )
     }
     if (version === 0) database.exec(SCHEMA)
@@ -67,7 +67,7 @@ export function openRunStore(folder: string | undefined): RunStore {
 
 /** An error of the store or of its folder as a sentence that says what to do. */
 export function describeStoreError(error: Error, folder: string): string {
-  const instead = 'choose another folder with --data.'
+  const instead = 'choose another data folder.'
   const code = 'errcode' in error ? error.errcode : undefined
   if (code === BUSY) return `Another service uses the data folder ${folder}. Stop it, or ${instead}`
   if (code === CORRUPT || code === NOT_A_DATABASE) {
@@ -77,7 +77,7 @@ export function describeStoreError(error: Error, folder: string): string {
   if (code === FULL || ('code' in error && error.code === 'ENOSPC')) {
     return `There is no room on the disk for the data folder ${folder}. Free some space, or ${instead}`
   }
-  return `Cannot use the data folder ${folder}: ${error.message}. Choose another with --data.`
+  return `Cannot use the data folder ${folder}: ${error.message}. Choose another data folder.`
 }
 
 /** Others may be able to enter the folder, so the file itself is private. */

@@ -65,7 +65,7 @@ export async function startRun(machine: Machine, request: StartRequest): Promise
     branchName: checkout.branchName,
   })
   const testRun = toTestRun(machine, request, { runId: run.runId, checkout, engine: found?.engine, environment })
-  testRun.log(`is for project ${quote(project.id)}, ${describeCheckout(checkout)}`)
+  testRun.log(`is for project ${quote(project.id)}, ${describeCheckout(checkout, project)}`)
   if (found !== undefined) {
     testRun.log(`runs in containers of ${found.engine.name}${found.reason ? ` (${found.reason})` : ''}`)
   }
@@ -124,8 +124,9 @@ function toTestRun(
   }
 }
 
-function describeCheckout(checkout: Checkout): string {
-  if (checkout.kind === 'in-place') return 'its folder as it stands'
+function describeCheckout(checkout: Checkout, { setup }: Project): string {
+  if (checkout.kind === 'in-place')
+    return `its folder as it stands${setup === undefined ? '' : ', without its "setup"'}`
   if (checkout.kind === 'copy') return 'a copy of its folder as it stands'
   return `branch ${quote(checkout.branchName)} at ${checkout.commit}`
 }

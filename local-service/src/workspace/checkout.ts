@@ -2,6 +2,7 @@ import { dirname, join, relative } from 'node:path'
 import type { Project } from '../project.ts'
 import { quote } from '../text.ts'
 import {
+  describeOldFramework,
   findLinkIntoRepository,
   findPackageCommand,
   packageFilesOf,
@@ -95,8 +96,18 @@ function placeWithoutGit({ folder }: Project, ofJob: CheckoutOfJob | undefined):
 export interface ProjectFolder {
   /** The commit that is checked out in it, if any. */
   readonly commit: string | undefined
-  /** The framework's package, if a run needs it and it is not installed. */
-  readonly missingPackage: string | undefined
+  /** The branch that is checked out in it, if any. */
+  readonly branch: string | undefined
+  readonly repository: Repository | undefined
+  /** Whether a run of the folder itself leaves out the `setup` of the project. */
+  readonly skipsSetup: boolean
+  /** Why no run can test the folder. Undefined if no reason is known. */
+  readonly problem: FrameworkProblem | undefined
+}
+
+interface FrameworkProblem {
+  readonly kind: 'missing' | 'too-old'
+  readonly text: string
 }
 
 /** Finds out what a run would find in the project's folder. */
@@ -106,22 +117,31 @@ export async function inspectFolder(
   ofJob: CheckoutOfJob | undefined,
 ): Promise<ProjectFolder> {
   const { repository } = await openRepository(project.folder, env)
-  const { commit } = repository === undefined ? { commit: ofJob?.commit } : await readHead(repository)
-  const { framework, command, setup, container } = project
-  const isBrought = command !== undefined || setup !== undefined
-  const place = repository ?? placeWithoutGit(project, ofJob)
+  const head = repository === undefined ? { commit: ofJob?.commit, branch: undefined } : await readHead(repository)
+  const skipsSetup = project.setup !== undefined && project.container === undefined
+  const problem = findProblem(project, repository ?? placeWithoutGit(project, ofJob))
+  return { ...head, repository, skipsSetup, problem }
+}
+
+function findProblem({ framework, folder, ...project }: Project, place: Place): FrameworkProblem | undefined {
+  if (project.command !== undefined || project.setup !== undefined) return undefined
+  const old = unlessUnreadable(() => describeOldFramework(framework, place))
+  if (old !== undefined) return { kind: 'too-old', text: old }
   // In a container, there is neither Yarn nor its cache.
-  const isThroughYarn = container === undefined && usesPlugAndPlay(place)
-  const isThere = isBrought || isThroughYarn || isInstalled(framework.packageName, place)
-  return { commit, missingPackage: isThere ? undefined : framework.packageName }
+  const isThroughYarn = project.container === undefined && usesPlugAndPlay(place)
+  if (isThroughYarn || isInstalled(framework.packageName, place)) return undefined
+  return { kind: 'missing', text: `${framework.packageName} is not installed in ${folder}` }
 }
 
 function isInstalled(packageName: string, place: Place): boolean {
+  return unlessUnreadable(() => findPackageCommand(packageName, place)) !== undefined
+}
+
+function unlessUnreadable<T>(readManifest: () => T): T | undefined {
   try {
-    return findPackageCommand(packageName, place) !== undefined
+    return readManifest()
   } catch {
-    // The manifest cannot be read.
-    return false
+    return undefined
   }
 }
 

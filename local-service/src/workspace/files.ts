@@ -9,17 +9,19 @@ const READ_LIMIT_BYTES = 16 * 1024 * 1024
 interface ReadOptions {
   /** A larger file is refused. */
   readonly limitBytes?: number
+  /** Only the end of a larger file is read, at most `limitBytes`. */
+  readonly readsEnd?: boolean
   /** Without this, a file of another user is refused. */
   readonly acceptsAnyOwner?: boolean
 }
 
 /**
- * Reads a file that others can write. A missing file is empty. Throws for a link, a named pipe or another special file, for a
- * file of another user, and for a file that is too large. The caller checks the types of what the text holds.
+ * Reads a file that others can write. A missing file is empty. Throws for a link, for a file of another user, for a file
+ * that would block (a named pipe), and for a file that is too large or never ends. The caller checks what the text holds.
  */
 export function readRegularFile(
   file: string,
-  { limitBytes = READ_LIMIT_BYTES, acceptsAnyOwner = false }: ReadOptions = {},
+  { limitBytes = READ_LIMIT_BYTES, readsEnd = false, acceptsAnyOwner = false }: ReadOptions = {},
 ): string {
   const found = lstatSync(file, { throwIfNoEntry: false })
   if (found === undefined) return ''
@@ -30,23 +32,24 @@ export function readRegularFile(
     const opened = fstatSync(descriptor)
     if (!opened.isFile()) throw new Error(`${file} is not a regular file`)
     if (!acceptsAnyOwner && opened.uid !== process.getuid?.()) throw new Error(`${file} belongs to another user`)
-    if (opened.size > limitBytes) throw new Error(`${file} is larger than ${limitBytes / 2 ** 20} MiB`)
-    return readBytes(descriptor, opened.size).toString('utf8')
+    const beginning = Math.max(0, opened.size - limitBytes)
+    if (beginning > 0 && !readsEnd) throw new Error(`${file} is larger than ${limitBytes / 2 ** 20} MiB`)
+    return readBytes(descriptor, beginning, opened.size).toString('utf8')
   } finally {
     closeSync(descriptor)
   }
 }
 
 /** Reads at most this many bytes, because others may still write to the file. */
-function readBytes(descriptor: number, size: number): Buffer {
-  const bytes = Buffer.allocUnsafe(size)
-  let end = 0
-  while (end < size) {
-    const count = readSync(descriptor, bytes, end, size - end, null)
+function readBytes(descriptor: number, beginning: number, size: number): Buffer {
+  const bytes = Buffer.allocUnsafe(size - beginning)
+  let length = 0
+  while (length < bytes.length) {
+    const count = readSync(descriptor, bytes, length, bytes.length - length, beginning + length)
     if (count === 0) break
-    end += count
+    length += count
   }
-  return bytes.subarray(0, end)
+  return bytes.subarray(0, length)
 }
 
 /**

@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, readdirSync, realpathSync } from 'node:fs'
 import { mkdir, symlink } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
-import { isObject } from '../frameworks/framework.ts'
+import { type Framework, isObject } from '../frameworks/framework.ts'
 import { readRegularFile } from './files.ts'
 import { foldersBetween, isInside } from './paths.ts'
 import type { Place } from './work-tree.ts'
@@ -11,21 +11,45 @@ const PACKAGES = 'node_modules'
 const TOOL_FOLDER = /^\.(cache|vite)/
 
 /**
- * The command of an npm package, as Node would find it from a folder. Folders above `root` may belong to somebody else, so
- * they are not searched. Undefined if the package is not installed, or not in the folder `within`.
+ * The command of an npm package, as Node would find it from a folder. Undefined if the package is not installed, or not in
+ * the folder `within`.
  */
-export function findPackageCommand(packageName: string, place: Place, within = '/'): string | undefined {
+export function findPackageCommand(packageName: string, place: Place, within?: string): string | undefined {
+  const found = findPackage(packageName, place, within)
+  const bin = found?.manifest.bin
+  const script = isObject(bin) ? Object.values(bin)[0] : bin
+  return found !== undefined && typeof script === 'string' ? join(found.folder, script) : undefined
+}
+
+/** Says that the installed framework is too old. Undefined if it is not, or if it is not installed. */
+export function describeOldFramework(
+  { packageName, oldestVersion }: Framework,
+  place: Place,
+  within?: string,
+): string | undefined {
+  const version = findPackage(packageName, place, within)?.manifest.version
+  if (typeof version !== 'string' || !isOlder(version, oldestVersion)) return undefined
+  return `${packageName} ${version} is installed in ${join(place.root, place.folder)}. The service needs ${oldestVersion} or newer`
+}
+
+/** Compares the major and the minor version. */
+function isOlder(version: string, other: string): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number.parseFloat)
+  const [otherMajor = 0, otherMinor = 0] = other.split('.').map(Number.parseFloat)
+  return major < otherMajor || (major === otherMajor && minor < otherMinor)
+}
+
+/** Folders above `root` may belong to somebody else, so they are not searched. */
+function findPackage(packageName: string, place: Place, within = '/') {
   for (const at of foldersIn(place)) {
-    const packageFolder = join(at, PACKAGES, packageName)
-    const manifestFile = join(packageFolder, 'package.json')
+    const folder = join(at, PACKAGES, packageName)
+    const manifestFile = join(folder, 'package.json')
     if (existsSync(manifestFile)) {
       const manifest = realpathSync(manifestFile)
       if (!isInside(manifest, within)) return undefined
       // Packages may have been installed by another user.
       const content: unknown = JSON.parse(readRegularFile(manifest, { acceptsAnyOwner: true }))
-      const bin = isObject(content) ? content.bin : undefined
-      const script = isObject(bin) ? Object.values(bin)[0] : bin
-      return typeof script === 'string' ? join(packageFolder, script) : undefined
+      return { folder, manifest: isObject(content) ? content : {} }
     }
   }
   return undefined

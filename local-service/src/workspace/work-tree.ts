@@ -21,6 +21,9 @@ export interface Repository extends Place {
   readonly signal?: AbortSignal | undefined
 }
 
+/** In a very large repository, git needs long for a status. */
+const STATUS_LIMIT_MS = 5000
+
 export interface FoundRepository {
   readonly repository?: Repository
   readonly reason?: string
@@ -87,6 +90,13 @@ export async function findChangedFile(
   const options = ['--no-optional-locks', 'diff', '--no-ext-diff', '--name-only', '-z', commit, '--']
   const changed = await git([...options, ...files.map((file) => `:(literal)${file}`)], gitIn(repository))
   return changed.split('\0').find((file) => file !== '')
+}
+
+/** How many lines `git status` has. Undefined if git does not say so in time. */
+export async function countChangedFiles(repository: Repository): Promise<number | undefined> {
+  const options = { ...gitIn(repository), signal: AbortSignal.timeout(STATUS_LIMIT_MS) }
+  const result = await tryGit(['--no-optional-locks', 'status', '--porcelain', '--no-renames', '-z'], options)
+  return result.kind === 'ok' ? result.output.split('\0').length - 1 : undefined
 }
 
 export async function addWorkTree(repository: Repository, commit: string, at: string): Promise<void> {

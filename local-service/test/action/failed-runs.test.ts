@@ -38,6 +38,12 @@ test('whatever a run holds, the summary has the same elements, and the text only
   )
 })
 
+test('of a long output, the summary shows the end', () => {
+  const summary = describeFailedRuns([{ ...RUN, output: `first line\n${'x'.repeat(100_000)}\nlast line` }])
+  expect(summary).toContain('last line')
+  expect(summary).not.toContain('first line')
+})
+
 test('the summary stays below the limit of GitHub, and says how many runs it leaves out', () => {
   const long = { ...RUN, output: '<'.repeat(100_000) }
   const summary = describeFailedRuns(Array.from({ length: 50 }, () => long))

@@ -1,0 +1,136 @@
+import { chmodSync, existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect } from 'vitest'
+import {
+  type Jobs,
+  ON_LINUX,
+  PASSING,
+  processesOf,
+  serviceProcess,
+  test,
+  VITEST,
+} from '../support/local-service-job.ts'
+import { until } from '../support/until.ts'
+
+const FAILING = PASSING.replace('{}', "{ throw new Error('rain') }")
+
+/** Node options with which a function of Node fails in post. */
+function failingInPost(module: string, name: string, condition = 'true'): string {
+  const code = `
+    import module from '${module}'
+    import { syncBuiltinESMExports } from 'node:module'
+    const { ${name} } = module
+    if (process.argv[1]?.includes('local-service/dist/post')) {
+      module.${name} = (...args) => { if (${condition}) throw new Error('it rains'); return ${name}(...args) }
+      syncBuiltinESMExports()
+    }`
+  return `--import=data:text/javascript,${encodeURIComponent(code)}`
+}
+
+function serviceFoldersOf(tempDir: string): string[] {
+  return readdirSync(tempDir).filter((name) => name.startsWith('test-run-service-'))
+}
+
+describe.skipIf(!ON_LINUX).concurrent('if one step of post fails, post warns and the other steps happen', () => {
+  async function post(jobs: Jobs, NODE_OPTIONS: string) {
+    const { folder } = await jobs.project({ ...VITEST, 'a.test.ts': FAILING })
+    const { step, post: ended } = await jobs.play(folder, { env: { NODE_OPTIONS } })
+    await until(() => processesOf(step).length === 0)
+    const shown = {
+      warnings: ended.annotations.map(({ message }) => message),
+      isLogShown: ended.log.join('\n').includes('Error: rain'),
+      isSummaryWritten: ended.summary.includes('Error: rain'),
+      isFolderRemoved: serviceFoldersOf(step.tempDir).length === 0,
+    }
+    return { conclusion: ended.conclusion, shown }
+  }
+
+  const ALL = { isLogShown: true, isSummaryWritten: true, isFolderRemoved: true }
+
+  test.for<[string, string, object]>([
+    ['withdraw the order of the service', failingInPost('node:fs', 'rmSync'), ALL],
+    ['stop the service', failingInPost('node:fs', 'readdirSync', `args[0] === '/proc'`), ALL],
+    [
+      'read which runs did not pass',
+      failingInPost('node:fs', 'lstatSync', `args[0].endsWith('runs.jsonl')`),
+      { isLogShown: false, isSummaryWritten: false, isFolderRemoved: true },
+    ],
+    [
+      'show the log of the service',
+      failingInPost('node:fs', 'lstatSync', `args[0].endsWith('log')`),
+      { ...ALL, isLogShown: false },
+    ],
+    ['write the job summary', failingInPost('node:fs', 'appendFileSync'), { ...ALL, isSummaryWritten: false }],
+    [
+      'remove the folder ',
+      failingInPost('node:child_process', 'execFile', `args[0] === 'rm'`),
+      { ...ALL, isFolderRemoved: false },
+    ],
+  ])('%s', async ([what, nodeOptions, done], { jobs }) => {
+    const { conclusion, shown } = await post(jobs, nodeOptions)
+    expect(conclusion).toBe('success')
+    expect(shown).toEqual({
+      ...done,
+      warnings: [expect.stringMatching(`The post step of the local service could not ${what}.*: it rains`)],
+    })
+  })
+})
+
+/** A git that hangs if the file `hang` lies beside it. */
+function hangingGit(jobs: Jobs): string {
+  const folder = jobs.folder()
+  const script = `#!/bin/sh
+[ -e "${folder}/hang" ] && echo > "${folder}/hangs" && exec sleep 600
+PATH="\${PATH#*:}" exec git "$@"
+`
+  writeFileSync(join(folder, 'git'), script)
+  chmodSync(join(folder, 'git'), 0o755)
+  return folder
+}
+
+describe.skipIf(!ON_LINUX).concurrent('a service that hangs', () => {
+  test('is killed with its commands, also with a command that belongs to no run', async ({ jobs }) => {
+    const { folder } = await jobs.project({ ...VITEST, 'a.test.ts': PASSING })
+    const commands = hangingGit(jobs)
+    const env = { PATH: `${commands}:${process.env.PATH}` }
+    const { step, outputs } = await jobs.start(folder, { env })
+    writeFileSync(join(commands, 'hang'), '')
+    const gate = jobs.gate(step, outputs).startMain()
+    await until(() => existsSync(join(commands, 'hangs')))
+    process.kill(serviceProcess(step), 'SIGSTOP')
+    gate.signal('SIGKILL')
+    await gate.result()
+    expect(await step.runPost()).toMatchObject({ conclusion: 'success', annotations: [] })
+    expect(processesOf(step)).toEqual([])
+  })
+})
+
+/** Node options with which the kernel seems to count these kills: until post, and in post. */
+function outOfMemoryKills(before: number, inPost: number): string {
+  const code = `
+    import fs from 'node:fs'
+    import { syncBuiltinESMExports } from 'node:module'
+    const { readFileSync } = fs
+    const kills = process.argv[1]?.includes('local-service/dist/post') ? ${inPost} : ${before}
+    fs.readFileSync = (file, ...options) =>
+      /memory.events$|vmstat$/.test(file) ? 'oom 1\\noom_kill ' + kills + '\\n' : readFileSync(file, ...options)
+    syncBuiltinESMExports()`
+  return `--import=data:text/javascript,${encodeURIComponent(code)}`
+}
+
+describe.skipIf(!ON_LINUX).concurrent('post says why a killed service ended, in an error annotation', () => {
+  test.for<[string, number, number, RegExp]>([
+    ['no memory was left', 3, 5, /probable cause is that no memory was left\. .* killed 2 processes for this reason/],
+    ['another process', 3, 3, /killed no process for lack of memory\. So a step or a test probably killed the service/],
+  ])('%s', async ([, before, inPost, cause], { jobs }) => {
+    const env = { NODE_OPTIONS: outOfMemoryKills(before, inPost) }
+    const { step, main } = await jobs.whileTestHangs({ env })
+    process.kill(serviceProcess(step), 'SIGKILL')
+    main.signal('SIGKILL')
+    await main.result()
+    const post = await step.runPost()
+    const message = expect.stringMatching(cause)
+    expect(post).toMatchObject({ conclusion: 'success', annotations: [{ level: 'error', message }] })
+    expect(processesOf(step)).toEqual([])
+  })
+})

@@ -1,0 +1,77 @@
+import { execFileSync } from 'node:child_process'
+import {
+  appendFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect } from 'vitest'
+import { ON_LINUX, processesOf, serviceFolder, test, VITEST } from '../support/local-service-job.ts'
+import { until } from '../support/until.ts'
+
+// Tests run as the user of the job. So they can replace the files through which main, the service and post know of each other.
+
+const FAILING = `import { test } from 'vitest'\ntest('fails', () => { throw new Error('rain') })`
+
+/** The file is written once, and then linked, so that the disk needs room for one file. */
+function makeLargeFile(path: string): void {
+  const large = join(path, '../large')
+  if (!existsSync(large)) {
+    const lines = Buffer.alloc(2 ** 20, '\n')
+    for (let written = 0; written < 400; written += 1) appendFileSync(large, lines)
+  }
+  linkSync(large, path)
+}
+
+function makeFolder(path: string): void {
+  mkdirSync(path)
+  writeFileSync(join(path, 'a'), '')
+}
+
+const SPOILED: [string, (path: string) => void][] = [
+  ['a named pipe', (path) => execFileSync('mkfifo', [path])],
+  ['a link to a device without end', (path) => symlinkSync('/dev/zero', path)],
+  ['400 MB of line breaks', makeLargeFile],
+  ['JSON of another type', (path) => writeFileSync(path, '{ "output": { "toString": 0 } }\n')],
+  ['a folder', makeFolder],
+]
+
+/** Replaces a file at once, so that nobody finds it missing. A folder cannot replace a file, so the file is removed first. */
+function spoil(path: string, make: (path: string) => void): void {
+  make(`${path}.new`)
+  if (make === makeFolder) rmSync(path, { force: true })
+  renameSync(`${path}.new`, path)
+}
+
+describe.skipIf(!ON_LINUX).concurrent('post ends and stops the service', () => {
+  test.for(SPOILED)('if every file of the folder is %s', async ([, make], { jobs }) => {
+    const { step, main } = await jobs.whileTestHangs()
+    main.signal('SIGKILL')
+    await main.result()
+    const folder = serviceFolder(step)
+    const names = new Set([...readdirSync(folder), 'failed-runs.jsonl', 'stopped.json'])
+    names.delete('data')
+    for (const name of names) spoil(join(folder, name), make)
+    expect(await step.runPost()).toMatchObject({ conclusion: 'success' })
+    await until(() => processesOf(step).length === 0)
+    expect(readdirSync(step.tempDir).filter((name) => name.startsWith('test-run-service-'))).toEqual([])
+  })
+})
+
+describe.skipIf(!ON_LINUX).concurrent('a run ends with its own verdict', () => {
+  test.for(SPOILED)('if the list of the failed runs is %s', async ([, make], { jobs }) => {
+    const { folder } = await jobs.project({ ...VITEST, 'a.test.ts': FAILING })
+    const { step, outputs } = await jobs.start(folder)
+    spoil(join(serviceFolder(step), 'failed-runs.jsonl'), make)
+    const { main } = await jobs.gate(step, outputs).run()
+    expect(main.outputs).toMatchObject({ conclusion: 'failed', failed: '1' })
+    expect(await step.runPost()).toMatchObject({ conclusion: 'success' })
+    expect(processesOf(step)).toEqual([])
+  })
+})
