@@ -92,8 +92,10 @@ async function build(outputRoot: string): Promise<void> {
   // The service starts the report reader as a process of its own, by the path of this file.
   bundle(`${source}/frameworks/report-reader.js`, join(staging, 'report-reader'))
   cpSync(join(staging, 'report-reader/index.js'), join(ofService, 'service/report-reader.js'))
-  // A project's own Vitest loads the reporter by the path of this file, so the reporter is in no bundle.
-  cpSync(join(staging, source, 'frameworks/vitest-reporter.js'), join(ofService, 'service/vitest-reporter.js'))
+  // A project's own Vitest or Playwright Test loads these files by their paths, so they are in no bundle.
+  for (const file of ['vitest-reporter.js', 'playwright-reporter.js', 'report-writer.js', 'message.js']) {
+    cpSync(join(staging, source, 'frameworks', file), join(ofService, 'service', file))
+  }
   for (const output of [dist, ofService]) await minifyChunks(output)
 }
 

@@ -9,6 +9,7 @@ import { expectConformingResponse } from '../../test/support/openapi.ts'
 import { until } from '../../test/support/until.ts'
 import { readConfiguration, type Settings } from '../src/configuration.ts'
 import { type LocalService, startLocalService, type World } from '../src/local-service.ts'
+import type { TestCase } from '../src/runs/run.ts'
 import { resourcesOf } from '../src/runs/run-resources.ts'
 import type { TestRun } from '../src/runs/test-run.ts'
 import { createKeyedMutex } from '../src/workspace/keyed-mutex.ts'
@@ -27,7 +28,8 @@ export interface RunObject {
   readonly startedAt: string | null
   readonly finishedAt?: string
   readonly branchName?: string
-  readonly results?: { readonly testCases: { title: string; status: string; durationMs: number }[] }
+  readonly message?: string
+  readonly results?: { readonly testCases: readonly TestCase[] }
 }
 
 export interface Reply {

@@ -49,7 +49,8 @@ async function startListing(repository: GitRepository, settings: object = {}, pr
 
 async function listing(service: StartedService, body: object) {
   const run = await service.waitFor(await service.startRun(body))
-  return { branchName: run.branchName, status: run.status, titles: run.results?.testCases.map(({ title }) => title) }
+  const titles = run.results?.testCases.map(({ title }) => title)
+  return { branchName: run.branchName, status: run.status, titles, message: run.message }
 }
 
 async function workTreesOf({ git }: GitRepository): Promise<number> {
@@ -214,13 +215,14 @@ describe('a run for a branch', () => {
     const setup = ['sh', '-c', 'echo "setting up"; test "$BROKEN" != yes && echo done > ready.txt']
     const { service } = await startListing(repository, {}, { setup })
     expect((await listing(service, { branch: 'main' })).titles).toContain('ready.txt: done')
-    const problem =
+    const message =
       'setup: `sh -c echo "setting up"; test "$BROKEN" != yes && echo done > ready.txt` exited with code 1'
     expect(await listing(service, { branch: 'main', envOverrides: { BROKEN: 'yes' } })).toMatchObject({
       status: 'INTERRUPTED',
-      titles: [problem],
+      titles: [],
+      message,
     })
-    expect(service.log.join('\n')).toContain(`${problem}; its output:\n    | setting up`)
+    expect(service.log.join('\n')).toContain(`${message}; its output:\n    | setting up`)
   })
 
   it('runs beside others for the same repository', async () => {

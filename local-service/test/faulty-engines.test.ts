@@ -48,9 +48,9 @@ describe('a container engine', () => {
         echo "$1" >> "$folder/called"`,
     })
     await mkdir(join(folder, 'node_modules'))
-    const { status, results } = await service.waitFor(await service.startRun())
+    const { status, message } = await service.waitFor(await service.startRun())
     const reason = `${folder}/node_modules cannot be mounted, because it is a link or was removed`
-    expect([status, results?.testCases[0]?.title]).toEqual(['INTERRUPTED', `vitest could not be started: ${reason}`])
+    expect([status, message]).toEqual(['INTERRUPTED', `vitest could not be started: ${reason}`])
     expect(await readFile(join(folder, 'called'), 'utf8')).not.toContain('create')
   })
 
@@ -71,9 +71,9 @@ describe('a container engine', () => {
 
   it('that cannot pull the image makes the run INTERRUPTED', async () => {
     const { service } = await startWith({ docker: 'case "$1" in image | pull) echo "no access"; exit 1;; esac' })
-    const { status, results } = await service.waitFor(await service.startRun())
-    const problem = 'the container image node:24 is not on this machine and cannot be pulled'
-    expect([status, results?.testCases[0]?.title]).toEqual(['INTERRUPTED', `vitest could not be started: ${problem}`])
+    const { status, message } = await service.waitFor(await service.startRun())
+    const reason = 'the container image node:24 is not on this machine and cannot be pulled'
+    expect([status, message]).toEqual(['INTERRUPTED', `vitest could not be started: ${reason}`])
     expect(service.log.join('\n')).toMatch(/cannot be pulled; its output:\n.*no access/)
   })
 
@@ -90,9 +90,8 @@ describe('a container engine', () => {
     const { service } = await startWith({
       podman: 'case "$1" in start) exit 1;; inspect) echo "false 1 2026-01-01";; esac',
     })
-    const { status, results } = await service.waitFor(await service.startRun())
-    const title = 'vitest could not be started: the image node:24 cannot run sh'
-    expect([status, results?.testCases[0]?.title]).toEqual(['INTERRUPTED', title])
+    const { status, message } = await service.waitFor(await service.startRun())
+    expect([status, message]).toEqual(['INTERRUPTED', 'vitest could not be started: the image node:24 cannot run sh'])
   })
 
   it.each([
@@ -111,13 +110,10 @@ describe('a container engine', () => {
       undefined,
       [option, '--cap-drop=all'],
     )
-    const { status, results } = await service.waitFor(await service.startRun())
+    const { status, message } = await service.waitFor(await service.startRun())
     const program = process.execPath
     const reason = `the image node:24 cannot run ${program}, or ${program} could not run a program`
-    expect([status, results?.testCases[0]?.title]).toEqual([
-      'INTERRUPTED',
-      `vitest exited with code ${code}: ${reason}`,
-    ])
+    expect([status, message]).toEqual(['INTERRUPTED', `vitest exited with code ${code}: ${reason}`])
     expect(await readFile(join(folder, 'options'), 'utf8')).not.toContain(' --rm')
     expect(await readFile(join(folder, 'options'), 'utf8')).toContain(' --cap-drop=all ')
   })

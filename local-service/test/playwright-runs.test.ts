@@ -2,10 +2,8 @@ import { existsSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { installPackages, writeFiles } from '../../test/support/git-repository.ts'
-import { playwright } from '../src/frameworks/playwright.ts'
 import { runTests } from '../src/runs/run-tests.ts'
 import { isAlive, pidsIn, startService, temporaryFolder, testRunIn } from './a-local-service.ts'
 
@@ -40,6 +38,10 @@ const API_TESTS = `
 const ADMIN_TESTS = `
   import { test } from '@playwright/test'
   test.describe('admin', () => test('logs in', () => {}))`
+
+const ONE_TEST = `
+  import { test } from '@playwright/test'
+  test('passes', () => {})`
 
 async function startWith(files: Readonly<Record<string, string>>) {
   const folder = await temporaryFolder()
@@ -82,20 +84,119 @@ describe('a run of a Playwright Test project', () => {
     expect(existsSync(join(folder, 'test-results'))).toBe(false)
   })
 
-  it.each([
-    ['with a file that cannot be loaded', { 'lib/admin.spec.ts': 'throw new Error()' }, {}, 'lib/admin.spec.ts'],
-    [
-      'with the name of a project that it does not have',
-      {},
-      { frameworkProjectName: 'api,nope' },
-      'playwright has no project "nope". Its projects: "admin", "api", "mobile"',
-    ],
-  ])('does not pass %s, and says why', async (_case, files, body, title) => {
-    const { service } = await startWith({ 'orders.spec.ts': API_TESTS, ...files })
-    const run = await service.waitFor(await service.startRun(body))
-    expect(run).toMatchObject({
+  it('does not pass with the name of a project that it does not have, and says why', async () => {
+    const { service } = await startWith({ 'orders.spec.ts': API_TESTS })
+    expect(await service.waitFor(await service.startRun({ frameworkProjectName: 'api,nope' }))).toMatchObject({
       status: 'FAILED',
-      results: { testCases: [{ title, status: 'FAILED', durationMs: 0 }] },
+      message: 'playwright has no project "nope". Its projects: "admin", "api", "mobile"',
+      results: { testCases: [] },
+    })
+  })
+
+  it('says of each test that did not pass, and of a flaky one, why and where', async () => {
+    const { service } = await startWith({
+      'playwright.config.ts': 'export default { retries: 1, testDir: "e2e" }',
+      'e2e/orders.spec.ts': `
+        import { expect, test } from '@playwright/test'
+        import { pay } from '../lib/pay'
+        test('compares', () => {
+          expect(42).toBe(41)
+        })
+        test('is flaky', ({}, info) => { if (info.retry === 0) throw new Error('first try') })
+        test('checks twice', () => { expect.soft(1).toBe(2); expect.soft(3).toBe(4) })
+        test('calls a helper', () => pay())
+        test('takes too long', () => { test.setTimeout(100); return new Promise(() => {}) })
+        test('throws no error', () => { throw 'only text' })
+        test.fail('passes unexpectedly', () => {})
+        test.fail('fails as expected', () => { throw new Error('expected') })
+        test('passes', () => {})
+        test.skip('is skipped', () => {})`,
+      'lib/pay.ts': `export function pay() {
+        throw new Error('no money') }`,
+    })
+    const run = await service.waitFor(await service.startRun())
+    const reasons = run.results?.testCases.map(({ title, status: _, durationMs: __, ...reason }) => [title, reason])
+    const filePath = 'e2e/orders.spec.ts'
+    expect(Object.fromEntries(reasons ?? [])).toEqual({
+      compares: {
+        message: 'Error: expect(received).toBe(expected) // Object.is equality\n\nExpected: 41\nReceived: 42',
+        filePath,
+        line: 5,
+      },
+      'is flaky': { message: 'Error: first try', filePath, line: 7 },
+      'checks twice': {
+        message: expect.stringMatching(/Expected: 2\nReceived: 1\n\nError: .*\n\nExpected: 4\nReceived: 3$/),
+        filePath,
+        line: 8,
+      },
+      'calls a helper': { message: 'Error: no money', filePath: 'lib/pay.ts', line: 2 },
+      'takes too long': { message: 'Test timeout of 100ms exceeded.', filePath, line: 10 },
+      'throws no error': { message: "'only text'", filePath, line: 11 },
+      'passes unexpectedly': { message: 'The test is expected to fail, but it passed.', filePath, line: 12 },
+      'fails as expected': {},
+      passes: {},
+      'is skipped': {},
+    })
+    expect(run.message).toBeUndefined()
+  })
+
+  it('lists the files that cannot be loaded, and says why', async () => {
+    const { service } = await startWith({
+      'orders.spec.ts': API_TESTS,
+      'lib/admin.spec.ts': '\nthrow new Error("no admin")',
+    })
+    const filePath = 'lib/admin.spec.ts'
+    const testCase = { title: filePath, status: 'FAILED', durationMs: 0, message: 'Error: no admin', filePath, line: 2 }
+    const run = await service.waitFor(await service.startRun())
+    expect([run.status, run.message, run.results?.testCases]).toEqual(['FAILED', undefined, [testCase]])
+  })
+
+  it.each([
+    ['has no tests', {}, 'playwright found no tests'],
+    [
+      'has a broken configuration',
+      { 'playwright.config.ts': 'throw new Error("no configuration")', 'a.spec.ts': ONE_TEST },
+      'playwright could not run the tests: Error: no configuration',
+    ],
+    [
+      'has a web server that does not start',
+      {
+        'playwright.config.ts': 'export default { webServer: { command: "exit 3", url: "http://127.0.0.1:9" } }',
+        'a.spec.ts': ONE_TEST,
+      },
+      'playwright could not run the tests: Error: Process from config.webServer was not able to start. Exit code: 3',
+    ],
+    [
+      'has a global setup that throws',
+      {
+        'playwright.config.ts': 'export default { globalSetup: "./setup.ts" }',
+        'setup.ts': 'import { connect } from "./database"\nexport default async () => { await connect() }',
+        'database.ts': 'export async function connect() { throw new Error("no database") }',
+        'a.spec.ts': ONE_TEST,
+      },
+      'playwright could not run the tests: Error: no database\nat database.ts:1',
+    ],
+    [
+      'has a file that imports a file that is not there',
+      { 'a.spec.mjs': 'import "./nowhere.mjs"' },
+      expect.stringMatching(/^playwright could not run the tests: Error: Cannot find module '/),
+    ],
+  ])('fails without a test case, and says why, when it %s', async (_case, files, message) => {
+    const { service } = await startWith(files as Record<string, string>)
+    const run = await service.waitFor(await service.startRun())
+    expect(run).toMatchObject({ status: 'FAILED', message, results: { testCases: [] } })
+  })
+
+  it('says why it failed although its tests passed, if something outside the tests fails', async () => {
+    const { service } = await startWith({
+      'playwright.config.ts': 'export default { globalTeardown: "./teardown.ts" }',
+      'teardown.ts': 'export default () => { throw new Error("cannot tear down") }',
+      'a.spec.ts': ONE_TEST,
+    })
+    expect(await service.waitFor(await service.startRun())).toMatchObject({
+      status: 'FAILED',
+      message: 'playwright exited with code 1, although no test failed: Error: cannot tear down\nat teardown.ts:1',
+      results: { testCases: [{ title: 'passes', status: 'PASSED' }] },
     })
   })
 
@@ -132,32 +233,9 @@ describe('a run of a Playwright Test project', () => {
       status: 'INTERRUPTED',
       testCases: [
         { title: 'passes first', status: 'PASSED', durationMs: expect.any(Number) },
-        { title: 'hangs', status: 'INTERRUPTED', durationMs: expect.any(Number) },
+        { title: 'hangs', status: 'INTERRUPTED', filePath: 'hang.spec.ts', line: 5 },
       ],
     })
     expect(pids.map(isAlive)).toEqual([false, false])
-  })
-})
-
-describe("Playwright's report", () => {
-  it('has no test cases if Playwright found no tests', () => {
-    const report = { config: {}, suites: [], errors: [{ message: 'Error: No tests found' }] }
-    expect(playwright.readReport(JSON.stringify(report), '/project')?.testCases).toEqual([])
-  })
-
-  it('is refused, or read without a throw, whatever it holds', () => {
-    const tests = fc.array(fc.record({ projectName: fc.jsonValue(), status: fc.jsonValue(), results: fc.jsonValue() }))
-    const close = fc.record({
-      errors: fc.jsonValue(),
-      suites: fc.array(fc.record({ title: fc.jsonValue(), specs: fc.array(fc.record({ title: fc.string(), tests })) })),
-    })
-    fc.assert(
-      fc.property(fc.oneof(fc.jsonValue(), fc.record({ suites: fc.jsonValue() }), close), (report) => {
-        for (const testCase of playwright.readReport(JSON.stringify(report), '/project')?.testCases ?? []) {
-          expect(testCase.status).not.toBe('PASSED')
-          expect(Number.isInteger(testCase.durationMs)).toBe(true)
-        }
-      }),
-    )
   })
 })

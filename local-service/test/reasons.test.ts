@@ -99,12 +99,8 @@ describe('a run of Playwright without its browser', () => {
     const envOverrides = { PLAYWRIGHT_BROWSERS_PATH: join(folder, 'none') }
     expect(await service.waitFor(await service.startRun({ envOverrides }))).toMatchObject({
       status: 'FAILED',
-      results: {
-        testCases: [
-          { title: 'opens a page', status: 'FAILED' },
-          { title: 'playwright has not installed the browser: run "npx playwright install"', status: 'FAILED' },
-        ],
-      },
+      message: 'playwright has not installed the browser: run "npx playwright install"',
+      results: { testCases: [{ title: 'opens a page', status: 'FAILED', filePath: 'page.spec.ts', line: 2 }] },
     })
   })
 })

@@ -14,53 +14,52 @@ import {
 
 describe('a run', () => {
   it.each([
-    ['PASSED', 'exits with 0 after passing tests', { cases: [['adds', 'passed']] }, ['adds']],
-    ['FAILED', 'exits with 1 after a failing test', { cases: [['adds', 'failed']], exitCode: 1 }, ['adds']],
-    ['FAILED', 'exits with 0 although a test failed', { cases: [['adds', 'failed']] }, ['adds']],
-    ['PASSED', 'exits with 0 and skipped every test', { cases: [['adds', 'skipped']] }, ['adds']],
+    ['PASSED', 'exits with 0 after passing tests', {}, undefined],
+    ['FAILED', 'exits with 1 after a failing test', { cases: [['adds', 'failed']], exitCode: 1 }, undefined],
+    ['FAILED', 'exits with 0 although a test failed', { cases: [['adds', 'failed']] }, undefined],
+    ['PASSED', 'exits with 0 and skipped every test', { cases: [['adds', 'skipped']] }, undefined],
     [
       'FAILED',
       'exits with 1 although its tests passed',
       { exitCode: 1 },
-      ['adds', 'vitest exited with code 1, although no test failed'],
+      'vitest exited with code 1, although no test failed',
     ],
-    ['PASSED', 'exits with 0 and found no tests', { cases: [] }, []],
-    ['FAILED', 'exits with 1 and found no tests', { cases: [], exitCode: 1 }, ['vitest found no tests']],
-    [
-      'INTERRUPTED',
-      'exits with 0 without a report',
-      { report: 'none' },
-      ['vitest exited with code 0 without a report'],
-    ],
+    ['INTERRUPTED', 'is killed after its report', { dieBy: 'SIGTERM' }, 'vitest was killed by SIGTERM'],
+  ])('is %s when its test runner %s, and says why if its test cases do not', async (status, _case, actions, message) => {
+    const service = await startPuppetService()
+    const run = await service.waitFor(await service.startRun(puppet(actions)))
+    expect([run.status, run.message]).toEqual([status, message])
+    expect(run.startedAt).not.toBeNull()
+    expect(run.results?.testCases.map(({ title }) => title)).toEqual(['puppet > adds'])
+  })
+
+  it.each([
+    ['PASSED', 'exits with 0 and found no tests', { cases: [] }, undefined],
+    ['FAILED', 'exits with 1 and found no tests', { cases: [], exitCode: 1 }, 'vitest found no tests'],
+    ['INTERRUPTED', 'exits with 0 without a report', { report: 'none' }, 'vitest exited with code 0 without a report'],
     [
       'FAILED',
       'exits with 1 without a report',
       { report: 'none', exitCode: 1 },
-      ['vitest exited with code 1 without a report: it could not run the tests'],
+      'vitest exited with code 1 without a report: it could not run the tests',
     ],
     [
       'INTERRUPTED',
       'exits as a shell does whose command was killed',
       { report: 'none', exitCode: 137 },
-      ['vitest exited with code 137 without a report'],
+      'vitest exited with code 137 without a report',
     ],
-    ['INTERRUPTED', 'leaves half a report', { report: 'cut' }, ['vitest exited with code 0 without a report']],
+    ['INTERRUPTED', 'leaves half a report', { report: 'cut' }, 'vitest exited with code 0 without a report'],
     [
       'INTERRUPTED',
       'is killed before its report',
       { report: 'none', dieBy: 'SIGKILL' },
-      ['vitest was killed by SIGKILL'],
+      'vitest was killed by SIGKILL',
     ],
-    ['INTERRUPTED', 'is killed after its report', { dieBy: 'SIGTERM' }, ['adds', 'vitest was killed by SIGTERM']],
-  ])('is %s when its test runner %s, and its test cases say why', async (status, _case, actions, titles) => {
+  ])('is %s without a test case when its test runner %s, and says why', async (status, _case, actions, message) => {
     const service = await startPuppetService()
     const run = await service.waitFor(await service.startRun(puppet(actions)))
-    expect(run.status).toBe(status)
-    expect(run.startedAt).not.toBeNull()
-    const cases = run.results?.testCases ?? []
-    expect(cases.map(({ title }) => title.replace('puppet > ', ''))).toEqual(titles)
-    if (titles.length > 0 && !titles.includes('adds'))
-      expect(cases).toEqual([{ title: titles[0], status, durationMs: 0 }])
+    expect([run.status, run.message, run.results?.testCases]).toEqual([status, message, []])
   })
 
   it('is CANCELLED without ever running when it is cancelled in the queue', async () => {
@@ -103,12 +102,8 @@ describe('a run', () => {
     expect(await service.waitFor(first)).toMatchObject({
       status: 'TIMEDOUT',
       startedAt: expect.any(String),
-      results: {
-        testCases: [
-          { title: 'puppet > adds' },
-          { title: 'the run exceeded its limit of 0.15 min', status: 'TIMEDOUT' },
-        ],
-      },
+      message: 'the run exceeded its limit of 0.15 min',
+      results: { testCases: [{ title: 'puppet > adds' }] },
     })
     expect(await service.waitFor(second)).toMatchObject({ status: 'PASSED' })
   })
@@ -123,7 +118,7 @@ describe('a run', () => {
     const queued = await service.startRun()
     await until(() => existsSync(begun))
     const closed = service.close()
-    const stopped = { status: 'INTERRUPTED', results: { testCases: [{ title: 'the service was stopped' }] } }
+    const stopped = { status: 'INTERRUPTED', message: 'the service was stopped', results: { testCases: [] } }
     expect((await service.get(running)).body).toMatchObject({ ...stopped, startedAt: expect.any(String) })
     expect((await service.get(queued)).body).toMatchObject({ ...stopped, startedAt: null })
     expect(await service.start()).toEqual({
@@ -138,12 +133,13 @@ describe('a run', () => {
   it('is INTERRUPTED if its framework is not installed, and the log says so', async () => {
     const folder = await temporaryFolder()
     const service = await startPuppetService({ projects: { bare: { folder, framework: 'vitest' } } })
-    const title = `vitest is not installed in ${folder}. Install it, or set "command".`
+    const message = `vitest is not installed in ${folder}. Install it, or set "command".`
     expect(await service.waitFor(await service.startRun())).toMatchObject({
       status: 'INTERRUPTED',
-      results: { testCases: [{ title, status: 'INTERRUPTED', durationMs: 0 }] },
+      message,
+      results: { testCases: [] },
     })
-    expect(service.log.join('\n')).toContain(title)
+    expect(service.log.join('\n')).toContain(message)
   })
 
   it('is INTERRUPTED if there is no such command', async () => {
@@ -152,7 +148,7 @@ describe('a run', () => {
     const service = await startPuppetService({ projects: { odd: project } })
     expect(await service.waitFor(await service.startRun())).toMatchObject({
       status: 'INTERRUPTED',
-      results: { testCases: [{ title: 'vitest could not be started: there is no program no-such-command-here' }] },
+      message: 'vitest could not be started: there is no program no-such-command-here',
     })
   })
 

@@ -45,10 +45,16 @@ describe('the store of runs', () => {
     store.add(running, RESOURCES)
     markRunning(running, new Date())
     store.save(running)
+    const failed = addRun(store)
+    const place = { message: 'Error: two\nlines', filePath: 'a.test.ts', line: 7 }
+    const testCases = [{ title: 'adds', status: 'FAILED', durationMs: 3, ...place } as const]
+    finishRun(failed, { status: 'FAILED', testCases, message: 'it failed' }, new Date())
+    store.save(failed)
     store.close()
 
     const again = openStore(folder)
-    for (const run of [...runs, running]) expect(again.find(run.runId)).toEqual(run)
+    for (const run of [...runs, running, failed]) expect(again.find(run.runId)).toEqual(run)
+    expect(again.find(failed.runId)?.phase).toMatchObject({ message: 'it failed', testCases: [place] })
     expect(again.find('another')).toBeUndefined()
     expect(again.findLeft().map(({ run }) => run)).toEqual([runs[0], running])
   })
@@ -85,6 +91,24 @@ describe('the store of runs', () => {
     expect(() => openDataFolder(folder, folder, [])).toThrow(
       `Another service uses the data folder ${folder}. Stop it, or choose`,
     )
+  })
+
+  it('is opened if the first version wrote it, with its runs', async () => {
+    const folder = await temporaryFolder()
+    const store = openStore(folder)
+    const run = addFinished(store, new Date())
+    store.close()
+    const database = new DatabaseSync(join(folder, 'runs.sqlite'))
+    database.exec('alter table runs drop column message; pragma user_version = 1')
+    database.close()
+
+    const opened = openStore(folder)
+    expect(opened.find(run.runId)).toEqual(run)
+    const later = addRun(opened)
+    finishRun(later, { status: 'FAILED', testCases: [], message: 'it failed' }, new Date())
+    opened.save(later)
+    opened.close()
+    expect(openStore(folder).find(later.runId)?.phase).toMatchObject({ message: 'it failed' })
   })
 
   it('is not opened if a newer version wrote it', async () => {
@@ -189,7 +213,7 @@ async function aQueue(finishesWhenSettled: boolean, { endsWhenStopped = true } =
   const run = queueRun({ projectId: 'shop' })
   const ended = Promise.withResolvers<RunOutcome>()
   const execute = (stop: AbortSignal) => {
-    const end = () => ended.resolve({ status: 'INTERRUPTED', testCases: [], problem: undefined })
+    const end = () => ended.resolve({ status: 'INTERRUPTED', testCases: [] })
     if (endsWhenStopped) stop.addEventListener('abort', end)
     return ended.promise
   }
@@ -205,8 +229,7 @@ describe('a queue of runs', () => {
   ])('says that it was stopped with the service, if the run has a container: %s', async (finishesWhenSettled) => {
     const { queue, run } = await aQueue(finishesWhenSettled)
     await queue.close()
-    const testCases = [{ title: 'the service was stopped', status: 'INTERRUPTED', durationMs: 0 }]
-    expect(run.phase).toMatchObject({ status: 'INTERRUPTED', testCases })
+    expect(run.phase).toMatchObject({ status: 'INTERRUPTED', message: 'the service was stopped', testCases: [] })
   })
 
   it('cancels a run that is still QUEUED at once, although its project has a container', async () => {
@@ -297,7 +320,8 @@ describe.runIf(canMount)('a service whose disk really is full (needs Linux and r
     const client = await startProcess().ready()
     expect(await client.waitFor(await client.startRun())).toMatchObject({
       status: 'INTERRUPTED',
-      results: { testCases: [{ title: 'there was no room on the disk', status: 'INTERRUPTED' }] },
+      message: 'there was no room on the disk',
+      results: { testCases: [] },
     })
   })
 

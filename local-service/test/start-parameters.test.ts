@@ -86,9 +86,13 @@ describe('a test suite', () => {
   })
 
   it.each([
-    ['FAILED', 'skipped', 'vitest found no tests with the titles "^cart", or skipped all of them'],
+    [
+      'ERROR',
+      'skipped',
+      'titled: the run as a whole is FAILED: vitest found no tests with the titles "^cart", or skipped all of them',
+    ],
     ['PASSED', 'passed', undefined],
-  ])('is %s if Vitest reports that every test was %s', async (status, state, problem) => {
+  ])('is %s if Vitest reports that every test was %s', async (status, state, last) => {
     const service = await startPuppetService({ suites })
     const { results } = await resultOf(
       service,
@@ -101,7 +105,7 @@ describe('a test suite', () => {
       }),
     )
     const names = results.map(({ testName }: { testName: string }) => testName)
-    expect(names).toEqual(['puppet > adds', 'puppet > sums', ...(problem === undefined ? [] : [problem])])
+    expect(names).toEqual(['puppet > adds', 'puppet > sums', ...(last === undefined ? [] : [last])])
     expect(results.at(-1)?.status).toBe(status)
   })
 

@@ -1,11 +1,21 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { installPackages, writeFiles } from '../../test/support/git-repository.ts'
-import { vitest } from '../src/frameworks/vitest.ts'
+import { aRepository, installPackages, writeFiles } from '../../test/support/git-repository.ts'
 import { runTests } from '../src/runs/run-tests.ts'
 import { isAlive, pidsIn, startService, temporaryFolder, testRunIn, until, WEB_SHOP } from './a-local-service.ts'
+
+/** What a provider does whose threshold is not met. It needs no further package. */
+const COVERAGE = `
+  const provider = {
+    name: 'custom', initialize(vitest) { this.vitest = vitest }, resolveOptions() { return { ...this.vitest.config.coverage, reportsDirectory: './coverage' } },
+    clean() {}, onAfterSuiteRun() {}, generateCoverage: () => ({}),
+    reportCoverage() {
+      this.vitest.logger.error('ERROR: Coverage for lines (80%) does not meet global threshold (100%)')
+      process.exitCode = 1
+    },
+  }
+  export default { getProvider: () => provider, startCoverage() {}, takeCoverage() {}, stopCoverage() {} }`
 
 describe('a run of the web shop, with its own Vitest', () => {
   it('passes with the true cases, describe paths in their titles, and takes patterns for its framework projects', async () => {
@@ -40,11 +50,11 @@ describe('a run of the web shop, with its own Vitest', () => {
     const service = await startService({})
     const run = await service.waitFor(await service.startRun({ frameworkProjectName: names }))
     expect(run.status).toBe('FAILED')
-    const title = `vitest has no project ${unknown}. Its projects: "checkout", "unit"`
-    expect(run.results?.testCases.at(-1)).toEqual({ title, status: 'FAILED', durationMs: 0 })
-    expect(service.log.join('\n')).toContain(title)
+    const message = `vitest has no project ${unknown}. Its projects: "checkout", "unit"`
+    expect(run.message).toBe(message)
+    expect(service.log.join('\n')).toContain(message)
     // The other one is tested, and no more than that.
-    const tested = run.results?.testCases.slice(0, -1).map((one) => one.title.split(' > ')[0])
+    const tested = run.results?.testCases.map((one) => one.title.split(' > ')[0])
     expect(new Set(tested)).toEqual(new Set(names.startsWith('checkout') ? ['checkout'] : []))
   })
 })
@@ -134,8 +144,8 @@ describe('a run of a Vitest project', () => {
     expect(testCases).toEqual([
       { title: 'first > passes', status: 'PASSED', durationMs: expect.any(Number) },
       { title: 'first > is skipped', status: 'SKIPPED', durationMs: 0 },
-      { title: 'first > waits', status: 'INTERRUPTED', durationMs: expect.any(Number) },
-      { title: 'second.test.js', status: 'INTERRUPTED', durationMs: 0 },
+      { title: 'first > waits', status: 'INTERRUPTED', durationMs: expect.any(Number), filePath: 'first.test.js' },
+      { title: 'second.test.js', status: 'INTERRUPTED', durationMs: 0, filePath: 'second.test.js' },
     ])
   })
 
@@ -145,12 +155,8 @@ describe('a run of a Vitest project', () => {
     const service = await startService({ projects: { shop: { folder: WEB_SHOP, command } } })
     expect(await service.waitFor(await service.startRun())).toMatchObject({
       status: 'INTERRUPTED',
-      results: {
-        testCases: [
-          { title: 'adds', status: 'PASSED' },
-          { title: 'vitest exited with code 0 before it had run all tests', status: 'INTERRUPTED' },
-        ],
-      },
+      message: 'vitest exited with code 0 before it had run all tests',
+      results: { testCases: [{ title: 'adds', status: 'PASSED' }] },
     })
   })
 
@@ -182,22 +188,143 @@ describe('a run of a Vitest project', () => {
       { title: 'passes', status: 'PASSED' },
       { title: 'dies', status: 'INTERRUPTED' },
       { title: 'comes later', status: 'INTERRUPTED', durationMs: 0 },
-      { title: `a worker of vitest was killed by ${signal}`, status: 'INTERRUPTED' },
     ])
+    expect(run.message).toBe(`a worker of vitest was killed by ${signal}`)
   })
 
-  const COULD_NOT_RUN = 'vitest exited with code 1 without a report: it could not run the tests'
+  it('says of each test that did not pass, and of a flaky one, why and where', async () => {
+    const service = await startWith({
+      'kinds.test.js': `
+        import { beforeAll, describe, expect, it } from 'vitest'
+        import { pay } from './lib/pay.js'
+        let tries = 0
+        describe('kinds', () => {
+          it('compares', () => {
+            expect({ total: 42 }).toEqual({ total: 41 })
+          })
+          it('is flaky', { retry: 2 }, () => { if (++tries < 3) throw new Error('try ' + tries) })
+          it('never passes', { retry: 1 }, () => { throw new TypeError('never') })
+          it('checks twice', () => { expect.soft(1).toBe(2); expect.soft(3).toBe(4) })
+          it('calls a helper', () => pay())
+          it('throws no error', () => { throw 'only text' })
+          it('passes', () => {})
+          it.skip('is skipped', () => {})
+        })
+        describe('a hook', () => { beforeAll(() => { throw new Error('no database') }); it('never runs', () => {}) })`,
+      'lib/pay.js': `export function pay() {
+        throw new Error('no money', { cause: new Error('too many books') })
+      }`,
+      'broken.test.js': '\nthrow new Error("cannot be loaded")',
+    })
+    const run = await service.waitFor(await service.startRun())
+    const reasons = run.results?.testCases.map(({ title, status, durationMs: _, ...reason }) => [title, reason])
+    expect(Object.fromEntries(reasons ?? [])).toEqual({
+      'kinds > compares': {
+        message:
+          'AssertionError: expected { total: 42 } to deeply equal { total: 41 }\n\n' +
+          '- Expected\n+ Received\n\n  {\n-   "total": 41,\n+   "total": 42,\n  }',
+        filePath: 'kinds.test.js',
+        line: 7,
+      },
+      'kinds > is flaky': { message: 'Error: try 2', filePath: 'kinds.test.js', line: 9 },
+      'kinds > never passes': { message: 'TypeError: never', filePath: 'kinds.test.js', line: 10 },
+      'kinds > checks twice': {
+        message: expect.stringMatching(/expected 1 to be 2[\s\S]*\n\nAssertionError: expected 3 to be 4/),
+        filePath: 'kinds.test.js',
+        line: 11,
+      },
+      'kinds > calls a helper': {
+        message: 'Error: no money\nCaused by: Error: too many books',
+        filePath: 'lib/pay.js',
+        line: 2,
+      },
+      'kinds > throws no error': { message: 'only text', filePath: 'kinds.test.js' },
+      'kinds > passes': {},
+      'kinds > is skipped': {},
+      'a hook > never runs': {},
+      'kinds.test.js': { message: 'Error: no database', filePath: 'kinds.test.js', line: 17 },
+      'broken.test.js': { message: 'Error: cannot be loaded', filePath: 'broken.test.js', line: 2 },
+    })
+    expect(run.message).toBeUndefined()
+  })
+
+  it('names a place from the root of the repository, also in a work tree, and none outside it', async () => {
+    const repository = await aRepository({
+      '.gitignore': 'node_modules',
+      'packages/shop/vitest.config.mjs': 'export default {}',
+      'packages/shop/test/cart.test.js': `
+        import { it } from 'vitest'
+        it('fails', () => { throw new Error('here') })`,
+      'packages/shop/package.json': '{}',
+    })
+    await installPackages(repository.folder)
+    const service = await startService({ projects: { shop: { folder: join(repository.folder, 'packages/shop') } } })
+    const place = { message: 'Error: here', filePath: 'packages/shop/test/cart.test.js', line: 3 }
+    for (const body of [{}, { branch: 'main' }]) {
+      const run = await service.waitFor(await service.startRun(body))
+      expect(run.results?.testCases, run.message).toMatchObject([place])
+    }
+  })
+
   it.each([
     ['has no tests', {}, 'vitest found no tests'],
-    ['has a broken configuration', { 'vitest.config.mjs': 'throw new Error("a secret")' }, COULD_NOT_RUN],
-  ])('fails and says why when it %s', async (_case, files, title) => {
+    [
+      'has a broken configuration',
+      { 'vitest.config.mjs': 'throw new Error("no configuration")' },
+      'vitest could not run the tests: Error: no configuration',
+    ],
+    [
+      'has a global setup that throws',
+      {
+        'vitest.config.mjs': 'export default { test: { globalSetup: "./setup.mjs" } }',
+        'setup.mjs': 'export default () => { throw new Error("no database") }',
+        'a.test.js': '',
+      },
+      'vitest could not run the tests: Error: no database',
+    ],
+    [
+      'tests in a browser without a provider',
+      { 'vitest.config.mjs': 'export default { test: { browser: { enabled: true } } }', 'a.test.js': '' },
+      expect.stringMatching(/^vitest could not run the tests: Error: Browser Mode was enabled, but provider was not /),
+    ],
+    [
+      'has no package for its coverage',
+      { 'vitest.config.mjs': 'export default { test: { coverage: { enabled: true } } }', 'a.test.js': '' },
+      "vitest could not run the tests: Cannot find dependency '@vitest/coverage-v8'",
+    ],
+  ])('fails without a test case, and says why, when it %s', async (_case, files, message) => {
+    const service = await startWith(files as Record<string, string>)
+    const run = await service.waitFor(await service.startRun())
+    expect(run).toMatchObject({ status: 'FAILED', message, results: { testCases: [] } })
+  })
+
+  it.each([
+    [
+      'nobody catches a rejection',
+      {
+        'a.test.js': `import { it } from 'vitest'
+          it('passes', async () => { Promise.reject(new Error('lost')); await new Promise((go) => setTimeout(go, 50)) })`,
+      },
+      'Unhandled Rejection: Error: lost\nat a.test.js:2',
+    ],
+    [
+      'a threshold of the coverage is not met',
+      {
+        'vitest.config.mjs': `export default {
+          test: { coverage: { enabled: true, provider: 'custom', customProviderModule: './coverage.mjs' } } }`,
+        'coverage.mjs': COVERAGE,
+        'a.test.js': `import { it } from 'vitest'\nit('passes', () => {})`,
+      },
+      'ERROR: Coverage for lines (80%) does not meet global threshold (100%)',
+    ],
+  ])('says why it failed although its tests passed, if %s', async (_case, files, reason) => {
     const service = await startWith(files as Record<string, string>)
     const run = await service.waitFor(await service.startRun())
     expect(run).toMatchObject({
       status: 'FAILED',
-      results: { testCases: [{ title, status: 'FAILED', durationMs: 0 }] },
+      message: `vitest exited with code 1, although no test failed: ${reason}`,
+      results: { testCases: [{ title: 'passes', status: 'PASSED' }] },
     })
-    expect(JSON.stringify(run)).not.toContain('secret')
   })
 })
 
@@ -215,56 +342,8 @@ describe('a suite of a Vitest project', () => {
     const run = testRunIn(folder, { selection: { frameworkProjects: [], files: [], titles } })
     const outcome = await runTests(run, new AbortController().signal, () => {})
     expect(outcome.status).toBe(status)
-    const problem = 'vitest found no tests with the titles "nothing", or skipped all of them'
-    expect(outcome.problem).toBe(status === 'FAILED' ? problem : undefined)
+    const message = 'vitest found no tests with the titles "nothing", or skipped all of them'
+    expect(outcome.message).toBe(status === 'FAILED' ? message : undefined)
     expect(outcome.testCases.map((testCase) => testCase.status)).toEqual(statuses.slice(0, 2))
-  })
-})
-
-describe("Vitest's report", () => {
-  it('puts its file before a title only if two tests share it', () => {
-    const testIn = (file: string, name: string) => ({
-      file: `/project/${file}`,
-      path: ['', 'cart', name],
-      state: 'passed',
-      durationMs: 1.6,
-    })
-    const tests = [testIn('a.test.ts', 'adds'), testIn('a.test.ts', 'removes'), testIn('b.test.ts', 'adds')]
-    expect(vitest.readReport(JSON.stringify({ event: 'finished', tests }), '/project')?.testCases).toEqual([
-      { title: 'a.test.ts > cart > adds', status: 'PASSED', durationMs: 2 },
-      { title: 'cart > removes', status: 'PASSED', durationMs: 2 },
-      { title: 'b.test.ts > cart > adds', status: 'PASSED', durationMs: 2 },
-    ])
-  })
-
-  it('takes a test that was still pending for interrupted', () => {
-    const report = { event: 'finished', tests: [{ path: ['a'], state: 'pending' }] }
-    const testCases = [{ title: 'a', status: 'INTERRUPTED', durationMs: 0 }]
-    expect(vitest.readReport(JSON.stringify(report), '/project')).toMatchObject({ testCases })
-  })
-
-  it('is read without a throw, whatever it holds', () => {
-    const test = fc.record({
-      id: fc.jsonValue(),
-      file: fc.jsonValue(),
-      path: fc.jsonValue(),
-      durationMs: fc.jsonValue(),
-    })
-    const event = fc.oneof(
-      fc.jsonValue(),
-      fc.record({ event: fc.constantFrom('test-started', 'test-finished'), test, atMs: fc.jsonValue() }),
-      fc.record({ event: fc.constantFrom('file-started', 'file-finished'), file: test }),
-      fc.record({ event: fc.constant('finished'), files: fc.array(test), tests: fc.array(test) }),
-    )
-    fc.assert(
-      fc.property(fc.array(event), fc.nat(), (events, truncated) => {
-        const text = events.map((one) => JSON.stringify(one)).join('\n')
-        const report = vitest.readReport(text.slice(0, text.length - (truncated % (text.length + 1))), '/project')
-        for (const testCase of report?.testCases ?? []) {
-          expect(testCase.status).not.toBe('PASSED')
-          expect(Number.isInteger(testCase.durationMs)).toBe(true)
-        }
-      }),
-    )
   })
 })

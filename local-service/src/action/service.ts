@@ -89,7 +89,7 @@ function nameOfCheckout(env: NodeJS.ProcessEnv): string | undefined {
   return env.GITHUB_REF_NAME || undefined
 }
 
-function rememberRun({ runId, projectId, phase: { status } }: Run, { problem: message, output }: RunOutcome): void {
+function rememberRun({ runId, projectId, phase: { status } }: Run, { message, output }: RunOutcome): void {
   try {
     if (output !== undefined) folder.writeOutput(runId, output)
     folder.addFinishedRun({ runId, projectId, status, message })

@@ -1,5 +1,4 @@
-import { relative } from 'node:path'
-import type { TestCase, TestCaseStatus } from '../runs/run.ts'
+import type { Report } from './report.ts'
 
 /** Which tests of a project to run. Without restrictions, all tests run. */
 export interface Selection {
@@ -15,7 +14,13 @@ export interface ReportPaths {
   readonly outputFolder: string
 }
 
-/** A test framework: how it is recognized and called, and how its report is read. */
+/** The arguments and the further variables with which a framework is called. */
+export interface FrameworkCall {
+  readonly args: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** A test framework: how it is recognized and called. */
 export interface Framework {
   readonly name: 'vitest' | 'playwright'
   readonly packageName: string
@@ -23,67 +28,29 @@ export interface Framework {
   readonly oldestVersion: string
   /** The files in a project's folder by which it is recognized. */
   readonly configFile: RegExp
-  /** Files of this service that the framework loads. */
-  readonly ownFiles: readonly string[]
   /** The option for a regular expression for titles. */
   readonly titleOption: string
   /** Whether its report has the tests with other titles too, as skipped tests. */
   readonly skipsOtherTitles: boolean
-  /** The arguments that run tests. Without further arguments, all tests run. */
-  runArguments(paths: ReportPaths): string[]
-  env(paths: ReportPaths): Record<string, string>
+  /** Runs tests. The service's own reporter writes the report file. Without further arguments, all tests run. */
+  run(paths: ReportPaths): FrameworkCall
   /**
-   * The arguments with which the framework writes the list of its projects to the report file. If a selection matches no
-   * project, the framework exits with an error.
+   * Writes the list of its projects to the report file. If a selection matches no project, the framework exits with an
+   * error.
    */
-  listArguments(paths: ReportPaths): string[]
+  list(paths: ReportPaths): FrameworkCall
   /** The names in such a list. Undefined if the value is not such a list. */
   readList(list: unknown): string[] | undefined
-  /** Undefined if the text is not such a report. */
-  readReport(text: string, folder: string): Report | undefined
+  /** What a person must do before these tests can pass, if the report shows it. */
+  findMissing?(report: Report): string | undefined
 }
 
-export interface Report {
-  readonly testCases: readonly TestCase[]
-  /** Whether the framework said that the report is complete. */
-  readonly isComplete: boolean
-  /** What the framework said about itself, not about a test. */
-  readonly problem?: string | undefined
-  /** The framework projects of the tested files, if the report names them. */
-  readonly frameworkProjects?: readonly string[] | undefined
-}
+/** The files that a framework loads of this service lie in this folder. */
+export const REPORTERS_FOLDER = import.meta.dirname
 
 /** A title with the path of its describe blocks. */
 export function titleOf(path: readonly (string | undefined)[]): string {
   return path.filter((part) => part !== undefined && part !== '').join(' > ')
-}
-
-/** A test case for a whole file, for example a file that could not be loaded. It shows why the run failed. */
-export function caseOfFile(file: string, folder: string, status: TestCaseStatus = 'FAILED'): TestCase {
-  return { title: relative(folder, file), status, durationMs: 0 }
-}
-
-export interface LocatedCase extends TestCase {
-  /** What tells it from other tests with its title, such as framework project and file. The broadest comes first. */
-  readonly qualifiers: readonly string[]
-}
-
-/** If two tests share a title, what distinguishes them is put before it. */
-export function disambiguateTitles(located: readonly LocatedCase[]): TestCase[] {
-  const levels = new Map<string, readonly Set<string>[]>()
-  for (const { title, qualifiers } of located) {
-    const ofTitle = levels.get(title) ?? qualifiers.map(() => new Set())
-    levels.set(title, ofTitle)
-    for (const [level, qualifier] of qualifiers.entries()) ofTitle[level]?.add(qualifier)
-  }
-  return located.map(({ qualifiers, ...testCase }) => {
-    const distinguishing = qualifiers.filter((_, level) => (levels.get(testCase.title)?.[level]?.size ?? 0) > 1)
-    return distinguishing.length === 0 ? testCase : { ...testCase, title: titleOf([...distinguishing, testCase.title]) }
-  })
-}
-
-export function wholeMs(durationMs: unknown): number {
-  return typeof durationMs === 'number' && durationMs > 0 ? Math.round(durationMs) : 0
 }
 
 /** Reads what should be a string. `String()` would throw for some objects that JSON can contain. */

@@ -37,7 +37,8 @@ function listTests(run: Run, suiteName: string): SuiteTest[] {
   const tests = phase.testCases.map(({ title, status }) => suiteTest(title, STATUS_OF_CASE[status]))
   if (phase.status === 'PASSED') return tests
   if (tests.some(({ status }) => status === 'FAILED' || status === 'ERROR')) return tests
-  return [...tests, suiteTest(`${suiteName}: the run as a whole is ${phase.status}`, 'ERROR')]
+  const reason = phase.message === undefined ? '' : `: ${phase.message.split('\n', 1)[0]}`
+  return [...tests, suiteTest(`${suiteName}: the run as a whole is ${phase.status}${reason}`, 'ERROR')]
 }
 
 /** The id depends only on the name, so a test keeps its id in later runs. */

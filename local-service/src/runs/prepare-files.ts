@@ -2,6 +2,7 @@ import { constants } from 'node:fs'
 import { cp, lstat, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { Mount } from '../containers/container.ts'
+import { REPORTERS_FOLDER } from '../frameworks/framework.ts'
 import { linkedPackages, linkPackages } from '../workspace/packages.ts'
 import { addWorkTree, type Place, type Repository, removeWorkTree } from '../workspace/work-tree.ts'
 import { killProcesses, MARKER_VARIABLE } from './processes.ts'
@@ -79,9 +80,9 @@ export function repositoryOf({ runId }: TestRun, repository: Repository, signal:
 }
 
 /** A container can write only to folders that no other run, no git and no person uses. */
-function mountsOf({ resources, checkout, project }: TestRun, needsSetup: boolean): Mount[] {
+function mountsOf({ resources, checkout }: TestRun, needsSetup: boolean): Mount[] {
   const writable = [resources.tree, resources.outputFolder, resources.temporaryFolder]
-  const readOnly = [...(needsSetup ? [] : linkedPackages(checkout.place)), ...project.framework.ownFiles]
+  const readOnly = [...(needsSetup ? [] : linkedPackages(checkout.place)), REPORTERS_FOLDER]
   return [
     ...writable.map((path) => ({ path, isReadOnly: false })),
     ...readOnly.map((path) => ({ path, isReadOnly: true })),

@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import type { Framework, Report, ReportPaths, Selection } from '../frameworks/framework.ts'
+import { findErrorBelowHeadline, findMissedThresholds, findStartError } from '../frameworks/error-in-output.ts'
+import type { Framework, FrameworkCall, ReportPaths, Selection } from '../frameworks/framework.ts'
+import { toMessage } from '../frameworks/message.ts'
 import { readList, readReport } from '../frameworks/read-report.ts'
+import type { Report, TestedFolders } from '../frameworks/report.ts'
 import { describeEnd, hasFailed, hasSucceeded, quoteOutput } from './command-end.ts'
 import { describeMissing, describeTooOld, frameworkCommand } from './framework-command.ts'
 import type { Source } from './prepare-files.ts'
@@ -20,23 +23,24 @@ export async function runFramework(run: TestRun, source: Source, stop: AbortSign
   const command = frameworkCommand(run, source)
   if (command === undefined) return interrupt(run, describeMissing(run, source))
   const { outputFolder } = run.resources
+  const folders = { root: source.root, folder: join(source.root, source.folder) }
   const call = async (
-    argumentsFor: (paths: ReportPaths) => string[],
+    toCall: (paths: ReportPaths) => FrameworkCall,
     { frameworkProjects, files, titles }: Selection,
   ) => {
     // Playwright empties its output folder, so the report lies beside it. The name is random, so that the tests of an earlier
     // call cannot forge the report.
     const reportFile = join(outputFolder, `report-${randomUUID()}`)
-    const paths = { reportFile, outputFolder: join(outputFolder, 'files') }
+    const { args, env } = toCall({ reportFile, outputFolder: join(outputFolder, 'files') })
     const projectOptions = frameworkProjects.map((name) => `--project=${name}`)
     const titled = titles === undefined ? [] : [`${framework.titleOption}=${titles}`]
-    const argv = [...command, ...argumentsFor(paths), ...files, ...projectOptions, ...titled]
-    return { reportFile, end: await runInSource(source, run, argv, stop, framework.env(paths)) }
+    const argv = [...command, ...args, ...files, ...projectOptions, ...titled]
+    return { reportFile, end: await runInSource(source, run, argv, stop, env) }
   }
-  const { end: tested, reportFile } = await call(framework.runArguments, run.selection)
-  const report = await readReportOf(run, reportFile, join(source.root, source.folder))
+  const { end: tested, reportFile } = await call(framework.run, run.selection)
+  const report = await readReportOf(run, reportFile, folders)
   const list = async (...frameworkProjects: string[]) => {
-    const listed = await call(framework.listArguments, { frameworkProjects, files: [] })
+    const listed = await call(framework.list, { frameworkProjects, files: [] })
     return hasSucceeded(listed.end) ? readList(framework, listed.reportFile) : undefined
   }
   const unknown =
@@ -47,17 +51,17 @@ export async function runFramework(run: TestRun, source: Source, stop: AbortSign
   const outcome = toOutcome(end, report, unknownNames)
   if (outcome.status === 'PASSED') return outcome
   const isFull = await lacksRoom(run, source, end, report)
-  const problem = isFull ? NO_ROOM : (unknownNames ?? describeProblem(framework, end, report))
-  run.log(`${problem ?? `${framework.name} ${describeEnd(end)}`}${quoteOutput(end)}`)
+  const reason = isFull ? NO_ROOM : (unknownNames ?? describeReason(framework, end, report))
+  run.log(`${reason ?? `${framework.name} ${describeEnd(end)}`}${quoteOutput(end)}`)
   const status = isFull ? 'INTERRUPTED' : outcome.status
-  return { ...outcome, status, problem: end.kind === 'stopped' ? undefined : problem, output: end.output }
+  const message = end.kind === 'stopped' || reason === undefined ? undefined : toMessage(reason)
+  return { ...outcome, status, message, output: end.output }
 }
 
 /** The outcome of a run whose tests cannot be run. The log has the reason. Clients get it too, unless the run was stopped. */
-export function interrupt(run: TestRun, problem: string, end?: CommandEnd): RunOutcome {
-  run.log(`${problem}${end === undefined ? '' : quoteOutput(end)}`)
-  const shown = end?.kind === 'stopped' ? undefined : problem
-  return { ...interruptedBecause(shown), output: end?.output }
+export function interrupt(run: TestRun, reason: string, end?: CommandEnd): RunOutcome {
+  run.log(`${reason}${end === undefined ? '' : quoteOutput(end)}`)
+  return { ...interruptedBecause(end?.kind === 'stopped' ? undefined : reason), output: end?.output }
 }
 
 /**
@@ -71,17 +75,29 @@ export async function lacksRoom(run: TestRun, source: Source, end: CommandEnd, r
   return isDiskFull([join(source.root, source.folder), outputFolder, temporaryFolder])
 }
 
-/** Why the tests could not be run, or not to the end. Undefined if a test case already shows why the run did not pass. */
-function describeProblem({ name }: Framework, end: CommandEnd, report: Report | undefined): string | undefined {
+/** Why the run as a whole did not pass. Undefined if the test cases say everything. */
+function describeReason({ name, findMissing }: Framework, end: CommandEnd, report?: Report): string | undefined {
   const what = `${name} ${describeEnd(end)}`
+  const { output } = end
   if (end.kind !== 'exited') return what
   if (report === undefined) {
-    return hasFailed(end) ? `${what} without a report: it could not run the tests` : `${what} without a report`
+    const error = hasFailed(end) ? findStartError(output) : undefined
+    if (error !== undefined) return `${name} could not run the tests: ${error}`
+    return `${what} without a report${hasFailed(end) ? ': it could not run the tests' : ''}`
   }
-  if (report.problem !== undefined) return report.problem
+  const outsideTests = report.errors.length === 0 ? undefined : report.errors.join('\n\n')
+  const missing = findMissing?.(report)
+  if (missing !== undefined) return missing
+  if (report.workerEnd !== undefined) return report.workerEnd
   if (!report.isComplete) return `${what} before it had run all tests`
-  if (report.testCases.length === 0) return `${name} found no tests`
-  return report.testCases.some(isBad) ? undefined : `${what}, although no test failed`
+  if (report.testCases.length === 0) {
+    const error = outsideTests ?? findErrorBelowHeadline(output)
+    return error === undefined ? `${name} found no tests` : `${name} could not run the tests: ${error}`
+  }
+  if (report.testCases.some(isBad))
+    return outsideTests && `${name} reported an error outside the tests: ${outsideTests}`
+  const error = outsideTests ?? findMissedThresholds(output)
+  return `${what}, although no test failed${error === undefined ? '' : `: ${error}`}`
 }
 
 /**
@@ -97,10 +113,10 @@ function toOutcome(end: CommandEnd, report: Report | undefined, unknownNames: st
   return { status: passed ? 'PASSED' : 'FAILED', testCases }
 }
 
-async function readReportOf({ project, log }: TestRun, file: string, folder: string): Promise<Report | undefined> {
+async function readReportOf({ project, log }: TestRun, file: string, folders: TestedFolders) {
   const { framework } = project
   try {
-    return await readReport(framework, file, folder)
+    return await readReport(file, folders)
   } catch (error) {
     // Tests may have put anything in place of the report.
     log(`the report of ${framework.name} cannot be read: ${(error as Error).message}`)

@@ -133,7 +133,7 @@ export class RunQueue {
   async #execute(entry: Entry): Promise<void> {
     const { run, task, stop } = entry
     const { runLimitMs, store, log } = this.#options
-    const problem = `the run exceeded its limit of ${runLimitMs / 60_000} min`
+    const message = `the run exceeded its limit of ${runLimitMs / 60_000} min`
     let timedOut = false
     const limit = setTimeout(() => {
       timedOut = true
@@ -143,9 +143,9 @@ export class RunQueue {
     // Once a run is stopped, for example by a cancel, its limit no longer applies.
     stop.signal.addEventListener('abort', () => clearTimeout(limit), { once: true })
     const explained = (outcome: RunOutcome): RunOutcome => {
-      if (timedOut) return { ...outcome, status: 'TIMEDOUT', problem }
+      if (timedOut) return { ...outcome, status: 'TIMEDOUT', message }
       if (!stop.signal.aborted || outcome.status !== 'INTERRUPTED') return outcome
-      return { ...outcome, problem: outcome.problem ?? STOPPED }
+      return { ...outcome, message: outcome.message ?? STOPPED }
     }
     const finishOnce = (outcome: RunOutcome) => {
       clearTimeout(limit)

@@ -8,7 +8,7 @@ import type { RunResources } from './run-resources.ts'
 
 export type RunStore = ReturnType<typeof storeIn>
 
-const SCHEMA_VERSION = 1
+const SCHEMA_VERSION = 2
 /** Result codes of SQLite. */
 const [BUSY, CORRUPT, FULL, NOT_A_DATABASE] = [5, 11, 13, 26]
 /** A database of this size is checked in about a second. */
@@ -28,10 +28,16 @@ const SCHEMA = `
     started_at text,
     finished_at text,
     test_cases text,
+    message text,
     resources text not null,
     has_resources integer not null default 0
   ) strict;
   create index runs_left on runs (number) where finished_at is null or has_resources = 1;
+  pragma user_version = ${SCHEMA_VERSION};`
+
+/** Version 1 listed the message of a run as one more test case. Its runs keep this test case. */
+const FROM_VERSION_1 = `
+  alter table runs add column message text;
   pragma user_version = ${SCHEMA_VERSION};`
 
 export function openRunStore(folder: string | undefined): RunStore {
@@ -50,6 +56,7 @@ export function openRunStore(folder: string | undefined): RunStore {
       )
     }
     if (version === 0) database.exec(SCHEMA)
+    if (version === 1) database.exec(FROM_VERSION_1)
     database.exec('commit')
     return storeIn(database, folder === undefined ? undefined : join(folder, 'reserve'))
   } catch (error) {
@@ -93,7 +100,7 @@ function storeIn(database: DatabaseSync, reserveFile: string | undefined) {
     `insert into runs (run_id, project_id, suite, branch_name, status, resources) values (?, ?, ?, ?, ?, ?)`,
   )
   const update = database.prepare(
-    `update runs set status = ?, is_cancelled = ?, started_at = ?, finished_at = ?, test_cases = ?, has_resources = has_resources or ?
+    `update runs set status = ?, is_cancelled = ?, started_at = ?, finished_at = ?, test_cases = ?, message = ?, has_resources = has_resources or ?
      where run_id = ?`,
   )
   const select = database.prepare('select * from runs where run_id = ?')
@@ -125,6 +132,7 @@ function storeIn(database: DatabaseSync, reserveFile: string | undefined) {
           startedAt,
           'finishedAt' in phase ? phase.finishedAt.toISOString() : null,
           'testCases' in phase ? JSON.stringify(phase.testCases) : null,
+          'testCases' in phase ? (phase.message ?? null) : null,
           isRunning ? 1 : 0,
           runId,
         )
@@ -188,6 +196,7 @@ function phaseIn(row: Record<string, SQLOutputValue>): Run['phase'] {
       startedAt,
       finishedAt: new Date(String(row.finished_at)),
       testCases: JSON.parse(String(row.test_cases)) as TestCase[],
+      message: row.message === null ? undefined : String(row.message),
     }
   }
   if (startedAt === null) return { status: 'QUEUED' }

@@ -21,8 +21,8 @@ export async function runTests(
   if (source.needsSetup && setup !== undefined) {
     const end = await runInSource(source, run, setup, stop)
     if (!hasSucceeded(end)) {
-      const problem = (await lacksRoom(run, source, end)) ? NO_ROOM : `${quoteCommand(setup)} ${describeEnd(end)}`
-      return interrupt(run, `setup: ${problem}`, end)
+      const reason = (await lacksRoom(run, source, end)) ? NO_ROOM : `${quoteCommand(setup)} ${describeEnd(end)}`
+      return interrupt(run, `setup: ${reason}`, end)
     }
   }
   const outcome = await runFramework(run, source, stop)

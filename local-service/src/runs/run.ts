@@ -10,6 +10,11 @@ export interface TestCase {
   readonly title: string
   readonly status: TestCaseStatus
   readonly durationMs: number
+  /** Why it did not pass. A flaky test has the message of its last failed attempt. */
+  readonly message?: string | undefined
+  /** Where it failed, from the root of the repository. If there is no repository, from the project's folder. */
+  readonly filePath?: string | undefined
+  readonly line?: number | undefined
 }
 
 const BAD_STATUSES: ReadonlySet<TestCaseStatus> = new Set(['FAILED', 'TIMEDOUT', 'INTERRUPTED'])
@@ -22,8 +27,11 @@ export function isBad({ status }: TestCase): boolean {
 export interface RunOutcome {
   readonly status: FinalStatus
   readonly testCases: readonly TestCase[]
-  /** Why the run did not pass, if no test case says why. It never holds what a command wrote, which may be secret. */
-  readonly problem?: string | undefined
+  /**
+   * Why the run as a whole did not pass, if the test cases do not say it. It may quote an error of the framework, as messages of
+   * test cases do. It never quotes other output, such as the output of `setup`, which may be secret.
+   */
+  readonly message?: string | undefined
   /** What the framework wrote, for whoever operates the service. It may be secret, so no client gets it. */
   readonly output?: string | undefined
 }
@@ -36,7 +44,7 @@ type Phase =
       /** If true, the run was cancelled. It becomes CANCELLED when its container is gone. */
       readonly isCancelled: boolean
     }
-  | ({ readonly startedAt: Date | null; readonly finishedAt: Date } & Omit<RunOutcome, 'problem' | 'output'>)
+  | ({ readonly startedAt: Date | null; readonly finishedAt: Date } & Omit<RunOutcome, 'output'>)
 
 export interface Run {
   readonly runId: string
@@ -55,8 +63,8 @@ export interface OwnedRun extends Run {
 
 export const CANCELLED: RunOutcome = { status: 'CANCELLED', testCases: [] }
 
-export function interruptedBecause(problem?: string): RunOutcome {
-  return { status: 'INTERRUPTED', testCases: [], problem }
+export function interruptedBecause(message?: string): RunOutcome {
+  return { status: 'INTERRUPTED', testCases: [], message }
 }
 
 export function queueRun(facts: Omit<Run, 'runId' | 'phase'>): OwnedRun {
@@ -79,15 +87,9 @@ export function finishRun(run: OwnedRun, outcome: RunOutcome, now: Date): boolea
   if (isFinished(run)) return false
   const startedAt = phase.status === 'RUNNING' ? phase.startedAt : null
   const isCancelled = phase.status === 'RUNNING' && phase.isCancelled
-  const { status, testCases, problem } = isCancelled ? CANCELLED : outcome
-  run.phase = { status, testCases: [...testCases, ...casesOf(problem, status)], startedAt, finishedAt: now }
+  const { status, testCases, message } = isCancelled ? CANCELLED : outcome
+  run.phase = { status, testCases, message, startedAt, finishedAt: now }
   return true
-}
-
-/** Clients see only test cases, so the problem becomes one more test case. */
-function casesOf(problem: string | undefined, status: FinalStatus): TestCase[] {
-  if (problem === undefined || status === 'PASSED' || status === 'CANCELLED') return []
-  return [{ title: problem, status, durationMs: 0 }]
 }
 
 export function isFinished(run: Run): boolean {
@@ -101,6 +103,6 @@ export function describeRun({ phase, branchName }: Run): object {
     startedAt: 'startedAt' in phase ? (phase.startedAt?.toISOString() ?? null) : null,
     ...('finishedAt' in phase ? { finishedAt: phase.finishedAt.toISOString() } : {}),
     ...(branchName === undefined ? {} : { branchName }),
-    ...('testCases' in phase ? { results: { testCases: phase.testCases } } : {}),
+    ...('testCases' in phase ? { results: { testCases: phase.testCases }, message: phase.message } : {}),
   }
 }

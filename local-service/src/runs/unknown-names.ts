@@ -1,4 +1,4 @@
-import type { Report } from '../frameworks/framework.ts'
+import type { Report } from '../frameworks/report.ts'
 import { quote } from '../text.ts'
 import { hasFailed } from './command-end.ts'
 import type { CommandEnd } from './run-command.ts'

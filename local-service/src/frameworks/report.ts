@@ -1,0 +1,244 @@
+import { isAbsolute, relative, sep } from 'node:path'
+import type { TestCase, TestCaseStatus } from '../runs/run.ts'
+import { isObject, objectsIn, parseJson, stringOf, titleOf } from './framework.ts'
+import { cutMessage, MESSAGE_LIMIT_CHARS, toMessage } from './message.ts'
+
+// Reads what the service's reporters wrote. Tests can write to the report too, so anything may stand in it.
+
+export interface Report {
+  readonly testCases: readonly TestCase[]
+  /** Whether the framework said that it has finished. */
+  readonly isComplete: boolean
+  /** How a worker of the framework ended before its tests, if one did. */
+  readonly workerEnd?: string | undefined
+  /** Errors that are of no test and of no file of tests, for example of a global setup. */
+  readonly errors: readonly string[]
+  /** The framework projects of the tested files, if the report names them. */
+  readonly frameworkProjects?: readonly string[] | undefined
+}
+
+/** The folders of the tested files. */
+export interface TestedFolders {
+  /** Places in files start here. */
+  readonly root: string
+  /** The project's folder. Titles of files start here. */
+  readonly folder: string
+}
+
+/** Undefined if the text is not a report. */
+export function readReport(text: string, folders: TestedFolders): Report | undefined {
+  const { tests, files, finished } = readEvents(text)
+  if (finished === undefined && tests.length === 0 && files.length === 0) return undefined
+  const testCases = [
+    ...disambiguateTitles(tests.map((test) => caseOfTest(test, folders))),
+    ...findBrokenFiles(tests, files, finished !== undefined).map((file) => caseOfFile(file, folders)),
+  ]
+  const workerEnd = finished && describeWorkerEnd(finished.workerEnd)
+  return {
+    testCases: fitMessages(testCases),
+    isComplete: finished !== undefined && workerEnd === undefined,
+    workerEnd,
+    errors: objectsIn(finished?.errors).map((error) => describeError(error, folders)),
+    frameworkProjects: Array.isArray(finished?.projects) ? finished.projects.map(stringOf) : undefined,
+  }
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** The tests, the files and the last event of a run. If the run was killed, there is no last event. */
+function readEvents(text: string): { tests: Fields[]; files: Fields[]; finished: Fields | undefined } {
+  const tests = new Map<unknown, Fields>()
+  const files = new Map<string, Fields>()
+  let finished: Fields | undefined
+  for (const event of eventsIn(text)) {
+    const test = isObject(event.test) ? event.test : {}
+    const file = isObject(event.file) ? event.file : {}
+    switch (event.event) {
+      case 'file-started':
+        files.set(keyOf(file), file)
+        break
+      case 'file-finished':
+        files.delete(keyOf(file))
+        break
+      case 'test-started':
+        tests.set(test.id, { ...tests.get(test.id), ...test, state: 'pending', atMs: event.atMs })
+        break
+      case 'test-finished':
+        // A test that is tried again keeps the failure of an earlier attempt.
+        tests.set(test.id, { ...tests.get(test.id), ...test })
+        break
+      case 'finished':
+        finished = event
+        for (const other of objectsIn(event.tests)) tests.set(other.id ?? other, { ...tests.get(other.id), ...other })
+    }
+  }
+  return { tests: [...tests.values()], files: finished ? objectsIn(finished.files) : [...files.values()], finished }
+}
+
+const EVENTS: ReadonlySet<unknown> = new Set([
+  'file-started',
+  'file-finished',
+  'test-started',
+  'test-finished',
+  'finished',
+])
+
+/** The events up to the first line that is not an event. The last line may be truncated. */
+function* eventsIn(text: string): Generator<Fields> {
+  // Not `split`, because a hostile file of this size may have as many lines as characters.
+  for (let at = 0; at < text.length; ) {
+    const end = text.indexOf('\n', at)
+    const line = end === -1 ? text.slice(at) : text.slice(at, end)
+    const event = parseJson(line)
+    if (!isObject(event) || !EVENTS.has(event.event)) return
+    yield event
+    at += line.length + 1
+  }
+}
+
+/** Two framework projects may have the same file. */
+function keyOf({ project, file }: Fields): string {
+  return JSON.stringify([stringOf(project), stringOf(file)])
+}
+
+interface BrokenFile {
+  readonly file: Fields
+  readonly status: TestCaseStatus
+}
+
+/**
+ * The files that failed for a reason that none of their tests has. In a finished run, they could not be loaded, or a hook
+ * failed. In an unfinished run, a test or a hook of the file keeps its process busy.
+ */
+function findBrokenFiles(tests: readonly Fields[], files: readonly Fields[], isFinished: boolean): BrokenFile[] {
+  const status = isFinished ? 'FAILED' : 'INTERRUPTED'
+  const explained = new Set(tests.filter((test) => statusOf(test) === status).map(keyOf))
+  return files
+    .filter((file) => !isFinished || file.hasFailed === true)
+    .filter((file) => isObject(file.failure) || !explained.has(keyOf(file)))
+    .map((file) => ({ file, status }))
+}
+
+interface LocatedCase extends TestCase {
+  /** What tells it from other tests with its title, such as framework project and file. The broadest comes first. */
+  readonly qualifiers: readonly string[]
+}
+
+/** If two tests share a title, what distinguishes them is put before it. */
+function disambiguateTitles(located: readonly LocatedCase[]): TestCase[] {
+  const levels = new Map<string, readonly Set<string>[]>()
+  for (const { title, qualifiers } of located) {
+    const ofTitle = levels.get(title) ?? qualifiers.map(() => new Set())
+    levels.set(title, ofTitle)
+    for (const [level, qualifier] of qualifiers.entries()) ofTitle[level]?.add(qualifier)
+  }
+  return located.map(({ qualifiers, ...testCase }) => {
+    const distinguishing = qualifiers.filter((_, level) => (levels.get(testCase.title)?.[level]?.size ?? 0) > 1)
+    return distinguishing.length === 0 ? testCase : { ...testCase, title: titleOf([...distinguishing, testCase.title]) }
+  })
+}
+
+function caseOfTest(test: Fields, folders: TestedFolders): LocatedCase {
+  const path = Array.isArray(test.path) ? test.path.map(stringOf) : []
+  const project = stringOf(test.project)
+  const status = statusOf(test)
+  return {
+    title: titleOf(path),
+    status,
+    durationMs: wholeMs(test.state === 'pending' ? Date.now() - Number(test.atMs) : test.durationMs),
+    ...(WITHOUT_REASON.has(status) ? {} : reasonOf(test, folders)),
+    qualifiers: [project === '' ? '' : `[${project}]`, relative(folders.folder, stringOf(test.file))],
+  }
+}
+
+const WITHOUT_REASON: ReadonlySet<TestCaseStatus> = new Set(['PASSED', 'SKIPPED'])
+
+function statusOf({ state, isFlaky }: Fields): TestCaseStatus {
+  switch (state) {
+    case 'passed':
+      return isFlaky === true ? 'FLAKY' : 'PASSED'
+    case 'skipped':
+      return 'SKIPPED'
+    case 'timedOut':
+      return 'TIMEDOUT'
+    // The test was still queued or running when the report was written, because its worker died.
+    case 'pending':
+    case 'interrupted':
+      return 'INTERRUPTED'
+    default:
+      return 'FAILED'
+  }
+}
+
+function wholeMs(durationMs: unknown): number {
+  return typeof durationMs === 'number' && durationMs > 0 ? Math.round(durationMs) : 0
+}
+
+function caseOfFile({ file, status }: BrokenFile, folders: TestedFolders): TestCase {
+  const title = relative(folders.folder, stringOf(file.file))
+  return { title, status, durationMs: 0, ...reasonOf(file, folders) }
+}
+
+/** Why a test or a file failed, and where. If the failure has no place, it is the place of the test or the file. */
+function reasonOf({ failure, file, line }: Fields, { root }: TestedFolders): Partial<TestCase> {
+  const { message, ...place }: Fields = isObject(failure) ? failure : {}
+  const text = toMessage(stringOf(message))
+  return {
+    ...(text === '' ? {} : { message: text }),
+    ...placeIn(root, place.file === undefined ? { file, line } : place),
+  }
+}
+
+/** The path from the root. Files outside the root have no place. */
+function placeIn(root: string, { file, line }: Fields): Pick<TestCase, 'filePath' | 'line'> {
+  if (typeof file !== 'string' || !isAbsolute(file)) return {}
+  const parts = relative(root, file).split(sep)
+  if (parts[0] === '' || parts[0] === '..') return {}
+  const filePath = parts.join('/')
+  return typeof line === 'number' && Number.isInteger(line) && line > 0 ? { filePath, line } : { filePath }
+}
+
+function describeError(error: Fields, { root }: TestedFolders): string {
+  const { filePath, line } = placeIn(root, error)
+  const place = filePath === undefined ? '' : `\nat ${filePath}${line === undefined ? '' : `:${line}`}`
+  return toMessage(`${stringOf(error.message)}${place}`)
+}
+
+/** Shows only a signal or an exit code, because the rest of what Vitest says about a worker may quote a test. */
+function describeWorkerEnd(end: unknown): string | undefined {
+  const [, signal, code] = /^(?:signal (SIG[A-Z]{2,7})|exit code (\d{1,3}))$/.exec(stringOf(end)) ?? []
+  if (signal !== undefined) return `a worker of vitest was killed by ${signal}`
+  if (code !== undefined) return `a worker of vitest exited with code ${code}`
+  return end === undefined ? undefined : 'a worker of vitest ended before its tests'
+}
+
+/** Clients may refuse a response that is larger than 16 MiB, as the action does. */
+const RESULTS_LIMIT_BYTES = 15.5 * 1024 * 1024
+const SHORTEST_MESSAGE_CHARS = 200
+
+/**
+ * If all messages together are too long for a response, all are cut to the same length. If that is not enough, the last test
+ * cases have no message.
+ */
+function fitMessages(testCases: readonly TestCase[]): readonly TestCase[] {
+  const messages = testCases.flatMap(({ message }) => message ?? [])
+  const casesBytes = sum(testCases.map(({ message: _, ...others }) => sizeOf(others)))
+  let roomBytes = RESULTS_LIMIT_BYTES - casesBytes
+  let limitChars = MESSAGE_LIMIT_CHARS
+  const sizeOfCut = (message: string) => sizeOf({ message: cutMessage(message, limitChars) })
+  while (limitChars > SHORTEST_MESSAGE_CHARS && sum(messages.map(sizeOfCut)) > roomBytes) limitChars /= 2
+  return testCases.map((testCase) => {
+    const { message, ...others } = testCase
+    if (message === undefined) return testCase
+    roomBytes -= sizeOfCut(message)
+    return roomBytes >= 0 ? { ...testCase, message: cutMessage(message, limitChars) } : others
+  })
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
+}
+
+function sizeOf(value: object): number {
+  return Buffer.byteLength(JSON.stringify(value))
+}
