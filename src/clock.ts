@@ -29,6 +29,6 @@ export const systemClock: Clock = {
 /** Resolves when every event that already waits in the event loop has been handled. */
 export async function eventLoopTurn(): Promise<void> {
   await turn()
-  // If this runs in the callback of a socket or a signal, the first turn may end before the other sockets are read.
+  // Two turns, because the first may end before all sockets are read.
   await turn()
 }

@@ -46,7 +46,7 @@ export function keepParserAsCompiled(): void {
 
 /**
  * Runs the task and exits with the code that it returns. If anything throws, now or later, a command tells the user,
- * because an exit code alone gives no reason. If `command` is `warning`, the exit code is 0.
+ * because an exit code alone gives no reason. With `warning`, a crash exits with 0.
  */
 export async function exitAfter(
   task: () => Promise<number>,

@@ -50,7 +50,7 @@ export async function runStep(
       for (const message of error.messages) output.annotate({ level: 'error', title: 'Invalid input', message })
       if (wantsSummaryOfProblems(env)) output.writeSummary(() => invalidInputsSummary(error.messages))
     } else if (error instanceof RecordNotWritten) {
-      const message = logLine`No run was started, because the step could not save its record for the post step: ${error.message}. Without this record, nothing cancels the run if the step is killed. Free some space on the runner, or check its temporary folder.`
+      const message = logLine`No run was started, because the step could not save its record for the post step: ${error.message}. Without this record, nothing would cancel a run of a killed step. Free some space on the runner, or check its temporary folder.`
       output.annotate({ level: 'error', title: 'Run not started', message })
     } else throw error
     return false

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { readFile, rename, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { aRepository, installPackages } from '../../test/support/git-repository.ts'
@@ -77,6 +78,61 @@ describe('auto-fix', () => {
       (await repository.git('-c', 'core.quotePath=false', 'diff', '--name-status', 'main', branch)).split('\n'),
     ).toEqual(['M\ta.txt', 'A\tdeep/ä b/c.txt', 'D\tgone.txt', 'A\tleft.txt'])
     expect(await repository.git('show', `${branch}:a.txt`)).toBe('new')
+  })
+
+  /** What tests leave: a large file, and a file that makes `git fsck` fail in a repository that has it. */
+  const JUNK = `head -c 1000000 /dev/urandom > junk
+    printf '[submodule "x"]\\n path = x\\n url = -u./x\\n' > .gitmodules`
+
+  it.each([
+    ['nothing of a run that it does not fix', 'true', 'auto-fix: nothing was changed', []],
+    ['only its commit of a run that it fixes', 'echo new > a.txt', 'failed before', ['a.txt']],
+  ])('leaves %s in the repository', async (_what, fix, message, changed) => {
+    const { run, repository, logged } = await startFixing(['sh', '-c', fix], { setup: ['sh', '-c', JUNK] })
+    const objects = async () => {
+      const listed = await repository.git('cat-file', '--batch-all-objects', '--batch-check=%(objectname)')
+      return listed.split('\n')
+    }
+    const before = new Set(await objects())
+    const { runId } = await run(FAILING)
+    await logged(message)
+    const added = (await objects()).filter((object) => !before.has(object))
+    const isFixed = changed.length > 0
+    const ofCommit = isFixed ? await repository.git('rev-list', '--objects', `main..autofix/${runId}`) : ''
+    expect(added.sort()).toEqual(
+      ofCommit
+        .split('\n')
+        .flatMap((line) => line.split(' ')[0] || [])
+        .sort(),
+    )
+    expect(added).toHaveLength(isFixed ? 3 : 0)
+    await repository.git('fsck', '--strict')
+    if (isFixed)
+      expect(await repository.git('diff', '--name-only', 'main', `autofix/${runId}`)).toBe(changed.join('\n'))
+  })
+
+  it('copies nothing of the repository for its snapshots, also if the path has a colon and quotation marks', async () => {
+    const { folder, git } = await aRepository({ 'a.txt': 'old\n' })
+    const moved = join(await temporaryFolder(), 'a:"b\\c')
+    await rename(folder, moved)
+    await symlink(moved, folder)
+    const data = await temporaryFolder()
+    const copied = join(data, 'copied')
+    const fix = `find ${data}/runs -path '*/git/objects/*' -type f > ${copied}; echo new > a.txt`
+    const project = { ...puppetProject(moved), autofix: ['sh', '-c', fix] }
+    const service = await startService({ projects: { shop: project }, data })
+    const runId = await service.startRun({ autofix: true, ...FAILING })
+    await until(() => service.log.join('\n').includes('failed before'))
+    expect(await readFile(copied, 'utf8')).toBe('')
+    expect(await git('show', `autofix/${runId}:a.txt`)).toBe('new')
+  })
+
+  // Other systems have no such names.
+  it.runIf(process.platform === 'linux')('keeps a file whose name is not UTF-8', async () => {
+    const { run, repository, logged } = await startFixing(['sh', '-c', 'echo new > "$(printf \'a\\377b\')"'])
+    const { runId } = await run(FAILING)
+    await logged('failed before')
+    expect(await repository.git('show', '--name-only', '--format=', `autofix/${runId}`)).toBe('"a\\377b"')
   })
 
   it('is not tried if the tests pass, if nobody asked for it, or if no test failed', async () => {

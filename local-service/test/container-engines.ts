@@ -2,7 +2,7 @@ import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, beforeEach } from 'vitest'
 import { PLAIN_ENV, puppetProject, REPOSITORY, startService, temporaryFolder, until } from './a-local-service.ts'
@@ -32,6 +32,7 @@ const PROGRAMS = ['/usr', '/bin', '/lib', '/lib64'].filter((folder) => existsSyn
 const IMAGE = 'localhost/base:1'
 const OPTIONS = [
   ...['--network', 'host', '--env', 'INSIDE=a container'],
+  ...['--env', `PATH=${dirname(process.execPath)}:/usr/bin:/bin`],
   ...[...PROGRAMS, REPOSITORY, process.execPath].flatMap((path) => ['--volume', `${path}:${path}:ro`]),
 ]
 

@@ -1,5 +1,5 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { readdir, symlink } from 'node:fs/promises'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { chmod, mkdir, readdir, symlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { aRepository, installPackages, writeFiles } from '../../test/support/git-repository.ts'
@@ -193,6 +193,31 @@ describe("a project's container, by whichever engine", { timeout: ENGINE_LIMIT_M
     expect(await service.waitFor(await service.startRun({ branch: 'main' }))).toMatchObject({ status: 'PASSED' })
     expect(await repository.read('node_modules/tool/a.txt')).toBe('installed')
     expect(await readdir(join(repository.folder, 'node_modules'))).toEqual(['tool'])
+  })
+
+  it('cannot open a folder to which it can write to other users of this machine', async () => {
+    const data = await temporaryFolder()
+    for (const folder of [data, join(data, 'trees')]) {
+      await mkdir(folder, { recursive: true })
+      await chmod(folder, 0o755)
+    }
+    const open = `
+      for folder in . "$TMPDIR" "$(dirname "$LOCAL_SERVICE_REPORT_FILE")"; do
+        at=$(cd "$folder" && pwd); chmod 777 "$at" "$at/.."
+        cp /bin/true "$at"; chmod 4755 "$at/true"; echo "$at" >> "$OPENED"
+      done`
+    const { service, journal, outside } = await startContained(theEngine(), { command: puppetAfter(open) }, { data })
+    const opened = join(outside, 'opened')
+    const { envOverrides } = puppet({ hangs: true, journal })
+    await service.startRun({ envOverrides: { ...envOverrides, OPENED: opened } })
+    await begun(journal)
+    const folders = readFileSync(opened, 'utf8').trim().split('\n')
+    expect(folders).toHaveLength(3)
+    for (const folder of folders) {
+      expect(statSync(join(folder, 'true')).mode & 0o7777).toBe(0o4755)
+      const around = statSync(dirname(folder))
+      expect([around.mode & 0o777, around.uid], folder).toEqual([0o700, process.getuid?.()])
+    }
   })
 
   it('gets nothing of a file of this machine to which the manifest of its framework is a link', async () => {

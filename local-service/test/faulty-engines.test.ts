@@ -86,19 +86,19 @@ describe('a container engine', () => {
     expect(await readFile(join(folder, 'done'), 'utf8')).toBe('create\nstart\n')
   })
 
-  it('whose init finds no shell makes the run INTERRUPTED, although it exits like tests that fail', async () => {
+  it('whose init finds no Node makes the run INTERRUPTED, although it exits like tests that fail', async () => {
     const { service } = await startWith({
       podman: 'case "$1" in start) exit 1;; inspect) echo "false 1 2026-01-01";; esac',
     })
     const { status, message } = await service.waitFor(await service.startRun())
-    expect([status, message]).toEqual(['INTERRUPTED', 'vitest could not be started: the image node:24 cannot run sh'])
+    expect([status, message]).toEqual(['INTERRUPTED', 'vitest could not be started: the image node:24 cannot run node'])
   })
 
   it.each([
     ['127', '--rm'],
     ['126', '--rm=true'],
   ])('whose container exits with %s makes the run INTERRUPTED, and gets no option %s', async (code, option) => {
-    // The last argument before the command is the file that a container writes to when its shell begins.
+    // The last argument before the command is the file that a container writes to when its Node begins.
     const { service, folder } = await startWith(
       {
         podman: `case "$1" in
@@ -108,14 +108,39 @@ describe('a container engine', () => {
         esac`,
       },
       undefined,
-      [option, '--cap-drop=all'],
+      [option, '--memory=2g'],
     )
     const { status, message } = await service.waitFor(await service.startRun())
     const program = process.execPath
     const reason = `the image node:24 cannot run ${program}, or ${program} could not run a program`
     expect([status, message]).toEqual(['INTERRUPTED', `vitest exited with code ${code}: ${reason}`])
     expect(await readFile(join(folder, 'options'), 'utf8')).not.toContain(' --rm')
-    expect(await readFile(join(folder, 'options'), 'utf8')).toContain(' --cap-drop=all ')
+    expect(await readFile(join(folder, 'options'), 'utf8')).toContain(' --memory=2g ')
+  })
+
+  it.each([
+    ['docker', 'Docker version 20.10.24+dfsg1, build 297e128', 'bind-nonrecursive=true'],
+    ['docker', 'Docker version 29.0.0, build 3d4129b', 'bind-recursive=disabled'],
+    ['podman', 'podman version 4.3.1', 'bind-nonrecursive=true'],
+  ])('%s of "%s" gets each folder without what is mounted below it, by the option %s', async (name, version, option) => {
+    const { service, folder } = await startWith({
+      [name]: `case "$1" in --version) echo "${version}";; create) echo "$*" > "$folder/created";; esac`,
+    })
+    await service.waitFor(await service.startRun())
+    const mounts = (await readFile(join(folder, 'created'), 'utf8')).match(/type=bind,\S*/g) ?? []
+    expect(mounts).not.toEqual([])
+    expect(mounts.filter((mount) => !mount.split(',').includes(option))).toEqual([])
+  })
+
+  it('whose client ends while the container runs makes the run INTERRUPTED, whatever its exit code', async () => {
+    const { service } = await startWith({
+      podman: `case "$1" in
+        create) for at; do case "$at" in */started) echo started > "$at";; esac; done;;
+        inspect) echo "true 0 2026-01-01";;
+      esac`,
+    })
+    const { status, message } = await service.waitFor(await service.startRun())
+    expect([status, message]).toEqual(['INTERRUPTED', 'vitest was lost: podman ended while its container ran'])
   })
 
   it('that disappears during a run makes it INTERRUPTED, and the log says what is left, which is no folder', async () => {

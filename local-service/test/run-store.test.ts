@@ -10,7 +10,13 @@ import { RunQueue } from '../src/runs/run-queue.ts'
 import { openRunStore, type RunStore } from '../src/runs/run-store.ts'
 import { KEY, puppet, startPuppetService, startServiceProcess, temporaryFolder, until } from './a-local-service.ts'
 
-const RESOURCES = { runFolder: '/runs/1', outputFolder: '/runs/1/output', temporaryFolder: '/tmp/1', tree: '/trees/1' }
+const RESOURCES = {
+  runFolder: '/runs/1',
+  outputFolder: '/runs/1/output',
+  temporaryFolder: '/tmp/1',
+  testsTemporaryFolder: '/tmp/1/tmp',
+  tree: '/trees/1',
+}
 function openStore(folder: string | undefined): RunStore {
   const store = openRunStore(folder)
   onTestFinished(() => {

@@ -65,7 +65,7 @@ describe("a test process's environment", () => {
     const folder = await temporaryFolder()
     const service = await startService({ projects: puppetIn(folder) }, { temporaryFolder: folder })
     const values = await variablesIn(service, ['TMPDIR', 'TMP', 'TEMP'])
-    expect(values).toEqual(Array(3).fill(expect.stringMatching(new RegExp(`^${folder}/test-run-[0-9a-f]{8}$`))))
+    expect(values).toEqual(Array(3).fill(expect.stringMatching(new RegExp(`^${folder}/test-run-[0-9a-f]{8}/tmp$`))))
     await until(async () => (await readdir(folder)).length === 0)
     const others = await variablesIn(service, ['TMPDIR', 'TMP'], { TMPDIR: '/elsewhere' })
     expect(others).toEqual(['/elsewhere', expect.not.stringMatching(String(values[1]))])

@@ -13,7 +13,10 @@ interface Allowance {
   readonly cancelAfterStartMs: number
 }
 
-/** The runner sends SIGKILL 10 s after SIGINT. */
+/**
+ * SIGTERM comes 7.5 s after SIGINT, and SIGKILL 10 s after SIGINT. Only a run that was still being started may use the
+ * last seconds.
+ */
 const AFTER_SIGINT: Allowance = { startMs: 9_000, cancelMs: 6_700, cancelAfterStartMs: 9_200 }
 /** If SIGTERM comes without a SIGINT before it, the runner sends SIGKILL 2.5 s later. */
 const AFTER_SIGTERM: Allowance = { startMs: 1_800, cancelMs: 2_050, cancelAfterStartMs: 2_050 }

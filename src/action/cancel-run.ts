@@ -26,7 +26,7 @@ export interface CancelOptions {
 
 /** If less time is left, there is no other try, because its time-out would replace the real failure. */
 const SHORTEST_TRY_MS = 20
-/** A request gets half of the time that is left, so that a second request fits, but at least this long if possible. */
+/** A request gets half of the time left, but at least this much of it. */
 const SHORTEST_REQUEST_MS = 1_000
 
 /**
@@ -47,15 +47,15 @@ export async function cancelRun(handle: RunHandle, options: CancelOptions, world
   return (await tryUntil(deadlineMs, never, tryOnce, world)) ?? { kind: 'failed' }
 }
 
-/** After `again`, another try may succeed. */
-type TryEnd = CancelEnd | Again
+type TryEnd = CancelEnd | NotYet
 
-interface Again {
-  readonly kind: 'again'
-  /** What the user reads if no later try succeeds. */
-  readonly shown?: Failure | undefined
-  /** The failure of the try's last request. The service may ask for a pause in it. */
-  readonly forPause?: Failure | undefined
+/** A try after which another try may succeed. */
+interface NotYet {
+  readonly kind: 'not-yet'
+  /** Why the run is not cancelled yet. The user reads it if no later try succeeds. */
+  readonly reason?: Failure | undefined
+  /** The failure of the try's last request, in which the service may ask for a pause. */
+  readonly lastFailure?: Failure | undefined
 }
 
 type Try = (options: () => RequestOptions) => Promise<TryEnd>
@@ -71,24 +71,30 @@ async function tryUntil(
     const leftMs = Math.max(1, deadlineMs - clock.now())
     return { signal, limitMs: Math.max(leftMs / 2, Math.min(leftMs, SHORTEST_REQUEST_MS)) }
   }
-  let failure: Failure | undefined
+  let reason: Failure | undefined
   for (let tries = 1; deadlineMs - clock.now() > (tries === 1 ? 0 : SHORTEST_TRY_MS); tries++) {
     const end = await tryOnce(requestOptions)
-    if (end.kind !== 'again') return end
+    if (end.kind !== 'not-yet') return end
     if (signal.aborted) return undefined
-    failure = end.shown
-    // If the service asks for more time than is left, the last try comes shortly before the deadline.
-    const leftMs = deadlineMs - clock.now()
-    const lastTryInMs = leftMs > 2_000 ? leftMs - 1_000 : leftMs
+    reason = end.reason
     const pauseMs = Math.min(
-      backoffMs(tries, end.forPause, random),
-      lastTryInMs,
-      end.forPause ? refusalLeftMs(end.forPause) : lastTryInMs,
+      backoffMs(tries, end.lastFailure, random),
+      longestPauseMs(deadlineMs - clock.now(), end.lastFailure),
     )
-    await clock.sleep(Math.max(0, pauseMs), signal)
+    await clock.sleep(pauseMs, signal)
     if (signal.aborted) return undefined
   }
-  return { kind: 'failed', failure }
+  return { kind: 'failed', failure: reason }
+}
+
+/**
+ * If the service asks for more time than is left, the last try comes 1 s before the deadline. With 2 s or less left,
+ * there is no last try. A service on this machine is asked once more when it has refused connections for long enough.
+ */
+function longestPauseMs(leftMs: number, lastFailure: Failure | undefined): number {
+  const untilLastTryMs = leftMs > 2_000 ? leftMs - 1_000 : leftMs
+  const untilGoneMs = lastFailure === undefined ? untilLastTryMs : refusalLeftMs(lastFailure)
+  return Math.max(0, Math.min(untilLastTryMs, untilGoneMs))
 }
 
 function createTry(
@@ -102,19 +108,19 @@ function createTry(
   /** The response to a cancel does not say whether the run has finished or does not exist. So this reads the run. */
   async function readRun(options: () => RequestOptions, cancelFailure?: Failure): Promise<TryEnd> {
     // A request's path cannot contain an unusable id.
-    if (!isUsableRunId(handle.id)) return { kind: 'again', shown: cancelFailure, forPause: cancelFailure }
+    if (!isUsableRunId(handle.id)) return notYet(cancelFailure)
     const sentAtMs = clock.now()
     const run = await responseOrFailure(service.get(handle.id, options()))
     if (isFailure(run)) {
       if (isKeyRefused(run)) return { kind: 'failed', failure: run }
       if (isNotFound(run) && isNotFoundFinal(handle, sentAtMs)) return { kind: 'not-found' }
-      return { kind: 'again', shown: cancelFailure ?? run, forPause: run }
+      return notYet(cancelFailure ?? run, run)
     }
     onRun?.(run)
     if (!isFinished(run)) {
       // The service took the cancel without listing the run. If the run is CANCELLED later, this step did it.
       mayHaveCancelled ||= cancelFailure === undefined
-      return { kind: 'again', shown: cancelFailure }
+      return { kind: 'not-yet', reason: cancelFailure }
     }
     return { kind: mayHaveCancelled && run.status === 'CANCELLED' ? 'cancelled' : 'already-finished', run }
   }
@@ -125,8 +131,12 @@ function createTry(
     if (response === false) return readRun(options)
     mayHaveCancelled ||= mayHaveBeenAccepted(response)
     if (isKeyRefused(response) || hasServiceEnded(response)) return { kind: 'failed', failure: response }
-    return shouldReadRun(response) ? readRun(options, response) : { kind: 'again', shown: response, forPause: response }
+    return shouldReadRun(response) ? readRun(options, response) : notYet(response)
   }
+}
+
+function notYet(reason: Failure | undefined, lastFailure = reason): NotYet {
+  return { kind: 'not-yet', reason, lastFailure }
 }
 
 /** After a transient failure, the cancel is repeated, and the run is not read. */

@@ -82,7 +82,7 @@ export function progressLog(runId: string, world: LogWorld) {
       )
     },
 
-    /** Logs the first failure of a streak, but at most one failure a minute, because every other poll may fail. */
+    /** Logs the first failure of a streak, but at most one failure a minute, because failures and successes may alternate. */
     onPollFailed(cause: Failure): void {
       const isFirst = failure === undefined
       failure = cause

@@ -2,9 +2,11 @@ import { runDurationMs } from '../outcome/run.ts'
 import { isDoubtfulPass, type StepOutcome, statusOf } from '../outcome/step-outcome.ts'
 import { annotations, reasonGroups } from '../report/annotations.ts'
 import { ctrf } from '../report/ctrf.ts'
+import { otherBranchWarning } from '../report/facts.ts'
+import { verdictTitle } from '../report/headline.ts'
 import { fullSummary, jobSummary } from '../report/job-summary.ts'
 import { junit } from '../report/junit.ts'
-import { otherBranchWarning, verdictSentence, verdictTitle } from '../report/outcome-text.ts'
+import { verdictSentence } from '../report/verdict.ts'
 import { safeJson } from '../text/safe-text.ts'
 import type { ReportFile, World } from './world.ts'
 
@@ -47,7 +49,7 @@ function setOutputs(outcome: StepOutcome, world: World): void {
   if (run === undefined) return
   const durationMs = runDurationMs(run)
   if (durationMs !== undefined) world.setOutput('duration-ms', durationMs)
-  // If a PASSED run has no results, the counts are zero. If any other run has no results, its counts are not known.
+  // A PASSED run without results is `no-tests`, so its counts are zero. The counts of any other such run are not known.
   if (run.testCases === undefined && run.status !== 'PASSED') return
   for (const name of ['total', 'passed', 'failed', 'flaky', 'skipped', 'other'] as const)
     world.setOutput(name, counts[name])

@@ -116,7 +116,7 @@ function announceRun({ id }: RunHandle, { request, world }: Step): string | unde
   return runUrl
 }
 
-/** The response with an unusable id is invalid. Main cancels its run and does not wait for it. */
+/** No path can hold this id. Main cancels the run and fails. */
 async function refuseRunId(handle: RunHandle, world: World): Promise<StepEnd> {
   const failure: Failure = {
     kind: 'invalid-response',
@@ -128,6 +128,6 @@ async function refuseRunId(handle: RunHandle, world: World): Promise<StepEnd> {
     world.recorder.started(handle.id, true)
     cancellation = await cancelRun(handle, { limitMs: CANCEL_LIMIT_MS }, world)
   }
-  // Main reports the unusable id even if the step was cancelled meanwhile, because no other ending names the id.
+  // This ending wins over a cancel of the step, because only it shows the id.
   return { ending: { kind: 'start-failed', failure }, cancellation }
 }

@@ -46,7 +46,7 @@ export async function startRun(parameters: StartParameters, deadlineMs: number, 
     await log.pause(nextMs, () => {
       const lastTryMs = Math.min(repeatDeadlineMs, refusalEndMs)
       const [next, limit] = [durationText(nextMs - clock.now()), durationText(lastTryMs - clock.now())]
-      return logLine`The run is not started yet. The next try is in ${next}. The step stops trying after ${limit}. ${reason}`
+      return logLine`The run is not started yet. The next try is in ${next}. The step tries for ${limit} more. ${reason}`
     })
   }
 }

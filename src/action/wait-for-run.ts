@@ -122,26 +122,23 @@ export function adaptivePauseMs(waitedMs: number, random: () => number): number 
  * Tells when to stop waiting. If `queueLimitMs` is given, the time in the queue does not count towards `waitLimitMs`.
  */
 function waitTimer(pollingSinceMs: number, { begunMs, waitLimitMs, queueLimitMs }: WaitOptions) {
-  let wasQueued = false
-  /** When a poll first showed another status than QUEUED. */
-  let leftQueueMs: number | undefined
-  const isQueued = () => wasQueued && leftQueueMs === undefined
-  /** How long polls showed the run as QUEUED. Undefined if no poll did. */
-  const queuedMs = (nowMs: number) => (wasQueued ? (leftQueueMs ?? nowMs) - pollingSinceMs : undefined)
+  let phase: 'unknown' | 'queued' | 'begun' = 'unknown'
+  /** How long polls showed the run as QUEUED, until one showed another status. Undefined if no poll did. */
+  let inQueueMs: number | undefined
   return {
-    queuedMs,
     onRun({ status }: Run, nowMs: number): void {
-      if (leftQueueMs !== undefined) return
-      if (status === 'QUEUED') wasQueued = true
-      else leftQueueMs = nowMs
+      if (phase === 'begun') return
+      if (phase === 'queued' && status !== 'QUEUED') inQueueMs = nowMs - pollingSinceMs
+      phase = status === 'QUEUED' ? 'queued' : 'begun'
     },
+    queuedMs: (nowMs: number) => (phase === 'queued' ? nowMs - pollingSinceMs : inQueueMs),
     /** A time of the clock's `now()`. */
     deadlineMs(): number {
       if (queueLimitMs === undefined) return begunMs + waitLimitMs
-      return isQueued() ? pollingSinceMs + queueLimitMs : begunMs + waitLimitMs + (queuedMs(pollingSinceMs) ?? 0)
+      return phase === 'queued' ? pollingSinceMs + queueLimitMs : begunMs + waitLimitMs + (inQueueMs ?? 0)
     },
     limit(): WaitLimit {
-      if (isQueued() && queueLimitMs !== undefined) return { input: 'queue-timeout-minutes', ms: queueLimitMs }
+      if (phase === 'queued' && queueLimitMs !== undefined) return { input: 'queue-timeout-minutes', ms: queueLimitMs }
       return { input: 'timeout-minutes', ms: waitLimitMs }
     },
   }

@@ -42,7 +42,7 @@ export interface World {
   readonly service: TestService
   readonly log: Log
   readonly recorder: Recorder
-  /** Whether the job has ended, whatever cancelled the step. The next job may already use the runner's folders. */
+  /** Whether the job has ended, so that the next job may already use the runner's folders. */
   isJobOver(): boolean
   /** `setOutput` and `writeSummary` write nothing if the job is over. */
   setOutput<Name extends keyof Outputs>(name: Name, value: Outputs[Name]): void

@@ -1,6 +1,6 @@
 import { headOfEvent, type WorkflowEvent } from '../github/event.ts'
 import type { UntestedHead } from '../outcome/step-outcome.ts'
-import { untestedHeadText } from '../report/outcome-text.ts'
+import { untestedHeadText } from '../report/facts.ts'
 import { type LogLine, logLine } from '../text/safe-text.ts'
 import type { InputReader } from './input-reader.ts'
 import { SKIPPED_PASSES } from './secrets.ts'

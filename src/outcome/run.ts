@@ -97,6 +97,15 @@ export function needsReason(outcome: Outcome): boolean {
   return outcome !== 'passed' && outcome !== 'skipped'
 }
 
+/** The outcomes that `Counts.failed` counts, in the order of reports. */
+export const FAILING: readonly Outcome[] = ['failed', 'timed-out', 'interrupted']
+
+/** The outcomes that `Counts.passed` counts. */
+const PASSING: readonly Outcome[] = ['passed', 'flaky']
+
+/** The outcomes of test cases that ran. */
+export const RAN: readonly Outcome[] = [...FAILING, ...PASSING]
+
 export interface Counts {
   readonly total: number
   readonly passed: number
@@ -110,8 +119,7 @@ export interface Counts {
 export function countTestCases(testCases: readonly TestCase[]): Counts {
   const byOutcome = Object.fromEntries(OUTCOMES.map((outcome) => [outcome, 0])) as Record<Outcome, number>
   for (const { outcome } of testCases) byOutcome[outcome]++
+  const sumOf = (outcomes: readonly Outcome[]) => outcomes.reduce((sum, outcome) => sum + byOutcome[outcome], 0)
   const { flaky, skipped, other } = byOutcome
-  const passed = byOutcome.passed + flaky
-  const failed = byOutcome.failed + byOutcome['timed-out'] + byOutcome.interrupted
-  return { total: testCases.length, passed, failed, flaky, skipped, other, byOutcome }
+  return { total: testCases.length, passed: sumOf(PASSING), failed: sumOf(FAILING), flaky, skipped, other, byOutcome }
 }

@@ -31,7 +31,7 @@ export type Cancellation =
   | { readonly kind: 'id-unknown' }
   /** The test-suite workflow has no cancel. */
   | { readonly kind: 'not-supported' }
-  /** `run` is present if the response to the cancel was lost, and main then read that the run is CANCELLED. */
+  /** `run` is present if main learned of the cancel by reading the run. */
   | { readonly kind: 'cancelled'; readonly run?: Run | undefined }
   | { readonly kind: 'already-finished'; readonly run: Run }
   /** The service does not know the run, or no longer knows it. */
@@ -43,6 +43,11 @@ export type Cancellation =
  * its temporary folder when the job ends. If nobody reads the log, the runner's worker is dead.
  */
 export type AbortCause = 'SIGINT' | 'SIGTERM' | 'SIGBREAK' | 'SIGHUP' | 'folder emptied' | 'log closed'
+
+/** Whether the job is over, so that the next job may already use the runner's folders, and post may never run. */
+export function isJobOver(ending: Ending): boolean {
+  return ending.kind === 'aborted' && (ending.cause === 'folder emptied' || ending.cause === 'log closed')
+}
 
 export interface WaitLimit {
   readonly input: 'timeout-minutes' | 'queue-timeout-minutes'
@@ -65,7 +70,7 @@ export interface StepSubject {
   readonly parameters: StartParameters
   /** False if the input `run-id` names the run. */
   readonly ownsRun: boolean
-  /** The head that the event is about, if the default branch is tested instead because the input `branch` is empty. */
+  /** What the event is about. Present only if an empty input `branch` made the service test the default branch instead. */
   readonly untested?: UntestedHead | undefined
   /** The branch or the tag of the tested commit, if the input `branch` names this commit. */
   readonly commitName?: string | undefined

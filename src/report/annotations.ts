@@ -1,8 +1,9 @@
-import type { TestCase } from '../outcome/run.ts'
+import { FAILING, type TestCase } from '../outcome/run.ts'
 import type { StepOutcome } from '../outcome/step-outcome.ts'
 import { durationText } from '../text/duration.ts'
 import { type CommandProperty, commandProperty, fragment, type LogLine, linesOf, logLine } from '../text/safe-text.ts'
-import { casesWith, FAILING, placeOf, titleOf } from './case-table.ts'
+import { casesWith, placeOf, titleOf } from './case-table.ts'
+import { casesOf, seeSummary } from './words.ts'
 
 export interface Annotation {
   readonly level: 'error' | 'warning'
@@ -37,12 +38,8 @@ export function annotations(outcome: StepOutcome, hasSummary: boolean): Annotati
   })
   const more = failed - shown.length
   if (more === 0) return shown
-  const cases = more === 1 ? fragment`test case` : fragment`test cases`
-  const where = hasSummary ? fragment` See the job summary.` : fragment``
-  return [
-    ...shown,
-    { level: 'error', title: 'More failed tests', message: logLine`${more} more ${cases} failed.${where}` },
-  ]
+  const message = logLine`${more} more ${casesOf(more)} failed.${seeSummary(hasSummary)}`
+  return [...shown, { level: 'error', title: 'More failed tests', message }]
 }
 
 export interface LogGroup {

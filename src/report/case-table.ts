@@ -1,14 +1,9 @@
-import { OUTCOMES, type Outcome, type TestCase } from '../outcome/run.ts'
+import { FAILING, OUTCOMES, type Outcome, type TestCase } from '../outcome/run.ts'
 import { durationText } from '../text/duration.ts'
 import { type Extent, type Html, html, linesOf, sanitize, untruncated } from '../text/safe-text.ts'
 import { type Untrusted, untrusted } from '../text/untrusted.ts'
 
-/** The outcomes that `Counts.failed` counts, in the order of reports. */
-export const FAILING: readonly Outcome[] = ['failed', 'timed-out', 'interrupted']
-
 export const NOT_PASSED: readonly Outcome[] = [...FAILING, 'other']
-
-export const RAN: readonly Outcome[] = [...FAILING, 'flaky', 'passed']
 
 /** The test cases with these outcomes, sorted by outcome. Cases with one outcome keep the service's order. */
 export function casesWith(outcomes: readonly Outcome[], testCases: readonly TestCase[]): readonly TestCase[] {

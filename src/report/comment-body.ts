@@ -2,8 +2,10 @@ import { isSameBranch } from '../outcome/run.ts'
 import type { StepOutcome } from '../outcome/step-outcome.ts'
 import { type Fragment, fragment, type Html, hiddenMarker, html, link, render } from '../text/safe-text.ts'
 import { casesWith, caseTable, NOT_PASSED } from './case-table.ts'
+import { factsText, testedBranch } from './facts.ts'
+import { pageTitle } from './headline.ts'
 import { introduction } from './job-summary.ts'
-import { factsText, joinWithDots, pageTitle, testedBranch } from './outcome-text.ts'
+import { casesOf, joinWithDots, seeSummary } from './words.ts'
 
 const ROWS_SHOWN = 20
 /** GitHub allows 65,536 characters. The other parts are at most half of that. */
@@ -45,9 +47,7 @@ function notPassed({ run }: StepOutcome, { hasSummary }: CommentBodyOptions): Ht
     rows.push(row)
   }
   const more = testCases.length - rows.length
-  const cases = more === 1 ? fragment`test case` : fragment`test cases`
-  const where = hasSummary ? fragment` See the job summary.` : fragment``
-  const rest = more > 0 ? html`<p>… and ${more} more ${cases}.${where}</p>\n` : html``
+  const rest = more > 0 ? html`<p>… and ${more} more ${casesOf(more)}.${seeSummary(hasSummary)}</p>\n` : html``
   return html`${table.head}${rows}${table.foot}${rest}`
 }
 

@@ -1,8 +1,9 @@
-import { runDurationMs, type TestCase } from '../outcome/run.ts'
+import { FAILING, runDurationMs, type TestCase } from '../outcome/run.ts'
 import type { StepOutcome } from '../outcome/step-outcome.ts'
 import { json, sanitize, sanitizeLines } from '../text/safe-text.ts'
-import { FAILING, titleOf } from './case-table.ts'
-import { RUN_ENTRY, testedBranch } from './outcome-text.ts'
+import { titleOf } from './case-table.ts'
+import { testedBranch } from './facts.ts'
+import { RUN_ENTRY } from './words.ts'
 
 // The Common Test Report Format (https://ctrf.io), in the schema 0.0 of the package `ctrf`.
 

@@ -1,16 +1,10 @@
-import type { TestCase } from '../outcome/run.ts'
+import { RAN, type TestCase } from '../outcome/run.ts'
 import { isDoubtfulPass, type StepOutcome } from '../outcome/step-outcome.ts'
 import { type Fragment, fragment, type Html, html, type LogLine, LongText, render } from '../text/safe-text.ts'
-import { type CaseTable, casesWith, caseTable, messageBlock, NOT_PASSED, RAN } from './case-table.ts'
-import {
-  countsText,
-  differingBranches,
-  explanation,
-  factsText,
-  isIncomplete,
-  pageTitle,
-  untestedHeadText,
-} from './outcome-text.ts'
+import { type CaseTable, casesWith, caseTable, messageBlock, NOT_PASSED } from './case-table.ts'
+import { countsText, factsText, otherBranchText, untestedHeadText } from './facts.ts'
+import { pageTitle } from './headline.ts'
+import { explanation } from './verdict.ts'
 
 const ROW_LIMIT = 1000
 const OPEN_ROWS = 100
@@ -23,6 +17,11 @@ interface JobSummaryOptions {
   /** The size of what the step's summary file already contains. */
   readonly alreadyBytes: number
   readonly reportDir?: string | undefined
+}
+
+/** Whether the run stopped early, so that results may be missing. */
+function isIncomplete({ run, counts }: StepOutcome): boolean {
+  return run !== undefined && counts.total > 0 && run.status !== 'PASSED' && run.status !== 'FAILED'
 }
 
 export function jobSummary(outcome: StepOutcome, { alreadyBytes, reportDir }: JobSummaryOptions): Html {
@@ -38,7 +37,7 @@ export function jobSummary(outcome: StepOutcome, { alreadyBytes, reportDir }: Jo
   const fixedBytes = sizeBytes(html`${top}${intro}${message}${warning(testCases.length, testCases.length)}${facts}`)
   const roomBytes = SIZE_LIMIT_BYTES - alreadyBytes - fixedBytes
   if (roomBytes < 0) {
-    // If the headline alone would exceed GitHub's limit, main leaves it out, so that GitHub keeps what others wrote.
+    // If even the headline would exceed GitHub's limit, nothing is written, so that GitHub keeps what others wrote.
     const dropsOthers = alreadyBytes <= GITHUB_LIMIT_BYTES && alreadyBytes + sizeBytes(top) > GITHUB_LIMIT_BYTES
     return dropsOthers ? html`` : top
   }
@@ -101,13 +100,6 @@ const OTHER_BRANCH = html`⚠️ <b>Other branch:</b> `
 function casesWithoutResult({ counts: { other, total } }: StepOutcome): Fragment | undefined {
   if (other === 0) return undefined
   return fragment`${other} of ${total} test cases ${other === 1 ? fragment`has` : fragment`have`} no result.`
-}
-
-function otherBranchText(outcome: StepOutcome): Fragment | undefined {
-  const branches = differingBranches(outcome)
-  return (
-    branches && fragment`The service says that it tested ${branches.tested}, and this step asked for ${branches.asked}.`
-  )
 }
 
 function untestedText({ subject: { untested } }: StepOutcome): Fragment | undefined {

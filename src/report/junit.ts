@@ -3,7 +3,8 @@ import type { StepOutcome } from '../outcome/step-outcome.ts'
 import { firstLineOf, LongText, linesOf, untruncated, type Xml, xml } from '../text/safe-text.ts'
 import { type Untrusted, untrusted } from '../text/untrusted.ts'
 import { titleOf } from './case-table.ts'
-import { RUN_ENTRY, verdictSentence } from './outcome-text.ts'
+import { verdictSentence } from './verdict.ts'
+import { RUN_ENTRY } from './words.ts'
 
 // JUnit's XML has no standard. The usual programs all read this form: totals on both levels, one constant class name, a
 // unique name for each test case, and text in each failure.

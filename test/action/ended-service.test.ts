@@ -33,7 +33,7 @@ describe('a service on this machine that has refused all connections for 30 s', 
     const end = await clock.run(startRun({}, 3_600_000, world))
     expect(end).toMatchObject({ kind: 'start-failed', mayHaveStarted: false, ...ENDED })
     expect(service.timesMs('start').at(-1)).toBe(30_000)
-    expect(world.texts('info ')[0]).toContain('The step stops trying after 30 s')
+    expect(world.texts('info ')[0]).toContain('The step tries for 30 s more')
   })
 
   test('ends a wait, and main tries to cancel the run only once', async () => {

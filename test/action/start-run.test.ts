@@ -47,7 +47,7 @@ describe('a start that the service provably did not take', () => {
   test('is reported once a minute, with the reason', async () => {
     const few = await start({ replies: [failure(REFUSED), failure(REFUSED), response('run-1')] })
     expect(few.world.texts('info ')).toEqual([
-      expect.stringMatching(/The next try is in .* stops trying after 1 min\..*ECONNREFUSED/),
+      expect.stringMatching(/The next try is in .* tries for 1 min more\..*ECONNREFUSED/),
     ])
 
     const { world, sentMs } = await start({ replies: [failure(TOO_MANY)] })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { OUTCOMES } from '../../src/outcome/run.ts'
-import { casesWith, caseTable, FAILING, NOT_PASSED, titleOf } from '../../src/report/case-table.ts'
+import { FAILING, OUTCOMES } from '../../src/outcome/run.ts'
+import { casesWith, caseTable, NOT_PASSED, titleOf } from '../../src/report/case-table.ts'
 import { html, render } from '../../src/text/safe-text.ts'
 import { aTestCase, type TestCaseFields } from '../support/builders.ts'
 import { renderedPage, tableRows } from '../support/rendered-page.ts'

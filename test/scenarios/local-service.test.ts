@@ -26,6 +26,20 @@ import { until } from '../support/until.ts'
 
 // Runs the built action local-service and the built gate in one job. The tests of the projects really run.
 
+/** Finds the gate of its job, and fails if the gate's environment has the job's token. */
+const READING_THE_GATE = `import { readdirSync, readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+const environmentOf = (id) => {
+  try { return readFileSync('/proc/' + id + '/environ', 'utf8').split('\\0') } catch { return [] }
+}
+test('reads the environment of the gate', () => {
+  const environments = readdirSync('/proc').filter((name) => Number(name) > 0).map(environmentOf)
+  const ofJob = environments.filter((one) => one.includes('GITHUB_WORKSPACE=' + process.cwd()))
+  const gate = ofJob.find((one) => one.some((variable) => variable.startsWith('INPUT_API-KEY=')))
+  expect(gate).toBeDefined()
+  expect(gate.filter((variable) => variable.includes('ghs_'))).toEqual([])
+})`
+
 const CHROMIUM = '/usr/bin/chromium'
 /** A page that is shown, and a page whose test never ends. */
 const BROWSER_TESTS = {
@@ -577,6 +591,12 @@ describe.concurrent('the recipe local-service.yml', () => {
     const { result, log } = await playJob(RECIPE, 'test-run', { workspace: folder, commands: npm(jobs) })
     expect(result, log).toBe('success')
     expect(log).toMatch(/1 of 1 test cases? passed/)
+  })
+
+  test.runIf(ON_LINUX)('gives the gate no token, because a test can read what the gate gets', async ({ jobs }) => {
+    const { folder } = await jobs.project({ ...VITEST, 'a.test.ts': READING_THE_GATE })
+    const { result, log } = await playJob(RECIPE, 'test-run', { workspace: folder, commands: npm(jobs) })
+    expect(result, log).toBe('success')
   })
 
   test('fails with the tests, and post shows why', async ({ jobs }) => {

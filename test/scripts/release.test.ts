@@ -26,6 +26,14 @@ describe('the changelog', () => {
     expect(() => dateUnreleased(changelog, '1.1.0', '2026-02-03')).toThrow('has nothing under "## Unreleased"')
   })
 
+  test('gives the first release its date, and has no notes of it before', () => {
+    const waiting = '## Unreleased\n\n## 1.0.0 - not released yet\n\nThe first release.\n'
+    expect(() => notesOf(waiting, '1.0.0')).toThrow('1.0.0 is not released yet')
+    const dated = dateUnreleased(waiting, '1.0.0', '2026-02-03')
+    expect(dated).toBe('## Unreleased\n\n## 1.0.0 - 2026-02-03\n\nThe first release.\n')
+    expect(notesOf(dated, '1.0.0')).toBe('The first release.')
+  })
+
   test('has no notes for a release without a section', () => {
     expect(() => notesOf(FIRST, '1.0')).toThrow('says nothing about 1.0:')
   })

@@ -1,45 +1,35 @@
-import { appendFileSync } from 'node:fs';
-// The project's own Vitest, version 3 or newer, loads this file. So the file must bring no packages of its own. It writes each
-// event at once, as a line of JSON. If a run is killed, the lines show how far it came.
-export const REPORT_FILE = 'LOCAL_SERVICE_REPORT_FILE';
+import { describeCause, describeFailure, framesIn, nameAndMessage, ReportWriter, } from './report-writer.js';
+// The project's own Vitest, version 3 or newer, loads this file.
 export default class EventReporter {
-    #file = process.env[REPORT_FILE];
-    /** The ids of the tests that have started, and of the tests that have finished. */
-    #started = new Set();
-    #finished = new Set();
+    #report = new ReportWriter();
     /** Despite the method's name, Vitest calls it when a worker begins with the file. */
     onTestModuleQueued(module) {
-        this.#write({ event: 'file-started', file: describeFile(module) });
+        this.#report.write({ event: 'file-started', file: describeFile(module) });
     }
     onTestCaseReady(test) {
-        this.#started.add(test.id);
-        this.#write({ event: 'test-started', test: describeTest(test), atMs: Date.now() });
+        this.#report.startTest(describeTest(test));
     }
     onTestCaseResult(test) {
-        this.#finished.add(test.id);
-        const about = this.#started.has(test.id) ? { id: test.id } : describeTest(test);
-        this.#write({ event: 'test-finished', test: { ...about, ...describeResult(test) } });
+        this.#report.finishTest(describeTest(test), describeResult(test));
     }
     onTestModuleEnd(module) {
-        this.#write({ event: 'file-finished', file: describeFile(module) });
+        this.#report.write({ event: 'file-finished', file: describeFile(module) });
     }
     /** There are no events for some skipped tests, and for tests of a worker that died. */
     onTestRunEnd(modules, errors) {
-        const files = modules.map((module) => ({ ...describeFile(module), hasFailed: module.state() === 'failed' }));
         const tests = modules
             .flatMap((module) => [...module.children.allTests()])
-            .filter(({ id }) => !this.#finished.has(id))
+            .filter(({ id }) => !this.#report.hasFinished(id))
             .map((test) => ({ ...describeTest(test), ...describeResult(test) }));
-        this.#write({
+        const ends = errors.map(findWorkerEnd);
+        this.#report.write({
             event: 'finished',
-            files,
+            projects: modules.map(({ project }) => project.name),
+            files: modules.map(describeEndOfFile),
             tests,
-            workerEnd: errors.map(findWorkerEnd).find((end) => end !== undefined),
+            workerEnd: ends.find((end) => end !== undefined),
+            errors: errors.filter((_, index) => ends[index] === undefined).map((error) => failureOf([error])),
         });
-    }
-    #write(event) {
-        if (this.#file !== undefined)
-            appendFileSync(this.#file, `${JSON.stringify(event)}\n`);
     }
 }
 /** How a worker ended unexpectedly: by a signal or with an exit code. Empty if Vitest does not say. */
@@ -52,15 +42,29 @@ function describeTest(test) {
     const path = [test.name];
     for (let { parent } = test; parent.type === 'suite'; parent = parent.parent)
         path.unshift(parent.name);
-    /** The path has the titles of the describe blocks, then the test's own. */
-    return { ...describeFile(test.module), id: test.id, path };
+    return { ...describeFile(test.module), line: test.location?.line, id: test.id, path };
 }
 function describeResult(test) {
-    const diagnostic = test.diagnostic();
-    const [isFlaky, durationMs] = [diagnostic?.flaky ?? false, diagnostic?.duration ?? 0];
-    return { state: test.result().state, isFlaky, durationMs };
+    const { state, errors = [] } = test.result();
+    const { flaky = false, duration = 0, retryCount = 0 } = test.diagnostic() ?? {};
+    // Vitest keeps the errors of all attempts and does not say which attempt an error is of.
+    const ofLastAttempt = retryCount > 0 ? errors.slice(-1) : errors;
+    return { state, isFlaky: flaky, durationMs: duration, failure: failureOf(ofLastAttempt) };
 }
-/** The name of the Vitest project is empty if there is only one without a name. */
 function describeFile({ project, moduleId }) {
     return { project: project.name, file: moduleId };
+}
+/** The errors of a file and its describe blocks are those of loading it and of its hooks. */
+function describeEndOfFile(module) {
+    const errors = [module, ...module.children.allSuites()].flatMap((suite) => suite.errors());
+    return { ...describeFile(module), hasFailed: module.state() === 'failed', failure: failureOf(errors) };
+}
+function failureOf(errors) {
+    // Vitest 3.0 has not parsed the stack yet.
+    return describeFailure(errors, describe, ({ stacks, stack }) => stacks ?? framesIn(stack));
+}
+function describe(error) {
+    const kind = error.type === 'Unhandled Rejection' ? 'Unhandled Rejection: ' : '';
+    const diff = typeof error.diff === 'string' ? `\n\n${error.diff}` : '';
+    return `${kind}${nameAndMessage(error)}${diff}${describeCause(error)}`;
 }

@@ -1,76 +1,20 @@
-import { execFile } from 'node:child_process'
-import { realpathSync, statSync, writeFileSync } from 'node:fs'
+import { statSync, writeFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { ContainerSettings, EngineName } from '../project.ts'
 import { killProcesses, waitUntilGone } from '../runs/processes.ts'
 import { type Command, type CommandEnd, runCommand } from '../runs/run-command.ts'
-import { isInside } from '../workspace/paths.ts'
+import {
+  type BindOption,
+  createArguments,
+  findUnsafeMount,
+  LABEL,
+  nameOf,
+  type RunContainer,
+} from './create-arguments.ts'
+import { type ContainerEngine, callEngine, RESPONSE_LIMIT_MS } from './engine.ts'
 
-/** A command-line program that runs containers, and the environment in which it is called. */
-export interface ContainerEngine {
-  readonly name: EngineName
-  readonly env: NodeJS.ProcessEnv
-  /** How long the engine may take to respond. */
-  readonly responseLimitMs?: number | undefined
-}
-
-interface RunContainer {
-  readonly engine: ContainerEngine
-  readonly settings: ContainerSettings
-  /**
-   * The engine's program runs here, so relative paths in the options start here. Tests must not be able to put a link
-   * here.
-   */
-  readonly folder: string
-  /** A container writes to this file before its command begins. No container can remove or replace the file. */
-  readonly startedFile: string
-  /** What a container has at its path on this machine. */
-  readonly mounts: readonly Mount[]
-}
-
-/** A folder or a file of this machine, by its real path. */
-export interface Mount {
-  readonly path: string
-  readonly isReadOnly: boolean
-}
-
-type EngineResult =
-  | { readonly kind: 'ok'; readonly output: string }
-  | { readonly kind: 'failed'; readonly reason: string; readonly isSilent: boolean }
-
-/** Its value is the id of the run. Containers without this label do not belong to the service. */
-const LABEL = 'test-run-service.run'
-const ENGINES: readonly EngineName[] = ['docker', 'podman']
 const POLL_MS = 100
 const REMOVAL_LIMIT_MS = 60_000
-const RESPONSE_LIMIT_MS = 20_000
-
-/**
- * Writes to the file that says that the shell runs. Reads the environment from its input, so that nobody else on the
- * machine sees it. Then it becomes the command.
- */
-const ENTRY_SCRIPT = 'echo started >"$1"; shift; eval "$(cat)" && exec "$@" </dev/null'
-
-type FoundEngine =
-  | { readonly kind: 'found'; readonly engine: ContainerEngine; readonly reason: string }
-  | { readonly kind: 'none'; readonly reason: string }
-
-/** The wanted engine, or the first engine that works. The reason says why earlier engines do not work. */
-export async function findEngine(
-  wanted: EngineName | undefined,
-  options: Omit<ContainerEngine, 'name'>,
-): Promise<FoundEngine> {
-  const reasons: string[] = []
-  for (const name of wanted === undefined ? ENGINES : [wanted]) {
-    const engine = { ...options, name }
-    // This fails if the daemon or the storage does not work.
-    const result = await callEngine(engine, ['ps', '--quiet'])
-    if (result.kind === 'ok') return { kind: 'found', engine, reason: reasons.join('; ') }
-    reasons.push(`${name}: ${result.reason}`)
-  }
-  return { kind: 'none', reason: reasons.join('; ') }
-}
 
 /**
  * Runs a command in a new container. When this resolves, the engine has said that the container is removed, or the result is
@@ -107,12 +51,13 @@ async function pullImage(container: RunContainer, command: Command, stop: AbortS
 async function createContainer(container: RunContainer, command: Command, stop: AbortSignal): Promise<CommandEnd> {
   const { engine, settings } = container
   writeFileSync(container.startedFile, '')
-  const refusal = findUnsafeMount(mountsOf(container))
+  const refusal = findUnsafeMount(container)
   if (refusal !== undefined) return { kind: 'not-started', reason: refusal, output: '' }
+  const createArgs = createArguments(container, command, await findBindOption(engine))
   const create = (args: readonly string[]) =>
     runCommand(
       {
-        ...engineCommand(container, command, ['create', ...args, ...containerArguments(container, command)]),
+        ...engineCommand(container, command, ['create', ...args, ...createArgs]),
         // If the client were killed, the engine could create the container afterwards.
         stopProcesses: async (group) => void (await waitUntilGone(group, engine.responseLimitMs ?? RESPONSE_LIMIT_MS)),
       },
@@ -124,13 +69,21 @@ async function createContainer(container: RunContainer, command: Command, stop: 
   return whenSuccessful(end, `${engine.name} could not create a container of ${settings.image}`)
 }
 
+/** Docker's client has the newer name since version 25, and refuses the other name since version 29. */
+async function findBindOption(engine: ContainerEngine): Promise<BindOption> {
+  if (engine.name === 'podman') return 'bind-nonrecursive=true'
+  const version = await callEngine(engine, ['--version'])
+  const [major] = (version.kind === 'ok' && /\d+/.exec(version.output)) || []
+  return Number(major) < 25 ? 'bind-nonrecursive=true' : 'bind-recursive=disabled'
+}
+
 async function startContainer(container: RunContainer, command: Command, stop: AbortSignal): Promise<CommandEnd> {
-  const { engine, settings, startedFile } = container
-  const { runId, stopGraceMs, argv } = command
+  const { engine } = container
+  const { runId, stopGraceMs } = command
   const name = nameOf(runId)
   const client: Command = {
     ...engineCommand(container, command, ['start', '--attach', '--interactive', name]),
-    input: exportStatements(command.env),
+    input: JSON.stringify(command.env),
     // The tests run in the container, not in the engine's client. The client is left alone until the container has stopped.
     stopProcesses: async (group) => {
       const graceSeconds = Math.max(1, Math.ceil(stopGraceMs / 1000))
@@ -140,10 +93,16 @@ async function startContainer(container: RunContainer, command: Command, stop: A
     },
   }
   const end = await runCommand(client, stop)
-  if (end.kind !== 'exited') return end
-  const { output } = end
-  // The client's exit code may be its own, so the container is inspected.
-  const state = await callEngine(engine, ['inspect', '--format', STATE, name])
+  return end.kind === 'exited' ? readEnd(container, command, end.output) : end
+}
+
+/** Whether the container runs, its exit code, and when it was started. If it was not started, this is in the year 1. */
+const STATE = '{{.State.Running}} {{.State.ExitCode}} {{.State.StartedAt}}'
+
+/** How the container ended. The exit code of the engine's client may be its own, so the container is inspected. */
+async function readEnd(container: RunContainer, { runId, argv }: Command, output: string): Promise<CommandEnd> {
+  const { engine, settings, startedFile } = container
+  const state = await callEngine(engine, ['inspect', '--format', STATE, nameOf(runId)])
   if (state.kind === 'failed') return { kind: 'lost', reason: `${engine.name} ${state.reason}`, output }
   const [isRunning, code = '', startedAt] = state.output.trim().split(' ')
   if (startedAt?.startsWith('0001-')) {
@@ -151,12 +110,11 @@ async function startContainer(container: RunContainer, command: Command, stop: A
     return { kind: 'not-started', reason, output }
   }
   if (isRunning === 'true') return { kind: 'lost', reason: `${engine.name} ended while its container ran`, output }
-  // If there is no shell, Podman's init exits with 1. Tests that fail exit with 1 too.
+  // If there is no Node, Podman's init exits with 1. Tests that fail exit with 1 too.
   if (statSync(startedFile).size === 0) {
-    return { kind: 'not-started', reason: `the image ${settings.image} cannot run sh`, output }
+    return { kind: 'not-started', reason: `the image ${settings.image} cannot run node`, output }
   }
-  // A shell exits with 126 or 127 if it cannot run the command, and with 128 or more if a signal ended the command. Some
-  // commands, such as npm, exit with 126 or 127 too, because they use a shell themselves.
+  // Some commands, such as npm, exit with 126 or 127 too, because they use a shell.
   const exitCode = Number(code)
   if (exitCode === 126 || exitCode === 127) {
     const reason = `the image ${settings.image} cannot run ${argv[0]}, or ${argv[0]} could not run a program`
@@ -166,36 +124,8 @@ async function startContainer(container: RunContainer, command: Command, stop: A
   return signal === undefined ? { kind: 'exited', code: exitCode, output } : { kind: 'killed', signal, output }
 }
 
-/** Whether the container runs, its exit code, and when it was started. If it was not started, this is in the year 1. */
-const STATE = '{{.State.Running}} {{.State.ExitCode}} {{.State.StartedAt}}'
-
 function engineCommand({ engine, folder }: RunContainer, command: Command, args: readonly string[]): Command {
   return { ...command, argv: [engine.name, ...args], env: engine.env, folder }
-}
-
-function mountsOf({ mounts, startedFile }: RunContainer): Mount[] {
-  return [...mounts, { path: startedFile, isReadOnly: false }]
-}
-
-/**
- * Why a container must not be created with these mounts. Tests can put a link in the place of a folder that they can
- * write. The engine would then mount another folder.
- */
-function findUnsafeMount(mounts: readonly Mount[]): string | undefined {
-  for (const { path } of mounts) {
-    if (realPathOf(path) !== path) return `${path} cannot be mounted, because it is a link or was removed`
-    const around = mounts.find((other) => !other.isReadOnly && other.path !== path && isInside(path, other.path))
-    if (around !== undefined) return `${path} cannot be mounted, because the tests can write to ${around.path}`
-  }
-  return undefined
-}
-
-function realPathOf(path: string): string | undefined {
-  try {
-    return realpathSync(path)
-  } catch {
-    return undefined
-  }
 }
 
 function whenSuccessful(end: CommandEnd, failure: string): CommandEnd {
@@ -228,77 +158,4 @@ export async function removeContainers(engine: ContainerEngine, runId: string): 
 
 function describeLeft({ name }: ContainerEngine, reason: string): string {
   return `${name}: ${reason}; a container of the run may still be there, and the next start of the service looks for it`
-}
-
-/** The variables that a container cannot get, because a shell cannot export their names. */
-export function unexportableNames(env: NodeJS.ProcessEnv): string[] {
-  return Object.keys(env).filter((name) => !isShellName(name))
-}
-
-function containerArguments(container: RunContainer, { runId, folder, argv }: Command): string[] {
-  const { engine, settings, startedFile } = container
-  return [
-    '--interactive',
-    // Docker would keep a copy of all output.
-    ...['--log-driver', 'none'],
-    ...['--name', nameOf(runId)],
-    ...['--label', `${LABEL}=${runId}`],
-    // Playwright writes its report on SIGINT.
-    ...['--stop-signal', 'SIGINT'],
-    ...['--workdir', folder],
-    // Without this, SELinux hides the mounted folders.
-    ...['--security-opt', 'label=disable'],
-    ...userArguments(engine.name),
-    ...mountsOf(container).flatMap((mount) => ['--mount', describeMount(mount)]),
-    ...['--entrypoint', 'sh'],
-    // The service reads the exit code from the container, and removes it then. So the engine must not remove it.
-    ...settings.options.filter((option) => !/^--rm(=|$)/.test(option)),
-    settings.image,
-    ...['-c', ENTRY_SCRIPT, 'sh', startedFile, ...argv],
-  ]
-}
-
-/** Files that a container creates in the mounted folders must belong to the user of the service, who removes them. */
-function userArguments(engine: EngineName): string[] {
-  const [uid, gid] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0]
-  return [...(engine === 'podman' && uid !== 0 ? ['--userns=keep-id'] : []), '--user', `${uid}:${gid}`]
-}
-
-function describeMount({ path, isReadOnly }: Mount): string {
-  const fields = ['type=bind', `source=${path}`, `target=${path}`, ...(isReadOnly ? ['readonly'] : [])]
-  // The engines read this option as a line of CSV.
-  return fields.map((field) => (/[",]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field)).join(',')
-}
-
-function nameOf(runId: string): string {
-  return `test-run-${runId}`
-}
-
-function exportStatements(env: NodeJS.ProcessEnv): string {
-  return Object.entries(env)
-    .filter(([name, value]) => isShellName(name) && value !== undefined)
-    .map(([name, value = '']) => `export ${name}='${value.replaceAll("'", `'\\''`)}'\n`)
-    .join('')
-}
-
-function isShellName(name: string): boolean {
-  return /^[A-Za-z_]\w*$/.test(name)
-}
-
-function callEngine(
-  { name, env, responseLimitMs = RESPONSE_LIMIT_MS }: ContainerEngine,
-  args: readonly string[],
-  workMs = 0,
-): Promise<EngineResult> {
-  return new Promise((resolve) => {
-    const timeout = workMs + responseLimitMs
-    execFile(name, args, { env, timeout, killSignal: 'SIGKILL' }, (error, stdout, stderr) => {
-      if (error === null) return resolve({ kind: 'ok', output: stdout })
-      const isSilent = error.killed === true
-      // The reason becomes part of a sentence, so the punctuation at its end is removed.
-      const words = (stderr.trim().split('\n').at(-1) || error.message).replace(/[.?!]+$/, '')
-      const reason = isSilent ? `did not respond within ${timeout / 1000} s` : words
-      resolve({ kind: 'failed', reason, isSilent })
-    })
-  })
 }

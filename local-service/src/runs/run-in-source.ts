@@ -1,6 +1,5 @@
 import { join } from 'node:path'
-import { runInContainer, unexportableNames } from '../containers/container.ts'
-import { quote } from '../text.ts'
+import { runInContainer } from '../containers/container.ts'
 import type { Source } from './prepare-files.ts'
 import { type CommandEnd, runCommand } from './run-command.ts'
 import { withProjectCommands } from './test-environment.ts'
@@ -21,7 +20,6 @@ export function runInSource(
     return runCommand({ ...base, env: { ...environmentIn(source, run), ...variables } }, stop)
   }
   const env = { ...run.env, ...variables }
-  for (const name of unexportableNames(env)) run.log(`the container does not get the variable ${quote(name)}`)
   const startedFile = join(run.resources.runFolder, 'started')
   const container = { engine, settings, mounts: source.mounts, folder: run.project.folder, startedFile }
   return runInContainer(container, { ...base, env }, stop)

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
-import { mkdir, statfs } from 'node:fs/promises'
-import { join } from 'node:path'
-import { type ContainerEngine, removeContainers } from '../containers/container.ts'
+import { chmod, mkdir, statfs } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { removeContainers } from '../containers/container.ts'
+import type { ContainerEngine } from '../containers/engine.ts'
 import type { EngineName } from '../project.ts'
 import { count } from '../text.ts'
 import { removeFolder } from '../workspace/files.ts'
@@ -15,8 +16,10 @@ export interface RunResources {
   readonly runFolder: string
   /** What the framework writes: report, traces, screenshots. */
   readonly outputFolder: string
-  /** The `TMPDIR` of the run's processes. Its path is short, because sockets are created in it. */
+  /** A private folder of the run, which no container gets. */
   readonly temporaryFolder: string
+  /** The `TMPDIR` of the run's processes, in `temporaryFolder`. Its path is short, because sockets are created in it. */
+  readonly testsTemporaryFolder: string
   /** The copy or the work tree that the run tests. It is not created if the run tests the project's own folder. */
   readonly tree: string
   /** The `.git` folder of the repository, which has a record of the work tree. */
@@ -30,20 +33,28 @@ interface ResourceOptions extends Pick<RunResources, 'temporaryFolder' | 'gitFol
 
 export function resourcesOf(runId: string, { dataFolder, temporaryFolder, ...others }: ResourceOptions): RunResources {
   const runFolder = join(dataFolder, 'runs', runId)
+  const privateFolder = join(temporaryFolder, `test-run-${runId.slice(0, 8)}`)
   return {
     runFolder,
     outputFolder: join(runFolder, 'output'),
-    temporaryFolder: join(temporaryFolder, `test-run-${runId.slice(0, 8)}`),
+    temporaryFolder: privateFolder,
+    testsTemporaryFolder: join(privateFolder, 'tmp'),
     // git names its own record of a work tree by the last part of the path.
     tree: join(dataFolder, 'trees', runId),
     ...others,
   }
 }
 
-export async function createRunFolders({ outputFolder, temporaryFolder }: RunResources): Promise<void> {
+export async function createRunFolders(resources: RunResources): Promise<void> {
+  const { outputFolder, temporaryFolder, testsTemporaryFolder, tree } = resources
   await mkdir(outputFolder, { recursive: true, mode: 0o700 })
+  // Tests in a container can open their folders to other users of the machine, so each lies in a private folder. Earlier
+  // versions of the service made the folder for trees readable to all.
+  await mkdir(dirname(tree), { recursive: true })
+  await chmod(dirname(tree), 0o700)
   // The folder must be new. In the machine's temporary folder, somebody else could have created it.
   await mkdir(temporaryFolder, { mode: 0o700 })
+  await mkdir(testsTemporaryFolder, { mode: 0o700 })
 }
 
 export const NO_ROOM = 'there was no room on the disk'

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import type { Configuration, Suite } from '../configuration.ts'
-import { findEngine } from '../containers/container.ts'
+import { findEngine } from '../containers/engine.ts'
 import type { Selection } from '../frameworks/framework.ts'
 import type { StartParameters } from '../http/request-bodies.ts'
 import type { Project } from '../project.ts'

@@ -34,13 +34,13 @@ function withoutNpmFolders(path: string | undefined): string | undefined {
  * because the image brings its own.
  */
 export function baseEnvironment(
-  { temporaryFolder }: RunResources,
+  { testsTemporaryFolder: folder }: RunResources,
   person: NodeJS.ProcessEnv | undefined,
 ): NodeJS.ProcessEnv {
-  const temporary = { TMPDIR: temporaryFolder, TMP: temporaryFolder, TEMP: temporaryFolder }
+  const temporary = { TMPDIR: folder, TMP: folder, TEMP: folder }
   if (person !== undefined) return { CI: 'true', ...person, ...temporary }
   // If the image does not know the user, the user has no home folder. But npm, for example, writes to the home folder.
-  return { CI: 'true', ...(process.getuid?.() === 0 ? {} : { HOME: temporaryFolder }), ...temporary }
+  return { CI: 'true', ...(process.getuid?.() === 0 ? {} : { HOME: folder }), ...temporary }
 }
 
 /** An environment whose PATH begins with the chosen Node, if there is one, and the project's own commands. */

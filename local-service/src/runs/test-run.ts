@@ -1,4 +1,4 @@
-import type { ContainerEngine } from '../containers/container.ts'
+import type { ContainerEngine } from '../containers/engine.ts'
 import type { Selection } from '../frameworks/framework.ts'
 import type { Project } from '../project.ts'
 import type { Checkout } from '../workspace/checkout.ts'

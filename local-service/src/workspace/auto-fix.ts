@@ -34,19 +34,24 @@ export async function takeSnapshot(tree: FixedTree): Promise<string> {
  * was changed.
  */
 export async function keepChangesSince(snapshot: string, tree: FixedTree): Promise<string | undefined> {
-  const { commit, runId } = tree
+  const { commit, repository, runId } = tree
   const options = gitInTree(tree)
   const now = await snapshotBy(options)
-  const changedPaths = await git(['diff-tree', '-r', '-z', '--name-only', '--no-renames', snapshot, now], options)
+  // The names of files need not be UTF-8. Latin-1 has a character for each byte.
+  const encoding = 'latin1'
+  const diff = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', snapshot, now]
+  const changedPaths = await git(diff, { ...options, encoding })
   if (changedPaths === '') return undefined
 
-  await git(['read-tree', commit], options)
-  await git(['update-index', '-z', '--add', '--remove', '--stdin'], { ...options, input: changedPaths })
-  const fixed = await git(['write-tree'], options)
+  // From here on, git writes its objects into the repository: those of the commit, and no others.
+  const forGood = { ...options, env: { ...options.env, GIT_OBJECT_DIRECTORY: objectsOf(repository) } }
+  await git(['read-tree', commit], forGood)
+  await git(['update-index', '-z', '--add', '--remove', '--stdin'], { ...forGood, encoding, input: changedPaths })
+  const fixed = await git(['write-tree'], forGood)
   const message = `Fix failing tests of run ${runId}`
-  const fix = await git(['commit-tree', fixed, '-p', commit, '-m', message], options)
+  const fix = await git(['commit-tree', fixed, '-p', commit, '-m', message], forGood)
   const branch = `autofix/${runId}`
-  await git(['update-ref', `refs/heads/${branch}`, fix], gitIn(tree.repository))
+  await git(['update-ref', `refs/heads/${branch}`, fix], gitIn(repository))
   return branch
 }
 
@@ -64,12 +69,17 @@ function gitFolderOf({ ownFolder }: FixedTree): string {
   return join(ownFolder, 'git')
 }
 
+function objectsOf({ gitFolder }: Repository): string {
+  return join(gitFolder, 'objects')
+}
+
 /**
  * Options for git in a folder that tests have written. The service's own git folder has no configuration, so no filter
- * runs a program on these files. git writes its objects into the repository.
+ * runs a program on these files. This folder also gets the objects of the snapshots, because they have all that tests left.
+ * git reads the objects of the repository.
  */
 function gitInTree(tree: FixedTree) {
-  const { env, gitFolder, signal } = tree.repository
+  const { env, signal } = tree.repository
   return {
     folder: tree.tree,
     gitFolder: gitFolderOf(tree),
@@ -78,7 +88,8 @@ function gitInTree(tree: FixedTree) {
       ...env,
       GIT_CONFIG_GLOBAL: '/dev/null',
       GIT_CONFIG_NOSYSTEM: '1',
-      GIT_OBJECT_DIRECTORY: join(gitFolder, 'objects'),
+      // This is a list with colons. git reads a quoted path as one entry.
+      GIT_ALTERNATE_OBJECT_DIRECTORIES: `"${objectsOf(tree.repository).replace(/["\\]/g, '\\$&')}"`,
       GIT_AUTHOR_NAME: AUTHOR.name,
       GIT_AUTHOR_EMAIL: AUTHOR.email,
       GIT_COMMITTER_NAME: AUTHOR.name,

@@ -8,6 +8,8 @@ export interface GitOptions {
   readonly gitFolder?: string | undefined
   readonly env: NodeJS.ProcessEnv
   readonly input?: string
+  /** The encoding of input and output. */
+  readonly encoding?: 'utf8' | 'latin1'
   /** Ends the command. Without a signal, a time limit ends it. */
   readonly signal?: AbortSignal | undefined
 }
@@ -27,7 +29,7 @@ const LIMIT_MS = 60_000
 
 export function tryGit(
   args: readonly string[],
-  { folder, gitFolder, env, input, signal }: GitOptions,
+  { folder, gitFolder, env, input, encoding = 'utf8', signal }: GitOptions,
 ): Promise<GitResult> {
   const place = gitFolder === undefined ? [] : [`--git-dir=${gitFolder}`, `--work-tree=${folder}`]
   return new Promise((resolve) => {
@@ -36,6 +38,7 @@ export function tryGit(
       [...ALWAYS.flatMap((setting) => ['-c', setting]), ...place, ...args],
       {
         cwd: folder,
+        encoding,
         env: { ...env, GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C' },
         maxBuffer: OUTPUT_LIMIT_BYTES,
         signal: signal ?? AbortSignal.timeout(LIMIT_MS),
@@ -49,7 +52,7 @@ export function tryGit(
     )
     // git may exit before it has read all input.
     child.stdin?.on('error', () => undefined)
-    child.stdin?.end(input ?? '')
+    child.stdin?.end(input ?? '', encoding)
   })
 }
 

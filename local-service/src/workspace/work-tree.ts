@@ -1,5 +1,5 @@
-import { mkdir, rm } from 'node:fs/promises'
-import { basename, dirname, join, resolve } from 'node:path'
+import { rm } from 'node:fs/promises'
+import { basename, join, resolve } from 'node:path'
 import { removeFolder } from './files.ts'
 import { type GitOptions, git, tryGit } from './git.ts'
 
@@ -100,7 +100,6 @@ export async function countChangedFiles(repository: Repository): Promise<number 
 }
 
 export async function addWorkTree(repository: Repository, commit: string, at: string): Promise<void> {
-  await mkdir(dirname(at), { recursive: true })
   await git(['worktree', 'add', '--quiet', '--detach', at, commit], gitIn(repository))
 }
 

@@ -1,47 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import {
-  countsText,
-  factsText,
-  headline,
-  pageTitle,
-  verdictSentence,
-  verdictTitle,
-} from '../../src/report/outcome-text.ts'
+import { pageTitle } from '../../src/report/headline.ts'
+import { verdictSentence } from '../../src/report/verdict.ts'
 import { type Fragment, logLine, render } from '../../src/text/safe-text.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 import { anOutcome, aRun, aTestCase, testCasesBy } from '../support/builders.ts'
 import { ENDINGS } from '../support/endings.ts'
 
-// endings.md has the words of each ending. These tests check what holds for all endings, and values that endings.md lacks.
+// endings.md has the words of each ending. These tests check values that endings.md lacks.
 
 const said = (fragment: Fragment | undefined) => (fragment === undefined ? undefined : render(logLine`${fragment}`))
 const sentenceOf = (...args: Parameters<typeof anOutcome>) => render(verdictSentence(anOutcome(...args)))
-
-describe('the headline', () => {
-  it('shows the green tick only if tests passed', () => {
-    for (const [name, outcome] of Object.entries(ENDINGS)) {
-      const { conclusion, counts, unknown } = outcome
-      const hasPassed = conclusion === 'passed' && counts.failed + unknown.count === 0
-      expect(said(headline(outcome).sign) === '✅', name).toBe(hasPassed)
-    }
-  })
-
-  it('never says that tests passed if none ran', () => {
-    const run = aRun({ testCases: testCasesBy({ PASSED: 1, PENDING: 1, TODO: 1, skipped: 1, '': 1, SKIPPED: 1 }) })
-    const outcome = anOutcome({ run })
-    expect(said(pageTitle(outcome))).toBe('⚠️ Run passed, with unknown statuses: 3 of 6')
-    expect(said(countsText(outcome))).toBe('1 passed · 1 skipped · 4 without a result · run time 3 min 4 s')
-    expect(said(pageTitle(ENDINGS.nothingRan))).toBe('❌ No tests ran: 0 of 1')
-  })
-
-  it('has no text of others in its title', () => {
-    const run = aRun({ status: 'secret', branchName: 'secret' })
-    expect(verdictTitle(anOutcome({ run, runId: 'secret' }))).toBe('Run ended with an unknown status')
-    const failure = { kind: 'status', status: 400, error: untrusted('secret') } as const
-    const ending = { kind: 'start-failed', failure } as const
-    expect(verdictTitle(anOutcome({ ending, cancellation: { kind: 'no-run' } }))).toBe('Run not started')
-  })
-})
 
 describe('the sentence', () => {
   it('truncates titles', () => {
@@ -116,52 +84,6 @@ describe('the sentence', () => {
     // Post may not know this id, because the record takes no very long one.
     expect(sentenceOf({ runId: undefined, ending, cancellation: { kind: 'failed' } })).toContain(
       'This step could not cancel the run. The run may still be running. If the run should not go on, cancel it',
-    )
-  })
-})
-
-describe('the line of counts', () => {
-  it('has the time waited if the duration of the run is not known', () => {
-    const run = aRun({ startedAt: undefined, testCases: testCasesBy({ PASSED: 1 }) })
-    expect(said(countsText(anOutcome({ run, waitedMs: 4_200 })))).toBe('1 passed · waited 4.2 s')
-  })
-})
-
-describe('the line of facts', () => {
-  const parameters = {
-    branch: 'feature/x',
-    environment: 'staging',
-    frameworkProject: 'chromium',
-    autofix: true,
-    envOverrides: { PASSWORD: 'hunter2' },
-  }
-  const factsOf = (...args: Parameters<typeof anOutcome>) => said(factsText(anOutcome(...args)))
-
-  it('says what was run and where, and shows no override', () => {
-    expect(factsOf({ subject: { parameters }, run: aRun({ branchName: undefined }) })).toBe(
-      'Project web-shop · Environment staging · Branch feature/x · Framework project chromium · Run run_7f3a · Auto-fix on',
-    )
-  })
-
-  it('has the branch that the service names, and no other fact of a run that another step started', () => {
-    expect(factsOf({ subject: { parameters }, run: aRun({ branchName: 'main' }) })).toContain('Branch main')
-    const run = aRun({ branchName: undefined })
-    expect(factsOf({ subject: { parameters: {}, ownsRun: false }, run })).toBe('Project web-shop · Run run_7f3a')
-  })
-
-  it('has the name of a commit beside its hash, unless another commit was tested', () => {
-    const commit = 'f'.repeat(40)
-    const subject = { parameters: { branch: commit }, commitName: 'change' }
-    expect(factsOf({ subject, run: aRun({ branchName: undefined }) })).toContain(`Branch ${commit} (change) ·`)
-    expect(factsOf({ subject, run: aRun({ branchName: commit }) })).toContain(`Branch ${commit} (change) ·`)
-    expect(factsOf({ subject, run: aRun({ branchName: 'main' }) })).toContain('Branch main ·')
-  })
-
-  it('says that the branch of a test suite is metadata', () => {
-    const target = { kind: 'test-suite', testSuiteId: 'smoke' } as const
-    const subject = { target, parameters: { branch: 'main', autofix: false } }
-    expect(factsOf({ subject, runId: undefined, ending: { kind: 'started' } })).toBe(
-      'Test suite smoke · Branch main (sent as metadata only, so the service may test another branch) · Auto-fix off',
     )
   })
 })

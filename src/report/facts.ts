@@ -1,0 +1,89 @@
+import { isFinished, isSameBranch, runDurationMs } from '../outcome/run.ts'
+import type { StepOutcome, UntestedHead } from '../outcome/step-outcome.ts'
+import { durationText } from '../text/duration.ts'
+import { type Fragment, fragment, type LogLine, link, logLine, quote } from '../text/safe-text.ts'
+import type { Untrusted } from '../text/untrusted.ts'
+import { inBrackets, joinWithDots, NONE, some } from './words.ts'
+
+/** The service's limit for a branch. */
+export const BRANCH_LIMIT_CHARS = 255
+
+/** The counts that are not zero, and the time. Undefined if there is nothing to count yet. */
+export function countsText({ run, counts, waitedMs }: StepOutcome): Fragment | undefined {
+  if (run === undefined || (run.testCases === undefined && !isFinished(run))) return undefined
+  const { passed, failed, flaky, skipped, other, byOutcome } = counts
+  const kinds = [
+    ...some(byOutcome['timed-out'], fragment`timed out`),
+    ...some(byOutcome.interrupted, fragment`interrupted`),
+  ]
+  const parts = [
+    ...some(failed, fragment`failed${inBrackets(kinds)}`),
+    ...some(passed, fragment`passed${inBrackets(some(flaky, fragment`flaky`))}`),
+    ...some(skipped, fragment`skipped`),
+    ...some(other, fragment`without a result`),
+  ]
+  if (parts.length === 0) parts.push(run.testCases === undefined ? fragment`No results` : fragment`No test cases`)
+  const runMs = runDurationMs(run)
+  const what = runMs === undefined ? fragment`waited` : fragment`run time`
+  return joinWithDots([...parts, fragment`${what} ${durationText(runMs ?? waitedMs)}`])
+}
+
+/** What was tested, and where. If another step started the run, only what the service says about it. */
+export function factsText(outcome: StepOutcome): Fragment {
+  const { subject, run } = outcome
+  const { target, commitName, parameters } = subject
+  const { environment, frameworkProject, autofix } = parameters
+  const isSuite = target.kind === 'test-suite'
+  const facts = [isSuite ? fragment`Test suite ${target.testSuiteId}` : fragment`Project ${target.projectId}`]
+  if (environment !== undefined) facts.push(fragment`Environment ${environment}`)
+  const tested = testedBranch(outcome)
+  const caveat = isSuite ? fragment` (sent as metadata only, so the service may test another branch)` : NONE
+  const isOther = run?.branchName !== undefined && !isSameBranch(run.branchName, parameters.branch ?? '')
+  const name = commitName === undefined || isOther ? NONE : fragment` (${commitName})`
+  if (tested !== undefined) facts.push(fragment`Branch ${tested}${name}${caveat}`)
+  if (frameworkProject !== undefined) facts.push(fragment`Framework project ${frameworkProject}`)
+  const runId = linkedRunId(outcome)
+  if (runId !== undefined) facts.push(fragment`Run ${runId}`)
+  if (autofix !== undefined) facts.push(autofix ? fragment`Auto-fix on` : fragment`Auto-fix off`)
+  return joinWithDots(facts)
+}
+
+export function linkedRunId({ runId, runUrl }: StepOutcome): Fragment | undefined {
+  if (runId === undefined) return undefined
+  return runUrl === undefined ? fragment`${runId}` : link(runUrl, fragment`${runId}`)
+}
+
+export function testedBranch({ run, subject }: StepOutcome): string | Untrusted | undefined {
+  return run?.branchName ?? subject.parameters.branch
+}
+
+/** What the event is about, as a part of a sentence. */
+export function untestedHeadText(untested: UntestedHead): Fragment {
+  switch (untested.kind) {
+    case 'branch':
+      return quote(untested.name, BRANCH_LIMIT_CHARS)
+    case 'pull-request':
+      return fragment`the head of pull request ${String(untested.number)}`
+    case 'commit-of-fork':
+      return fragment`a commit of a fork`
+  }
+}
+
+export function quotedBranches({ tested, asked }: NonNullable<StepOutcome['otherBranch']>) {
+  return { tested: quote(tested, BRANCH_LIMIT_CHARS), asked: quote(asked, BRANCH_LIMIT_CHARS) }
+}
+
+/** Undefined if the branches agree, and after a PASSED run, because the verdict then names both branches. */
+export function otherBranchText({ otherBranch, ending }: StepOutcome): Fragment | undefined {
+  const isInVerdict = ending.kind === 'finished' && ending.run.status === 'PASSED'
+  if (otherBranch === undefined || isInVerdict) return undefined
+  const { tested, asked } = quotedBranches(otherBranch)
+  return fragment`the service says that it tested ${tested}, and this step asked for ${asked}.`
+}
+
+export function otherBranchWarning(outcome: StepOutcome): LogLine | undefined {
+  const text = otherBranchText(outcome)
+  if (text === undefined || outcome.otherBranch === undefined) return undefined
+  const { asked } = quotedBranches(outcome.otherBranch)
+  return logLine`Run ${outcome.runId ?? ''}: ${text} Check whether ${asked} is pushed. If the service has another name for ${asked}, set the input branch to that name.`
+}

@@ -1,0 +1,94 @@
+import type { Counts } from '../outcome/run.ts'
+import type { StepOutcome } from '../outcome/step-outcome.ts'
+import { durationText } from '../text/duration.ts'
+import { type Fragment, fragment, logLine, render } from '../text/safe-text.ts'
+import { inBrackets, joinWithDots, NONE, some } from './words.ts'
+
+const PASS = fragment`✅`
+const FAIL = fragment`❌`
+const WARNING = fragment`⚠️`
+const CLOCK = fragment`⏱️`
+const STOP = fragment`🚫`
+const START = fragment`▶️`
+
+interface Headline {
+  readonly sign: Fragment
+  /** Only constant words. */
+  readonly title: Fragment
+  /** Follows the title without a space, for example `: 3 of 40`. */
+  readonly counts: Fragment
+}
+
+export function headline(outcome: StepOutcome): Headline {
+  const { conclusion, ending, run, success, counts, unknown } = outcome
+  const { total, passed, failed } = counts
+  const head = (sign: Fragment, title: Fragment, text = tallyOf(counts)): Headline => ({ sign, title, counts: text })
+  switch (conclusion) {
+    case 'passed':
+      if (failed > 0) return head(WARNING, fragment`Run passed, with failed tests`, fragment`: ${failed} of ${total}`)
+      if (unknown.count > 0)
+        return head(WARNING, fragment`Run passed, with unknown statuses`, fragment`: ${unknown.count} of ${total}`)
+      // Without the skipped test case, `15 of 16` would look like one failure.
+      return head(PASS, fragment`Tests passed`, fragment`: ${passed} of ${total}${otherCounts(counts)}`)
+    case 'failed':
+      if (failed > 0) return head(FAIL, fragment`Tests failed`, fragment`: ${failed} of ${total}`)
+      if (run?.status === 'PASSED')
+        return head(FAIL, fragment`Unknown statuses`, fragment`: ${unknown.count} of ${total}`)
+      return head(FAIL, fragment`Run failed`, total === 0 ? NONE : fragment`, although ${noneFailed(total)}`)
+    case 'no-tests':
+      return head(success ? WARNING : FAIL, fragment`No tests ran`, total === 0 ? NONE : fragment`: 0 of ${total}`)
+    case 'timed-out':
+      return head(CLOCK, fragment`Run timed out`)
+    case 'interrupted':
+      return head(WARNING, fragment`Run interrupted`)
+    case 'cancelled':
+      return head(STOP, ending.kind === 'aborted' ? fragment`Step cancelled` : fragment`Run cancelled`)
+    case 'wait-timeout': {
+      if (ending.kind !== 'wait-timeout') return head(CLOCK, fragment`Run did not finish`)
+      const { input, ms } = ending.limit
+      const title = input === 'queue-timeout-minutes' ? fragment`Run did not begin` : fragment`Run did not finish`
+      return head(CLOCK, title, fragment` within ${durationText(ms)}${tallyOf(counts)}`)
+    }
+    case 'started':
+      return head(START, fragment`Run started`, NONE)
+    case 'error':
+      // If another branch was tested, the counts say nothing about the branch that was asked for.
+      return head(FAIL, errorTitle(outcome), run?.status === 'PASSED' ? NONE : tallyOf(counts))
+  }
+}
+
+function errorTitle({ ending, run, cancellation }: StepOutcome): Fragment {
+  if (ending.kind === 'poll-failed') return fragment`Run status could not be read`
+  if (run?.status === 'PASSED') return fragment`Another branch was tested`
+  if (ending.kind !== 'start-failed') return fragment`Run ended with an unknown status`
+  if (cancellation.kind === 'no-run') return fragment`Run not started`
+  return cancellation.kind === 'id-unknown' ? fragment`Run may have been started` : fragment`Invalid run id`
+}
+
+function tallyOf({ total, passed, failed }: Counts): Fragment {
+  if (total === 0) return NONE
+  return failed > 0 ? fragment`: ${failed} of ${total} failed` : fragment`: ${passed} of ${total} passed`
+}
+
+/** The counts beside those of passed and failed test cases, each with a comma before it. */
+export function otherCounts({ flaky, skipped, other }: Counts): Fragment {
+  const others = [...some(skipped, fragment`skipped`), ...some(other, fragment`without a result`)]
+  const listed = others.reduce((all, part) => fragment`${all}, ${part}`, NONE)
+  return fragment`${inBrackets(some(flaky, fragment`flaky`))}${listed}`
+}
+
+export function noneFailed(total: number): Fragment {
+  return total === 1 ? fragment`its one test case did not fail` : fragment`none of its ${total} test cases failed`
+}
+
+/** The title of the verdict's annotation. Only constant words, because the runner masks no secrets in titles. */
+export function verdictTitle(outcome: StepOutcome): string {
+  return render(logLine`${headline(outcome).title}`)
+}
+
+/** The title of a page: the headline, and the labels that distinguish this step from others. */
+export function pageTitle(outcome: StepOutcome, ...more: readonly Fragment[]): Fragment {
+  const { sign, title, counts } = headline(outcome)
+  const labels = outcome.subject.labels.map((label) => fragment`${label}`)
+  return joinWithDots([fragment`${sign} ${title}${counts}`, ...labels, ...more])
+}

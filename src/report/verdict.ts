@@ -1,0 +1,238 @@
+import { isNotFound, isSameFailure } from '../outcome/failure.ts'
+import { type Counts, FAILING, isFinished, type Run } from '../outcome/run.ts'
+import { type Ending, isDoubtfulPass, isJobOver, type StepOutcome } from '../outcome/step-outcome.ts'
+import { durationText } from '../text/duration.ts'
+import { type Fragment, firstLineOf, fragment, type LogLine, logLine, quote } from '../text/safe-text.ts'
+import { casesWith, titleOf } from './case-table.ts'
+import { linkedRunId, quotedBranches } from './facts.ts'
+import { failureAdvice, failureReason, UNKNOWN_RUN } from './failure-text.ts'
+import { noneFailed, otherCounts } from './headline.ts'
+import { casesOf, join, NONE } from './words.ts'
+
+// The sentences about the end of a step. The first says what happened. Others say what was done about the run, and what
+// the user can do.
+
+const TITLES_NAMED = 3
+const TITLE_LIMIT_CHARS = 120
+/** The limit of the service's own sentences. */
+const RUN_MESSAGE_LIMIT_CHARS = 1_000
+/** A shorter time in the queue is not mentioned. */
+const NOTEWORTHY_QUEUE_MS = 1000
+
+/**
+ * Where the sentences stand. A page has the counts above, and a table of the test cases. The job summary has the whole
+ * message of the run. The comment has no message, because nobody masks secrets in a comment.
+ */
+type Place = 'log' | 'page'
+
+/** The verdict with the run's id and page, its status, the counts and the first failing titles, and what to do. */
+export function verdictSentence(outcome: StepOutcome): LogLine {
+  return logLine`${verdict(outcome, 'log')}`
+}
+
+/** The verdict on a page. Undefined if tests passed or failed, because the headline says it. */
+export function explanation(outcome: StepOutcome): Fragment | undefined {
+  const { conclusion, counts, run } = outcome
+  const isPlainPass = conclusion === 'passed' && !isDoubtfulPass(outcome)
+  const isPlainFailure = conclusion === 'failed' && run?.status !== 'PASSED' && counts.failed > 0
+  return isPlainPass || isPlainFailure ? undefined : verdict(outcome, 'page')
+}
+
+function verdict(outcome: StepOutcome, place: Place): Fragment {
+  const { ending } = outcome
+  const id = linkedRunId(outcome)
+  const theRun = id === undefined ? fragment`the run` : fragment`run ${id}`
+  const cancelled = cancellationText(outcome)
+  switch (ending.kind) {
+    case 'finished':
+      return sentencesOfFinished(ending.run, outcome, place)
+    case 'started':
+      return fragment`This step does not wait for ${theRun}, so it does not know whether the tests pass.`
+    case 'wait-timeout':
+      return fragment`${sentencesOfTimeout(ending, outcome)}${cancelled}`
+    case 'aborted':
+      return fragment`${sentencesOfAbort(ending, outcome, theRun)}${cancelled}`
+    case 'start-failed':
+      return fragment`${startFailed(outcome)}, because ${failureReason(ending.failure)}.${cancelled}${failureAdvice(ending.failure, 'start')}`
+    case 'poll-failed':
+      return fragment`The status of ${theRun} could not be read, because ${failureReason(ending.failure)}.${cancelled}${failureAdvice(ending.failure, 'poll')}`
+  }
+}
+
+/** The subject of a sentence about the run. */
+function subjectOf(outcome: StepOutcome): Fragment {
+  const id = linkedRunId(outcome)
+  return id === undefined ? fragment`The run` : fragment`Run ${id}`
+}
+
+function sentencesOfFinished(run: Run, outcome: StepOutcome, place: Place): Fragment {
+  const { conclusion, counts, otherBranch } = outcome
+  const [Run, status] = [subjectOf(outcome), run.rawStatus]
+  const message = place === 'log' ? messageOf(run) : NONE
+  const results = place === 'log' ? fragment`${message}${resultsOf(run, counts)}` : NONE
+  switch (conclusion) {
+    case 'passed':
+      if (!isDoubtfulPass(outcome)) return fragment`${Run} finished as ${status}${results}.`
+      return fragment`${Run} finished as ${status}, although ${doubts(run, outcome)}. The step succeeds, because the run's status decides.`
+    case 'failed':
+      if (run.status === 'PASSED')
+        return fragment`${Run} finished as ${status}, although ${doubts(run, outcome)}. The step fails, because the input ${'strict'} is ${'true'}.`
+      if (counts.failed > 0) return fragment`${Run} finished as ${status}${results}.`
+      if (run.message === undefined)
+        return fragment`${Run} finished as ${status}${withoutFailedCase(run, counts)}. Look up the run at the service to find the reason.`
+      return fragment`${Run} finished as ${status}${message}${withoutFailedCase(run, counts)}.`
+    case 'no-tests':
+      return fragment`${Run} finished as ${status}, but ${nothingRan(run, counts.total)}.${unknownSentence(outcome)} ${noTestsAdvice(outcome)}`
+    case 'timed-out':
+      return fragment`${Run} exceeded the service's time limit and finished as ${status}${results}.`
+    case 'cancelled':
+      return fragment`${Run} finished as ${status} (cancelled at the service, not by this step)${results}.`
+    case 'interrupted':
+      return fragment`${Run} finished as ${status} (interrupted by the service)${results}.`
+    default: {
+      if (run.status !== 'PASSED' || otherBranch === undefined)
+        return fragment`${Run} finished with the status ${quote(status, TITLE_LIMIT_CHARS)}${results}. This version of the action does not know this status, so the step fails. Update the action.`
+      const { tested, asked } = quotedBranches(otherBranch)
+      return fragment`${Run} finished as ${status}, but the service tested the branch ${tested}, and this step asked for ${asked}. So nothing shows that the tests of ${asked} pass. If the service has another name for ${asked}, set the input ${'branch'} to that name. Otherwise ask the operators of the service.`
+    }
+  }
+}
+
+function messageOf({ message }: Run): Fragment {
+  if (message === undefined) return NONE
+  return fragment` with the message ${quote(firstLineOf(message), RUN_MESSAGE_LIMIT_CHARS)}`
+}
+
+function resultsOf(run: Run, counts: Counts): Fragment {
+  const { total, passed, failed } = counts
+  if (run.testCases === undefined) return fragment`, and the service sent no results`
+  if (total === 0) return fragment`, and no test case is listed`
+  if (failed > 0) return fragment`: ${failedCases(run, counts)}`
+  const none = run.status === 'PASSED' ? NONE : fragment`, none failed`
+  return fragment`: ${passed} of ${total} ${casesOf(total)} passed${otherCounts(counts)}${none}`
+}
+
+function failedCases({ testCases = [] }: Run, { total, failed }: Counts): Fragment {
+  const titles = casesWith(FAILING, testCases)
+    .slice(0, TITLES_NAMED)
+    .map((testCase) => quote(titleOf(testCase, TITLE_LIMIT_CHARS), TITLE_LIMIT_CHARS))
+  const more = failed > TITLES_NAMED ? fragment` and ${failed - TITLES_NAMED} more` : NONE
+  return fragment`${failed} of ${total} ${casesOf(total)} failed (${join(titles, fragment`, `)}${more})`
+}
+
+/** Why a PASSED run is in doubt. */
+function doubts(run: Run, { counts, unknown }: StepOutcome): Fragment {
+  if (unknown.count === 0) return failedCases(run, counts)
+  if (counts.failed === 0) return unknownCases({ counts, unknown })
+  return fragment`${failedCases(run, counts)}, and ${unknownCases({ counts, unknown })}`
+}
+
+function unknownCases({ counts: { total }, unknown }: Pick<StepOutcome, 'counts' | 'unknown'>): Fragment {
+  const names = unknown.statuses.map((status) => quote(status, TITLE_LIMIT_CHARS))
+  const have = unknown.count === 1 ? fragment`has` : fragment`have`
+  return fragment`${unknown.count} of ${total} ${casesOf(total)} ${have} a status that this version of the action does not know (${join(names, fragment`, `)})`
+}
+
+function unknownSentence(outcome: StepOutcome): Fragment {
+  return outcome.unknown.count === 0 ? NONE : fragment` ${unknownCases(outcome)}.`
+}
+
+function withoutFailedCase(run: Run, counts: Counts): Fragment {
+  if (counts.total === 0) return resultsOf(run, counts)
+  return fragment`, although ${noneFailed(counts.total)} (${counts.passed} passed${otherCounts(counts)})`
+}
+
+function nothingRan(run: Run, total: number): Fragment {
+  if (run.testCases === undefined) return fragment`the service sent no results, so nothing shows that a test ran`
+  if (total === 0) return fragment`it lists no test case`
+  return total === 1 ? fragment`its one test case did not run` : fragment`none of its ${total} test cases ran`
+}
+
+function noTestsAdvice({ success }: StepOutcome): Fragment {
+  return success
+    ? fragment`The input ${'pass-with-no-tests'} allows that.`
+    : fragment`If that is expected, set the input ${'pass-with-no-tests'} to ${'true'}.`
+}
+
+function startFailed({ cancellation }: StepOutcome): Fragment {
+  if (cancellation.kind === 'no-run') return fragment`The run could not be started`
+  if (cancellation.kind === 'id-unknown') return fragment`The start request returned no run id`
+  return fragment`The start request returned no valid run id`
+}
+
+function sentencesOfTimeout(
+  { limit, failure }: Extract<Ending, { kind: 'wait-timeout' }>,
+  outcome: StepOutcome,
+): Fragment {
+  const [Run, time] = [subjectOf(outcome), durationText(limit.ms)]
+  const failed =
+    failure === undefined ? NONE : fragment` Its last status request failed, because ${failureReason(failure)}.`
+  if (limit.input === 'queue-timeout-minutes')
+    return fragment`${Run} never began. It was still queued after ${time} (the input ${limit.input}).${failed}`
+  return fragment`${Run} did not finish within ${time} (the input ${limit.input}).${statusesSeen(outcome)}${failed}`
+}
+
+function statusesSeen({ run, queuedMs = 0 }: StepOutcome): Fragment {
+  const last = run === undefined || isFinished(run) ? undefined : run
+  const isNoteworthy = queuedMs >= NOTEWORTHY_QUEUE_MS
+  if (isNoteworthy && last?.status === 'QUEUED')
+    return fragment` It was queued for ${durationText(queuedMs)} and never began.`
+  const queued = isNoteworthy ? fragment` It was queued for ${durationText(queuedMs)}.` : NONE
+  return last === undefined ? queued : fragment`${queued} Its last status was ${last.rawStatus}.`
+}
+
+function sentencesOfAbort(
+  { cause }: Extract<Ending, { kind: 'aborted' }>,
+  outcome: StepOutcome,
+  theRun: Fragment,
+): Fragment {
+  const when = momentOfAbort(outcome, theRun)
+  switch (cause) {
+    case 'folder emptied':
+      return fragment`The runner's temporary folder was emptied ${when}. The runner does this at the end of a job, so this step assumed that the job had ended.`
+    case 'log closed':
+      return fragment`The runner stopped reading the log of this step ${when}.`
+    default:
+      return fragment`The workflow was cancelled, or the step exceeded its time limit, ${when}.`
+  }
+}
+
+function momentOfAbort({ run, runId, cancellation }: StepOutcome, theRun: Fragment): Fragment {
+  if (run !== undefined && !isFinished(run)) return fragment`while ${theRun} was ${run.rawStatus}`
+  if (run !== undefined || runId !== undefined) return fragment`while this step waited for ${theRun}`
+  if (cancellation.kind === 'no-run') return fragment`before this step started a run`
+  return fragment`while this step was starting a run`
+}
+
+/** Whether the step cancelled the run, and whether the run may still be running. Sentences, or nothing. */
+function cancellationText({ ending, cancellation, runId }: StepOutcome): Fragment {
+  const isUnknownRun = ending.kind === 'poll-failed' && isNotFound(ending.failure)
+  switch (cancellation.kind) {
+    case 'not-wanted':
+      if (runId === undefined || isUnknownRun) return NONE
+      return fragment` This step did not cancel the run, because the input ${'cancel-on-abort'} does not ask for that. The run may still be running.`
+    case 'no-run':
+      return NONE
+    case 'id-unknown':
+      return fragment` ${UNKNOWN_RUN}`
+    case 'not-supported':
+      return fragment` The run may still be running, because the action cannot cancel runs of test suites.`
+    case 'cancelled':
+      return fragment` This step cancelled the run.`
+    case 'already-finished':
+      return fragment` The run had already finished as ${cancellation.run.rawStatus}.`
+    case 'not-found':
+      return isUnknownRun ? NONE : fragment` The service does not know the run any more.`
+    case 'failed': {
+      const { failure } = cancellation
+      const isSaid = 'failure' in ending && isSameFailure(failure, ending.failure)
+      const why = failure === undefined || isSaid ? NONE : fragment`, because ${failureReason(failure)}`
+      // Post may not run if the job is over. It may not know the run if the id is unusable.
+      const next =
+        isJobOver(ending) || runId === undefined
+          ? fragment`If the run should not go on, cancel it at the service.`
+          : fragment`The post step tries again to cancel the run.`
+      return fragment` This step could not cancel the run${why}. The run may still be running. ${next}`
+    }
+  }
+}

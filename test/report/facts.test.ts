@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest'
+import { countsText, factsText } from '../../src/report/facts.ts'
+import { type Fragment, logLine, render } from '../../src/text/safe-text.ts'
+import { anOutcome, aRun, testCasesBy } from '../support/builders.ts'
+
+const said = (fragment: Fragment | undefined) => (fragment === undefined ? undefined : render(logLine`${fragment}`))
+
+describe('the line of counts', () => {
+  it('has the time waited if the duration of the run is not known', () => {
+    const run = aRun({ startedAt: undefined, testCases: testCasesBy({ PASSED: 1 }) })
+    expect(said(countsText(anOutcome({ run, waitedMs: 4_200 })))).toBe('1 passed · waited 4.2 s')
+  })
+})
+
+describe('the line of facts', () => {
+  const parameters = {
+    branch: 'feature/x',
+    environment: 'staging',
+    frameworkProject: 'chromium',
+    autofix: true,
+    envOverrides: { PASSWORD: 'hunter2' },
+  }
+  const factsOf = (...args: Parameters<typeof anOutcome>) => said(factsText(anOutcome(...args)))
+
+  it('says what was run and where, and shows no override', () => {
+    expect(factsOf({ subject: { parameters }, run: aRun({ branchName: undefined }) })).toBe(
+      'Project web-shop · Environment staging · Branch feature/x · Framework project chromium · Run run_7f3a · Auto-fix on',
+    )
+  })
+
+  it('has the branch that the service names, and no other fact of a run that another step started', () => {
+    expect(factsOf({ subject: { parameters }, run: aRun({ branchName: 'main' }) })).toContain('Branch main')
+    const run = aRun({ branchName: undefined })
+    expect(factsOf({ subject: { parameters: {}, ownsRun: false }, run })).toBe('Project web-shop · Run run_7f3a')
+  })
+
+  it('has the name of a commit beside its hash, unless another commit was tested', () => {
+    const commit = 'f'.repeat(40)
+    const subject = { parameters: { branch: commit }, commitName: 'change' }
+    expect(factsOf({ subject, run: aRun({ branchName: undefined }) })).toContain(`Branch ${commit} (change) ·`)
+    expect(factsOf({ subject, run: aRun({ branchName: commit }) })).toContain(`Branch ${commit} (change) ·`)
+    expect(factsOf({ subject, run: aRun({ branchName: 'main' }) })).toContain('Branch main ·')
+  })
+
+  it('says that the branch of a test suite is metadata', () => {
+    const target = { kind: 'test-suite', testSuiteId: 'smoke' } as const
+    const subject = { target, parameters: { branch: 'main', autofix: false } }
+    expect(factsOf({ subject, runId: undefined, ending: { kind: 'started' } })).toBe(
+      'Test suite smoke · Branch main (sent as metadata only, so the service may test another branch) · Auto-fix off',
+    )
+  })
+})
