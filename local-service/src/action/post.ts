@@ -19,9 +19,8 @@ const STOP_LIMIT_MS = 20_000
 const KILL_LIMIT_MS = 5000
 const POLL_MS = 50
 
-/** The log has at most this much of the output of each run, and of all runs. */
+/** The log has at most this much of the output of each run. */
 const OUTPUT_LIMIT_BYTES = 4 * 1024 * 1024
-const ALL_OUTPUT_LIMIT_BYTES = 64 * 1024 * 1024
 const SUMMARY_OUTPUT_LIMIT_BYTES = 128 * 1024
 
 const MAY_BE_LEFT =
@@ -52,12 +51,9 @@ async function post(): Promise<void> {
 
 /** Each run has a folded group, passed or not. */
 async function showOutput(runs: readonly FinishedRun[], folder: ServiceFolder): Promise<void> {
-  let leftBytes = ALL_OUTPUT_LIMIT_BYTES
-  for (const [index, { runId, projectId, status }] of runs.entries()) {
-    if (leftBytes === 0) return core.info(`The output of ${count(runs.length - index, 'more run')} is not shown here.`)
+  for (const { runId, projectId, status } of runs) {
     await attempt(`show the output of run ${runId}`, () => {
-      const output = folder.readOutput(runId, Math.min(OUTPUT_LIMIT_BYTES, leftBytes))
-      leftBytes -= Buffer.byteLength(output.text)
+      const output = folder.readOutput(runId, OUTPUT_LIMIT_BYTES)
       if (output.text !== '') core.info(foldedGroup(`Output of run ${runId} (${projectId}): ${status}`, output))
     })
   }
@@ -102,15 +98,17 @@ async function stop(folder: ServiceFolder): Promise<'before post' | 'in post'> {
 function describeKill(): string {
   const [before, now] = [core.getState('out-of-memory-kills'), countOutOfMemoryKills()]
   const what = 'The local service was killed or crashed before post stopped it, and its runs ended.'
-  if (before === '' || now === undefined)
+  if (before === '' || now === undefined) {
     return `${what} The cause is unknown. A frequent cause is that no memory was left.`
+  }
   const kills = now - Number(before)
   if (kills > 0) {
     const killed = `Since its start, the kernel has killed ${count(kills, 'process', 'processes')} for this reason.`
     const next = 'Choose a runner with more memory, or let fewer tests run at once.'
     return `${what} The probable cause is that no memory was left. ${killed} ${next}`
   }
-  return `${what} The kernel killed no process for lack of memory. So a step or a test probably killed the service. The log above has its last lines.`
+  const cause = 'So a step or a test probably killed the service, or it crashed. The log above has its last lines.'
+  return `${what} The kernel killed no process for lack of memory. ${cause}`
 }
 
 /** Whether the service has ended in time. */
