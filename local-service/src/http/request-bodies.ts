@@ -17,7 +17,7 @@ export type Parsed<T> =
   | { readonly kind: 'valid'; readonly value: T }
   | { readonly kind: 'invalid'; readonly error: string }
 
-/** The only limit in the interface (section 8). */
+/** The only limit in the interface. */
 const BRANCH_LIMIT_CHARS = 255
 
 /** An empty text is refused in every field, as the interface refuses it in `branch`. */

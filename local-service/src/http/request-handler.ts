@@ -6,7 +6,7 @@ import { quote } from '../text.ts'
 import { type Parsed, parseCancel, parseStart, parseSuiteStart, type StartParameters } from './request-bodies.ts'
 import { findRoute } from './routes.ts'
 
-/** A response with one of the interface's documented status codes (section 7). */
+/** A response with one of the interface's documented status codes. */
 export interface ServiceResponse {
   readonly status: 200 | 400 | 401 | 404 | 500
   /** If there is a `contentType`, the body is a text and is sent unchanged. Otherwise it is sent as JSON. */
@@ -48,7 +48,7 @@ export function noRun(runId: string): ServiceResponse {
   return errorResponse(404, `There is no run ${quote(runId)} here.`)
 }
 
-/** The one sentence for a cancel that comes too late (section 4.2, rule 1). */
+/** The one sentence for a cancel that comes too late. */
 export function notCancellable(runId: string, status: string, whatHappened = ''): ServiceResponse {
   const error = `Run ${quote(runId)} is ${status}; only a QUEUED or RUNNING run can be cancelled. ${whatHappened}`
   return errorResponse(400, error.trimEnd())
