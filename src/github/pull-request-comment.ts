@@ -3,6 +3,7 @@ import type { Log } from '../action/world.ts'
 import type { CommentSettings } from '../inputs/inputs.ts'
 import type { CommentBodyOptions } from '../report/comment-body.ts'
 import { type LogLine, logLine } from '../text/safe-text.ts'
+import { messageOf } from '../text/untrusted.ts'
 import { isSecure } from '../text/web-address.ts'
 import { type Environment, type EventPullRequest, headLabel, pullRequestOfEvent, type WorkflowEvent } from './event.ts'
 import {
@@ -174,7 +175,7 @@ function orderOfWriter({ body }: Comment, { markerPrefix }: CommentIdentity): bi
 /** Exported for the test that looks up each message in docs/troubleshooting.md. */
 export function failureMessage(error: unknown): LogLine {
   if (!(error instanceof GitHubError)) {
-    return logLine`The pull request comment was not written: ${error instanceof Error ? error.message : String(error)}.`
+    return logLine`The pull request comment was not written: ${messageOf(error)}.`
   }
   if (isForbidden(error)) return notAllowedMessage(error.clause)
   return logLine`The pull request comment was not written: ${error.clause}. ${adviceFor(error.status)}`

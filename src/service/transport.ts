@@ -2,7 +2,7 @@ import type { Dispatcher } from 'undici'
 import { type Clock, eventLoopTurn } from '../clock.ts'
 import { type Failure, ServiceError } from '../outcome/failure.ts'
 import { type LogLine, sanitize } from '../text/safe-text.ts'
-import type { Untrusted } from '../text/untrusted.ts'
+import { messageOf, type Untrusted } from '../text/untrusted.ts'
 import { isLoopback } from '../text/web-address.ts'
 import type { Connections } from './connection.ts'
 
@@ -293,6 +293,6 @@ function reasonOf(error: unknown, redact: Redact): string {
   const inner = error instanceof AggregateError && error.errors.length > 0 ? error.errors[0] : error
   const code = codeOf(inner)
   const known = HANDSHAKE_ERROR.test(code) ? TLS_REASONS.find(([codes]) => codes.test(code))?.[1] : undefined
-  const message = known ?? redact(inner instanceof Error ? inner.message : String(inner))
+  const message = known ?? redact(messageOf(inner))
   return message.includes(code) ? message : `${message}; ${code}`
 }
