@@ -80,11 +80,11 @@ describe('the layers', () => {
     service: { loads: ['service', 'outcome', 'text', 'clock', 'version', 'undici'] },
     action: { loads: ['action', 'service', 'report', 'outcome', 'text', 'clock'] },
     inputs: {
-      loads: ['inputs', 'github', 'report', 'service', 'text', '@actions', 'node:path'],
-      types: ['action', 'outcome'],
+      loads: ['inputs', 'github', 'report', 'service', 'outcome', 'text', '@actions', 'node:path'],
+      types: ['action'],
     },
     github: {
-      loads: ['github', 'outcome', 'text', 'version', '@actions', 'node', 'inputs'],
+      loads: ['github', 'outcome', 'text', 'version', '@actions', 'node'],
       types: ['action', 'report', 'clock', 'inputs'],
     },
     runner: { loads: ['runner', 'text', '@actions', 'node'], types: ['action', 'report', 'github'] },

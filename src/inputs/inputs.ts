@@ -8,7 +8,7 @@ import { isUsableRunId } from '../service/run-handle.ts'
 import { parseJson } from '../text/json.ts'
 import { isInside } from '../text/path.ts'
 import { type LogLine, logLine } from '../text/safe-text.ts'
-import { BRANCH_OF_EVENT, type BranchInput, readBranch } from './branch.ts'
+import { BRANCH_OF_EVENT, readBranch } from './branch.ts'
 import { readEnvOverrides } from './env-overrides.ts'
 import { InputReader } from './input-reader.ts'
 import { readRunUrl } from './run-url.ts'
@@ -44,8 +44,7 @@ export function readInputs(env: Environment, event: WorkflowEvent) {
   const runId = readRunId(inputs)
   const ownsRun = runId === undefined
   const parameters = readStartParameters(inputs, service?.target)
-  const branch: BranchInput =
-    ownsRun && !isForkWithoutSecrets(inputs, event) ? readBranch(inputs, event) : { kind: 'known' }
+  const branch = isForkWithoutSecrets(inputs, event) ? undefined : readBranch(inputs, event)
   const wait = inputs.boolean('wait', true)
   if (!wait && !ownsRun) {
     inputs.problem(
@@ -80,12 +79,20 @@ export function readInputs(env: Environment, event: WorkflowEvent) {
     passWithNoTests,
     strict,
     runUrl,
-    untested: branch.kind === 'known' ? branch.untested : undefined,
+    untested: branch && 'send' in branch ? branch.untested : undefined,
     labels: [comment.key, matrixValues(comment.matrix)].filter((part) => part !== ''),
     reports: { summary, annotations },
   }
   const warnings = ownsRun ? inputs.warnings : startInputsWithoutEffect(inputs)
-  return { service: inputs.orThrow(service), request, branch, reportDir, comment, githubToken, warnings }
+  return {
+    service: inputs.orThrow(service),
+    request,
+    branch: inputs.orThrow(branch),
+    reportDir,
+    comment,
+    githubToken,
+    warnings,
+  }
 }
 
 export function wantsSummaryOfProblems(env: Environment): boolean {
