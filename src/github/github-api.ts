@@ -7,19 +7,19 @@ import type { Environment, PullRequest, Repository, WorkflowEvent } from './even
 
 export class GitHubError extends Error {
   override readonly name = 'GitHubError'
-  /** 0 if GitHub's API did not respond, even if a proxy did. 429 if GitHub limits the rate of requests. */
-  readonly status: number
+  /** A number is the status of GitHub's response. `unreachable`: only a proxy responded, or nobody. */
+  readonly failure: number | 'unreachable' | 'rate-limit'
 
-  constructor(status: number, reason: string, cause?: unknown) {
+  constructor(failure: GitHubError['failure'], reason: string, cause?: unknown) {
     super(reason, { cause })
-    this.status = status
+    this.failure = failure
   }
 
   /** The failure as a part of a sentence. */
   get clause(): LogLine {
-    if (this.status === 0) return logLine`GitHub's API gave no usable response (${this.message})`
-    if (this.status === 429) return logLine`GitHub's API limits the rate of requests`
-    return logLine`GitHub responded with status ${this.status} (${this.message})`
+    if (this.failure === 'unreachable') return logLine`GitHub's API gave no usable response (${this.message})`
+    if (this.failure === 'rate-limit') return logLine`GitHub's API limits the rate of requests`
+    return logLine`GitHub responded with status ${this.failure} (${this.message})`
   }
 }
 
@@ -54,21 +54,20 @@ const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {
  */
 export async function openGitHubApi({ env, token, clock, signal }: Omit<GitHubAccess, 'event'>): Promise<GitHubApi> {
   const [owner, repo] = (env.GITHUB_REPOSITORY ?? '').split('/')
-  if (!owner || !repo) throw new GitHubError(0, 'GITHUB_REPOSITORY is not "owner/repository"')
+  if (!owner || !repo) throw new GitHubError('unreachable', 'GITHUB_REPOSITORY is not "owner/repository"')
   // Certificates are always checked. An earlier step may have set this variable, and Node reads it for each connection.
   delete process.env.NODE_TLS_REJECT_UNAUTHORIZED
   // The import reads the event file. If the file is malformed, the import fails.
   const { getOctokit } = await import('@actions/github')
   const baseUrl = (env.GITHUB_API_URL || 'https://api.github.com').replace(/\/$/, '')
   const octokit = getOctokit(token, { baseUrl, userAgent: `test-run-action/${VERSION}` })
-  const client = new GitHubClient(octokit, { owner, repo }, new URL(baseUrl).origin, { clock, signal })
-  return new GitHubApi(client)
+  return new GitHubApi(octokit, { owner, repo }, new URL(baseUrl).origin, { clock, signal })
 }
 
 type Octokit = ReturnType<typeof getOctokit>
 
-/** Sends one request at a time. Every method fails with a GitHubError. */
-class GitHubClient {
+/** What the action asks of GitHub about its repository. Every method fails with a GitHubError. */
+export class GitHubApi {
   readonly #octokit: Octokit
   readonly #repository: { readonly owner: string; readonly repo: string }
   readonly #origin: string
@@ -86,8 +85,91 @@ class GitHubClient {
     this.#limits = limits
   }
 
+  async listComments(pullRequest: number): Promise<readonly Comment[]> {
+    const comments = new Map<number, Comment>()
+    // `octokit.paginate` treats a page that was cut off as empty. Our comment would then seem to be missing.
+    for (let page = 1; page <= MOST_PAGES; page++) {
+      const parameters = { issue_number: pullRequest, per_page: PAGE_SIZE, page }
+      const route = 'GET /repos/{owner}/{repo}/issues/{issue_number}/comments'
+      const { data, headers } = await this.#request(route, parameters)
+      const found = listOf(data).map(toComment)
+      for (const comment of found) comments.set(comment.id, comment)
+      // A gateway may remove the header. Without it, a full page may have a successor.
+      const isLast = headers.link === undefined ? found.length < PAGE_SIZE : !headers.link.includes('rel="next"')
+      if (isLast) break
+    }
+    return [...comments.values()]
+  }
+
+  async createComment(pullRequest: number, body: string): Promise<Comment> {
+    const parameters = { issue_number: pullRequest, body }
+    const { data } = await this.#request('POST /repos/{owner}/{repo}/issues/{issue_number}/comments', parameters)
+    return toComment(data)
+  }
+
+  async updateComment(id: number, body: string): Promise<Comment | undefined> {
+    const route = 'PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}'
+    const found = await this.#requestIfFound(route, { comment_id: id, body })
+    return found && toComment(found.data)
+  }
+
+  async deleteComment(id: number): Promise<void> {
+    const route = 'DELETE /repos/{owner}/{repo}/issues/comments/{comment_id}'
+    await this.#requestIfFound(route, { comment_id: id })
+  }
+
+  /**
+   * The login of the token's account. Undefined if GitHub refuses to name it. `GET /user` refuses the workflow's own
+   * token. For that token, this query returns `github-actions[bot]`, which is also the author of its comments.
+   */
+  async whoAmI(): Promise<string | undefined> {
+    try {
+      const viewer = await this.#attempt((request) => this.#octokit.graphql('{ viewer { login } }', { request }))
+      const { login } = fieldsOf(fieldsOf(viewer).viewer)
+      if (typeof login !== 'string') throw notOfThisApi()
+      return login
+    } catch (error) {
+      const isRefused = error instanceof GitHubError && !isTransient(error) && error.failure !== 'rate-limit'
+      if (!isRefused) throw error
+      return undefined
+    }
+  }
+
+  async pullRequest(number: number): Promise<PullRequest> {
+    const { data } = await this.#request('GET /repos/{owner}/{repo}/pulls/{pull_number}', {
+      pull_number: number,
+    })
+    const { number: responseNumber, head } = fieldsOf(data)
+    const { ref, repo: headRepository } = fieldsOf(head)
+    if (responseNumber !== number || typeof ref !== 'string' || typeof headRepository !== 'object') throw notOfThisApi()
+    return {
+      number,
+      head: { ref, label: stringOf(fieldsOf(head).label), repo: headRepository && repositoryOf(headRepository) },
+    }
+  }
+
+  /** The hash of a ref such as `heads/main`. Undefined if there is no such ref. */
+  async refHash(ref: string): Promise<string | undefined> {
+    const found = await this.#requestIfFound('GET /repos/{owner}/{repo}/git/ref/{ref}', { ref })
+    if (found === undefined) return undefined
+    const { ref: responseRef, object } = fieldsOf(found.data)
+    const { sha } = fieldsOf(object)
+    if (responseRef !== `refs/${ref}` || typeof sha !== 'string') throw notOfThisApi()
+    return sha
+  }
+
+  async branchesWithHead(sha: string): Promise<readonly string[]> {
+    const route = 'GET /repos/{owner}/{repo}/commits/{sha}/branches-where-head'
+    const { data } = await this.#request(route, { sha })
+    return listOf(data).map((branch) => {
+      const { name, commit } = fieldsOf(branch)
+      if (typeof name !== 'string' || fieldsOf(commit).sha !== sha.toLowerCase()) throw notOfThisApi()
+      return name
+    })
+  }
+
   /** Follows one redirect of a GET to the same server, because GitHub redirects if a repository was renamed. */
-  request(route: string, parameters: Record<string, unknown>) {
+  #request(route: string, parameters: Record<string, unknown>) {
     return this.#attempt(async (request) => {
       const isRead = route.startsWith('GET ')
       let response = await this.#octokit.request(route, { ...this.#repository, ...parameters, request })
@@ -100,18 +182,14 @@ class GitHubClient {
     })
   }
 
-  /** Like `request`, but returns undefined after a 404. */
-  async requestIfFound(route: string, parameters: Record<string, unknown>) {
+  /** Like `#request`, but returns undefined after a 404. */
+  async #requestIfFound(route: string, parameters: Record<string, unknown>) {
     try {
-      return await this.request(route, parameters)
+      return await this.#request(route, parameters)
     } catch (error) {
-      if (error instanceof GitHubError && error.status === 404) return undefined
+      if (error instanceof GitHubError && error.failure === 404) return undefined
       throw error
     }
-  }
-
-  query(graphql: string): Promise<unknown> {
-    return this.#attempt((request) => this.#octokit.graphql(graphql, { request }))
   }
 
   async #attempt<T>(send: (request: Record<string, unknown>) => Promise<T>): Promise<T> {
@@ -120,99 +198,8 @@ class GitHubClient {
     try {
       return await send({ signal: limited, log: SILENT, redirect: 'manual' })
     } catch (error) {
-      throw limited.aborted ? new GitHubError(0, 'no response in time', error) : toGitHubError(error)
+      throw limited.aborted ? new GitHubError('unreachable', 'no response in time', error) : toGitHubError(error)
     }
-  }
-}
-
-/** What the action asks of GitHub about its repository. Every method fails with a GitHubError. */
-export class GitHubApi {
-  readonly #client: GitHubClient
-
-  constructor(client: GitHubClient) {
-    this.#client = client
-  }
-
-  async listComments(pullRequest: number): Promise<readonly Comment[]> {
-    const comments = new Map<number, Comment>()
-    // `octokit.paginate` treats a page that was cut off as empty. Our comment would then seem to be missing.
-    for (let page = 1; page <= MOST_PAGES; page++) {
-      const parameters = { issue_number: pullRequest, per_page: PAGE_SIZE, page }
-      const route = 'GET /repos/{owner}/{repo}/issues/{issue_number}/comments'
-      const { data, headers } = await this.#client.request(route, parameters)
-      const found = listOf(data).map(toComment)
-      for (const comment of found) comments.set(comment.id, comment)
-      // A gateway may remove the header. If the page is full then, there may be another page.
-      const isLast = headers.link === undefined ? found.length < PAGE_SIZE : !headers.link.includes('rel="next"')
-      if (isLast) break
-    }
-    return [...comments.values()]
-  }
-
-  async createComment(pullRequest: number, body: string): Promise<Comment> {
-    const parameters = { issue_number: pullRequest, body }
-    const { data } = await this.#client.request('POST /repos/{owner}/{repo}/issues/{issue_number}/comments', parameters)
-    return toComment(data)
-  }
-
-  async updateComment(id: number, body: string): Promise<Comment | undefined> {
-    const route = 'PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}'
-    const found = await this.#client.requestIfFound(route, { comment_id: id, body })
-    return found && toComment(found.data)
-  }
-
-  async deleteComment(id: number): Promise<void> {
-    const route = 'DELETE /repos/{owner}/{repo}/issues/comments/{comment_id}'
-    await this.#client.requestIfFound(route, { comment_id: id })
-  }
-
-  /**
-   * The login of the token's account. Undefined if GitHub refuses to name it. `GET /user` refuses the workflow's own
-   * token. For that token, this query returns `github-actions[bot]`, which is also the author of its comments.
-   */
-  async whoAmI(): Promise<string | undefined> {
-    try {
-      const { login } = fieldsOf(fieldsOf(await this.#client.query('{ viewer { login } }')).viewer)
-      if (typeof login !== 'string') throw notOfThisApi()
-      return login
-    } catch (error) {
-      const isRefused = error instanceof GitHubError && !isTransient(error) && error.status !== 429
-      if (!isRefused) throw error
-      return undefined
-    }
-  }
-
-  async pullRequest(number: number): Promise<PullRequest> {
-    const { data } = await this.#client.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', {
-      pull_number: number,
-    })
-    const { number: responseNumber, head } = fieldsOf(data)
-    const { ref, repo: headRepository } = fieldsOf(head)
-    if (responseNumber !== number || typeof ref !== 'string' || typeof headRepository !== 'object') throw notOfThisApi()
-    return {
-      number,
-      head: { ref, label: textOf(fieldsOf(head).label), repo: headRepository && repositoryOf(headRepository) },
-    }
-  }
-
-  /** The hash of a ref such as `heads/main`. Undefined if there is no such ref. */
-  async refHash(ref: string): Promise<string | undefined> {
-    const found = await this.#client.requestIfFound('GET /repos/{owner}/{repo}/git/ref/{ref}', { ref })
-    if (found === undefined) return undefined
-    const { ref: responseRef, object } = fieldsOf(found.data)
-    const { sha } = fieldsOf(object)
-    if (responseRef !== `refs/${ref}` || typeof sha !== 'string') throw notOfThisApi()
-    return sha
-  }
-
-  async branchesWithHead(sha: string): Promise<readonly string[]> {
-    const route = 'GET /repos/{owner}/{repo}/commits/{sha}/branches-where-head'
-    const { data } = await this.#client.request(route, { sha })
-    return listOf(data).map((branch) => {
-      const { name, commit } = fieldsOf(branch)
-      if (typeof name !== 'string' || fieldsOf(commit).sha !== sha.toLowerCase()) throw notOfThisApi()
-      return name
-    })
   }
 }
 
@@ -231,7 +218,8 @@ export async function withOneRetry<T>(
 }
 
 function isTransient(error: unknown): boolean {
-  return error instanceof GitHubError && (error.status === 0 || error.status >= 500)
+  if (!(error instanceof GitHubError) || error.failure === 'rate-limit') return false
+  return error.failure === 'unreachable' || error.failure >= 500
 }
 
 function toGitHubError(error: unknown): GitHubError {
@@ -240,19 +228,19 @@ function toGitHubError(error: unknown): GitHubError {
   if (name === 'GraphqlResponseError') {
     // GraphQL reports errors with status 200.
     const { type, message } = fieldsOf(Array.isArray(errors) ? errors[0] : undefined)
-    return new GitHubError(type === 'RATE_LIMITED' ? 429 : 200, String(message), error)
+    return new GitHubError(type === 'RATE_LIMITED' ? 'rate-limit' : 200, String(message), error)
   }
   // If no response came, Octokit reports status 500, but its error has no `response`.
   const { status, headers, data } = fieldsOf(response)
-  if (typeof status !== 'number') return new GitHubError(0, reason, error)
+  if (typeof status !== 'number') return new GitHubError('unreachable', reason, error)
   const message = String(fieldsOf(data).message ?? reason)
-  return new GitHubError(isRateLimit(status, fieldsOf(headers), message) ? 429 : status, message, error)
+  return new GitHubError(isRateLimit(status, fieldsOf(headers), message) ? 'rate-limit' : status, message, error)
 }
 
 /** GitHub's documentation gives these signs of a rate limit. */
 function isRateLimit(status: number, headers: Partial<Record<string, unknown>>, message: string): boolean {
   const saysSo = 'retry-after' in headers || headers['x-ratelimit-remaining'] === '0' || /rate limit/i.test(message)
-  return status === 403 && saysSo
+  return status === 429 || (status === 403 && saysSo)
 }
 
 function toComment(data: unknown): Comment {
@@ -269,10 +257,10 @@ function toComment(data: unknown): Comment {
 
 function repositoryOf(data: object): Repository {
   const { id, full_name } = fieldsOf(data)
-  return { id: typeof id === 'number' ? id : undefined, full_name: textOf(full_name) }
+  return { id: typeof id === 'number' ? id : undefined, full_name: stringOf(full_name) }
 }
 
-function textOf(value: unknown): string | undefined {
+function stringOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
@@ -282,5 +270,5 @@ function listOf(data: unknown): readonly unknown[] {
 }
 
 function notOfThisApi(): GitHubError {
-  return new GitHubError(0, "the response did not come from GitHub's API, or it is incomplete")
+  return new GitHubError('unreachable', "the response did not come from GitHub's API, or it is incomplete")
 }

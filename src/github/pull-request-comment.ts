@@ -178,20 +178,21 @@ export function failureMessage(error: unknown): LogLine {
     return logLine`The pull request comment was not written: ${messageOf(error)}.`
   }
   if (isForbidden(error)) return notAllowedMessage(error.clause)
-  return logLine`The pull request comment was not written: ${error.clause}. ${adviceFor(error.status)}`
+  return logLine`The pull request comment was not written: ${error.clause}. ${adviceFor(error.failure)}`
 }
 
-function adviceFor(status: number): LogLine {
-  if (status === 429) return logLine`The next workflow run writes the comment. If many jobs comment, let one job do it.`
-  if (status === 0 || status >= 500) return logLine`The next workflow run writes the comment.`
-  return status === 401 ? logLine`Check github-token: it is invalid or has expired.` : logLine``
+function adviceFor(failure: GitHubError['failure']): LogLine {
+  if (failure === 'rate-limit')
+    return logLine`The next workflow run writes the comment. If many jobs comment, let one job do it.`
+  if (failure === 'unreachable' || failure >= 500) return logLine`The next workflow run writes the comment.`
+  return failure === 401 ? logLine`Check github-token: it is invalid or has expired.` : logLine``
 }
 
 /**
  * GitHub sends 404 if the token may not see something. A locked conversation gives 403, but no permission changes that.
  */
-function isForbidden({ status, message }: GitHubError): boolean {
-  return status === 404 || (status === 403 && !/\blocked\b/i.test(message))
+function isForbidden({ failure, message }: GitHubError): boolean {
+  return failure === 404 || (failure === 403 && !/\blocked\b/i.test(message))
 }
 
 function notAllowedMessage(reason: LogLine): LogLine {
