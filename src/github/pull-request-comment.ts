@@ -88,7 +88,8 @@ async function upsert(
   if (kept === undefined && success && settings.when === 'on-failure') return undefined
 
   const text = body({ marker: identity.marker, pullRequestBranch: await findHeadLabel(pullRequest, api, event) })
-  const updated = kept === undefined ? undefined : await api.updateComment(kept.id, text)
+  const updated = kept && (await api.updateComment(kept.id, text))
+  // Somebody may have deleted the comment meanwhile.
   const written = updated ?? (await api.createComment(pullRequest.number, text))
   for (const { id } of extra) {
     // If this fails, the next run deletes the extra comment.
