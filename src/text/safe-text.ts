@@ -213,7 +213,7 @@ function visibleLines(text: string): readonly string[] {
 }
 
 /** At most `limitChars` Unicode characters, each of one or two UTF-16 units. An ellipsis replaces what was removed. */
-function truncate(text: string, limitChars: number): string {
+export function truncate(text: string, limitChars: number): string {
   if (text.length <= limitChars) return text
   const characters = [...text.slice(0, 2 * (limitChars + 1))]
   return characters.length <= limitChars ? text : `${characters.slice(0, limitChars - 1).join('')}…`
