@@ -4,7 +4,7 @@ import type { When } from '../action/publish.ts'
 import type { StepRequest } from '../action/run-action.ts'
 import type { Environment, WorkflowEvent } from '../github/event.ts'
 import type { StartParameters, Target } from '../outcome/run.ts'
-import { isUsableRunId } from '../service/run-handle.ts'
+import { isUsableRunId, RUN_ID_RULE } from '../service/run-handle.ts'
 import { parseJson } from '../text/json.ts'
 import { isInside } from '../text/path.ts'
 import { type LogLine, logLine } from '../text/safe-text.ts'
@@ -83,6 +83,7 @@ export function readInputs(env: Environment, event: WorkflowEvent) {
     labels: [comment.key, matrixValues(comment.matrix)].filter((part) => part !== ''),
     reports: { summary, annotations },
   }
+  // With run-id, it does not matter how an input of the start is written.
   const warnings = ownsRun ? inputs.warnings : startInputsWithoutEffect(inputs)
   return {
     service: inputs.orThrow(service),
@@ -103,7 +104,7 @@ function readRunId(inputs: InputReader): string | undefined {
   const given = inputs.text('run-id')
   if (given !== '' && !isUsableRunId(given)) {
     inputs.problem(
-      logLine`Input run-id: "${given}" cannot be a run's id. Give the output run-id of the step that started the run. An id has 1 to 256 characters: letters, digits and . _ ~ : = + / @ -`,
+      logLine`Input run-id: "${given}" cannot be a run's id. Give the output run-id of the step that started the run. An id has ${RUN_ID_RULE}`,
     )
   }
   return given || undefined

@@ -78,6 +78,11 @@ describe('a step', () => {
     })
   })
 
+  it('masks its token for GitHub, which may be no secret of the workflow', () => {
+    expect(reading({ ...ENOUGH, 'github-token': ' ghs_token\n' }).lines).toEqual(['::add-mask::ghs_token'])
+    expect(reading(ENOUGH).lines).toEqual([])
+  })
+
   it('treats an input of only white space as empty', () => {
     const names = ['branch', 'environment', 'autofix', 'run-id', 'report-dir']
     expect(inputsOf(Object.fromEntries(names.map((name) => [name, ' \n'])))).toEqual(inputsOf())
