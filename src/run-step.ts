@@ -33,14 +33,14 @@ export async function runStep(
     for (const warning of inputs.warnings) output.log.warning(warning)
     const gitHub = { env, event, token: inputs.githubToken, clock: systemClock, signal }
     const world = await realWorld(inputs, gitHub, forPost, output)
-    const { send: branch, because, info, warning } = await branchToTest(inputs.branch, gitHub)
+    const { send: branch, because, untested, info, warning } = await branchToTest(inputs.branch, gitHub)
     output.log.debug?.(logLine`Branch: ${branch ?? 'none is sent'}, because ${because}`)
     if (info !== undefined) output.log.info(info)
     if (warning !== undefined) output.log.warning(warning)
     const parameters = { ...inputs.request.parameters, branch }
     // If a signal came while the action was loading, it is handled here, and nothing is started.
     await eventLoopTurn()
-    const running = runAction({ ...inputs.request, parameters, job }, world)
+    const running = runAction({ ...inputs.request, parameters, untested, job }, world)
     keepParserAsCompiled()
     return (await running).success
   } catch (error) {

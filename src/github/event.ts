@@ -90,20 +90,13 @@ export type BranchToLookUp =
   | { readonly kind: 'deployment'; readonly ref: string; readonly sha: string }
 
 /** The branch that the event is about. */
-export function branchOfEvent({
-  name,
-  payload,
-  repository,
-  ref,
-  headRef,
-}: WorkflowEvent): FoundBranch | BranchToLookUp {
+export function branchOfEvent(event: WorkflowEvent): FoundBranch | BranchToLookUp {
+  const { name, payload, repository, ref, headRef } = event
   const { pull_request: pullRequest, workflow_run: workflowRun, issue, deployment } = payload
-  const head = (branch: string | null | undefined, because: string, isFork = false): FoundBranch => {
-    if (!branch) {
-      const reason = logLine`the event ${name} names no branch of this repository. One possible cause is a commit of a fork. So the step does not know which branch to test.`
-      return { kind: 'unknown', reason }
-    }
-    return isFork ? { kind: 'branch-of-fork', name: branch } : { kind: 'branch', name: branch, because }
+  const reason = logLine`the event ${name} names no branch of this repository. One possible cause is a commit of a fork. So the step does not know which branch to test.`
+  const head = (branch: string | null | undefined, because: string, isForks = false): FoundBranch => {
+    if (!branch) return { kind: 'unknown', reason }
+    return isForks ? { kind: 'branch-of-fork', name: branch } : { kind: 'branch', name: branch, because }
   }
   switch (name) {
     case 'workflow_run':
@@ -118,7 +111,7 @@ export function branchOfEvent({
   // A pull request is also an issue, so the events `issue_comment` and `issues` may be about a pull request.
   if (issue?.pull_request) return { kind: 'pull-request', number: issue.number ?? 0 }
   // If the payload is missing, nothing says which pull request the comment is on.
-  if (name === 'issue_comment' && !issue) return head(undefined, OF_PULL_REQUEST)
+  if (name === 'issue_comment' && !issue) return { kind: 'unknown', reason }
   if (name === 'deployment' || name === 'deployment_status') {
     return { kind: 'deployment', ref: deployment?.ref ?? '', sha: deployment?.sha ?? '' }
   }

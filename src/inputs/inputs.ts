@@ -79,7 +79,6 @@ export function readInputs(env: Environment, event: WorkflowEvent) {
     passWithNoTests,
     strict,
     runUrl,
-    untested: branch && 'send' in branch ? branch.untested : undefined,
     labels: [comment.key, matrixValues(comment.matrix)].filter((part) => part !== ''),
     reports: { summary, annotations },
   }

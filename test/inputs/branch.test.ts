@@ -45,21 +45,21 @@ async function decisionOf(step: Step) {
   linesWrittenBy(() => {
     inputs = readInputs(allEnv, event)
   })
-  const { branch, githubToken: token, warnings, request } = inputs ?? expect.fail()
-  return { branch: await branchToTest(branch, { env: allEnv, event, token, clock, signal }), warnings, request }
+  const { branch, githubToken: token, warnings } = inputs ?? expect.fail()
+  return { branch: await branchToTest(branch, { env: allEnv, event, token, clock, signal }), warnings }
 }
 
 /** The branch that the step sends, its warnings and its log, or why the step refuses to start. */
 async function branchOf(step: Step) {
   try {
-    const { branch, warnings: ofInputs, request } = await decisionOf(step)
+    const { branch, warnings: ofInputs } = await decisionOf(step)
     const warnings = [...ofInputs, ...(branch.warning === undefined ? [] : [branch.warning])].map(render)
     return {
       branch: branch.send,
       info: branch.info && render(branch.info),
       warnings: warnings.length === 0 ? undefined : warnings,
       /** The branch that is not tested, as reports say it. */
-      untested: request.untested && render(logLine`${untestedHeadText(request.untested)}`),
+      untested: branch.untested && render(logLine`${untestedHeadText(branch.untested)}`),
     }
   } catch (error) {
     if (error instanceof InvalidInputsError) return { problems: error.messages.map(render) }
