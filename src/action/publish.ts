@@ -71,10 +71,10 @@ function announce(outcome: StepOutcome, settings: ReportSettings, hasSummary: bo
 }
 
 export function reportFiles(outcome: StepOutcome): readonly ReportFile[] {
-  const { run } = outcome
-  if (run?.testCases === undefined) return []
+  const { testCases, responseText } = outcome.run ?? {}
+  if (testCases === undefined || responseText === undefined) return []
   return [
-    { name: 'results.json', text: () => safeJson(run.responseText) },
+    { name: 'results.json', text: () => safeJson(responseText) },
     { name: 'junit.xml', text: () => junit(outcome) },
     { name: 'ctrf.json', text: () => ctrf(outcome) },
     { name: 'summary.md', text: () => fullSummary(outcome) },
