@@ -71,8 +71,9 @@ function announce(outcome: StepOutcome, settings: ReportSettings, hasSummary: bo
 }
 
 export function reportFiles(outcome: StepOutcome): readonly ReportFile[] {
-  const { testCases, responseText } = outcome.run ?? {}
-  if (testCases === undefined || responseText === undefined) return []
+  const { testCases, message, responseText } = outcome.run ?? {}
+  const hasContent = testCases !== undefined || message !== undefined
+  if (!hasContent || responseText === undefined) return []
   return [
     { name: 'results.json', text: () => safeJson(responseText) },
     { name: 'junit.xml', text: () => junit(outcome) },

@@ -96,13 +96,16 @@ const PATH_LIMIT_CHARS = 1_000
 /** A control character, a half of a pair, or a character beyond the basic plane. */
 const UNUSABLE_IN_PATH = /[\p{Cc}\p{Cs}\u{10000}-\u{10FFFF}]/u
 
-function placeOf(filePath: unknown, line: unknown): Place | undefined {
-  if (!isText(filePath) || filePath.length > PATH_LIMIT_CHARS || UNUSABLE_IN_PATH.test(filePath)) return undefined
-  const isAbsolute = /^([/\\]|[A-Za-z]:[/\\])/.test(filePath)
-  if (isAbsolute || filePath.split(/[/\\]/).includes('..')) return undefined
-  const path = untrusted(filePath)
-  if (String(sanitize(path)) === '') return undefined
-  return { filePath: path, line: Number.isSafeInteger(line) && Number(line) >= 1 ? Number(line) : undefined }
+function placeOf(value: unknown, line: unknown): Place | undefined {
+  if (!isText(value) || value.length > PATH_LIMIT_CHARS || UNUSABLE_IN_PATH.test(value)) return undefined
+  // Checked as reports show it. Invisible characters before it would hide what it begins with.
+  const filePath = sanitize(untrusted(value))
+  const isAbsolute = /^([/\\]|[A-Za-z][\w+.-]*:)/.test(String(filePath))
+  const hasParent = String(filePath)
+    .split(/[/\\]/)
+    .some((part) => part.trim() === '..')
+  if (String(filePath) === '' || isAbsolute || hasParent) return undefined
+  return { filePath, line: Number.isSafeInteger(line) && Number(line) >= 1 ? Number(line) : undefined }
 }
 
 /** Undefined if the number is too large to be exact. JSON allows 1e999, which becomes Infinity. */

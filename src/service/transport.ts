@@ -44,8 +44,9 @@ export class Refusals {
   readonly #clock: Pick<Clock, 'now'>
   #sinceMs: number | undefined
 
-  constructor(baseUrl: URL, clock: Pick<Clock, 'now'>) {
-    this.#isOnThisMachine = isLoopback(baseUrl)
+  /** With a proxy, nobody knows who refused the connection. */
+  constructor(baseUrl: URL, hasProxy: boolean, clock: Pick<Clock, 'now'>) {
+    this.#isOnThisMachine = isLoopback(baseUrl) && !hasProxy
     this.#clock = clock
   }
 

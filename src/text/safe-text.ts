@@ -96,7 +96,8 @@ export function linesOf(
   message: Untrusted,
   limit?: Extent,
 ): { readonly text: Fragment; readonly leftOutChars: number } {
-  const all = visibleLines(message as unknown as string)
+  const visible = visibleLines(message as unknown as string)
+  const all = limit === undefined ? visible : withoutBlankEnds(visible)
   const shown = limit === undefined ? all : beginningOf(all, limit)
   return {
     text: new Fragment((sink) => sink.lines(shown)),
@@ -119,10 +120,21 @@ function lengthOf(lines: readonly string[]): number {
   return lines.reduce((sum, line) => sum + line.length + 1, 0)
 }
 
+/** Longer than any message shows of it. */
+const FIRST_LINE_LIMIT_CHARS = 10_000
+
 /** The first line of a message that is not blank. Empty if there is none. */
 export function firstLineOf(message: Untrusted): Untrusted {
-  const lines = visibleLines(message as unknown as string)
-  return untrusted(lines.find((line) => line.trim() !== '')?.trim() ?? '')
+  const text = message as unknown as string
+  // Not `split`, because a hostile message may have millions of lines.
+  for (let at = 0; at < text.length; ) {
+    const end = text.slice(at, at + FIRST_LINE_LIMIT_CHARS).search(/[\n\r]/)
+    const line = text.slice(at, at + (end === -1 ? FIRST_LINE_LIMIT_CHARS : end))
+    const visible = visibleLine(line).trim()
+    if (visible !== '') return untrusted(visible)
+    at += line.length + 1
+  }
+  return untrusted('')
 }
 
 /** A message in visible characters, but not escaped. Its lines and their indentation stay. */
@@ -205,11 +217,13 @@ function oneLine(value: string, limitChars = Number.POSITIVE_INFINITY): string {
 
 /** Each line of a text, in visible characters and tabs. Blanks stay. */
 function visibleLines(text: string): readonly string[] {
-  return text.split(/\r\n|[\n\r]/).map((line) => {
-    if (PLAIN_TEXT.test(line)) return line
-    const withoutSequences = line.replace(TERMINAL_SEQUENCE, '')
-    return withoutSequences.replace(INVISIBLE, (character) => (character === '\t' ? character : ' '))
-  })
+  return text.split(/\r\n|[\n\r]/).map(visibleLine)
+}
+
+function visibleLine(line: string): string {
+  if (PLAIN_TEXT.test(line)) return line
+  const withoutSequences = line.replace(TERMINAL_SEQUENCE, '')
+  return withoutSequences.replace(INVISIBLE, (character) => (character === '\t' ? character : ' '))
 }
 
 /** At most `limitChars` Unicode characters, each of one or two UTF-16 units. An ellipsis replaces what was removed. */
@@ -275,7 +289,10 @@ const HTML: Sink = {
   text: inCode,
   quote: inCode,
   number: readableNumber,
-  lines: (visible) => withoutBlankEnds(visible.map((line) => (line.trim() === '' ? '' : inCode(line)))).join('<br>'),
+  lines: (visible) =>
+    withoutBlankEnds(visible)
+      .map((line) => (line.trim() === '' ? '' : inCode(line)))
+      .join('<br>'),
   link: (url, words) => `<a href="${escapeAttribute(url)}">${words}</a>`,
 }
 
@@ -291,8 +308,9 @@ export function html(
 }
 
 function withoutBlankEnds(lines: readonly string[]): readonly string[] {
-  const first = lines.findIndex((line) => line !== '')
-  return first === -1 ? [] : lines.slice(first, lines.findLastIndex((line) => line !== '') + 1)
+  const isText = (line: string) => line.trim() !== ''
+  const first = lines.findIndex(isText)
+  return first === -1 ? [] : lines.slice(first, lines.findLastIndex(isText) + 1)
 }
 
 function inCode(value: string): string {
