@@ -49,6 +49,7 @@ export async function waitForRun(
   const progress = progressLog(handle.id, world)
   const pollingSinceMs = clock.now()
   const timer = waitTimer(pollingSinceMs, options)
+  const jitter = random()
   let run: Run | undefined
   let streak: FailureStreak | undefined
 
@@ -80,7 +81,7 @@ export async function waitForRun(
     if (streak !== undefined) progress.onPollFailed(streak.failure)
     const pauseMs =
       streak === undefined
-        ? (options.pollIntervalMs ?? adaptivePauseMs(clock.now() - pollingSinceMs, random))
+        ? (options.pollIntervalMs ?? adaptivePauseMs(clock.now() - pollingSinceMs, jitter))
         : streakPauseMs(streak, clock.now(), random)
     await progress.pause(Math.min(clock.now() + pauseMs, timer.deadlineMs()))
   }
@@ -111,11 +112,11 @@ const SHORTEST_PAUSE_MS = 300
 const LONGEST_PAUSE_MS = 15_000
 
 /**
- * The pause grows with the time waited. So main learns of the end within about 2 % of the run's length. With jitter,
- * steps that begin together soon poll at different times.
+ * The pause grows with the time waited. So main learns of the end within about 2 % of the run's length. `jitter` is from
+ * 0 to 1 and stays the same for the whole wait. So steps that begin together soon poll at different times.
  */
-export function adaptivePauseMs(waitedMs: number, random: () => number): number {
-  return Math.min(SHORTEST_PAUSE_MS + waitedMs / 50, LONGEST_PAUSE_MS) * (1 + random() / 10)
+export function adaptivePauseMs(waitedMs: number, jitter: number): number {
+  return Math.min(SHORTEST_PAUSE_MS + waitedMs / 50, LONGEST_PAUSE_MS) * (1 + jitter / 10)
 }
 
 /**

@@ -52,24 +52,25 @@ export function caseTable(testCases: readonly TestCase[], texts: 'truncated' | '
   // The test-suite workflow sends no durations.
   const withDuration = testCases.some(({ durationMs }) => durationMs !== undefined)
   const heading = withDuration ? html`<th align="right">Duration</th>` : html``
-  const row = (testCase: TestCase, message = html``) => {
+  const row = (testCase: TestCase, message?: Html) => {
     const title = texts === 'whole' ? untruncated(titleOf(testCase)) : titleOf(testCase, TITLE_LIMIT_CHARS)
     const place = placeOf(testCase, texts === 'whole' ? undefined : PATH_LIMIT_CHARS)
     const where = place === undefined ? html`` : html`<br>${untruncated(place)}`
     const duration = withDuration ? html`<td align="right" nowrap>${durationCell(testCase)}</td>` : html``
-    return html`<tr><td nowrap>${statusCell(testCase)}</td><td>${title}${where}${message}</td>${duration}</tr>\n`
+    // Beside a long message, status and duration stand at its top.
+    const start = message === undefined ? html`<tr>` : html`<tr valign="top">`
+    return html`${start}<td nowrap>${statusCell(testCase)}</td><td>${title}${where}${message ?? html``}</td>${duration}</tr>\n`
   }
   return {
     head: html`<table>\n<tr><th align="left">Status</th><th align="left">Test</th>${heading}</tr>\n`,
     row: (testCase) => row(testCase),
-    rowWithMessage: (testCase) => row(testCase, messageBlock(testCase.message, texts)),
+    rowWithMessage: (testCase) => row(testCase, testCase.message && messageBlock(testCase.message, texts)),
     foot: html`</table>\n`,
   }
 }
 
 /** A message, and how much of it is left out. */
-export function messageBlock(message: Untrusted | undefined, texts: 'truncated' | 'whole' = 'truncated'): Html {
-  if (message === undefined) return html``
+export function messageBlock(message: Untrusted, texts: 'truncated' | 'whole' = 'truncated'): Html {
   const { text, leftOutChars } = linesOf(message, texts === 'whole' ? undefined : MESSAGE_EXTENT)
   const characters = leftOutChars === 1 ? html`character` : html`characters`
   const more = leftOutChars === 0 ? html`` : html`<br>… ${leftOutChars} more ${characters}`

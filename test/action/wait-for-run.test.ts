@@ -48,11 +48,11 @@ async function wait(setting: Setting) {
   return { end, ending: end.ending, endedMs: clock.now(), pollsMs: service.timesMs('get'), world, statuses }
 }
 
-test('each pause of a wait has a jitter of its own', async () => {
-  const draws = [0, 1]
+test('all pauses of a wait have the jitter that was drawn at its beginning', async () => {
+  const draws = [1]
   const replies = [RUNNING, RUNNING, PASSED].map((run) => response(run))
   const { pollsMs } = await wait({ replies, random: () => draws.pop() ?? 0 })
-  expect(pollsMs).toEqual([0, 330, 330 + 300 + 330 / 50].map((ms) => expect.closeTo(ms)))
+  expect(pollsMs).toEqual([0, 330, 330 + 1.1 * (300 + 330 / 50)].map((ms) => expect.closeTo(ms)))
 })
 
 describe('a run that ends', () => {

@@ -16,7 +16,7 @@ const summaryOf = (outcome: StepOutcome, alreadyBytes = 0, reportDir?: string) =
 
 /** On Windows each line break becomes two bytes before GitHub counts it. */
 const onWindowsBytes = (text: string) => Buffer.byteLength(text.replaceAll('\n', '\r\n'))
-const rowsOf = (text: string) => text.split('<tr><td nowrap>').length - 1
+const rowsOf = (text: string) => text.split('<td nowrap>').length - 1
 
 const runOf = (counts: Record<string, number>) =>
   anOutcome({ run: aRun({ status: 'FAILED', testCases: testCasesBy(counts) }) })

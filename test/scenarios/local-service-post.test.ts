@@ -12,7 +12,8 @@ import {
 } from '../support/local-service-job.ts'
 import { until } from '../support/until.ts'
 
-const FAILING = PASSING.replace('{}', "{ throw new Error('rain') }")
+/** Vitest cannot start, so post shows its output in the job summary too. */
+const BROKEN = { ...VITEST, 'vitest.config.ts': "throw new Error('rain')" }
 
 /** Node options with which a function of Node fails in post. */
 function failingInPost(module: string, name: string, condition = 'true'): string {
@@ -33,27 +34,37 @@ function serviceFoldersOf(tempDir: string): string[] {
 
 describe.skipIf(!ON_LINUX).concurrent('if one step of post fails, post warns and the other steps happen', () => {
   async function post(jobs: Jobs, NODE_OPTIONS: string) {
-    const { folder } = await jobs.project({ ...VITEST, 'a.test.ts': FAILING })
+    const { folder } = await jobs.project(BROKEN)
     const { step, post: ended } = await jobs.play(folder, { env: { NODE_OPTIONS } })
     await until(() => processesOf(step).length === 0)
     const shown = {
       warnings: ended.annotations.map(({ message }) => message),
-      isLogShown: ended.log.join('\n').includes('Error: rain'),
+      isOutputShown: ended.log.some((line) => line.includes('Output of run')),
+      isLogShown: ended.log.some((line) => line.includes('Log of the local service')),
       isSummaryWritten: ended.summary.includes('Error: rain'),
       isFolderRemoved: serviceFoldersOf(step.tempDir).length === 0,
     }
     return { conclusion: ended.conclusion, shown }
   }
 
-  const ALL = { isLogShown: true, isSummaryWritten: true, isFolderRemoved: true }
+  const ALL = { isOutputShown: true, isLogShown: true, isSummaryWritten: true, isFolderRemoved: true }
 
   test.for<[string, string, object]>([
     ['withdraw the order of the service', failingInPost('node:fs', 'rmSync'), ALL],
     ['stop the service', failingInPost('node:fs', 'readdirSync', `args[0] === '/proc'`), ALL],
     [
-      'read which runs did not pass',
+      'read which runs have finished',
       failingInPost('node:fs', 'lstatSync', `args[0].endsWith('runs.jsonl')`),
-      { isLogShown: false, isSummaryWritten: false, isFolderRemoved: true },
+      { isOutputShown: false, isLogShown: false, isSummaryWritten: false, isFolderRemoved: true },
+    ],
+    [
+      'show the output of run ',
+      failingInPost(
+        'node:fs',
+        'lstatSync',
+        `args[0].endsWith('output.txt') && !globalThis.failed && (globalThis.failed = true)`,
+      ),
+      { ...ALL, isOutputShown: false },
     ],
     [
       'show the log of the service',

@@ -7,6 +7,7 @@ import {
   readdirSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
@@ -42,10 +43,11 @@ const SPOILED: [string, (path: string) => void][] = [
   ['a folder', makeFolder],
 ]
 
-/** Replaces a file at once, so that nobody finds it missing. A folder cannot replace a file, so the file is removed first. */
+/** Replaces a file at once, so that nobody finds it missing. A folder is removed first, and also what a folder replaces. */
 function spoil(path: string, make: (path: string) => void): void {
   make(`${path}.new`)
-  if (make === makeFolder) rmSync(path, { force: true })
+  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory()
+  if (isFolder || make === makeFolder) rmSync(path, { recursive: true, force: true })
   renameSync(`${path}.new`, path)
 }
 
@@ -55,7 +57,7 @@ describe.skipIf(!ON_LINUX).concurrent('post ends and stops the service', () => {
     main.signal('SIGKILL')
     await main.result()
     const folder = serviceFolder(step)
-    const names = new Set([...readdirSync(folder), 'failed-runs.jsonl', 'stopped.json'])
+    const names = new Set([...readdirSync(folder), 'finished-runs.jsonl', 'stopped.json'])
     names.delete('data')
     for (const name of names) spoil(join(folder, name), make)
     expect(await step.runPost()).toMatchObject({ conclusion: 'success' })
@@ -64,11 +66,24 @@ describe.skipIf(!ON_LINUX).concurrent('post ends and stops the service', () => {
   })
 })
 
-describe.skipIf(!ON_LINUX).concurrent('a run ends with its own verdict', () => {
-  test.for(SPOILED)('if the list of the failed runs is %s', async ([, make], { jobs }) => {
+describe.skipIf(!ON_LINUX).concurrent('post shows the log of the service', () => {
+  test.for(SPOILED)('if the output of a run is %s', async ([, make], { jobs }) => {
     const { folder } = await jobs.project({ ...VITEST, 'a.test.ts': FAILING })
     const { step, outputs } = await jobs.start(folder)
-    spoil(join(serviceFolder(step), 'failed-runs.jsonl'), make)
+    const { main } = await jobs.gate(step, outputs).run()
+    spoil(join(outputs['output-dir'] ?? '', main.outputs['run-id'] ?? '', 'output.txt'), make)
+    const post = await step.runPost()
+    expect(post).toMatchObject({ conclusion: 'success' })
+    expect(post.log).toContainEqual('##[group]Log of the local service')
+    expect(processesOf(step)).toEqual([])
+  })
+})
+
+describe.skipIf(!ON_LINUX).concurrent('a run ends with its own verdict', () => {
+  test.for(SPOILED)('if the list of the finished runs is %s', async ([, make], { jobs }) => {
+    const { folder } = await jobs.project({ ...VITEST, 'a.test.ts': FAILING })
+    const { step, outputs } = await jobs.start(folder)
+    spoil(join(serviceFolder(step), 'finished-runs.jsonl'), make)
     const { main } = await jobs.gate(step, outputs).run()
     expect(main.outputs).toMatchObject({ conclusion: 'failed', failed: '1' })
     expect(await step.runPost()).toMatchObject({ conclusion: 'success' })

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { describe, expect } from 'vitest'
 import type { WorkflowEvent } from '../../tools/runner-emulator/contexts.ts'
 import { playJob } from '../../tools/runner-emulator/job.ts'
@@ -320,6 +320,19 @@ describe.concurrent('the step fails with what the service wrote', () => {
   })
 })
 
+/** The lines of each folded group of a log, by the group's title. */
+function groupsIn(log: readonly string[]): Map<string, string[]> {
+  const groups = new Map<string, string[]>()
+  let title = ''
+  for (const line of log) {
+    if (line.startsWith('##[group]')) {
+      title = line.replace('##[group]', '')
+      groups.set(title, [])
+    } else if (line !== '##[endgroup]') groups.get(title)?.push(line)
+  }
+  return groups
+}
+
 describe.concurrent('a run that does not pass', () => {
   const SEEN = '</code></pre><img src=x>\\n\\n# @octocat\\n::error::injected\\n##[error]injected \\u202e'
   const FAILING = `import { test } from 'vitest'\ntest('fails', () => { throw new Error("${SEEN}") })`
@@ -327,22 +340,64 @@ describe.concurrent('a run that does not pass', () => {
   test.for<[string, Files]>([
     ['Vitest', { ...VITEST, 'a.test.ts': FAILING }],
     ['Playwright', { ...PLAYWRIGHT, 'a.spec.ts': FAILING.replace('vitest', '@playwright/test') }],
-  ])('shows what %s wrote, in the summary and in a folded log, and nothing of it is a command', async ([, files], {
+  ])('shows what %s wrote in a folded group of the log, and nothing of it is a command', async ([, files], {
     jobs,
   }) => {
     const { folder } = await jobs.project(files)
     const { main, post } = await jobs.play(folder)
     expect(main.outputs).toMatchObject({ conclusion: 'failed' })
-    expect(post).toMatchObject({ conclusion: 'success', annotations: [] })
+    // The summary of the gate says why the test failed.
+    expect(post).toMatchObject({ conclusion: 'success', annotations: [], summary: '' })
+    const groups = groupsIn(post.log)
+    expect([...groups.keys()]).toEqual([
+      `Output of run ${main.outputs['run-id']} (${basename(folder)}): FAILED`,
+      'Log of the local service',
+    ])
+    const [output = []] = groups.values()
+    expect(output.join('\n')).toContain('Error: </code></pre><img src=x>')
+    expect(output).toContainEqual(expect.stringContaining('::error::injected'))
+    expect(output.filter((line) => line.includes('##['))).toEqual([])
+  })
+
+  test.for<[string, Files]>([
+    ['Vitest', { ...VITEST, 'vitest.config.ts': `throw new Error("${SEEN}")` }],
+    ['Playwright', { ...PLAYWRIGHT, 'playwright.config.ts': `throw new Error("${SEEN}")` }],
+  ])('shows what %s wrote in the summary too, if no test case says why, and nothing of it is markup', async ([
+    ,
+    files,
+  ], { jobs }) => {
+    const { folder } = await jobs.project(files)
+    const { main, post } = await jobs.play(folder)
+    expect(main.outputs).toMatchObject({ conclusion: 'failed' })
     const page = renderedPage(post.summary)
-    expect(page.elements.map(({ tagName }) => tagName)).toEqual(['h3', 'code', 'code', 'p', 'code', 'pre', 'code'])
+    expect(page.elements.map(({ tagName }) => tagName)).toEqual([
+      'h3',
+      'code',
+      'code',
+      'p',
+      'code',
+      'code',
+      'pre',
+      'code',
+    ])
     expect(page.codes.at(-1)).toContain('Error: </code></pre><img src=x>')
-    expect(page.text).toContain(`${folder.split('/').at(-1)}: FAILED`)
-    expect(page.text).not.toContain('\u202e')
-    expect(post.log[0]).toBe('##[group]Log of the local service')
-    expect(post.log.at(-1)).toBe('##[endgroup]')
-    expect(post.log.join('\n')).toContain('::error::injected')
-    expect(post.log.slice(1, -1).filter((line) => line.includes('##['))).toEqual([])
+    expect(page.text).toContain(`${basename(folder)}: FAILED`)
+    expect(page.text).not.toMatch(/\u202e|\[\d+m/)
+  })
+
+  test('shows the last 4 MiB of a long output, and says how much is left out', async ({ jobs }) => {
+    const { folder } = await jobs.project({ ...VITEST, 'a.test.ts': FAILING })
+    const { step, outputs } = await jobs.start(folder)
+    const { main } = await jobs.gate(step, outputs).run()
+    const file = join(outputs['output-dir'] ?? '', main.outputs['run-id'] ?? '', 'output.txt')
+    expect(readFileSync(file, 'utf8')).toContain('Error: </code></pre><img src=x>')
+    writeFileSync(file, `the first line\n${`${'x'.repeat(99)}\n`.repeat(60_000)}the last line\n`)
+    const post = await step.runPost()
+    const [output = []] = groupsIn(post.log).values()
+    expect(output[0]).toBe('… 1.7 MiB before this line are left out.')
+    const lines = output.filter((line) => !line.startsWith('::'))
+    expect(lines[1]).toBe('x'.repeat(99))
+    expect(lines.at(-1)).toBe('the last line')
   })
 
   test('shows no key, and masks it before anything else', async ({ jobs }) => {
@@ -356,20 +411,6 @@ describe.concurrent('a run that does not pass', () => {
     await jobs.gate(step, main.outputs).run()
     const post = await step.runPost()
     expect(post.log.join('\n') + post.summary).not.toContain(key)
-  })
-
-  test('is shown alone if another run passed', async ({ jobs }) => {
-    const inRain = PASSING.replace('{}', "{ if (process.env.RAIN) throw new Error('rain') }")
-    const { folder } = await jobs.project({ ...VITEST, 'a.test.ts': inRain })
-    const { step, outputs } = await jobs.start(folder)
-    const runs = [{}, { inputs: { 'env-overrides': 'RAIN=1' } }].map(async (settings) => {
-      const { main } = await jobs.gate(step, outputs, settings).run()
-      return main.outputs
-    })
-    const [passed, failed] = await Promise.all(runs)
-    const { summary } = await step.runPost()
-    expect(summary).toContain(`Run <code>${failed?.['run-id']}</code>`)
-    expect(summary).not.toContain(passed?.['run-id'])
   })
 })
 

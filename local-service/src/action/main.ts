@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import * as core from '@actions/core'
 import { signalProcess } from '../runs/processes.ts'
 import { countOutOfMemoryKills } from './memory.ts'
-import { foldedLog, toLogLine, toMessage } from './runner-text.ts'
+import { foldedGroup, LOG_LIMIT_BYTES, TITLE_OF_LOG, toLogLine, toMessage } from './runner-text.ts'
 import { type Order, ServiceFolder, type Start } from './service-folder.ts'
 import { spawnService } from './spawn-service.ts'
 
@@ -43,9 +43,10 @@ async function main(): Promise<void> {
   core.setOutput('api-key', order.key)
   core.setOutput('project', only?.id ?? '')
   core.setOutput('branch', only?.commit ?? '')
+  core.setOutput('output-dir', folder.outputFolder)
   for (const line of start.log) core.info(toLogLine(line))
   core.info(
-    "If a run does not pass, this step's post writes the output of the tests to its log and to the job summary.",
+    `This step's post writes the output of the tests to its log. Until then, the files are in ${folder.outputFolder}.`,
   )
 }
 
@@ -74,7 +75,7 @@ function startService(folder: ServiceFolder): ChildProcess {
 async function waitForStart(folder: ServiceFolder, service: ChildProcess): Promise<Start> {
   const deadlineMs = performance.now() + START_LIMIT_MS
   const failed = (what: string): Start => {
-    core.info(foldedLog(folder.readLog()))
+    core.info(foldedGroup(TITLE_OF_LOG, folder.readLog(LOG_LIMIT_BYTES)))
     return { kind: 'failed', reason: `The local service ${what}. The log above has what it wrote.` }
   }
   let error: Error | undefined

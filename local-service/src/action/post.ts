@@ -1,22 +1,27 @@
 import { once } from 'node:events'
 import { appendFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
+import { stripVTControlCharacters } from 'node:util'
 import * as core from '@actions/core'
 import { signalProcess } from '../runs/processes.ts'
 import { count, messageOf } from '../text.ts'
-import { describeFailedRuns } from './failed-runs.ts'
+import { describeRuns } from './job-summary.ts'
 import { countOutOfMemoryKills } from './memory.ts'
-import { foldedLog, toMessage } from './runner-text.ts'
-import { ServiceFolder } from './service-folder.ts'
+import { foldedGroup, LOG_LIMIT_BYTES, TITLE_OF_LOG, toMessage } from './runner-text.ts'
+import { type FinishedRun, ServiceFolder } from './service-folder.ts'
 import { spawnService } from './spawn-service.ts'
 
-// The post step of the action local-service: stops the service and all that it started, and shows what failed. It never fails
+// The post step of the action local-service: stops the service and all that it started, and shows the output of the tests. It never fails
 // the job.
 
 /** A service with a longer `stopGraceSeconds` is killed at this limit. */
 const STOP_LIMIT_MS = 20_000
 const KILL_LIMIT_MS = 5000
 const POLL_MS = 50
+
+/** The log has at most this much of the output of each run. */
+const OUTPUT_LIMIT_BYTES = 4 * 1024 * 1024
+const SUMMARY_OUTPUT_LIMIT_BYTES = 128 * 1024
 
 const MAY_BE_LEFT =
   'The local service was killed, and post could not remove everything that the service left. Processes, containers and work ' +
@@ -32,17 +37,36 @@ async function post(): Promise<void> {
   const end = await attempt('stop the service', () => stop(folder))
   const leftSomething = end !== undefined && folder.hasBegun() && !folder.hasStopped()
   const isClean = !leftSomething || (await attempt('remove what the service left', () => clean(folder)))
-  const failedRuns = (await attempt('read which runs did not pass', () => folder.readFailedRuns())) ?? []
-  if (leftSomething || failedRuns.length > 0) {
-    await attempt('show the log of the service', () => core.info(foldedLog(folder.readLog())))
+  const runs = (await attempt('read which runs have finished', () => folder.readFinishedRuns())) ?? []
+  await showOutput(runs, folder)
+  if (leftSomething || runs.some(({ status }) => status !== 'PASSED')) {
+    const show = () => core.info(foldedGroup(TITLE_OF_LOG, folder.readLog(LOG_LIMIT_BYTES)))
+    await attempt('show the log of the service', show)
   }
   if (leftSomething && end === 'before post') core.error(describeKill())
-  const { GITHUB_STEP_SUMMARY: summary } = process.env
-  if (summary && failedRuns.length > 0) {
-    await attempt('write the job summary', () => appendFileSync(summary, describeFailedRuns(failedRuns)))
-  }
+  await attempt('write the job summary', () => writeSummary(runs, folder))
   if (!isClean) core.warning(MAY_BE_LEFT)
   await attempt(`remove the folder ${path}`, () => folder.remove())
+}
+
+/** Each run has a folded group, passed or not. */
+async function showOutput(runs: readonly FinishedRun[], folder: ServiceFolder): Promise<void> {
+  for (const { runId, projectId, status } of runs) {
+    await attempt(`show the output of run ${runId}`, () => {
+      const output = folder.readOutput(runId, OUTPUT_LIMIT_BYTES)
+      if (output.text !== '') core.info(foldedGroup(`Output of run ${runId} (${projectId}): ${status}`, output))
+    })
+  }
+}
+
+function writeSummary(runs: readonly FinishedRun[], folder: ServiceFolder): void {
+  const { GITHUB_STEP_SUMMARY: summary } = process.env
+  const shown = runs.flatMap(({ message, ...run }) => {
+    if (message === undefined) return []
+    const output = stripVTControlCharacters(folder.readOutput(run.runId, SUMMARY_OUTPUT_LIMIT_BYTES).text)
+    return { ...run, message, output }
+  })
+  if (summary && shown.length > 0) appendFileSync(summary, describeRuns(shown))
 }
 
 /** Does one step of post. If it fails, post warns, returns undefined, and goes on with the next step. */
@@ -74,15 +98,17 @@ async function stop(folder: ServiceFolder): Promise<'before post' | 'in post'> {
 function describeKill(): string {
   const [before, now] = [core.getState('out-of-memory-kills'), countOutOfMemoryKills()]
   const what = 'The local service was killed or crashed before post stopped it, and its runs ended.'
-  if (before === '' || now === undefined)
+  if (before === '' || now === undefined) {
     return `${what} The cause is unknown. A frequent cause is that no memory was left.`
+  }
   const kills = now - Number(before)
   if (kills > 0) {
     const killed = `Since its start, the kernel has killed ${count(kills, 'process', 'processes')} for this reason.`
     const next = 'Choose a runner with more memory, or let fewer tests run at once.'
     return `${what} The probable cause is that no memory was left. ${killed} ${next}`
   }
-  return `${what} The kernel killed no process for lack of memory. So a step or a test probably killed the service. The log above has its last lines.`
+  const cause = 'So a step or a test probably killed the service, or it crashed. The log above has its last lines.'
+  return `${what} The kernel killed no process for lack of memory. ${cause}`
 }
 
 /** Whether the service has ended in time. */

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { withoutRunnerCommands } from '../text.ts'
+import type { EndOfFile } from './service-folder.ts'
 
-/** The log of a step shows at most this much of the end of the service's log. */
-const LOG_LIMIT_CHARS = 200_000
+export const TITLE_OF_LOG = 'Log of the local service'
+export const LOG_LIMIT_BYTES = 256 * 1024
 /** The runner truncates messages at 4,096 characters. */
 const MESSAGE_LIMIT_CHARS = 3000
 
@@ -11,17 +12,23 @@ export function toLogLine(line: string): string {
   return withoutRunnerCommands(line.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' '))
 }
 
-/** Returns the service's log as a folded group. In the group, the runner executes no command that tests wrote. */
-export function foldedLog(log: string): string {
+/** Returns a text as a folded group of the log. In the group, the runner executes no command that tests wrote. */
+export function foldedGroup(title: string, { text, leftOutBytes }: EndOfFile): string {
   const token = randomUUID()
-  const lines = ['::group::Log of the local service', `::stop-commands::${token}`, shorten(log), `::${token}::`]
-  return [...lines, '::endgroup::'].join('\n')
+  const [shown, leftOut] = leftOutBytes > 0 ? [withoutFirstLine(text), [describeLeftOut(leftOutBytes)]] : [text, []]
+  const name = toLogLine(title).replaceAll('%', '%25')
+  // GitHub's log page folds and colours lines with `##[`.
+  const lines = [...leftOut, `::stop-commands::${token}`, withoutRunnerCommands(shown.trimEnd()), `::${token}::`]
+  return [`::group::${name}`, ...lines, '::endgroup::'].join('\n')
 }
 
-/** Keeps the end of a long log. Changes `##[`, because GitHub's log page folds and colours such lines. */
-function shorten(log: string): string {
-  const end = log.length <= LOG_LIMIT_CHARS ? log : `…${log.slice(log.indexOf('\n', log.length - LOG_LIMIT_CHARS))}`
-  return withoutRunnerCommands(end.trimEnd())
+/** The text may begin within a line. */
+function withoutFirstLine(text: string): string {
+  return text.slice(text.indexOf('\n') + 1)
+}
+
+function describeLeftOut(bytes: number): string {
+  return `… ${(bytes / 2 ** 20).toFixed(1)} MiB before this line are left out.`
 }
 
 /**

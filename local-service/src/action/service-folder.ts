@@ -4,6 +4,8 @@ import {
   constants,
   existsSync,
   fstatSync,
+  lstatSync,
+  mkdirSync,
   mkdtempSync,
   openSync,
   readdirSync,
@@ -44,17 +46,20 @@ interface ServedProject {
   readonly commit?: string | undefined
 }
 
-/** A finished run that did not pass. */
-export interface FailedRun {
+export interface FinishedRun {
   readonly runId: string
   readonly projectId: string
   readonly status: string
-  readonly problem?: string | undefined
-  readonly output?: string | undefined
+  /** Why the run as a whole did not pass. Absent if its test cases say everything. */
+  readonly message?: string | undefined
 }
 
-/** Post reads at most this much of the end of the service's log. */
-const LOG_LIMIT_BYTES = 1024 * 1024
+/** The end of a file, or all of it. */
+export interface EndOfFile {
+  readonly text: string
+  /** How much was left out before the text. */
+  readonly leftOutBytes: number
+}
 
 /**
  * The private folder through which main, the service and post exchange files. The service ends when its order is gone.
@@ -64,24 +69,29 @@ export class ServiceFolder {
   readonly path: string
   /** The service keeps its runs here. They show what a killed service left. */
   readonly dataFolder: string
+  /** The service writes the output of each run here, into a folder with the id of the run. */
+  readonly outputFolder: string
   readonly #order: string
   readonly #start: string
   readonly #stopped: string
-  readonly #failedRuns: string
+  readonly #finishedRuns: string
   readonly #log: string
 
   constructor(path: string) {
     this.path = path
     this.dataFolder = join(path, 'data')
+    this.outputFolder = join(path, 'output')
     this.#order = join(path, 'order.json')
     this.#start = join(path, 'start.json')
     this.#stopped = join(path, 'stopped')
-    this.#failedRuns = join(path, 'failed-runs.jsonl')
+    this.#finishedRuns = join(path, 'finished-runs.jsonl')
     this.#log = join(path, 'log')
   }
 
   static create(temporaryFolder: string): ServiceFolder {
-    return new ServiceFolder(mkdtempSync(join(temporaryFolder, 'test-run-service-')))
+    const folder = new ServiceFolder(mkdtempSync(join(temporaryFolder, 'test-run-service-')))
+    mkdirSync(folder.outputFolder)
+    return folder
   }
 
   exists(): boolean {
@@ -136,15 +146,26 @@ export class ServiceFolder {
     return existsSync(this.#stopped)
   }
 
-  addFailedRun(run: FailedRun): void {
-    const file = openToAppend(this.#failedRuns)
+  addFinishedRun(run: FinishedRun): void {
+    const file = openToAppend(this.#finishedRuns)
     writeFileSync(file, `${JSON.stringify(run)}\n`)
     closeSync(file)
   }
 
-  readFailedRuns(): readonly FailedRun[] {
-    const lines = readRegularFile(this.#failedRuns).split('\n')
-    return lines.flatMap((line) => parseAs(isFailedRun, line) ?? [])
+  readFinishedRuns(): readonly FinishedRun[] {
+    const lines = readRegularFile(this.#finishedRuns).split('\n')
+    return lines.flatMap((line) => parseAs(isFinishedRun, line) ?? [])
+  }
+
+  writeOutput(runId: string, text: string): void {
+    const folder = join(this.outputFolder, runId)
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(join(folder, 'output.txt'), text, { flag: 'wx' })
+  }
+
+  /** The text is empty if the run wrote nothing. */
+  readOutput(runId: string, limitBytes: number): EndOfFile {
+    return readEnd(join(this.outputFolder, runId, 'output.txt'), limitBytes)
   }
 
   /** Opens the log for a process of the service. */
@@ -152,8 +173,8 @@ export class ServiceFolder {
     return openToAppend(this.#log)
   }
 
-  readLog(): string {
-    return readRegularFile(this.#log, { limitBytes: LOG_LIMIT_BYTES, readsEnd: true })
+  readLog(limitBytes: number): EndOfFile {
+    return readEnd(this.#log, limitBytes)
   }
 
   remove(): Promise<void> {
@@ -188,14 +209,21 @@ function isServedProject(value: unknown): value is ServedProject {
   return areTexts([id, commit])
 }
 
-function isFailedRun(value: unknown): value is FailedRun {
+function isFinishedRun(value: unknown): value is FinishedRun {
   if (!isObject(value)) return false
-  const { runId, projectId, status, problem = '', output = '' } = value
-  return areTexts([runId, projectId, status, problem, output])
+  const { runId, projectId, status, message = '' } = value
+  // The id is the name of a folder too.
+  return areTexts([runId, projectId, status, message]) && /^[\w-]+$/.test(String(runId))
 }
 
 function areTexts(values: readonly unknown[]): boolean {
   return values.every((value) => typeof value === 'string')
+}
+
+function readEnd(file: string, limitBytes: number): EndOfFile {
+  const text = readRegularFile(file, { limitBytes, readsEnd: true })
+  const size = lstatSync(file, { throwIfNoEntry: false })?.size ?? 0
+  return { text, leftOutBytes: Math.max(0, size - limitBytes) }
 }
 
 /** A write to a named pipe that nobody reads would never return. */

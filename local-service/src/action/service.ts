@@ -21,7 +21,7 @@ const SHARED = {
   env: process.env,
   dataFolder: folder.dataFolder,
   log: (line: string) => console.error(line),
-  onFinished: rememberFailedRun,
+  onFinished: rememberRun,
 }
 
 async function serve(): Promise<void> {
@@ -89,13 +89,10 @@ function nameOfCheckout(env: NodeJS.ProcessEnv): string | undefined {
   return env.GITHUB_REF_NAME || undefined
 }
 
-function rememberFailedRun(
-  { runId, projectId, phase: { status } }: Run,
-  { message: problem, output }: RunOutcome,
-): void {
-  if (status === 'PASSED' || status === 'QUEUED' || status === 'RUNNING') return
+function rememberRun({ runId, projectId, phase: { status } }: Run, { message, output }: RunOutcome): void {
   try {
-    folder.addFailedRun({ runId, projectId, status, problem, output })
+    if (output !== undefined) folder.writeOutput(runId, output)
+    folder.addFinishedRun({ runId, projectId, status, message })
   } catch (error) {
     // The job has ended, or a test has replaced the file.
     console.error(`run ${runId}: post cannot show it: ${messageOf(error)}`)

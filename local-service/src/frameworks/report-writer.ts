@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { cutMessage, MESSAGE_LIMIT_CHARS, toMessage } from './message.ts'
+import { cutMessage, toMessage } from './message.ts'
 
 // The service's reporters in Vitest and in Playwright Test write the same report with this file. It runs in the project's own
 // Node, so it must bring no packages and must run on Node 18. Each event is written at once, as a line of JSON. If a run is
@@ -51,14 +51,22 @@ export interface Place {
   readonly line: number
 }
 
+/** A report with many long messages could be too large to be read. From this size on, further messages are short. */
+const WHOLE_MESSAGES_CHARS = 64 * 1024 * 1024
+const SHORT_MESSAGE_CHARS = 500
+
 export class ReportWriter {
   readonly #file = process.env[REPORT_FILE]
+  #writtenChars = 0
   /** The ids of the tests that have started, and of the tests that have finished. */
   readonly #started = new Set<string>()
   readonly #finished = new Set<string>()
 
   write(event: object): void {
-    if (this.#file !== undefined) appendFileSync(this.#file, `${JSON.stringify(event)}\n`)
+    const isLarge = this.#writtenChars > WHOLE_MESSAGES_CHARS
+    const line = isLarge ? JSON.stringify(event, withShortMessages) : JSON.stringify(event)
+    this.#writtenChars += line.length
+    if (this.#file !== undefined) appendFileSync(this.#file, `${line}\n`)
   }
 
   startTest(test: TestFacts): void {
@@ -77,10 +85,9 @@ export class ReportWriter {
   }
 }
 
-/** A report may have many long messages. From this many characters on, further messages are short. */
-const WHOLE_MESSAGES_CHARS = 32 * 1024 * 1024
-const SHORT_MESSAGE_CHARS = 500
-let writtenChars = 0
+function withShortMessages(key: string, value: unknown): unknown {
+  return key === 'message' && typeof value === 'string' ? cutMessage(value, SHORT_MESSAGE_CHARS) : value
+}
 
 /** Describes one or more errors by the texts of all and by the place of the first that has one. Undefined without an error. */
 export function describeFailure<Error extends Thrown>(
@@ -89,11 +96,8 @@ export function describeFailure<Error extends Thrown>(
   framesOf: (error: Error) => readonly Place[],
 ): Failure | undefined {
   if (errors.length === 0) return undefined
-  const limitChars = writtenChars < WHOLE_MESSAGES_CHARS ? MESSAGE_LIMIT_CHARS : SHORT_MESSAGE_CHARS
-  const message = cutMessage(toMessage(errors.map(describe).join('\n\n')), limitChars)
-  writtenChars += message.length
   const place = errors.flatMap(framesOf).find(isInProject)
-  return { message, file: place?.file, line: place?.line }
+  return { message: toMessage(errors.map(describe).join('\n\n')), file: place?.file, line: place?.line }
 }
 
 /** The frameworks run in the project's folder. */
@@ -119,7 +123,7 @@ export function nameAndMessage({ name, message, value }: Thrown): string {
 export function framesIn(stack: unknown): Place[] {
   if (typeof stack !== 'string') return []
   return stack.split('\n').flatMap((text) => {
-    const [, path, line] = /^\s+at (?:.*\()?((?:file:\/\/)?\/.*?):(\d+):\d+\)?$/.exec(text) ?? []
+    const [, path, line] = /^\s+at (?:async )?(?:.*\()?((?:file:\/\/)?\/.*?):(\d+):\d+\)?$/.exec(text) ?? []
     return path === undefined ? [] : { file: toPath(path), line: Number(line) }
   })
 }

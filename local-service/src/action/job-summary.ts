@@ -1,13 +1,20 @@
-import type { FailedRun } from './service-folder.ts'
+import type { FinishedRun } from './service-folder.ts'
 
-// The job summary of post. The interface has no error messages, so a person reads here why tests failed.
+// What post writes to the job summary. The gate's summary says why a test failed. Post adds the output of runs that did not
+// pass for another reason, for example because the framework could not start.
 
 /** If a summary is larger than 1 MiB, GitHub drops all of it. */
 const SIZE_LIMIT_BYTES = 900_000
 const OUTPUT_LIMIT_CHARS = 30_000
 
+export interface ShownRun extends FinishedRun {
+  readonly message: string
+  /** The end of the output, or all of it. */
+  readonly output: string
+}
+
 /** Markdown for the summary of the job. */
-export function describeFailedRuns(runs: readonly FailedRun[]): string {
+export function describeRuns(runs: readonly ShownRun[]): string {
   let summary = ''
   for (const [index, run] of runs.entries()) {
     const part = describe(run)
@@ -20,14 +27,16 @@ export function describeFailedRuns(runs: readonly FailedRun[]): string {
 }
 
 /**
- * All text is untrusted, because tests may have written to the file that a run comes from. The text stands escaped in
+ * All text is untrusted, because tests may have written to the files that a run comes from. The text stands escaped in
  * `<code>` in a block of HTML. There, GitHub looks for no Markdown, mentions and links.
  */
-function describe({ runId, projectId, status, problem, output = '' }: FailedRun): string {
+function describe({ runId, projectId, status, message, output }: ShownRun): string {
   const text = output.trim().slice(-OUTPUT_LIMIT_CHARS)
-  const facts = [`Run ${code(runId)}`, ...(problem === undefined ? [] : [code(problem)])]
-  const blocks = [`<h3>Tests of ${code(projectId)}: ${code(status)}</h3>`, `<p>${facts.join('. ')}</p>`]
-  if (text !== '') blocks.push(`<pre>${block(text)}</pre>`)
+  const blocks = [
+    `<h3>Tests of ${code(projectId)}: ${code(status)}</h3>`,
+    `<p>Run ${code(runId)}. ${code(message)}</p>`,
+    ...(text === '' ? [] : [`<pre>${block(text)}</pre>`]),
+  ]
   return blocks.map((html) => `${html}\n\n`).join('')
 }
 
