@@ -121,7 +121,11 @@ describe('the command line', () => {
       ['--config', 'c', '--arg=--changed'],
       /^With --config, give folder, framework and args in the file\.$/,
     ],
-    ['an argument without "="', ['--arg', '--changed'], /^Option '--arg' argument is ambiguous\.[^]* use '--arg=-XYZ'\.\n\nUsage: /],
+    [
+      'an argument without "="',
+      ['--arg', '--changed'],
+      /^Option '--arg' argument is ambiguous\.[\s\S]* use '--arg=-XYZ'\.\n\nUsage: /,
+    ],
     ['a configuration that is not there', ['--config', '/none'], /^There is no configuration file \/none\.$/],
     ['a configuration that is not JSON', ['--config', 'FOLDER/text'], /^The configuration file .*text is not JSON: /],
     [

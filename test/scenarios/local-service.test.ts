@@ -77,12 +77,17 @@ describe.concurrent('a job with the local service', () => {
   test.for<[string, Files]>([
     ['Vitest', { ...VITEST, 'a.test.ts': PASSING }],
     ['Playwright', { ...PLAYWRIGHT, 'a.spec.ts': PASSING.replace('vitest', '@playwright/test') }],
-  ])('runs %s, passes, and leaves nothing', async ([, files], { jobs }) => {
+  ])('runs %s, passes, shows what it wrote, and leaves nothing', async ([, files], { jobs }) => {
     const { folder, git } = await jobs.project(files)
     const { step, main, outputs, post } = await jobs.play(folder)
     expect(main, main.log.join('\n')).toMatchObject({ outputs: { conclusion: 'passed', total: '1' }, annotations: [] })
     expect(outputs).toMatchObject({ project: folder.split('/').at(-1), branch: await git('rev-parse', 'HEAD') })
-    expect(post).toMatchObject({ conclusion: 'success', log: [], summary: '' })
+    expect(post).toMatchObject({ conclusion: 'success', annotations: [], summary: '' })
+    const groups = [...groupsIn(post.log)]
+    expect(groups.map(([title]) => title)).toEqual([
+      `Output of run ${main.outputs['run-id']} (${basename(folder)}): PASSED`,
+    ])
+    expect(groups[0]?.[1].join('\n')).toContain('1 passed')
     expect(readdirSync(step.tempDir).filter((name) => name.startsWith('test-run-service'))).toEqual([])
     if (ON_LINUX) expect(processesOf(step)).toEqual([])
   })
