@@ -93,7 +93,8 @@ async function build(outputRoot: string): Promise<void> {
   bundle(`${source}/frameworks/report-reader.js`, join(staging, 'report-reader'))
   cpSync(join(staging, 'report-reader/index.js'), join(ofService, 'service/report-reader.js'))
   // A project's own Vitest or Playwright Test loads these files by their paths, so they are in no bundle.
-  for (const file of ['vitest-reporter.js', 'playwright-reporter.js', 'report-writer.js', 'message.js']) {
+  const loaded = ['vitest-run.js', 'vitest-reporter.js', 'playwright-reporter.js', 'report-writer.js', 'message.js']
+  for (const file of loaded) {
     cpSync(join(staging, source, 'frameworks', file), join(ofService, 'service', file))
   }
   for (const output of [dist, ofService]) await minifyChunks(output)

@@ -3,9 +3,10 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { installPackages, writeFiles } from '../../test/support/git-repository.ts'
+import { aRepository, installPackages, writeFiles } from '../../test/support/git-repository.ts'
+import { knowsVariable, playwright } from '../src/frameworks/playwright.ts'
 import { runTests } from '../src/runs/run-tests.ts'
-import { isAlive, pidsIn, startService, temporaryFolder, testRunIn } from './a-local-service.ts'
+import { isAlive, pidsIn, REPOSITORY, startService, temporaryFolder, testRunIn } from './a-local-service.ts'
 
 const CONFIG = `
   import { defineConfig } from '@playwright/test'
@@ -50,6 +51,46 @@ async function startWith(files: Readonly<Record<string, string>>) {
   return { folder, service: await startService({ projects: { shop: { folder } } }) }
 }
 
+describe('the variable that adds a reporter', () => {
+  async function aPlaywright(files: Record<string, string>): Promise<string> {
+    const packages = join(await temporaryFolder(), 'node_modules')
+    const manifest = { 'playwright/package.json': '{}', '@playwright/test/cli.js': '' }
+    await writeFiles(packages, { ...manifest, ...files })
+    return join(packages, '@playwright/test/cli.js')
+  }
+
+  const options = { isInPlace: true, reportFile: '/report', outputFolder: '/output' }
+
+  it.each([
+    ['in 1.45 to 1.58', 'playwright/lib/runner/reporters.js'],
+    ['in 1.65', 'playwright/lib/runner/index.js'],
+  ])('is found %s', async (_version, file) => {
+    const script = await aPlaywright({ [file]: 'if (process.env.PW_TEST_REPORTER) {}' })
+    expect(playwright.run({ argv: ['node', script], script }, options)).toMatchObject({
+      argv: ['node', script, 'test'],
+      env: { PW_TEST_REPORTER: expect.stringMatching(/playwright-reporter\.ts$/) },
+    })
+  })
+
+  it('is found in the installed version', () => {
+    expect(knowsVariable(join(REPOSITORY, 'node_modules/@playwright/test/cli.js'))).toBe(true)
+  })
+
+  it('is not used if Playwright does not know it, or if the run has files of its own', async () => {
+    const unknown = await aPlaywright({ 'playwright/lib/runner/index.js': '' })
+    const known = await aPlaywright({ 'playwright/lib/runner/index.js': 'PW_TEST_REPORTER' })
+    for (const [script, isInPlace] of [
+      [unknown, true],
+      ['/nowhere/cli.js', true],
+      [known, false],
+    ] as const) {
+      const { argv, env } = playwright.run({ argv: ['node', script], script }, { ...options, isInPlace })
+      expect(argv.slice(2)).toEqual(['test', expect.stringMatching(/^--reporter=dot,/), '--output=/output'])
+      expect(env).not.toHaveProperty('PW_TEST_REPORTER')
+    }
+  })
+})
+
 describe('a run of a Playwright Test project', () => {
   it('lists the cases of API tests, retries as one, and distinguishes the same test of two framework projects', async () => {
     const shop = createServer((request, response) => {
@@ -58,7 +99,7 @@ describe('a run of a Playwright Test project', () => {
     })
     await new Promise<void>((resolve) => shop.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => void shop.close())
-    const { service, folder } = await startWith({ 'orders.spec.ts': API_TESTS, 'admin.spec.ts': ADMIN_TESTS })
+    const { service } = await startWith({ 'orders.spec.ts': API_TESTS, 'admin.spec.ts': ADMIN_TESTS })
     const run = await service.waitFor(
       await service.startRun({
         frameworkProjectName: 'api,admin',
@@ -80,8 +121,27 @@ describe('a run of a Playwright Test project', () => {
     })
     const durations = new Map(run.results?.testCases.map(({ title, durationMs }) => [title, durationMs]))
     expect(durations.get('orders > with a retry > take for ever')).toBeGreaterThanOrEqual(400)
-    // Where it would lie by default, it would be shared by all runs of the folder.
-    expect(existsSync(join(folder, 'test-results'))).toBe(false)
+  })
+
+  it('in place keeps the reporters of the project and its output folder, and in a work tree it does not', async () => {
+    const repository = await aRepository({
+      '.gitignore': 'node_modules\ntest-results\nplaywright-report\njunit.xml',
+      'playwright.config.ts': `export default { reporter: [['html'], ['junit', { outputFile: 'junit.xml' }]] }`,
+      'a.spec.ts': `
+        import { writeFileSync } from 'node:fs'
+        import { test } from '@playwright/test'
+        test('fails', ({}, info) => { writeFileSync(info.outputPath('trace.txt'), 'kept'); throw new Error('here') })`,
+    })
+    const { folder } = repository
+    await installPackages(folder)
+    const service = await startService({ projects: { shop: { folder } } })
+    const written = ['junit.xml', 'playwright-report/index.html', 'test-results/a-fails/trace.txt']
+    const found = () => written.filter((file) => existsSync(join(folder, file)))
+    const testCase = { title: 'fails', status: 'FAILED', message: 'Error: here', filePath: 'a.spec.ts', line: 4 }
+    const ofBranch = await service.waitFor(await service.startRun({ branch: 'main' }))
+    expect([ofBranch.results?.testCases, found()]).toMatchObject([[testCase], []])
+    const inPlace = await service.waitFor(await service.startRun())
+    expect([inPlace.results?.testCases, found()]).toMatchObject([[testCase], written])
   })
 
   it('does not pass with the name of a project that it does not have, and says why', async () => {

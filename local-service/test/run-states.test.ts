@@ -2,15 +2,8 @@ import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import {
-  puppet,
-  puppetProject,
-  readJournal,
-  startPuppetService,
-  temporaryFolder,
-  until,
-  WEB_SHOP,
-} from './a-local-service.ts'
+import { aRepository } from '../../test/support/git-repository.ts'
+import { puppet, puppetProject, readJournal, startPuppetService, temporaryFolder, until } from './a-local-service.ts'
 
 describe('a run', () => {
   it.each([
@@ -173,6 +166,45 @@ describe('a run', () => {
   })
 })
 
+describe('runs that test one folder as it stands', () => {
+  it('are RUNNING one after the other, while runs of other folders go on', async () => {
+    const journal = join(await temporaryFolder(), 'journal')
+    const projects = { 'web-shop': puppetProject(), other: puppetProject(await temporaryFolder()) }
+    const service = await startPuppetService({ concurrency: 3, projects })
+    const first = await service.startRun(puppet({ hangs: true, journal }))
+    const second = await service.startRun(puppet({ journal }))
+    const third = await service.startRun(puppet({}))
+    await until(async () => (await readJournal(journal)).length > 0)
+    const { body: other } = await service.send('POST', '/v1/projects/other/runs', {})
+    const { body } = await until(async () => {
+      const response = await service.send('GET', `/v1/projects/other/runs/${other.runId}`)
+      return response.body.finishedAt !== undefined && response
+    })
+    expect([body.status, (await service.get(second)).body.status]).toEqual(['PASSED', 'QUEUED'])
+    await service.cancel(third)
+    await service.cancel(first)
+    expect((await service.waitFor(second)).status).toBe('PASSED')
+    expect((await service.get(third)).body).toMatchObject({ status: 'CANCELLED', startedAt: null })
+    const pids = (await readJournal(journal)).map(({ event, pid }) => `${event} ${pid}`)
+    expect(pids).toEqual([
+      expect.stringMatching(/^begins/),
+      expect.stringMatching(/^begins/),
+      expect.stringMatching(/^ends/),
+    ])
+    expect(pids[1]?.split(' ')[1]).toBe(pids[2]?.split(' ')[1])
+  })
+
+  it('are INTERRUPTED when the service stops, also those that wait', async () => {
+    const service = await startPuppetService({ concurrency: 3 })
+    const runIds = [await service.startRun(puppet({ hangs: true })), await service.startRun(), await service.startRun()]
+    await service.waitFor(runIds[0] ?? '', 'RUNNING')
+    await service.close()
+    const ends = service.log.filter((line) => line.includes(': INTERRUPTED, '))
+    expect(ends).toHaveLength(3)
+    expect(service.log.filter((line) => line.endsWith(' RUNNING'))).toHaveLength(1)
+  })
+})
+
 // Quicker to start than the puppet: it reports what the variable REPORT holds. The first one waits for a second one, so
 // that two run at once at least that one time.
 const QUICK_RUNNER = `
@@ -185,14 +217,16 @@ const QUICK_RUNNER = `
 describe('twenty runs queued at once on two slots', () => {
   it('all finish as they should, two at a time, in the order of their starts', async () => {
     const journal = join(await temporaryFolder(), 'journal')
-    const project = { folder: WEB_SHOP, framework: 'vitest', command: ['sh', '-c', QUICK_RUNNER, 'sh'] } as const
+    // Each run has a work tree of its own. Runs of one folder as it stands would wait for each other.
+    const { folder } = await aRepository({ 'a.txt': 'main' })
+    const project = { folder, framework: 'vitest', command: ['sh', '-c', QUICK_RUNNER, 'sh'] } as const
     const service = await startPuppetService({ concurrency: 2, projects: { 'web-shop': project } })
     const runIds = await Promise.all(
       Array.from({ length: 20 }, (_, index) => {
         const fails = index % 3 === 0
         const tests = [{ path: [`test ${index}`], state: fails ? 'failed' : 'passed' }]
         const REPORT = JSON.stringify({ event: 'finished', tests })
-        return service.startRun({ envOverrides: { REPORT, CODE: fails ? 1 : 0, JOURNAL: journal } })
+        return service.startRun({ branch: 'main', envOverrides: { REPORT, CODE: fails ? 1 : 0, JOURNAL: journal } })
       }),
     )
     expect(new Set(runIds).size).toBe(20)

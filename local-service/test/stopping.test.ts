@@ -4,6 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { aRepository } from '../../test/support/git-repository.ts'
 import { runCommand } from '../src/runs/run-command.ts'
 import {
   isAlive,
@@ -73,9 +74,12 @@ describe('stopping a run', () => {
 
   it('does not touch the processes of another run', async () => {
     const folder = await temporaryFolder()
-    const service = await startPuppetService({ concurrency: 2 })
-    const stopped = await service.startRun(puppet({ hangs: true, journal: join(folder, 'stopped') }))
-    await service.startRun(puppet({ hangs: true, journal: join(folder, 'other') }))
+    const repository = await aRepository({ 'a.txt': 'main' })
+    const service = await startPuppetService({ concurrency: 2, projects: { shop: puppetProject(repository.folder) } })
+    const start = (name: string) =>
+      service.startRun({ branch: 'main', ...puppet({ hangs: true, journal: join(folder, name) }) })
+    const stopped = await start('stopped')
+    await start('other')
     const [gone = 0] = await pidsNotedIn(join(folder, 'stopped'), 1)
     const [other = 0] = await pidsNotedIn(join(folder, 'other'), 1)
     await service.cancel(stopped)

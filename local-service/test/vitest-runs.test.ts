@@ -248,6 +248,29 @@ describe('a run of a Vitest project', () => {
     expect(run.message).toBeUndefined()
   })
 
+  it('in place has the reporters of the project beside that of the service', async () => {
+    const folder = await temporaryFolder()
+    await installPackages(folder)
+    await writeFiles(folder, {
+      'vitest.config.mjs': `export default { test: {
+        reporters: ['verbose', ['junit', { outputFile: 'junit.xml' }]],
+        projects: [{ test: { name: 'unit', include: ['a.test.js'] } }, { test: { name: 'other', include: ['b.test.js'] } }],
+      } }`,
+      'a.test.js': `import { it } from 'vitest'\nit('adds', () => {})\nit('fails', () => { throw new Error('here') })`,
+      'b.test.js': `import { it } from 'vitest'\nit('subtracts', () => {})`,
+    })
+    const service = await startService({ projects: { shop: { folder } } })
+    const run = await service.waitFor(await service.startRun({ frameworkProjectName: 'unit' }))
+    expect(run.results?.testCases).toMatchObject([
+      { title: 'adds', status: 'PASSED' },
+      { title: 'fails', status: 'FAILED', message: 'Error: here', filePath: 'a.test.js', line: 3 },
+    ])
+    const junit = await readFile(join(folder, 'junit.xml'), 'utf8')
+    expect(junit.match(/<testcase [^>]*name="[^"]+"/g)).toHaveLength(2)
+    // Only the verbose reporter names a test that passed.
+    expect(service.log.join('\n')).toMatch(/✓ .*a\.test\.js > adds/)
+  })
+
   it('names a place from the root of the repository, also in a work tree, and none outside it', async () => {
     const repository = await aRepository({
       '.gitignore': 'node_modules',
@@ -290,7 +313,7 @@ describe('a run of a Vitest project', () => {
     [
       'has no package for its coverage',
       { 'vitest.config.mjs': 'export default { test: { coverage: { enabled: true } } }', 'a.test.js': '' },
-      "vitest could not run the tests: Cannot find dependency '@vitest/coverage-v8'",
+      expect.stringMatching(/^vitest could not run the tests: Error: Cannot find package '@vitest\/coverage-v8' /),
     ],
   ])('fails without a test case, and says why, when it %s', async (_case, files, message) => {
     const service = await startWith(files as Record<string, string>)

@@ -8,15 +8,28 @@ export interface Selection {
   readonly titles?: string | undefined
 }
 
+/** What starts a framework. */
+export interface Program {
+  /** The program and its first arguments. */
+  readonly argv: readonly string[]
+  /** The script of the installed package, if Node runs it and the project has no command of its own. */
+  readonly script?: string | undefined
+}
+
 export interface ReportPaths {
   readonly reportFile: string
   /** The folder for everything else that the framework writes while it runs. */
   readonly outputFolder: string
 }
 
-/** The arguments and the further variables with which a framework is called. */
+export interface RunOptions extends ReportPaths {
+  /** Whether the run tests the project's folder itself. It then runs as by hand: with its own reporters and output folder. */
+  readonly isInPlace: boolean
+}
+
+/** How a framework is called: a program with its first arguments, and further variables. */
 export interface FrameworkCall {
-  readonly args: readonly string[]
+  readonly argv: readonly string[]
   readonly env: Readonly<Record<string, string>>
 }
 
@@ -33,12 +46,12 @@ export interface Framework {
   /** Whether its report has the tests with other titles too, as skipped tests. */
   readonly skipsOtherTitles: boolean
   /** Runs tests. The service's own reporter writes the report file. Without further arguments, all tests run. */
-  run(paths: ReportPaths): FrameworkCall
+  run(program: Program, options: RunOptions): FrameworkCall
   /**
    * Writes the list of its projects to the report file. If a selection matches no project, the framework exits with an
    * error.
    */
-  list(paths: ReportPaths): FrameworkCall
+  list(program: Program, paths: ReportPaths): FrameworkCall
   /** The names in such a list. Undefined if the value is not such a list. */
   readList(list: unknown): string[] | undefined
   /** What a person must do before these tests can pass, if the report shows it. */

@@ -1,9 +1,30 @@
-import { extname, join } from 'node:path'
+import { realpathSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, extname, join } from 'node:path'
+import { readRegularFile } from '../workspace/files.ts'
 import { type Framework, isObject, objectsIn, REPORTERS_FOLDER, stringOf } from './framework.ts'
 import { REPORT_FILE } from './report-writer.ts'
 
 /** The file is TypeScript here and JavaScript in the package. Playwright loads both. */
 const REPORTER = join(REPORTERS_FOLDER, `playwright-reporter${extname(import.meta.filename)}`)
+
+/** Playwright adds the reporter in this variable to those of the project. Its documentation does not mention the variable. */
+const FURTHER_REPORTER = 'PW_TEST_REPORTER'
+/** The files of Playwright that read the variable: the first in 1.58 and older, the second in 1.65. */
+const READERS = ['lib/runner/reporters.js', 'lib/runner/index.js']
+
+/** Whether the installed Playwright reads the variable. If Yarn or a command starts it, nobody can look, so it should. */
+export function knowsVariable(script: string | undefined): boolean {
+  if (script === undefined) return true
+  try {
+    const folder = dirname(createRequire(realpathSync(script)).resolve('playwright/package.json'))
+    return READERS.some((file) =>
+      readRegularFile(join(folder, file), { acceptsAnyOwner: true }).includes(FURTHER_REPORTER),
+    )
+  } catch {
+    return false
+  }
+}
 
 export const playwright: Framework = {
   name: 'playwright',
@@ -12,13 +33,17 @@ export const playwright: Framework = {
   configFile: /^playwright(-ct)?\.config\.\w+$/,
   titleOption: '--grep',
   skipsOtherTitles: false,
-  // Its output goes to the log. Playwright empties its output folder, and by default all runs of a project share one folder.
-  run: ({ reportFile, outputFolder }) => ({
-    args: ['test', `--reporter=dot,${REPORTER}`, `--output=${outputFolder}`],
-    env: { [REPORT_FILE]: reportFile },
-  }),
-  list: ({ reportFile }) => ({
-    args: ['test', '--list', '--reporter=json'],
+  run({ argv, script }, { isInPlace, reportFile, outputFolder }) {
+    const env = { [REPORT_FILE]: reportFile }
+    if (isInPlace && knowsVariable(script)) {
+      // Otherwise, the HTML reporter could open the report and wait for a person.
+      return { argv: [...argv, 'test'], env: { ...env, [FURTHER_REPORTER]: REPORTER, PLAYWRIGHT_HTML_OPEN: 'never' } }
+    }
+    // Playwright empties its output folder, and by default all runs of a project share one folder.
+    return { argv: [...argv, 'test', `--reporter=dot,${REPORTER}`, `--output=${outputFolder}`], env }
+  },
+  list: ({ argv }, { reportFile }) => ({
+    argv: [...argv, 'test', '--list', '--reporter=json'],
     env: { PLAYWRIGHT_JSON_OUTPUT_FILE: reportFile },
   }),
   readList: (list) =>

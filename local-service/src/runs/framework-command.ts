@@ -1,24 +1,25 @@
+import type { Program } from '../frameworks/framework.ts'
 import { describeOldFramework, findPackageCommand, usesPlugAndPlay } from '../workspace/packages.ts'
 import type { Source } from './prepare-files.ts'
 import { environmentIn } from './run-in-source.ts'
 import { findExecutable } from './test-environment.ts'
 import type { TestRun } from './test-run.ts'
 
-/** The program and the first arguments that start the project's framework. Undefined if the framework is not installed. */
-export function frameworkCommand(run: TestRun, source: Source): readonly string[] | undefined {
+/** What starts the project's framework. Undefined if the framework is not installed. */
+export function frameworkProgram(run: TestRun, source: Source): Program | undefined {
   const { framework, node: chosen, command } = run.project
-  if (command !== undefined) return command
+  if (command !== undefined) return { argv: command }
   const { place, within } = packagesOf(run, source)
   const script = findPackageCommand(framework.packageName, place, within)
   if (script === undefined) {
     // The project may have a script of this name, so Yarn is asked for a program only.
     const isThroughYarn = run.engine === undefined && usesPlugAndPlay(source)
-    return isThroughYarn ? ['yarn', 'run', '--binaries-only', framework.name] : undefined
+    return isThroughYarn ? { argv: ['yarn', 'run', '--binaries-only', framework.name] } : undefined
   }
-  if (run.engine !== undefined) return ['node', script]
+  if (run.engine !== undefined) return { argv: ['node', script], script }
   const node = chosen ?? findExecutable('node', environmentIn(source, run))
   // PATH may have no Node, because a person can start the service by the path of its Node.
-  return [node ?? process.execPath, script]
+  return { argv: [node ?? process.execPath, script], script }
 }
 
 /** Says that the framework is too old. Undefined if it is not, or if a command of the project chooses it. */

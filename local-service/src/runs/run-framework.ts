@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { findErrorBelowHeadline, findMissedThresholds, findStartError } from '../frameworks/error-in-output.ts'
-import type { Framework, FrameworkCall, ReportPaths, Selection } from '../frameworks/framework.ts'
+import type { Framework, FrameworkCall, Program, RunOptions, Selection } from '../frameworks/framework.ts'
 import { toMessage } from '../frameworks/message.ts'
 import { readList, readReport } from '../frameworks/read-report.ts'
 import { configurationArguments } from '../frameworks/refused-arguments.ts'
 import type { Report, TestedFolders } from '../frameworks/report.ts'
 import { describeEnd, hasFailed, hasSucceeded, quoteOutput } from './command-end.ts'
-import { describeMissing, describeTooOld, frameworkCommand } from './framework-command.ts'
+import { describeMissing, describeTooOld, frameworkProgram } from './framework-command.ts'
 import type { Source } from './prepare-files.ts'
 import { interruptedBecause, isBad, type RunOutcome } from './run.ts'
 import type { CommandEnd } from './run-command.ts'
@@ -21,12 +21,12 @@ export async function runFramework(run: TestRun, source: Source, stop: AbortSign
   const tooOld = describeTooOld(run, source)
   if (tooOld !== undefined) return interrupt(run, tooOld)
   const { framework, args: furtherArgs } = run.project
-  const command = frameworkCommand(run, source)
-  if (command === undefined) return interrupt(run, describeMissing(run, source))
+  const program = frameworkProgram(run, source)
+  if (program === undefined) return interrupt(run, describeMissing(run, source))
   const { outputFolder } = run.resources
   const folders = { root: source.root, folder: join(source.root, source.folder) }
   const call = async (
-    toCall: (paths: ReportPaths) => FrameworkCall,
+    toCall: (program: Program, options: RunOptions) => FrameworkCall,
     { frameworkProjects, files, titles }: Selection,
     further: readonly string[],
     caller = run,
@@ -34,10 +34,12 @@ export async function runFramework(run: TestRun, source: Source, stop: AbortSign
     // The name is random, so that the tests of an earlier
     // call cannot forge the report.
     const reportFile = join(outputFolder, `report-${randomUUID()}`)
-    const { args, env } = toCall({ reportFile, outputFolder: filesFolderOf(run.resources) })
+    const isInPlace = run.checkout.kind === 'in-place'
+    const options = { reportFile, outputFolder: filesFolderOf(run.resources), isInPlace }
+    const { argv: called, env } = toCall(program, options)
     const projectOptions = frameworkProjects.map((name) => `--project=${name}`)
     const titled = titles === undefined ? [] : [`${framework.titleOption}=${titles}`]
-    const argv = [...command, ...args, ...files, ...further, ...projectOptions, ...titled]
+    const argv = [...called, ...files, ...further, ...projectOptions, ...titled]
     return { reportFile, end: await runInSource(source, caller, argv, stop, env) }
   }
   const { end: tested, reportFile } = await call(framework.run, run.selection, furtherArgs)

@@ -1,6 +1,7 @@
 import PQueue from 'p-queue'
 import type { Configuration } from '../configuration.ts'
 import { count, messageOf } from '../text.ts'
+import { createKeyedMutex } from '../workspace/keyed-mutex.ts'
 import {
   CANCELLED,
   finishRun,
@@ -19,6 +20,8 @@ interface RunTask {
   readonly resources: RunResources
   /** If true, a run that is stopped while it is RUNNING finishes when its task settles. Otherwise, it finishes at once. */
   readonly finishesWhenSettled: boolean
+  /** Runs with the same key are RUNNING one after the other. */
+  readonly exclusiveKey?: string | undefined
   /**
    * Settles when the run's processes are gone. `finishEarly` finishes the run for its clients while the task continues,
    * for example with auto-fix. If the signal aborts, the task must stop. Its outcome still lists the test cases that
@@ -42,13 +45,17 @@ interface Entry extends SavedRun {
 
 const STOPPED = 'the service was stopped'
 
-/** The state machine of all runs. Runs start in the order in which they came, and only a limited number runs at once. */
+/**
+ * The state machine of all runs. Runs start in the order in which they came, and only a limited number runs at once. A run that
+ * waits for a run with the same key lets others pass.
+ */
 export class RunQueue {
   readonly #options: RunQueueOptions
   readonly #saver: RunSaver
   /** A run stays here while it is unfinished, active or not saved. All other runs are only in the store. */
   readonly #entries = new Map<string, Entry>()
   readonly #slots: PQueue
+  readonly #runExclusive = createKeyedMutex()
   #isClosing = false
 
   constructor(options: RunQueueOptions) {
@@ -83,7 +90,8 @@ export class RunQueue {
     const entry = { run, task, stop: new AbortController(), isActive: false, isSaved: true }
     this.#entries.set(run.runId, entry)
     this.#options.log(run.runId, 'QUEUED')
-    void this.#slots.add(() => this.#runInSlot(entry))
+    const runInSlot = () => this.#slots.add(() => this.#runInSlot(entry))
+    void (task.exclusiveKey === undefined ? runInSlot() : this.#runExclusive(task.exclusiveKey, runInSlot))
     return true
   }
 

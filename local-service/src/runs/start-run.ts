@@ -76,6 +76,8 @@ export async function startRun(machine: Machine, request: StartRequest): Promise
     const isTaken = machine.queue.add(run, {
       resources: testRun.resources,
       finishesWhenSettled: project.container !== undefined,
+      // Runs in place share the project's folder, and what its reporters write there.
+      exclusiveKey: checkout.kind === 'in-place' ? project.folder : undefined,
       execute: (stop, finishEarly) => runTests(testRun, stop, finishEarly),
     })
     return isTaken ? { kind: 'started', run } : refuse(500, 'The service is stopping and takes no more runs.')

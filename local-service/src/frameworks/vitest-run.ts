@@ -1,0 +1,71 @@
+import { createRequire } from 'node:module'
+import { extname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { Reporter } from 'vitest/node'
+
+// Runs the project's own Vitest as its command does, and adds the service's reporter to those of the project's configuration.
+// Vitest's command has no option that adds a reporter. The arguments are the script of that command, then its arguments.
+
+const REPORTER = join(import.meta.dirname, `vitest-reporter${extname(import.meta.filename)}`)
+
+const [script = '', ...args] = process.argv.slice(2)
+// The project's configuration may read the arguments.
+process.argv.splice(1, process.argv.length, script, ...args)
+
+const api = await loadApi()
+if (api === undefined) {
+  process.argv.push('--reporter=default', `--reporter=${REPORTER}`)
+  await import(pathToFileURL(script).href)
+} else {
+  try {
+    await run(api)
+  } catch (error) {
+    // As Vitest's command does.
+    console.error('\n⎯⎯⎯⎯⎯⎯⎯ Startup Error ⎯⎯⎯⎯⎯⎯⎯⎯')
+    console.error(error)
+    console.error('\n\n')
+    process.exit(process.exitCode ?? 1)
+  }
+}
+
+/** Undefined if the package has no interface for programs. */
+async function loadApi(): Promise<typeof import('vitest/node') | undefined> {
+  let file: string
+  try {
+    file = createRequire(script).resolve('vitest/node')
+  } catch {
+    return undefined
+  }
+  return import(pathToFileURL(file).href)
+}
+
+async function run({ createVitest, parseCLI }: typeof import('vitest/node')): Promise<void> {
+  const { default: EventReporter } = await import('./vitest-reporter.ts')
+  const { filter, options } = parseCLI(['vitest', ...args])
+  const { exclude, ...others } = options as { readonly exclude?: string | readonly string[] }
+  // Vitest's command does this after it has parsed its arguments.
+  const cliOptions = {
+    ...others,
+    ...(exclude === undefined ? {} : { cliExclude: [exclude].flat() }),
+    ...(filter.some((name) => name.includes(':')) ? { includeTaskLocation: true } : {}),
+  }
+  Object.assign(process.env, { TEST: 'true', VITEST: 'true', NODE_ENV: process.env.NODE_ENV ?? 'test' })
+  const vitest = await createVitest('test', { ...cliOptions, run: true, watch: false })
+  // All versions from 3.0 on have this field, but version 5.1 does not declare it.
+  const { reporters } = vitest as unknown as { readonly reporters: Reporter[] }
+  reporters.push(new EventReporter())
+  try {
+    await vitest.start(filter)
+  } catch (error) {
+    // If there are no tests, Vitest has said so and has set the exit code.
+    if (codeOf(error) !== 'VITEST_FILES_NOT_FOUND') {
+      process.exitCode = 1
+      vitest.logger.printError(error, { fullStack: true, type: 'Unhandled Error' })
+    }
+  }
+  await vitest.exit()
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined
+}
