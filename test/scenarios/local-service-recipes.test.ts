@@ -88,10 +88,8 @@ describe.concurrent('the recipe sharded.yml', () => {
 
   /** The recipe with the lines for Vitest that its comment gives. */
   function recipeForVitest(): string {
-    const [, ...lines] = /^# {3}args: \|\n# {5}(.+)\n# {5}(.+)\n# {3}(npx .+)\n# {3}(.+)\n/m.exec(RECIPE) ?? []
-    const [shard = '', output = '', merge = '', folder = ''] = lines
+    const [, merge = '', folder = ''] = /^# {3}(npx vitest .+)\n# {3}(.+)\n/m.exec(RECIPE) ?? []
     return replaceOnce(RECIPE, [
-      [`args: ${shard}\n`, `args: |\n            ${shard}\n            ${output}\n`],
       [/- run: npx playwright merge-reports .*\n/, `- run: ${merge}\n`],
       ['path: playwright-report/\n', `path: ${folder}\n`],
     ])
