@@ -187,17 +187,35 @@ describe('a run of a Playwright Test project', () => {
     expect(run).toMatchObject({ status: 'FAILED', message, results: { testCases: [] } })
   })
 
-  it('says why it failed although its tests passed, if something outside the tests fails', async () => {
-    const { service } = await startWith({
-      'playwright.config.ts': 'export default { globalTeardown: "./teardown.ts" }',
-      'teardown.ts': 'export default () => { throw new Error("cannot tear down") }',
-      'a.spec.ts': ONE_TEST,
-    })
-    expect(await service.waitFor(await service.startRun())).toMatchObject({
-      status: 'FAILED',
-      message: 'playwright exited with code 1, although no test failed: Error: cannot tear down\nat teardown.ts:1',
-      results: { testCases: [{ title: 'passes', status: 'PASSED' }] },
-    })
+  it.each([
+    [
+      'the global teardown',
+      {
+        'playwright.config.ts': 'export default { globalTeardown: "./teardown.ts" }',
+        'teardown.ts': 'export default () => { throw new Error("cannot tear down") }',
+        'a.spec.ts': ONE_TEST,
+      },
+      /: Error: cannot tear down\nat teardown.ts:1$/,
+    ],
+    [
+      'a fixture of a worker',
+      {
+        'playwright.config.ts': 'export default {}',
+        'a.spec.ts': `
+          import { test as base } from '@playwright/test'
+          const test = base.extend({ worker: [async ({}, use) => {
+            await use(1)
+            throw new Error('cannot tear down') }, { scope: 'worker' }] })
+          test('passes', ({ worker }) => {})`,
+      },
+      /: Error: cannot tear down\n[\s\S]*\nat a.spec.ts:5$/,
+    ],
+  ])('says why it failed although its tests passed, if %s fails', async (_what, files, reason) => {
+    const { service } = await startWith(files as Record<string, string>)
+    const run = await service.waitFor(await service.startRun())
+    expect(run).toMatchObject({ status: 'FAILED', results: { testCases: [{ title: 'passes', status: 'PASSED' }] } })
+    expect(run.message).toMatch(/^playwright exited with code 1, although no test failed: Error/)
+    expect(run.message).toMatch(reason)
   })
 
   it('that is stopped lists what finished and what was running, and leaves no process, its web server included', async () => {

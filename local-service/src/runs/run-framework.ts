@@ -4,6 +4,7 @@ import { findErrorBelowHeadline, findMissedThresholds, findStartError } from '..
 import type { Framework, FrameworkCall, ReportPaths, Selection } from '../frameworks/framework.ts'
 import { toMessage } from '../frameworks/message.ts'
 import { readList, readReport } from '../frameworks/read-report.ts'
+import { configurationArguments } from '../frameworks/refused-arguments.ts'
 import type { Report, TestedFolders } from '../frameworks/report.ts'
 import { describeEnd, hasFailed, hasSucceeded, quoteOutput } from './command-end.ts'
 import { describeMissing, describeTooOld, frameworkCommand } from './framework-command.ts'
@@ -19,7 +20,7 @@ import { describeUnknownProjects, describeUnknownTitles } from './unknown-names.
 export async function runFramework(run: TestRun, source: Source, stop: AbortSignal): Promise<RunOutcome> {
   const tooOld = describeTooOld(run, source)
   if (tooOld !== undefined) return interrupt(run, tooOld)
-  const { framework } = run.project
+  const { framework, args: furtherArgs } = run.project
   const command = frameworkCommand(run, source)
   if (command === undefined) return interrupt(run, describeMissing(run, source))
   const { outputFolder } = run.resources
@@ -27,6 +28,7 @@ export async function runFramework(run: TestRun, source: Source, stop: AbortSign
   const call = async (
     toCall: (paths: ReportPaths) => FrameworkCall,
     { frameworkProjects, files, titles }: Selection,
+    further: readonly string[],
   ) => {
     // Playwright empties its output folder, so the report lies beside it. The name is random, so that the tests of an earlier
     // call cannot forge the report.
@@ -34,13 +36,14 @@ export async function runFramework(run: TestRun, source: Source, stop: AbortSign
     const { args, env } = toCall({ reportFile, outputFolder: join(outputFolder, 'files') })
     const projectOptions = frameworkProjects.map((name) => `--project=${name}`)
     const titled = titles === undefined ? [] : [`${framework.titleOption}=${titles}`]
-    const argv = [...command, ...args, ...files, ...projectOptions, ...titled]
+    const argv = [...command, ...args, ...files, ...further, ...projectOptions, ...titled]
     return { reportFile, end: await runInSource(source, run, argv, stop, env) }
   }
-  const { end: tested, reportFile } = await call(framework.run, run.selection)
+  const { end: tested, reportFile } = await call(framework.run, run.selection, furtherArgs)
   const report = await readReportOf(run, reportFile, folders)
   const list = async (...frameworkProjects: string[]) => {
-    const listed = await call(framework.list, { frameworkProjects, files: [] })
+    const selection = { frameworkProjects, files: [] }
+    const listed = await call(framework.list, selection, configurationArguments(furtherArgs))
     return hasSucceeded(listed.end) ? readList(framework, listed.reportFile) : undefined
   }
   const unknown =
