@@ -110,33 +110,33 @@ describe.concurrent('the recipe sharded.yml', () => {
     const options = {
       workspace,
       commands: commands(jobs, NPM),
-      otherAction: (uses: string, { name = '', path = '', pattern = '' }: Readonly<Record<string, string>>) => {
-        if (uses.startsWith('actions/upload-artifact@') && existsSync(join(workspace, path))) {
-          cpSync(join(workspace, path), join(artifacts, name), { recursive: true })
+      otherAction: (uses: string, inputs: Readonly<Record<string, string>>) => {
+        const { name = '', path = '', pattern = '', 'merge-multiple': isMerged } = inputs
+        const place = join(workspace, path)
+        if (uses.startsWith('actions/upload-artifact@') && existsSync(place)) {
+          if (existsSync(join(artifacts, name))) throw new Error(`There is an artifact ${name} already.`)
+          cpSync(place, join(artifacts, name), { recursive: true })
         }
         if (uses.startsWith('actions/download-artifact@')) {
           for (const found of globSync(pattern, { cwd: artifacts }))
-            cpSync(join(artifacts, found), join(workspace, path), { recursive: true })
+            cpSync(join(artifacts, found), isMerged === 'true' ? place : join(place, found), { recursive: true })
         }
       },
     }
-    const file = (text: string) => {
-      const path = join(jobs.folder(), 'workflow.yml')
-      writeFileSync(path, text)
-      return path
-    }
+    const file = join(jobs.folder(), 'workflow.yml')
+    writeFileSync(file, recipe)
     // Each job has the files of a new checkout. All jobs have the same path, as on GitHub's runners.
     const checkOut = () => git('clean', '--quiet', '-dfx', '--exclude=node_modules')
     return {
       report: join(artifacts, 'merged-report'),
-      async shard(shard: number, text = recipe): Promise<PlayedJob> {
+      async shard(shard: number): Promise<PlayedJob> {
         await checkOut()
-        return playJob(file(text), 'tests', { ...options, contexts: { matrix: { shard } } })
+        return playJob(file, 'tests', { ...options, contexts: { matrix: { shard } } })
       },
       async last(shards: readonly PlayedJob[]): Promise<PlayedJob> {
         await checkOut()
         const result = shards.every((one) => one.result === 'success') ? 'success' : 'failure'
-        return playJob(file(recipe), 'test-run', { ...options, needs: { tests: { result } } })
+        return playJob(file, 'test-run', { ...options, needs: { tests: { result } } })
       },
     }
   }
@@ -176,16 +176,17 @@ describe.concurrent('the recipe sharded.yml', () => {
     jobs,
   }) => {
     const { ships: _, ...names } = NAMES
-    const { report, shard, last } = await prepare(jobs, framework, names, framework.ofEmptyShards)
-    const refused = await shard(4)
+    const strict = await prepare(jobs, framework, names, framework.ofEmptyShards)
+    const refused = await strict.shard(4)
     expect(refused.result, refused.log).toBe('failure')
     expect(refused.log).toContain('set the input pass-with-no-tests to true')
     const gate = "github-token: ''\n"
-    const lenient = replaceOnce(framework.recipe, [[gate, `${gate}          pass-with-no-tests: true\n`]])
-    const played = [await shard(1, lenient), await shard(4, lenient)]
+    const recipe = replaceOnce(framework.recipe, [[gate, `${gate}          pass-with-no-tests: true\n`]])
+    const lenient = await prepare(jobs, { ...framework, recipe }, names, framework.ofEmptyShards)
+    const played = [await lenient.shard(1), await lenient.shard(4)]
     for (const { result, log } of played) expect(result, log).toBe('success')
-    expect(await last(played)).toMatchObject({ result: 'success' })
-    expect(Object.values(framework.casesIn(report))).toEqual([true])
+    expect(await lenient.last(played)).toMatchObject({ result: 'success' })
+    expect(Object.values(framework.casesIn(lenient.report))).toEqual([true])
   })
 })
 
