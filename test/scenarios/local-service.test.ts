@@ -70,7 +70,7 @@ const KILLED = {
 
 /** The processes of the action believe that this is macOS, so they do not read /proc. The tests' processes do not. */
 const WITHOUT_PROC = `--import=data:text/javascript,${encodeURIComponent(
-  `if (process.argv[1]?.includes('local-service/dist')) Object.defineProperty(process, 'platform', { value: 'darwin' })`,
+  `if (/local-service\\/dist\\/.*index.js$/.test(process.argv[1])) Object.defineProperty(process, 'platform', { value: 'darwin' })`,
 )}`
 
 describe.concurrent('a job with the local service', () => {
@@ -90,6 +90,29 @@ describe.concurrent('a job with the local service', () => {
     expect(groups[0]?.[1].join('\n')).toContain('1 passed')
     expect(readdirSync(step.tempDir).filter((name) => name.startsWith('test-run-service'))).toEqual([])
     if (ON_LINUX) expect(processesOf(step)).toEqual([])
+  })
+
+  test('keeps what the reporters and the output folder of a project hold', async ({ jobs }) => {
+    const junit = `['junit', { outputFile: 'junit.xml' }]`
+    const ofVitest = await jobs.project({
+      ...VITEST,
+      'vitest.config.ts': `export default { test: { reporters: ['default', ${junit}] } }`,
+      'a.test.ts': PASSING,
+    })
+    const ofPlaywright = await jobs.project({
+      ...PLAYWRIGHT,
+      'playwright.config.ts': `export default { reporter: [['html'], ${junit}] }`,
+      'a.spec.ts': `import { writeFileSync } from 'node:fs'
+import { test } from '@playwright/test'
+test('adds', ({}, info) => writeFileSync(info.outputPath('trace.txt'), 'kept'))`,
+    })
+    for (const { folder } of [ofVitest, ofPlaywright]) {
+      const { main } = await jobs.play(folder)
+      expect(main, main.log.join('\n')).toMatchObject({ outputs: { conclusion: 'passed', total: '1' } })
+      expect(readFileSync(join(folder, 'junit.xml'), 'utf8')).toContain('tests="1"')
+    }
+    const written = ['playwright-report/index.html', 'test-results/a-adds/trace.txt']
+    expect(written.filter((file) => existsSync(join(ofPlaywright.folder, file)))).toEqual(written)
   })
 
   const head = { ref: 'change', repo: { id: 1, full_name: 'octo-org/web-shop' } }
