@@ -1,0 +1,93 @@
+import { describeCause, describeFailure, framesIn, isInProject, nameAndMessage, ReportWriter, } from './report-writer.js';
+// The project's own Playwright Test, version 1.45 or newer, loads this file.
+export default class EventReporter {
+    #report = new ReportWriter();
+    #errors = [];
+    #config;
+    #suite;
+    #hasBegun = false;
+    /** Otherwise, Playwright would show nothing if no other reporter prints. */
+    printsToStdio() {
+        return false;
+    }
+    onBegin(config, suite) {
+        this.#config = config;
+        this.#suite = suite;
+    }
+    onTestBegin(test) {
+        this.#hasBegun = true;
+        this.#report.startTest(describeTest(test));
+    }
+    /** Playwright calls it for each attempt. */
+    onTestEnd(test, result) {
+        this.#report.finishTest(describeTest(test), describeResult(test, result));
+    }
+    onError(error) {
+        this.#errors.push(error);
+    }
+    onEnd() {
+        const tests = this.#suite?.allTests().filter(({ id }) => !this.#report.hasFinished(id)) ?? [];
+        const ofFiles = this.#errors.filter((error) => this.#isOfFile(error));
+        this.#report.write({
+            event: 'finished',
+            files: ofFiles.map((error) => ({ file: error.location?.file, hasFailed: true, failure: failureOf([error]) })),
+            tests: tests.map((test) => ({ ...describeTest(test), state: 'skipped' })),
+            errors: this.#errors
+                .filter((error) => !ofFiles.includes(error) && !FOUND_NO_TESTS.test(error.message ?? ''))
+                .map((error) => failureOf([error])),
+        });
+    }
+    /** If a file cannot be loaded, no test begins. The same is true if the global setup fails, but then no file was loaded. */
+    #isOfFile({ location, stack = '' }) {
+        const setups = [this.#config?.globalSetup, this.#config?.globalTeardown];
+        const isOfSetup = setups.some((file) => typeof file === 'string' && stack.includes(file));
+        return location !== undefined && isInProject(location) && !this.#hasBegun && !isOfSetup;
+    }
+}
+const FOUND_NO_TESTS = /^(?:Error: )?No tests found/;
+function describeTest(test) {
+    // The first three are the root, the project and the file.
+    const [, project = '', , ...path] = test.titlePath();
+    const file = fileOf(test);
+    // A helper in another file may define the test.
+    const line = test.location.file === file ? test.location.line : undefined;
+    return { id: test.id, project, file, line, path };
+}
+function fileOf({ parent, location }) {
+    let suite = parent;
+    while (suite !== undefined && suite.type !== 'file')
+        suite = suite.parent;
+    return suite?.location?.file ?? location.file;
+}
+function describeResult(test, result) {
+    const state = stateOf(test, result);
+    const durationMs = test.results.reduce((sum, { duration }) => sum + duration, 0);
+    const { status, errors } = result;
+    const unexpectedPass = { message: 'The test is expected to fail, but it passed.' };
+    const failure = failureOf(state === 'failed' && status === 'passed' ? [unexpectedPass] : errors);
+    return { state, isFlaky: test.outcome() === 'flaky', durationMs, failure };
+}
+/** Playwright compares each test with its expected status. The last attempt says how the test failed. */
+function stateOf(test, { status }) {
+    if (status === 'interrupted')
+        return 'interrupted';
+    switch (test.outcome()) {
+        case 'expected':
+        case 'flaky':
+            return 'passed';
+        case 'skipped':
+            return 'skipped';
+        case 'unexpected':
+            return status === 'timedOut' ? 'timedOut' : 'failed';
+    }
+}
+function failureOf(errors) {
+    return describeFailure(errors, describe, ({ location, stack }) => [
+        ...(location ? [location] : []),
+        ...framesIn(stack),
+    ]);
+}
+/** The message of an Error already begins with its name. */
+function describe(error) {
+    return `${nameAndMessage(error)}${describeCause(error)}`;
+}
