@@ -61,28 +61,21 @@ export async function openGitHubApi({ env, token, clock, signal }: Omit<GitHubAc
   const { getOctokit } = await import('@actions/github')
   const baseUrl = (env.GITHUB_API_URL || 'https://api.github.com').replace(/\/$/, '')
   const octokit = getOctokit(token, { baseUrl, userAgent: `test-run-action/${VERSION}` })
-  return new GitHubApi(octokit, { owner, repo }, new URL(baseUrl).origin, { clock, signal })
+  return new GitHubApi({ octokit, repository: { owner, repo }, origin: new URL(baseUrl).origin, clock, signal })
 }
 
-type Octokit = ReturnType<typeof getOctokit>
+interface ApiSettings extends Pick<GitHubAccess, 'clock' | 'signal'> {
+  readonly octokit: ReturnType<typeof getOctokit>
+  readonly repository: { readonly owner: string; readonly repo: string }
+  readonly origin: string
+}
 
 /** What the action asks of GitHub about its repository. Every method fails with a GitHubError. */
 export class GitHubApi {
-  readonly #octokit: Octokit
-  readonly #repository: { readonly owner: string; readonly repo: string }
-  readonly #origin: string
-  readonly #limits: Pick<GitHubAccess, 'clock' | 'signal'>
+  readonly #settings: ApiSettings
 
-  constructor(
-    octokit: Octokit,
-    repository: { readonly owner: string; readonly repo: string },
-    origin: string,
-    limits: Pick<GitHubAccess, 'clock' | 'signal'>,
-  ) {
-    this.#octokit = octokit
-    this.#repository = repository
-    this.#origin = origin
-    this.#limits = limits
+  constructor(settings: ApiSettings) {
+    this.#settings = settings
   }
 
   async listComments(pullRequest: number): Promise<readonly Comment[]> {
@@ -124,7 +117,9 @@ export class GitHubApi {
    */
   async whoAmI(): Promise<string | undefined> {
     try {
-      const viewer = await this.#attempt((request) => this.#octokit.graphql('{ viewer { login } }', { request }))
+      const viewer = await this.#attempt((request) =>
+        this.#settings.octokit.graphql('{ viewer { login } }', { request }),
+      )
       const { login } = fieldsOf(fieldsOf(viewer).viewer)
       if (typeof login !== 'string') throw notOfThisApi()
       return login
@@ -170,13 +165,12 @@ export class GitHubApi {
 
   /** Follows one redirect of a GET to the same server, because GitHub redirects if a repository was renamed. */
   #request(route: string, parameters: Record<string, unknown>) {
+    const { octokit, repository, origin } = this.#settings
     return this.#attempt(async (request) => {
       const isRead = route.startsWith('GET ')
-      let response = await this.#octokit.request(route, { ...this.#repository, ...parameters, request })
-      const location = response.status < 300 ? undefined : URL.parse(response.headers.location ?? '', this.#origin)
-      if (isRead && location?.origin === this.#origin) {
-        response = await this.#octokit.request(`GET ${location.href}`, { request })
-      }
+      let response = await octokit.request(route, { ...repository, ...parameters, request })
+      const location = response.status < 300 ? undefined : URL.parse(response.headers.location ?? '', origin)
+      if (isRead && location?.origin === origin) response = await octokit.request(`GET ${location.href}`, { request })
       if (isRead ? response.status === 200 : response.status < 300) return response
       throw new GitHubError(response.status, 'a redirect or a status that the action does not expect')
     })
@@ -193,7 +187,7 @@ export class GitHubApi {
   }
 
   async #attempt<T>(send: (request: Record<string, unknown>) => Promise<T>): Promise<T> {
-    const { clock, signal } = this.#limits
+    const { clock, signal } = this.#settings
     const limited = AbortSignal.any([signal, clock.timeout(REQUEST_LIMIT_MS)])
     try {
       return await send({ signal: limited, log: SILENT, redirect: 'manual' })

@@ -82,7 +82,7 @@ export interface ServiceResponse {
 
 /** Sends one request once. Does not follow redirects. Throws only ServiceError. */
 export function send(settings: TransportSettings, request: OutgoingRequest): Promise<ServiceResponse> {
-  return new Promise((resolve, reject) => new Exchange(settings, request, resolve, reject).begin())
+  return new Exchange(settings, request).response()
 }
 
 /**
@@ -93,8 +93,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #settings: TransportSettings
   readonly #request: OutgoingRequest
   readonly #limitMs: number
-  readonly #resolve: (response: ServiceResponse) => void
-  readonly #reject: (error: ServiceError) => void
+  readonly #result = Promise.withResolvers<ServiceResponse>()
   /** Aborts when the result is known. This ends the timer and removes the listeners. */
   readonly #settled = new AbortController()
   /** Set immediately before the first byte is written. */
@@ -104,20 +103,13 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #chunks: Buffer[] = []
   #bytes = 0
 
-  constructor(
-    settings: TransportSettings,
-    request: OutgoingRequest,
-    resolve: (response: ServiceResponse) => void,
-    reject: (error: ServiceError) => void,
-  ) {
+  constructor(settings: TransportSettings, request: OutgoingRequest) {
     this.#settings = settings
     this.#request = request
     this.#limitMs = Math.min(request.options.limitMs ?? REQUEST_LIMIT_MS, REQUEST_LIMIT_MS)
-    this.#resolve = resolve
-    this.#reject = reject
   }
 
-  begin(): void {
+  response(): Promise<ServiceResponse> {
     const { signal, signalUntilSent } = this.#request.options
     if (signal.aborted) this.#endEarly({ kind: 'aborted' })
     else if (signalUntilSent?.aborted) this.#cancelUnlessSent()
@@ -128,6 +120,7 @@ class Exchange implements Dispatcher.DispatchHandler {
       void this.#enforceLimit()
       this.#dispatch()
     }
+    return this.#result.promise
   }
 
   #dispatch(): void {
@@ -201,7 +194,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#settled.abort()
     const text = this.#settings.redact(decodeUtf8(this.#chunks))
     const header = (name: string) => this.#header(name)
-    this.#resolve({ status: this.#status ?? 0, header, text, requestId: this.#requestId() })
+    this.#result.resolve({ status: this.#status ?? 0, header, text, requestId: this.#requestId() })
   }
 
   #endAsInvalid(expected: string, found: string, cause?: unknown): void {
@@ -214,7 +207,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.#status !== undefined && !isSuccess(this.#status)) this.#respond()
     else {
       this.#settled.abort()
-      this.#reject(new ServiceError(failure, { cause }))
+      this.#result.reject(new ServiceError(failure, { cause }))
     }
     this.#controller?.abort(new Error(failure.kind))
   }
