@@ -4,9 +4,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { arch, availableParallelism, cpus, loadavg, platform, tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { selfSignedCertificate } from '../test/support/self-signed-certificate.ts'
+import { createProject, PROJECTS, timeActions, timeByHand } from './local-service.ts'
 import { observeStep, timeEmptyStep, timeStep } from './measured-step.ts'
 
-const [STARTS, LARGE_RUNS] = [25, 3]
+const [STARTS, LARGE_RUNS, JOBS] = [25, 3, 9]
 const STATUSES = ['PASSED', 'PASSED', 'PASSED', 'FAILED', 'PASSED', 'PASSED', 'SKIPPED', 'PASSED', 'PASSED', 'PASSED']
 
 type Row = readonly [what: string, goal: string, isReached: boolean, result: string]
@@ -54,6 +55,25 @@ async function largeResponse(folder: string): Promise<Row[]> {
   ]
 }
 
+/** What both actions cost in a job, compared with the command that a person would run. */
+async function withoutService(): Promise<Row[]> {
+  const rows: Row[] = []
+  for (const project of PROJECTS) {
+    const { folder } = await createProject(project)
+    const [byHand, actions]: [number[], number[]] = [[], []]
+    for (let round = 0; round < JOBS; round++) {
+      byHand.push(timeByHand(folder, project))
+      actions.push(await timeActions(folder))
+    }
+    rmSync(folder, { recursive: true })
+    const moreMs = median(actions) - median(byHand)
+    const goalMs = project.name === 'Vitest' ? 500 : 1_000
+    const what = `Gate and local service, more than ${project.name} by hand (${(median(byHand) / 1_000).toFixed(2)} s)`
+    rows.push([what, `≤ ${goalMs / 1_000} s`, moreMs <= goalMs, `${(moreMs / 1_000).toFixed(2)} s`])
+  }
+  return rows
+}
+
 function median(values: readonly number[]): number {
   return values.toSorted((one, other) => one - other)[values.length >> 1] ?? Number.NaN
 }
@@ -68,7 +88,7 @@ const facts = [
   `load ${loadavg()[0]?.toFixed(1)} at the beginning`,
 ]
 const folder = mkdtempSync(join(tmpdir(), 'bench-'))
-const rows = [...(await startUp(folder)), ...(await largeResponse(folder))]
+const rows = [...(await startUp(folder)), ...(await largeResponse(folder)), ...(await withoutService())]
 rmSync(folder, { recursive: true })
 const table = rows.map(
   ([what, goal, isReached, result]) => `| ${what} | ${goal} | ${isReached ? '✅' : '❌'} ${result} |`,

@@ -58,12 +58,13 @@ export async function finishStep(mains: readonly FoundMain[], world: PostWorld):
   const deadlineMs = world.clock.now() + POST_LIMIT_MS
   await endMains(mains, world)
   await Promise.all(mains.map((main) => finishRun(main, deadlineMs, world)))
-  for (const main of mains) main.removeFile()
+  // If the runner ends post early, a main may still run. It needs its file.
+  for (const main of mains) if (!isRunning(main)) main.removeFile()
 }
 
 async function finishRun(main: FoundMain, deadlineMs: number, world: PostWorld): Promise<void> {
   const { phase, runId = '', mayCancel } = main.read() ?? {}
-  if (phase === 'starting') warnOfUnknownRun(world)
+  if (phase === 'starting' && !isRunning(main)) warnOfUnknownRun(world)
   if (phase !== 'started' || !mayCancel) return
   if (main.hasOurIdentity) await cancel(runId, deadlineMs, world)
   else
@@ -72,6 +73,11 @@ async function finishRun(main: FoundMain, deadlineMs: number, world: PostWorld):
       logLine`The inputs of this step have changed since the step began, so the post step cannot cancel the run.`,
       world,
     )
+}
+
+function isRunning(main: FoundMain): boolean {
+  const record = main.read()
+  return record !== undefined && main.isAlive(record)
 }
 
 /**
@@ -132,5 +138,5 @@ function warnOfRun(runId: string, reason: LogLine, { log }: Pick<World, 'log'>):
 }
 
 function warnOfUnknownRun({ log }: Pick<World, 'log'>): void {
-  log.warning(logLine`The step ended while it was starting a run, and the run's id was not known yet. ${UNKNOWN_RUN}`)
+  log.warning(logLine`The step sent a start request and got no run id. ${UNKNOWN_RUN}`)
 }

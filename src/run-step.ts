@@ -6,8 +6,8 @@ import type { GitHubAccess } from './github/github-api.ts'
 import { attemptUrl, readJob } from './github/job.ts'
 import type { MainRecord } from './handover/record.ts'
 import { RecordNotWritten, recorder } from './handover/recorder.ts'
-import { type KnownBranch, ruleOfBranch } from './inputs/branch.ts'
-import { InputReader, InvalidInputsError } from './inputs/input-reader.ts'
+import { branchToTest } from './inputs/branch.ts'
+import { InvalidInputsError } from './inputs/input-reader.ts'
 import { type Inputs, readInputs, wantsSummaryOfProblems } from './inputs/inputs.ts'
 import { keepParserAsCompiled } from './process.ts'
 import { commentBody } from './report/comment-body.ts'
@@ -15,7 +15,7 @@ import { invalidInputsSummary } from './report/job-summary.ts'
 import { type RunnerOutput, runnerOutput } from './runner/outputs.ts'
 import { defaultReportFolder, writeReportFiles } from './runner/report-files.ts'
 import { openService } from './service/open-service.ts'
-import { type LogLine, logLine, render } from './text/safe-text.ts'
+import { logLine, render } from './text/safe-text.ts'
 
 export async function runStep(
   env: NodeJS.ProcessEnv,
@@ -33,14 +33,15 @@ export async function runStep(
     for (const warning of inputs.warnings) output.log.warning(warning)
     const gitHub = { env, event, token: inputs.githubToken, clock: systemClock, signal }
     const world = await realWorld(inputs, gitHub, forPost, output)
-    const { branch, info, warning } = await branchToTest(inputs, gitHub)
-    output.log.debug?.(branchLine(branch, ruleOfBranch(new InputReader(env), event, inputs.branch)))
+    const { send: branch, because, untested, info, warning } = await branchToTest(inputs.branch, gitHub)
+    output.log.debug?.(logLine`Branch: ${branch ?? 'none is sent'}, because ${because}`)
     if (info !== undefined) output.log.info(info)
     if (warning !== undefined) output.log.warning(warning)
     const parameters = { ...inputs.request.parameters, branch }
     // If a signal came while the action was loading, it is handled here, and nothing is started.
     await eventLoopTurn()
-    const running = runAction({ ...inputs.request, parameters, commitName: nameOfCommit(event, branch), job }, world)
+    const commitName = nameOfCommit(event, branch)
+    const running = runAction({ ...inputs.request, parameters, untested, commitName, job }, world)
     keepParserAsCompiled()
     return (await running).success
   } catch (error) {
@@ -87,17 +88,4 @@ async function realWorld(
       })
     },
   }
-}
-
-function branchLine(branch: string | undefined, rule: string): LogLine {
-  return branch === undefined
-    ? logLine`Branch: none is sent, because ${rule}`
-    : logLine`Branch: ${branch}, because ${rule}`
-}
-
-/** GitHub's client is loaded only if the event does not name the branch. */
-async function branchToTest({ branch }: Inputs, options: GitHubAccess): Promise<KnownBranch> {
-  if (branch.kind === 'known') return branch
-  const { lookUpBranch } = await import('./github/branch-look-up.ts')
-  return lookUpBranch(branch, options)
 }

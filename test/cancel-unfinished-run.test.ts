@@ -63,7 +63,7 @@ async function post({ script = {}, mains, openError, signalAtMs }: Setting) {
   // By default, post finds a main that was killed in the middle of its run.
   const found = mains?.(clock) ?? [new FakeMain(RECORD)]
   await clock.run(finishStep(found, { ...world, open }))
-  expect(found.map(({ isFileThere }) => isFileThere)).toEqual(found.map(() => false))
+  expect(found.map(({ isFileThere }) => isFileThere)).toEqual(found.map(({ lives }) => lives))
   return {
     mains: found,
     infos: world.texts('info '),
@@ -235,6 +235,14 @@ describe('a main that still lives', () => {
     })
     expect(mains[0]?.signals).toEqual(['SIGHUP'])
     expect(requests).toMatchObject([{ method: 'cancel', atMs: 5_000 }])
+  })
+
+  test('keeps its file and causes no warning if it is still starting a run when the runner ends post', async () => {
+    const starting: StepRecord = { ...RECORD, phase: 'starting', runId: undefined }
+    const mains = () => [new FakeMain(starting, () => {})]
+    const { mains: [main] = [], warnings } = await post({ mains, signalAtMs: 5_000 })
+    expect(main?.isFileThere).toBe(true)
+    expect(warnings).toEqual([])
   })
 
   test('gets its signal at once, like all other mains', async () => {

@@ -56,6 +56,7 @@ function settingsSchema(baseFolder: string) {
     stopGraceSeconds: v.optional(numberFrom(0, 3600), 5),
     autofixLimitMinutes: v.optional(LIMIT_MINUTES, 30),
     data: v.optional(TEXT),
+    outputs: v.optional(TEXT),
     keepRuns: v.optional(wholeNumberFrom(1, 1_000_000), 1000),
     keepDays: v.optional(numberFrom(0.001, 36_500), 30),
     projects: v.optional(
@@ -79,7 +80,7 @@ function settingsSchema(baseFolder: string) {
           addIssue({ message, path: pathTo('suites', id, 'project') })
         }
       }
-      const { port, keys, concurrency, keepRuns, data } = value
+      const { port, keys, concurrency, keepRuns, data, outputs } = value
       return {
         ...{ port, keys, concurrency, keepRuns, projects, suites },
         runLimitMs: value.runLimitMinutes * 60_000,
@@ -90,6 +91,7 @@ function settingsSchema(baseFolder: string) {
          * folder.
          */
         data: data === undefined || data === 'none' ? data : resolve(baseFolder, data),
+        outputs: outputs === undefined ? undefined : resolve(baseFolder, outputs),
         keepMs: value.keepDays * 86_400_000,
       }
     }),

@@ -23,6 +23,7 @@ FOLDER, or in the current folder. The service prints its address, an API key and
   --key-file FILE    a file with one API key on each line
   --key KEY          an API key; every user of this machine can see it in the list of processes
   --framework NAME   vitest or playwright; needed if the project has both
+  --arg=ARGUMENT     a further argument for Vitest or Playwright, such as --arg=--shard=1/4; may be given several times
   --data FOLDER      the folder in which runs are kept, or none to keep them in memory; default: a folder in your home
   --json             print address, keys and projects as one line of JSON
   --version          print the version
@@ -63,8 +64,8 @@ export async function readInvocation(args: readonly string[], env: NodeJS.Proces
     json: values.json,
   })
   if (values.config !== undefined) {
-    if (folder !== undefined || values.framework !== undefined) {
-      throw new UsageError('With --config, give folder and framework in the file.')
+    if (folder !== undefined || values.framework !== undefined || values.arg !== undefined) {
+      throw new UsageError('With --config, give folder, framework and args in the file.')
     }
     const file = resolve(here, values.config)
     return invocation(await readSettings(file), file, dirname(file))
@@ -73,11 +74,11 @@ export async function readInvocation(args: readonly string[], env: NodeJS.Proces
   if (!statSync(projectFolder, { throwIfNoEntry: false })?.isDirectory()) {
     throw new UsageError(`There is no folder ${projectFolder}. Give the folder of a Vitest or Playwright Test project.`)
   }
-  const { framework } = values
+  const { framework, arg: furtherArgs } = values
   if (framework !== undefined && !FRAMEWORK_NAMES.some((name) => name === framework)) {
     throw new UsageError(`--framework must be ${FRAMEWORK_NAMES.join(' or ')}, got ${quote(framework)}.`)
   }
-  const project = { folder: projectFolder, framework }
+  const project = { folder: projectFolder, framework, args: furtherArgs }
   return invocation({ projects: { [idOfFolder(projectFolder)]: project } }, projectFolder, here)
 }
 
@@ -87,6 +88,7 @@ const OPTIONS = {
   key: { type: 'string', multiple: true },
   'key-file': { type: 'string' },
   framework: { type: 'string' },
+  arg: { type: 'string', multiple: true },
   data: { type: 'string' },
   json: { type: 'boolean', default: false },
   version: { type: 'boolean', default: false },

@@ -52,7 +52,7 @@ export async function startLocalService(settings: Settings, world: World): Promi
     throw new Error('The local service stops tests by process group, which Windows does not have. Use Linux or macOS.')
   }
   const configuration = readConfiguration(settings, world.folder)
-  const { projects, stopGraceMs, autofixLimitMs } = configuration
+  const { projects, stopGraceMs, autofixLimitMs, outputs } = configuration
   const keys = configuration.keys.length > 0 ? configuration.keys : [randomBytes(24).toString('base64url')]
   const log = logIn(world)
   const env = personalEnvironment(world.env)
@@ -61,7 +61,16 @@ export async function startLocalService(settings: Settings, world: World): Promi
   const { checkoutOfJob, responseLimitMs } = world
   const shared = { env, checkoutOfJob, responseLimitMs, runExclusive: createKeyedMutex() }
   const queue = createQueue(configuration, data.store, world, shared)
-  const machine = { ...shared, autofixLimitMs, stopGraceMs, dataFolder: data.path, temporaryFolder, queue, log }
+  const machine = {
+    ...shared,
+    autofixLimitMs,
+    stopGraceMs,
+    outputs,
+    dataFolder: data.path,
+    temporaryFolder,
+    queue,
+    log,
+  }
   const closeData = () => closeFolder(data, log)
   const open = async () => {
     await queue.recover().catch((error: unknown) => {

@@ -3,8 +3,9 @@ import { basename, join, resolve } from 'node:path'
 import * as v from 'valibot'
 import { type Framework, isObject } from './frameworks/framework.ts'
 import { playwright } from './frameworks/playwright.ts'
+import { describeRefusedArgument } from './frameworks/refused-arguments.ts'
 import { vitest } from './frameworks/vitest.ts'
-import { COMMAND, settingsObject, TEXT, TEXTS } from './settings.ts'
+import { COMMAND, settingsObject, TEXT, TEXTS, textsThat } from './settings.ts'
 import { quote } from './text.ts'
 import { mapOf, mustBeShown, pathTo, VARIABLES } from './validation.ts'
 import { readRegularFile } from './workspace/files.ts'
@@ -27,6 +28,7 @@ const PROJECT = settingsObject(
   {
     folder: TEXT,
     framework: v.optional(v.picklist(FRAMEWORK_NAMES, mustBeShown('"vitest" or "playwright"'))),
+    args: v.optional(textsThat(/./, 'is empty.'), []),
     command: v.optional(COMMAND),
     setup: v.optional(COMMAND),
     autofix: v.optional(COMMAND),
@@ -82,6 +84,8 @@ export function projectSettings(baseFolder: string) {
         addIssue({ message: framework === undefined ? usesNone(folder) : usesBoth(folder) })
         return NEVER
       }
+      const refusal = describeRefusedArgument(framework.name, settings.args)
+      if (refusal !== undefined) return refuse('args', refusal)
       // Test frameworks report files by their real path.
       return { ...settings, folder: realpathSync(folder), framework, node }
     }),

@@ -29,8 +29,10 @@ describe('the command line', () => {
       folder: HERE,
       json: false,
     })
-    expect(await read(['../blog', '--framework', 'vitest', '--json'])).toMatchObject({
-      settings: { projects: { blog: { folder: join(home, 'blog'), framework: 'vitest' } } },
+    const args = ['--shard=1/4', '-u']
+    const command = ['../blog', '--framework', 'vitest', ...args.map((arg) => `--arg=${arg}`), '--json']
+    expect(await read(command)).toMatchObject({
+      settings: { projects: { blog: { folder: join(home, 'blog'), framework: 'vitest', args } } },
       json: true,
     })
   })
@@ -112,7 +114,17 @@ describe('the command line', () => {
     [
       'a folder beside a configuration',
       ['--config', 'c', 'a'],
-      /^With --config, give folder and framework in the file\.$/,
+      /^With --config, give folder, framework and args in the file\.$/,
+    ],
+    [
+      'an argument for the framework beside a configuration',
+      ['--config', 'c', '--arg=--changed'],
+      /^With --config, give folder, framework and args in the file\.$/,
+    ],
+    [
+      'an argument without "="',
+      ['--arg', '--changed'],
+      /^Option '--arg' argument is ambiguous\.[\s\S]* use '--arg=-XYZ'\.\n\nUsage: /,
     ],
     ['a configuration that is not there', ['--config', '/none'], /^There is no configuration file \/none\.$/],
     ['a configuration that is not JSON', ['--config', 'FOLDER/text'], /^The configuration file .*text is not JSON: /],

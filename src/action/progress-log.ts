@@ -1,4 +1,4 @@
-import { type Failure, refusalLeftMs } from '../outcome/failure.ts'
+import type { Failure } from '../outcome/failure.ts'
 import { isFinished, type Run } from '../outcome/run.ts'
 import type { StepSubject } from '../outcome/step-outcome.ts'
 import { failureText } from '../report/failure-text.ts'
@@ -9,8 +9,6 @@ import type { World } from './world.ts'
 type LogWorld = Pick<World, 'clock' | 'log' | 'signal'>
 
 const HEARTBEAT_MS = 60_000
-/** How long polls may fail without a break. */
-export const FAILURE_STREAK_LIMIT_MS = 300_000
 
 /** A log with few lines, but with at least about one a minute. */
 export function quietLog({ clock, log, signal }: LogWorld, lastLineMs: number) {
@@ -87,8 +85,7 @@ export function progressLog(runId: string, world: LogWorld) {
       const isFirst = failure === undefined
       failure = cause
       if (!isFirst || clock.now() - lastFailureLineMs < HEARTBEAT_MS) return
-      const limit = durationText(Math.min(FAILURE_STREAK_LIMIT_MS, refusalLeftMs(cause)))
-      write(failureLine(logLine`a status request failed. The step tries again for up to ${limit}.`, cause))
+      write(failureLine(logLine`a status request failed. The step tries again.`, cause))
     },
 
     pause: (deadlineMs: number) =>

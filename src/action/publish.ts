@@ -71,10 +71,11 @@ function announce(outcome: StepOutcome, settings: ReportSettings, hasSummary: bo
 }
 
 export function reportFiles(outcome: StepOutcome): readonly ReportFile[] {
-  const { run } = outcome
-  if (run?.testCases === undefined) return []
+  const { testCases, message, responseText } = outcome.run ?? {}
+  const hasContent = testCases !== undefined || message !== undefined
+  if (!hasContent || responseText === undefined) return []
   return [
-    { name: 'results.json', text: () => safeJson(run.responseText) },
+    { name: 'results.json', text: () => safeJson(responseText) },
     { name: 'junit.xml', text: () => junit(outcome) },
     { name: 'ctrf.json', text: () => ctrf(outcome) },
     { name: 'summary.md', text: () => fullSummary(outcome) },

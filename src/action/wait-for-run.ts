@@ -4,7 +4,7 @@ import type { Ending, WaitLimit } from '../outcome/step-outcome.ts'
 import { backoffMs, isTransient } from '../service/retry.ts'
 import { isNotFoundFinal, type RunHandle } from '../service/run-handle.ts'
 import { cancelReason } from './abort.ts'
-import { FAILURE_STREAK_LIMIT_MS, progressLog } from './progress-log.ts'
+import { progressLog } from './progress-log.ts'
 import type { World } from './world.ts'
 
 interface WaitEnd {
@@ -27,6 +27,8 @@ export interface WaitOptions extends WaitLimits {
   readonly onStatus: (run: Run) => void
 }
 
+/** How long polls may fail without a break. */
+const FAILURE_STREAK_LIMIT_MS = 300_000
 /** The time limit of the last poll, which main sends at the deadline. */
 const LAST_POLL_LIMIT_MS = 10_000
 /** Earlier polls time out at the deadline, but each gets at least this long. */
@@ -74,7 +76,7 @@ export async function waitForRun(
         return end({ kind: 'poll-failed', failure: response })
       }
     }
-    // If this poll shows that the run has left the queue, the deadline is later now, and this poll was not the last.
+    // `onRun` may have moved the deadline, so this compares with the new deadline.
     if (sentAtMs >= timer.deadlineMs()) {
       return end({ kind: 'wait-timeout', limit: timer.limit(), failure: streak?.failure })
     }

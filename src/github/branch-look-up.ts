@@ -1,80 +1,94 @@
-import { ADVICE, forkMessage, isBranchName, type KnownBranch, noBranch, type UnknownBranch } from '../inputs/branch.ts'
-import { InvalidInputsError } from '../inputs/input-reader.ts'
+import { BRANCH_LIMIT_CHARS } from '../outcome/run.ts'
 import { type LogLine, logLine } from '../text/safe-text.ts'
-import { headOf } from './event.ts'
+import { messageOf } from '../text/untrusted.ts'
+import { type BranchToLookUp, type FoundBranch, isFork } from './event.ts'
 import { type GitHubAccess, type GitHubApi, GitHubError, openGitHubApi, withOneRetry } from './github-api.ts'
 
 /** GitHub allows no branch whose name looks like this. */
 const COMMIT_HASH = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i
+/** Git takes the beginning of a hash only from this length on. */
+const SHORTEST_HASH_CHARS = 7
 /** The limit is short, because main starts nothing before it knows the branch. */
 const LOOK_UP_LIMIT_MS = 10_000
 
-/**
- * Looks up the branch that the event does not name, through GitHub's API. Throws InvalidInputsError if it finds no
- * branch or several. If the signal aborts, returns no branch, and the action then starts nothing.
- */
-export async function lookUpBranch(input: UnknownBranch, options: GitHubAccess): Promise<KnownBranch> {
-  if (input.kind === 'deployment') {
-    const what = logLine`the branch of the deployment of "${input.ref}"`
-    return lookUp(what, 'contents: read', options, (api, fail) => branchOfDeployment(input.ref, input.sha, api, fail))
-  }
-  const what = logLine`the head of pull request ${String(input.number)}`
-  return lookUp(what, 'pull-requests: read', options, async (api) => {
-    const { branch = '', isFork } = headOf(await api.pullRequest(input.number), options.event.repository)
-    if (isFork) throw new InvalidInputsError([forkMessage(branch)])
-    return { branch, info: logLine`Testing the branch "${branch}", ${what}.` }
+/** Asks GitHub's API for the branch that the event does not name. Undefined if the signal aborts. */
+export async function lookUpBranch(
+  wanted: BranchToLookUp,
+  { env, event, token, clock, signal }: GitHubAccess,
+): Promise<FoundBranch | undefined> {
+  const [what, permission] =
+    wanted.kind === 'pull-request'
+      ? [logLine`the head of pull request ${String(wanted.number)}`, 'pull-requests: read']
+      : [logLine`the branch of the deployment of "${wanted.ref}"`, 'contents: read']
+  const unknown = (reason: LogLine): FoundBranch => ({
+    kind: 'unknown',
+    reason: logLine`the event does not name the branch to test. The step could not find ${what} through GitHub's API: ${reason}. The look-up needs the permission ${permission}.`,
   })
-}
-
-/**
- * A deployment's ref is a branch, a tag or a commit. If it has no prefix such as `refs/tags/`, it does not say which.
- */
-async function branchOfDeployment(ref: string, sha: string, api: GitHubApi, fail: Fail): Promise<KnownBranch> {
-  const isHash = COMMIT_HASH.test(ref)
-  const name = ref.replace(/^refs\/(heads|tags)\//, '')
-  if (!isHash && name !== '') {
-    const head = ref.startsWith('refs/tags/') ? undefined : await api.refHash(`heads/${name}`)
-    const tag = ref.startsWith('refs/heads/') ? undefined : await api.refHash(`tags/${name}`)
-    if (head !== undefined && tag !== undefined) throw fail(logLine`"${name}" is both a branch and a tag`)
-    if (head !== undefined) {
-      const info = logLine`Testing the branch "${name}" of the deployment.`
-      const warning = logLine`The deployed commit is ${sha}, but the head of the branch "${name}" is now ${head}. The service tests the branch as it is now.`
-      return { branch: name, info, warning: head === sha || sha === '' ? undefined : warning }
-    }
-    if (tag !== undefined) return noBranch(logLine`a deployment of the tag "${name}"`)
-  }
-  // The ref may also be the beginning of a hash.
-  const isCommit = isHash || (ref.length >= 7 && sha.startsWith(ref))
-  const branches = isCommit ? await api.branchesWithHead(isHash ? ref : sha) : []
-  const [branch, ...others] = branches
-  if (branch === undefined) throw fail(logLine`no branch was found`)
-  if (others.length > 0) throw fail(logLine`the commit is the head of several branches (${branches.join(', ')})`)
-  return { branch, info: logLine`Testing the branch "${branch}", whose head is the commit that was deployed.` }
-}
-
-type Fail = (reason: LogLine) => InvalidInputsError
-
-async function lookUp(
-  what: LogLine,
-  permission: 'pull-requests: read' | 'contents: read',
-  { env, token, clock, signal }: GitHubAccess,
-  ask: (api: GitHubApi, fail: Fail) => Promise<KnownBranch>,
-): Promise<KnownBranch> {
-  const fail: Fail = (reason) =>
-    new InvalidInputsError([
-      logLine`Input branch: the event does not name the branch to test. The step could not find ${what} through GitHub's API: ${reason}. The look-up needs the permission ${permission}. ${ADVICE}`,
-    ])
-  if (signal.aborted) return {}
-  if (token === '') throw fail(logLine`the input github-token is empty`)
+  if (signal.aborted) return undefined
+  if (token === '') return unknown(logLine`the input github-token is empty`)
   const limits = { clock, signal: AbortSignal.any([signal, clock.timeout(LOOK_UP_LIMIT_MS)]) }
   try {
     const api = await openGitHubApi({ env, token, ...limits })
-    const found = await withOneRetry(() => ask(api, fail), limits)
-    if (found.branch === undefined || isBranchName(found.branch)) return found
-    throw fail(logLine`"${found.branch}" cannot be the name of a branch`)
+    const found = await withOneRetry(async () => {
+      if (wanted.kind === 'deployment') return branchOfDeployment(wanted, api, unknown)
+      const pullRequest = await api.pullRequest(wanted.number)
+      const name = pullRequest.head?.ref ?? ''
+      if (isFork(pullRequest, event.repository)) return { kind: 'branch-of-fork', name } as const
+      return branch(name, logLine`Testing the branch "${name}", ${what}.`)
+    }, limits)
+    if (found.kind !== 'branch' || isBranchName(found.name)) return found
+    return unknown(logLine`"${found.name}" cannot be the name of a branch`)
   } catch (error) {
-    if (signal.aborted) return {}
-    if (error instanceof InvalidInputsError) throw error
-    throw fail(error instanceof GitHubError ? error.clause : logLine`${String(error)}`)
+    if (signal.aborted) return undefined
+    return unknown(error instanceof GitHubError ? error.clause : logLine`${messageOf(error)}`)
   }
+}
+
+type Deployment = Extract<BranchToLookUp, { kind: 'deployment' }>
+type Unknown = (reason: LogLine) => FoundBranch
+
+/** The ref is a branch, a tag, or a commit's hash. A short hash looks like a name. */
+async function branchOfDeployment({ ref, sha }: Deployment, api: GitHubApi, unknown: Unknown): Promise<FoundBranch> {
+  if (COMMIT_HASH.test(ref)) return branchWithHead(ref, api, unknown)
+  const named = ref === '' ? undefined : await branchNamed({ ref, sha }, api, unknown)
+  if (named !== undefined) return named
+  const isShortHash = ref.length >= SHORTEST_HASH_CHARS && sha.startsWith(ref)
+  return isShortHash ? branchWithHead(sha, api, unknown) : unknown(NOT_FOUND)
+}
+
+/** Undefined if there is neither a branch nor a tag of this name. */
+async function branchNamed(
+  { ref, sha }: Omit<Deployment, 'kind'>,
+  api: GitHubApi,
+  unknown: Unknown,
+): Promise<FoundBranch | undefined> {
+  const name = ref.replace(/^refs\/(heads|tags)\//, '')
+  const head = ref.startsWith('refs/tags/') ? undefined : await api.refHash(`heads/${name}`)
+  const tag = ref.startsWith('refs/heads/') ? undefined : await api.refHash(`tags/${name}`)
+  if (head === undefined) {
+    return tag === undefined ? undefined : { kind: 'no-branch', subject: logLine`a deployment of the tag "${name}"` }
+  }
+  if (tag !== undefined) return unknown(logLine`"${name}" is both a branch and a tag`)
+  const warning = logLine`The deployed commit is ${sha}, but the head of the branch "${name}" is now ${head}. The service tests the branch as it is now.`
+  const isCurrent = head === sha || sha === ''
+  return branch(name, logLine`Testing the branch "${name}" of the deployment.`, isCurrent ? undefined : warning)
+}
+
+async function branchWithHead(hash: string, api: GitHubApi, unknown: Unknown): Promise<FoundBranch> {
+  const names = await api.branchesWithHead(hash)
+  const [name, ...others] = names
+  if (name === undefined) return unknown(NOT_FOUND)
+  if (others.length > 0) return unknown(logLine`the commit is the head of several branches (${names.join(', ')})`)
+  return branch(name, logLine`Testing the branch "${name}", whose head is the commit that was deployed.`)
+}
+
+const NOT_FOUND = logLine`no branch was found`
+
+function branch(name: string, info: LogLine, warning?: LogLine): FoundBranch {
+  return { kind: 'branch', name, because: "it was looked up through GitHub's API", info, warning }
+}
+
+function isBranchName(name: string): boolean {
+  const characters = [...name].length
+  return characters > 0 && characters <= BRANCH_LIMIT_CHARS && !/\p{Cc}/u.test(name)
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { fieldsOf } from '../text/json.ts'
+import { type LogLine, logLine } from '../text/safe-text.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -66,7 +67,7 @@ export function readEvent(env: Environment): WorkflowEvent {
   }
 }
 
-/** Undefined if the file cannot be read. When a step beside this one begins, the runner writes the file again. */
+/** Undefined if the file cannot be read. It may be half-written, because the runner writes it again for each step. */
 function readPayload(path: string): EventPayload | undefined {
   try {
     return fieldsOf(JSON.parse(readFileSync(path, 'utf8')))
@@ -75,41 +76,64 @@ function readPayload(path: string): EventPayload | undefined {
   }
 }
 
-interface Head {
-  readonly branch?: string | undefined
-  readonly isFork: boolean
-}
+/** What the event, or GitHub's API, says about the branch to test. */
+export type FoundBranch =
+  /** A branch of this repository. `because` is the rule by which it was found. */
+  | {
+      readonly kind: 'branch'
+      readonly name: string
+      readonly because: string
+      readonly info?: LogLine | undefined
+      readonly warning?: LogLine | undefined
+    }
+  | { readonly kind: 'branch-of-fork'; readonly name: string }
+  /** The event is about something else, such as a tag. */
+  | { readonly kind: 'no-branch'; readonly subject: LogLine }
+  /** The event is about a branch, and nobody can say about which. */
+  | { readonly kind: 'unknown'; readonly reason: LogLine }
 
-/**
- * Undefined if the event is not about a head. If it is about a head and names no branch, `branch` is absent, and main
- * refuses.
- */
-export function headOfEvent(event: WorkflowEvent): Head | undefined {
-  const { name, payload, repository, headRef } = event
-  const { pull_request: pullRequest, workflow_run: workflowRun } = payload
+/** Only GitHub's API can name the branch. */
+export type BranchToLookUp =
+  | { readonly kind: 'pull-request'; readonly number: number }
+  | { readonly kind: 'deployment'; readonly ref: string; readonly sha: string }
+
+/** The branch that the event is about. */
+export function branchOfEvent(event: WorkflowEvent): FoundBranch | BranchToLookUp {
+  const { name, payload, repository, ref, headRef } = event
+  const { pull_request: pullRequest, workflow_run: workflowRun, issue, deployment } = payload
+  const reason = logLine`the event ${name} names no branch of this repository. One possible cause is a commit of a fork. So the step does not know which branch to test.`
+  const head = (branch: string | null | undefined, because: string, isForks = false): FoundBranch => {
+    if (!branch) return { kind: 'unknown', reason }
+    return isForks ? { kind: 'branch-of-fork', name: branch } : { kind: 'branch', name: branch, because }
+  }
   switch (name) {
     case 'workflow_run':
-      return {
-        branch: workflowRun?.head_branch || undefined,
-        isFork: isOther(workflowRun?.head_repository, repository),
-      }
+      return head(workflowRun?.head_branch, HEAD_BRANCH, isOther(workflowRun?.head_repository, repository))
     // If the commit is a fork's, GitHub names no branch in these events.
     case 'check_suite':
     case 'check_run':
-      return {
-        branch: (payload.check_suite ?? payload.check_run?.check_suite)?.head_branch || undefined,
-        isFork: false,
-      }
-    // If the payload is missing, nothing says which pull request the comment is on.
-    case 'issue_comment':
-      return payload.issue ? undefined : { isFork: false }
+      return head((payload.check_suite ?? payload.check_run?.check_suite)?.head_branch, HEAD_BRANCH)
   }
-  if (pullRequest) return headOf(pullRequest, repository)
-  return name.startsWith('pull_request') ? { branch: headRef || undefined, isFork: false } : undefined
+  if (pullRequest) return head(pullRequest.head?.ref, OF_PULL_REQUEST, isFork(pullRequest, repository))
+  if (name.startsWith('pull_request')) return head(headRef, OF_PULL_REQUEST)
+  // A pull request is also an issue, so the events `issue_comment` and `issues` may be about a pull request.
+  if (issue?.pull_request) return { kind: 'pull-request', number: issue.number ?? 0 }
+  // If the payload is missing, nothing says which pull request the comment is on.
+  if (name === 'issue_comment' && !issue) return { kind: 'unknown', reason }
+  if (name === 'deployment' || name === 'deployment_status') {
+    return { kind: 'deployment', ref: deployment?.ref ?? '', sha: deployment?.sha ?? '' }
+  }
+  if (ref.type !== 'branch') return { kind: 'no-branch', subject: logLine`"${ref.name}", which is not a branch` }
+  const isOfBranch = ['push', 'merge_group', 'workflow_dispatch', 'schedule'].includes(name)
+  const info = logLine`Testing the branch "${ref.name}", because the workflow runs on it. The event ${name} names no other branch. To test another branch, set the input "branch".`
+  return { kind: 'branch', name: ref.name, because: 'the workflow runs on it', info: isOfBranch ? undefined : info }
 }
 
-export function headOf({ head }: PullRequest, repository: Repository): Head {
-  return { branch: head?.ref || undefined, isFork: isOther(head?.repo, repository) }
+const HEAD_BRANCH = "it is the event's head_branch"
+const OF_PULL_REQUEST = 'it is the head branch of the pull request'
+
+export function isFork({ head }: PullRequest, repository: Repository): boolean {
+  return isOther(head?.repo, repository)
 }
 
 /** Whether the head is in another repository. If that repository was deleted, it is null, and it was a fork. */
@@ -136,14 +160,15 @@ export function pullRequestOfEvent({ payload, repository }: WorkflowEvent): Even
   const [only, ...others] = (workflowRun?.pull_requests ?? []).filter(({ base, head }) =>
     [base, head].every((end) => end?.repo?.id !== undefined && end.repo.id === repository.id),
   )
-  const found = pullRequest ?? (issue?.pull_request ? issue : others.length === 0 ? only : undefined)
+  const ofWorkflowRun = others.length === 0 ? only : undefined
+  const found = pullRequest ?? (issue?.pull_request ? issue : ofWorkflowRun)
   return found?.number ? { number: found.number, headLabel: headLabel(found, repository) } : undefined
 }
 
 /** A fork's branch may have the name of a branch of ours. So the label names its owner, as GitHub's pages do. */
 export function headLabel(pullRequest: PullRequest, repository: Repository): string | undefined {
-  const { branch, isFork } = headOf(pullRequest, repository)
-  return isFork ? (pullRequest.head?.label ?? `fork:${branch ?? ''}`) : branch
+  const { ref, label } = pullRequest.head ?? {}
+  return isFork(pullRequest, repository) ? (label ?? `fork:${ref ?? ''}`) : ref || undefined
 }
 
 /** The branch or the tag of a commit that the event is about. Undefined for every other commit, and for a branch. */

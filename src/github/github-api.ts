@@ -7,19 +7,19 @@ import type { Environment, PullRequest, Repository, WorkflowEvent } from './even
 
 export class GitHubError extends Error {
   override readonly name = 'GitHubError'
-  /** 0 if GitHub's API did not respond, even if a proxy did. 429 if GitHub limits the rate of requests. */
-  readonly status: number
+  /** A number is the status of GitHub's response. `unreachable`: only a proxy responded, or nobody. */
+  readonly failure: number | 'unreachable' | 'rate-limit'
 
-  constructor(status: number, reason: string, cause?: unknown) {
+  constructor(failure: GitHubError['failure'], reason: string, cause?: unknown) {
     super(reason, { cause })
-    this.status = status
+    this.failure = failure
   }
 
   /** The failure as a part of a sentence. */
   get clause(): LogLine {
-    if (this.status === 0) return logLine`GitHub's API gave no usable response (${this.message})`
-    if (this.status === 429) return logLine`GitHub's API limits the rate of requests`
-    return logLine`GitHub responded with status ${this.status} (${this.message})`
+    if (this.failure === 'unreachable') return logLine`GitHub's API gave no usable response (${this.message})`
+    if (this.failure === 'rate-limit') return logLine`GitHub's API limits the rate of requests`
+    return logLine`GitHub responded with status ${this.failure} (${this.message})`
   }
 }
 
@@ -54,83 +54,28 @@ const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {
  */
 export async function openGitHubApi({ env, token, clock, signal }: Omit<GitHubAccess, 'event'>): Promise<GitHubApi> {
   const [owner, repo] = (env.GITHUB_REPOSITORY ?? '').split('/')
-  if (!owner || !repo) throw new GitHubError(0, 'GITHUB_REPOSITORY is not "owner/repository"')
+  if (!owner || !repo) throw new GitHubError('unreachable', 'GITHUB_REPOSITORY is not "owner/repository"')
   // Certificates are always checked. An earlier step may have set this variable, and Node reads it for each connection.
   delete process.env.NODE_TLS_REJECT_UNAUTHORIZED
   // The import reads the event file. If the file is malformed, the import fails.
   const { getOctokit } = await import('@actions/github')
   const baseUrl = (env.GITHUB_API_URL || 'https://api.github.com').replace(/\/$/, '')
   const octokit = getOctokit(token, { baseUrl, userAgent: `test-run-action/${VERSION}` })
-  const client = new GitHubClient(octokit, { owner, repo }, new URL(baseUrl).origin, { clock, signal })
-  return new GitHubApi(client)
+  return new GitHubApi({ octokit, repository: { owner, repo }, origin: new URL(baseUrl).origin, clock, signal })
 }
 
-type Octokit = ReturnType<typeof getOctokit>
-
-/** Sends one request at a time. Every method fails with a GitHubError. */
-class GitHubClient {
-  readonly #octokit: Octokit
-  readonly #repository: { readonly owner: string; readonly repo: string }
-  readonly #origin: string
-  readonly #limits: Pick<GitHubAccess, 'clock' | 'signal'>
-
-  constructor(
-    octokit: Octokit,
-    repository: { readonly owner: string; readonly repo: string },
-    origin: string,
-    limits: Pick<GitHubAccess, 'clock' | 'signal'>,
-  ) {
-    this.#octokit = octokit
-    this.#repository = repository
-    this.#origin = origin
-    this.#limits = limits
-  }
-
-  /** Follows one redirect of a GET to the same server, because GitHub redirects if a repository was renamed. */
-  request(route: string, parameters: Record<string, unknown>) {
-    return this.#attempt(async (request) => {
-      const isRead = route.startsWith('GET ')
-      let response = await this.#octokit.request(route, { ...this.#repository, ...parameters, request })
-      const location = response.status < 300 ? undefined : URL.parse(response.headers.location ?? '', this.#origin)
-      if (isRead && location?.origin === this.#origin) {
-        response = await this.#octokit.request(`GET ${location.href}`, { request })
-      }
-      if (isRead ? response.status === 200 : response.status < 300) return response
-      throw new GitHubError(response.status, 'a redirect or a status that the action does not expect')
-    })
-  }
-
-  /** Like `request`, but returns undefined after a 404. */
-  async requestIfFound(route: string, parameters: Record<string, unknown>) {
-    try {
-      return await this.request(route, parameters)
-    } catch (error) {
-      if (error instanceof GitHubError && error.status === 404) return undefined
-      throw error
-    }
-  }
-
-  query(graphql: string): Promise<unknown> {
-    return this.#attempt((request) => this.#octokit.graphql(graphql, { request }))
-  }
-
-  async #attempt<T>(send: (request: Record<string, unknown>) => Promise<T>): Promise<T> {
-    const { clock, signal } = this.#limits
-    const limited = AbortSignal.any([signal, clock.timeout(REQUEST_LIMIT_MS)])
-    try {
-      return await send({ signal: limited, log: SILENT, redirect: 'manual' })
-    } catch (error) {
-      throw limited.aborted ? new GitHubError(0, 'no response in time', error) : toGitHubError(error)
-    }
-  }
+interface ApiSettings extends Pick<GitHubAccess, 'clock' | 'signal'> {
+  readonly octokit: ReturnType<typeof getOctokit>
+  readonly repository: { readonly owner: string; readonly repo: string }
+  readonly origin: string
 }
 
 /** What the action asks of GitHub about its repository. Every method fails with a GitHubError. */
 export class GitHubApi {
-  readonly #client: GitHubClient
+  readonly #settings: ApiSettings
 
-  constructor(client: GitHubClient) {
-    this.#client = client
+  constructor(settings: ApiSettings) {
+    this.#settings = settings
   }
 
   async listComments(pullRequest: number): Promise<readonly Comment[]> {
@@ -139,10 +84,10 @@ export class GitHubApi {
     for (let page = 1; page <= MOST_PAGES; page++) {
       const parameters = { issue_number: pullRequest, per_page: PAGE_SIZE, page }
       const route = 'GET /repos/{owner}/{repo}/issues/{issue_number}/comments'
-      const { data, headers } = await this.#client.request(route, parameters)
+      const { data, headers } = await this.#request(route, parameters)
       const found = listOf(data).map(toComment)
       for (const comment of found) comments.set(comment.id, comment)
-      // A gateway may remove the header. If the page is full then, there may be another page.
+      // A gateway may remove the header. Without it, a full page may have a successor.
       const isLast = headers.link === undefined ? found.length < PAGE_SIZE : !headers.link.includes('rel="next"')
       if (isLast) break
     }
@@ -151,19 +96,19 @@ export class GitHubApi {
 
   async createComment(pullRequest: number, body: string): Promise<Comment> {
     const parameters = { issue_number: pullRequest, body }
-    const { data } = await this.#client.request('POST /repos/{owner}/{repo}/issues/{issue_number}/comments', parameters)
+    const { data } = await this.#request('POST /repos/{owner}/{repo}/issues/{issue_number}/comments', parameters)
     return toComment(data)
   }
 
   async updateComment(id: number, body: string): Promise<Comment | undefined> {
     const route = 'PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}'
-    const found = await this.#client.requestIfFound(route, { comment_id: id, body })
+    const found = await this.#requestIfFound(route, { comment_id: id, body })
     return found && toComment(found.data)
   }
 
   async deleteComment(id: number): Promise<void> {
     const route = 'DELETE /repos/{owner}/{repo}/issues/comments/{comment_id}'
-    await this.#client.requestIfFound(route, { comment_id: id })
+    await this.#requestIfFound(route, { comment_id: id })
   }
 
   /**
@@ -172,18 +117,21 @@ export class GitHubApi {
    */
   async whoAmI(): Promise<string | undefined> {
     try {
-      const { login } = fieldsOf(fieldsOf(await this.#client.query('{ viewer { login } }')).viewer)
+      const viewer = await this.#attempt((request) =>
+        this.#settings.octokit.graphql('{ viewer { login } }', { request }),
+      )
+      const { login } = fieldsOf(fieldsOf(viewer).viewer)
       if (typeof login !== 'string') throw notOfThisApi()
       return login
     } catch (error) {
-      const isRefused = error instanceof GitHubError && !isTransient(error) && error.status !== 429
+      const isRefused = error instanceof GitHubError && !isTransient(error) && error.failure !== 'rate-limit'
       if (!isRefused) throw error
       return undefined
     }
   }
 
   async pullRequest(number: number): Promise<PullRequest> {
-    const { data } = await this.#client.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', {
+    const { data } = await this.#request('GET /repos/{owner}/{repo}/pulls/{pull_number}', {
       pull_number: number,
     })
     const { number: responseNumber, head } = fieldsOf(data)
@@ -191,13 +139,13 @@ export class GitHubApi {
     if (responseNumber !== number || typeof ref !== 'string' || typeof headRepository !== 'object') throw notOfThisApi()
     return {
       number,
-      head: { ref, label: textOf(fieldsOf(head).label), repo: headRepository && repositoryOf(headRepository) },
+      head: { ref, label: stringOf(fieldsOf(head).label), repo: headRepository && repositoryOf(headRepository) },
     }
   }
 
   /** The hash of a ref such as `heads/main`. Undefined if there is no such ref. */
   async refHash(ref: string): Promise<string | undefined> {
-    const found = await this.#client.requestIfFound('GET /repos/{owner}/{repo}/git/ref/{ref}', { ref })
+    const found = await this.#requestIfFound('GET /repos/{owner}/{repo}/git/ref/{ref}', { ref })
     if (found === undefined) return undefined
     const { ref: responseRef, object } = fieldsOf(found.data)
     const { sha } = fieldsOf(object)
@@ -207,12 +155,45 @@ export class GitHubApi {
 
   async branchesWithHead(sha: string): Promise<readonly string[]> {
     const route = 'GET /repos/{owner}/{repo}/commits/{sha}/branches-where-head'
-    const { data } = await this.#client.request(route, { sha })
+    const { data } = await this.#request(route, { sha })
     return listOf(data).map((branch) => {
       const { name, commit } = fieldsOf(branch)
       if (typeof name !== 'string' || fieldsOf(commit).sha !== sha.toLowerCase()) throw notOfThisApi()
       return name
     })
+  }
+
+  /** Follows one redirect of a GET to the same server, because GitHub redirects if a repository was renamed. */
+  #request(route: string, parameters: Record<string, unknown>) {
+    const { octokit, repository, origin } = this.#settings
+    return this.#attempt(async (request) => {
+      const isRead = route.startsWith('GET ')
+      let response = await octokit.request(route, { ...repository, ...parameters, request })
+      const location = response.status < 300 ? undefined : URL.parse(response.headers.location ?? '', origin)
+      if (isRead && location?.origin === origin) response = await octokit.request(`GET ${location.href}`, { request })
+      if (isRead ? response.status === 200 : response.status < 300) return response
+      throw new GitHubError(response.status, 'a redirect or a status that the action does not expect')
+    })
+  }
+
+  /** Like `#request`, but returns undefined after a 404. */
+  async #requestIfFound(route: string, parameters: Record<string, unknown>) {
+    try {
+      return await this.#request(route, parameters)
+    } catch (error) {
+      if (error instanceof GitHubError && error.failure === 404) return undefined
+      throw error
+    }
+  }
+
+  async #attempt<T>(send: (request: Record<string, unknown>) => Promise<T>): Promise<T> {
+    const { clock, signal } = this.#settings
+    const limited = AbortSignal.any([signal, clock.timeout(REQUEST_LIMIT_MS)])
+    try {
+      return await send({ signal: limited, log: SILENT, redirect: 'manual' })
+    } catch (error) {
+      throw limited.aborted ? new GitHubError('unreachable', 'no response in time', error) : toGitHubError(error)
+    }
   }
 }
 
@@ -231,7 +212,8 @@ export async function withOneRetry<T>(
 }
 
 function isTransient(error: unknown): boolean {
-  return error instanceof GitHubError && (error.status === 0 || error.status >= 500)
+  if (!(error instanceof GitHubError) || error.failure === 'rate-limit') return false
+  return error.failure === 'unreachable' || error.failure >= 500
 }
 
 function toGitHubError(error: unknown): GitHubError {
@@ -240,19 +222,19 @@ function toGitHubError(error: unknown): GitHubError {
   if (name === 'GraphqlResponseError') {
     // GraphQL reports errors with status 200.
     const { type, message } = fieldsOf(Array.isArray(errors) ? errors[0] : undefined)
-    return new GitHubError(type === 'RATE_LIMITED' ? 429 : 200, String(message), error)
+    return new GitHubError(type === 'RATE_LIMITED' ? 'rate-limit' : 200, String(message), error)
   }
   // If no response came, Octokit reports status 500, but its error has no `response`.
   const { status, headers, data } = fieldsOf(response)
-  if (typeof status !== 'number') return new GitHubError(0, reason, error)
+  if (typeof status !== 'number') return new GitHubError('unreachable', reason, error)
   const message = String(fieldsOf(data).message ?? reason)
-  return new GitHubError(isRateLimit(status, fieldsOf(headers), message) ? 429 : status, message, error)
+  return new GitHubError(isRateLimit(status, fieldsOf(headers), message) ? 'rate-limit' : status, message, error)
 }
 
 /** GitHub's documentation gives these signs of a rate limit. */
 function isRateLimit(status: number, headers: Partial<Record<string, unknown>>, message: string): boolean {
   const saysSo = 'retry-after' in headers || headers['x-ratelimit-remaining'] === '0' || /rate limit/i.test(message)
-  return status === 403 && saysSo
+  return status === 429 || (status === 403 && saysSo)
 }
 
 function toComment(data: unknown): Comment {
@@ -269,10 +251,10 @@ function toComment(data: unknown): Comment {
 
 function repositoryOf(data: object): Repository {
   const { id, full_name } = fieldsOf(data)
-  return { id: typeof id === 'number' ? id : undefined, full_name: textOf(full_name) }
+  return { id: typeof id === 'number' ? id : undefined, full_name: stringOf(full_name) }
 }
 
-function textOf(value: unknown): string | undefined {
+function stringOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
@@ -282,5 +264,5 @@ function listOf(data: unknown): readonly unknown[] {
 }
 
 function notOfThisApi(): GitHubError {
-  return new GitHubError(0, "the response did not come from GitHub's API, or it is incomplete")
+  return new GitHubError('unreachable', "the response did not come from GitHub's API, or it is incomplete")
 }

@@ -3,6 +3,7 @@ import type { Log } from '../action/world.ts'
 import type { CommentSettings } from '../inputs/inputs.ts'
 import type { CommentBodyOptions } from '../report/comment-body.ts'
 import { type LogLine, logLine } from '../text/safe-text.ts'
+import { messageOf } from '../text/untrusted.ts'
 import { isSecure } from '../text/web-address.ts'
 import { type Environment, type EventPullRequest, headLabel, pullRequestOfEvent, type WorkflowEvent } from './event.ts'
 import {
@@ -87,7 +88,8 @@ async function upsert(
   if (kept === undefined && success && settings.when === 'on-failure') return undefined
 
   const text = body({ marker: identity.marker, pullRequestBranch: await findHeadLabel(pullRequest, api, event) })
-  const updated = kept === undefined ? undefined : await api.updateComment(kept.id, text)
+  const updated = kept && (await api.updateComment(kept.id, text))
+  // Somebody may have deleted the comment meanwhile.
   const written = updated ?? (await api.createComment(pullRequest.number, text))
   for (const { id } of extra) {
     // If this fails, the next run deletes the extra comment.
@@ -174,23 +176,24 @@ function orderOfWriter({ body }: Comment, { markerPrefix }: CommentIdentity): bi
 /** Exported for the test that looks up each message in docs/troubleshooting.md. */
 export function failureMessage(error: unknown): LogLine {
   if (!(error instanceof GitHubError)) {
-    return logLine`The pull request comment was not written: ${error instanceof Error ? error.message : String(error)}.`
+    return logLine`The pull request comment was not written: ${messageOf(error)}.`
   }
   if (isForbidden(error)) return notAllowedMessage(error.clause)
-  return logLine`The pull request comment was not written: ${error.clause}. ${adviceFor(error.status)}`
+  return logLine`The pull request comment was not written: ${error.clause}. ${adviceFor(error.failure)}`
 }
 
-function adviceFor(status: number): LogLine {
-  if (status === 429) return logLine`The next workflow run writes the comment. If many jobs comment, let one job do it.`
-  if (status === 0 || status >= 500) return logLine`The next workflow run writes the comment.`
-  return status === 401 ? logLine`Check github-token: it is invalid or has expired.` : logLine``
+function adviceFor(failure: GitHubError['failure']): LogLine {
+  if (failure === 'rate-limit')
+    return logLine`The next workflow run writes the comment. If many jobs comment, let one job do it.`
+  if (failure === 'unreachable' || failure >= 500) return logLine`The next workflow run writes the comment.`
+  return failure === 401 ? logLine`Check github-token: it is invalid or has expired.` : logLine``
 }
 
 /**
  * GitHub sends 404 if the token may not see something. A locked conversation gives 403, but no permission changes that.
  */
-function isForbidden({ status, message }: GitHubError): boolean {
-  return status === 404 || (status === 403 && !/\blocked\b/i.test(message))
+function isForbidden({ failure, message }: GitHubError): boolean {
+  return failure === 404 || (failure === 403 && !/\blocked\b/i.test(message))
 }
 
 function notAllowedMessage(reason: LogLine): LogLine {

@@ -1,5 +1,5 @@
 import { parseKeepingNumbers } from '../text/json.ts'
-import { logLine } from '../text/safe-text.ts'
+import { type LogLine, logLine } from '../text/safe-text.ts'
 import type { InputReader } from './input-reader.ts'
 
 type Overrides = ReadonlyMap<string, string>
@@ -11,39 +11,38 @@ type Overrides = ReadonlyMap<string, string>
 export function readEnvOverrides(inputs: InputReader): Readonly<Record<string, string>> | undefined {
   const given = inputs.textAsWritten('env-overrides')
   const overrides = given.trimStart().startsWith('{') ? readJson(given, inputs) : readLines(given, inputs)
-  return overrides.size === 0 ? undefined : Object.fromEntries(overrides)
+  return overrides?.size ? Object.fromEntries(overrides) : undefined
 }
 
-function readLines(given: string, inputs: InputReader): Overrides {
+function readLines(given: string, inputs: InputReader): Overrides | undefined {
   const overrides = new Map<string, string>()
-  // Every second part is a line end, so that a value of several lines keeps its line ends.
-  const parts = given.split(/(\r?\n)/)
-  for (let at = 0; at < parts.length; at += 2) {
-    const line = parts[at]?.trimStart() ?? ''
+  const linesWithEnds = given.split(/(?<=\n)/)
+  const lines = linesWithEnds.map(withoutEnd)
+  for (let at = 0; at < lines.length; at++) {
+    const line = lines[at]?.trimStart() ?? ''
     if (line === '' || line.startsWith('#')) continue
-    const [, name = '', sign, rest = ''] = /^(\S*?)(=|<<)(.*)$/s.exec(line) ?? []
-    const isBlock = sign === '<<'
-    const end = isBlock ? parts.indexOf(rest, at + 2) : at
-    if (name === '' || (isBlock && rest === '') || end === -1) {
-      const what =
-        end === -1
-          ? logLine`begins a value with NAME<<END, but no line END follows`
-          : logLine`does not begin with a name and =`
+    const problem = (what: LogLine) =>
       inputs.problem(
-        logLine`Input env-overrides: line ${at / 2 + 1} ${what}. Values are not shown. Write NAME=value in one line, without white space in the name. For a value of several lines, write NAME<<END, the lines of the value, and a line END. A JSON object is accepted too.`,
+        logLine`Input env-overrides: line ${at + 1} ${what}. Values are not shown. Write NAME=value in one line, without white space in the name. For a value of several lines, write NAME<<END, the lines of the value, and a line END. A JSON object is accepted too.`,
       )
-      break
-    }
-    const value = isBlock ? parts.slice(at + 2, end - 1).join('') : rest
+    const [, name = '', rest, end] = /^(\S*?)(?:=(.*)|<<(.+))$/s.exec(line) ?? []
+    if (name === '') return problem(logLine`does not begin with a name and =`)
+    const last = end === undefined ? at : lines.indexOf(end, at + 1)
+    if (last === -1) return problem(logLine`begins a value of several lines, but the line that ends it is missing`)
+    const value = rest ?? withoutEnd(linesWithEnds.slice(at + 1, last).join(''))
     if (/^(["'`]).*\1$/s.test(value)) {
       inputs.warnings.push(
         logLine`Input env-overrides: the value of ${name} begins and ends with quotation marks. They are sent as a part of the value. If the quotation marks do not belong to the value, remove them. If they do, ignore this warning, or give a JSON object to avoid it.`,
       )
     }
     overrides.set(name, value)
-    at = end
+    at = last
   }
   return overrides
+}
+
+function withoutEnd(line: string): string {
+  return line.replace(/\r?\n$/, '')
 }
 
 function readJson(given: string, inputs: InputReader): Overrides {

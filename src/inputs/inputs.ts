@@ -4,11 +4,11 @@ import type { When } from '../action/publish.ts'
 import type { StepRequest } from '../action/run-action.ts'
 import type { Environment, WorkflowEvent } from '../github/event.ts'
 import type { StartParameters, Target } from '../outcome/run.ts'
-import { isInside } from '../runner/report-files.ts'
-import { isUsableRunId } from '../service/run-handle.ts'
+import { isUsableRunId, RUN_ID_RULE } from '../service/run-handle.ts'
 import { parseJson } from '../text/json.ts'
+import { isInside } from '../text/path.ts'
 import { type LogLine, logLine } from '../text/safe-text.ts'
-import { BRANCH_OF_EVENT, type BranchInput, readBranch } from './branch.ts'
+import { BRANCH_OF_EVENT, readBranch } from './branch.ts'
 import { readEnvOverrides } from './env-overrides.ts'
 import { InputReader } from './input-reader.ts'
 import { readRunUrl } from './run-url.ts'
@@ -44,8 +44,7 @@ export function readInputs(env: Environment, event: WorkflowEvent) {
   const runId = readRunId(inputs)
   const ownsRun = runId === undefined
   const parameters = readStartParameters(inputs, service?.target)
-  const branch: BranchInput =
-    ownsRun && !isForkWithoutSecrets(inputs, event) ? readBranch(inputs, event) : { kind: 'known' }
+  const branch = isForkWithoutSecrets(inputs, event) ? undefined : readBranch(inputs, event)
   const wait = inputs.boolean('wait', true)
   if (!wait && !ownsRun) {
     inputs.problem(
@@ -80,12 +79,20 @@ export function readInputs(env: Environment, event: WorkflowEvent) {
     passWithNoTests,
     strict,
     runUrl,
-    untested: branch.kind === 'known' ? branch.untested : undefined,
     labels: [comment.key, matrixValues(comment.matrix)].filter((part) => part !== ''),
     reports: { summary, annotations },
   }
+  // With run-id, it does not matter how an input of the start is written.
   const warnings = ownsRun ? inputs.warnings : startInputsWithoutEffect(inputs)
-  return { service: inputs.orThrow(service), request, branch, reportDir, comment, githubToken, warnings }
+  return {
+    service: inputs.orThrow(service),
+    request,
+    branch: inputs.orThrow(branch),
+    reportDir,
+    comment,
+    githubToken,
+    warnings,
+  }
 }
 
 export function wantsSummaryOfProblems(env: Environment): boolean {
@@ -96,7 +103,7 @@ function readRunId(inputs: InputReader): string | undefined {
   const given = inputs.text('run-id')
   if (given !== '' && !isUsableRunId(given)) {
     inputs.problem(
-      logLine`Input run-id: "${given}" cannot be a run's id. Give the output run-id of the step that started the run. An id has 1 to 256 characters: letters, digits and . _ ~ : = + / @ -`,
+      logLine`Input run-id: "${given}" cannot be a run's id. Give the output run-id of the step that started the run. An id has ${RUN_ID_RULE}`,
     )
   }
   return given || undefined

@@ -1,4 +1,4 @@
-import { headOfEvent, type WorkflowEvent } from '../github/event.ts'
+import { branchOfEvent, type WorkflowEvent } from '../github/event.ts'
 import { logLine } from '../text/safe-text.ts'
 import type { InputReader } from './input-reader.ts'
 
@@ -14,7 +14,7 @@ export function whyNoSecrets(event: WorkflowEvent): 'fork' | 'dependabot' | unde
   const author = payload.pull_request?.user?.login ?? payload.sender?.login ?? actor
   const hasDependabotRules = isUntrusted || ['push', 'create', 'deployment', 'deployment_status'].includes(name)
   if (author === 'dependabot[bot]' && hasDependabotRules) return 'dependabot'
-  return isUntrusted && headOfEvent(event)?.isFork ? 'fork' : undefined
+  return isUntrusted && branchOfEvent(event).kind === 'branch-of-fork' ? 'fork' : undefined
 }
 
 export function isForkWithoutSecrets(inputs: InputReader, event: WorkflowEvent): boolean {

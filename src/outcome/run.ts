@@ -4,6 +4,9 @@ export const RUN_STATUSES = ['QUEUED', 'RUNNING', 'PASSED', 'FAILED', 'TIMEDOUT'
 
 type RunStatus = (typeof RUN_STATUSES)[number]
 
+/** The service's limit for a branch. */
+export const BRANCH_LIMIT_CHARS = 255
+
 export interface StartParameters {
   readonly branch?: string | undefined
   readonly environment?: string | undefined

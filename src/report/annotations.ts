@@ -47,8 +47,17 @@ export interface LogGroup {
   readonly text: LogLine
 }
 
-/** Why the first failing test cases failed, with whole messages. Empty if the service sent no reasons. */
+/** Why the run and the first failing test cases did not pass, with whole messages. Empty if the service sent no reasons. */
 export function reasonGroups(outcome: StepOutcome): LogGroup[] {
+  return [...groupOfRun(outcome), ...groupsOfCases(outcome)]
+}
+
+function groupOfRun({ run }: StepOutcome): LogGroup[] {
+  if (run?.message === undefined) return []
+  return [{ name: logLine`The message of the run`, text: logLine`${linesOf(run.message).text}` }]
+}
+
+function groupsOfCases(outcome: StepOutcome): LogGroup[] {
   return firstFailing(outcome)
     .filter(hasReason)
     .map((testCase) => {

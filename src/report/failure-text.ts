@@ -62,7 +62,7 @@ export function failureAdvice(failure: Failure, request: RequestKind): Fragment 
   switch (failure.kind) {
     case 'not-sent':
       if (hasServiceEnded(failure))
-        return fragment` Look at the step that started it, for example whether the machine had no memory left.`
+        return fragment` Look at the step that started the service, for example whether the machine had no memory left. If no step started it, check the input ${'base-url'}.`
       return fragment` Check the input ${'base-url'}, and whether this runner can reach that address. If ${'HTTPS_PROXY'} is set, check the proxy too.`
     case 'invalid-response':
       if (!failure.isNotJson) return fragment``

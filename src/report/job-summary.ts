@@ -45,13 +45,16 @@ export function jobSummary(outcome: StepOutcome, { alreadyBytes, reportDir }: Jo
   const table = caseTable(testCases)
   const { listed, slowest } = sectionsOf(testCases)
   // The slowest cases come last on the page. They are few, so they get their room first.
-  const last = fitRows(slowest, table, { bytes: roomBytes, rows: ROW_LIMIT })
-  const main = fitRows(listed, table, { bytes: roomBytes - last.bytes, rows: ROW_LIMIT - last.rows })
+  const slowestRows = fitRows(slowest, table, { bytes: roomBytes, rows: ROW_LIMIT })
+  const listedRows = fitRows(listed, table, {
+    bytes: roomBytes - slowestRows.bytes,
+    rows: ROW_LIMIT - slowestRows.rows,
+  })
   // The messages get what the rows leave.
-  const messages = fitMessages(table, roomBytes - last.bytes - main.bytes)
-  const tables = main.sections.map((section) => sectionTable(section, table, messages.row))
-  const lastTables = last.sections.map((section) => sectionTable(section, table, table.row))
-  const notAllShown = warning(testCases.length - main.rows, messages.leftOut())
+  const messages = fitMessages(table, roomBytes - slowestRows.bytes - listedRows.bytes)
+  const tables = listedRows.sections.map((section) => sectionTable(section, table, messages.row))
+  const lastTables = slowestRows.sections.map((section) => sectionTable(section, table, table.row))
+  const notAllShown = warning(testCases.length - listedRows.rows, messages.leftOut())
   return html`${top}${intro}${message}${notAllShown}${facts}${tables}${lastTables}`
 }
 
@@ -88,9 +91,15 @@ export function introduction(outcome: StepOutcome): Html {
   const isSaid =
     isPartial ||
     outcome.conclusion === 'no-tests' ||
-    (isDoubtfulPass(outcome) && outcome.unknown.count === outcome.counts.other)
+    (isVerdictInDoubt(outcome) && outcome.unknown.count === outcome.counts.other)
   const cases = paragraph(isSaid ? undefined : casesWithoutResult(outcome), INCOMPLETE)
   return html`${paragraph(countsText(outcome))}${about}${cases}${paragraph(otherBranchText(outcome), OTHER_BRANCH)}${paragraph(untestedText(outcome), OTHER_BRANCH)}`
+}
+
+/** Whether the verdict names the statuses that this version does not know. */
+function isVerdictInDoubt(outcome: StepOutcome): boolean {
+  const { conclusion, ending } = outcome
+  return ending.kind === 'finished' && (conclusion === 'passed' || conclusion === 'failed') && isDoubtfulPass(outcome)
 }
 
 const INCOMPLETE = html`⚠️ <b>Incomplete results:</b> `
@@ -201,7 +210,7 @@ function fitRows(
   const fitted: FittedSection[] = []
   for (const section of sections) {
     const { testCases } = section
-    // The longest head is that of a section with one row too many.
+    // The head is longest if it says that one row is missing.
     const head = sectionHead(section, testCases.length - 1)
     let bytes = sizeBytes(html`${head}${table.head}${table.foot}${sectionFoot(section)}`)
     const shown: TestCase[] = []

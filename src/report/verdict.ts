@@ -42,7 +42,7 @@ function verdict(outcome: StepOutcome, place: Place): Fragment {
   const { ending } = outcome
   const id = linkedRunId(outcome)
   const theRun = id === undefined ? fragment`the run` : fragment`run ${id}`
-  const cancelled = cancellationText(outcome)
+  const cancelled = cancellationText(outcome, place)
   switch (ending.kind) {
     case 'finished':
       return sentencesOfFinished(ending.run, outcome, place)
@@ -148,7 +148,9 @@ function nothingRan(run: Run, total: number): Fragment {
   return total === 1 ? fragment`its one test case did not run` : fragment`none of its ${total} test cases ran`
 }
 
-function noTestsAdvice({ success }: StepOutcome): Fragment {
+function noTestsAdvice({ success, unknown }: StepOutcome): Fragment {
+  if (!success && unknown.count > 0)
+    return fragment`Update the action. If a newer version does not know the status either, ask the operators of the service.`
   return success
     ? fragment`The input ${'pass-with-no-tests'} allows that.`
     : fragment`If that is expected, set the input ${'pass-with-no-tests'} to ${'true'}.`
@@ -205,7 +207,7 @@ function momentOfAbort({ run, runId, cancellation }: StepOutcome, theRun: Fragme
 }
 
 /** Whether the step cancelled the run, and whether the run may still be running. Sentences, or nothing. */
-function cancellationText({ ending, cancellation, runId }: StepOutcome): Fragment {
+function cancellationText({ ending, cancellation, runId }: StepOutcome, place: Place): Fragment {
   const isUnknownRun = ending.kind === 'poll-failed' && isNotFound(ending.failure)
   switch (cancellation.kind) {
     case 'not-wanted':
@@ -220,7 +222,7 @@ function cancellationText({ ending, cancellation, runId }: StepOutcome): Fragmen
     case 'cancelled':
       return fragment` This step cancelled the run.`
     case 'already-finished':
-      return fragment` The run had already finished as ${cancellation.run.rawStatus}.`
+      return fragment` The run had already finished as ${cancellation.run.rawStatus}${place === 'log' ? messageOf(cancellation.run) : NONE}.`
     case 'not-found':
       return isUnknownRun ? NONE : fragment` The service does not know the run any more.`
     case 'failed': {

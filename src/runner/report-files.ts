@@ -1,8 +1,10 @@
 import { existsSync, mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import type { Log, ReportFile } from '../action/world.ts'
 import type { Environment } from '../github/event.ts'
+import { isInside } from '../text/path.ts'
 import { logLine } from '../text/safe-text.ts'
+import { messageOf } from '../text/untrusted.ts'
 
 /** The limit of file systems. With the prefix `test-run-`, the longest run id exceeds it. */
 const LONGEST_NAME = 255
@@ -31,9 +33,8 @@ export function writeReportFiles(
     for (const { name, text } of files) replaceFile(join(realFolder, name), text())
     return folder
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
     log.warning(
-      logLine`The report files could not be written to ${folder}: ${reason}. The verdict stays as it is. Check this folder, or set another report-dir.`,
+      logLine`The report files could not be written to ${folder}: ${messageOf(cause)}. The verdict stays as it is. Check this folder, or set another report-dir.`,
     )
     return undefined
   }
@@ -43,12 +44,6 @@ function realPathWithin(roots: readonly string[], path: string): string {
   const realPath = realpathSync(path)
   if (roots.some((root) => isInside(root, realPath))) return realPath
   throw new Error("a link leads out of the workspace and the runner's temporary folder")
-}
-
-/** Whether `path` is `root` or below it, by their names only. `writeReportFiles` checks the links. */
-export function isInside(root: string, path: string): boolean {
-  const fromRoot = relative(root, path)
-  return fromRoot === '' || (!/^\.\.([/\\]|$)/.test(fromRoot) && !isAbsolute(fromRoot))
 }
 
 function nearestExisting(path: string): string {

@@ -32,7 +32,7 @@ export async function openConnections(origin: string, { httpsProxy, noProxy }: P
     get dispatcher() {
       return dispatcher
     },
-    /** Later requests use new connections. Requests in flight keep theirs. */
+    /** Later requests use new connections. */
     renew(): void {
       void dispatcher.close()
       dispatcher = open()
@@ -56,7 +56,7 @@ async function proxiedConnections(proxy: string, noProxy = ''): Promise<() => Di
   return () => new EnvHttpProxyAgent(isTlsProxy ? { ...settings, proxyTls: CONNECT } : settings)
 }
 
-/** Destroys a socket at its first error. Otherwise the end of the connection would hide the TLS alert before it. */
+/** Destroys a socket at its first error. Otherwise undici reports the closed connection, and not the TLS alert that caused it. */
 function openPool(origin: string | URL, options: object): Dispatcher {
   const { connect } = options as { connect: Connector }
   const closingOnError: Connector = (target, callback) =>

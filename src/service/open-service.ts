@@ -33,7 +33,7 @@ export async function openService(
     redact: keyRedaction(apiKey),
     userAgent: userAgent(options.workflowRunUrl),
     connections: await openConnections(baseUrl.origin, proxies),
-    refusals: new Refusals(baseUrl, clock),
+    refusals: new Refusals(baseUrl, proxies.httpsProxy !== undefined, clock),
     clock,
     debug: options.debug,
   })

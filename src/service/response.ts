@@ -3,7 +3,7 @@ import { type Failure, ServiceError } from '../outcome/failure.ts'
 import { fieldsOf, parseJson, parseKeepingNumbers } from '../text/json.ts'
 import { untrusted } from '../text/untrusted.ts'
 import { requestLog } from './request-log.ts'
-import { isErrorStatus, type RequestOptions, type ServiceResponse, send, type TransportSettings } from './transport.ts'
+import { isSuccess, type RequestOptions, type ServiceResponse, send, type TransportSettings } from './transport.ts'
 
 export interface JsonResponse {
   readonly json: unknown
@@ -41,37 +41,34 @@ export function createSendJson(settings: TransportSettings): SendJson {
       // undici uses a connection again one event-loop turn after its response. A request before that, such as the first
       // poll, would open another connection.
       await eventLoopTurn()
-      const decoded = decode({ json: jsonOf(response, settings, method === 'POST'), text: response.text })
+      if (!isSuccess(response.status)) throw new ServiceError(failureOfStatus(response, settings))
+      // Only a response to POST has an id. The id may be a number with more digits than JavaScript's numbers hold.
+      const json = parseBody(response, method === 'POST' ? parseKeepingNumbers : JSON.parse)
+      const decoded = decode({ json, text: response.text })
       logEnd?.(response)
       return decoded
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
-      const failure = aboutResponse(error.failure, response)
+      const failure = withRequestId(error.failure, response)
       logEnd?.(response, failure)
       throw new ServiceError(failure, { cause: error.cause })
     }
   }
 }
 
-function aboutResponse(failure: Failure, response: ServiceResponse | undefined): Failure {
+function withRequestId(failure: Failure, response: ServiceResponse | undefined): Failure {
   const isAbout = failure.kind === 'status' || failure.kind === 'invalid-response'
   return isAbout && response !== undefined ? { ...failure, requestId: response.requestId } : failure
 }
 
-/** More than any message shows. Truncated here, because a body may have 16 MiB. */
-const EXCERPT_LIMIT_CHARS = 2_500
-
-function jsonOf(response: ServiceResponse, settings: TransportSettings, mayHoldNewId: boolean): unknown {
-  const { status, header, text } = response
-  if (isErrorStatus(status)) throw new ServiceError(failureOfStatus(response, settings))
+function parseBody({ header, text }: ServiceResponse, parse: (text: string) => unknown): unknown {
   const contentType = header('content-type')
   if (contentType !== undefined && !/^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(contentType)) {
     const got = text === '' ? excerpt(contentType) : `${excerpt(contentType)}: ${excerpt(text)}`
     throw notJson('the content type application/json', got)
   }
   try {
-    // An id may be a number with more digits than JavaScript's numbers hold.
-    return mayHoldNewId ? parseKeepingNumbers(text) : JSON.parse(text)
+    return parse(text)
   } catch {
     throw notJson('JSON', text === '' ? 'an empty body' : excerpt(text))
   }
@@ -98,8 +95,11 @@ function failureOfStatus({ status, header, text }: ServiceResponse, { baseUrl, c
   }
 }
 
+/** More than any message shows. Truncated here, because a body may have 16 MiB. */
+const KEPT_CHARS = 2_500
+
 function excerpt(text: string): string {
-  return text.slice(0, EXCERPT_LIMIT_CHARS)
+  return text.slice(0, KEPT_CHARS)
 }
 
 /** The longest wait that an input allows. The limit keeps absurd values printable. */

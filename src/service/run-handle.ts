@@ -13,6 +13,9 @@ export function isNotFoundFinal({ knownSinceMs }: RunHandle, sentAtMs: number): 
   return knownSinceMs === undefined || sentAtMs >= knownSinceMs + NOT_FOUND_GRACE_MS
 }
 
+/** What `isUsableRunId` accepts. */
+export const RUN_ID_RULE = '1 to 256 characters: letters, digits and . _ ~ : = + / @ -'
+
 /** Whether outputs, paths and state can safely contain this id. URL parsing would collapse `.` and `..`. */
 export function isUsableRunId(runId: string): boolean {
   return /^[A-Za-z0-9._~:=+/@-]{1,256}$/.test(runId) && runId !== '.' && runId !== '..'

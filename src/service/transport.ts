@@ -2,7 +2,7 @@ import type { Dispatcher } from 'undici'
 import { type Clock, eventLoopTurn } from '../clock.ts'
 import { type Failure, ServiceError } from '../outcome/failure.ts'
 import { type LogLine, sanitize } from '../text/safe-text.ts'
-import type { Untrusted } from '../text/untrusted.ts'
+import { messageOf, type Untrusted } from '../text/untrusted.ts'
 import { isLoopback } from '../text/web-address.ts'
 import type { Connections } from './connection.ts'
 
@@ -44,8 +44,9 @@ export class Refusals {
   readonly #clock: Pick<Clock, 'now'>
   #sinceMs: number | undefined
 
-  constructor(baseUrl: URL, clock: Pick<Clock, 'now'>) {
-    this.#isOnThisMachine = isLoopback(baseUrl)
+  /** With a proxy, nobody knows who refused the connection. */
+  constructor(baseUrl: URL, hasProxy: boolean, clock: Pick<Clock, 'now'>) {
+    this.#isOnThisMachine = isLoopback(baseUrl) && !hasProxy
     this.#clock = clock
   }
 
@@ -82,7 +83,7 @@ export interface ServiceResponse {
 
 /** Sends one request once. Does not follow redirects. Throws only ServiceError. */
 export function send(settings: TransportSettings, request: OutgoingRequest): Promise<ServiceResponse> {
-  return new Promise((resolve, reject) => new Exchange(settings, request, resolve, reject).begin())
+  return new Exchange(settings, request).response()
 }
 
 /**
@@ -93,8 +94,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #settings: TransportSettings
   readonly #request: OutgoingRequest
   readonly #limitMs: number
-  readonly #resolve: (response: ServiceResponse) => void
-  readonly #reject: (error: ServiceError) => void
+  readonly #result = Promise.withResolvers<ServiceResponse>()
   /** Aborts when the result is known. This ends the timer and removes the listeners. */
   readonly #settled = new AbortController()
   /** Set immediately before the first byte is written. */
@@ -104,22 +104,15 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #chunks: Buffer[] = []
   #bytes = 0
 
-  constructor(
-    settings: TransportSettings,
-    request: OutgoingRequest,
-    resolve: (response: ServiceResponse) => void,
-    reject: (error: ServiceError) => void,
-  ) {
+  constructor(settings: TransportSettings, request: OutgoingRequest) {
     this.#settings = settings
     this.#request = request
     this.#limitMs = Math.min(request.options.limitMs ?? REQUEST_LIMIT_MS, REQUEST_LIMIT_MS)
-    this.#resolve = resolve
-    this.#reject = reject
   }
 
-  begin(): void {
+  response(): Promise<ServiceResponse> {
     const { signal, signalUntilSent } = this.#request.options
-    if (signal.aborted) this.#fail({ kind: 'aborted' })
+    if (signal.aborted) this.#endEarly({ kind: 'aborted' })
     else if (signalUntilSent?.aborted) this.#cancelUnlessSent()
     else {
       const untilSettled = { signal: this.#settled.signal }
@@ -128,6 +121,7 @@ class Exchange implements Dispatcher.DispatchHandler {
       void this.#enforceLimit()
       this.#dispatch()
     }
+    return this.#result.promise
   }
 
   #dispatch(): void {
@@ -136,7 +130,7 @@ class Exchange implements Dispatcher.DispatchHandler {
       if (this.#request.options.onNewConnection) connections.renew()
       connections.dispatcher.dispatch(this.#dispatchOptions(), this)
     } catch (error) {
-      this.#fail({ kind: 'not-sent', reason: reasonOf(error, redact) }, error)
+      this.#endEarly({ kind: 'not-sent', reason: reasonOf(error, redact) }, error)
     }
   }
 
@@ -156,18 +150,18 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseData(_: unknown, chunk: Buffer): void {
     this.#bytes += chunk.byteLength
     if (this.#bytes <= BODY_LIMIT_BYTES) this.#chunks.push(chunk)
-    else this.#failAsInvalid(`a body of at most ${BODY_LIMIT_BYTES} bytes`, 'a larger body')
+    else this.#endAsInvalid(`a body of at most ${BODY_LIMIT_BYTES} bytes`, 'a larger body')
   }
 
   onResponseEnd(): void {
-    this.#succeed()
+    this.#respond()
   }
 
   onResponseError(_: unknown, error: Error): void {
     const { redact, refusals } = this.#settings
-    if (!this.#isSent) this.#fail({ ...failureToConnect(error, redact), ...refusals.onError(codeOf(error)) }, error)
-    else if (this.#status === undefined) this.#fail({ kind: 'no-response', reason: reasonOf(error, redact) }, error)
-    else this.#failAsInvalid('a complete response', `${this.#bytes} bytes, then the end of the connection`, error)
+    if (!this.#isSent) this.#endEarly({ ...failureToConnect(error, redact), ...refusals.onError(codeOf(error)) }, error)
+    else if (this.#status === undefined) this.#endEarly({ kind: 'no-response', reason: reasonOf(error, redact) }, error)
+    else this.#endAsInvalid('a complete response', `${this.#bytes} bytes, then the end of the connection`, error)
   }
 
   get #isSettled(): boolean {
@@ -181,11 +175,11 @@ class Exchange implements Dispatcher.DispatchHandler {
   async #cancel(): Promise<void> {
     // If the response is already in the socket, it counts.
     await eventLoopTurn()
-    this.#fail({ kind: 'aborted' })
+    this.#endEarly({ kind: 'aborted' })
   }
 
   #cancelUnlessSent(): void {
-    if (!this.#isSent) this.#fail({ kind: 'not-sent', reason: 'the request was cancelled before it was sent' })
+    if (!this.#isSent) this.#endEarly({ kind: 'not-sent', reason: 'the request was cancelled before it was sent' })
   }
 
   async #enforceLimit(): Promise<void> {
@@ -193,28 +187,28 @@ class Exchange implements Dispatcher.DispatchHandler {
     // After a pause of the machine, the timer fires first. If the response is already in the socket, it counts.
     await eventLoopTurn()
     const reason = `no complete response within ${Number((this.#limitMs / 1000).toPrecision(2))} s`
-    this.#fail({ kind: this.#isSent ? 'no-response' : 'not-sent', reason })
+    this.#endEarly({ kind: this.#isSent ? 'no-response' : 'not-sent', reason })
   }
 
-  #succeed(): void {
+  #respond(): void {
     if (this.#isSettled) return
     this.#settled.abort()
-    const text = this.#settings.redact(textOf(this.#chunks))
+    const text = this.#settings.redact(decodeUtf8(this.#chunks))
     const header = (name: string) => this.#header(name)
-    this.#resolve({ status: this.#status ?? 0, header, text, requestId: this.#requestId() })
+    this.#result.resolve({ status: this.#status ?? 0, header, text, requestId: this.#requestId() })
   }
 
-  #failAsInvalid(expected: string, found: string, cause?: unknown): void {
-    this.#fail({ kind: 'invalid-response', expected, found, requestId: this.#requestId() }, cause)
+  #endAsInvalid(expected: string, found: string, cause?: unknown): void {
+    this.#endEarly({ kind: 'invalid-response', expected, found, requestId: this.#requestId() }, cause)
   }
 
-  #fail(failure: Failure, cause?: unknown): void {
+  /** Ends the request before its response is complete. A status that is not 2xx counts even so. */
+  #endEarly(failure: Failure, cause?: unknown): void {
     if (this.#isSettled) return
-    // An error status counts even if the body is incomplete.
-    if (isErrorStatus(this.#status)) this.#succeed()
+    if (this.#status !== undefined && !isSuccess(this.#status)) this.#respond()
     else {
       this.#settled.abort()
-      this.#reject(new ServiceError(failure, { cause }))
+      this.#result.reject(new ServiceError(failure, { cause }))
     }
     this.#controller?.abort(new Error(failure.kind))
   }
@@ -245,12 +239,12 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-export function isErrorStatus(status: number | undefined): boolean {
-  return status !== undefined && (status < 200 || status > 299)
+export function isSuccess(status: number): boolean {
+  return status >= 200 && status <= 299
 }
 
 /** The text of a body, without the byte order mark that some servers put before it. */
-function textOf(chunks: readonly Buffer[]): string {
+function decodeUtf8(chunks: readonly Buffer[]): string {
   const text = Buffer.concat(chunks).toString('utf8')
   return text.startsWith('\uFEFF') ? text.slice(1) : text
 }
@@ -293,6 +287,6 @@ function reasonOf(error: unknown, redact: Redact): string {
   const inner = error instanceof AggregateError && error.errors.length > 0 ? error.errors[0] : error
   const code = codeOf(inner)
   const known = HANDSHAKE_ERROR.test(code) ? TLS_REASONS.find(([codes]) => codes.test(code))?.[1] : undefined
-  const message = known ?? redact(inner instanceof Error ? inner.message : String(inner))
+  const message = known ?? redact(messageOf(inner))
   return message.includes(code) ? message : `${message}; ${code}`
 }

@@ -5,7 +5,7 @@ import { decodeCancelled, decodeRun, decodeStarted, decodeSuiteResult, decodeSui
 import type { SendJson } from './response.ts'
 import type { TestService } from './test-service.ts'
 
-/** The runs of a project (interface, sections 4.1 to 4.3). */
+/** The runs of a project: the paths below /v1/projects in docs/openapi.yaml. */
 export function projectRuns(send: SendJson, projectId: string): TestService {
   const runs = ['v1', 'projects', projectId, 'runs']
   return {
@@ -36,8 +36,12 @@ const UNFINISHED_LIMIT_MS = 30_000
 const UNFINISHED = new Set(['RUNNING', 'QUEUED', 'RETRYING'])
 const GOOD = new Set(['PASSED', 'FLAKY', 'SKIPPED'])
 
-/** The older test-suite workflow (interface, section 4.4), as if it were a run of a project. It has no cancel. */
+/**
+ * The older test-suite workflow, as if it were a run of a project: the paths /v1/testSuite and /v1/testSuiteRun in
+ * docs/openapi.yaml. It has no cancel.
+ */
 export function suiteRuns(send: SendJson, testSuiteId: string, clock: Clock): TestService {
+  /** When the status was first FINISHED. A step reads only one run. */
   let finishedAtMs: number | undefined
   return {
     async start(parameters, options) {
@@ -52,29 +56,21 @@ export function suiteRuns(send: SendJson, testSuiteId: string, clock: Clock): Te
     async get(testSuiteRunId, options) {
       const path = ['v1', 'testSuiteRun', testSuiteRunId]
       if (finishedAtMs === undefined) {
-        const ofStatus = [...path, 'status']
-        const status = await send('GET', ofStatus, undefined, options, ({ json }) => decodeSuiteStatus(json))
+        const status = await send('GET', [...path, 'status'], undefined, options, ({ json }) => decodeSuiteStatus(json))
         if (status !== 'FINISHED') {
           const known = status === 'RUNNING' ? status : 'UNKNOWN'
           return { status: known, rawStatus: untrusted(status), hasFinishedAt: false }
         }
         finishedAtMs = clock.now()
       }
-      const ofResult = [...path, 'result']
-      const { statuses, testCases, text } = await send('GET', ofResult, undefined, options, ({ json, text }) => ({
-        ...decodeSuiteResult(json),
-        text,
-      }))
-      const hasUnfinished = statuses.some((status) => UNFINISHED.has(status))
-      const mayStillChange = hasUnfinished && clock.now() - finishedAtMs < UNFINISHED_LIMIT_MS
-      const status = mayStillChange ? 'RUNNING' : verdictOf(statuses)
-      return {
-        status,
-        rawStatus: untrusted(status),
-        hasFinishedAt: !mayStillChange,
-        testCases,
-        responseText: untrusted(text),
-      }
+      const deadlineMs = finishedAtMs + UNFINISHED_LIMIT_MS
+      return send('GET', [...path, 'result'], undefined, options, ({ json, text }) => {
+        const { statuses, testCases } = decodeSuiteResult(json)
+        const mayStillChange = statuses.some((status) => UNFINISHED.has(status)) && clock.now() < deadlineMs
+        const status = mayStillChange ? 'RUNNING' : verdictOf(statuses)
+        const hasFinishedAt = !mayStillChange
+        return { status, rawStatus: untrusted(status), hasFinishedAt, testCases, responseText: untrusted(text) }
+      })
     },
   }
 }

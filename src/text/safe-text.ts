@@ -29,7 +29,7 @@ export type CommandProperty = SafeText<'command property'>
 export type Html = SafeText<'HTML'>
 export type Xml = SafeText<'XML'>
 
-/** A part of a sentence. Each tag writes it for its own sink: it escapes the words and makes the values safe. */
+/** A part of a sentence. Each tag writes it for its own sink, with its words escaped and its values made safe. */
 class Fragment {
   readonly write: (sink: Sink) => string
 
@@ -68,18 +68,14 @@ export function render(safe: LogLine | Html | Xml | CommandProperty): string {
   return safe.text
 }
 
-/**
- * A part of a sentence. The name of an input or a variable is a value (`${'base-url'}`), so that pages show it as code.
- */
+/** A part of a sentence. Pass the name of an input as a value (`${'base-url'}`), because pages show values as code. */
 export function fragment(literals: TemplateStringsArray, ...values: readonly Value[]): Fragment {
   return new Fragment((sink) => write(sink, literals.map(sink.words), values))
 }
 
-/**
- * A value in quotation marks. In HTML it has none, because every value is in `<code>`. The limit holds in each sink.
- */
+/** A value in quotation marks, or in HTML in `<code>`. `limitChars` replaces the sink's own limit. */
 export function quote(value: string | Untrusted, limitChars: number): Fragment {
-  return new Fragment((sink) => sink.quote(oneLine(truncateCharacters(value as string, limitChars))))
+  return new Fragment((sink) => sink.quote(oneLine(value as string, limitChars)))
 }
 
 export function untruncated(value: string | Untrusted): Fragment {
@@ -100,7 +96,8 @@ export function linesOf(
   message: Untrusted,
   limit?: Extent,
 ): { readonly text: Fragment; readonly leftOutChars: number } {
-  const all = visibleLines(message as unknown as string)
+  const visible = visibleLines(message as unknown as string)
+  const all = limit === undefined ? visible : withoutBlankEnds(visible)
   const shown = limit === undefined ? all : beginningOf(all, limit)
   return {
     text: new Fragment((sink) => sink.lines(shown)),
@@ -123,10 +120,21 @@ function lengthOf(lines: readonly string[]): number {
   return lines.reduce((sum, line) => sum + line.length + 1, 0)
 }
 
+/** Longer than any message shows of it. */
+const FIRST_LINE_LIMIT_CHARS = 10_000
+
 /** The first line of a message that is not blank. Empty if there is none. */
 export function firstLineOf(message: Untrusted): Untrusted {
-  const lines = visibleLines(message as unknown as string)
-  return untrusted(lines.find((line) => line.trim() !== '')?.trim() ?? '')
+  const text = message as unknown as string
+  // Not `split`, because a hostile message may have millions of lines.
+  for (let at = 0; at < text.length; ) {
+    const end = text.slice(at, at + FIRST_LINE_LIMIT_CHARS).search(/[\n\r]/)
+    const line = text.slice(at, at + (end === -1 ? FIRST_LINE_LIMIT_CHARS : end))
+    const visible = visibleLine(line).trim()
+    if (visible !== '') return untrusted(visible)
+    at += line.length + 1
+  }
+  return untrusted('')
 }
 
 /** A message in visible characters, but not escaped. Its lines and their indentation stay. */
@@ -180,9 +188,11 @@ function readableNumber(value: number): string {
 // Each expression below matches one character, or repeats one class of characters. On a string of millions of
 // characters, other expressions overflow the engine's stack or take quadratic time.
 
-/** Most text matches this, and needs no replacement. */
-const PLAINLY_VISIBLE =
-  /^[ -~\u00A1-\u00AC\u00AE-\u034E\u0370-\u05FF\u0900-\u10FF\u2010-\u2027\u2030-\u205E\u2070-\u3130\u3165-\uD7FF]*$/
+/** Most text has only these characters, and needs no replacement. */
+const PLAIN = String.raw` -~\u00A1-\u00AC\u00AE-\u034E\u0370-\u05FF\u0900-\u10FF\u2010-\u2027\u2030-\u205E\u2070-\u3130\u3165-\uD7FF`
+const PLAIN_TEXT = new RegExp(`^[${PLAIN}]*$`)
+/** JSON has these line ends and tabs only between its parts, and not in its strings. */
+const PLAIN_JSON = new RegExp(`^[${PLAIN}\\t\\n\\r]*$`)
 // Controls, bidi and zero-width characters, line separators, lone surrogates, and what Unicode reserves. The two
 // variation selectors that choose between text and emoji stay.
 const INVISIBLE = /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{DI}\p{NChar}]--[\uFE0E\uFE0F]]/gv
@@ -201,35 +211,32 @@ export function sanitize(value: string | Untrusted, limitChars?: number): Untrus
 /** Truncates first, because the text may be very long. A space replaces what is invisible, so that words stay apart. */
 function oneLine(value: string, limitChars = Number.POSITIVE_INFINITY): string {
   const text = truncate(value, limitChars)
-  if (PLAINLY_VISIBLE.test(text)) return text.trim()
+  if (PLAIN_TEXT.test(text)) return text.trim()
   return text.replace(TERMINAL_SEQUENCE, '\0').replace(INVISIBLE, '\0').replace(REMOVED, ' ').trim()
 }
 
 /** Each line of a text, in visible characters and tabs. Blanks stay. */
 function visibleLines(text: string): readonly string[] {
-  return text.split(/\r\n|[\n\r]/).map((line) => {
-    if (PLAINLY_VISIBLE.test(line)) return line
-    const withoutSequences = line.replace(TERMINAL_SEQUENCE, '')
-    return withoutSequences.replace(INVISIBLE, (character) => (character === '\t' ? character : ' '))
-  })
+  return text.split(/\r\n|[\n\r]/).map(visibleLine)
 }
 
-/** At most `limitChars` UTF-16 units. Never splits a character. An ellipsis replaces what was removed. */
-function truncate(text: string, limitChars: number): string {
-  return text.length <= limitChars ? text : `${wholeCharacters(text, limitChars - 1)}…`
+function visibleLine(line: string): string {
+  if (PLAIN_TEXT.test(line)) return line
+  const withoutSequences = line.replace(TERMINAL_SEQUENCE, '')
+  return withoutSequences.replace(INVISIBLE, (character) => (character === '\t' ? character : ' '))
+}
+
+/** At most `limitChars` Unicode characters, each of one or two UTF-16 units. An ellipsis replaces what was removed. */
+export function truncate(text: string, limitChars: number): string {
+  if (text.length <= limitChars) return text
+  const characters = [...text.slice(0, 2 * (limitChars + 1))]
+  return characters.length <= limitChars ? text : `${characters.slice(0, limitChars - 1).join('')}…`
 }
 
 /** The first UTF-16 units, but not a half of a character. */
 function wholeCharacters(text: string, limitChars: number): string {
   const splitsPair = text.length > limitChars && /[\uD800-\uDBFF]/.test(text.charAt(limitChars - 1))
   return text.slice(0, splitsPair ? limitChars - 1 : limitChars)
-}
-
-/** At most `limitChars` Unicode characters. A character may have two UTF-16 units. */
-function truncateCharacters(text: string, limitChars: number): string {
-  if (text.length <= limitChars) return text
-  const characters = [...text.slice(0, 2 * (limitChars + 1))]
-  return characters.length <= limitChars ? text : `${characters.slice(0, limitChars - 1).join('')}…`
 }
 
 const LINE: Sink = {
@@ -259,7 +266,8 @@ const MESSAGE_LIMIT_CHARS = 4000
 
 /**
  * The message of an error or warning command. If the runner cuts between the halves of a surrogate pair, at 256 UTF-16
- * units or at 4,096, its worker crashes and the job has no result. Masks can make a message of any length longer.
+ * units or at 4,096, its worker crashes and the job has no result. So there are no pairs. Truncating alone would not
+ * help, because masks make the message longer afterwards.
  */
 export function commandMessage(message: LogLine): string {
   return truncate(inBasicPlane(render(message)), MESSAGE_LIMIT_CHARS)
@@ -281,13 +289,16 @@ const HTML: Sink = {
   text: inCode,
   quote: inCode,
   number: readableNumber,
-  lines: (visible) => withoutBlankEnds(visible.map((line) => (line.trim() === '' ? '' : inCode(line)))).join('<br>'),
+  lines: (visible) =>
+    withoutBlankEnds(visible)
+      .map((line) => (line.trim() === '' ? '' : inCode(line)))
+      .join('<br>'),
   link: (url, words) => `<a href="${escapeAttribute(url)}">${words}</a>`,
 }
 
 /**
- * Values are escaped text in `<code>`, because GitHub finds mentions, references and links everywhere else. A line with
- * a value must begin with a block-level HTML tag, because Markdown is not parsed there.
+ * Values are escaped text in `<code>`, because GitHub finds mentions, references and links everywhere else. Begin each
+ * line that has a value with a block-level HTML tag, because GitHub parses no Markdown after such a tag.
  */
 export function html(
   literals: TemplateStringsArray,
@@ -297,8 +308,9 @@ export function html(
 }
 
 function withoutBlankEnds(lines: readonly string[]): readonly string[] {
-  const first = lines.findIndex((line) => line !== '')
-  return first === -1 ? [] : lines.slice(first, lines.findLastIndex((line) => line !== '') + 1)
+  const isText = (line: string) => line.trim() !== ''
+  const first = lines.findIndex(isText)
+  return first === -1 ? [] : lines.slice(first, lines.findLastIndex(isText) + 1)
 }
 
 function inCode(value: string): string {
@@ -337,8 +349,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
 }
 
 /**
- * The runner masks a secret in the summary if none of these five characters is escaped in it, or if all are. So
- * quotation marks are escaped only if another character must be.
+ * The runner masks a secret that is written raw, or with all five of & < > " ' escaped, and no mixture. So quotation
+ * marks are escaped only if another character must be.
  */
 function escapeText(text: string): string {
   return /[&<>]/.test(text) ? escapeAttribute(text) : escapeCommands(text)
@@ -358,21 +370,18 @@ function escapeCommands(text: string): string {
 
 /** An escape sequence replaces what is invisible, and what would be a command of the runner. So nothing is lost. */
 export function json(value: unknown): string {
-  return escapeJson(JSON.stringify(value) ?? 'null')
+  return escapeJson(JSON.stringify(value))
 }
 
 /** JSON that somebody else wrote, made safe like `json`. Its order and its numbers do not change. */
-export function safeJson(text: Untrusted | undefined): string {
-  return escapeJson((text as string | undefined) ?? 'null')
+export function safeJson(text: Untrusted): string {
+  return escapeJson(text as unknown as string)
 }
-
-// These three stay, because JSON has them only between its parts and not in its strings.
-const PLAIN_JSON = new RegExp(PLAINLY_VISIBLE.source.replace('[', '[\\t\\n\\r'))
-const INVISIBLE_IN_JSON = new RegExp(INVISIBLE.source.replace('--[', '--[\\t\\n\\r'), 'gv')
 
 function escapeJson(text: string): string {
   if (PLAIN_JSON.test(text) && !text.includes('##[')) return text
-  return text.replace(INVISIBLE_IN_JSON, escapeSequence).replaceAll('##[', '##\\u005b')
+  const visible = text.replace(INVISIBLE, (found) => ('\t\n\r'.includes(found) ? found : escapeSequence(found)))
+  return visible.replaceAll('##[', '##\\u005b')
 }
 
 function escapeSequence(character: string): string {

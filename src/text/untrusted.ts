@@ -12,3 +12,8 @@ export interface Untrusted {
 export function untrusted(text: string): Untrusted {
   return text as unknown as Untrusted
 }
+
+/** The message of whatever was thrown. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown)
+}

@@ -11,9 +11,13 @@ import { FakeWorld } from '../support/fake-world.ts'
 import { senderTo } from '../support/service-requests.ts'
 
 /** A service that refuses all connections, and what the step does with it. */
-function refusingService(address = 'http://127.0.0.1:8080', before: readonly ReturnType<typeof response>[] = []) {
+function refusingService(
+  address = 'http://127.0.0.1:8080',
+  before: readonly ReturnType<typeof response>[] = [],
+  hasProxy = false,
+) {
   const clock = new FakeClock()
-  const refusals = new Refusals(new URL(address), clock)
+  const refusals = new Refusals(new URL(address), hasProxy, clock)
   const refuse = () => {
     const reason = { kind: 'not-sent', reason: 'connect ECONNREFUSED', ...refusals.onError('ECONNREFUSED') } as const
     return failure(reason)
@@ -41,7 +45,7 @@ describe('a service on this machine that has refused all connections for 30 s', 
     const { ending } = await clock.run(waitForRun(handle, WAIT, world))
     expect(ending).toMatchObject({ kind: 'poll-failed', ...ENDED })
     expect(clock.now()).toBeLessThan(31_000)
-    expect(world.texts('info ').join()).toContain('The step tries again for up to 30 s')
+    expect(world.texts('info ').join()).toContain('The step tries again.')
     expect(await clock.run(cancelRun(handle, { limitMs: 15_000 }, world))).toMatchObject({ kind: 'failed', ...ENDED })
     expect(service.timesMs('cancel')).toHaveLength(1)
   })
@@ -56,24 +60,25 @@ describe('a service on this machine that has refused all connections for 30 s', 
   test('is named as what happened', () => {
     const { failure } = { failure: { kind: 'not-sent', reason: 'connect ECONNREFUSED', refusedForMs: 30_000 } } as const
     expect(render(failureText(failure, 'poll'))).toBe(
-      'The service on this machine has ended (connect ECONNREFUSED, for 30 s). Look at the step that started it, for example whether the machine had no memory left.',
+      'The service on this machine has ended (connect ECONNREFUSED, for 30 s). Look at the step that started the service, for example whether the machine had no memory left. If no step started it, check the input base-url.',
     )
     expect(render(failureText({ ...failure, refusedForMs: 29_000 }, 'poll'))).toContain('could not be reached')
   })
 })
 
 test.each([
-  ['another machine', 'https://tests.example.com', [], 300_000],
-  ['this machine', 'http://[::1]:8080', [], 30_000],
-])('a wait for a service on %s gives up after its limit', async (_, address, before, limitMs) => {
-  const { clock, world, handle } = refusingService(address, before)
+  ['another machine', 'https://tests.example.com', false, 300_000],
+  ['this machine, through a proxy', 'https://localhost', true, 300_000],
+  ['this machine', 'http://[::1]:8080', false, 30_000],
+])('a wait for a service on %s gives up after its limit', async (_, address, hasProxy, limitMs) => {
+  const { clock, world, handle } = refusingService(address, [], hasProxy)
   await clock.run(waitForRun(handle, WAIT, world))
   expect(clock.now()).toBe(limitMs)
 })
 
 test('a response, or another failure to connect, begins the time anew', () => {
   const clock = new FakeClock()
-  const refusals = new Refusals(new URL('http://localhost:1'), clock)
+  const refusals = new Refusals(new URL('http://localhost:1'), false, clock)
   const refuse = async (ms: number) => {
     await clock.run(clock.sleep(ms))
     return refusals.onError('ECONNREFUSED').refusedForMs

@@ -5,10 +5,11 @@ import { anOutcome, aRun, testCasesBy } from '../support/builders.ts'
 import { ENDINGS } from '../support/endings.ts'
 
 describe('the report files', () => {
-  it('are four for a run with results, and none for a run without results', () => {
+  it('are four for a run with results or with a message, and none for any other run', () => {
     for (const [name, outcome] of Object.entries(ENDINGS)) {
       const names = reportFiles(outcome).map((file) => file.name)
-      const expected = outcome.run?.testCases ? ['results.json', 'junit.xml', 'ctrf.json', 'summary.md'] : []
+      const expected =
+        outcome.run?.testCases || outcome.run?.message ? ['results.json', 'junit.xml', 'ctrf.json', 'summary.md'] : []
       expect(names, name).toEqual(expected)
     }
   })

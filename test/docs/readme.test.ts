@@ -32,7 +32,8 @@ test('the issue templates point to pages that exist', () => {
 
 describe('what the pages name', () => {
   const { inputs, outputs } = readActionManifest()
-  const NAMES_OF_THE_ACTION = new Set([...Object.keys(inputs), ...Object.keys(outputs)])
+  const ofService = readActionManifest('local-service/action.yml')
+  const NAMES_OF_THE_ACTIONS = [inputs, outputs, ofService.inputs, ofService.outputs].flatMap(Object.keys)
   const CONCLUSIONS = ['timed-out', 'no-tests', 'wait-timeout', 'on-failure']
   const NAMES_OF_GITHUB = [
     'cancel-in-progress',
@@ -60,7 +61,7 @@ describe('what the pages name', () => {
     'github-comment',
   ]
   const KNOWN = new Set([
-    ...NAMES_OF_THE_ACTION,
+    ...NAMES_OF_THE_ACTIONS,
     ...CONCLUSIONS,
     ...NAMES_OF_GITHUB,
     ...NAMES_OF_STABLY,
@@ -87,7 +88,7 @@ describe('what the pages name', () => {
       ['30 s;', 'REQUEST_LIMIT_MS = 30_000'],
       ['until failures have lasted 5 minutes', 'FAILURE_STREAK_LIMIT_MS = 300_000'],
       ['repeated for up to 60 s', 'return 60_000'],
-      ['after a 429 for up to 5 minutes', 'return 300_000'],
+      ['the response 429 | repeated for up to 5 minutes', 'return 300_000'],
       ['a fiftieth of the time waited', 'waitedMs / 50'],
       ['at most 15 s', 'LONGEST_PAUSE_MS = 15_000'],
       ['tries to cancel the run for 15 s', 'CANCEL_LIMIT_MS = 15_000'],

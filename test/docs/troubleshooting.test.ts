@@ -44,7 +44,9 @@ function sentencesOfCode(): string[] {
   return [
     ...noteworthy.map(([, outcome]) => verdictSentence(outcome)),
     ...FAILURES.map((failure) => failureText(failure, 'start')),
-    ...[0, 401, 403, 422, 429, 500].map((status) => failureMessage(new GitHubError(status, 'a reason'))),
+    ...(['unreachable', 'rate-limit', 401, 403, 422, 500] as const).map((failure) =>
+      failureMessage(new GitHubError(failure, 'a reason')),
+    ),
     failureMessage(new Error('GITHUB_REPOSITORY is not set')),
   ].map(render)
 }

@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import {
+  branchOfEvent,
   headLabel,
-  headOfEvent,
   nameOfCommit,
   type PullRequest,
   pullRequestOfEvent,
@@ -70,13 +70,13 @@ describe('the event', () => {
     '{"pull_request":{"head":',
   ])('names no head if the file holds %j, because the head may be a fork’s', (text) => {
     const env = { GITHUB_EVENT_NAME: 'pull_request_target', GITHUB_HEAD_REF: 'main' }
-    expect(headOfEvent(readEvent({ ...env, GITHUB_EVENT_PATH: file(text) }))).toEqual({ isFork: false })
-    expect(headOfEvent(readEvent(env))).toEqual({ branch: 'main', isFork: false })
+    expect(branchOfEvent(readEvent({ ...env, GITHUB_EVENT_PATH: file(text) }))).toMatchObject({ kind: 'unknown' })
+    expect(branchOfEvent(readEvent(env))).toMatchObject({ kind: 'branch', name: 'main' })
   })
 })
 
 describe('a fork', () => {
-  const isFork = (payload: Payload) => headOfEvent(eventOf('pull_request', payload))?.isFork
+  const isFork = (payload: Payload) => branchOfEvent(eventOf('pull_request', payload)).kind === 'branch-of-fork'
 
   it('is recognised by the name of the repository if ids are missing, in upper or lower case', () => {
     const named = (full_name: string) => ({ pull_request: { head: { ref: 'patch-1', repo: { full_name } } } })

@@ -1,8 +1,7 @@
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { lookUpBranch } from '../../src/github/branch-look-up.ts'
-import { readBranch, ruleOfBranch } from '../../src/inputs/branch.ts'
-import { InputReader, InvalidInputsError } from '../../src/inputs/input-reader.ts'
+import { branchToTest } from '../../src/inputs/branch.ts'
+import { InvalidInputsError } from '../../src/inputs/input-reader.ts'
 import { readInputs } from '../../src/inputs/inputs.ts'
 import { untestedHeadText } from '../../src/report/facts.ts'
 import { logLine, render } from '../../src/text/safe-text.ts'
@@ -36,28 +35,31 @@ interface Step {
   readonly clock?: InstantClock
 }
 
-/** The branch that the step sends, its warnings and its log, or why the step refuses to start. */
-async function branchOf(step: Step) {
+async function decisionOf(step: Step) {
   const { name, payload, github = {}, clock = new InstantClock(), signal = new AbortController().signal } = step
   const { env, event } = workflowEvent(name, payload, github)
   const required = { 'base-url': 'https://tests.example.com', 'api-key': 'key-1', project: 'web-shop' }
   const variables = inputVariables({ ...required, branch: `${DEFAULT}`, 'github-token': TOKEN, ...step.inputs })
   const allEnv = { ...env, ...variables, GITHUB_API_URL: api.url, GITHUB_REPOSITORY: api.repository }
+  let inputs: ReturnType<typeof readInputs> | undefined
+  linesWrittenBy(() => {
+    inputs = readInputs(allEnv, event)
+  })
+  const { branch, githubToken: token, warnings } = inputs ?? expect.fail()
+  return { branch: await branchToTest(branch, { env: allEnv, event, token, clock, signal }), warnings }
+}
+
+/** The branch that the step sends, its warnings and its log, or why the step refuses to start. */
+async function branchOf(step: Step) {
   try {
-    let read: ReturnType<typeof readInputs> | undefined
-    linesWrittenBy(() => {
-      read = readInputs(allEnv, event)
-    })
-    const { branch, githubToken: token, warnings: ofInputs, request } = read ?? expect.fail()
-    const options = { env: allEnv, event, token, clock, signal }
-    const found = branch.kind === 'known' ? branch : await lookUpBranch(branch, options)
-    const warnings = [...ofInputs, ...(found.warning === undefined ? [] : [found.warning])].map(render)
+    const { branch, warnings: ofInputs } = await decisionOf(step)
+    const warnings = [...ofInputs, ...(branch.warning === undefined ? [] : [branch.warning])].map(render)
     return {
-      branch: found.branch,
-      info: found.info && render(found.info),
+      branch: branch.send,
+      info: branch.info && render(branch.info),
       warnings: warnings.length === 0 ? undefined : warnings,
       /** The branch that is not tested, as reports say it. */
-      untested: request.untested && render(logLine`${untestedHeadText(request.untested)}`),
+      untested: branch.untested && render(logLine`${untestedHeadText(branch.untested)}`),
     }
   } catch (error) {
     if (error instanceof InvalidInputsError) return { problems: error.messages.map(render) }
@@ -418,7 +420,9 @@ describe('a branch that the user names', () => {
     ['pull_request', 'refs/heads/changes', fork],
     ['workflow_run', 'main', changed(first('workflow_run'), ['workflow_run.head_repository', FORK])],
   ])('is refused if it is the head of a fork: %s, %s', async (name, branch, payload) => {
-    expect(await branchOf({ name, payload, inputs: { branch } })).toEqual({ problems: [forkMessage(branch)] })
+    expect(await branchOf({ name, payload, inputs: { branch } })).toEqual({
+      problems: [forkMessage(branch.replace('refs/heads/', ''))],
+    })
   })
 
   test('is sent as it is, also on a fork if it is another branch', async () => {
@@ -486,7 +490,7 @@ test('a runner that sets no variable for the input tests the branch of the event
     project: 'web-shop',
   })
   linesWrittenBy(() => {
-    expect(readInputs({ ...env, ...variables }, event).branch).toEqual({ kind: 'known', branch: 'next' })
+    expect(readInputs({ ...env, ...variables }, event).branch).toMatchObject({ send: 'next' })
   })
 })
 
@@ -498,18 +502,18 @@ function noBranchMessage(event: string): string {
   return `Input branch: the event ${event} names no branch of this repository. One possible cause is a commit of a fork. So the step does not know which branch to test. Set the input "branch" to the branch that you want to test.`
 }
 
-test.each<[string, string, Payload | undefined, Readonly<Record<string, string>>]>([
-  ['the input run-id names a run', 'push', {}, { 'run-id': 'r-1' }],
-  ['the input branch is empty', 'push', {}, { branch: '' }],
-  ['the input branch names it', 'push', {}, { branch: 'release' }],
-  ["it was looked up through GitHub's API", 'deployment', {}, {}],
-  ['the event is about no branch', 'release', {}, {}],
-  ["it is the event's head_branch", 'workflow_run', { workflow_run: { head_branch: 'b' } }, {}],
-  ['it is the head branch of the pull request', 'pull_request', { pull_request: { head: { ref: 'b' } } }, {}],
-  ['the workflow runs on it', 'schedule', {}, {}],
-])('the debug log says why this branch: %s', (rule, name, payload, inputs) => {
-  const github = name === 'release' ? { ref_type: 'tag', ref_name: 'v1' } : {}
-  const { env, event } = workflowEvent(name, payload, github)
-  const reader = new InputReader({ ...env, ...inputVariables({ branch: `${DEFAULT}`, ...inputs }) })
-  expect(ruleOfBranch(reader, event, readBranch(reader, event))).toBe(rule)
+test.each<[string, Step]>([
+  ['the input run-id names a run', { name: 'push', inputs: { 'run-id': 'r-1' } }],
+  ['the input branch is empty', { name: 'push', inputs: { branch: '' } }],
+  ['the input branch names it', { name: 'push', inputs: { branch: 'release' } }],
+  ["it was looked up through GitHub's API", { name: 'deployment', payload: first('deployment') }],
+  ['the event is about no branch', { name: 'release', payload: first('release') }],
+  ["it is the event's head_branch", { name: 'workflow_run', payload: { workflow_run: { head_branch: 'b' } } }],
+  ['it is the head branch of the pull request', { name: 'pull_request', payload: first('pull_request') }],
+  ['the workflow runs on it', { name: 'schedule' }],
+  ['the step was cancelled', { name: 'deployment', signal: AbortSignal.abort() }],
+])('the debug log says why this branch: %s', async (because, step) => {
+  const { ref, sha } = (first('deployment')?.deployment ?? {}) as { ref: string; sha: string }
+  api.refs.set(`heads/${ref}`, sha)
+  expect((await decisionOf(step)).branch.because).toBe(because)
 })

@@ -26,7 +26,7 @@ const ADVICE =
 const noName = (line: number) =>
   `Input env-overrides: line ${line} does not begin with a name and =. Values are not shown. ${ADVICE}`
 const noEnd = (line: number) =>
-  `Input env-overrides: line ${line} begins a value with NAME<<END, but no line END follows. Values are not shown. ${ADVICE}`
+  `Input env-overrides: line ${line} begins a value of several lines, but the line that ends it is missing. Values are not shown. ${ADVICE}`
 const noJson = (place: string) =>
   `Input env-overrides begins with { and is not valid JSON (${place}); values are not shown. Give a JSON object of names and values, or one NAME=value a line.`
 

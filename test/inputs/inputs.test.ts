@@ -60,7 +60,7 @@ describe('a step', () => {
         apiKey: 'key-1',
         target: TARGET,
       }),
-      branch: { kind: 'known' },
+      branch: { because: 'the input branch is empty' },
       githubToken: '',
       request: {
         target: TARGET,
@@ -76,6 +76,11 @@ describe('a step', () => {
       comment: { when: 'never', key: '', matrix: '' },
       warnings: [],
     })
+  })
+
+  it('masks its token for GitHub, which may be no secret of the workflow', () => {
+    expect(reading({ ...ENOUGH, 'github-token': ' ghs_token\n' }).lines).toEqual(['::add-mask::ghs_token'])
+    expect(reading(ENOUGH).lines).toEqual([])
   })
 
   it('treats an input of only white space as empty', () => {
@@ -110,7 +115,7 @@ describe('a step', () => {
     })
     expect(inputs).toEqual({
       service: expect.objectContaining({ baseUrl: new URL('https://tests.example.com/api/'), proxies: {} }),
-      branch: { kind: 'known', branch: 'feature/pay' },
+      branch: { send: 'feature/pay', because: 'the input branch names it' },
       githubToken: 'ghs_token',
       request: {
         target: TARGET,
@@ -304,7 +309,7 @@ describe('project and test-suite', () => {
 
 it('branch may have up to 255 characters', () => {
   const branch = '🌱'.repeat(255)
-  expect(inputsOf({ branch }).branch).toEqual({ kind: 'known', branch })
+  expect(inputsOf({ branch }).branch).toMatchObject({ send: branch })
   expect(problemsOf({ branch: `b${branch}` })).toEqual([
     `Input branch: "b${branch}" has 256 characters. The service takes 1 to 255.`,
   ])

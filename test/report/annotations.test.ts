@@ -26,6 +26,12 @@ describe('the groups of the log', () => {
     expect(groups[0]).toEqual(['pays (e2e/pay.ts:12)', message])
   })
 
+  it('have the whole message of the run first', () => {
+    const run = aRun({ status: 'FAILED', message: 'no browser\n  at launch', testCases: undefined })
+    const groups = reasonGroups(anOutcome({ run })).map(({ name, text }) => [render(name), render(text)])
+    expect(groups).toEqual([['The message of the run', 'no browser\n  at launch']])
+  })
+
   it('are only for cases for which the service sent a message or a place', () => {
     expect(
       groupsOf([

@@ -49,7 +49,7 @@ function everyOutput(outcome: StepOutcome): Record<string, string> {
     summary: render(jobSummary(outcome, { alreadyBytes: 0 })),
     comment: render(commentBody(outcome, { marker: MARKER, hasSummary: true, pullRequestBranch: 'head' })),
     'summary.md': fullSummary(outcome).toString(),
-    'results.json': safeJson(outcome.run?.responseText),
+    'results.json': safeJson(outcome.run?.responseText ?? untrusted('null')),
     'junit.xml': junit(outcome).toString(),
     'ctrf.json': ctrf(outcome),
   }

@@ -114,6 +114,11 @@ describe('why a test failed, in the job summary', () => {
     expect(long).toContain(`<code>a${'😀'.repeat(999)}</code><br>… 1,002 more characters</blockquote>`)
   })
 
+  it('has no blank lines at its beginning and its end, and they do not count', () => {
+    const message = `${'\n'.repeat(30)}why${'\n'.repeat(30)}`
+    expect(summaryOfCase({ status: 'FAILED', message })).toContain('<blockquote><code>why</code></blockquote>')
+  })
+
   it('is not repeated in the table of the slowest cases', () => {
     const testCases = Array.from({ length: 6 }, () => aTestCase({ status: 'FAILED', ...reason }))
     const text = summaryOf(anOutcome({ run: aRun({ status: 'FAILED', testCases }) }))

@@ -75,6 +75,14 @@ describe('the sentence', () => {
     expect(said(pageTitle(outcome))).toBe(`❌ Run failed, although ${none}`)
   })
 
+  it('has the message of a run that the cancel found finished', () => {
+    const run = aRun({ status: 'FAILED', message: 'config broken\nat x', testCases: [] })
+    const ending = { kind: 'aborted', cause: 'SIGINT' } as const
+    expect(sentenceOf({ ending, cancellation: { kind: 'already-finished', run } })).toContain(
+      'The run had already finished as FAILED with the message “config broken”.',
+    )
+  })
+
   it('distinguishes an id that cannot be used from one that is missing', () => {
     const failure = { kind: 'invalid-response', expected: 'a run id', got: untrusted('a b') } as const
     const ending = { kind: 'start-failed', failure } as const

@@ -77,12 +77,17 @@ describe.concurrent('a job with the local service', () => {
   test.for<[string, Files]>([
     ['Vitest', { ...VITEST, 'a.test.ts': PASSING }],
     ['Playwright', { ...PLAYWRIGHT, 'a.spec.ts': PASSING.replace('vitest', '@playwright/test') }],
-  ])('runs %s, passes, and leaves nothing', async ([, files], { jobs }) => {
+  ])('runs %s, passes, shows what it wrote, and leaves nothing', async ([, files], { jobs }) => {
     const { folder, git } = await jobs.project(files)
     const { step, main, outputs, post } = await jobs.play(folder)
     expect(main, main.log.join('\n')).toMatchObject({ outputs: { conclusion: 'passed', total: '1' }, annotations: [] })
     expect(outputs).toMatchObject({ project: folder.split('/').at(-1), branch: await git('rev-parse', 'HEAD') })
-    expect(post).toMatchObject({ conclusion: 'success', log: [], summary: '' })
+    expect(post).toMatchObject({ conclusion: 'success', annotations: [], summary: '' })
+    const groups = [...groupsIn(post.log)]
+    expect(groups.map(([title]) => title)).toEqual([
+      `Output of run ${main.outputs['run-id']} (${basename(folder)}): PASSED`,
+    ])
+    expect(groups[0]?.[1].join('\n')).toContain('1 passed')
     expect(readdirSync(step.tempDir).filter((name) => name.startsWith('test-run-service'))).toEqual([])
     if (ON_LINUX) expect(processesOf(step)).toEqual([])
   })
@@ -214,6 +219,22 @@ test('adds', ({}, info) => writeFileSync(info.outputPath('trace.txt'), 'kept'))`
     expect(outputs.project).toBe('shop')
   })
 
+  test('gives the arguments to the framework that the input names', async ({ jobs }) => {
+    const { folder } = await jobs.project({
+      'package.json': '{ "type": "module", "devDependencies": { "vitest": "*", "@playwright/test": "*" } }',
+      'config/playwright.ci.config.ts': `export default { testDir: '../e2e' }`,
+      'e2e/a.spec.ts': `import { test } from '@playwright/test'
+test('pays @smoke and fast', () => {})
+test('fails', () => { throw new Error('rain') })`,
+    })
+    const args = '--config=config/playwright.ci.config.ts\n\n  --grep=@smoke and \n--shard=1/1\n'
+    const inputs = { framework: 'playwright', args }
+    const { main } = await jobs.play(folder, { inputs })
+    expect(main, main.log.join('\n')).toMatchObject({ outputs: { conclusion: 'passed', total: '1' }, annotations: [] })
+    const empty = await jobs.play(folder, { inputs: { ...inputs, args: `${args}--shard=3/3` } })
+    expect(empty.main.outputs, empty.main.log.join('\n')).toMatchObject({ conclusion: 'no-tests' })
+  })
+
   test('serves several projects of a configuration file, and its output project is empty', async ({ jobs }) => {
     const { folder, write } = await jobs.project({ ...VITEST, 'a.test.ts': PASSING })
     const one = { folder: '..', framework: 'vitest' }
@@ -241,6 +262,14 @@ describe.concurrent('a person who sets the service up wrongly reads one sentence
 
   test.for<[string, Files, Files, RegExp]>([
     ['folder and config', files, { folder: '.', config: 'a.json' }, /folder and config exclude each other/],
+    [
+      'framework and config',
+      files,
+      { framework: 'vitest', config: 'a.json' },
+      /Set "framework" of a project in the file/,
+    ],
+    ['args and config', files, { args: 'a', config: 'a.json' }, /Set "args" of a project in the file/],
+    ['another framework', files, { framework: 'jest' }, /The input framework is "jest"\. Give vitest or playwright\.$/],
     ['a limit and config', files, { 'run-limit-minutes': '1', config: 'a.json' }, /Set "runLimitMinutes" in the file/],
     [
       'a limit that is not a number',
@@ -267,6 +296,13 @@ describe.concurrent('a person who sets the service up wrongly reads one sentence
     // The service ends by itself, also if post never runs.
     if (ON_LINUX) await until(() => processesOf(step).length === 0)
     expect(await step.runPost()).toMatchObject({ conclusion: 'success', log: [] })
+  })
+
+  test('about an argument that breaks a run', async ({ jobs }) => {
+    const { folder } = await jobs.project(files)
+    const { main } = await jobs.service(folder, { inputs: { args: '--coverage\n\n--watch' } }).run()
+    const message = `Project "${basename(folder)}": "args" has "--watch". The run would not end. Leave it out.`
+    expect(main.annotations.map((annotation) => annotation.message)).toEqual([message])
   })
 
   test("about a runner's temporary folder in the repository, without an option that the action does not have", async ({

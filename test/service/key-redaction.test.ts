@@ -56,8 +56,41 @@ it.each([
   expect(keyRedaction('a.b"c/d=')(text)).toBe(redacted)
 })
 
-it('a key that repeats itself is found behind a part of itself', () => {
-  expect(keyRedaction('abababac')('ababababac abababab')).toBe('ab*** abababab')
+it.each([
+  ['abababac', 'ababababac abababab', 'ab*** abababab'],
+  ['81d8416810', '81d84168181d8416810', '81d841681***'],
+  ['abbaabbaba', 'abbaababbaabbabaabbaabbaba', 'abbaab******'],
+])('the key %s, which repeats parts of itself, is found behind such a part in %s', (key, text, redacted) => {
+  expect(keyRedaction(key)(text)).toBe(redacted)
+})
+
+it('a key that repeats parts of itself is replaced where it is found first, as replaceAll does', () => {
+  const key = fc.stringMatching(/^[ab]{8,12}$/)
+  const pieces = fc.array(fc.tuple(fc.nat(12), fc.nat(12)), { maxLength: 12 })
+  fc.assert(
+    fc.property(key, pieces, (key, pieces) => {
+      const text = pieces.map(([from, to]) => key.slice(from, to)).join('')
+      const inJson = [...text].map((character) => `\\u00${character === 'a' ? 61 : 62}`).join('')
+      const redacted = text.replaceAll(key, '***')
+      expect(keyRedaction(key)(text)).toBe(redacted)
+      expect(JSON.parse(`"${keyRedaction(key)(inJson)}"`)).toBe(redacted)
+    }),
+    { numRuns: 3_000 },
+  )
+})
+
+it.each([
+  ['a key without quotation marks', 'n/234567+', String.raw`"n\/234567\u002B"`, '"***"'],
+  ['with an escaped letter only', 'n/234567+', String.raw`"\u006e/234567+"`, '"***"'],
+  ['with an escaped slash only', 'n/234567+', String.raw`"n\/234567+"`, '"***"'],
+  [
+    'but not behind a line break that has the letter of its first character',
+    'n"234567',
+    '"\\n\\"234567"',
+    '"\\n\\"234567"',
+  ],
+])('the key is redacted in JSON: %s', (_, key, text, redacted) => {
+  expect(keyRedaction(key)(text)).toBe(redacted)
 })
 
 it('a key is not looked for if it is so short that other words contain it', () => {

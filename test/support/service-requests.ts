@@ -30,7 +30,7 @@ export async function senderTo(baseUrl: string, options: SendOptions = {}): Prom
     redact: keyRedaction(apiKey),
     userAgent: 'a-test/1',
     connections,
-    refusals: new Refusals(new URL(baseUrl), clock),
+    refusals: new Refusals(new URL(baseUrl), proxies.httpsProxy !== undefined, clock),
     clock,
     debug,
   })

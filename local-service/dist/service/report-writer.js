@@ -1,18 +1,25 @@
 import { appendFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { cutMessage, MESSAGE_LIMIT_CHARS, toMessage } from './message.js';
+import { cutMessage, toMessage } from './message.js';
 // The service's reporters in Vitest and in Playwright Test write the same report with this file. It runs in the project's own
 // Node, so it must bring no packages and must run on Node 18. Each event is written at once, as a line of JSON. If a run is
 // killed, the lines show how far it came.
 export const REPORT_FILE = 'LOCAL_SERVICE_REPORT_FILE';
+/** A report with many long messages could be too large to be read. From this size on, further messages are short. */
+const WHOLE_MESSAGES_CHARS = 64 * 1024 * 1024;
+const SHORT_MESSAGE_CHARS = 500;
 export class ReportWriter {
     #file = process.env[REPORT_FILE];
+    #writtenChars = 0;
     /** The ids of the tests that have started, and of the tests that have finished. */
     #started = new Set();
     #finished = new Set();
     write(event) {
+        const isLarge = this.#writtenChars > WHOLE_MESSAGES_CHARS;
+        const line = isLarge ? JSON.stringify(event, withShortMessages) : JSON.stringify(event);
+        this.#writtenChars += line.length;
         if (this.#file !== undefined)
-            appendFileSync(this.#file, `${JSON.stringify(event)}\n`);
+            appendFileSync(this.#file, `${line}\n`);
     }
     startTest(test) {
         this.#started.add(test.id);
@@ -27,19 +34,15 @@ export class ReportWriter {
         return this.#finished.has(id);
     }
 }
-/** A report may have many long messages. From this many characters on, further messages are short. */
-const WHOLE_MESSAGES_CHARS = 32 * 1024 * 1024;
-const SHORT_MESSAGE_CHARS = 500;
-let writtenChars = 0;
+function withShortMessages(key, value) {
+    return key === 'message' && typeof value === 'string' ? cutMessage(value, SHORT_MESSAGE_CHARS) : value;
+}
 /** Describes one or more errors by the texts of all and by the place of the first that has one. Undefined without an error. */
 export function describeFailure(errors, describe, framesOf) {
     if (errors.length === 0)
         return undefined;
-    const limitChars = writtenChars < WHOLE_MESSAGES_CHARS ? MESSAGE_LIMIT_CHARS : SHORT_MESSAGE_CHARS;
-    const message = cutMessage(toMessage(errors.map(describe).join('\n\n')), limitChars);
-    writtenChars += message.length;
     const place = errors.flatMap(framesOf).find(isInProject);
-    return { message, file: place?.file, line: place?.line };
+    return { message: toMessage(errors.map(describe).join('\n\n')), file: place?.file, line: place?.line };
 }
 /** The frameworks run in the project's folder. */
 export function isInProject({ file }) {
@@ -63,7 +66,7 @@ export function framesIn(stack) {
     if (typeof stack !== 'string')
         return [];
     return stack.split('\n').flatMap((text) => {
-        const [, path, line] = /^\s+at (?:.*\()?((?:file:\/\/)?\/.*?):(\d+):\d+\)?$/.exec(text) ?? [];
+        const [, path, line] = /^\s+at (?:async )?(?:.*\()?((?:file:\/\/)?\/.*?):(\d+):\d+\)?$/.exec(text) ?? [];
         return path === undefined ? [] : { file: toPath(path), line: Number(line) };
     });
 }

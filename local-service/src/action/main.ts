@@ -52,17 +52,30 @@ async function main(): Promise<void> {
 
 /** Throws an Error with one sentence if the inputs cannot be used. */
 function readOrder(): Order {
-  const [folder, config, limit] = ['folder', 'config', 'run-limit-minutes'].map((name) => core.getInput(name))
-  if (folder && config) throw new Error('The inputs folder and config exclude each other. Name the folder in the file.')
-  if (limit && config) {
-    throw new Error('The inputs run-limit-minutes and config exclude each other. Set "runLimitMinutes" in the file.')
+  const names = ['config', 'folder', 'framework', 'run-limit-minutes']
+  const [config, folder, framework, limit] = names.map((name) => core.getInput(name))
+  const furtherArgs = core.getMultilineInput('args')
+  if (config) {
+    const refuse = (name: string, remedy: string): never => {
+      throw new Error(`The inputs ${name} and config exclude each other. ${remedy} in the file.`)
+    }
+    if (folder) refuse('folder', 'Name the folder')
+    if (framework) refuse('framework', 'Set "framework" of a project')
+    if (furtherArgs.length > 0) refuse('args', 'Set "args" of a project')
+    if (limit) refuse('run-limit-minutes', 'Set "runLimitMinutes"')
+  }
+  if (framework && !/^(vitest|playwright)$/.test(framework)) {
+    throw new Error(`The input framework is "${framework}". Give vitest or playwright.`)
   }
   const runLimitMinutes = limit ? Number(limit) : undefined
   if (runLimitMinutes !== undefined && !(runLimitMinutes >= 0.001 && runLimitMinutes <= RUN_LIMIT_MINUTES)) {
     throw new Error(`The input run-limit-minutes is "${limit}". Give a number from 0.001 to 35,000.`)
   }
   const { GITHUB_WORKSPACE: workspace = process.cwd(), GITHUB_SHA: commit = '' } = process.env
-  const args = config ? ['--config', resolve(workspace, config)] : ['--', resolve(workspace, folder ?? '')]
+  const ofProject = [...(framework ? ['--framework', framework] : []), ...furtherArgs.map((arg) => `--arg=${arg}`)]
+  const args = config
+    ? ['--config', resolve(workspace, config)]
+    : [...ofProject, '--', resolve(workspace, folder ?? '')]
   return { args, key: randomBytes(24).toString('base64url'), runLimitMinutes, workspace, commit }
 }
 

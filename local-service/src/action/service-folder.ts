@@ -157,12 +157,6 @@ export class ServiceFolder {
     return lines.flatMap((line) => parseAs(isFinishedRun, line) ?? [])
   }
 
-  writeOutput(runId: string, text: string): void {
-    const folder = join(this.outputFolder, runId)
-    mkdirSync(folder, { recursive: true })
-    writeFileSync(join(folder, 'output.txt'), text, { flag: 'wx' })
-  }
-
   /** The text is empty if the run wrote nothing. */
   readOutput(runId: string, limitBytes: number): EndOfFile {
     return readEnd(join(this.outputFolder, runId, 'output.txt'), limitBytes)

@@ -45,7 +45,13 @@ async function start({ args, key, runLimitMinutes, workspace, commit }: Order): 
   const invocation = await readInvocation(args, {}, workspace)
   if ('text' in invocation) throw new UsageError(invocation.text)
   const limit = runLimitMinutes === undefined ? {} : { runLimitMinutes }
-  const settings: Settings = { ...invocation.settings, ...limit, keys: [key], data: folder.dataFolder }
+  const settings: Settings = {
+    ...invocation.settings,
+    ...limit,
+    keys: [key],
+    data: folder.dataFolder,
+    outputs: folder.outputFolder,
+  }
   return startLocalService(settings, {
     ...SHARED,
     folder: invocation.folder,
@@ -89,9 +95,8 @@ function nameOfCheckout(env: NodeJS.ProcessEnv): string | undefined {
   return env.GITHUB_REF_NAME || undefined
 }
 
-function rememberRun({ runId, projectId, phase: { status } }: Run, { message, output }: RunOutcome): void {
+function rememberRun({ runId, projectId, phase: { status } }: Run, { message }: RunOutcome): void {
   try {
-    if (output !== undefined) folder.writeOutput(runId, output)
     folder.addFinishedRun({ runId, projectId, status, message })
   } catch (error) {
     // The job has ended, or a test has replaced the file.

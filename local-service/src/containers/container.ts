@@ -58,6 +58,7 @@ async function createContainer(container: RunContainer, command: Command, stop: 
     runCommand(
       {
         ...engineCommand(container, command, ['create', ...args, ...createArgs]),
+        output: undefined,
         // If the client were killed, the engine could create the container afterwards.
         stopProcesses: async (group) => void (await waitUntilGone(group, engine.responseLimitMs ?? RESPONSE_LIMIT_MS)),
       },
@@ -66,6 +67,8 @@ async function createContainer(container: RunContainer, command: Command, stop: 
   let end = await create(['--init'])
   // For `--init`, Podman needs a further program, which a minimal installation does not have.
   if (end.kind === 'exited' && end.code !== 0 && end.output.includes('container-init')) end = await create([])
+  // If it succeeds, the engine writes only the container's id.
+  if (end.kind !== 'exited' || end.code !== 0) command.output?.write(end.output)
   return whenSuccessful(end, `${engine.name} could not create a container of ${settings.image}`)
 }
 

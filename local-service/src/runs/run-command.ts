@@ -13,6 +13,8 @@ export interface Command {
   readonly runId: string
   /** How long the processes may take to exit by themselves after a stop. */
   readonly stopGraceMs: number
+  /** Gets what the process writes, while it writes. */
+  readonly output?: { write(text: string): void } | undefined
   /** What the process reads from its standard input. */
   readonly input?: string | undefined
   /** Stops the process and what it started. */
@@ -52,7 +54,10 @@ export async function runCommand(command: Command, stop: AbortSignal): Promise<C
   const excerpt = createExcerpt()
   let child: ChildProcess
   try {
-    child = start(command, excerpt.add)
+    child = start(command, (text) => {
+      excerpt.add(text)
+      command.output?.write(text)
+    })
   } catch (error) {
     return { kind: 'not-started', reason: reasonOf(error, command), output: '' }
   }

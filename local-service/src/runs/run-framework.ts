@@ -4,6 +4,7 @@ import { findErrorBelowHeadline, findMissedThresholds, findStartError } from '..
 import type { Framework, FrameworkCall, Program, RunOptions, Selection } from '../frameworks/framework.ts'
 import { toMessage } from '../frameworks/message.ts'
 import { readList, readReport } from '../frameworks/read-report.ts'
+import { configurationArguments } from '../frameworks/refused-arguments.ts'
 import type { Report, TestedFolders } from '../frameworks/report.ts'
 import { describeEnd, hasFailed, hasSucceeded, quoteOutput } from './command-end.ts'
 import { describeMissing, describeTooOld, frameworkProgram } from './framework-command.ts'
@@ -11,7 +12,7 @@ import type { Source } from './prepare-files.ts'
 import { interruptedBecause, isBad, type RunOutcome } from './run.ts'
 import type { CommandEnd } from './run-command.ts'
 import { runInSource } from './run-in-source.ts'
-import { isDiskFull, NO_ROOM, saysNoRoom } from './run-resources.ts'
+import { filesFolderOf, isDiskFull, NO_ROOM, saysNoRoom } from './run-resources.ts'
 import type { TestRun } from './test-run.ts'
 import { describeUnknownProjects, describeUnknownTitles } from './unknown-names.ts'
 
@@ -19,7 +20,7 @@ import { describeUnknownProjects, describeUnknownTitles } from './unknown-names.
 export async function runFramework(run: TestRun, source: Source, stop: AbortSignal): Promise<RunOutcome> {
   const tooOld = describeTooOld(run, source)
   if (tooOld !== undefined) return interrupt(run, tooOld)
-  const { framework } = run.project
+  const { framework, args: furtherArgs } = run.project
   const program = frameworkProgram(run, source)
   if (program === undefined) return interrupt(run, describeMissing(run, source))
   const { outputFolder } = run.resources
@@ -27,22 +28,25 @@ export async function runFramework(run: TestRun, source: Source, stop: AbortSign
   const call = async (
     toCall: (program: Program, options: RunOptions) => FrameworkCall,
     { frameworkProjects, files, titles }: Selection,
+    further: readonly string[],
+    caller = run,
   ) => {
-    // Playwright empties its output folder, so the report lies beside it. The name is random, so that the tests of an earlier
-    // call cannot forge the report.
+    // The name is random, so that the tests of an earlier call cannot forge the report.
     const reportFile = join(outputFolder, `report-${randomUUID()}`)
     const isInPlace = run.checkout.kind === 'in-place'
-    const paths = { reportFile, outputFolder: join(outputFolder, 'files') }
+    const paths = { reportFile, outputFolder: filesFolderOf(run.resources) }
     const { argv: called, env } = toCall(program, { ...paths, isInPlace })
     const projectOptions = frameworkProjects.map((name) => `--project=${name}`)
     const titled = titles === undefined ? [] : [`${framework.titleOption}=${titles}`]
-    const argv = [...called, ...files, ...projectOptions, ...titled]
-    return { reportFile, end: await runInSource(source, run, argv, stop, env) }
+    const argv = [...called, ...files, ...further, ...projectOptions, ...titled]
+    return { reportFile, end: await runInSource(source, caller, argv, stop, env) }
   }
-  const { end: tested, reportFile } = await call(framework.run, run.selection)
+  const { end: tested, reportFile } = await call(framework.run, run.selection, furtherArgs)
   const report = await readReportOf(run, reportFile, folders)
   const list = async (...frameworkProjects: string[]) => {
-    const listed = await call(framework.list, { frameworkProjects, files: [] })
+    const selection = { frameworkProjects, files: [] }
+    const silent = { ...run, output: undefined }
+    const listed = await call(framework.list, selection, configurationArguments(furtherArgs), silent)
     return hasSucceeded(listed.end) ? readList(framework, listed.reportFile) : undefined
   }
   const unknown =
@@ -57,13 +61,13 @@ export async function runFramework(run: TestRun, source: Source, stop: AbortSign
   run.log(`${reason ?? `${framework.name} ${describeEnd(end)}`}${quoteOutput(end)}`)
   const status = isFull ? 'INTERRUPTED' : outcome.status
   const message = end.kind === 'stopped' || reason === undefined ? undefined : toMessage(reason)
-  return { ...outcome, status, message, output: end.output }
+  return { ...outcome, status, message }
 }
 
 /** The outcome of a run whose tests cannot be run. The log has the reason. Clients get it too, unless the run was stopped. */
 export function interrupt(run: TestRun, reason: string, end?: CommandEnd): RunOutcome {
   run.log(`${reason}${end === undefined ? '' : quoteOutput(end)}`)
-  return { ...interruptedBecause(end?.kind === 'stopped' ? undefined : reason), output: end?.output }
+  return interruptedBecause(end?.kind === 'stopped' ? undefined : reason)
 }
 
 /**

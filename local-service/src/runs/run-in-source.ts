@@ -13,9 +13,9 @@ export function runInSource(
   stop: AbortSignal,
   variables: Readonly<Record<string, string>> = {},
 ): Promise<CommandEnd> {
-  const { runId, stopGraceMs, engine } = run
+  const { runId, stopGraceMs, engine, output } = run
   const settings = run.project.container
-  const base = { argv, folder: join(source.root, source.folder), runId, stopGraceMs }
+  const base = { argv, folder: join(source.root, source.folder), runId, stopGraceMs, output }
   if (engine === undefined || settings === undefined) {
     return runCommand({ ...base, env: { ...environmentIn(source, run), ...variables } }, stop)
   }

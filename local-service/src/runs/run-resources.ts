@@ -45,6 +45,11 @@ export function resourcesOf(runId: string, { dataFolder, temporaryFolder, ...oth
   }
 }
 
+/** The output folder of the framework. The report lies beside it, because Playwright empties this folder. */
+export function filesFolderOf({ outputFolder }: RunResources): string {
+  return join(outputFolder, 'files')
+}
+
 export async function createRunFolders(resources: RunResources): Promise<void> {
   const { outputFolder, temporaryFolder, testsTemporaryFolder, tree } = resources
   await mkdir(outputFolder, { recursive: true, mode: 0o700 })

@@ -5,7 +5,7 @@ import { prepareFiles } from './prepare-files.ts'
 import { interruptedBecause, isBad, type RunOutcome } from './run.ts'
 import { interrupt, lacksRoom, runFramework } from './run-framework.ts'
 import { runInSource } from './run-in-source.ts'
-import { createRunFolders, NO_ROOM } from './run-resources.ts'
+import { createRunFolders, filesFolderOf, NO_ROOM } from './run-resources.ts'
 import type { TestRun } from './test-run.ts'
 
 /** Prepares a folder, runs the tests, reads their report, and tries to fix what failed. */
@@ -15,6 +15,19 @@ export async function runTests(
   finishEarly: (outcome: RunOutcome) => void,
 ): Promise<RunOutcome> {
   await createRunFolders(run.resources)
+  run.output?.open()
+  try {
+    return await runInFolders(run, stop, finishEarly)
+  } finally {
+    run.output?.close()
+  }
+}
+
+async function runInFolders(
+  run: TestRun,
+  stop: AbortSignal,
+  finishEarly: (outcome: RunOutcome) => void,
+): Promise<RunOutcome> {
   const source = await prepareFiles(run, stop)
   if (source === undefined) return interruptedBecause()
   const { setup } = run.project
@@ -26,6 +39,8 @@ export async function runTests(
     }
   }
   const outcome = await runFramework(run, source, stop)
+  // The files are kept before clients see the run as finished. Auto-fix runs the tests again, and its files are not kept.
+  await run.output?.keepFiles(filesFolderOf(run.resources))
   if (run.autofix && outcome.status === 'FAILED' && outcome.testCases.some(isBad)) {
     finishEarly(outcome)
     await fixWithinLimit(run, source, outcome, stop)

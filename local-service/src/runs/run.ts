@@ -32,8 +32,6 @@ export interface RunOutcome {
    * test cases do. It never quotes other output, such as the output of `setup`, which may be secret.
    */
   readonly message?: string | undefined
-  /** What the framework wrote, for whoever operates the service. It may be secret, so no client gets it. */
-  readonly output?: string | undefined
 }
 
 type Phase =
@@ -44,7 +42,7 @@ type Phase =
       /** If true, the run was cancelled. It becomes CANCELLED when its container is gone. */
       readonly isCancelled: boolean
     }
-  | ({ readonly startedAt: Date | null; readonly finishedAt: Date } & Omit<RunOutcome, 'output'>)
+  | ({ readonly startedAt: Date | null; readonly finishedAt: Date } & RunOutcome)
 
 export interface Run {
   readonly runId: string

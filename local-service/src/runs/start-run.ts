@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Configuration, Suite } from '../configuration.ts'
 import { findEngine } from '../containers/engine.ts'
 import type { Selection } from '../frameworks/framework.ts'
@@ -9,6 +10,7 @@ import { type Checkout, type CheckoutOfJob, chooseCheckout } from '../workspace/
 import type { RunExclusive } from '../workspace/keyed-mutex.ts'
 import { openRepository } from '../workspace/work-tree.ts'
 import { queueRun, type Run } from './run.ts'
+import { RunOutput } from './run-output.ts'
 import type { RunQueue } from './run-queue.ts'
 import { resourcesOf } from './run-resources.ts'
 import { describeStoreError } from './run-store.ts'
@@ -17,7 +19,7 @@ import { baseEnvironment } from './test-environment.ts'
 import type { TestRun } from './test-run.ts'
 
 /** What all runs share. */
-export interface Machine extends Pick<Configuration, 'autofixLimitMs' | 'stopGraceMs'> {
+export interface Machine extends Pick<Configuration, 'autofixLimitMs' | 'stopGraceMs' | 'outputs'> {
   /** The person's own environment. */
   readonly env: NodeJS.ProcessEnv
   readonly checkoutOfJob?: CheckoutOfJob | undefined
@@ -114,15 +116,17 @@ function toTestRun(
   facts: Pick<TestRun, 'runId' | 'checkout' | 'engine'> & { environment: Readonly<Record<string, string>> },
 ): TestRun {
   const { runId, checkout, engine, environment } = facts
-  const { dataFolder, temporaryFolder, env, autofixLimitMs, stopGraceMs, runExclusive } = machine
+  const { dataFolder, temporaryFolder, env, autofixLimitMs, stopGraceMs, outputs, runExclusive } = machine
   const gitFolder = checkout.kind === 'work-tree' ? checkout.place.gitFolder : undefined
   const resources = resourcesOf(runId, { dataFolder, temporaryFolder, gitFolder, engine: engine?.name })
+  const log = (text: string) => machine.log(`run ${runId}: ${text}`)
   const base = baseEnvironment(resources, engine === undefined ? env : undefined)
   return {
     ...{ runId, project, checkout, selection, engine, resources, autofixLimitMs, stopGraceMs, runExclusive },
     env: { ...base, ...environment, ...parameters.envOverrides },
     autofix: parameters.autofix,
-    log: (text) => machine.log(`run ${runId}: ${text}`),
+    output: outputs === undefined ? undefined : new RunOutput(join(outputs, runId), log),
+    log,
   }
 }
 

@@ -3,6 +3,7 @@ import type { Selection } from '../frameworks/framework.ts'
 import type { Project } from '../project.ts'
 import type { Checkout } from '../workspace/checkout.ts'
 import type { RunExclusive } from '../workspace/keyed-mutex.ts'
+import type { RunOutput } from './run-output.ts'
 import type { RunResources } from './run-resources.ts'
 
 /** Everything that is known about a run before it starts. */
@@ -17,6 +18,8 @@ export interface TestRun {
   /** Runs the containers. Undefined if the project has no container. */
   readonly engine?: ContainerEngine | undefined
   readonly resources: RunResources
+  /** Undefined if the service keeps no outputs. */
+  readonly output?: RunOutput | undefined
   readonly autofixLimitMs: number
   readonly stopGraceMs: number
   readonly log: (text: string) => void

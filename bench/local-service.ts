@@ -1,0 +1,60 @@
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
+import { createRepository, installPackages } from '../test/support/git-repository.ts'
+import { prepareStep } from '../tools/runner-emulator/runner.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+
+/** A project with one test, and the command by which a person runs it. */
+export interface Project {
+  readonly name: string
+  readonly files: Readonly<Record<string, string>>
+  readonly command: readonly string[]
+}
+
+export const PROJECTS: readonly Project[] = [
+  {
+    name: 'Vitest',
+    files: {
+      'package.json': '{ "type": "module", "devDependencies": { "vitest": "*" } }',
+      'a.test.ts': "import { test } from 'vitest'\ntest('adds', () => {})\n",
+    },
+    command: ['node_modules/vitest/vitest.mjs', 'run'],
+  },
+  {
+    name: 'Playwright',
+    files: {
+      'package.json': '{ "type": "module", "devDependencies": { "@playwright/test": "*" } }',
+      'playwright.config.ts': "export default { testDir: '.' }\n",
+      'a.spec.ts': "import { test } from '@playwright/test'\ntest('adds', () => {})\n",
+    },
+    command: ['node_modules/@playwright/test/cli.js', 'test'],
+  },
+]
+
+export async function createProject({ files }: Project) {
+  const repository = await createRepository({ '.gitignore': 'node_modules\ntest-results\n', ...files })
+  await installPackages(repository.folder)
+  return repository
+}
+
+export function timeByHand(folder: string, { command }: Project): number {
+  const begunMs = performance.now()
+  execFileSync(process.execPath, command, { cwd: folder, stdio: 'ignore', env: { ...process.env, CI: 'true' } })
+  return performance.now() - begunMs
+}
+
+/** Both actions: the local service and the gate, each with its post step. */
+export async function timeActions(workspace: string): Promise<number> {
+  const begunMs = performance.now()
+  await using service = prepareStep({ actionDir: join(ROOT, 'local-service'), workspace })
+  const { conclusion, outputs, log } = await service.startMain().result()
+  if (conclusion !== 'success') throw new Error(log.join('\n'))
+  const { 'base-url': url = '', 'api-key': key = '', project = '', branch = '' } = outputs
+  const inputs = { 'base-url': url, 'api-key': key, project, branch }
+  await using gate = prepareStep({ workspace, tempDir: service.tempDir, inputs })
+  const { main } = await gate.run()
+  if (main.conclusion !== 'success') throw new Error(main.log.join('\n'))
+  await service.runPost()
+  return performance.now() - begunMs
+}

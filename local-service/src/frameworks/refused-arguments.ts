@@ -1,0 +1,87 @@
+import { quote } from '../text.ts'
+import type { Framework } from './framework.ts'
+
+// The arguments that a project must not give to its framework, because a run with them would not end, would test nothing or
+// would have no report.
+
+interface Refusal {
+  /** The names of options, without dashes. A short option has one letter. */
+  readonly names: readonly string[]
+  readonly reason: string
+}
+
+interface Rules {
+  readonly options: readonly Refusal[]
+  /** Several short options can share one dash. In Playwright, a value can follow a short option directly. */
+  readonly shortOptions: RegExp
+  /** As the first argument, such a word is meant as a command. The framework would read it as a part of a file's path. */
+  readonly commands: readonly string[]
+}
+
+const KEEPS_RUNNING = 'The run would not end. Leave it out.'
+const TESTS_NOTHING = 'No test would run. Leave it out.'
+const OF_THE_RUN =
+  'Each run names its framework projects itself. Give "framework-project" to the gate, or "frameworkProjectName" in the request.'
+
+const RULES: Readonly<Record<Framework['name'], Rules>> = {
+  vitest: {
+    options: [
+      { names: ['watch', 'w', 'ui', 'open', 'standalone', 'inspectBrk'], reason: KEEPS_RUNNING },
+      { names: ['help', 'h', 'version', 'v', 'listTags', 'clearCache', 'mergeReports'], reason: TESTS_NOTHING },
+      { names: ['reporter'], reason: 'Name "reporters" in the configuration file of Vitest instead.' },
+      { names: ['outputFile'], reason: 'Name "outputFile" in the configuration file of Vitest instead.' },
+      { names: ['project', 'p'], reason: OF_THE_RUN },
+    ],
+    shortOptions: /^-(\w+)/,
+    commands: ['run', 'watch', 'dev', 'list', 'bench', 'related', 'init', 'vitest'],
+  },
+  playwright: {
+    options: [
+      { names: ['ui', 'ui-host', 'ui-port', 'debug'], reason: KEEPS_RUNNING },
+      { names: ['help', 'h', 'version', 'V', 'list'], reason: TESTS_NOTHING },
+      { names: ['reporter'], reason: 'Name "reporter" in the configuration file of Playwright instead.' },
+      { names: ['output'], reason: 'Name "outputDir" in the configuration file of Playwright instead.' },
+      { names: ['project'], reason: OF_THE_RUN },
+    ],
+    shortOptions: /^-(x*\w)/,
+    commands: ['test', 'show-report', 'merge-reports', 'install', 'playwright'],
+  },
+}
+
+/** The rest of a sentence that begins with the name of the setting. Undefined if the framework may get the arguments. */
+export function describeRefusedArgument(framework: Framework['name'], args: readonly string[]): string | undefined {
+  const { options, commands } = RULES[framework]
+  const [first = ''] = args
+  if (commands.includes(first))
+    return `begins with ${quote(first)}. The service names the command itself. Leave it out.`
+  for (const argument of args) {
+    const has = `has ${quote(argument)}.`
+    if (argument === '--') return `${has} The service adds options after it. Leave it out.`
+    if (/^-[^\s=]*\s/.test(argument)) return `${has} Write an option and its value with "=", or as two arguments.`
+    const given = optionsIn(framework, argument)
+    const refusal = options.find(({ names }) => names.some((name) => given.includes(name)))
+    if (refusal !== undefined) return `${has} ${refusal.reason}`
+  }
+  return undefined
+}
+
+function optionsIn(framework: Framework['name'], argument: string): string[] {
+  const [, letters] = RULES[framework].shortOptions.exec(argument) ?? []
+  if (letters !== undefined) return letters.split('')
+  const [, name = ''] = /^--([^=.]+)/.exec(argument) ?? []
+  // Vitest reads `--output-file.junit=a.xml` as `--outputFile.junit=a.xml`.
+  return [framework === 'vitest' ? name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()) : name]
+}
+
+/** Options that say where the configuration is. A list of the framework's projects needs them, and no other option. */
+const OF_CONFIGURATION = /^(?:--(?:config|root|dir|mode|config-?loader|tsconfig)|-[cr])(=|$)/i
+
+/** The arguments for a list of the framework's projects. */
+export function configurationArguments(args: readonly string[]): string[] {
+  return args.filter((argument, index) => {
+    const [, end] = OF_CONFIGURATION.exec(argument) ?? []
+    if (end !== undefined) return true
+    // It may be the value of the option before it.
+    return OF_CONFIGURATION.exec(args[index - 1] ?? '')?.[1] === ''
+  })
+}
