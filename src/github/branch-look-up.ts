@@ -50,7 +50,7 @@ type Unknown = (reason: LogLine) => FoundBranch
 /** The ref is a branch, a tag, or a commit's hash. A short hash looks like a name. */
 async function branchOfDeployment({ ref, sha }: Deployment, api: GitHubApi, unknown: Unknown): Promise<FoundBranch> {
   if (COMMIT_HASH.test(ref)) return branchWithHead(ref, api, unknown)
-  const named = ref === '' ? undefined : await branchNamed({ ref, sha }, api, unknown)
+  const named = await branchNamed({ ref, sha }, api, unknown)
   if (named !== undefined) return named
   const isShortHash = ref.length >= SHORTEST_HASH_CHARS && sha.startsWith(ref)
   return isShortHash ? branchWithHead(sha, api, unknown) : unknown(NOT_FOUND)

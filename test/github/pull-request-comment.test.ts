@@ -453,7 +453,7 @@ describe('a token that may not comment', () => {
 
 describe('a failure of GitHub', () => {
   test.each<[string, Fault]>([
-    ['502', { kind: 'status', status: 502 }],
+    ['500', { kind: 'status', status: 500 }],
     ['a broken connection', { kind: 'reset' }],
     ["a proxy's page", { kind: 'not-json' }],
     ['a response that was cut off', { kind: 'cut-short' }],
@@ -489,6 +489,21 @@ describe('a failure of GitHub', () => {
       ],
     })
     expect(requested()).toEqual(['GET', 'GET'])
+  })
+
+  test('that is no response of its API has the advice to wait', async () => {
+    void api.inject({ ...LIST, times: 2 }, { kind: 'not-json' })
+    const { log } = await comment()
+    expect(log).toEqual([
+      expect.stringMatching(/gave no usable response \(.*\)\. The next workflow run writes the comment\.$/),
+    ])
+  })
+
+  test('that redirects a write is a warning, and nothing is written elsewhere', async () => {
+    const headers = { location: `${api.url}/repos/${api.repository}/issues/7/comments` }
+    void api.inject(CREATE, { kind: 'status', status: 307, headers })
+    expect(await comment()).toEqual({ log: [expect.stringContaining('status 307 (a redirect or a status')] })
+    expect(requested()).toEqual(['GET', 'POST'])
   })
 
   test.each<[string, Fault]>([

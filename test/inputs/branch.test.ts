@@ -250,6 +250,7 @@ describe('a comment on a pull request', () => {
       'status 202 (a redirect or a status that the action does not expect)',
     ],
     ['names a line break', namesBranch('a\nb'), 'cannot be the name of a branch'],
+    ['names nothing', namesBranch(''), 'cannot be the name of a branch'],
     ['names 256 characters', namesBranch('🌱'.repeat(256)), 'cannot be the name of a branch'],
   ] as const)('is refused if GitHub %s', async (_, fault, reason) => {
     void api.inject({ method: 'GET', times: 2 }, fault)
@@ -474,10 +475,11 @@ describe('an empty branch, as an unset variable is', () => {
     ['push', { ref: 'refs/heads/main', repository: { ...OWN, default_branch: 'main' } }],
     ['push', { ref: 'refs/tags/v1', repository: { ...OWN, default_branch: 'main' } }],
     ['deployment', changed(deploymentOf('refs/heads/next'), ['repository', { ...OWN, default_branch: 'next' }])],
+    ['deployment', deploymentOf('')],
     ['release', first('release')],
     ['workflow_dispatch', first('workflow_dispatch')],
     ['schedule', { schedule: '0 4 * * *' }],
-  ])('on %s of %j needs no warning, because the event is about the default branch', async (name, payload) => {
+  ])('on %s of %j needs no warning, because the event is about the default branch or none', async (name, payload) => {
     expect(await branchOf({ name, payload, inputs: { branch: '' } })).toEqual({})
   })
 })

@@ -180,6 +180,7 @@ describe('base-url', () => {
     ['https:***@tests.example.com', HAS_CREDENTIALS, 'ann:hunter2'],
     ['https:///***@tests.example.com', HAS_CREDENTIALS, 'ann:hun@ter2'],
     ['https://tests.example.com?***', HAS_MORE, 'key=hunter2'],
+    ['https://tests.example.com?***', NO_ADDRESS, 'a=1\nkey=hunter2'],
     ['https://tests.example.com/x?***', HAS_MORE, ''],
     ['https://tests.example.com/#***', HAS_MORE, 'hunter2?'],
     ['https://tests.example.com/x#***', HAS_MORE, ''],

@@ -612,15 +612,19 @@ describe('a recipe whose tests run in other jobs than the job to require', () =>
     return jobs.flatMap((name) => ENDS.map((end) => [file, name, end, jobs] as const))
   })
 
-  test('is one of these three', () => {
-    expect(new Set(CASES.map(([file]) => file))).toEqual(new Set(['matrix.yml', 'preview.yml', 'start-early.yml']))
+  test('is one of these four', () => {
+    const files = ['matrix.yml', 'preview.yml', 'sharded.yml', 'start-early.yml']
+    expect(new Set(CASES.map(([file]) => file))).toEqual(new Set(files))
   })
 
   test.each(
     CASES,
   )('%s: if %s ends in %s, the job to require is never skipped, and succeeds only after a success', async (file, name, end, jobs) => {
     const needs = Object.fromEntries(jobs.map((job) => [job, { result: job === name ? end : ('success' as const) }]))
-    const { result } = await playJob(`${FOLDER}/${file}`, 'test-run', { needs })
+    // The job of sharded.yml installs packages and merges reports. local-service-recipes.test.ts really does that.
+    const options = { workspace: temporaryFolder('checkout-'), commands: commandsThat('npm', ''), needs }
+    writeFileSync(join(options.commands, 'npx'), '', { mode: 0o755 })
+    const { result } = await playJob(`${FOLDER}/${file}`, 'test-run', options)
     expect(result).toBe(end === 'success' ? 'success' : 'failure')
   })
 })

@@ -12,6 +12,7 @@ import {
   logLine,
   quote,
   render,
+  safeJson,
   sanitize,
   untruncated,
   xml,
@@ -157,6 +158,13 @@ describe('XML', () => {
 })
 
 describe('JSON', () => {
+  it('of others keeps the line ends and tabs between its parts', () => {
+    const sent = '{\r\n\t"a": 1.0,\n\t"b": "\u200b##[x]"\n}\n'
+    const safe = safeJson(untrusted(sent))
+    expect(safe).toBe('{\r\n\t"a": 1.0,\n\t"b": "\\u200b##\\u005bx]"\n}\n')
+    expect(JSON.parse(safe)).toEqual(JSON.parse(sent))
+  })
+
   it('contains only visible characters, and parses to the original value', () => {
     fc.assert(
       fc.property(

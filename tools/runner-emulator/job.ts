@@ -73,6 +73,8 @@ export interface JobOptions {
   readonly cancel?: { readonly during: string; readonly on: RegExp }
   /** How the runner waits for the end of its grace periods. The default is real time. */
   readonly sleep?: Sleep | undefined
+  /** What a step does that uses another action than this one. It gets the step's `uses` and `with`. By default, it does nothing. */
+  readonly otherAction?: ((uses: string, inputs: Readonly<Record<string, string>>) => void) | undefined
   /** The folder of the action that `uses: ./` means, with the folder `local-service`. The default is this repository. */
   readonly actionDir?: string | undefined
 }
@@ -220,8 +222,10 @@ class JobRun {
   async #runStepBody(step: JobStep): Promise<StepOutcome> {
     if (step.run !== undefined) return this.#runScript(this.#render(step.run), step)
     const own = OWN_ACTION.exec(step.uses ?? '')
-    // The only other actions are checkout and setup-node. The files and Node are there already.
-    return own === null ? DONE : this.#runAction(step, own[1] ?? '')
+    if (own !== null) return this.#runAction(step, own[1] ?? '')
+    // Most other actions are checkout and setup-node. The files and Node are there already.
+    this.#options.otherAction?.(step.uses ?? '', this.#renderAll(step.with))
+    return DONE
   }
 
   async #runAction(step: JobStep, folder: string): Promise<StepOutcome> {

@@ -34,8 +34,8 @@ export async function runFramework(run: TestRun, source: Source, stop: AbortSign
     // The name is random, so that the tests of an earlier call cannot forge the report.
     const reportFile = join(outputFolder, `report-${randomUUID()}`)
     const isInPlace = run.checkout.kind === 'in-place'
-    const paths = { reportFile, outputFolder: filesFolderOf(run.resources) }
-    const { argv: called, env } = toCall(program, { ...paths, isInPlace })
+    const options = { reportFile, outputFolder: filesFolderOf(run.resources), isInPlace }
+    const { argv: called, env } = toCall(program, options)
     const projectOptions = frameworkProjects.map((name) => `--project=${name}`)
     const titled = titles === undefined ? [] : [`${framework.titleOption}=${titles}`]
     const argv = [...called, ...files, ...further, ...projectOptions, ...titled]

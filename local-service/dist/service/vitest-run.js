@@ -1,0 +1,75 @@
+var __rewriteRelativeImportExtension = (this && this.__rewriteRelativeImportExtension) || function (path, preserveJsx) {
+    if (typeof path === "string" && /^\.\.?\//.test(path)) {
+        return path.replace(/\.(tsx)$|((?:\.d)?)((?:\.[^./]+?)?)\.([cm]?)ts$/i, function (m, tsx, d, ext, cm) {
+            return tsx ? preserveJsx ? ".jsx" : ".js" : d && (!ext || !cm) ? m : (d + ext + "." + cm.toLowerCase() + "js");
+        });
+    }
+    return path;
+};
+import { createRequire } from 'node:module';
+import { extname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+// Runs the project's own Vitest as its command does, and adds the service's reporter to those of the project's configuration.
+// Vitest's command has no option that adds a reporter. The arguments are the script of that command, then its arguments.
+const REPORTER = join(import.meta.dirname, `vitest-reporter${extname(import.meta.filename)}`);
+const [script = '', ...args] = process.argv.slice(2);
+// The project's configuration may read the arguments.
+process.argv.splice(1, process.argv.length, script, ...args);
+const api = await loadApi();
+if (api === undefined) {
+    process.argv.push('--reporter=default', `--reporter=${REPORTER}`);
+    await import(__rewriteRelativeImportExtension(pathToFileURL(script).href));
+}
+else {
+    try {
+        await run(api);
+    }
+    catch (error) {
+        // As Vitest's command does.
+        console.error('\n⎯⎯⎯⎯⎯⎯⎯ Startup Error ⎯⎯⎯⎯⎯⎯⎯⎯');
+        console.error(error);
+        console.error('\n\n');
+        process.exit(process.exitCode ?? 1);
+    }
+}
+/** Undefined if the package has no interface for programs. */
+async function loadApi() {
+    let file;
+    try {
+        file = createRequire(script).resolve('vitest/node');
+    }
+    catch {
+        return undefined;
+    }
+    return import(__rewriteRelativeImportExtension(pathToFileURL(file).href));
+}
+async function run({ createVitest, parseCLI }) {
+    const { default: EventReporter } = await import('./vitest-reporter.js');
+    const { filter, options } = parseCLI(['vitest', ...args]);
+    const { exclude, ...others } = options;
+    // Vitest's command does this after it has parsed its arguments.
+    const cliOptions = {
+        ...others,
+        ...(exclude === undefined ? {} : { cliExclude: [exclude].flat() }),
+        ...(filter.some((name) => name.includes(':')) ? { includeTaskLocation: true } : {}),
+    };
+    Object.assign(process.env, { TEST: 'true', VITEST: 'true', NODE_ENV: process.env.NODE_ENV ?? 'test' });
+    const vitest = await createVitest('test', { ...cliOptions, run: true, watch: false });
+    // All versions from 3.0 on have this field, but version 5.1 does not declare it.
+    const { reporters } = vitest;
+    reporters.push(new EventReporter());
+    try {
+        await vitest.start(filter);
+    }
+    catch (error) {
+        // If there are no tests, Vitest has said so and has set the exit code.
+        if (codeOf(error) !== 'VITEST_FILES_NOT_FOUND') {
+            process.exitCode = 1;
+            vitest.logger.printError(error, { fullStack: true, type: 'Unhandled Error' });
+        }
+    }
+    await vitest.exit();
+}
+function codeOf(error) {
+    return error instanceof Error && 'code' in error ? error.code : undefined;
+}

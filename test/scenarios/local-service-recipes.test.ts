@@ -1,0 +1,263 @@
+import { execFile } from 'node:child_process'
+import { cpSync, existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { inflateRawSync } from 'node:zlib'
+import { describe, expect } from 'vitest'
+import { type PlayedJob, playJob } from '../../tools/runner-emulator/job.ts'
+import { ROOT, read } from '../docs/documents.ts'
+import { type Files, type Jobs, PASSING, PLAYWRIGHT, test, VITEST } from '../support/local-service-job.ts'
+
+// Plays the recipes in which several steps or jobs share the tests. The tests of the projects really run.
+
+/** What `npm ci` does was done before. */
+const NPM = { npm: '#!/bin/sh\n' }
+
+/** A folder with these commands, which the scripts of a job find before all others. */
+function commands(jobs: Jobs, scripts: Files): string {
+  const folder = jobs.folder()
+  for (const [name, script] of Object.entries(scripts)) writeFileSync(join(folder, name), script, { mode: 0o755 })
+  return folder
+}
+
+/** Playwright's HTML report contains a zip with a file for each test file, and the file `report.json`. */
+function casesInHtml(report: string): Record<string, boolean> {
+  const [, encoded = ''] =
+    /data:application\/zip;base64,([^<"]+)</.exec(readFileSync(join(report, 'index.html'), 'utf8')) ?? []
+  const zip = Buffer.from(encoded, 'base64')
+  const files: Record<string, string> = {}
+  // The zip ends with the position of its directory, and the length of a comment that is empty.
+  for (let at = zip.readUInt32LE(zip.length - 6); zip.toString('latin1', at, at + 4) === 'PK\x01\x02'; ) {
+    const [nameLength, extraLength] = [zip.readUInt16LE(at + 28), zip.readUInt16LE(at + 30)]
+    const local = zip.readUInt32LE(at + 42)
+    const content = local + 30 + zip.readUInt16LE(local + 26) + zip.readUInt16LE(local + 28)
+    const name = zip.toString('utf8', at + 46, at + 46 + nameLength)
+    files[name] = inflateRawSync(zip.subarray(content, content + zip.readUInt32LE(at + 20))).toString()
+    at += 46 + nameLength + extraLength + zip.readUInt16LE(at + 32)
+  }
+  const { files: tested } = JSON.parse(files['report.json'] ?? '')
+  const tests: readonly { title: string; ok: boolean }[] = tested.flatMap(({ tests }: { tests: unknown[] }) => tests)
+  return Object.fromEntries(tests.map(({ title, ok }) => [title, ok]))
+}
+
+function casesInJunit(report: string): Record<string, boolean> {
+  const cases = readFileSync(join(report, 'junit.xml'), 'utf8').matchAll(
+    /<testcase [^>]*\bname="(\w+)"[^>]*>\s*(<failure)?/g,
+  )
+  return Object.fromEntries([...cases].map(([, title, failure]) => [title, failure === undefined]))
+}
+
+describe.concurrent('the recipe sharded.yml', () => {
+  const RECIPE = read('examples/workflows/sharded.yml')
+
+  interface Framework {
+    readonly recipe: string
+    /** A file of this name has one test. */
+    readonly testFile: (name: string) => string
+    readonly test: (title: string) => string
+    readonly files: Files
+    /** What a project changes that expects shards without tests. */
+    readonly ofEmptyShards: Files
+    /** Whether each test passed, by its title, from the merged report. */
+    readonly casesIn: (report: string) => Readonly<Record<string, boolean>>
+  }
+
+  const ofPlaywright: Framework = {
+    recipe: RECIPE,
+    testFile: (name) => `${name}.spec.ts`,
+    test: (title) => PASSING.replace('vitest', '@playwright/test').replace('adds', title),
+    files: { ...PLAYWRIGHT, 'playwright.config.ts': configuration('Playwright') },
+    ofEmptyShards: {},
+    casesIn: casesInHtml,
+  }
+  const ofVitest: Framework = {
+    recipe: recipeForVitest(),
+    testFile: (name) => `${name}.test.ts`,
+    test: (title) => PASSING.replace('adds', title),
+    files: { ...VITEST, 'vitest.config.ts': configuration('Vitest') },
+    ofEmptyShards: { 'vitest.config.ts': configuration('Vitest').replace('test: {', 'test: { passWithNoTests: true,') },
+    casesIn: casesInJunit,
+  }
+
+  /** The configuration that the recipe's comment gives. */
+  function configuration(framework: string): string {
+    const [, setting = ''] = new RegExp(`^#   ${framework}: (.*)$`, 'm').exec(RECIPE) ?? []
+    expect(setting).toContain('blob')
+    return framework === 'Vitest' ? `export default { test: { ${setting} } }` : `export default { ${setting} }`
+  }
+
+  /** The recipe with the lines for Vitest that its comment gives. */
+  function recipeForVitest(): string {
+    const [, merge = '', folder = ''] = /^# {3}(npx vitest .+)\n# {3}(.+)\n/m.exec(RECIPE) ?? []
+    return replaceOnce(RECIPE, [
+      [/- run: npx playwright merge-reports .*\n/, `- run: ${merge}\n`],
+      ['path: playwright-report/\n', `path: ${folder}\n`],
+    ])
+  }
+
+  function replaceOnce(text: string, changes: readonly (readonly [string | RegExp, string])[]): string {
+    return changes.reduce((changed, [from, to]) => {
+      expect(changed.split(from)).toHaveLength(2)
+      return changed.replace(from, () => to)
+    }, text)
+  }
+
+  /** Plays the jobs of a workflow for a project with these test files. The artifacts lie in a folder in place of GitHub. */
+  async function prepare(jobs: Jobs, { recipe, testFile, test, files }: Framework, names: Files, config: Files = {}) {
+    const tests = Object.entries(names).map(([name, body]) => [testFile(name), test(name).replace('{}', body)] as const)
+    const { folder: workspace, git } = await jobs.project({ ...files, ...Object.fromEntries(tests), ...config })
+    const artifacts = jobs.folder()
+    const options = {
+      workspace,
+      commands: commands(jobs, NPM),
+      otherAction: (uses: string, inputs: Readonly<Record<string, string>>) => {
+        const { name = '', path = '', pattern = '', 'merge-multiple': isMerged } = inputs
+        const place = join(workspace, path)
+        if (uses.startsWith('actions/upload-artifact@') && existsSync(place)) {
+          if (existsSync(join(artifacts, name))) throw new Error(`There is an artifact ${name} already.`)
+          cpSync(place, join(artifacts, name), { recursive: true })
+        }
+        if (uses.startsWith('actions/download-artifact@')) {
+          for (const found of globSync(pattern, { cwd: artifacts }))
+            cpSync(join(artifacts, found), isMerged === 'true' ? place : join(place, found), { recursive: true })
+        }
+      },
+    }
+    const file = join(jobs.folder(), 'workflow.yml')
+    writeFileSync(file, recipe)
+    // Each job has the files of a new checkout. All jobs have the same path, as on GitHub's runners.
+    const checkOut = () => git('clean', '--quiet', '-dfx', '--exclude=node_modules')
+    return {
+      report: join(artifacts, 'merged-report'),
+      async shard(shard: number): Promise<PlayedJob> {
+        await checkOut()
+        return playJob(file, 'tests', { ...options, contexts: { matrix: { shard } } })
+      },
+      async last(shards: readonly PlayedJob[]): Promise<PlayedJob> {
+        await checkOut()
+        const result = shards.every((one) => one.result === 'success') ? 'success' : 'failure'
+        return playJob(file, 'test-run', { ...options, needs: { tests: { result } } })
+      },
+    }
+  }
+
+  const FRAMEWORKS = [
+    ['Playwright', ofPlaywright],
+    ['Vitest', ofVitest],
+  ] as const
+
+  const NAMES = { adds: '{}', pays: '{}', removes: '{}', ships: '{}' }
+
+  test.for(FRAMEWORKS)('divides the tests of %s, and merges the reports', async ([, framework], { jobs }) => {
+    const { report, shard, last } = await prepare(jobs, framework, NAMES)
+    const played = [await shard(1), await shard(2), await shard(3), await shard(4)]
+    for (const { result, log } of played) {
+      expect(result, log).toBe('success')
+      expect(log).toMatch(/1 of 1 test cases? passed/)
+    }
+    const { result, log } = await last(played)
+    expect(result, log).toBe('success')
+    expect(framework.casesIn(report)).toEqual({ adds: true, pays: true, removes: true, ships: true })
+  })
+
+  test.for(FRAMEWORKS)('fails if a test of %s fails, and the merged report has this test', async ([, framework], {
+    jobs,
+  }) => {
+    const { report, shard, last } = await prepare(jobs, framework, { ...NAMES, ships: "{ throw new Error('rain') }" })
+    const played = [await shard(1), await shard(2), await shard(3), await shard(4)]
+    const results = played.map(({ result }) => result)
+    expect(results.toSorted()).toEqual(['failure', 'success', 'success', 'success'])
+    const { result, log } = await last(played)
+    expect(result, log).toBe('failure')
+    expect(framework.casesIn(report)).toEqual({ adds: true, pays: true, removes: true, ships: false })
+  })
+
+  test.for(FRAMEWORKS)('accepts a shard of %s without tests only by `pass-with-no-tests`', async ([, framework], {
+    jobs,
+  }) => {
+    const { ships: _, ...names } = NAMES
+    const strict = await prepare(jobs, framework, names, framework.ofEmptyShards)
+    const refused = await strict.shard(4)
+    expect(refused.result, refused.log).toBe('failure')
+    expect(refused.log).toContain('set the input pass-with-no-tests to true')
+    const gate = "github-token: ''\n"
+    const recipe = replaceOnce(framework.recipe, [[gate, `${gate}          pass-with-no-tests: true\n`]])
+    const lenient = await prepare(jobs, { ...framework, recipe }, names, framework.ofEmptyShards)
+    const played = [await lenient.shard(1), await lenient.shard(4)]
+    for (const { result, log } of played) expect(result, log).toBe('success')
+    expect(await lenient.last(played)).toMatchObject({ result: 'success' })
+    expect(Object.values(framework.casesIn(lenient.report))).toEqual([true])
+  })
+})
+
+describe.concurrent('the recipe monorepo.yml', () => {
+  const RECIPE = 'examples/workflows/monorepo.yml'
+
+  /** The job's own pnpm. It keeps its files in a folder of the test. */
+  function pnpm(jobs: Jobs): string {
+    const command = `"${process.execPath}" "${join(ROOT, 'node_modules/pnpm/bin/pnpm.cjs')}"`
+    const script = `#!/bin/sh\nHOME="${jobs.folder()}" XDG_DATA_HOME= XDG_CACHE_HOME= exec ${command} "$@"\n`
+    return commands(jobs, { pnpm: script })
+  }
+
+  /** The package `shop` uses the package `cart`. The frameworks are links to packages that are installed here. */
+  async function monorepo(jobs: Jobs, bodyOfCart: string) {
+    const [vitest, playwright] = ['vitest', '@playwright/test'].map(
+      (name) => `link:${join(ROOT, 'node_modules', name)}`,
+    )
+    const { version } = JSON.parse(read('node_modules/pnpm/package.json'))
+    const { folder, git } = await jobs.repository({
+      '.gitignore': 'node_modules\ntest-results\n',
+      'package.json': JSON.stringify({ private: true, packageManager: `pnpm@${version}` }),
+      'pnpm-workspace.yaml': 'packages: [packages/*]\n',
+      'packages/cart/package.json': JSON.stringify({
+        name: '@web-shop/cart',
+        type: 'module',
+        exports: './index.js',
+        devDependencies: { vitest },
+      }),
+      'packages/cart/index.js': 'export const sum = (one, two) => one + two',
+      'packages/cart/a.test.ts': PASSING.replace('{}', bodyOfCart),
+      'packages/shop/package.json': JSON.stringify({
+        type: 'module',
+        dependencies: { '@web-shop/cart': 'workspace:*' },
+        devDependencies: { '@playwright/test': playwright },
+      }),
+      'packages/shop/a.spec.ts': `import { expect, test } from '@playwright/test'
+import { sum } from '@web-shop/cart'
+test('shows the sum', () => { expect(sum(1, 2)).toBe(3) })`,
+    })
+    const found = pnpm(jobs)
+    await promisify(execFile)(join(found, 'pnpm'), ['install', '--lockfile-only', '--offline'], { cwd: folder })
+    await git('add', '--all')
+    await git('commit', '--quiet', '--message', 'Lock the packages')
+    return { workspace: folder, commands: found }
+  }
+
+  test('tests each package with the packages that pnpm installed', async ({ jobs }) => {
+    const { result, log } = await playJob(RECIPE, 'test-run', await monorepo(jobs, '{}'))
+    expect(result, log).toBe('success')
+    expect(log.match(/serves the project \w+: \w+/g)).toEqual([
+      'serves the project cart: vitest',
+      'serves the project shop: playwright',
+    ])
+    expect(log.match(/1 of 1 test cases? passed/g)).toHaveLength(2)
+  })
+
+  test('tests the second package too if a test of the first fails, and fails', async ({ jobs }) => {
+    const { result, log } = await playJob(RECIPE, 'test-run', await monorepo(jobs, "{ throw new Error('rain') }"))
+    expect(result, log).toBe('failure')
+    expect(log.match(/1 of 1 test cases? (passed|failed)/g)).toEqual([
+      '1 of 1 test case failed',
+      '1 of 1 test case passed',
+    ])
+  })
+
+  test('starts no service if pnpm cannot install the packages', async ({ jobs }) => {
+    const { workspace } = await monorepo(jobs, '{}')
+    const failing = commands(jobs, { pnpm: '#!/bin/sh\nexit 1\n' })
+    const { result, log } = await playJob(RECIPE, 'test-run', { workspace, commands: failing })
+    expect(result, log).toBe('failure')
+    expect(log).not.toContain('OWNER/test-run-action')
+  })
+})
