@@ -271,6 +271,22 @@ describe('a run of a Vitest project', () => {
     expect(service.log.join('\n')).toMatch(/✓ .*a\.test\.js > adds/)
   })
 
+  it('in place refuses an option that Vitest does not have', async () => {
+    const folder = await temporaryFolder()
+    await installPackages(folder)
+    await writeFiles(folder, { 'a.test.js': `import { it } from 'vitest'\nit('adds', () => {})` })
+    const run = async (...args: string[]) => {
+      const service = await startService({ projects: { shop: { folder, framework: 'vitest', args } } })
+      return service.waitFor(await service.startRun())
+    }
+    expect(await run('--testNamePatern=adds')).toMatchObject({
+      status: 'FAILED',
+      message: 'vitest could not run the tests: CACError: Unknown option `--testNamePatern`',
+    })
+    expect(await run('--testNamePattern=adds', '--exclude=b.test.js')).toMatchObject({ status: 'PASSED' })
+    expect(await run('--exclude=a.test.js')).toMatchObject({ status: 'FAILED', message: 'vitest found no tests' })
+  })
+
   it('names a place from the root of the repository, also in a work tree, and none outside it', async () => {
     const repository = await aRepository({
       '.gitignore': 'node_modules',

@@ -39,8 +39,10 @@ async function loadApi(): Promise<typeof import('vitest/node') | undefined> {
   return import(pathToFileURL(file).href)
 }
 
-async function run({ createVitest, parseCLI }: typeof import('vitest/node')): Promise<void> {
+async function run(api: typeof import('vitest/node')): Promise<void> {
+  const { createVitest, parseCLI } = api
   const { default: EventReporter } = await import('./vitest-reporter.ts')
+  refuseUnknownOptions(api)
   const { filter, options } = parseCLI(['vitest', ...args])
   const { exclude, ...others } = options as { readonly exclude?: string | readonly string[] }
   // Vitest's command does this after it has parsed its arguments.
@@ -64,6 +66,13 @@ async function run({ createVitest, parseCLI }: typeof import('vitest/node')): Pr
     }
   }
   await vitest.exit()
+}
+
+/** Vitest's command refuses an unknown option, but `parseCLI` does not. Only from version 5 on, Vitest gives its command. */
+function refuseUnknownOptions({ createCLI }: Partial<typeof import('vitest/node')>): void {
+  const commandLine = createCLI?.()
+  commandLine?.parse(['node', 'vitest', ...args], { run: false })
+  commandLine?.matchedCommand?.checkUnknownOptions()
 }
 
 function codeOf(error: unknown): unknown {

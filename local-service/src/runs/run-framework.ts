@@ -31,8 +31,7 @@ export async function runFramework(run: TestRun, source: Source, stop: AbortSign
     further: readonly string[],
     caller = run,
   ) => {
-    // The name is random, so that the tests of an earlier
-    // call cannot forge the report.
+    // The name is random, so that the tests of an earlier call cannot forge the report.
     const reportFile = join(outputFolder, `report-${randomUUID()}`)
     const isInPlace = run.checkout.kind === 'in-place'
     const options = { reportFile, outputFolder: filesFolderOf(run.resources), isInPlace }
