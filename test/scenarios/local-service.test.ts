@@ -1,6 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
 import { describe, expect } from 'vitest'
 import type { WorkflowEvent } from '../../tools/runner-emulator/contexts.ts'
 import { playJob } from '../../tools/runner-emulator/job.ts'
@@ -87,7 +88,7 @@ describe.concurrent('a job with the local service', () => {
     expect(groups.map(([title]) => title)).toEqual([
       `Output of run ${main.outputs['run-id']} (${basename(folder)}): PASSED`,
     ])
-    expect(groups[0]?.[1].join('\n')).toContain('1 passed')
+    expect(stripVTControlCharacters(groups[0]?.[1].join('\n') ?? '')).toContain('1 passed')
     expect(readdirSync(step.tempDir).filter((name) => name.startsWith('test-run-service'))).toEqual([])
     if (ON_LINUX) expect(processesOf(step)).toEqual([])
   })
@@ -413,7 +414,7 @@ describe.concurrent('a run that does not pass', () => {
       'Log of the local service',
     ])
     const [output = []] = groups.values()
-    expect(output.join('\n')).toContain('Error: </code></pre><img src=x>')
+    expect(stripVTControlCharacters(output.join('\n'))).toContain('Error: </code></pre><img src=x>')
     expect(output).toContainEqual(expect.stringContaining('::error::injected'))
     expect(output.filter((line) => line.includes('##['))).toEqual([])
   })
@@ -449,7 +450,7 @@ describe.concurrent('a run that does not pass', () => {
     const { step, outputs } = await jobs.start(folder)
     const { main } = await jobs.gate(step, outputs).run()
     const file = join(outputs['output-dir'] ?? '', main.outputs['run-id'] ?? '', 'output.txt')
-    expect(readFileSync(file, 'utf8')).toContain('Error: </code></pre><img src=x>')
+    expect(stripVTControlCharacters(readFileSync(file, 'utf8'))).toContain('Error: </code></pre><img src=x>')
     writeFileSync(file, `the first line\n${`${'x'.repeat(99)}\n`.repeat(60_000)}the last line\n`)
     const post = await step.runPost()
     const [output = []] = groupsIn(post.log).values()
@@ -514,6 +515,10 @@ describe.skipIf(!ON_LINUX).concurrent('nothing is left', () => {
     const post = await step.runPost()
     expect(post).toMatchObject({ conclusion: 'success', annotations: [KILLED] })
     expect(post.summary).toContain('the service died during the run')
+    // Vitest says which version runs before the tests begin.
+    const [[title, output] = ['', []]] = groupsIn(post.log)
+    expect(title).toMatch(/^Output of run \S+ \(.*\): INTERRUPTED$/)
+    expect(stripVTControlCharacters(output.join('\n'))).toContain(`RUN  v`)
     expect(processesOf(step)).toEqual([])
   })
 
