@@ -43,8 +43,10 @@ async function loadApi() {
     }
     return import(__rewriteRelativeImportExtension(pathToFileURL(file).href));
 }
-async function run({ createVitest, parseCLI }) {
+async function run(api) {
+    const { createVitest, parseCLI } = api;
     const { default: EventReporter } = await import('./vitest-reporter.js');
+    refuseUnknownOptions(api);
     const { filter, options } = parseCLI(['vitest', ...args]);
     const { exclude, ...others } = options;
     // Vitest's command does this after it has parsed its arguments.
@@ -69,6 +71,12 @@ async function run({ createVitest, parseCLI }) {
         }
     }
     await vitest.exit();
+}
+/** Vitest's command refuses an unknown option, but `parseCLI` does not. Only from version 5 on, Vitest gives its command. */
+function refuseUnknownOptions({ createCLI }) {
+    const commandLine = createCLI?.();
+    commandLine?.parse(['node', 'vitest', ...args], { run: false });
+    commandLine?.matchedCommand?.checkUnknownOptions();
 }
 function codeOf(error) {
     return error instanceof Error && 'code' in error ? error.code : undefined;
