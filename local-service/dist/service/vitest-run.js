@@ -6,8 +6,8 @@ var __rewriteRelativeImportExtension = (this && this.__rewriteRelativeImportExte
     }
     return path;
 };
-import { createRequire } from 'node:module';
-import { extname, join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { dirname, extname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 // Runs the project's own Vitest as its command does, and adds the service's reporter to those of the project's configuration.
 // Vitest's command has no option that adds a reporter. The arguments are the script of that command, then its arguments.
@@ -32,16 +32,10 @@ else {
         process.exit(process.exitCode ?? 1);
     }
 }
-/** Undefined if the package has no interface for programs. */
+/** Undefined if the package has no interface for programs. In all versions from 3.0 on, it lies beside the script. */
 async function loadApi() {
-    let file;
-    try {
-        file = createRequire(script).resolve('vitest/node');
-    }
-    catch {
-        return undefined;
-    }
-    return import(__rewriteRelativeImportExtension(pathToFileURL(file).href));
+    const file = join(dirname(script), 'dist/node.js');
+    return existsSync(file) ? import(__rewriteRelativeImportExtension(pathToFileURL(file).href)) : undefined;
 }
 async function run(api) {
     const { createVitest, parseCLI } = api;

@@ -1,6 +1,7 @@
 import { realpathSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import { findPackageJSON } from 'node:module'
 import { dirname, extname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { readRegularFile } from '../workspace/files.ts'
 import { type Framework, isObject, objectsIn, REPORTERS_FOLDER, stringOf } from './framework.ts'
 import { REPORT_FILE } from './report-writer.ts'
@@ -17,7 +18,7 @@ const READERS = ['lib/runner/reporters.js', 'lib/runner/index.js']
 export function knowsVariable(script: string | undefined): boolean {
   if (script === undefined) return true
   try {
-    const folder = dirname(createRequire(realpathSync(script)).resolve('playwright/package.json'))
+    const folder = dirname(findPackageJSON('playwright', pathToFileURL(realpathSync(script))) ?? '')
     return READERS.some((file) =>
       readRegularFile(join(folder, file), { acceptsAnyOwner: true }).includes(FURTHER_REPORTER),
     )

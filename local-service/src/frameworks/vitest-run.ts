@@ -1,5 +1,5 @@
-import { createRequire } from 'node:module'
-import { extname, join } from 'node:path'
+import { existsSync } from 'node:fs'
+import { dirname, extname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Reporter } from 'vitest/node'
 
@@ -28,15 +28,10 @@ if (api === undefined) {
   }
 }
 
-/** Undefined if the package has no interface for programs. */
+/** Undefined if the package has no interface for programs. In all versions from 3.0 on, it lies beside the script. */
 async function loadApi(): Promise<typeof import('vitest/node') | undefined> {
-  let file: string
-  try {
-    file = createRequire(script).resolve('vitest/node')
-  } catch {
-    return undefined
-  }
-  return import(pathToFileURL(file).href)
+  const file = join(dirname(script), 'dist/node.js')
+  return existsSync(file) ? import(pathToFileURL(file).href) : undefined
 }
 
 async function run(api: typeof import('vitest/node')): Promise<void> {
