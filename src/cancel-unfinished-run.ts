@@ -56,15 +56,15 @@ function logFound(saved: StepRecord | undefined, mains: readonly FoundMain[], { 
 
 export async function finishStep(mains: readonly FoundMain[], world: PostWorld): Promise<void> {
   const deadlineMs = world.clock.now() + POST_LIMIT_MS
-  await endMains(mains, world)
+  const left = await endMains(mains, world)
   await Promise.all(mains.map((main) => finishRun(main, deadlineMs, world)))
-  // If the runner ends post early, a main may still run. It needs its file.
-  for (const main of mains) if (!isRunning(main)) main.removeFile()
+  for (const main of mains) if (!left.includes(main)) main.removeFile()
 }
 
 async function finishRun(main: FoundMain, deadlineMs: number, world: PostWorld): Promise<void> {
   const { phase, runId = '', mayCancel } = main.read() ?? {}
-  if (phase === 'starting' && !isRunning(main)) warnOfUnknownRun(world)
+  // A main that still runs may be killed before it learns the id. So post warns of its run too.
+  if (phase === 'starting') warnOfUnknownRun(world)
   if (phase !== 'started' || !mayCancel) return
   if (main.hasOurIdentity) await cancel(runId, deadlineMs, world)
   else
@@ -75,23 +75,19 @@ async function finishRun(main: FoundMain, deadlineMs: number, world: PostWorld):
     )
 }
 
-function isRunning(main: FoundMain): boolean {
-  const record = main.read()
-  return record !== undefined && main.isAlive(record)
-}
-
 /**
  * Signals each main that still runs, so that it cancels its own run. Only main can receive the id of a start in flight.
- * Kills a main that does not exit in time. If the runner ends post sooner, main goes on and cancels its run itself.
+ * Kills a main that does not exit in time. If the runner ends post sooner, main goes on, cancels its run
+ * itself, and needs its file. Returns each such main.
  */
-async function endMains(mains: readonly FoundMain[], { log, clock, signal }: PostWorld): Promise<void> {
+async function endMains(mains: readonly FoundMain[], { log, clock, signal }: PostWorld): Promise<readonly FoundMain[]> {
   const living = () =>
     mains.flatMap((main) => {
       const record = main.read()
       return record !== undefined && main.isAlive(record) ? [{ main, record }] : []
     })
   const found = living()
-  if (found.length === 0) return
+  if (found.length === 0) return []
   const limitMs = found.some(({ main, record }) => main.canSignal(record))
     ? MAIN_LIMIT_MS
     : MAIN_LIMIT_WITHOUT_SIGNAL_MS
@@ -99,7 +95,9 @@ async function endMains(mains: readonly FoundMain[], { log, clock, signal }: Pos
   for (const { main, record } of found) main.signal(record, 'SIGHUP')
   const deadlineMs = clock.now() + limitMs
   while (living().length > 0 && clock.now() < deadlineMs && !signal.aborted) await clock.sleep(MAIN_CHECK_MS, signal)
-  if (!signal.aborted) for (const { main, record } of living()) main.signal(record, 'SIGKILL')
+  if (signal.aborted) return living().map(({ main }) => main)
+  for (const { main, record } of living()) main.signal(record, 'SIGKILL')
+  return []
 }
 
 async function cancel(runId: string, deadlineMs: number, { open, ...world }: PostWorld): Promise<void> {
