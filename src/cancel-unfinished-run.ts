@@ -77,8 +77,8 @@ async function finishRun(main: FoundMain, deadlineMs: number, world: PostWorld):
 
 /**
  * Signals each main that still runs, so that it cancels its own run. Only main can receive the id of a start in flight.
- * Kills a main that does not exit in time. If the runner ends post sooner, main goes on, cancels its run
- * itself, and needs its file. Returns each such main.
+ * Kills a main that does not exit in time. If the runner ends post sooner, main goes on, cancels its run itself, and
+ * needs its file. Returns each such main.
  */
 async function endMains(mains: readonly FoundMain[], { log, clock, signal }: PostWorld): Promise<readonly FoundMain[]> {
   const living = () =>

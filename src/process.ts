@@ -16,13 +16,13 @@ export function abortOnRunnerSignal(): { readonly signal: AbortSignal; readonly 
   return { signal: controller.signal, abort }
 }
 
-/** Has the runner replace the key by `***` in every later line of the log. */
+/** Tells the runner to replace the key by `***` in every later line of the log. */
 export function maskKey(env: NodeJS.ProcessEnv): void {
   const key = env['INPUT_API-KEY']?.trim() ?? ''
   if (key !== '') process.stdout.write(`::add-mask::${escapeCommand(key)}\n`)
 }
 
-/** Encodes what the runner decodes in the text of a command. */
+/** Escapes `%`, CR and LF, because the runner unescapes them in a command. */
 function escapeCommand(text: string): string {
   return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
 }

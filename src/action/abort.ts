@@ -14,8 +14,8 @@ interface Allowance {
 }
 
 /**
- * SIGTERM comes 7.5 s after SIGINT, and SIGKILL 10 s after SIGINT. Only a run that was still being started may use the
- * last seconds.
+ * SIGTERM comes 7.5 s after SIGINT, and SIGKILL 10 s after SIGINT. If the run's id came only after SIGINT, the cancel may
+ * last until 9.2 s.
  */
 const AFTER_SIGINT: Allowance = { startMs: 9_000, cancelMs: 6_700, cancelAfterStartMs: 9_200 }
 /** If SIGTERM comes without a SIGINT before it, the runner sends SIGKILL 2.5 s later. */

@@ -26,7 +26,7 @@ export interface CancelOptions {
 
 /** If less time is left, there is no other try, because its time-out would replace the real failure. */
 const SHORTEST_TRY_MS = 20
-/** A request gets half of the time left, but at least this much of it. */
+/** A request gets half of the time left. If that is less than this, it gets this much, or what is left. */
 const SHORTEST_REQUEST_MS = 1_000
 
 /**

@@ -10,7 +10,7 @@ type LogWorld = Pick<World, 'clock' | 'log' | 'signal'>
 
 const HEARTBEAT_MS = 60_000
 
-/** A log with few lines, but with at least about one a minute. */
+/** A log with few lines: about one a minute. */
 export function quietLog({ clock, log, signal }: LogWorld, lastLineMs: number) {
   function write(message: LogLine): void {
     log.info(message)

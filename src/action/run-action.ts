@@ -46,7 +46,7 @@ export async function runAction(request: StepRequest, world: World): Promise<Ste
   >
   const facts: StepFacts = { ...seen, subject, waitedMs: world.clock.now() - step.begunMs }
   const outcome = concludeStep(ending, facts, request)
-  // Otherwise the record stays as it is. Post then tries again to cancel the run, or warns once more.
+  // If something is left to do, the record stays as it is. Post then tries again to cancel the run, or warns once more.
   if (isDone(outcome)) world.recorder.done()
   await publish(outcome, request.reports, world)
   return outcome
@@ -128,6 +128,6 @@ async function refuseRunId(handle: RunHandle, world: World): Promise<StepEnd> {
     world.recorder.started(handle.id, true)
     cancellation = await cancelRun(handle, { limitMs: CANCEL_LIMIT_MS }, world)
   }
-  // This ending wins over a cancel of the step, because only it shows the id.
+  // If the step was cancelled meanwhile, the ending is still `start-failed`, because only its message contains the id.
   return { ending: { kind: 'start-failed', failure }, cancellation }
 }

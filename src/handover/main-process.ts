@@ -32,7 +32,7 @@ export function signalMain(main: MainProcess, signal: 'SIGHUP' | 'SIGKILL'): voi
   if (canSignal(main) && isAlive(main)) trySignal(main.pid, signal)
 }
 
-/** Signal 0 only checks whether the process id is in use. Returns whether it is. */
+/** Signal 0 only checks whether there is such a process. Returns whether this user may signal it. */
 function trySignal(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, signal)

@@ -18,7 +18,7 @@ import { createStepFile, findStepFiles, hasIdentityOf, readStepFile, removeStepF
 // - If main still runs, post first signals it and waits for its exit. Only main can receive the id of a start in flight.
 // - Then post cancels the run, warns, or does nothing, as the record says.
 //
-// The entries load this before anything else, so it imports next to nothing.
+// main.ts and post.ts load this first, so it imports only what it needs.
 
 /** In their order. Of two records, the one with the later phase counts. */
 const PHASES = ['nothing started', 'starting', 'started', 'done'] as const
@@ -40,7 +40,7 @@ interface Places {
   emptyFile(): void
 }
 
-/** Main's side of the record. The simulation keeps the places in memory. */
+/** Main's side of the record. The tests in test/simulation keep the places in memory. */
 export class MainRecord {
   readonly #places: Places
   #latest: StepRecord
@@ -49,7 +49,7 @@ export class MainRecord {
   constructor(first: StepRecord, places: Places) {
     this.#places = places
     this.#latest = first
-    // If this fails, nothing is lost, because main writes again before there is something to do for post.
+    // A failure is ignored here. Before the start request, main writes to both places again.
     problemOf('GITHUB_STATE', () => places.writeToState(this.line))
   }
 

@@ -20,7 +20,7 @@ import { writeWhole } from '../runner/runner-file.ts'
 // runner's state holds. If the state is lost, post finds it by the step's identity, which is part of its name.
 // docs/cancelling.md has the whole rule.
 
-// Windows has only the first of these.
+// On Windows, only O_RDONLY exists.
 const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants
 
 const PREFIX = 'test-run-action-'
@@ -80,7 +80,7 @@ export function removeStepFile(path: string): void {
   if (isOurs(path)) attempt(() => rmSync(path, { force: true }))
 }
 
-/** Main's records are much shorter. Another step may have appended to the file. */
+/** Protects post from a file to which another step has appended. Main's records are much shorter. */
 const READ_LIMIT_BYTES = 131_072
 
 /** The beginning of the file. Undefined if the file was removed, or if it is not a plain file of this user. */
@@ -88,7 +88,7 @@ export function readStepFile(path: string): string | undefined {
   return isOurs(path) ? attempt(() => readOurs(path)) : undefined
 }
 
-/** Another file may have taken the place of the one that was checked. So the open file counts. */
+/** The file may be replaced after the first check. So this checks the open file again. */
 function readOurs(path: string): string | undefined {
   const file = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
   try {

@@ -33,9 +33,9 @@ export type Failure =
   | {
       readonly kind: 'invalid-response'
       readonly expected: string
-      /** What the service sent. Absent if only `found` can say it. */
+      /** What the service sent. Absent if `found` is given. */
       readonly got?: Untrusted | undefined
-      /** In our own words what came, for example `an array`. */
+      /** A description of what came, for example `an array`. */
       readonly found?: string | undefined
       /** Whether the response is not JSON, so that perhaps another server sent it. */
       readonly isNotJson?: boolean | undefined
@@ -76,7 +76,7 @@ export function isNotFound(failure: Failure): boolean {
 /** After this time, nothing listens any more. A tunnel that is restarted may take nearly as long. */
 const REFUSED_LIMIT_MS = 30_000
 
-/** How long it may help to repeat a request that failed like this, if the service is on this machine. */
+/** How long it may help to repeat a request that failed like this. Infinity unless this machine refused the connection. */
 export function refusalLeftMs(failure: Failure): number {
   const refusedForMs = failure.kind === 'not-sent' ? failure.refusedForMs : undefined
   return refusedForMs === undefined ? Number.POSITIVE_INFINITY : Math.max(0, REFUSED_LIMIT_MS - refusedForMs)
@@ -87,7 +87,7 @@ export function hasServiceEnded(failure: Failure): boolean {
   return refusalLeftMs(failure) === 0
 }
 
-/** Whether two requests failed for the same reason. Each response has an id, and each refusal has a time. */
+/** Whether two requests failed for the same reason. The request's id and the time of a refusal always differ. */
 export function isSameFailure(one: Failure | undefined, other: Failure | undefined): boolean {
   const reasonOf = (failure: Failure | undefined) =>
     JSON.stringify({ ...failure, requestId: undefined, refusedForMs: undefined })

@@ -47,7 +47,7 @@ export interface CaseTable {
   readonly foot: Html
 }
 
-/** `texts` are truncated on pages, which have limits, and whole in files. */
+/** Pages get truncated texts, because they have limits. Report files get whole texts. */
 export function caseTable(testCases: readonly TestCase[], texts: 'truncated' | 'whole' = 'truncated'): CaseTable {
   // The test-suite workflow sends no durations.
   const withDuration = testCases.some(({ durationMs }) => durationMs !== undefined)

@@ -28,7 +28,7 @@ export function headline(outcome: StepOutcome): Headline {
       if (failed > 0) return head(WARNING, fragment`Run passed, with failed tests`, fragment`: ${failed} of ${total}`)
       if (unknown.count > 0)
         return head(WARNING, fragment`Run passed, with unknown statuses`, fragment`: ${unknown.count} of ${total}`)
-      // Without the skipped test case, `15 of 16` would look like one failure.
+      // If a case was skipped, this says so, because `15 of 16` alone looks like one failure.
       return head(PASS, fragment`Tests passed`, fragment`: ${passed} of ${total}${otherCounts(counts)}`)
     case 'failed':
       if (failed > 0) return head(FAIL, fragment`Tests failed`, fragment`: ${failed} of ${total}`)
@@ -70,7 +70,7 @@ function tallyOf({ total, passed, failed }: Counts): Fragment {
   return failed > 0 ? fragment`: ${failed} of ${total} failed` : fragment`: ${passed} of ${total} passed`
 }
 
-/** The counts beside those of passed and failed test cases, each with a comma before it. */
+/** Flaky test cases in brackets, then skipped ones, then those without a result. */
 export function otherCounts({ flaky, skipped, other }: Counts): Fragment {
   const others = [...some(skipped, fragment`skipped`), ...some(other, fragment`without a result`)]
   const listed = others.reduce((all, part) => fragment`${all}, ${part}`, NONE)

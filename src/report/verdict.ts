@@ -30,7 +30,7 @@ export function verdictSentence(outcome: StepOutcome): LogLine {
   return logLine`${verdict(outcome, 'log')}`
 }
 
-/** The verdict on a page. Undefined if tests passed or failed, because the headline says it. */
+/** The verdict on a page. Undefined if the headline says everything: all is well, or test cases failed in a failed run. */
 export function explanation(outcome: StepOutcome): Fragment | undefined {
   const { conclusion, counts, run } = outcome
   const isPlainPass = conclusion === 'passed' && !isDoubtfulPass(outcome)

@@ -1,9 +1,9 @@
 import { type Untrusted, untrusted } from './untrusted.ts'
 import { isSecure } from './web-address.ts'
 
-// The only way out for text that is not ours. Each sink has a template tag, or a function for JSON. The literal parts
-// of a template are ours and are not changed. Every value between them is made safe for the sink. The effects accept
-// only text that was made here, so raw text cannot reach them.
+// Text of others leaves the action only through this file. A sink is a format: a log line, HTML, XML. Each sink has a
+// template tag, or a function for JSON. The literal parts of a template are ours and are not changed. Every value between
+// them is made safe for the sink. The effects accept only text that was made here, so raw text cannot reach them.
 
 declare const brand: unique symbol
 
