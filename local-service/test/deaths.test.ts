@@ -122,9 +122,12 @@ describe.runIf(process.platform === 'linux')('a service that is killed with SIGK
           await delay(10)
         }
       }
+      const firstIsStarted = Promise.withResolvers<void>()
       const startOne = async ({ kind, inWorkTree }: PlannedRun, index: number) => {
         const body = { envOverrides: { KIND: kind }, ...(inWorkTree ? { branch: 'main' } : {}) }
-        const runId = await client.startRun(body)
+        // Runs of the folder itself are RUNNING one after the other. So the first run must not be queued behind one that hangs.
+        if (index > 0) await firstIsStarted.promise
+        const runId = await client.startRun(body).finally(() => firstIsStarted.resolve())
         known.set(runId, undefined)
         started.add(runId)
         if (index === cancels) await client.cancel(runId)
