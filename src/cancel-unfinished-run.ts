@@ -10,6 +10,7 @@ import { failureText, UNKNOWN_RUN } from './report/failure-text.ts'
 import { runnerOutput } from './runner/outputs.ts'
 import { openService } from './service/open-service.ts'
 import { type LogLine, logLine } from './text/safe-text.ts'
+import { messageOf } from './text/untrusted.ts'
 
 /** Short, because the job ends only after post. */
 const POST_LIMIT_MS = 60_000
@@ -124,8 +125,7 @@ async function cancel(runId: string, deadlineMs: number, { open, ...world }: Pos
         return warn(logLine`The action cannot cancel runs of test suites.`)
     }
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    warn(logLine`${reason.replace(/\.$/, '')}.`)
+    warn(logLine`${messageOf(cause).replace(/\.$/, '')}.`)
   }
 }
 

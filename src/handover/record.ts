@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import type { Environment } from '../github/event.ts'
 import { appendEntry } from '../runner/runner-file.ts'
 import { isObject, parseJson } from '../text/json.ts'
+import { messageOf } from '../text/untrusted.ts'
 import { canSignal, isAlive, type MainProcess, signalMain, thisProcess } from './main-process.ts'
 import { createStepFile, findStepFiles, hasIdentityOf, readStepFile, removeStepFile } from './step-file.ts'
 
@@ -102,7 +103,7 @@ function problemOf(place: string, write: () => void): string | undefined {
     write()
     return undefined
   } catch (cause) {
-    return `${place}: ${cause instanceof Error ? cause.message : String(cause)}`
+    return `${place}: ${messageOf(cause)}`
   }
 }
 

@@ -1,12 +1,9 @@
-import { isFinished, isSameBranch, runDurationMs } from '../outcome/run.ts'
+import { BRANCH_LIMIT_CHARS, isFinished, isSameBranch, runDurationMs } from '../outcome/run.ts'
 import type { StepOutcome, UntestedHead } from '../outcome/step-outcome.ts'
 import { durationText } from '../text/duration.ts'
 import { type Fragment, fragment, type LogLine, link, logLine, quote } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
 import { inBrackets, joinWithDots, NONE, some } from './words.ts'
-
-/** The service's limit for a branch. */
-export const BRANCH_LIMIT_CHARS = 255
 
 /** The counts that are not zero, and the time. Undefined if there is nothing to count yet. */
 export function countsText({ run, counts, waitedMs }: StepOutcome): Fragment | undefined {
