@@ -49,9 +49,9 @@ function logFound(saved: StepRecord | undefined, mains: readonly FoundMain[], { 
   if (saved?.phase === 'done') debug?.(logLine`Post found that nothing is left to do: ${JSON.stringify(saved)}`)
   else if (mains.length === 0) debug?.(logLine`Post found no record of main, in the runner's state or in a file`)
   for (const main of debug === undefined ? [] : mains) {
-    const record = main.read()
-    const life = record !== undefined && main.isAlive(record) ? 'still runs' : 'has exited'
-    debug?.(logLine`Post found the record ${JSON.stringify(record ?? null)}. Main ${life}.`)
+    const [record, life] = [main.read(), main.isRunning() ? 'still runs' : 'has exited']
+    const found = record === undefined ? 'no whole record' : `the record ${JSON.stringify(record)}`
+    debug?.(logLine`Post found ${found}. Main ${life}.`)
   }
 }
 
@@ -82,22 +82,16 @@ async function finishRun(main: FoundMain, deadlineMs: number, world: PostWorld):
  * needs its file. Returns each such main.
  */
 async function endMains(mains: readonly FoundMain[], { log, clock, signal }: PostWorld): Promise<readonly FoundMain[]> {
-  const living = () =>
-    mains.flatMap((main) => {
-      const record = main.read()
-      return record !== undefined && main.isAlive(record) ? [{ main, record }] : []
-    })
-  const found = living()
+  const running = () => mains.filter((main) => main.isRunning())
+  const found = running()
   if (found.length === 0) return []
-  const limitMs = found.some(({ main, record }) => main.canSignal(record))
-    ? MAIN_LIMIT_MS
-    : MAIN_LIMIT_WITHOUT_SIGNAL_MS
-  log.info(logLine`The step's process is still running. It gets up to ${limitMs / 1000} s to end.`)
-  for (const { main, record } of found) main.signal(record, 'SIGHUP')
+  const limitMs = found.some((main) => main.canSignal()) ? MAIN_LIMIT_MS : MAIN_LIMIT_WITHOUT_SIGNAL_MS
+  log.info(logLine`The step's process is still running. It has up to ${limitMs / 1000} s to exit.`)
+  for (const main of found) main.kill('SIGHUP')
   const deadlineMs = clock.now() + limitMs
-  while (living().length > 0 && clock.now() < deadlineMs && !signal.aborted) await clock.sleep(MAIN_CHECK_MS, signal)
-  if (signal.aborted) return living().map(({ main }) => main)
-  for (const { main, record } of living()) main.signal(record, 'SIGKILL')
+  while (running().length > 0 && clock.now() < deadlineMs && !signal.aborted) await clock.sleep(MAIN_CHECK_MS, signal)
+  if (signal.aborted) return running()
+  for (const main of running()) main.kill('SIGKILL')
   return []
 }
 

@@ -1,10 +1,10 @@
-import { createMainRecord } from './handover/record.ts'
+import { createRecordWriter } from './handover/record.ts'
 import { abortOnRunnerSignal, exitAfter, maskKey, watch } from './process.ts'
 
 // Three steps come before anything else is loaded. First the signal handlers, because a signal without a handler kills
 // main. Then the record, by which post finds main. Then the mask, which keeps the key out of the log.
 const { signal, abort } = abortOnRunnerSignal()
-const { record, isFolderEmptied } = createMainRecord(process.env)
+const { record, isFolderEmptied } = createRecordWriter(process.env)
 maskKey(process.env)
 
 let isLogClosed = false

@@ -4,8 +4,8 @@ import { eventLoopTurn, systemClock } from './clock.ts'
 import { nameOfCommit, readEvent } from './github/event.ts'
 import type { GitHubAccess } from './github/github-api.ts'
 import { attemptUrl, readJob } from './github/job.ts'
-import type { MainRecord } from './handover/record.ts'
-import { RecordNotWritten, recorder } from './handover/recorder.ts'
+import type { RecordWriter } from './handover/record.ts'
+import { createRecorder, RecordNotWritten } from './handover/recorder.ts'
 import { branchToTest } from './inputs/branch.ts'
 import { InvalidInputsError } from './inputs/input-reader.ts'
 import { type Inputs, readInputs, wantsSummaryOfProblems } from './inputs/inputs.ts'
@@ -20,11 +20,11 @@ import { logLine, render } from './text/safe-text.ts'
 export async function runStep(
   env: NodeJS.ProcessEnv,
   signal: AbortSignal,
-  record: MainRecord,
+  record: RecordWriter,
   isJobOver: () => boolean,
 ): Promise<boolean> {
   const output = runnerOutput(env, isJobOver)
-  const forPost = recorder(record, output.log)
+  const recorder = createRecorder(record, output.log)
   try {
     const job = readJob(env)
     if (job !== undefined) output.setOutput('job-url', job.url)
@@ -32,7 +32,7 @@ export async function runStep(
     const inputs = readInputs(env, event)
     for (const warning of inputs.warnings) output.log.warning(warning)
     const gitHub = { env, event, token: inputs.githubToken, clock: systemClock, signal }
-    const world = await realWorld(inputs, gitHub, forPost, output)
+    const world = await realWorld(inputs, gitHub, recorder, output)
     const { send: branch, because, untested, info, warning } = await branchToTest(inputs.branch, gitHub)
     output.log.debug?.(logLine`Branch: ${branch ?? 'none is sent'}, because ${because}`)
     if (info !== undefined) output.log.info(info)
@@ -47,7 +47,7 @@ export async function runStep(
   } catch (error) {
     output.setOutput('conclusion', 'error')
     if (error instanceof InvalidInputsError) {
-      forPost.done()
+      recorder.done()
       for (const message of error.messages) output.annotate({ level: 'error', title: 'Invalid input', message })
       if (wantsSummaryOfProblems(env)) output.writeSummary(() => invalidInputsSummary(error.messages))
     } else if (error instanceof RecordNotWritten) {

@@ -35,12 +35,12 @@ class FakeMain implements FoundMain {
   }
 
   read = () => (this.isFileThere ? this.record : undefined)
-  isAlive = () => this.lives
-  canSignal = canSignal
+  isRunning = () => this.lives && this.read() !== undefined
+  canSignal = () => canSignal(this.read())
   removeFile = () => {
     this.isFileThere = false
   }
-  signal = (_: unknown, signal: 'SIGHUP' | 'SIGKILL') => {
+  kill = (signal: 'SIGHUP' | 'SIGKILL') => {
     this.signals.push(signal)
     if (signal === 'SIGKILL') this.lives = false
     this.#onSignal(this)

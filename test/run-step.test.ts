@@ -1,14 +1,14 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { StepCancelled } from '../src/action/abort.ts'
-import { MainRecord, parseRecord } from '../src/handover/record.ts'
+import { parseRecord, RecordWriter } from '../src/handover/record.ts'
 import { runStep } from '../src/run-step.ts'
 import { startScriptedService } from '../tools/scripted-service/scripted-service.ts'
 import { inputVariables } from './support/process-effects.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
-function aRecord(writeToState: (line: string) => void): MainRecord {
+function aRecord(appendToState: (line: string) => void): RecordWriter {
   const first = { pid: 1, file: 'main-1', phase: 'nothing started' } as const
-  return new MainRecord(first, { writeToState, writeToFile: () => {}, emptyFile: () => {} })
+  return new RecordWriter(first, { appendToState, appendToFile: () => {}, emptyFile: () => {} })
 }
 
 test('a signal that came while the action was loading is handled before anything is started', async () => {

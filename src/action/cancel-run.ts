@@ -3,8 +3,8 @@ import {
   hasServiceEnded,
   isFailure,
   isNotFound,
-  refusalLeftMs,
   responseOrFailure,
+  retryMayHelpForMs,
 } from '../outcome/failure.ts'
 import { isFinished, type Run } from '../outcome/run.ts'
 import type { Cancellation } from '../outcome/step-outcome.ts'
@@ -17,7 +17,7 @@ import type { World } from './world.ts'
 
 type CancelWorld = Pick<World, 'service' | 'clock' | 'random' | 'signal'>
 
-type CancelEnd = Exclude<Cancellation, { kind: 'not-wanted' | 'no-run' | 'id-unknown' }>
+type CancelResult = Exclude<Cancellation, { kind: 'not-wanted' | 'no-run' | 'id-unknown' }>
 
 export interface CancelOptions {
   readonly limitMs: number
@@ -34,7 +34,7 @@ const SHORTEST_REQUEST_MS = 1_000
  * the request in flight and tries again until `cancelDeadlineMs`. Main and post may both cancel a run, because a second
  * cancel does no harm. Never throws ServiceError.
  */
-export async function cancelRun(handle: RunHandle, options: CancelOptions, world: CancelWorld): Promise<CancelEnd> {
+export async function cancelRun(handle: RunHandle, options: CancelOptions, world: CancelWorld): Promise<CancelResult> {
   const { service, clock, signal } = world
   if (service.cancel === undefined) return { kind: 'not-supported' }
   const tryOnce = createTry(handle, service.cancel, options, world)
@@ -47,7 +47,7 @@ export async function cancelRun(handle: RunHandle, options: CancelOptions, world
   return (await tryUntil(deadlineMs, never, tryOnce, world)) ?? { kind: 'failed' }
 }
 
-type TryEnd = CancelEnd | NotYet
+type TryResult = CancelResult | NotYet
 
 /** A try after which another try may succeed. */
 interface NotYet {
@@ -58,7 +58,7 @@ interface NotYet {
   readonly lastFailure?: Failure | undefined
 }
 
-type Try = (options: () => RequestOptions) => Promise<TryEnd>
+type Try = (options: () => RequestOptions) => Promise<TryResult>
 
 /** Returns undefined if the signal aborts. */
 async function tryUntil(
@@ -66,7 +66,7 @@ async function tryUntil(
   signal: AbortSignal,
   tryOnce: Try,
   { clock, random }: CancelWorld,
-): Promise<CancelEnd | undefined> {
+): Promise<CancelResult | undefined> {
   const requestOptions = (): RequestOptions => {
     const leftMs = Math.max(1, deadlineMs - clock.now())
     return { signal, limitMs: Math.max(leftMs / 2, Math.min(leftMs, SHORTEST_REQUEST_MS)) }
@@ -93,7 +93,7 @@ async function tryUntil(
  */
 function longestPauseMs(leftMs: number, lastFailure: Failure | undefined): number {
   const untilLastTryMs = leftMs > 2_000 ? leftMs - 1_000 : leftMs
-  const untilGoneMs = lastFailure === undefined ? untilLastTryMs : refusalLeftMs(lastFailure)
+  const untilGoneMs = lastFailure === undefined ? untilLastTryMs : retryMayHelpForMs(lastFailure)
   return Math.max(0, Math.min(untilLastTryMs, untilGoneMs))
 }
 
@@ -106,7 +106,7 @@ function createTry(
   let mayHaveCancelled = false
 
   /** The response to a cancel does not say whether the run has finished or does not exist. So this reads the run. */
-  async function readRun(options: () => RequestOptions, cancelFailure?: Failure): Promise<TryEnd> {
+  async function readRun(options: () => RequestOptions, cancelFailure?: Failure): Promise<TryResult> {
     // A request's path cannot contain an unusable id.
     if (!isUsableRunId(handle.id)) return notYet(cancelFailure)
     const sentAtMs = clock.now()

@@ -1,4 +1,4 @@
-import { type Failure, hasServiceEnded, refusalLeftMs, responseOrFailure } from '../outcome/failure.ts'
+import { type Failure, hasServiceEnded, responseOrFailure, retryMayHelpForMs } from '../outcome/failure.ts'
 import type { StartParameters } from '../outcome/run.ts'
 import type { AbortCause } from '../outcome/step-outcome.ts'
 import { failureText } from '../report/failure-text.ts'
@@ -9,7 +9,7 @@ import { cancelReason } from './abort.ts'
 import { quietLog } from './progress-log.ts'
 import type { World } from './world.ts'
 
-type StartEnd =
+type StartResult =
   /** The id is not checked yet. */
   | { readonly kind: 'started'; readonly runId: string }
   | { readonly kind: 'start-failed'; readonly failure: Failure; readonly mayHaveStarted: boolean }
@@ -23,7 +23,11 @@ type StartWorld = Pick<World, 'service' | 'clock' | 'random' | 'log' | 'signal'>
  * `deadlineMs`. If the step is cancelled, main waits a while for a start in flight, because its response contains the
  * id.
  */
-export async function startRun(parameters: StartParameters, deadlineMs: number, world: StartWorld): Promise<StartEnd> {
+export async function startRun(
+  parameters: StartParameters,
+  deadlineMs: number,
+  world: StartWorld,
+): Promise<StartResult> {
   const { clock, random, signal } = world
   const begunMs = clock.now()
   const log = quietLog(world, Number.NEGATIVE_INFINITY)
@@ -35,7 +39,7 @@ export async function startRun(parameters: StartParameters, deadlineMs: number, 
     if (typeof response === 'string') return { kind: 'started', runId: response }
     if (signal.aborted) return aborted(signal, mayHaveBeenAccepted(response))
 
-    const refusalEndMs = clock.now() + refusalLeftMs(response)
+    const refusalEndMs = clock.now() + retryMayHelpForMs(response)
     const nextMs = Math.min(clock.now() + backoffMs(attempt, response, random), refusalEndMs)
     const repeatDeadlineMs = Math.min(begunMs + startMayRepeatForMs(response), deadlineMs)
     if (nextMs >= repeatDeadlineMs || hasServiceEnded(response)) {
@@ -51,7 +55,7 @@ export async function startRun(parameters: StartParameters, deadlineMs: number, 
   }
 }
 
-function aborted(signal: AbortSignal, mayHaveStarted: boolean): StartEnd {
+function aborted(signal: AbortSignal, mayHaveStarted: boolean): StartResult {
   return { kind: 'aborted', cause: cancelReason(signal).by, mayHaveStarted }
 }
 

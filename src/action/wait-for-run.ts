@@ -1,4 +1,4 @@
-import { type Failure, isFailure, isNotFound, refusalLeftMs, responseOrFailure } from '../outcome/failure.ts'
+import { type Failure, isFailure, isNotFound, responseOrFailure, retryMayHelpForMs } from '../outcome/failure.ts'
 import { isFinished, type Run } from '../outcome/run.ts'
 import type { Ending, WaitLimit } from '../outcome/step-outcome.ts'
 import { backoffMs, isTransient } from '../service/retry.ts'
@@ -7,7 +7,7 @@ import { cancelReason } from './abort.ts'
 import { progressLog } from './progress-log.ts'
 import type { World } from './world.ts'
 
-interface WaitEnd {
+interface WaitResult {
   readonly ending: Extract<Ending, { kind: 'finished' | 'wait-timeout' | 'aborted' | 'poll-failed' }>
   /** The run as the service last described it. Absent if no poll succeeded. */
   readonly run?: Run | undefined
@@ -46,7 +46,7 @@ export async function waitForRun(
   handle: RunHandle,
   options: WaitOptions,
   world: Pick<World, 'service' | 'clock' | 'random' | 'log' | 'signal'>,
-): Promise<WaitEnd> {
+): Promise<WaitResult> {
   const { service, clock, random, signal } = world
   const progress = progressLog(handle.id, world)
   const pollingSinceMs = clock.now()
@@ -55,7 +55,7 @@ export async function waitForRun(
   let run: Run | undefined
   let streak: FailureStreak | undefined
 
-  const end = (ending: WaitEnd['ending']): WaitEnd => ({ ending, run, queuedMs: timer.queuedMs(clock.now()) })
+  const end = (ending: WaitResult['ending']): WaitResult => ({ ending, run, queuedMs: timer.queuedMs(clock.now()) })
 
   for (;;) {
     if (signal.aborted) return end({ kind: 'aborted', cause: cancelReason(signal).by })
@@ -107,7 +107,7 @@ function streakPauseMs(streak: FailureStreak, nowMs: number, random: () => numbe
 }
 
 function streakLeftMs({ sinceMs, failure }: FailureStreak, nowMs: number): number {
-  return Math.min(sinceMs + FAILURE_STREAK_LIMIT_MS - nowMs, refusalLeftMs(failure))
+  return Math.min(sinceMs + FAILURE_STREAK_LIMIT_MS - nowMs, retryMayHelpForMs(failure))
 }
 
 const SHORTEST_PAUSE_MS = 300

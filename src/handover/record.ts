@@ -3,18 +3,18 @@ import type { Environment } from '../github/event.ts'
 import { appendEntry } from '../runner/runner-file.ts'
 import { isObject, parseJson } from '../text/json.ts'
 import { messageOf } from '../text/untrusted.ts'
-import { canSignal, isAlive, type MainProcess, signalMain, thisProcess } from './main-process.ts'
+import { canSignal, isRunning, kill, type MainProcess, thisProcess } from './main-process.ts'
 import { createStepFile, findStepFiles, hasIdentityOf, readStepFile, removeStepFile } from './step-file.ts'
 
 // Main can be killed at any moment. So main writes a record of what is left to do for the step, and post reads it.
 //
 // - Main writes the record when it begins, before it starts a run, when it knows the run's id, and when nothing is left
 //   to do. These are the four phases.
-// - Each time, main writes it to two places: to a file of its own, and to the runner's state.
+// - Each time, main writes it twice: to a file of its own, and to the runner's state.
 // - The state alone is not enough, because in a container main may go on after the runner has read the state. Some
 //   runners lose the state of a cancelled step.
 // - The file alone is not enough, because another step may remove it.
-// - Post reads both places, and the record with the later phase counts.
+// - Post reads the file and the state. The record with the later phase counts.
 // - If the state is lost, post finds main's file by its name. The name has a hash of what main and post of a step share.
 // - If main still runs, post first signals it and waits for its exit. Only main can receive the id of a start in flight.
 // - Then post cancels the run, warns, or does nothing, as the record says.
@@ -33,25 +33,25 @@ export interface StepRecord extends MainProcess {
   readonly mayCancel?: boolean | undefined
 }
 
-/** Where main writes the lines of its record. Both methods throw if the line was not written. */
-interface Places {
-  writeToState(line: string): void
-  writeToFile(line: string): void
+/** Where main writes the lines of its record. The first two methods throw if the line was not written. */
+interface RecordStorage {
+  appendToState(line: string): void
+  appendToFile(line: string): void
   /** An empty file means "done". */
   emptyFile(): void
 }
 
-/** Main's side of the record. The tests in test/simulation keep the places in memory. */
-export class MainRecord {
-  readonly #places: Places
+/** Main's side of the record. The tests in test/simulation have a storage in memory. */
+export class RecordWriter {
+  readonly #storage: RecordStorage
   #latest: StepRecord
 
   /** The file already contains the first record. */
-  constructor(first: StepRecord, places: Places) {
-    this.#places = places
+  constructor(first: StepRecord, storage: RecordStorage) {
+    this.#storage = storage
     this.#latest = first
-    // A failure is ignored here. Before the start request, main writes to both places again.
-    problemOf('GITHUB_STATE', () => places.writeToState(this.line))
+    // A failure is ignored here. Before the start request, main writes to the state and to the file.
+    problemOf('GITHUB_STATE', () => storage.appendToState(this.line))
   }
 
   /** The latest record, as it is written. */
@@ -59,33 +59,33 @@ export class MainRecord {
     return JSON.stringify(this.#latest)
   }
 
-  /** Writes the changed record to both places. If neither took it, returns what went wrong. */
+  /** Writes the changed record to the state and to the file. If both fail, returns what went wrong. */
   save(change: Pick<StepRecord, 'phase' | 'runId' | 'mayCancel'>): string | undefined {
     this.#latest = { ...this.#latest, ...change }
     const problems = [
-      problemOf('GITHUB_STATE', () => this.#places.writeToState(this.line)),
-      problemOf(this.#latest.file, () => this.#places.writeToFile(this.line)),
+      problemOf('GITHUB_STATE', () => this.#storage.appendToState(this.line)),
+      problemOf(this.#latest.file, () => this.#storage.appendToFile(this.line)),
     ].filter((problem) => problem !== undefined)
     return problems.length === 2 ? problems.join('; ') : undefined
   }
 
   emptyFile(): void {
-    this.#places.emptyFile()
+    this.#storage.emptyFile()
   }
 }
 
-export function createMainRecord(env: Environment) {
+export function createRecordWriter(env: Environment) {
   const statePath = env.GITHUB_STATE ?? ''
   const hadState = existsSync(statePath)
   const nothingStarted = { ...thisProcess(), phase: 'nothing started' } as const
   const file = createStepFile(env, (path) => JSON.stringify({ ...nothingStarted, file: path }))
-  const places: Places = {
-    writeToState: (line) => appendEntry(statePath, 'record', line),
-    writeToFile: file.append,
+  const storage: RecordStorage = {
+    appendToState: (line) => appendEntry(statePath, 'record', line),
+    appendToFile: file.append,
     emptyFile: file.empty,
   }
   return {
-    record: new MainRecord({ ...nothingStarted, file: file.path }, places),
+    record: new RecordWriter({ ...nothingStarted, file: file.path }, storage),
     /**
      * Whether the runner has emptied its temporary folder, as it does at the end of a job and at a shutdown. Main checks
      * this, because in a container the runner's signals do not reach main.
@@ -97,13 +97,13 @@ export function createMainRecord(env: Environment) {
   }
 }
 
-/** Names the place, because not every error of Node does. Undefined if the place was written. */
-function problemOf(place: string, write: () => void): string | undefined {
+/** Names the file, because not every error of Node does. Undefined if the file was written. */
+function problemOf(file: string, write: () => void): string | undefined {
   try {
     write()
     return undefined
   } catch (cause) {
-    return `${place}: ${messageOf(cause)}`
+    return `${file}: ${messageOf(cause)}`
   }
 }
 
@@ -145,13 +145,15 @@ export function findMains(env: Environment, saved: StepRecord | undefined): Foun
 }
 
 function foundMain(path: string, hasOurIdentity: boolean, saved?: StepRecord) {
+  const read = () => latestRecord(saved, readStepFile(path))
   return {
     /** False if the inputs have changed since main began. They may now name another project or service. */
     hasOurIdentity,
-    read: () => latestRecord(saved, readStepFile(path)),
-    isAlive,
-    canSignal,
-    signal: signalMain,
+    /** The latest record. Undefined if main's file was removed, and the state is lost. */
+    read,
+    isRunning: () => isRunning(read()),
+    canSignal: () => canSignal(read()),
+    kill: (signal: 'SIGHUP' | 'SIGKILL') => kill(read(), signal),
     removeFile: () => removeStepFile(path),
   }
 }

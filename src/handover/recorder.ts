@@ -1,6 +1,6 @@
 import type { Log, Recorder } from '../action/world.ts'
 import { logLine } from '../text/safe-text.ts'
-import type { MainRecord } from './record.ts'
+import type { RecordWriter } from './record.ts'
 
 /** Thrown before a run is started, because post would not learn of the run. */
 export class RecordNotWritten extends Error {
@@ -14,15 +14,15 @@ export class RecordNotWritten extends Error {
 const LONGEST_RUN_ID = 4_096
 
 /** Saves the record as the step goes on, and tells the user if it cannot be saved. */
-export function recorder(record: MainRecord, log: Pick<Log, 'warning' | 'debug'>): Recorder {
+export function createRecorder(record: RecordWriter, log: Pick<Log, 'warning' | 'debug'>): Recorder {
   let hasWarned = false
   let aboutRun = logLine``
   const logSaved = () => log.debug?.(logLine`Saved for post: ${record.line}`)
   // The first record was written before this was loaded.
   logSaved()
 
-  /** If neither place took the record, returns what went wrong. */
-  function save(change: Parameters<MainRecord['save']>[0]): string | undefined {
+  /** If the record could not be written at all, returns what went wrong. */
+  function save(change: Parameters<RecordWriter['save']>[0]): string | undefined {
     const problem = record.save(change)
     if (problem === undefined) logSaved()
     return problem

@@ -40,20 +40,20 @@ export function createStepFile(env: Environment, firstLine: (path: string) => st
   const name = `${identityPrefix(env)}${crypto.randomUUID()}`
   for (const folder of folders(env)) {
     const path = join(folder, name)
-    const file = attempt(() => openSync(path, 'ax', 0o600))
+    const file = resultOrNone(() => openSync(path, 'ax', 0o600))
     if (file === undefined) continue
-    const stepFile = openStepFile(path, file, folder === env.RUNNER_TEMP)
+    const created = stepFile(path, file, folder === env.RUNNER_TEMP)
     try {
-      stepFile.append(firstLine(path))
-      return stepFile
+      created.append(firstLine(path))
+      return created
     } catch {
       removeStepFile(path)
     }
   }
-  return openStepFile(join(tmpdir(), name), undefined, false)
+  return stepFile(join(tmpdir(), name), undefined, false)
 }
 
-function openStepFile(path: string, file: number | undefined, wasInRunnerFolder: boolean): StepFile {
+function stepFile(path: string, file: number | undefined, wasInRunnerFolder: boolean): StepFile {
   const isThere = () => file !== undefined && existsSync(path)
   return {
     path,
@@ -63,12 +63,12 @@ function openStepFile(path: string, file: number | undefined, wasInRunnerFolder:
       writeWhole(file, `${line}\n`)
       if (!isThere()) throw new Error(`${path} was removed`)
     },
-    empty: () => void attempt(() => file !== undefined && ftruncateSync(file)),
+    empty: () => void resultOrNone(() => file !== undefined && ftruncateSync(file)),
   }
 }
 
 /** Returns the task's result. If the task throws, returns undefined, because this file must not fail the step. */
-function attempt<T>(task: () => T): T | undefined {
+function resultOrNone<T>(task: () => T): T | undefined {
   try {
     return task()
   } catch {
@@ -77,7 +77,7 @@ function attempt<T>(task: () => T): T | undefined {
 }
 
 export function removeStepFile(path: string): void {
-  if (isOurs(path)) attempt(() => rmSync(path, { force: true }))
+  if (isOurs(path)) resultOrNone(() => rmSync(path, { force: true }))
 }
 
 /** Protects post from a file to which another step has appended. Main's records are much shorter. */
@@ -85,7 +85,7 @@ const READ_LIMIT_BYTES = 131_072
 
 /** The beginning of the file. Undefined if the file was removed, or if it is not a plain file of this user. */
 export function readStepFile(path: string): string | undefined {
-  return isOurs(path) ? attempt(() => readOurs(path)) : undefined
+  return isOurs(path) ? resultOrNone(() => readOurs(path)) : undefined
 }
 
 /** The file may be replaced after the first check. So this checks the open file again. */
@@ -102,7 +102,7 @@ function readOurs(path: string): string | undefined {
 
 /** The files of all steps that have this step's identity. */
 export function findStepFiles(env: Environment): string[] {
-  const namesIn = (folder: string) => attempt(() => readdirSync(folder)) ?? []
+  const namesIn = (folder: string) => resultOrNone(() => readdirSync(folder)) ?? []
   const paths = folders(env).flatMap((folder) => namesIn(folder).map((name) => join(folder, name)))
   return paths.filter((path) => hasIdentityOf(env, path) && isOurs(path))
 }
@@ -113,7 +113,7 @@ export function hasIdentityOf(env: Environment, path: string): boolean {
 
 /** Every user can write to the system's temporary folder. So a link or another user's file is not main's. */
 function isOurs(path: string): boolean {
-  const status = basename(path).startsWith(PREFIX) ? attempt(() => lstatSync(path)) : undefined
+  const status = basename(path).startsWith(PREFIX) ? resultOrNone(() => lstatSync(path)) : undefined
   return status !== undefined && isPlainAndOurs(status)
 }
 

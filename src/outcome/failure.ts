@@ -77,14 +77,14 @@ export function isNotFound(failure: Failure): boolean {
 const REFUSED_LIMIT_MS = 30_000
 
 /** How long it may help to repeat a request that failed like this. Infinity unless this machine refused the connection. */
-export function refusalLeftMs(failure: Failure): number {
+export function retryMayHelpForMs(failure: Failure): number {
   const refusedForMs = failure.kind === 'not-sent' ? failure.refusedForMs : undefined
   return refusedForMs === undefined ? Number.POSITIVE_INFINITY : Math.max(0, REFUSED_LIMIT_MS - refusedForMs)
 }
 
 /** Whether the service was on this machine and has ended. */
 export function hasServiceEnded(failure: Failure): boolean {
-  return refusalLeftMs(failure) === 0
+  return retryMayHelpForMs(failure) === 0
 }
 
 /** Whether two requests failed for the same reason. The request's id and the time of a refusal always differ. */

@@ -34,10 +34,10 @@ export interface TestCase {
   /** Why the case did not pass. It may have several lines. Absent if the case passed. */
   readonly message?: Untrusted | undefined
   /** Where the case failed. Absent if it passed. */
-  readonly place?: Place | undefined
+  readonly location?: SourceLocation | undefined
 }
 
-export interface Place {
+export interface SourceLocation {
   /** Relative to the root of the repository, without control characters and without characters beyond the basic plane. */
   readonly filePath: Untrusted
   readonly line?: number | undefined

@@ -45,7 +45,7 @@ export type Cancellation =
 export type AbortCause = 'SIGINT' | 'SIGTERM' | 'SIGBREAK' | 'SIGHUP' | 'folder emptied' | 'log closed'
 
 /** Whether the job is over, so that the next job may already use the runner's folders, and post may never run. */
-export function isJobOver(ending: Ending): boolean {
+export function wasJobOver(ending: Ending): boolean {
   return ending.kind === 'aborted' && (ending.cause === 'folder emptied' || ending.cause === 'log closed')
 }
 

@@ -2,7 +2,7 @@ import { FAILING, type TestCase } from '../outcome/run.ts'
 import type { StepOutcome } from '../outcome/step-outcome.ts'
 import { durationText } from '../text/duration.ts'
 import { type CommandProperty, commandProperty, fragment, type LogLine, linesOf, logLine } from '../text/safe-text.ts'
-import { casesWith, placeOf, titleOf } from './case-table.ts'
+import { casesWith, locationText, titleOf } from './case-table.ts'
 import { casesOf, seeSummary } from './words.ts'
 
 export interface Annotation {
@@ -26,14 +26,14 @@ export function annotations(outcome: StepOutcome, hasSummary: boolean): Annotati
   // The verdict names a single failing test case. An annotation adds something only if the service sent a reason.
   if (failed === 1 && !testCases.some(hasReason)) return []
   const shown = testCases.map((testCase): Annotation => {
-    const { outcome, place } = testCase
+    const { location } = testCase
     return {
       level: 'error',
       // For example: Test timed out.
-      title: `Test ${outcome.replace('-', ' ')}`,
+      title: `Test ${testCase.outcome.replace('-', ' ')}`,
       message: messageOf(testCase),
-      file: place && commandProperty(place.filePath),
-      line: place?.line,
+      file: location && commandProperty(location.filePath),
+      line: location?.line,
     }
   })
   const more = failed - shown.length
@@ -61,8 +61,8 @@ function groupsOfCases(outcome: StepOutcome): LogGroup[] {
   return firstFailing(outcome)
     .filter(hasReason)
     .map((testCase) => {
-      const place = placeOf(testCase)
-      const where = place === undefined ? fragment`` : fragment` (${place})`
+      const location = locationText(testCase)
+      const where = location === undefined ? fragment`` : fragment` (${location})`
       const { message } = testCase
       return {
         name: logLine`${titleOf(testCase, TITLE_LIMIT_CHARS)}${where}`,
@@ -75,8 +75,8 @@ function firstFailing({ run }: StepOutcome): readonly TestCase[] {
   return casesWith(FAILING, run?.testCases ?? []).slice(0, CASES_SHOWN)
 }
 
-function hasReason({ message, place }: TestCase): boolean {
-  return message !== undefined || place !== undefined
+function hasReason({ message, location }: TestCase): boolean {
+  return message !== undefined || location !== undefined
 }
 
 function messageOf(testCase: TestCase): LogLine {

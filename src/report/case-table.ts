@@ -16,11 +16,11 @@ export function titleOf({ title }: TestCase, limitChars?: number): Untrusted {
   return sanitize(title, limitChars) || untrusted('(untitled)')
 }
 
-/** The file and the line of a failure, such as `e2e/pay.spec.ts:12`. Undefined if the service sent no usable place. */
-export function placeOf({ place }: TestCase, limitChars?: number): Untrusted | undefined {
-  if (place === undefined) return undefined
-  const line = place.line === undefined ? '' : `:${place.line}`
-  return untrusted(`${sanitize(place.filePath, limitChars)}${line}`)
+/** The file and the line of a failure, such as `e2e/pay.spec.ts:12`. Undefined if the service sent no usable path. */
+export function locationText({ location }: TestCase, limitChars?: number): Untrusted | undefined {
+  if (location === undefined) return undefined
+  const line = location.line === undefined ? '' : `:${location.line}`
+  return untrusted(`${sanitize(location.filePath, limitChars)}${line}`)
 }
 
 // Every sign has words beside it, because not every reader can see the picture or its colour.
@@ -54,8 +54,8 @@ export function caseTable(testCases: readonly TestCase[], texts: 'truncated' | '
   const heading = withDuration ? html`<th align="right">Duration</th>` : html``
   const row = (testCase: TestCase, message?: Html) => {
     const title = texts === 'whole' ? untruncated(titleOf(testCase)) : titleOf(testCase, TITLE_LIMIT_CHARS)
-    const place = placeOf(testCase, texts === 'whole' ? undefined : PATH_LIMIT_CHARS)
-    const where = place === undefined ? html`` : html`<br>${untruncated(place)}`
+    const location = locationText(testCase, texts === 'whole' ? undefined : PATH_LIMIT_CHARS)
+    const where = location === undefined ? html`` : html`<br>${untruncated(location)}`
     const duration = withDuration ? html`<td align="right" nowrap>${durationCell(testCase)}</td>` : html``
     // Beside a long message, status and duration stand at its top.
     const start = message === undefined ? html`<tr>` : html`<tr valign="top">`

@@ -50,7 +50,7 @@ function summaryOf(outcome: StepOutcome) {
 }
 
 function testOf(testCase: TestCase) {
-  const { rawStatus, outcome, durationMs, message, place } = testCase
+  const { rawStatus, outcome, durationMs, message, location } = testCase
   return {
     name: titleOf(testCase),
     status: FAILING.includes(outcome) ? 'failed' : outcome === 'flaky' ? 'passed' : outcome,
@@ -59,7 +59,7 @@ function testOf(testCase: TestCase) {
     rawStatus: sanitize(rawStatus),
     flaky: outcome === 'flaky' ? true : undefined,
     message: message && sanitizeLines(message),
-    filePath: place && sanitize(place.filePath),
-    line: place?.line,
+    filePath: location && sanitize(location.filePath),
+    line: location?.line,
   }
 }

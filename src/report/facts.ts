@@ -3,21 +3,21 @@ import type { StepOutcome, UntestedHead } from '../outcome/step-outcome.ts'
 import { durationText } from '../text/duration.ts'
 import { type Fragment, fragment, type LogLine, link, logLine, quote } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
-import { inBrackets, joinWithDots, NONE, some } from './words.ts'
+import { inBrackets, joinWithDots, NONE, nonZero } from './words.ts'
 
 /** The counts that are not zero, and the time. Undefined if there is nothing to count yet. */
 export function countsText({ run, counts, waitedMs }: StepOutcome): Fragment | undefined {
   if (run === undefined || (run.testCases === undefined && !isFinished(run))) return undefined
   const { passed, failed, flaky, skipped, other, byOutcome } = counts
   const kinds = [
-    ...some(byOutcome['timed-out'], fragment`timed out`),
-    ...some(byOutcome.interrupted, fragment`interrupted`),
+    ...nonZero(byOutcome['timed-out'], fragment`timed out`),
+    ...nonZero(byOutcome.interrupted, fragment`interrupted`),
   ]
   const parts = [
-    ...some(failed, fragment`failed${inBrackets(kinds)}`),
-    ...some(passed, fragment`passed${inBrackets(some(flaky, fragment`flaky`))}`),
-    ...some(skipped, fragment`skipped`),
-    ...some(other, fragment`without a result`),
+    ...nonZero(failed, fragment`failed${inBrackets(kinds)}`),
+    ...nonZero(passed, fragment`passed${inBrackets(nonZero(flaky, fragment`flaky`))}`),
+    ...nonZero(skipped, fragment`skipped`),
+    ...nonZero(other, fragment`without a result`),
   ]
   if (parts.length === 0) parts.push(run.testCases === undefined ? fragment`No results` : fragment`No test cases`)
   const runMs = runDurationMs(run)

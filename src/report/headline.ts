@@ -2,7 +2,7 @@ import type { Counts } from '../outcome/run.ts'
 import type { StepOutcome } from '../outcome/step-outcome.ts'
 import { durationText } from '../text/duration.ts'
 import { type Fragment, fragment, logLine, render } from '../text/safe-text.ts'
-import { inBrackets, joinWithDots, NONE, some } from './words.ts'
+import { inBrackets, joinWithDots, NONE, nonZero } from './words.ts'
 
 const PASS = fragment`✅`
 const FAIL = fragment`❌`
@@ -29,7 +29,7 @@ export function headline(outcome: StepOutcome): Headline {
       if (unknown.count > 0)
         return head(WARNING, fragment`Run passed, with unknown statuses`, fragment`: ${unknown.count} of ${total}`)
       // If a case was skipped, this says so, because `15 of 16` alone looks like one failure.
-      return head(PASS, fragment`Tests passed`, fragment`: ${passed} of ${total}${otherCounts(counts)}`)
+      return head(PASS, fragment`Tests passed`, fragment`: ${passed} of ${total}${remainingCounts(counts)}`)
     case 'failed':
       if (failed > 0) return head(FAIL, fragment`Tests failed`, fragment`: ${failed} of ${total}`)
       if (run?.status === 'PASSED')
@@ -71,10 +71,10 @@ function tallyOf({ total, passed, failed }: Counts): Fragment {
 }
 
 /** Flaky test cases in brackets, then skipped ones, then those without a result. */
-export function otherCounts({ flaky, skipped, other }: Counts): Fragment {
-  const others = [...some(skipped, fragment`skipped`), ...some(other, fragment`without a result`)]
+export function remainingCounts({ flaky, skipped, other }: Counts): Fragment {
+  const others = [...nonZero(skipped, fragment`skipped`), ...nonZero(other, fragment`without a result`)]
   const listed = others.reduce((all, part) => fragment`${all}, ${part}`, NONE)
-  return fragment`${inBrackets(some(flaky, fragment`flaky`))}${listed}`
+  return fragment`${inBrackets(nonZero(flaky, fragment`flaky`))}${listed}`
 }
 
 export function noneFailed(total: number): Fragment {

@@ -168,10 +168,10 @@ function sectionsOf(testCases: readonly TestCase[]): { listed: readonly Section[
   // If there are so few, the table above shows their times well enough.
   if (timed.length <= SLOWEST_SHOWN) return { listed, slowest: [] }
   const byTime = timed.toSorted((a, b) => (b.durationMs ?? 0) - (a.durationMs ?? 0))
-  // The tables above have their places and messages.
+  // The tables above have their locations and messages.
   const slowest = byTime
     .slice(0, SLOWEST_SHOWN)
-    .map((testCase) => ({ ...testCase, place: undefined, message: undefined }))
+    .map((testCase) => ({ ...testCase, location: undefined, message: undefined }))
   return { listed, slowest: [{ name: fragment`Slowest`, testCases: slowest }] }
 }
 

@@ -44,13 +44,13 @@ function opening({ run, counts, subject }: StepOutcome, runErrors: number): Xml 
 
 function caseElement(testCase: TestCase, name: Untrusted): Xml {
   const time = seconds(testCase.durationMs ?? 0)
-  return xml`<testcase classname="${CLASS_NAME}" name="${name}"${placeAttributes(testCase)} time="${time}"${contentOf(testCase)}`
+  return xml`<testcase classname="${CLASS_NAME}" name="${name}"${locationAttributes(testCase)} time="${time}"${contentOf(testCase)}`
 }
 
-function placeAttributes({ place }: TestCase): Xml {
-  if (place === undefined) return xml``
-  const line = place.line === undefined ? xml`` : xml` line="${place.line}"`
-  return xml` file="${untruncated(place.filePath)}"${line}`
+function locationAttributes({ location }: TestCase): Xml {
+  if (location === undefined) return xml``
+  const line = location.line === undefined ? xml`` : xml` line="${location.line}"`
+  return xml` file="${untruncated(location.filePath)}"${line}`
 }
 
 function contentOf({ outcome, rawStatus, message }: TestCase): Xml {

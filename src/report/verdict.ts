@@ -1,12 +1,12 @@
 import { isNotFound, isSameFailure } from '../outcome/failure.ts'
 import { type Counts, FAILING, isFinished, type Run } from '../outcome/run.ts'
-import { type Ending, isDoubtfulPass, isJobOver, type StepOutcome } from '../outcome/step-outcome.ts'
+import { type Ending, isDoubtfulPass, type StepOutcome, wasJobOver } from '../outcome/step-outcome.ts'
 import { durationText } from '../text/duration.ts'
 import { type Fragment, firstLineOf, fragment, type LogLine, logLine, quote } from '../text/safe-text.ts'
 import { casesWith, titleOf } from './case-table.ts'
 import { linkedRunId, quotedBranches } from './facts.ts'
 import { failureAdvice, failureReason, UNKNOWN_RUN } from './failure-text.ts'
-import { noneFailed, otherCounts } from './headline.ts'
+import { noneFailed, remainingCounts } from './headline.ts'
 import { casesOf, join, NONE } from './words.ts'
 
 // The sentences about the end of a step. The first says what happened. Others say what was done about the run, and what
@@ -109,7 +109,7 @@ function resultsOf(run: Run, counts: Counts): Fragment {
   if (total === 0) return fragment`, and no test case is listed`
   if (failed > 0) return fragment`: ${failedCases(run, counts)}`
   const none = run.status === 'PASSED' ? NONE : fragment`, none failed`
-  return fragment`: ${passed} of ${total} ${casesOf(total)} passed${otherCounts(counts)}${none}`
+  return fragment`: ${passed} of ${total} ${casesOf(total)} passed${remainingCounts(counts)}${none}`
 }
 
 function failedCases({ testCases = [] }: Run, { total, failed }: Counts): Fragment {
@@ -139,7 +139,7 @@ function unknownSentence(outcome: StepOutcome): Fragment {
 
 function withoutFailedCase(run: Run, counts: Counts): Fragment {
   if (counts.total === 0) return resultsOf(run, counts)
-  return fragment`, although ${noneFailed(counts.total)} (${counts.passed} passed${otherCounts(counts)})`
+  return fragment`, although ${noneFailed(counts.total)} (${counts.passed} passed${remainingCounts(counts)})`
 }
 
 function nothingRan(run: Run, total: number): Fragment {
@@ -231,7 +231,7 @@ function cancellationText({ ending, cancellation, runId }: StepOutcome, place: P
       const why = failure === undefined || isSaid ? NONE : fragment`, because ${failureReason(failure)}`
       // Post may not run if the job is over. It may not know the run if the id is unusable.
       const next =
-        isJobOver(ending) || runId === undefined
+        wasJobOver(ending) || runId === undefined
           ? fragment`If the run should not go on, cancel it at the service.`
           : fragment`The post step tries again to cancel the run.`
       return fragment` This step could not cancel the run${why}. The run may still be running. ${next}`

@@ -17,7 +17,7 @@ export function seeSummary(hasSummary: boolean): Fragment {
 }
 
 /** A count with its word. Nothing if the count is zero. */
-export function some(count: number, word: Fragment): Fragment[] {
+export function nonZero(count: number, word: Fragment): Fragment[] {
   return count > 0 ? [fragment`${count} ${word}`] : []
 }
 

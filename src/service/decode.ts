@@ -3,9 +3,9 @@ import {
   isFinished,
   needsReason,
   outcomeOf,
-  type Place,
   RUN_STATUSES,
   type Run,
+  type SourceLocation,
   type TestCase,
 } from '../outcome/run.ts'
 import { fieldsOf, isObject } from '../text/json.ts'
@@ -82,7 +82,9 @@ function testCase({ title, status, durationMs, message, filePath, line }: Return
     outcome,
     durationMs: durationOf(durationMs),
   }
-  return needsReason(outcome) ? { ...decoded, message: messageOf(message), place: placeOf(filePath, line) } : decoded
+  return needsReason(outcome)
+    ? { ...decoded, message: messageOf(message), location: locationOf(filePath, line) }
+    : decoded
 }
 
 /** Not truncated, because reports have the whole message. Undefined if it has no visible character. */
@@ -96,7 +98,7 @@ const PATH_LIMIT_CHARS = 1_000
 /** A control character, a half of a pair, or a character beyond the basic plane. */
 const UNUSABLE_IN_PATH = /[\p{Cc}\p{Cs}\u{10000}-\u{10FFFF}]/u
 
-function placeOf(value: unknown, line: unknown): Place | undefined {
+function locationOf(value: unknown, line: unknown): SourceLocation | undefined {
   if (!isText(value) || value.length > PATH_LIMIT_CHARS || UNUSABLE_IN_PATH.test(value)) return undefined
   // Checked as reports show it. Invisible characters before it would hide what it begins with.
   const filePath = sanitize(untrusted(value))

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { copyFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { isAlive, type MainProcess, signalMain, thisProcess } from '../../src/handover/main-process.ts'
+import { isRunning, kill, type MainProcess, thisProcess } from '../../src/handover/main-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 describe.skipIf(process.platform !== 'linux')('a main process', () => {
@@ -26,27 +26,27 @@ describe.skipIf(process.platform !== 'linux')('a main process', () => {
   it('lives until it exits, and then gets no signal', async () => {
     const { child, main } = await aMain()
     expect(main.pid).toBe(child.pid)
-    expect(isAlive(main)).toBe(true)
-    signalMain(main, 'SIGHUP')
+    expect(isRunning(main)).toBe(true)
+    kill(main, 'SIGHUP')
     await once(child, 'exit')
-    expect(isAlive(main)).toBe(false)
+    expect(isRunning(main)).toBe(false)
   })
 
   it('has exited even if its parent does not read its exit code', async () => {
     const { main } = await aMain('"$@" & exec sleep 600')
-    expect(isAlive(main)).toBe(true)
-    signalMain(main, 'SIGHUP')
-    await expect.poll(() => isAlive(main), { timeout: 30_000 }).toBe(false)
+    expect(isRunning(main)).toBe(true)
+    kill(main, 'SIGHUP')
+    await expect.poll(() => isRunning(main), { timeout: 30_000 }).toBe(false)
     expect(readFileSync(`/proc/${main.pid}/stat`, 'utf8')).toContain(') Z ')
   })
 
   it('is not a later process with the same id, on this boot of the machine or on another', async () => {
     const { child, main } = await aMain()
     for (const other of [{ startTime: '1' }, { bootId: 'another boot' }]) {
-      expect(isAlive({ ...main, ...other })).toBe(false)
-      signalMain({ ...main, ...other }, 'SIGKILL')
+      expect(isRunning({ ...main, ...other })).toBe(false)
+      kill({ ...main, ...other }, 'SIGKILL')
     }
-    signalMain(main, 'SIGHUP')
+    kill(main, 'SIGHUP')
     expect(await once(child, 'exit')).toEqual([0, null])
   })
 
@@ -63,18 +63,18 @@ describe.skipIf(process.platform !== 'linux')('a main process', () => {
     const fields = fromField3.trim().split(' ')
     const startTime = fields[22 - 3]
     const { bootId } = thisProcess()
-    expect(isAlive({ pid, startTime, bootId })).toBe(true)
+    expect(isRunning({ pid, startTime, bootId })).toBe(true)
     const others = fields.filter((field) => field !== startTime)
     expect(others.length).toBeGreaterThan(40)
-    expect(others.filter((field) => isAlive({ pid, startTime: field, bootId }))).toEqual([])
+    expect(others.filter((field) => isRunning({ pid, startTime: field, bootId }))).toEqual([])
   })
 
   it('gets no signal if there is no /proc', async () => {
     const { child, main } = await aMain()
     const unknown = { ...main, startTime: undefined }
-    expect(isAlive(unknown)).toBe(true)
-    signalMain(unknown, 'SIGKILL')
-    signalMain(main, 'SIGHUP')
+    expect(isRunning(unknown)).toBe(true)
+    kill(unknown, 'SIGKILL')
+    kill(main, 'SIGHUP')
     expect(await once(child, 'exit')).toEqual([0, null])
   })
 })

@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { basename, join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createMainRecord, findMains, parseRecord, type StepRecord } from '../../src/handover/record.ts'
-import { RecordNotWritten, recorder } from '../../src/handover/recorder.ts'
+import { createRecordWriter, findMains, parseRecord, type StepRecord } from '../../src/handover/record.ts'
+import { createRecorder, RecordNotWritten } from '../../src/handover/recorder.ts'
 import { render } from '../../src/text/safe-text.ts'
 import { parseKeyValueFile } from '../../tools/runner-emulator/file-commands.ts'
 import { ANY_CHARACTER } from '../support/any-character.ts'
@@ -25,7 +25,7 @@ function job({ hasStateFile = true, hasTemp = true, inputs = {} }: JobOptions = 
   if (hasStateFile) writeFileSync(statePath, '')
   // Each record has its own job, so that no file of another test in the system's folder has its identity.
   const env = { GITHUB_STATE: statePath, RUNNER_TEMP: hasTemp ? temp : join(folder, 'none'), ...inputs }
-  const { record: main, isFolderEmptied } = createMainRecord(env)
+  const { record: main, isFolderEmptied } = createRecordWriter(env)
   const warnings: string[] = []
   const log = {
     info: () => {},
@@ -49,7 +49,7 @@ function job({ hasStateFile = true, hasTemp = true, inputs = {} }: JobOptions = 
     warnings,
     main,
     isFolderEmptied,
-    record: recorder(main, log),
+    record: createRecorder(main, log),
     saved,
     /** As post reads it, with the state or without it. */
     read: ({ withState = true } = {}) => findMains(env, withState ? saved() : undefined)[0]?.read(),
@@ -60,7 +60,7 @@ describe('the record', () => {
   it('stands in the debug log each time that main saves it', () => {
     const { main, saved } = job()
     const lines: string[] = []
-    const record = recorder(main, { warning: () => {}, debug: (line) => lines.push(render(line)) })
+    const record = createRecorder(main, { warning: () => {}, debug: (line) => lines.push(render(line)) })
     const expectSaved = (phase: string) => {
       const [, record = ''] = /^Saved for post: (.*)$/.exec(lines.at(-1) ?? '') ?? []
       expect(parseRecord(record)).toEqual({ ...saved(), phase })
@@ -75,7 +75,7 @@ describe('the record', () => {
     expect(lines).toHaveLength(4)
   })
 
-  it('says in both places, one after the other: nothing started, starting, started with the run’s id, done', () => {
+  it('says in the state and the file, one after the other: nothing started, starting, started with the run’s id, done', () => {
     const { record, saved, read, filePath } = job()
     const inBoth = (expected: Partial<StepRecord>) => {
       expect(saved()).toMatchObject(expected)
@@ -170,7 +170,7 @@ describe('a record that cannot be written', () => {
     expect(filePath()).toBe('')
   })
 
-  it('to either place starts nothing, and says where it could not be written', () => {
+  it('to the state and to the file starts nothing, and says where it could not be written', () => {
     const { record, isFolderEmptied, filePath, statePath } = job({ hasStateFile: false })
     const path = filePath()
     rmSync(path)
@@ -181,7 +181,7 @@ describe('a record that cannot be written', () => {
     expect(isFolderEmptied()).toBe(false)
   })
 
-  it('to either place is one warning that names the run', () => {
+  it('to the state and to the file is one warning that names the run', () => {
     const { record, filePath, warnings } = job({ hasStateFile: false })
     rmSync(filePath())
     record.started('r-1', true)
@@ -197,8 +197,8 @@ describe('a record that cannot be written', () => {
     writeFileSync(statePath, '')
     const source = new URL('../../src/handover/', import.meta.url).href
     // Each file may have 1,024 bytes. Two records fit, and of a record with this id only a part fits.
-    const program = `const [{ createMainRecord }, { recorder }] = await Promise.all([import('${source}record.ts'), import('${source}recorder.ts')])
-      const record = recorder(createMainRecord(process.env).record, { warning: ({ text }) => console.log(text) })
+    const program = `const [{ createRecordWriter }, { createRecorder }] = await Promise.all([import('${source}record.ts'), import('${source}recorder.ts')])
+      const record = createRecorder(createRecordWriter(process.env).record, { warning: ({ text }) => console.log(text) })
       record.starting()
       record.started('x'.repeat(700), true)
       const { readFileSync, statSync } = await import('node:fs')

@@ -182,8 +182,8 @@ describe('why a test case did not pass, and where', () => {
     'FLAKY',
     'BLOCKED',
   ])('is read of a case that is %s', (status) => {
-    const { message, ...place } = REASON
-    expect(caseOf(REASON, status)).toMatchObject({ message, place })
+    const { message, ...location } = REASON
+    expect(caseOf(REASON, status)).toMatchObject({ message, location })
   })
 
   it.each(['PASSED', 'SKIPPED'])('is not read of a case that is %s', (status) => {
@@ -197,7 +197,7 @@ describe('why a test case did not pass, and where', () => {
     ['an object', {}],
     ['only blanks and colours', ' \n\u001b[31m\u001b[39m\t'],
   ])('is missing if the message is %s', (_, message) => {
-    expect(caseOf({ ...REASON, message })).toMatchObject({ message: undefined, place: { line: 12 } })
+    expect(caseOf({ ...REASON, message })).toMatchObject({ message: undefined, location: { line: 12 } })
   })
 
   it.each([
@@ -220,15 +220,15 @@ describe('why a test case did not pass, and where', () => {
     ['null', null],
     ['an array', ['a.ts']],
   ])('has no place if the path is %s', (_, filePath) => {
-    expect(caseOf({ ...REASON, filePath })).toMatchObject({ message: REASON.message, place: undefined })
+    expect(caseOf({ ...REASON, filePath })).toMatchObject({ message: REASON.message, location: undefined })
   })
 
   it.each(['a', '..a/b..', 'a b/é,:%.ts', 'a'.repeat(1_000)])('may have the path %j', (filePath) => {
-    expect(caseOf({ ...REASON, filePath })?.place).toEqual({ filePath, line: 12 })
+    expect(caseOf({ ...REASON, filePath })?.location).toEqual({ filePath, line: 12 })
   })
 
   it.each([0, -1, 1.5, '12', null, Number.POSITIVE_INFINITY, 2 ** 53, {}])('has no line if the line is %j', (line) => {
-    expect(caseOf({ ...REASON, line })?.place).toEqual({ filePath: REASON.filePath, line: undefined })
+    expect(caseOf({ ...REASON, line })?.location).toEqual({ filePath: REASON.filePath, line: undefined })
   })
 
   it('is read of a run that did not pass, and only if the run has finished', () => {

@@ -4,8 +4,8 @@ import type { World } from '../../src/action/world.ts'
 import { finishStep } from '../../src/cancel-unfinished-run.ts'
 import type { Clock } from '../../src/clock.ts'
 import { canSignal } from '../../src/handover/main-process.ts'
-import { type FoundMain, latestRecord, MainRecord, parseRecord, type StepRecord } from '../../src/handover/record.ts'
-import { RecordNotWritten, recorder } from '../../src/handover/recorder.ts'
+import { type FoundMain, latestRecord, parseRecord, RecordWriter, type StepRecord } from '../../src/handover/record.ts'
+import { createRecorder, RecordNotWritten } from '../../src/handover/recorder.ts'
 import type { AbortCause } from '../../src/outcome/step-outcome.ts'
 import { type LogLine, render } from '../../src/text/safe-text.ts'
 import { FakeClock } from '../support/fake-clock.ts'
@@ -38,7 +38,7 @@ interface MainResult {
   readonly outputs: ReadonlyMap<string, unknown>
   /** What post can learn from main's record at the end of main. */
   readonly record?: StepRecord | undefined
-  /** When main wanted to write the phase "starting", the disk was full for both places. */
+  /** When main wanted to write the phase "starting", no disk had space for the state or the file. */
   readonly isStartRefused: boolean
 }
 
@@ -59,13 +59,13 @@ export async function simulateStep(plan: SimulationPlan): Promise<SimulationResu
   const isLeft = container?.end === 'shutdown' && before === undefined
   if (isLeft) {
     // Main finds the folder empty when it next looks. The container stays.
-    main.places.removeAll()
+    main.storage.removeAll()
     clock.at(clock.now() + 1_000, () => main.end('folder emptied'))
   }
   if (isLeft || !hasPost) return { service, main: await clock.run(ended), messages }
 
   const isStateLost = container?.isStateLost && before?.end !== 'success'
-  const saved = isStateLost ? undefined : parseRecord(main.places.state ?? '')
+  const saved = isStateLost ? undefined : parseRecord(main.storage.state ?? '')
   await clock.run(clock.sleep(postAfterMs))
   const begunMs = clock.now()
   const responses: ObservedResponse[] = []
@@ -77,7 +77,7 @@ export async function simulateStep(plan: SimulationPlan): Promise<SimulationResu
   const open = async () => service.client((response) => responses.push(response))
   // post.ts and findMains decide this before anything is loaded.
   const found =
-    saved !== undefined ? [main.found(saved)] : main.places.file === undefined ? [] : [main.found(undefined)]
+    saved !== undefined ? [main.found(saved)] : main.storage.file === undefined ? [] : [main.found(undefined)]
   const mains = saved === undefined && hasSibling ? [...found, siblingOf(service)] : found
   const isDone = saved?.phase === 'done' || mains.length === 0
   if (!isDone) await clock.run(finishStep(mains, { clock, random, signal: controller.signal, log, open }))
@@ -93,15 +93,15 @@ function siblingOf(service: ModelService): FoundMain {
   return {
     hasOurIdentity: true,
     read: () => record,
-    isAlive: () => false,
-    canSignal,
-    signal: () => {},
+    isRunning: () => false,
+    canSignal: () => canSignal(record),
+    kill: () => {},
     removeFile: () => {},
   }
 }
 
-/** The two places of the record, in memory. */
-class Places {
+/** The state and main's file, in memory. */
+class Storage {
   /** The newest entry of the runner's state. */
   state: string | undefined
   /** Main's file. Undefined if it was removed. */
@@ -116,29 +116,29 @@ class Places {
     if (fileRemovedAtMs !== undefined) clock.at(fileRemovedAtMs, () => (this.file = undefined))
   }
 
-  writeToState(line: string): void {
+  appendToState(line: string): void {
     if (this.#isFull('state')) throw new Error('the disk is full')
     this.state = line
   }
 
-  writeToFile(line: string): void {
+  appendToFile(line: string): void {
     if (this.#isFull('file')) throw new Error('the disk is full')
     if (this.file === undefined) throw new Error('the file was removed')
     this.file += `${line}\n`
   }
 
-  /** The end of the job removes both places. */
+  /** The end of the job removes the state and the file. */
   removeAll(): void {
     this.areRemoved = true
     this.state = undefined
     this.file = undefined
   }
 
-  #isFull(place: 'state' | 'file'): boolean {
+  #isFull(where: 'state' | 'file'): boolean {
     const nowMs = this.#clock.now()
     return this.#fullDisks.some(
       (disk) =>
-        (disk.place === place || disk.place === 'both') && nowMs >= disk.fromMs && nowMs < disk.fromMs + disk.forMs,
+        (disk.place === where || disk.place === 'both') && nowMs >= disk.fromMs && nowMs < disk.fromMs + disk.forMs,
     )
   }
 }
@@ -147,7 +147,7 @@ const FIRST: StepRecord = { pid: 1, startTime: '1', file: 'main-1', phase: 'noth
 
 /** Main as a process that can be killed at any moment. After that, it has no effect and gets no response. */
 class SimulatedMain {
-  readonly places: Places
+  readonly storage: Storage
   readByPost: StepRecord | undefined
   #isStartRefused = false
   #isDead = false
@@ -170,8 +170,8 @@ class SimulatedMain {
     this.#service = service
     this.#random = random
     this.#messages = messages
-    this.places = new Places(clock, plan.runner)
-    this.places.file = `${JSON.stringify(FIRST)}\n`
+    this.storage = new Storage(clock, plan.runner)
+    this.storage.file = `${JSON.stringify(FIRST)}\n`
   }
 
   async run(): Promise<MainResult> {
@@ -218,7 +218,7 @@ class SimulatedMain {
       signalled: this.#signalled,
       responses: this.#responses,
       outputs: this.#outputs,
-      record: latestRecord(parseRecord(this.places.state ?? ''), this.places.file),
+      record: latestRecord(parseRecord(this.storage.state ?? ''), this.storage.file),
       isStartRefused: this.#isStartRefused,
     }
   }
@@ -246,17 +246,18 @@ class SimulatedMain {
 
   /** The record that post finds. */
   found(saved: StepRecord | undefined): FoundMain {
+    const read = () => {
+      this.readByPost = latestRecord(saved, this.storage.file)
+      return this.readByPost
+    }
     return {
       hasOurIdentity: true,
-      read: () => {
-        this.readByPost = latestRecord(saved, this.places.file)
-        return this.readByPost
-      },
-      isAlive: () => !this.#isDead,
-      canSignal,
-      signal: (_, signal) => (signal === 'SIGKILL' ? this.die() : this.end(signal)),
+      read,
+      isRunning: () => !this.#isDead && read() !== undefined,
+      canSignal: () => canSignal(read()),
+      kill: (signal) => (signal === 'SIGKILL' ? this.die() : this.end(signal)),
       removeFile: () => {
-        this.places.file = undefined
+        this.storage.file = undefined
       },
     }
   }
@@ -264,13 +265,13 @@ class SimulatedMain {
   #world(): World {
     const client = this.#service.client((response) => this.#isDead || this.#responses.push(response))
     const { cancel } = client
-    const { places } = this
-    const record = new MainRecord(FIRST, {
-      writeToState: (line) => this.effect(() => places.writeToState(line), false),
-      writeToFile: (line) => this.effect(() => places.writeToFile(line), false),
+    const { storage } = this
+    const record = new RecordWriter(FIRST, {
+      appendToState: (line) => this.effect(() => storage.appendToState(line), false),
+      appendToFile: (line) => this.effect(() => storage.appendToFile(line), false),
       emptyFile: () =>
         this.effect(() => {
-          if (places.file !== undefined) places.file = ''
+          if (storage.file !== undefined) storage.file = ''
         }),
     })
     const log: World['log'] = { info: () => this.effect(() => {}), warning: (message) => this.#say('warning', message) }
@@ -284,8 +285,8 @@ class SimulatedMain {
         ...(cancel && { cancel: (runId, options) => this.#request(() => cancel(runId, options)) }),
       },
       log,
-      recorder: recorder(record, log),
-      isJobOver: () => places.areRemoved,
+      recorder: createRecorder(record, log),
+      isJobOver: () => storage.areRemoved,
       setOutput: (name, value) => this.effect(() => this.#outputs.set(name, value)),
       annotate: ({ level, message }) => this.#say(level, message),
       writeGroup: () => this.effect(() => {}),

@@ -32,10 +32,10 @@ export function aTestCase(fields: TestCaseFields = {}): TestCase {
   }
 }
 
-function reasonOf({ message, filePath, line }: TestCaseFields): Pick<TestCase, 'message' | 'place'> {
+function reasonOf({ message, filePath, line }: TestCaseFields): Pick<TestCase, 'message' | 'location'> {
   return {
     message: message === undefined ? undefined : untrusted(message),
-    place: filePath === undefined ? undefined : { filePath: untrusted(filePath), line },
+    location: filePath === undefined ? undefined : { filePath: untrusted(filePath), line },
   }
 }
 
