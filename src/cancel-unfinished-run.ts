@@ -125,7 +125,7 @@ async function cancel(runId: string, deadlineMs: number, { open, ...world }: Pos
 
 function warnOfRun(runId: string, reason: LogLine, { log }: Pick<World, 'log'>): void {
   log.warning(
-    logLine`Run ${runId} may still be running. ${reason} If the run should not go on, cancel it on the service's own pages.`,
+    logLine`Run ${runId} may still be running. ${reason} If the run should not go on, cancel it at the service.`,
   )
 }
 

@@ -1,5 +1,8 @@
 import type { AbortCause } from '../outcome/step-outcome.ts'
 
+/** How long main tries to cancel a run. If a signal came, the deadline of `StepCancelled` applies instead. */
+export const CANCEL_LIMIT_MS = 15_000
+
 /**
  * Time limits after a signal, counted from the signal. The rest of the runner's time is for the outputs, the summary
  * and the exit.
@@ -21,7 +24,7 @@ const AFTER_SIGINT: Allowance = { startMs: 9_000, cancelMs: 6_700, cancelAfterSt
 /** If SIGTERM comes without a SIGINT before it, the runner sends SIGKILL 2.5 s later. */
 const AFTER_SIGTERM: Allowance = { startMs: 1_800, cancelMs: 2_050, cancelAfterStartMs: 2_050 }
 /** Post waits 40 s for main, and no SIGKILL comes sooner. A start gets the 30 s that every request gets. */
-const WITHOUT_DEADLINE: Allowance = { startMs: 30_000, cancelMs: 15_000, cancelAfterStartMs: 38_000 }
+const WITHOUT_DEADLINE: Allowance = { startMs: 30_000, cancelMs: CANCEL_LIMIT_MS, cancelAfterStartMs: 38_000 }
 
 const ALLOWANCES = {
   SIGINT: AFTER_SIGINT,

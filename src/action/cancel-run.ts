@@ -39,12 +39,12 @@ export async function cancelRun(handle: RunHandle, options: CancelOptions, world
   if (service.cancel === undefined) return { kind: 'not-supported' }
   const tryOnce = createTry(handle, service.cancel, options, world)
   if (!signal.aborted) {
-    const end = await tryUntil(clock.now() + options.limitMs, signal, tryOnce, world)
-    if (end !== undefined) return end
+    const result = await tryUntil(clock.now() + options.limitMs, signal, tryOnce, world)
+    // If a signal ended the tries, more tries follow.
+    if (!signal.aborted || result.kind !== 'failed') return result
   }
   const never = new AbortController().signal
-  const deadlineMs = cancelReason(signal).cancelDeadlineMs(handle.knownSinceMs)
-  return (await tryUntil(deadlineMs, never, tryOnce, world)) ?? { kind: 'failed' }
+  return tryUntil(cancelReason(signal).cancelDeadlineMs(handle.knownSinceMs), never, tryOnce, world)
 }
 
 type TryResult = CancelResult | NotYet
@@ -60,29 +60,26 @@ interface NotYet {
 
 type Try = (options: () => RequestOptions) => Promise<TryResult>
 
-/** Returns undefined if the signal aborts. */
+/** Tries until a result is final, the deadline passes or the signal aborts. */
 async function tryUntil(
   deadlineMs: number,
   signal: AbortSignal,
   tryOnce: Try,
   { clock, random }: CancelWorld,
-): Promise<CancelResult | undefined> {
+): Promise<CancelResult> {
   const requestOptions = (): RequestOptions => {
     const leftMs = Math.max(1, deadlineMs - clock.now())
     return { signal, limitMs: Math.max(leftMs / 2, Math.min(leftMs, SHORTEST_REQUEST_MS)) }
   }
+  const hasTimeFor = (tries: number) => deadlineMs - clock.now() > (tries === 1 ? 0 : SHORTEST_TRY_MS)
   let reason: Failure | undefined
-  for (let tries = 1; deadlineMs - clock.now() > (tries === 1 ? 0 : SHORTEST_TRY_MS); tries++) {
-    const end = await tryOnce(requestOptions)
-    if (end.kind !== 'not-yet') return end
-    if (signal.aborted) return undefined
-    reason = end.reason
-    const pauseMs = Math.min(
-      backoffMs(tries, end.lastFailure, random),
-      longestPauseMs(deadlineMs - clock.now(), end.lastFailure),
-    )
-    await clock.sleep(pauseMs, signal)
-    if (signal.aborted) return undefined
+  for (let tries = 1; !signal.aborted && hasTimeFor(tries); tries++) {
+    const result = await tryOnce(requestOptions)
+    if (result.kind !== 'not-yet') return result
+    reason = result.reason
+    const { lastFailure } = result
+    const longestMs = longestPauseMs(deadlineMs - clock.now(), lastFailure)
+    await clock.sleep(Math.min(backoffMs(tries, lastFailure, random), longestMs), signal)
   }
   return { kind: 'failed', failure: reason }
 }

@@ -10,9 +10,10 @@ import {
   type StepSubject,
   type VerdictRules,
 } from '../outcome/step-outcome.ts'
-import { isUsableRunId, type RunHandle } from '../service/run-handle.ts'
+import { isUsableRunId, RUN_ID_RULE, type RunHandle } from '../service/run-handle.ts'
 import { logLine } from '../text/safe-text.ts'
 import { untrusted } from '../text/untrusted.ts'
+import { CANCEL_LIMIT_MS } from './abort.ts'
 import { cancelRun } from './cancel-run.ts'
 import { whatIsTested } from './progress-log.ts'
 import { publish, type ReportSettings } from './publish.ts'
@@ -29,9 +30,6 @@ export interface StepRequest extends Omit<StepSubject, 'ownsRun'>, WaitLimits, V
   readonly runUrl?: ((runId: string) => string | undefined) | undefined
   readonly reports: ReportSettings
 }
-
-/** How long main tries to cancel a run. After a signal, the deadline of `StepCancelled` applies instead. */
-const CANCEL_LIMIT_MS = 15_000
 
 /** The whole step: start a run or take the given one, wait for it, cancel it if needed, conclude, publish. */
 export async function runAction(request: StepRequest, world: World): Promise<StepOutcome> {
@@ -120,7 +118,7 @@ function announceRun({ id }: RunHandle, { request, world }: Step): string | unde
 async function refuseRunId(handle: RunHandle, world: World): Promise<StepEnd> {
   const failure: Failure = {
     kind: 'invalid-response',
-    expected: 'a run id of at most 256 letters, digits and . _ ~ : = + / @ -',
+    expected: `a run id of ${RUN_ID_RULE}`,
     got: untrusted(handle.id),
   }
   let cancellation: Cancellation = { kind: 'id-unknown' }

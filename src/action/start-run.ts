@@ -31,26 +31,27 @@ export async function startRun(
   const { clock, random, signal } = world
   const begunMs = clock.now()
   const log = quietLog(world, Number.NEGATIVE_INFINITY)
-  for (let attempt = 1; ; attempt++) {
+  for (let tries = 1; ; tries++) {
     if (signal.aborted) return aborted(signal, false)
     // A repeated start uses a new connection. After a 429, a service often closes the old connection. Nobody would then
     // know whether the service took the start.
-    const response = await startOnce(parameters, attempt > 1, world)
+    const response = await startOnce(parameters, tries > 1, world)
     if (typeof response === 'string') return { kind: 'started', runId: response }
     if (signal.aborted) return aborted(signal, mayHaveBeenAccepted(response))
 
-    const refusalEndMs = clock.now() + retryMayHelpForMs(response)
-    const nextMs = Math.min(clock.now() + backoffMs(attempt, response, random), refusalEndMs)
-    const repeatDeadlineMs = Math.min(begunMs + startMayRepeatForMs(response), deadlineMs)
-    if (nextMs >= repeatDeadlineMs || hasServiceEnded(response)) {
+    const nowMs = clock.now()
+    const mayHelpUntilMs = nowMs + retryMayHelpForMs(response)
+    const allowedUntilMs = Math.min(begunMs + startMayRepeatForMs(response), deadlineMs)
+    const nextTryMs = Math.min(nowMs + backoffMs(tries, response, random), mayHelpUntilMs)
+    if (hasServiceEnded(response) || nextTryMs >= allowedUntilMs) {
       return { kind: 'start-failed', failure: response, mayHaveStarted: mayHaveBeenAccepted(response) }
     }
     const reason = failureText(response, 'start')
     // The pause may take minutes, because the service may ask for it.
-    await log.pause(nextMs, () => {
-      const lastTryMs = Math.min(repeatDeadlineMs, refusalEndMs)
-      const [next, limit] = [durationText(nextMs - clock.now()), durationText(lastTryMs - clock.now())]
-      return logLine`The run is not started yet. The next try is in ${next}. The step tries for ${limit} more. ${reason}`
+    await log.pause(nextTryMs, () => {
+      const untilNextTry = durationText(nextTryMs - clock.now())
+      const untilLastTry = durationText(Math.min(allowedUntilMs, mayHelpUntilMs) - clock.now())
+      return logLine`The run is not started yet. The next try is in ${untilNextTry}. The step tries for ${untilLastTry} more. ${reason}`
     })
   }
 }

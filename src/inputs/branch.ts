@@ -2,7 +2,7 @@ import { type BranchToLookUp, branchOfEvent, type FoundBranch, type WorkflowEven
 import type { GitHubAccess } from '../github/github-api.ts'
 import { BRANCH_LIMIT_CHARS, isSameBranch } from '../outcome/run.ts'
 import type { UntestedHead } from '../outcome/step-outcome.ts'
-import { untestedHeadText } from '../report/facts.ts'
+import { untestedText } from '../report/facts.ts'
 import { type LogLine, logLine } from '../text/safe-text.ts'
 import { InputReader } from './input-reader.ts'
 import { SKIPPED_PASSES } from './secrets.ts'
@@ -81,7 +81,7 @@ function emptyBranch(event: WorkflowEvent): Branch {
   const untested = untestedHead(event)
   const warning =
     untested &&
-    logLine`Input branch is empty, so the project's default branch is tested. This workflow run is about ${untestedHeadText(untested)}, which is not tested. If the input comes from a variable, check that the variable is set. Otherwise remove the input, or set it to the branch that you want to test.`
+    logLine`${untestedText(untested)} If the input comes from a variable, check that the variable is set. Otherwise remove the input, or set it to the branch that you want to test.`
   return { send: undefined, because: 'the input branch is empty', warning, untested }
 }
 

@@ -54,8 +54,12 @@ export function testedBranch({ run, subject }: StepOutcome): string | Untrusted 
   return run?.branchName ?? subject.parameters.branch
 }
 
-/** What the event is about, as a part of a sentence. */
-export function untestedHeadText(untested: UntestedHead): Fragment {
+/** For an empty input `branch`. */
+export function untestedText(untested: UntestedHead): Fragment {
+  return fragment`Input ${'branch'} is empty, so the project's default branch is tested. This workflow run is about ${headText(untested)}, which is not tested.`
+}
+
+function headText(untested: UntestedHead): Fragment {
   switch (untested.kind) {
     case 'branch':
       return quote(untested.name, BRANCH_LIMIT_CHARS)
@@ -75,12 +79,14 @@ export function otherBranchText({ otherBranch, ending }: StepOutcome): Fragment 
   const isInVerdict = ending.kind === 'finished' && ending.run.status === 'PASSED'
   if (otherBranch === undefined || isInVerdict) return undefined
   const { tested, asked } = quotedBranches(otherBranch)
-  return fragment`the service says that it tested ${tested}, and this step asked for ${asked}.`
+  return fragment`the service says that it tested ${tested}, and this step asked for ${asked}. ${otherBranchAdvice(asked)}`
 }
 
 export function otherBranchWarning(outcome: StepOutcome): LogLine | undefined {
   const text = otherBranchText(outcome)
-  if (text === undefined || outcome.otherBranch === undefined) return undefined
-  const { asked } = quotedBranches(outcome.otherBranch)
-  return logLine`Run ${outcome.runId ?? ''}: ${text} Check whether ${asked} is pushed. If the service has another name for ${asked}, set the input branch to that name.`
+  return text && logLine`Run ${outcome.runId ?? ''}: ${text}`
+}
+
+export function otherBranchAdvice(asked: Fragment): Fragment {
+  return fragment`Check whether ${asked} is pushed. If the service has another name for ${asked}, set the input ${'branch'} to that name.`
 }

@@ -3,15 +3,15 @@ import { durationText } from '../text/duration.ts'
 import { type Fragment, fragment, type LogLine, logLine, quote } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
 
-/** The service's own sentence. Its end often says what to do. */
-const SENTENCE_LIMIT_CHARS = 1_000
-/** Any other text from outside. */
+/** The limit of the service's own sentences. Their end often says what to do. */
+export const SENTENCE_LIMIT_CHARS = 1_000
+/** The limit of any other text from outside. */
 const EXCERPT_LIMIT_CHARS = 300
 
 export type RequestKind = 'start' | 'poll' | 'cancel'
 
 /** Main and post say this if a start request had no response. */
-export const UNKNOWN_RUN = fragment`A run may have been started, and it cannot be looked up. Check the service, and cancel the run there if there is one.`
+export const UNKNOWN_RUN = fragment`A run may have been started, and it cannot be looked up without its id. If the service shows a new run of this workflow, cancel that run at the service. The operators of the service can find the run by the header ${'User-Agent'} of the start request, which names this workflow run.`
 
 /** Why a request failed, and what to do about it if something can be done, as sentences. */
 export function failureText(failure: Failure, request: RequestKind): LogLine {
@@ -108,7 +108,7 @@ function statusAdvice({ status, error }: Extract<Failure, { kind: 'status' }>, r
     case 404:
       if (request === 'cancel') return fragment``
       if (request === 'start') return fragment` Check the inputs ${'project'} (or ${'test-suite'}) and ${'base-url'}.`
-      return fragment` Check the inputs ${'run-id'}, ${'project'} (or ${'test-suite'}) and ${'base-url'}.`
+      return fragment` If the input ${'run-id'} names the run, check the inputs ${'run-id'}, ${'project'} (or ${'test-suite'}) and ${'base-url'}.`
     case 407:
       return fragment` Put the proxy's user name and password into ${'HTTPS_PROXY'}.`
     default:

@@ -60,7 +60,7 @@ export function headline(outcome: StepOutcome): Headline {
 function errorTitle({ ending, run, cancellation }: StepOutcome): Fragment {
   if (ending.kind === 'poll-failed') return fragment`Run status could not be read`
   if (run?.status === 'PASSED') return fragment`Another branch was tested`
-  if (ending.kind !== 'start-failed') return fragment`Run ended with an unknown status`
+  if (ending.kind !== 'start-failed') return fragment`Run finished with an unknown status`
   if (cancellation.kind === 'no-run') return fragment`Run not started`
   return cancellation.kind === 'id-unknown' ? fragment`Run may have been started` : fragment`Invalid run id`
 }

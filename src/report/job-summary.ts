@@ -2,7 +2,7 @@ import { RAN, type TestCase } from '../outcome/run.ts'
 import { isDoubtfulPass, type StepOutcome } from '../outcome/step-outcome.ts'
 import { type Fragment, fragment, type Html, html, type LogLine, LongText, render } from '../text/safe-text.ts'
 import { type CaseTable, casesWith, caseTable, messageBlock, NOT_PASSED } from './case-table.ts'
-import { countsText, factsText, otherBranchText, untestedHeadText } from './facts.ts'
+import { countsText, factsText, otherBranchText, untestedText } from './facts.ts'
 import { pageTitle } from './headline.ts'
 import { explanation } from './verdict.ts'
 
@@ -93,7 +93,8 @@ export function introduction(outcome: StepOutcome): Html {
     outcome.conclusion === 'no-tests' ||
     (isVerdictInDoubt(outcome) && outcome.unknown.count === outcome.counts.other)
   const cases = paragraph(isSaid ? undefined : casesWithoutResult(outcome), INCOMPLETE)
-  return html`${paragraph(countsText(outcome))}${about}${cases}${paragraph(otherBranchText(outcome), OTHER_BRANCH)}${paragraph(untestedText(outcome), OTHER_BRANCH)}`
+  const { untested } = outcome.subject
+  return html`${paragraph(countsText(outcome))}${about}${cases}${paragraph(otherBranchText(outcome), OTHER_BRANCH)}${paragraph(untested && untestedText(untested), OTHER_BRANCH)}`
 }
 
 /** Whether the verdict names the statuses that this version does not know. */
@@ -109,13 +110,6 @@ const OTHER_BRANCH = html`⚠️ <b>Other branch:</b> `
 function casesWithoutResult({ counts: { other, total } }: StepOutcome): Fragment | undefined {
   if (other === 0) return undefined
   return fragment`${other} of ${total} test cases ${other === 1 ? fragment`has` : fragment`have`} no result.`
-}
-
-function untestedText({ subject: { untested } }: StepOutcome): Fragment | undefined {
-  return (
-    untested &&
-    fragment`The project's default branch is tested, because the input ${'branch'} is empty. This workflow run is about ${untestedHeadText(untested)}, which is not tested.`
-  )
 }
 
 /** The message of the run. The comment does not have it, because nobody masks secrets in a comment. */

@@ -4,8 +4,8 @@ import { type Ending, isDoubtfulPass, type StepOutcome, wasJobOver } from '../ou
 import { durationText } from '../text/duration.ts'
 import { type Fragment, firstLineOf, fragment, type LogLine, logLine, quote } from '../text/safe-text.ts'
 import { casesWith, titleOf } from './case-table.ts'
-import { linkedRunId, quotedBranches } from './facts.ts'
-import { failureAdvice, failureReason, UNKNOWN_RUN } from './failure-text.ts'
+import { linkedRunId, otherBranchAdvice, quotedBranches } from './facts.ts'
+import { failureAdvice, failureReason, SENTENCE_LIMIT_CHARS, UNKNOWN_RUN } from './failure-text.ts'
 import { noneFailed, remainingCounts } from './headline.ts'
 import { casesOf, join, NONE } from './words.ts'
 
@@ -14,16 +14,14 @@ import { casesOf, join, NONE } from './words.ts'
 
 const TITLES_NAMED = 3
 const TITLE_LIMIT_CHARS = 120
-/** The limit of the service's own sentences. */
-const RUN_MESSAGE_LIMIT_CHARS = 1_000
 /** A shorter time in the queue is not mentioned. */
 const NOTEWORTHY_QUEUE_MS = 1000
 
 /**
- * Where the sentences stand. A page has the counts above, and a table of the test cases. The job summary has the whole
+ * Who shows the sentences. A page has the counts above, and a table of the test cases. The job summary has the whole
  * message of the run. The comment has no message, because nobody masks secrets in a comment.
  */
-type Place = 'log' | 'page'
+type Medium = 'log' | 'page'
 
 /** The verdict with the run's id and page, its status, the counts and the first failing titles, and what to do. */
 export function verdictSentence(outcome: StepOutcome): LogLine {
@@ -38,69 +36,69 @@ export function explanation(outcome: StepOutcome): Fragment | undefined {
   return isPlainPass || isPlainFailure ? undefined : verdict(outcome, 'page')
 }
 
-function verdict(outcome: StepOutcome, place: Place): Fragment {
+function verdict(outcome: StepOutcome, medium: Medium): Fragment {
   const { ending } = outcome
-  const id = linkedRunId(outcome)
-  const theRun = id === undefined ? fragment`the run` : fragment`run ${id}`
-  const cancelled = cancellationText(outcome, place)
+  const id = idOf(outcome)
+  const cancelled = cancellationText(outcome, medium)
   switch (ending.kind) {
     case 'finished':
-      return sentencesOfFinished(ending.run, outcome, place)
+      return sentencesOfFinished(ending.run, outcome, medium)
     case 'started':
-      return fragment`This step does not wait for ${theRun}, so it does not know whether the tests pass.`
+      return fragment`This step does not wait for run ${id}, so it does not know whether the tests pass.`
     case 'wait-timeout':
-      return fragment`${sentencesOfTimeout(ending, outcome)}${cancelled}`
+      return fragment`${sentencesOfTimeout(ending, outcome)}${cancelled} If the run needs more time, raise the input ${ending.limit.input}.`
     case 'aborted':
-      return fragment`${sentencesOfAbort(ending, outcome, theRun)}${cancelled}`
+      return fragment`${sentencesOfAbort(ending, outcome)}${cancelled}`
     case 'start-failed':
-      return fragment`${startFailed(outcome)}, because ${failureReason(ending.failure)}.${cancelled}${failureAdvice(ending.failure, 'start')}`
+      return fragment`${startFailed(outcome)}, because ${failureReason(ending.failure)}.${failureAdvice(ending.failure, 'start')}${cancelled}`
     case 'poll-failed':
-      return fragment`The status of ${theRun} could not be read, because ${failureReason(ending.failure)}.${cancelled}${failureAdvice(ending.failure, 'poll')}`
+      return fragment`The status of run ${id} could not be read, because ${failureReason(ending.failure)}.${failureAdvice(ending.failure, 'poll')}${cancelled}`
   }
 }
 
-/** The subject of a sentence about the run. */
-function subjectOf(outcome: StepOutcome): Fragment {
-  const id = linkedRunId(outcome)
-  return id === undefined ? fragment`The run` : fragment`Run ${id}`
+/** The run's id. It is known whenever the run has finished or the step has waited for it. */
+function idOf(outcome: StepOutcome): Fragment {
+  return linkedRunId(outcome) ?? NONE
 }
 
-function sentencesOfFinished(run: Run, outcome: StepOutcome, place: Place): Fragment {
+function sentencesOfFinished(run: Run, outcome: StepOutcome, medium: Medium): Fragment {
   const { conclusion, counts, otherBranch } = outcome
-  const [Run, status] = [subjectOf(outcome), run.rawStatus]
-  const message = place === 'log' ? messageOf(run) : NONE
-  const results = place === 'log' ? fragment`${message}${resultsOf(run, counts)}` : NONE
+  const [id, status] = [idOf(outcome), run.rawStatus]
+  const message = medium === 'log' ? messageOf(run) : NONE
+  const results = medium === 'log' ? fragment`${message}${resultsOf(run, counts)}` : NONE
   switch (conclusion) {
     case 'passed':
-      if (!isDoubtfulPass(outcome)) return fragment`${Run} finished as ${status}${results}.`
-      return fragment`${Run} finished as ${status}, although ${doubts(run, outcome)}. The step succeeds, because the run's status decides.`
+      if (!isDoubtfulPass(outcome)) return fragment`Run ${id} finished as ${status}${results}.`
+      return fragment`Run ${id} finished as ${status}, although ${doubts(run, outcome)}. The step succeeds, because the run's status decides.`
     case 'failed':
       if (run.status === 'PASSED')
-        return fragment`${Run} finished as ${status}, although ${doubts(run, outcome)}. The step fails, because the input ${'strict'} is ${'true'}.`
-      if (counts.failed > 0) return fragment`${Run} finished as ${status}${results}.`
+        return fragment`Run ${id} finished as ${status}, although ${doubts(run, outcome)}. The step fails, because the input ${'strict'} is ${'true'}.`
+      if (counts.failed > 0) return fragment`Run ${id} finished as ${status}${results}.`
       if (run.message === undefined)
-        return fragment`${Run} finished as ${status}${withoutFailedCase(run, counts)}. Look up the run at the service to find the reason.`
-      return fragment`${Run} finished as ${status}${message}${withoutFailedCase(run, counts)}.`
+        return fragment`Run ${id} finished as ${status}${withoutFailedCase(run, counts)}.${LOOK_UP}`
+      return fragment`Run ${id} finished as ${status}${message}${withoutFailedCase(run, counts)}.`
     case 'no-tests':
-      return fragment`${Run} finished as ${status}, but ${nothingRan(run, counts.total)}.${unknownSentence(outcome)} ${noTestsAdvice(outcome)}`
+      return fragment`Run ${id} finished as ${status}, but ${nothingRan(run, counts.total)}.${unknownSentence(outcome)} ${noTestsAdvice(outcome)}`
     case 'timed-out':
-      return fragment`${Run} exceeded the service's time limit and finished as ${status}${results}.`
+      return fragment`Run ${id} exceeded the service's time limit and finished as ${status}${results}.`
     case 'cancelled':
-      return fragment`${Run} finished as ${status} (cancelled at the service, not by this step)${results}.`
+      return fragment`Run ${id} finished as ${status} (cancelled at the service, not by this step)${results}. If nobody wanted that, re-run the job.`
     case 'interrupted':
-      return fragment`${Run} finished as ${status} (interrupted by the service)${results}.`
+      return fragment`Run ${id} finished as ${status} (interrupted by the service)${results}.${run.message === undefined ? LOOK_UP : NONE}`
     default: {
       if (run.status !== 'PASSED' || otherBranch === undefined)
-        return fragment`${Run} finished with the status ${quote(status, TITLE_LIMIT_CHARS)}${results}. This version of the action does not know this status, so the step fails. Update the action.`
+        return fragment`Run ${id} finished with the status ${quote(status, TITLE_LIMIT_CHARS)}${results}. The step fails, because this version of the action does not know this status. Update the action.`
       const { tested, asked } = quotedBranches(otherBranch)
-      return fragment`${Run} finished as ${status}, but the service tested the branch ${tested}, and this step asked for ${asked}. So nothing shows that the tests of ${asked} pass. If the service has another name for ${asked}, set the input ${'branch'} to that name. Otherwise ask the operators of the service.`
+      return fragment`Run ${id} finished as ${status}, but the service tested the branch ${tested}, and this step asked for ${asked}. So nothing shows that the tests of ${asked} pass. ${otherBranchAdvice(asked)} Otherwise ask the operators of the service.`
     }
   }
 }
 
+const LOOK_UP = fragment` Look up the run at the service to find the reason.`
+
 function messageOf({ message }: Run): Fragment {
   if (message === undefined) return NONE
-  return fragment` with the message ${quote(firstLineOf(message), RUN_MESSAGE_LIMIT_CHARS)}`
+  return fragment` with the message ${quote(firstLineOf(message), SENTENCE_LIMIT_CHARS)}`
 }
 
 function resultsOf(run: Run, counts: Counts): Fragment {
@@ -153,7 +151,7 @@ function noTestsAdvice({ success, unknown }: StepOutcome): Fragment {
     return fragment`Update the action. If a newer version does not know the status either, ask the operators of the service.`
   return success
     ? fragment`The input ${'pass-with-no-tests'} allows that.`
-    : fragment`If that is expected, set the input ${'pass-with-no-tests'} to ${'true'}.`
+    : fragment`If that is expected, set the input ${'pass-with-no-tests'} to ${'true'}. Otherwise check which tests the service runs here.`
 }
 
 function startFailed({ cancellation }: StepOutcome): Fragment {
@@ -166,12 +164,12 @@ function sentencesOfTimeout(
   { limit, failure }: Extract<Ending, { kind: 'wait-timeout' }>,
   outcome: StepOutcome,
 ): Fragment {
-  const [Run, time] = [subjectOf(outcome), durationText(limit.ms)]
+  const [id, time] = [idOf(outcome), durationText(limit.ms)]
   const failed =
     failure === undefined ? NONE : fragment` Its last status request failed, because ${failureReason(failure)}.`
   if (limit.input === 'queue-timeout-minutes')
-    return fragment`${Run} never began. It was still queued after ${time} (the input ${limit.input}).${failed}`
-  return fragment`${Run} did not finish within ${time} (the input ${limit.input}).${statusesSeen(outcome)}${failed}`
+    return fragment`Run ${id} never began. It was still queued after ${time} (the input ${limit.input}).${failed}`
+  return fragment`Run ${id} did not finish within ${time} (the input ${limit.input}).${statusesSeen(outcome)}${failed}`
 }
 
 function statusesSeen({ run, queuedMs = 0 }: StepOutcome): Fragment {
@@ -183,46 +181,48 @@ function statusesSeen({ run, queuedMs = 0 }: StepOutcome): Fragment {
   return last === undefined ? queued : fragment`${queued} Its last status was ${last.rawStatus}.`
 }
 
-function sentencesOfAbort(
-  { cause }: Extract<Ending, { kind: 'aborted' }>,
-  outcome: StepOutcome,
-  theRun: Fragment,
-): Fragment {
-  const when = momentOfAbort(outcome, theRun)
+function sentencesOfAbort({ cause }: Extract<Ending, { kind: 'aborted' }>, outcome: StepOutcome): Fragment {
+  const when = momentOfAbort(outcome)
   switch (cause) {
     case 'folder emptied':
-      return fragment`The runner's temporary folder was emptied ${when}. The runner does this at the end of a job, so this step assumed that the job had ended.`
+      return fragment`The runner's temporary folder was emptied ${when}. The runner does this at the end of a job, so this step assumed that the job had ended. If the job had not ended, another step emptied the folder.`
     case 'log closed':
-      return fragment`The runner stopped reading the log of this step ${when}.`
+      return fragment`The runner stopped reading the log of this step ${when}. This happens if the runner's process is killed, for example because no memory was left.`
     default:
-      return fragment`The workflow was cancelled, or the step exceeded its time limit, ${when}.`
+      return fragment`The runner cancelled this step ${when}. Either the workflow was cancelled, or a time limit that the workflow sets for this step or job has passed.`
   }
 }
 
-function momentOfAbort({ run, runId, cancellation }: StepOutcome, theRun: Fragment): Fragment {
-  if (run !== undefined && !isFinished(run)) return fragment`while ${theRun} was ${run.rawStatus}`
-  if (run !== undefined || runId !== undefined) return fragment`while this step waited for ${theRun}`
+function momentOfAbort(outcome: StepOutcome): Fragment {
+  const { run, cancellation } = outcome
+  const id = linkedRunId(outcome)
+  if (id !== undefined && run !== undefined && !isFinished(run)) return fragment`while run ${id} was ${run.rawStatus}`
+  if (id !== undefined) return fragment`while this step waited for run ${id}`
   if (cancellation.kind === 'no-run') return fragment`before this step started a run`
   return fragment`while this step was starting a run`
 }
 
+const CANCEL_IT = fragment`If the run should not go on, cancel it at the service.`
+
 /** Whether the step cancelled the run, and whether the run may still be running. Sentences, or nothing. */
-function cancellationText({ ending, cancellation, runId }: StepOutcome, place: Place): Fragment {
+function cancellationText({ ending, cancellation, runId, subject }: StepOutcome, medium: Medium): Fragment {
   const isUnknownRun = ending.kind === 'poll-failed' && isNotFound(ending.failure)
   switch (cancellation.kind) {
-    case 'not-wanted':
+    case 'not-wanted': {
       if (runId === undefined || isUnknownRun) return NONE
-      return fragment` This step did not cancel the run, because the input ${'cancel-on-abort'} does not ask for that. The run may still be running.`
+      const byDefault = subject.ownsRun ? NONE : fragment` (the default with ${'run-id'})`
+      return fragment` This step did not cancel the run, because the input ${'cancel-on-abort'} is ${'false'}${byDefault}. The run may still be running. ${CANCEL_IT}`
+    }
     case 'no-run':
       return NONE
     case 'id-unknown':
       return fragment` ${UNKNOWN_RUN}`
     case 'not-supported':
-      return fragment` The run may still be running, because the action cannot cancel runs of test suites.`
+      return fragment` The run may still be running, because the action cannot cancel runs of test suites. ${CANCEL_IT}`
     case 'cancelled':
       return fragment` This step cancelled the run.`
     case 'already-finished':
-      return fragment` The run had already finished as ${cancellation.run.rawStatus}${place === 'log' ? messageOf(cancellation.run) : NONE}.`
+      return fragment` The run had already finished as ${cancellation.run.rawStatus}${medium === 'log' ? messageOf(cancellation.run) : NONE}.`
     case 'not-found':
       return isUnknownRun ? NONE : fragment` The service does not know the run any more.`
     case 'failed': {
@@ -231,9 +231,7 @@ function cancellationText({ ending, cancellation, runId }: StepOutcome, place: P
       const why = failure === undefined || isSaid ? NONE : fragment`, because ${failureReason(failure)}`
       // Post may not run if the job is over. It may not know the run if the id is unusable.
       const next =
-        wasJobOver(ending) || runId === undefined
-          ? fragment`If the run should not go on, cancel it at the service.`
-          : fragment`The post step tries again to cancel the run.`
+        wasJobOver(ending) || runId === undefined ? CANCEL_IT : fragment`The post step tries again to cancel the run.`
       return fragment` This step could not cancel the run${why}. The run may still be running. ${next}`
     }
   }

@@ -140,7 +140,7 @@ describe('the branch that the service names', () => {
     expect(world.outputs()).toMatchObject({ conclusion: 'error', status: 'PASSED' })
     expect(world.texts('warning ')).toEqual([])
     expect(world.texts('error ')).toEqual([
-      '[Another branch was tested] Run run_7f3a finished as PASSED, but the service tested the branch “main”, and this step asked for “feature/cart”. So nothing shows that the tests of “feature/cart” pass. If the service has another name for “feature/cart”, set the input branch to that name. Otherwise ask the operators of the service.',
+      '[Another branch was tested] Run run_7f3a finished as PASSED, but the service tested the branch “main”, and this step asked for “feature/cart”. So nothing shows that the tests of “feature/cart” pass. Check whether “feature/cart” is pushed. If the service has another name for “feature/cart”, set the input branch to that name. Otherwise ask the operators of the service.',
     ])
   })
 })

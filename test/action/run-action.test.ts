@@ -205,7 +205,7 @@ describe('an id that cannot be used', () => {
     expect(requests).toEqual(['start', 'cancel'])
     expect(record).toEqual(['starting', 'started run 1', 'done'])
     expect(outputs).toEqual({ conclusion: 'error' })
-    expect(error).toContain('run id of at most 256')
+    expect(error).toContain('run id of 1 to 256')
   })
 
   test('is left to post if the run could not be cancelled, and is named even if the step was cancelled', async () => {

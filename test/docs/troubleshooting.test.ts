@@ -3,9 +3,10 @@ import { describe, expect, test } from 'vitest'
 import { GitHubError } from '../../src/github/github-api.ts'
 import { failureMessage } from '../../src/github/pull-request-comment.ts'
 import type { Failure } from '../../src/outcome/failure.ts'
+import { untestedText } from '../../src/report/facts.ts'
 import { failureText } from '../../src/report/failure-text.ts'
 import { verdictSentence } from '../../src/report/verdict.ts'
-import { render } from '../../src/text/safe-text.ts'
+import { logLine, render } from '../../src/text/safe-text.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 import { ENDINGS } from '../support/endings.ts'
 import { type Document, ROOT, read, readDocument } from './documents.ts'
@@ -48,6 +49,7 @@ function sentencesOfCode(): string[] {
       failureMessage(new GitHubError(failure, 'a reason')),
     ),
     failureMessage(new Error('GITHUB_REPOSITORY is not set')),
+    logLine`${untestedText({ kind: 'branch', name: 'next' })}`,
   ].map(render)
 }
 

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { branchToTest } from '../../src/inputs/branch.ts'
 import { InvalidInputsError } from '../../src/inputs/input-reader.ts'
 import { readInputs } from '../../src/inputs/inputs.ts'
-import { untestedHeadText } from '../../src/report/facts.ts'
+import { untestedText } from '../../src/report/facts.ts'
 import { logLine, render } from '../../src/text/safe-text.ts'
 import type { GithubContext } from '../../tools/runner-emulator/contexts.ts'
 import { readManifest } from '../../tools/runner-emulator/manifest.ts'
@@ -59,7 +59,7 @@ async function branchOf(step: Step) {
       info: branch.info && render(branch.info),
       warnings: warnings.length === 0 ? undefined : warnings,
       /** The branch that is not tested, as reports say it. */
-      untested: branch.untested && render(logLine`${untestedHeadText(branch.untested)}`),
+      untested: branch.untested && render(logLine`${untestedText(branch.untested)}`),
     }
   } catch (error) {
     if (error instanceof InvalidInputsError) return { problems: error.messages.map(render) }
@@ -461,10 +461,11 @@ describe('an empty branch, as an unset variable is', () => {
     ['check_suite', changed(first('check_suite'), ['check_suite.head_branch', null]), 'a commit of a fork'],
   ])('on %s of %j is a warning and a line in the reports, which name the branch that is not tested', async (name, payload, what) => {
     for (const branch of ['', ' \n']) {
+      const untested = `Input branch is empty, so the project's default branch is tested. This workflow run is about ${what}, which is not tested.`
       expect(await branchOf({ name, payload, inputs: { branch } })).toEqual({
-        untested: what,
+        untested,
         warnings: [
-          `Input branch is empty, so the project's default branch is tested. This workflow run is about ${what}, which is not tested. If the input comes from a variable, check that the variable is set. Otherwise remove the input, or set it to the branch that you want to test.`,
+          `${untested} If the input comes from a variable, check that the variable is set. Otherwise remove the input, or set it to the branch that you want to test.`,
         ],
       })
     }

@@ -27,7 +27,7 @@ describe('the headline', () => {
 
   it('has no text of others in its title', () => {
     const run = aRun({ status: 'secret', branchName: 'secret' })
-    expect(verdictTitle(anOutcome({ run, runId: 'secret' }))).toBe('Run ended with an unknown status')
+    expect(verdictTitle(anOutcome({ run, runId: 'secret' }))).toBe('Run finished with an unknown status')
     const failure = { kind: 'status', status: 400, error: untrusted('secret') } as const
     const ending = { kind: 'start-failed', failure } as const
     expect(verdictTitle(anOutcome({ ending, cancellation: { kind: 'no-run' } }))).toBe('Run not started')

@@ -41,7 +41,7 @@ describe('the sentence', () => {
       cancellation: { kind: 'cancelled', run: aRun({ status: 'CANCELLED' }) },
     })
     expect(render(verdictSentence(outcome))).toBe(
-      'Run run_7f3a did not finish within 1 min (the input timeout-minutes). Its last status request failed, because the service responded with 503 Service Unavailable. This step cancelled the run.',
+      'Run run_7f3a did not finish within 1 min (the input timeout-minutes). Its last status request failed, because the service responded with 503 Service Unavailable. This step cancelled the run. If the run needs more time, raise the input timeout-minutes.',
     )
   })
 
