@@ -3,7 +3,6 @@ import type { Run } from '../outcome/run.ts'
 import {
   type Cancellation,
   concludeStep,
-  type Ending,
   isDone,
   type StepFacts,
   type StepOutcome,
@@ -34,7 +33,7 @@ export interface StepRequest extends Omit<StepSubject, 'ownsRun'>, WaitLimits, V
 /** The whole step: start a run or take the given one, wait for it, cancel it if needed, conclude, publish. */
 export async function runAction(request: StepRequest, world: World): Promise<StepOutcome> {
   const step: Step = { request, world, begunMs: world.clock.now() }
-  const { ending, ...seen } = await startOrAttach(step)
+  const seen = await startOrAttach(step)
   const { target, untested, commitName, labels, job } = request
   const ownsRun = request.runId === undefined
   const parameters = ownsRun ? request.parameters : {}
@@ -43,7 +42,7 @@ export async function runAction(request: StepRequest, world: World): Promise<Ste
     unknown
   >
   const facts: StepFacts = { ...seen, subject, waitedMs: world.clock.now() - step.begunMs }
-  const outcome = concludeStep(ending, facts, request)
+  const outcome = concludeStep(facts, request)
   // If something is left to do, the record stays as it is. Post then tries again to cancel the run, or warns once more.
   if (isDone(outcome)) world.recorder.done()
   await publish(outcome, request.reports, world)
@@ -57,11 +56,11 @@ interface Step {
 }
 
 /** Why this step does not wait for the run any more, or why it started none, and what is known about the run. */
-type StepEnd = { readonly ending: Ending } & Omit<StepFacts, 'subject' | 'waitedMs'>
+type SeenOfRun = Omit<StepFacts, 'subject' | 'waitedMs'>
 
 const NOT_WANTED: Cancellation = { kind: 'not-wanted' }
 
-async function startOrAttach(step: Step): Promise<StepEnd> {
+async function startOrAttach(step: Step): Promise<SeenOfRun> {
   const { request, world, begunMs } = step
   const { recorder, clock } = world
   if (request.runId !== undefined) {
@@ -84,7 +83,7 @@ async function startOrAttach(step: Step): Promise<StepEnd> {
 }
 
 /** Waits for the run. If the run does not finish and may be cancelled, cancels it. */
-async function waitThenCancel(handle: RunHandle, step: Step): Promise<StepEnd> {
+async function waitThenCancel(handle: RunHandle, step: Step): Promise<SeenOfRun> {
   const { request, world, begunMs } = step
   const runUrl = announceRun(handle, step)
   const onStatus = (run: Run) => world.setOutput('status', run.status)
@@ -115,7 +114,7 @@ function announceRun({ id }: RunHandle, { request, world }: Step): string | unde
 }
 
 /** No path can hold this id. Main cancels the run and fails. */
-async function refuseRunId(handle: RunHandle, world: World): Promise<StepEnd> {
+async function refuseRunId(handle: RunHandle, world: World): Promise<SeenOfRun> {
   const failure: Failure = {
     kind: 'invalid-response',
     expected: `a run id of ${RUN_ID_RULE}`,

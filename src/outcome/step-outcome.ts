@@ -90,7 +90,9 @@ export interface Job {
   readonly url: string
 }
 
+/** What happened in a step. */
 export interface StepFacts {
+  readonly ending: Ending
   /** The run as the service last described it. Absent if no response described it. */
   readonly run?: Run | undefined
   /** Absent if no id is known, or if the id is unusable. */
@@ -106,7 +108,6 @@ export interface StepFacts {
 
 /** Everything that reports say about a step. It is built once, and every report is a function of it. */
 export interface StepOutcome extends StepFacts {
-  readonly ending: Ending
   readonly conclusion: Conclusion
   readonly success: boolean
   /** If the service says that it tested another branch than this step asked for, both branches. */
@@ -146,17 +147,17 @@ const CONCLUSION_OF_STATUS: Readonly<Record<Run['status'], Conclusion>> = {
  * Decides whether the step succeeds. It succeeds only after a PASSED run of the branch that the step asked for. A test
  * case must have run, unless `passWithNoTests` is true.
  */
-export function concludeStep(ending: Ending, facts: StepFacts, rules: VerdictRules): StepOutcome {
-  const { cancellation } = facts
+export function concludeStep(facts: StepFacts, rules: VerdictRules): StepOutcome {
+  const { ending, cancellation } = facts
   if (ending.kind === 'wait-timeout' && cancellation.kind === 'already-finished') {
     // The run finished between the last poll and the cancel. So its own verdict counts.
-    return concludeStep({ kind: 'finished', run: cancellation.run }, facts, rules)
+    return concludeStep({ ...facts, ending: { kind: 'finished', run: cancellation.run } }, rules)
   }
   const ofCancel = 'run' in cancellation ? cancellation.run : undefined
   const run = ending.kind === 'finished' ? ending.run : (ofCancel ?? facts.run)
   const counts = countTestCases(run?.testCases ?? [])
   const otherBranch = run && otherBranchOf(run, facts.subject)
-  const known = { ...facts, ending, run, counts, otherBranch, unknown: unknownStatusesIn(run?.testCases ?? []) }
+  const known = { ...facts, run, counts, otherBranch, unknown: unknownStatusesIn(run?.testCases ?? []) }
   return { ...known, ...judge(known, rules) }
 }
 

@@ -1,11 +1,5 @@
 import { needsReason, outcomeOf, RUN_STATUSES, type Run, type TestCase } from '../../src/outcome/run.ts'
-import {
-  concludeStep,
-  type Ending,
-  type StepFacts,
-  type StepOutcome,
-  type StepSubject,
-} from '../../src/outcome/step-outcome.ts'
+import { concludeStep, type StepFacts, type StepOutcome, type StepSubject } from '../../src/outcome/step-outcome.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 
 // Values for tests. Each call gives what matters to the test, and the builder adds plausible values.
@@ -83,22 +77,21 @@ export function aRun(fields: RunFields = {}): Run {
   }
 }
 
-/** An outcome with this ending and record. By default, the run has finished. The verdict follows from both. */
+/** An outcome with these facts. By default, the run has finished. The verdict follows from the facts. */
 export function anOutcome(
   fields: Partial<Omit<StepFacts, 'subject'>> & {
-    readonly ending?: Ending
     readonly subject?: Partial<StepSubject>
     readonly passWithNoTests?: boolean
     readonly strict?: boolean
   } = {},
 ): StepOutcome {
   const { passWithNoTests = false, strict = false, ...others } = fields
-  const { ending = { kind: 'finished', run: fields.run ?? aRun() }, ...given } = others
-  const record: StepFacts = {
+  const facts: StepFacts = {
+    ending: { kind: 'finished', run: fields.run ?? aRun() },
     runId: 'run_7f3a',
     cancellation: { kind: 'not-wanted' },
     waitedMs: 190_000,
-    ...given,
+    ...others,
     subject: {
       target: { kind: 'project', projectId: 'web-shop' },
       parameters: { branch: 'main', environment: 'staging' },
@@ -107,5 +100,5 @@ export function anOutcome(
       ...fields.subject,
     },
   }
-  return concludeStep(ending, record, { passWithNoTests, strict })
+  return concludeStep(facts, { passWithNoTests, strict })
 }
