@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { readFile, rename, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -106,6 +106,8 @@ describe('auto-fix', () => {
         .sort(),
     )
     expect(added).toHaveLength(isFixed ? 3 : 0)
+    // While the service removes the record of its work tree, git finds that record incomplete.
+    await until(() => readdirSync(join(repository.folder, '.git/worktrees')).length === 0)
     await repository.git('fsck', '--strict')
     if (isFixed)
       expect(await repository.git('diff', '--name-only', 'main', `autofix/${runId}`)).toBe(changed.join('\n'))
