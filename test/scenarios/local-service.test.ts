@@ -292,7 +292,12 @@ describe.concurrent('a person who sets the service up wrongly reads one sentence
       { framework: 'vitest', config: 'a.json' },
       /Set "framework" of a project in the file/,
     ],
-    ['args and config', files, { args: 'a', config: 'a.json' }, /Set "args" of a project in the file/],
+    [
+      'args and config',
+      files,
+      { args: 'a', config: 'a.json' },
+      /args and config exclude each other\. Set "args" of a project in the file a\.json instead\.$/,
+    ],
     ['another framework', files, { framework: 'jest' }, /The input framework is "jest"\. Give vitest or playwright\.$/],
     ['a limit and config', files, { 'run-limit-minutes': '1', config: 'a.json' }, /Set "runLimitMinutes" in the file/],
     [
