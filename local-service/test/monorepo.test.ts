@@ -108,8 +108,8 @@ describe('a branch of a monorepo whose packages are linked to one another', () =
     // A package in the repository itself, so that nothing is fetched.
     const framework = await temporaryFolder()
     await writeFiles(framework, {
-      'package.json': '{"name": "vitest", "version": "5.0.0", "bin": "cli.cjs"}',
-      'cli.cjs': `#!/usr/bin/env node\n${LIBRARY_RUNNER[2]}`,
+      'package.json': '{"name": "vitest", "version": "5.0.0", "bin": "cli.cjs", "exports": {"./node": "./cli.cjs"}}',
+      'cli.cjs': `#!/usr/bin/env node\n${LIBRARY_RUNNER[2]}\nprocess.exit()`,
     })
     const repository = await aMonorepo()
     await repository.write({ 'vendor/.keep': '' })
@@ -152,7 +152,7 @@ describe('a branch of a monorepo whose packages are linked to one another', () =
 describe("a package of a monorepo that Yarn installed with Plug'n'Play, without node_modules", () => {
   /** Names its arguments, and the folder that it is called in, as the titles of tests. */
   const YARN = `#!${process.execPath}
-const tests = [process.cwd(), ...process.argv.slice(2, 6)].map((title) => ({ path: [title], state: 'passed' }))
+const tests = [process.cwd(), ...process.argv.slice(2)].map((title) => ({ path: [title], state: 'passed' }))
 require('node:fs').writeFileSync(process.env.LOCAL_SERVICE_REPORT_FILE, JSON.stringify({ event: 'finished', tests }))`
 
   async function startWithYarn(settings: object = {}) {
@@ -171,14 +171,21 @@ require('node:fs').writeFileSync(process.env.LOCAL_SERVICE_REPORT_FILE, JSON.str
   }
 
   it('is tested through Yarn, which is asked for the framework and not for a script of its name', async () => {
-    const { service, app } = await startWithYarn()
+    const { service, app } = await startWithYarn({ framework: 'playwright' })
     expect(service.log.filter((line) => line.includes('is not installed'))).toEqual([])
-    expect(await titlesOf(service, {})).toEqual([app, 'run', '--binaries-only', 'vitest', 'run'])
+    expect(await titlesOf(service, {})).toEqual([app, 'run', '--binaries-only', 'playwright', 'test'])
+  })
+
+  it('is tested by a Node that Yarn starts, if its framework is Vitest', async () => {
+    const { service, app } = await startWithYarn()
+    expect(await titlesOf(service, {})).toEqual([app, 'node', expect.stringContaining('vitest-run'), 'run'])
   })
 
   it('is tested on a branch after a setup that makes the file in the work tree', async () => {
     const { service } = await startWithYarn({ setup: ['touch', '../../.pnp.cjs'] })
-    expect(await titlesOf(service, { branch: 'main' })).toContain('--binaries-only')
+    // Vite may refuse to load a reporter from outside the project, so no argument names the reporter of the service.
+    const argv = ['node', expect.stringContaining('vitest-run'), 'run', '--reporter=default']
+    expect(await titlesOf(service, { branch: 'main' })).toEqual([expect.stringMatching(/packages\/app$/), ...argv])
   })
 
   it('is INTERRUPTED on a branch that does not have the file, with advice', async () => {

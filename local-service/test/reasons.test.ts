@@ -79,11 +79,13 @@ describe('the start of the service', () => {
     }
   })
 
-  it('logs for each run of the folder itself that its setup does not run', async () => {
+  it('logs for each run of the folder itself that its setup does not run, and that a command replaces reporters', async () => {
     const service = await startService({ projects: { shop: { ...puppetProject(), setup: ['false'] } } })
     const run = await service.waitFor(await service.startRun())
     expect(run.status).toBe('PASSED')
     expect(service.log).toContainEqual(expect.stringContaining('its folder as it stands, without its "setup"'))
+    const replaced = 'the service replaces the reporters of the project, because the project has a "command"'
+    expect(service.log).toContainEqual(expect.stringContaining(replaced))
   })
 })
 

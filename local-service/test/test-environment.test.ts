@@ -73,15 +73,16 @@ describe("a test process's environment", () => {
 })
 
 describe('the Node that runs the tests', () => {
-  /** A project with an installed framework whose command tells by which Node it was called. */
+  /** A project with an installed framework that tells by which Node it was called, as a command and as a module. */
   async function aProject() {
     const folder = await temporaryFolder()
     await writeFiles(folder, {
-      'node_modules/vitest/package.json': '{"bin":"cli.cjs"}',
+      'node_modules/vitest/package.json': '{"bin":"cli.cjs","exports":{"./node":"./cli.cjs"}}',
       'node_modules/vitest/cli.cjs': `
         const { CALLED_BY, LOCAL_SERVICE_REPORT_FILE: file } = process.env
         const tests = [{ path: [String(CALLED_BY)], state: 'passed' }]
-        require('node:fs').writeFileSync(file, JSON.stringify({ event: 'finished', tests }))`,
+        require('node:fs').writeFileSync(file, JSON.stringify({ event: 'finished', tests }))
+        process.exit()`,
     })
     return folder
   }

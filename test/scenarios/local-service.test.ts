@@ -1,7 +1,7 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { execFile, spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { stripVTControlCharacters } from 'node:util'
+import { promisify, stripVTControlCharacters } from 'node:util'
 import { describe, expect } from 'vitest'
 import type { WorkflowEvent } from '../../tools/runner-emulator/contexts.ts'
 import { playJob } from '../../tools/runner-emulator/job.ts'
@@ -114,6 +114,29 @@ test('adds', ({}, info) => writeFileSync(info.outputPath('trace.txt'), 'kept'))`
     }
     const written = ['playwright-report/index.html', 'test-results/a-adds/trace.txt']
     expect(written.filter((file) => existsSync(join(ofPlaywright.folder, file)))).toEqual(written)
+  })
+
+  test("keeps what the reporters of a project hold that Yarn installed with Plug'n'Play", async ({ jobs }) => {
+    const { folder } = await jobs.repository({
+      // Yarn fetches nothing for a link.
+      'package.json': JSON.stringify({ devDependencies: { vitest: `link:${join(ROOT, 'node_modules/vitest')}` } }),
+      'yarn.lock': '',
+      'vitest.config.mjs': `export default { test: { reporters: ['default', ['junit', { outputFile: 'junit.xml' }]] } }`,
+      'a.test.ts': `${PASSING}\ntest('fails', () => { throw new Error('rain') })`,
+    })
+    const home = jobs.folder()
+    const command = `"${process.execPath}" "${join(ROOT, 'node_modules/@yarnpkg/cli-dist/bin/yarn.js')}"`
+    writeFileSync(
+      join(home, 'yarn'),
+      `#!/bin/sh\nHOME="${home}" YARN_ENABLE_NETWORK=0 YARN_ENABLE_TELEMETRY=0 exec ${command} "$@"\n`,
+      { mode: 0o755 },
+    )
+    const PATH = `${home}:${process.env.PATH}`
+    await promisify(execFile)('yarn', ['install'], { cwd: folder, env: { PATH } })
+    const { main } = await jobs.play(folder, { env: { PATH } })
+    expect(main, main.log.join('\n')).toMatchObject({ outputs: { conclusion: 'failed', total: '2', failed: '1' } })
+    expect(main.log.join('\n')).toContain('Error: rain')
+    expect(readFileSync(join(folder, 'junit.xml'), 'utf8')).toContain('tests="2" failures="1"')
   })
 
   const head = { ref: 'change', repo: { id: 1, full_name: 'octo-org/web-shop' } }
@@ -269,7 +292,12 @@ describe.concurrent('a person who sets the service up wrongly reads one sentence
       { framework: 'vitest', config: 'a.json' },
       /Set "framework" of a project in the file/,
     ],
-    ['args and config', files, { args: 'a', config: 'a.json' }, /Set "args" of a project in the file/],
+    [
+      'args and config',
+      files,
+      { args: 'a', config: 'a.json' },
+      /args and config exclude each other\. Set "args" of a project in the file a\.json instead\.$/,
+    ],
     ['another framework', files, { framework: 'jest' }, /The input framework is "jest"\. Give vitest or playwright\.$/],
     ['a limit and config', files, { 'run-limit-minutes': '1', config: 'a.json' }, /Set "runLimitMinutes" in the file/],
     [

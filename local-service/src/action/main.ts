@@ -57,7 +57,7 @@ function readOrder(): Order {
   const furtherArgs = core.getMultilineInput('args')
   if (config) {
     const refuse = (name: string, remedy: string): never => {
-      throw new Error(`The inputs ${name} and config exclude each other. ${remedy} in the file.`)
+      throw new Error(`The inputs ${name} and config exclude each other. ${remedy} in the file ${config} instead.`)
     }
     if (folder) refuse('folder', 'Name the folder')
     if (framework) refuse('framework', 'Set "framework" of a project')

@@ -14,6 +14,8 @@ export interface Program {
   readonly argv: readonly string[]
   /** The script of the installed package, if Node runs it and the project has no command of its own. */
   readonly script?: string | undefined
+  /** The Node that finds the project's packages, and what starts it. Undefined if the project has a command of its own. */
+  readonly node?: { readonly path: string; readonly argv: readonly string[] } | undefined
 }
 
 export interface ReportPaths {
@@ -31,6 +33,8 @@ export interface RunOptions extends ReportPaths {
 export interface FrameworkCall {
   readonly argv: readonly string[]
   readonly env: Readonly<Record<string, string>>
+  /** Whether the reporters of the project write nothing, because the call names other reporters. */
+  readonly replacesReporters?: boolean | undefined
 }
 
 /** A test framework: how it is recognized and called. */

@@ -41,7 +41,8 @@ export const playwright: Framework = {
       return { argv: [...argv, 'test'], env: { ...env, [FURTHER_REPORTER]: REPORTER, PLAYWRIGHT_HTML_OPEN: 'never' } }
     }
     // Playwright empties its output folder, and by default all runs of a project share one folder.
-    return { argv: [...argv, 'test', `--reporter=dot,${REPORTER}`, `--output=${outputFolder}`], env }
+    const options = [`--reporter=dot,${REPORTER}`, `--output=${outputFolder}`]
+    return { argv: [...argv, 'test', ...options], env, replacesReporters: true }
   },
   list: ({ argv }, { reportFile }) => ({
     argv: [...argv, 'test', '--list', '--reporter=json'],

@@ -3,10 +3,10 @@ import { extname, join } from 'node:path'
 import { type Framework, objectsIn, REPORTERS_FOLDER, stringOf } from './framework.ts'
 import { REPORT_FILE } from './report-writer.ts'
 
-/** The files are TypeScript here and JavaScript in the package. Vitest loads both. */
+/** The files are TypeScript here and JavaScript in the package. Vitest and a new Node load both. */
 const EXTENSION = extname(import.meta.filename)
 const REPORTER = join(REPORTERS_FOLDER, `vitest-reporter${EXTENSION}`)
-/** Adds the reporter to those of the project. */
+/** Adds the reporter without Vite. From 6.4.2 on, Vite 6 loads no reporter for Vitest 3 from outside the project. */
 const RUNNER = join(REPORTERS_FOLDER, `vitest-run${EXTENSION}`)
 
 /** TypeScript needs a new Node. The only Node that is known to be new is the one that runs the service. */
@@ -29,11 +29,13 @@ export const vitest: Framework = {
   configFile: /^vitest\.(config|workspace)\.\w+$/,
   titleOption: '--testNamePattern',
   skipsOtherTitles: true,
-  run({ argv, script }, { isInPlace, reportFile }) {
+  run({ argv, node }, { isInPlace, reportFile }) {
     const env = { [REPORT_FILE]: reportFile }
-    const [node = ''] = argv
-    if (isInPlace && script !== undefined && canRun(node)) return { argv: [node, RUNNER, script, 'run'], env }
-    return { argv: [...argv, 'run', '--reporter=default', `--reporter=${REPORTER}`], env }
+    if (node !== undefined && canRun(node.path)) {
+      return { argv: [...node.argv, RUNNER, 'run', ...(isInPlace ? [] : ['--reporter=default'])], env }
+    }
+    const reporters = ['--reporter=default', `--reporter=${REPORTER}`]
+    return { argv: [...argv, 'run', ...reporters], env, replacesReporters: true }
   },
   list: ({ argv }, { reportFile }) => ({ argv: [...argv, 'list', '--filesOnly', `--json=${reportFile}`], env: {} }),
   readList(list) {

@@ -11,15 +11,17 @@ export function frameworkProgram(run: TestRun, source: Source): Program | undefi
   if (command !== undefined) return { argv: command }
   const { place, within } = packagesOf(run, source)
   const script = findPackageCommand(framework.packageName, place, within)
-  if (script === undefined) {
-    // The project may have a script of this name, so Yarn is asked for a program only.
-    const isThroughYarn = run.engine === undefined && usesPlugAndPlay(source)
-    return isThroughYarn ? { argv: ['yarn', 'run', '--binaries-only', framework.name] } : undefined
-  }
-  if (run.engine !== undefined) return { argv: ['node', script], script }
-  const node = chosen ?? findExecutable('node', environmentIn(source, run))
+  if (run.engine !== undefined) return script === undefined ? undefined : programOf(script, 'node')
   // PATH may have no Node, because a person can start the service by the path of its Node.
-  return { argv: [node ?? process.execPath, script], script }
+  const path = chosen ?? findExecutable('node', environmentIn(source, run)) ?? process.execPath
+  if (script !== undefined) return programOf(script, path)
+  if (!usesPlugAndPlay(source)) return undefined
+  // The project may have a script of this name, so Yarn is asked for a program only.
+  return { argv: ['yarn', 'run', '--binaries-only', framework.name], node: { path, argv: ['yarn', 'node'] } }
+}
+
+function programOf(script: string, node: string): Program {
+  return { argv: [node, script], script, node: { path: node, argv: [node] } }
 }
 
 /** Says that the framework is too old. Undefined if it is not, or if a command of the project chooses it. */

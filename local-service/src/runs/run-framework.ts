@@ -35,7 +35,11 @@ export async function runFramework(run: TestRun, source: Source, stop: AbortSign
     const reportFile = join(outputFolder, `report-${randomUUID()}`)
     const isInPlace = run.checkout.kind === 'in-place'
     const options = { reportFile, outputFolder: filesFolderOf(run.resources), isInPlace }
-    const { argv: called, env } = toCall(program, options)
+    const { argv: called, env, replacesReporters = false } = toCall(program, options)
+    if (isInPlace && replacesReporters) {
+      const reason = run.project.command === undefined ? '' : ', because the project has a "command"'
+      run.log(`the service replaces the reporters of the project${reason}`)
+    }
     const projectOptions = frameworkProjects.map((name) => `--project=${name}`)
     const titled = titles === undefined ? [] : [`${framework.titleOption}=${titles}`]
     const argv = [...called, ...files, ...further, ...projectOptions, ...titled]
