@@ -6,36 +6,28 @@ var __rewriteRelativeImportExtension = (this && this.__rewriteRelativeImportExte
     }
     return path;
 };
-import { existsSync } from 'node:fs';
-import { dirname, extname, join } from 'node:path';
+import { createRequire } from 'node:module';
+import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-// Runs the project's own Vitest as its command does, and adds the service's reporter to those of the project's configuration.
-// Vitest's command has no option that adds a reporter. The arguments are the script of that command, then its arguments.
-const REPORTER = join(import.meta.dirname, `vitest-reporter${extname(import.meta.filename)}`);
-const [script = '', ...args] = process.argv.slice(2);
-// The project's configuration may read the arguments.
-process.argv.splice(1, process.argv.length, script, ...args);
-const api = await loadApi();
-if (api === undefined) {
-    process.argv.push('--reporter=default', `--reporter=${REPORTER}`);
-    await import(__rewriteRelativeImportExtension(pathToFileURL(script).href));
+// Runs the project's own Vitest as its command does, and adds the service's reporter to the reporters of the project or of the
+// arguments. Vitest's command has no option that adds a reporter. The arguments are those of that command. The current folder
+// is that of the project. If Yarn's Plug'n'Play has the packages, Yarn must start this process.
+const args = process.argv.slice(2);
+try {
+    await run(await loadApi());
 }
-else {
-    try {
-        await run(api);
-    }
-    catch (error) {
-        // As Vitest's command does.
-        console.error('\n⎯⎯⎯⎯⎯⎯⎯ Startup Error ⎯⎯⎯⎯⎯⎯⎯⎯');
-        console.error(error);
-        console.error('\n\n');
-        process.exit(process.exitCode ?? 1);
-    }
+catch (error) {
+    // As Vitest's command does.
+    console.error('\n⎯⎯⎯⎯⎯⎯⎯ Startup Error ⎯⎯⎯⎯⎯⎯⎯⎯');
+    console.error(error);
+    console.error('\n\n');
+    process.exit(process.exitCode ?? 1);
 }
-/** Undefined if the package has no interface for programs. In all versions from 3.0 on, it lies beside the script. */
 async function loadApi() {
-    const file = join(dirname(script), 'dist/node.js');
-    return existsSync(file) ? import(__rewriteRelativeImportExtension(pathToFileURL(file).href)) : undefined;
+    const file = createRequire(resolve('package.json')).resolve('vitest/node');
+    // The project's configuration may read the arguments.
+    process.argv[1] = join(dirname(file), '../vitest.mjs');
+    return import(__rewriteRelativeImportExtension(pathToFileURL(file).href));
 }
 async function run(api) {
     const { createVitest, parseCLI } = api;
