@@ -1,10 +1,12 @@
+import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { join } from 'node:path'
 import { Ajv, type Schema } from 'ajv'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { commandsOf, type GhFolder, ghFolder } from '../support/gh-folder.ts'
 import { HAS_COMMANDS } from '../support/github-commands.ts'
-import { read, readDocument } from './documents.ts'
+import { ROOT, read, readDocument } from './documents.ts'
 import { problemsOfRuleset } from './ruleset-types.ts'
 
 const PAGE = 'docs/organisation.md'
@@ -269,6 +271,28 @@ describe.skipIf(process.platform === 'win32' || !HAS_COMMANDS)('the commands of 
     }
   })
 
+  test('let a ruleset use the newest commit of a branch, and keep its other settings', () => {
+    const workflow = {
+      repository_id: 7,
+      path: '.github/workflows/organisation.yml',
+      ref: 'refs/heads/main',
+      sha: 'old',
+    }
+    const parameters = { do_not_enforce_on_create: true, workflows: [workflow] }
+    const ruleset = { id: 42, name: 'Tests must pass', rules: [{ type: 'workflows', parameters }] }
+    const folder = ghFolder({ 'commits/upgrade': { sha: 'c0ffee' }, 'rulesets/TRIAL_ID': ruleset, rulesets: [ruleset] })
+    const [, , commands = ''] = commandsOf(PAGE, 'Upgrade and roll back')
+    const { status, stdout, stderr } = folder.run(commands)
+    expect(status, stderr).toBe(0)
+    expect(stdout).toContain('42 Tests must pass\n')
+    const put = folder.calls().at(-1)
+    expect(put?.args).toBe('api --method PUT orgs/octo-org/rulesets/TRIAL_ID --input - --silent')
+    const workflows = [{ ...workflow, ref: 'refs/heads/upgrade', sha: 'c0ffee' }]
+    expect(JSON.parse(put?.input ?? '')).toEqual({
+      rules: [{ type: 'workflows', parameters: { ...parameters, workflows } }],
+    })
+  })
+
   test('list which repositories use which version', () => {
     const [owner] = /[\w-]+(?=\/test-run-action@\*)/.exec(read(PAGE)) ?? []
     const fragment = `  - uses: ${owner}/test-run-action/local-service@v1\n  - uses: ${owner}/test-run-action@0123abc # v1.2.3`
@@ -281,6 +305,17 @@ describe.skipIf(process.platform === 'win32' || !HAS_COMMANDS)('the commands of 
       ].join(''),
     )
   })
+})
+
+test.each([
+  'docs/organisation.md',
+  'docs/outage.md',
+])('%s begins in the folder of the scripts, and copies a file that exists', (page) => {
+  const [commands = ''] = commandsOf(page, 'Prepare the commands')
+  const [, folder = ''] = /^cd test-run-action\/(.+)$/m.exec(commands) ?? []
+  const [, file = ''] = /^cp (\S+) \.$/m.exec(commands) ?? []
+  expect(existsSync(join(ROOT, folder, 'each-line.sh'))).toBe(true)
+  expect(join(folder, file)).toBe(join('examples/workflows/ruleset.json'))
 })
 
 test('a mistake in a ruleset is found', () => {

@@ -46,6 +46,19 @@ describe.skipIf(process.platform === 'win32' || !HAS_COMMANDS)('the commands of 
     ])
   })
 
+  test('list the rulesets of the organisation, and the repositories that have a ruleset of their own', () => {
+    const folder = ghFolder({
+      'orgs/octo-org/rulesets': [{ id: 4, name: RULESET.name }],
+      'repo list': ['web-shop', 'back-office'].map((name) => ({ nameWithOwner: `octo-org/${name}` })),
+      'web-shop/rulesets?': EXISTING['rulesets?'],
+      'back-office/rulesets?': [{ id: 5, name: 'another' }],
+    })
+    const [, ids, repositories] = commandsOf(PAGE, 'Prepare the commands')
+    expect(run(folder, ids).stdout).toBe(`4 ${RULESET.name}\n`)
+    run(folder, repositories)
+    expect(folder.read('repositories.txt')).toBe('octo-org/web-shop\n')
+  })
+
   test('take only the check out of the rulesets of repositories, and put it back', () => {
     const folder = ghFolder(EXISTING)
     folder.write('repositories.txt', 'octo-org/web-shop\n')

@@ -82,7 +82,7 @@ export const STARTS = {
   'start-not-utf8': noted('startRun', 'A body that is not UTF-8 is refused: 4xx.', probes(refused)),
   'branch-unicode': noted(
     'StartRunRequest.branch',
-    'A character is a Unicode code point.',
+    'The characters of a branch are counted as Unicode code points.',
     probes(accepted),
     ANY_BRANCH,
   ),
