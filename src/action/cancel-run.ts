@@ -1,11 +1,4 @@
-import {
-  type Failure,
-  hasServiceEnded,
-  isFailure,
-  isNotFound,
-  responseOrFailure,
-  retryMayHelpForMs,
-} from '../outcome/failure.ts'
+import { type Failure, hasServiceEnded, isFailure, isNotFound, retryMayHelpForMs } from '../outcome/failure.ts'
 import { isFinished, type Run } from '../outcome/run.ts'
 import type { Cancellation } from '../outcome/step-outcome.ts'
 import { backoffMs, isKeyRefused, isTransient, mayHaveBeenAccepted } from '../service/retry.ts'
@@ -32,7 +25,7 @@ const SHORTEST_REQUEST_MS = 1_000
 /**
  * Tries to cancel a run until the result is final or the time is up. If the step is cancelled meanwhile, main drops
  * the request in flight and tries again until `cancelDeadlineMs`. Main and post may both cancel a run, because a second
- * cancel does no harm. Never throws ServiceError.
+ * cancel does no harm.
  */
 export async function cancelRun(handle: RunHandle, options: CancelOptions, world: CancelWorld): Promise<CancelResult> {
   const { service, clock, signal } = world
@@ -107,7 +100,7 @@ function createTry(
     // A request's path cannot contain an unusable id.
     if (!isUsableRunId(handle.id)) return notYet(cancelFailure)
     const sentAtMs = clock.now()
-    const run = await responseOrFailure(service.get(handle.id, options()))
+    const run = await service.get(handle.id, options())
     if (isFailure(run)) {
       if (isKeyRefused(run)) return { kind: 'failed', failure: run }
       if (isNotFound(run) && isNotFoundFinal(handle, sentAtMs)) return { kind: 'not-found' }
@@ -123,7 +116,7 @@ function createTry(
   }
 
   return async (options) => {
-    const response = await responseOrFailure(cancel(handle.id, options()))
+    const response = await cancel(handle.id, options())
     if (response === true) return { kind: 'cancelled' }
     if (response === false) return readRun(options)
     mayHaveCancelled ||= mayHaveBeenAccepted(response)

@@ -1,4 +1,4 @@
-import { type Failure, hasServiceEnded, responseOrFailure, retryMayHelpForMs } from '../outcome/failure.ts'
+import { type Failure, hasServiceEnded, retryMayHelpForMs } from '../outcome/failure.ts'
 import type { StartParameters } from '../outcome/run.ts'
 import type { AbortCause } from '../outcome/step-outcome.ts'
 import { failureText } from '../report/failure-text.ts'
@@ -72,7 +72,5 @@ function startOnce(
   }
   signal.addEventListener('abort', limitWait)
   const options = { signal: request.signal, signalUntilSent: signal, onNewConnection }
-  return responseOrFailure(service.start(parameters, options)).finally(() =>
-    signal.removeEventListener('abort', limitWait),
-  )
+  return service.start(parameters, options).finally(() => signal.removeEventListener('abort', limitWait))
 }

@@ -1,4 +1,4 @@
-import { type Failure, isFailure, isNotFound, responseOrFailure, retryMayHelpForMs } from '../outcome/failure.ts'
+import { type Failure, isFailure, isNotFound, retryMayHelpForMs } from '../outcome/failure.ts'
 import { isFinished, type Run } from '../outcome/run.ts'
 import type { Ending, WaitLimit } from '../outcome/step-outcome.ts'
 import { backoffMs, isTransient } from '../service/retry.ts'
@@ -61,7 +61,7 @@ export async function waitForRun(
     if (signal.aborted) return end({ kind: 'aborted', cause: cancelReason(signal).by })
     const sentAtMs = clock.now()
     const limitMs = pollLimitMs(timer.deadlineMs() - sentAtMs)
-    const response = await responseOrFailure(service.get(handle.id, { signal, limitMs }))
+    const response = await service.get(handle.id, { signal, limitMs })
     if (!isFailure(response)) {
       streak = undefined
       progress.onRun(response)

@@ -44,28 +44,8 @@ export type Failure =
   /** The request's AbortSignal ended it. */
   | { readonly kind: 'aborted' }
 
-/** What every request to the service throws. The message is for developers. */
-export class ServiceError extends Error {
-  override readonly name = 'ServiceError'
-  readonly failure: Failure
-
-  constructor(failure: Failure, options?: ErrorOptions) {
-    super(JSON.stringify(failure), options)
-    this.failure = failure
-  }
-}
-
-export async function responseOrFailure<T>(request: Promise<T>): Promise<T | Failure> {
-  try {
-    return await request
-  } catch (error) {
-    if (error instanceof ServiceError) return error.failure
-    throw error
-  }
-}
-
-export function isFailure(response: object): response is Failure {
-  return 'kind' in response
+export function isFailure(response: unknown): response is Failure {
+  return typeof response === 'object' && response !== null && 'kind' in response
 }
 
 /** Whether the service does not know what the request is about, such as the run. */

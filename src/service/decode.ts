@@ -1,4 +1,4 @@
-import { ServiceError } from '../outcome/failure.ts'
+import type { Failure } from '../outcome/failure.ts'
 import {
   isFinished,
   needsReason,
@@ -16,6 +16,19 @@ import type { JsonResponse } from './response.ts'
 // Decodes the JSON of the service's responses. If a field that the verdict rests on is missing or has the wrong type,
 // the response is invalid, and the message names the field. If any other field is missing or wrong, only its own cell in
 // the report is empty.
+
+type InvalidResponseFailure = Extract<Failure, { kind: 'invalid-response' }>
+
+/** Thrown by what reads a response. `createSendJson` catches it. */
+export class InvalidResponse extends Error {
+  override readonly name = 'InvalidResponse'
+  readonly failure: InvalidResponseFailure
+
+  constructor(about: Omit<InvalidResponseFailure, 'kind'>) {
+    super(about.expected)
+    this.failure = { kind: 'invalid-response', ...about }
+  }
+}
 
 /** Longer than any real title or status. Text is truncated before anything is made of it. */
 const TEXT_LIMIT_CHARS = 10_000
@@ -150,7 +163,7 @@ function runId(value: unknown, name: string): string {
 }
 
 function refuse(expected: string, value: unknown): never {
-  throw new ServiceError({ kind: 'invalid-response', expected, ...describe(value) })
+  throw new InvalidResponse({ expected, ...describe(value) })
 }
 
 /** Only names an array or an object, because it may have 16 MiB. */

@@ -1,7 +1,8 @@
 import { type Clock, eventLoopTurn } from '../clock.ts'
-import { type Failure, ServiceError } from '../outcome/failure.ts'
+import { type Failure, isFailure } from '../outcome/failure.ts'
 import { fieldsOf, parseJson, parseKeepingNumbers } from '../text/json.ts'
 import { untrusted } from '../text/untrusted.ts'
+import { InvalidResponse } from './decode.ts'
 import { requestLog } from './request-log.ts'
 import { isSuccess, type RequestOptions, type ServiceResponse, send, type TransportSettings } from './transport.ts'
 
@@ -11,14 +12,14 @@ export interface JsonResponse {
   readonly text: string
 }
 
-/** Sends one request and decodes the JSON of a 2xx response. Throws only ServiceError. */
+/** Sends one request and decodes the JSON of a 2xx response. `decode` may throw an InvalidResponse. */
 export type SendJson = <T>(
   method: 'GET' | 'POST',
   path: readonly string[],
   body: object | undefined,
   options: RequestOptions,
   decode: (response: JsonResponse) => T,
-) => Promise<T>
+) => Promise<T | Failure>
 
 /**
  * Sends requests to paths below `baseUrl`. Percent-encodes each segment of a path. The caller must refuse `.` and `..`,
@@ -35,30 +36,31 @@ export function createSendJson(settings: TransportSettings): SendJson {
       options,
     }
     const logEnd = log?.begin(request)
-    let response: ServiceResponse | undefined
-    try {
-      response = await send(settings, request)
-      // undici uses a connection again one event-loop turn after its response. A request before that, such as the first
-      // poll, would open another connection.
-      await eventLoopTurn()
-      if (!isSuccess(response.status)) throw new ServiceError(failureOfStatus(response, settings))
-      // Only a response to POST has an id. The id may be a number with more digits than JavaScript's numbers hold.
-      const json = parseBody(response, method === 'POST' ? parseKeepingNumbers : JSON.parse)
-      const decoded = decode({ json, text: response.text })
-      logEnd?.(response)
-      return decoded
-    } catch (error) {
-      if (!(error instanceof ServiceError)) throw error
-      const failure = withRequestId(error.failure, response)
-      logEnd?.(response, failure)
-      throw new ServiceError(failure, { cause: error.cause })
+    const response = await send(settings, request)
+    if (isFailure(response)) {
+      logEnd?.(undefined, response)
+      return response
     }
+    // undici uses a connection again one event-loop turn after its response. A request before that, such as the first
+    // poll, would open another connection.
+    await eventLoopTurn()
+    // Only a response to POST has an id. The id may be a number with more digits than JavaScript's numbers hold.
+    const parse = method === 'POST' ? parseKeepingNumbers : JSON.parse
+    const result = isSuccess(response.status)
+      ? decodedOrInvalid(response, () => decode({ json: parseBody(response, parse), text: response.text }))
+      : failureOfStatus(response, settings)
+    logEnd?.(response, isFailure(result) ? result : undefined)
+    return result
   }
 }
 
-function withRequestId(failure: Failure, response: ServiceResponse | undefined): Failure {
-  const isAbout = failure.kind === 'status' || failure.kind === 'invalid-response'
-  return isAbout && response !== undefined ? { ...failure, requestId: response.requestId } : failure
+function decodedOrInvalid<T>({ requestId }: ServiceResponse, decode: () => T): T | Failure {
+  try {
+    return decode()
+  } catch (error) {
+    if (error instanceof InvalidResponse) return { ...error.failure, requestId }
+    throw error
+  }
 }
 
 function parseBody({ header, text }: ServiceResponse, parse: (text: string) => unknown): unknown {
@@ -74,11 +76,12 @@ function parseBody({ header, text }: ServiceResponse, parse: (text: string) => u
   }
 }
 
-function notJson(expected: string, got: string): ServiceError {
-  return new ServiceError({ kind: 'invalid-response', expected, got: untrusted(got), isNotJson: true })
+function notJson(expected: string, got: string): InvalidResponse {
+  return new InvalidResponse({ expected, got: untrusted(got), isNotJson: true })
 }
 
-function failureOfStatus({ status, header, text }: ServiceResponse, { baseUrl, clock }: TransportSettings): Failure {
+function failureOfStatus(response: ServiceResponse, { baseUrl, clock }: TransportSettings): Failure {
+  const { status, header, text, requestId } = response
   const { error } = fieldsOf(parseJson(text))
   const isSentence = typeof error === 'string' && error.trim() !== ''
   const start = text.trimStart()
@@ -92,6 +95,7 @@ function failureOfStatus({ status, header, text }: ServiceResponse, { baseUrl, c
     body: isSentence || start === '' ? undefined : untrusted(excerpt(start)),
     location: location === undefined ? undefined : untrusted(location),
     retryAfterMs: parseRetryAfter(header('retry-after'), clock),
+    requestId,
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici'
 import { type Clock, eventLoopTurn } from '../clock.ts'
-import { type Failure, ServiceError } from '../outcome/failure.ts'
+import type { Failure } from '../outcome/failure.ts'
 import { type LogLine, sanitize } from '../text/safe-text.ts'
 import { messageOf, type Untrusted } from '../text/untrusted.ts'
 import { isLoopback } from '../text/web-address.ts'
@@ -81,8 +81,8 @@ export interface ServiceResponse {
   readonly requestId: Untrusted | undefined
 }
 
-/** Sends one request once. Does not follow redirects. Throws only ServiceError. */
-export function send(settings: TransportSettings, request: OutgoingRequest): Promise<ServiceResponse> {
+/** Sends one request once. Does not follow redirects. Never rejects. */
+export function send(settings: TransportSettings, request: OutgoingRequest): Promise<ServiceResponse | Failure> {
   return new Exchange(settings, request).response()
 }
 
@@ -94,7 +94,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #settings: TransportSettings
   readonly #request: OutgoingRequest
   readonly #limitMs: number
-  readonly #result = Promise.withResolvers<ServiceResponse>()
+  readonly #result = Promise.withResolvers<ServiceResponse | Failure>()
   /** Aborts when the result is known. This ends the timer and removes the listeners. */
   readonly #settled = new AbortController()
   /** Set immediately before the first byte is written. */
@@ -110,7 +110,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#limitMs = Math.min(request.options.limitMs ?? REQUEST_LIMIT_MS, REQUEST_LIMIT_MS)
   }
 
-  response(): Promise<ServiceResponse> {
+  response(): Promise<ServiceResponse | Failure> {
     const { signal, signalUntilSent } = this.#request.options
     if (signal.aborted) this.#endEarly({ kind: 'aborted' })
     else if (signalUntilSent?.aborted) this.#cancelUnlessSent()
@@ -130,7 +130,7 @@ class Exchange implements Dispatcher.DispatchHandler {
       if (this.#request.options.onNewConnection) connections.renew()
       connections.dispatcher.dispatch(this.#dispatchOptions(), this)
     } catch (error) {
-      this.#endEarly({ kind: 'not-sent', reason: reasonOf(error, redact) }, error)
+      this.#endEarly({ kind: 'not-sent', reason: reasonOf(error, redact) })
     }
   }
 
@@ -159,9 +159,9 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseError(_: unknown, error: Error): void {
     const { redact, refusals } = this.#settings
-    if (!this.#isSent) this.#endEarly({ ...failureToConnect(error, redact), ...refusals.onError(codeOf(error)) }, error)
-    else if (this.#status === undefined) this.#endEarly({ kind: 'no-response', reason: reasonOf(error, redact) }, error)
-    else this.#endAsInvalid('a complete response', `${this.#bytes} bytes, then the end of the connection`, error)
+    if (!this.#isSent) this.#endEarly({ ...failureToConnect(error, redact), ...refusals.onError(codeOf(error)) })
+    else if (this.#status === undefined) this.#endEarly({ kind: 'no-response', reason: reasonOf(error, redact) })
+    else this.#endAsInvalid('a complete response', `${this.#bytes} bytes, then the end of the connection`)
   }
 
   get #isSettled(): boolean {
@@ -198,17 +198,17 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#result.resolve({ status: this.#status ?? 0, header, text, requestId: this.#requestId() })
   }
 
-  #endAsInvalid(expected: string, found: string, cause?: unknown): void {
-    this.#endEarly({ kind: 'invalid-response', expected, found, requestId: this.#requestId() }, cause)
+  #endAsInvalid(expected: string, found: string): void {
+    this.#endEarly({ kind: 'invalid-response', expected, found, requestId: this.#requestId() })
   }
 
   /** Ends the request before its response is complete. A status that is not 2xx counts even so. */
-  #endEarly(failure: Failure, cause?: unknown): void {
+  #endEarly(failure: Failure): void {
     if (this.#isSettled) return
     if (this.#status !== undefined && !isSuccess(this.#status)) this.#respond()
     else {
       this.#settled.abort()
-      this.#result.reject(new ServiceError(failure, { cause }))
+      this.#result.resolve(failure)
     }
     this.#controller?.abort(new Error(failure.kind))
   }

@@ -57,6 +57,7 @@ export function suiteRuns(send: SendJson, testSuiteId: string, clock: Clock): Te
       const path = ['v1', 'testSuiteRun', testSuiteRunId]
       if (finishedAtMs === undefined) {
         const status = await send('GET', [...path, 'status'], undefined, options, ({ json }) => decodeSuiteStatus(json))
+        if (typeof status !== 'string') return status
         if (status !== 'FINISHED') {
           const known = status === 'RUNNING' ? status : 'UNKNOWN'
           return { status: known, rawStatus: untrusted(status), hasFinishedAt: false }

@@ -203,8 +203,8 @@ it.runIf(process.platform === 'linux')('trusts what the machine trusts if NODE_U
     import { openService } from '${new URL('../../src/service/open-service.ts', import.meta.url)}'
     const target = { kind: 'project', projectId: 'p' }
     const service = await openService({ baseUrl: new URL('${origin}'), apiKey: 'k', target, proxies: {} }, systemClock)
-    const end = await service.start({}, { signal: new AbortController().signal }).catch((error) => error.failure.kind)
-    process.stdout.write(end, () => process.exit())
+    const response = await service.start({}, { signal: new AbortController().signal })
+    process.stdout.write(response.kind ?? response, () => process.exit())
   `
   const ends = ['1', ''].map(async (use) => {
     const env = { ...process.env, SSL_CERT_FILE: file, NODE_USE_SYSTEM_CA: use }

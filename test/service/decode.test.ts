@@ -1,9 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Failure, ServiceError } from '../../src/outcome/failure.ts'
+import type { Failure } from '../../src/outcome/failure.ts'
 import { countTestCases, isFinished, RUN_STATUSES, type Run } from '../../src/outcome/run.ts'
 import * as decode from '../../src/service/decode.ts'
-import { decodeCancelled, decodeStarted, decodeSuiteResult, decodeSuiteStatus } from '../../src/service/decode.ts'
+import {
+  decodeCancelled,
+  decodeStarted,
+  decodeSuiteResult,
+  decodeSuiteStatus,
+  InvalidResponse,
+} from '../../src/service/decode.ts'
 import { anOutcome } from '../support/builders.ts'
 import { hostileText } from '../support/hostile-text.ts'
 
@@ -38,7 +44,7 @@ function failureOf(decode: () => unknown): unknown {
   try {
     decode()
   } catch (error) {
-    if (error instanceof ServiceError) return error.failure
+    if (error instanceof InvalidResponse) return error.failure
     throw error
   }
   throw new Error('it was decoded')
@@ -330,8 +336,8 @@ describe('a response', () => {
     try {
       return decode(json)
     } catch (error) {
-      expect(error).toBeInstanceOf(ServiceError)
-      const { failure } = error as ServiceError
+      expect(error).toBeInstanceOf(InvalidResponse)
+      const { failure } = error as InvalidResponse
       expect(failure).toMatchObject({ kind: 'invalid-response', expected: expect.any(String) })
       const { got, found } = failure as Extract<Failure, { kind: 'invalid-response' }>
       expect([got, found].filter((text) => text !== undefined)).toEqual([expect.any(String)])

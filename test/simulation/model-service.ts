@@ -1,4 +1,4 @@
-import { type Failure, ServiceError } from '../../src/outcome/failure.ts'
+import { type Failure, isFailure } from '../../src/outcome/failure.ts'
 import type { Run } from '../../src/outcome/run.ts'
 import { decodeRun } from '../../src/service/decode.ts'
 import type { TestService } from '../../src/service/test-service.ts'
@@ -8,6 +8,7 @@ import type { RequestTimeline } from '../support/simulated-request.ts'
 import type { NetworkOutcome, SimulationPlan } from './random-plans.ts'
 
 const NEVER = Number.POSITIVE_INFINITY
+const NOT_FOUND: Failure = { kind: 'status', status: 404 }
 
 type Method = SentRequest['method']
 
@@ -62,20 +63,15 @@ export class ModelService {
   client(onResponse: (response: ObservedResponse) => void): TestService {
     const service = new FakeService(this.#clock, {
       start: () => this.#startTimeline(),
-      get: (runId) => timelineOf(this.#nextOutcome('get'), () => this.#get(runId)),
+      get: (runId) => timelineOf<Run>(this.#nextOutcome('get'), () => this.#get(runId)),
       cancel: this.#plan.hasCancel
-        ? (runId) => timelineOf(this.#nextOutcome('cancel'), () => this.#cancel(runId))
+        ? (runId) => timelineOf<boolean>(this.#nextOutcome('cancel'), () => this.#cancel(runId))
         : undefined,
     })
     const observe = async <T>(method: Method, request: Promise<T>, name: keyof ObservedResponse): Promise<T> => {
-      try {
-        const value = await request
-        onResponse({ method, atMs: this.#clock.now(), [name]: value })
-        return value
-      } catch (error) {
-        if (error instanceof ServiceError) onResponse({ method, atMs: this.#clock.now(), failure: error.failure })
-        throw error
-      }
+      const response = await request
+      onResponse({ method, atMs: this.#clock.now(), [isFailure(response) ? 'failure' : name]: response })
+      return response
     }
     const { cancel } = service
     return {
@@ -113,8 +109,9 @@ export class ModelService {
     return timeline
   }
 
-  #get(runId: string): Run {
+  #get(runId: string): Run | Failure {
     const run = this.#find(runId, this.#plan.unknownToGetForMs)
+    if (run === undefined) return NOT_FOUND
     const { cases } = this.#plan.run
     const testCases = cases?.map((status, index) => ({ title: `case ${index + 1}`, status, durationMs: 10 }))
     const end = { finishedAt: '2026-01-01T00:00:00.000Z', results: testCases && { testCases } }
@@ -122,12 +119,13 @@ export class ModelService {
     return decodeRun({ json, text: JSON.stringify(json) })
   }
 
-  #cancel(runId: string): boolean {
+  #cancel(runId: string): boolean | Failure {
     const run = this.#find(runId, this.#plan.unknownToCancelForMs)
+    if (run === undefined) return NOT_FOUND
     if (this.isFinished(run)) {
       const { responseWhenFinished } = this.#plan
       if (responseWhenFinished === 'empty list') return false
-      throw new ServiceError({ kind: 'status', status: responseWhenFinished })
+      return { kind: 'status', status: responseWhenFinished }
     }
     if (this.#emptyListsLeft > 0) {
       this.#emptyListsLeft--
@@ -137,11 +135,10 @@ export class ModelService {
     return true
   }
 
-  #find(runId: string, unknownForMs: number): ModelRun {
+  #find(runId: string, unknownForMs: number): ModelRun | undefined {
     const run = this.runs.find(({ id }) => id === runId)
     const isKnown = run !== undefined && (run.isGiven || this.#clock.now() >= run.acceptedAtMs + unknownForMs)
-    if (!isKnown) throw new ServiceError({ kind: 'status', status: 404 })
-    return run
+    return isKnown ? run : undefined
   }
 
   #nextOutcome(method: Method): NetworkOutcome {
@@ -154,7 +151,10 @@ export class ModelService {
 }
 
 /** The connection takes a quarter of a request's time. After half of the time, the service has accepted the request. */
-function timelineOf<T>({ afterMs, refusal, loss, isServed }: NetworkOutcome, serve: () => T): RequestTimeline<T> {
+function timelineOf<T>(
+  { afterMs, refusal, loss, isServed }: NetworkOutcome,
+  serve: () => T | Failure,
+): RequestTimeline<T> {
   return {
     sentAfterMs: refusal === 'silence' ? NEVER : afterMs / 4,
     refusal: refusal === 'silence' ? undefined : refusal,

@@ -1,4 +1,4 @@
-import { type Failure, ServiceError } from '../../src/outcome/failure.ts'
+import type { Failure } from '../../src/outcome/failure.ts'
 import type { Run } from '../../src/outcome/run.ts'
 import type { TestService } from '../../src/service/test-service.ts'
 import type { RequestOptions } from '../../src/service/transport.ts'
@@ -14,12 +14,10 @@ export function response<T>(value: T, afterMs = 0): Reply<T> {
 }
 
 export function failure(reason: Failure, afterMs = 0): Reply<never> {
-  return giving(() => {
-    throw new ServiceError(reason)
-  }, afterMs)
+  return giving<never>(() => reason, afterMs)
 }
 
-export function giving<T>(serve: () => T, afterMs = 0): Reply<T> {
+export function giving<T>(serve: () => T | Failure, afterMs = 0): Reply<T> {
   return { sentAfterMs: 0, servedAfterMs: afterMs, serve, respondsAfterMs: afterMs }
 }
 
@@ -52,7 +50,7 @@ export interface SentRequest {
 /** A service without a network. Its script has its replies. */
 export class FakeService implements TestService {
   readonly requests: SentRequest[] = []
-  readonly cancel?: (runId: string, options: RequestOptions) => Promise<boolean>
+  readonly cancel?: (runId: string, options: RequestOptions) => Promise<boolean | Failure>
   readonly #clock: FakeClock
   readonly #script: Script
 
@@ -64,11 +62,11 @@ export class FakeService implements TestService {
     }
   }
 
-  start(_order: unknown, options: RequestOptions): Promise<string> {
+  start(_order: unknown, options: RequestOptions): Promise<string | Failure> {
     return this.#reply('start', this.#script.start, options)
   }
 
-  get(runId: string, options: RequestOptions): Promise<Run> {
+  get(runId: string, options: RequestOptions): Promise<Run | Failure> {
     return this.#reply('get', this.#script.get, options, runId)
   }
 
@@ -77,7 +75,12 @@ export class FakeService implements TestService {
     return this.requests.filter((request) => request.method === method).map(({ atMs }) => atMs)
   }
 
-  #reply<T>(method: SentRequest['method'], replies: Replies<T> = [], options: RequestOptions, runId = ''): Promise<T> {
+  #reply<T>(
+    method: SentRequest['method'],
+    replies: Replies<T> = [],
+    options: RequestOptions,
+    runId = '',
+  ): Promise<T | Failure> {
     const reply =
       typeof replies === 'function'
         ? replies(runId)

@@ -2,7 +2,7 @@ import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { onTestFinished } from 'vitest'
 import type { Clock } from '../../src/clock.ts'
-import { type Failure, ServiceError } from '../../src/outcome/failure.ts'
+import { type Failure, isFailure } from '../../src/outcome/failure.ts'
 import { openConnections, type Proxies } from '../../src/service/connection.ts'
 import { keyRedaction } from '../../src/service/key-redaction.ts'
 import { createSendJson, type SendJson } from '../../src/service/response.ts'
@@ -60,13 +60,16 @@ export async function betweenPolls(): Promise<void> {
   for (let turn = 0; turn < 3; turn++) await eventLoopTurn()
 }
 
-/** Why a request failed. Throws if the request succeeds, or if it throws anything but a ServiceError. */
+/** Why a request failed. Throws if the request succeeds. */
 export async function failureOf(request: Promise<unknown>): Promise<Failure> {
-  try {
-    const response = await request
-    throw new Error(`The request succeeded with ${JSON.stringify(response)}`)
-  } catch (error) {
-    if (error instanceof ServiceError) return error.failure
-    throw error
-  }
+  const response = await request
+  if (isFailure(response)) return response
+  throw new Error(`The request succeeded with ${JSON.stringify(response)}`)
+}
+
+/** What a request brought. Throws if it fails. */
+export async function valueOf<T>(request: Promise<T | Failure>): Promise<T> {
+  const response = await request
+  if (isFailure(response)) throw new Error(`The request failed: ${JSON.stringify(response)}`)
+  return response
 }

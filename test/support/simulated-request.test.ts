@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { ServiceError } from '../../src/outcome/failure.ts'
+import { isFailure } from '../../src/outcome/failure.ts'
 import { FakeClock } from './fake-clock.ts'
 import { type RequestTimeline, simulateRequest } from './simulated-request.ts'
 
@@ -24,12 +24,8 @@ async function outcomeOf(
     { signal: abortAt(clock, abortMs), signalUntilSent: abortAt(clock, abortUntilSentMs) },
     { sentAfterMs: 100, servedAfterMs: 200, serve, respondsAfterMs: 300, ...timeline },
   )
-  const end = await clock.run(
-    request.then(
-      (value) => value,
-      (error) => (error as ServiceError).failure?.kind ?? error,
-    ),
-  )
+  const response = await clock.run(request)
+  const end = isFailure(response) ? response.kind : response
   const endedMs = clock.now()
   await clock.run(clock.sleep(100_000))
   return [end, endedMs, isServed]

@@ -1,4 +1,4 @@
-import { type Failure, ServiceError } from '../../src/outcome/failure.ts'
+import type { Failure } from '../../src/outcome/failure.ts'
 import { REQUEST_LIMIT_MS, type RequestOptions } from '../../src/service/transport.ts'
 import type { FakeClock } from './fake-clock.ts'
 
@@ -10,8 +10,8 @@ export interface RequestTimeline<T> {
   readonly refusal?: Failure | undefined
   /** When the service takes the request, even if nobody waits for the response any more. */
   readonly servedAfterMs: number
-  /** What the service does, and its response. A ServiceError that it throws is a response too. */
-  readonly serve: () => T
+  /** What the service does, and its response. */
+  readonly serve: () => T | Failure
   readonly respondsAfterMs: number
   /** The response is lost. The client gets this failure. */
   readonly loss?: Failure | undefined
@@ -22,7 +22,7 @@ export function simulateRequest<T>(
   clock: FakeClock,
   options: RequestOptions,
   timeline: RequestTimeline<T>,
-): Promise<T> {
+): Promise<T | Failure> {
   const { signal, signalUntilSent } = options
   const begunMs = clock.now()
   const limitMs = Math.min(options.limitMs ?? REQUEST_LIMIT_MS, REQUEST_LIMIT_MS)
@@ -30,7 +30,7 @@ export function simulateRequest<T>(
   return new Promise((resolve, reject) => {
     let isSent = false
     let isSettled = false
-    let respond: () => T = () => {
+    let respond: () => T | Failure = () => {
       throw new Error('responded before it was served')
     }
 
@@ -42,7 +42,7 @@ export function simulateRequest<T>(
       for (const forget of timers) forget()
       task()
     }
-    const fail = (failure: Failure) => settle(() => reject(new ServiceError(failure)))
+    const fail = (failure: Failure) => settle(() => resolve(failure))
     const onAbort = () => fail({ kind: 'aborted' })
     const onAbortUntilSent = () => {
       if (!isSent) fail({ kind: 'not-sent', reason: 'given up before the request went out' })
@@ -64,7 +64,7 @@ export function simulateRequest<T>(
         else settle(() => settleWith(respond))
       })
     }
-    const settleWith = (given: () => T) => {
+    const settleWith = (given: () => T | Failure) => {
       try {
         resolve(given())
       } catch (error) {
