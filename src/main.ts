@@ -1,10 +1,10 @@
-import { createRecordWriter } from './handover/record.ts'
+import { openHandover } from './handover/record.ts'
 import { abortOnRunnerSignal, exitAfter, maskKey, watch } from './process.ts'
 
-// Three steps come before anything else is loaded. First the signal handlers, because a signal without a handler kills
-// main. Then the record, by which post finds main. Then the mask, which keeps the key out of the log.
+// Main does three things before it loads anything else. It installs the signal handlers, because a signal without a
+// handler kills main. It writes its record, by which post finds main. It masks the key, so that no log shows the key.
 const { signal, abort } = abortOnRunnerSignal()
-const { record, isFolderEmptied } = createRecordWriter(process.env)
+const { writer, isFolderEmptied } = openHandover(process.env)
 maskKey(process.env)
 
 let isLogClosed = false
@@ -17,6 +17,6 @@ watch(isFolderEmptied, () => abort('folder emptied'))
 
 const task = async () => {
   const { runStep } = await import('./run-step.ts')
-  return (await runStep(process.env, signal, record, isJobOver)) ? 0 : 1
+  return (await runStep(process.env, signal, writer, isJobOver)) ? 0 : 1
 }
-await exitAfter(task, onLogClosed)
+await exitAfter(task, { crash: 'error', onLogClosed })

@@ -1,29 +1,30 @@
 import { setFlagsFromString } from 'node:v8'
-import { StepCancelled } from './action/abort.ts'
+import { StepAborted } from './action/abort.ts'
 import { systemClock } from './clock.ts'
+import type { Environment } from './github/event.ts'
 import type { AbortCause } from './outcome/step-outcome.ts'
 import { commandMessage, logLine } from './text/safe-text.ts'
 
 // What main and post share as processes: the signals, the mask of the key, and the exit.
 
 /**
- * The AbortSignal of this process. The first `abort` sets its reason, a `StepCancelled`. A later one changes nothing.
+ * The AbortSignal of this process. The first `abort` sets its reason, a `StepAborted`. A later `abort` changes nothing.
  */
-export function abortOnRunnerSignal(): { readonly signal: AbortSignal; readonly abort: (by: AbortCause) => void } {
+export function abortOnRunnerSignal(): { readonly signal: AbortSignal; readonly abort: (cause: AbortCause) => void } {
   const controller = new AbortController()
-  const abort = (by: AbortCause) => controller.abort(new StepCancelled(by, systemClock.now()))
+  const abort = (cause: AbortCause) => controller.abort(new StepAborted(cause, systemClock.now()))
   for (const name of ['SIGINT', 'SIGTERM', 'SIGBREAK', 'SIGHUP'] as const) process.on(name, () => abort(name))
   return { signal: controller.signal, abort }
 }
 
 /** Tells the runner to replace the key by `***` in every later line of the log. */
-export function maskKey(env: NodeJS.ProcessEnv): void {
+export function maskKey(env: Environment): void {
   const key = env['INPUT_API-KEY']?.trim() ?? ''
-  if (key !== '') process.stdout.write(`::add-mask::${escapeCommand(key)}\n`)
+  if (key !== '') process.stdout.write(`::add-mask::${escapeCommandData(key)}\n`)
 }
 
 /** Escapes `%`, CR and LF, because the runner unescapes them in a command. */
-function escapeCommand(text: string): string {
+function escapeCommandData(text: string): string {
   return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
 }
 
@@ -37,40 +38,44 @@ export function watch(condition: () => boolean, then: () => void): void {
 }
 
 /**
- * Keeps V8 from compiling undici's WebAssembly parser a second time, because the exit would wait for that. Call it
- * after the first request is sent: a changed flag makes V8 discard the compiled code of Node's own modules.
+ * V8 would compile undici's WebAssembly parser a second time, with optimisations, and the exit would wait for that. Call
+ * this after Node's modules for the first request are loaded, because a changed flag makes V8 discard their compiled
+ * code.
  */
-export function keepParserAsCompiled(): void {
+export function preventSecondParserCompilation(): void {
   setFlagsFromString('--wasm-tiering-budget=1000000000')
 }
 
-/**
- * Runs the task and exits with the code that it returns. If anything throws, now or later, a command tells the user,
- * because an exit code alone gives no reason. With `warning`, a crash exits with 0.
- */
+interface ExitOptions {
+  /** How the log shows a crash. After a crash that is only a warning, the exit code is 0. */
+  readonly crash: 'error' | 'warning'
+  /** Called if nobody reads the log any more, because the runner's worker is dead. */
+  readonly onLogClosed?: () => void
+}
+
+/** Runs the task and exits with the code that it returns. If anything throws, now or later, the log says so. */
 export async function exitAfter(
   task: () => Promise<number>,
-  /** Called if nobody reads the log any more, because the runner's worker is dead. */
-  onLogClosed: () => void,
-  command: 'error' | 'warning' = 'error',
+  { crash, onLogClosed = () => {} }: ExitOptions,
 ): Promise<never> {
-  const fail = (cause: unknown) => {
+  /** Returns the exit code. */
+  const reportCrash = (cause: unknown) => {
     const reason = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
     const message = logLine`The action failed unexpectedly. This is a bug in the action; please report it with this line. ${reason}`
-    process.stdout.write(`::${command}::${escapeCommand(commandMessage(message))}\n`)
-    return command === 'warning' ? 0 : 1
+    process.stdout.write(`::${crash}::${escapeCommandData(commandMessage(message))}\n`)
+    return crash === 'warning' ? 0 : 1
   }
   // Node's own warnings, for example about a proxy's IP address, do not help the person who reads the log.
   process.removeAllListeners('warning')
   for (const stream of [process.stdout, process.stderr]) stream.on('error', onLogClosed)
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
-    process.on(event, (cause) => flushAndExit(fail(cause)))
+    process.on(event, (cause) => flushAndExit(reportCrash(cause)))
   }
   let code: number
   try {
     code = await task()
   } catch (cause) {
-    code = fail(cause)
+    code = reportCrash(cause)
   }
   return flushAndExit(code)
 }

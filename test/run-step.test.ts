@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { StepCancelled } from '../src/action/abort.ts'
+import { StepAborted } from '../src/action/abort.ts'
 import { parseRecord, RecordWriter } from '../src/handover/record.ts'
 import { runStep } from '../src/run-step.ts'
 import { startScriptedService } from '../tools/scripted-service/scripted-service.ts'
@@ -7,8 +7,7 @@ import { inputVariables } from './support/process-effects.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
 function aRecord(appendToState: (line: string) => void): RecordWriter {
-  const first = { pid: 1, file: 'main-1', phase: 'nothing started' } as const
-  return new RecordWriter(first, { appendToState, appendToFile: () => {}, emptyFile: () => {} })
+  return new RecordWriter({ pid: 1, file: 'main-1' }, { appendToState, appendToFile: () => {}, emptyFile: () => {} })
 }
 
 test('a signal that came while the action was loading is handled before anything is started', async () => {
@@ -20,7 +19,7 @@ test('a signal that came while the action was loading is handled before anything
     lines.push(String(chunk))
     // The last line before the start. The abort waits in the event loop, as a signal that came while a file was loaded.
     if (String(chunk).startsWith('Testing the branch')) {
-      const abort = () => controller.abort(new StepCancelled('SIGINT', performance.now()))
+      const abort = () => controller.abort(new StepAborted('SIGINT', performance.now()))
       setImmediate(() => setImmediate(abort))
     }
     return true

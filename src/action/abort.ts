@@ -1,30 +1,34 @@
 import type { AbortCause } from '../outcome/step-outcome.ts'
 
-/** How long main tries to cancel a run. If a signal came, the deadline of `StepCancelled` applies instead. */
+/** How long main tries to cancel a run. If the step is aborted, the deadline of `StepAborted` applies instead. */
 export const CANCEL_LIMIT_MS = 15_000
 
-/**
- * Time limits after a signal, counted from the signal. The rest of the runner's time is for the outputs, the summary
- * and the exit.
- */
+/** How long post waits for a main that it has signalled. Then post kills main. */
+export const POST_WAITS_FOR_MAIN_MS = 40_000
+
+/** Time limits after the step is aborted. The rest of the runner's time is for the outputs, the summary and the exit. */
 interface Allowance {
   /** How long main waits for the response to a start in flight. */
   readonly startMs: number
-  /** How long main tries to cancel a run whose id it knew before the signal. */
+  /** How long main tries to cancel a run whose id it knew before. */
   readonly cancelMs: number
-  /** How long main tries to cancel a run whose id came after the signal. */
+  /** How long main tries to cancel a run whose id came only after the abort. */
   readonly cancelAfterStartMs: number
 }
 
 /**
- * SIGTERM comes 7.5 s after SIGINT, and SIGKILL 10 s after SIGINT. If the run's id came only after SIGINT, the cancel may
- * last until 9.2 s.
+ * The runner sends SIGTERM 7.5 s after SIGINT, and SIGKILL 10 s after SIGINT. Usually, main exits before SIGTERM. If a
+ * start was in flight, only main can receive the run's id, so main goes on until shortly before SIGKILL.
  */
 const AFTER_SIGINT: Allowance = { startMs: 9_000, cancelMs: 6_700, cancelAfterStartMs: 9_200 }
 /** If SIGTERM comes without a SIGINT before it, the runner sends SIGKILL 2.5 s later. */
 const AFTER_SIGTERM: Allowance = { startMs: 1_800, cancelMs: 2_050, cancelAfterStartMs: 2_050 }
-/** Post waits 40 s for main, and no SIGKILL comes sooner. A start gets the 30 s that every request gets. */
-const WITHOUT_DEADLINE: Allowance = { startMs: 30_000, cancelMs: CANCEL_LIMIT_MS, cancelAfterStartMs: 38_000 }
+/** Post kills main, and nobody does so earlier. A start gets the 30 s that every request gets. */
+const WITHOUT_DEADLINE: Allowance = {
+  startMs: 30_000,
+  cancelMs: CANCEL_LIMIT_MS,
+  cancelAfterStartMs: POST_WAITS_FOR_MAIN_MS - 2_000,
+}
 
 const ALLOWANCES = {
   SIGINT: AFTER_SIGINT,
@@ -35,31 +39,31 @@ const ALLOWANCES = {
   'log closed': WITHOUT_DEADLINE,
 } satisfies Record<AbortCause, Allowance>
 
-/** The reason of the step's AbortSignal: what cancelled the step, and how much time is left. */
-export class StepCancelled extends Error {
-  override readonly name = 'StepCancelled'
-  readonly by: AbortCause
+/** The reason of the step's AbortSignal: what aborted the step, and how much time is left. */
+export class StepAborted extends Error {
+  override readonly name = 'StepAborted'
+  override readonly cause: AbortCause
   readonly #sinceMs: number
 
-  constructor(by: AbortCause, nowMs: number) {
-    super(`The step was cancelled (${by}).`)
-    this.by = by
+  constructor(cause: AbortCause, nowMs: number) {
+    super(`The step was aborted (${cause}).`)
+    this.cause = cause
     this.#sinceMs = nowMs
   }
 
   /** The time of the clock's `now()` until which main waits for the response to a start in flight. */
   get startDeadlineMs(): number {
-    return this.#sinceMs + ALLOWANCES[this.by].startMs
+    return this.#sinceMs + ALLOWANCES[this.cause].startMs
   }
 
   /** The time until which main tries to cancel a run. `knownSinceMs` is the time at which main learned of the run. */
   cancelDeadlineMs(knownSinceMs = Number.NEGATIVE_INFINITY): number {
-    const { cancelMs, cancelAfterStartMs } = ALLOWANCES[this.by]
+    const { cancelMs, cancelAfterStartMs } = ALLOWANCES[this.cause]
     return this.#sinceMs + (knownSinceMs >= this.#sinceMs ? cancelAfterStartMs : cancelMs)
   }
 }
 
-export function cancelReason({ reason }: AbortSignal): StepCancelled {
-  if (reason instanceof StepCancelled) return reason
-  throw new TypeError('The step was aborted without a StepCancelled as the reason', { cause: reason })
+export function abortReason({ reason }: AbortSignal): StepAborted {
+  if (reason instanceof StepAborted) return reason
+  throw new TypeError('The step was aborted without a StepAborted as the reason', { cause: reason })
 }

@@ -1,11 +1,11 @@
-import { type Failure, hasServiceEnded, isFailure, isNotFound, retryMayHelpForMs } from '../outcome/failure.ts'
+import { type Failure, hasServiceEnded, isFailure, isNotFound } from '../outcome/failure.ts'
 import { isFinished, type Run } from '../outcome/run.ts'
 import type { Cancellation } from '../outcome/step-outcome.ts'
 import { backoffMs, isKeyRefused, isTransient, mayHaveBeenAccepted } from '../service/retry.ts'
 import { isNotFoundFinal, isUsableRunId, type RunHandle } from '../service/run-handle.ts'
 import type { TestService } from '../service/test-service.ts'
 import type { RequestOptions } from '../service/transport.ts'
-import { cancelReason } from './abort.ts'
+import { abortReason } from './abort.ts'
 import type { World } from './world.ts'
 
 type CancelWorld = Pick<World, 'service' | 'clock' | 'random' | 'signal'>
@@ -19,8 +19,10 @@ export interface CancelOptions {
 
 /** If less time is left, there is no other try, because its time-out would replace the real failure. */
 const SHORTEST_TRY_MS = 20
-/** A request gets half of the time left. If that is less than this, it gets this much, or what is left. */
+/** A request gets half of the time left, so that another try is possible, but at least this much if so much is left. */
 const SHORTEST_REQUEST_MS = 1_000
+/** How long before the deadline the last try begins. */
+const LAST_TRY_MS = 1_000
 
 /**
  * Tries to cancel a run until the result is final or the time is up. If the step is cancelled meanwhile, main drops
@@ -37,7 +39,7 @@ export async function cancelRun(handle: RunHandle, options: CancelOptions, world
     if (!signal.aborted || result.kind !== 'failed') return result
   }
   const never = new AbortController().signal
-  return tryUntil(cancelReason(signal).cancelDeadlineMs(handle.knownSinceMs), never, tryOnce, world)
+  return tryUntil(abortReason(signal).cancelDeadlineMs(handle.knownSinceMs), never, tryOnce, world)
 }
 
 type TryResult = CancelResult | NotYet
@@ -46,11 +48,12 @@ type TryResult = CancelResult | NotYet
 interface NotYet {
   readonly kind: 'not-yet'
   /** Why the run is not cancelled yet. The user reads it if no later try succeeds. */
-  readonly reason?: Failure | undefined
+  readonly reason: Failure | undefined
   /** The failure of the try's last request, in which the service may ask for a pause. */
-  readonly lastFailure?: Failure | undefined
+  readonly lastFailure: Failure | undefined
 }
 
+/** A try may send two requests, and each has its own time limit. */
 type Try = (options: () => RequestOptions) => Promise<TryResult>
 
 /** Tries until a result is final, the deadline passes or the signal aborts. */
@@ -70,21 +73,16 @@ async function tryUntil(
     const result = await tryOnce(requestOptions)
     if (result.kind !== 'not-yet') return result
     reason = result.reason
-    const { lastFailure } = result
-    const longestMs = longestPauseMs(deadlineMs - clock.now(), lastFailure)
-    await clock.sleep(Math.min(backoffMs(tries, lastFailure, random), longestMs), signal)
+    const longestMs = longestPauseMs(deadlineMs - clock.now())
+    await clock.sleep(Math.min(backoffMs(tries, result.lastFailure, random), longestMs), signal)
   }
   return { kind: 'failed', failure: reason }
 }
 
-/**
- * If the service asks for more time than is left, the last try comes 1 s before the deadline. With 2 s or less left,
- * there is no last try. A service on this machine is asked once more when it has refused connections for long enough.
- */
-function longestPauseMs(leftMs: number, lastFailure: Failure | undefined): number {
-  const untilLastTryMs = leftMs > 2_000 ? leftMs - 1_000 : leftMs
-  const untilGoneMs = lastFailure === undefined ? untilLastTryMs : retryMayHelpForMs(lastFailure)
-  return Math.max(0, Math.min(untilLastTryMs, untilGoneMs))
+/** If the service asks for more time than is left, the last try comes 1 s before the deadline. */
+function longestPauseMs(leftMs: number): number {
+  const hasTimeForLastTry = leftMs > 2 * LAST_TRY_MS
+  return hasTimeForLastTry ? leftMs - LAST_TRY_MS : leftMs
 }
 
 function createTry(
@@ -98,21 +96,21 @@ function createTry(
   /** The response to a cancel does not say whether the run has finished or does not exist. So this reads the run. */
   async function readRun(options: () => RequestOptions, cancelFailure?: Failure): Promise<TryResult> {
     // A request's path cannot contain an unusable id.
-    if (!isUsableRunId(handle.id)) return notYet(cancelFailure)
+    if (!isUsableRunId(handle.id)) return { kind: 'not-yet', reason: cancelFailure, lastFailure: cancelFailure }
     const sentAtMs = clock.now()
     const run = await service.get(handle.id, options())
     if (isFailure(run)) {
       if (isKeyRefused(run)) return { kind: 'failed', failure: run }
       if (isNotFound(run) && isNotFoundFinal(handle, sentAtMs)) return { kind: 'not-found' }
-      return notYet(cancelFailure ?? run, run)
+      return { kind: 'not-yet', reason: cancelFailure ?? run, lastFailure: run }
     }
     onRun?.(run)
     if (!isFinished(run)) {
       // The service took the cancel without listing the run. If the run is CANCELLED later, this step did it.
       mayHaveCancelled ||= cancelFailure === undefined
-      return { kind: 'not-yet', reason: cancelFailure }
+      return { kind: 'not-yet', reason: cancelFailure, lastFailure: undefined }
     }
-    return { kind: mayHaveCancelled && run.status === 'CANCELLED' ? 'cancelled' : 'already-finished', run }
+    return mayHaveCancelled && run.status === 'CANCELLED' ? { kind: 'cancelled' } : { kind: 'already-finished', run }
   }
 
   return async (options) => {
@@ -121,15 +119,12 @@ function createTry(
     if (response === false) return readRun(options)
     mayHaveCancelled ||= mayHaveBeenAccepted(response)
     if (isKeyRefused(response) || hasServiceEnded(response)) return { kind: 'failed', failure: response }
-    return shouldReadRun(response) ? readRun(options, response) : notYet(response)
+    if (shouldReadRun(response)) return readRun(options, response)
+    return { kind: 'not-yet', reason: response, lastFailure: response }
   }
 }
 
-function notYet(reason: Failure | undefined, lastFailure = reason): NotYet {
-  return { kind: 'not-yet', reason, lastFailure }
-}
-
-/** After a transient failure, the cancel is repeated, and the run is not read. */
+/** After an invalid response, and after a status that is not transient, the run tells whether it is cancelled. */
 function shouldReadRun(failure: Failure): boolean {
   return failure.kind === 'invalid-response' || (failure.kind === 'status' && !isTransient(failure))
 }

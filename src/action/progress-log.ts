@@ -10,8 +10,9 @@ type LogWorld = Pick<World, 'clock' | 'log' | 'signal'>
 
 const HEARTBEAT_MS = 60_000
 
-/** A log with few lines: about one a minute. */
-export function quietLog({ clock, log, signal }: LogWorld, lastLineMs: number) {
+/** A log with few lines: about one a minute. With `writesAtOnce`, the first pause begins with a line. */
+export function quietLog({ clock, log, signal }: LogWorld, { writesAtOnce }: { readonly writesAtOnce: boolean }) {
+  let lastLineMs = writesAtOnce ? Number.NEGATIVE_INFINITY : clock.now()
   function write(message: LogLine): void {
     log.info(message)
     lastLineMs = clock.now()
@@ -53,7 +54,7 @@ export function whatIsTested({ target, parameters, commitName }: TestedSubject):
 export function progressLog(runId: string, world: LogWorld) {
   const { clock, log } = world
   const startedMs = clock.now()
-  const { write, pause } = quietLog(world, startedMs)
+  const { write, pause } = quietLog(world, { writesAtOnce: false })
   let lastFailureLineMs = Number.NEGATIVE_INFINITY
   let run: Run | undefined
   let failure: Failure | undefined

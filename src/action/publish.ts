@@ -36,7 +36,7 @@ export async function publish(outcome: StepOutcome, settings: ReportSettings, wo
   if (hasSummary) world.writeSummary((alreadyBytes) => jobSummary(outcome, { alreadyBytes, reportDir }))
   // If this step only started the run, there is no result yet. The step that waits for the run writes the comment.
   if (world.signal.aborted || outcome.ending.kind === 'started') return
-  const commentUrl = await world.comment(outcome, { hasSummary })
+  const commentUrl = await world.writeComment(outcome, { hasSummary })
   if (commentUrl !== undefined) world.setOutput('comment-url', commentUrl)
 }
 

@@ -17,81 +17,71 @@ import { cancelRun } from './cancel-run.ts'
 import { whatIsTested } from './progress-log.ts'
 import { publish, type ReportSettings } from './publish.ts'
 import { startRun } from './start-run.ts'
-import { type WaitLimits, waitForRun } from './wait-for-run.ts'
+import { type WaitSettings, waitForRun } from './wait-for-run.ts'
 import type { World } from './world.ts'
 
-export interface StepRequest extends Omit<StepSubject, 'ownsRun'>, WaitLimits, VerdictRules {
+export interface StepSettings extends WaitSettings, VerdictRules {
+  readonly subject: StepSubject
+  /** The run that the step waits for. If it is absent, the step starts a run. */
   readonly runId?: string | undefined
   /** If false, the step starts the run and does not wait for it. */
   readonly wait: boolean
   readonly cancelOnAbort: boolean
-  /** Returns the address of a run's page. Absent if the input `run-url` is empty. */
-  readonly runUrl?: ((runId: string) => string | undefined) | undefined
+  /** The address of a run's page. Undefined if the input `run-url` is empty. */
+  readonly runUrlOf: (runId: string) => string | undefined
   readonly reports: ReportSettings
 }
 
 /** The whole step: start a run or take the given one, wait for it, cancel it if needed, conclude, publish. */
-export async function runAction(request: StepRequest, world: World): Promise<StepOutcome> {
-  const step: Step = { request, world, begunMs: world.clock.now() }
-  const seen = await startOrAttach(step)
-  const { target, untested, commitName, labels, job } = request
-  const ownsRun = request.runId === undefined
-  const parameters = ownsRun ? request.parameters : {}
-  const subject = { target, parameters, untested, commitName, ownsRun, labels, job } satisfies Record<
-    keyof StepSubject,
-    unknown
-  >
-  const facts: StepFacts = { ...seen, subject, waitedMs: world.clock.now() - step.begunMs }
-  const outcome = concludeStep(facts, request)
+export async function runAction(settings: StepSettings, world: World): Promise<StepOutcome> {
+  const step: Step = { settings, world, begunMs: world.clock.now() }
+  const ofRun = await startAndWait(step)
+  const facts: StepFacts = { ...ofRun, subject: settings.subject, waitedMs: world.clock.now() - step.begunMs }
+  const outcome = concludeStep(facts, settings)
   // If something is left to do, the record stays as it is. Post then tries again to cancel the run, or warns once more.
   if (isDone(outcome)) world.recorder.done()
-  await publish(outcome, request.reports, world)
+  await publish(outcome, settings.reports, world)
   return outcome
 }
 
 interface Step {
-  readonly request: StepRequest
+  readonly settings: StepSettings
   readonly world: World
   readonly begunMs: number
 }
 
-/** Why this step does not wait for the run any more, or why it started none, and what is known about the run. */
-type SeenOfRun = Omit<StepFacts, 'subject' | 'waitedMs'>
+type RunFacts = Omit<StepFacts, 'subject' | 'waitedMs'>
 
 const NOT_WANTED: Cancellation = { kind: 'not-wanted' }
 
-async function startOrAttach(step: Step): Promise<SeenOfRun> {
-  const { request, world, begunMs } = step
-  const { recorder, clock } = world
-  if (request.runId !== undefined) {
-    recorder.started(request.runId, request.cancelOnAbort)
-    return waitThenCancel({ id: request.runId }, step)
+async function startAndWait(step: Step): Promise<RunFacts> {
+  const { settings, world, begunMs } = step
+  const { recorder, clock, signal } = world
+  if (settings.runId !== undefined) {
+    recorder.started(settings.runId, settings.cancelOnAbort)
+    return waitThenCancel({ id: settings.runId }, step)
   }
 
   recorder.starting()
-  const start = await startRun(request.parameters, begunMs + request.waitLimitMs, world)
-  if (start.kind !== 'started') {
-    const cancellation: Cancellation = { kind: start.mayHaveStarted ? 'id-unknown' : 'no-run' }
-    return { ending: start, cancellation }
-  }
-  const handle: RunHandle = { id: start.runId, knownSinceMs: clock.now() }
+  const started = await startRun(settings.subject.parameters, begunMs + settings.waitLimitMs, world)
+  if (typeof started !== 'string') return started
+  const handle: RunHandle = { id: started, knownSinceMs: clock.now() }
   if (!isUsableRunId(handle.id)) return refuseRunId(handle, world)
-  recorder.started(handle.id, request.cancelOnAbort)
-  // If the step was cancelled during the start, the wait below ends at once.
-  if (request.wait || world.signal.aborted) return waitThenCancel(handle, step)
-  return { ending: { kind: 'started' }, runId: handle.id, runUrl: announceRun(handle, step), cancellation: NOT_WANTED }
+  recorder.started(handle.id, settings.cancelOnAbort)
+  // If the step was aborted during the start, the wait ends at once, and main cancels the run.
+  if (settings.wait || signal.aborted) return waitThenCancel(handle, step)
+  const runUrl = announceRun(handle, step)
+  return { ending: { kind: 'started' }, runId: handle.id, runUrl, cancellation: NOT_WANTED }
 }
 
 /** Waits for the run. If the run does not finish and may be cancelled, cancels it. */
-async function waitThenCancel(handle: RunHandle, step: Step): Promise<SeenOfRun> {
-  const { request, world, begunMs } = step
+async function waitThenCancel(handle: RunHandle, step: Step): Promise<RunFacts> {
+  const { settings, world, begunMs } = step
   const runUrl = announceRun(handle, step)
   const onStatus = (run: Run) => world.setOutput('status', run.status)
-  const { waitLimitMs, queueLimitMs, pollIntervalMs } = request
-  const options = { begunMs, waitLimitMs, queueLimitMs, pollIntervalMs, onStatus }
-  const { ending, run, queuedMs } = await waitForRun(handle, options, world)
-  const seen = { ending, runId: handle.id, runUrl, queuedMs }
-  if (ending.kind === 'finished' || !request.cancelOnAbort) return { ...seen, run, cancellation: NOT_WANTED }
+  const { ending, run, queuedMs } = await waitForRun(handle, { ...settings, begunMs, onStatus }, world)
+  const facts = { ending, runId: handle.id, runUrl, queuedMs }
+  if (ending.kind === 'finished' || !settings.cancelOnAbort) return { ...facts, run, cancellation: NOT_WANTED }
 
   let latestRun = run
   if (world.service.cancel !== undefined) world.log.info(logLine`Run ${handle.id}: cancelling it at the service.`)
@@ -100,21 +90,23 @@ async function waitThenCancel(handle: RunHandle, step: Step): Promise<SeenOfRun>
     latestRun = current
   }
   const cancellation = await cancelRun(handle, { limitMs: CANCEL_LIMIT_MS, onRun }, world)
-  return { ...seen, run: latestRun, cancellation }
+  return { ...facts, run: latestRun, cancellation }
 }
 
-function announceRun({ id }: RunHandle, { request, world }: Step): string | undefined {
+/** Sets the outputs about the run, and writes a line to the log. Returns the address of the run's page. */
+function announceRun({ id }: RunHandle, { settings, world }: Step): string | undefined {
   world.setOutput('run-id', id)
-  const runUrl = request.runUrl?.(id)
+  const runUrl = settings.runUrlOf(id)
   if (runUrl !== undefined) world.setOutput('run-url', runUrl)
   const page = runUrl === undefined ? logLine`` : logLine`: ${runUrl}`
-  if (request.runId === undefined) world.log.info(logLine`Run ${id} was started for ${whatIsTested(request)}${page}`)
+  if (settings.runId === undefined)
+    world.log.info(logLine`Run ${id} was started for ${whatIsTested(settings.subject)}${page}`)
   else if (runUrl !== undefined) world.log.info(logLine`Run ${id}${page}`)
   return runUrl
 }
 
-/** No path can hold this id. Main cancels the run and fails. */
-async function refuseRunId(handle: RunHandle, world: World): Promise<SeenOfRun> {
+/** Outputs and the paths of requests cannot contain this id. Main cancels the run and fails. */
+async function refuseRunId(handle: RunHandle, world: World): Promise<RunFacts> {
   const failure: Failure = {
     kind: 'invalid-response',
     expected: `a run id of ${RUN_ID_RULE}`,
@@ -125,6 +117,6 @@ async function refuseRunId(handle: RunHandle, world: World): Promise<SeenOfRun> 
     world.recorder.started(handle.id, true)
     cancellation = await cancelRun(handle, { limitMs: CANCEL_LIMIT_MS }, world)
   }
-  // If the step was cancelled meanwhile, the ending is still `start-failed`, because only its message contains the id.
+  // If the step was aborted meanwhile, the ending is still `start-failed`, because only its message contains the id.
   return { ending: { kind: 'start-failed', failure }, cancellation }
 }

@@ -1,63 +1,66 @@
 import { type Failure, hasServiceEnded, retryMayHelpForMs } from '../outcome/failure.ts'
 import type { StartParameters } from '../outcome/run.ts'
-import type { AbortCause } from '../outcome/step-outcome.ts'
+import type { Cancellation, Ending } from '../outcome/step-outcome.ts'
 import { failureText } from '../report/failure-text.ts'
 import { backoffMs, mayHaveBeenAccepted, startMayRepeatForMs } from '../service/retry.ts'
 import { durationText } from '../text/duration.ts'
 import { logLine } from '../text/safe-text.ts'
-import { cancelReason } from './abort.ts'
+import { abortReason } from './abort.ts'
 import { quietLog } from './progress-log.ts'
 import type { World } from './world.ts'
 
-type StartResult =
-  /** The id is not checked yet. */
-  | { readonly kind: 'started'; readonly runId: string }
-  | { readonly kind: 'start-failed'; readonly failure: Failure; readonly mayHaveStarted: boolean }
-  /** The step was cancelled before a response with an id came. */
-  | { readonly kind: 'aborted'; readonly cause: AbortCause; readonly mayHaveStarted: boolean }
+/** Why there is no id of a run. */
+interface NoId {
+  readonly ending: Ending
+  readonly cancellation: Cancellation
+}
 
 type StartWorld = Pick<World, 'service' | 'clock' | 'random' | 'log' | 'signal'>
 
 /**
- * Starts at most one run. Main repeats the request only if the service provably did not take it, and never after
- * `deadlineMs`. If the step is cancelled, main waits a while for a start in flight, because its response contains the
- * id.
+ * Starts at most one run, and returns its id as the service sent it. Main repeats the request only if the service
+ * provably did not accept it, and never after `deadlineMs`. If the step is aborted, main waits a while for a start in
+ * flight, because its response contains the id.
  */
 export async function startRun(
   parameters: StartParameters,
   deadlineMs: number,
   world: StartWorld,
-): Promise<StartResult> {
+): Promise<string | NoId> {
   const { clock, random, signal } = world
-  const begunMs = clock.now()
-  const log = quietLog(world, Number.NEGATIVE_INFINITY)
+  const firstTryMs = clock.now()
+  const log = quietLog(world, { writesAtOnce: true })
   for (let tries = 1; ; tries++) {
-    if (signal.aborted) return aborted(signal, false)
+    if (signal.aborted) return noId(aborted(signal), 'no-run')
     // A repeated start uses a new connection. After a 429, a service often closes the old connection. Nobody would then
-    // know whether the service took the start.
+    // know whether the service accepted the start.
     const response = await startOnce(parameters, tries > 1, world)
-    if (typeof response === 'string') return { kind: 'started', runId: response }
-    if (signal.aborted) return aborted(signal, mayHaveBeenAccepted(response))
+    if (typeof response === 'string') return response
+    const cancellation = mayHaveBeenAccepted(response) ? 'id-unknown' : 'no-run'
+    if (signal.aborted) return noId(aborted(signal), cancellation)
 
-    const nowMs = clock.now()
-    const mayHelpUntilMs = nowMs + retryMayHelpForMs(response)
-    const allowedUntilMs = Math.min(begunMs + startMayRepeatForMs(response), deadlineMs)
-    const nextTryMs = Math.min(nowMs + backoffMs(tries, response, random), mayHelpUntilMs)
+    const nextTryMs = clock.now() + backoffMs(tries, response, random)
+    const allowedUntilMs = Math.min(firstTryMs + startMayRepeatForMs(response), deadlineMs)
+    const lastTryMs = Math.min(allowedUntilMs, clock.now() + retryMayHelpForMs(response))
     if (hasServiceEnded(response) || nextTryMs >= allowedUntilMs) {
-      return { kind: 'start-failed', failure: response, mayHaveStarted: mayHaveBeenAccepted(response) }
+      return noId({ kind: 'start-failed', failure: response }, cancellation)
     }
     const reason = failureText(response, 'start')
     // The pause may take minutes, because the service may ask for it.
     await log.pause(nextTryMs, () => {
       const untilNextTry = durationText(nextTryMs - clock.now())
-      const untilLastTry = durationText(Math.min(allowedUntilMs, mayHelpUntilMs) - clock.now())
+      const untilLastTry = durationText(lastTryMs - clock.now())
       return logLine`The run is not started yet. The next try is in ${untilNextTry}. The step tries for ${untilLastTry} more. ${reason}`
     })
   }
 }
 
-function aborted(signal: AbortSignal, mayHaveStarted: boolean): StartResult {
-  return { kind: 'aborted', cause: cancelReason(signal).by, mayHaveStarted }
+function noId(ending: Ending, cancellation: 'no-run' | 'id-unknown'): NoId {
+  return { ending, cancellation: { kind: cancellation } }
+}
+
+function aborted(signal: AbortSignal): Ending {
+  return { kind: 'aborted', cause: abortReason(signal).cause }
 }
 
 function startOnce(
@@ -65,12 +68,12 @@ function startOnce(
   onNewConnection: boolean,
   { service, clock, signal }: StartWorld,
 ): Promise<string | Failure> {
-  const request = new AbortController()
+  const controller = new AbortController()
   const limitWait = () => {
-    const timeLimit = clock.timeout(cancelReason(signal).startDeadlineMs - clock.now())
-    timeLimit.addEventListener('abort', () => request.abort())
+    const timeLimit = clock.timeout(abortReason(signal).startDeadlineMs - clock.now())
+    timeLimit.addEventListener('abort', () => controller.abort())
   }
   signal.addEventListener('abort', limitWait)
-  const options = { signal: request.signal, signalUntilSent: signal, onNewConnection }
+  const options = { signal: controller.signal, signalUntilSent: signal, onNewConnection }
   return service.start(parameters, options).finally(() => signal.removeEventListener('abort', limitWait))
 }

@@ -1,9 +1,9 @@
-import { type Failure, isFailure, isNotFound, retryMayHelpForMs } from '../outcome/failure.ts'
+import { type Failure, hasServiceEnded, isFailure, isNotFound } from '../outcome/failure.ts'
 import { isFinished, type Run } from '../outcome/run.ts'
-import type { Ending, WaitLimit } from '../outcome/step-outcome.ts'
+import type { Ending, ExceededLimit } from '../outcome/step-outcome.ts'
 import { backoffMs, isTransient } from '../service/retry.ts'
 import { isNotFoundFinal, type RunHandle } from '../service/run-handle.ts'
-import { cancelReason } from './abort.ts'
+import { abortReason } from './abort.ts'
 import { progressLog } from './progress-log.ts'
 import type { World } from './world.ts'
 
@@ -11,18 +11,19 @@ interface WaitResult {
   readonly ending: Extract<Ending, { kind: 'finished' | 'wait-timeout' | 'aborted' | 'poll-failed' }>
   /** The run as the service last described it. Absent if no poll succeeded. */
   readonly run?: Run | undefined
-  /** How long polls showed the run as QUEUED. Absent if no poll did. */
+  /** How long polls showed the run as QUEUED. Absent if the run was QUEUED in no poll. */
   readonly queuedMs?: number | undefined
 }
 
-export interface WaitLimits {
+export interface WaitSettings {
   readonly waitLimitMs: number
-  /** How long the run may be QUEUED. If this is given, time in the queue does not count towards `waitLimitMs`. */
+  /** How long the run may be QUEUED. If this is given, the time in the queue does not count towards `waitLimitMs`. */
   readonly queueLimitMs?: number | undefined
   readonly pollIntervalMs?: number | undefined
 }
 
-export interface WaitOptions extends WaitLimits {
+export interface WaitOptions extends WaitSettings {
+  /** When the step began. */
   readonly begunMs: number
   readonly onStatus: (run: Run) => void
 }
@@ -57,8 +58,10 @@ export async function waitForRun(
 
   const end = (ending: WaitResult['ending']): WaitResult => ({ ending, run, queuedMs: timer.queuedMs(clock.now()) })
 
+  const aborted = () => end({ kind: 'aborted', cause: abortReason(signal).cause })
+
   for (;;) {
-    if (signal.aborted) return end({ kind: 'aborted', cause: cancelReason(signal).by })
+    if (signal.aborted) return aborted()
     const sentAtMs = clock.now()
     const limitMs = pollLimitMs(timer.deadlineMs() - sentAtMs)
     const response = await service.get(handle.id, { signal, limitMs })
@@ -70,13 +73,16 @@ export async function waitForRun(
       run = response
       if (isFinished(run)) return end({ kind: 'finished', run })
     } else {
-      if (signal.aborted) continue
+      if (signal.aborted) return aborted()
       streak = { sinceMs: streak?.sinceMs ?? clock.now(), polls: (streak?.polls ?? 0) + 1, failure: response }
-      if (streakLeftMs(streak, clock.now()) <= 0 || !mayStillSucceed(response, handle, sentAtMs, run !== undefined)) {
+      // The service has responded to the start, or to an earlier poll.
+      const hasResponded = handle.knownSinceMs !== undefined || run !== undefined
+      const isStreakTooLong = streakLeftMs(streak, clock.now()) <= 0 || hasServiceEnded(response)
+      if (isStreakTooLong || !mayStillSucceed(response, handle, sentAtMs, hasResponded)) {
         return end({ kind: 'poll-failed', failure: response })
       }
     }
-    // `onRun` may have moved the deadline, so this compares with the new deadline.
+    // `timer.onRun` may have moved the deadline, so this compares with the new deadline.
     if (sentAtMs >= timer.deadlineMs()) {
       return end({ kind: 'wait-timeout', limit: timer.limit(), failure: streak?.failure })
     }
@@ -96,7 +102,7 @@ function pollLimitMs(leftMs: number): number {
 function mayStillSucceed(failure: Failure, handle: RunHandle, sentAtMs: number, hasResponded: boolean): boolean {
   // If the service has never responded, an untrusted certificate is an error of the setup, and another poll does not
   // help.
-  if (failure.kind === 'untrusted-certificate') return hasResponded || handle.knownSinceMs !== undefined
+  if (failure.kind === 'untrusted-certificate') return hasResponded
   if (isNotFound(failure)) return !isNotFoundFinal(handle, sentAtMs)
   return isTransient(failure)
 }
@@ -106,8 +112,8 @@ function streakPauseMs(streak: FailureStreak, nowMs: number, random: () => numbe
   return Math.min(backoffMs(streak.polls, streak.failure, random), streakLeftMs(streak, nowMs))
 }
 
-function streakLeftMs({ sinceMs, failure }: FailureStreak, nowMs: number): number {
-  return Math.min(sinceMs + FAILURE_STREAK_LIMIT_MS - nowMs, retryMayHelpForMs(failure))
+function streakLeftMs({ sinceMs }: FailureStreak, nowMs: number): number {
+  return sinceMs + FAILURE_STREAK_LIMIT_MS - nowMs
 }
 
 const SHORTEST_PAUSE_MS = 300
@@ -121,12 +127,9 @@ export function adaptivePauseMs(waitedMs: number, jitter: number): number {
   return Math.min(SHORTEST_PAUSE_MS + waitedMs / 50, LONGEST_PAUSE_MS) * (1 + jitter / 10)
 }
 
-/**
- * Tells when to stop waiting. If `queueLimitMs` is given, the time in the queue does not count towards `waitLimitMs`.
- */
+/** Tells when to stop waiting. */
 function waitTimer(pollingSinceMs: number, { begunMs, waitLimitMs, queueLimitMs }: WaitOptions) {
   let phase: 'unknown' | 'queued' | 'begun' = 'unknown'
-  /** How long polls showed the run as QUEUED, until one showed another status. Undefined if no poll did. */
   let inQueueMs: number | undefined
   return {
     onRun({ status }: Run, nowMs: number): void {
@@ -140,7 +143,7 @@ function waitTimer(pollingSinceMs: number, { begunMs, waitLimitMs, queueLimitMs 
       if (queueLimitMs === undefined) return begunMs + waitLimitMs
       return phase === 'queued' ? pollingSinceMs + queueLimitMs : begunMs + waitLimitMs + (inQueueMs ?? 0)
     },
-    limit(): WaitLimit {
+    limit(): ExceededLimit {
       if (phase === 'queued' && queueLimitMs !== undefined) return { input: 'queue-timeout-minutes', ms: queueLimitMs }
       return { input: 'timeout-minutes', ms: waitLimitMs }
     },

@@ -37,7 +37,7 @@ export interface ReportFile {
 export interface World {
   readonly clock: Clock
   readonly random: () => number
-  /** Aborts with a `StepCancelled` when the step is cancelled from outside. */
+  /** Aborts with a `StepAborted` when the step is aborted from outside. */
   readonly signal: AbortSignal
   readonly service: TestService
   readonly log: Log
@@ -54,5 +54,5 @@ export interface World {
   /** Returns the folder. If the files cannot be written, it warns and returns undefined. */
   writeReportFiles(files: readonly ReportFile[], runId: string): string | undefined
   /** Writes the pull request comment if the user wants one. Returns the comment's address. */
-  comment(outcome: StepOutcome, options: { readonly hasSummary: boolean }): Promise<string | undefined>
+  writeComment(outcome: StepOutcome, options: { readonly hasSummary: boolean }): Promise<string | undefined>
 }

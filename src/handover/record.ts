@@ -4,53 +4,65 @@ import { appendEntry } from '../runner/runner-file.ts'
 import { isObject, parseJson } from '../text/json.ts'
 import { messageOf } from '../text/untrusted.ts'
 import { canSignal, isRunning, kill, type MainProcess, thisProcess } from './main-process.ts'
-import { createStepFile, findStepFiles, hasIdentityOf, readStepFile, removeStepFile } from './step-file.ts'
+import { createStepFile, findStepFiles, hasHashOf, readStepFile, removeStepFile } from './step-file.ts'
 
 // Main can be killed at any moment. So main writes a record of what is left to do for the step, and post reads it.
 //
 // - Main writes the record when it begins, before it starts a run, when it knows the run's id, and when nothing is left
 //   to do. These are the four phases.
-// - Each time, main writes it twice: to a file of its own, and to the runner's state.
+// - Each time, main writes the record twice: to a file of its own, and to the runner's state.
 // - The state alone is not enough, because in a container main may go on after the runner has read the state. Some
 //   runners lose the state of a cancelled step.
 // - The file alone is not enough, because another step may remove it.
 // - Post reads the file and the state. The record with the later phase counts.
 // - If the state is lost, post finds main's file by its name. The name has a hash of what main and post of a step share.
+//   If two steps of a job have the same target, their files have the same hash, and post finds both.
 // - If main still runs, post first signals it and waits for its exit. Only main can receive the id of a start in flight.
 // - Then post cancels the run, warns, or does nothing, as the record says.
 //
-// main.ts and post.ts load this first, so it imports only what it needs.
+// main.ts and post.ts load this file before everything else, so it must load little.
 
 /** In their order. Of two records, the one with the later phase counts. */
 const PHASES = ['nothing started', 'starting', 'started', 'done'] as const
 
-export interface StepRecord extends MainProcess {
+/** How far main has come. */
+type Progress =
+  | { readonly phase: Exclude<(typeof PHASES)[number], 'started'>; readonly runId?: undefined }
+  /** `mayCancel`: whether post should cancel the run if main is killed. */
+  | { readonly phase: 'started'; readonly runId: string; readonly mayCancel: boolean }
+
+interface MainOfStep extends MainProcess {
   /** The path of main's file. */
   readonly file: string
-  readonly phase: (typeof PHASES)[number]
-  /** This and `mayCancel` are known from the phase "started" on. */
-  readonly runId?: string | undefined
-  readonly mayCancel?: boolean | undefined
 }
+
+export type StepRecord = MainOfStep & Progress
+
+const NOTHING_STARTED = { phase: 'nothing started' } as const
 
 /** Where main writes the lines of its record. The first two methods throw if the line was not written. */
 interface RecordStorage {
   appendToState(line: string): void
   appendToFile(line: string): void
-  /** An empty file means "done". */
+  /** An empty file means "done". On a full disk, main cannot append to the file, but main can empty it. */
   emptyFile(): void
 }
 
-/** Main's side of the record. The tests in test/simulation have a storage in memory. */
+/**
+ * Main's side of the record. It has no log, because main.ts loads it first. `createRecorder` adds the log. The tests in
+ * test/simulation have a storage in memory.
+ */
 export class RecordWriter {
+  readonly #main: MainOfStep
   readonly #storage: RecordStorage
   #latest: StepRecord
 
   /** The file already contains the first record. */
-  constructor(first: StepRecord, storage: RecordStorage) {
+  constructor(main: MainOfStep, storage: RecordStorage) {
+    this.#main = main
     this.#storage = storage
-    this.#latest = first
-    // A failure is ignored here. Before the start request, main writes to the state and to the file.
+    this.#latest = { ...main, ...NOTHING_STARTED }
+    // A failure does not matter yet, because main saves the record again before it starts a run.
     problemOf('GITHUB_STATE', () => storage.appendToState(this.line))
   }
 
@@ -60,8 +72,8 @@ export class RecordWriter {
   }
 
   /** Writes the changed record to the state and to the file. If both fail, returns what went wrong. */
-  save(change: Pick<StepRecord, 'phase' | 'runId' | 'mayCancel'>): string | undefined {
-    this.#latest = { ...this.#latest, ...change }
+  save(progress: Progress): string | undefined {
+    this.#latest = { ...this.#main, ...progress }
     const problems = [
       problemOf('GITHUB_STATE', () => this.#storage.appendToState(this.line)),
       problemOf(this.#latest.file, () => this.#storage.appendToFile(this.line)),
@@ -74,25 +86,26 @@ export class RecordWriter {
   }
 }
 
-export function createRecordWriter(env: Environment) {
+export function openHandover(env: Environment) {
   const statePath = env.GITHUB_STATE ?? ''
   const hadState = existsSync(statePath)
-  const nothingStarted = { ...thisProcess(), phase: 'nothing started' } as const
-  const file = createStepFile(env, (path) => JSON.stringify({ ...nothingStarted, file: path }))
+  const main = thisProcess()
+  const stepFile = createStepFile(env, (path) => JSON.stringify({ ...main, file: path, ...NOTHING_STARTED }))
   const storage: RecordStorage = {
     appendToState: (line) => appendEntry(statePath, 'record', line),
-    appendToFile: file.append,
-    emptyFile: file.empty,
+    appendToFile: stepFile.append,
+    emptyFile: stepFile.empty,
   }
   return {
-    record: new RecordWriter({ ...nothingStarted, file: file.path }, storage),
+    writer: new RecordWriter({ ...main, file: stepFile.path }, storage),
     /**
      * Whether the runner has emptied its temporary folder, as it does at the end of a job and at a shutdown. Main checks
-     * this, because in a container the runner's signals do not reach main.
+     * this, because in a container the runner's signals do not reach main. It checks two files, because a step may
+     * remove one of them.
      */
     isFolderEmptied(): boolean {
       const isStateRemoved = hadState && !existsSync(statePath)
-      return isStateRemoved && !file.isInRunnerFolder()
+      return isStateRemoved && !stepFile.isInRunnerFolder()
     },
   }
 }
@@ -116,16 +129,10 @@ export function parseRecord(text: string): StepRecord | undefined {
   // Zero and negative process ids stand for groups of processes.
   if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || pid <= 0) return undefined
   if (phase === undefined || typeof file !== 'string') return undefined
-  if (phase === 'started' && (typeof runId !== 'string' || runId === '')) return undefined
-  return {
-    pid,
-    startTime: textOrNone(startTime),
-    bootId: textOrNone(bootId),
-    file,
-    phase,
-    runId: textOrNone(runId),
-    mayCancel: mayCancel === true,
-  }
+  const main = { pid, startTime: textOrNone(startTime), bootId: textOrNone(bootId), file }
+  if (phase !== 'started') return { ...main, phase }
+  if (typeof runId !== 'string' || runId === '') return undefined
+  return { ...main, phase, runId, mayCancel: mayCancel === true }
 }
 
 function textOrNone(value: unknown): string | undefined {
@@ -135,36 +142,38 @@ function textOrNone(value: unknown): string | undefined {
 /** Post's side of the record: a main, as post finds it. */
 export type FoundMain = ReturnType<typeof foundMain>
 
-/**
- * Finds main by the record that the runner's state holds. If the state is lost, finds all mains of this step's
- * identity.
- */
-export function findMains(env: Environment, saved: StepRecord | undefined): FoundMain[] {
-  if (saved !== undefined) return [foundMain(saved.file, hasIdentityOf(env, saved.file), saved)]
+/** Finds main by the record in the runner's state. If the state is lost, finds each main whose file has this step's hash. */
+export function findMains(env: Environment, ofState: StepRecord | undefined): FoundMain[] {
+  if (ofState !== undefined) return [foundMain(ofState.file, hasHashOf(env, ofState.file), ofState)]
   return findStepFiles(env).map((path) => foundMain(path, true))
 }
 
-function foundMain(path: string, hasOurIdentity: boolean, saved?: StepRecord) {
-  const read = () => latestRecord(saved, readStepFile(path))
+function foundMain(path: string, hasSameInputs: boolean, ofState?: StepRecord) {
+  const read = () => latestRecord(ofState, readStepFile(path))
+  const main = read()
   return {
-    /** False if the inputs have changed since main began. They may now name another project or service. */
-    hasOurIdentity,
+    /**
+     * False if the inputs now may name another project or service. GitHub evaluates the inputs again for post, and a
+     * later step may have changed a value, for example an environment variable.
+     */
+    hasSameInputs,
     /** The latest record. Undefined if main's file was removed, and the state is lost. */
     read,
-    isRunning: () => isRunning(read()),
-    canSignal: () => canSignal(read()),
-    kill: (signal: 'SIGHUP' | 'SIGKILL') => kill(read(), signal),
+    isRunning: () => isRunning(main),
+    canSignal: () => canSignal(main),
+    kill: (signal: 'SIGHUP' | 'SIGKILL') => kill(main, signal),
     removeFile: () => removeStepFile(path),
   }
 }
 
-/**
- * Compares the record in the state with the last whole record in main's file. The later phase counts. If both phases are
- * equal, the file counts. An empty file means "done".
- */
-export function latestRecord(ofState: StepRecord | undefined, file: string | undefined): StepRecord | undefined {
-  if (file === '') return ofState && { ...ofState, phase: 'done' }
-  const records = file?.split('\n').map(parseRecord)
+function mainOf({ pid, startTime, bootId, file }: StepRecord): MainOfStep {
+  return { pid, startTime, bootId, file }
+}
+
+/** The record in the state, or the last whole record in main's file. If both have the same phase, the file counts. */
+export function latestRecord(ofState: StepRecord | undefined, fileText: string | undefined): StepRecord | undefined {
+  if (fileText === '' && ofState !== undefined) return { ...mainOf(ofState), phase: 'done' }
+  const records = fileText?.split('\n').map(parseRecord)
   const ofFile = records?.findLast((record) => record !== undefined)
   if (ofState === undefined || ofFile === undefined) return ofFile ?? ofState
   return PHASES.indexOf(ofState.phase) > PHASES.indexOf(ofFile.phase) ? ofState : ofFile

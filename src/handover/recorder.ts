@@ -8,22 +8,22 @@ export class RecordNotWritten extends Error {
 }
 
 /**
- * The runner gives post the record as an environment variable. If the variable were too long, post could not start. No
- * real run id is near this limit.
+ * The runner gives post the record as an environment variable. If the variable were too long, post could not start. Only
+ * an id that main refuses can be so long.
  */
-const LONGEST_RUN_ID = 4_096
+const LONGEST_RUN_ID_CHARS = 4_096
 
 /** Saves the record as the step goes on, and tells the user if it cannot be saved. */
-export function createRecorder(record: RecordWriter, log: Pick<Log, 'warning' | 'debug'>): Recorder {
+export function createRecorder(writer: RecordWriter, log: Pick<Log, 'warning' | 'debug'>): Recorder {
   let hasWarned = false
   let aboutRun = logLine``
-  const logSaved = () => log.debug?.(logLine`Saved for post: ${record.line}`)
-  // The first record was written before this was loaded.
+  const logSaved = () => log.debug?.(logLine`Saved for post: ${writer.line}`)
+  // main.ts has written the first record. It had no log then, so the record is logged now.
   logSaved()
 
   /** If the record could not be written at all, returns what went wrong. */
-  function save(change: Parameters<RecordWriter['save']>[0]): string | undefined {
-    const problem = record.save(change)
+  function save(progress: Parameters<RecordWriter['save']>[0]): string | undefined {
+    const problem = writer.save(progress)
     if (problem === undefined) logSaved()
     return problem
   }
@@ -43,14 +43,14 @@ export function createRecorder(record: RecordWriter, log: Pick<Log, 'warning' | 
     },
     started(runId, mayCancel) {
       aboutRun = logLine` about run ${runId}`
-      const problem = runId.length > LONGEST_RUN_ID ? undefined : save({ phase: 'started', runId, mayCancel })
+      const problem = runId.length > LONGEST_RUN_ID_CHARS ? undefined : save({ phase: 'started', runId, mayCancel })
       if (problem !== undefined) warnOnce(problem)
     },
     done() {
       const problem = save({ phase: 'done' })
       if (problem === undefined) return
       warnOnce(problem)
-      record.emptyFile()
+      writer.emptyFile()
     },
   }
 }

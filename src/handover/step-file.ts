@@ -17,8 +17,8 @@ import type { Environment } from '../github/event.ts'
 import { writeWhole } from '../runner/runner-file.ts'
 
 // Main's own file. Main appends lines to it and never creates it a second time. Post finds it by the path that the
-// runner's state holds. If the state is lost, post finds it by the step's identity, which is part of its name.
-// docs/cancelling.md has the whole rule.
+// runner's state holds. If the state is lost, post finds it by the step's hash, which is a part of its name.
+// docs/cancelling.md says when post uses the state, and when the file.
 
 // On Windows, only O_RDONLY exists.
 const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants
@@ -37,12 +37,12 @@ interface StepFile {
 
 /** Creates the file with its first line, in the runner's temporary folder or else in the system's. */
 export function createStepFile(env: Environment, firstLine: (path: string) => string): StepFile {
-  const name = `${identityPrefix(env)}${crypto.randomUUID()}`
+  const name = `${hashPrefix(env)}${crypto.randomUUID()}`
   for (const folder of folders(env)) {
     const path = join(folder, name)
-    const file = resultOrNone(() => openSync(path, 'ax', 0o600))
-    if (file === undefined) continue
-    const created = stepFile(path, file, folder === env.RUNNER_TEMP)
+    const descriptor = resultOrNone(() => openSync(path, 'ax', 0o600))
+    if (descriptor === undefined) continue
+    const created = stepFile(path, descriptor, folder === env.RUNNER_TEMP)
     try {
       created.append(firstLine(path))
       return created
@@ -53,21 +53,23 @@ export function createStepFile(env: Environment, firstLine: (path: string) => st
   return stepFile(join(tmpdir(), name), undefined, false)
 }
 
-function stepFile(path: string, file: number | undefined, wasInRunnerFolder: boolean): StepFile {
-  const isThere = () => file !== undefined && existsSync(path)
+function stepFile(path: string, descriptor: number | undefined, wasInRunnerFolder: boolean): StepFile {
+  const isThere = () => descriptor !== undefined && existsSync(path)
   return {
     path,
     isInRunnerFolder: () => wasInRunnerFolder && isThere(),
     append(line) {
-      if (file === undefined) throw new Error(`${path} could not be created`)
-      writeWhole(file, `${line}\n`)
+      if (descriptor === undefined) throw new Error(`${path} could not be created`)
+      writeWhole(descriptor, `${line}\n`)
       if (!isThere()) throw new Error(`${path} was removed`)
     },
-    empty: () => void resultOrNone(() => file !== undefined && ftruncateSync(file)),
+    empty() {
+      if (descriptor !== undefined) resultOrNone(() => ftruncateSync(descriptor))
+    },
   }
 }
 
-/** Returns the task's result. If the task throws, returns undefined, because this file must not fail the step. */
+/** Returns the task's result. If the task throws, returns undefined, because the step goes on without its file. */
 function resultOrNone<T>(task: () => T): T | undefined {
   try {
     return task()
@@ -77,7 +79,7 @@ function resultOrNone<T>(task: () => T): T | undefined {
 }
 
 export function removeStepFile(path: string): void {
-  if (isOurs(path)) resultOrNone(() => rmSync(path, { force: true }))
+  if (isStepFile(path)) resultOrNone(() => rmSync(path, { force: true }))
 }
 
 /** Protects post from a file to which another step has appended. Main's records are much shorter. */
@@ -85,14 +87,14 @@ const READ_LIMIT_BYTES = 131_072
 
 /** The beginning of the file. Undefined if the file was removed, or if it is not a plain file of this user. */
 export function readStepFile(path: string): string | undefined {
-  return isOurs(path) ? resultOrNone(() => readOurs(path)) : undefined
+  return isStepFile(path) ? resultOrNone(() => readOpened(path)) : undefined
 }
 
 /** The file may be replaced after the first check. So this checks the open file again. */
-function readOurs(path: string): string | undefined {
+function readOpened(path: string): string | undefined {
   const file = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
   try {
-    if (!isPlainAndOurs(fstatSync(file))) return undefined
+    if (!isPlainFileOfUser(fstatSync(file))) return undefined
     const bytes = Buffer.alloc(READ_LIMIT_BYTES)
     return bytes.toString('utf8', 0, readSync(file, bytes, 0, READ_LIMIT_BYTES, 0))
   } finally {
@@ -100,24 +102,24 @@ function readOurs(path: string): string | undefined {
   }
 }
 
-/** The files of all steps that have this step's identity. */
+/** The files of all steps that have this step's hash. */
 export function findStepFiles(env: Environment): string[] {
   const namesIn = (folder: string) => resultOrNone(() => readdirSync(folder)) ?? []
   const paths = folders(env).flatMap((folder) => namesIn(folder).map((name) => join(folder, name)))
-  return paths.filter((path) => hasIdentityOf(env, path) && isOurs(path))
+  return paths.filter((path) => hasHashOf(env, path) && isStepFile(path))
 }
 
-export function hasIdentityOf(env: Environment, path: string): boolean {
-  return basename(path).startsWith(identityPrefix(env))
+export function hasHashOf(env: Environment, path: string): boolean {
+  return basename(path).startsWith(hashPrefix(env))
 }
 
 /** Every user can write to the system's temporary folder. So a link or another user's file is not main's. */
-function isOurs(path: string): boolean {
+function isStepFile(path: string): boolean {
   const status = basename(path).startsWith(PREFIX) ? resultOrNone(() => lstatSync(path)) : undefined
-  return status !== undefined && isPlainAndOurs(status)
+  return status !== undefined && isPlainFileOfUser(status)
 }
 
-function isPlainAndOurs(status: Stats): boolean {
+function isPlainFileOfUser(status: Stats): boolean {
   return status.isFile() && (process.getuid === undefined || status.uid === process.getuid())
 }
 
@@ -125,13 +127,13 @@ function folders({ RUNNER_TEMP: runnerTemp = '' }: Environment): string[] {
   return [...new Set([runnerTemp, tmpdir()])].filter((folder) => existsSync(folder))
 }
 
-/** The beginning of the file's name. Main and post of a step have the same hash. Steps with the same target share it. */
-function identityPrefix(env: Environment): string {
-  const identity = [
+/** The beginning of the file's name. Main and post of a step have the same hash, and so do steps with the same target. */
+function hashPrefix(env: Environment): string {
+  const hashed = [
     ...['GITHUB_REPOSITORY', 'GITHUB_RUN_ID', 'GITHUB_RUN_ATTEMPT', 'GITHUB_JOB', 'INPUT_CHECK-RUN-ID', 'RUNNER_NAME'],
     ...['RUNNER_TEMP', 'INPUT_BASE-URL', 'INPUT_PROJECT', 'INPUT_TEST-SUITE'],
   ].map((name) => env[name] ?? '')
   // Loaded here, because post loads this file in every step and seldom needs the hash.
   const { createHash } = process.getBuiltinModule('node:crypto')
-  return `${PREFIX}${createHash('sha256').update(JSON.stringify(identity)).digest('hex').slice(0, 32)}-`
+  return `${PREFIX}${createHash('sha256').update(JSON.stringify(hashed)).digest('hex').slice(0, 32)}-`
 }

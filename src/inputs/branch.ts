@@ -11,9 +11,9 @@ import { SKIPPED_PASSES } from './secrets.ts'
 export const BRANCH_OF_EVENT = '@{event}'
 
 /** What main tells the service about the branch, and why. */
-export interface Branch {
+export interface BranchChoice {
   /** If it is undefined, main sends no branch, and the service tests the project's default branch. */
-  readonly send: string | undefined
+  readonly name: string | undefined
   /** For the debug log: the rule by which the branch was chosen. */
   readonly because: string
   readonly info?: LogLine | undefined
@@ -23,8 +23,8 @@ export interface Branch {
 }
 
 /** Undefined if there is a problem with the branch. */
-export function readBranch(inputs: InputReader, event: WorkflowEvent): Branch | BranchToLookUp | undefined {
-  if (inputs.text('run-id') !== '') return { send: undefined, because: 'the input run-id names a run' }
+export function readBranch(inputs: InputReader, event: WorkflowEvent): BranchChoice | BranchToLookUp | undefined {
+  if (inputs.text('run-id') !== '') return { name: undefined, because: 'the input run-id names a run' }
   // If the runner does not know the input's default, it sets no variable.
   const given = inputs.isPresent('branch') ? inputs.text('branch') : BRANCH_OF_EVENT
   if (given === '') return emptyBranch(event)
@@ -40,23 +40,23 @@ export function readBranch(inputs: InputReader, event: WorkflowEvent): Branch | 
 }
 
 /** Loads GitHub's client only if the event does not name the branch. Throws an InvalidInputsError. */
-export async function branchToTest(read: Branch | BranchToLookUp, access: GitHubAccess): Promise<Branch> {
-  if ('send' in read) return read
+export async function branchToTest(read: BranchChoice | BranchToLookUp, access: GitHubAccess): Promise<BranchChoice> {
+  if (!('kind' in read)) return read
   const { lookUpBranch } = await import('../github/branch-look-up.ts')
   const found = await lookUpBranch(read, access)
   // The action then starts nothing.
-  if (found === undefined) return { send: undefined, because: 'the step was cancelled' }
+  if (found === undefined) return { name: undefined, because: 'the step was cancelled' }
   const inputs = new InputReader(access.env)
   return inputs.orThrow(branchToSend(found, inputs))
 }
 
 /** Records a problem if the service must not test what was found. */
-function branchToSend(found: FoundBranch, inputs: Pick<InputReader, 'problem'>): Branch | undefined {
+function branchToSend(found: FoundBranch, inputs: Pick<InputReader, 'problem'>): BranchChoice | undefined {
   switch (found.kind) {
     case 'branch': {
       const { name, because, info, warning } = found
       const characters = [...name].length
-      if (characters <= BRANCH_LIMIT_CHARS) return { send: name, because, info, warning }
+      if (characters <= BRANCH_LIMIT_CHARS) return { name, because, info, warning }
       return inputs.problem(
         logLine`Input branch: "${name}" has ${characters} characters. The service takes 1 to ${BRANCH_LIMIT_CHARS}.`,
       )
@@ -67,7 +67,7 @@ function branchToSend(found: FoundBranch, inputs: Pick<InputReader, 'problem'>):
       )
     case 'no-branch': {
       const info = logLine`This workflow run is about ${found.subject}, so the project's default branch is tested. To test another branch, set the input "branch".`
-      return { send: undefined, because: 'the event is about no branch', info }
+      return { name: undefined, because: 'the event is about no branch', info }
     }
     case 'unknown':
       return inputs.problem(
@@ -77,12 +77,12 @@ function branchToSend(found: FoundBranch, inputs: Pick<InputReader, 'problem'>):
 }
 
 /** Warns if the event is not about the default branch, because the input may be an unset variable. */
-function emptyBranch(event: WorkflowEvent): Branch {
+function emptyBranch(event: WorkflowEvent): BranchChoice {
   const untested = untestedHead(event)
   const warning =
     untested &&
     logLine`${untestedText(untested)} If the input comes from a variable, check that the variable is set. Otherwise remove the input, or set it to the branch that you want to test.`
-  return { send: undefined, because: 'the input branch is empty', warning, untested }
+  return { name: undefined, because: 'the input branch is empty', warning, untested }
 }
 
 /** Undefined if the event is about the default branch, or about no branch. */

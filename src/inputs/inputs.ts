@@ -1,7 +1,7 @@
 import { isAbsolute, resolve } from 'node:path'
 import { setSecret } from '@actions/core'
 import type { When } from '../action/publish.ts'
-import type { StepRequest } from '../action/run-action.ts'
+import type { StepSettings } from '../action/run-action.ts'
 import type { Environment, WorkflowEvent } from '../github/event.ts'
 import type { StartParameters, Target } from '../outcome/run.ts'
 import { isUsableRunId, RUN_ID_RULE } from '../service/run-handle.ts'
@@ -59,7 +59,7 @@ export function readInputs(env: Environment, event: WorkflowEvent) {
   const strict = inputs.boolean('strict', false)
   const summary = inputs.choice('summary', WHEN, 'always')
   const annotations = inputs.choice('annotations', ANNOTATIONS, true)
-  const runUrl = readRunUrl(inputs, service?.target)
+  const runUrlOf = readRunUrl(inputs, service?.target)
   const comment = {
     when: inputs.choice('comment', WHEN, 'never'),
     key: inputs.text('comment-key'),
@@ -67,9 +67,7 @@ export function readInputs(env: Environment, event: WorkflowEvent) {
   }
   const reportDir = readReportDir(inputs, env)
 
-  const request: StepRequest = {
-    target: inputs.orThrow(service?.target),
-    parameters,
+  const settings: Omit<StepSettings, 'subject'> = {
     runId,
     wait,
     waitLimitMs: timeoutMinutes * 60_000,
@@ -78,15 +76,20 @@ export function readInputs(env: Environment, event: WorkflowEvent) {
     cancelOnAbort,
     passWithNoTests,
     strict,
-    runUrl,
-    labels: [comment.key, matrixValues(comment.matrix)].filter((part) => part !== ''),
+    runUrlOf,
     reports: { summary, annotations },
   }
   // With run-id, it does not matter how an input of the start is written.
   const warnings = ownsRun ? inputs.warnings : startInputsWithoutEffect(inputs)
   return {
     service: inputs.orThrow(service),
-    request,
+    settings,
+    subject: {
+      target: inputs.orThrow(service?.target),
+      ownsRun,
+      parameters: ownsRun ? parameters : {},
+      labels: [comment.key, matrixValues(comment.matrix)].filter((part) => part !== ''),
+    },
     branch: inputs.orThrow(branch),
     reportDir,
     comment,

@@ -1,4 +1,4 @@
-import type { StepRequest } from '../action/run-action.ts'
+import type { StepSettings } from '../action/run-action.ts'
 import type { Target } from '../outcome/run.ts'
 import { type LogLine, logLine } from '../text/safe-text.ts'
 import { hasCredentials, isSecure, parseAddress, withoutSecrets } from '../text/web-address.ts'
@@ -9,12 +9,16 @@ const PLACEHOLDER = /\{([^{}]*)\}/g
 /** A scheme, then a host and a port without placeholders, then text and placeholders. */
 const TEMPLATE = /^[a-z]+:\/\/[^/?#{}]+(?:[/?#](?:[^{}]|\{[^{}]*\})*)?$/i
 
+const NO_URL: StepSettings['runUrlOf'] = () => undefined
+
 /** Reads the template of the address of a run's page. Returns the function that fills in the run's id. */
-export function readRunUrl(inputs: InputReader, target: Target | undefined): StepRequest['runUrl'] {
+export function readRunUrl(inputs: InputReader, target: Target | undefined): StepSettings['runUrlOf'] {
   const template = inputs.text('run-url')
-  if (template === '') return undefined
-  const problem = (what: LogLine) =>
+  if (template === '') return NO_URL
+  const problem = (what: LogLine) => {
     inputs.problem(logLine`Input run-url: "${withoutSecrets(template)}" ${what} ${RUN_URL_EXAMPLE}`)
+    return NO_URL
+  }
 
   const values = new Map([
     ['project', target?.kind === 'project' ? target.projectId : ''],

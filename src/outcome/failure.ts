@@ -1,7 +1,7 @@
 import type { Untrusted } from '../text/untrusted.ts'
 
 /**
- * Why a request to the service brought no usable response. `requestId` is the response's `x-request-id`, made safe, by
+ * Why a request to the service brought no usable response. `requestId` is the response's `x-request-id`, sanitized, by
  * which the service's operators find the request.
  */
 export type Failure =
@@ -53,7 +53,10 @@ export function isNotFound(failure: Failure): boolean {
   return failure.kind === 'status' && failure.status === 404
 }
 
-/** After this time, nothing listens any more. A tunnel that is restarted may take nearly as long. */
+/**
+ * If a service on this machine refuses connections for this long, it has ended. A tunnel that is restarted may take
+ * nearly as long.
+ */
 const REFUSED_LIMIT_MS = 30_000
 
 /** How long it may help to repeat a request that failed like this. Infinity unless this machine refused the connection. */

@@ -20,6 +20,10 @@ export type Target =
   | { readonly kind: 'project'; readonly projectId: string }
   | { readonly kind: 'test-suite'; readonly testSuiteId: string }
 
+/**
+ * The outcomes of test cases, in the order of all reports. `other`: the service sent another status, or none. The action
+ * cannot tell whether such a case ran, and counts it as not run.
+ */
 export const OUTCOMES = ['failed', 'timed-out', 'interrupted', 'other', 'flaky', 'skipped', 'passed'] as const
 
 export type Outcome = (typeof OUTCOMES)[number]
@@ -31,9 +35,9 @@ export interface TestCase {
   readonly outcome: Outcome
   /** Absent for a skipped case, and for every case of the test-suite workflow. */
   readonly durationMs?: number | undefined
-  /** Why the case did not pass. It may have several lines. Absent if the case passed. */
+  /** Why the case failed. It may have several lines. Only for outcomes that need a reason. */
   readonly message?: Untrusted | undefined
-  /** Where the case failed. Absent if it passed. */
+  /** Where the case failed. Only for outcomes that need a reason. */
   readonly location?: SourceLocation | undefined
 }
 
@@ -90,17 +94,17 @@ const OUTCOME_OF_STATUS: ReadonlyMap<string, Outcome> = new Map([
   ['SKIPPED', 'skipped'],
 ])
 
-/** What a test case's status means. Every other status means that the case did not run. */
+/** What a test case's status means. */
 export function outcomeOf(rawStatus: string): Outcome {
   return OUTCOME_OF_STATUS.get(rawStatus) ?? 'other'
 }
 
-/** Whether a reader wants to know why: the case did not pass, or it passed only after a retry. */
+/** Whether reports show why and where: the case did not pass, or it passed only after a retry. */
 export function needsReason(outcome: Outcome): boolean {
   return outcome !== 'passed' && outcome !== 'skipped'
 }
 
-/** The outcomes that `Counts.failed` counts, in the order of reports. */
+/** The outcomes that `Counts.failed` counts. */
 export const FAILING: readonly Outcome[] = ['failed', 'timed-out', 'interrupted']
 
 /** The outcomes that `Counts.passed` counts. */
@@ -116,6 +120,7 @@ export interface Counts {
   readonly flaky: number
   readonly skipped: number
   readonly other: number
+  /** `byOutcome.failed` does not count cases that timed out or were interrupted, but `failed` does. */
   readonly byOutcome: Readonly<Record<Outcome, number>>
 }
 

@@ -31,35 +31,36 @@ export type Cancellation =
   | { readonly kind: 'id-unknown' }
   /** The test-suite workflow has no cancel. */
   | { readonly kind: 'not-supported' }
-  /** `run` is present if main learned of the cancel by reading the run. */
-  | { readonly kind: 'cancelled'; readonly run?: Run | undefined }
+  | { readonly kind: 'cancelled' }
   | { readonly kind: 'already-finished'; readonly run: Run }
   /** The service does not know the run, or no longer knows it. */
   | { readonly kind: 'not-found' }
   | { readonly kind: 'failed'; readonly failure?: Failure | undefined }
 
-/**
- * What cancels a step from outside. If the runner's signals do not reach main, post sends SIGHUP. The runner empties
- * its temporary folder when the job ends. If nobody reads the log, the runner's worker is dead.
- */
-export type AbortCause = 'SIGINT' | 'SIGTERM' | 'SIGBREAK' | 'SIGHUP' | 'folder emptied' | 'log closed'
+/** What aborts a step from outside. */
+export type AbortCause =
+  /** The runner cancels the step. On Windows, it sends SIGBREAK. */
+  | 'SIGINT'
+  | 'SIGTERM'
+  | 'SIGBREAK'
+  /** Post sends SIGHUP if main still runs, because the runner's signals did not reach main. */
+  | 'SIGHUP'
+  /** The runner has emptied its temporary folder, as it does when the job ends. */
+  | 'folder emptied'
+  /** Nobody reads the log, because the runner's worker is dead. */
+  | 'log closed'
 
-/** Whether the job is over, so that the next job may already use the runner's folders, and post may never run. */
-export function wasJobOver(ending: Ending): boolean {
-  return ending.kind === 'aborted' && (ending.cause === 'folder emptied' || ending.cause === 'log closed')
-}
-
-export interface WaitLimit {
+export interface ExceededLimit {
   readonly input: 'timeout-minutes' | 'queue-timeout-minutes'
   readonly ms: number
 }
 
-/** Why the step does not wait for the run any more, or why it started none. */
+/** Why the step does not wait for the run any more, or why it started no run. */
 export type Ending =
   | { readonly kind: 'finished'; readonly run: Run }
   | { readonly kind: 'started' }
   /** `failure` is present if the last poll failed. */
-  | { readonly kind: 'wait-timeout'; readonly limit: WaitLimit; readonly failure?: Failure | undefined }
+  | { readonly kind: 'wait-timeout'; readonly limit: ExceededLimit; readonly failure?: Failure | undefined }
   | { readonly kind: 'aborted'; readonly cause: AbortCause }
   | { readonly kind: 'start-failed'; readonly failure: Failure }
   | { readonly kind: 'poll-failed'; readonly failure: Failure }
@@ -70,7 +71,7 @@ export interface StepSubject {
   readonly parameters: StartParameters
   /** False if the input `run-id` names the run. */
   readonly ownsRun: boolean
-  /** What the event is about. Present only if an empty input `branch` made the service test the default branch instead. */
+  /** Present only if an empty input `branch` made the service test the default branch instead. */
   readonly untested?: UntestedHead | undefined
   /** The branch or the tag of the tested commit, if the input `branch` names this commit. */
   readonly commitName?: string | undefined
@@ -99,9 +100,9 @@ export interface StepFacts {
   readonly runId?: string | undefined
   readonly runUrl?: string | undefined
   readonly cancellation: Cancellation
-  /** How long the step waited, including the start. */
+  /** How long the step took until it published, including the start and the cancel. */
   readonly waitedMs: number
-  /** How much of that time polls showed the run as QUEUED. Absent if no poll did. */
+  /** How long polls showed the run as QUEUED. Absent if the run was QUEUED in no poll. */
   readonly queuedMs?: number | undefined
   readonly subject: StepSubject
 }
@@ -110,17 +111,17 @@ export interface StepFacts {
 export interface StepOutcome extends StepFacts {
   readonly conclusion: Conclusion
   readonly success: boolean
-  /** If the service says that it tested another branch than this step asked for, both branches. */
+  /** Both branches, if the service says that it tested another branch than this step asked for. */
   readonly otherBranch?: { readonly tested: Untrusted; readonly asked: string } | undefined
   /** The counts of `run`'s test cases. All are zero if it has none. */
   readonly counts: Counts
-  readonly unknown: UnknownStatuses
+  readonly unknownStatuses: UnknownStatuses
 }
 
 /** Test cases whose status this version does not know. */
 export interface UnknownStatuses {
   readonly count: number
-  /** The first such statuses, each once. */
+  /** At most three of these statuses, without repetitions. */
   readonly statuses: readonly Untrusted[]
 }
 
@@ -137,7 +138,7 @@ const CONCLUSION_OF_STATUS: Readonly<Record<Run['status'], Conclusion>> = {
   TIMEDOUT: 'timed-out',
   CANCELLED: 'cancelled',
   INTERRUPTED: 'interrupted',
-  // A status that is not final, or that this version does not know, fails the step.
+  // A finished run is never QUEUED or RUNNING. They stand here because the type asks for them.
   QUEUED: 'error',
   RUNNING: 'error',
   UNKNOWN: 'error',
@@ -153,26 +154,29 @@ export function concludeStep(facts: StepFacts, rules: VerdictRules): StepOutcome
     // The run finished between the last poll and the cancel. So its own verdict counts.
     return concludeStep({ ...facts, ending: { kind: 'finished', run: cancellation.run } }, rules)
   }
-  const ofCancel = 'run' in cancellation ? cancellation.run : undefined
-  const run = ending.kind === 'finished' ? ending.run : (ofCancel ?? facts.run)
+  const { run } = facts
   const counts = countTestCases(run?.testCases ?? [])
   const otherBranch = run && otherBranchOf(run, facts.subject)
-  const known = { ...facts, run, counts, otherBranch, unknown: unknownStatusesIn(run?.testCases ?? []) }
+  const known = { ...facts, counts, otherBranch, unknownStatuses: unknownStatusesIn(run?.testCases ?? []) }
   return { ...known, ...judge(known, rules) }
 }
 
 const STATUSES_NAMED = 3
 
-/** A test case without a status has no unknown status. */
+/** Counts only statuses with visible text. A test case whose status is empty is not counted. */
 function unknownStatusesIn(testCases: readonly TestCase[]): UnknownStatuses {
   const statuses = testCases.filter(({ outcome }) => outcome === 'other').map(({ rawStatus }) => rawStatus)
   const unknown = statuses.filter((status) => String(sanitize(status)) !== '')
   return { count: unknown.length, statuses: [...new Set(unknown)].slice(0, STATUSES_NAMED) }
 }
 
-/** Whether the service says PASSED, although not all test cases passed or were skipped. */
-export function isDoubtfulPass({ run, counts, unknown }: Pick<StepOutcome, 'run' | 'counts' | 'unknown'>): boolean {
-  return run?.status === 'PASSED' && counts.failed + unknown.count > 0
+/** Whether the service says PASSED, although test cases failed or have a status that this version does not know. */
+export function isDoubtfulPass({
+  run,
+  counts,
+  unknownStatuses,
+}: Pick<StepOutcome, 'run' | 'counts' | 'unknownStatuses'>): boolean {
+  return run?.status === 'PASSED' && counts.failed + unknownStatuses.count > 0
 }
 
 /** Another step's run may be of any branch, and a test suite's branch is only metadata. So these are not compared. */
@@ -183,7 +187,7 @@ function otherBranchOf({ branchName }: Run, { target, ownsRun, parameters }: Ste
 }
 
 function judge(
-  known: Pick<StepOutcome, 'ending' | 'run' | 'counts' | 'otherBranch' | 'unknown'>,
+  known: Pick<StepOutcome, 'ending' | 'run' | 'counts' | 'otherBranch' | 'unknownStatuses'>,
   { passWithNoTests, strict }: VerdictRules,
 ): Pick<StepOutcome, 'conclusion' | 'success'> {
   const { ending, counts, otherBranch } = known
@@ -209,6 +213,7 @@ function judge(
   }
 }
 
+/** A cancel that the service confirmed counts, even if nobody has read the run after it. */
 export function statusOf({ cancellation, run }: StepOutcome): Run['status'] | undefined {
   return cancellation.kind === 'cancelled' ? 'CANCELLED' : run?.status
 }

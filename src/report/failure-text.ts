@@ -8,6 +8,8 @@ export const SENTENCE_LIMIT_CHARS = 1_000
 /** The limit of any other text from outside. */
 const EXCERPT_LIMIT_CHARS = 300
 
+export const CANCEL_IT = fragment`If the run should not go on, cancel it at the service.`
+
 export type RequestKind = 'start' | 'poll' | 'cancel'
 
 /** Main and post say this if a start request had no response. */
@@ -62,7 +64,7 @@ export function failureAdvice(failure: Failure, request: RequestKind): Fragment 
   switch (failure.kind) {
     case 'not-sent':
       if (hasServiceEnded(failure))
-        return fragment` Look at the step that started the service, for example whether the machine had no memory left. If no step started it, check the input ${'base-url'}.`
+        return fragment` Look at the log of the step that started the service, and at the log of its post step. A frequent cause is that no memory was left. If no step started the service, check the input ${'base-url'}.`
       return fragment` Check the input ${'base-url'}, and whether this runner can reach that address. If ${'HTTPS_PROXY'} is set, check the proxy too.`
     case 'invalid-response':
       if (!failure.isNotJson) return fragment``

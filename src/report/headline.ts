@@ -20,20 +20,24 @@ interface Headline {
 }
 
 export function headline(outcome: StepOutcome): Headline {
-  const { conclusion, ending, run, success, counts, unknown } = outcome
+  const { conclusion, ending, run, success, counts, unknownStatuses } = outcome
   const { total, passed, failed } = counts
   const head = (sign: Fragment, title: Fragment, text = tallyOf(counts)): Headline => ({ sign, title, counts: text })
   switch (conclusion) {
     case 'passed':
       if (failed > 0) return head(WARNING, fragment`Run passed, with failed tests`, fragment`: ${failed} of ${total}`)
-      if (unknown.count > 0)
-        return head(WARNING, fragment`Run passed, with unknown statuses`, fragment`: ${unknown.count} of ${total}`)
+      if (unknownStatuses.count > 0)
+        return head(
+          WARNING,
+          fragment`Run passed, with unknown statuses`,
+          fragment`: ${unknownStatuses.count} of ${total}`,
+        )
       // If a case was skipped, this says so, because `15 of 16` alone looks like one failure.
       return head(PASS, fragment`Tests passed`, fragment`: ${passed} of ${total}${remainingCounts(counts)}`)
     case 'failed':
       if (failed > 0) return head(FAIL, fragment`Tests failed`, fragment`: ${failed} of ${total}`)
       if (run?.status === 'PASSED')
-        return head(FAIL, fragment`Unknown statuses`, fragment`: ${unknown.count} of ${total}`)
+        return head(FAIL, fragment`Unknown statuses`, fragment`: ${unknownStatuses.count} of ${total}`)
       return head(FAIL, fragment`Run failed`, total === 0 ? NONE : fragment`, although ${noneFailed(total)}`)
     case 'no-tests':
       return head(success ? WARNING : FAIL, fragment`No tests ran`, total === 0 ? NONE : fragment`: 0 of ${total}`)

@@ -91,7 +91,7 @@ export function introduction(outcome: StepOutcome): Html {
   const isSaid =
     isPartial ||
     outcome.conclusion === 'no-tests' ||
-    (isVerdictInDoubt(outcome) && outcome.unknown.count === outcome.counts.other)
+    (isVerdictInDoubt(outcome) && outcome.unknownStatuses.count === outcome.counts.other)
   const cases = paragraph(isSaid ? undefined : casesWithoutResult(outcome), INCOMPLETE)
   const { untested } = outcome.subject
   return html`${paragraph(countsText(outcome))}${about}${cases}${paragraph(otherBranchText(outcome), OTHER_BRANCH)}${paragraph(untested && untestedText(untested), OTHER_BRANCH)}`

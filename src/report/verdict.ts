@@ -1,11 +1,11 @@
 import { isNotFound, isSameFailure } from '../outcome/failure.ts'
 import { type Counts, FAILING, isFinished, type Run } from '../outcome/run.ts'
-import { type Ending, isDoubtfulPass, type StepOutcome, wasJobOver } from '../outcome/step-outcome.ts'
+import { type Ending, isDoubtfulPass, type StepOutcome } from '../outcome/step-outcome.ts'
 import { durationText } from '../text/duration.ts'
 import { type Fragment, firstLineOf, fragment, type LogLine, logLine, quote } from '../text/safe-text.ts'
 import { casesWith, titleOf } from './case-table.ts'
 import { linkedRunId, otherBranchAdvice, quotedBranches } from './facts.ts'
-import { failureAdvice, failureReason, SENTENCE_LIMIT_CHARS, UNKNOWN_RUN } from './failure-text.ts'
+import { CANCEL_IT, failureAdvice, failureReason, SENTENCE_LIMIT_CHARS, UNKNOWN_RUN } from './failure-text.ts'
 import { noneFailed, remainingCounts } from './headline.ts'
 import { casesOf, join, NONE } from './words.ts'
 
@@ -119,20 +119,23 @@ function failedCases({ testCases = [] }: Run, { total, failed }: Counts): Fragme
 }
 
 /** Why a PASSED run is in doubt. */
-function doubts(run: Run, { counts, unknown }: StepOutcome): Fragment {
-  if (unknown.count === 0) return failedCases(run, counts)
-  if (counts.failed === 0) return unknownCases({ counts, unknown })
-  return fragment`${failedCases(run, counts)}, and ${unknownCases({ counts, unknown })}`
+function doubts(run: Run, { counts, unknownStatuses }: StepOutcome): Fragment {
+  if (unknownStatuses.count === 0) return failedCases(run, counts)
+  if (counts.failed === 0) return unknownCases({ counts, unknownStatuses })
+  return fragment`${failedCases(run, counts)}, and ${unknownCases({ counts, unknownStatuses })}`
 }
 
-function unknownCases({ counts: { total }, unknown }: Pick<StepOutcome, 'counts' | 'unknown'>): Fragment {
-  const names = unknown.statuses.map((status) => quote(status, TITLE_LIMIT_CHARS))
-  const have = unknown.count === 1 ? fragment`has` : fragment`have`
-  return fragment`${unknown.count} of ${total} ${casesOf(total)} ${have} a status that this version of the action does not know (${join(names, fragment`, `)})`
+function unknownCases({
+  counts: { total },
+  unknownStatuses,
+}: Pick<StepOutcome, 'counts' | 'unknownStatuses'>): Fragment {
+  const names = unknownStatuses.statuses.map((status) => quote(status, TITLE_LIMIT_CHARS))
+  const have = unknownStatuses.count === 1 ? fragment`has` : fragment`have`
+  return fragment`${unknownStatuses.count} of ${total} ${casesOf(total)} ${have} a status that this version of the action does not know (${join(names, fragment`, `)})`
 }
 
 function unknownSentence(outcome: StepOutcome): Fragment {
-  return outcome.unknown.count === 0 ? NONE : fragment` ${unknownCases(outcome)}.`
+  return outcome.unknownStatuses.count === 0 ? NONE : fragment` ${unknownCases(outcome)}.`
 }
 
 function withoutFailedCase(run: Run, counts: Counts): Fragment {
@@ -146,8 +149,8 @@ function nothingRan(run: Run, total: number): Fragment {
   return total === 1 ? fragment`its one test case did not run` : fragment`none of its ${total} test cases ran`
 }
 
-function noTestsAdvice({ success, unknown }: StepOutcome): Fragment {
-  if (!success && unknown.count > 0)
+function noTestsAdvice({ success, unknownStatuses }: StepOutcome): Fragment {
+  if (!success && unknownStatuses.count > 0)
     return fragment`Update the action. If a newer version does not know the status either, ask the operators of the service.`
   return success
     ? fragment`The input ${'pass-with-no-tests'} allows that.`
@@ -189,7 +192,7 @@ function sentencesOfAbort({ cause }: Extract<Ending, { kind: 'aborted' }>, outco
     case 'log closed':
       return fragment`The runner stopped reading the log of this step ${when}. This happens if the runner's process is killed, for example because no memory was left.`
     default:
-      return fragment`The runner cancelled this step ${when}. Either the workflow was cancelled, or a time limit that the workflow sets for this step or job has passed.`
+      return fragment`The workflow was cancelled, or the step exceeded its time limit, ${when}. This limit is the keyword ${'timeout-minutes'} of the step or of its job, and not the input.`
   }
 }
 
@@ -201,8 +204,6 @@ function momentOfAbort(outcome: StepOutcome): Fragment {
   if (cancellation.kind === 'no-run') return fragment`before this step started a run`
   return fragment`while this step was starting a run`
 }
-
-const CANCEL_IT = fragment`If the run should not go on, cancel it at the service.`
 
 /** Whether the step cancelled the run, and whether the run may still be running. Sentences, or nothing. */
 function cancellationText({ ending, cancellation, runId, subject }: StepOutcome, medium: Medium): Fragment {
@@ -227,11 +228,11 @@ function cancellationText({ ending, cancellation, runId, subject }: StepOutcome,
       return isUnknownRun ? NONE : fragment` The service does not know the run any more.`
     case 'failed': {
       const { failure } = cancellation
+      const isJobOver = ending.kind === 'aborted' && ['folder emptied', 'log closed'].includes(ending.cause)
       const isSaid = 'failure' in ending && isSameFailure(failure, ending.failure)
       const why = failure === undefined || isSaid ? NONE : fragment`, because ${failureReason(failure)}`
       // Post may not run if the job is over. It may not know the run if the id is unusable.
-      const next =
-        wasJobOver(ending) || runId === undefined ? CANCEL_IT : fragment`The post step tries again to cancel the run.`
+      const next = isJobOver || runId === undefined ? CANCEL_IT : fragment`The post step tries again to cancel the run.`
       return fragment` This step could not cancel the run${why}. The run may still be running. ${next}`
     }
   }

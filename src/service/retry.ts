@@ -1,4 +1,4 @@
-import type { Failure } from '../outcome/failure.ts'
+import { type Failure, retryMayHelpForMs } from '../outcome/failure.ts'
 
 /** Request Timeout, Too Early and Too Many Requests. They do not mean that the request is invalid. */
 const TRANSIENT_STATUSES = new Set([408, 425, 429])
@@ -38,12 +38,14 @@ const FIRST_BACKOFF_MS = 1_000
 const LONGEST_BACKOFF_MS = 15_000
 
 /**
- * The pause after this many failed attempts. It doubles each time. Its upper half is random, so that many steps do not
- * try again at the same time. It is never shorter than the service asked for.
+ * The pause after this many failed tries. It doubles each time. Its upper half is random, so that many steps do not
+ * try again at the same time. It is never shorter than the service asked for. If a service on this machine refuses
+ * connections, the pause ends when it has refused them for long enough, so that main asks once more at that time.
  */
-export function backoffMs(failedAttempts: number, failure: Failure | undefined, random: () => number): number {
-  const fullMs = Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (failedAttempts - 1))
+export function backoffMs(failedTries: number, failure: Failure | undefined, random: () => number): number {
+  const fullMs = Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (failedTries - 1))
   const pauseMs = fullMs * (0.5 + random() / 2)
-  const askedMs = failure?.kind === 'status' ? (failure.retryAfterMs ?? 0) : 0
-  return Math.max(pauseMs, askedMs)
+  if (failure === undefined) return pauseMs
+  const askedMs = failure.kind === 'status' ? (failure.retryAfterMs ?? 0) : 0
+  return Math.min(Math.max(pauseMs, askedMs), retryMayHelpForMs(failure))
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { cancelReason, StepCancelled } from '../../src/action/abort.ts'
+import { abortReason, StepAborted } from '../../src/action/abort.ts'
 
 describe('the time after a signal', () => {
   test.each([
@@ -13,7 +13,7 @@ describe('the time after a signal', () => {
     ['folder emptied', 30_000, 15_000, 38_000],
     ['log closed', 30_000, 15_000, 38_000],
   ] as const)('%s is %i ms for a start, %i ms for a cancel, %i ms for both', (by, startMs, cancelMs, bothMs) => {
-    const reason = new StepCancelled(by, 1_000)
+    const reason = new StepAborted(by, 1_000)
     expect(reason.startDeadlineMs).toBe(1_000 + startMs)
     expect(reason.cancelDeadlineMs()).toBe(1_000 + cancelMs)
     expect(reason.cancelDeadlineMs(999)).toBe(1_000 + cancelMs)
@@ -22,13 +22,13 @@ describe('the time after a signal', () => {
 
   test('is not changed by a second signal', () => {
     const controller = new AbortController()
-    const first = new StepCancelled('SIGINT', 0)
+    const first = new StepAborted('SIGINT', 0)
     controller.abort(first)
-    controller.abort(new StepCancelled('SIGTERM', 7_500))
-    expect(cancelReason(controller.signal)).toBe(first)
+    controller.abort(new StepAborted('SIGTERM', 7_500))
+    expect(abortReason(controller.signal)).toBe(first)
   })
 
   test('cannot be read from a signal that aborts for another reason', () => {
-    expect(() => cancelReason(AbortSignal.abort())).toThrow(TypeError)
+    expect(() => abortReason(AbortSignal.abort())).toThrow(TypeError)
   })
 })

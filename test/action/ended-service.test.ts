@@ -35,7 +35,7 @@ describe('a service on this machine that has refused all connections for 30 s', 
   test('ends a start', async () => {
     const { clock, service, world } = refusingService()
     const end = await clock.run(startRun({}, 3_600_000, world))
-    expect(end).toMatchObject({ kind: 'start-failed', mayHaveStarted: false, ...ENDED })
+    expect(end).toMatchObject({ ending: { kind: 'start-failed', ...ENDED }, cancellation: { kind: 'no-run' } })
     expect(service.timesMs('start').at(-1)).toBe(30_000)
     expect(world.texts('info ')[0]).toContain('The step tries for 30 s more')
   })
@@ -60,7 +60,7 @@ describe('a service on this machine that has refused all connections for 30 s', 
   test('is named as what happened', () => {
     const { failure } = { failure: { kind: 'not-sent', reason: 'connect ECONNREFUSED', refusedForMs: 30_000 } } as const
     expect(render(failureText(failure, 'poll'))).toBe(
-      'The service on this machine has ended (connect ECONNREFUSED, for 30 s). Look at the step that started the service, for example whether the machine had no memory left. If no step started it, check the input base-url.',
+      'The service on this machine has ended (connect ECONNREFUSED, for 30 s). Look at the log of the step that started the service, and at the log of its post step. A frequent cause is that no memory was left. If no step started the service, check the input base-url.',
     )
     expect(render(failureText({ ...failure, refusedForMs: 29_000 }, 'poll'))).toContain('could not be reached')
   })

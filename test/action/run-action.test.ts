@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { runAction, type StepRequest } from '../../src/action/run-action.ts'
+import { runAction, type StepSettings } from '../../src/action/run-action.ts'
 import type { Failure } from '../../src/outcome/failure.ts'
 import { countTestCases } from '../../src/outcome/run.ts'
-import type { AbortCause } from '../../src/outcome/step-outcome.ts'
+import type { AbortCause, StepSubject } from '../../src/outcome/step-outcome.ts'
 import { aRun } from '../support/builders.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import {
@@ -20,19 +20,28 @@ import { FakeWorld } from '../support/fake-world.ts'
 
 // The whole step. The tests of start-run, wait-for-run and cancel-run have the details.
 
-const REQUEST: StepRequest = {
+const SUBJECT: StepSubject = {
   target: { kind: 'project', projectId: 'web-shop' },
+  ownsRun: true,
   parameters: { branch: 'main' },
+  labels: ['checkout'],
+  job: { name: 'e2e', url: 'https://github.com/o/r/actions/runs/1/job/2' },
+}
+const SETTINGS: StepSettings = {
+  subject: SUBJECT,
   wait: true,
   waitLimitMs: 60_000,
   cancelOnAbort: true,
   passWithNoTests: false,
   strict: false,
-  labels: ['checkout'],
-  job: { name: 'e2e', url: 'https://github.com/o/r/actions/runs/1/job/2' },
+  runUrlOf: () => undefined,
   reports: { summary: 'never', annotations: true },
 }
-const GIVEN: Partial<StepRequest> = { runId: 'run-1', cancelOnAbort: false }
+const GIVEN: Partial<StepSettings> = {
+  subject: { ...SUBJECT, ownsRun: false, parameters: {} },
+  runId: 'run-1',
+  cancelOnAbort: false,
+}
 
 const LOST: Failure = { kind: 'no-response', reason: 'read ECONNRESET' }
 const REFUSED: Failure = { kind: 'status', status: 401 }
@@ -40,7 +49,7 @@ const NOT_FOUND: Failure = { kind: 'status', status: 404 }
 const STARTED = [response('run-1', 100)]
 const CANCEL = [response(true)]
 
-interface Setting extends Partial<StepRequest> {
+interface Setting extends Partial<StepSettings> {
   readonly script: Script
   readonly signalAtMs?: number
   readonly signal?: AbortCause
@@ -48,13 +57,13 @@ interface Setting extends Partial<StepRequest> {
   readonly begunMs?: number
 }
 
-async function step({ script, signalAtMs, signal, begunMs = 0, ...request }: Setting) {
+async function step({ script, signalAtMs, signal, begunMs = 0, ...settings }: Setting) {
   const clock = new FakeClock()
   if (begunMs > 0) await clock.run(clock.sleep(begunMs))
   const service = new FakeService(clock, script)
   const world = new FakeWorld(clock, service)
   if (signalAtMs !== undefined) world.signalAt(signalAtMs, signal)
-  const outcome = await clock.run(runAction({ ...REQUEST, ...request }, world))
+  const outcome = await clock.run(runAction({ ...SETTINGS, ...settings }, world))
   return {
     outcome,
     endedMs: clock.now(),
@@ -96,7 +105,7 @@ describe('a run that is started and waited for', () => {
     ])
   })
 
-  test.each<[string, Partial<StepRequest>]>([
+  test.each<[string, Partial<StepSubject>]>([
     ["project “web-shop”, on the project's default branch", { parameters: {} }],
     ['project “web-shop”, branch “0f0f” (“change”)', { parameters: { branch: '0f0f' }, commitName: 'change' }],
     [
@@ -106,8 +115,9 @@ describe('a run that is started and waited for', () => {
         parameters: { branch: 'b', environment: 'staging', frameworkProject: 'unit e2e', runGroup: 'nightly' },
       },
     ],
-  ])('says at its start what is tested: %s', async (tested, request) => {
-    const { effects } = await step({ script: { start: STARTED, get: [response(PASSED)] }, ...request })
+  ])('says at its start what is tested: %s', async (tested, other) => {
+    const subject = { ...SUBJECT, ...other }
+    const { effects } = await step({ script: { start: STARTED, get: [response(PASSED)] }, subject })
     expect(effects).toContain(`info Run run-1 was started for ${tested}`)
   })
 
@@ -116,19 +126,18 @@ describe('a run that is started and waited for', () => {
       script: { start: STARTED, get: [response(QUEUED), response(PASSED, 50)] },
       pollIntervalMs: 1_000,
     })
-    const { target, parameters, labels, job } = REQUEST
     expect(outcome).toEqual({
       ending: { kind: 'finished', run: PASSED },
       run: PASSED,
       conclusion: 'passed',
       success: true,
       counts: countTestCases(PASSED.testCases ?? []),
-      unknown: { count: 0, statuses: [] },
+      unknownStatuses: { count: 0, statuses: [] },
       runId: 'run-1',
       cancellation: { kind: 'not-wanted' },
       waitedMs: 1_150,
       queuedMs: 1_050,
-      subject: { target, parameters, ownsRun: true, labels, job },
+      subject: SUBJECT,
     })
     expect(world.outcomes).toEqual([outcome])
   })
@@ -144,12 +153,12 @@ describe('a run that is started and waited for', () => {
   })
 
   test('has its page in the log, an output and the outcome if the user gave run-url', async () => {
-    const runUrl = (runId: string) => `https://app.example.com/runs/${runId}`
-    const url = runUrl('run-1')
+    const runUrlOf = (runId: string) => `https://app.example.com/runs/${runId}`
+    const url = runUrlOf('run-1')
     const script = { start: STARTED, get: [response(PASSED)] }
-    const started = await step({ script, runUrl, wait: false })
+    const started = await step({ script, runUrlOf, wait: false })
     expect(started.effects).toContain(`info Run run-1 was started for project “web-shop”, branch “main”: ${url}`)
-    const given = await step({ script, runUrl, ...GIVEN })
+    const given = await step({ script, runUrlOf, ...GIVEN })
     expect(given.effects).toContain(`info Run run-1: ${url}`)
     for (const { outputs, outcome } of [started, given])
       expect([outputs['run-url'], outcome.runUrl]).toEqual([url, url])
@@ -353,7 +362,7 @@ describe('the limit of the wait', () => {
     expect(requests.at(-1)).toBe('cancel')
     expect(record).toEqual(['starting', 'started run-1', 'done'])
     expect(outputs).toEqual({ 'run-id': 'run-1', status: 'CANCELLED', conclusion: 'wait-timeout' })
-    expect(world.effects.find(({ text }) => text.includes('cancelling'))?.atMs).toBe(REQUEST.waitLimitMs)
+    expect(world.effects.find(({ text }) => text.includes('cancelling'))?.atMs).toBe(SETTINGS.waitLimitMs)
   })
 
   test('does not count if the cancel finds the run finished, and the true verdict counts', async () => {
@@ -385,8 +394,8 @@ describe('the limit of the wait', () => {
     const { endedMs, record, error } = await step({
       script: { start: STARTED, get: [response(RUNNING)], cancel: [noResponse] },
     })
-    expect(endedMs).toBeGreaterThan(REQUEST.waitLimitMs + 14_000)
-    expect(endedMs).toBeLessThanOrEqual(REQUEST.waitLimitMs + 15_100)
+    expect(endedMs).toBeGreaterThan(SETTINGS.waitLimitMs + 14_000)
+    expect(endedMs).toBeLessThanOrEqual(SETTINGS.waitLimitMs + 15_100)
     expect(record).toEqual(['starting', 'started run-1'])
     expect(error).toMatch(/run-1.*may still be running/)
   })
@@ -430,6 +439,6 @@ test('a bug in the action leaves the run to post', async () => {
   }
   const service = new FakeService(clock, { start: STARTED, get: [giving(give)] })
   const world = new FakeWorld(clock, service)
-  await expect(clock.run(runAction(REQUEST, world))).rejects.toThrow('a bug of our own')
+  await expect(clock.run(runAction(SETTINGS, world))).rejects.toThrow('a bug of our own')
   expect(world.texts('record ')).toEqual(['starting', 'started run-1'])
 })

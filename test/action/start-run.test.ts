@@ -29,8 +29,14 @@ async function start({ replies, deadlineMs = 3_600_000, signalAtMs }: Setting) {
   const service = new FakeService(clock, { start: replies })
   const world = new FakeWorld(clock, service)
   if (signalAtMs !== undefined) world.signalAt(signalAtMs)
-  const end = await clock.run(startRun({}, deadlineMs, world))
+  const end = endOf(await clock.run(startRun({}, deadlineMs, world)))
   return { end, endedMs: clock.now(), sentMs: service.timesMs('start'), service, world }
+}
+
+/** The id, or why there is none. */
+function endOf(result: Awaited<ReturnType<typeof startRun>>) {
+  if (typeof result === 'string') return { kind: 'started', runId: result }
+  return { ...result.ending, mayHaveStarted: result.cancellation.kind === 'id-unknown' }
 }
 
 describe('a start that the service provably did not take', () => {

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { basename, join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createRecordWriter, findMains, parseRecord, type StepRecord } from '../../src/handover/record.ts'
+import { findMains, openHandover, parseRecord, type StepRecord } from '../../src/handover/record.ts'
 import { createRecorder, RecordNotWritten } from '../../src/handover/recorder.ts'
 import { render } from '../../src/text/safe-text.ts'
 import { parseKeyValueFile } from '../../tools/runner-emulator/file-commands.ts'
@@ -25,7 +25,7 @@ function job({ hasStateFile = true, hasTemp = true, inputs = {} }: JobOptions = 
   if (hasStateFile) writeFileSync(statePath, '')
   // Each record has its own job, so that no file of another test in the system's folder has its identity.
   const env = { GITHUB_STATE: statePath, RUNNER_TEMP: hasTemp ? temp : join(folder, 'none'), ...inputs }
-  const { record: main, isFolderEmptied } = createRecordWriter(env)
+  const { writer: main, isFolderEmptied } = openHandover(env)
   const warnings: string[] = []
   const log = {
     info: () => {},
@@ -87,7 +87,7 @@ describe('the record', () => {
     record.started('r-1', true)
     inBoth({ phase: 'started', runId: 'r-1', mayCancel: true })
     record.done()
-    inBoth({ phase: 'done', runId: 'r-1' })
+    inBoth({ phase: 'done' })
   })
 
   it('says that the run may not be cancelled', () => {
@@ -165,7 +165,7 @@ describe('a record that cannot be written', () => {
     rmSync(filePath())
     record.starting()
     record.started('r-1', true)
-    expect(saved()).toMatchObject({ phase: 'started', runId: 'r-1' })
+    expect(saved()).toMatchObject({ phase: 'started', runId: 'r-1', mayCancel: true })
     expect(warnings).toEqual([])
     expect(filePath()).toBe('')
   })
@@ -197,13 +197,15 @@ describe('a record that cannot be written', () => {
     writeFileSync(statePath, '')
     const source = new URL('../../src/handover/', import.meta.url).href
     // Each file may have 1,024 bytes. Two records fit, and of a record with this id only a part fits.
-    const program = `const [{ createRecordWriter }, { createRecorder }] = await Promise.all([import('${source}record.ts'), import('${source}recorder.ts')])
-      const record = createRecorder(createRecordWriter(process.env).record, { warning: ({ text }) => console.log(text) })
+    const program = `const [{ openHandover }, { createRecorder }] = await Promise.all([import('${source}record.ts'), import('${source}recorder.ts')])
+      const record = createRecorder(openHandover(process.env).writer, { warning: ({ text }) => console.log(text) })
       record.starting()
       record.started('x'.repeat(700), true)
       const { readFileSync, statSync } = await import('node:fs')
       const [file] = process.argv.slice(1).map((path) => readFileSync(path, 'utf8'))
       console.log(file.endsWith('}\\n'), statSync(process.argv[1]).size > 400)
+      // Until both files are full.
+      try { for (;;) record.starting() } catch {}
       record.done()`
     const limited = ['-c', 'ulimit -f 1; exec "$@"', 'sh', process.execPath, '--input-type=module', '--eval', program]
     const env = { ...process.env, GITHUB_STATE: statePath, RUNNER_TEMP: folder }
@@ -227,13 +229,15 @@ describe('a record that cannot be written', () => {
 })
 
 describe('of the two records', () => {
-  const inState: StepRecord = { pid: 7, file: '', phase: 'starting', mayCancel: false }
+  const OF_STATE = 7
+  const progressIn = (phase: StepRecord['phase']) =>
+    phase === 'started' ? { phase, runId: 'r-1', mayCancel: true } : { phase }
   const read = (state: StepRecord['phase'], file: StepRecord['phase'] | 'removed') => {
     const { env, main, filePath, saved } = job()
     const path = filePath()
     if (file === 'removed') rmSync(path)
-    else main.save({ phase: file, runId: 'of the file', mayCancel: true })
-    const record = { ...inState, file: path, phase: state, runId: 'of the state', mayCancel: true }
+    else main.save(progressIn(file))
+    const record = { pid: OF_STATE, file: path, ...progressIn(state) }
     expect(saved()).toBeDefined()
     return findMains(env, record)[0]?.read()
   }
@@ -246,7 +250,7 @@ describe('of the two records', () => {
     ['done', 'started', 'of the state'],
     ['started', 'removed', 'of the state'],
   ] as const)('with %s in the state and %s in the file, the record %s counts', (state, file, expected) => {
-    expect(read(state, file)?.runId).toBe(expected)
+    expect(read(state, file)?.pid).toBe(expected === 'of the state' ? OF_STATE : process.pid)
   })
 
   it('the file’s record is its newest whole line', () => {
@@ -257,19 +261,19 @@ describe('of the two records', () => {
       `${JSON.stringify({ ...state, phase: 'starting' })}\n{"pid":1,"phase":"started","runId":"cut o`,
     )
     expect(read()).toMatchObject({ phase: 'starting' })
-    main.save({ phase: 'started', runId: 'r-1' })
+    main.save({ phase: 'started', runId: 'r-1', mayCancel: true })
     writeFileSync(filePath(), '\nnull\n5\n[]\n{}\n{"phase":"done"}\n', { flag: 'a' })
     expect(read({ withState: false })).toMatchObject({ phase: 'starting' })
-    expect(read()).toMatchObject({ phase: 'started', runId: 'r-1' })
+    expect(read()).toMatchObject({ phase: 'started', runId: 'r-1', mayCancel: true })
   })
 })
 
 describe('a main that post finds', () => {
   it('has another identity after the inputs have changed, but the same file', () => {
     const { env, saved } = job({ inputs: { INPUT_PROJECT: 'web-shop' } })
-    expect(findMains(env, saved())).toMatchObject([{ hasOurIdentity: true }])
+    expect(findMains(env, saved())).toMatchObject([{ hasSameInputs: true }])
     const [found] = findMains({ ...env, INPUT_PROJECT: 'docs' }, saved())
-    expect(found?.hasOurIdentity).toBe(false)
+    expect(found?.hasSameInputs).toBe(false)
     expect(found?.read()).toMatchObject({ phase: 'nothing started' })
     expect(findMains({ ...env, INPUT_PROJECT: 'docs' }, undefined)).toEqual([])
   })
@@ -277,7 +281,7 @@ describe('a main that post finds', () => {
   it('has an identity also if main could create no file', () => {
     const { env, saved } = job({ hasTemp: false })
     rmSync(saved()?.file ?? '')
-    expect(findMains(env, saved())[0]?.hasOurIdentity).toBe(true)
+    expect(findMains(env, saved())[0]?.hasSameInputs).toBe(true)
   })
 })
 

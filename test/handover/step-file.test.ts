@@ -2,13 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { appendFileSync, existsSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import {
-  createStepFile,
-  findStepFiles,
-  hasIdentityOf,
-  readStepFile,
-  removeStepFile,
-} from '../../src/handover/step-file.ts'
+import { createStepFile, findStepFiles, hasHashOf, readStepFile, removeStepFile } from '../../src/handover/step-file.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const STEP = {
@@ -109,8 +103,8 @@ describe('the identity of a step', () => {
   ])('is not the identity of %s', (_, other) => {
     const env = stepWithFolder()
     const { path } = aFile(env)
-    expect(hasIdentityOf(env, path)).toBe(true)
-    expect(hasIdentityOf({ ...env, ...other }, path)).toBe(false)
+    expect(hasHashOf(env, path)).toBe(true)
+    expect(hasHashOf({ ...env, ...other }, path)).toBe(false)
   })
 
   it('distinguishes the file of this step from others in one folder', () => {

@@ -55,7 +55,7 @@ async function branchOf(step: Step) {
     const { branch, warnings: ofInputs } = await decisionOf(step)
     const warnings = [...ofInputs, ...(branch.warning === undefined ? [] : [branch.warning])].map(render)
     return {
-      branch: branch.send,
+      branch: branch.name,
       info: branch.info && render(branch.info),
       warnings: warnings.length === 0 ? undefined : warnings,
       /** The branch that is not tested, as reports say it. */
@@ -493,7 +493,7 @@ test('a runner that sets no variable for the input tests the branch of the event
     project: 'web-shop',
   })
   linesWrittenBy(() => {
-    expect(readInputs({ ...env, ...variables }, event).branch).toMatchObject({ send: 'next' })
+    expect(readInputs({ ...env, ...variables }, event).branch).toMatchObject({ name: 'next' })
   })
 })
 

@@ -62,11 +62,10 @@ describe('a step', () => {
       }),
       branch: { because: 'the input branch is empty' },
       githubToken: '',
-      request: {
-        target: TARGET,
-        parameters: {},
-        labels: [],
+      subject: { target: TARGET, ownsRun: true, parameters: {}, labels: [] },
+      settings: {
         wait: true,
+        runUrlOf: expect.any(Function),
         waitLimitMs: 3_600_000,
         cancelOnAbort: true,
         passWithNoTests: false,
@@ -115,10 +114,11 @@ describe('a step', () => {
     })
     expect(inputs).toEqual({
       service: expect.objectContaining({ baseUrl: new URL('https://tests.example.com/api/'), proxies: {} }),
-      branch: { send: 'feature/pay', because: 'the input branch names it' },
+      branch: { name: 'feature/pay', because: 'the input branch names it' },
       githubToken: 'ghs_token',
-      request: {
+      subject: {
         target: TARGET,
+        ownsRun: true,
         parameters: {
           environment: 'staging',
           frameworkProject: 'unit, e2e',
@@ -126,9 +126,11 @@ describe('a step', () => {
           envOverrides: { A: '1', B: 'two' },
           autofix: false,
         },
-        wait: false,
         labels: ['unit', 'linux, 20, arm'],
-        runUrl: expect.any(Function),
+      },
+      settings: {
+        wait: false,
+        runUrlOf: expect.any(Function),
         waitLimitMs: 90_000,
         queueLimitMs: 300_000,
         pollIntervalMs: 50,
@@ -265,9 +267,9 @@ describe('api-key', () => {
 
 describe('project and test-suite', () => {
   it('name what to run, as written', () => {
-    expect(inputsOf({ project: 'web shop/1' }).request.target).toEqual({ kind: 'project', projectId: 'web shop/1' })
+    expect(inputsOf({ project: 'web shop/1' }).subject.target).toEqual({ kind: 'project', projectId: 'web shop/1' })
     const suite = { project: '', 'test-suite': 'smoke' }
-    expect(inputsOf(suite).request.target).toEqual({ kind: 'test-suite', testSuiteId: 'smoke' })
+    expect(inputsOf(suite).subject.target).toEqual({ kind: 'test-suite', testSuiteId: 'smoke' })
   })
 
   it.each([
@@ -301,7 +303,7 @@ describe('project and test-suite', () => {
 
   it('test-suite can be combined with the other parameters', () => {
     const parameters = { environment: 'staging', 'env-overrides': 'A=1' }
-    expect(inputsOf({ project: '', 'test-suite': 'smoke', ...parameters }).request.parameters).toEqual({
+    expect(inputsOf({ project: '', 'test-suite': 'smoke', ...parameters }).subject.parameters).toEqual({
       environment: 'staging',
       envOverrides: { A: '1' },
     })
@@ -310,7 +312,7 @@ describe('project and test-suite', () => {
 
 it('branch may have up to 255 characters', () => {
   const branch = '🌱'.repeat(255)
-  expect(inputsOf({ branch }).branch).toMatchObject({ send: branch })
+  expect(inputsOf({ branch }).branch).toMatchObject({ name: branch })
   expect(problemsOf({ branch: `b${branch}` })).toEqual([
     `Input branch: "b${branch}" has 256 characters. The service takes 1 to 255.`,
   ])
@@ -318,7 +320,7 @@ it('branch may have up to 255 characters', () => {
 
 describe('run-url', () => {
   const pageOf = (template: string, runId = 'r/1', given: Readonly<Record<string, string>> = {}) =>
-    inputsOf({ 'run-url': template, ...given }).request.runUrl?.(runId)
+    inputsOf({ 'run-url': template, ...given }).settings.runUrlOf(runId)
 
   it.each([
     ['https://app.example.com/p/{project}/runs/{run-id}', 'https://app.example.com/p/web%20shop%2F1/runs/r%2F1'],
@@ -387,14 +389,14 @@ it.each([
   ['unit\r\ne2e\r\n', 'unit\r\ne2e'],
   [' \n', undefined],
 ])('framework-project given as %j is sent as %j', (given, sent) => {
-  expect(inputsOf({ 'framework-project': given }).request.parameters.frameworkProject).toBe(sent)
+  expect(inputsOf({ 'framework-project': given }).subject.parameters.frameworkProject).toBe(sent)
 })
 
 describe('run-id', () => {
   it('is waited for, and not cancelled unless cancel-on-abort is true', () => {
-    expect(inputsOf({ 'run-id': 'r-1' }).request).toMatchObject({ runId: 'r-1', cancelOnAbort: false })
+    expect(inputsOf({ 'run-id': 'r-1' }).settings).toMatchObject({ runId: 'r-1', cancelOnAbort: false })
     const asked = { 'run-id': 'r-1', 'cancel-on-abort': 'true' }
-    expect(inputsOf(asked).request).toMatchObject({ runId: 'r-1', cancelOnAbort: true })
+    expect(inputsOf(asked).settings).toMatchObject({ runId: 'r-1', cancelOnAbort: true })
   })
 
   it.each(['..', 'id\nwith=a line'])('%j is refused', (runId) => {
@@ -449,7 +451,7 @@ describe('a number', () => {
     ['35000', 2_100_000_000],
     ['0.001', 60],
   ])('of %s minutes is the limit of the wait', (text, ms) => {
-    expect(inputsOf({ 'timeout-minutes': text }).request.waitLimitMs).toBeCloseTo(ms)
+    expect(inputsOf({ 'timeout-minutes': text }).settings.waitLimitMs).toBeCloseTo(ms)
   })
 
   it.each(['0', '35000.1', '1e3', '0x10', '35,000', '１'])('of %s minutes is not accepted', (text) => {
@@ -470,7 +472,7 @@ describe('a number', () => {
         const given = { ...ENOUGH, 'timeout-minutes': text, 'poll-interval-seconds': text }
         const { inputs } = reading(given)
         if (inputs === undefined) return
-        const { waitLimitMs, pollIntervalMs } = inputs.request
+        const { waitLimitMs, pollIntervalMs } = inputs.settings
         expect(waitLimitMs).toBeGreaterThan(0)
         expect(waitLimitMs).toBeLessThan(2 ** 31)
         if (pollIntervalMs !== undefined) expect(pollIntervalMs).toBeGreaterThanOrEqual(50)
@@ -498,14 +500,14 @@ describe('a choice', () => {
     ['ALWAYS', 'always'],
   ] as const)('%s means %s for the summary and the comment', (word, when) => {
     const inputs = inputsOf({ summary: word, comment: word })
-    expect([inputs.request.reports.summary, inputs.comment.when]).toEqual([when, when])
+    expect([inputs.settings.reports.summary, inputs.comment.when]).toEqual([when, when])
   })
 
   it.each([
     ['always', true],
     ['never', false],
   ])('%s means %s for the annotations', (word, isWanted) => {
-    expect(inputsOf({ annotations: word }).request.reports.annotations).toBe(isWanted)
+    expect(inputsOf({ annotations: word }).settings.reports.annotations).toBe(isWanted)
   })
 })
 

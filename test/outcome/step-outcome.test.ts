@@ -3,16 +3,16 @@ import type { Failure } from '../../src/outcome/failure.ts'
 import {
   type Cancellation,
   type Ending,
+  type ExceededLimit,
   isDone,
   isDoubtfulPass,
   statusOf,
-  type WaitLimit,
 } from '../../src/outcome/step-outcome.ts'
 import { anOutcome, aRun, testCasesBy } from '../support/builders.ts'
 
 const RUNNING = aRun({ status: 'RUNNING', finishedAt: undefined, testCases: undefined })
 const DOWN: Failure = { kind: 'status', status: 503 }
-const LIMIT: WaitLimit = { input: 'timeout-minutes', ms: 60_000 }
+const LIMIT: ExceededLimit = { input: 'timeout-minutes', ms: 60_000 }
 const WAIT_TIMEOUT: Ending = { kind: 'wait-timeout', limit: LIMIT }
 
 describe('the verdict', () => {
@@ -50,10 +50,10 @@ describe('the verdict', () => {
     [{ PASSED: 38, FAILED: 2 }, 0],
     [{ PASSED: 1, BLOCKED: 99 }, 99],
     [{ PASSED: 1, ERROR: 1, NEW: 2 }, 2],
-  ])('is a failure for a PASSED run with %j only if the step is strict', (counts, unknown) => {
+  ])('is a failure for a PASSED run with %j only if the step is strict', (counts, unknownStatuses) => {
     const run = aRun({ testCases: testCasesBy(counts) })
     const passed = anOutcome({ run })
-    expect(passed).toMatchObject({ conclusion: 'passed', success: true, unknown: { count: unknown } })
+    expect(passed).toMatchObject({ conclusion: 'passed', success: true, unknownStatuses: { count: unknownStatuses } })
     expect(isDoubtfulPass(passed)).toBe(true)
     expect(anOutcome({ run, strict: true })).toMatchObject({ conclusion: 'failed', success: false })
   })
@@ -148,7 +148,7 @@ describe('a run that finished between the last poll and the cancel', () => {
     { kind: 'aborted', cause: 'SIGINT' },
     { kind: 'poll-failed', failure: DOWN },
   ])('is reported after %j, and does not decide the verdict', (ending) => {
-    const outcome = anOutcome({ ending, run: RUNNING, cancellation })
+    const outcome = anOutcome({ ending, run: cancellation.run, cancellation })
     expect(outcome).toMatchObject({ ending, run: cancellation.run, success: false })
     expect(outcome.counts.total).toBe(3)
   })
@@ -157,7 +157,7 @@ describe('a run that finished between the last poll and the cancel', () => {
     const cancelled = anOutcome({
       ending: WAIT_TIMEOUT,
       run: RUNNING,
-      cancellation: { kind: 'cancelled', run: aRun({ status: 'CANCELLED' }) },
+      cancellation: { kind: 'cancelled' },
     })
     expect(cancelled).toMatchObject({ ending: { kind: 'wait-timeout' }, conclusion: 'wait-timeout' })
   })

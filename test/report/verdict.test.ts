@@ -38,7 +38,7 @@ describe('the sentence', () => {
     const limit = { input: 'timeout-minutes', ms: 60_000 } as const
     const outcome = anOutcome({
       ending: { kind: 'wait-timeout', limit, failure: { kind: 'status', status: 503 } },
-      cancellation: { kind: 'cancelled', run: aRun({ status: 'CANCELLED' }) },
+      cancellation: { kind: 'cancelled' },
     })
     expect(render(verdictSentence(outcome))).toBe(
       'Run run_7f3a did not finish within 1 min (the input timeout-minutes). Its last status request failed, because the service responded with 503 Service Unavailable. This step cancelled the run. If the run needs more time, raise the input timeout-minutes.',

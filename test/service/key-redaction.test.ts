@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { reportFiles } from '../../src/action/publish.ts'
-import { runAction, type StepRequest } from '../../src/action/run-action.ts'
+import { runAction, type StepSettings } from '../../src/action/run-action.ts'
 import { commentBody } from '../../src/report/comment-body.ts'
 import { keyRedaction } from '../../src/service/key-redaction.ts'
 import { openService } from '../../src/service/open-service.ts'
@@ -109,15 +109,19 @@ it.each([
 })
 
 describe('a step at a service that sends the key back', () => {
-  const STEP: StepRequest = {
-    target: { kind: 'project', projectId: 'shop' },
-    parameters: { branch: 'main' },
+  const STEP: StepSettings = {
+    subject: {
+      target: { kind: 'project', projectId: 'shop' },
+      ownsRun: true,
+      parameters: { branch: 'main' },
+      labels: [],
+    },
     wait: true,
     waitLimitMs: 60_000,
     cancelOnAbort: true,
     passWithNoTests: false,
     strict: false,
-    labels: [],
+    runUrlOf: () => undefined,
     reports: { summary: 'always', annotations: true },
   }
   const testCases = [{ title: 'pays with KEY twice: KEY', status: 'FAILED', durationMs: 1, KEY: ['KEY'] }]
@@ -148,7 +152,7 @@ describe('a step at a service that sends the key back', () => {
   /** Everything that the step shows or leaves behind. */
   async function outputsOf(origin: string, apiKey: string): Promise<string[]> {
     const clock = new FakeClock()
-    const target = STEP.target
+    const { target } = STEP.subject
     const service = await openService({ baseUrl: new URL(origin), apiKey, target, proxies: {} }, clock)
     const world = new FakeWorld(clock, service)
     const outcome = await runAction(STEP, world)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { StepCancelled } from '../../src/action/abort.ts'
+import { StepAborted } from '../../src/action/abort.ts'
 import { isKeyRefused, isTransient } from '../../src/service/retry.ts'
 import { isUsableRunId } from '../../src/service/run-handle.ts'
 import type { ModelRun, ModelService, ObservedResponse } from './model-service.ts'
@@ -251,7 +251,7 @@ const awaitsAStartInFlight: Invariant = (_, result) => {
   if (!exitedByItself(result) || start === undefined || startResponse(result) !== undefined) return
   const { signalled } = main
   const limitMs = start.begunAtMs + REQUEST_LIMIT_MS
-  const graceMs = signalled && new StepCancelled(signalled.signal, signalled.atMs).startDeadlineMs
+  const graceMs = signalled && new StepAborted(signalled.signal, signalled.atMs).startDeadlineMs
   if (start.responseAtMs < Math.min(limitMs, graceMs ?? limitMs))
     violate('the response to a start in flight was not awaited')
 }

@@ -1,7 +1,7 @@
-import { StepCancelled } from '../../src/action/abort.ts'
+import { StepAborted } from '../../src/action/abort.ts'
 import { runAction } from '../../src/action/run-action.ts'
 import type { World } from '../../src/action/world.ts'
-import { finishStep } from '../../src/cancel-unfinished-run.ts'
+import { cleanUp } from '../../src/clean-up-after-main.ts'
 import type { Clock } from '../../src/clock.ts'
 import { canSignal } from '../../src/handover/main-process.ts'
 import { type FoundMain, latestRecord, parseRecord, RecordWriter, type StepRecord } from '../../src/handover/record.ts'
@@ -71,7 +71,7 @@ export async function simulateStep(plan: SimulationPlan): Promise<SimulationResu
   const responses: ObservedResponse[] = []
   const controller = new AbortController()
   if (postSignal !== undefined) {
-    clock.at(begunMs + postSignal.atMs, () => controller.abort(new StepCancelled(postSignal.signal, clock.now())))
+    clock.at(begunMs + postSignal.atMs, () => controller.abort(new StepAborted(postSignal.signal, clock.now())))
   }
   const log: World['log'] = { info: () => {}, warning: (message) => messages.push(render(message)) }
   const open = async () => service.client((response) => responses.push(response))
@@ -80,7 +80,7 @@ export async function simulateStep(plan: SimulationPlan): Promise<SimulationResu
     saved !== undefined ? [main.found(saved)] : main.storage.file === undefined ? [] : [main.found(undefined)]
   const mains = saved === undefined && hasSibling ? [...found, siblingOf(service)] : found
   const isDone = saved?.phase === 'done' || mains.length === 0
-  if (!isDone) await clock.run(finishStep(mains, { clock, random, signal: controller.signal, log, open }))
+  if (!isDone) await clock.run(cleanUp(mains, { clock, random, signal: controller.signal, log, open }))
   const post = isDone ? undefined : { begunMs, endedMs: clock.now(), responses, record: main.readByPost }
   main.die()
   return { service, main: await clock.run(ended), post, messages }
@@ -91,7 +91,7 @@ function siblingOf(service: ModelService): FoundMain {
   const runId = service.startForSibling()
   const record: StepRecord = { pid: 2, startTime: '2', file: 'main-2', phase: 'started', runId, mayCancel: true }
   return {
-    hasOurIdentity: true,
+    hasSameInputs: true,
     read: () => record,
     isRunning: () => false,
     canSignal: () => canSignal(record),
@@ -185,10 +185,14 @@ class SimulatedMain {
     const step = runAction(
       {
         ...request,
-        target: { kind: 'project', projectId: 'web-shop' },
-        parameters: {},
+        subject: {
+          target: { kind: 'project', projectId: 'web-shop' },
+          ownsRun: !service.isGiven,
+          parameters: {},
+          labels: [],
+        },
         runId: service.isGiven ? service.run.id : undefined,
-        labels: [],
+        runUrlOf: () => undefined,
         reports: { summary: 'always', annotations: true },
       },
       this.#world(),
@@ -224,7 +228,7 @@ class SimulatedMain {
   }
 
   end(by: AbortCause): void {
-    this.#controller.abort(new StepCancelled(by, this.#clock.now()))
+    this.#controller.abort(new StepAborted(by, this.#clock.now()))
     this.#signalled ??= { signal: by, atMs: this.#clock.now() }
   }
 
@@ -251,7 +255,7 @@ class SimulatedMain {
       return this.readByPost
     }
     return {
-      hasOurIdentity: true,
+      hasSameInputs: true,
       read,
       isRunning: () => !this.#isDead && read() !== undefined,
       canSignal: () => canSignal(read()),
@@ -292,7 +296,7 @@ class SimulatedMain {
       writeGroup: () => this.effect(() => {}),
       writeSummary: (build) => this.effect(() => build(0)),
       writeReportFiles: () => this.effect(() => '/reports'),
-      comment: async () => {
+      writeComment: async () => {
         await this.#request(() => this.#clock.sleep(this.#plan.commentMs, this.#controller.signal))
         return undefined
       },

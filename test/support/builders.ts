@@ -86,12 +86,15 @@ export function anOutcome(
   } = {},
 ): StepOutcome {
   const { passWithNoTests = false, strict = false, ...others } = fields
+  const { ending = { kind: 'finished', run: fields.run ?? aRun() }, cancellation = { kind: 'not-wanted' } } = others
   const facts: StepFacts = {
-    ending: { kind: 'finished', run: fields.run ?? aRun() },
     runId: 'run_7f3a',
-    cancellation: { kind: 'not-wanted' },
     waitedMs: 190_000,
     ...others,
+    ending,
+    cancellation,
+    // The step has seen this run last.
+    run: 'run' in cancellation ? cancellation.run : 'run' in ending ? ending.run : fields.run,
     subject: {
       target: { kind: 'project', projectId: 'web-shop' },
       parameters: { branch: 'main', environment: 'staging' },

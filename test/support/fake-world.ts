@@ -1,4 +1,4 @@
-import { StepCancelled } from '../../src/action/abort.ts'
+import { StepAborted } from '../../src/action/abort.ts'
 import type { Outputs, World } from '../../src/action/world.ts'
 import type { AbortCause, StepOutcome } from '../../src/outcome/step-outcome.ts'
 import type { TestService } from '../../src/service/test-service.ts'
@@ -53,7 +53,7 @@ export class FakeWorld implements World {
 
   /** Sends the runner's signal at a time of the clock, or at once if this time has passed. */
   signalAt(atMs: number, signal: AbortCause = 'SIGINT'): void {
-    const abort = () => this.#controller.abort(new StepCancelled(signal, this.clock.now()))
+    const abort = () => this.#controller.abort(new StepAborted(signal, this.clock.now()))
     if (atMs <= this.clock.now()) abort()
     else this.clock.at(atMs, abort)
   }
@@ -83,7 +83,7 @@ export class FakeWorld implements World {
     return this.#options.reportFolder
   }
 
-  async comment(outcome: StepOutcome): Promise<string | undefined> {
+  async writeComment(outcome: StepOutcome): Promise<string | undefined> {
     this.outcomes.push(outcome)
     this.#note('comment')
     return this.#options.comment?.(outcome)

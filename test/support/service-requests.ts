@@ -68,7 +68,7 @@ export async function failureOf(request: Promise<unknown>): Promise<Failure> {
 }
 
 /** What a request brought. Throws if it fails. */
-export async function valueOf<T>(request: Promise<T | Failure>): Promise<T> {
+export async function responseOf<T>(request: Promise<T | Failure>): Promise<T> {
   const response = await request
   if (isFailure(response)) throw new Error(`The request failed: ${JSON.stringify(response)}`)
   return response

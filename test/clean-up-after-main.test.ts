@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { finishStep } from '../src/cancel-unfinished-run.ts'
+import { cleanUp } from '../src/clean-up-after-main.ts'
 import { canSignal } from '../src/handover/main-process.ts'
 import type { FoundMain, StepRecord } from '../src/handover/record.ts'
 import type { Failure } from '../src/outcome/failure.ts'
@@ -16,14 +16,15 @@ interface Setting {
   readonly signalAtMs?: number
 }
 
-const RECORD: StepRecord = { pid: 7, startTime: '1', file: 'main-1', phase: 'started', runId: 'run-1', mayCancel: true }
+const MAIN = { pid: 7, startTime: '1', file: 'main-1' }
+const RECORD: StepRecord = { ...MAIN, phase: 'started', runId: 'run-1', mayCancel: true }
 
 /** A main, and its record as post reads it. */
 class FakeMain implements FoundMain {
   record: StepRecord
   lives: boolean
   isFileThere = true
-  hasOurIdentity = true
+  hasSameInputs = true
   readonly signals: string[] = []
   readonly #onSignal: (main: FakeMain) => void
 
@@ -46,7 +47,7 @@ class FakeMain implements FoundMain {
     this.#onSignal(this)
   }
   finish = () => {
-    this.record = { ...this.record, phase: 'done' }
+    this.record = { ...MAIN, phase: 'done' }
     this.lives = false
   }
 }
@@ -62,7 +63,7 @@ async function post({ script = {}, mains, openError, signalAtMs }: Setting) {
   }
   // By default, post finds a main that was killed in the middle of its run.
   const found = mains?.(clock) ?? [new FakeMain(RECORD)]
-  await clock.run(finishStep(found, { ...world, open }))
+  await clock.run(cleanUp(found, { ...world, open }))
   expect(found.map(({ isFileThere }) => isFileThere)).toEqual(found.map(({ lives }) => lives))
   return {
     mains: found,
@@ -128,17 +129,17 @@ describe('the run that main left unfinished', () => {
 describe('what the record says', () => {
   const CANCEL: Script = { cancel: [response(true)] }
 
-  test.each<[string, Partial<StepRecord>]>([
-    ['nothing was started', { phase: 'nothing started', runId: undefined }],
-    ['nothing is left to do', { phase: 'done' }],
-    ['the run may not be cancelled', { mayCancel: false }],
+  test.each<[string, StepRecord]>([
+    ['nothing was started', { ...MAIN, phase: 'nothing started' }],
+    ['nothing is left to do', { ...MAIN, phase: 'done' }],
+    ['the run may not be cancelled', { ...RECORD, mayCancel: false }],
   ])('is that %s, and post is silent', async (_, record) => {
-    const result = await post({ script: CANCEL, mains: () => [new FakeMain({ ...RECORD, ...record })] })
+    const result = await post({ script: CANCEL, mains: () => [new FakeMain(record)] })
     expect(result).toMatchObject({ requests: [], infos: [], warnings: [] })
   })
 
   test('is that a run was being started, and post writes one warning, because nobody can look up the run', async () => {
-    const mains = () => [new FakeMain({ ...RECORD, phase: 'starting', runId: undefined, mayCancel: undefined })]
+    const mains = () => [new FakeMain({ ...MAIN, phase: 'starting' })]
     const { warnings, requests } = await post({ script: CANCEL, mains })
     expect(warnings).toEqual([expect.stringContaining('may have been started')])
     expect(requests).toEqual([])
@@ -151,20 +152,20 @@ describe('what the record says', () => {
   })
 })
 
-describe('a main with another identity, because the inputs have changed since it began', () => {
+describe('a main whose inputs have changed since it began', () => {
   test('is named in one warning if its run would have to be cancelled, and nothing is sent', async () => {
     const main = new FakeMain(RECORD)
-    main.hasOurIdentity = false
+    main.hasSameInputs = false
     const { warnings, requests } = await post({ script: { cancel: [response(true)] }, mains: () => [main] })
     expect(requests).toEqual([])
     expect(warnings).toEqual([
-      expect.stringMatching(/run-1 may still be running\. The inputs of this step have changed/),
+      expect.stringMatching(/run-1 may still be running\. .* a later step has changed a value/),
     ])
   })
 
   test('is ended if it still lives, and cancels its run itself', async () => {
     const main = new FakeMain(RECORD, ({ finish }) => finish())
-    main.hasOurIdentity = false
+    main.hasSameInputs = false
     const { warnings, requests } = await post({ mains: () => [main] })
     expect(main.signals).toEqual(['SIGHUP'])
     expect([requests, warnings]).toEqual([[], []])
@@ -182,7 +183,7 @@ describe('a main that still lives', () => {
   })
 
   test('gets 40 s to learn the id of a run that it starts, and post cancels what it then leaves', async () => {
-    const starting: StepRecord = { ...RECORD, phase: 'starting', runId: undefined }
+    const starting: StepRecord = { ...MAIN, phase: 'starting' }
     const mains = (clock: FakeClock) => [
       new FakeMain(starting, (main) =>
         clock.at(30_000, () => {
@@ -238,7 +239,7 @@ describe('a main that still lives', () => {
   })
 
   test('keeps its file if it is still starting a run when the runner ends post, and post warns of the run', async () => {
-    const starting: StepRecord = { ...RECORD, phase: 'starting', runId: undefined }
+    const starting: StepRecord = { ...MAIN, phase: 'starting' }
     const mains = () => [new FakeMain(starting, () => {})]
     const { mains: [main] = [], warnings } = await post({ mains, signalAtMs: 5_000 })
     expect(main?.isFileThere).toBe(true)

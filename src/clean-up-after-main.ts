@@ -1,21 +1,21 @@
+import { POST_WAITS_FOR_MAIN_MS } from './action/abort.ts'
 import { cancelRun } from './action/cancel-run.ts'
 import type { World } from './action/world.ts'
 import { systemClock } from './clock.ts'
-import { readEvent } from './github/event.ts'
+import { type Environment, readEvent } from './github/event.ts'
 import { attemptUrl } from './github/job.ts'
 import type { FoundMain, StepRecord } from './handover/record.ts'
 import { InputReader } from './inputs/input-reader.ts'
 import { readServiceAddress } from './inputs/service-address.ts'
-import { failureText, UNKNOWN_RUN } from './report/failure-text.ts'
+import { CANCEL_IT, failureText, UNKNOWN_RUN } from './report/failure-text.ts'
 import { runnerOutput } from './runner/outputs.ts'
 import { openService } from './service/open-service.ts'
+import { durationText } from './text/duration.ts'
 import { type LogLine, logLine } from './text/safe-text.ts'
 import { messageOf } from './text/untrusted.ts'
 
 /** Short, because the job ends only after post. */
 const POST_LIMIT_MS = 60_000
-/** Main may wait 30 s for the response to a start, and then cancels the run. */
-const MAIN_LIMIT_MS = 40_000
 /** The limit if post cannot signal main. The runner ends main in that case. */
 const MAIN_LIMIT_WITHOUT_SIGNAL_MS = 4_000
 const MAIN_CHECK_MS = 100
@@ -26,14 +26,14 @@ type PostWorld = Pick<World, 'log' | 'clock' | 'random' | 'signal'> & { readonly
  * Ends each main that still runs, and does what its record says is left to do. If this fails, warns and does not throw,
  * because post must not fail the job.
  */
-export async function cancelUnfinishedRun(
-  env: NodeJS.ProcessEnv,
-  saved: StepRecord | undefined,
+export async function cleanUpAfterMain(
+  env: Environment,
+  ofState: StepRecord | undefined,
   mains: readonly FoundMain[],
   signal: AbortSignal,
 ): Promise<void> {
   const output = runnerOutput(env)
-  logFound(saved, mains, output.log)
+  logFound(ofState, mains, output.log)
   if (mains.length === 0) return
   // The inputs are read late, so that invalid inputs cannot keep post from ending main.
   const open = async () => {
@@ -42,51 +42,52 @@ export async function cancelUnfinishedRun(
     const options = { workflowRunUrl: attemptUrl(env), debug: output.log.debug }
     return openService(inputs.orThrow(address), systemClock, options)
   }
-  await finishStep(mains, { ...output, clock: systemClock, random: Math.random, signal, open })
+  await cleanUp(mains, { ...output, clock: systemClock, random: Math.random, signal, open })
 }
 
-function logFound(saved: StepRecord | undefined, mains: readonly FoundMain[], { debug }: PostWorld['log']): void {
-  if (saved?.phase === 'done') debug?.(logLine`Post found that nothing is left to do: ${JSON.stringify(saved)}`)
-  else if (mains.length === 0) debug?.(logLine`Post found no record of main, in the runner's state or in a file`)
-  for (const main of debug === undefined ? [] : mains) {
-    const [record, life] = [main.read(), main.isRunning() ? 'still runs' : 'has exited']
+function logFound(ofState: StepRecord | undefined, mains: readonly FoundMain[], { debug }: PostWorld['log']): void {
+  if (debug === undefined) return
+  if (ofState?.phase === 'done') debug(logLine`Post found that nothing is left to do: ${JSON.stringify(ofState)}`)
+  else if (mains.length === 0) debug(logLine`Post found no record of main, in the runner's state or in a file`)
+  for (const main of mains) {
+    const record = main.read()
     const found = record === undefined ? 'no whole record' : `the record ${JSON.stringify(record)}`
-    debug?.(logLine`Post found ${found}. Main ${life}.`)
+    debug(logLine`Post found ${found}. Main ${main.isRunning() ? 'still runs' : 'has exited'}.`)
   }
 }
 
-export async function finishStep(mains: readonly FoundMain[], world: PostWorld): Promise<void> {
+export async function cleanUp(mains: readonly FoundMain[], world: PostWorld): Promise<void> {
   const deadlineMs = world.clock.now() + POST_LIMIT_MS
-  const left = await endMains(mains, world)
-  await Promise.all(mains.map((main) => finishRun(main, deadlineMs, world)))
-  for (const main of mains) if (!left.includes(main)) main.removeFile()
+  const notEnded = await endMains(mains, world)
+  await Promise.all(mains.map((main) => cancelOrWarn(main, deadlineMs, world)))
+  // A main that was not ended cancels its run itself. Until then, its file stays, also if that main is killed.
+  for (const main of mains) if (!notEnded.includes(main)) main.removeFile()
 }
 
-async function finishRun(main: FoundMain, deadlineMs: number, world: PostWorld): Promise<void> {
-  const { phase, runId = '', mayCancel } = main.read() ?? {}
-  // A main that still runs may be killed before it learns the id. So post warns of its run too.
-  if (phase === 'starting') warnOfUnknownRun(world)
-  if (phase !== 'started' || !mayCancel) return
-  if (main.hasOurIdentity) await cancel(runId, deadlineMs, world)
+async function cancelOrWarn(main: FoundMain, deadlineMs: number, world: PostWorld): Promise<void> {
+  const record = main.read()
+  // If the runner aborts post, main may still run, and may never learn the id. So post warns in this case too.
+  if (record?.phase === 'starting') warnOfUnknownRun(world)
+  if (record?.phase !== 'started' || !record.mayCancel) return
+  if (main.hasSameInputs) await cancelAndLog(record.runId, deadlineMs, world)
   else
     warnOfRun(
-      runId,
-      logLine`The inputs of this step have changed since the step began, so the post step cannot cancel the run.`,
+      record.runId,
+      logLine`The post step cannot cancel the run, because a later step has changed a value from which base-url, project or test-suite is taken.`,
       world,
     )
 }
 
 /**
  * Signals each main that still runs, so that it cancels its own run. Only main can receive the id of a start in flight.
- * Kills a main that does not exit in time. If the runner ends post sooner, main goes on, cancels its run itself, and
- * needs its file. Returns each such main.
+ * Kills a main that does not exit in time. Returns the mains that it did not end, because the runner aborted post.
  */
 async function endMains(mains: readonly FoundMain[], { log, clock, signal }: PostWorld): Promise<readonly FoundMain[]> {
   const running = () => mains.filter((main) => main.isRunning())
   const found = running()
   if (found.length === 0) return []
-  const limitMs = found.some((main) => main.canSignal()) ? MAIN_LIMIT_MS : MAIN_LIMIT_WITHOUT_SIGNAL_MS
-  log.info(logLine`The step's process is still running. It has up to ${limitMs / 1000} s to exit.`)
+  const limitMs = found.some((main) => main.canSignal()) ? POST_WAITS_FOR_MAIN_MS : MAIN_LIMIT_WITHOUT_SIGNAL_MS
+  log.info(logLine`The step's process is still running. It has up to ${durationText(limitMs)} to exit.`)
   for (const main of found) main.kill('SIGHUP')
   const deadlineMs = clock.now() + limitMs
   while (running().length > 0 && clock.now() < deadlineMs && !signal.aborted) await clock.sleep(MAIN_CHECK_MS, signal)
@@ -95,7 +96,7 @@ async function endMains(mains: readonly FoundMain[], { log, clock, signal }: Pos
   return []
 }
 
-async function cancel(runId: string, deadlineMs: number, { open, ...world }: PostWorld): Promise<void> {
+async function cancelAndLog(runId: string, deadlineMs: number, { open, ...world }: PostWorld): Promise<void> {
   const { log, clock } = world
   const warn = (reason: LogLine) => warnOfRun(runId, reason, world)
   try {
@@ -119,14 +120,13 @@ async function cancel(runId: string, deadlineMs: number, { open, ...world }: Pos
         return warn(logLine`The action cannot cancel runs of test suites.`)
     }
   } catch (cause) {
+    // Messages of invalid inputs end with a full stop, and other messages do not.
     warn(logLine`${messageOf(cause).replace(/\.$/, '')}.`)
   }
 }
 
 function warnOfRun(runId: string, reason: LogLine, { log }: Pick<World, 'log'>): void {
-  log.warning(
-    logLine`Run ${runId} may still be running. ${reason} If the run should not go on, cancel it at the service.`,
-  )
+  log.warning(logLine`Run ${runId} may still be running. ${reason} ${CANCEL_IT}`)
 }
 
 function warnOfUnknownRun({ log }: Pick<World, 'log'>): void {
