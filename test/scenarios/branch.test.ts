@@ -96,7 +96,7 @@ test('an empty branch on a pull request is a warning, and a line in summary and 
     "the project's default branch is tested. This workflow run is about “changes”, which is not tested.",
   )
   const line =
-    "The project's default branch is tested, because the input <code>branch</code> is empty. This workflow run is about <code>changes</code>, which is not tested."
+    "Input <code>branch</code> is empty, so the project's default branch is tested. This workflow run is about <code>changes</code>, which is not tested."
   for (const page of [summary, ...api.comments.map(({ body }) => body)]) expect(page).toContain(line)
   expect(api.comments).toHaveLength(1)
 })
