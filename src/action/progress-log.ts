@@ -2,8 +2,9 @@ import type { Failure } from '../outcome/failure.ts'
 import { isFinished, type Run } from '../outcome/run.ts'
 import type { StepSubject } from '../outcome/step-outcome.ts'
 import { failureText } from '../report/failure-text.ts'
+import { join } from '../report/words.ts'
 import { durationText } from '../text/duration.ts'
-import { type Fragment, fragment, type LogLine, logLine, quote } from '../text/safe-text.ts'
+import { fragment, type LogLine, logLine, quote } from '../text/safe-text.ts'
 import type { World } from './world.ts'
 
 type LogWorld = Pick<World, 'clock' | 'log' | 'signal'>
@@ -33,21 +34,18 @@ const VALUE_LIMIT_CHARS = 255
 
 type TestedSubject = Pick<StepSubject, 'target' | 'parameters' | 'commitName'>
 
+/** For example: project “web-shop”, branch “main”, environment “staging”. */
 export function whatIsTested({ target, parameters, commitName }: TestedSubject): LogLine {
   const { branch, environment, frameworkProject } = parameters
-  const named = (what: Fragment, value: string | undefined) =>
-    value === undefined ? fragment`` : fragment`, ${what} ${quote(value, VALUE_LIMIT_CHARS)}`
-  const subject =
-    target.kind === 'project'
-      ? fragment`project ${quote(target.projectId, VALUE_LIMIT_CHARS)}`
-      : fragment`test suite ${quote(target.testSuiteId, VALUE_LIMIT_CHARS)}`
-  const name = commitName === undefined ? fragment`` : fragment` (${quote(commitName, VALUE_LIMIT_CHARS)})`
-  const tested =
-    branch === undefined
-      ? fragment`, on the project's default branch`
-      : fragment`${named(fragment`branch`, branch)}${name}`
-  const where = named(fragment`environment`, environment)
-  return logLine`${subject}${tested}${where}${named(fragment`framework project`, frameworkProject)}`
+  const quoted = (value: string) => quote(value, VALUE_LIMIT_CHARS)
+  const isProject = target.kind === 'project'
+  const parts = [isProject ? fragment`project ${quoted(target.id)}` : fragment`test suite ${quoted(target.id)}`]
+  const name = commitName === undefined ? fragment`` : fragment` (${quoted(commitName)})`
+  if (branch !== undefined) parts.push(fragment`branch ${quoted(branch)}${name}`)
+  else if (isProject) parts.push(fragment`on the project's default branch`)
+  if (environment !== undefined) parts.push(fragment`environment ${quoted(environment)}`)
+  if (frameworkProject !== undefined) parts.push(fragment`framework project ${quoted(frameworkProject)}`)
+  return logLine`${join(parts, fragment`, `)}`
 }
 
 /** Logs a wait: a line when the status changes, and a line when the service stops or starts responding. */

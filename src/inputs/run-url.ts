@@ -4,7 +4,6 @@ import { type LogLine, logLine } from '../text/safe-text.ts'
 import { hasCredentials, isSecure, parseAddress, withoutSecrets } from '../text/web-address.ts'
 import type { InputReader } from './input-reader.ts'
 
-const RUN_URL_EXAMPLE = logLine`Give an address such as https://app.example.com/p/{project}/runs/{run-id}.`
 const PLACEHOLDER = /\{([^{}]*)\}/g
 /** A scheme, then a host and a port without placeholders, then text and placeholders. */
 const TEMPLATE = /^[a-z]+:\/\/[^/?#{}]+(?:[/?#](?:[^{}]|\{[^{}]*\})*)?$/i
@@ -16,13 +15,15 @@ export function readRunUrl(inputs: InputReader, target: Target | undefined): Ste
   const template = inputs.text('run-url')
   if (template === '') return NO_URL
   const problem = (what: LogLine) => {
-    inputs.problem(logLine`Input run-url: "${withoutSecrets(template)}" ${what} ${RUN_URL_EXAMPLE}`)
+    inputs.problem(
+      logLine`Input run-url: "${withoutSecrets(template)}" ${what} Give an address such as https://app.example.com/p/{${target?.kind ?? 'project'}}/runs/{run-id}.`,
+    )
     return NO_URL
   }
 
   const values = new Map([
-    ['project', target?.kind === 'project' ? target.projectId : ''],
-    ['test-suite', target?.kind === 'test-suite' ? target.testSuiteId : ''],
+    ['project', target?.kind === 'project' ? target.id : ''],
+    ['test-suite', target?.kind === 'test-suite' ? target.id : ''],
     ['run-id', 'x'],
   ])
   for (const [, name = ''] of template.matchAll(PLACEHOLDER)) {

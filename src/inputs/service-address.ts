@@ -45,7 +45,7 @@ function readApiKey(inputs: InputReader, event: WorkflowEvent): string | undefin
       )
     case undefined:
       return inputs.problem(
-        logLine`Input api-key is empty. Create a key in the team API keys setting of your organisation at the service, store it as a secret of this repository, and pass it on: api-key: \${{ secrets.NAME }}.`,
+        logLine`Input api-key is empty. Create an API key at the service, for example in the team API keys setting of your organisation. Store the key as a secret of this repository, and pass it on: api-key: \${{ secrets.NAME }}.`,
       )
   }
 }
@@ -84,7 +84,7 @@ function readTarget(inputs: InputReader, mayBeEmpty: boolean): Target | undefine
       logLine`Input ${name}: "${id}" cannot be an id, because it would change the address of the request. Give the id as the service shows it.`,
     )
   }
-  return projectId === '' ? { kind: 'test-suite', testSuiteId } : { kind: 'project', projectId }
+  return projectId === '' ? { kind: 'test-suite', id: testSuiteId } : { kind: 'project', id: projectId }
 }
 
 /**

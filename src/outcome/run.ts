@@ -16,9 +16,11 @@ export interface StartParameters {
   readonly autofix?: boolean | undefined
 }
 
-export type Target =
-  | { readonly kind: 'project'; readonly projectId: string }
-  | { readonly kind: 'test-suite'; readonly testSuiteId: string }
+/** Whose tests the step runs. `id` is the id at the service. */
+export interface Target {
+  readonly kind: 'project' | 'test-suite'
+  readonly id: string
+}
 
 /**
  * The outcomes of test cases, in the order of all reports. `other`: the service sent another status, or none. The action

@@ -31,7 +31,7 @@ export function factsText(outcome: StepOutcome): Fragment {
   const { target, commitName, parameters } = subject
   const { environment, frameworkProject, autofix } = parameters
   const isSuite = target.kind === 'test-suite'
-  const facts = [isSuite ? fragment`Test suite ${target.testSuiteId}` : fragment`Project ${target.projectId}`]
+  const facts = [isSuite ? fragment`Test suite ${target.id}` : fragment`Project ${target.id}`]
   if (environment !== undefined) facts.push(fragment`Environment ${environment}`)
   const tested = testedBranch(outcome)
   const caveat = isSuite ? fragment` (sent as metadata only, so the service may test another branch)` : NONE

@@ -33,8 +33,7 @@ function opening({ run, counts, subject }: StepOutcome, runErrors: number): Xml 
   const sumMs = () => run?.testCases?.reduce((sum, { durationMs }) => sum + (durationMs ?? 0), 0)
   const ms = (run && runDurationMs(run)) ?? sumMs() ?? 0
   const totals = xml`tests="${total + runErrors}" failures="${byOutcome.failed}" errors="${errors}" skipped="${skipped + other}" time="${seconds(ms)}"`
-  const { target } = subject
-  const name = target.kind === 'project' ? target.projectId : target.testSuiteId
+  const name = subject.target.id
   const timestamp = run?.startedAt === undefined ? xml`` : xml` timestamp="${run.startedAt.toISOString().slice(0, 19)}"`
   return xml`<?xml version="1.0" encoding="UTF-8"?>
 <testsuites name="${name}" ${totals}>

@@ -37,5 +37,5 @@ export async function openService(
     clock,
     debug: options.debug,
   })
-  return target.kind === 'project' ? projectRuns(send, target.projectId) : suiteRuns(send, target.testSuiteId, clock)
+  return target.kind === 'project' ? projectRuns(send, target.id) : suiteRuns(send, target.id, clock)
 }

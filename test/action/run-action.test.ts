@@ -21,7 +21,7 @@ import { FakeWorld } from '../support/fake-world.ts'
 // The whole step. The tests of start-run, wait-for-run and cancel-run have the details.
 
 const SUBJECT: StepSubject = {
-  target: { kind: 'project', projectId: 'web-shop' },
+  target: { kind: 'project', id: 'web-shop' },
   ownsRun: true,
   parameters: { branch: 'main' },
   labels: ['checkout'],
@@ -111,7 +111,7 @@ describe('a run that is started and waited for', () => {
     [
       'test suite “s-1”, branch “b”, environment “staging”, framework project “unit e2e”',
       {
-        target: { kind: 'test-suite', testSuiteId: 's-1' },
+        target: { kind: 'test-suite', id: 's-1' },
         parameters: { branch: 'b', environment: 'staging', frameworkProject: 'unit e2e', runGroup: 'nightly' },
       },
     ],

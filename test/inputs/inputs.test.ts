@@ -9,7 +9,7 @@ import { renderTemplate } from '../../tools/runner-emulator/expressions.ts'
 import { inputVariables, linesWrittenBy } from '../support/process-effects.ts'
 import { type Payload, workflowEvent } from '../support/workflow-event.ts'
 
-const TARGET = { kind: 'project', projectId: 'web-shop' }
+const TARGET = { kind: 'project', id: 'web-shop' }
 const ENOUGH = { 'base-url': 'https://tests.example.com', 'api-key': 'key-1', project: 'web-shop' }
 
 interface Step {
@@ -219,7 +219,7 @@ describe('api-key', () => {
 
   it('is required', () => {
     expect(problemsOf({ 'api-key': ' ' })).toEqual([
-      `Input api-key is empty. Create a key in the team API keys setting of your organisation at the service, store it as a secret of this repository, and pass it on: api-key: \${{ secrets.NAME }}.`,
+      `Input api-key is empty. Create an API key at the service, for example in the team API keys setting of your organisation. Store the key as a secret of this repository, and pass it on: api-key: \${{ secrets.NAME }}.`,
     ])
   })
 
@@ -267,9 +267,9 @@ describe('api-key', () => {
 
 describe('project and test-suite', () => {
   it('name what to run, as written', () => {
-    expect(inputsOf({ project: 'web shop/1' }).subject.target).toEqual({ kind: 'project', projectId: 'web shop/1' })
+    expect(inputsOf({ project: 'web shop/1' }).subject.target).toEqual({ kind: 'project', id: 'web shop/1' })
     const suite = { project: '', 'test-suite': 'smoke' }
-    expect(inputsOf(suite).subject.target).toEqual({ kind: 'test-suite', testSuiteId: 'smoke' })
+    expect(inputsOf(suite).subject.target).toEqual({ kind: 'test-suite', id: 'smoke' })
   })
 
   it.each([
@@ -381,6 +381,11 @@ describe('run-url', () => {
     expect(problemsOf({ 'run-url': shown.replace('***', credentials) })).toEqual([
       `Input run-url: "${shown}" ${what} ${EXAMPLE}`,
     ])
+  })
+
+  it('has an example that fits the step, so that who follows it gets no second problem', () => {
+    const suite = { project: '', 'test-suite': 'smoke', 'run-url': 'https://app.example.com/{project}/{run-id}' }
+    expect(problemsOf(suite)).toEqual([expect.stringMatching(/such as https:\S+\/\{test-suite\}\/runs\/\{run-id\}\.$/)])
   })
 })
 

@@ -100,7 +100,7 @@ describe('the verdict', () => {
       ['main', { parameters: {} }],
       [undefined, { parameters: { branch: 'main' } }],
       ['main', { parameters: { branch: 'next' }, ownsRun: false }],
-      ['main', { parameters: { branch: 'next' }, target: { kind: 'test-suite', testSuiteId: 'smoke' } as const }],
+      ['main', { parameters: { branch: 'next' }, target: { kind: 'test-suite', id: 'smoke' } as const }],
     ])('but not of the branch %s for %j', (branchName, subject) => {
       const outcome = anOutcome({ run: aRun({ branchName }), subject })
       expect(outcome).toMatchObject({ conclusion: 'passed', success: true, otherBranch: undefined })

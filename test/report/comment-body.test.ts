@@ -122,7 +122,7 @@ describe('the comment', () => {
         runUrl: `https://example.com/${'x'.repeat(2000)}`,
         run: { ...aRun({ status: huge, branchName: huge, message: huge, testCases: [] }), testCases },
         subject: {
-          target: { kind: 'project', projectId: huge },
+          target: { kind: 'project', id: huge },
           parameters: { branch: huge, environment: huge, frameworkProject: huge, autofix: true },
           labels: [huge, huge],
           job: { name: huge, url: `https://github.com/${'x'.repeat(500)}` },

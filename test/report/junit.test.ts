@@ -162,7 +162,7 @@ describe('junit.xml', () => {
   })
 
   it('has the name of the test suite in the test-suite workflow', () => {
-    const target = { kind: 'test-suite', testSuiteId: 'smoke "1"' } as const
+    const target = { kind: 'test-suite', id: 'smoke "1"' } as const
     expect(parsed(anOutcome({ subject: { target } })).suite.name).toBe('smoke "1"')
   })
 })

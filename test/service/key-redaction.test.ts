@@ -111,7 +111,7 @@ it.each([
 describe('a step at a service that sends the key back', () => {
   const STEP: StepSettings = {
     subject: {
-      target: { kind: 'project', projectId: 'shop' },
+      target: { kind: 'project', id: 'shop' },
       ownsRun: true,
       parameters: { branch: 'main' },
       labels: [],

@@ -9,7 +9,7 @@ import { FakeClock } from '../support/fake-clock.ts'
 import { json, recordingServer } from '../support/recording-server.ts'
 import { failureOf, patient } from '../support/service-requests.ts'
 
-const PROJECT: Target = { kind: 'project', projectId: 'p' }
+const PROJECT: Target = { kind: 'project', id: 'p' }
 
 function open(baseUrl: string, apiKey: string, target = PROJECT) {
   const address = { baseUrl: new URL(baseUrl), apiKey, target, proxies: {} }
@@ -18,7 +18,7 @@ function open(baseUrl: string, apiKey: string, target = PROJECT) {
 
 it.each([
   [PROJECT, '/api/v1/projects/p/runs'],
-  [{ kind: 'test-suite', testSuiteId: 's' } as const, '/api/v1/testSuite/s/run'],
+  [{ kind: 'test-suite', id: 's' } as const, '/api/v1/testSuite/s/run'],
 ])('the service of %j is opened at its address, with the key and the version of this action', async (target, path) => {
   const server = await recordingServer(json({ runId: 'r-1', testSuiteRunId: 'r-1' }))
   const service = await open(`${server.origin}/api/`, 'key-9', target)

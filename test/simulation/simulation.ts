@@ -186,7 +186,7 @@ class SimulatedMain {
       {
         ...request,
         subject: {
-          target: { kind: 'project', projectId: 'web-shop' },
+          target: { kind: 'project', id: 'web-shop' },
           ownsRun: !service.isGiven,
           parameters: {},
           labels: [],

@@ -96,7 +96,7 @@ export function anOutcome(
     // The step has seen this run last.
     run: 'run' in cancellation ? cancellation.run : 'run' in ending ? ending.run : fields.run,
     subject: {
-      target: { kind: 'project', projectId: 'web-shop' },
+      target: { kind: 'project', id: 'web-shop' },
       parameters: { branch: 'main', environment: 'staging' },
       ownsRun: true,
       labels: [],

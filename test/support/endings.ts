@@ -100,7 +100,7 @@ export const ENDINGS = {
     cancellation: { kind: 'failed', failure: HALF_FAILED },
   }),
   waitLimitOfSuite: anOutcome({
-    subject: { target: { kind: 'test-suite', testSuiteId: 'smoke' } },
+    subject: { target: { kind: 'test-suite', id: 'smoke' } },
     ending: { kind: 'wait-timeout', limit: { input: 'timeout-minutes', ms: 90_000 } },
     run: RUNNING,
     cancellation: { kind: 'not-supported' },

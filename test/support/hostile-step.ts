@@ -61,8 +61,8 @@ export function anyStep(strings: fc.Arbitrary<string>): fc.Arbitrary<Worded> {
     untested: maybe(text),
     subject: fc.record({
       target: fc.oneof(
-        fc.record({ kind: kinds('project'), projectId: text }),
-        fc.record({ kind: kinds('test-suite'), testSuiteId: text }),
+        fc.record({ kind: kinds('project'), id: text }),
+        fc.record({ kind: kinds('test-suite'), id: text }),
       ),
       parameters: fc.record({
         branch: maybe(text),
