@@ -31,6 +31,8 @@ export interface RunOptions extends ReportPaths {
 export interface FrameworkCall {
   readonly argv: readonly string[]
   readonly env: Readonly<Record<string, string>>
+  /** The same program, but it waits for its report file and its further arguments, after it has loaded the framework. */
+  readonly waitingArgv?: readonly string[] | undefined
 }
 
 /** A test framework: how it is recognized and called. */

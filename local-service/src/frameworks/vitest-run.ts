@@ -1,18 +1,22 @@
 import { existsSync } from 'node:fs'
 import { dirname, extname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { pathToFileURL } from 'node:url'
 import type { Reporter } from 'vitest/node'
 
 // Runs the project's own Vitest as its command does, and adds the service's reporter to those of the project's configuration.
-// Vitest's command has no option that adds a reporter. The arguments are the script of that command, then its arguments.
+// Vitest's command has no option that adds a reporter. The arguments are the script of that command, then its arguments. With
+// `--wait` before them, the process loads Vitest and then waits for a run.
 
 const REPORTER = join(import.meta.dirname, `vitest-reporter${extname(import.meta.filename)}`)
 
-const [script = '', ...args] = process.argv.slice(2)
+const waits = process.argv[2] === '--wait'
+const [script = '', ...args] = process.argv.slice(waits ? 3 : 2)
 // The project's configuration may read the arguments.
 process.argv.splice(1, process.argv.length, script, ...args)
 
 const api = await loadApi()
+if (waits) await waitForRun()
 if (api === undefined) {
   process.argv.push('--reporter=default', `--reporter=${REPORTER}`)
   await import(pathToFileURL(script).href)
@@ -26,6 +30,16 @@ if (api === undefined) {
     console.error('\n\n')
     process.exit(process.exitCode ?? 1)
   }
+}
+
+/** Waits for what is only known when a run begins. If no run comes, the input ends without it. */
+async function waitForRun(): Promise<void> {
+  const input = await text(process.stdin)
+  if (input === '') process.exit()
+  const { args: further, env } = JSON.parse(input)
+  args.push(...further)
+  process.argv.push(...further)
+  Object.assign(process.env, env)
 }
 
 /** Undefined if the package has no interface for programs. In all versions from 3.0 on, it lies beside the script. */

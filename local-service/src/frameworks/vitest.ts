@@ -9,6 +9,9 @@ const REPORTER = join(REPORTERS_FOLDER, `vitest-reporter${EXTENSION}`)
 /** Adds the reporter to those of the project. */
 const RUNNER = join(REPORTERS_FOLDER, `vitest-run${EXTENSION}`)
 
+/** The first argument of a program that waits. */
+const WAIT = '--wait'
+
 /** TypeScript needs a new Node. The only Node that is known to be new is the one that runs the service. */
 function canRun(node: string): boolean {
   return EXTENSION === '.js' || realPathOf(node) === process.execPath
@@ -32,7 +35,9 @@ export const vitest: Framework = {
   run({ argv, script }, { isInPlace, reportFile }) {
     const env = { [REPORT_FILE]: reportFile }
     const [node = ''] = argv
-    if (isInPlace && script !== undefined && canRun(node)) return { argv: [node, RUNNER, script, 'run'], env }
+    if (isInPlace && script !== undefined && canRun(node)) {
+      return { argv: [node, RUNNER, script, 'run'], waitingArgv: [node, RUNNER, WAIT, script, 'run'], env }
+    }
     return { argv: [...argv, 'run', '--reporter=default', `--reporter=${REPORTER}`], env }
   },
   list: ({ argv }, { reportFile }) => ({ argv: [...argv, 'list', '--filesOnly', `--json=${reportFile}`], env: {} }),
