@@ -7,6 +7,7 @@ import { type Backend, errorResponse, handleRequest } from './http/request-handl
 import { findRoute } from './http/routes.ts'
 import type { Project } from './project.ts'
 import { findSharedFolder, openDataFolder, toConfigurationError } from './runs/data-folder.ts'
+import { prepareProcess } from './runs/prepared-process.ts'
 import type { Run, RunOutcome } from './runs/run.ts'
 import { RunQueue } from './runs/run-queue.ts'
 import { removeResources } from './runs/run-resources.ts'
@@ -27,6 +28,8 @@ export interface World {
   readonly responseLimitMs?: number | undefined
   readonly log: (line: string) => void
   readonly checkoutOfJob?: CheckoutOfJob | undefined
+  /** Whether to load the framework of the only project before its first run is requested. */
+  readonly preparesRun?: boolean | undefined
   readonly onFinished?: ((run: Run, outcome: RunOutcome) => void) | undefined
 }
 
@@ -58,7 +61,10 @@ export async function startLocalService(settings: Settings, world: World): Promi
   const env = personalEnvironment(world.env)
   const temporaryFolder = realpathSync(world.temporaryFolder)
   const data = openDataFolder(configuration.data, world.dataFolder, projects.values())
-  const { checkoutOfJob, responseLimitMs } = world
+  const { checkoutOfJob, responseLimitMs, preparesRun = false } = world
+  const [project, ...others] = projects.values()
+  const isPrepared = preparesRun && project !== undefined && others.length === 0
+  const prepared = isPrepared ? prepareProcess(project, env, temporaryFolder) : undefined
   const shared = { env, checkoutOfJob, responseLimitMs, runExclusive: createKeyedMutex() }
   const queue = createQueue(configuration, data.store, world, shared)
   const machine = {
@@ -69,9 +75,13 @@ export async function startLocalService(settings: Settings, world: World): Promi
     dataFolder: data.path,
     temporaryFolder,
     queue,
+    prepared,
     log,
   }
-  const closeData = () => closeFolder(data, log)
+  const closeData = async () => {
+    await prepared?.dismiss()
+    await closeFolder(data, log)
+  }
   const open = async () => {
     await queue.recover().catch((error: unknown) => {
       throw toConfigurationError(error, data.path)

@@ -12,7 +12,8 @@ import { spawnService } from './spawn-service.ts'
 // The main step of the action local-service: starts the service and leaves it running. Post stops it.
 
 const START_LIMIT_MS = 30_000
-const POLL_MS = 50
+/** A look at the file takes microseconds. */
+const POLL_MS = 5
 const RUN_LIMIT_MINUTES = 35_000
 
 /** An action gets these variables, and a script of a workflow does not. The tests must not get them either. */

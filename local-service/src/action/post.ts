@@ -17,7 +17,7 @@ import { spawnService } from './spawn-service.ts'
 /** A service with a longer `stopGraceSeconds` is killed at this limit. */
 const STOP_LIMIT_MS = 20_000
 const KILL_LIMIT_MS = 5000
-const POLL_MS = 50
+const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [2, 50]
 
 /** The log has at most this much of the output of each run. */
 const OUTPUT_LIMIT_BYTES = 4 * 1024 * 1024
@@ -111,12 +111,14 @@ function describeKill(): string {
   return `${what} The kernel killed no process for lack of memory. ${cause}`
 }
 
-/** Whether the service has ended in time. */
+/** Whether the service has ended in time. A service without a run ends within milliseconds, so the first pauses are short. */
 async function waitForEnd(folder: ServiceFolder, withinMs: number): Promise<boolean> {
   const deadlineMs = performance.now() + withinMs
+  let pauseMs = FIRST_PAUSE_MS
   while (folder.livingProcess() !== undefined) {
     if (performance.now() > deadlineMs) return false
-    await delay(POLL_MS)
+    await delay(pauseMs)
+    pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)
   }
   return true
 }

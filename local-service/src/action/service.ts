@@ -57,6 +57,7 @@ async function start({ args, key, runLimitMinutes, workspace, commit }: Order): 
     folder: invocation.folder,
     temporaryFolder: tmpdir(),
     checkoutOfJob: { root: workspace, commit },
+    preparesRun: true,
   })
 }
 

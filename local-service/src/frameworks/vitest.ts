@@ -32,7 +32,8 @@ export const vitest: Framework = {
   run({ argv, node }, { isInPlace, reportFile }) {
     const env = { [REPORT_FILE]: reportFile }
     if (node !== undefined && canRun(node.path)) {
-      return { argv: [...node.argv, RUNNER, 'run', ...(isInPlace ? [] : ['--reporter=default'])], env }
+      const args = ['run', ...(isInPlace ? [] : ['--reporter=default'])]
+      return { argv: [...node.argv, RUNNER, ...args], waitingArgv: [...node.argv, RUNNER, '--wait', ...args], env }
     }
     const reporters = ['--reporter=default', `--reporter=${REPORTER}`]
     return { argv: [...argv, 'run', ...reporters], env, replacesReporters: true }

@@ -6,7 +6,10 @@ import { findExecutable } from './test-environment.ts'
 import type { TestRun } from './test-run.ts'
 
 /** What starts the project's framework. Undefined if the framework is not installed. */
-export function frameworkProgram(run: TestRun, source: Source): Program | undefined {
+export function frameworkProgram(
+  run: Pick<TestRun, 'project' | 'checkout' | 'engine' | 'env'>,
+  source: Source,
+): Program | undefined {
   const { framework, node: chosen, command } = run.project
   if (command !== undefined) return { argv: command }
   const { place, within } = packagesOf(run, source)
@@ -31,7 +34,7 @@ export function describeTooOld(run: TestRun, source: Source): string | undefined
 }
 
 /** Where the packages of a run are installed. */
-function packagesOf({ checkout, engine }: TestRun, source: Source) {
+function packagesOf({ checkout, engine }: Pick<TestRun, 'checkout' | 'engine'>, source: Source) {
   if (!source.needsSetup) return { place: checkout.place }
   // What a setup installs in a container may be a link out of the work tree. Without a setup, a person installed the packages.
   return { place: source, within: engine === undefined ? undefined : source.root }

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { stripVTControlCharacters } from 'node:util'
 import { messageOf } from '../text.ts'
+import type { PreparedProcess } from './prepared-process.ts'
 import { guardGroup, killProcesses, MARKER_VARIABLE, type ProcessGroup, stopProcesses } from './processes.ts'
 
 export interface Command {
@@ -17,6 +18,8 @@ export interface Command {
   readonly output?: { write(text: string): void } | undefined
   /** What the process reads from its standard input. */
   readonly input?: string | undefined
+  /** A process that may already wait for this command. */
+  readonly prepared?: PreparedProcess | undefined
   /** Stops the process and what it started. */
   readonly stopProcesses?: ((group: ProcessGroup) => Promise<void>) | undefined
 }
@@ -128,7 +131,13 @@ function createExcerpt() {
   }
 }
 
-function start({ argv, folder, env, runId, input }: Command, onOutput: (text: string) => void): ChildProcess {
+function start(command: Command, onOutput: (text: string) => void): ChildProcess {
+  const child = command.prepared?.take(command) ?? spawnProcess(command)
+  for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', onOutput)
+  return child
+}
+
+function spawnProcess({ argv, folder, env, runId, input }: Command): ChildProcess {
   const [program = '', ...args] = argv
   const child = spawn(program, args, {
     cwd: folder,
@@ -140,7 +149,6 @@ function start({ argv, folder, env, runId, input }: Command, onOutput: (text: st
   // The command may exit without reading its input.
   child.stdin?.on('error', () => undefined)
   child.stdin?.end(input)
-  for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', onOutput)
   return child
 }
 

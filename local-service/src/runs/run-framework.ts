@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { findErrorBelowHeadline, findMissedThresholds, findStartError } from '../frameworks/error-in-output.ts'
 import type { Framework, FrameworkCall, Program, RunOptions, Selection } from '../frameworks/framework.ts'
 import { toMessage } from '../frameworks/message.ts'
-import { readList, readReport } from '../frameworks/read-report.ts'
+import { ReportReader } from '../frameworks/read-report.ts'
 import { configurationArguments } from '../frameworks/refused-arguments.ts'
 import type { Report, TestedFolders } from '../frameworks/report.ts'
 import { describeEnd, hasFailed, hasSucceeded, quoteOutput } from './command-end.ts'
@@ -45,13 +45,17 @@ export async function runFramework(run: TestRun, source: Source, stop: AbortSign
     const argv = [...called, ...files, ...further, ...projectOptions, ...titled]
     return { reportFile, end: await runInSource(source, caller, argv, stop, env) }
   }
-  const { end: tested, reportFile } = await call(framework.run, run.selection, furtherArgs)
-  const report = await readReportOf(run, reportFile, folders)
+  const running = call(framework.run, run.selection, furtherArgs)
+  // The reader loads while the tests run, so that clients learn of the end sooner.
+  const reader = new ReportReader()
+  running.catch(() => reader.dismiss())
+  const { end: tested, reportFile } = await running
+  const report = await readReportOf(run, reader, reportFile, folders)
   const list = async (...frameworkProjects: string[]) => {
     const selection = { frameworkProjects, files: [] }
     const silent = { ...run, output: undefined }
     const listed = await call(framework.list, selection, configurationArguments(furtherArgs), silent)
-    return hasSucceeded(listed.end) ? readList(framework, listed.reportFile) : undefined
+    return hasSucceeded(listed.end) ? new ReportReader().readList(framework, listed.reportFile) : undefined
   }
   const unknown =
     (await describeUnknownProjects(run, tested, report, list)) ?? describeUnknownTitles(run, tested, report)
@@ -123,10 +127,10 @@ function toOutcome(end: CommandEnd, report: Report | undefined, unknownNames: st
   return { status: passed ? 'PASSED' : 'FAILED', testCases }
 }
 
-async function readReportOf({ project, log }: TestRun, file: string, folders: TestedFolders) {
+async function readReportOf({ project, log }: TestRun, reader: ReportReader, file: string, folders: TestedFolders) {
   const { framework } = project
   try {
-    return await readReport(file, folders)
+    return await reader.readReport(file, folders)
   } catch (error) {
     // Tests may have put anything in place of the report.
     log(`the report of ${framework.name} cannot be read: ${(error as Error).message}`)

@@ -17,7 +17,7 @@ export function runInSource(
   const settings = run.project.container
   const base = { argv, folder: join(source.root, source.folder), runId, stopGraceMs, output }
   if (engine === undefined || settings === undefined) {
-    return runCommand({ ...base, env: { ...environmentIn(source, run), ...variables } }, stop)
+    return runCommand({ ...base, env: { ...environmentIn(source, run), ...variables }, prepared: run.prepared }, stop)
   }
   const env = { ...run.env, ...variables }
   const startedFile = join(run.resources.runFolder, 'started')
@@ -26,6 +26,6 @@ export function runInSource(
 }
 
 /** The environment of the project's commands outside containers. */
-export function environmentIn(source: Source, { env, project }: TestRun): NodeJS.ProcessEnv {
+export function environmentIn(source: Source, { env, project }: Pick<TestRun, 'env' | 'project'>): NodeJS.ProcessEnv {
   return withProjectCommands(env, source, project.node)
 }

@@ -65,8 +65,8 @@ export function interruptedBecause(message?: string): RunOutcome {
   return { status: 'INTERRUPTED', testCases: [], message }
 }
 
-export function queueRun(facts: Omit<Run, 'runId' | 'phase'>): OwnedRun {
-  return { ...facts, runId: randomUUID(), phase: { status: 'QUEUED' } }
+export function queueRun(facts: Omit<Run, 'runId' | 'phase'>, runId: string = randomUUID()): OwnedRun {
+  return { ...facts, runId, phase: { status: 'QUEUED' } }
 }
 
 export function markRunning(run: OwnedRun, now: Date): void {

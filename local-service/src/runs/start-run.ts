@@ -9,6 +9,7 @@ import { quote } from '../text.ts'
 import { type Checkout, type CheckoutOfJob, chooseCheckout } from '../workspace/checkout.ts'
 import type { RunExclusive } from '../workspace/keyed-mutex.ts'
 import { openRepository } from '../workspace/work-tree.ts'
+import type { PreparedProcess } from './prepared-process.ts'
 import { queueRun, type Run } from './run.ts'
 import { RunOutput } from './run-output.ts'
 import type { RunQueue } from './run-queue.ts'
@@ -28,6 +29,8 @@ export interface Machine extends Pick<Configuration, 'autofixLimitMs' | 'stopGra
   readonly temporaryFolder: string
   readonly runExclusive: RunExclusive
   readonly queue: RunQueue
+  /** Waits for the first run. */
+  readonly prepared?: PreparedProcess | undefined
   readonly log: (text: string) => void
 }
 
@@ -61,12 +64,15 @@ export async function startRun(machine: Machine, request: StartRequest): Promise
   if (found?.kind === 'none') {
     return refuse(500, `Project ${quote(project.id)} needs a container engine, and none works: ${found.reason}.`)
   }
-  const run = queueRun({
+  const prepared = checkout.kind === 'in-place' ? machine.prepared?.claim(project.id) : undefined
+  const facts = {
     projectId: project.id,
     suite: suite && { id: suite.id, name: suite.name },
     branchName: checkout.branchName,
-  })
-  const testRun = toTestRun(machine, request, { runId: run.runId, checkout, engine: found?.engine, environment })
+  }
+  const run = queueRun(facts, prepared?.runId)
+  const { runId } = run
+  const testRun = toTestRun(machine, request, { runId, checkout, engine: found?.engine, environment, prepared })
   testRun.log(`is for project ${quote(project.id)}, ${describeCheckout(checkout, project)}`)
   if (found !== undefined) {
     testRun.log(`runs in containers of ${found.engine.name}${found.reason ? ` (${found.reason})` : ''}`)
@@ -113,16 +119,18 @@ async function checkoutOf({ env, checkoutOfJob }: Machine, { project, parameters
 function toTestRun(
   machine: Machine,
   { project, parameters, selection }: StartRequest,
-  facts: Pick<TestRun, 'runId' | 'checkout' | 'engine'> & { environment: Readonly<Record<string, string>> },
+  facts: Pick<TestRun, 'runId' | 'checkout' | 'engine' | 'prepared'> & {
+    environment: Readonly<Record<string, string>>
+  },
 ): TestRun {
-  const { runId, checkout, engine, environment } = facts
+  const { runId, checkout, engine, environment, prepared } = facts
   const { dataFolder, temporaryFolder, env, autofixLimitMs, stopGraceMs, outputs, runExclusive } = machine
   const gitFolder = checkout.kind === 'work-tree' ? checkout.place.gitFolder : undefined
   const resources = resourcesOf(runId, { dataFolder, temporaryFolder, gitFolder, engine: engine?.name })
   const log = (text: string) => machine.log(`run ${runId}: ${text}`)
   const base = baseEnvironment(resources, engine === undefined ? env : undefined)
   return {
-    ...{ runId, project, checkout, selection, engine, resources, autofixLimitMs, stopGraceMs, runExclusive },
+    ...{ runId, project, checkout, selection, engine, resources, autofixLimitMs, stopGraceMs, runExclusive, prepared },
     env: { ...base, ...environment, ...parameters.envOverrides },
     autofix: parameters.autofix,
     output: outputs === undefined ? undefined : new RunOutput(join(outputs, runId), log),

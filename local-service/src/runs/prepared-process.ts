@@ -1,0 +1,147 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { statSync } from 'node:fs'
+import { dirname, relative } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { REPORT_FILE } from '../frameworks/report-writer.ts'
+import type { Project } from '../project.ts'
+import { commandFoldersOf } from '../workspace/packages.ts'
+import { repositoryFolderOf } from '../workspace/paths.ts'
+import { frameworkProgram } from './framework-command.ts'
+import { MARKER_VARIABLE, signalProcess } from './processes.ts'
+import type { Command } from './run-command.ts'
+import { environmentIn } from './run-in-source.ts'
+import { resourcesOf } from './run-resources.ts'
+import { baseEnvironment } from './test-environment.ts'
+
+/** The process needs 100 MB of memory. */
+const WAIT_LIMIT_MS = 60_000
+
+/**
+ * Starts the framework before the first run of a project is requested. The process loads the framework and waits. It loads no
+ * file of the project's own. Undefined if the framework cannot wait.
+ */
+export function prepareProcess(
+  project: Project,
+  env: NodeJS.ProcessEnv,
+  temporaryFolder: string,
+): PreparedProcess | undefined {
+  const { framework, folder, args, container, defaultEnvironment = '', environments } = project
+  if (container !== undefined) return undefined
+  const runId = randomUUID()
+  const root = repositoryFolderOf(folder)
+  const place = { root, folder: relative(root, folder) }
+  const source = { ...place, needsSetup: false, mounts: [] }
+  const base = baseEnvironment(resourcesOf(runId, { dataFolder: '', temporaryFolder }), env)
+  const run = {
+    project,
+    checkout: { kind: 'in-place', place },
+    env: { ...base, ...environments.get(defaultEnvironment) },
+  } as const
+  try {
+    const program = frameworkProgram(run, source)
+    // With Plug'n'Play, no script and no folder would show that packages have changed.
+    if (program?.script === undefined) return undefined
+    const call = framework.run(program, { isInPlace: true, reportFile: '', outputFolder: '' })
+    if (call.waitingArgv === undefined) return undefined
+    const watched = [...program.argv, ...commandFoldersOf(place).map(dirname)]
+    const command = { argv: [...call.argv, ...args], folder, env: environmentIn(source, run), runId }
+    return new PreparedProcess(project.id, command, [...call.waitingArgv, ...args], watched)
+  } catch {
+    // A run says why its framework cannot be started.
+    return undefined
+  }
+}
+
+type PreparedCommand = Pick<Command, 'argv' | 'folder' | 'env' | 'runId'>
+
+/** A process that waits for its run. If the service dies, its input ends, and it exits. */
+export class PreparedProcess {
+  /** The run has this id, because the process has its marker from the beginning. */
+  readonly runId: string
+  readonly #projectId: string
+  readonly #command: PreparedCommand
+  readonly #child: ChildProcess
+  readonly #watched: readonly string[]
+  readonly #stamps: readonly string[]
+  readonly #exit: Promise<unknown>
+  readonly #limit: NodeJS.Timeout
+  #isClaimed = false
+  #state: 'waiting' | 'taken' | 'dismissed' = 'waiting'
+
+  /** If one of the watched files and folders changes, the process is not used. */
+  constructor(
+    projectId: string,
+    command: PreparedCommand,
+    [program = '', ...args]: readonly string[],
+    watched: readonly string[],
+  ) {
+    const { folder, env, runId } = command
+    this.runId = runId
+    this.#projectId = projectId
+    this.#command = command
+    this.#watched = watched
+    this.#stamps = watched.map(stampOf)
+    this.#child = spawn(program, args, {
+      cwd: folder,
+      env: { ...env, [MARKER_VARIABLE]: runId },
+      stdio: 'pipe',
+      detached: true,
+    })
+    this.#exit = new Promise((resolve) => this.#child.once('exit', resolve).once('error', resolve))
+    this.#child.stdin?.on('error', () => undefined)
+    this.#limit = setTimeout(() => this.dismiss(), WAIT_LIMIT_MS).unref()
+  }
+
+  /** Only the first run of the project gets the process. */
+  claim(projectId: string): PreparedProcess | undefined {
+    if (this.#isClaimed || this.#state !== 'waiting' || projectId !== this.#projectId) return undefined
+    this.#isClaimed = true
+    return this
+  }
+
+  /**
+   * The process for a command, or undefined if the command is not what was prepared. It may have further arguments and a file
+   * for the report. The process is used at most once.
+   */
+  take({ argv, folder, env, runId }: PreparedCommand): ChildProcess | undefined {
+    if (this.#state !== 'waiting') return undefined
+    const prepared = this.#command
+    const further = argv.slice(prepared.argv.length)
+    const { [REPORT_FILE]: reportFile = '', ...others } = env
+    const fits =
+      isDeepStrictEqual([...prepared.argv, ...further], argv) &&
+      folder === prepared.folder &&
+      runId === prepared.runId &&
+      isDeepStrictEqual(others, { ...prepared.env }) &&
+      isDeepStrictEqual(this.#watched.map(stampOf), this.#stamps)
+    if (!fits || !this.#isAlive()) {
+      void this.dismiss()
+      return undefined
+    }
+    this.#state = 'taken'
+    clearTimeout(this.#limit)
+    this.#child.stdin?.end(JSON.stringify({ args: further, env: { [REPORT_FILE]: reportFile } }))
+    return this.#child
+  }
+
+  /** Ends the process, unless a run has taken it. */
+  async dismiss(): Promise<void> {
+    if (this.#state === 'taken') return
+    this.#state = 'dismissed'
+    clearTimeout(this.#limit)
+    if (this.#isAlive()) signalProcess(-Number(this.#child.pid), 'SIGKILL')
+    await this.#exit
+  }
+
+  #isAlive(): boolean {
+    const { pid, exitCode, signalCode } = this.#child
+    return pid !== undefined && exitCode === null && signalCode === null
+  }
+}
+
+/** Changes if a file is replaced, or if an entry of a folder is. */
+function stampOf(path: string): string {
+  const found = statSync(path, { throwIfNoEntry: false })
+  return `${found?.ino} ${found?.mtimeMs} ${found?.ctimeMs}`
+}
