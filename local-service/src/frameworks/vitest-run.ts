@@ -28,7 +28,6 @@ try {
 
 async function loadApi(): Promise<typeof import('vitest/node')> {
   const file = createRequire(resolve('package.json')).resolve('vitest/node')
-  // The project's configuration may read this too.
   process.argv[1] = join(dirname(file), '../vitest.mjs')
   return import(pathToFileURL(file).href)
 }
