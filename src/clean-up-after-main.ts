@@ -7,7 +7,7 @@ import { attemptUrl } from './github/job.ts'
 import type { FoundMain, StepRecord } from './handover/record.ts'
 import { InputReader } from './inputs/input-reader.ts'
 import { readServiceAddress } from './inputs/service-address.ts'
-import { CANCEL_IT, failureText, UNKNOWN_RUN } from './report/failure-text.ts'
+import { CANCEL_IT, failureText, RUN_WITHOUT_ID } from './report/failure-text.ts'
 import { runnerOutput } from './runner/outputs.ts'
 import { openService } from './service/open-service.ts'
 import { durationText } from './text/duration.ts'
@@ -104,7 +104,7 @@ async function cancelAndLog(runId: string, deadlineMs: number, { open, ...world 
     if (service.cancel !== undefined) log.info(logLine`Run ${runId} may still be running. Cancelling it.`)
     // Main may have started the run just before it was killed. So the service may not know the run yet.
     const handle = { id: runId, knownSinceMs: clock.now() }
-    const end = await cancelRun(handle, { limitMs: deadlineMs - clock.now() }, { ...world, service })
+    const end = await cancelRun(handle, { deadlineMs }, { ...world, service })
     switch (end.kind) {
       case 'cancelled':
         return log.info(logLine`Run ${runId} was cancelled.`)
@@ -130,5 +130,5 @@ function warnOfRun(runId: string, reason: LogLine, { log }: Pick<World, 'log'>):
 }
 
 function warnOfUnknownRun({ log }: Pick<World, 'log'>): void {
-  log.warning(logLine`The step sent a start request and got no run id. ${UNKNOWN_RUN}`)
+  log.warning(logLine`The step sent a start request and got no run id. ${RUN_WITHOUT_ID}`)
 }

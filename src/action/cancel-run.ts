@@ -13,7 +13,8 @@ type CancelWorld = Pick<World, 'service' | 'clock' | 'random' | 'signal'>
 type CancelResult = Exclude<Cancellation, { kind: 'not-wanted' | 'no-run' | 'id-unknown' }>
 
 export interface CancelOptions {
-  readonly limitMs: number
+  /** If the step is aborted, the deadline of `StepAborted` applies instead. */
+  readonly deadlineMs: number
   readonly onRun?: ((run: Run) => void) | undefined
 }
 
@@ -30,11 +31,11 @@ const LAST_TRY_MS = 1_000
  * cancel does no harm.
  */
 export async function cancelRun(handle: RunHandle, options: CancelOptions, world: CancelWorld): Promise<CancelResult> {
-  const { service, clock, signal } = world
+  const { service, signal } = world
   if (service.cancel === undefined) return { kind: 'not-supported' }
   const tryOnce = createTry(handle, service.cancel, options, world)
   if (!signal.aborted) {
-    const result = await tryUntil(clock.now() + options.limitMs, signal, tryOnce, world)
+    const result = await tryUntil(options.deadlineMs, signal, tryOnce, world)
     // If a signal ended the tries, more tries follow.
     if (!signal.aborted || result.kind !== 'failed') return result
   }

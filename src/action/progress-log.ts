@@ -59,6 +59,7 @@ export function progressLog(runId: string, world: LogWorld) {
   let isFailureLogged = false
   let hasWarnedOfUnknown = false
 
+  /** The line about a failed poll. The caller writes it at once. */
   function failureLine(what: LogLine, cause: Failure): LogLine {
     isFailureLogged = true
     lastFailureLineMs = clock.now()

@@ -28,13 +28,14 @@ export interface ReportSettings {
 export async function publish(outcome: StepOutcome, settings: ReportSettings, world: World): Promise<void> {
   setOutputs(outcome, world)
   const hasSummary = isWanted(settings.summary, outcome.success)
-  announce(outcome, settings, hasSummary, world)
+  announceVerdict(outcome, settings, hasSummary, world)
   const warning = otherBranchWarning(outcome)
   if (warning !== undefined) world.log.warning(warning)
   if (world.isJobOver()) return
-  const reportDir = writeReportFiles(outcome, world)
+  const reportDir = publishReportFiles(outcome, world)
   if (hasSummary) world.writeSummary((alreadyBytes) => jobSummary(outcome, { alreadyBytes, reportDir }))
-  // If this step only started the run, there is no result yet. The step that waits for the run writes the comment.
+  // An aborted step has no time for the comment. If this step only started the run, there is no result yet, and the step
+  // that waits for the run writes the comment.
   if (world.signal.aborted || outcome.ending.kind === 'started') return
   const commentUrl = await world.writeComment(outcome, { hasSummary })
   if (commentUrl !== undefined) world.setOutput('comment-url', commentUrl)
@@ -55,7 +56,7 @@ function setOutputs(outcome: StepOutcome, world: World): void {
     world.setOutput(name, counts[name])
 }
 
-function announce(outcome: StepOutcome, settings: ReportSettings, hasSummary: boolean, world: World): void {
+function announceVerdict(outcome: StepOutcome, settings: ReportSettings, hasSummary: boolean, world: World): void {
   const { success } = outcome
   const title = verdictTitle(outcome)
   const message = verdictSentence(outcome)
@@ -82,7 +83,7 @@ export function reportFiles(outcome: StepOutcome): readonly ReportFile[] {
   ]
 }
 
-function writeReportFiles(outcome: StepOutcome, world: World): string | undefined {
+function publishReportFiles(outcome: StepOutcome, world: World): string | undefined {
   const files = reportFiles(outcome)
   if (files.length === 0 || outcome.runId === undefined) return undefined
   const folder = world.writeReportFiles(files, outcome.runId)

@@ -89,7 +89,7 @@ async function waitThenCancel(handle: RunHandle, step: Step): Promise<RunFacts> 
     onStatus(current)
     latestRun = current
   }
-  const cancellation = await cancelRun(handle, { limitMs: CANCEL_LIMIT_MS, onRun }, world)
+  const cancellation = await cancelRun(handle, { deadlineMs: world.clock.now() + CANCEL_LIMIT_MS, onRun }, world)
   return { ...facts, run: latestRun, cancellation }
 }
 
@@ -115,7 +115,7 @@ async function refuseRunId(handle: RunHandle, world: World): Promise<RunFacts> {
   let cancellation: Cancellation = { kind: 'id-unknown' }
   if (handle.id !== '') {
     world.recorder.started(handle.id, true)
-    cancellation = await cancelRun(handle, { limitMs: CANCEL_LIMIT_MS }, world)
+    cancellation = await cancelRun(handle, { deadlineMs: world.clock.now() + CANCEL_LIMIT_MS }, world)
   }
   // If the step was aborted meanwhile, the ending is still `start-failed`, because only its message contains the id.
   return { ending: { kind: 'start-failed', failure }, cancellation }

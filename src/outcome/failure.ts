@@ -5,7 +5,7 @@ import type { Untrusted } from '../text/untrusted.ts'
  * which the service's operators find the request.
  */
 export type Failure =
-  /** No byte was sent, so the service cannot have taken the request. */
+  /** No byte was sent, so the service cannot have accepted the request. */
   | {
       readonly kind: 'not-sent'
       readonly reason: string

@@ -31,7 +31,7 @@ export function annotations(outcome: StepOutcome, hasSummary: boolean): Annotati
       level: 'error',
       // For example: Test timed out.
       title: `Test ${testCase.outcome.replace('-', ' ')}`,
-      message: messageOf(testCase),
+      message: annotationMessage(testCase),
       file: location && commandProperty(location.filePath),
       line: location?.line,
     }
@@ -79,7 +79,7 @@ function hasReason({ message, location }: TestCase): boolean {
   return message !== undefined || location !== undefined
 }
 
-function messageOf(testCase: TestCase): LogLine {
+function annotationMessage(testCase: TestCase): LogLine {
   const { rawStatus, durationMs, message } = testCase
   const title = titleOf(testCase, TITLE_LIMIT_CHARS)
   if (message !== undefined) return logLine`${title}\n${linesOf(message).text}`

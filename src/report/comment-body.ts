@@ -1,10 +1,10 @@
 import { isSameBranch } from '../outcome/run.ts'
 import type { StepOutcome } from '../outcome/step-outcome.ts'
-import { type Fragment, fragment, type Html, hiddenMarker, html, link, render } from '../text/safe-text.ts'
+import { type Fragment, fragment, type Html, hiddenMarker, html, link } from '../text/safe-text.ts'
 import { casesWith, caseTable, NOT_PASSED } from './case-table.ts'
-import { factsText, testedBranch } from './facts.ts'
+import { subjectText, testedBranch } from './facts.ts'
 import { pageTitle } from './headline.ts'
-import { introduction } from './job-summary.ts'
+import { introduction, sizeBytes } from './job-summary.ts'
 import { casesOf, joinWithDots, seeSummary } from './words.ts'
 
 const ROWS_SHOWN = 20
@@ -42,7 +42,7 @@ function notPassed({ run }: StepOutcome, { hasSummary }: CommentBodyOptions): Ht
   let leftBytes = TABLE_LIMIT_BYTES
   for (const testCase of testCases.slice(0, ROWS_SHOWN)) {
     const row = table.row(testCase)
-    leftBytes -= Buffer.byteLength(render(row))
+    leftBytes -= sizeBytes(row)
     if (leftBytes < 0) break
     rows.push(row)
   }
@@ -54,5 +54,5 @@ function notPassed({ run }: StepOutcome, { hasSummary }: CommentBodyOptions): Ht
 function footer(outcome: StepOutcome): Html {
   const { job } = outcome.subject
   const log = job === undefined ? [] : [link(job.url, fragment`Log of the job ${job.name}`)]
-  return html`<p>${joinWithDots([factsText(outcome), ...log])}</p>\n`
+  return html`<p>${joinWithDots([subjectText(outcome), ...log])}</p>\n`
 }

@@ -26,7 +26,7 @@ export function countsText({ run, counts, waitedMs }: StepOutcome): Fragment | u
 }
 
 /** What was tested, and where. If another step started the run, only what the service says about it. */
-export function factsText(outcome: StepOutcome): Fragment {
+export function subjectText(outcome: StepOutcome): Fragment {
   const { subject, run } = outcome
   const { target, commitName, parameters } = subject
   const { environment, frameworkProject, autofix } = parameters
@@ -54,7 +54,7 @@ export function testedBranch({ run, subject }: StepOutcome): string | Untrusted 
   return run?.branchName ?? subject.parameters.branch
 }
 
-/** For an empty input `branch`. */
+/** Says that the default branch is tested, because the input `branch` is empty. */
 export function untestedText(untested: UntestedHead): Fragment {
   return fragment`Input ${'branch'} is empty, so the project's default branch is tested. This workflow run is about ${headText(untested)}, which is not tested.`
 }

@@ -13,19 +13,20 @@ export const CANCEL_IT = fragment`If the run should not go on, cancel it at the 
 export type RequestKind = 'start' | 'poll' | 'cancel'
 
 /** Main and post say this if a start request had no response. */
-export const UNKNOWN_RUN = fragment`A run may have been started, and it cannot be looked up without its id. If the service shows a new run of this workflow, cancel that run at the service. The operators of the service can find the run by the header ${'User-Agent'} of the start request, which names this workflow run.`
+export const RUN_WITHOUT_ID = fragment`A run may have been started, and it cannot be looked up without its id. If the service shows a new run of this workflow, cancel that run at the service. The operators of the service can find the run by the header ${'User-Agent'} of the start request, which names this workflow run.`
 
 /** Why a request failed, and what to do about it if something can be done, as sentences. */
 export function failureText(failure: Failure, request: RequestKind): LogLine {
-  return logLine`The ${predicateOf(failure)}.${failureAdvice(failure, request)}`
+  return logLine`The ${clauseOf(failure)}.${failureAdvice(failure, request)}`
 }
 
 /** Why a request failed, as a part of a sentence. */
 export function failureReason(failure: Failure): Fragment {
-  return fragment`the ${predicateOf(failure)}`
+  return fragment`the ${clauseOf(failure)}`
 }
 
-function predicateOf(failure: Failure): Fragment {
+/** Without the article, because it may begin a sentence. */
+function clauseOf(failure: Failure): Fragment {
   switch (failure.kind) {
     case 'not-sent':
       if (hasServiceEnded(failure))
@@ -45,17 +46,17 @@ function predicateOf(failure: Failure): Fragment {
       const said = error === undefined ? undefined : fragment` and said ${quote(error, SENTENCE_LIMIT_CHARS)}`
       const sent = body === undefined ? fragment`` : fragment` and sent ${quote(body, EXCERPT_LIMIT_CHARS)}`
       const who = status === 407 ? fragment`proxy` : fragment`service`
-      return fragment`${who} responded with ${words}${to}${pause}${named(requestId)}${said ?? sent}`
+      return fragment`${who} responded with ${words}${to}${pause}${requestIdText(requestId)}${said ?? sent}`
     }
     case 'invalid-response':
-      return fragment`service sent an invalid response${named(failure.requestId)} (expected ${failure.expected}, got ${failure.found ?? quote(failure.got ?? '', EXCERPT_LIMIT_CHARS)})`
+      return fragment`service sent an invalid response${requestIdText(failure.requestId)} (expected ${failure.expected}, got ${failure.found ?? quote(failure.got ?? '', EXCERPT_LIMIT_CHARS)})`
     case 'aborted':
       return fragment`request was cancelled because the step is ending`
   }
 }
 
 /** The operators of the service find the request by its id. */
-function named(requestId: Untrusted | undefined): Fragment {
+function requestIdText(requestId: Untrusted | undefined): Fragment {
   return requestId === undefined ? fragment`` : fragment` (${'x-request-id'} ${requestId})`
 }
 

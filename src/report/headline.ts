@@ -16,13 +16,13 @@ interface Headline {
   /** Only constant words. */
   readonly title: Fragment
   /** Follows the title without a space, for example `: 3 of 40`. */
-  readonly counts: Fragment
+  readonly suffix: Fragment
 }
 
 export function headline(outcome: StepOutcome): Headline {
   const { conclusion, ending, run, success, counts, unknownStatuses } = outcome
   const { total, passed, failed } = counts
-  const head = (sign: Fragment, title: Fragment, text = tallyOf(counts)): Headline => ({ sign, title, counts: text })
+  const head = (sign: Fragment, title: Fragment, suffix = tallyOf(counts)): Headline => ({ sign, title, suffix })
   switch (conclusion) {
     case 'passed':
       if (failed > 0) return head(WARNING, fragment`Run passed, with failed tests`, fragment`: ${failed} of ${total}`)
@@ -92,7 +92,7 @@ export function verdictTitle(outcome: StepOutcome): string {
 
 /** The title of a page: the headline, and the labels that distinguish this step from others. */
 export function pageTitle(outcome: StepOutcome, ...more: readonly Fragment[]): Fragment {
-  const { sign, title, counts } = headline(outcome)
+  const { sign, title, suffix } = headline(outcome)
   const labels = outcome.subject.labels.map((label) => fragment`${label}`)
-  return joinWithDots([fragment`${sign} ${title}${counts}`, ...labels, ...more])
+  return joinWithDots([fragment`${sign} ${title}${suffix}`, ...labels, ...more])
 }

@@ -2,7 +2,7 @@ import { RAN, type TestCase } from '../outcome/run.ts'
 import { isDoubtfulPass, type StepOutcome } from '../outcome/step-outcome.ts'
 import { type Fragment, fragment, type Html, html, type LogLine, LongText, render } from '../text/safe-text.ts'
 import { type CaseTable, casesWith, caseTable, messageBlock, NOT_PASSED } from './case-table.ts'
-import { countsText, factsText, otherBranchText, untestedText } from './facts.ts'
+import { countsText, otherBranchText, subjectText, untestedText } from './facts.ts'
 import { pageTitle } from './headline.ts'
 import { explanation } from './verdict.ts'
 
@@ -29,7 +29,7 @@ export function jobSummary(outcome: StepOutcome, { alreadyBytes, reportDir }: Jo
   // The text before may have left an HTML block open. An empty line closes it.
   const top = html`${alreadyBytes > 0 ? html`\n\n` : html``}${heading(outcome)}`
   const intro = introduction(outcome)
-  const facts = paragraph(factsText(outcome))
+  const facts = paragraph(subjectText(outcome))
   const warning = (cases: number, messages: number) =>
     notAllShownWarning({ cases, messages, ofCases: testCases.length }, reportDir)
 
@@ -64,7 +64,7 @@ export function fullSummary(outcome: StepOutcome): Buffer {
   const { listed, slowest } = sectionsOf(testCases)
   const text = new LongText()
   const message = messageOfRun(outcome, 'whole')
-  text.add(html`${heading(outcome)}${introduction(outcome)}${message}${paragraph(factsText(outcome))}`)
+  text.add(html`${heading(outcome)}${introduction(outcome)}${message}${paragraph(subjectText(outcome))}`)
   for (const section of [...listed, ...slowest]) {
     text.add(html`${sectionHead(section, section.testCases.length)}${table.head}`)
     for (const testCase of section.testCases) text.add(table.rowWithMessage(testCase))
@@ -87,18 +87,18 @@ function heading(outcome: StepOutcome): Html {
 export function introduction(outcome: StepOutcome): Html {
   const isPartial = isIncomplete(outcome)
   const about = paragraph(explanation(outcome), isPartial ? MAY_BE_INCOMPLETE : html``)
-  // If no test ran, or if all these cases have an unknown status, the explanation says so.
+  // The explanation already says that results are missing, that no test ran, or that all these cases have an unknown status.
   const isSaid =
     isPartial ||
     outcome.conclusion === 'no-tests' ||
-    (isVerdictInDoubt(outcome) && outcome.unknownStatuses.count === outcome.counts.other)
+    (namesUnknownStatuses(outcome) && outcome.unknownStatuses.count === outcome.counts.other)
   const cases = paragraph(isSaid ? undefined : casesWithoutResult(outcome), INCOMPLETE)
   const { untested } = outcome.subject
   return html`${paragraph(countsText(outcome))}${about}${cases}${paragraph(otherBranchText(outcome), OTHER_BRANCH)}${paragraph(untested && untestedText(untested), OTHER_BRANCH)}`
 }
 
 /** Whether the verdict names the statuses that this version does not know. */
-function isVerdictInDoubt(outcome: StepOutcome): boolean {
+function namesUnknownStatuses(outcome: StepOutcome): boolean {
   const { conclusion, ending } = outcome
   return ending.kind === 'finished' && (conclusion === 'passed' || conclusion === 'failed') && isDoubtfulPass(outcome)
 }
@@ -240,6 +240,6 @@ function fitMessages(table: CaseTable, roomBytes: number) {
   }
 }
 
-function sizeBytes(html: Html): number {
+export function sizeBytes(html: Html): number {
   return Buffer.byteLength(render(html))
 }

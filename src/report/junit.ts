@@ -14,14 +14,12 @@ const CLASS_NAME = xml`test-run`
 
 export function junit(outcome: StepOutcome): Buffer {
   const testCases = outcome.run?.testCases ?? []
-  const titles = testCases.map((testCase) => titleOf(testCase, NAME_LIMIT_CHARS))
-  const nameFor = uniqueNames(titles)
+  const titled = testCases.map((testCase) => ({ testCase, title: titleOf(testCase, NAME_LIMIT_CHARS) }))
+  const nameFor = uniqueNames(titled.map(({ title }) => title))
   const hasRunError = needsRunError(outcome)
   const text = new LongText()
   text.add(opening(outcome, hasRunError ? 1 : 0))
-  for (const [index, testCase] of testCases.entries()) {
-    text.add(caseElement(testCase, nameFor(titles[index] ?? testCase.title)))
-  }
+  for (const { testCase, title } of titled) text.add(caseElement(testCase, nameFor(title)))
   if (hasRunError) text.add(runElement(outcome, nameFor(untrusted(RUN_ENTRY))))
   text.add(xml`</testsuite>\n</testsuites>\n`)
   return text.toBuffer()

@@ -5,7 +5,7 @@ import { durationText } from '../text/duration.ts'
 import { type Fragment, firstLineOf, fragment, type LogLine, logLine, quote } from '../text/safe-text.ts'
 import { casesWith, titleOf } from './case-table.ts'
 import { linkedRunId, otherBranchAdvice, quotedBranches } from './facts.ts'
-import { CANCEL_IT, failureAdvice, failureReason, SENTENCE_LIMIT_CHARS, UNKNOWN_RUN } from './failure-text.ts'
+import { CANCEL_IT, failureAdvice, failureReason, RUN_WITHOUT_ID, SENTENCE_LIMIT_CHARS } from './failure-text.ts'
 import { noneFailed, remainingCounts } from './headline.ts'
 import { casesOf, join, NONE } from './words.ts'
 
@@ -17,10 +17,7 @@ const TITLE_LIMIT_CHARS = 120
 /** A shorter time in the queue is not mentioned. */
 const NOTEWORTHY_QUEUE_MS = 1000
 
-/**
- * Who shows the sentences. A page has the counts above, and a table of the test cases. The job summary has the whole
- * message of the run. The comment has no message, because nobody masks secrets in a comment.
- */
+/** The log gets the counts and the message of the run. A page shows the counts elsewhere, and the message if it may. */
 type Medium = 'log' | 'page'
 
 /** The verdict with the run's id and page, its status, the counts and the first failing titles, and what to do. */
@@ -63,8 +60,9 @@ function idOf(outcome: StepOutcome): Fragment {
 
 function sentencesOfFinished(run: Run, outcome: StepOutcome, medium: Medium): Fragment {
   const { conclusion, counts, otherBranch } = outcome
-  const [id, status] = [idOf(outcome), run.rawStatus]
-  const message = medium === 'log' ? messageOf(run) : NONE
+  const id = idOf(outcome)
+  const status = run.rawStatus
+  const message = medium === 'log' ? withMessage(run) : NONE
   const results = medium === 'log' ? fragment`${message}${resultsOf(run, counts)}` : NONE
   switch (conclusion) {
     case 'passed':
@@ -96,7 +94,7 @@ function sentencesOfFinished(run: Run, outcome: StepOutcome, medium: Medium): Fr
 
 const LOOK_UP = fragment` Look up the run at the service to find the reason.`
 
-function messageOf({ message }: Run): Fragment {
+function withMessage({ message }: Run): Fragment {
   if (message === undefined) return NONE
   return fragment` with the message ${quote(firstLineOf(message), SENTENCE_LIMIT_CHARS)}`
 }
@@ -167,7 +165,8 @@ function sentencesOfTimeout(
   { limit, failure }: Extract<Ending, { kind: 'wait-timeout' }>,
   outcome: StepOutcome,
 ): Fragment {
-  const [id, time] = [idOf(outcome), durationText(limit.ms)]
+  const id = idOf(outcome)
+  const time = durationText(limit.ms)
   const failed =
     failure === undefined ? NONE : fragment` Its last status request failed, because ${failureReason(failure)}.`
   if (limit.input === 'queue-timeout-minutes')
@@ -207,25 +206,25 @@ function momentOfAbort(outcome: StepOutcome): Fragment {
 
 /** Whether the step cancelled the run, and whether the run may still be running. Sentences, or nothing. */
 function cancellationText({ ending, cancellation, runId, subject }: StepOutcome, medium: Medium): Fragment {
-  const isUnknownRun = ending.kind === 'poll-failed' && isNotFound(ending.failure)
+  const isRunNotFound = ending.kind === 'poll-failed' && isNotFound(ending.failure)
   switch (cancellation.kind) {
     case 'not-wanted': {
-      if (runId === undefined || isUnknownRun) return NONE
+      if (isRunNotFound) return NONE
       const byDefault = subject.ownsRun ? NONE : fragment` (the default with ${'run-id'})`
       return fragment` This step did not cancel the run, because the input ${'cancel-on-abort'} is ${'false'}${byDefault}. The run may still be running. ${CANCEL_IT}`
     }
     case 'no-run':
       return NONE
     case 'id-unknown':
-      return fragment` ${UNKNOWN_RUN}`
+      return fragment` ${RUN_WITHOUT_ID}`
     case 'not-supported':
       return fragment` The run may still be running, because the action cannot cancel runs of test suites. ${CANCEL_IT}`
     case 'cancelled':
       return fragment` This step cancelled the run.`
     case 'already-finished':
-      return fragment` The run had already finished as ${cancellation.run.rawStatus}${medium === 'log' ? messageOf(cancellation.run) : NONE}.`
+      return fragment` The run had already finished as ${cancellation.run.rawStatus}${medium === 'log' ? withMessage(cancellation.run) : NONE}.`
     case 'not-found':
-      return isUnknownRun ? NONE : fragment` The service does not know the run any more.`
+      return isRunNotFound ? NONE : fragment` The service does not know the run any more.`
     case 'failed': {
       const { failure } = cancellation
       const isJobOver = ending.kind === 'aborted' && ['folder emptied', 'log closed'].includes(ending.cause)

@@ -50,7 +50,7 @@ export function decodeRun({ json, text: responseText }: JsonResponse): Run {
     testCases: testCasesOf(response.results, status === 'PASSED'),
     responseText: untrusted(responseText),
   }
-  return isFinished(run) && status !== 'PASSED' ? { ...run, message: messageOf(response.message) } : run
+  return isFinished(run) && status !== 'PASSED' ? { ...run, message: decodeMessage(response.message) } : run
 }
 
 export function decodeCancelled(json: unknown): string[] {
@@ -96,12 +96,12 @@ function testCase({ title, status, durationMs, message, filePath, line }: Return
     durationMs: durationOf(durationMs),
   }
   return needsReason(outcome)
-    ? { ...decoded, message: messageOf(message), location: locationOf(filePath, line) }
+    ? { ...decoded, message: decodeMessage(message), location: locationOf(filePath, line) }
     : decoded
 }
 
 /** Not truncated, because reports have the whole message. Undefined if it has no visible character. */
-function messageOf(value: unknown): Untrusted | undefined {
+function decodeMessage(value: unknown): Untrusted | undefined {
   if (!isText(value)) return undefined
   const message = untrusted(value)
   return String(firstLineOf(message)) === '' ? undefined : message

@@ -1,5 +1,7 @@
 import { type Failure, retryMayHelpForMs } from '../outcome/failure.ts'
 
+// What a failure means for the next request. What reports need to know about a failure is in outcome/failure.ts.
+
 /** Request Timeout, Too Early and Too Many Requests. They do not mean that the request is invalid. */
 const TRANSIENT_STATUSES = new Set([408, 425, 429])
 
@@ -13,7 +15,7 @@ export function isTransient(failure: Failure): boolean {
 }
 
 /**
- * How long after the first attempt a start that failed like this may be repeated. Zero if the service may have taken
+ * How long after the first try a start that failed like this may be repeated. Zero if the service may have accepted
  * the request, because a repeated request could then start a second run.
  */
 export function startMayRepeatForMs(failure: Failure): number {

@@ -28,7 +28,7 @@ const INVALID: Failure = { kind: 'invalid-response', expected: 'JSON', got: untr
 const NOT_FOUND: Failure = { kind: 'status', status: 404 }
 const CONFLICT: Failure = { kind: 'status', status: 409 }
 
-interface Setting extends Partial<Pick<CancelOptions, 'limitMs'>> {
+interface Setting extends Partial<Pick<CancelOptions, 'deadlineMs'>> {
   /** Absent if the step did not start the run. */
   readonly knownSinceMs?: number
   readonly cancel: readonly Reply<boolean>[]
@@ -45,7 +45,7 @@ async function cancel({
   signalAtMs,
   signalName = 'SIGINT',
   knownSinceMs,
-  limitMs = 15_000,
+  deadlineMs = 15_000,
 }: Setting) {
   const clock = new FakeClock()
   const service = new FakeService(clock, { cancel, get: get ?? [] })
@@ -57,7 +57,7 @@ async function cancel({
   const end = await clock.run(
     cancelRun(
       { id: runId, knownSinceMs },
-      { limitMs, onRun: (run) => seen.push(run.status) },
+      { deadlineMs, onRun: (run) => seen.push(run.status) },
       { service, clock, random: () => 0.5, signal: controller.signal },
     ),
   )
@@ -67,7 +67,7 @@ async function cancel({
 test('a workflow without a cancel says so', async () => {
   const clock = new FakeClock()
   const world = new FakeWorld(clock, new FakeService(clock, {}))
-  expect(await cancelRun({ id: 'run-1' }, { limitMs: 15_000 }, world)).toEqual({ kind: 'not-supported' })
+  expect(await cancelRun({ id: 'run-1' }, { deadlineMs: 15_000 }, world)).toEqual({ kind: 'not-supported' })
 })
 
 test('a cancel is complete when the service lists the run, and no request follows', async () => {
@@ -116,7 +116,7 @@ describe('a run that the service does not know', () => {
   })
 
   test('does not exist any more if the response after the grace period is 404', async () => {
-    const { end, endedMs } = await cancel({ ...unknown, knownSinceMs: 0, limitMs: 60_000 })
+    const { end, endedMs } = await cancel({ ...unknown, knownSinceMs: 0, deadlineMs: 60_000 })
     expect(end).toEqual({ kind: 'not-found' })
     expect(endedMs).toBeGreaterThanOrEqual(15_000)
   })
@@ -126,20 +126,20 @@ describe('a run that the service does not know', () => {
       cancel: [failure(NOT_FOUND), LISTED],
       get: [failure(NOT_FOUND, 16_000)],
       knownSinceMs: 0,
-      limitMs: 60_000,
+      deadlineMs: 60_000,
     })
     expect(end).toEqual({ kind: 'cancelled' })
   })
 
   test('counts as not cancelled if the deadline comes first', async () => {
-    const { end } = await cancel({ ...unknown, knownSinceMs: 0, limitMs: 6_700 })
+    const { end } = await cancel({ ...unknown, knownSinceMs: 0, deadlineMs: 6_700 })
     expect(end).toEqual({ kind: 'failed', failure: NOT_FOUND })
   })
 
   test('may still exist if only the cancel gets a 404', async () => {
     const cancels = [...Array(5).fill(failure(NOT_FOUND)), LISTED]
     for (const look of [response(RUNNING), failure({ kind: 'status', status: 500 })]) {
-      const { end } = await cancel({ cancel: cancels, get: [look], limitMs: 60_000 })
+      const { end } = await cancel({ cancel: cancels, get: [look], deadlineMs: 60_000 })
       expect(end).toEqual({ kind: 'cancelled' })
     }
   })
@@ -149,7 +149,7 @@ describe('a run that is never read as finished', () => {
   test('is cancelled again until the service accepts the cancel', async () => {
     for (const refusal of [NOT_LISTED, failure(CONFLICT)]) {
       const cancels = [...Array(5).fill(refusal), LISTED]
-      const { end } = await cancel({ cancel: cancels, get: [response(QUEUED)], limitMs: 60_000 })
+      const { end } = await cancel({ cancel: cancels, get: [response(QUEUED)], deadlineMs: 60_000 })
       expect(end).toEqual({ kind: 'cancelled' })
     }
   })
@@ -210,8 +210,8 @@ describe('a cancel that fails', () => {
 
   test('is tried again, because any single fault leaves time for another try', async () => {
     for (const fault of transient) {
-      for (const limitMs of [15_000, 6_700, 2_050]) {
-        const { end } = await cancel({ cancel: [fault, LISTED], get: [response(RUNNING)], limitMs })
+      for (const deadlineMs of [15_000, 6_700, 2_050]) {
+        const { end } = await cancel({ cancel: [fault, LISTED], get: [response(RUNNING)], deadlineMs })
         expect(end).toEqual({ kind: 'cancelled' })
       }
     }
@@ -226,7 +226,7 @@ describe('a cancel that fails', () => {
 
   test('is not tried if the time is too short for a response, because a time-out would hide the real failure', async () => {
     const down: Failure = { kind: 'status', status: 503 }
-    const { end, cancelsMs } = await cancel({ cancel: [failure(down), noResponse], limitMs: 750 + 10 })
+    const { end, cancelsMs } = await cancel({ cancel: [failure(down), noResponse], deadlineMs: 750 + 10 })
     expect(end).toEqual({ kind: 'failed', failure: down })
     expect(cancelsMs).toEqual([0])
   })
@@ -255,14 +255,14 @@ describe('the time for a cancel', () => {
   })
 
   test('is enough for a response of almost a second if a second is left', async () => {
-    const { end, endedMs } = await cancel({ cancel: [response(true, 900)], limitMs: 1_000 })
+    const { end, endedMs } = await cancel({ cancel: [response(true, 900)], deadlineMs: 1_000 })
     expect(end).toEqual({ kind: 'cancelled' })
     expect(endedMs).toBe(900)
   })
 
   test('that passed before a signal does not lengthen the pauses after it', async () => {
     const down = failure({ kind: 'status', status: 503 })
-    const { cancelsMs } = await cancel({ cancel: [down], signalAtMs: 20_000, limitMs: 60_000 })
+    const { cancelsMs } = await cancel({ cancel: [down], signalAtMs: 20_000, deadlineMs: 60_000 })
     expect(cancelsMs.filter((atMs) => atMs >= 20_000)).toEqual([20_000, 20_750, 22_250, 25_250])
   })
 
@@ -270,7 +270,7 @@ describe('the time for a cancel', () => {
     ['SIGINT', 6_700],
     ['SIGTERM', 2_050],
   ] as const)('after %s is %i ms, whatever the time was before', async (signalName, leftMs) => {
-    const never = await cancel({ cancel: [noResponse], signalAtMs: 3_000, signalName, limitMs: 60_000 })
+    const never = await cancel({ cancel: [noResponse], signalAtMs: 3_000, signalName, deadlineMs: 60_000 })
     expect(never.end.kind).toBe('failed')
     expect(never.endedMs).toBeLessThanOrEqual(3_000 + leftMs + 1)
     expect(never.endedMs).toBeGreaterThan(3_000 + leftMs - 200)

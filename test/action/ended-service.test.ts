@@ -46,13 +46,16 @@ describe('a service on this machine that has refused all connections for 30 s', 
     expect(ending).toMatchObject({ kind: 'poll-failed', ...ENDED })
     expect(clock.now()).toBeLessThan(31_000)
     expect(world.texts('info ').join()).toContain('The step tries again.')
-    expect(await clock.run(cancelRun(handle, { limitMs: 15_000 }, world))).toMatchObject({ kind: 'failed', ...ENDED })
+    expect(await clock.run(cancelRun(handle, { deadlineMs: clock.now() + 15_000 }, world))).toMatchObject({
+      kind: 'failed',
+      ...ENDED,
+    })
     expect(service.timesMs('cancel')).toHaveLength(1)
   })
 
   test('ends the cancel of post, which has 60 s', async () => {
     const { clock, service, world, handle } = refusingService()
-    const end = await clock.run(cancelRun(handle, { limitMs: 60_000 }, world))
+    const end = await clock.run(cancelRun(handle, { deadlineMs: clock.now() + 60_000 }, world))
     expect(end).toMatchObject({ kind: 'failed', ...ENDED })
     expect(service.timesMs('cancel').at(-1)).toBe(30_000)
   })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { countsText, factsText } from '../../src/report/facts.ts'
+import { countsText, subjectText } from '../../src/report/facts.ts'
 import { type Fragment, logLine, render } from '../../src/text/safe-text.ts'
 import { anOutcome, aRun, testCasesBy } from '../support/builders.ts'
 
@@ -20,7 +20,7 @@ describe('the line of facts', () => {
     autofix: true,
     envOverrides: { PASSWORD: 'hunter2' },
   }
-  const factsOf = (...args: Parameters<typeof anOutcome>) => said(factsText(anOutcome(...args)))
+  const factsOf = (...args: Parameters<typeof anOutcome>) => said(subjectText(anOutcome(...args)))
 
   it('says what was run and where, and shows no override', () => {
     expect(factsOf({ subject: { parameters }, run: aRun({ branchName: undefined }) })).toBe(

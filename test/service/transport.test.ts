@@ -613,6 +613,6 @@ describe('a response that has arrived in the socket', () => {
       standStill(200)
     })
     const world = { service, clock, random: Math.random, signal: new AbortController().signal }
-    expect(await cancelRun({ id: 'r' }, { limitMs: 100 }, world)).toEqual({ kind: 'cancelled' })
+    expect(await cancelRun({ id: 'r' }, { deadlineMs: clock.now() + 100 }, world)).toEqual({ kind: 'cancelled' })
   })
 })
