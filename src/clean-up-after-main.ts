@@ -11,7 +11,7 @@ import { CANCEL_IT, failureText, RUN_WITHOUT_ID } from './report/failure-text.ts
 import { runnerOutput } from './runner/outputs.ts'
 import { openService } from './service/open-service.ts'
 import { durationText } from './text/duration.ts'
-import { type LogLine, logLine } from './text/safe-text.ts'
+import { type Fragment, fragment } from './text/safe-text.ts'
 import { messageOf } from './text/untrusted.ts'
 
 /** Short, because the job ends only after post. */
@@ -47,12 +47,12 @@ export async function cleanUpAfterMain(
 
 function logFound(ofState: StepRecord | undefined, mains: readonly FoundMain[], { debug }: PostWorld['log']): void {
   if (debug === undefined) return
-  if (ofState?.phase === 'done') debug(logLine`Post found that nothing is left to do: ${JSON.stringify(ofState)}`)
-  else if (mains.length === 0) debug(logLine`Post found no record of main, in the runner's state or in a file`)
+  if (ofState?.phase === 'done') debug(fragment`Post found that nothing is left to do: ${JSON.stringify(ofState)}`)
+  else if (mains.length === 0) debug(fragment`Post found no record of main, in the runner's state or in a file`)
   for (const main of mains) {
     const record = main.read()
     const found = record === undefined ? 'no whole record' : `the record ${JSON.stringify(record)}`
-    debug(logLine`Post found ${found}. Main ${main.isRunning() ? 'still runs' : 'has exited'}.`)
+    debug(fragment`Post found ${found}. Main ${main.isRunning() ? 'still runs' : 'has exited'}.`)
   }
 }
 
@@ -73,7 +73,7 @@ async function cancelOrWarn(main: FoundMain, deadlineMs: number, world: PostWorl
   else
     warnOfRun(
       record.runId,
-      logLine`The post step cannot cancel the run, because a later step has changed a value from which base-url, project or test-suite is taken.`,
+      fragment`The post step cannot cancel the run, because a later step has changed a value from which base-url, project or test-suite is taken.`,
       world,
     )
 }
@@ -87,7 +87,7 @@ async function endMains(mains: readonly FoundMain[], { log, clock, signal }: Pos
   const found = running()
   if (found.length === 0) return []
   const limitMs = found.some((main) => main.canSignal()) ? POST_WAITS_FOR_MAIN_MS : MAIN_LIMIT_WITHOUT_SIGNAL_MS
-  log.info(logLine`The step's process is still running. It has up to ${durationText(limitMs)} to exit.`)
+  log.info(fragment`The step's process is still running. It has up to ${durationText(limitMs)} to exit.`)
   for (const main of found) main.kill('SIGHUP')
   const deadlineMs = clock.now() + limitMs
   while (running().length > 0 && clock.now() < deadlineMs && !signal.aborted) await clock.sleep(MAIN_CHECK_MS, signal)
@@ -98,37 +98,37 @@ async function endMains(mains: readonly FoundMain[], { log, clock, signal }: Pos
 
 async function cancelAndLog(runId: string, deadlineMs: number, { open, ...world }: PostWorld): Promise<void> {
   const { log, clock } = world
-  const warn = (reason: LogLine) => warnOfRun(runId, reason, world)
+  const warn = (reason: Fragment) => warnOfRun(runId, reason, world)
   try {
     const service = await open()
-    if (service.cancel !== undefined) log.info(logLine`Run ${runId} may still be running. Cancelling it.`)
+    if (service.cancel !== undefined) log.info(fragment`Run ${runId} may still be running. Cancelling it.`)
     // Main may have started the run just before it was killed. So the service may not know the run yet.
     const handle = { id: runId, knownSinceMs: clock.now() }
     const end = await cancelRun(handle, { deadlineMs }, { ...world, service })
     switch (end.kind) {
       case 'cancelled':
-        return log.info(logLine`Run ${runId} was cancelled.`)
+        return log.info(fragment`Run ${runId} was cancelled.`)
       case 'already-finished':
-        return log.info(logLine`Run ${runId} had already finished as ${end.run.rawStatus}.`)
+        return log.info(fragment`Run ${runId} had already finished as ${end.run.rawStatus}.`)
       case 'not-found':
         return
       case 'failed':
         return warn(
-          end.failure === undefined ? logLine`The service did not cancel it.` : failureText(end.failure, 'cancel'),
+          end.failure === undefined ? fragment`The service did not cancel it.` : failureText(end.failure, 'cancel'),
         )
       case 'not-supported':
-        return warn(logLine`The action cannot cancel runs of test suites.`)
+        return warn(fragment`The action cannot cancel runs of test suites.`)
     }
   } catch (cause) {
     // Messages of invalid inputs end with a full stop, and other messages do not.
-    warn(logLine`${messageOf(cause).replace(/\.$/, '')}.`)
+    warn(fragment`${messageOf(cause).replace(/\.$/, '')}.`)
   }
 }
 
-function warnOfRun(runId: string, reason: LogLine, { log }: Pick<World, 'log'>): void {
-  log.warning(logLine`Run ${runId} may still be running. ${reason} ${CANCEL_IT}`)
+function warnOfRun(runId: string, reason: Fragment, { log }: Pick<World, 'log'>): void {
+  log.warning(fragment`Run ${runId} may still be running. ${reason} ${CANCEL_IT}`)
 }
 
 function warnOfUnknownRun({ log }: Pick<World, 'log'>): void {
-  log.warning(logLine`The step sent a start request and got no run id. ${RUN_WITHOUT_ID}`)
+  log.warning(fragment`The step sent a start request and got no run id. ${RUN_WITHOUT_ID}`)
 }

@@ -3,7 +3,7 @@ import { StepAborted } from './action/abort.ts'
 import { systemClock } from './clock.ts'
 import type { Environment } from './github/event.ts'
 import type { AbortCause } from './outcome/step-outcome.ts'
-import { commandMessage, logLine } from './text/safe-text.ts'
+import { commandMessage, fragment } from './text/safe-text.ts'
 
 // What main and post share as processes: the signals, the mask of the key, and the exit.
 
@@ -61,7 +61,7 @@ export async function exitAfter(
   /** Returns the exit code. */
   const reportCrash = (cause: unknown) => {
     const reason = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
-    const message = logLine`The action failed unexpectedly. This is a bug in the action; please report it with this line. ${reason}`
+    const message = fragment`The action failed unexpectedly. This is a bug in the action; please report it with this line. ${reason}`
     process.stdout.write(`::${crash}::${escapeCommandData(commandMessage(message))}\n`)
     return crash === 'warning' ? 0 : 1
   }

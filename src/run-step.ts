@@ -16,7 +16,7 @@ import { invalidInputsSummary } from './report/job-summary.ts'
 import { runnerOutput } from './runner/outputs.ts'
 import { defaultReportFolder, writeReportFiles } from './runner/report-files.ts'
 import { openService } from './service/open-service.ts'
-import { logLine, render } from './text/safe-text.ts'
+import { fragment, render } from './text/safe-text.ts'
 
 export async function runStep(
   env: Environment,
@@ -34,7 +34,7 @@ export async function runStep(
     for (const warning of inputs.warnings) output.log.warning(warning)
     const gitHub = { env, event, token: inputs.githubToken, clock: systemClock, signal }
     const branch = await branchToTest(inputs.branch, gitHub)
-    output.log.debug?.(logLine`Branch: ${branch.name ?? 'none is sent'}, because ${branch.because}`)
+    output.log.debug?.(fragment`Branch: ${branch.name ?? 'none is sent'}, because ${branch.because}`)
     if (branch.info !== undefined) output.log.info(branch.info)
     if (branch.warning !== undefined) output.log.warning(branch.warning)
     const subject: StepSubject = {
@@ -70,7 +70,7 @@ export async function runStep(
       if (wantsSummaryOfProblems(env)) output.writeSummary(() => invalidInputsSummary(error.messages))
     } else if (error instanceof RecordNotWritten) {
       // The disks are full, so the step writes no summary.
-      const message = logLine`No run was started, because the step could not save its record for the post step: ${error.message}. Without this record, nothing would cancel a run of a killed step. Free some space on the runner, or check its temporary folder.`
+      const message = fragment`No run was started, because the step could not save its record for the post step: ${error.message}. Without this record, nothing would cancel a run of a killed step. Free some space on the runner, or check its temporary folder.`
       output.annotate({ level: 'error', title: 'Run not started', message })
     } else throw error
     return false

@@ -4,7 +4,7 @@ import type { StepSubject } from '../outcome/step-outcome.ts'
 import { failureText } from '../report/failure-text.ts'
 import { join } from '../report/words.ts'
 import { durationText } from '../text/duration.ts'
-import { fragment, type LogLine, logLine, quote } from '../text/safe-text.ts'
+import { type Fragment, fragment, quote } from '../text/safe-text.ts'
 import type { World } from './world.ts'
 
 type LogWorld = Pick<World, 'clock' | 'log' | 'signal'>
@@ -14,14 +14,14 @@ const HEARTBEAT_MS = 60_000
 /** A log with few lines: about one a minute. With `writesAtOnce`, the first pause begins with a line. */
 export function quietLog({ clock, log, signal }: LogWorld, { writesAtOnce }: { readonly writesAtOnce: boolean }) {
   let lastLineMs = writesAtOnce ? Number.NEGATIVE_INFINITY : clock.now()
-  function write(message: LogLine): void {
+  function write(message: Fragment): void {
     log.info(message)
     lastLineMs = clock.now()
   }
   return {
     write,
     /** Pauses until the deadline, or until the step is cancelled. Writes a heartbeat about once a minute. */
-    async pause(deadlineMs: number, heartbeat: () => LogLine): Promise<void> {
+    async pause(deadlineMs: number, heartbeat: () => Fragment): Promise<void> {
       while (!signal.aborted && clock.now() < deadlineMs) {
         if (clock.now() - lastLineMs >= HEARTBEAT_MS) write(heartbeat())
         await clock.sleep(Math.min(deadlineMs, lastLineMs + HEARTBEAT_MS) - clock.now(), signal)
@@ -35,7 +35,7 @@ const VALUE_LIMIT_CHARS = 255
 type TestedSubject = Pick<StepSubject, 'target' | 'parameters' | 'commitName'>
 
 /** For example: project “web-shop”, branch “main”, environment “staging”. */
-export function whatIsTested({ target, parameters, commitName }: TestedSubject): LogLine {
+export function whatIsTested({ target, parameters, commitName }: TestedSubject): Fragment {
   const { branch, environment, frameworkProject } = parameters
   const quoted = (value: string) => quote(value, VALUE_LIMIT_CHARS)
   const isProject = target.kind === 'project'
@@ -45,7 +45,7 @@ export function whatIsTested({ target, parameters, commitName }: TestedSubject):
   else if (isProject) parts.push(fragment`on the project's default branch`)
   if (environment !== undefined) parts.push(fragment`environment ${quoted(environment)}`)
   if (frameworkProject !== undefined) parts.push(fragment`framework project ${quoted(frameworkProject)}`)
-  return logLine`${join(parts, fragment`, `)}`
+  return fragment`${join(parts, fragment`, `)}`
 }
 
 /** Logs a wait: a line when the status changes, and a line when the service stops or starts responding. */
@@ -60,23 +60,23 @@ export function progressLog(runId: string, world: LogWorld) {
   let hasWarnedOfUnknown = false
 
   /** The line about a failed poll. The caller writes it at once. */
-  function failureLine(what: LogLine, cause: Failure): LogLine {
+  function failureLine(what: Fragment, cause: Failure): Fragment {
     isFailureLogged = true
     lastFailureLineMs = clock.now()
-    return logLine`Run ${runId}: ${what} ${failureText(cause, 'poll')}`
+    return fragment`Run ${runId}: ${what} ${failureText(cause, 'poll')}`
   }
 
   return {
     onRun(seen: Run): void {
-      if (isFailureLogged) log.info(logLine`Run ${runId}: the service responds again.`)
+      if (isFailureLogged) log.info(fragment`Run ${runId}: the service responds again.`)
       failure = undefined
       isFailureLogged = false
-      if (seen.rawStatus !== run?.rawStatus) write(logLine`Run ${runId}: ${seen.rawStatus}`)
+      if (seen.rawStatus !== run?.rawStatus) write(fragment`Run ${runId}: ${seen.rawStatus}`)
       run = seen
       if (run.status !== 'UNKNOWN' || isFinished(run) || hasWarnedOfUnknown) return
       hasWarnedOfUnknown = true
       log.warning(
-        logLine`Run ${runId} has the status ${run.rawStatus}, which this version of the action does not know. The step keeps waiting, because the service has not sent finishedAt for this run.`,
+        fragment`Run ${runId} has the status ${run.rawStatus}, which this version of the action does not know. The step keeps waiting, because the service has not sent finishedAt for this run.`,
       )
     },
 
@@ -85,15 +85,15 @@ export function progressLog(runId: string, world: LogWorld) {
       const isFirst = failure === undefined
       failure = cause
       if (!isFirst || clock.now() - lastFailureLineMs < HEARTBEAT_MS) return
-      write(failureLine(logLine`a status request failed. The step tries again.`, cause))
+      write(failureLine(fragment`a status request failed. The step tries again.`, cause))
     },
 
     pause: (deadlineMs: number) =>
       pause(deadlineMs, () => {
         const waited = durationText(clock.now() - startedMs)
         return failure === undefined
-          ? logLine`Run ${runId}: still ${run?.rawStatus ?? 'waiting'} after ${waited}.`
-          : failureLine(logLine`the status still cannot be read. The step has waited for ${waited}.`, failure)
+          ? fragment`Run ${runId}: still ${run?.rawStatus ?? 'waiting'} after ${waited}.`
+          : failureLine(fragment`the status still cannot be read. The step has waited for ${waited}.`, failure)
       }),
   }
 }

@@ -10,7 +10,7 @@ import {
   type VerdictRules,
 } from '../outcome/step-outcome.ts'
 import { isUsableRunId, RUN_ID_RULE, type RunHandle } from '../service/run-handle.ts'
-import { logLine } from '../text/safe-text.ts'
+import { fragment } from '../text/safe-text.ts'
 import { untrusted } from '../text/untrusted.ts'
 import { CANCEL_LIMIT_MS } from './abort.ts'
 import { cancelRun } from './cancel-run.ts'
@@ -84,7 +84,7 @@ async function waitThenCancel(handle: RunHandle, step: Step): Promise<RunFacts> 
   if (ending.kind === 'finished' || !settings.cancelOnAbort) return { ...facts, run, cancellation: NOT_WANTED }
 
   let latestRun = run
-  if (world.service.cancel !== undefined) world.log.info(logLine`Run ${handle.id}: cancelling it at the service.`)
+  if (world.service.cancel !== undefined) world.log.info(fragment`Run ${handle.id}: cancelling it at the service.`)
   const onRun = (current: Run) => {
     onStatus(current)
     latestRun = current
@@ -98,10 +98,10 @@ function announceRun({ id }: RunHandle, { settings, world }: Step): string | und
   world.setOutput('run-id', id)
   const runUrl = settings.runUrlOf(id)
   if (runUrl !== undefined) world.setOutput('run-url', runUrl)
-  const page = runUrl === undefined ? logLine`` : logLine`: ${runUrl}`
+  const page = runUrl === undefined ? fragment`` : fragment`: ${runUrl}`
   if (settings.runId === undefined)
-    world.log.info(logLine`Run ${id} was started for ${whatIsTested(settings.subject)}${page}`)
-  else if (runUrl !== undefined) world.log.info(logLine`Run ${id}${page}`)
+    world.log.info(fragment`Run ${id} was started for ${whatIsTested(settings.subject)}${page}`)
+  else if (runUrl !== undefined) world.log.info(fragment`Run ${id}${page}`)
   return runUrl
 }
 

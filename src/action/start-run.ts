@@ -4,7 +4,7 @@ import type { Cancellation, Ending } from '../outcome/step-outcome.ts'
 import { failureText } from '../report/failure-text.ts'
 import { backoffMs, mayHaveBeenAccepted, startMayRepeatForMs } from '../service/retry.ts'
 import { durationText } from '../text/duration.ts'
-import { logLine } from '../text/safe-text.ts'
+import { fragment } from '../text/safe-text.ts'
 import { abortReason } from './abort.ts'
 import { quietLog } from './progress-log.ts'
 import type { World } from './world.ts'
@@ -50,7 +50,7 @@ export async function startRun(
     await log.pause(nextTryMs, () => {
       const untilNextTry = durationText(nextTryMs - clock.now())
       const untilLastTry = durationText(lastTryMs - clock.now())
-      return logLine`The run is not started yet. The next try is in ${untilNextTry}. The step tries for ${untilLastTry} more. ${reason}`
+      return fragment`The run is not started yet. The next try is in ${untilNextTry}. The step tries for ${untilLastTry} more. ${reason}`
     })
   }
 }

@@ -2,13 +2,13 @@ import type { Clock } from '../clock.ts'
 import type { Conclusion, StepOutcome } from '../outcome/step-outcome.ts'
 import type { Annotation, LogGroup } from '../report/annotations.ts'
 import type { TestService } from '../service/test-service.ts'
-import type { Html, LogLine } from '../text/safe-text.ts'
+import type { Fragment, Html } from '../text/safe-text.ts'
 
 export interface Log {
-  info(message: LogLine): void
-  warning(message: LogLine): void
+  info(message: Fragment): void
+  warning(message: Fragment): void
   /** Absent if debug logging is off. A call with `?.` then does not even build the message. */
-  readonly debug?: ((message: LogLine) => void) | undefined
+  readonly debug?: ((message: Fragment) => void) | undefined
 }
 
 /** Main sets each output as soon as its value is known. No output contains free text of the service. */

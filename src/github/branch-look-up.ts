@@ -1,5 +1,5 @@
 import { BRANCH_LIMIT_CHARS } from '../outcome/run.ts'
-import { type LogLine, logLine } from '../text/safe-text.ts'
+import { type Fragment, fragment } from '../text/safe-text.ts'
 import { messageOf } from '../text/untrusted.ts'
 import { type BranchToLookUp, type FoundBranch, isFork } from './event.ts'
 import { type GitHubAccess, type GitHubApi, GitHubError, openGitHubApi, withOneRetry } from './github-api.ts'
@@ -18,14 +18,14 @@ export async function lookUpBranch(
 ): Promise<FoundBranch | undefined> {
   const [what, permission] =
     wanted.kind === 'pull-request'
-      ? [logLine`the head of pull request ${String(wanted.number)}`, 'pull-requests: read']
-      : [logLine`the branch of the deployment of "${wanted.ref}"`, 'contents: read']
-  const unknown = (reason: LogLine): FoundBranch => ({
+      ? [fragment`the head of pull request ${String(wanted.number)}`, 'pull-requests: read']
+      : [fragment`the branch of the deployment of "${wanted.ref}"`, 'contents: read']
+  const unknown = (reason: Fragment): FoundBranch => ({
     kind: 'unknown',
-    reason: logLine`the event does not name the branch to test. The step could not find ${what} through GitHub's API: ${reason}. The look-up needs the permission ${permission}.`,
+    reason: fragment`the event does not name the branch to test. The step could not find ${what} through GitHub's API: ${reason}. The look-up needs the permission ${permission}.`,
   })
   if (signal.aborted) return undefined
-  if (token === '') return unknown(logLine`the input github-token is empty`)
+  if (token === '') return unknown(fragment`the input github-token is empty`)
   const limits = { clock, signal: AbortSignal.any([signal, clock.timeout(LOOK_UP_LIMIT_MS)]) }
   try {
     const api = await openGitHubApi({ env, token, ...limits })
@@ -34,18 +34,18 @@ export async function lookUpBranch(
       const pullRequest = await api.pullRequest(wanted.number)
       const name = pullRequest.head?.ref ?? ''
       if (isFork(pullRequest, event.repository)) return { kind: 'branch-of-fork', name } as const
-      return branch(name, logLine`Testing the branch "${name}", ${what}.`)
+      return branch(name, fragment`Testing the branch "${name}", ${what}.`)
     }, limits)
     if (found.kind !== 'branch' || isBranchName(found.name)) return found
-    return unknown(logLine`"${found.name}" cannot be the name of a branch`)
+    return unknown(fragment`"${found.name}" cannot be the name of a branch`)
   } catch (error) {
     if (signal.aborted) return undefined
-    return unknown(error instanceof GitHubError ? error.clause : logLine`${messageOf(error)}`)
+    return unknown(error instanceof GitHubError ? error.clause : fragment`${messageOf(error)}`)
   }
 }
 
 type Deployment = Extract<BranchToLookUp, { kind: 'deployment' }>
-type Unknown = (reason: LogLine) => FoundBranch
+type Unknown = (reason: Fragment) => FoundBranch
 
 /** The ref is a branch, a tag, or a commit's hash. A short hash looks like a name. */
 async function branchOfDeployment({ ref, sha }: Deployment, api: GitHubApi, unknown: Unknown): Promise<FoundBranch> {
@@ -66,25 +66,25 @@ async function branchNamed(
   const head = ref.startsWith('refs/tags/') ? undefined : await api.refHash(`heads/${name}`)
   const tag = ref.startsWith('refs/heads/') ? undefined : await api.refHash(`tags/${name}`)
   if (head === undefined) {
-    return tag === undefined ? undefined : { kind: 'no-branch', subject: logLine`a deployment of the tag "${name}"` }
+    return tag === undefined ? undefined : { kind: 'no-branch', subject: fragment`a deployment of the tag "${name}"` }
   }
-  if (tag !== undefined) return unknown(logLine`"${name}" is both a branch and a tag`)
-  const warning = logLine`The deployed commit is ${sha}, but the head of the branch "${name}" is now ${head}. The service tests the branch as it is now.`
+  if (tag !== undefined) return unknown(fragment`"${name}" is both a branch and a tag`)
+  const warning = fragment`The deployed commit is ${sha}, but the head of the branch "${name}" is now ${head}. The service tests the branch as it is now.`
   const isCurrent = head === sha || sha === ''
-  return branch(name, logLine`Testing the branch "${name}" of the deployment.`, isCurrent ? undefined : warning)
+  return branch(name, fragment`Testing the branch "${name}" of the deployment.`, isCurrent ? undefined : warning)
 }
 
 async function branchWithHead(hash: string, api: GitHubApi, unknown: Unknown): Promise<FoundBranch> {
   const names = await api.branchesWithHead(hash)
   const [name, ...others] = names
   if (name === undefined) return unknown(NOT_FOUND)
-  if (others.length > 0) return unknown(logLine`the commit is the head of several branches (${names.join(', ')})`)
-  return branch(name, logLine`Testing the branch "${name}", whose head is the commit that was deployed.`)
+  if (others.length > 0) return unknown(fragment`the commit is the head of several branches (${names.join(', ')})`)
+  return branch(name, fragment`Testing the branch "${name}", whose head is the commit that was deployed.`)
 }
 
-const NOT_FOUND = logLine`no branch was found`
+const NOT_FOUND = fragment`no branch was found`
 
-function branch(name: string, info: LogLine, warning?: LogLine): FoundBranch {
+function branch(name: string, info: Fragment, warning?: Fragment): FoundBranch {
   return { kind: 'branch', name, because: "it was looked up through GitHub's API", info, warning }
 }
 

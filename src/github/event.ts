@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { fieldsOf } from '../text/json.ts'
-import { type LogLine, logLine } from '../text/safe-text.ts'
+import { type Fragment, fragment } from '../text/safe-text.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -83,14 +83,14 @@ export type FoundBranch =
       readonly kind: 'branch'
       readonly name: string
       readonly because: string
-      readonly info?: LogLine | undefined
-      readonly warning?: LogLine | undefined
+      readonly info?: Fragment | undefined
+      readonly warning?: Fragment | undefined
     }
   | { readonly kind: 'branch-of-fork'; readonly name: string }
   /** The event is about something else, such as a tag. */
-  | { readonly kind: 'no-branch'; readonly subject: LogLine }
+  | { readonly kind: 'no-branch'; readonly subject: Fragment }
   /** The event is about a branch, and nobody can say about which. */
-  | { readonly kind: 'unknown'; readonly reason: LogLine }
+  | { readonly kind: 'unknown'; readonly reason: Fragment }
 
 /** Only GitHub's API can name the branch. */
 export type BranchToLookUp =
@@ -101,7 +101,7 @@ export type BranchToLookUp =
 export function branchOfEvent(event: WorkflowEvent): FoundBranch | BranchToLookUp {
   const { name, payload, repository, ref, headRef } = event
   const { pull_request: pullRequest, workflow_run: workflowRun, issue, deployment } = payload
-  const reason = logLine`the event ${name} names no branch of this repository. One possible cause is a commit of a fork. So the step does not know which branch to test.`
+  const reason = fragment`the event ${name} names no branch of this repository. One possible cause is a commit of a fork. So the step does not know which branch to test.`
   const head = (branch: string | null | undefined, because: string, isForks = false): FoundBranch => {
     if (!branch) return { kind: 'unknown', reason }
     return isForks ? { kind: 'branch-of-fork', name: branch } : { kind: 'branch', name: branch, because }
@@ -123,9 +123,9 @@ export function branchOfEvent(event: WorkflowEvent): FoundBranch | BranchToLookU
   if (name === 'deployment' || name === 'deployment_status') {
     return { kind: 'deployment', ref: deployment?.ref ?? '', sha: deployment?.sha ?? '' }
   }
-  if (ref.type !== 'branch') return { kind: 'no-branch', subject: logLine`"${ref.name}", which is not a branch` }
+  if (ref.type !== 'branch') return { kind: 'no-branch', subject: fragment`"${ref.name}", which is not a branch` }
   const isOfBranch = ['push', 'merge_group', 'workflow_dispatch', 'schedule'].includes(name)
-  const info = logLine`Testing the branch "${ref.name}", because the workflow runs on it. The event ${name} names no other branch. To test another branch, set the input "branch".`
+  const info = fragment`Testing the branch "${ref.name}", because the workflow runs on it. The event ${name} names no other branch. To test another branch, set the input "branch".`
   return { kind: 'branch', name: ref.name, because: 'the workflow runs on it', info: isOfBranch ? undefined : info }
 }
 

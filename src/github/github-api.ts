@@ -1,7 +1,7 @@
 import type { getOctokit } from '@actions/github'
 import type { Clock } from '../clock.ts'
 import { fieldsOf } from '../text/json.ts'
-import { type LogLine, logLine } from '../text/safe-text.ts'
+import { type Fragment, fragment } from '../text/safe-text.ts'
 import { VERSION } from '../version.ts'
 import type { Environment, PullRequest, Repository, WorkflowEvent } from './event.ts'
 
@@ -16,10 +16,10 @@ export class GitHubError extends Error {
   }
 
   /** The failure as a part of a sentence. */
-  get clause(): LogLine {
-    if (this.failure === 'unreachable') return logLine`GitHub's API gave no usable response (${this.message})`
-    if (this.failure === 'rate-limit') return logLine`GitHub's API limits the rate of requests`
-    return logLine`GitHub responded with status ${this.failure} (${this.message})`
+  get clause(): Fragment {
+    if (this.failure === 'unreachable') return fragment`GitHub's API gave no usable response (${this.message})`
+    if (this.failure === 'rate-limit') return fragment`GitHub's API limits the rate of requests`
+    return fragment`GitHub responded with status ${this.failure} (${this.message})`
   }
 }
 

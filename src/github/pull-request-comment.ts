@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Log } from '../action/world.ts'
 import type { CommentSettings } from '../inputs/inputs.ts'
 import type { CommentBodyOptions } from '../report/comment-body.ts'
-import { type LogLine, logLine } from '../text/safe-text.ts'
+import { type Fragment, fragment } from '../text/safe-text.ts'
 import { messageOf } from '../text/untrusted.ts'
 import { isSecure } from '../text/web-address.ts'
 import { type Environment, type EventPullRequest, headLabel, pullRequestOfEvent, type WorkflowEvent } from './event.ts'
@@ -39,12 +39,12 @@ export async function keepCommentUpToDate(options: CommentOptions): Promise<stri
   try {
     const pullRequest = pullRequestOfEvent(event)
     if (pullRequest === undefined) {
-      log.info(logLine`No comment was written, because this workflow run is not about a pull request.`)
+      log.info(fragment`No comment was written, because this workflow run is not about a pull request.`)
       return undefined
     }
     if (token === '') {
       log.warning(
-        logLine`The pull request comment was not written, because the input github-token is empty. Remove this input, or give a token.`,
+        fragment`The pull request comment was not written, because the input github-token is empty. Remove this input, or give a token.`,
       )
       return undefined
     }
@@ -71,14 +71,14 @@ async function upsert(
   const ours = await findOwnComments(marked, api)
   if (ours === undefined) {
     log.warning(
-      logLine`The pull request comment was not written. A comment by ${marked[0]?.author ?? 'a deleted account'} may be from an earlier run of this step. The step cannot tell, because GitHub does not say which account github-token belongs to. Delete that comment, or set comment-key.`,
+      fragment`The pull request comment was not written. A comment by ${marked[0]?.author ?? 'a deleted account'} may be from an earlier run of this step. The step cannot tell, because GitHub does not say which account github-token belongs to. Delete that comment, or set comment-key.`,
     )
     return undefined
   }
 
   const newer = ours.find((comment) => (orderOfWriter(comment, identity) ?? 0n) > identity.order)
   if (newer !== undefined) {
-    log.info(logLine`The comment was left as it is, because a later workflow run has written it.`)
+    log.info(fragment`The comment was left as it is, because a later workflow run has written it.`)
     return newer
   }
 
@@ -174,19 +174,19 @@ function orderOfWriter({ body }: Comment, { markerPrefix }: CommentIdentity): bi
 }
 
 /** Exported for the test that looks up each message in docs/troubleshooting.md. */
-export function failureMessage(error: unknown): LogLine {
+export function failureMessage(error: unknown): Fragment {
   if (!(error instanceof GitHubError)) {
-    return logLine`The pull request comment was not written: ${messageOf(error)}.`
+    return fragment`The pull request comment was not written: ${messageOf(error)}.`
   }
   if (isForbidden(error)) return notAllowedMessage(error.clause)
-  return logLine`The pull request comment was not written: ${error.clause}. ${adviceFor(error.failure)}`
+  return fragment`The pull request comment was not written: ${error.clause}. ${adviceFor(error.failure)}`
 }
 
-function adviceFor(failure: GitHubError['failure']): LogLine {
+function adviceFor(failure: GitHubError['failure']): Fragment {
   if (failure === 'rate-limit')
-    return logLine`The next workflow run writes the comment. If many jobs comment, let one job do it.`
-  if (failure === 'unreachable' || failure >= 500) return logLine`The next workflow run writes the comment.`
-  return failure === 401 ? logLine`Check github-token: it is invalid or has expired.` : logLine``
+    return fragment`The next workflow run writes the comment. If many jobs comment, let one job do it.`
+  if (failure === 'unreachable' || failure >= 500) return fragment`The next workflow run writes the comment.`
+  return failure === 401 ? fragment`Check github-token: it is invalid or has expired.` : fragment``
 }
 
 /**
@@ -196,6 +196,6 @@ function isForbidden({ failure, message }: GitHubError): boolean {
   return failure === 404 || (failure === 403 && !/\blocked\b/i.test(message))
 }
 
-function notAllowedMessage(reason: LogLine): LogLine {
-  return logLine`The token is not allowed to write the pull request comment: ${reason}. Add \`permissions: { pull-requests: write }\` to the job, and keep its other permissions. Pull requests by Dependabot need this permission too. On a pull request from a fork, GitHub allows the workflow only to read. Set \`comment: never\` there.`
+function notAllowedMessage(reason: Fragment): Fragment {
+  return fragment`The token is not allowed to write the pull request comment: ${reason}. Add \`permissions: { pull-requests: write }\` to the job, and keep its other permissions. Pull requests by Dependabot need this permission too. On a pull request from a fork, GitHub allows the workflow only to read. Set \`comment: never\` there.`
 }

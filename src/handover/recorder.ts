@@ -1,5 +1,5 @@
 import type { Log, Recorder } from '../action/world.ts'
-import { logLine } from '../text/safe-text.ts'
+import { fragment } from '../text/safe-text.ts'
 import type { RecordWriter } from './record.ts'
 
 /** Thrown before a run is started, because post would not learn of the run. */
@@ -16,8 +16,8 @@ const LONGEST_RUN_ID_CHARS = 4_096
 /** Saves the record as the step goes on, and tells the user if it cannot be saved. */
 export function createRecorder(writer: RecordWriter, log: Pick<Log, 'warning' | 'debug'>): Recorder {
   let hasWarned = false
-  let aboutRun = logLine``
-  const logSaved = () => log.debug?.(logLine`Saved for post: ${writer.line}`)
+  let aboutRun = fragment``
+  const logSaved = () => log.debug?.(fragment`Saved for post: ${writer.line}`)
   // main.ts has written the first record. It had no log then, so the record is logged now.
   logSaved()
 
@@ -32,7 +32,7 @@ export function createRecorder(writer: RecordWriter, log: Pick<Log, 'warning' | 
     if (hasWarned) return
     hasWarned = true
     log.warning(
-      logLine`The step could not save its record for the post step: ${problem}. So the post step may not know what is left to do${aboutRun}. Free some space on the runner, or check its temporary folder.`,
+      fragment`The step could not save its record for the post step: ${problem}. So the post step may not know what is left to do${aboutRun}. Free some space on the runner, or check its temporary folder.`,
     )
   }
 
@@ -42,7 +42,7 @@ export function createRecorder(writer: RecordWriter, log: Pick<Log, 'warning' | 
       if (problem !== undefined) throw new RecordNotWritten(problem)
     },
     started(runId, mayCancel) {
-      aboutRun = logLine` about run ${runId}`
+      aboutRun = fragment` about run ${runId}`
       const problem = runId.length > LONGEST_RUN_ID_CHARS ? undefined : save({ phase: 'started', runId, mayCancel })
       if (problem !== undefined) warnOnce(problem)
     },

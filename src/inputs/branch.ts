@@ -3,7 +3,7 @@ import type { GitHubAccess } from '../github/github-api.ts'
 import { BRANCH_LIMIT_CHARS, isSameBranch } from '../outcome/run.ts'
 import type { UntestedHead } from '../outcome/step-outcome.ts'
 import { untestedText } from '../report/facts.ts'
-import { type LogLine, logLine } from '../text/safe-text.ts'
+import { type Fragment, fragment } from '../text/safe-text.ts'
 import { InputReader } from './input-reader.ts'
 import { SKIPPED_PASSES } from './secrets.ts'
 
@@ -16,8 +16,8 @@ export interface BranchChoice {
   readonly name: string | undefined
   /** For the debug log: the rule by which the branch was chosen. */
   readonly because: string
-  readonly info?: LogLine | undefined
-  readonly warning?: LogLine | undefined
+  readonly info?: Fragment | undefined
+  readonly warning?: Fragment | undefined
   /** What the event is about. Set only if an empty input made us test the default branch instead. */
   readonly untested?: UntestedHead | undefined
 }
@@ -58,20 +58,20 @@ function branchToSend(found: FoundBranch, inputs: Pick<InputReader, 'problem'>):
       const characters = [...name].length
       if (characters <= BRANCH_LIMIT_CHARS) return { name, because, info, warning }
       return inputs.problem(
-        logLine`Input branch: "${name}" has ${characters} characters. The service takes 1 to ${BRANCH_LIMIT_CHARS}.`,
+        fragment`Input branch: "${name}" has ${characters} characters. The service takes 1 to ${BRANCH_LIMIT_CHARS}.`,
       )
     }
     case 'branch-of-fork':
       return inputs.problem(
-        logLine`Input branch: this workflow run is about the branch "${found.name}" of a fork. The service would look for a branch of this name in the project's repository, and test the wrong code. Skip the job for forks, or set the input branch to another branch. ${SKIPPED_PASSES}`,
+        fragment`Input branch: this workflow run is about the branch "${found.name}" of a fork. The service would look for a branch of this name in the project's repository, and test the wrong code. Skip the job for forks, or set the input branch to another branch. ${SKIPPED_PASSES}`,
       )
     case 'no-branch': {
-      const info = logLine`This workflow run is about ${found.subject}, so the project's default branch is tested. To test another branch, set the input "branch".`
+      const info = fragment`This workflow run is about ${found.subject}, so the project's default branch is tested. To test another branch, set the input "branch".`
       return { name: undefined, because: 'the event is about no branch', info }
     }
     case 'unknown':
       return inputs.problem(
-        logLine`Input branch: ${found.reason} Set the input "branch" to the branch that you want to test.`,
+        fragment`Input branch: ${found.reason} Set the input "branch" to the branch that you want to test.`,
       )
   }
 }
@@ -81,7 +81,7 @@ function emptyBranch(event: WorkflowEvent): BranchChoice {
   const untested = untestedHead(event)
   const warning =
     untested &&
-    logLine`${untestedText(untested)} If the input comes from a variable, check that the variable is set. Otherwise remove the input, or set it to the branch that you want to test.`
+    fragment`${untestedText(untested)} If the input comes from a variable, check that the variable is set. Otherwise remove the input, or set it to the branch that you want to test.`
   return { name: undefined, because: 'the input branch is empty', warning, untested }
 }
 

@@ -1,5 +1,5 @@
 import { parseKeepingNumbers } from '../text/json.ts'
-import { type LogLine, logLine } from '../text/safe-text.ts'
+import { type Fragment, fragment } from '../text/safe-text.ts'
 import type { InputReader } from './input-reader.ts'
 
 type Overrides = ReadonlyMap<string, string>
@@ -21,18 +21,18 @@ function readLines(given: string, inputs: InputReader): Overrides | undefined {
   for (let at = 0; at < lines.length; at++) {
     const line = lines[at]?.trimStart() ?? ''
     if (line === '' || line.startsWith('#')) continue
-    const problem = (what: LogLine) =>
+    const problem = (what: Fragment) =>
       inputs.problem(
-        logLine`Input env-overrides: line ${at + 1} ${what}. Values are not shown. Write NAME=value in one line, without white space in the name. For a value of several lines, write NAME<<END, the lines of the value, and a line END. A JSON object is accepted too.`,
+        fragment`Input env-overrides: line ${at + 1} ${what}. Values are not shown. Write NAME=value in one line, without white space in the name. For a value of several lines, write NAME<<END, the lines of the value, and a line END. A JSON object is accepted too.`,
       )
     const [, name = '', rest, end] = /^(\S*?)(?:=(.*)|<<(.+))$/s.exec(line) ?? []
-    if (name === '') return problem(logLine`does not begin with a name and =`)
+    if (name === '') return problem(fragment`does not begin with a name and =`)
     const last = end === undefined ? at : lines.indexOf(end, at + 1)
-    if (last === -1) return problem(logLine`begins a value of several lines, but the line that ends it is missing`)
+    if (last === -1) return problem(fragment`begins a value of several lines, but the line that ends it is missing`)
     const value = rest ?? withoutEnd(linesWithEnds.slice(at + 1, last).join(''))
     if (/^(["'`]).*\1$/s.test(value)) {
       inputs.warnings.push(
-        logLine`Input env-overrides: the value of ${name} begins and ends with quotation marks. They are sent as a part of the value. If the quotation marks do not belong to the value, remove them. If they do, ignore this warning, or give a JSON object to avoid it.`,
+        fragment`Input env-overrides: the value of ${name} begins and ends with quotation marks. They are sent as a part of the value. If the quotation marks do not belong to the value, remove them. If they do, ignore this warning, or give a JSON object to avoid it.`,
       )
     }
     overrides.set(name, value)
@@ -54,19 +54,20 @@ function readJson(given: string, inputs: InputReader): Overrides {
   } catch (cause) {
     // Only the position in V8's message is shown, because the rest of it quotes the text.
     const [, place] = /\((line \d+ column \d+)\)$/.exec(String(cause)) ?? []
-    const location = place === undefined ? logLine`` : logLine` (${place})`
+    const location = place === undefined ? fragment`` : fragment` (${place})`
     inputs.problem(
-      logLine`Input env-overrides begins with { and is not valid JSON${location}; values are not shown. Give a JSON object of names and values, or one NAME=value a line.`,
+      fragment`Input env-overrides begins with { and is not valid JSON${location}; values are not shown. Give a JSON object of names and values, or one NAME=value a line.`,
     )
   }
   for (const [name, value] of Object.entries(json ?? {})) {
     if (name === '') {
-      inputs.problem(logLine`Input env-overrides: a name in the JSON object is empty. Give each value a name.`)
+      inputs.problem(fragment`Input env-overrides: a name in the JSON object is empty. Give each value a name.`)
     } else if (typeof value === 'object') {
       const kind = value === null ? 'null' : Array.isArray(value) ? 'an array' : 'an object'
-      const cause = value === null ? logLine` An output or a secret that does not exist is null in toJSON.` : logLine``
+      const cause =
+        value === null ? fragment` An output or a secret that does not exist is null in toJSON.` : fragment``
       inputs.problem(
-        logLine`Input env-overrides: the value of "${name}" is ${kind}. Give strings, numbers, true or false.${cause}`,
+        fragment`Input env-overrides: the value of "${name}" is ${kind}. Give strings, numbers, true or false.${cause}`,
       )
     } else overrides.set(name, String(value))
   }

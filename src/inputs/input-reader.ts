@@ -1,11 +1,11 @@
 import type { Environment } from '../github/event.ts'
-import { type LogLine, logLine, render } from '../text/safe-text.ts'
+import { type Fragment, fragment, render } from '../text/safe-text.ts'
 
 export class InvalidInputsError extends Error {
   override readonly name = 'InvalidInputsError'
-  readonly messages: readonly LogLine[]
+  readonly messages: readonly Fragment[]
 
-  constructor(messages: readonly LogLine[]) {
+  constructor(messages: readonly Fragment[]) {
     super(messages.map(render).join(' '))
     this.messages = messages
   }
@@ -23,9 +23,9 @@ interface NumberRange {
  */
 export class InputReader {
   readonly #env: Environment
-  readonly #problems: LogLine[] = []
+  readonly #problems: Fragment[] = []
   /** About values that are accepted, but may not be what the user meant. */
-  readonly warnings: LogLine[] = []
+  readonly warnings: Fragment[] = []
 
   constructor(env: Environment) {
     this.#env = env
@@ -63,7 +63,7 @@ export class InputReader {
     const word = words.find((accepted) => accepted === given.toLowerCase())
     if (word !== undefined) return meanings[word] as Meaning
     const accepted = `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
-    this.problem(logLine`Input ${name}: "${given}" is not accepted. Give ${accepted}.`)
+    this.problem(fragment`Input ${name}: "${given}" is not accepted. Give ${accepted}.`)
     return whenEmpty
   }
 
@@ -73,15 +73,15 @@ export class InputReader {
     const { above = -1, least = 0, most } = range
     const value = /^(?:\d+(?:\.\d*)?|\.\d+)$/.test(given) ? Number(given) : Number.NaN
     if (value > above && value >= least && value <= most) return value
-    const from = range.above === undefined ? logLine`from ${least}` : logLine`above ${above}`
+    const from = range.above === undefined ? fragment`from ${least}` : fragment`above ${above}`
     this.problem(
-      logLine`Input ${name}: "${given}" is not accepted. Give a number ${from} up to ${most}, such as 1 or 0.5.`,
+      fragment`Input ${name}: "${given}" is not accepted. Give a number ${from} up to ${most}, such as 1 or 0.5.`,
     )
     return whenEmpty
   }
 
   /** Records a problem. Returns undefined, so that a caller can return it instead of a value. */
-  problem(message: LogLine): undefined {
+  problem(message: Fragment): undefined {
     this.#problems.push(message)
   }
 

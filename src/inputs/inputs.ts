@@ -7,7 +7,7 @@ import type { StartParameters, Target } from '../outcome/run.ts'
 import { isUsableRunId, RUN_ID_RULE } from '../service/run-handle.ts'
 import { parseJson } from '../text/json.ts'
 import { isInside } from '../text/path.ts'
-import { type LogLine, logLine } from '../text/safe-text.ts'
+import { type Fragment, fragment } from '../text/safe-text.ts'
 import { BRANCH_OF_EVENT, readBranch } from './branch.ts'
 import { readEnvOverrides } from './env-overrides.ts'
 import { InputReader } from './input-reader.ts'
@@ -48,7 +48,7 @@ export function readInputs(env: Environment, event: WorkflowEvent) {
   const wait = inputs.boolean('wait', true)
   if (!wait && !ownsRun) {
     inputs.problem(
-      logLine`Inputs wait ("false") and run-id ("${runId}") cannot be combined. To wait for this run, remove wait. To start another run, remove run-id.`,
+      fragment`Inputs wait ("false") and run-id ("${runId}") cannot be combined. To wait for this run, remove wait. To start another run, remove run-id.`,
     )
   }
   const timeoutMinutes = inputs.number('timeout-minutes', MINUTES, 60)
@@ -106,7 +106,7 @@ function readRunId(inputs: InputReader): string | undefined {
   const given = inputs.text('run-id')
   if (given !== '' && !isUsableRunId(given)) {
     inputs.problem(
-      logLine`Input run-id: "${given}" cannot be a run's id. Give the output run-id of the step that started the run. An id has ${RUN_ID_RULE}`,
+      fragment`Input run-id: "${given}" cannot be a run's id. Give the output run-id of the step that started the run. An id has ${RUN_ID_RULE}`,
     )
   }
   return given || undefined
@@ -120,7 +120,7 @@ function readStartParameters(inputs: InputReader, target: Target | undefined): S
     const given = inputs.text(name)
     if (given === '') continue
     inputs.problem(
-      logLine`Input ${name}: "${given}" cannot be combined with test-suite, because a test suite has no such setting. Leave the input ${name} empty, or give project instead of test-suite.`,
+      fragment`Input ${name}: "${given}" cannot be combined with test-suite, because a test suite has no such setting. Leave the input ${name} empty, or give project instead of test-suite.`,
     )
   }
   return {
@@ -140,9 +140,9 @@ function readFrameworkProject(inputs: InputReader): string | undefined {
   return given.trim() === '' ? undefined : given
 }
 
-function startInputsWithoutEffect(inputs: InputReader): LogLine[] {
+function startInputsWithoutEffect(inputs: InputReader): Fragment[] {
   return START_INPUTS.filter((name) => !['', BRANCH_OF_EVENT].includes(inputs.text(name))).map(
-    (name) => logLine`Input ${name} has no effect with run-id, because this step does not start the run.`,
+    (name) => fragment`Input ${name} has no effect with run-id, because this step does not start the run.`,
   )
 }
 
@@ -164,9 +164,9 @@ function readReportDir(inputs: InputReader, env: Environment): string | undefine
   const allowed = [workspace, ...(env.RUNNER_TEMP ? [resolve(env.RUNNER_TEMP)] : [])]
   if (allowed.some((root) => isInside(root, folder))) return folder
   const host = isAbsolute(given)
-    ? logLine` In a job with a container, the expressions github.workspace and runner.temp are paths of the host, so give a relative path.`
-    : logLine``
+    ? fragment` In a job with a container, the expressions github.workspace and runner.temp are paths of the host, so give a relative path.`
+    : fragment``
   return inputs.problem(
-    logLine`Input report-dir: "${given}" is outside the workspace and the runner's temporary folder. Give a folder inside one of them, such as test-reports.${host}`,
+    fragment`Input report-dir: "${given}" is outside the workspace and the runner's temporary folder. Give a folder inside one of them, such as test-reports.${host}`,
   )
 }

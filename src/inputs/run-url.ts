@@ -1,6 +1,6 @@
 import type { StepSettings } from '../action/run-action.ts'
 import type { Target } from '../outcome/run.ts'
-import { type LogLine, logLine } from '../text/safe-text.ts'
+import { type Fragment, fragment } from '../text/safe-text.ts'
 import { hasCredentials, isSecure, parseAddress, withoutSecrets } from '../text/web-address.ts'
 import type { InputReader } from './input-reader.ts'
 
@@ -14,9 +14,9 @@ const NO_URL: StepSettings['runUrlOf'] = () => undefined
 export function readRunUrl(inputs: InputReader, target: Target | undefined): StepSettings['runUrlOf'] {
   const template = inputs.text('run-url')
   if (template === '') return NO_URL
-  const problem = (what: LogLine) => {
+  const problem = (what: Fragment) => {
     inputs.problem(
-      logLine`Input run-url: "${withoutSecrets(template)}" ${what} Give an address such as https://app.example.com/p/{${target?.kind ?? 'project'}}/runs/{run-id}.`,
+      fragment`Input run-url: "${withoutSecrets(template)}" ${what} Give an address such as https://app.example.com/p/{${target?.kind ?? 'project'}}/runs/{run-id}.`,
     )
     return NO_URL
   }
@@ -29,11 +29,11 @@ export function readRunUrl(inputs: InputReader, target: Target | undefined): Ste
   for (const [, name = ''] of template.matchAll(PLACEHOLDER)) {
     if (!values.has(name)) {
       return problem(
-        logLine`has the unknown placeholder {${name}}. The accepted placeholders are {project}, {test-suite} and {run-id}.`,
+        fragment`has the unknown placeholder {${name}}. The accepted placeholders are {project}, {test-suite} and {run-id}.`,
       )
     }
     if (values.get(name) === '' && target !== undefined) {
-      return problem(logLine`has the placeholder {${name}}, but the input ${name} is empty.`)
+      return problem(fragment`has the placeholder {${name}}, but the input ${name} is empty.`)
     }
   }
   const fill = (runId: string) =>
@@ -41,13 +41,13 @@ export function readRunUrl(inputs: InputReader, target: Target | undefined): Ste
   const url = parseAddress(fill('x'))
   if (url === undefined || !TEMPLATE.test(template)) {
     return problem(
-      logLine`is not accepted. Give an absolute address, with placeholders only after the host and the port. Use { and } only for placeholders.`,
+      fragment`is not accepted. Give an absolute address, with placeholders only after the host and the port. Use { and } only for placeholders.`,
     )
   }
-  if (hasCredentials(template, url)) return problem(logLine`has credentials in it. Remove them.`)
+  if (hasCredentials(template, url)) return problem(fragment`has credentials in it. Remove them.`)
   if (!isSecure(url)) {
     return problem(
-      logLine`is not accepted. The address must begin with https://, unless it is an address of the runner's own machine.`,
+      fragment`is not accepted. The address must begin with https://, unless it is an address of the runner's own machine.`,
     )
   }
   return (runId) => URL.parse(fill(runId))?.href.replace(/['()!*]/g, percentEncoded)

@@ -1,9 +1,9 @@
 import { branchOfEvent, type WorkflowEvent } from '../github/event.ts'
-import { logLine } from '../text/safe-text.ts'
+import { fragment } from '../text/safe-text.ts'
 import type { InputReader } from './input-reader.ts'
 
 /** For each message that tells the user to skip a job. */
-export const SKIPPED_PASSES = logLine`A skipped job counts as passed, so a required check then passes although nothing was tested.`
+export const SKIPPED_PASSES = fragment`A skipped job counts as passed, so a required check then passes although nothing was tested.`
 
 /** Why GitHub gave this workflow run no secrets. Undefined if GitHub gave them. */
 export function whyNoSecrets(event: WorkflowEvent): 'fork' | 'dependabot' | undefined {

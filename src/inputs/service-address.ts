@@ -2,7 +2,7 @@ import type { Environment, WorkflowEvent } from '../github/event.ts'
 import type { Target } from '../outcome/run.ts'
 import type { Proxies } from '../service/connection.ts'
 import type { ServiceAddress } from '../service/open-service.ts'
-import { type LogLine, logLine } from '../text/safe-text.ts'
+import { type Fragment, fragment } from '../text/safe-text.ts'
 import { hasCredentials, isSecure, parseAddress, withoutSecrets } from '../text/web-address.ts'
 import type { InputReader } from './input-reader.ts'
 import { isForkWithoutSecrets, SKIPPED_PASSES, whyNoSecrets } from './secrets.ts'
@@ -29,7 +29,7 @@ function readApiKey(inputs: InputReader, event: WorkflowEvent): string | undefin
   if (key !== '') {
     if (key.length <= LONGEST_KEY && /^[\x21-\x7e]+$/.test(key)) return key
     return inputs.problem(
-      logLine`Input api-key contains white space or non-ASCII characters, or has more than ${LONGEST_KEY} characters, so it cannot be sent as a Bearer token (it is not shown). Copy the key again, in one line.`,
+      fragment`Input api-key contains white space or non-ASCII characters, or has more than ${LONGEST_KEY} characters, so it cannot be sent as a Bearer token (it is not shown). Copy the key again, in one line.`,
     )
   }
   // On a pull request the author counts, because a re-run changes the actor.
@@ -37,15 +37,15 @@ function readApiKey(inputs: InputReader, event: WorkflowEvent): string | undefin
   switch (whyNoSecrets(event)) {
     case 'fork':
       return inputs.problem(
-        logLine`Input api-key is empty: this workflow runs for a pull request from a fork, and GitHub gives such workflows no secrets and no variables. Have a maintainer push the branch to this repository and open a pull request from there, or skip the job with \`if: github.event_name != '${event.name}' || github.event.pull_request.head.repo.full_name == github.repository\`. ${SKIPPED_PASSES}`,
+        fragment`Input api-key is empty: this workflow runs for a pull request from a fork, and GitHub gives such workflows no secrets and no variables. Have a maintainer push the branch to this repository and open a pull request from there, or skip the job with \`if: github.event_name != '${event.name}' || github.event.pull_request.head.repo.full_name == github.repository\`. ${SKIPPED_PASSES}`,
       )
     case 'dependabot':
       return inputs.problem(
-        logLine`Input api-key is empty: this workflow runs for Dependabot, and GitHub gives such workflows no Actions secrets. Add the key under the same name to the repository's Dependabot secrets, or skip the job with \`if: github.event_name != '${event.name}' || ${author} != 'dependabot[bot]'\`. ${SKIPPED_PASSES}`,
+        fragment`Input api-key is empty: this workflow runs for Dependabot, and GitHub gives such workflows no Actions secrets. Add the key under the same name to the repository's Dependabot secrets, or skip the job with \`if: github.event_name != '${event.name}' || ${author} != 'dependabot[bot]'\`. ${SKIPPED_PASSES}`,
       )
     case undefined:
       return inputs.problem(
-        logLine`Input api-key is empty. Create an API key at the service, for example in the team API keys setting of your organisation. Store the key as a secret of this repository, and pass it on: api-key: \${{ secrets.NAME }}.`,
+        fragment`Input api-key is empty. Create an API key at the service, for example in the team API keys setting of your organisation. Store the key as a secret of this repository, and pass it on: api-key: \${{ secrets.NAME }}.`,
       )
   }
 }
@@ -53,19 +53,19 @@ function readApiKey(inputs: InputReader, event: WorkflowEvent): string | undefin
 function readBaseUrl(inputs: InputReader, mayBeEmpty: boolean): URL | undefined {
   const given = inputs.text('base-url')
   if (given === '' && mayBeEmpty) return undefined
-  const problem = (what: LogLine) => inputs.problem(logLine`Input base-url: "${withoutSecrets(given)}" ${what}`)
+  const problem = (what: Fragment) => inputs.problem(fragment`Input base-url: "${withoutSecrets(given)}" ${what}`)
   const url = parseAddress(given)
   if (url === undefined) {
     return problem(
-      logLine`is not an absolute address. Give the address of the service, such as https://tests.example.com.`,
+      fragment`is not an absolute address. Give the address of the service, such as https://tests.example.com.`,
     )
   }
   if (hasCredentials(given, url))
-    return problem(logLine`has credentials in it. Remove them; the key goes into api-key.`)
-  if (/[?#]/.test(given)) return problem(logLine`has a query or a fragment. Give the address without it.`)
+    return problem(fragment`has credentials in it. Remove them; the key goes into api-key.`)
+  if (/[?#]/.test(given)) return problem(fragment`has a query or a fragment. Give the address without it.`)
   if (isSecure(url)) return url
   return problem(
-    logLine`is not accepted. The address must begin with https://, unless it is an address of the runner's own machine, such as http://127.0.0.1:8080.`,
+    fragment`is not accepted. The address must begin with https://, unless it is an address of the runner's own machine, such as http://127.0.0.1:8080.`,
   )
 }
 
@@ -75,13 +75,13 @@ function readTarget(inputs: InputReader, mayBeEmpty: boolean): Target | undefine
   if ((projectId === '') === (testSuiteId === '')) {
     if (projectId === '' && mayBeEmpty) return undefined
     return inputs.problem(
-      logLine`Inputs project ("${projectId}") and test-suite ("${testSuiteId}"): give exactly one of them. The input project takes the id of the project whose tests you want to run.`,
+      fragment`Inputs project ("${projectId}") and test-suite ("${testSuiteId}"): give exactly one of them. The input project takes the id of the project whose tests you want to run.`,
     )
   }
   const [name, id] = projectId === '' ? ['test-suite', testSuiteId] : ['project', projectId]
   if (id === '.' || id === '..' || !id.isWellFormed()) {
     return inputs.problem(
-      logLine`Input ${name}: "${id}" cannot be an id, because it would change the address of the request. Give the id as the service shows it.`,
+      fragment`Input ${name}: "${id}" cannot be an id, because it would change the address of the request. Give the id as the service shows it.`,
     )
   }
   return projectId === '' ? { kind: 'test-suite', id: testSuiteId } : { kind: 'project', id: projectId }
@@ -100,7 +100,7 @@ export function readProxies(inputs: Pick<InputReader, 'problem'>, env: Environme
   const httpsProxy = given.includes('://') ? given : `http://${given}`
   if (isProxyAddress(httpsProxy)) return { httpsProxy, noProxy }
   inputs.problem(
-    logLine`The environment variable HTTPS_PROXY is not the address of a proxy (its value is not shown, because it may hold a password). Give one such as http://proxy.example.com:3128, or unset it.`,
+    fragment`The environment variable HTTPS_PROXY is not the address of a proxy (its value is not shown, because it may hold a password). Give one such as http://proxy.example.com:3128, or unset it.`,
   )
   return {}
 }

@@ -1,7 +1,7 @@
 import { FAILING, type TestCase } from '../outcome/run.ts'
 import type { StepOutcome } from '../outcome/step-outcome.ts'
 import { durationText } from '../text/duration.ts'
-import { type CommandProperty, commandProperty, fragment, type LogLine, linesOf, logLine } from '../text/safe-text.ts'
+import { type CommandProperty, commandProperty, type Fragment, fragment, linesOf } from '../text/safe-text.ts'
 import { casesWith, locationText, titleOf } from './case-table.ts'
 import { casesOf, seeSummary } from './words.ts'
 
@@ -9,7 +9,7 @@ export interface Annotation {
   readonly level: 'error' | 'warning'
   /** Only constant words, because the runner masks no secrets in titles. */
   readonly title: string
-  readonly message: LogLine
+  readonly message: Fragment
   /** Where GitHub shows the annotation in the files of a pull request. */
   readonly file?: CommandProperty | undefined
   readonly line?: number | undefined
@@ -38,13 +38,13 @@ export function annotations(outcome: StepOutcome, hasSummary: boolean): Annotati
   })
   const more = failed - shown.length
   if (more === 0) return shown
-  const message = logLine`${more} more ${casesOf(more)} failed.${seeSummary(hasSummary)}`
+  const message = fragment`${more} more ${casesOf(more)} failed.${seeSummary(hasSummary)}`
   return [...shown, { level: 'error', title: 'More failed tests', message }]
 }
 
 export interface LogGroup {
-  readonly name: LogLine
-  readonly text: LogLine
+  readonly name: Fragment
+  readonly text: Fragment
 }
 
 /** Why the run and the first failing test cases did not pass, with whole messages. Empty if the service sent no reasons. */
@@ -54,7 +54,7 @@ export function reasonGroups(outcome: StepOutcome): LogGroup[] {
 
 function groupOfRun({ run }: StepOutcome): LogGroup[] {
   if (run?.message === undefined) return []
-  return [{ name: logLine`The message of the run`, text: logLine`${linesOf(run.message).text}` }]
+  return [{ name: fragment`The message of the run`, text: linesOf(run.message).text }]
 }
 
 function groupsOfCases(outcome: StepOutcome): LogGroup[] {
@@ -65,8 +65,8 @@ function groupsOfCases(outcome: StepOutcome): LogGroup[] {
       const where = location === undefined ? fragment`` : fragment` (${location})`
       const { message } = testCase
       return {
-        name: logLine`${titleOf(testCase, TITLE_LIMIT_CHARS)}${where}`,
-        text: message === undefined ? logLine`The service sent no message.` : logLine`${linesOf(message).text}`,
+        name: fragment`${titleOf(testCase, TITLE_LIMIT_CHARS)}${where}`,
+        text: message === undefined ? fragment`The service sent no message.` : linesOf(message).text,
       }
     })
 }
@@ -79,10 +79,10 @@ function hasReason({ message, location }: TestCase): boolean {
   return message !== undefined || location !== undefined
 }
 
-function annotationMessage(testCase: TestCase): LogLine {
+function annotationMessage(testCase: TestCase): Fragment {
   const { rawStatus, durationMs, message } = testCase
   const title = titleOf(testCase, TITLE_LIMIT_CHARS)
-  if (message !== undefined) return logLine`${title}\n${linesOf(message).text}`
+  if (message !== undefined) return fragment`${title}\n${linesOf(message).text}`
   const time = durationMs === undefined ? fragment`` : fragment` after ${durationText(durationMs)}`
-  return logLine`${title}: ${rawStatus}${time}`
+  return fragment`${title}: ${rawStatus}${time}`
 }

@@ -1,7 +1,7 @@
 import { BRANCH_LIMIT_CHARS, isFinished, isSameBranch, runDurationMs } from '../outcome/run.ts'
 import type { StepOutcome, UntestedHead } from '../outcome/step-outcome.ts'
 import { durationText } from '../text/duration.ts'
-import { type Fragment, fragment, type LogLine, link, logLine, quote } from '../text/safe-text.ts'
+import { type Fragment, fragment, link, quote } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
 import { inBrackets, joinWithDots, NONE, nonZero } from './words.ts'
 
@@ -82,9 +82,9 @@ export function otherBranchText({ otherBranch, ending }: StepOutcome): Fragment 
   return fragment`the service says that it tested ${tested}, and this step asked for ${asked}. ${otherBranchAdvice(asked)}`
 }
 
-export function otherBranchWarning(outcome: StepOutcome): LogLine | undefined {
+export function otherBranchWarning(outcome: StepOutcome): Fragment | undefined {
   const text = otherBranchText(outcome)
-  return text && logLine`Run ${outcome.runId ?? ''}: ${text}`
+  return text && fragment`Run ${outcome.runId ?? ''}: ${text}`
 }
 
 export function otherBranchAdvice(asked: Fragment): Fragment {

@@ -1,6 +1,6 @@
 import { type Failure, hasServiceEnded } from '../outcome/failure.ts'
 import { durationText } from '../text/duration.ts'
-import { type Fragment, fragment, type LogLine, logLine, quote } from '../text/safe-text.ts'
+import { type Fragment, fragment, quote } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
 
 /** The limit of the service's own sentences. Their end often says what to do. */
@@ -16,8 +16,8 @@ export type RequestKind = 'start' | 'poll' | 'cancel'
 export const RUN_WITHOUT_ID = fragment`A run may have been started, and it cannot be looked up without its id. If the service shows a new run of this workflow, cancel that run at the service. The operators of the service can find the run by the header ${'User-Agent'} of the start request, which names this workflow run.`
 
 /** Why a request failed, and what to do about it if something can be done, as sentences. */
-export function failureText(failure: Failure, request: RequestKind): LogLine {
-  return logLine`The ${clauseOf(failure)}.${failureAdvice(failure, request)}`
+export function failureText(failure: Failure, request: RequestKind): Fragment {
+  return fragment`The ${clauseOf(failure)}.${failureAdvice(failure, request)}`
 }
 
 /** Why a request failed, as a part of a sentence. */

@@ -1,7 +1,7 @@
 import type { Counts } from '../outcome/run.ts'
 import type { StepOutcome } from '../outcome/step-outcome.ts'
 import { durationText } from '../text/duration.ts'
-import { type Fragment, fragment, logLine, render } from '../text/safe-text.ts'
+import { type Fragment, fragment, render } from '../text/safe-text.ts'
 import { inBrackets, joinWithDots, NONE, nonZero } from './words.ts'
 
 const PASS = fragment`✅`
@@ -87,7 +87,7 @@ export function noneFailed(total: number): Fragment {
 
 /** The title of the verdict's annotation. Only constant words, because the runner masks no secrets in titles. */
 export function verdictTitle(outcome: StepOutcome): string {
-  return render(logLine`${headline(outcome).title}`)
+  return render(headline(outcome).title)
 }
 
 /** The title of a page: the headline, and the labels that distinguish this step from others. */

@@ -1,6 +1,6 @@
 import { RAN, type TestCase } from '../outcome/run.ts'
 import { isDoubtfulPass, type StepOutcome } from '../outcome/step-outcome.ts'
-import { type Fragment, fragment, type Html, html, type LogLine, LongText, render } from '../text/safe-text.ts'
+import { type Fragment, fragment, type Html, html, LongText, render } from '../text/safe-text.ts'
 import { type CaseTable, casesWith, caseTable, messageBlock, NOT_PASSED } from './case-table.ts'
 import { countsText, otherBranchText, subjectText, untestedText } from './facts.ts'
 import { pageTitle } from './headline.ts'
@@ -73,7 +73,7 @@ export function fullSummary(outcome: StepOutcome): Buffer {
   return text.toBuffer()
 }
 
-export function invalidInputsSummary(messages: readonly LogLine[]): Html {
+export function invalidInputsSummary(messages: readonly Fragment[]): Html {
   const items = messages.map((message) => html`<li>${message}</li>\n`)
   return html`## ❌ Invalid inputs\n<p>Nothing was requested from the service.</p>\n<ul>\n${items}</ul>\n`
 }

@@ -2,7 +2,7 @@ import { isNotFound, isSameFailure } from '../outcome/failure.ts'
 import { type Counts, FAILING, isFinished, type Run } from '../outcome/run.ts'
 import { type Ending, isDoubtfulPass, type StepOutcome } from '../outcome/step-outcome.ts'
 import { durationText } from '../text/duration.ts'
-import { type Fragment, firstLineOf, fragment, type LogLine, logLine, quote } from '../text/safe-text.ts'
+import { type Fragment, firstLineOf, fragment, quote } from '../text/safe-text.ts'
 import { casesWith, titleOf } from './case-table.ts'
 import { linkedRunId, otherBranchAdvice, quotedBranches } from './facts.ts'
 import { CANCEL_IT, failureAdvice, failureReason, RUN_WITHOUT_ID, SENTENCE_LIMIT_CHARS } from './failure-text.ts'
@@ -21,8 +21,8 @@ const NOTEWORTHY_QUEUE_MS = 1000
 type Medium = 'log' | 'page'
 
 /** The verdict with the run's id and page, its status, the counts and the first failing titles, and what to do. */
-export function verdictSentence(outcome: StepOutcome): LogLine {
-  return logLine`${verdict(outcome, 'log')}`
+export function verdictSentence(outcome: StepOutcome): Fragment {
+  return verdict(outcome, 'log')
 }
 
 /** The verdict on a page. Undefined if the headline says everything: all is well, or test cases failed in a failed run. */

@@ -2,7 +2,7 @@ import { debug, endGroup, error, info, startGroup, warning } from '@actions/core
 import type { Outputs, World } from '../action/world.ts'
 import type { Environment } from '../github/event.ts'
 import type { Annotation, LogGroup } from '../report/annotations.ts'
-import { commandMessage, type Html, logLine, render } from '../text/safe-text.ts'
+import { commandMessage, fragment, type Html, render } from '../text/safe-text.ts'
 import { appendEntry, appendText } from './runner-file.ts'
 
 /** The effects that leave the step through the runner: the log, annotations, outputs and the job summary. */
@@ -26,7 +26,7 @@ export function runnerOutput(env: Environment, isJobOver = () => false) {
     } catch (cause) {
       if (!hasWarned)
         log.warning(
-          logLine`Cannot write the runner's command files, so outputs or the job summary are missing: ${String(cause)}`,
+          fragment`Cannot write the runner's command files, so outputs or the job summary are missing: ${String(cause)}`,
         )
       hasWarned = true
     }

@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path'
 import type { Log, ReportFile } from '../action/world.ts'
 import type { Environment } from '../github/event.ts'
 import { isInside } from '../text/path.ts'
-import { logLine } from '../text/safe-text.ts'
+import { fragment } from '../text/safe-text.ts'
 import { messageOf } from '../text/untrusted.ts'
 
 /** The limit of file systems. With the prefix `test-run-`, the longest run id exceeds it. */
@@ -34,7 +34,7 @@ export function writeReportFiles(
     return folder
   } catch (cause) {
     log.warning(
-      logLine`The report files could not be written to ${folder}: ${messageOf(cause)}. The verdict stays as it is. Check this folder, or set another report-dir.`,
+      fragment`The report files could not be written to ${folder}: ${messageOf(cause)}. The verdict stays as it is. Check this folder, or set another report-dir.`,
     )
     return undefined
   }

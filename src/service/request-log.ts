@@ -1,9 +1,9 @@
 import type { Failure } from '../outcome/failure.ts'
-import { type Fragment, fragment, type LogLine, logLine } from '../text/safe-text.ts'
+import { type Fragment, fragment } from '../text/safe-text.ts'
 import type { OutgoingRequest, ServiceResponse, TransportSettings } from './transport.ts'
 
 /** The debug lines about each request. They contain no header's value except `x-request-id`, no body and no key. */
-export function requestLog(write: (message: LogLine) => void, { clock, redact }: TransportSettings) {
+export function requestLog(write: (message: Fragment) => void, { clock, redact }: TransportSettings) {
   const failedTries = new Map<string, number>()
   return {
     /** Returns the function that writes the line about the end of the request. */
@@ -11,13 +11,13 @@ export function requestLog(write: (message: LogLine) => void, { clock, redact }:
       const request = `${method} ${redact(path)}`
       const tries = (failedTries.get(request) ?? 0) + 1
       const beganMs = clock.now()
-      write(logLine`${request}: try ${tries}`)
+      write(fragment`${request}: try ${tries}`)
       return (response, failure) => {
         failedTries.set(request, failure === undefined ? 0 : tries)
         const requestId = response?.requestId ?? (failure && 'requestId' in failure ? failure.requestId : undefined)
         const id = requestId === undefined ? fragment`` : fragment`, x-request-id ${requestId}`
         const ms = Math.round(clock.now() - beganMs)
-        write(logLine`${request}: ${resultText(response, failure)} after ${ms} ms${id}`)
+        write(fragment`${request}: ${resultText(response, failure)} after ${ms} ms${id}`)
       }
     },
   }

@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici'
 import { type Clock, eventLoopTurn } from '../clock.ts'
 import type { Failure } from '../outcome/failure.ts'
-import { type LogLine, sanitize } from '../text/safe-text.ts'
+import { type Fragment, sanitize } from '../text/safe-text.ts'
 import { messageOf, type Untrusted } from '../text/untrusted.ts'
 import { isLoopback } from '../text/web-address.ts'
 import type { Connections } from './connection.ts'
@@ -35,7 +35,7 @@ export interface TransportSettings {
   readonly refusals: Refusals
   readonly clock: Clock
   /** Absent if debug logging is off. */
-  readonly debug?: ((message: LogLine) => void) | undefined
+  readonly debug?: ((message: Fragment) => void) | undefined
 }
 
 /** Since when a service on this machine has refused all connections. */

@@ -1,9 +1,9 @@
 import { type Untrusted, untrusted } from './untrusted.ts'
 import { isSecure } from './web-address.ts'
 
-// Text of others leaves the action only through this file. A sink is a format: a log line, HTML, XML. Each sink has a
-// template tag, or a function for JSON. The literal parts of a template are ours and are not changed. Every value between
-// them is made safe for the sink. The effects accept only text that was made here, so raw text cannot reach them.
+// Text of others leaves the action only through this file. A sink is a format: the log, HTML, XML, JSON. A template tag makes
+// a fragment, HTML or XML. The literal parts of a template are ours, and every value between them is made safe for the sink.
+// The log, the summary and the comment accept only text that was made here.
 
 declare const brand: unique symbol
 
@@ -11,26 +11,25 @@ class SafeText<Name extends string> {
   declare readonly [brand]: Name
   readonly sink: Name
   readonly text: string
-  /** The parts of a log line. If the line goes into another sink, these parts are written again for that sink. */
-  readonly source: Fragment | undefined
 
-  constructor(sink: Name, text: string, source?: Fragment) {
+  constructor(sink: Name, text: string) {
     this.sink = sink
     this.text = text
-    this.source = source
   }
 }
 
-/** Text for the log. It is one line, unless it contains a message of a test (`linesOf`). */
-export type LogLine = SafeText<'log line'>
 /** The value of a property of a workflow command, such as the file of an annotation. */
 export type CommandProperty = SafeText<'command property'>
 /** HTML within Markdown, for the job summary and the pull request comment. */
 export type Html = SafeText<'HTML'>
 export type Xml = SafeText<'XML'>
 
-/** A part of a sentence. Each tag writes it for its own sink, with its words escaped and its values made safe. */
+/**
+ * Words of ours with values between them: a sentence, several sentences, or a part of a sentence. Each sink writes it with
+ * its words escaped and its values made safe.
+ */
 class Fragment {
+  declare readonly [brand]: 'fragment'
   readonly write: (sink: Sink) => string
 
   constructor(write: (sink: Sink) => string) {
@@ -64,11 +63,12 @@ export class LongText {
   }
 }
 
-export function render(safe: LogLine | Html | Xml | CommandProperty): string {
-  return safe.text
+/** The text. A fragment becomes text for the log. It is one line, unless it contains a message of a test (`linesOf`). */
+export function render(safe: Fragment | Html | Xml | CommandProperty): string {
+  return safe instanceof Fragment ? withoutCommands(safe.write(LINE)) : safe.text
 }
 
-/** A part of a sentence. Pass the name of an input as a value (`${'base-url'}`), because pages show values as code. */
+/** Pass the name of an input as a value (`${'base-url'}`), because pages show values as code. */
 export function fragment(literals: TemplateStringsArray, ...values: readonly Value[]): Fragment {
   return new Fragment((sink) => write(sink, literals.map(sink.words), values))
 }
@@ -176,9 +176,8 @@ function writeValue(sink: Sink, value: unknown): string {
   if (typeof value === 'number') return sink.number(value)
   if (value instanceof Fragment) return value.write(sink)
   if (value instanceof SafeText && value.sink === sink.name) return value.text
-  if (value instanceof SafeText) return writeValue(sink, value.source ?? value.text)
   if (Array.isArray(value)) return value.map((item) => writeValue(sink, item)).join('')
-  return writeValue(sink, String(value))
+  throw new TypeError('A value is neither text, a number, a fragment, nor text for this sink')
 }
 
 function readableNumber(value: number): string {
@@ -252,13 +251,9 @@ const LINE: Sink = {
 
 const OLD_COMMAND = /#(?=#\[)/g
 
-/** No value in it can start a workflow command or move the cursor. */
-export function logLine(literals: TemplateStringsArray, ...values: readonly (Value | LogLine)[]): LogLine {
-  const text = write(LINE, literals, values)
-    // The runner obeys `##[name]` anywhere in a line, and `::name::` at its start.
-    .replace(OLD_COMMAND, '# ')
-    .replace(/^([^\S\n]*):(?=:)/gm, '$1: ')
-  return new SafeText('log line', text, fragment(literals, ...(values as Value[])))
+/** The runner obeys `##[name]` anywhere in a line of the log, and `::name::` at its start. */
+function withoutCommands(text: string): string {
+  return text.replace(OLD_COMMAND, '# ').replace(/^([^\S\n]*):(?=:)/gm, '$1: ')
 }
 
 /** GitHub truncates messages at 4,096. */
@@ -269,7 +264,7 @@ const MESSAGE_LIMIT_CHARS = 4000
  * units or at 4,096, its worker crashes and the job has no result. So there are no pairs. Truncating alone would not
  * help, because masks make the message longer afterwards.
  */
-export function commandMessage(message: LogLine): string {
+export function commandMessage(message: Fragment): string {
   return truncate(inBasicPlane(render(message)), MESSAGE_LIMIT_CHARS)
 }
 
@@ -300,10 +295,7 @@ const HTML: Sink = {
  * Values are escaped text in `<code>`, because GitHub finds mentions, references and links everywhere else. Begin each
  * line that has a value with a block-level HTML tag, because GitHub parses no Markdown after such a tag.
  */
-export function html(
-  literals: TemplateStringsArray,
-  ...values: readonly (Value | LogLine | Html | readonly Html[])[]
-): Html {
+export function html(literals: TemplateStringsArray, ...values: readonly (Value | Html | readonly Html[])[]): Html {
   return new SafeText('HTML', write(HTML, literals, values))
 }
 
@@ -336,7 +328,7 @@ const XML: Sink = {
 }
 
 /** Values may be text, or attributes in double quotes. Characters that XML 1.0 forbids are removed. */
-export function xml(literals: TemplateStringsArray, ...values: readonly (Value | LogLine | Xml)[]): Xml {
+export function xml(literals: TemplateStringsArray, ...values: readonly (Value | Xml)[]): Xml {
   return new SafeText('XML', write(XML, literals, values))
 }
 

@@ -6,7 +6,7 @@ import type { Failure } from '../../src/outcome/failure.ts'
 import { untestedText } from '../../src/report/facts.ts'
 import { failureText } from '../../src/report/failure-text.ts'
 import { verdictSentence } from '../../src/report/verdict.ts'
-import { logLine, render } from '../../src/text/safe-text.ts'
+import { render } from '../../src/text/safe-text.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 import { ENDINGS } from '../support/endings.ts'
 import { type Document, ROOT, read, readDocument } from './documents.ts'
@@ -28,7 +28,7 @@ describe('the messages that the page explains', () => {
   })
 
   test('cover every ending that is not a success, and every warning', () => {
-    const warnings = [...SOURCES.matchAll(/\bwarn(?:ing)?\(\s*logLine`([^`]*)`/g)]
+    const warnings = [...SOURCES.matchAll(/\bwarn(?:ing)?\(\s*fragment`([^`]*)`/g)]
       .map(([, text = '']) => text.replaceAll(/\$\{[^}]*\}/g, '…'))
       .filter((text) => /\w/.test(text))
     expect(warnings).not.toEqual([])
@@ -49,7 +49,7 @@ function sentencesOfCode(): string[] {
       failureMessage(new GitHubError(failure, 'a reason')),
     ),
     failureMessage(new Error('GITHUB_REPOSITORY is not set')),
-    logLine`${untestedText({ kind: 'branch', name: 'next' })}`,
+    untestedText({ kind: 'branch', name: 'next' }),
   ].map(render)
 }
 

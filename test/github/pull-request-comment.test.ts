@@ -3,7 +3,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vi
 import type { WorkflowEvent } from '../../src/github/event.ts'
 import { type CommentOptions, commentIdentity, keepCommentUpToDate } from '../../src/github/pull-request-comment.ts'
 import { commentBody } from '../../src/report/comment-body.ts'
-import { type LogLine, render } from '../../src/text/safe-text.ts'
+import { type Fragment, render } from '../../src/text/safe-text.ts'
 import type { GithubContext } from '../../tools/runner-emulator/contexts.ts'
 import { ANY_CHARACTER } from '../support/any-character.ts'
 import { ENDINGS } from '../support/endings.ts'
@@ -62,7 +62,7 @@ interface Step {
 async function comment(step: Step = {}): Promise<{ url?: string | undefined; log: string[] }> {
   const { event, env } = eventOf(step)
   const log: string[] = []
-  const say = (level: string) => (line: LogLine) => void log.push(`${level}: ${render(line)}`)
+  const say = (level: string) => (line: Fragment) => void log.push(`${level}: ${render(line)}`)
   const url = await keepCommentUpToDate({
     settings: { when: step.when ?? 'always', key: step.key ?? '', matrix: step.matrix ?? 'null' },
     success: step.success ?? false,

@@ -197,8 +197,9 @@ describe('a record that cannot be written', () => {
     writeFileSync(statePath, '')
     const source = new URL('../../src/handover/', import.meta.url).href
     // Each file may have 1,024 bytes. Two records fit, and of a record with this id only a part fits.
-    const program = `const [{ openHandover }, { createRecorder }] = await Promise.all([import('${source}record.ts'), import('${source}recorder.ts')])
-      const record = createRecorder(openHandover(process.env).writer, { warning: ({ text }) => console.log(text) })
+    const program = `const [{ openHandover }, { createRecorder }, { render }] = await Promise.all(
+        ['record.ts', 'recorder.ts', '../text/safe-text.ts'].map((file) => import('${source}' + file)))
+      const record = createRecorder(openHandover(process.env).writer, { warning: (message) => console.log(render(message)) })
       record.starting()
       record.started('x'.repeat(700), true)
       const { readFileSync, statSync } = await import('node:fs')

@@ -4,7 +4,7 @@ import { branchToTest } from '../../src/inputs/branch.ts'
 import { InvalidInputsError } from '../../src/inputs/input-reader.ts'
 import { readInputs } from '../../src/inputs/inputs.ts'
 import { untestedText } from '../../src/report/facts.ts'
-import { logLine, render } from '../../src/text/safe-text.ts'
+import { render } from '../../src/text/safe-text.ts'
 import type { GithubContext } from '../../tools/runner-emulator/contexts.ts'
 import { readManifest } from '../../tools/runner-emulator/manifest.ts'
 import { ACTIONS_BOT, type GitHubApi, startGitHubApi } from '../support/github-api.ts'
@@ -59,7 +59,7 @@ async function branchOf(step: Step) {
       info: branch.info && render(branch.info),
       warnings: warnings.length === 0 ? undefined : warnings,
       /** The branch that is not tested, as reports say it. */
-      untested: branch.untested && render(logLine`${untestedText(branch.untested)}`),
+      untested: branch.untested && render(untestedText(branch.untested)),
     }
   } catch (error) {
     if (error instanceof InvalidInputsError) return { problems: error.messages.map(render) }

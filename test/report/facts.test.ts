@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { countsText, subjectText } from '../../src/report/facts.ts'
-import { type Fragment, logLine, render } from '../../src/text/safe-text.ts'
+import { type Fragment, render } from '../../src/text/safe-text.ts'
 import { anOutcome, aRun, testCasesBy } from '../support/builders.ts'
 
-const said = (fragment: Fragment | undefined) => (fragment === undefined ? undefined : render(logLine`${fragment}`))
+const said = (text: Fragment | undefined) => text && render(text)
 
 describe('the line of counts', () => {
   it('has the time waited if the duration of the run is not known', () => {

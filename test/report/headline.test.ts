@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { countsText } from '../../src/report/facts.ts'
 import { headline, pageTitle, verdictTitle } from '../../src/report/headline.ts'
-import { type Fragment, logLine, render } from '../../src/text/safe-text.ts'
+import { type Fragment, render } from '../../src/text/safe-text.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 import { anOutcome, aRun, testCasesBy } from '../support/builders.ts'
 import { ENDINGS } from '../support/endings.ts'
 
-const said = (fragment: Fragment | undefined) => (fragment === undefined ? undefined : render(logLine`${fragment}`))
+const said = (text: Fragment | undefined) => text && render(text)
 
 describe('the headline', () => {
   it('shows the green tick only if tests passed', () => {

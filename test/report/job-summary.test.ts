@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { TestCase } from '../../src/outcome/run.ts'
 import type { StepOutcome } from '../../src/outcome/step-outcome.ts'
 import { fullSummary, invalidInputsSummary, jobSummary } from '../../src/report/job-summary.ts'
-import { logLine, render } from '../../src/text/safe-text.ts'
+import { fragment, render } from '../../src/text/safe-text.ts'
 import { randomRuns } from '../setup/seed.ts'
 import { anOutcome, aRun, aTestCase, type TestCaseFields, testCasesBy } from '../support/builders.ts'
 import { ENDINGS } from '../support/endings.ts'
@@ -259,8 +259,8 @@ describe('summary.md', () => {
 describe('the summary of invalid inputs', () => {
   it('has a sentence for each, in which only the values are code', () => {
     const messages = [
-      logLine`Input wait: ${'maybe'} is neither true nor false.`,
-      logLine`Input branch: ${'<b>@octocat'}`,
+      fragment`Input wait: ${'maybe'} is neither true nor false.`,
+      fragment`Input branch: ${'<b>@octocat'}`,
     ]
     const page = renderedPage(render(invalidInputsSummary(messages)))
     expect(page.elements.map(({ tagName }) => tagName)).toEqual(['h2', 'p', 'ul', 'li', 'code', 'li', 'code'])

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { pageTitle } from '../../src/report/headline.ts'
 import { verdictSentence } from '../../src/report/verdict.ts'
-import { type Fragment, logLine, render } from '../../src/text/safe-text.ts'
+import { type Fragment, render } from '../../src/text/safe-text.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 import { anOutcome, aRun, aTestCase, testCasesBy } from '../support/builders.ts'
 import { ENDINGS } from '../support/endings.ts'
 
 // endings.md has the words of each ending. These tests check values that endings.md lacks.
 
-const said = (fragment: Fragment | undefined) => (fragment === undefined ? undefined : render(logLine`${fragment}`))
+const said = (text: Fragment | undefined) => text && render(text)
 const sentenceOf = (...args: Parameters<typeof anOutcome>) => render(verdictSentence(anOutcome(...args)))
 
 describe('the sentence', () => {

@@ -10,7 +10,7 @@ import { annotations } from '../../src/report/annotations.ts'
 import { verdictTitle } from '../../src/report/headline.ts'
 import { verdictSentence } from '../../src/report/verdict.ts'
 import { runnerOutput } from '../../src/runner/outputs.ts'
-import { commandProperty, html, type LogLine, linesOf, logLine, render, sanitize } from '../../src/text/safe-text.ts'
+import { commandProperty, type Fragment, fragment, html, linesOf, render, sanitize } from '../../src/text/safe-text.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 import { parseKeyValueFile } from '../../tools/runner-emulator/file-commands.ts'
 import { SecretMasks } from '../../tools/runner-emulator/masks.ts'
@@ -30,8 +30,8 @@ describe('the log', () => {
   it('has one line for a message, and a warning command for a warning', () => {
     const lines = linesWrittenBy(() => {
       const { log } = runnerOutput({})
-      log.info(logLine`Run ${'r-1'}: ${'PASSED\n::error::x'}`)
-      log.warning(logLine`100 % of ${'a\nb'}`)
+      log.info(fragment`Run ${'r-1'}: ${'PASSED\n::error::x'}`)
+      log.warning(fragment`100 % of ${'a\nb'}`)
     })
     expect(lines).toEqual(['Run r-1: PASSED ::error::x', '::warning::100 %25 of a b'])
   })
@@ -41,7 +41,7 @@ describe('the log', () => {
     [{ RUNNER_DEBUG: 'true' }, []],
     [{}, []],
   ])('has debug lines with %j: %j', (env, expected) => {
-    const lines = linesWrittenBy(() => runnerOutput(env).log.debug?.(logLine`GET ${'/a\n::error::x'}`))
+    const lines = linesWrittenBy(() => runnerOutput(env).log.debug?.(fragment`GET ${'/a\n::error::x'}`))
     expect(lines).toEqual(expected)
   })
 })
@@ -49,7 +49,7 @@ describe('the log', () => {
 describe('an annotation', () => {
   it.each(['error', 'warning'] as const)('of the level %s has its title and its message', (level) => {
     const lines = linesWrittenBy(() =>
-      runnerOutput({}).annotate({ level, title: 'Tests failed, 3 of 4: see', message: logLine`50 % of ${'cart'}` }),
+      runnerOutput({}).annotate({ level, title: 'Tests failed, 3 of 4: see', message: fragment`50 % of ${'cart'}` }),
     )
     expect(lines).toEqual([`::${level} title=Tests failed%2C 3 of 4%3A see::50 %25 of cart`])
   })
@@ -59,7 +59,7 @@ describe('the place of an annotation', () => {
   const annotate = (filePath: string, line?: number) =>
     linesWrittenBy(() => {
       const file = commandProperty(untrusted(filePath))
-      runnerOutput({}).annotate({ level: 'error', title: 'Test failed', message: logLine`why`, file, line })
+      runnerOutput({}).annotate({ level: 'error', title: 'Test failed', message: fragment`why`, file, line })
     })
 
   it('has the properties by which GitHub finds the line', () => {
@@ -88,8 +88,8 @@ describe('the place of an annotation', () => {
 
 describe('a group', () => {
   it('has its lines between the two commands, and no line of a message is a command', () => {
-    const text = logLine`${linesOf(untrusted('why\n  ::endgroup::\n##[error]x')).text}`
-    const lines = linesWrittenBy(() => runnerOutput({}).writeGroup({ name: logLine`pays 100 %`, text }))
+    const text = linesOf(untrusted('why\n  ::endgroup::\n##[error]x')).text
+    const lines = linesWrittenBy(() => runnerOutput({}).writeGroup({ name: fragment`pays 100 %`, text }))
     expect(lines.join('\n').split('\n')).toEqual([
       '::group::pays 100 %25',
       'why',
@@ -110,7 +110,7 @@ describe('no message makes the runner abort at a cut', () => {
   const masked = fc.constantFrom([], ['x'], ['e'])
 
   /** Each message as the first error of a step, and as the first warning. */
-  function expectWritten(messages: readonly LogLine[], masked: readonly string[]): void {
+  function expectWritten(messages: readonly Fragment[], masked: readonly string[]): void {
     for (const message of messages) {
       const lines = linesWrittenBy(() => {
         const output = runnerOutput({})
@@ -169,7 +169,7 @@ describe('no message makes the runner abort at a cut', () => {
   it.each([90, 91])('if a mask of one character makes a message of %i letters and an emoji longer', (letters) => {
     // Each line of a secret is a secret. A secret in JSON has a line that is only a brace.
     const text = `${'a{'.repeat(45)}${'b'.repeat(letters)}😀`
-    expectWritten([logLine`${text}`], ['{'])
+    expectWritten([fragment`${text}`], ['{'])
   })
 })
 

@@ -7,7 +7,7 @@ import { canSignal } from '../../src/handover/main-process.ts'
 import { type FoundMain, latestRecord, parseRecord, RecordWriter, type StepRecord } from '../../src/handover/record.ts'
 import { createRecorder, RecordNotWritten } from '../../src/handover/recorder.ts'
 import type { AbortCause } from '../../src/outcome/step-outcome.ts'
-import { type LogLine, render } from '../../src/text/safe-text.ts'
+import { type Fragment, render } from '../../src/text/safe-text.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { ModelService, type ObservedResponse } from './model-service.ts'
 import type { SimulationPlan } from './random-plans.ts'
@@ -303,7 +303,7 @@ class SimulatedMain {
     }
   }
 
-  #say(level: string, message: LogLine): void {
+  #say(level: string, message: Fragment): void {
     const { container } = this.#plan.runner
     this.effect(() => {
       // In a container, nobody reads main's log after the end of the step.

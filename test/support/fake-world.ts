@@ -2,7 +2,7 @@ import { StepAborted } from '../../src/action/abort.ts'
 import type { Outputs, World } from '../../src/action/world.ts'
 import type { AbortCause, StepOutcome } from '../../src/outcome/step-outcome.ts'
 import type { TestService } from '../../src/service/test-service.ts'
-import type { LogLine } from '../../src/text/safe-text.ts'
+import type { Fragment } from '../../src/text/safe-text.ts'
 import { render } from '../../src/text/safe-text.ts'
 import type { FakeClock } from './fake-clock.ts'
 
@@ -66,11 +66,11 @@ export class FakeWorld implements World {
     this.#note(`output ${name}=${value}`)
   }
 
-  annotate({ level, title, message }: { level: string; title: string; message: LogLine }): void {
+  annotate({ level, title, message }: { level: string; title: string; message: Fragment }): void {
     this.#note(`${level} [${title}] ${render(message)}`)
   }
 
-  writeGroup({ name, text }: { name: LogLine; text: LogLine }): void {
+  writeGroup({ name, text }: { name: Fragment; text: Fragment }): void {
     this.#note(`group ${render(name)}\n${render(text)}`)
   }
 

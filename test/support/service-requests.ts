@@ -7,7 +7,7 @@ import { openConnections, type Proxies } from '../../src/service/connection.ts'
 import { keyRedaction } from '../../src/service/key-redaction.ts'
 import { createSendJson, type SendJson } from '../../src/service/response.ts'
 import { Refusals, type RequestOptions } from '../../src/service/transport.ts'
-import type { LogLine } from '../../src/text/safe-text.ts'
+import type { Fragment } from '../../src/text/safe-text.ts'
 import { FakeClock } from './fake-clock.ts'
 import type { Certificate } from './self-signed-certificate.ts'
 
@@ -16,7 +16,7 @@ export interface SendOptions {
   readonly clock?: Clock
   readonly proxies?: Proxies
   readonly apiKey?: string
-  readonly debug?: ((message: LogLine) => void) | undefined
+  readonly debug?: ((message: Fragment) => void) | undefined
 }
 
 /** The client's requests to a real address. Its connections close when the test ends. */

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { durationText } from '../../src/text/duration.ts'
-import { logLine, render } from '../../src/text/safe-text.ts'
+import { render } from '../../src/text/safe-text.ts'
 
-const said = (ms: number) => render(logLine`${durationText(ms)}`)
+const said = (ms: number) => render(durationText(ms))
 
 describe('a length of time', () => {
   it.each([

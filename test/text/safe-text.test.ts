@@ -2,14 +2,13 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   commandMessage,
+  type Fragment,
   fragment,
   hiddenMarker,
   html,
   json,
-  type LogLine,
   linesOf,
   link,
-  logLine,
   quote,
   render,
   safeJson,
@@ -23,12 +22,12 @@ import { ANY_CHARACTER } from '../support/any-character.ts'
 
 describe('text that is written', () => {
   it('must be safe for the type checker', () => {
-    // @ts-expect-error a string is no log line
-    const raw: LogLine = 'text'
-    // @ts-expect-error an object that looks like a log line is no log line
-    const forged: LogLine = { sink: 'log line', text: 'text', source: undefined }
-    // @ts-expect-error HTML is no log line
-    const markup: LogLine = html`<p>`
+    // @ts-expect-error a string is no fragment
+    const raw: Fragment = 'text'
+    // @ts-expect-error an object that looks like a fragment is no fragment
+    const forged: Fragment = { write: () => 'text' }
+    // @ts-expect-error HTML is no fragment
+    const markup: Fragment = html`<p>`
     // @ts-expect-error text of others cannot be written
     expect([raw, forged, markup, render(untrusted('text'))]).toHaveLength(4)
   })
@@ -48,38 +47,38 @@ describe('a log line', () => {
     ['halves of a pair', 'a\ud800b\udc00c', 'a b c'],
     ['the variation selector of an emoji, which stays', '❤\ufe0f', '❤\ufe0f'],
   ])('makes %s safe', (_, text, expected) => {
-    expect(render(logLine`${text}`)).toBe(expected)
+    expect(render(fragment`${text}`)).toBe(expected)
   })
 
   it('contains no command that several values make together', () => {
-    expect(render(logLine`${'#'}${'#['}group]`)).toBe('# #[group]')
-    expect(render(logLine`${':'}${':error::boo'}`)).toBe(': :error::boo')
+    expect(render(fragment`${'#'}${'#['}group]`)).toBe('# #[group]')
+    expect(render(fragment`${':'}${':error::boo'}`)).toBe(': :error::boo')
   })
 
   it('is short in each value, and as the message of a command short enough for GitHub', () => {
     const long = 'x'.repeat(2000)
-    expect(render(logLine`${long}`)).toBe(`${'x'.repeat(999)}…`)
-    expect(commandMessage(logLine`${long}${long}${long}${long}${long}`)).toHaveLength(4000)
-    expect(commandMessage(logLine`${logLine`${long}${long}${long}`}${logLine`${long}${long}`}`)).toHaveLength(4000)
+    expect(render(fragment`${long}`)).toBe(`${'x'.repeat(999)}…`)
+    expect(commandMessage(fragment`${long}${long}${long}${long}${long}`)).toHaveLength(4000)
+    expect(commandMessage(fragment`${fragment`${long}${long}${long}`}${fragment`${long}${long}`}`)).toHaveLength(4000)
   })
 
   it('keeps the lines and the indentation of a message, without commands and colours', () => {
     const message = untrusted(
       '\n \nAssertionError: \u001b[31m41\u001b[39m is not 42\r\n\tat pay\r  ::error::boo\n##[group]\n\n',
     )
-    expect(render(logLine`why\n${linesOf(message).text}`)).toBe(
+    expect(render(fragment`why\n${linesOf(message).text}`)).toBe(
       'why\n\n \nAssertionError: 41 is not 42\n\tat pay\n  : :error::boo\n# #[group]\n\n',
     )
   })
 
   it('accepts a fragment, and quotes its values', () => {
     const sentence = fragment`got ${quote(untrusted('a\nb'), 10)} in ${12345} ms`
-    expect(render(logLine`It ${sentence}.`)).toBe('It got “a b” in 12,345 ms.')
+    expect(render(fragment`It ${sentence}.`)).toBe('It got “a b” in 12,345 ms.')
   })
 
   it('has the address of a link after its words', () => {
     const url = 'https://example.com/a b'
-    expect(render(logLine`Run ${link(url, fragment`${'r1'}`)}.`)).toBe('Run r1 (https://example.com/a%20b).')
+    expect(render(fragment`Run ${link(url, fragment`${'r1'}`)}.`)).toBe('Run r1 (https://example.com/a%20b).')
   })
 })
 
@@ -117,7 +116,7 @@ describe('HTML', () => {
   it('accepts a fragment or a log line, with its words as text and its values as code', () => {
     const words = fragment`a < ${'<b>'} && ${quote('c', 9)}`
     expect(render(html`<p>${words}</p>`)).toBe('<p>a &lt; <code>&lt;b&gt;</code> &amp;&amp; <code>c</code></p>')
-    expect(render(html`<li>${logLine`Input ${'wait'}: ${words}.`}</li>`)).toBe(
+    expect(render(html`<li>${fragment`Input ${'wait'}: ${words}.`}</li>`)).toBe(
       '<li>Input <code>wait</code>: a &lt; <code>&lt;b&gt;</code> &amp;&amp; <code>c</code>.</li>',
     )
   })
@@ -153,7 +152,7 @@ describe('XML', () => {
     const sentence = fragment`1 < ${12345} of ${quote('x<y', 9)} (${link('https://a.example/?&', fragment`page`)})`
     const expected = '<a>1 &lt; 12345 of “x&lt;y” (page (https://a.example/?&amp;))</a>'
     expect(render(xml`<a>${sentence}</a>`)).toBe(expected)
-    expect(render(xml`<a>${logLine`${sentence}`}</a>`)).toBe(expected)
+    expect(render(xml`<a>${fragment`${sentence}`}</a>`)).toBe(expected)
   })
 })
 
