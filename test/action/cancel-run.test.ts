@@ -191,6 +191,14 @@ describe('a cancel whose response is lost', () => {
     expect(end).toEqual({ kind: 'cancelled' })
   })
 
+  test('has cancelled the run also if the next cancel is refused while the run is still RUNNING', async () => {
+    const { end } = await cancel({
+      cancel: [failure(LOST), failure(CONFLICT)],
+      get: [response(RUNNING), response(CANCELLED)],
+    })
+    expect(end).toEqual({ kind: 'cancelled' })
+  })
+
   test('has not cancelled the run if the run finished otherwise', async () => {
     const { end } = await cancel({ cancel: [failure(LOST), NOT_LISTED], get: [response(PASSED)] })
     expect(end).toEqual({ kind: 'already-finished', run: PASSED })
