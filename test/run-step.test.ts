@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { StepAborted } from '../src/action/abort.ts'
 import { parseRecord, RecordWriter } from '../src/handover/record.ts'
@@ -46,4 +48,20 @@ test('after invalid inputs nothing is left to do, and the record says so', async
   const env = inputVariables({ 'base-url': 'ftp://x', 'api-key': 'sk-live-0123456789', project: 'web-shop' })
   expect(await runStep(env, new AbortController().signal, record, () => false)).toBe(false)
   expect(phases).toEqual(['nothing started', 'done'])
+})
+
+test('invalid inputs are in the job summary, unless the input summary is never', async () => {
+  const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
+  onTestFinished(() => write.mockRestore())
+  const summaryWith = async (summary: string) => {
+    const path = join(temporaryFolder(), 'summary.md')
+    writeFileSync(path, '')
+    const env = { ...inputVariables({ 'base-url': 'ftp://x', summary }), GITHUB_STEP_SUMMARY: path }
+    const record = aRecord(() => {})
+    expect(await runStep(env, new AbortController().signal, record, () => false)).toBe(false)
+    return readFileSync(path, 'utf8')
+  }
+  for (const when of ['', 'always', 'on-failure'])
+    expect(await summaryWith(when), when).toMatch(/^## ❌ Invalid inputs\n/)
+  expect(await summaryWith('never')).toBe('')
 })

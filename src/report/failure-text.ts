@@ -87,7 +87,6 @@ function certificateAdvice(code: string): Fragment {
     case 'CERT_NOT_YET_VALID':
       return fragment` The certificate is not valid yet, so check the clock of this runner.`
     case 'ERR_TLS_CERT_ALTNAME_INVALID':
-    case 'HOSTNAME_MISMATCH':
       return fragment` The certificate is for another host, so check the input ${'base-url'}.`
     default:
       return fragment` If your own certificate authority issued the certificate, set ${'NODE_EXTRA_CA_CERTS'} to that authority's file. In a job with a container, this is a file in the container.`

@@ -232,7 +232,6 @@ function fitMessages(table: CaseTable, roomBytes: number) {
       const whole = table.rowWithMessage(testCase)
       leftBytes -= sizeBytes(whole) - sizeBytes(plain)
       if (leftBytes >= 0) return whole
-      leftBytes = -1
       leftOut++
       return plain
     },

@@ -251,7 +251,7 @@ function decodeUtf8(chunks: readonly Buffer[]): string {
 
 // Node's codes of X.509 verification errors. Node has no name for OpenSSL's newer errors, and says UNSPECIFIED.
 const CERTIFICATE_ERROR =
-  /CERT|^UNABLE_TO_|^INVALID_CA$|^INVALID_PURPOSE$|^PATH_LENGTH_EXCEEDED$|^HOSTNAME_MISMATCH$|^UNSPECIFIED$|^UND_ERR_PRX_TLS$/
+  /CERT|^UNABLE_TO_|^INVALID_CA$|^INVALID_PURPOSE$|^PATH_LENGTH_EXCEEDED$|^UNSPECIFIED$|^UND_ERR_PRX_TLS$/
 /** OpenSSL's codes of a failed handshake. Some contain CERT, but are about a client certificate. */
 const HANDSHAKE_ERROR = /^ERR_SSL_/
 /** The words of undici's proxy agent for a refused tunnel. */

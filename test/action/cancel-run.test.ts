@@ -172,6 +172,13 @@ describe('reading the run after a cancel', () => {
     expect(end).toEqual({ kind: 'failed', failure: busy })
   })
 
+  test('may ask for a pause after a refused cancel too, and then the refusal is the reason', async () => {
+    const busy: Failure = { kind: 'status', status: 429, retryAfterMs: 10_000 }
+    const { end, cancelsMs } = await cancel({ cancel: [failure(CONFLICT)], get: [failure(busy)] })
+    expect(cancelsMs).toEqual([0, 10_000, 14_000])
+    expect(end).toEqual({ kind: 'failed', failure: CONFLICT })
+  })
+
   test('shows that a cancel without a list has worked, if the run is CANCELLED later', async () => {
     const { end } = await cancel({ cancel: [NOT_LISTED], get: [response(RUNNING), response(CANCELLED)] })
     expect(end).toEqual({ kind: 'cancelled' })
@@ -181,6 +188,14 @@ describe('reading the run after a cancel', () => {
 describe('a cancel whose response is lost', () => {
   test('has cancelled the run if the next cancel finds the run cancelled', async () => {
     const { end } = await cancel({ cancel: [failure(LOST), NOT_LISTED], get: [response(CANCELLED)] })
+    expect(end).toEqual({ kind: 'cancelled' })
+  })
+
+  test('has cancelled the run also if the next cancel is refused while the run is still RUNNING', async () => {
+    const { end } = await cancel({
+      cancel: [failure(LOST), failure(CONFLICT)],
+      get: [response(RUNNING), response(CANCELLED)],
+    })
     expect(end).toEqual({ kind: 'cancelled' })
   })
 

@@ -54,6 +54,15 @@ describe('the comment', () => {
     expect(pageOf(oneMore).text).toContain('… and 1 more test case. See the job summary.')
   })
 
+  it('shows fewer rows if their texts are long, and counts all the others', () => {
+    const long = aTestCase({ title: '&'.repeat(300), status: 'FAILED', filePath: '&'.repeat(120) })
+    const page = pageOf(anOutcome({ run: aRun({ status: 'FAILED', testCases: Array(20).fill(long) }) }))
+    const shown = tableRows(page).length - 1
+    expect(shown).toBeGreaterThan(10)
+    expect(shown).toBeLessThan(19)
+    expect(page.text).toContain(`… and ${20 - shown} more test cases. See the job summary.`)
+  })
+
   it('names what distinguishes it from other comments of the pull request', () => {
     const labels = ['@octocat <b>', 'ubuntu-latest, 20']
     expect(pageOf(anOutcome({ subject: { labels } })).text).toContain(

@@ -90,6 +90,12 @@ describe('ctrf.json', () => {
     expect(summary).toMatchObject({ tests: 3, passed: 2, failed: 1 })
   })
 
+  it('ends when it starts if the service sent no finishing time', () => {
+    const start = Date.UTC(2026, 2, 1, 10)
+    const run = aRun({ status: 'INTERRUPTED', startedAt: new Date(start), finishedAt: undefined })
+    expect(parsed(anOutcome({ run })).results.summary).toMatchObject({ start, stop: start })
+  })
+
   it('is valid without times, without an id and with a time that ends before it begins', () => {
     parsed(anOutcome({ runId: undefined, run: aRun({ startedAt: undefined, finishedAt: undefined }) }))
     const backwards = aRun({ startedAt: new Date(5_000), finishedAt: new Date(1_000) })

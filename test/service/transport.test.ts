@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events'
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { StepAborted } from '../../src/action/abort.ts'
 import { cancelRun } from '../../src/action/cancel-run.ts'
 import { startRun } from '../../src/action/start-run.ts'
@@ -109,6 +109,19 @@ describe('a request', () => {
   it('is followed at once by another request over the same connection', async () => {
     const { server, get, post } = await service(json({}))
     await post()
+    await get()
+    expect(server.received).toHaveLength(2)
+    expect(server.connections).toHaveLength(1)
+  })
+
+  it('is followed over the same connection also 15 s later, as polls are', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    // With this header, Node's server does not say how long it keeps the connection.
+    const { server, get } = await service(json({}, 200, { connection: 'keep-alive' }))
+    await get()
+    await betweenPolls()
+    vi.advanceTimersByTime(15_000)
     await get()
     expect(server.received).toHaveLength(2)
     expect(server.connections).toHaveLength(1)
