@@ -16,7 +16,7 @@ import { messageOf } from './text/untrusted.ts'
 
 /** Short, because the job ends only after post. */
 const POST_LIMIT_MS = 60_000
-/** The limit if post cannot signal main. The runner ends main in that case. */
+/** On Windows and macOS, post cannot signal main. Post waits only briefly, because the runner itself ends main there. */
 const MAIN_LIMIT_WITHOUT_SIGNAL_MS = 4_000
 const MAIN_CHECK_MS = 100
 
@@ -28,12 +28,12 @@ type PostWorld = Pick<World, 'log' | 'clock' | 'random' | 'signal'> & { readonly
  */
 export async function cleanUpAfterMain(
   env: Environment,
-  ofState: StepRecord | undefined,
+  recordOfState: StepRecord | undefined,
   mains: readonly FoundMain[],
   signal: AbortSignal,
 ): Promise<void> {
   const output = runnerOutput(env)
-  logFound(ofState, mains, output.log)
+  logFound(recordOfState, mains, output.log)
   if (mains.length === 0) return
   // The inputs are read late, so that invalid inputs cannot keep post from ending main.
   const open = async () => {
@@ -45,9 +45,14 @@ export async function cleanUpAfterMain(
   await cleanUp(mains, { ...output, clock: systemClock, random: Math.random, signal, open })
 }
 
-function logFound(ofState: StepRecord | undefined, mains: readonly FoundMain[], { debug }: PostWorld['log']): void {
+function logFound(
+  recordOfState: StepRecord | undefined,
+  mains: readonly FoundMain[],
+  { debug }: PostWorld['log'],
+): void {
   if (debug === undefined) return
-  if (ofState?.phase === 'done') debug(fragment`Post found that nothing is left to do: ${JSON.stringify(ofState)}`)
+  if (recordOfState?.phase === 'done')
+    debug(fragment`Post found that nothing is left to do: ${JSON.stringify(recordOfState)}`)
   else if (mains.length === 0) debug(fragment`Post found no record of main, in the runner's state or in a file`)
   for (const main of mains) {
     const record = main.read()
@@ -58,15 +63,15 @@ function logFound(ofState: StepRecord | undefined, mains: readonly FoundMain[], 
 
 export async function cleanUp(mains: readonly FoundMain[], world: PostWorld): Promise<void> {
   const deadlineMs = world.clock.now() + POST_LIMIT_MS
-  const notEnded = await endMains(mains, world)
+  const leftRunning = await endMains(mains, world)
   await Promise.all(mains.map((main) => cancelOrWarn(main, deadlineMs, world)))
-  // A main that was not ended cancels its run itself. Until then, its file stays, also if that main is killed.
-  for (const main of mains) if (!notEnded.includes(main)) main.removeFile()
+  // A main that still runs writes to its file, and takes its removal for the end of the job.
+  for (const main of mains) if (!leftRunning.includes(main)) main.removeFile()
 }
 
 async function cancelOrWarn(main: FoundMain, deadlineMs: number, world: PostWorld): Promise<void> {
   const record = main.read()
-  // If the runner aborts post, main may still run, and may never learn the id. So post warns in this case too.
+  // Post warns even if main still runs, because the runner aborted post and main may never receive the id.
   if (record?.phase === 'starting') warnOfUnknownRun(world)
   if (record?.phase !== 'started' || !record.mayCancel) return
   if (main.hasSameInputs) await cancelAndLog(record.runId, deadlineMs, world)
@@ -79,8 +84,9 @@ async function cancelOrWarn(main: FoundMain, deadlineMs: number, world: PostWorl
 }
 
 /**
- * Signals each main that still runs, so that it cancels its own run. Only main can receive the id of a start in flight.
- * Kills a main that does not exit in time. Returns the mains that it did not end, because the runner aborted post.
+ * Signals each main that still runs, so that main cancels its own run. Only main can receive the id of a start in
+ * flight. If a main does not exit in time, post kills it, if post can signal it. If the runner aborts post, post kills no
+ * main, and this returns the mains that still run.
  */
 async function endMains(mains: readonly FoundMain[], { log, clock, signal }: PostWorld): Promise<readonly FoundMain[]> {
   const running = () => mains.filter((main) => main.isRunning())
@@ -130,5 +136,5 @@ function warnOfRun(runId: string, reason: Fragment, { log }: Pick<World, 'log'>)
 }
 
 function warnOfUnknownRun({ log }: Pick<World, 'log'>): void {
-  log.warning(fragment`The step sent a start request and got no run id. ${RUN_WITHOUT_ID}`)
+  log.warning(fragment`The step was starting a run when it ended, and its record has no run id. ${RUN_WITHOUT_ID}`)
 }

@@ -4,7 +4,7 @@ import { abortOnRunnerSignal, exitAfter, maskKey, watch } from './process.ts'
 // Main does three things before it loads anything else. It installs the signal handlers, because a signal without a
 // handler kills main. It writes its record, by which post finds main. It masks the key, so that no log shows the key.
 const { signal, abort } = abortOnRunnerSignal()
-const { writer, isFolderEmptied } = openHandover(process.env)
+const { writer, isRunnerTempEmptied } = openHandover(process.env)
 maskKey(process.env)
 
 let isLogClosed = false
@@ -12,8 +12,8 @@ const onLogClosed = () => {
   isLogClosed = true
   abort('log closed')
 }
-const isJobOver = () => isLogClosed || isFolderEmptied()
-watch(isFolderEmptied, () => abort('folder emptied'))
+const isJobOver = () => isLogClosed || isRunnerTempEmptied()
+watch(isRunnerTempEmptied, () => abort('RUNNER_TEMP emptied'))
 
 const task = async () => {
   const { runStep } = await import('./run-step.ts')

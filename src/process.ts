@@ -38,9 +38,9 @@ export function watch(condition: () => boolean, then: () => void): void {
 }
 
 /**
- * V8 would compile undici's WebAssembly parser a second time, with optimisations, and the exit would wait for that. Call
- * this after Node's modules for the first request are loaded, because a changed flag makes V8 discard their compiled
- * code.
+ * V8 would compile undici's WebAssembly parser a second time, with optimisations, and the exit would wait for that. V8
+ * ignores the code cache of Node's modules after a flag is changed. So call this only when the first request has loaded
+ * the modules that it needs.
  */
 export function preventSecondParserCompilation(): void {
   setFlagsFromString('--wasm-tiering-budget=1000000000')
@@ -49,7 +49,7 @@ export function preventSecondParserCompilation(): void {
 interface ExitOptions {
   /** How the log shows a crash. After a crash that is only a warning, the exit code is 0. */
   readonly crash: 'error' | 'warning'
-  /** Called if nobody reads the log any more, because the runner's worker is dead. */
+  /** Called if a write to the log fails. */
   readonly onLogClosed?: () => void
 }
 

@@ -69,7 +69,7 @@ export async function runStep(
       for (const message of error.messages) output.annotate({ level: 'error', title: 'Invalid input', message })
       if (wantsSummaryOfProblems(env)) output.writeSummary(() => invalidInputsSummary(error.messages))
     } else if (error instanceof RecordNotWritten) {
-      // The disks are full, so the step writes no summary.
+      // Main could write its record to no file, so it does not try to write a summary.
       const message = fragment`No run was started, because the step could not save its record for the post step: ${error.message}. Without this record, nothing would cancel a run of a killed step. Free some space on the runner, or check its temporary folder.`
       output.annotate({ level: 'error', title: 'Run not started', message })
     } else throw error

@@ -1,42 +1,42 @@
 import type { AbortCause } from '../outcome/step-outcome.ts'
 
-/** How long main tries to cancel a run. If the step is aborted, the deadline of `StepAborted` applies instead. */
+/** How long main tries to cancel a run, unless the step is aborted. */
 export const CANCEL_LIMIT_MS = 15_000
 
 /** How long post waits for a main that it has signalled. Then post kills main. */
 export const POST_WAITS_FOR_MAIN_MS = 40_000
 
-/** Time limits after the step is aborted. The rest of the runner's time is for the outputs, the summary and the exit. */
+/** Times, counted from the abort. The rest of the runner's time is for the outputs, the summary and the exit. */
 interface Allowance {
-  /** How long main waits for the response to a start in flight. */
+  /** Until then, main waits for the response to a start in flight. */
   readonly startMs: number
-  /** How long main tries to cancel a run whose id it knew before. */
+  /** Until then, main tries to cancel a run whose id it knew before the abort. */
   readonly cancelMs: number
-  /** How long main tries to cancel a run whose id came only after the abort. */
-  readonly cancelAfterStartMs: number
+  /** Until then, main tries to cancel a run whose id came after the abort. */
+  readonly cancelLateIdMs: number
 }
 
 /**
  * The runner sends SIGTERM 7.5 s after SIGINT, and SIGKILL 10 s after SIGINT. Usually, main exits before SIGTERM. If a
  * start was in flight, only main can receive the run's id, so main goes on until shortly before SIGKILL.
  */
-const AFTER_SIGINT: Allowance = { startMs: 9_000, cancelMs: 6_700, cancelAfterStartMs: 9_200 }
+const AFTER_SIGINT: Allowance = { startMs: 9_000, cancelMs: 6_700, cancelLateIdMs: 9_200 }
 /** If SIGTERM comes without a SIGINT before it, the runner sends SIGKILL 2.5 s later. */
-const AFTER_SIGTERM: Allowance = { startMs: 1_800, cancelMs: 2_050, cancelAfterStartMs: 2_050 }
-/** Post kills main, and nobody does so earlier. A start gets the 30 s that every request gets. */
-const WITHOUT_DEADLINE: Allowance = {
+const AFTER_SIGTERM: Allowance = { startMs: 1_800, cancelMs: 2_050, cancelLateIdMs: 2_050 }
+/** The runner sets no deadline. If post has sent SIGHUP, post kills main at the end. A start gets as long as every request. */
+const WITHOUT_RUNNER_DEADLINE: Allowance = {
   startMs: 30_000,
   cancelMs: CANCEL_LIMIT_MS,
-  cancelAfterStartMs: POST_WAITS_FOR_MAIN_MS - 2_000,
+  cancelLateIdMs: POST_WAITS_FOR_MAIN_MS - 2_000,
 }
 
 const ALLOWANCES = {
   SIGINT: AFTER_SIGINT,
   SIGTERM: AFTER_SIGTERM,
   SIGBREAK: AFTER_SIGTERM,
-  SIGHUP: WITHOUT_DEADLINE,
-  'folder emptied': WITHOUT_DEADLINE,
-  'log closed': WITHOUT_DEADLINE,
+  SIGHUP: WITHOUT_RUNNER_DEADLINE,
+  'RUNNER_TEMP emptied': WITHOUT_RUNNER_DEADLINE,
+  'log closed': WITHOUT_RUNNER_DEADLINE,
 } satisfies Record<AbortCause, Allowance>
 
 /** The reason of the step's AbortSignal: what aborted the step, and how much time is left. */
@@ -58,8 +58,8 @@ export class StepAborted extends Error {
 
   /** The time until which main tries to cancel a run. `knownSinceMs` is the time at which main learned of the run. */
   cancelDeadlineMs(knownSinceMs = Number.NEGATIVE_INFINITY): number {
-    const { cancelMs, cancelAfterStartMs } = ALLOWANCES[this.cause]
-    return this.#sinceMs + (knownSinceMs >= this.#sinceMs ? cancelAfterStartMs : cancelMs)
+    const { cancelMs, cancelLateIdMs } = ALLOWANCES[this.cause]
+    return this.#sinceMs + (knownSinceMs >= this.#sinceMs ? cancelLateIdMs : cancelMs)
   }
 }
 

@@ -20,14 +20,17 @@ export interface CancelOptions {
 
 /** If less time is left, there is no other try, because its time-out would replace the real failure. */
 const SHORTEST_TRY_MS = 20
-/** A request gets half of the time left, so that another try is possible, but at least this much if so much is left. */
+/**
+ * A request gets half of the time left, so that another try is possible. It gets at least this long. If less is left, it
+ * gets all that is left.
+ */
 const SHORTEST_REQUEST_MS = 1_000
 /** How long before the deadline the last try begins. */
 const LAST_TRY_MS = 1_000
 
 /**
- * Tries to cancel a run until the result is final or the time is up. If the step is cancelled meanwhile, main drops
- * the request in flight and tries again until `cancelDeadlineMs`. Main and post may both cancel a run, because a second
+ * Tries to cancel a run until the result is final or the time is up. If this process is aborted meanwhile, it drops the
+ * request in flight, and tries again until `cancelDeadlineMs`. Main and post may both cancel a run, because a second
  * cancel does no harm.
  */
 export async function cancelRun(handle: RunHandle, options: CancelOptions, world: CancelWorld): Promise<CancelResult> {
@@ -36,7 +39,7 @@ export async function cancelRun(handle: RunHandle, options: CancelOptions, world
   const tryOnce = createTry(handle, service.cancel, options, world)
   if (!signal.aborted) {
     const result = await tryUntil(options.deadlineMs, signal, tryOnce, world)
-    // If a signal ended the tries, more tries follow.
+    // If the abort ended the tries, the tries below follow.
     if (!signal.aborted || result.kind !== 'failed') return result
   }
   const never = new AbortController().signal
@@ -80,7 +83,10 @@ async function tryUntil(
   return { kind: 'failed', failure: reason }
 }
 
-/** If the service asks for more time than is left, the last try comes 1 s before the deadline. */
+/**
+ * With more than 2 s left, the pause ends 1 s before the deadline at the latest, so that there is a last try. With less
+ * time left, there is no such last try.
+ */
 function longestPauseMs(leftMs: number): number {
   const hasTimeForLastTry = leftMs > 2 * LAST_TRY_MS
   return hasTimeForLastTry ? leftMs - LAST_TRY_MS : leftMs
@@ -115,6 +121,7 @@ function createTry(
   }
 
   return async (options) => {
+    // `true`: the response lists the run as cancelled. `false`: the service accepted the cancel, but does not list the run.
     const response = await cancel(handle.id, options())
     if (response === true) return { kind: 'cancelled' }
     if (response === false) return readRun(options)

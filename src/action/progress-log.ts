@@ -20,7 +20,7 @@ export function quietLog({ clock, log, signal }: LogWorld, { writesAtOnce }: { r
   }
   return {
     write,
-    /** Pauses until the deadline, or until the step is cancelled. Writes a heartbeat about once a minute. */
+    /** Pauses until the deadline, or until the step is aborted. Writes a heartbeat about once a minute. */
     async pause(deadlineMs: number, heartbeat: () => Fragment): Promise<void> {
       while (!signal.aborted && clock.now() < deadlineMs) {
         if (clock.now() - lastLineMs >= HEARTBEAT_MS) write(heartbeat())
@@ -45,7 +45,7 @@ export function whatIsTested({ target, parameters, commitName }: TestedSubject):
   else if (isProject) parts.push(fragment`on the project's default branch`)
   if (environment !== undefined) parts.push(fragment`environment ${quoted(environment)}`)
   if (frameworkProject !== undefined) parts.push(fragment`framework project ${quoted(frameworkProject)}`)
-  return fragment`${join(parts, fragment`, `)}`
+  return join(parts, fragment`, `)
 }
 
 /** Logs a wait: a line when the status changes, and a line when the service stops or starts responding. */
@@ -59,8 +59,8 @@ export function progressLog(runId: string, world: LogWorld) {
   let isFailureLogged = false
   let hasWarnedOfUnknown = false
 
-  /** The line about a failed poll. The caller writes it at once. */
-  function failureLine(what: Fragment, cause: Failure): Fragment {
+  /** Returns the line, and counts it as logged. So the caller must write it at once. */
+  function lineOfLoggedFailure(what: Fragment, cause: Failure): Fragment {
     isFailureLogged = true
     lastFailureLineMs = clock.now()
     return fragment`Run ${runId}: ${what} ${failureText(cause, 'poll')}`
@@ -85,7 +85,7 @@ export function progressLog(runId: string, world: LogWorld) {
       const isFirst = failure === undefined
       failure = cause
       if (!isFirst || clock.now() - lastFailureLineMs < HEARTBEAT_MS) return
-      write(failureLine(fragment`a status request failed. The step tries again.`, cause))
+      write(lineOfLoggedFailure(fragment`a status request failed. The step tries again.`, cause))
     },
 
     pause: (deadlineMs: number) =>
@@ -93,7 +93,7 @@ export function progressLog(runId: string, world: LogWorld) {
         const waited = durationText(clock.now() - startedMs)
         return failure === undefined
           ? fragment`Run ${runId}: still ${run?.rawStatus ?? 'waiting'} after ${waited}.`
-          : failureLine(fragment`the status still cannot be read. The step has waited for ${waited}.`, failure)
+          : lineOfLoggedFailure(fragment`the status still cannot be read. The step has waited for ${waited}.`, failure)
       }),
   }
 }

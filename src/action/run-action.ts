@@ -26,6 +26,7 @@ export interface StepSettings extends WaitSettings, VerdictRules {
   readonly runId?: string | undefined
   /** If false, the step starts the run and does not wait for it. */
   readonly wait: boolean
+  /** Whether main cancels the run if main stops waiting before the run has finished, for example at a time limit. */
   readonly cancelOnAbort: boolean
   /** The address of a run's page. Undefined if the input `run-url` is empty. */
   readonly runUrlOf: (runId: string) => string | undefined
@@ -34,9 +35,9 @@ export interface StepSettings extends WaitSettings, VerdictRules {
 
 /** The whole step: start a run or take the given one, wait for it, cancel it if needed, conclude, publish. */
 export async function runAction(settings: StepSettings, world: World): Promise<StepOutcome> {
-  const step: Step = { settings, world, begunMs: world.clock.now() }
+  const step: Step = { settings, world, stepBeganMs: world.clock.now() }
   const ofRun = await startAndWait(step)
-  const facts: StepFacts = { ...ofRun, subject: settings.subject, waitedMs: world.clock.now() - step.begunMs }
+  const facts: StepFacts = { ...ofRun, subject: settings.subject, tookMs: world.clock.now() - step.stepBeganMs }
   const outcome = concludeStep(facts, settings)
   // If something is left to do, the record stays as it is. Post then tries again to cancel the run, or warns once more.
   if (isDone(outcome)) world.recorder.done()
@@ -47,39 +48,39 @@ export async function runAction(settings: StepSettings, world: World): Promise<S
 interface Step {
   readonly settings: StepSettings
   readonly world: World
-  readonly begunMs: number
+  readonly stepBeganMs: number
 }
 
-type RunFacts = Omit<StepFacts, 'subject' | 'waitedMs'>
+type RunFacts = Omit<StepFacts, 'subject' | 'tookMs'>
 
 const NOT_WANTED: Cancellation = { kind: 'not-wanted' }
 
 async function startAndWait(step: Step): Promise<RunFacts> {
-  const { settings, world, begunMs } = step
+  const { settings, world, stepBeganMs } = step
   const { recorder, clock, signal } = world
   if (settings.runId !== undefined) {
     recorder.started(settings.runId, settings.cancelOnAbort)
-    return waitThenCancel({ id: settings.runId }, step)
+    return waitOrCancel({ id: settings.runId }, step)
   }
 
   recorder.starting()
-  const started = await startRun(settings.subject.parameters, begunMs + settings.waitLimitMs, world)
+  const started = await startRun(settings.subject.parameters, stepBeganMs + settings.waitLimitMs, world)
   if (typeof started !== 'string') return started
   const handle: RunHandle = { id: started, knownSinceMs: clock.now() }
   if (!isUsableRunId(handle.id)) return refuseRunId(handle, world)
   recorder.started(handle.id, settings.cancelOnAbort)
   // If the step was aborted during the start, the wait ends at once, and main cancels the run.
-  if (settings.wait || signal.aborted) return waitThenCancel(handle, step)
+  if (settings.wait || signal.aborted) return waitOrCancel(handle, step)
   const runUrl = announceRun(handle, step)
   return { ending: { kind: 'started' }, runId: handle.id, runUrl, cancellation: NOT_WANTED }
 }
 
 /** Waits for the run. If the run does not finish and may be cancelled, cancels it. */
-async function waitThenCancel(handle: RunHandle, step: Step): Promise<RunFacts> {
-  const { settings, world, begunMs } = step
+async function waitOrCancel(handle: RunHandle, step: Step): Promise<RunFacts> {
+  const { settings, world, stepBeganMs } = step
   const runUrl = announceRun(handle, step)
   const onStatus = (run: Run) => world.setOutput('status', run.status)
-  const { ending, run, queuedMs } = await waitForRun(handle, { ...settings, begunMs, onStatus }, world)
+  const { ending, run, queuedMs } = await waitForRun(handle, { ...settings, stepBeganMs, onStatus }, world)
   const facts = { ending, runId: handle.id, runUrl, queuedMs }
   if (ending.kind === 'finished' || !settings.cancelOnAbort) return { ...facts, run, cancellation: NOT_WANTED }
 
@@ -114,6 +115,7 @@ async function refuseRunId(handle: RunHandle, world: World): Promise<RunFacts> {
   }
   let cancellation: Cancellation = { kind: 'id-unknown' }
   if (handle.id !== '') {
+    // Whatever `cancel-on-abort` says, because no step can wait for this run.
     world.recorder.started(handle.id, true)
     cancellation = await cancelRun(handle, { deadlineMs: world.clock.now() + CANCEL_LIMIT_MS }, world)
   }

@@ -41,7 +41,8 @@ export async function startRun(
 
     const nextTryMs = clock.now() + backoffMs(tries, response, random)
     const allowedUntilMs = Math.min(firstTryMs + startMayRepeatForMs(response), deadlineMs)
-    const lastTryMs = Math.min(allowedUntilMs, clock.now() + retryMayHelpForMs(response))
+    // Only for the log. A pause never ends later, because `backoffMs` sees to that.
+    const triesEndMs = Math.min(allowedUntilMs, clock.now() + retryMayHelpForMs(response))
     if (hasServiceEnded(response) || nextTryMs >= allowedUntilMs) {
       return noId({ kind: 'start-failed', failure: response }, cancellation)
     }
@@ -49,7 +50,7 @@ export async function startRun(
     // The pause may take minutes, because the service may ask for it.
     await log.pause(nextTryMs, () => {
       const untilNextTry = durationText(nextTryMs - clock.now())
-      const untilLastTry = durationText(lastTryMs - clock.now())
+      const untilLastTry = durationText(triesEndMs - clock.now())
       return fragment`The run is not started yet. The next try is in ${untilNextTry}. The step tries for ${untilLastTry} more. ${reason}`
     })
   }

@@ -1,18 +1,14 @@
 import { type Failure, hasServiceEnded, isFailure, isNotFound } from '../outcome/failure.ts'
 import { isFinished, type Run } from '../outcome/run.ts'
-import type { Ending, ExceededLimit } from '../outcome/step-outcome.ts'
+import type { Ending, ExceededLimit, StepFacts } from '../outcome/step-outcome.ts'
 import { backoffMs, isTransient } from '../service/retry.ts'
 import { isNotFoundFinal, type RunHandle } from '../service/run-handle.ts'
 import { abortReason } from './abort.ts'
 import { progressLog } from './progress-log.ts'
 import type { World } from './world.ts'
 
-interface WaitResult {
+interface WaitResult extends Pick<StepFacts, 'run' | 'queuedMs'> {
   readonly ending: Extract<Ending, { kind: 'finished' | 'wait-timeout' | 'aborted' | 'poll-failed' }>
-  /** The run as the service last described it. Absent if no poll succeeded. */
-  readonly run?: Run | undefined
-  /** How long polls showed the run as QUEUED. Absent if the run was QUEUED in no poll. */
-  readonly queuedMs?: number | undefined
 }
 
 export interface WaitSettings {
@@ -23,8 +19,7 @@ export interface WaitSettings {
 }
 
 export interface WaitOptions extends WaitSettings {
-  /** When the step began. */
-  readonly begunMs: number
+  readonly stepBeganMs: number
   readonly onStatus: (run: Run) => void
 }
 
@@ -42,7 +37,7 @@ interface FailureStreak {
   readonly failure: Failure
 }
 
-/** Polls the run until it is finished, a limit is exceeded, the step is cancelled or the service stays unavailable. */
+/** Polls the run until it is finished, a limit is exceeded, the step is aborted, or another poll cannot succeed. */
 export async function waitForRun(
   handle: RunHandle,
   options: WaitOptions,
@@ -75,10 +70,10 @@ export async function waitForRun(
     } else {
       if (signal.aborted) return aborted()
       streak = { sinceMs: streak?.sinceMs ?? clock.now(), polls: (streak?.polls ?? 0) + 1, failure: response }
-      // The service has responded to the start, or to an earlier poll.
-      const hasResponded = handle.knownSinceMs !== undefined || run !== undefined
-      const isStreakTooLong = streakLeftMs(streak, clock.now()) <= 0 || hasServiceEnded(response)
-      if (isStreakTooLong || !mayStillSucceed(response, handle, sentAtMs, hasResponded)) {
+      // Whether the service has accepted the start or a poll.
+      const hasSucceededBefore = handle.knownSinceMs !== undefined || run !== undefined
+      const isStreakTooLong = streakLeftMs(streak, clock.now()) <= 0
+      if (isStreakTooLong || !mayStillSucceed(response, handle, sentAtMs, hasSucceededBefore)) {
         return end({ kind: 'poll-failed', failure: response })
       }
     }
@@ -99,10 +94,11 @@ function pollLimitMs(leftMs: number): number {
   return leftMs > 0 ? Math.max(SHORTEST_POLL_LIMIT_MS, leftMs) : LAST_POLL_LIMIT_MS
 }
 
-function mayStillSucceed(failure: Failure, handle: RunHandle, sentAtMs: number, hasResponded: boolean): boolean {
-  // If the service has never responded, an untrusted certificate is an error of the setup, and another poll does not
+function mayStillSucceed(failure: Failure, handle: RunHandle, sentAtMs: number, hasSucceededBefore: boolean): boolean {
+  if (hasServiceEnded(failure)) return false
+  // If no request has succeeded, an untrusted certificate is an error of the setup, and another poll does not
   // help.
-  if (failure.kind === 'untrusted-certificate') return hasResponded
+  if (failure.kind === 'untrusted-certificate') return hasSucceededBefore
   if (isNotFound(failure)) return !isNotFoundFinal(handle, sentAtMs)
   return isTransient(failure)
 }
@@ -128,20 +124,20 @@ export function adaptivePauseMs(waitedMs: number, jitter: number): number {
 }
 
 /** Tells when to stop waiting. */
-function waitTimer(pollingSinceMs: number, { begunMs, waitLimitMs, queueLimitMs }: WaitOptions) {
-  let phase: 'unknown' | 'queued' | 'begun' = 'unknown'
+function waitTimer(pollingSinceMs: number, { stepBeganMs, waitLimitMs, queueLimitMs }: WaitOptions) {
+  let phase: 'unknown' | 'queued' | 'not queued' = 'unknown'
   let inQueueMs: number | undefined
   return {
     onRun({ status }: Run, nowMs: number): void {
-      if (phase === 'begun') return
+      if (phase === 'not queued') return
       if (phase === 'queued' && status !== 'QUEUED') inQueueMs = nowMs - pollingSinceMs
-      phase = status === 'QUEUED' ? 'queued' : 'begun'
+      phase = status === 'QUEUED' ? 'queued' : 'not queued'
     },
     queuedMs: (nowMs: number) => (phase === 'queued' ? nowMs - pollingSinceMs : inQueueMs),
     /** A time of the clock's `now()`. */
     deadlineMs(): number {
-      if (queueLimitMs === undefined) return begunMs + waitLimitMs
-      return phase === 'queued' ? pollingSinceMs + queueLimitMs : begunMs + waitLimitMs + (inQueueMs ?? 0)
+      if (queueLimitMs === undefined) return stepBeganMs + waitLimitMs
+      return phase === 'queued' ? pollingSinceMs + queueLimitMs : stepBeganMs + waitLimitMs + (inQueueMs ?? 0)
     },
     limit(): ExceededLimit {
       if (phase === 'queued' && queueLimitMs !== undefined) return { input: 'queue-timeout-minutes', ms: queueLimitMs }

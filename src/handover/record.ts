@@ -22,7 +22,7 @@ import { createStepFile, findStepFiles, hasHashOf, readStepFile, removeStepFile 
 //
 // main.ts and post.ts load this file before everything else, so it must load little.
 
-/** In their order. Of two records, the one with the later phase counts. */
+/** In their order. */
 const PHASES = ['nothing started', 'starting', 'started', 'done'] as const
 
 /** How far main has come. */
@@ -71,7 +71,7 @@ export class RecordWriter {
     return JSON.stringify(this.#latest)
   }
 
-  /** Writes the changed record to the state and to the file. If both fail, returns what went wrong. */
+  /** Writes the changed record to the state and to the file. If both fail, returns why. */
   save(progress: Progress): string | undefined {
     this.#latest = { ...this.#main, ...progress }
     const problems = [
@@ -103,7 +103,7 @@ export function openHandover(env: Environment) {
      * this, because in a container the runner's signals do not reach main. It checks two files, because a step may
      * remove one of them.
      */
-    isFolderEmptied(): boolean {
+    isRunnerTempEmptied(): boolean {
       const isStateRemoved = hadState && !existsSync(statePath)
       return isStateRemoved && !stepFile.isInRunnerFolder()
     },
@@ -143,25 +143,27 @@ function textOrNone(value: unknown): string | undefined {
 export type FoundMain = ReturnType<typeof foundMain>
 
 /** Finds main by the record in the runner's state. If the state is lost, finds each main whose file has this step's hash. */
-export function findMains(env: Environment, ofState: StepRecord | undefined): FoundMain[] {
-  if (ofState !== undefined) return [foundMain(ofState.file, hasHashOf(env, ofState.file), ofState)]
+export function findMains(env: Environment, recordOfState: StepRecord | undefined): FoundMain[] {
+  if (recordOfState !== undefined)
+    return [foundMain(recordOfState.file, hasHashOf(env, recordOfState.file), recordOfState)]
   return findStepFiles(env).map((path) => foundMain(path, true))
 }
 
-function foundMain(path: string, hasSameInputs: boolean, ofState?: StepRecord) {
-  const read = () => latestRecord(ofState, readStepFile(path))
-  const main = read()
+function foundMain(path: string, hasSameInputs: boolean, recordOfState?: StepRecord) {
+  const read = () => latestRecord(recordOfState, readStepFile(path))
+  // The process stays the same in every record of a main.
+  const firstRead = read()
   return {
     /**
      * False if the inputs now may name another project or service. GitHub evaluates the inputs again for post, and a
      * later step may have changed a value, for example an environment variable.
      */
     hasSameInputs,
-    /** The latest record. Undefined if main's file was removed, and the state is lost. */
+    /** The latest record. Undefined if the state is lost, and the file was removed or holds no whole record. */
     read,
-    isRunning: () => isRunning(main),
-    canSignal: () => canSignal(main),
-    kill: (signal: 'SIGHUP' | 'SIGKILL') => kill(main, signal),
+    isRunning: () => isRunning(firstRead),
+    canSignal: () => canSignal(firstRead),
+    kill: (signal: 'SIGHUP' | 'SIGKILL') => kill(firstRead, signal),
     removeFile: () => removeStepFile(path),
   }
 }
@@ -170,11 +172,17 @@ function mainOf({ pid, startTime, bootId, file }: StepRecord): MainOfStep {
   return { pid, startTime, bootId, file }
 }
 
-/** The record in the state, or the last whole record in main's file. If both have the same phase, the file counts. */
-export function latestRecord(ofState: StepRecord | undefined, fileText: string | undefined): StepRecord | undefined {
-  if (fileText === '' && ofState !== undefined) return { ...mainOf(ofState), phase: 'done' }
+/**
+ * The record with the later phase: the record in the state, or the last whole record in main's file. If both phases are
+ * equal, so are the records. If the file is empty, main has emptied it, because nothing is left to do.
+ */
+export function latestRecord(
+  recordOfState: StepRecord | undefined,
+  fileText: string | undefined,
+): StepRecord | undefined {
+  if (fileText === '' && recordOfState !== undefined) return { ...mainOf(recordOfState), phase: 'done' }
   const records = fileText?.split('\n').map(parseRecord)
   const ofFile = records?.findLast((record) => record !== undefined)
-  if (ofState === undefined || ofFile === undefined) return ofFile ?? ofState
-  return PHASES.indexOf(ofState.phase) > PHASES.indexOf(ofFile.phase) ? ofState : ofFile
+  if (recordOfState === undefined || ofFile === undefined) return ofFile ?? recordOfState
+  return PHASES.indexOf(recordOfState.phase) > PHASES.indexOf(ofFile.phase) ? recordOfState : ofFile
 }

@@ -2,7 +2,7 @@ import type { Log, Recorder } from '../action/world.ts'
 import { fragment } from '../text/safe-text.ts'
 import type { RecordWriter } from './record.ts'
 
-/** Thrown before a run is started, because post would not learn of the run. */
+/** Thrown before a run is started. */
 export class RecordNotWritten extends Error {
   override readonly name = 'RecordNotWritten'
 }
@@ -18,10 +18,9 @@ export function createRecorder(writer: RecordWriter, log: Pick<Log, 'warning' | 
   let hasWarned = false
   let aboutRun = fragment``
   const logSaved = () => log.debug?.(fragment`Saved for post: ${writer.line}`)
-  // main.ts has written the first record. It had no log then, so the record is logged now.
+  // main.ts had no log when it wrote the first record.
   logSaved()
 
-  /** If the record could not be written at all, returns what went wrong. */
   function save(progress: Parameters<RecordWriter['save']>[0]): string | undefined {
     const problem = writer.save(progress)
     if (problem === undefined) logSaved()

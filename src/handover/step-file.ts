@@ -20,7 +20,7 @@ import { writeWhole } from '../runner/runner-file.ts'
 // runner's state holds. If the state is lost, post finds it by the step's hash, which is a part of its name.
 // docs/cancelling.md says when post uses the state, and when the file.
 
-// On Windows, only O_RDONLY exists.
+// Of these three, Windows has only O_RDONLY.
 const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants
 
 const PREFIX = 'test-run-action-'
@@ -127,7 +127,7 @@ function folders({ RUNNER_TEMP: runnerTemp = '' }: Environment): string[] {
   return [...new Set([runnerTemp, tmpdir()])].filter((folder) => existsSync(folder))
 }
 
-/** The beginning of the file's name. Main and post of a step have the same hash, and so do steps with the same target. */
+/** Main and post of a step have the same hash. Other steps of this job with the same target have it too. */
 function hashPrefix(env: Environment): string {
   const hashed = [
     ...['GITHUB_REPOSITORY', 'GITHUB_RUN_ID', 'GITHUB_RUN_ATTEMPT', 'GITHUB_JOB', 'INPUT_CHECK-RUN-ID', 'RUNNER_NAME'],

@@ -28,13 +28,13 @@ export interface Target {
  */
 export const OUTCOMES = ['failed', 'timed-out', 'interrupted', 'other', 'flaky', 'skipped', 'passed'] as const
 
-export type Outcome = (typeof OUTCOMES)[number]
+export type CaseOutcome = (typeof OUTCOMES)[number]
 
 export interface TestCase {
   readonly title: Untrusted
   /** The status as the service sent it. Empty if it sent none. */
   readonly rawStatus: Untrusted
-  readonly outcome: Outcome
+  readonly outcome: CaseOutcome
   /** Absent for a skipped case, and for every case of the test-suite workflow. */
   readonly durationMs?: number | undefined
   /** Why the case failed. It may have several lines. Only for outcomes that need a reason. */
@@ -44,7 +44,10 @@ export interface TestCase {
 }
 
 export interface SourceLocation {
-  /** Relative to the root of the repository, without control characters and without characters beyond the basic plane. */
+  /**
+   * Relative to the root of the repository. It has no control characters, and no characters beyond Unicode's basic plane,
+   * because the runner could cut such a character in two and crash.
+   */
   readonly filePath: Untrusted
   readonly line?: number | undefined
 }
@@ -86,7 +89,7 @@ export function isSameBranch(one: string | Untrusted, other: string): boolean {
   return nameOf(one) === nameOf(other)
 }
 
-const OUTCOME_OF_STATUS: ReadonlyMap<string, Outcome> = new Map([
+const OUTCOME_OF_STATUS: ReadonlyMap<string, CaseOutcome> = new Map([
   ['PASSED', 'passed'],
   ['FLAKY', 'flaky'],
   ['FAILED', 'failed'],
@@ -97,23 +100,23 @@ const OUTCOME_OF_STATUS: ReadonlyMap<string, Outcome> = new Map([
 ])
 
 /** What a test case's status means. */
-export function outcomeOf(rawStatus: string): Outcome {
+export function outcomeOf(rawStatus: string): CaseOutcome {
   return OUTCOME_OF_STATUS.get(rawStatus) ?? 'other'
 }
 
 /** Whether reports show why and where: the case did not pass, or it passed only after a retry. */
-export function needsReason(outcome: Outcome): boolean {
+export function needsReason(outcome: CaseOutcome): boolean {
   return outcome !== 'passed' && outcome !== 'skipped'
 }
 
 /** The outcomes that `Counts.failed` counts. */
-export const FAILING: readonly Outcome[] = ['failed', 'timed-out', 'interrupted']
+export const FAILING: readonly CaseOutcome[] = ['failed', 'timed-out', 'interrupted']
 
 /** The outcomes that `Counts.passed` counts. */
-const PASSING: readonly Outcome[] = ['passed', 'flaky']
+const PASSING: readonly CaseOutcome[] = ['passed', 'flaky']
 
 /** The outcomes of test cases that ran. */
-export const RAN: readonly Outcome[] = [...FAILING, ...PASSING]
+export const RAN: readonly CaseOutcome[] = [...FAILING, ...PASSING]
 
 export interface Counts {
   readonly total: number
@@ -123,13 +126,13 @@ export interface Counts {
   readonly skipped: number
   readonly other: number
   /** `byOutcome.failed` does not count cases that timed out or were interrupted, but `failed` does. */
-  readonly byOutcome: Readonly<Record<Outcome, number>>
+  readonly byOutcome: Readonly<Record<CaseOutcome, number>>
 }
 
 export function countTestCases(testCases: readonly TestCase[]): Counts {
-  const byOutcome = Object.fromEntries(OUTCOMES.map((outcome) => [outcome, 0])) as Record<Outcome, number>
+  const byOutcome = Object.fromEntries(OUTCOMES.map((outcome) => [outcome, 0])) as Record<CaseOutcome, number>
   for (const { outcome } of testCases) byOutcome[outcome]++
-  const sumOf = (outcomes: readonly Outcome[]) => outcomes.reduce((sum, outcome) => sum + byOutcome[outcome], 0)
+  const sumOf = (outcomes: readonly CaseOutcome[]) => outcomes.reduce((sum, outcome) => sum + byOutcome[outcome], 0)
   const { flaky, skipped, other } = byOutcome
   return { total: testCases.length, passed: sumOf(PASSING), failed: sumOf(FAILING), flaky, skipped, other, byOutcome }
 }

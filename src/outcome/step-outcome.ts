@@ -39,15 +39,15 @@ export type Cancellation =
 
 /** What aborts a step from outside. */
 export type AbortCause =
-  /** The runner cancels the step. On Windows, it sends SIGBREAK. */
+  /** The runner cancels the step. It sends SIGINT and then SIGTERM. On Windows, SIGBREAK comes in place of SIGTERM. */
   | 'SIGINT'
   | 'SIGTERM'
   | 'SIGBREAK'
   /** Post sends SIGHUP if main still runs, because the runner's signals did not reach main. */
   | 'SIGHUP'
   /** The runner has emptied its temporary folder, as it does when the job ends. */
-  | 'folder emptied'
-  /** Nobody reads the log, because the runner's worker is dead. */
+  | 'RUNNER_TEMP emptied'
+  /** A line could not be written to the log. Nobody reads the log any more, because the runner's worker is dead. */
   | 'log closed'
 
 export interface ExceededLimit {
@@ -65,13 +65,17 @@ export type Ending =
   | { readonly kind: 'start-failed'; readonly failure: Failure }
   | { readonly kind: 'poll-failed'; readonly failure: Failure }
 
+/** What is known about a step before it starts: what it tests, and what tells it from other steps in reports. */
 export interface StepSubject {
   readonly target: Target
   /** Empty if the step did not start the run. */
   readonly parameters: StartParameters
   /** False if the input `run-id` names the run. */
   readonly ownsRun: boolean
-  /** Present only if an empty input `branch` made the service test the default branch instead. */
+  /**
+   * What the workflow's event is about. Present only if the service tests the default branch and not this, because the
+   * input `branch` is empty.
+   */
   readonly untested?: UntestedHead | undefined
   /** The branch or the tag of the tested commit, if the input `branch` names this commit. */
   readonly commitName?: string | undefined
@@ -80,7 +84,6 @@ export interface StepSubject {
   readonly job?: Job | undefined
 }
 
-/** What the event is about, if the service does not test it. */
 export type UntestedHead =
   | { readonly kind: 'branch'; readonly name: string }
   | { readonly kind: 'pull-request'; readonly number: number }
@@ -94,14 +97,14 @@ export interface Job {
 /** What happened in a step. */
 export interface StepFacts {
   readonly ending: Ending
-  /** The run as the service last described it. Absent if no response described it. */
+  /** The run as the service last described it. If the ending is `finished`, it is the ending's run. */
   readonly run?: Run | undefined
   /** Absent if no id is known, or if the id is unusable. */
   readonly runId?: string | undefined
   readonly runUrl?: string | undefined
   readonly cancellation: Cancellation
-  /** How long the step took until it published, including the start and the cancel. */
-  readonly waitedMs: number
+  /** The time from the beginning of `runAction` until the outcome is known. */
+  readonly tookMs: number
   /** How long polls showed the run as QUEUED. Absent if the run was QUEUED in no poll. */
   readonly queuedMs?: number | undefined
   readonly subject: StepSubject
@@ -145,8 +148,8 @@ const CONCLUSION_OF_STATUS: Readonly<Record<Run['status'], Conclusion>> = {
 }
 
 /**
- * Decides whether the step succeeds. It succeeds only after a PASSED run of the branch that the step asked for. A test
- * case must have run, unless `passWithNoTests` is true.
+ * Decides the conclusion, and whether the step succeeds. A step that waits succeeds only after a PASSED run. If the service
+ * says that it tested another branch, the step fails. `rules` say what else a PASSED run needs.
  */
 export function concludeStep(facts: StepFacts, rules: VerdictRules): StepOutcome {
   const { ending, cancellation } = facts
@@ -196,10 +199,10 @@ function judge(
       const conclusion = CONCLUSION_OF_STATUS[ending.run.status]
       if (conclusion !== 'passed') return { conclusion, success: false }
       if (otherBranch !== undefined) return { conclusion: 'error', success: false }
-      const hasRun = counts.passed + counts.failed > 0
-      if (!hasRun && !passWithNoTests) return { conclusion: 'no-tests', success: false }
+      const didAnyCaseRun = counts.passed + counts.failed > 0
+      if (!didAnyCaseRun && !passWithNoTests) return { conclusion: 'no-tests', success: false }
       if (strict && isDoubtfulPass(known)) return { conclusion: 'failed', success: false }
-      return { conclusion: hasRun ? conclusion : 'no-tests', success: true }
+      return { conclusion: didAnyCaseRun ? conclusion : 'no-tests', success: true }
     }
     case 'started':
       return { conclusion: 'started', success: true }

@@ -1,12 +1,12 @@
-import { FAILING, OUTCOMES, type Outcome, type TestCase } from '../outcome/run.ts'
+import { type CaseOutcome, FAILING, OUTCOMES, type TestCase } from '../outcome/run.ts'
 import { durationText } from '../text/duration.ts'
 import { type Extent, type Html, html, linesOf, sanitize, untruncated } from '../text/safe-text.ts'
 import { type Untrusted, untrusted } from '../text/untrusted.ts'
 
-export const NOT_PASSED: readonly Outcome[] = [...FAILING, 'other']
+export const NOT_PASSED: readonly CaseOutcome[] = [...FAILING, 'other']
 
 /** The test cases with these outcomes, sorted by outcome. Cases with one outcome keep the service's order. */
-export function casesWith(outcomes: readonly Outcome[], testCases: readonly TestCase[]): readonly TestCase[] {
+export function casesWith(outcomes: readonly CaseOutcome[], testCases: readonly TestCase[]): readonly TestCase[] {
   const wanted = OUTCOMES.filter((outcome) => outcomes.includes(outcome))
   return wanted.flatMap((outcome) => testCases.filter((testCase) => testCase.outcome === outcome))
 }
@@ -24,7 +24,7 @@ export function locationText({ location }: TestCase, limitChars?: number): Untru
 }
 
 // Every sign has words beside it, because not every reader can see the picture or its colour.
-const STATUS: Readonly<Record<Exclude<Outcome, 'other'>, Html>> = {
+const STATUS: Readonly<Record<Exclude<CaseOutcome, 'other'>, Html>> = {
   failed: html`❌ Failed`,
   'timed-out': html`⏱️ Timed out`,
   interrupted: html`⚠️ Interrupted`,

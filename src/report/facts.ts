@@ -6,7 +6,7 @@ import type { Untrusted } from '../text/untrusted.ts'
 import { inBrackets, joinWithDots, NONE, nonZero } from './words.ts'
 
 /** The counts that are not zero, and the time. Undefined if there is nothing to count yet. */
-export function countsText({ run, counts, waitedMs }: StepOutcome): Fragment | undefined {
+export function countsText({ run, counts, tookMs }: StepOutcome): Fragment | undefined {
   if (run === undefined || (run.testCases === undefined && !isFinished(run))) return undefined
   const { passed, failed, flaky, skipped, other, byOutcome } = counts
   const kinds = [
@@ -22,7 +22,7 @@ export function countsText({ run, counts, waitedMs }: StepOutcome): Fragment | u
   if (parts.length === 0) parts.push(run.testCases === undefined ? fragment`No results` : fragment`No test cases`)
   const runMs = runDurationMs(run)
   const what = runMs === undefined ? fragment`waited` : fragment`run time`
-  return joinWithDots([...parts, fragment`${what} ${durationText(runMs ?? waitedMs)}`])
+  return joinWithDots([...parts, fragment`${what} ${durationText(runMs ?? tookMs)}`])
 }
 
 /** What was tested, and where. If another step started the run, only what the service says about it. */

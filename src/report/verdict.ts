@@ -186,7 +186,7 @@ function statusesSeen({ run, queuedMs = 0 }: StepOutcome): Fragment {
 function sentencesOfAbort({ cause }: Extract<Ending, { kind: 'aborted' }>, outcome: StepOutcome): Fragment {
   const when = momentOfAbort(outcome)
   switch (cause) {
-    case 'folder emptied':
+    case 'RUNNER_TEMP emptied':
       return fragment`The runner's temporary folder was emptied ${when}. The runner does this at the end of a job, so this step assumed that the job had ended. If the job had not ended, another step emptied the folder.`
     case 'log closed':
       return fragment`The runner stopped reading the log of this step ${when}. This happens if the runner's process is killed, for example because no memory was left.`
@@ -227,7 +227,7 @@ function cancellationText({ ending, cancellation, runId, subject }: StepOutcome,
       return isRunNotFound ? NONE : fragment` The service does not know the run any more.`
     case 'failed': {
       const { failure } = cancellation
-      const isJobOver = ending.kind === 'aborted' && ['folder emptied', 'log closed'].includes(ending.cause)
+      const isJobOver = ending.kind === 'aborted' && ['RUNNER_TEMP emptied', 'log closed'].includes(ending.cause)
       const isSaid = 'failure' in ending && isSameFailure(failure, ending.failure)
       const why = failure === undefined || isSaid ? NONE : fragment`, because ${failureReason(failure)}`
       // Post may not run if the job is over. It may not know the run if the id is unusable.

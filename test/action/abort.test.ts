@@ -10,7 +10,7 @@ describe('the time after a signal', () => {
     ['SIGBREAK', 1_800, 2_050, 2_050],
     // Post waits for 40 s.
     ['SIGHUP', 30_000, 15_000, 38_000],
-    ['folder emptied', 30_000, 15_000, 38_000],
+    ['RUNNER_TEMP emptied', 30_000, 15_000, 38_000],
     ['log closed', 30_000, 15_000, 38_000],
   ] as const)('%s is %i ms for a start, %i ms for a cancel, %i ms for both', (by, startMs, cancelMs, bothMs) => {
     const reason = new StepAborted(by, 1_000)

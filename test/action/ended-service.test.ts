@@ -28,7 +28,7 @@ function refusingService(
   return { clock, service, world: new FakeWorld(clock, service), handle: { id: 'run-1', knownSinceMs: 0 } }
 }
 
-const WAIT = { begunMs: 0, waitLimitMs: 3_600_000, onStatus: () => {} }
+const WAIT = { stepBeganMs: 0, waitLimitMs: 3_600_000, onStatus: () => {} }
 const ENDED = { failure: { kind: 'not-sent', refusedForMs: 30_000 } }
 
 describe('a service on this machine that has refused all connections for 30 s', () => {

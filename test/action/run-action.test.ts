@@ -135,7 +135,7 @@ describe('a run that is started and waited for', () => {
       unknownStatuses: { count: 0, statuses: [] },
       runId: 'run-1',
       cancellation: { kind: 'not-wanted' },
-      waitedMs: 1_150,
+      tookMs: 1_150,
       queuedMs: 1_050,
       subject: SUBJECT,
     })
@@ -149,7 +149,7 @@ describe('a run that is started and waited for', () => {
       begunMs: 1_000_000,
     })
     // Right after its start, the service may not know the run yet.
-    expect(outcome).toMatchObject({ conclusion: 'passed', waitedMs: 750 + 100 + 750 + 330.75, queuedMs: 1_080.75 })
+    expect(outcome).toMatchObject({ conclusion: 'passed', tookMs: 750 + 100 + 750 + 330.75, queuedMs: 1_080.75 })
   })
 
   test('has its page in the log, an output and the outcome if the user gave run-url', async () => {

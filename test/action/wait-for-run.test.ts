@@ -41,7 +41,7 @@ async function wait(setting: Setting) {
   const end = await clock.run(
     waitForRun(
       { id: 'run-1', knownSinceMs },
-      { begunMs: 0, waitLimitMs: 60 * MINUTE_MS, ...options, onStatus: (run) => statuses.push(run.status) },
+      { stepBeganMs: 0, waitLimitMs: 60 * MINUTE_MS, ...options, onStatus: (run) => statuses.push(run.status) },
       world,
     ),
   )
@@ -310,7 +310,7 @@ describe('time in the queue', () => {
   test('does not count towards the limit of the wait if the queue has its own limit', async () => {
     const { end, endedMs } = await wait({
       replies: queuedFor(6, RUNNING),
-      begunMs: -5_000,
+      stepBeganMs: -5_000,
       waitLimitMs: 60_000,
       queueLimitMs: 600_000,
       pollIntervalMs: 10_000,

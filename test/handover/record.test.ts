@@ -25,7 +25,7 @@ function job({ hasStateFile = true, hasTemp = true, inputs = {} }: JobOptions = 
   if (hasStateFile) writeFileSync(statePath, '')
   // Each record has its own job, so that no file of another test in the system's folder has its identity.
   const env = { GITHUB_STATE: statePath, RUNNER_TEMP: hasTemp ? temp : join(folder, 'none'), ...inputs }
-  const { writer: main, isFolderEmptied } = openHandover(env)
+  const { writer: main, isRunnerTempEmptied } = openHandover(env)
   const warnings: string[] = []
   const log = {
     info: () => {},
@@ -48,7 +48,7 @@ function job({ hasStateFile = true, hasTemp = true, inputs = {} }: JobOptions = 
         .find((path) => path !== statePath) ?? '',
     warnings,
     main,
-    isFolderEmptied,
+    isRunnerTempEmptied,
     record: createRecorder(main, log),
     saved,
     /** As post reads it, with the state or without it. */
@@ -171,14 +171,14 @@ describe('a record that cannot be written', () => {
   })
 
   it('to the state and to the file starts nothing, and says where it could not be written', () => {
-    const { record, isFolderEmptied, filePath, statePath } = job({ hasStateFile: false })
+    const { record, isRunnerTempEmptied, filePath, statePath } = job({ hasStateFile: false })
     const path = filePath()
     rmSync(path)
     expect(() => record.starting()).toThrow(RecordNotWritten)
     expect(() => record.starting()).toThrow(
       new RegExp(`^GITHUB_STATE: .*${basename(statePath)}.*; [^ ]*${basename(path)}: .* was removed`),
     )
-    expect(isFolderEmptied()).toBe(false)
+    expect(isRunnerTempEmptied()).toBe(false)
   })
 
   it('to the state and to the file is one warning that names the run', () => {
@@ -288,27 +288,27 @@ describe('a main that post finds', () => {
 
 describe('the runner’s temporary folder', () => {
   it('counts as emptied only if main’s file and the runner’s state file are both removed', () => {
-    const { isFolderEmptied, statePath, filePath } = job()
-    expect(isFolderEmptied()).toBe(false)
+    const { isRunnerTempEmptied, statePath, filePath } = job()
+    expect(isRunnerTempEmptied()).toBe(false)
     rmSync(statePath)
-    expect(isFolderEmptied()).toBe(false)
+    expect(isRunnerTempEmptied()).toBe(false)
     writeFileSync(statePath, '')
     const path = filePath()
     rmSync(path)
-    expect(isFolderEmptied()).toBe(false)
+    expect(isRunnerTempEmptied()).toBe(false)
     rmSync(statePath)
-    expect(isFolderEmptied()).toBe(true)
+    expect(isRunnerTempEmptied()).toBe(true)
     expect(existsSync(path)).toBe(false)
   })
 
   it('counts as emptied by the runner’s file alone if main’s file is in the system’s folder', () => {
-    const { isFolderEmptied, statePath, saved } = job({ hasTemp: false })
+    const { isRunnerTempEmptied, statePath, saved } = job({ hasTemp: false })
     expect(existsSync(saved()?.file ?? '')).toBe(true)
     rmSync(statePath)
-    expect(isFolderEmptied()).toBe(true)
+    expect(isRunnerTempEmptied()).toBe(true)
   })
 
   it('does not count as emptied if there never was a state file', () => {
-    expect(job({ hasStateFile: false, hasTemp: false }).isFolderEmptied()).toBe(false)
+    expect(job({ hasStateFile: false, hasTemp: false }).isRunnerTempEmptied()).toBe(false)
   })
 })

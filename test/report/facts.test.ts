@@ -8,7 +8,7 @@ const said = (text: Fragment | undefined) => text && render(text)
 describe('the line of counts', () => {
   it('has the time waited if the duration of the run is not known', () => {
     const run = aRun({ startedAt: undefined, testCases: testCasesBy({ PASSED: 1 }) })
-    expect(said(countsText(anOutcome({ run, waitedMs: 4_200 })))).toBe('1 passed · waited 4.2 s')
+    expect(said(countsText(anOutcome({ run, tookMs: 4_200 })))).toBe('1 passed · waited 4.2 s')
   })
 })
 

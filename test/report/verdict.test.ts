@@ -56,7 +56,7 @@ describe('the sentence', () => {
   })
 
   it.each([
-    ['folder emptied', 'If the run should not go on, cancel it at the service.'],
+    ['RUNNER_TEMP emptied', 'If the run should not go on, cancel it at the service.'],
     ['log closed', 'If the run should not go on, cancel it at the service.'],
     ['SIGTERM', 'The post step tries again to cancel the run.'],
   ] as const)('after a cancel that failed on “%s” promises the post step only if post will run', (cause, next) => {

@@ -28,7 +28,7 @@ const SIGNAL_LIMIT_MS = {
   SIGTERM: [2_200, 2_200],
   SIGBREAK: [2_200, 2_200],
   SIGHUP: [15_100, 38_100],
-  'folder emptied': [15_100, 38_100],
+  'RUNNER_TEMP emptied': [15_100, 38_100],
   'log closed': [15_100, 38_100],
 } as const
 const REQUEST_LIMIT_MS = 30_000
@@ -342,7 +342,7 @@ const EVENTS: Readonly<Record<string, (result: SimulationResult) => boolean>> = 
   'start refused': ({ main }) => main.isStartRefused,
   'record not written': ({ messages }) => messages.some((text) => text.includes('could not save')),
   'run of a sibling': ({ service }) => service.runs.some(({ isOfSibling }) => isOfSibling),
-  'ended with the job': ({ main }) => main.signalled?.signal === 'folder emptied',
+  'ended with the job': ({ main }) => main.signalled?.signal === 'RUNNER_TEMP emptied',
 }
 
 test(`every invariant holds in ${SIMULATIONS.toLocaleString('en')} random simulations`, {

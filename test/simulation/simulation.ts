@@ -60,7 +60,7 @@ export async function simulateStep(plan: SimulationPlan): Promise<SimulationResu
   if (isLeft) {
     // Main finds the folder empty when it next looks. The container stays.
     main.storage.removeAll()
-    clock.at(clock.now() + 1_000, () => main.end('folder emptied'))
+    clock.at(clock.now() + 1_000, () => main.end('RUNNER_TEMP emptied'))
   }
   if (isLeft || !hasPost) return { service, main: await clock.run(ended), messages }
 

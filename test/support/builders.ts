@@ -89,7 +89,7 @@ export function anOutcome(
   const { ending = { kind: 'finished', run: fields.run ?? aRun() }, cancellation = { kind: 'not-wanted' } } = others
   const facts: StepFacts = {
     runId: 'run_7f3a',
-    waitedMs: 190_000,
+    tookMs: 190_000,
     ...others,
     ending,
     cancellation,

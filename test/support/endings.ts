@@ -119,7 +119,7 @@ export const ENDINGS = {
     subject: { parameters: { branch: 'feature/cart' } },
   }),
   abortedByEmptiedFolder: anOutcome({
-    ending: { kind: 'aborted', cause: 'folder emptied' },
+    ending: { kind: 'aborted', cause: 'RUNNER_TEMP emptied' },
     run: RUNNING,
     cancellation: { kind: 'cancelled' },
   }),

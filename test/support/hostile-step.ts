@@ -173,7 +173,7 @@ function anyEnding(run: fc.Arbitrary<Run>, failure: fc.Arbitrary<Failure>): fc.A
     { weight: 1, arbitrary: fc.record({ kind: kinds('started') }) },
     {
       weight: 1,
-      arbitrary: fc.record({ kind: kinds('aborted'), cause: kinds('SIGINT', 'folder emptied', 'log closed') }),
+      arbitrary: fc.record({ kind: kinds('aborted'), cause: kinds('SIGINT', 'RUNNER_TEMP emptied', 'log closed') }),
     },
     { weight: 1, arbitrary: fc.record({ kind: kinds('wait-timeout'), limit, failure: maybe(failure) }) },
     { weight: 1, arbitrary: fc.record({ kind: kinds('start-failed', 'poll-failed'), failure }) },
