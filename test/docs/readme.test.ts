@@ -89,7 +89,7 @@ describe('what the pages name', () => {
       ['until failures have lasted 5 minutes', 'FAILURE_STREAK_LIMIT_MS = 300_000'],
       ['repeated for up to 60 s', 'return 60_000'],
       ['the response 429 | repeated for up to 5 minutes', 'return 300_000'],
-      ['a fiftieth of the time waited', 'tookMs / 50'],
+      ['a fiftieth of the time waited', 'waitedMs / 50'],
       ['at most 15 s', 'LONGEST_PAUSE_MS = 15_000'],
       ['tries to cancel the run for 15 s', 'CANCEL_LIMIT_MS = 15_000'],
       ['tries to cancel the run for up to a minute', 'POST_LIMIT_MS = 60_000'],
