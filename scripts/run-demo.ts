@@ -180,7 +180,9 @@ function linesAfter({ conclusion, outputs }: ProcessResult, folder: string): str
     ...outputLines,
     `Its summary, as a page to open: ${pathFromHere(join(folder, 'summary.html'))}`,
     ...reports,
-    ...(existsSync(serviceLog) ? [`The service's log, with the output of the tests: ${pathFromHere(serviceLog)}`] : []),
+    ...(existsSync(serviceLog)
+      ? [`The service's log, with the output of tests that failed: ${pathFromHere(serviceLog)}`]
+      : []),
   ]
 }
 

@@ -21,9 +21,8 @@ export class ConfigurationError extends Error {
 }
 
 export const HIGHEST_PORT = 65_535
-/** With a longer delay, Node's timers fire at once. */
-const TIMER_LIMIT_MS = 2 ** 31 - 1
-const LIMIT_MINUTES = numberFrom(0.001, Math.floor(TIMER_LIMIT_MS / 60_000))
+/** With a much longer delay, Node's timers fire at once. The actions have the same limit. */
+const LIMIT_MINUTES = numberFrom(0.001, 35_000)
 
 export const API_KEY = /^[\x21-\x7e]+$/
 const KEYS = textsThat(API_KEY, 'is empty or contains whitespace or non-ASCII characters.')

@@ -100,7 +100,7 @@ function usesNone(folder: string): string {
 }
 
 function usesBoth(folder: string): string {
-  return `uses both Vitest and Playwright Test in ${folder}. Set "framework" to "vitest" or "playwright".`
+  return `uses both Vitest and Playwright Test in ${folder}. Choose "vitest" or "playwright" with the input framework, the option --framework, or "framework" of the project.`
 }
 
 /**

@@ -93,6 +93,11 @@ describe('an error in the output of a framework that did not start', () => {
       'SyntaxError: /shop/playwright.config.ts: Unexpected token (1:10)\n\n> 1 | const a = ;\n',
       'SyntaxError: /shop/playwright.config.ts: Unexpected token (1:10)',
     ],
+    [
+      'an error of esbuild, whose first line has no reason',
+      '⎯⎯⎯ Startup Error ⎯⎯⎯\nError: Build failed with 1 error:\nvitest.config.ts:2:36: ERROR: Expected "}"\n    at failureErrorWithLog (x.js:1)\n',
+      'Error: Build failed with 1 error: vitest.config.ts:2:36: ERROR: Expected "}"',
+    ],
     ['other output', 'npm warn config\nTOKEN=secret\nmy Error: secret\n', undefined],
     ['no output', '', undefined],
   ])('is found for %s', (_what, output, error) => {

@@ -30,7 +30,8 @@ describe('a report', () => {
   })
 
   it('takes a test that was still pending for interrupted', () => {
-    const testCases = [{ title: 'a', status: 'INTERRUPTED', durationMs: 0 }]
+    const message = 'This test had not finished when the run ended.'
+    const testCases = [{ title: 'a', status: 'INTERRUPTED', durationMs: 0, message }]
     expect(finished([{ path: ['a'], state: 'pending' }])?.testCases).toEqual(testCases)
   })
 

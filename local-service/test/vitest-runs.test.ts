@@ -144,8 +144,20 @@ describe('a run of a Vitest project', () => {
     expect(testCases).toEqual([
       { title: 'first > passes', status: 'PASSED', durationMs: expect.any(Number) },
       { title: 'first > is skipped', status: 'SKIPPED', durationMs: 0 },
-      { title: 'first > waits', status: 'INTERRUPTED', durationMs: expect.any(Number), filePath: 'first.test.js' },
-      { title: 'second.test.js', status: 'INTERRUPTED', durationMs: 0, filePath: 'second.test.js' },
+      {
+        title: 'first > waits',
+        status: 'INTERRUPTED',
+        durationMs: expect.any(Number),
+        message: 'This test had not finished when the run ended.',
+        filePath: 'first.test.js',
+      },
+      {
+        title: 'second.test.js',
+        status: 'INTERRUPTED',
+        durationMs: 0,
+        message: 'This file had not finished when the run ended.',
+        filePath: 'second.test.js',
+      },
     ])
   })
 
@@ -155,8 +167,21 @@ describe('a run of a Vitest project', () => {
     const service = await startService({ projects: { shop: { folder: WEB_SHOP, command } } })
     expect(await service.waitFor(await service.startRun())).toMatchObject({
       status: 'INTERRUPTED',
-      message: 'vitest exited with code 0 before it had run all tests',
+      message: 'vitest exited with code 0 before it had reported all tests',
       results: { testCases: [{ title: 'adds', status: 'PASSED' }] },
+    })
+  })
+
+  it('says why Vitest ended before it had reported all tests, if Vitest says so', async () => {
+    const service = await startWith({
+      'vitest.config.mjs': `
+        const broken = { onTestRunEnd() { throw new TypeError('Map.groupBy is not a function') } }
+        export default { test: { reporters: ['default', broken] } }`,
+      'a.test.js': "import { it } from 'vitest'\nit('passes', () => {})",
+    })
+    expect(await service.waitFor(await service.startRun())).toMatchObject({
+      status: 'INTERRUPTED',
+      message: 'vitest exited with code 1 before it had reported all tests: TypeError: Map.groupBy is not a function',
     })
   })
 

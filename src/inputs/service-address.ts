@@ -43,10 +43,15 @@ function readApiKey(inputs: InputReader, event: WorkflowEvent): string | undefin
       return inputs.problem(
         fragment`Input api-key is empty: this workflow runs for Dependabot, and GitHub gives such workflows no Actions secrets. Add the key under the same name to the repository's Dependabot secrets, or skip the job with \`if: github.event_name != '${event.name}' || ${author} != 'dependabot[bot]'\`. ${SKIPPED_PASSES}`,
       )
-    case undefined:
+    case undefined: {
+      const ofStep =
+        inputs.text('base-url') === ''
+          ? fragment` If a step of this job starts the service, check whether base-url and api-key name the id of that step.`
+          : fragment``
       return inputs.problem(
-        fragment`Input api-key is empty. Create an API key at the service, for example in the team API keys setting of your organisation. Store the key as a secret of this repository, and pass it on: api-key: \${{ secrets.NAME }}.`,
+        fragment`Input api-key is empty. Create an API key at the service, for example in the team API keys setting of your organisation. Store the key as a secret of this repository, and pass it on: api-key: \${{ secrets.NAME }}.${ofStep}`,
       )
+    }
   }
 }
 

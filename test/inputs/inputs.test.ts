@@ -221,6 +221,10 @@ describe('api-key', () => {
     expect(problemsOf({ 'api-key': ' ' })).toEqual([
       `Input api-key is empty. Create an API key at the service, for example in the team API keys setting of your organisation. Store the key as a secret of this repository, and pass it on: api-key: \${{ secrets.NAME }}.`,
     ])
+    // Perhaps the step that starts a local service has another id.
+    expect(problemsOf({ 'api-key': '', 'base-url': '' })).toContainEqual(
+      expect.stringMatching(/^Input api-key is empty\. .* name the id of that step\.$/),
+    )
   })
 
   const SKIPPED = 'A skipped job counts as passed, so a required check then passes although nothing was tested.'

@@ -313,7 +313,7 @@ describe.concurrent('a person who sets the service up wrongly reads one sentence
       'both frameworks',
       { ...VITEST, 'vitest.config.ts': '', 'playwright.config.ts': '' },
       {},
-      /uses both .* Set "framework" to "vitest" or "playwright"\.$/,
+      /uses both .* Choose "vitest" or "playwright" with the input framework, /,
     ],
   ])('about %s', async ([, of, inputs, sentence], { jobs }) => {
     const { folder } = await jobs.project(of)

@@ -108,7 +108,7 @@ export async function readCheckInvocation(
   const { project, 'other-project': otherProject, suite, environment, branch, yes, json, junit } = values
   const [address, ...others] = positionals
   if (address === undefined || others.length > 0 || project === undefined) {
-    throw new UsageError(`Give one URL and a --project.\n\n${CHECK_USAGE}`)
+    throw new UsageError(`Give the URL of the service and --project.\n\n${CHECK_USAGE}`)
   }
   if (json && junit) throw new UsageError('Give --json or --junit, not both.')
   for (const [name, id] of Object.entries({ project, 'other-project': otherProject, suite })) {

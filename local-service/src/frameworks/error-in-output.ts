@@ -29,5 +29,7 @@ export function findMissedThresholds(output: string): string | undefined {
 
 function errorAt(output: string, index: number): string | undefined {
   const text = output.slice(index)
-  return text.slice(0, END_OF_ERROR.exec(text)?.index).trim() || undefined
+  const error = text.slice(0, END_OF_ERROR.exec(text)?.index).trim()
+  // Many readers show only the first line. esbuild's first line is "Build failed with 1 error:", without the reason.
+  return error.replace(/^(.*:)\n\s*/, '$1 ') || undefined
 }

@@ -147,6 +147,7 @@ function caseOfTest(test: Fields, folders: TestedFolders): LocatedCase {
     status,
     durationMs: wholeMs(test.state === 'pending' ? Date.now() - Number(test.atMs) : test.durationMs),
     ...(WITHOUT_REASON.has(status) ? {} : reasonOf(test, folders)),
+    ...(test.state === 'pending' ? { message: 'This test had not finished when the run ended.' } : {}),
     qualifiers: [project === '' ? '' : `[${project}]`, relative(folders.folder, stringOf(test.file))],
   }
 }
@@ -176,7 +177,8 @@ function wholeMs(durationMs: unknown): number {
 
 function caseOfFile({ file, status }: BrokenFile, folders: TestedFolders): TestCase {
   const title = relative(folders.folder, stringOf(file.file))
-  return { title, status, durationMs: 0, ...reasonOf(file, folders) }
+  const unfinished = status === 'INTERRUPTED' ? { message: 'This file had not finished when the run ended.' } : {}
+  return { title, status, durationMs: 0, ...unfinished, ...reasonOf(file, folders) }
 }
 
 /** Why a test or a file failed, and where. If the failure has no place, it is the place of the test or the file. */

@@ -103,7 +103,10 @@ function describeReason({ name, findMissing }: Framework, end: CommandEnd, repor
   const missing = findMissing?.(report)
   if (missing !== undefined) return missing
   if (report.workerEnd !== undefined) return report.workerEnd
-  if (!report.isComplete) return `${what} before it had run all tests`
+  if (!report.isComplete) {
+    const error = findErrorBelowHeadline(output)
+    return `${what} before it had reported all tests${error === undefined ? '' : `: ${error}`}`
+  }
   if (report.testCases.length === 0) {
     const error = outsideTests ?? findErrorBelowHeadline(output)
     return error === undefined ? `${name} found no tests` : `${name} could not run the tests: ${error}`

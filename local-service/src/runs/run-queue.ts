@@ -141,11 +141,12 @@ export class RunQueue {
   async #execute(entry: Entry): Promise<void> {
     const { run, task, stop } = entry
     const { runLimitMs, store, log } = this.#options
-    const message = `the run exceeded its limit of ${runLimitMs / 60_000} min`
+    const limitMinutes = runLimitMs / 60_000
+    const message = `the run exceeded its limit of ${limitMinutes} min ("runLimitMinutes", or the input run-limit-minutes)`
     let timedOut = false
     const limit = setTimeout(() => {
       timedOut = true
-      log(run.runId, `exceeded its limit of ${runLimitMs / 60_000} min; stopping it`)
+      log(run.runId, `exceeded its limit of ${limitMinutes} min; stopping it`)
       stop.abort()
     }, runLimitMs)
     // Once a run is stopped, for example by a cancel, its limit no longer applies.

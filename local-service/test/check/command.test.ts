@@ -153,7 +153,7 @@ describe('the check as a command', () => {
       'a character that no header',
       'a\nb',
     ],
-    ['no project', ['https://example.com'], 'Give one URL and a --project.', KEY],
+    ['no project', ['https://example.com'], 'Give the URL of the service and --project.', KEY],
     ['an empty option', ['https://example.com', '--project', 'shop', '--suite', ''], '--suite is empty.', KEY],
     ['an id that is no path', ['https://example.com', '--project', '..'], '--project is not an id', KEY],
     [
