@@ -22,6 +22,9 @@ describe('without a configuration', () => {
       concurrency: 2,
       runLimitMs: 3_600_000,
       stopGraceMs: 5000,
+      autofixLimitMs: 1_800_000,
+      keepRuns: 1000,
+      keepMs: 2_592_000_000,
       projects: new Map([['web-shop', expect.objectContaining({ folder: WEB_SHOP })]]),
       suites: new Map(),
     })

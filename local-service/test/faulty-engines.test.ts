@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -67,6 +68,26 @@ describe('a container engine', () => {
     const end = await runInContainer(container, command, new AbortController().signal)
     const reason = `${folder}/inner cannot be mounted, because the tests can write to ${folder}`
     expect(end).toEqual({ kind: 'not-started', reason, output: '' })
+  })
+
+  it('has the grace of the run to stop a container, although it must respond to other commands sooner', async () => {
+    const folder = await temporaryFolder()
+    // The tests take 3 s to end, and the engine may take 2 s to respond.
+    const script = `case "$1" in
+      start) touch ${folder}/started; while ! test -e ${folder}/stopped; do sleep 0.05; done;;
+      stop) sleep 3; touch ${folder}/stopped;;
+    esac`
+    await writeFile(join(folder, 'podman'), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+    const engine = { name: 'podman', env: { PATH: `${folder}:/usr/bin:/bin` }, responseLimitMs: 2000 } as const
+    const startedFile = join(await temporaryFolder(), 'started')
+    const container = { engine, settings: { image: 'node:24', options: [] }, folder, mounts: [], startedFile }
+    const command = { argv: ['true'], folder, env: PLAIN_ENV, runId: randomUUID(), stopGraceMs: 60_000 }
+    const stop = new AbortController()
+    const ended = runInContainer(container, command, stop.signal)
+    await until(() => existsSync(join(folder, 'started')))
+    stop.abort()
+    expect(await ended).toMatchObject({ kind: 'stopped' })
+    expect(existsSync(join(folder, 'stopped'))).toBe(true)
   })
 
   it('that cannot pull the image makes the run INTERRUPTED', async () => {

@@ -73,6 +73,14 @@ describe.skipIf(process.platform !== 'linux')('a process of Vitest that waits fo
     expect(runs[0]?.env).toContain(`LOCAL_SERVICE_RUN_ID=${runs[0]?.runId}`)
   })
 
+  it('gets only one of two runs that are started at once', async () => {
+    const { start } = await aProject()
+    const service = await start(true)
+    const runIds = await Promise.all([service.startRun(), service.startRun()])
+    expect(new Set(runIds).size).toBe(2)
+    for (const runId of runIds) expect(await service.waitFor(runId)).toMatchObject({ status: 'PASSED' })
+  })
+
   it.each<[string, { envOverrides?: Record<string, string> }, (folder: string) => Promise<unknown>]>([
     ['has other variables', { envOverrides: { COLOUR: 'red' } }, async () => {}],
     ['follows an installation', {}, (folder) => mkdir(join(folder, 'node_modules/another'))],

@@ -296,6 +296,25 @@ describe('a run of a Vitest project', () => {
     expect(service.log.join('\n')).toMatch(/✓ .*a\.test\.js > adds/)
   })
 
+  it.each(['test', 'production'])('in place has NODE_ENV as the run has it: %s', async (value) => {
+    const service = await startWith({
+      'a.test.js': `import { it } from 'vitest'\nit(process.env.NODE_ENV, () => {})`,
+    })
+    const envOverrides: Record<string, string> = value === 'test' ? {} : { NODE_ENV: value }
+    const run = await service.waitFor(await service.startRun({ envOverrides }))
+    expect(run.results?.testCases).toMatchObject([{ title: value, status: 'PASSED' }])
+  })
+
+  it.each(['!unit', 'nope*'])('says with the words of Vitest that no project matches the pattern %s', async (name) => {
+    const service = await startWith({
+      'vitest.config.mjs': `export default { test: { name: 'unit' } }`,
+      'a.test.js': `import { it } from 'vitest'\nit('adds', () => {})`,
+    })
+    const run = await service.waitFor(await service.startRun({ frameworkProjectName: name }))
+    const message = expect.stringMatching(/^vitest could not run the tests: Error: No projects matched the filter/)
+    expect(run).toMatchObject({ status: 'FAILED', message })
+  })
+
   it('in place refuses an option that Vitest does not have', async () => {
     const folder = await temporaryFolder()
     await installPackages(folder)
@@ -393,6 +412,24 @@ describe('a run of a Vitest project', () => {
 })
 
 describe('a suite of a Vitest project', () => {
+  it('can have one test by its line beside a whole file', async () => {
+    const folder = await temporaryFolder()
+    await installPackages(folder)
+    await writeFiles(folder, {
+      'cart.test.js': "import { it } from 'vitest'\nit('adds', () => {})\nit('removes', () => {})",
+      'bill.test.js': "import { it } from 'vitest'\nit('sums', () => {})",
+    })
+    const settings = { folder, framework: 'vitest' }
+    const selection = { frameworkProjects: [], files: ['cart.test.js:3', 'bill.test.js'] }
+    const run = testRunIn(folder, { selection }, settings)
+    const { testCases } = await runTests(run, new AbortController().signal, () => {})
+    expect(Object.fromEntries(testCases.map(({ title, status }) => [title, status]))).toEqual({
+      adds: 'SKIPPED',
+      removes: 'PASSED',
+      sums: 'PASSED',
+    })
+  })
+
   it.each([
     ['with no test', 'nothing', 'FAILED', ['SKIPPED', 'SKIPPED', 'FAILED']],
     ['with a test', 'adds', 'PASSED', ['PASSED', 'SKIPPED']],

@@ -216,6 +216,16 @@ test('adds', ({}, info) => writeFileSync(info.outputPath('trace.txt'), 'kept'))`
     expect(main.summary).toContain(`Branch <code>${sha}</code> (<code>change</code>)`)
   })
 
+  test('names the branch of the base on pull_request_target, which checks out the base', async ({ jobs }) => {
+    const { folder, git } = await jobs.project({ ...VITEST, 'a.test.ts': PASSING })
+    await git('checkout', '--quiet', '--detach')
+    const sha = await git('rev-parse', 'HEAD')
+    const event = on('pull_request_target', { number: 7, pull_request: pullRequest(head) })
+    const github = { sha, ref: 'refs/heads/main', ref_name: 'main', head_ref: 'change', base_ref: 'main' }
+    const { log } = await jobs.start(folder, { event, github })
+    expect(log[0]).toContain(`commit ${sha} (main).`)
+  })
+
   test('refuses another commit than the one that is checked out', async ({ jobs }) => {
     const { folder } = await jobs.project({ ...VITEST, 'a.test.ts': PASSING })
     const { step, outputs } = await jobs.start(folder)

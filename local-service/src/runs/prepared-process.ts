@@ -46,7 +46,7 @@ export function prepareProcess(
     if (call.waitingArgv === undefined) return undefined
     const watched = [...program.argv, ...commandFoldersOf(place).map(dirname)]
     const command = { argv: [...call.argv, ...args], folder, env: environmentIn(source, run), runId }
-    return new PreparedProcess(project.id, command, [...call.waitingArgv, ...args], watched)
+    return new PreparedProcess(command, [...call.waitingArgv, ...args], watched)
   } catch {
     // A run says why its framework cannot be started.
     return undefined
@@ -59,7 +59,6 @@ type PreparedCommand = Pick<Command, 'argv' | 'folder' | 'env' | 'runId'>
 export class PreparedProcess {
   /** The run has this id, because the process has its marker from the beginning. */
   readonly runId: string
-  readonly #projectId: string
   readonly #command: PreparedCommand
   readonly #child: ChildProcess
   readonly #watched: readonly string[]
@@ -70,15 +69,9 @@ export class PreparedProcess {
   #state: 'waiting' | 'taken' | 'dismissed' = 'waiting'
 
   /** If one of the watched files and folders changes, the process is not used. */
-  constructor(
-    projectId: string,
-    command: PreparedCommand,
-    [program = '', ...args]: readonly string[],
-    watched: readonly string[],
-  ) {
+  constructor(command: PreparedCommand, [program = '', ...args]: readonly string[], watched: readonly string[]) {
     const { folder, env, runId } = command
     this.runId = runId
-    this.#projectId = projectId
     this.#command = command
     this.#watched = watched
     this.#stamps = watched.map(stampOf)
@@ -93,9 +86,9 @@ export class PreparedProcess {
     this.#limit = setTimeout(() => this.dismiss(), WAIT_LIMIT_MS).unref()
   }
 
-  /** Only the first run of the project gets the process. */
-  claim(projectId: string): PreparedProcess | undefined {
-    if (this.#isClaimed || this.#state !== 'waiting' || projectId !== this.#projectId) return undefined
+  /** Only the first run gets the process. If there is a process, the service has only one project. */
+  claim(): PreparedProcess | undefined {
+    if (this.#isClaimed || this.#state !== 'waiting') return undefined
     this.#isClaimed = true
     return this
   }

@@ -64,7 +64,7 @@ export async function startRun(machine: Machine, request: StartRequest): Promise
   if (found?.kind === 'none') {
     return refuse(500, `Project ${quote(project.id)} needs a container engine, and none works: ${found.reason}.`)
   }
-  const prepared = checkout.kind === 'in-place' ? machine.prepared?.claim(project.id) : undefined
+  const prepared = checkout.kind === 'in-place' ? machine.prepared?.claim() : undefined
   const facts = {
     projectId: project.id,
     suite: suite && { id: suite.id, name: suite.name },
