@@ -56,8 +56,11 @@ function logFound(
   else if (mains.length === 0) debug(fragment`Post found no record of main, in the runner's state or in a file`)
   for (const main of mains) {
     const record = main.read()
-    const found = record === undefined ? 'no whole record' : `the record ${JSON.stringify(record)}`
-    debug(fragment`Post found ${found}. Main ${main.isRunning() ? 'still runs' : 'has exited'}.`)
+    if (record === undefined) debug(fragment`Post found a file of main without a whole record.`)
+    else {
+      const life = main.isRunning() ? 'still runs' : 'has exited'
+      debug(fragment`Post found the record ${JSON.stringify(record)}. Main ${life}.`)
+    }
   }
 }
 
@@ -65,13 +68,14 @@ export async function cleanUp(mains: readonly FoundMain[], world: PostWorld): Pr
   const deadlineMs = world.clock.now() + POST_LIMIT_MS
   const leftRunning = await endMains(mains, world)
   await Promise.all(mains.map((main) => cancelOrWarn(main, deadlineMs, world)))
-  // A main that still runs writes to its file, and takes its removal for the end of the job.
+  // A main that still runs writes its record to its file. If the state's file is gone too, main takes the removal of its
+  // own file for the end of the job.
   for (const main of mains) if (!leftRunning.includes(main)) main.removeFile()
 }
 
 async function cancelOrWarn(main: FoundMain, deadlineMs: number, world: PostWorld): Promise<void> {
   const record = main.read()
-  // Post warns even if main still runs, because the runner aborted post and main may never receive the id.
+  // Post warns even if main still runs, because main may be killed before it receives the id.
   if (record?.phase === 'starting') warnOfUnknownRun(world)
   if (record?.phase !== 'started' || !record.mayCancel) return
   if (main.hasSameInputs) await cancelAndLog(record.runId, deadlineMs, world)
@@ -85,8 +89,8 @@ async function cancelOrWarn(main: FoundMain, deadlineMs: number, world: PostWorl
 
 /**
  * Signals each main that still runs, so that main cancels its own run. Only main can receive the id of a start in
- * flight. If a main does not exit in time, post kills it, if post can signal it. If the runner aborts post, post kills no
- * main, and this returns the mains that still run.
+ * flight. If the runner aborts post, this returns the mains that still run. Otherwise it returns no main, because post has
+ * killed each main that did not exit in time. Where post cannot signal main, the runner ends main.
  */
 async function endMains(mains: readonly FoundMain[], { log, clock, signal }: PostWorld): Promise<readonly FoundMain[]> {
   const running = () => mains.filter((main) => main.isRunning())
@@ -107,7 +111,7 @@ async function cancelAndLog(runId: string, deadlineMs: number, { open, ...world 
   const warn = (reason: Fragment) => warnOfRun(runId, reason, world)
   try {
     const service = await open()
-    if (service.cancel !== undefined) log.info(fragment`Run ${runId} may still be running. Cancelling it.`)
+    if (service.cancel !== undefined) log.info(fragment`Run ${runId}: cancelling it at the service.`)
     // Main may have started the run just before it was killed. So the service may not know the run yet.
     const handle = { id: runId, knownSinceMs: clock.now() }
     const end = await cancelRun(handle, { deadlineMs }, { ...world, service })

@@ -1,8 +1,8 @@
 import { findMains, parseRecord } from './handover/record.ts'
 import { removeStepFile } from './handover/step-file.ts'
 
-// In most steps, nothing is left to do. Post then loads nothing else, unless debug logging is on. Otherwise, post usually
-// finds one main.
+// In most steps, the record says "done". Post then loads nothing else, unless debug logging is on. If the record says
+// anything else, post usually finds one main.
 const recordOfState = parseRecord(process.env.STATE_record ?? '')
 const mains = recordOfState?.phase === 'done' ? [] : findMains(process.env, recordOfState)
 if (recordOfState?.phase === 'done') removeStepFile(recordOfState.file)

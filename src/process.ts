@@ -5,7 +5,7 @@ import type { Environment } from './github/event.ts'
 import type { AbortCause } from './outcome/step-outcome.ts'
 import { commandMessage, fragment } from './text/safe-text.ts'
 
-// What main and post share as processes: the signals, the mask of the key, and the exit.
+// Main and post as processes: the signals, the mask of the key, and the exit.
 
 /**
  * The AbortSignal of this process. The first `abort` sets its reason, a `StepAborted`. A later `abort` changes nothing.

@@ -1,6 +1,6 @@
 import type { AbortCause } from '../outcome/step-outcome.ts'
 
-/** How long main tries to cancel a run, unless the step is aborted. */
+/** How long main tries to cancel a run. If the step is aborted, the times of its `Allowance` apply instead. */
 export const CANCEL_LIMIT_MS = 15_000
 
 /** How long post waits for a main that it has signalled. Then post kills main. */
@@ -23,7 +23,10 @@ interface Allowance {
 const AFTER_SIGINT: Allowance = { startMs: 9_000, cancelMs: 6_700, cancelLateIdMs: 9_200 }
 /** If SIGTERM comes without a SIGINT before it, the runner sends SIGKILL 2.5 s later. */
 const AFTER_SIGTERM: Allowance = { startMs: 1_800, cancelMs: 2_050, cancelLateIdMs: 2_050 }
-/** The runner sets no deadline. If post has sent SIGHUP, post kills main at the end. A start gets as long as every request. */
+/**
+ * The runner sets no deadline. If post has sent SIGHUP, post kills main after `POST_WAITS_FOR_MAIN_MS`. A start gets the
+ * 30 s that every request gets.
+ */
 const WITHOUT_RUNNER_DEADLINE: Allowance = {
   startMs: 30_000,
   cancelMs: CANCEL_LIMIT_MS,

@@ -85,7 +85,7 @@ async function tryUntil(
 
 /**
  * With more than 2 s left, the pause ends 1 s before the deadline at the latest, so that there is a last try. With less
- * time left, there is no such last try.
+ * time left, the pause may last until the deadline, and then no try follows.
  */
 function longestPauseMs(leftMs: number): number {
   const hasTimeForLastTry = leftMs > 2 * LAST_TRY_MS
@@ -113,7 +113,8 @@ function createTry(
     }
     onRun?.(run)
     if (!isFinished(run)) {
-      // The service took the cancel without listing the run. If the run is CANCELLED later, this step did it.
+      // Without a failure, the service accepted the cancel. The run has not finished yet, so if it is CANCELLED later, this
+      // cancel did it.
       mayHaveCancelled ||= cancelFailure === undefined
       return { kind: 'not-yet', reason: cancelFailure, lastFailure: undefined }
     }

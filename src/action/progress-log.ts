@@ -76,7 +76,7 @@ export function progressLog(runId: string, world: LogWorld) {
       if (run.status !== 'UNKNOWN' || isFinished(run) || hasWarnedOfUnknown) return
       hasWarnedOfUnknown = true
       log.warning(
-        fragment`Run ${runId} has the status ${run.rawStatus}, which this version of the action does not know. The step keeps waiting, because the service has not sent finishedAt for this run.`,
+        fragment`Run ${runId} has the status ${run.rawStatus}, which this version of the action does not know. The step keeps waiting, because the service does not say that this run has finished.`,
       )
     },
 

@@ -50,7 +50,8 @@ function setOutputs(outcome: StepOutcome, world: World): void {
   if (run === undefined) return
   const durationMs = runDurationMs(run)
   if (durationMs !== undefined) world.setOutput('duration-ms', durationMs)
-  // A PASSED run without results is `no-tests`, so its counts are zero. If any other run has no results, its counts are not known.
+  // A PASSED run without results counts as a run without test cases. If any other run has no results, its counts are not
+  // known.
   if (run.testCases === undefined && run.status !== 'PASSED') return
   for (const name of ['total', 'passed', 'failed', 'flaky', 'skipped', 'other'] as const)
     world.setOutput(name, counts[name])

@@ -69,7 +69,7 @@ async function startAndWait(step: Step): Promise<RunFacts> {
   const handle: RunHandle = { id: started, knownSinceMs: clock.now() }
   if (!isUsableRunId(handle.id)) return refuseRunId(handle, world)
   recorder.started(handle.id, settings.cancelOnAbort)
-  // If the step was aborted during the start, the wait ends at once, and main cancels the run.
+  // If the step was aborted during the start, the wait ends at once. Main then cancels the run if `cancelOnAbort` is true.
   if (settings.wait || signal.aborted) return waitOrCancel(handle, step)
   const runUrl = announceRun(handle, step)
   return { ending: { kind: 'started' }, runId: handle.id, runUrl, cancellation: NOT_WANTED }

@@ -16,7 +16,7 @@ import { createStepFile, findStepFiles, hasHashOf, readStepFile, removeStepFile 
 // - The file alone is not enough, because another step may remove it.
 // - Post reads the file and the state. The record with the later phase counts.
 // - If the state is lost, post finds main's file by its name. The name has a hash of what main and post of a step share.
-//   If two steps of a job have the same target, their files have the same hash, and post finds both.
+//   If two steps of a job have the same service and the same target, their files have the same hash, and post finds both.
 // - If main still runs, post first signals it and waits for its exit. Only main can receive the id of a start in flight.
 // - Then post cancels the run, warns, or does nothing, as the record says.
 //

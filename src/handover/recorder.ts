@@ -17,13 +17,12 @@ const LONGEST_RUN_ID_CHARS = 4_096
 export function createRecorder(writer: RecordWriter, log: Pick<Log, 'warning' | 'debug'>): Recorder {
   let hasWarned = false
   let aboutRun = fragment``
-  const logSaved = () => log.debug?.(fragment`Saved for post: ${writer.line}`)
-  // main.ts had no log when it wrote the first record.
-  logSaved()
+  // main.ts had no log when it wrote the first record. This line does not say whether that write succeeded.
+  log.debug?.(fragment`First record for post: ${writer.line}`)
 
   function save(progress: Parameters<RecordWriter['save']>[0]): string | undefined {
     const problem = writer.save(progress)
-    if (problem === undefined) logSaved()
+    if (problem === undefined) log.debug?.(fragment`Saved for post: ${writer.line}`)
     return problem
   }
 

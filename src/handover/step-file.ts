@@ -127,7 +127,7 @@ function folders({ RUNNER_TEMP: runnerTemp = '' }: Environment): string[] {
   return [...new Set([runnerTemp, tmpdir()])].filter((folder) => existsSync(folder))
 }
 
-/** Main and post of a step have the same hash. Other steps of this job with the same target have it too. */
+/** Main and post of a step have the same hash. Other steps of this job with the same service and target have it too. */
 function hashPrefix(env: Environment): string {
   const hashed = [
     ...['GITHUB_REPOSITORY', 'GITHUB_RUN_ID', 'GITHUB_RUN_ATTEMPT', 'GITHUB_JOB', 'INPUT_CHECK-RUN-ID', 'RUNNER_NAME'],

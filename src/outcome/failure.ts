@@ -9,7 +9,10 @@ export type Failure =
   | {
       readonly kind: 'not-sent'
       readonly reason: string
-      /** How long this machine has refused all connections. Absent if the service is on another machine. */
+      /**
+       * How long this machine has refused all connections. Absent if the service is on another machine, or if the connection
+       * failed for another reason.
+       */
       readonly refusedForMs?: number | undefined
     }
   /** No byte was sent, because the certificate is not trusted. `code` is Node's code of the X.509 error. */

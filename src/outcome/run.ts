@@ -35,7 +35,7 @@ export interface TestCase {
   /** The status as the service sent it. Empty if it sent none. */
   readonly rawStatus: Untrusted
   readonly outcome: CaseOutcome
-  /** Absent for a skipped case, and for every case of the test-suite workflow. */
+  /** Absent if the service sent no usable duration. The test-suite workflow documents none. */
   readonly durationMs?: number | undefined
   /** Why the case failed. It may have several lines. Only for outcomes that need a reason. */
   readonly message?: Untrusted | undefined
@@ -58,7 +58,10 @@ export interface Run {
   readonly rawStatus: Untrusted
   readonly startedAt?: Date | undefined
   readonly finishedAt?: Date | undefined
-  /** Whether the service sent a finishing time, even one that is not a valid date. */
+  /**
+   * Whether the service says that the run has finished: by a finishing time, even one that is not a valid date, or by the
+   * final results of a test suite.
+   */
   readonly hasFinishedAt: boolean
   readonly branchName?: Untrusted | undefined
   /** Why the run as a whole did not pass. Absent if it passed, or has not finished. */
@@ -104,7 +107,7 @@ export function outcomeOf(rawStatus: string): CaseOutcome {
   return OUTCOME_OF_STATUS.get(rawStatus) ?? 'other'
 }
 
-/** Whether reports show why and where: the case did not pass, or it passed only after a retry. */
+/** Whether reports show why and where: the case was neither skipped nor passed at the first try. */
 export function needsReason(outcome: CaseOutcome): boolean {
   return outcome !== 'passed' && outcome !== 'skipped'
 }

@@ -73,8 +73,8 @@ export interface StepSubject {
   /** False if the input `run-id` names the run. */
   readonly ownsRun: boolean
   /**
-   * What the workflow's event is about. Present only if the service tests the default branch and not this, because the
-   * input `branch` is empty.
+   * What the workflow's event is about. Present only if the input `branch` is empty, so that the service tests the default
+   * branch instead.
    */
   readonly untested?: UntestedHead | undefined
   /** The branch or the tag of the tested commit, if the input `branch` names this commit. */

@@ -76,7 +76,7 @@ function sentencesOfFinished(run: Run, outcome: StepOutcome, medium: Medium): Fr
         return fragment`Run ${id} finished as ${status}${withoutFailedCase(run, counts)}.${LOOK_UP}`
       return fragment`Run ${id} finished as ${status}${message}${withoutFailedCase(run, counts)}.`
     case 'no-tests':
-      return fragment`Run ${id} finished as ${status}, but ${nothingRan(run, counts.total)}.${unknownSentence(outcome)} ${noTestsAdvice(outcome)}`
+      return fragment`Run ${id} finished as ${status}, but ${nothingRan(run, outcome)}.${unknownSentence(outcome)} ${noTestsAdvice(outcome)}`
     case 'timed-out':
       return fragment`Run ${id} exceeded the service's time limit and finished as ${status}${results}.`
     case 'cancelled':
@@ -141,10 +141,15 @@ function withoutFailedCase(run: Run, counts: Counts): Fragment {
   return fragment`, although ${noneFailed(counts.total)} (${counts.passed} passed${remainingCounts(counts)})`
 }
 
-function nothingRan(run: Run, total: number): Fragment {
+function nothingRan(run: Run, { counts: { total }, unknownStatuses }: StepOutcome): Fragment {
   if (run.testCases === undefined) return fragment`the service sent no results, so nothing shows that a test ran`
   if (total === 0) return fragment`it lists no test case`
-  return total === 1 ? fragment`its one test case did not run` : fragment`none of its ${total} test cases ran`
+  const isKnown = unknownStatuses.count === 0
+  if (total === 1)
+    return isKnown ? fragment`its one test case did not run` : fragment`nothing shows that its one test case ran`
+  return isKnown
+    ? fragment`none of its ${total} test cases ran`
+    : fragment`nothing shows that any of its ${total} test cases ran`
 }
 
 function noTestsAdvice({ success, unknownStatuses }: StepOutcome): Fragment {

@@ -62,7 +62,7 @@ describe('the record', () => {
     const lines: string[] = []
     const record = createRecorder(main, { warning: () => {}, debug: (line) => lines.push(render(line)) })
     const expectSaved = (phase: string) => {
-      const [, record = ''] = /^Saved for post: (.*)$/.exec(lines.at(-1) ?? '') ?? []
+      const [, record = ''] = /^(?:First record|Saved) for post: (.*)$/.exec(lines.at(-1) ?? '') ?? []
       expect(parseRecord(record)).toEqual({ ...saved(), phase })
     }
     expectSaved('nothing started')
