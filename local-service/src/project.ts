@@ -100,7 +100,7 @@ function usesNone(folder: string): string {
 }
 
 function usesBoth(folder: string): string {
-  return `uses both Vitest and Playwright Test in ${folder}. Choose "vitest" or "playwright" with the input framework, the option --framework, or "framework" of the project.`
+  return `uses both Vitest and Playwright Test in ${folder}. Set the input, the option or the setting "framework" to "vitest" or "playwright".`
 }
 
 /**

@@ -74,7 +74,7 @@ describe('without a configuration', () => {
     [{ 'package.json': 'broken' }, /uses neither Vitest nor Playwright Test/],
     [
       { 'vitest.config.ts': '', 'playwright.config.ts': '' },
-      /^Project ".*" uses both .*\. Choose "vitest" or "playwright" with the input framework, /,
+      /^Project ".*" uses both .*\. Set the input, the option or the setting "framework" to "vitest" or "playwright"\.$/,
     ],
     [{ 'package.json': '{"devDependencies":{"vitest":"*","@playwright/test":"*"}}' }, /uses both/],
   ])('a folder that holds %j is refused with a sentence', async (files, message) => {

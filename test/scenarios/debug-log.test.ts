@@ -4,6 +4,9 @@ import { ONE_PASSED, scenario } from '../support/scenario.ts'
 
 const DEBUG = '##[debug]'
 
+/** The lines about the record that main saves for post. */
+const OF_RECORD = /^(First record|Saved) for post/
+
 test.concurrent('with debug logging, the log shows each request, the branch, what main saves and what post finds', async () => {
   const busy = {
     status: 503,
@@ -22,7 +25,7 @@ test.concurrent('with debug logging, the log shows each request, the branch, wha
     log.filter((line) => line.startsWith(DEBUG)).map((line) => line.slice(DEBUG.length).replace(/ [\d,]+ ms/, ' N ms'))
   const lines = debugLines(main.log)
   const runs = '/v1/projects/web-shop/runs'
-  expect(lines.filter((line) => !line.startsWith('Saved'))).toEqual([
+  expect(lines.filter((line) => !OF_RECORD.test(line))).toEqual([
     'Branch: feature/x, because the input branch names it',
     `POST ${runs}: try 1`,
     `POST ${runs}: status 200 after N ms`,
@@ -31,7 +34,7 @@ test.concurrent('with debug logging, the log shows each request, the branch, wha
     `GET ${runs}/run-1: try 2`,
     `GET ${runs}/run-1: status 200 after N ms`,
   ])
-  const phases = lines.filter((line) => line.startsWith('Saved')).map((line) => /"phase":"(.*?)"/.exec(line)?.[1])
+  const phases = lines.filter((line) => OF_RECORD.test(line)).map((line) => /"phase":"(.*?)"/.exec(line)?.[1])
   expect(phases).toEqual(['nothing started', 'starting', 'started', 'done'])
   expect(debugLines(post.log)).toEqual([
     expect.stringMatching(/^Post found that nothing is left to do: .*"phase":"done"/),
@@ -56,7 +59,7 @@ test.concurrent('with debug logging, post shows the run that a killed main left'
 test.concurrent('without debug logging, there is no debug line, and post is silent', async () => {
   await using one = await scenario()
   const { main, post } = await one.step.run()
-  expect(main.log.join('\n')).not.toMatch(/debug|try 1|Saved for post/)
+  expect(main.log.join('\n')).not.toMatch(/debug|try 1|record for post|Saved for post/)
   expect(post.log).toEqual([])
 })
 

@@ -323,7 +323,7 @@ describe.concurrent('a person who sets the service up wrongly reads one sentence
       'both frameworks',
       { ...VITEST, 'vitest.config.ts': '', 'playwright.config.ts': '' },
       {},
-      /uses both .* Choose "vitest" or "playwright" with the input framework, /,
+      /uses both .* Set the input, the option or the setting "framework" to "vitest" or "playwright"\.$/,
     ],
   ])('about %s', async ([, of, inputs, sentence], { jobs }) => {
     const { folder } = await jobs.project(of)
