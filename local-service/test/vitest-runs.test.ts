@@ -220,7 +220,7 @@ describe('a run of a Vitest project', () => {
   it('says of each test that did not pass, and of a flaky one, why and where', async () => {
     const service = await startWith({
       'kinds.test.js': `
-        import { beforeAll, describe, expect, it } from 'vitest'
+        import { afterAll, beforeAll, describe, expect, it } from 'vitest'
         import { pay } from './lib/pay.js'
         let tries = 0
         describe('kinds', () => {
@@ -235,7 +235,8 @@ describe('a run of a Vitest project', () => {
           it('passes', () => {})
           it.skip('is skipped', () => {})
         })
-        describe('a hook', () => { beforeAll(() => { throw new Error('no database') }); it('never runs', () => {}) })`,
+        describe('a hook', () => { beforeAll(() => { throw new Error('no database') }); it('never runs', () => {}) })
+        describe('another hook', () => { afterAll(() => { throw new Error('no room') }); it('is fine', () => {}) })`,
       'lib/pay.js': `export function pay() {
         throw new Error('no money', { cause: new Error('too many books') })
       }`,
@@ -267,7 +268,9 @@ describe('a run of a Vitest project', () => {
       'kinds > passes': {},
       'kinds > is skipped': {},
       'a hook > never runs': {},
-      'kinds.test.js': { message: 'Error: no database', filePath: 'kinds.test.js', line: 17 },
+      'a hook': { message: 'Error: no database', filePath: 'kinds.test.js', line: 17 },
+      'another hook > is fine': {},
+      'another hook': { message: 'Error: no room', filePath: 'kinds.test.js', line: 18 },
       'broken.test.js': { message: 'Error: cannot be loaded', filePath: 'broken.test.js', line: 2 },
     })
     expect(run.message).toBeUndefined()

@@ -26,7 +26,7 @@ export default class EventReporter {
             event: 'finished',
             projects: modules.map(({ project }) => project.name),
             files: modules.map(describeEndOfFile),
-            tests,
+            tests: [...tests, ...modules.flatMap(describeFailedSuites)],
             workerEnd: ends.find((end) => end !== undefined),
             errors: errors.filter((_, index) => ends[index] === undefined).map((error) => failureOf([error])),
         });
@@ -44,6 +44,14 @@ function describeTest(test) {
         path.unshift(parent.name);
     return { ...describeFile(test.module), line: test.location?.line, id: test.id, path };
 }
+/** The describe blocks in which a hook for all tests failed. */
+function describeFailedSuites(module) {
+    const suites = [...module.children.allSuites()].filter((suite) => suite.errors().length > 0);
+    return suites.map((suite) => ({
+        ...describeTest(suite),
+        ...{ state: 'failed', isFlaky: false, durationMs: 0, failure: failureOf(suite.errors()) },
+    }));
+}
 function describeResult(test) {
     const { state, errors = [] } = test.result();
     const { flaky = false, duration = 0, retryCount = 0 } = test.diagnostic() ?? {};
@@ -54,10 +62,9 @@ function describeResult(test) {
 function describeFile({ project, moduleId }) {
     return { project: project.name, file: moduleId };
 }
-/** The errors of a file and its describe blocks are those of loading it and of its hooks. */
+/** The errors of a file are those of loading it, and of its hooks outside describe blocks. */
 function describeEndOfFile(module) {
-    const errors = [module, ...module.children.allSuites()].flatMap((suite) => suite.errors());
-    return { ...describeFile(module), hasFailed: module.state() === 'failed', failure: failureOf(errors) };
+    return { ...describeFile(module), hasFailed: module.state() === 'failed', failure: failureOf(module.errors()) };
 }
 function failureOf(errors) {
     // Vitest 3.0 has not parsed the stack yet.

@@ -1,4 +1,4 @@
-import type { Reporter, SerializedError, TestCase, TestModule } from 'vitest/node'
+import type { Reporter, SerializedError, TestCase, TestModule, TestSuite } from 'vitest/node'
 import {
   describeCause,
   describeFailure,
@@ -45,7 +45,7 @@ export default class EventReporter implements Reporter {
       event: 'finished',
       projects: modules.map(({ project }) => project.name),
       files: modules.map(describeEndOfFile),
-      tests,
+      tests: [...tests, ...modules.flatMap(describeFailedSuites)],
       workerEnd: ends.find((end) => end !== undefined),
       errors: errors.filter((_, index) => ends[index] === undefined).map((error) => failureOf([error])),
     })
@@ -59,10 +59,19 @@ function findWorkerEnd(error: SerializedError): string | undefined {
   return found && (end ?? '')
 }
 
-function describeTest(test: TestCase): TestFacts {
+function describeTest(test: TestCase | TestSuite): TestFacts {
   const path = [test.name]
   for (let { parent } = test; parent.type === 'suite'; parent = parent.parent) path.unshift(parent.name)
   return { ...describeFile(test.module), line: test.location?.line, id: test.id, path }
+}
+
+/** The describe blocks in which a hook for all tests failed. */
+function describeFailedSuites(module: TestModule): (TestFacts & ResultFacts)[] {
+  const suites = [...module.children.allSuites()].filter((suite) => suite.errors().length > 0)
+  return suites.map((suite) => ({
+    ...describeTest(suite),
+    ...{ state: 'failed', isFlaky: false, durationMs: 0, failure: failureOf(suite.errors()) },
+  }))
 }
 
 function describeResult(test: TestCase): ResultFacts {
@@ -77,10 +86,9 @@ function describeFile({ project, moduleId }: TestModule) {
   return { project: project.name, file: moduleId }
 }
 
-/** The errors of a file and its describe blocks are those of loading it and of its hooks. */
+/** The errors of a file are those of loading it, and of its hooks outside describe blocks. */
 function describeEndOfFile(module: TestModule) {
-  const errors = [module, ...module.children.allSuites()].flatMap((suite) => suite.errors())
-  return { ...describeFile(module), hasFailed: module.state() === 'failed', failure: failureOf(errors) }
+  return { ...describeFile(module), hasFailed: module.state() === 'failed', failure: failureOf(module.errors()) }
 }
 
 type VitestError = Thrown & { readonly stacks?: readonly Place[] | undefined; readonly type?: unknown }
