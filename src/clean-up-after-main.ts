@@ -68,8 +68,8 @@ export async function cleanUp(mains: readonly FoundMain[], world: PostWorld): Pr
   const deadlineMs = world.clock.now() + POST_LIMIT_MS
   const leftRunning = await endMains(mains, world)
   await Promise.all(mains.map((main) => cancelOrWarn(main, deadlineMs, world)))
-  // A main that still runs writes its record to its file. If the state's file is gone too, main takes the removal of its
-  // own file for the end of the job.
+  // Post keeps the file of a main that still runs, because main writes its record to it. If the state's file was removed
+  // too, main would assume that the job has ended.
   for (const main of mains) if (!leftRunning.includes(main)) main.removeFile()
 }
 

@@ -10,9 +10,9 @@ export const POST_WAITS_FOR_MAIN_MS = 40_000
 interface Allowance {
   /** Until then, main waits for the response to a start in flight. */
   readonly startMs: number
-  /** Until then, main tries to cancel a run whose id it knew before the abort. */
+  /** Until then, this process (main or post) tries to cancel a run whose id it knew before the abort. */
   readonly cancelMs: number
-  /** Until then, main tries to cancel a run whose id came after the abort. */
+  /** Until then, this process tries to cancel a run whose id it learned after the abort. */
   readonly cancelLateIdMs: number
 }
 
@@ -59,7 +59,10 @@ export class StepAborted extends Error {
     return this.#sinceMs + ALLOWANCES[this.cause].startMs
   }
 
-  /** The time until which main tries to cancel a run. `knownSinceMs` is the time at which main learned of the run. */
+  /**
+   * The time until which this process tries to cancel a run. `knownSinceMs` is the time at which this process learned of
+   * the run.
+   */
   cancelDeadlineMs(knownSinceMs = Number.NEGATIVE_INFINITY): number {
     const { cancelMs, cancelLateIdMs } = ALLOWANCES[this.cause]
     return this.#sinceMs + (knownSinceMs >= this.#sinceMs ? cancelLateIdMs : cancelMs)

@@ -18,14 +18,14 @@ export interface CancelOptions {
   readonly onRun?: ((run: Run) => void) | undefined
 }
 
-/** If less time is left, there is no other try, because its time-out would replace the real failure. */
+/** If less time is left, only a first try is made. The time-out of a later try would replace the real failure. */
 const SHORTEST_TRY_MS = 20
 /**
  * A request gets half of the time left, so that another try is possible. It gets at least this long. If less is left, it
  * gets all that is left.
  */
 const SHORTEST_REQUEST_MS = 1_000
-/** How long before the deadline the last try begins. */
+/** If more than twice this time is left, a pause ends at least this long before the deadline. */
 const LAST_TRY_MS = 1_000
 
 /**
@@ -51,7 +51,10 @@ type TryResult = CancelResult | NotYet
 /** A try after which another try may succeed. */
 interface NotYet {
   readonly kind: 'not-yet'
-  /** Why the run is not cancelled yet. The user reads it if no later try succeeds. */
+  /**
+   * Why the run is not cancelled yet. If this is the last try, the user reads the reason. Undefined if the service accepted
+   * the cancel, but the run has not finished.
+   */
   readonly reason: Failure | undefined
   /** The failure of the try's last request, in which the service may ask for a pause. */
   readonly lastFailure: Failure | undefined
@@ -71,9 +74,9 @@ async function tryUntil(
     const leftMs = Math.max(1, deadlineMs - clock.now())
     return { signal, limitMs: Math.max(leftMs / 2, Math.min(leftMs, SHORTEST_REQUEST_MS)) }
   }
-  const hasTimeFor = (tries: number) => deadlineMs - clock.now() > (tries === 1 ? 0 : SHORTEST_TRY_MS)
+  const hasTimeForTry = (number: number) => deadlineMs - clock.now() > (number === 1 ? 0 : SHORTEST_TRY_MS)
   let reason: Failure | undefined
-  for (let tries = 1; !signal.aborted && hasTimeFor(tries); tries++) {
+  for (let tries = 1; !signal.aborted && hasTimeForTry(tries); tries++) {
     const result = await tryOnce(requestOptions)
     if (result.kind !== 'not-yet') return result
     reason = result.reason

@@ -36,8 +36,8 @@ export interface StepSettings extends WaitSettings, VerdictRules {
 /** The whole step: start a run or take the given one, wait for it, cancel it if needed, conclude, publish. */
 export async function runAction(settings: StepSettings, world: World): Promise<StepOutcome> {
   const step: Step = { settings, world, stepBeganMs: world.clock.now() }
-  const ofRun = await startAndWait(step)
-  const facts: StepFacts = { ...ofRun, subject: settings.subject, tookMs: world.clock.now() - step.stepBeganMs }
+  const runFacts = await startAndWait(step)
+  const facts: StepFacts = { ...runFacts, subject: settings.subject, tookMs: world.clock.now() - step.stepBeganMs }
   const outcome = concludeStep(facts, settings)
   // If something is left to do, the record stays as it is. Post then tries again to cancel the run, or warns once more.
   if (isDone(outcome)) world.recorder.done()
@@ -94,7 +94,7 @@ async function waitOrCancel(handle: RunHandle, step: Step): Promise<RunFacts> {
   return { ...facts, run: latestRun, cancellation }
 }
 
-/** Sets the outputs about the run, and writes a line to the log. Returns the address of the run's page. */
+/** Sets the outputs `run-id` and `run-url`, and logs the run unless the user knows it. Returns the address of its page. */
 function announceRun({ id }: RunHandle, { settings, world }: Step): string | undefined {
   world.setOutput('run-id', id)
   const runUrl = settings.runUrlOf(id)
@@ -106,7 +106,7 @@ function announceRun({ id }: RunHandle, { settings, world }: Step): string | und
   return runUrl
 }
 
-/** Outputs and the paths of requests cannot contain this id. Main cancels the run and fails. */
+/** Outputs and the paths of requests cannot contain this id. If the id is not empty, main tries to cancel the run. */
 async function refuseRunId(handle: RunHandle, world: World): Promise<RunFacts> {
   const failure: Failure = {
     kind: 'invalid-response',
@@ -115,7 +115,7 @@ async function refuseRunId(handle: RunHandle, world: World): Promise<RunFacts> {
   }
   let cancellation: Cancellation = { kind: 'id-unknown' }
   if (handle.id !== '') {
-    // Whatever `cancel-on-abort` says, because no step can wait for this run.
+    // Main and post cancel this run even if `cancel-on-abort` is false, because no step can wait for it.
     world.recorder.started(handle.id, true)
     cancellation = await cancelRun(handle, { deadlineMs: world.clock.now() + CANCEL_LIMIT_MS }, world)
   }

@@ -41,8 +41,8 @@ export async function startRun(
 
     const nextTryMs = clock.now() + backoffMs(tries, response, random)
     const allowedUntilMs = Math.min(firstTryMs + startMayRepeatForMs(response), deadlineMs)
-    // Only the log uses this time. No pause ends after it, because `backoffMs` ends a pause in time, and the check below
-    // refuses a later one.
+    // Only the log uses this time. A pause never ends after it: `backoffMs` limits the pause to `retryMayHelpForMs`, and the
+    // check below returns if `nextTryMs` is not before `allowedUntilMs`.
     const triesEndMs = Math.min(allowedUntilMs, clock.now() + retryMayHelpForMs(response))
     if (hasServiceEnded(response) || nextTryMs >= allowedUntilMs) {
       return noId({ kind: 'start-failed', failure: response }, cancellation)

@@ -57,13 +57,13 @@ export class RecordWriter {
   readonly #storage: RecordStorage
   #latest: StepRecord
 
-  /** The file already contains the first record. */
+  /** If the file could be created, it already contains the first record. So the constructor writes only to the state. */
   constructor(main: MainOfStep, storage: RecordStorage) {
     this.#main = main
     this.#storage = storage
     this.#latest = { ...main, ...NOTHING_STARTED }
     // A failure does not matter yet, because main saves the record again before it starts a run.
-    problemOf('GITHUB_STATE', () => storage.appendToState(this.line))
+    tryToWrite('GITHUB_STATE', () => storage.appendToState(this.line))
   }
 
   /** The latest record, as it is written. */
@@ -75,8 +75,8 @@ export class RecordWriter {
   save(progress: Progress): string | undefined {
     this.#latest = { ...this.#main, ...progress }
     const problems = [
-      problemOf('GITHUB_STATE', () => this.#storage.appendToState(this.line)),
-      problemOf(this.#latest.file, () => this.#storage.appendToFile(this.line)),
+      tryToWrite('GITHUB_STATE', () => this.#storage.appendToState(this.line)),
+      tryToWrite(this.#latest.file, () => this.#storage.appendToFile(this.line)),
     ].filter((problem) => problem !== undefined)
     return problems.length === 2 ? problems.join('; ') : undefined
   }
@@ -110,8 +110,8 @@ export function openHandover(env: Environment) {
   }
 }
 
-/** Names the file, because not every error of Node does. Undefined if the file was written. */
-function problemOf(file: string, write: () => void): string | undefined {
+/** Writes. If that throws, returns why. The text names the file, because not every error of Node does. */
+function tryToWrite(file: string, write: () => void): string | undefined {
   try {
     write()
     return undefined

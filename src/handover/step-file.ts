@@ -28,7 +28,7 @@ const PREFIX = 'test-run-action-'
 interface StepFile {
   /** The file's path, even if the file could not be created. */
   readonly path: string
-  /** Whether the file is there, in the runner's temporary folder, which the runner empties at the end of the job. */
+  /** Whether the file exists and is in the runner's temporary folder. The runner empties this folder at the end of the job. */
   isInRunnerFolder(): boolean
   /** Throws if post cannot read the line, because it was not written or the file was removed. */
   append(line: string): void

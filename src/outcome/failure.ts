@@ -10,8 +10,8 @@ export type Failure =
       readonly kind: 'not-sent'
       readonly reason: string
       /**
-       * How long this machine has refused all connections. Absent if the service is on another machine, or if the connection
-       * failed for another reason.
+       * How long this machine has refused all connections. Absent if the service is on another machine, if there is a proxy,
+       * or if the request was not sent for another reason.
        */
       readonly refusedForMs?: number | undefined
     }
@@ -57,8 +57,8 @@ export function isNotFound(failure: Failure): boolean {
 }
 
 /**
- * If a service on this machine refuses connections for this long, it has ended. A tunnel that is restarted may take
- * nearly as long.
+ * If a service on this machine refuses connections for this long, it has ended. The limit is not shorter, because the
+ * address may be that of a tunnel, and a tunnel that restarts may refuse connections for nearly this long.
  */
 const REFUSED_LIMIT_MS = 30_000
 

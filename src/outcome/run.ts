@@ -68,7 +68,7 @@ export interface Run {
   readonly message?: Untrusted | undefined
   /** Absent if the service sent no usable results. */
   readonly testCases?: readonly TestCase[] | undefined
-  /** The JSON that `testCases` came from, for `results.json`. */
+  /** The service's whole response, for `results.json`. It may be present without `testCases`. */
   readonly responseText?: Untrusted | undefined
 }
 

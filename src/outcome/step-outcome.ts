@@ -65,10 +65,10 @@ export type Ending =
   | { readonly kind: 'start-failed'; readonly failure: Failure }
   | { readonly kind: 'poll-failed'; readonly failure: Failure }
 
-/** What is known about a step before it starts: what it tests, and what tells it from other steps in reports. */
+/** What is known about a step before its first request: what it tests, and what tells it from other steps in reports. */
 export interface StepSubject {
   readonly target: Target
-  /** Empty if the step did not start the run. */
+  /** Empty if the input `run-id` names the run. */
   readonly parameters: StartParameters
   /** False if the input `run-id` names the run. */
   readonly ownsRun: boolean
@@ -216,7 +216,7 @@ function judge(
   }
 }
 
-/** A cancel that the service confirmed counts, even if nobody has read the run after it. */
+/** The run's status. If the service confirmed the cancel, it is CANCELLED, even if nobody has read the run since then. */
 export function statusOf({ cancellation, run }: StepOutcome): Run['status'] | undefined {
   return cancellation.kind === 'cancelled' ? 'CANCELLED' : run?.status
 }
