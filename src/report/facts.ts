@@ -6,9 +6,10 @@ import type { Untrusted } from '../text/untrusted.ts'
 import { inBrackets, joinWithDots, NONE, nonZero } from './words.ts'
 
 /** The counts that are not zero, and the time. Undefined if there is nothing to count yet. */
-export function countsText({ run, counts, tookMs }: StepOutcome): Fragment | undefined {
+export function countsText(outcome: StepOutcome): Fragment | undefined {
+  const { run, counts, tookMs } = outcome
   if (run === undefined || (run.testCases === undefined && !isFinished(run))) return undefined
-  const { passed, failed, flaky, skipped, other, byOutcome } = counts
+  const { passed, failed, flaky, skipped, byOutcome } = counts
   const kinds = [
     ...nonZero(byOutcome['timed-out'], fragment`timed out`),
     ...nonZero(byOutcome.interrupted, fragment`interrupted`),
@@ -17,12 +18,24 @@ export function countsText({ run, counts, tookMs }: StepOutcome): Fragment | und
     ...nonZero(failed, fragment`failed${inBrackets(kinds)}`),
     ...nonZero(passed, fragment`passed${inBrackets(nonZero(flaky, fragment`flaky`))}`),
     ...nonZero(skipped, fragment`skipped`),
-    ...nonZero(other, fragment`without a result`),
+    ...otherCases(outcome),
   ]
   if (parts.length === 0) parts.push(run.testCases === undefined ? fragment`No results` : fragment`No test cases`)
   const runMs = runDurationMs(run)
   const what = runMs === undefined ? fragment`waited` : fragment`run time`
   return joinWithDots([...parts, fragment`${what} ${durationText(runMs ?? tookMs)}`])
+}
+
+/**
+ * The test cases that neither ran nor were skipped. The verdict of a PASSED run names the unknown statuses, so the counts
+ * name them too.
+ */
+export function otherCases({ run, counts, unknownStatuses }: StepOutcome): Fragment[] {
+  const unknown = run?.status === 'PASSED' ? unknownStatuses.count : 0
+  return [
+    ...nonZero(unknown, fragment`with an unknown status`),
+    ...nonZero(counts.other - unknown, fragment`without a result`),
+  ]
 }
 
 /** What was tested, and where. If another step started the run, only what the service says about it. */

@@ -2,6 +2,7 @@ import type { Counts } from '../outcome/run.ts'
 import type { StepOutcome } from '../outcome/step-outcome.ts'
 import { durationText } from '../text/duration.ts'
 import { type Fragment, fragment, render } from '../text/safe-text.ts'
+import { otherCases } from './facts.ts'
 import { inBrackets, joinWithDots, NONE, nonZero } from './words.ts'
 
 const PASS = fragment`✅`
@@ -33,7 +34,7 @@ export function headline(outcome: StepOutcome): Headline {
           fragment`: ${unknownStatuses.count} of ${total}`,
         )
       // If a case was skipped, this says so, because `15 of 16` alone looks like one failure.
-      return head(PASS, fragment`Tests passed`, fragment`: ${passed} of ${total}${remainingCounts(counts)}`)
+      return head(PASS, fragment`Tests passed`, fragment`: ${passed} of ${total}${remainingCounts(outcome)}`)
     case 'failed':
       if (failed > 0) return head(FAIL, fragment`Tests failed`, fragment`: ${failed} of ${total}`)
       if (run?.status === 'PASSED')
@@ -74,9 +75,10 @@ function tallyOf({ total, passed, failed }: Counts): Fragment {
   return failed > 0 ? fragment`: ${failed} of ${total} failed` : fragment`: ${passed} of ${total} passed`
 }
 
-/** Flaky test cases in brackets, then skipped ones, then those without a result. */
-export function remainingCounts({ flaky, skipped, other }: Counts): Fragment {
-  const others = [...nonZero(skipped, fragment`skipped`), ...nonZero(other, fragment`without a result`)]
+/** Flaky test cases in brackets, then skipped ones, then all that are neither passed nor failed. */
+export function remainingCounts(outcome: StepOutcome): Fragment {
+  const { flaky, skipped } = outcome.counts
+  const others = [...nonZero(skipped, fragment`skipped`), ...otherCases(outcome)]
   const listed = others.reduce((all, part) => fragment`${all}, ${part}`, NONE)
   return fragment`${inBrackets(nonZero(flaky, fragment`flaky`))}${listed}`
 }

@@ -63,7 +63,7 @@ function sentencesOfFinished(run: Run, outcome: StepOutcome, medium: Medium): Fr
   const id = idOf(outcome)
   const status = run.rawStatus
   const message = medium === 'log' ? withMessage(run) : NONE
-  const results = medium === 'log' ? fragment`${message}${resultsOf(run, counts)}` : NONE
+  const results = medium === 'log' ? fragment`${message}${resultsOf(run, outcome)}` : NONE
   switch (conclusion) {
     case 'passed':
       if (!isDoubtfulPass(outcome)) return fragment`Run ${id} finished as ${status}${results}.`
@@ -73,8 +73,8 @@ function sentencesOfFinished(run: Run, outcome: StepOutcome, medium: Medium): Fr
         return fragment`Run ${id} finished as ${status}, although ${doubts(run, outcome)}. The step fails, because the input ${'strict'} is ${'true'}.`
       if (counts.failed > 0) return fragment`Run ${id} finished as ${status}${results}.`
       if (run.message === undefined)
-        return fragment`Run ${id} finished as ${status}${withoutFailedCase(run, counts)}.${LOOK_UP}`
-      return fragment`Run ${id} finished as ${status}${message}${withoutFailedCase(run, counts)}.`
+        return fragment`Run ${id} finished as ${status}${withoutFailedCase(run, outcome)}.${LOOK_UP}`
+      return fragment`Run ${id} finished as ${status}${message}${withoutFailedCase(run, outcome)}.`
     case 'no-tests':
       return fragment`Run ${id} finished as ${status}, but ${nothingRan(run, outcome)}.${unknownSentence(outcome)} ${noTestsAdvice(outcome)}`
     case 'timed-out':
@@ -99,13 +99,14 @@ function withMessage({ message }: Run): Fragment {
   return fragment` with the message ${quote(firstLineOf(message), SENTENCE_LIMIT_CHARS)}`
 }
 
-function resultsOf(run: Run, counts: Counts): Fragment {
+function resultsOf(run: Run, outcome: StepOutcome): Fragment {
+  const { counts } = outcome
   const { total, passed, failed } = counts
   if (run.testCases === undefined) return fragment`, and the service sent no results`
   if (total === 0) return fragment`, and no test case is listed`
   if (failed > 0) return fragment`: ${failedCases(run, counts)}`
   const none = run.status === 'PASSED' ? NONE : fragment`, none failed`
-  return fragment`: ${passed} of ${total} ${casesOf(total)} passed${remainingCounts(counts)}${none}`
+  return fragment`: ${passed} of ${total} ${casesOf(total)} passed${remainingCounts(outcome)}${none}`
 }
 
 function failedCases({ testCases = [] }: Run, { total, failed }: Counts): Fragment {
@@ -136,9 +137,10 @@ function unknownSentence(outcome: StepOutcome): Fragment {
   return outcome.unknownStatuses.count === 0 ? NONE : fragment` ${unknownCases(outcome)}.`
 }
 
-function withoutFailedCase(run: Run, counts: Counts): Fragment {
-  if (counts.total === 0) return resultsOf(run, counts)
-  return fragment`, although ${noneFailed(counts.total)} (${counts.passed} passed${remainingCounts(counts)})`
+function withoutFailedCase(run: Run, outcome: StepOutcome): Fragment {
+  const { counts } = outcome
+  if (counts.total === 0) return resultsOf(run, outcome)
+  return fragment`, although ${noneFailed(counts.total)} (${counts.passed} passed${remainingCounts(outcome)})`
 }
 
 function nothingRan(run: Run, { counts: { total }, unknownStatuses }: StepOutcome): Fragment {
@@ -196,7 +198,7 @@ function sentencesOfAbort({ cause }: Extract<Ending, { kind: 'aborted' }>, outco
     case 'log closed':
       return fragment`The runner stopped reading the log of this step ${when}. This happens if the runner's process is killed, for example because no memory was left.`
     default:
-      return fragment`The workflow was cancelled, or the step exceeded its time limit, ${when}. This limit is the keyword ${'timeout-minutes'} of the step or of its job, and not the input.`
+      return fragment`The workflow was cancelled, or the step exceeded its time limit, ${when}. This limit is the keyword ${'timeout-minutes'} of the step or of its job, or GitHub's own limit for a job, and not the input.`
   }
 }
 

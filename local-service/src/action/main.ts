@@ -16,9 +16,8 @@ const START_LIMIT_MS = 30_000
 const POLL_MS = 5
 const RUN_LIMIT_MINUTES = 35_000
 
-/** An action gets these variables, and a script of a workflow does not. The tests must not get them either. */
-const OF_ACTIONS_ALONE =
-  /^(INPUT_|STATE_|ACTIONS_(RUNTIME|RESULTS|CACHE)_)|^GITHUB_(OUTPUT|STATE|ENV|PATH|STEP_SUMMARY)$/
+/** Variables that belong to one step, and the runner's tokens. The tests must not get them. */
+const OF_THIS_STEP = /^(INPUT_|STATE_|ACTIONS_(RUNTIME|RESULTS|CACHE)_)|^GITHUB_(OUTPUT|STATE|ENV|PATH|STEP_SUMMARY)$/
 
 async function main(): Promise<void> {
   if (process.platform === 'win32') {
@@ -82,7 +81,7 @@ function readOrder(): Order {
 
 /** The service gets a process group of its own. */
 function startService(folder: ServiceFolder): ChildProcess {
-  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !OF_ACTIONS_ALONE.test(name)))
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !OF_THIS_STEP.test(name)))
   return spawnService(folder, [], { detached: true, env })
 }
 
