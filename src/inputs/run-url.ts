@@ -22,10 +22,11 @@ export function readRunUrl(inputs: InputReader, target: Target | undefined): Ste
   }
 
   const values = new Map([
-    ['project', target?.kind === 'project' ? target.id : ''],
-    ['test-suite', target?.kind === 'test-suite' ? target.id : ''],
+    ['project', ''],
+    ['test-suite', ''],
     ['run-id', 'x'],
   ])
+  if (target !== undefined) values.set(target.kind, target.id)
   for (const [, name = ''] of template.matchAll(PLACEHOLDER)) {
     if (!values.has(name)) {
       return problem(

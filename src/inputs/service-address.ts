@@ -83,13 +83,14 @@ function readTarget(inputs: InputReader, mayBeEmpty: boolean): Target | undefine
       fragment`Inputs project ("${projectId}") and test-suite ("${testSuiteId}"): give exactly one of them. The input project takes the id of the project whose tests you want to run.`,
     )
   }
-  const [name, id] = projectId === '' ? ['test-suite', testSuiteId] : ['project', projectId]
+  const target: Target = projectId === '' ? { kind: 'test-suite', id: testSuiteId } : { kind: 'project', id: projectId }
+  const { kind, id } = target
   if (id === '.' || id === '..' || !id.isWellFormed()) {
     return inputs.problem(
-      fragment`Input ${name}: "${id}" cannot be an id, because it would change the address of the request. Give the id as the service shows it.`,
+      fragment`Input ${kind}: "${id}" cannot be an id, because it would change the address of the request. Give the id as the service shows it.`,
     )
   }
-  return projectId === '' ? { kind: 'test-suite', id: testSuiteId } : { kind: 'project', id: projectId }
+  return target
 }
 
 /**

@@ -49,7 +49,10 @@ function describeFailedSuites(module) {
     const suites = [...module.children.allSuites()].filter((suite) => suite.errors().length > 0);
     return suites.map((suite) => ({
         ...describeTest(suite),
-        ...{ state: 'failed', isFlaky: false, durationMs: 0, failure: failureOf(suite.errors()) },
+        state: 'failed',
+        isFlaky: false,
+        durationMs: 0,
+        failure: failureOf(suite.errors()),
     }));
 }
 function describeResult(test) {

@@ -12,7 +12,7 @@ import { spawnService } from './spawn-service.ts'
 // The main step of the action local-service: starts the service and leaves it running. Post stops it.
 
 const START_LIMIT_MS = 30_000
-/** A look at the file takes microseconds. */
+/** Reading the file takes microseconds. */
 const POLL_MS = 5
 const RUN_LIMIT_MINUTES = 35_000
 

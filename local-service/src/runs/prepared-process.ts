@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { statSync } from 'node:fs'
 import { dirname, relative } from 'node:path'
@@ -8,8 +8,8 @@ import type { Project } from '../project.ts'
 import { commandFoldersOf } from '../workspace/packages.ts'
 import { repositoryFolderOf } from '../workspace/paths.ts'
 import { frameworkProgram } from './framework-command.ts'
-import { MARKER_VARIABLE, signalProcess } from './processes.ts'
-import type { Command } from './run-command.ts'
+import { signalProcess } from './processes.ts'
+import { type Command, spawnMarked } from './run-command.ts'
 import { environmentIn } from './run-in-source.ts'
 import { resourcesOf } from './run-resources.ts'
 import { baseEnvironment } from './test-environment.ts'
@@ -65,31 +65,23 @@ export class PreparedProcess {
   readonly #stamps: readonly string[]
   readonly #exit: Promise<unknown>
   readonly #limit: NodeJS.Timeout
-  #isClaimed = false
-  #state: 'waiting' | 'taken' | 'dismissed' = 'waiting'
+  #state: 'waiting' | 'claimed' | 'taken' | 'dismissed' = 'waiting'
 
   /** If one of the watched files and folders changes, the process is not used. */
-  constructor(command: PreparedCommand, [program = '', ...args]: readonly string[], watched: readonly string[]) {
-    const { folder, env, runId } = command
-    this.runId = runId
+  constructor(command: PreparedCommand, waitingArgv: readonly string[], watched: readonly string[]) {
+    this.runId = command.runId
     this.#command = command
     this.#watched = watched
     this.#stamps = watched.map(stampOf)
-    this.#child = spawn(program, args, {
-      cwd: folder,
-      env: { ...env, [MARKER_VARIABLE]: runId },
-      stdio: 'pipe',
-      detached: true,
-    })
+    this.#child = spawnMarked({ ...command, argv: waitingArgv }, 'pipe')
     this.#exit = new Promise((resolve) => this.#child.once('exit', resolve).once('error', resolve))
-    this.#child.stdin?.on('error', () => undefined)
     this.#limit = setTimeout(() => this.dismiss(), WAIT_LIMIT_MS).unref()
   }
 
   /** Only the first run gets the process. If there is a process, the service has only one project. */
   claim(): PreparedProcess | undefined {
-    if (this.#isClaimed || this.#state !== 'waiting') return undefined
-    this.#isClaimed = true
+    if (this.#state !== 'waiting') return undefined
+    this.#state = 'claimed'
     return this
   }
 
@@ -98,7 +90,7 @@ export class PreparedProcess {
    * for the report. The process is used at most once.
    */
   take({ argv, folder, env, runId }: PreparedCommand): ChildProcess | undefined {
-    if (this.#state !== 'waiting') return undefined
+    if (this.#state !== 'claimed') return undefined
     const prepared = this.#command
     const further = argv.slice(prepared.argv.length)
     const { [REPORT_FILE]: reportFile = '', ...others } = env

@@ -137,18 +137,26 @@ function start(command: Command, onOutput: (text: string) => void): ChildProcess
   return child
 }
 
-function spawnProcess({ argv, folder, env, runId, input }: Command): ChildProcess {
-  const [program = '', ...args] = argv
+function spawnProcess(command: Command): ChildProcess {
+  const child = spawnMarked(command, command.input === undefined ? 'ignore' : 'pipe')
+  child.stdin?.end(command.input)
+  return child
+}
+
+/** Starts a process by which the service finds all processes of the run again. */
+export function spawnMarked(
+  { argv: [program = '', ...args], folder, env, runId }: Pick<Command, 'argv' | 'folder' | 'env' | 'runId'>,
+  stdin: 'ignore' | 'pipe',
+): ChildProcess {
   const child = spawn(program, args, {
     cwd: folder,
     env: { ...env, [MARKER_VARIABLE]: runId },
-    stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+    stdio: [stdin, 'pipe', 'pipe'],
     // With its own session and process group, the command does not get Ctrl-C from the service's terminal.
     detached: true,
   })
   // The command may exit without reading its input.
   child.stdin?.on('error', () => undefined)
-  child.stdin?.end(input)
   return child
 }
 

@@ -103,18 +103,18 @@ function describeReason({ name, findMissing }: Framework, end: CommandEnd, repor
   const missing = findMissing?.(report)
   if (missing !== undefined) return missing
   if (report.workerEnd !== undefined) return report.workerEnd
-  if (!report.isComplete) {
-    const error = findErrorBelowHeadline(output)
-    return `${what} before it had reported all tests${error === undefined ? '' : `: ${error}`}`
-  }
+  if (!report.isComplete) return withError(`${what} before it had reported all tests`, findErrorBelowHeadline(output))
   if (report.testCases.length === 0) {
     const error = outsideTests ?? findErrorBelowHeadline(output)
     return error === undefined ? `${name} found no tests` : `${name} could not run the tests: ${error}`
   }
   if (report.testCases.some(isBad))
     return outsideTests && `${name} reported an error outside the tests: ${outsideTests}`
-  const error = outsideTests ?? findMissedThresholds(output)
-  return `${what}, although no test failed${error === undefined ? '' : `: ${error}`}`
+  return withError(`${what}, although no test failed`, outsideTests ?? findMissedThresholds(output))
+}
+
+function withError(what: string, error: string | undefined): string {
+  return error === undefined ? what : `${what}: ${error}`
 }
 
 /**
