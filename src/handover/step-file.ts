@@ -10,6 +10,7 @@ import {
   readSync,
   rmSync,
   type Stats,
+  statSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -40,7 +41,7 @@ export function createStepFile(env: Environment, firstLine: (path: string) => st
   const name = `${hashPrefix(env)}${crypto.randomUUID()}`
   for (const folder of folders(env)) {
     const path = join(folder, name)
-    const descriptor = resultOrNone(() => openSync(path, 'ax', 0o600))
+    const descriptor = resultOrNone(() => openSync(path, 'wx', 0o600))
     if (descriptor === undefined) continue
     const created = stepFile(path, descriptor, folder === env.RUNNER_TEMP)
     try {
@@ -54,7 +55,7 @@ export function createStepFile(env: Environment, firstLine: (path: string) => st
 }
 
 function stepFile(path: string, descriptor: number | undefined, wasInRunnerFolder: boolean): StepFile {
-  const isThere = () => descriptor !== undefined && existsSync(path)
+  const isThere = () => descriptor !== undefined && !isRemoved(path)
   return {
     path,
     isInRunnerFolder: () => wasInRunnerFolder && isThere(),
@@ -66,6 +67,15 @@ function stepFile(path: string, descriptor: number | undefined, wasInRunnerFolde
     empty() {
       if (descriptor !== undefined) resultOrNone(() => ftruncateSync(descriptor))
     },
+  }
+}
+
+/** If the check fails, for example because a network drive does not respond, the file does not count as removed. */
+export function isRemoved(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) === undefined
+  } catch {
+    return false
   }
 }
 
@@ -90,7 +100,10 @@ export function readStepFile(path: string): string | undefined {
   return isStepFile(path) ? resultOrNone(() => readOpened(path)) : undefined
 }
 
-/** The file may be replaced after the first check. So this checks the open file again. */
+/**
+ * Windows has no O_NOFOLLOW, so the caller looks for a link before this opens the file. The file may be replaced after
+ * that, so this checks the open file again.
+ */
 function readOpened(path: string): string | undefined {
   const file = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
   try {
@@ -127,12 +140,22 @@ function folders({ RUNNER_TEMP: runnerTemp = '' }: Environment): string[] {
   return [...new Set([runnerTemp, tmpdir()])].filter((folder) => existsSync(folder))
 }
 
+const SHARED_BY_MAIN_AND_POST = [
+  'GITHUB_REPOSITORY',
+  'GITHUB_RUN_ID',
+  'GITHUB_RUN_ATTEMPT',
+  'GITHUB_JOB',
+  'INPUT_CHECK-RUN-ID',
+  'RUNNER_NAME',
+  'RUNNER_TEMP',
+  'INPUT_BASE-URL',
+  'INPUT_PROJECT',
+  'INPUT_TEST-SUITE',
+]
+
 /** Main and post of a step have the same hash. Other steps of this job with the same service and target have it too. */
 function hashPrefix(env: Environment): string {
-  const hashed = [
-    ...['GITHUB_REPOSITORY', 'GITHUB_RUN_ID', 'GITHUB_RUN_ATTEMPT', 'GITHUB_JOB', 'INPUT_CHECK-RUN-ID', 'RUNNER_NAME'],
-    ...['RUNNER_TEMP', 'INPUT_BASE-URL', 'INPUT_PROJECT', 'INPUT_TEST-SUITE'],
-  ].map((name) => env[name] ?? '')
+  const hashed = SHARED_BY_MAIN_AND_POST.map((name) => env[name] ?? '')
   // Loaded here, because post loads this file in every step and seldom needs the hash.
   const { createHash } = process.getBuiltinModule('node:crypto')
   return `${PREFIX}${createHash('sha256').update(JSON.stringify(hashed)).digest('hex').slice(0, 32)}-`
