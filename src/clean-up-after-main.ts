@@ -4,7 +4,7 @@ import type { World } from './action/world.ts'
 import { systemClock } from './clock.ts'
 import { type Environment, readEvent } from './github/event.ts'
 import { attemptUrl } from './github/job.ts'
-import type { FoundMain, StepRecord } from './handover/record.ts'
+import type { FoundRecord } from './handover/record.ts'
 import { InputReader } from './inputs/input-reader.ts'
 import { readServiceAddress } from './inputs/service-address.ts'
 import { CANCEL_IT, failureText, RUN_WITHOUT_ID } from './report/failure-text.ts'
@@ -18,6 +18,8 @@ import { messageOf } from './text/untrusted.ts'
 const POST_LIMIT_MS = 60_000
 /** On Windows and macOS, post cannot signal main. Post waits only briefly, because the runner itself ends main there. */
 const MAIN_LIMIT_WITHOUT_SIGNAL_MS = 4_000
+/** A process does not exit at the very moment of SIGKILL. */
+const KILL_LIMIT_MS = 1_000
 const MAIN_CHECK_MS = 100
 
 type PostWorld = Pick<World, 'log' | 'clock' | 'random' | 'signal'> & { readonly open: () => Promise<World['service']> }
@@ -28,13 +30,14 @@ type PostWorld = Pick<World, 'log' | 'clock' | 'random' | 'signal'> & { readonly
  */
 export async function cleanUpAfterMain(
   env: Environment,
-  recordOfState: StepRecord | undefined,
-  mains: readonly FoundMain[],
+  found: readonly FoundRecord[],
   signal: AbortSignal,
 ): Promise<void> {
   const output = runnerOutput(env)
-  logFound(recordOfState, mains, output.log)
-  if (mains.length === 0) return
+  if (found.length === 0)
+    output.log.debug?.(
+      fragment`Post found nothing to do. The record in the runner's state: ${env.STATE_record || 'none'}`,
+    )
   // The inputs are read late, so that invalid inputs cannot keep post from ending main.
   const open = async () => {
     const inputs = new InputReader(env)
@@ -42,76 +45,70 @@ export async function cleanUpAfterMain(
     const options = { workflowRunUrl: attemptUrl(env), debug: output.log.debug }
     return openService(inputs.orThrow(address), systemClock, options)
   }
-  await cleanUp(mains, { ...output, clock: systemClock, random: Math.random, signal, open })
+  await cleanUp(found, { ...output, clock: systemClock, random: Math.random, signal, open })
 }
 
-function logFound(
-  recordOfState: StepRecord | undefined,
-  mains: readonly FoundMain[],
-  { debug }: PostWorld['log'],
-): void {
-  if (debug === undefined) return
-  if (recordOfState?.phase === 'done')
-    debug(fragment`Post found that nothing is left to do: ${JSON.stringify(recordOfState)}`)
-  else if (mains.length === 0) debug(fragment`Post found no record of main, in the runner's state or in a file`)
-  for (const main of mains) {
-    const record = main.read()
-    if (record === undefined) debug(fragment`Post found a file of main without a whole record.`)
-    else {
-      const life = main.isRunning() ? 'still runs' : 'has exited'
-      debug(fragment`Post found the record ${JSON.stringify(record)}. Main ${life}.`)
-    }
+export async function cleanUp(found: readonly FoundRecord[], world: PostWorld): Promise<void> {
+  const { log, clock } = world
+  for (const record of found) {
+    const life = record.isMainRunning() ? 'still runs' : 'has exited'
+    log.debug?.(fragment`Post found the record ${JSON.stringify(record.read())}. Main ${life}.`)
   }
+  const deadlineMs = clock.now() + POST_LIMIT_MS
+  await endMains(found, world)
+  await Promise.all(found.map((record) => cancelOrWarn(record, deadlineMs, world)))
+  // A main that still runs writes its record to its file. If the state's file was removed too, main would assume that the
+  // job has ended. So the file stays.
+  for (const record of found) if (!record.isMainRunning()) record.removeFile()
 }
 
-export async function cleanUp(mains: readonly FoundMain[], world: PostWorld): Promise<void> {
-  const deadlineMs = world.clock.now() + POST_LIMIT_MS
-  const leftRunning = await endMains(mains, world)
-  await Promise.all(mains.map((main) => cancelOrWarn(main, deadlineMs, world)))
-  // Post keeps the file of a main that still runs, because main writes its record to it. If the state's file was removed
-  // too, main would assume that the job has ended.
-  for (const main of mains) if (!leftRunning.includes(main)) main.removeFile()
-}
-
-async function cancelOrWarn(main: FoundMain, deadlineMs: number, world: PostWorld): Promise<void> {
-  const record = main.read()
+async function cancelOrWarn(found: FoundRecord, deadlineMs: number, world: PostWorld): Promise<void> {
+  const { log } = world
+  const { phase, runId, mayCancel } = found.read()
   // Post warns even if main still runs, because main may be killed before it receives the id.
-  if (record?.phase === 'starting') warnOfUnknownRun(world)
-  if (record?.phase !== 'started' || !record.mayCancel) return
-  if (main.hasSameInputs) await cancelAndLog(record.runId, deadlineMs, world)
+  if (phase === 'starting')
+    log.warning(fragment`The step was starting a run when it ended, and its record has no run id. ${RUN_WITHOUT_ID}`)
+  if (phase !== 'started' || runId === undefined || !mayCancel) return
+  const warn = (reason: Fragment) => log.warning(fragment`Run ${runId} may still be running. ${reason} ${CANCEL_IT}`)
+  if (found.hasSameInputs) await cancelAndLog(runId, deadlineMs, warn, world)
   else
-    warnOfRun(
-      record.runId,
+    warn(
       fragment`The post step cannot cancel the run, because a later step has changed a value from which base-url, project or test-suite is taken.`,
-      world,
     )
 }
 
 /**
  * Signals each main that still runs, so that main cancels its own run. Only main can receive the id of a start in
- * flight. If the runner aborts post, this returns the mains that still run. Otherwise it returns no main, because post has
- * killed each main that did not exit in time. Where post cannot signal main, the runner ends main.
+ * flight. Kills each main that does not exit in time, unless the runner aborts post. Where post cannot signal main, the
+ * runner ends main.
  */
-async function endMains(mains: readonly FoundMain[], { log, clock, signal }: PostWorld): Promise<readonly FoundMain[]> {
-  const running = () => mains.filter((main) => main.isRunning())
-  const found = running()
-  if (found.length === 0) return []
-  const limitMs = found.some((main) => main.canSignal()) ? POST_WAITS_FOR_MAIN_MS : MAIN_LIMIT_WITHOUT_SIGNAL_MS
+async function endMains(found: readonly FoundRecord[], { log, clock, signal }: PostWorld): Promise<void> {
+  const running = () => found.filter((record) => record.isMainRunning())
+  const waitForExits = async (limitMs: number) => {
+    const deadlineMs = clock.now() + limitMs
+    while (running().length > 0 && clock.now() < deadlineMs && !signal.aborted) await clock.sleep(MAIN_CHECK_MS, signal)
+  }
+  const first = running()
+  if (first.length === 0) return
+  const canSignal = first.some((record) => record.canSignalMain())
+  const limitMs = canSignal ? POST_WAITS_FOR_MAIN_MS : MAIN_LIMIT_WITHOUT_SIGNAL_MS
   log.info(fragment`The step's process is still running. It has up to ${durationText(limitMs)} to exit.`)
-  for (const main of found) main.kill('SIGHUP')
-  const deadlineMs = clock.now() + limitMs
-  while (running().length > 0 && clock.now() < deadlineMs && !signal.aborted) await clock.sleep(MAIN_CHECK_MS, signal)
-  if (signal.aborted) return running()
-  for (const main of running()) main.kill('SIGKILL')
-  return []
+  for (const record of first) record.signalMain('SIGHUP')
+  await waitForExits(limitMs)
+  if (signal.aborted || !canSignal) return
+  for (const record of running()) record.signalMain('SIGKILL')
+  await waitForExits(KILL_LIMIT_MS)
 }
 
-async function cancelAndLog(runId: string, deadlineMs: number, { open, ...world }: PostWorld): Promise<void> {
+async function cancelAndLog(
+  runId: string,
+  deadlineMs: number,
+  warn: (reason: Fragment) => void,
+  { open, ...world }: PostWorld,
+): Promise<void> {
   const { log, clock } = world
-  const warn = (reason: Fragment) => warnOfRun(runId, reason, world)
   try {
     const service = await open()
-    if (service.cancel !== undefined) log.info(fragment`Run ${runId}: cancelling it at the service.`)
     // Main may have started the run just before it was killed. So the service may not know the run yet.
     const handle = { id: runId, knownSinceMs: clock.now() }
     const end = await cancelRun(handle, { deadlineMs }, { ...world, service })
@@ -133,12 +130,4 @@ async function cancelAndLog(runId: string, deadlineMs: number, { open, ...world 
     // Messages of invalid inputs end with a full stop, and other messages do not.
     warn(fragment`${messageOf(cause).replace(/\.$/, '')}.`)
   }
-}
-
-function warnOfRun(runId: string, reason: Fragment, { log }: Pick<World, 'log'>): void {
-  log.warning(fragment`Run ${runId} may still be running. ${reason} ${CANCEL_IT}`)
-}
-
-function warnOfUnknownRun({ log }: Pick<World, 'log'>): void {
-  log.warning(fragment`The step was starting a run when it ended, and its record has no run id. ${RUN_WITHOUT_ID}`)
 }

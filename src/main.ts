@@ -1,10 +1,10 @@
-import { openHandover } from './handover/record.ts'
+import { openRecorder } from './handover/recorder.ts'
 import { abortOnRunnerSignal, exitAfter, maskKey, watch } from './process.ts'
 
 // Main does three things before it loads anything else. It installs the signal handlers, because a signal without a
 // handler kills main. It writes its record, by which post finds main. It masks the key, so that no log shows the key.
 const { signal, abort } = abortOnRunnerSignal()
-const { writer, isRunnerTempEmptied } = openHandover(process.env)
+const { recorder, isRunnerTempEmptied } = openRecorder(process.env)
 maskKey(process.env)
 
 let isLogClosed = false
@@ -17,6 +17,6 @@ watch(isRunnerTempEmptied, () => abort('RUNNER_TEMP emptied'))
 
 const task = async () => {
   const { runStep } = await import('./run-step.ts')
-  return (await runStep(process.env, signal, writer, isJobOver)) ? 0 : 1
+  return (await runStep(process.env, signal, recorder, isJobOver)) ? 0 : 1
 }
 await exitAfter(task, { crash: 'error', onLogClosed })

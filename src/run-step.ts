@@ -4,8 +4,7 @@ import { eventLoopTurn, systemClock } from './clock.ts'
 import { type Environment, nameOfCommit, readEvent } from './github/event.ts'
 import type { GitHubAccess } from './github/github-api.ts'
 import { attemptUrl, readJob } from './github/job.ts'
-import type { RecordWriter } from './handover/record.ts'
-import { createRecorder, RecordNotWritten } from './handover/recorder.ts'
+import { RecordNotWritten, type StepRecorder } from './handover/recorder.ts'
 import { branchToTest } from './inputs/branch.ts'
 import { InvalidInputsError } from './inputs/input-reader.ts'
 import { type CommentSettings, readInputs, wantsSummaryOfProblems } from './inputs/inputs.ts'
@@ -21,11 +20,11 @@ import { fragment, render } from './text/safe-text.ts'
 export async function runStep(
   env: Environment,
   signal: AbortSignal,
-  writer: RecordWriter,
+  recorder: StepRecorder,
   isJobOver: () => boolean,
 ): Promise<boolean> {
   const output = runnerOutput(env, isJobOver)
-  const recorder = createRecorder(writer, output.log)
+  recorder.attachLog(output.log)
   try {
     const job = readJob(env)
     if (job !== undefined) output.setOutput('job-url', job.url)
@@ -69,8 +68,8 @@ export async function runStep(
       for (const message of error.messages) output.annotate({ level: 'error', title: 'Invalid input', message })
       if (wantsSummaryOfProblems(env)) output.writeSummary(() => invalidInputsSummary(error.messages))
     } else if (error instanceof RecordNotWritten) {
-      // Main could write its record to no file, so it does not try to write a summary.
-      const message = fragment`No run was started, because the step could not save its record for the post step: ${error.message}. Without this record, nothing would cancel a run of a killed step. Free some space on the runner, or check its temporary folder.`
+      // Neither place of the record could be written, so the summary's file can probably not be written either.
+      const message = fragment`No run was started, because the step could not save its record for the post step: ${error.message}. If the step were killed, nothing would cancel its run. Free some space on the runner, or check its temporary folder.`
       output.annotate({ level: 'error', title: 'Run not started', message })
     } else throw error
     return false

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { cleanUp } from '../src/clean-up-after-main.ts'
 import { canSignal } from '../src/handover/main-process.ts'
-import type { FoundMain, StepRecord } from '../src/handover/record.ts'
+import type { FoundRecord, StepRecord } from '../src/handover/record.ts'
 import type { Failure } from '../src/outcome/failure.ts'
 import { FakeClock } from './support/fake-clock.ts'
 import { FakeService, failure, noResponse, PASSED, RUNNING, response, type Script } from './support/fake-service.ts'
@@ -20,11 +20,12 @@ const MAIN = { pid: 7, startTime: '1', file: 'main-1' }
 const RECORD: StepRecord = { ...MAIN, phase: 'started', runId: 'run-1', mayCancel: true }
 
 /** A main, and its record as post reads it. */
-class FakeMain implements FoundMain {
+class FakeMain implements FoundRecord {
   record: StepRecord
   lives: boolean
   isFileThere = true
   hasSameInputs = true
+  isKillable = true
   readonly signals: string[] = []
   readonly #onSignal: (main: FakeMain) => void
 
@@ -35,15 +36,15 @@ class FakeMain implements FoundMain {
     this.#onSignal = onSignal ?? (() => {})
   }
 
-  read = () => (this.isFileThere ? this.record : undefined)
-  isRunning = () => this.lives && this.read() !== undefined
-  canSignal = () => canSignal(this.read())
+  read = () => this.record
+  isMainRunning = () => this.lives
+  canSignalMain = () => canSignal(this.record)
   removeFile = () => {
     this.isFileThere = false
   }
-  kill = (signal: 'SIGHUP' | 'SIGKILL') => {
+  signalMain = (signal: 'SIGHUP' | 'SIGKILL') => {
     this.signals.push(signal)
-    if (signal === 'SIGKILL') this.lives = false
+    if (signal === 'SIGKILL' && this.isKillable) this.lives = false
     this.#onSignal(this)
   }
   finish = () => {
@@ -208,6 +209,15 @@ describe('a main that still lives', () => {
     expect(requests[0]?.atMs).toBeGreaterThanOrEqual(40_000)
     expect(endedMs).toBeLessThanOrEqual(60_001)
     expect(warnings).toEqual([expect.stringContaining('run-1 may still be running')])
+  })
+
+  test('keeps its file if SIGKILL does not end it, as if it runs as another user, and post tries the cancel too', async () => {
+    const main = new FakeMain(RECORD, () => {})
+    main.isKillable = false
+    const { requests, endedMs } = await post({ script: { cancel: [response(true)] }, mains: () => [main] })
+    expect(main.isFileThere).toBe(true)
+    expect(requests).toMatchObject([{ method: 'cancel', runId: 'run-1' }])
+    expect(endedMs).toBeLessThan(42_000)
   })
 
   test('gets up to 4 s if post cannot signal it, because the runner ends it itself', async () => {

@@ -2,14 +2,16 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { StepAborted } from '../src/action/abort.ts'
-import { parseRecord, RecordWriter } from '../src/handover/record.ts'
+import { parseRecord } from '../src/handover/record.ts'
+import { StepRecorder } from '../src/handover/recorder.ts'
 import { runStep } from '../src/run-step.ts'
 import { startScriptedService } from '../tools/scripted-service/scripted-service.ts'
 import { inputVariables } from './support/process-effects.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
-function aRecord(appendToState: (line: string) => void): RecordWriter {
-  return new RecordWriter({ pid: 1, file: 'main-1' }, { appendToState, appendToFile: () => {}, emptyFile: () => {} })
+function aRecorder(appendToState: (line: string) => void): StepRecorder {
+  const storage = { appendToState, appendToFile: () => {}, emptyFile: () => {} }
+  return new StepRecorder({ pid: 1, file: 'main-1', phase: 'nothing started' }, storage)
 }
 
 test('a signal that came while the action was loading is handled before anything is started', async () => {
@@ -27,7 +29,7 @@ test('a signal that came while the action was loading is handled before anything
     return true
   })
   onTestFinished(() => write.mockRestore())
-  const record = aRecord(() => {})
+  const recorder = aRecorder(() => {})
   const env = {
     ...inputVariables({ 'base-url': service.url, 'api-key': service.key, project: 'web-shop', branch: '@{event}' }),
     RUNNER_TEMP: temporaryFolder(),
@@ -35,7 +37,7 @@ test('a signal that came while the action was loading is handled before anything
     GITHUB_REF_NAME: 'main',
     GITHUB_REF_TYPE: 'branch',
   }
-  expect(await runStep(env, controller.signal, record, () => false)).toBe(false)
+  expect(await runStep(env, controller.signal, recorder, () => false)).toBe(false)
   expect(lines.join('')).toContain('before this step started a run')
   expect(service.requests).toEqual([])
 })
@@ -44,9 +46,9 @@ test('after invalid inputs nothing is left to do, and the record says so', async
   const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
   onTestFinished(() => write.mockRestore())
   const phases: (string | undefined)[] = []
-  const record = aRecord((line) => phases.push(parseRecord(line)?.phase))
+  const recorder = aRecorder((line) => phases.push(parseRecord(line)?.phase))
   const env = inputVariables({ 'base-url': 'ftp://x', 'api-key': 'sk-live-0123456789', project: 'web-shop' })
-  expect(await runStep(env, new AbortController().signal, record, () => false)).toBe(false)
+  expect(await runStep(env, new AbortController().signal, recorder, () => false)).toBe(false)
   expect(phases).toEqual(['nothing started', 'done'])
 })
 
@@ -57,8 +59,8 @@ test('invalid inputs are in the job summary, unless the input summary is never',
     const path = join(temporaryFolder(), 'summary.md')
     writeFileSync(path, '')
     const env = { ...inputVariables({ 'base-url': 'ftp://x', summary }), GITHUB_STEP_SUMMARY: path }
-    const record = aRecord(() => {})
-    expect(await runStep(env, new AbortController().signal, record, () => false)).toBe(false)
+    const recorder = aRecorder(() => {})
+    expect(await runStep(env, new AbortController().signal, recorder, () => false)).toBe(false)
     return readFileSync(path, 'utf8')
   }
   for (const when of ['', 'always', 'on-failure'])

@@ -16,20 +16,19 @@ export function thisProcess(): MainProcess {
 /**
  * Whether main still runs. A zombie has exited. If there is no `/proc`, main counts as running while its id is in use.
  */
-export function isRunning(main: MainProcess | undefined): boolean {
-  if (main === undefined) return false
+export function isRunning(main: MainProcess): boolean {
   if (main.startTime === undefined) return trySignal(main.pid, 0)
   const stat = main.bootId === bootId() ? processStat(main.pid) : undefined
   return stat !== undefined && stat.startTime === main.startTime && stat.state !== 'Z' && stat.state !== 'X'
 }
 
 /** False if there is no `/proc`, because another process may have main's id. */
-export function canSignal(main: MainProcess | undefined): main is MainProcess {
-  return main?.startTime !== undefined
+export function canSignal(main: MainProcess): boolean {
+  return main.startTime !== undefined
 }
 
 /** Signals main if it still runs. */
-export function kill(main: MainProcess | undefined, signal: 'SIGHUP' | 'SIGKILL'): void {
+export function kill(main: MainProcess, signal: 'SIGHUP' | 'SIGKILL'): void {
   if (canSignal(main) && isRunning(main)) trySignal(main.pid, signal)
 }
 

@@ -1,16 +1,13 @@
-import { existsSync } from 'node:fs'
 import type { Environment } from '../github/event.ts'
-import { appendEntry } from '../runner/runner-file.ts'
 import { isObject, parseJson } from '../text/json.ts'
-import { messageOf } from '../text/untrusted.ts'
-import { canSignal, isRunning, kill, type MainProcess, thisProcess } from './main-process.ts'
-import { createStepFile, findStepFiles, hasHashOf, readStepFile, removeStepFile } from './step-file.ts'
+import { canSignal, isRunning, kill, type MainProcess } from './main-process.ts'
+import { findStepFiles, hasHashOf, readStepFile, removeStepFile } from './step-file.ts'
 
 // Main can be killed at any moment. So main writes a record of what is left to do for the step, and post reads it.
 //
-// - Main writes the record when it begins, before it starts a run, when it knows the run's id, and when nothing is left
-//   to do. These are the four phases.
-// - Each time, main writes the record twice: to a file of its own, and to the runner's state.
+// - Main writes the record four times: when it begins, before it starts a run, when it knows the run's id, and when
+//   nothing is left to do. Each time, the record has the next phase.
+// - Each time, main writes the record to two places: to a file of its own, and to the runner's state.
 // - The state alone is not enough, because in a container main may go on after the runner has read the state. Some
 //   runners lose the state of a cancelled step.
 // - The file alone is not enough, because another step may remove it.
@@ -20,112 +17,27 @@ import { createStepFile, findStepFiles, hasHashOf, readStepFile, removeStepFile 
 // - If main still runs, post first signals it and waits for its exit. Only main can receive the id of a start in flight.
 // - Then post cancels the run, warns, or does nothing, as the record says.
 //
-// main.ts and post.ts load this file before everything else, so it must load little.
+// post.ts loads this file before everything else, so it must load little. recorder.ts is main's side of the record.
 
-/** In their order. */
+/** How far main has come, in the order in which main reaches them. */
 const PHASES = ['nothing started', 'starting', 'started', 'done'] as const
 
-/** How far main has come. */
-type Progress =
-  | { readonly phase: Exclude<(typeof PHASES)[number], 'started'>; readonly runId?: undefined }
-  /** `mayCancel`: whether post should cancel the run if main is killed. */
-  | { readonly phase: 'started'; readonly runId: string; readonly mayCancel: boolean }
-
-interface MainOfStep extends MainProcess {
+export interface StepRecord extends MainProcess {
   /** The path of main's file. */
   readonly file: string
-}
-
-export type StepRecord = MainOfStep & Progress
-
-const NOTHING_STARTED = { phase: 'nothing started' } as const
-
-/** Where main writes the lines of its record. The first two methods throw if the line was not written. */
-interface RecordStorage {
-  appendToState(line: string): void
-  appendToFile(line: string): void
-  /** An empty file means "done". On a full disk, main cannot append to the file, but main can empty it. */
-  emptyFile(): void
-}
-
-/**
- * Main's side of the record. It has no log, because main.ts loads it first. `createRecorder` adds the log. The tests in
- * test/simulation have a storage in memory.
- */
-export class RecordWriter {
-  readonly #main: MainOfStep
-  readonly #storage: RecordStorage
-  #latest: StepRecord
-
-  /** If the file could be created, it already contains the first record. So the constructor writes only to the state. */
-  constructor(main: MainOfStep, storage: RecordStorage) {
-    this.#main = main
-    this.#storage = storage
-    this.#latest = { ...main, ...NOTHING_STARTED }
-    // A failure does not matter yet, because main saves the record again before it starts a run.
-    tryToWrite('GITHUB_STATE', () => storage.appendToState(this.line))
-  }
-
-  /** The latest record, as it is written. */
-  get line(): string {
-    return JSON.stringify(this.#latest)
-  }
-
-  /** Writes the changed record to the state and to the file. If both fail, returns why. */
-  save(progress: Progress): string | undefined {
-    this.#latest = { ...this.#main, ...progress }
-    const problems = [
-      tryToWrite('GITHUB_STATE', () => this.#storage.appendToState(this.line)),
-      tryToWrite(this.#latest.file, () => this.#storage.appendToFile(this.line)),
-    ].filter((problem) => problem !== undefined)
-    return problems.length === 2 ? problems.join('; ') : undefined
-  }
-
-  emptyFile(): void {
-    this.#storage.emptyFile()
-  }
-}
-
-export function openHandover(env: Environment) {
-  const statePath = env.GITHUB_STATE ?? ''
-  const hadState = existsSync(statePath)
-  const main = thisProcess()
-  const stepFile = createStepFile(env, (path) => JSON.stringify({ ...main, file: path, ...NOTHING_STARTED }))
-  const storage: RecordStorage = {
-    appendToState: (line) => appendEntry(statePath, 'record', line),
-    appendToFile: stepFile.append,
-    emptyFile: stepFile.empty,
-  }
-  return {
-    writer: new RecordWriter({ ...main, file: stepFile.path }, storage),
-    /**
-     * Whether the runner has emptied its temporary folder, as it does at the end of a job and at a shutdown. Main checks
-     * this, because in a container the runner's signals do not reach main. It checks two files, because a step may
-     * remove one of them.
-     */
-    isRunnerTempEmptied(): boolean {
-      const isStateRemoved = hadState && !existsSync(statePath)
-      return isStateRemoved && !stepFile.isInRunnerFolder()
-    },
-  }
-}
-
-/** Writes. If that throws, returns why. The text names the file, because not every error of Node does. */
-function tryToWrite(file: string, write: () => void): string | undefined {
-  try {
-    write()
-    return undefined
-  } catch (cause) {
-    return `${file}: ${messageOf(cause)}`
-  }
+  readonly phase: (typeof PHASES)[number]
+  /** Given in the phase "started". */
+  readonly runId?: string | undefined
+  /** Given in the phase "started": whether post should cancel the run if main is killed. */
+  readonly mayCancel?: boolean | undefined
 }
 
 /** Undefined if the text is not a whole record. */
 export function parseRecord(text: string): StepRecord | undefined {
   const json = parseJson(text)
   if (!isObject(json)) return undefined
-  const { pid, startTime, bootId, file, phase: name, runId, mayCancel } = json
-  const phase = PHASES.find((known) => known === name)
+  const { pid, startTime, bootId, file, runId, mayCancel } = json
+  const phase = PHASES.find((known) => known === json.phase)
   // Zero and negative process ids stand for groups of processes.
   if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || pid <= 0) return undefined
   if (phase === undefined || typeof file !== 'string') return undefined
@@ -139,50 +51,50 @@ function textOrNone(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-/** Post's side of the record: a main, as post finds it. */
-export type FoundMain = ReturnType<typeof foundMain>
+/** A record that post finds, and the main that wrote it. */
+export type FoundRecord = ReturnType<typeof foundRecord>
 
-/** Finds main by the record in the runner's state. If the state is lost, finds each main whose file has this step's hash. */
-export function findMains(env: Environment, recordOfState: StepRecord | undefined): FoundMain[] {
-  if (recordOfState !== undefined)
-    return [foundMain(recordOfState.file, hasHashOf(env, recordOfState.file), recordOfState)]
-  return findStepFiles(env).map((path) => foundMain(path, true))
+/** Finds the record in the runner's state. If the state is lost, finds the record in each file that has this step's hash. */
+export function findRecords(env: Environment, recordOfState: StepRecord | undefined): FoundRecord[] {
+  if (recordOfState !== undefined) return [foundRecord(recordOfState, hasHashOf(env, recordOfState.file))]
+  return findStepFiles(env).flatMap((file) => {
+    const record = lastRecord(readStepFile(file))
+    if (record !== undefined) return [foundRecord({ ...record, file }, true)]
+    removeStepFile(file)
+    return []
+  })
 }
 
-function foundMain(path: string, hasSameInputs: boolean, recordOfState?: StepRecord) {
-  const read = () => latestRecord(recordOfState, readStepFile(path))
-  // The process stays the same in every record of a main.
-  const firstRead = read()
+function foundRecord(first: StepRecord, hasSameInputs: boolean) {
+  // All records of a main name the same process and the same file.
   return {
     /**
      * False if the inputs now may name another project or service. GitHub evaluates the inputs again for post, and a
      * later step may have changed a value, for example an environment variable.
      */
     hasSameInputs,
-    /** The latest record. Undefined if the state is lost, and the file was removed or holds no whole record. */
-    read,
-    isRunning: () => isRunning(firstRead),
-    canSignal: () => canSignal(firstRead),
-    kill: (signal: 'SIGHUP' | 'SIGKILL') => kill(firstRead, signal),
-    removeFile: () => removeStepFile(path),
+    /** The latest record of this main. */
+    read: () => latestRecord(first, readStepFile(first.file)),
+    isMainRunning: () => isRunning(first),
+    canSignalMain: () => canSignal(first),
+    signalMain: (signal: 'SIGHUP' | 'SIGKILL') => kill(first, signal),
+    removeFile: () => removeStepFile(first.file),
   }
 }
 
-function mainOf({ pid, startTime, bootId, file }: StepRecord): MainOfStep {
-  return { pid, startTime, bootId, file }
+/**
+ * The record with the later phase: the known record, or the last whole record in main's file. If both phases are equal,
+ * so are the records. If the file is empty, main has emptied it, because nothing is left to do.
+ */
+export function latestRecord(known: StepRecord, fileText: string | undefined): StepRecord {
+  if (fileText === '') return { ...known, phase: 'done' }
+  const ofFile = lastRecord(fileText)
+  if (ofFile === undefined) return known
+  return PHASES.indexOf(known.phase) > PHASES.indexOf(ofFile.phase) ? known : ofFile
 }
 
-/**
- * The record with the later phase: the record in the state, or the last whole record in main's file. If both phases are
- * equal, so are the records. If the file is empty, main has emptied it, because nothing is left to do.
- */
-export function latestRecord(
-  recordOfState: StepRecord | undefined,
-  fileText: string | undefined,
-): StepRecord | undefined {
-  if (fileText === '' && recordOfState !== undefined) return { ...mainOf(recordOfState), phase: 'done' }
-  const records = fileText?.split('\n').map(parseRecord)
-  const ofFile = records?.findLast((record) => record !== undefined)
-  if (recordOfState === undefined || ofFile === undefined) return ofFile ?? recordOfState
-  return PHASES.indexOf(recordOfState.phase) > PHASES.indexOf(ofFile.phase) ? recordOfState : ofFile
+/** The last whole record in main's file. */
+export function lastRecord(fileText = ''): StepRecord | undefined {
+  const records = fileText.split('\n').map(parseRecord)
+  return records.findLast((record) => record !== undefined)
 }

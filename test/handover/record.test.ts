@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { findMains, openHandover, parseRecord, type StepRecord } from '../../src/handover/record.ts'
-import { createRecorder, RecordNotWritten } from '../../src/handover/recorder.ts'
+import { findRecords, parseRecord, type StepRecord } from '../../src/handover/record.ts'
+import { openRecorder, RecordNotWritten, type StepRecorder } from '../../src/handover/recorder.ts'
 import { render } from '../../src/text/safe-text.ts'
 import { parseKeyValueFile } from '../../tools/runner-emulator/file-commands.ts'
 import { ANY_CHARACTER } from '../support/any-character.ts'
@@ -25,18 +25,19 @@ function job({ hasStateFile = true, hasTemp = true, inputs = {} }: JobOptions = 
   if (hasStateFile) writeFileSync(statePath, '')
   // Each record has its own job, so that no file of another test in the system's folder has its identity.
   const env = { GITHUB_STATE: statePath, RUNNER_TEMP: hasTemp ? temp : join(folder, 'none'), ...inputs }
-  const { writer: main, isRunnerTempEmptied } = openHandover(env)
+  const { recorder, isRunnerTempEmptied } = openRecorder(env)
   const warnings: string[] = []
   const log = {
     info: () => {},
     warning: (message: Parameters<typeof render>[0]) => void warnings.push(render(message)),
   }
+  recorder.attachLog(log)
   const saved = (): StepRecord | undefined => {
     const { entries, problem } = parseKeyValueFile(readFileSync(statePath, 'utf8'))
     expect(problem).toBeUndefined()
     return parseRecord(Object.fromEntries(entries).record ?? '')
   }
-  const [first] = findMains(env, undefined)
+  const [first] = findRecords(env, undefined)
   onTestFinished(() => first?.removeFile())
   return {
     env,
@@ -47,52 +48,51 @@ function job({ hasStateFile = true, hasTemp = true, inputs = {} }: JobOptions = 
         .map((name) => join(temp, name))
         .find((path) => path !== statePath) ?? '',
     warnings,
-    main,
+    recorder,
     isRunnerTempEmptied,
-    record: createRecorder(main, log),
     saved,
     /** As post reads it, with the state or without it. */
-    read: ({ withState = true } = {}) => findMains(env, withState ? saved() : undefined)[0]?.read(),
+    read: ({ withState = true } = {}) => findRecords(env, withState ? saved() : undefined)[0]?.read(),
   }
 }
 
 describe('the record', () => {
   it('stands in the debug log each time that main saves it', () => {
-    const { main, saved } = job()
+    const { recorder, saved } = job()
     const lines: string[] = []
-    const record = createRecorder(main, { warning: () => {}, debug: (line) => lines.push(render(line)) })
+    recorder.attachLog({ warning: () => {}, debug: (line) => lines.push(render(line)) })
     const expectSaved = (phase: string) => {
       const [, record = ''] = /^(?:First record|Saved) for post: (.*)$/.exec(lines.at(-1) ?? '') ?? []
       expect(parseRecord(record)).toEqual({ ...saved(), phase })
     }
     expectSaved('nothing started')
-    record.starting()
+    recorder.starting()
     expectSaved('starting')
-    record.started('r-1', true)
+    recorder.started('r-1', true)
     expectSaved('started')
-    record.done()
+    recorder.done()
     expectSaved('done')
     expect(lines).toHaveLength(4)
   })
 
   it('says in the state and the file, one after the other: nothing started, starting, started with the run’s id, done', () => {
-    const { record, saved, read, filePath } = job()
+    const { recorder, saved, read, filePath } = job()
     const inBoth = (expected: Partial<StepRecord>) => {
       expect(saved()).toMatchObject(expected)
       expect(read({ withState: false })).toEqual(saved())
     }
     inBoth({ pid: process.pid, file: filePath(), phase: 'nothing started' })
-    record.starting()
+    recorder.starting()
     inBoth({ pid: process.pid, file: filePath(), phase: 'starting' })
-    record.started('r-1', true)
+    recorder.started('r-1', true)
     inBoth({ phase: 'started', runId: 'r-1', mayCancel: true })
-    record.done()
+    recorder.done()
     inBoth({ phase: 'done' })
   })
 
   it('says that the run may not be cancelled', () => {
-    const { record, read } = job()
-    record.started('r-1', false)
+    const { recorder, read } = job()
+    recorder.started('r-1', false)
     expect(read()).toMatchObject({ phase: 'started', runId: 'r-1', mayCancel: false })
   })
 
@@ -102,8 +102,8 @@ describe('the record', () => {
       'INPUT_BASE-URL': 'https://example.com',
       INPUT_PROJECT: 'shop',
     }
-    const { record, filePath, statePath } = job({ inputs })
-    record.started('r-1', true)
+    const { recorder, filePath, statePath } = job({ inputs })
+    recorder.started('r-1', true)
     const path = filePath()
     expect(path + readFileSync(path, 'utf8') + readFileSync(statePath, 'utf8')).not.toMatch(/sk-live|example\.com|shop/)
     expect(statSync(path).mode & 0o777).toBe(0o600)
@@ -113,8 +113,8 @@ describe('the record', () => {
     const anyId = fc.string({ unit: ANY_CHARACTER, minLength: 1 })
     fc.assert(
       fc.property(anyId, (runId) => {
-        const { record, saved, read } = job()
-        record.started(runId, true)
+        const { recorder, saved, read } = job()
+        recorder.started(runId, true)
         expect(saved()?.runId).toBe(runId)
         expect(read({ withState: false })?.runId).toBe(runId)
       }),
@@ -124,11 +124,11 @@ describe('the record', () => {
 
   it('contains no id so large that post could not start', () => {
     const longest = job()
-    longest.record.started('\0'.repeat(4_096), true)
+    longest.recorder.started('\0'.repeat(4_096), true)
     expect(readFileSync(longest.statePath, 'utf8').length).toBeLessThan(128 * 1024)
     expect(longest.saved()?.runId).toHaveLength(4_096)
     const tooLong = job()
-    tooLong.record.started('x'.repeat(4_097), true)
+    tooLong.recorder.started('x'.repeat(4_097), true)
     expect(tooLong.saved()).toMatchObject({ phase: 'nothing started' })
     expect(tooLong.warnings).toEqual([])
   })
@@ -151,41 +151,41 @@ describe('the record', () => {
 
 describe('a record that cannot be written', () => {
   it('to the state is in the file, without a warning', () => {
-    const { record, read, warnings } = job({ hasStateFile: false })
-    record.starting()
+    const { recorder, read, warnings } = job({ hasStateFile: false })
+    recorder.starting()
     expect(read({ withState: false })).toMatchObject({ phase: 'starting' })
-    record.started('r-1', true)
-    record.done()
+    recorder.started('r-1', true)
+    recorder.done()
     expect(read({ withState: false })).toMatchObject({ phase: 'done' })
     expect(warnings).toEqual([])
   })
 
   it('to the file is in the state, without a warning', () => {
-    const { record, saved, warnings, filePath } = job()
+    const { recorder, saved, warnings, filePath } = job()
     rmSync(filePath())
-    record.starting()
-    record.started('r-1', true)
+    recorder.starting()
+    recorder.started('r-1', true)
     expect(saved()).toMatchObject({ phase: 'started', runId: 'r-1', mayCancel: true })
     expect(warnings).toEqual([])
     expect(filePath()).toBe('')
   })
 
   it('to the state and to the file starts nothing, and says where it could not be written', () => {
-    const { record, isRunnerTempEmptied, filePath, statePath } = job({ hasStateFile: false })
+    const { recorder, isRunnerTempEmptied, filePath, statePath } = job({ hasStateFile: false })
     const path = filePath()
     rmSync(path)
-    expect(() => record.starting()).toThrow(RecordNotWritten)
-    expect(() => record.starting()).toThrow(
+    expect(() => recorder.starting()).toThrow(RecordNotWritten)
+    expect(() => recorder.starting()).toThrow(
       new RegExp(`^GITHUB_STATE: .*${basename(statePath)}.*; [^ ]*${basename(path)}: .* was removed`),
     )
     expect(isRunnerTempEmptied()).toBe(false)
   })
 
   it('to the state and to the file is one warning that names the run', () => {
-    const { record, filePath, warnings } = job({ hasStateFile: false })
+    const { recorder, filePath, warnings } = job({ hasStateFile: false })
     rmSync(filePath())
-    record.started('r-1', true)
-    record.done()
+    recorder.started('r-1', true)
+    recorder.done()
     expect(warnings).toEqual([
       expect.stringMatching(/ENOENT.* was removed\. So the post step may not know what is left to do about run r-1\./),
     ])
@@ -197,17 +197,18 @@ describe('a record that cannot be written', () => {
     writeFileSync(statePath, '')
     const source = new URL('../../src/handover/', import.meta.url).href
     // Each file may have 1,024 bytes. Two records fit, and of a record with this id only a part fits.
-    const program = `const [{ openHandover }, { createRecorder }, { render }] = await Promise.all(
-        ['record.ts', 'recorder.ts', '../text/safe-text.ts'].map((file) => import('${source}' + file)))
-      const record = createRecorder(openHandover(process.env).writer, { warning: (message) => console.log(render(message)) })
-      record.starting()
-      record.started('x'.repeat(700), true)
+    const program = `const [{ openRecorder }, { render }] = await Promise.all(
+        ['recorder.ts', '../text/safe-text.ts'].map((file) => import('${source}' + file)))
+      const { recorder } = openRecorder(process.env)
+      recorder.attachLog({ warning: (message) => console.log(render(message)) })
+      recorder.starting()
+      recorder.started('x'.repeat(700), true)
       const { readFileSync, statSync } = await import('node:fs')
       const [file] = process.argv.slice(1).map((path) => readFileSync(path, 'utf8'))
       console.log(file.endsWith('}\\n'), statSync(process.argv[1]).size > 400)
       // Until both files are full.
-      try { for (;;) record.starting() } catch {}
-      record.done()`
+      try { for (;;) recorder.starting() } catch {}
+      recorder.done()`
     const limited = ['-c', 'ulimit -f 1; exec "$@"', 'sh', process.execPath, '--input-type=module', '--eval', program]
     const env = { ...process.env, GITHUB_STATE: statePath, RUNNER_TEMP: folder }
     const log = execFileSync('bash', [...limited, statePath], { env, encoding: 'utf8' })
@@ -216,31 +217,35 @@ describe('a record that cannot be written', () => {
     const state = parseRecord(Object.fromEntries(entries).record ?? '')
     expect(state).toMatchObject({ phase: 'starting' })
     expect(statSync(state?.file ?? '').size).toBe(0)
-    expect(findMains(env, state)[0]?.read()).toMatchObject({ phase: 'done' })
-    expect(findMains(env, undefined)[0]?.read()).toBeUndefined()
+    expect(findRecords(env, state)[0]?.read()).toMatchObject({ phase: 'done' })
+    expect(findRecords(env, undefined)[0]?.read()).toBeUndefined()
   })
 
   it('does not wait for a reader if the runner’s file is a named pipe', () => {
-    const { record, statePath, read } = job()
+    const { recorder, statePath, read } = job()
     rmSync(statePath)
     execFileSync('mkfifo', [statePath])
-    record.starting()
+    recorder.starting()
     expect(read({ withState: false })).toMatchObject({ phase: 'starting' })
   })
 })
 
 describe('of the two records', () => {
   const OF_STATE = 7
-  const progressIn = (phase: StepRecord['phase']) =>
-    phase === 'started' ? { phase, runId: 'r-1', mayCancel: true } : { phase }
+  const save: Readonly<Record<StepRecord['phase'], (recorder: StepRecorder) => void>> = {
+    'nothing started': () => {},
+    starting: (recorder) => recorder.starting(),
+    started: (recorder) => recorder.started('r-1', true),
+    done: (recorder) => recorder.done(),
+  }
   const read = (state: StepRecord['phase'], file: StepRecord['phase'] | 'removed') => {
-    const { env, main, filePath, saved } = job()
+    const { env, recorder, filePath, saved } = job()
     const path = filePath()
     if (file === 'removed') rmSync(path)
-    else main.save(progressIn(file))
-    const record = { pid: OF_STATE, file: path, ...progressIn(state) }
+    else save[file](recorder)
+    const record: StepRecord = { pid: OF_STATE, file: path, phase: state, runId: 'r-1', mayCancel: true }
     expect(saved()).toBeDefined()
-    return findMains(env, record)[0]?.read()
+    return findRecords(env, record)[0]?.read()
   }
 
   it.each([
@@ -255,14 +260,14 @@ describe('of the two records', () => {
   })
 
   it('the file’s record is its newest whole line', () => {
-    const { main, read, filePath } = job()
+    const { recorder, read, filePath } = job()
     const state = read()
     writeFileSync(
       filePath(),
       `${JSON.stringify({ ...state, phase: 'starting' })}\n{"pid":1,"phase":"started","runId":"cut o`,
     )
     expect(read()).toMatchObject({ phase: 'starting' })
-    main.save({ phase: 'started', runId: 'r-1', mayCancel: true })
+    recorder.started('r-1', true)
     writeFileSync(filePath(), '\nnull\n5\n[]\n{}\n{"phase":"done"}\n', { flag: 'a' })
     expect(read({ withState: false })).toMatchObject({ phase: 'starting' })
     expect(read()).toMatchObject({ phase: 'started', runId: 'r-1', mayCancel: true })
@@ -272,17 +277,34 @@ describe('of the two records', () => {
 describe('a main that post finds', () => {
   it('has another identity after the inputs have changed, but the same file', () => {
     const { env, saved } = job({ inputs: { INPUT_PROJECT: 'web-shop' } })
-    expect(findMains(env, saved())).toMatchObject([{ hasSameInputs: true }])
-    const [found] = findMains({ ...env, INPUT_PROJECT: 'docs' }, saved())
+    expect(findRecords(env, saved())).toMatchObject([{ hasSameInputs: true }])
+    const [found] = findRecords({ ...env, INPUT_PROJECT: 'docs' }, saved())
     expect(found?.hasSameInputs).toBe(false)
     expect(found?.read()).toMatchObject({ phase: 'nothing started' })
-    expect(findMains({ ...env, INPUT_PROJECT: 'docs' }, undefined)).toEqual([])
+    expect(findRecords({ ...env, INPUT_PROJECT: 'docs' }, undefined)).toEqual([])
+  })
+
+  it('is none if its file holds no whole record, and the file is removed', () => {
+    const { env, filePath } = job()
+    const path = filePath()
+    writeFileSync(path, '{"pid":7,"fi')
+    expect(findRecords(env, undefined)).toEqual([])
+    expect(existsSync(path)).toBe(false)
+  })
+
+  it('has its latest record also if its file is removed after post has read it', () => {
+    const { env, filePath, recorder } = job()
+    const [found] = findRecords(env, undefined)
+    recorder.started('r-1', true)
+    expect(found?.read()).toMatchObject({ phase: 'started', runId: 'r-1' })
+    rmSync(filePath())
+    expect(found?.read()).toMatchObject({ phase: 'nothing started' })
   })
 
   it('has an identity also if main could create no file', () => {
     const { env, saved } = job({ hasTemp: false })
     rmSync(saved()?.file ?? '')
-    expect(findMains(env, saved())[0]?.hasSameInputs).toBe(true)
+    expect(findRecords(env, saved())[0]?.hasSameInputs).toBe(true)
   })
 })
 
@@ -305,6 +327,17 @@ describe('the runner’s temporary folder', () => {
     const { isRunnerTempEmptied, statePath, saved } = job({ hasTemp: false })
     expect(existsSync(saved()?.file ?? '')).toBe(true)
     rmSync(statePath)
+    expect(isRunnerTempEmptied()).toBe(true)
+  })
+
+  it('does not count as emptied while the runner’s file cannot be looked at, as on a drive that fails', () => {
+    const { isRunnerTempEmptied, statePath, filePath } = job()
+    for (const path of [filePath(), statePath]) {
+      rmSync(path)
+      symlinkSync(path, path)
+    }
+    expect(isRunnerTempEmptied()).toBe(false)
+    for (const path of [filePath(), statePath]) rmSync(path)
     expect(isRunnerTempEmptied()).toBe(true)
   })
 

@@ -3,9 +3,8 @@ import { runAction } from '../../src/action/run-action.ts'
 import type { World } from '../../src/action/world.ts'
 import { cleanUp } from '../../src/clean-up-after-main.ts'
 import type { Clock } from '../../src/clock.ts'
-import { canSignal } from '../../src/handover/main-process.ts'
-import { type FoundMain, latestRecord, parseRecord, RecordWriter, type StepRecord } from '../../src/handover/record.ts'
-import { createRecorder, RecordNotWritten } from '../../src/handover/recorder.ts'
+import { type FoundRecord, lastRecord, latestRecord, parseRecord, type StepRecord } from '../../src/handover/record.ts'
+import { RecordNotWritten, StepRecorder } from '../../src/handover/recorder.ts'
 import type { AbortCause } from '../../src/outcome/step-outcome.ts'
 import { type Fragment, render } from '../../src/text/safe-text.ts'
 import { FakeClock } from '../support/fake-clock.ts'
@@ -75,27 +74,27 @@ export async function simulateStep(plan: SimulationPlan): Promise<SimulationResu
   }
   const log: World['log'] = { info: () => {}, warning: (message) => messages.push(render(message)) }
   const open = async () => service.client((response) => responses.push(response))
-  // post.ts and findMains decide this before anything is loaded.
-  const found =
-    saved !== undefined ? [main.found(saved)] : main.storage.file === undefined ? [] : [main.found(undefined)]
-  const mains = saved === undefined && hasSibling ? [...found, siblingOf(service)] : found
-  const isDone = saved?.phase === 'done' || mains.length === 0
-  if (!isDone) await clock.run(cleanUp(mains, { clock, random, signal: controller.signal, log, open }))
+  // post.ts and findRecords decide this before anything is loaded.
+  const first = saved ?? lastRecord(main.storage.file)
+  const ofMain = first === undefined ? [] : [main.found(first)]
+  const found = saved === undefined && hasSibling ? [...ofMain, siblingOf(service)] : ofMain
+  const isDone = saved?.phase === 'done' || found.length === 0
+  if (!isDone) await clock.run(cleanUp(found, { clock, random, signal: controller.signal, log, open }))
   const post = isDone ? undefined : { begunMs, endedMs: clock.now(), responses, record: main.readByPost }
   main.die()
   return { service, main: await clock.run(ended), post, messages }
 }
 
 /** A step with the same identity that was killed while it waited. Its file is in the folder of main's file. */
-function siblingOf(service: ModelService): FoundMain {
+function siblingOf(service: ModelService): FoundRecord {
   const runId = service.startForSibling()
   const record: StepRecord = { pid: 2, startTime: '2', file: 'main-2', phase: 'started', runId, mayCancel: true }
   return {
     hasSameInputs: true,
     read: () => record,
-    isRunning: () => false,
-    canSignal: () => canSignal(record),
-    kill: () => {},
+    isMainRunning: () => false,
+    canSignalMain: () => true,
+    signalMain: () => {},
     removeFile: () => {},
   }
 }
@@ -216,13 +215,14 @@ class SimulatedMain {
     )
     const end = await Promise.race([this.#death.promise, hanging, exit])
     this.die()
+    const saved = parseRecord(this.storage.state ?? '')
     return {
       end,
       endedMs: clock.now(),
       signalled: this.#signalled,
       responses: this.#responses,
       outputs: this.#outputs,
-      record: latestRecord(parseRecord(this.storage.state ?? ''), this.storage.file),
+      record: saved === undefined ? lastRecord(this.storage.file) : latestRecord(saved, this.storage.file),
       isStartRefused: this.#isStartRefused,
     }
   }
@@ -249,17 +249,16 @@ class SimulatedMain {
   }
 
   /** The record that post finds. */
-  found(saved: StepRecord | undefined): FoundMain {
-    const read = () => {
-      this.readByPost = latestRecord(saved, this.storage.file)
-      return this.readByPost
-    }
+  found(first: StepRecord): FoundRecord {
     return {
       hasSameInputs: true,
-      read,
-      isRunning: () => !this.#isDead && read() !== undefined,
-      canSignal: () => canSignal(read()),
-      kill: (signal) => (signal === 'SIGKILL' ? this.die() : this.end(signal)),
+      read: () => {
+        this.readByPost = latestRecord(first, this.storage.file)
+        return this.readByPost
+      },
+      isMainRunning: () => !this.#isDead,
+      canSignalMain: () => true,
+      signalMain: (signal) => (signal === 'SIGKILL' ? this.die() : this.end(signal)),
       removeFile: () => {
         this.storage.file = undefined
       },
@@ -270,7 +269,7 @@ class SimulatedMain {
     const client = this.#service.client((response) => this.#isDead || this.#responses.push(response))
     const { cancel } = client
     const { storage } = this
-    const record = new RecordWriter(FIRST, {
+    const recorder = new StepRecorder(FIRST, {
       appendToState: (line) => this.effect(() => storage.appendToState(line), false),
       appendToFile: (line) => this.effect(() => storage.appendToFile(line), false),
       emptyFile: () =>
@@ -279,6 +278,7 @@ class SimulatedMain {
         }),
     })
     const log: World['log'] = { info: () => this.effect(() => {}), warning: (message) => this.#say('warning', message) }
+    recorder.attachLog(log)
     return {
       clock: this.#timed(this.#clock),
       random: this.#random,
@@ -289,7 +289,7 @@ class SimulatedMain {
         ...(cancel && { cancel: (runId, options) => this.#request(() => cancel(runId, options)) }),
       },
       log,
-      recorder: createRecorder(record, log),
+      recorder,
       isJobOver: () => storage.areRemoved,
       setOutput: (name, value) => this.effect(() => this.#outputs.set(name, value)),
       annotate: ({ level, message }) => this.#say(level, message),
