@@ -1,4 +1,4 @@
-import type { AbortCause } from '../outcome/step-outcome.ts'
+import type { AbortCause, Ending } from '../outcome/step-outcome.ts'
 
 /** How long main tries to cancel a run. If the step is aborted, the times of its `Allowance` apply instead. */
 export const CANCEL_LIMIT_MS = 15_000
@@ -8,11 +8,11 @@ export const POST_WAITS_FOR_MAIN_MS = 40_000
 
 /** Times, counted from the abort. The rest of the runner's time is for the outputs, the summary and the exit. */
 interface Allowance {
-  /** Until then, main waits for the response to a start in flight. */
+  /** How long main waits for the response to a start in flight. */
   readonly startMs: number
-  /** Until then, this process (main or post) tries to cancel a run whose id it knew before the abort. */
+  /** How long main or post tries to cancel a run whose id it knew before the abort. */
   readonly cancelMs: number
-  /** Until then, this process tries to cancel a run whose id it learned after the abort. */
+  /** How long main tries to cancel a run whose id came after the abort, in the response to a start in flight. */
   readonly cancelLateIdMs: number
 }
 
@@ -42,7 +42,10 @@ const ALLOWANCES = {
   'log closed': WITHOUT_RUNNER_DEADLINE,
 } satisfies Record<AbortCause, Allowance>
 
-/** The reason of the step's AbortSignal: what aborted the step, and how much time is left. */
+/**
+ * The reason of the step's AbortSignal: what aborted the step, and how much time is left. If the runner aborts post, it is
+ * the reason of post's AbortSignal.
+ */
 export class StepAborted extends Error {
   override readonly name = 'StepAborted'
   override readonly cause: AbortCause
@@ -59,10 +62,7 @@ export class StepAborted extends Error {
     return this.#sinceMs + ALLOWANCES[this.cause].startMs
   }
 
-  /**
-   * The time until which this process tries to cancel a run. `knownSinceMs` is the time at which this process learned of
-   * the run.
-   */
+  /** The time until which main or post tries to cancel a run whose id it knows since `knownSinceMs`. */
   cancelDeadlineMs(knownSinceMs = Number.NEGATIVE_INFINITY): number {
     const { cancelMs, cancelLateIdMs } = ALLOWANCES[this.cause]
     return this.#sinceMs + (knownSinceMs >= this.#sinceMs ? cancelLateIdMs : cancelMs)
@@ -72,4 +72,8 @@ export class StepAborted extends Error {
 export function abortReason({ reason }: AbortSignal): StepAborted {
   if (reason instanceof StepAborted) return reason
   throw new TypeError('The step was aborted without a StepAborted as the reason', { cause: reason })
+}
+
+export function abortedEnding(signal: AbortSignal): Extract<Ending, { kind: 'aborted' }> {
+  return { kind: 'aborted', cause: abortReason(signal).cause }
 }

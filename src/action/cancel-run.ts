@@ -5,10 +5,11 @@ import { backoffMs, isKeyRefused, isTransient, mayHaveBeenAccepted } from '../se
 import { isNotFoundFinal, isUsableRunId, type RunHandle } from '../service/run-handle.ts'
 import type { TestService } from '../service/test-service.ts'
 import type { RequestOptions } from '../service/transport.ts'
+import { fragment } from '../text/safe-text.ts'
 import { abortReason } from './abort.ts'
 import type { World } from './world.ts'
 
-type CancelWorld = Pick<World, 'service' | 'clock' | 'random' | 'signal'>
+type CancelWorld = Pick<World, 'service' | 'clock' | 'random' | 'signal' | 'log'>
 
 type CancelResult = Exclude<Cancellation, { kind: 'not-wanted' | 'no-run' | 'id-unknown' }>
 
@@ -18,15 +19,8 @@ export interface CancelOptions {
   readonly onRun?: ((run: Run) => void) | undefined
 }
 
-/** If less time is left, only a first try is made. The time-out of a later try would replace the real failure. */
-const SHORTEST_TRY_MS = 20
-/**
- * A request gets half of the time left, so that another try is possible. It gets at least this long. If less is left, it
- * gets all that is left.
- */
-const SHORTEST_REQUEST_MS = 1_000
-/** If more than twice this time is left, a pause ends at least this long before the deadline. */
-const LAST_TRY_MS = 1_000
+/** Each try gets at least this long. The time-out of a shorter try would replace the real failure. */
+const SHORTEST_TRY_MS = 1_000
 
 /**
  * Tries to cancel a run until the result is final or the time is up. If this process is aborted meanwhile, it drops the
@@ -36,6 +30,7 @@ const LAST_TRY_MS = 1_000
 export async function cancelRun(handle: RunHandle, options: CancelOptions, world: CancelWorld): Promise<CancelResult> {
   const { service, signal } = world
   if (service.cancel === undefined) return { kind: 'not-supported' }
+  world.log.info(fragment`Run ${handle.id}: cancelling it at the service.`)
   const tryOnce = createTry(handle, service.cancel, options, world)
   if (!signal.aborted) {
     const result = await tryUntil(options.deadlineMs, signal, tryOnce, world)
@@ -48,13 +43,10 @@ export async function cancelRun(handle: RunHandle, options: CancelOptions, world
 
 type TryResult = CancelResult | NotYet
 
-/** A try after which another try may succeed. */
+/** A try after which another try may succeed. `reason` is for the user, and `lastFailure` is for the pause. */
 interface NotYet {
   readonly kind: 'not-yet'
-  /**
-   * Why the run is not cancelled yet. If this is the last try, the user reads the reason. Undefined if the service accepted
-   * the cancel, but the run has not finished.
-   */
+  /** Why the run is not cancelled yet. Undefined if the service accepted the cancel, but the run has not finished. */
   readonly reason: Failure | undefined
   /** The failure of the try's last request, in which the service may ask for a pause. */
   readonly lastFailure: Failure | undefined
@@ -63,36 +55,29 @@ interface NotYet {
 /** A try may send two requests, and each has its own time limit. */
 type Try = (options: () => RequestOptions) => Promise<TryResult>
 
-/** Tries until a result is final, the deadline passes or the signal aborts. */
+/** Tries until a result is final, no time for another try is left, or the signal aborts. */
 async function tryUntil(
   deadlineMs: number,
   signal: AbortSignal,
   tryOnce: Try,
   { clock, random }: CancelWorld,
 ): Promise<CancelResult> {
+  // A request gets half of the time left, so that another try is possible.
   const requestOptions = (): RequestOptions => {
     const leftMs = Math.max(1, deadlineMs - clock.now())
-    return { signal, limitMs: Math.max(leftMs / 2, Math.min(leftMs, SHORTEST_REQUEST_MS)) }
+    return { signal, limitMs: Math.min(leftMs, Math.max(leftMs / 2, SHORTEST_TRY_MS)) }
   }
-  const hasTimeForTry = (number: number) => deadlineMs - clock.now() > (number === 1 ? 0 : SHORTEST_TRY_MS)
   let reason: Failure | undefined
-  for (let tries = 1; !signal.aborted && hasTimeForTry(tries); tries++) {
+  for (let tries = 1; !signal.aborted; tries++) {
     const result = await tryOnce(requestOptions)
     if (result.kind !== 'not-yet') return result
     reason = result.reason
-    const longestMs = longestPauseMs(deadlineMs - clock.now())
-    await clock.sleep(Math.min(backoffMs(tries, result.lastFailure, random), longestMs), signal)
+    const pauseMs = backoffMs(tries, result.lastFailure, random)
+    const longestPauseMs = deadlineMs - clock.now() - SHORTEST_TRY_MS
+    if (longestPauseMs <= 0) break
+    await clock.sleep(Math.min(pauseMs, longestPauseMs), signal)
   }
   return { kind: 'failed', failure: reason }
-}
-
-/**
- * With more than 2 s left, the pause ends 1 s before the deadline at the latest, so that there is a last try. With less
- * time left, the pause may last until the deadline, and then no try follows.
- */
-function longestPauseMs(leftMs: number): number {
-  const hasTimeForLastTry = leftMs > 2 * LAST_TRY_MS
-  return hasTimeForLastTry ? leftMs - LAST_TRY_MS : leftMs
 }
 
 function createTry(

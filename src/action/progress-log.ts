@@ -1,10 +1,8 @@
 import type { Failure } from '../outcome/failure.ts'
 import { isFinished, type Run } from '../outcome/run.ts'
-import type { StepSubject } from '../outcome/step-outcome.ts'
 import { failureText } from '../report/failure-text.ts'
-import { join } from '../report/words.ts'
 import { durationText } from '../text/duration.ts'
-import { type Fragment, fragment, quote } from '../text/safe-text.ts'
+import { type Fragment, fragment } from '../text/safe-text.ts'
 import type { World } from './world.ts'
 
 type LogWorld = Pick<World, 'clock' | 'log' | 'signal'>
@@ -21,49 +19,40 @@ export function quietLog({ clock, log, signal }: LogWorld, { writesAtOnce }: { r
   return {
     write,
     /** Pauses until the deadline, or until the step is aborted. Writes a heartbeat about once a minute. */
-    async pause(deadlineMs: number, heartbeat: () => Fragment): Promise<void> {
+    async pause(deadlineMs: number, writeHeartbeat: () => void): Promise<void> {
       while (!signal.aborted && clock.now() < deadlineMs) {
-        if (clock.now() - lastLineMs >= HEARTBEAT_MS) write(heartbeat())
+        if (clock.now() - lastLineMs >= HEARTBEAT_MS) {
+          lastLineMs = clock.now()
+          writeHeartbeat()
+        }
         await clock.sleep(Math.min(deadlineMs, lastLineMs + HEARTBEAT_MS) - clock.now(), signal)
       }
     },
   }
 }
 
-const VALUE_LIMIT_CHARS = 255
-
-type TestedSubject = Pick<StepSubject, 'target' | 'parameters' | 'commitName'>
-
-/** For example: project “web-shop”, branch “main”, environment “staging”. */
-export function whatIsTested({ target, parameters, commitName }: TestedSubject): Fragment {
-  const { branch, environment, frameworkProject } = parameters
-  const quoted = (value: string) => quote(value, VALUE_LIMIT_CHARS)
-  const isProject = target.kind === 'project'
-  const parts = [isProject ? fragment`project ${quoted(target.id)}` : fragment`test suite ${quoted(target.id)}`]
-  const name = commitName === undefined ? fragment`` : fragment` (${quoted(commitName)})`
-  if (branch !== undefined) parts.push(fragment`branch ${quoted(branch)}${name}`)
-  else if (isProject) parts.push(fragment`on the project's default branch`)
-  if (environment !== undefined) parts.push(fragment`environment ${quoted(environment)}`)
-  if (frameworkProject !== undefined) parts.push(fragment`framework project ${quoted(frameworkProject)}`)
-  return join(parts, fragment`, `)
-}
-
-/** Logs a wait: a line when the status changes, and a line when the service stops or starts responding. */
+/** Logs a wait: each new status, a heartbeat about once a minute, and when the service stops or starts responding. */
 export function progressLog(runId: string, world: LogWorld) {
   const { clock, log } = world
-  const startedMs = clock.now()
+  const sinceMs = clock.now()
   const { write, pause } = quietLog(world, { writesAtOnce: false })
-  let lastFailureLineMs = Number.NEGATIVE_INFINITY
   let run: Run | undefined
+  /** The failure of the latest poll. Undefined if that poll succeeded. */
   let failure: Failure | undefined
   let isFailureLogged = false
+  let lastFailureLineMs = Number.NEGATIVE_INFINITY
   let hasWarnedOfUnknown = false
 
-  /** Returns the line, and counts it as logged. So the caller must write it at once. */
-  function lineOfLoggedFailure(what: Fragment, cause: Failure): Fragment {
+  function writeFailure(what: Fragment, cause: Failure): void {
+    write(fragment`Run ${runId}: ${what} ${failureText(cause, 'poll')}`)
     isFailureLogged = true
     lastFailureLineMs = clock.now()
-    return fragment`Run ${runId}: ${what} ${failureText(cause, 'poll')}`
+  }
+
+  function writeHeartbeat(): void {
+    const waited = durationText(clock.now() - sinceMs)
+    if (failure === undefined) write(fragment`Run ${runId}: still ${run?.rawStatus ?? 'waiting'} after ${waited}.`)
+    else writeFailure(fragment`the status still cannot be read. The step has waited for ${waited}.`, failure)
   }
 
   return {
@@ -80,20 +69,17 @@ export function progressLog(runId: string, world: LogWorld) {
       )
     },
 
-    /** Logs the first failure of a streak, but at most one failure a minute, because failures and successes may alternate. */
+    /**
+     * Logs the first failure of a streak. The heartbeat logs the later ones. If failures and successes alternate, at most
+     * one failure a minute is logged.
+     */
     onPollFailed(cause: Failure): void {
       const isFirst = failure === undefined
       failure = cause
-      if (!isFirst || clock.now() - lastFailureLineMs < HEARTBEAT_MS) return
-      write(lineOfLoggedFailure(fragment`a status request failed. The step tries again.`, cause))
+      if (isFirst && clock.now() - lastFailureLineMs >= HEARTBEAT_MS)
+        writeFailure(fragment`a status request failed. The step tries again.`, cause)
     },
 
-    pause: (deadlineMs: number) =>
-      pause(deadlineMs, () => {
-        const waited = durationText(clock.now() - startedMs)
-        return failure === undefined
-          ? fragment`Run ${runId}: still ${run?.rawStatus ?? 'waiting'} after ${waited}.`
-          : lineOfLoggedFailure(fragment`the status still cannot be read. The step has waited for ${waited}.`, failure)
-      }),
+    pause: (deadlineMs: number) => pause(deadlineMs, writeHeartbeat),
   }
 }

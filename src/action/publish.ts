@@ -45,7 +45,7 @@ function setOutputs(outcome: StepOutcome, world: World): void {
   const { conclusion, run, runId, counts } = outcome
   world.setOutput('conclusion', conclusion)
   const status = statusOf(outcome)
-  // If the run's id is unusable, no output mentions the run.
+  // Main may have cancelled a run whose id is unusable. No output mentions such a run.
   if (runId !== undefined && status !== undefined) world.setOutput('status', status)
   if (run === undefined) return
   const durationMs = runDurationMs(run)

@@ -3,18 +3,18 @@ import type { Run } from '../outcome/run.ts'
 import {
   type Cancellation,
   concludeStep,
-  isDone,
+  needsPost,
   type StepFacts,
   type StepOutcome,
   type StepSubject,
   type VerdictRules,
 } from '../outcome/step-outcome.ts'
+import { whatIsTested } from '../report/facts.ts'
 import { isUsableRunId, RUN_ID_RULE, type RunHandle } from '../service/run-handle.ts'
 import { fragment } from '../text/safe-text.ts'
 import { untrusted } from '../text/untrusted.ts'
 import { CANCEL_LIMIT_MS } from './abort.ts'
 import { cancelRun } from './cancel-run.ts'
-import { whatIsTested } from './progress-log.ts'
 import { publish, type ReportSettings } from './publish.ts'
 import { startRun } from './start-run.ts'
 import { type WaitSettings, waitForRun } from './wait-for-run.ts'
@@ -39,8 +39,8 @@ export async function runAction(settings: StepSettings, world: World): Promise<S
   const runFacts = await startAndWait(step)
   const facts: StepFacts = { ...runFacts, subject: settings.subject, tookMs: world.clock.now() - step.stepBeganMs }
   const outcome = concludeStep(facts, settings)
-  // If something is left to do, the record stays as it is. Post then tries again to cancel the run, or warns once more.
-  if (isDone(outcome)) world.recorder.done()
+  // Otherwise the record stays as it is, and post acts on it.
+  if (!needsPost(outcome)) world.recorder.done()
   await publish(outcome, settings.reports, world)
   return outcome
 }
@@ -60,23 +60,23 @@ async function startAndWait(step: Step): Promise<RunFacts> {
   const { recorder, clock, signal } = world
   if (settings.runId !== undefined) {
     recorder.started(settings.runId, settings.cancelOnAbort)
-    return waitOrCancel({ id: settings.runId }, step)
+    return followRun({ id: settings.runId }, step)
   }
 
   recorder.starting()
-  const started = await startRun(settings.subject.parameters, stepBeganMs + settings.waitLimitMs, world)
-  if (typeof started !== 'string') return started
-  const handle: RunHandle = { id: started, knownSinceMs: clock.now() }
-  if (!isUsableRunId(handle.id)) return refuseRunId(handle, world)
+  const id = await startRun(settings.subject.parameters, stepBeganMs + settings.waitLimitMs, world)
+  if (typeof id !== 'string') return id
+  const handle: RunHandle = { id, knownSinceMs: clock.now() }
+  if (!isUsableRunId(handle.id)) return cancelRunWithUnusableId(handle, world)
   recorder.started(handle.id, settings.cancelOnAbort)
   // If the step was aborted during the start, the wait ends at once. Main then cancels the run if `cancelOnAbort` is true.
-  if (settings.wait || signal.aborted) return waitOrCancel(handle, step)
+  if (settings.wait || signal.aborted) return followRun(handle, step)
   const runUrl = announceRun(handle, step)
   return { ending: { kind: 'started' }, runId: handle.id, runUrl, cancellation: NOT_WANTED }
 }
 
-/** Waits for the run. If the run does not finish and may be cancelled, cancels it. */
-async function waitOrCancel(handle: RunHandle, step: Step): Promise<RunFacts> {
+/** Waits for the run. If the run has not finished by then and may be cancelled, cancels it. */
+async function followRun(handle: RunHandle, step: Step): Promise<RunFacts> {
   const { settings, world, stepBeganMs } = step
   const runUrl = announceRun(handle, step)
   const onStatus = (run: Run) => world.setOutput('status', run.status)
@@ -85,7 +85,6 @@ async function waitOrCancel(handle: RunHandle, step: Step): Promise<RunFacts> {
   if (ending.kind === 'finished' || !settings.cancelOnAbort) return { ...facts, run, cancellation: NOT_WANTED }
 
   let latestRun = run
-  if (world.service.cancel !== undefined) world.log.info(fragment`Run ${handle.id}: cancelling it at the service.`)
   const onRun = (current: Run) => {
     onStatus(current)
     latestRun = current
@@ -94,7 +93,10 @@ async function waitOrCancel(handle: RunHandle, step: Step): Promise<RunFacts> {
   return { ...facts, run: latestRun, cancellation }
 }
 
-/** Sets the outputs `run-id` and `run-url`, and logs the run unless the user knows it. Returns the address of its page. */
+/**
+ * Sets the outputs `run-id` and `run-url`, and logs the run, unless `run-id` names a run without a page. Returns the
+ * address of the run's page.
+ */
 function announceRun({ id }: RunHandle, { settings, world }: Step): string | undefined {
   world.setOutput('run-id', id)
   const runUrl = settings.runUrlOf(id)
@@ -106,8 +108,8 @@ function announceRun({ id }: RunHandle, { settings, world }: Step): string | und
   return runUrl
 }
 
-/** Outputs and the paths of requests cannot contain this id. If the id is not empty, main tries to cancel the run. */
-async function refuseRunId(handle: RunHandle, world: World): Promise<RunFacts> {
+/** Outputs and the paths of requests cannot contain this id. */
+async function cancelRunWithUnusableId(handle: RunHandle, world: World): Promise<RunFacts> {
   const failure: Failure = {
     kind: 'invalid-response',
     expected: `a run id of ${RUN_ID_RULE}`,

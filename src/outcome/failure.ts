@@ -51,7 +51,7 @@ export function isFailure(response: unknown): response is Failure {
   return typeof response === 'object' && response !== null && 'kind' in response
 }
 
-/** Whether the service does not know what the request is about, such as the run. */
+/** Whether the service responded with 404. */
 export function isNotFound(failure: Failure): boolean {
   return failure.kind === 'status' && failure.status === 404
 }
@@ -62,15 +62,15 @@ export function isNotFound(failure: Failure): boolean {
  */
 const REFUSED_LIMIT_MS = 30_000
 
-/** How long it may help to repeat a request that failed like this. Infinity unless this machine refused the connection. */
-export function retryMayHelpForMs(failure: Failure): number {
+/** How long until a service that refuses connections counts as ended. Infinity for every other failure. */
+export function untilServiceCountsAsEndedMs(failure: Failure): number {
   const refusedForMs = failure.kind === 'not-sent' ? failure.refusedForMs : undefined
   return refusedForMs === undefined ? Number.POSITIVE_INFINITY : Math.max(0, REFUSED_LIMIT_MS - refusedForMs)
 }
 
 /** Whether the service was on this machine and has ended. */
 export function hasServiceEnded(failure: Failure): boolean {
-  return retryMayHelpForMs(failure) === 0
+  return untilServiceCountsAsEndedMs(failure) === 0
 }
 
 /** Whether two requests failed for the same reason. The request's id and the time of a refusal always differ. */

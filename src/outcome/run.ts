@@ -37,9 +37,9 @@ export interface TestCase {
   readonly outcome: CaseOutcome
   /** Absent if the service sent no usable duration. The test-suite workflow documents none. */
   readonly durationMs?: number | undefined
-  /** Why the case failed. It may have several lines. Only for outcomes that need a reason. */
+  /** Why the case failed. It may have several lines. Absent if the case was skipped, or passed at the first try. */
   readonly message?: Untrusted | undefined
-  /** Where the case failed. Only for outcomes that need a reason. */
+  /** Where the case failed. Absent if the case was skipped, or passed at the first try. */
   readonly location?: SourceLocation | undefined
 }
 
@@ -58,11 +58,8 @@ export interface Run {
   readonly rawStatus: Untrusted
   readonly startedAt?: Date | undefined
   readonly finishedAt?: Date | undefined
-  /**
-   * Whether the service says that the run has finished: by a finishing time, even one that is not a valid date, or by the
-   * final results of a test suite.
-   */
-  readonly hasFinishedAt: boolean
+  /** Whether the response has a `finishedAt`, even one that is not a valid date. It matters only for `UNKNOWN`. */
+  readonly hasFinishedAt?: boolean | undefined
   readonly branchName?: Untrusted | undefined
   /** Why the run as a whole did not pass. Absent if it passed, or has not finished. */
   readonly message?: Untrusted | undefined
@@ -76,7 +73,7 @@ export interface Run {
  * Whether the run's status is final. A status that this version does not know is final if the run has a finishing time.
  */
 export function isFinished(run: Run): boolean {
-  if (run.status === 'UNKNOWN') return run.hasFinishedAt
+  if (run.status === 'UNKNOWN') return run.hasFinishedAt === true
   return run.status !== 'QUEUED' && run.status !== 'RUNNING'
 }
 

@@ -55,7 +55,7 @@ export interface ExceededLimit {
   readonly ms: number
 }
 
-/** Why the step does not wait for the run any more, or why it started no run. */
+/** What ended the step. */
 export type Ending =
   | { readonly kind: 'finished'; readonly run: Run }
   | { readonly kind: 'started' }
@@ -72,10 +72,7 @@ export interface StepSubject {
   readonly parameters: StartParameters
   /** False if the input `run-id` names the run. */
   readonly ownsRun: boolean
-  /**
-   * What the workflow's event is about. Present only if the input `branch` is empty, so that the service tests the default
-   * branch instead.
-   */
+  /** What the workflow's event is about, if the input `branch` is empty and the event is not about the default branch. */
   readonly untested?: UntestedHead | undefined
   /** The branch or the tag of the tested commit, if the input `branch` names this commit. */
   readonly commitName?: string | undefined
@@ -97,7 +94,7 @@ export interface Job {
 /** What happened in a step. */
 export interface StepFacts {
   readonly ending: Ending
-  /** The run as the service last described it. If the ending is `finished`, it is the ending's run. */
+  /** The run as the service last described it. */
   readonly run?: Run | undefined
   /** Absent if no id is known, or if the id is unusable. */
   readonly runId?: string | undefined
@@ -157,10 +154,10 @@ export function concludeStep(facts: StepFacts, rules: VerdictRules): StepOutcome
     // The run finished between the last poll and the cancel. So its own verdict counts.
     return concludeStep({ ...facts, ending: { kind: 'finished', run: cancellation.run } }, rules)
   }
-  const { run } = facts
+  const run = ending.kind === 'finished' ? ending.run : facts.run
   const counts = countTestCases(run?.testCases ?? [])
   const otherBranch = run && otherBranchOf(run, facts.subject)
-  const known = { ...facts, counts, otherBranch, unknownStatuses: unknownStatusesIn(run?.testCases ?? []) }
+  const known = { ...facts, run, counts, otherBranch, unknownStatuses: unknownStatusesIn(run?.testCases ?? []) }
   return { ...known, ...judge(known, rules) }
 }
 
@@ -221,9 +218,7 @@ export function statusOf({ cancellation, run }: StepOutcome): Run['status'] | un
   return cancellation.kind === 'cancelled' ? 'CANCELLED' : run?.status
 }
 
-const LEFT_TO_DO: readonly Cancellation['kind'][] = ['failed', 'id-unknown', 'not-supported']
-
-/** Nothing is left to do about the run, for post or for a person. */
-export function isDone({ cancellation }: StepOutcome): boolean {
-  return !LEFT_TO_DO.includes(cancellation.kind)
+/** Whether post must try again to cancel the run, or warn once more. */
+export function needsPost({ cancellation }: StepOutcome): boolean {
+  return ['failed', 'id-unknown', 'not-supported'].includes(cancellation.kind)
 }

@@ -1,9 +1,9 @@
 import { BRANCH_LIMIT_CHARS, isFinished, isSameBranch, runDurationMs } from '../outcome/run.ts'
-import type { StepOutcome, UntestedHead } from '../outcome/step-outcome.ts'
+import type { StepOutcome, StepSubject, UntestedHead } from '../outcome/step-outcome.ts'
 import { durationText } from '../text/duration.ts'
 import { type Fragment, fragment, link, quote } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
-import { inBrackets, joinWithDots, NONE, nonZero } from './words.ts'
+import { inBrackets, join, joinWithDots, NONE, nonZero } from './words.ts'
 
 /** The counts that are not zero, and the time. Undefined if there is nothing to count yet. */
 export function countsText(outcome: StepOutcome): Fragment | undefined {
@@ -56,6 +56,20 @@ export function subjectText(outcome: StepOutcome): Fragment {
   if (runId !== undefined) facts.push(fragment`Run ${runId}`)
   if (autofix !== undefined) facts.push(autofix ? fragment`Auto-fix on` : fragment`Auto-fix off`)
   return joinWithDots(facts)
+}
+
+/** For example: project “web-shop”, branch “main”, environment “staging”. */
+export function whatIsTested({ target, parameters, commitName }: StepSubject): Fragment {
+  const { branch, environment, frameworkProject } = parameters
+  const quoted = (value: string) => quote(value, BRANCH_LIMIT_CHARS)
+  const isProject = target.kind === 'project'
+  const parts = [isProject ? fragment`project ${quoted(target.id)}` : fragment`test suite ${quoted(target.id)}`]
+  const name = commitName === undefined ? fragment`` : fragment` (${quoted(commitName)})`
+  if (branch !== undefined) parts.push(fragment`branch ${quoted(branch)}${name}`)
+  else if (isProject) parts.push(fragment`on the project's default branch`)
+  if (environment !== undefined) parts.push(fragment`environment ${quoted(environment)}`)
+  if (frameworkProject !== undefined) parts.push(fragment`framework project ${quoted(frameworkProject)}`)
+  return join(parts, fragment`, `)
 }
 
 export function linkedRunId({ runId, runUrl }: StepOutcome): Fragment | undefined {

@@ -60,7 +60,7 @@ export function suiteRuns(send: SendJson, testSuiteId: string, clock: Clock): Te
         if (typeof status !== 'string') return status
         if (status !== 'FINISHED') {
           const known = status === 'RUNNING' ? status : 'UNKNOWN'
-          return { status: known, rawStatus: untrusted(status), hasFinishedAt: false }
+          return { status: known, rawStatus: untrusted(status) }
         }
         finishedAtMs = clock.now()
       }
@@ -69,8 +69,7 @@ export function suiteRuns(send: SendJson, testSuiteId: string, clock: Clock): Te
         const { statuses, testCases } = decodeSuiteResult(json)
         const mayStillChange = statuses.some((status) => UNFINISHED.has(status)) && clock.now() < deadlineMs
         const status = mayStillChange ? 'RUNNING' : verdictOf(statuses)
-        const hasFinishedAt = !mayStillChange
-        return { status, rawStatus: untrusted(status), hasFinishedAt, testCases, responseText: untrusted(text) }
+        return { status, rawStatus: untrusted(status), testCases, responseText: untrusted(text) }
       })
     },
   }

@@ -104,7 +104,7 @@ describe('a start that the service provably did not take', () => {
   })
 
   test('fails at once if the service asks for more time than there is', async () => {
-    const asked: Failure = { ...TOO_MANY, retryAfterMs: 300_000 }
+    const asked: Failure = { ...TOO_MANY, retryAfterMs: 300_001 }
     const { end, endedMs } = await start({ replies: [failure(asked)] })
     expect(end).toEqual({ kind: 'start-failed', failure: asked, mayHaveStarted: false })
     expect(endedMs).toBeLessThan(10)

@@ -4,8 +4,8 @@ import {
   type Cancellation,
   type Ending,
   type ExceededLimit,
-  isDone,
   isDoubtfulPass,
+  needsPost,
   statusOf,
 } from '../../src/outcome/step-outcome.ts'
 import { anOutcome, aRun, testCasesBy } from '../support/builders.ts'
@@ -189,6 +189,6 @@ describe('what is left to do', () => {
     [{ kind: 'not-supported' }, 'for a person'],
     [{ kind: 'id-unknown' }, 'for a person'],
   ])('after the cancel %j is %s', (cancellation, expected) => {
-    expect(isDone(anOutcome({ ending: ABORTED, run: RUNNING, cancellation }))).toBe(expected === 'nothing')
+    expect(needsPost(anOutcome({ ending: ABORTED, run: RUNNING, cancellation }))).toBe(expected !== 'nothing')
   })
 })

@@ -35,7 +35,7 @@ describe('get', () => {
     ['PAUSED', 'UNKNOWN'],
   ])('requests only the status while it is %s', async (rawStatus, status) => {
     const { targets, get } = await suite({ status: rawStatus })
-    for (let poll = 0; poll < 2; poll++) expect(await get()).toEqual({ status, rawStatus, hasFinishedAt: false })
+    for (let poll = 0; poll < 2; poll++) expect(await get()).toEqual({ status, rawStatus })
     expect(targets()).toEqual(Array(2).fill('GET /v1/testSuiteRun/s-1/status'))
   })
 
@@ -53,7 +53,6 @@ describe('get', () => {
     expect(await get()).toEqual({
       status: 'FAILED',
       rawStatus: 'FAILED',
-      hasFinishedAt: true,
       testCases: [
         { title: 'test 0', rawStatus: 'PASSED', outcome: 'passed' },
         { title: 'test 1', rawStatus: 'ERROR', outcome: 'failed' },
@@ -81,7 +80,7 @@ describe('get', () => {
     await get()
     await clock.run(clock.sleep(600_000))
     set.status = 'FINISHED'
-    expect(await get()).toMatchObject({ status: 'RUNNING', hasFinishedAt: false })
+    expect(await get()).toMatchObject({ status: 'RUNNING' })
     await clock.run(clock.sleep(29_999))
     expect(await get()).toMatchObject({ status: 'RUNNING' })
     set.statuses = ['PASSED', 'PASSED']

@@ -625,7 +625,8 @@ describe('a response that has arrived in the socket', () => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 29\r\n\r\n{"cancelled":[{"runId":"r"}]}')
       standStill(200)
     })
-    const world = { service, clock, random: Math.random, signal: new AbortController().signal }
+    const log = { info: () => {}, warning: () => {} }
+    const world = { service, clock, random: Math.random, log, signal: new AbortController().signal }
     expect(await cancelRun({ id: 'r' }, { deadlineMs: clock.now() + 100 }, world)).toEqual({ kind: 'cancelled' })
   })
 })

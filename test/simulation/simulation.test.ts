@@ -263,13 +263,13 @@ const triesToCancelWhatItLeaves: Invariant = (plan, result) => {
   const cancels = main.responses.filter(({ method }) => method === 'cancel')
   const [first, last] = [cancels[0], cancels.at(-1)]
   if (first === undefined || last === undefined) violate('the run was left without a try')
-  // A first try may take half of the time. The other half is left for a second try.
+  // A first try may take half of the time. The other half is left for a second try. No try begins in the last second.
   const triedMs = main.endedMs - plan.commentMs - first.atMs
   const isRefused = main.responses
     .slice(main.responses.indexOf(first))
     .some(({ failure }) => failure && isKeyRefused(failure))
   const mayTryAgain = !isRefused && (last.failure === undefined ? !last.isListed : isTransient(last.failure))
-  if (main.signalled === undefined && mayTryAgain && triedMs < MAIN_CANCEL_MS / 2 - LATENESS_MS) {
+  if (main.signalled === undefined && mayTryAgain && triedMs < MAIN_CANCEL_MS / 2 - 1_000 - LATENESS_MS) {
     violate(`the cancel was given up after ${triedMs} ms`)
   }
 }
