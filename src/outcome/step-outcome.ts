@@ -149,17 +149,24 @@ const CONCLUSION_OF_STATUS: Readonly<Record<Run['status'], Conclusion>> = {
  * says that it tested another branch, the step fails. `rules` say what else a PASSED run needs.
  */
 export function concludeStep(facts: StepFacts, rules: VerdictRules): StepOutcome {
-  const { ending, cancellation } = facts
-  if (ending.kind === 'wait-timeout' && cancellation.kind === 'already-finished') {
-    // The run finished between the last poll and the cancel. So its own verdict counts.
-    return concludeStep({ ...facts, ending: { kind: 'finished', run: cancellation.run } }, rules)
-  }
+  const { cancellation } = facts
+  // If the run finished between the last poll and the cancel, its own verdict counts.
+  const finishedAtLimit = facts.ending.kind === 'wait-timeout' && cancellation.kind === 'already-finished'
+  const ending: Ending = finishedAtLimit ? { kind: 'finished', run: cancellation.run } : facts.ending
   const run = ending.kind === 'finished' ? ending.run : facts.run
-  const counts = countTestCases(run?.testCases ?? [])
-  const otherBranch = run && otherBranchOf(run, facts.subject)
-  const known = { ...facts, run, counts, otherBranch, unknownStatuses: unknownStatusesIn(run?.testCases ?? []) }
-  return { ...known, ...judge(known, rules) }
+  const testCases = run?.testCases ?? []
+  const known: UndecidedOutcome = {
+    ...facts,
+    ending,
+    run,
+    counts: countTestCases(testCases),
+    otherBranch: run && otherBranchOf(run, facts.subject),
+    unknownStatuses: unknownStatusesIn(testCases),
+  }
+  return { ...known, ...decide(known, rules) }
 }
+
+type UndecidedOutcome = Omit<StepOutcome, 'conclusion' | 'success'>
 
 const STATUSES_NAMED = 3
 
@@ -171,11 +178,7 @@ function unknownStatusesIn(testCases: readonly TestCase[]): UnknownStatuses {
 }
 
 /** Whether the service says PASSED, although test cases failed or have a status that this version does not know. */
-export function isDoubtfulPass({
-  run,
-  counts,
-  unknownStatuses,
-}: Pick<StepOutcome, 'run' | 'counts' | 'unknownStatuses'>): boolean {
+export function isDoubtfulPass({ run, counts, unknownStatuses }: UndecidedOutcome): boolean {
   return run?.status === 'PASSED' && counts.failed + unknownStatuses.count > 0
 }
 
@@ -186,8 +189,8 @@ function otherBranchOf({ branchName }: Run, { target, ownsRun, parameters }: Ste
   return isSameBranch(branchName, branch) ? undefined : { tested: branchName, asked: branch }
 }
 
-function judge(
-  known: Pick<StepOutcome, 'ending' | 'run' | 'counts' | 'otherBranch' | 'unknownStatuses'>,
+function decide(
+  known: UndecidedOutcome,
   { passWithNoTests, strict }: VerdictRules,
 ): Pick<StepOutcome, 'conclusion' | 'success'> {
   const { ending, counts, otherBranch } = known
