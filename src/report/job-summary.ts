@@ -1,10 +1,11 @@
 import { RAN, type TestCase } from '../outcome/run.ts'
-import { isDoubtfulPass, type StepOutcome } from '../outcome/step-outcome.ts'
+import type { StepOutcome } from '../outcome/step-outcome.ts'
 import { type Fragment, fragment, type Html, html, LongText, render } from '../text/safe-text.ts'
 import { type CaseTable, casesWith, caseTable, messageBlock, NOT_PASSED } from './case-table.ts'
-import { countsText, otherBranchText, subjectText, untestedText } from './facts.ts'
+import { countsText, otherBranchWarning, subjectText, untestedText, withoutResult } from './facts.ts'
 import { pageTitle } from './headline.ts'
 import { explanation } from './verdict.ts'
+import { casesOf } from './words.ts'
 
 const ROW_LIMIT = 1000
 const OPEN_ROWS = 100
@@ -86,30 +87,24 @@ function heading(outcome: StepOutcome): Html {
 
 export function introduction(outcome: StepOutcome): Html {
   const isPartial = isIncomplete(outcome)
-  const about = paragraph(explanation(outcome), isPartial ? MAY_BE_INCOMPLETE : html``)
-  // The explanation already says that results are missing, that no test ran, or that all these cases have an unknown status.
-  const isSaid =
-    isPartial ||
-    outcome.conclusion === 'no-tests' ||
-    (namesUnknownStatuses(outcome) && outcome.unknownStatuses.count === outcome.counts.other)
-  const cases = paragraph(isSaid ? undefined : casesWithoutResult(outcome), INCOMPLETE)
   const { untested } = outcome.subject
-  return html`${paragraph(countsText(outcome))}${about}${cases}${paragraph(otherBranchText(outcome), OTHER_BRANCH)}${paragraph(untested && untestedText(untested), OTHER_BRANCH)}`
-}
-
-/** Whether the verdict names the statuses that this version does not know. */
-function namesUnknownStatuses(outcome: StepOutcome): boolean {
-  const { conclusion, ending } = outcome
-  return ending.kind === 'finished' && (conclusion === 'passed' || conclusion === 'failed') && isDoubtfulPass(outcome)
+  return html`${[
+    paragraph(countsText(outcome)),
+    paragraph(explanation(outcome), isPartial ? MAY_BE_INCOMPLETE : html``),
+    paragraph(isPartial ? undefined : casesWithoutResult(outcome), INCOMPLETE),
+    paragraph(otherBranchWarning(outcome), OTHER_BRANCH),
+    paragraph(untested && untestedText(untested), OTHER_BRANCH),
+  ]}`
 }
 
 const INCOMPLETE = html`⚠️ <b>Incomplete results:</b> `
 const MAY_BE_INCOMPLETE = html`⚠️ <b>Results may be incomplete:</b> `
 const OTHER_BRANCH = html`⚠️ <b>Other branch:</b> `
 
-function casesWithoutResult({ counts: { other, total } }: StepOutcome): Fragment | undefined {
-  if (other === 0) return undefined
-  return fragment`${other} of ${total} test cases ${other === 1 ? fragment`has` : fragment`have`} no result.`
+function casesWithoutResult(outcome: StepOutcome): Fragment | undefined {
+  const count = withoutResult(outcome)
+  const { total } = outcome.counts
+  return count === 0 ? undefined : fragment`The service sent no result for ${count} of ${total} ${casesOf(total)}.`
 }
 
 /** The message of the run. The comment does not have it, because nobody masks secrets in a comment. */
