@@ -120,19 +120,12 @@ function lengthOf(lines: readonly string[]): number {
   return lines.reduce((sum, line) => sum + line.length + 1, 0)
 }
 
-/** Longer than any message shows of it. */
-const FIRST_LINE_LIMIT_CHARS = 10_000
-
-/** The first line of a message that is not blank. Empty if there is none. */
+/** The first line of a message that is not blank. Empty if there is none. A line over 10,000 characters counts as several. */
 export function firstLineOf(message: Untrusted): Untrusted {
-  const text = message as unknown as string
   // Not `split`, because a hostile message may have millions of lines.
-  for (let at = 0; at < text.length; ) {
-    const end = text.slice(at, at + FIRST_LINE_LIMIT_CHARS).search(/[\n\r]/)
-    const line = text.slice(at, at + (end === -1 ? FIRST_LINE_LIMIT_CHARS : end))
+  for (const [line] of (message as unknown as string).matchAll(/[^\n\r]{1,10000}/g)) {
     const visible = visibleLine(line).trim()
     if (visible !== '') return untrusted(visible)
-    at += line.length + 1
   }
   return untrusted('')
 }
