@@ -40,7 +40,7 @@ function clauseOf(failure: Failure): Fragment {
       const { status, error, body, location, retryAfterMs, requestId } = failure
       // Not an import, because it would make each start of the action 20 ms slower.
       const name = process.getBuiltinModule('node:http').STATUS_CODES[status]
-      const words = name === undefined ? fragment`${status}` : fragment`${`${status} ${name}`}`
+      const words = name === undefined ? String(status) : `${status} ${name}`
       const to = location === undefined ? fragment`` : fragment`, a redirect to ${quote(location, EXCERPT_LIMIT_CHARS)}`
       const pause =
         retryAfterMs === undefined ? fragment`` : fragment` (it asks for a pause of ${durationText(retryAfterMs)})`

@@ -82,38 +82,29 @@ export function untruncated(value: string | Untrusted): Fragment {
   return new Fragment((sink) => sink.text(oneLine(value as string)))
 }
 
+/** The lines of a message that somebody else wrote, with their indentation. Each sink has its own line break. */
+export function linesOf(message: Untrusted): Fragment {
+  const visible = visibleLines(message as unknown as string)
+  return new Fragment((sink) => sink.lines(visible))
+}
+
 /** How much of a message is shown. */
 export interface Extent {
   readonly lines: number
   readonly chars: number
 }
 
-/**
- * The lines of a message that somebody else wrote, with their indentation, and the number of characters that are left
- * out. Each sink has its own line break.
- */
-export function linesOf(
-  message: Untrusted,
-  limit?: Extent,
-): { readonly text: Fragment; readonly leftOutChars: number } {
-  const visible = visibleLines(message as unknown as string)
-  const all = limit === undefined ? visible : withoutBlankEnds(visible)
-  const shown = limit === undefined ? all : beginningOf(all, limit)
-  return {
-    text: new Fragment((sink) => sink.lines(shown)),
-    leftOutChars: lengthOf(all) - lengthOf(shown),
-  }
-}
-
-function beginningOf(lines: readonly string[], limit: Extent): readonly string[] {
+/** The first lines of a message, and how many characters are left out. Blank lines at both ends do not count. */
+export function beginningOf(message: Untrusted, limit: Extent): { text: Fragment; leftOutChars: number } {
+  const all = withoutBlankEnds(visibleLines(message as unknown as string))
   let leftChars = limit.chars
   const shown: string[] = []
-  for (const line of lines.slice(0, limit.lines)) {
+  for (const line of all.slice(0, limit.lines)) {
     if (leftChars <= 0) break
     shown.push(wholeCharacters(line, leftChars))
     leftChars -= line.length + 1
   }
-  return shown
+  return { text: new Fragment((sink) => sink.lines(shown)), leftOutChars: lengthOf(all) - lengthOf(shown) }
 }
 
 function lengthOf(lines: readonly string[]): number {
