@@ -3,7 +3,7 @@ import type { StepOutcome } from '../outcome/step-outcome.ts'
 import { durationText } from '../text/duration.ts'
 import { type CommandProperty, commandProperty, type Fragment, fragment, linesOf } from '../text/safe-text.ts'
 import { casesWith, locationText, titleOf } from './case-table.ts'
-import { casesOf, seeSummary } from './words.ts'
+import { casesOf, NONE, seeSummary } from './words.ts'
 
 export interface Annotation {
   readonly level: 'error' | 'warning'
@@ -49,26 +49,19 @@ export interface LogGroup {
 
 /** Why the run and the first failing test cases did not pass, with whole messages. Empty if the service sent no reasons. */
 export function reasonGroups(outcome: StepOutcome): LogGroup[] {
-  return [...groupOfRun(outcome), ...groupsOfCases(outcome)]
+  const message = outcome.run?.message
+  const ofRun = message === undefined ? [] : [{ name: fragment`The message of the run`, text: linesOf(message) }]
+  return [...ofRun, ...firstFailing(outcome).filter(hasReason).map(groupOfCase)]
 }
 
-function groupOfRun({ run }: StepOutcome): LogGroup[] {
-  if (run?.message === undefined) return []
-  return [{ name: fragment`The message of the run`, text: linesOf(run.message).text }]
-}
-
-function groupsOfCases(outcome: StepOutcome): LogGroup[] {
-  return firstFailing(outcome)
-    .filter(hasReason)
-    .map((testCase) => {
-      const location = locationText(testCase)
-      const where = location === undefined ? fragment`` : fragment` (${location})`
-      const { message } = testCase
-      return {
-        name: fragment`${titleOf(testCase, TITLE_LIMIT_CHARS)}${where}`,
-        text: message === undefined ? fragment`The service sent no message.` : linesOf(message).text,
-      }
-    })
+function groupOfCase(testCase: TestCase): LogGroup {
+  const location = locationText(testCase)
+  const where = location === undefined ? NONE : fragment` (${location})`
+  const { message } = testCase
+  return {
+    name: fragment`${titleOf(testCase, TITLE_LIMIT_CHARS)}${where}`,
+    text: message === undefined ? fragment`The service sent no message.` : linesOf(message),
+  }
 }
 
 function firstFailing({ run }: StepOutcome): readonly TestCase[] {
@@ -82,7 +75,7 @@ function hasReason({ message, location }: TestCase): boolean {
 function annotationMessage(testCase: TestCase): Fragment {
   const { rawStatus, durationMs, message } = testCase
   const title = titleOf(testCase, TITLE_LIMIT_CHARS)
-  if (message !== undefined) return fragment`${title}\n${linesOf(message).text}`
-  const time = durationMs === undefined ? fragment`` : fragment` after ${durationText(durationMs)}`
+  if (message !== undefined) return fragment`${title}\n${linesOf(message)}`
+  const time = durationMs === undefined ? NONE : fragment` after ${durationText(durationMs)}`
   return fragment`${title}: ${rawStatus}${time}`
 }

@@ -1,6 +1,6 @@
 import { type CaseOutcome, FAILING, OUTCOMES, type TestCase } from '../outcome/run.ts'
 import { durationText } from '../text/duration.ts'
-import { type Extent, type Html, html, linesOf, sanitize, untruncated } from '../text/safe-text.ts'
+import { beginningOf, type Extent, type Html, html, linesOf, sanitize, untruncated } from '../text/safe-text.ts'
 import { type Untrusted, untrusted } from '../text/untrusted.ts'
 
 export const NOT_PASSED: readonly CaseOutcome[] = [...FAILING, 'other']
@@ -71,7 +71,8 @@ export function caseTable(testCases: readonly TestCase[], texts: 'truncated' | '
 
 /** A message, and how much of it is left out. */
 export function messageBlock(message: Untrusted, texts: 'truncated' | 'whole' = 'truncated'): Html {
-  const { text, leftOutChars } = linesOf(message, texts === 'whole' ? undefined : MESSAGE_EXTENT)
+  if (texts === 'whole') return html`<blockquote>${linesOf(message)}</blockquote>`
+  const { text, leftOutChars } = beginningOf(message, MESSAGE_EXTENT)
   const characters = leftOutChars === 1 ? html`character` : html`characters`
   const more = leftOutChars === 0 ? html`` : html`<br>… ${leftOutChars} more ${characters}`
   return html`<blockquote>${text}${more}</blockquote>`

@@ -4,7 +4,7 @@ import { type Fragment, fragment, type Html, hiddenMarker, html, link } from '..
 import { casesWith, caseTable, NOT_PASSED } from './case-table.ts'
 import { subjectText, testedBranch } from './facts.ts'
 import { pageTitle } from './headline.ts'
-import { introduction, sizeBytes } from './job-summary.ts'
+import { introduction, largestThatFits, sizeBytes } from './job-summary.ts'
 import { casesOf, joinWithDots, seeSummary } from './words.ts'
 
 const ROWS_SHOWN = 20
@@ -38,14 +38,9 @@ function notPassed({ run }: StepOutcome, { hasSummary }: CommentBodyOptions): Ht
   const testCases = casesWith(NOT_PASSED, run?.testCases ?? [])
   if (testCases.length === 0) return html``
   const table = caseTable(testCases)
-  const rows: Html[] = []
-  let leftBytes = TABLE_LIMIT_BYTES
-  for (const testCase of testCases.slice(0, ROWS_SHOWN)) {
-    const row = table.row(testCase)
-    leftBytes -= sizeBytes(row)
-    if (leftBytes < 0) break
-    rows.push(row)
-  }
+  const first = testCases.slice(0, ROWS_SHOWN).map(table.row)
+  const fits = (count: number) => sizeBytes(html`${first.slice(0, count)}`) <= TABLE_LIMIT_BYTES
+  const rows = first.slice(0, largestThatFits(first.length, fits))
   const more = testCases.length - rows.length
   const rest = more > 0 ? html`<p>… and ${more} more ${casesOf(more)}.${seeSummary(hasSummary)}</p>\n` : html``
   return html`${table.head}${rows}${table.foot}${rest}`

@@ -5,37 +5,45 @@ import { type Fragment, fragment, link, quote } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
 import { inBrackets, join, joinWithDots, NONE, nonZero } from './words.ts'
 
-/** The counts that are not zero, and the time. Undefined if there is nothing to count yet. */
+/** The line of counts, and the time. Undefined if there is nothing to count yet. */
 export function countsText(outcome: StepOutcome): Fragment | undefined {
-  const { run, counts, tookMs } = outcome
+  const { run, tookMs } = outcome
   if (run === undefined || (run.testCases === undefined && !isFinished(run))) return undefined
-  const { passed, failed, flaky, skipped, byOutcome } = counts
+  const counts = countsOf(outcome)
+  if (counts.length === 0) counts.push(run.testCases === undefined ? fragment`No results` : fragment`No test cases`)
+  const runMs = runDurationMs(run)
+  const what = runMs === undefined ? fragment`waited` : fragment`run time`
+  return joinWithDots([...counts, fragment`${what} ${durationText(runMs ?? tookMs)}`])
+}
+
+/** The counts that are not zero. Every test case is in one of them. */
+export function countsOf(outcome: StepOutcome): Fragment[] {
+  const { failed, passed, flaky, byOutcome } = outcome.counts
   const kinds = [
     ...nonZero(byOutcome['timed-out'], fragment`timed out`),
     ...nonZero(byOutcome.interrupted, fragment`interrupted`),
   ]
-  const parts = [
+  return [
     ...nonZero(failed, fragment`failed${inBrackets(kinds)}`),
     ...nonZero(passed, fragment`passed${inBrackets(nonZero(flaky, fragment`flaky`))}`),
-    ...nonZero(skipped, fragment`skipped`),
-    ...otherCases(outcome),
+    ...countsNotRun(outcome),
   ]
-  if (parts.length === 0) parts.push(run.testCases === undefined ? fragment`No results` : fragment`No test cases`)
-  const runMs = runDurationMs(run)
-  const what = runMs === undefined ? fragment`waited` : fragment`run time`
-  return joinWithDots([...parts, fragment`${what} ${durationText(runMs ?? tookMs)}`])
 }
 
-/**
- * The test cases that neither ran nor were skipped. The verdict of a PASSED run names the unknown statuses, so the counts
- * name them too.
- */
-export function otherCases({ run, counts, unknownStatuses }: StepOutcome): Fragment[] {
-  const unknown = run?.status === 'PASSED' ? unknownStatuses.count : 0
+/** The counts of the test cases that did not run. */
+export function countsNotRun(outcome: StepOutcome): Fragment[] {
+  const { skipped, other } = outcome.counts
+  const missing = withoutResult(outcome)
   return [
-    ...nonZero(unknown, fragment`with an unknown status`),
-    ...nonZero(counts.other - unknown, fragment`without a result`),
+    ...nonZero(skipped, fragment`skipped`),
+    ...nonZero(other - missing, fragment`with an unknown status`),
+    ...nonZero(missing, fragment`without a result`),
   ]
+}
+
+/** The number of test cases without a result. Unknown statuses of a PASSED run count apart, because the verdict names them. */
+export function withoutResult({ run, counts, unknownStatuses }: StepOutcome): number {
+  return run?.status === 'PASSED' ? counts.other - unknownStatuses.count : counts.other
 }
 
 /** What was tested, and where. If another step started the run, only what the service says about it. */
@@ -97,23 +105,13 @@ function headText(untested: UntestedHead): Fragment {
   }
 }
 
-export function quotedBranches({ tested, asked }: NonNullable<StepOutcome['otherBranch']>) {
-  return { tested: quote(tested, BRANCH_LIMIT_CHARS), asked: quote(asked, BRANCH_LIMIT_CHARS) }
+export function otherBranchText({ tested, asked }: NonNullable<StepOutcome['otherBranch']>): Fragment {
+  const branch = quote(asked, BRANCH_LIMIT_CHARS)
+  return fragment`The service says that it tested the branch ${quote(tested, BRANCH_LIMIT_CHARS)}, and this step asked for ${branch}. So nothing shows whether the tests of ${branch} pass. Check whether ${branch} is pushed. If the service has another name for ${branch}, set the input ${'branch'} to that name. Otherwise ask the operators of the service.`
 }
 
-/** Undefined if the branches agree, and after a PASSED run, because the verdict then names both branches. */
-export function otherBranchText({ otherBranch, ending }: StepOutcome): Fragment | undefined {
+/** Undefined if the branches agree, and after a PASSED run, because the verdict then says this. */
+export function otherBranchWarning({ otherBranch, ending }: StepOutcome): Fragment | undefined {
   const isInVerdict = ending.kind === 'finished' && ending.run.status === 'PASSED'
-  if (otherBranch === undefined || isInVerdict) return undefined
-  const { tested, asked } = quotedBranches(otherBranch)
-  return fragment`the service says that it tested ${tested}, and this step asked for ${asked}. ${otherBranchAdvice(asked)}`
-}
-
-export function otherBranchWarning(outcome: StepOutcome): Fragment | undefined {
-  const text = otherBranchText(outcome)
-  return text && fragment`Run ${outcome.runId ?? ''}: ${text}`
-}
-
-export function otherBranchAdvice(asked: Fragment): Fragment {
-  return fragment`Check whether ${asked} is pushed. If the service has another name for ${asked}, set the input ${'branch'} to that name.`
+  return otherBranch === undefined || isInVerdict ? undefined : otherBranchText(otherBranch)
 }

@@ -38,8 +38,9 @@ function clauseOf(failure: Failure): Fragment {
       return fragment`service did not respond (${failure.reason})`
     case 'status': {
       const { status, error, body, location, retryAfterMs, requestId } = failure
-      const name = STATUS_NAMES.get(status)
-      const words = name === undefined ? fragment`${status}` : fragment`${status} ${name}`
+      // Not an import, because it would make each start of the action 20 ms slower.
+      const name = process.getBuiltinModule('node:http').STATUS_CODES[status]
+      const words = name === undefined ? String(status) : `${status} ${name}`
       const to = location === undefined ? fragment`` : fragment`, a redirect to ${quote(location, EXCERPT_LIMIT_CHARS)}`
       const pause =
         retryAfterMs === undefined ? fragment`` : fragment` (it asks for a pause of ${durationText(retryAfterMs)})`
@@ -117,17 +118,3 @@ function statusAdvice({ status, error }: Extract<Failure, { kind: 'status' }>, r
       return fragment``
   }
 }
-
-const STATUS_NAMES: ReadonlyMap<number, Fragment> = new Map([
-  [400, fragment`Bad Request`],
-  [401, fragment`Unauthorized`],
-  [403, fragment`Forbidden`],
-  [404, fragment`Not Found`],
-  [407, fragment`Proxy Authentication Required`],
-  [408, fragment`Request Timeout`],
-  [429, fragment`Too Many Requests`],
-  [500, fragment`Internal Server Error`],
-  [502, fragment`Bad Gateway`],
-  [503, fragment`Service Unavailable`],
-  [504, fragment`Gateway Timeout`],
-])

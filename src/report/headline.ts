@@ -2,8 +2,8 @@ import type { Counts } from '../outcome/run.ts'
 import type { StepOutcome } from '../outcome/step-outcome.ts'
 import { durationText } from '../text/duration.ts'
 import { type Fragment, fragment, render } from '../text/safe-text.ts'
-import { otherCases } from './facts.ts'
-import { inBrackets, joinWithDots, NONE, nonZero } from './words.ts'
+import { countsNotRun } from './facts.ts'
+import { inBrackets, join, joinWithDots, NONE, nonZero } from './words.ts'
 
 const PASS = fragment`✅`
 const FAIL = fragment`❌`
@@ -22,26 +22,21 @@ interface Headline {
 
 export function headline(outcome: StepOutcome): Headline {
   const { conclusion, ending, run, success, counts, unknownStatuses } = outcome
-  const { total, passed, failed } = counts
+  const { total, failed } = counts
   const head = (sign: Fragment, title: Fragment, suffix = tallyOf(counts)): Headline => ({ sign, title, suffix })
+  const ofTotal = (count: number) => (total === 0 ? NONE : fragment`: ${count} of ${total}`)
   switch (conclusion) {
     case 'passed':
-      if (failed > 0) return head(WARNING, fragment`Run passed, with failed tests`, fragment`: ${failed} of ${total}`)
+      if (failed > 0) return head(WARNING, fragment`Run passed, with failed tests`, ofTotal(failed))
       if (unknownStatuses.count > 0)
-        return head(
-          WARNING,
-          fragment`Run passed, with unknown statuses`,
-          fragment`: ${unknownStatuses.count} of ${total}`,
-        )
-      // If a case was skipped, this says so, because `15 of 16` alone looks like one failure.
-      return head(PASS, fragment`Tests passed`, fragment`: ${passed} of ${total}${remainingCounts(outcome)}`)
+        return head(WARNING, fragment`Run passed, with unknown statuses`, ofTotal(unknownStatuses.count))
+      return head(PASS, fragment`Tests passed`, passedTally(outcome))
     case 'failed':
-      if (failed > 0) return head(FAIL, fragment`Tests failed`, fragment`: ${failed} of ${total}`)
-      if (run?.status === 'PASSED')
-        return head(FAIL, fragment`Unknown statuses`, fragment`: ${unknownStatuses.count} of ${total}`)
-      return head(FAIL, fragment`Run failed`, total === 0 ? NONE : fragment`, although ${noneFailed(total)}`)
+      if (failed > 0) return head(FAIL, fragment`Tests failed`, ofTotal(failed))
+      if (run?.status === 'PASSED') return head(FAIL, fragment`Unknown statuses`, ofTotal(unknownStatuses.count))
+      return head(FAIL, fragment`Run failed`, total === 0 ? NONE : fragment`, although no test case failed`)
     case 'no-tests':
-      return head(success ? WARNING : FAIL, fragment`No tests ran`, total === 0 ? NONE : fragment`: 0 of ${total}`)
+      return head(success ? WARNING : FAIL, fragment`No tests ran`, ofTotal(0))
     case 'timed-out':
       return head(CLOCK, fragment`Run timed out`)
     case 'interrupted':
@@ -70,21 +65,16 @@ function errorTitle({ ending, run, cancellation }: StepOutcome): Fragment {
   return cancellation.kind === 'id-unknown' ? fragment`Run may have been started` : fragment`Invalid run id`
 }
 
+/** If a test case did not run, this says so, because `15 of 16` alone looks like one failure. */
+function passedTally(outcome: StepOutcome): Fragment {
+  const { total, passed, flaky } = outcome.counts
+  const ofTotal = fragment`: ${passed} of ${total}${inBrackets(nonZero(flaky, fragment`flaky`))}`
+  return join([ofTotal, ...countsNotRun(outcome)], fragment`, `)
+}
+
 function tallyOf({ total, passed, failed }: Counts): Fragment {
   if (total === 0) return NONE
   return failed > 0 ? fragment`: ${failed} of ${total} failed` : fragment`: ${passed} of ${total} passed`
-}
-
-/** Flaky test cases in brackets, then skipped ones, then all that are neither passed nor failed. */
-export function remainingCounts(outcome: StepOutcome): Fragment {
-  const { flaky, skipped } = outcome.counts
-  const others = [...nonZero(skipped, fragment`skipped`), ...otherCases(outcome)]
-  const listed = others.reduce((all, part) => fragment`${all}, ${part}`, NONE)
-  return fragment`${inBrackets(nonZero(flaky, fragment`flaky`))}${listed}`
-}
-
-export function noneFailed(total: number): Fragment {
-  return total === 1 ? fragment`its one test case did not fail` : fragment`none of its ${total} test cases failed`
 }
 
 /** The title of the verdict's annotation. Only constant words, because the runner masks no secrets in titles. */

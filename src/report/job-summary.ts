@@ -1,10 +1,11 @@
 import { RAN, type TestCase } from '../outcome/run.ts'
-import { isDoubtfulPass, type StepOutcome } from '../outcome/step-outcome.ts'
+import type { StepOutcome } from '../outcome/step-outcome.ts'
 import { type Fragment, fragment, type Html, html, LongText, render } from '../text/safe-text.ts'
 import { type CaseTable, casesWith, caseTable, messageBlock, NOT_PASSED } from './case-table.ts'
-import { countsText, otherBranchText, subjectText, untestedText } from './facts.ts'
+import { countsText, otherBranchWarning, subjectText, untestedText, withoutResult } from './facts.ts'
 import { pageTitle } from './headline.ts'
 import { explanation } from './verdict.ts'
+import { casesOf, join, NONE, nonZero } from './words.ts'
 
 const ROW_LIMIT = 1000
 const OPEN_ROWS = 100
@@ -24,51 +25,63 @@ function isIncomplete({ run, counts }: StepOutcome): boolean {
   return run !== undefined && counts.total > 0 && run.status !== 'PASSED' && run.status !== 'FAILED'
 }
 
+/** The summary with as many rows as fit, and then with as many messages as fit. */
 export function jobSummary(outcome: StepOutcome, { alreadyBytes, reportDir }: JobSummaryOptions): Html {
-  const testCases = outcome.run?.testCases ?? []
   // The text before may have left an HTML block open. An empty line closes it.
   const top = html`${alreadyBytes > 0 ? html`\n\n` : html``}${heading(outcome)}`
-  const intro = introduction(outcome)
+  const beginning = html`${top}${introduction(outcome)}${messageOfRun(outcome)}`
   const facts = paragraph(subjectText(outcome))
-  const warning = (cases: number, messages: number) =>
-    notAllShownWarning({ cases, messages, ofCases: testCases.length }, reportDir)
 
-  const message = messageOfRun(outcome)
-  const fixedBytes = sizeBytes(html`${top}${intro}${message}${warning(testCases.length, testCases.length)}${facts}`)
-  const roomBytes = SIZE_LIMIT_BYTES - alreadyBytes - fixedBytes
-  if (roomBytes < 0) {
-    // If even the headline would exceed GitHub's limit, nothing is written, so that GitHub keeps what others wrote.
-    const dropsOthers = alreadyBytes <= GITHUB_LIMIT_BYTES && alreadyBytes + sizeBytes(top) > GITHUB_LIMIT_BYTES
-    return dropsOthers ? html`` : top
-  }
-
+  const testCases = outcome.run?.testCases ?? []
   const table = caseTable(testCases)
-  const { listed, slowest } = sectionsOf(testCases)
-  // The slowest cases come last on the page. They are few, so they get their room first.
-  const slowestRows = fitRows(slowest, table, { bytes: roomBytes, rows: ROW_LIMIT })
-  const listedRows = fitRows(listed, table, {
-    bytes: roomBytes - slowestRows.bytes,
-    rows: ROW_LIMIT - slowestRows.rows,
-  })
-  // The messages get what the rows leave.
-  const messages = fitMessages(table, roomBytes - slowestRows.bytes - listedRows.bytes)
-  const tables = listedRows.sections.map((section) => sectionTable(section, table, messages.row))
-  const lastTables = slowestRows.sections.map((section) => sectionTable(section, table, table.row))
-  const notAllShown = warning(testCases.length - listedRows.rows, messages.leftOut())
-  return html`${top}${intro}${message}${notAllShown}${facts}${tables}${lastTables}`
+  const sections = sectionsOf(testCases)
+  const slowest = slowestOf(testCases)
+  const lastTable = tables([slowest], table, slowest.testCases.map(table.row))
+  const listed = sections.flatMap((section) => section.testCases).slice(0, ROW_LIMIT - slowest.testCases.length)
+  const rows = listed.map(table.row)
+  const rowsWithMessage = listed.map(table.rowWithMessage)
+
+  const page = (rowCount: number, messageCount: number) => {
+    const shown = [...rowsWithMessage.slice(0, messageCount), ...rows.slice(messageCount, rowCount)]
+    const withoutMessage = listed.slice(messageCount, rowCount).filter(({ message }) => message !== undefined)
+    const warning = notAllShown(testCases.length - rowCount, withoutMessage.length, outcome, reportDir)
+    return html`${beginning}${warning}${facts}${tables(sections, table, shown)}${lastTable}`
+  }
+  const fits = (html: Html) => alreadyBytes + sizeBytes(html) <= SIZE_LIMIT_BYTES
+  if (fits(page(0, 0))) {
+    const rowCount = largestThatFits(listed.length, (count) => fits(page(count, 0)))
+    const messageCount = largestThatFits(rowCount, (count) => fits(page(rowCount, count)))
+    return page(rowCount, messageCount)
+  }
+  // If even the headline would exceed GitHub's limit, nothing is written, so that GitHub keeps what others wrote.
+  const dropsOthers = alreadyBytes <= GITHUB_LIMIT_BYTES && alreadyBytes + sizeBytes(top) > GITHUB_LIMIT_BYTES
+  return dropsOthers ? html`` : top
+}
+
+/** The largest count up to the limit that fits. Zero must fit. */
+export function largestThatFits(limit: number, fits: (count: number) => boolean): number {
+  if (fits(limit)) return limit
+  let fitting = 0
+  let tooLarge = limit
+  while (tooLarge - fitting > 1) {
+    const middle = Math.floor((fitting + tooLarge) / 2)
+    if (fits(middle)) fitting = middle
+    else tooLarge = middle
+  }
+  return fitting
 }
 
 export function fullSummary(outcome: StepOutcome): Buffer {
   const testCases = outcome.run?.testCases ?? []
   const table = caseTable(testCases, 'whole')
-  const { listed, slowest } = sectionsOf(testCases)
   const text = new LongText()
   const message = messageOfRun(outcome, 'whole')
   text.add(html`${heading(outcome)}${introduction(outcome)}${message}${paragraph(subjectText(outcome))}`)
-  for (const section of [...listed, ...slowest]) {
-    text.add(html`${sectionHead(section, section.testCases.length)}${table.head}`)
+  for (const section of [...sectionsOf(testCases), slowestOf(testCases)]) {
+    const { start, end } = frameOf(section, table, section.testCases.length)
+    text.add(start)
     for (const testCase of section.testCases) text.add(table.rowWithMessage(testCase))
-    text.add(html`${table.foot}${sectionFoot(section)}`)
+    text.add(end)
   }
   return text.toBuffer()
 }
@@ -86,30 +99,25 @@ function heading(outcome: StepOutcome): Html {
 
 export function introduction(outcome: StepOutcome): Html {
   const isPartial = isIncomplete(outcome)
-  const about = paragraph(explanation(outcome), isPartial ? MAY_BE_INCOMPLETE : html``)
-  // The explanation already says that results are missing, that no test ran, or that all these cases have an unknown status.
-  const isSaid =
-    isPartial ||
-    outcome.conclusion === 'no-tests' ||
-    (namesUnknownStatuses(outcome) && outcome.unknownStatuses.count === outcome.counts.other)
-  const cases = paragraph(isSaid ? undefined : casesWithoutResult(outcome), INCOMPLETE)
   const { untested } = outcome.subject
-  return html`${paragraph(countsText(outcome))}${about}${cases}${paragraph(otherBranchText(outcome), OTHER_BRANCH)}${paragraph(untested && untestedText(untested), OTHER_BRANCH)}`
-}
-
-/** Whether the verdict names the statuses that this version does not know. */
-function namesUnknownStatuses(outcome: StepOutcome): boolean {
-  const { conclusion, ending } = outcome
-  return ending.kind === 'finished' && (conclusion === 'passed' || conclusion === 'failed') && isDoubtfulPass(outcome)
+  return html`${[
+    paragraph(countsText(outcome)),
+    paragraph(explanation(outcome), isPartial ? MAY_BE_INCOMPLETE : html``),
+    paragraph(isPartial ? undefined : casesWithoutResult(outcome), INCOMPLETE),
+    paragraph(otherBranchWarning(outcome), OTHER_BRANCH),
+    paragraph(untested && untestedText(untested), OTHER_BRANCH),
+  ]}`
 }
 
 const INCOMPLETE = html`⚠️ <b>Incomplete results:</b> `
 const MAY_BE_INCOMPLETE = html`⚠️ <b>Results may be incomplete:</b> `
+const NOT_ALL_SHOWN = html`⚠️ <b>Not all shown:</b> `
 const OTHER_BRANCH = html`⚠️ <b>Other branch:</b> `
 
-function casesWithoutResult({ counts: { other, total } }: StepOutcome): Fragment | undefined {
-  if (other === 0) return undefined
-  return fragment`${other} of ${total} test cases ${other === 1 ? fragment`has` : fragment`have`} no result.`
+function casesWithoutResult(outcome: StepOutcome): Fragment | undefined {
+  const count = withoutResult(outcome)
+  const { total } = outcome.counts
+  return count === 0 ? undefined : fragment`The service sent no result for ${count} of ${total} ${casesOf(total)}.`
 }
 
 /** The message of the run. The comment does not have it, because nobody masks secrets in a comment. */
@@ -117,24 +125,14 @@ function messageOfRun({ run }: StepOutcome, texts: 'truncated' | 'whole' = 'trun
   return run?.message === undefined ? html`` : html`<p>The message of the run:</p>${messageBlock(run.message, texts)}\n`
 }
 
-interface LeftOut {
-  readonly cases: number
-  readonly ofCases: number
-  readonly messages: number
-}
-
-function notAllShownWarning({ cases, ofCases, messages }: LeftOut, reportDir: string | undefined): Html {
-  if (cases === 0 && messages === 0) return html``
-  const rows = cases === 0 ? html`` : html` ${cases} of ${ofCases} test cases ${isOrAre(cases)} left out here.`
-  const count = messages === 1 ? html`The message of 1 test case` : html`The messages of ${messages} test cases`
-  const texts = messages === 0 ? html`` : html` ${count} ${isOrAre(messages)} left out here.`
-  const files = cases === 0 ? html`have all messages` : html`list all test cases`
-  const where = reportDir === undefined ? html`` : html` The report files in ${reportDir} ${files}.`
-  return html`<p>⚠️ <b>Not all shown:</b>${rows}${texts}${where}</p>\n`
-}
-
-function isOrAre(count: number): Html {
-  return count === 1 ? html`is` : html`are`
+function notAllShown(rows: number, messages: number, { counts }: StepOutcome, reportDir: string | undefined): Html {
+  const leftOut = [
+    ...nonZero(rows, fragment`of ${counts.total} ${casesOf(counts.total)}`),
+    ...(messages > 0 ? [fragment`the messages of ${messages} ${casesOf(messages)}`] : []),
+  ]
+  if (leftOut.length === 0) return html``
+  const files = reportDir === undefined ? NONE : fragment` The report files in ${reportDir} contain everything.`
+  return paragraph(fragment`This summary leaves out ${join(leftOut, fragment` and `)}.${files}`, NOT_ALL_SHOWN)
 }
 
 function paragraph(text: Fragment | undefined, prefix = html``): Html {
@@ -147,95 +145,49 @@ interface Section {
   readonly testCases: readonly TestCase[]
 }
 
-/** The first test cases that did not pass are open, all others are folded. `listed` contains every test case once. */
-function sectionsOf(testCases: readonly TestCase[]): { listed: readonly Section[]; slowest: readonly Section[] } {
+/** The first test cases that did not pass are open, all others are folded. Every test case is in one section. */
+function sectionsOf(testCases: readonly TestCase[]): readonly Section[] {
   const notPassed = casesWith(NOT_PASSED, testCases)
-  const sections: Section[] = [
+  return [
     { testCases: notPassed.slice(0, OPEN_ROWS) },
     { name: fragment`More test cases that did not pass`, testCases: notPassed.slice(OPEN_ROWS) },
     { name: fragment`Flaky`, testCases: casesWith(['flaky'], testCases) },
     { name: fragment`Skipped`, testCases: casesWith(['skipped'], testCases) },
     { name: fragment`Passed`, testCases: casesWith(['passed'], testCases) },
   ]
-  const listed = sections.filter((section) => section.testCases.length > 0)
+}
+
+/** Empty if there are so few test cases that the other tables show their times well enough. */
+function slowestOf(testCases: readonly TestCase[]): Section {
   const timed = testCases.filter(({ outcome, durationMs }) => RAN.includes(outcome) && durationMs !== undefined)
-  // If there are so few, the table above shows their times well enough.
-  if (timed.length <= SLOWEST_SHOWN) return { listed, slowest: [] }
   const byTime = timed.toSorted((a, b) => (b.durationMs ?? 0) - (a.durationMs ?? 0))
-  // The tables above have their locations and messages.
+  // The other tables have their locations and messages.
   const slowest = byTime
     .slice(0, SLOWEST_SHOWN)
     .map((testCase) => ({ ...testCase, location: undefined, message: undefined }))
-  return { listed, slowest: [{ name: fragment`Slowest`, testCases: slowest }] }
+  return { name: fragment`Slowest`, testCases: timed.length > SLOWEST_SHOWN ? slowest : [] }
 }
 
-function sectionHead({ name, testCases }: Section, shown: number): Html {
-  if (name === undefined) return html``
+/** The tables of the sections. `rows` are the first rows of all sections together. */
+function tables(sections: readonly Section[], table: CaseTable, rows: readonly Html[]): readonly Html[] {
+  let from = 0
+  return sections.map((section) => {
+    const shown = rows.slice(from, from + section.testCases.length)
+    from += section.testCases.length
+    const { start, end } = frameOf(section, table, shown.length)
+    return html`${start}${shown}${end}`
+  })
+}
+
+/** What is before and after the rows of a section. A section without rows is left out. */
+function frameOf({ name, testCases }: Section, table: CaseTable, shown: number): { start: Html; end: Html } {
+  if (shown === 0) return { start: html``, end: html`` }
+  if (name === undefined) return { start: table.head, end: table.foot }
   const all = testCases.length
   const count = shown < all ? fragment`${all}, the first ${shown} shown` : fragment`${all}`
-  return html`<details><summary>${name} (${count})</summary>\n`
-}
-
-function sectionFoot({ name }: Section): Html {
-  return name === undefined ? html`` : html`</details>\n`
-}
-
-function sectionTable({ section, shown }: FittedSection, table: CaseTable, row: CaseTable['row']): Html {
-  return html`${sectionHead(section, shown.length)}${table.head}${shown.map(row)}${table.foot}${sectionFoot(section)}`
-}
-
-interface Size {
-  readonly bytes: number
-  readonly rows: number
-}
-
-interface FittedSection {
-  readonly section: Section
-  readonly shown: readonly TestCase[]
-}
-
-/** As many rows as fit, and their size. If no row of a section fits, the section is left out. */
-function fitRows(
-  sections: readonly Section[],
-  table: CaseTable,
-  room: Size,
-): Size & { readonly sections: readonly FittedSection[] } {
-  let { bytes: leftBytes, rows: leftRows } = room
-  const fitted: FittedSection[] = []
-  for (const section of sections) {
-    const { testCases } = section
-    // The head is longest if it says that one row is missing.
-    const head = sectionHead(section, testCases.length - 1)
-    let bytes = sizeBytes(html`${head}${table.head}${table.foot}${sectionFoot(section)}`)
-    const shown: TestCase[] = []
-    for (const testCase of testCases.slice(0, leftRows)) {
-      bytes += sizeBytes(table.row(testCase))
-      if (bytes > leftBytes) break
-      shown.push(testCase)
-    }
-    if (shown.length === 0) continue
-    fitted.push({ section, shown })
-    leftBytes -= sizeBytes(sectionTable({ section, shown }, table, table.row))
-    leftRows -= shown.length
-  }
-  return { sections: fitted, bytes: room.bytes - leftBytes, rows: room.rows - leftRows }
-}
-
-/** Rows with messages, until a message does not fit. The rows after it have no messages. */
-function fitMessages(table: CaseTable, roomBytes: number) {
-  let leftBytes = roomBytes
-  let leftOut = 0
   return {
-    row(testCase: TestCase): Html {
-      const plain = table.row(testCase)
-      if (testCase.message === undefined) return plain
-      const whole = table.rowWithMessage(testCase)
-      leftBytes -= sizeBytes(whole) - sizeBytes(plain)
-      if (leftBytes >= 0) return whole
-      leftOut++
-      return plain
-    },
-    leftOut: () => leftOut,
+    start: html`<details><summary>${name} (${count})</summary>\n${table.head}`,
+    end: html`${table.foot}</details>\n`,
   }
 }
 

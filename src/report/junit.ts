@@ -53,9 +53,7 @@ function locationAttributes({ location }: TestCase): Xml {
 function contentOf({ outcome, rawStatus, message }: TestCase): Xml {
   const summary = message === undefined ? rawStatus : firstLineOf(message)
   const reason =
-    message === undefined
-      ? xml`The service gave this test case the status ${rawStatus}.`
-      : xml`${linesOf(message).text}`
+    message === undefined ? xml`The service gave this test case the status ${rawStatus}.` : xml`${linesOf(message)}`
   switch (outcome) {
     case 'passed':
     case 'flaky':
@@ -85,7 +83,7 @@ function needsRunError({ run, counts, conclusion }: StepOutcome): boolean {
 function runElement(outcome: StepOutcome, name: Untrusted): Xml {
   const { rawStatus = '', message } = outcome.run ?? {}
   const summary = message === undefined ? rawStatus : firstLineOf(message)
-  const reason = message === undefined ? xml`` : xml`\n${linesOf(message).text}`
+  const reason = message === undefined ? xml`` : xml`\n${linesOf(message)}`
   return xml`<testcase classname="${CLASS_NAME}" name="${name}" time="0.000"><error message="${summary}" type="${rawStatus}">${verdictSentence(outcome)}${reason}</error></testcase>\n`
 }
 

@@ -1,13 +1,12 @@
 import { isNotFound, isSameFailure } from '../outcome/failure.ts'
-import { type Counts, FAILING, isFinished, type Run } from '../outcome/run.ts'
+import { FAILING, isFinished, type Run } from '../outcome/run.ts'
 import { type Ending, isDoubtfulPass, type StepOutcome } from '../outcome/step-outcome.ts'
 import { durationText } from '../text/duration.ts'
 import { type Fragment, firstLineOf, fragment, quote } from '../text/safe-text.ts'
 import { casesWith, titleOf } from './case-table.ts'
-import { linkedRunId, otherBranchAdvice, quotedBranches } from './facts.ts'
+import { countsOf, linkedRunId, otherBranchText } from './facts.ts'
 import { CANCEL_IT, failureAdvice, failureReason, RUN_WITHOUT_ID, SENTENCE_LIMIT_CHARS } from './failure-text.ts'
-import { noneFailed, remainingCounts } from './headline.ts'
-import { casesOf, join, NONE } from './words.ts'
+import { casesOf, inBrackets, join, NONE } from './words.ts'
 
 // The sentences about the end of a step. The first says what happened. Others say what was done about the run, and what
 // the user can do.
@@ -63,36 +62,31 @@ function sentencesOfFinished(run: Run, outcome: StepOutcome, medium: Medium): Fr
   const id = idOf(outcome)
   const status = run.rawStatus
   const message = medium === 'log' ? withMessage(run) : NONE
-  const results = medium === 'log' ? fragment`${message}${resultsOf(run, outcome)}` : NONE
+  const results = medium === 'log' || run.status === 'PASSED' ? resultsOf(run, outcome) : NONE
+  const lookUp = run.message === undefined ? fragment` Look up the run at the service to find the reason.` : NONE
   switch (conclusion) {
     case 'passed':
-      if (!isDoubtfulPass(outcome)) return fragment`Run ${id} finished as ${status}${results}.`
-      return fragment`Run ${id} finished as ${status}, although ${doubts(run, outcome)}. The step succeeds, because the run's status decides.`
+      return fragment`Run ${id} finished as ${status}${results}.${isDoubtfulPass(outcome) ? STATUS_DECIDES : NONE}`
     case 'failed':
       if (run.status === 'PASSED')
-        return fragment`Run ${id} finished as ${status}, although ${doubts(run, outcome)}. The step fails, because the input ${'strict'} is ${'true'}.`
-      if (counts.failed > 0) return fragment`Run ${id} finished as ${status}${results}.`
-      if (run.message === undefined)
-        return fragment`Run ${id} finished as ${status}${withoutFailedCase(run, outcome)}.${LOOK_UP}`
-      return fragment`Run ${id} finished as ${status}${message}${withoutFailedCase(run, outcome)}.`
+        return fragment`Run ${id} finished as ${status}${results}. The step fails, because the input ${'strict'} is ${'true'}.`
+      return fragment`Run ${id} finished as ${status}${message}${results}.${counts.failed === 0 ? lookUp : NONE}`
     case 'no-tests':
-      return fragment`Run ${id} finished as ${status}, but ${nothingRan(run, outcome)}.${unknownSentence(outcome)} ${noTestsAdvice(outcome)}`
+      return fragment`Run ${id} finished as ${status}${results}. ${noTestsText(outcome)}`
     case 'timed-out':
-      return fragment`Run ${id} exceeded the service's time limit and finished as ${status}${results}.`
+      return fragment`Run ${id} exceeded the service's time limit and finished as ${status}${message}${results}.`
     case 'cancelled':
-      return fragment`Run ${id} finished as ${status} (cancelled at the service, not by this step)${results}. If nobody wanted that, re-run the job.`
+      return fragment`Run ${id} finished as ${status} (cancelled at the service, not by this step)${message}${results}. If nobody wanted that, re-run the job.`
     case 'interrupted':
-      return fragment`Run ${id} finished as ${status} (interrupted by the service)${results}.${run.message === undefined ? LOOK_UP : NONE}`
-    default: {
-      if (run.status !== 'PASSED' || otherBranch === undefined)
-        return fragment`Run ${id} finished with the status ${quote(status, TITLE_LIMIT_CHARS)}${results}. The step fails, because this version of the action does not know this status. Update the action.`
-      const { tested, asked } = quotedBranches(otherBranch)
-      return fragment`Run ${id} finished as ${status}, but the service tested the branch ${tested}, and this step asked for ${asked}. So nothing shows that the tests of ${asked} pass. ${otherBranchAdvice(asked)} Otherwise ask the operators of the service.`
-    }
+      return fragment`Run ${id} finished as ${status} (interrupted by the service)${message}${results}.${lookUp}`
+    default:
+      if (run.status === 'PASSED' && otherBranch !== undefined)
+        return fragment`Run ${id} finished as ${status}, but on another branch. ${otherBranchText(otherBranch)}`
+      return fragment`Run ${id} finished with the status ${quote(status, TITLE_LIMIT_CHARS)}${message}${results}. The step fails, because this version of the action does not know this status. Update the action.`
   }
 }
 
-const LOOK_UP = fragment` Look up the run at the service to find the reason.`
+const STATUS_DECIDES = fragment` The step succeeds, because the run's status decides.`
 
 function withMessage({ message }: Run): Fragment {
   if (message === undefined) return NONE
@@ -100,66 +94,43 @@ function withMessage({ message }: Run): Fragment {
 }
 
 function resultsOf(run: Run, outcome: StepOutcome): Fragment {
-  const { counts } = outcome
-  const { total, passed, failed } = counts
   if (run.testCases === undefined) return fragment`, and the service sent no results`
-  if (total === 0) return fragment`, and no test case is listed`
-  if (failed > 0) return fragment`: ${failedCases(run, counts)}`
-  const none = run.status === 'PASSED' ? NONE : fragment`, none failed`
-  return fragment`: ${passed} of ${total} ${casesOf(total)} passed${remainingCounts(outcome)}${none}`
+  if (run.testCases.length === 0) return fragment`, and no test case is listed`
+  if (isDoubtfulPass(outcome)) return fragment`, although ${doubts(outcome)}`
+  if (run.status === 'PASSED') return fragment`: ${join(countsOf(outcome), fragment`, `)}`
+  return fragment`: ${failedCases(outcome)}`
 }
 
-function failedCases({ testCases = [] }: Run, { total, failed }: Counts): Fragment {
-  const titles = casesWith(FAILING, testCases)
+/** The first failing titles follow in brackets. If no test case failed, the other counts follow. */
+function failedCases(outcome: StepOutcome): Fragment {
+  const { run, counts } = outcome
+  const { total, failed } = counts
+  const titles = casesWith(FAILING, run?.testCases ?? [])
     .slice(0, TITLES_NAMED)
     .map((testCase) => quote(titleOf(testCase, TITLE_LIMIT_CHARS), TITLE_LIMIT_CHARS))
-  const more = failed > TITLES_NAMED ? fragment` and ${failed - TITLES_NAMED} more` : NONE
-  return fragment`${failed} of ${total} ${casesOf(total)} failed (${join(titles, fragment`, `)}${more})`
+  const more = failed > TITLES_NAMED ? [fragment`and ${failed - TITLES_NAMED} more`] : []
+  const details = failed > 0 ? [...titles, ...more] : countsOf(outcome)
+  return fragment`${failed} of ${total} ${casesOf(total)} failed${inBrackets(details)}`
 }
 
 /** Why a PASSED run is in doubt. */
-function doubts(run: Run, { counts, unknownStatuses }: StepOutcome): Fragment {
-  if (unknownStatuses.count === 0) return failedCases(run, counts)
-  if (counts.failed === 0) return unknownCases({ counts, unknownStatuses })
-  return fragment`${failedCases(run, counts)}, and ${unknownCases({ counts, unknownStatuses })}`
+function doubts(outcome: StepOutcome): Fragment {
+  const { counts, unknownStatuses } = outcome
+  const { count, statuses } = unknownStatuses
+  const failed = counts.failed > 0 ? [failedCases(outcome)] : []
+  if (count === 0) return join(failed, NONE)
+  const names = statuses.map((status) => quote(status, TITLE_LIMIT_CHARS))
+  const unknown = fragment`this version of the action does not know the status of ${count} of ${counts.total} ${casesOf(counts.total)}${inBrackets(names)}`
+  return join([...failed, unknown], fragment`, and `)
 }
 
-function unknownCases({
-  counts: { total },
-  unknownStatuses,
-}: Pick<StepOutcome, 'counts' | 'unknownStatuses'>): Fragment {
-  const names = unknownStatuses.statuses.map((status) => quote(status, TITLE_LIMIT_CHARS))
-  const have = unknownStatuses.count === 1 ? fragment`has` : fragment`have`
-  return fragment`${unknownStatuses.count} of ${total} ${casesOf(total)} ${have} a status that this version of the action does not know (${join(names, fragment`, `)})`
-}
-
-function unknownSentence(outcome: StepOutcome): Fragment {
-  return outcome.unknownStatuses.count === 0 ? NONE : fragment` ${unknownCases(outcome)}.`
-}
-
-function withoutFailedCase(run: Run, outcome: StepOutcome): Fragment {
-  const { counts } = outcome
-  if (counts.total === 0) return resultsOf(run, outcome)
-  return fragment`, although ${noneFailed(counts.total)} (${counts.passed} passed${remainingCounts(outcome)})`
-}
-
-function nothingRan(run: Run, { counts: { total }, unknownStatuses }: StepOutcome): Fragment {
-  if (run.testCases === undefined) return fragment`the service sent no results, so nothing shows that a test ran`
-  if (total === 0) return fragment`it lists no test case`
-  const isKnown = unknownStatuses.count === 0
-  if (total === 1)
-    return isKnown ? fragment`its one test case did not run` : fragment`nothing shows that its one test case ran`
-  return isKnown
-    ? fragment`none of its ${total} test cases ran`
-    : fragment`nothing shows that any of its ${total} test cases ran`
-}
-
-function noTestsAdvice({ success, unknownStatuses }: StepOutcome): Fragment {
-  if (!success && unknownStatuses.count > 0)
-    return fragment`Update the action. If a newer version does not know the status either, ask the operators of the service.`
-  return success
-    ? fragment`The input ${'pass-with-no-tests'} allows that.`
-    : fragment`If that is expected, set the input ${'pass-with-no-tests'} to ${'true'}. Otherwise check which tests the service runs here.`
+function noTestsText({ success, unknownStatuses }: StepOutcome): Fragment {
+  if (success) return fragment`The step succeeds, because the input ${'pass-with-no-tests'} is ${'true'}.`
+  const advice =
+    unknownStatuses.count > 0
+      ? fragment`Update the action. If a newer version does not know the status either, ask the operators of the service.`
+      : fragment`If that is expected, set the input ${'pass-with-no-tests'} to ${'true'}. Otherwise check which tests the service runs here.`
+  return fragment`The step fails, because no test case is known to have run. ${advice}`
 }
 
 function startFailed({ cancellation }: StepOutcome): Fragment {
@@ -182,12 +153,9 @@ function sentencesOfTimeout(
 }
 
 function statusesSeen({ run, queuedMs = 0 }: StepOutcome): Fragment {
-  const last = run === undefined || isFinished(run) ? undefined : run
-  const isNoteworthy = queuedMs >= NOTEWORTHY_QUEUE_MS
-  if (isNoteworthy && last?.status === 'QUEUED')
-    return fragment` It was queued for ${durationText(queuedMs)} and never began.`
-  const queued = isNoteworthy ? fragment` It was queued for ${durationText(queuedMs)}.` : NONE
-  return last === undefined ? queued : fragment`${queued} Its last status was ${last.rawStatus}.`
+  const queued = queuedMs < NOTEWORTHY_QUEUE_MS ? NONE : fragment` It was queued for ${durationText(queuedMs)}.`
+  const last = run === undefined || isFinished(run) ? NONE : fragment` Its last status was ${run.rawStatus}.`
+  return fragment`${queued}${last}`
 }
 
 function sentencesOfAbort({ cause }: Extract<Ending, { kind: 'aborted' }>, outcome: StepOutcome): Fragment {

@@ -82,57 +82,41 @@ export function untruncated(value: string | Untrusted): Fragment {
   return new Fragment((sink) => sink.text(oneLine(value as string)))
 }
 
+/** The lines of a message that somebody else wrote, with their indentation. Each sink has its own line break. */
+export function linesOf(message: Untrusted): Fragment {
+  const visible = visibleLines(message as unknown as string)
+  return new Fragment((sink) => sink.lines(visible))
+}
+
 /** How much of a message is shown. */
 export interface Extent {
   readonly lines: number
   readonly chars: number
 }
 
-/**
- * The lines of a message that somebody else wrote, with their indentation, and the number of characters that are left
- * out. Each sink has its own line break.
- */
-export function linesOf(
-  message: Untrusted,
-  limit?: Extent,
-): { readonly text: Fragment; readonly leftOutChars: number } {
-  const visible = visibleLines(message as unknown as string)
-  const all = limit === undefined ? visible : withoutBlankEnds(visible)
-  const shown = limit === undefined ? all : beginningOf(all, limit)
-  return {
-    text: new Fragment((sink) => sink.lines(shown)),
-    leftOutChars: lengthOf(all) - lengthOf(shown),
-  }
-}
-
-function beginningOf(lines: readonly string[], limit: Extent): readonly string[] {
+/** The first lines of a message, and how many characters are left out. Blank lines at both ends do not count. */
+export function beginningOf(message: Untrusted, limit: Extent): { text: Fragment; leftOutChars: number } {
+  const all = withoutBlankEnds(visibleLines(message as unknown as string))
   let leftChars = limit.chars
   const shown: string[] = []
-  for (const line of lines.slice(0, limit.lines)) {
+  for (const line of all.slice(0, limit.lines)) {
     if (leftChars <= 0) break
     shown.push(wholeCharacters(line, leftChars))
     leftChars -= line.length + 1
   }
-  return shown
+  return { text: new Fragment((sink) => sink.lines(shown)), leftOutChars: lengthOf(all) - lengthOf(shown) }
 }
 
 function lengthOf(lines: readonly string[]): number {
   return lines.reduce((sum, line) => sum + line.length + 1, 0)
 }
 
-/** Longer than any message shows of it. */
-const FIRST_LINE_LIMIT_CHARS = 10_000
-
-/** The first line of a message that is not blank. Empty if there is none. */
+/** The first line of a message that is not blank. Empty if there is none. A line over 10,000 characters counts as several. */
 export function firstLineOf(message: Untrusted): Untrusted {
-  const text = message as unknown as string
   // Not `split`, because a hostile message may have millions of lines.
-  for (let at = 0; at < text.length; ) {
-    const end = text.slice(at, at + FIRST_LINE_LIMIT_CHARS).search(/[\n\r]/)
-    const line = text.slice(at, at + (end === -1 ? FIRST_LINE_LIMIT_CHARS : end))
+  for (const [line] of (message as unknown as string).matchAll(/[^\n\r]{1,10000}/g)) {
     const visible = visibleLine(line).trim()
     if (visible !== '') return untrusted(visible)
-    at += line.length + 1
   }
   return untrusted('')
 }

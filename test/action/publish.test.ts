@@ -123,7 +123,7 @@ describe('the branch that the service names', () => {
     ['refs/tags/main', 'main'],
   ])('is a warning if the service names %s, the step asked for %s, and the run did not pass', async (branchName, branch) => {
     expect(await warningsOf(branchName, { parameters: { branch } })).toEqual([
-      `Run run_7f3a: the service says that it tested “${branchName}”, and this step asked for “${branch}”. Check whether “${branch}” is pushed. If the service has another name for “${branch}”, set the input branch to that name.`,
+      `The service says that it tested the branch “${branchName}”, and this step asked for “${branch}”. So nothing shows whether the tests of “${branch}” pass. Check whether “${branch}” is pushed. If the service has another name for “${branch}”, set the input branch to that name. Otherwise ask the operators of the service.`,
     ])
   })
 
@@ -140,7 +140,7 @@ describe('the branch that the service names', () => {
     expect(world.outputs()).toMatchObject({ conclusion: 'error', status: 'PASSED' })
     expect(world.texts('warning ')).toEqual([])
     expect(world.texts('error ')).toEqual([
-      '[Another branch was tested] Run run_7f3a finished as PASSED, but the service tested the branch “main”, and this step asked for “feature/cart”. So nothing shows that the tests of “feature/cart” pass. Check whether “feature/cart” is pushed. If the service has another name for “feature/cart”, set the input branch to that name. Otherwise ask the operators of the service.',
+      '[Another branch was tested] Run run_7f3a finished as PASSED, but on another branch. The service says that it tested the branch “main”, and this step asked for “feature/cart”. So nothing shows whether the tests of “feature/cart” pass. Check whether “feature/cart” is pushed. If the service has another name for “feature/cart”, set the input branch to that name. Otherwise ask the operators of the service.',
     ])
   })
 })

@@ -21,7 +21,7 @@ describe('the sentence on a failure', () => {
     ],
     [
       { kind: 'status', status: 302, location: untrusted('https://login.example.com') },
-      'The service responded with 302, a redirect to “https://login.example.com”. The action does not follow redirects, so check the input base-url.',
+      'The service responded with 302 Found, a redirect to “https://login.example.com”. The action does not follow redirects, so check the input base-url.',
     ],
     [
       { kind: 'status', status: 429, retryAfterMs: 90_000 },
@@ -72,9 +72,11 @@ describe('the sentence on a failure', () => {
     ['😀'.repeat(1_001), `${'😀'.repeat(999)}…`],
   ])('shows the service’s own sentence up to 1,000 characters, in the log and on pages (%#)', (sent, shown) => {
     const failure: Failure = { kind: 'status', status: 409, error: untrusted(sent) }
-    expect(said(failure)).toBe(`The service responded with 409 and said “${shown}”.`)
+    expect(said(failure)).toBe(`The service responded with 409 Conflict and said “${shown}”.`)
     const page = render(html`${failureReason(failure)}`)
-    expect(page).toBe(`the service responded with 409 and said <code>${shown.replaceAll('<', '&lt;')}</code>`)
+    expect(page).toBe(
+      `the service responded with <code>409 Conflict</code> and said <code>${shown.replaceAll('<', '&lt;')}</code>`,
+    )
   })
 
   it.each([400, 422])('of status %i has no advice of ours if the service says what is wrong', (status) => {

@@ -68,7 +68,7 @@ describe('the job summary', () => {
   it('counts the cases that have no result', () => {
     const testCases = testCasesBy({ PASSED: 2, RUNNING: 1, QUEUED: 1, CANCELLED: 1, NEW: 1, SKIPPED: 1 })
     const text = renderedPage(summaryOf(anOutcome({ run: aRun({ status: 'FAILED', testCases }) }))).text
-    expect(text).toContain('⚠️ Incomplete results: 4 of 7 test cases have no result.')
+    expect(text).toContain('⚠️ Incomplete results: The service sent no result for 4 of 7 test cases.')
   })
 
   it('shows the first hundred cases that did not pass, and folds the rest', () => {
@@ -148,7 +148,7 @@ describe('why a test failed, in the job summary', () => {
     expect(shown).toBeGreaterThan(300)
     expect(Buffer.byteLength(text)).toBeLessThan(LIMIT_BYTES)
     expect(text).toContain(
-      `<p>⚠️ <b>Not all shown:</b> 1,005 of 2,000 test cases are left out here. The messages of ${995 - shown} test cases are left out here. The report files in <code>/reports</code> list all test cases.</p>`,
+      `<p>⚠️ <b>Not all shown:</b> This summary leaves out 1,005 of 2,000 test cases and the messages of ${995 - shown} test cases. The report files in <code>/reports</code> contain everything.</p>`,
     )
     expect(text.match(/Not all shown/g)).toHaveLength(1)
     expect(unbalancedTags(text)).toEqual([])
@@ -162,9 +162,7 @@ describe('why a test failed, in the job summary', () => {
     const outcome = anOutcome({ run: aRun({ status: 'FAILED', testCases }) })
     const text = summaryOf(outcome, 0, '/reports')
     const [, left] =
-      /Not all shown:<\/b> The messages of (\d+) test cases are left out here\. The report files in <code>\/reports<\/code> have all messages\.<\/p>/.exec(
-        text,
-      ) ?? []
+      /Not all shown:<\/b> This summary leaves out the messages of (\d+) test cases\. The report files/.exec(text) ?? []
     expect(Number(left)).toBe(500 - (text.split('<blockquote>').length - 1))
     expect(rowsOf(text)).toBe(505)
   })
@@ -174,7 +172,7 @@ describe('the limits of the job summary', () => {
   it('are a thousand rows, the slowest five included, and the summary says how many rows it left out', () => {
     const text = summaryOf(runOf({ PASSED: 95_000, FAILED: 300, TIMEDOUT: 4_700 }))
     expect(rowsOf(text)).toBe(1000)
-    expect(text).toContain('<b>Not all shown:</b> 99,005 of 100,000 test cases are left out here.</p>')
+    expect(text).toContain('<b>Not all shown:</b> This summary leaves out 99,005 of 100,000 test cases.</p>')
     expect(text).toContain('<summary>More test cases that did not pass (4,900, the first 895 shown)</summary>')
     expect(text).toContain('<summary>Slowest (5)</summary>')
     expect(text).not.toContain('<summary>Passed')
@@ -183,7 +181,7 @@ describe('the limits of the job summary', () => {
 
   it('make the summary mention the report files, if they were written', () => {
     expect(summaryOf(runOf({ PASSED: 2_000 }), 0, '/tmp/a&b')).toContain(
-      'are left out here. The report files in <code>/tmp/a&amp;b</code> list all test cases.</p>',
+      'test cases. The report files in <code>/tmp/a&amp;b</code> contain everything.</p>',
     )
     expect(summaryOf(runOf({ PASSED: 2 }), 0, '/tmp/a')).not.toContain('/tmp/a')
   })
@@ -197,7 +195,7 @@ describe('the limits of the job summary', () => {
     expect(Buffer.byteLength(text)).toBeGreaterThan(LIMIT_BYTES - 5_000)
     expect(onWindowsBytes(text)).toBeLessThan(1_048_576)
     expect(shown).toBeLessThan(1000)
-    expect(text).toContain(`Not all shown:</b> ${1_000 - shown} of 1,000 test cases are left out here.`)
+    expect(text).toContain(`Not all shown:</b> This summary leaves out ${1_000 - shown} of 1,000 test cases.`)
     expect(unbalancedTags(text)).toEqual([])
     expect(tableRows(renderedPage(text)).every((cells) => cells.length === 3)).toBe(true)
   })
@@ -215,7 +213,7 @@ describe('the limits of the job summary', () => {
         expect(alreadyBytes > 1_048_576 || alreadyBytes + Buffer.byteLength(text) <= 1_048_576).toBe(true)
         expect(rowsOf(text)).toBeLessThanOrEqual(1000)
         // Every case is shown or counted as left out.
-        const [, left = 0] = text.match(/Not all shown:<\/b> [\d,]+ of/) ?? [undefined, 1]
+        const [, left = 0] = text.match(/Not all shown:<\/b> This summary leaves out [\d,]+ of/) ?? [undefined, 1]
         if (!isHeadlineAlone && left === 1) expect(rowsOf(text)).toBe(count > 5 ? count + 5 : count)
       }),
       randomRuns(20),

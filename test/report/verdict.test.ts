@@ -65,14 +65,14 @@ describe('the sentence', () => {
   })
 
   it.each([
-    [{ SKIPPED: 1 }, 'its one test case did not fail', ' (0 passed, 1 skipped)'],
-    [{ SKIPPED: 2 }, 'none of its 2 test cases failed', ' (0 passed, 2 skipped)'],
-  ])('says that a FAILED run with the test cases %j has no failed test case, and so does the headline', (counts, none, rest) => {
+    [{ SKIPPED: 1 }, '0 of 1 test case failed (1 skipped)'],
+    [{ SKIPPED: 2, '': 1 }, '0 of 3 test cases failed (2 skipped, 1 without a result)'],
+  ])('says that a FAILED run with the test cases %j has no failed test case, and so does the headline', (counts, results) => {
     const outcome = anOutcome({ run: aRun({ status: 'FAILED', testCases: testCasesBy(counts) }) })
     expect(render(verdictSentence(outcome))).toBe(
-      `Run run_7f3a finished as FAILED, although ${none}${rest}. Look up the run at the service to find the reason.`,
+      `Run run_7f3a finished as FAILED: ${results}. Look up the run at the service to find the reason.`,
     )
-    expect(said(pageTitle(outcome))).toBe(`❌ Run failed, although ${none}`)
+    expect(said(pageTitle(outcome))).toBe('❌ Run failed, although no test case failed')
   })
 
   it('has the message of a run that the cancel found finished', () => {

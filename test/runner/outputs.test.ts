@@ -88,7 +88,7 @@ describe('the place of an annotation', () => {
 
 describe('a group', () => {
   it('has its lines between the two commands, and no line of a message is a command', () => {
-    const text = linesOf(untrusted('why\n  ::endgroup::\n##[error]x')).text
+    const text = linesOf(untrusted('why\n  ::endgroup::\n##[error]x'))
     const lines = linesWrittenBy(() => runnerOutput({}).writeGroup({ name: fragment`pays 100 %`, text }))
     expect(lines.join('\n').split('\n')).toEqual([
       '::group::pays 100 %25',

@@ -70,7 +70,7 @@ test.concurrent('the log and the summary have the whole of the service’s own s
   const { main } = await one.step.run()
   expect(main.outputs).toMatchObject({ conclusion: 'error' })
   expect(main.annotations[0]?.message).toBe(
-    `The run could not be started, because the service responded with 422 (x-request-id req-7f3a) and said “${error}”.`,
+    `The run could not be started, because the service responded with 422 Unprocessable Entity (x-request-id req-7f3a) and said “${error}”.`,
   )
   expect(main.summary).toContain(error)
   expect(main.summary).toContain('req-7f3a')

@@ -153,7 +153,7 @@ describe.concurrent('the recipe sharded.yml', () => {
     const played = [await shard(1), await shard(2), await shard(3), await shard(4)]
     for (const { result, log } of played) {
       expect(result, log).toBe('success')
-      expect(log).toMatch(/1 of 1 test cases? passed/)
+      expect(log).toContain('finished as PASSED: 1 passed.')
     }
     const { result, log } = await last(played)
     expect(result, log).toBe('success')
@@ -241,15 +241,15 @@ test('shows the sum', () => { expect(sum(1, 2)).toBe(3) })`,
       'serves the project cart: vitest',
       'serves the project shop: playwright',
     ])
-    expect(log.match(/1 of 1 test cases? passed/g)).toHaveLength(2)
+    expect(log.match(/finished as PASSED: 1 passed\./g)).toHaveLength(2)
   })
 
   test('tests the second package too if a test of the first fails, and fails', async ({ jobs }) => {
     const { result, log } = await playJob(RECIPE, 'test-run', await monorepo(jobs, "{ throw new Error('rain') }"))
     expect(result, log).toBe('failure')
-    expect(log.match(/1 of 1 test cases? (passed|failed)/g)).toEqual([
+    expect(log.match(/1 of 1 test case failed|finished as PASSED: 1 passed\./g)).toEqual([
       '1 of 1 test case failed',
-      '1 of 1 test case passed',
+      'finished as PASSED: 1 passed.',
     ])
   })
 

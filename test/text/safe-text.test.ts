@@ -66,7 +66,7 @@ describe('a log line', () => {
     const message = untrusted(
       '\n \nAssertionError: \u001b[31m41\u001b[39m is not 42\r\n\tat pay\r  ::error::boo\n##[group]\n\n',
     )
-    expect(render(fragment`why\n${linesOf(message).text}`)).toBe(
+    expect(render(fragment`why\n${linesOf(message)}`)).toBe(
       'why\n\n \nAssertionError: 41 is not 42\n\tat pay\n  : :error::boo\n# #[group]\n\n',
     )
   })
