@@ -11,7 +11,6 @@ import {
 import { fieldsOf, isObject } from '../text/json.ts'
 import { firstLineOf, sanitize, truncate } from '../text/safe-text.ts'
 import { type Untrusted, untrusted } from '../text/untrusted.ts'
-import type { JsonResponse } from './response.ts'
 
 // Decodes the JSON of the service's responses. If a field that the verdict rests on is missing or has the wrong type,
 // the response is invalid, and the message names the field. If any other field is missing or wrong, only its own cell in
@@ -37,7 +36,7 @@ export function decodeStarted(json: unknown, name: 'runId' | 'testSuiteRunId'): 
   return runId(object(json, 'the response')[name], name)
 }
 
-export function decodeRun({ json, text: responseText }: JsonResponse): Run {
+export function decodeRun(json: unknown, responseText: string): Run {
   const response = object(json, 'the response')
   const status = text(response.status, 'status')
   const run: Run = {

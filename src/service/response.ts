@@ -6,19 +6,16 @@ import { InvalidResponse } from './decode.ts'
 import { requestLog } from './request-log.ts'
 import { isSuccess, type RequestOptions, type ServiceResponse, send, type TransportSettings } from './transport.ts'
 
-export interface JsonResponse {
-  readonly json: unknown
-  /** The body as the service sent it, without the key. */
-  readonly text: string
-}
-
-/** Sends one request and decodes the JSON of a 2xx response. `decode` may throw an InvalidResponse. */
+/**
+ * Sends one request and decodes the JSON of a 2xx response. `decode` also gets the text of the body, without the key. It
+ * may throw an InvalidResponse.
+ */
 export type SendJson = <T>(
   method: 'GET' | 'POST',
   path: readonly string[],
   body: object | undefined,
   options: RequestOptions,
-  decode: (response: JsonResponse) => T,
+  decode: (json: unknown, text: string) => T,
 ) => Promise<T | Failure>
 
 /**
@@ -47,7 +44,7 @@ export function createSendJson(settings: TransportSettings): SendJson {
     // Only a response to POST has an id. The id may be a number with more digits than JavaScript's numbers hold.
     const parse = method === 'POST' ? parseKeepingNumbers : JSON.parse
     const result = isSuccess(response.status)
-      ? decodedOrInvalid(response, () => decode({ json: parseBody(response, parse), text: response.text }))
+      ? decodedOrInvalid(response, () => decode(parseBody(response, parse), response.text))
       : failureOfStatus(response, settings)
     logEnd?.(response, isFailure(result) ? result : undefined)
     return result

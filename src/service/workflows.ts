@@ -18,14 +18,14 @@ export function projectRuns(send: SendJson, projectId: string): TestService {
         autofix: parameters.autofix,
         branch: parameters.branch,
       }
-      return send('POST', runs, body, options, ({ json }) => decodeStarted(json, 'runId'))
+      return send('POST', runs, body, options, (json) => decodeStarted(json, 'runId'))
     },
     async get(runId, options) {
       return send('GET', [...runs, runId], undefined, options, decodeRun)
     },
     async cancel(runId, options) {
       const path = [...runs, 'cancel']
-      return send('POST', path, { where: { runId } }, options, ({ json }) => decodeCancelled(json).includes(runId))
+      return send('POST', path, { where: { runId } }, options, (json) => decodeCancelled(json).includes(runId))
     },
   }
 }
@@ -51,12 +51,12 @@ export function suiteRuns(send: SendJson, testSuiteId: string, clock: Clock): Te
         metadata: parameters.branch === undefined ? undefined : { git: { branch: parameters.branch } },
       }
       const path = ['v1', 'testSuite', testSuiteId, 'run']
-      return send('POST', path, body, options, ({ json }) => decodeStarted(json, 'testSuiteRunId'))
+      return send('POST', path, body, options, (json) => decodeStarted(json, 'testSuiteRunId'))
     },
     async get(testSuiteRunId, options) {
       const path = ['v1', 'testSuiteRun', testSuiteRunId]
       if (finishedAtMs === undefined) {
-        const status = await send('GET', [...path, 'status'], undefined, options, ({ json }) => decodeSuiteStatus(json))
+        const status = await send('GET', [...path, 'status'], undefined, options, decodeSuiteStatus)
         if (typeof status !== 'string') return status
         if (status !== 'FINISHED') {
           const known = status === 'RUNNING' ? status : 'UNKNOWN'
@@ -65,7 +65,7 @@ export function suiteRuns(send: SendJson, testSuiteId: string, clock: Clock): Te
         finishedAtMs = clock.now()
       }
       const deadlineMs = finishedAtMs + UNFINISHED_LIMIT_MS
-      return send('GET', [...path, 'result'], undefined, options, ({ json, text }) => {
+      return send('GET', [...path, 'result'], undefined, options, (json, text) => {
         const { statuses, testCases } = decodeSuiteResult(json)
         const mayStillChange = statuses.some((status) => UNFINISHED.has(status)) && clock.now() < deadlineMs
         const status = mayStillChange ? 'RUNNING' : verdictOf(statuses)

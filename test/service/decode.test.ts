@@ -13,7 +13,7 @@ import {
 import { anOutcome } from '../support/builders.ts'
 import { hostileText } from '../support/hostile-text.ts'
 
-const decodeRun = (json: unknown) => decode.decodeRun({ json, text: 'the text' })
+const decodeRun = (json: unknown) => decode.decodeRun(json, 'the text')
 
 const RUN = {
   status: 'FAILED',
