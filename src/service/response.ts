@@ -24,7 +24,7 @@ export type SendJson = <T>(
  */
 export function createSendJson(settings: TransportSettings): SendJson {
   const prefix = settings.baseUrl.pathname.replace(/\/$/, '')
-  const log = settings.debug && requestLog(settings.debug, settings)
+  const logBegin = settings.debug && requestLog(settings.debug, settings)
   return async (method, path, body, options, decode) => {
     const request = {
       method,
@@ -32,10 +32,10 @@ export function createSendJson(settings: TransportSettings): SendJson {
       json: body && JSON.stringify(body),
       options,
     }
-    const logEnd = log?.begin(request)
+    const logEnd = logBegin?.(request)
     const response = await send(settings, request)
     if (isFailure(response)) {
-      logEnd?.(undefined, response)
+      logEnd?.(response)
       return response
     }
     // undici uses a connection again one event-loop turn after its response. A request before that, such as the first
@@ -46,7 +46,7 @@ export function createSendJson(settings: TransportSettings): SendJson {
     const result = isSuccess(response.status)
       ? decodedOrInvalid(response, () => decode(parseBody(response, parse), response.text))
       : failureOfStatus(response, settings)
-    logEnd?.(response, isFailure(result) ? result : undefined)
+    logEnd?.(isFailure(result) ? result : response)
     return result
   }
 }
