@@ -2,7 +2,7 @@ import { type Clock, eventLoopTurn } from '../clock.ts'
 import { type Failure, isFailure } from '../outcome/failure.ts'
 import { fieldsOf, parseJson, parseKeepingNumbers } from '../text/json.ts'
 import { untrusted } from '../text/untrusted.ts'
-import { InvalidResponse } from './decode.ts'
+import { InvalidResponse, shortened } from './decode.ts'
 import { requestLog } from './request-log.ts'
 import { isSuccess, type RequestOptions, type ServiceResponse, send, type TransportSettings } from './transport.ts'
 
@@ -63,18 +63,17 @@ function decodedOrInvalid<T>({ requestId }: ServiceResponse, decode: () => T): T
 function parseBody({ header, text }: ServiceResponse, parse: (text: string) => unknown): unknown {
   const contentType = header('content-type')
   if (contentType !== undefined && !/^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(contentType)) {
-    const got = text === '' ? excerpt(contentType) : `${excerpt(contentType)}: ${excerpt(text)}`
-    throw notJson('the content type application/json', got)
+    throw notJson('the content type application/json', text === '' ? contentType : `${contentType}: ${text}`)
   }
   try {
     return parse(text)
   } catch {
-    throw notJson('JSON', text === '' ? 'an empty body' : excerpt(text))
+    throw notJson('JSON', text === '' ? 'an empty body' : text)
   }
 }
 
 function notJson(expected: string, got: string): InvalidResponse {
-  return new InvalidResponse({ expected, got: untrusted(got), isNotJson: true })
+  return new InvalidResponse({ expected, got: shortened(got), isNotJson: true })
 }
 
 function failureOfStatus(response: ServiceResponse, { baseUrl, clock }: TransportSettings): Failure {
@@ -88,19 +87,12 @@ function failureOfStatus(response: ServiceResponse, { baseUrl, clock }: Transpor
   return {
     kind: 'status',
     status,
-    error: isSentence ? untrusted(excerpt(error)) : undefined,
-    body: isSentence || start === '' ? undefined : untrusted(excerpt(start)),
+    error: isSentence ? shortened(error) : undefined,
+    body: isSentence || start === '' ? undefined : shortened(start),
     location: location === undefined ? undefined : untrusted(location),
     retryAfterMs: parseRetryAfter(header('retry-after'), clock),
     requestId,
   }
-}
-
-/** More than any message shows. Truncated here, because a body may have 16 MiB. */
-const KEPT_CHARS = 2_500
-
-function excerpt(text: string): string {
-  return text.slice(0, KEPT_CHARS)
 }
 
 /** The longest wait that an input allows. The limit keeps absurd values printable. */

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts'
 import type { Run } from '../outcome/run.ts'
 import { untrusted } from '../text/untrusted.ts'
-import { decodeCancelled, decodeRun, decodeStarted, decodeSuiteResult, decodeSuiteStatus } from './decode.ts'
+import { decodeCancelled, decodeRun, decodeStarted, decodeSuiteResult, decodeSuiteStatus, shortened } from './decode.ts'
 import type { SendJson } from './response.ts'
 import type { TestService } from './test-service.ts'
 
@@ -60,13 +60,14 @@ export function suiteRuns(send: SendJson, testSuiteId: string, clock: Clock): Te
         if (typeof status !== 'string') return status
         if (status !== 'FINISHED') {
           const known = status === 'RUNNING' ? status : 'UNKNOWN'
-          return { status: known, rawStatus: untrusted(status), hasFinishedAt: false }
+          return { status: known, rawStatus: shortened(status), hasFinishedAt: false }
         }
         finishedAtMs = clock.now()
       }
       const deadlineMs = finishedAtMs + UNFINISHED_LIMIT_MS
       return send('GET', [...path, 'result'], undefined, options, (json, text) => {
-        const { statuses, testCases } = decodeSuiteResult(json)
+        const testCases = decodeSuiteResult(json)
+        const statuses = testCases.map(({ rawStatus }) => String(rawStatus))
         const mayStillChange = statuses.some((status) => UNFINISHED.has(status)) && clock.now() < deadlineMs
         const status = mayStillChange ? 'RUNNING' : verdictOf(statuses)
         const hasFinishedAt = !mayStillChange
