@@ -410,6 +410,12 @@ describe('a request that did not reach the service', () => {
     expect(server.connections).toHaveLength(1)
   })
 
+  it('was not sent if a header cannot have its value', async () => {
+    const { server, post } = await service(json({}), { apiKey: 'two\nlines' })
+    expect(await failureOf(post())).toEqual({ kind: 'not-sent', reason: expect.stringContaining('header') })
+    expect(server.connections).toHaveLength(0)
+  })
+
   it('was not sent if the time limit passes in the TLS handshake', async () => {
     const server = await tcpServer(() => {})
     const clock = new FakeClock()
