@@ -79,7 +79,7 @@ function notJson(expected: string, got: string): InvalidResponse {
 function failureOfStatus(response: ServiceResponse, { baseUrl, clock }: TransportSettings): Failure {
   const { status, header, text, requestId } = response
   const { error } = fieldsOf(parseJson(text))
-  const isSentence = typeof error === 'string' && error.trim() !== ''
+  const sentence = typeof error === 'string' && error.trim() !== '' ? shortened(error) : undefined
   const start = text.trimStart()
   const redirect = status < 400 ? header('location') : undefined
   // Only the origin is kept, because the rest of the address may be long or secret.
@@ -87,8 +87,8 @@ function failureOfStatus(response: ServiceResponse, { baseUrl, clock }: Transpor
   return {
     kind: 'status',
     status,
-    error: isSentence ? shortened(error) : undefined,
-    body: isSentence || start === '' ? undefined : shortened(start),
+    error: sentence,
+    body: sentence === undefined && start !== '' ? shortened(start) : undefined,
     location: location === undefined ? undefined : untrusted(location),
     retryAfterMs: parseRetryAfter(header('retry-after'), clock),
     requestId,
