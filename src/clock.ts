@@ -15,13 +15,8 @@ export interface Clock {
 export const systemClock: Clock = {
   now: () => performance.now(),
   epochMs: () => Date.now(),
-  async sleep(ms, signal) {
-    try {
-      await delay(Math.max(0, ms), undefined, signal === undefined ? undefined : { signal })
-    } catch (error) {
-      if (!signal?.aborted) throw error
-    }
-  },
+  // An abort is the only reason for which `delay` rejects.
+  sleep: (ms, signal) => delay(Math.max(0, ms), undefined, { signal }).catch(() => {}),
   // `AbortSignal.timeout` accepts only whole milliseconds.
   timeout: (ms) => AbortSignal.timeout(Math.max(0, Math.ceil(ms))),
 }

@@ -60,7 +60,7 @@ export async function exitAfter(
 ): Promise<never> {
   /** Returns the exit code. */
   const reportCrash = (cause: unknown) => {
-    const reason = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
+    const reason = (cause instanceof Error && cause.stack) || String(cause)
     const message = fragment`The action failed unexpectedly. This is a bug in the action; please report it with this line. ${reason}`
     process.stdout.write(`::${crash}::${escapeCommandData(commandMessage(message))}\n`)
     return crash === 'warning' ? 0 : 1
@@ -71,13 +71,7 @@ export async function exitAfter(
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
     process.on(event, (cause) => flushAndExit(reportCrash(cause)))
   }
-  let code: number
-  try {
-    code = await task()
-  } catch (cause) {
-    code = reportCrash(cause)
-  }
-  return flushAndExit(code)
+  return flushAndExit(await task().catch(reportCrash))
 }
 
 /** Exits once the log is written, or after half a second. Open connections and timers do not delay the exit. */

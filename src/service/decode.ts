@@ -11,7 +11,6 @@ import {
 import { fieldsOf, isObject } from '../text/json.ts'
 import { firstLineOf, sanitize, truncate } from '../text/safe-text.ts'
 import { type Untrusted, untrusted } from '../text/untrusted.ts'
-import type { JsonResponse } from './response.ts'
 
 // Decodes the JSON of the service's responses. If a field that the verdict rests on is missing or has the wrong type,
 // the response is invalid, and the message names the field. If any other field is missing or wrong, only its own cell in
@@ -21,7 +20,6 @@ type InvalidResponseFailure = Extract<Failure, { kind: 'invalid-response' }>
 
 /** Thrown by what reads a response. `createSendJson` catches it. */
 export class InvalidResponse extends Error {
-  override readonly name = 'InvalidResponse'
   readonly failure: InvalidResponseFailure
 
   constructor(about: Omit<InvalidResponseFailure, 'kind'>) {
@@ -30,27 +28,34 @@ export class InvalidResponse extends Error {
   }
 }
 
-/** Longer than any real title or status. Text is truncated before anything is made of it. */
-const TEXT_LIMIT_CHARS = 10_000
-
 export function decodeStarted(json: unknown, name: 'runId' | 'testSuiteRunId'): string {
   return runId(object(json, 'the response')[name], name)
 }
 
-export function decodeRun({ json, text: responseText }: JsonResponse): Run {
+export function decodeRun(json: unknown, responseText: string): Run {
   const response = object(json, 'the response')
+  const { startedAt, finishedAt, branchName, message } = response
   const status = text(response.status, 'status')
+  if (status === 'PASSED') checkVerdictFields(response)
+  const { testCases } = fieldsOf(response.results)
   const run: Run = {
     status: RUN_STATUSES.find((known) => known === status) ?? 'UNKNOWN',
-    rawStatus: untrusted(shortened(status)),
-    startedAt: date(response.startedAt),
-    finishedAt: date(response.finishedAt),
-    hasFinishedAt: !isMissing(response.finishedAt) && response.finishedAt !== '',
-    branchName: branchOf(response.branchName, status === 'PASSED'),
-    testCases: testCasesOf(response.results, status === 'PASSED'),
+    rawStatus: shortened(status),
+    startedAt: date(startedAt),
+    finishedAt: date(finishedAt),
+    hasFinishedAt: (finishedAt ?? '') !== '',
+    branchName: isText(branchName) ? shortened(branchName) : undefined,
+    testCases: Array.isArray(testCases) ? testCases.map(testCase) : undefined,
     responseText: untrusted(responseText),
   }
-  return isFinished(run) && status !== 'PASSED' ? { ...run, message: decodeMessage(response.message) } : run
+  return isFinished(run) && status !== 'PASSED' ? { ...run, message: decodeMessage(message) } : run
+}
+
+/** The verdict of a PASSED run rests on these fields. They may be missing or null, but not malformed. */
+function checkVerdictFields({ branchName, results }: Record<string, unknown>): void {
+  text(branchName ?? '', 'branchName')
+  const { testCases } = object(results ?? {}, 'results')
+  array(testCases ?? [], 'results.testCases')
 }
 
 export function decodeCancelled(json: unknown): string[] {
@@ -60,44 +65,30 @@ export function decodeCancelled(json: unknown): string[] {
 }
 
 export function decodeSuiteStatus(json: unknown): string {
-  return shortened(text(object(json, 'the response').status, 'status'))
+  return text(object(json, 'the response').status, 'status')
 }
 
 /** The results of a test suite's run. The interface does not document them, so each part may be missing. */
-export function decodeSuiteResult(json: unknown) {
-  const entries = array(object(json, 'the response').results, 'results').map(fieldsOf)
-  return {
-    statuses: entries.map(({ status }) => (isText(status) ? status : '')),
-    testCases: entries.map(({ testName, testId, ...entry }) => testCase({ ...entry, title: testName ?? testId })),
-  }
+export function decodeSuiteResult(json: unknown): readonly TestCase[] {
+  return array(object(json, 'the response').results, 'results').map((entry) => {
+    const { testName, testId } = fieldsOf(entry)
+    return testCase({ ...fieldsOf(entry), title: testName ?? testId })
+  })
 }
 
-/** The verdict of a PASSED run rests on its branch, so a branch of another type is invalid there. */
-function branchOf(branchName: unknown, isPassed: boolean): Untrusted | undefined {
-  if (isPassed && !isMissing(branchName)) text(branchName, 'branchName')
-  return isText(branchName) ? untrusted(shortened(branchName)) : undefined
-}
-
-/** In a PASSED run, results may be missing, but not malformed. In other runs, malformed results count as missing. */
-function testCasesOf(results: unknown, isPassed: boolean): readonly TestCase[] | undefined {
-  if (isPassed && !isMissing(results)) object(results, 'results')
-  const { testCases } = fieldsOf(results)
-  if (isPassed && !isMissing(testCases)) array(testCases, 'results.testCases')
-  return Array.isArray(testCases) ? testCases.map(fieldsOf).map(testCase) : undefined
-}
-
-function testCase({ title, status, durationMs, message, filePath, line }: ReturnType<typeof fieldsOf>): TestCase {
-  const rawStatus = typeof status === 'string' ? shortened(status) : ''
+function testCase(entry: unknown): TestCase {
+  const { title, status, durationMs, message, filePath, line } = fieldsOf(entry)
+  const rawStatus = typeof status === 'string' ? status : ''
   const outcome = outcomeOf(rawStatus)
-  const decoded: TestCase = {
-    title: untrusted(isText(title) ? shortened(title) : '(untitled)'),
-    rawStatus: untrusted(rawStatus),
+  const hasReason = needsReason(outcome)
+  return {
+    title: isText(title) ? shortened(title) : untrusted('(untitled)'),
+    rawStatus: shortened(rawStatus),
     outcome,
     durationMs: durationOf(durationMs),
+    message: hasReason ? decodeMessage(message) : undefined,
+    location: hasReason ? locationOf(filePath, line) : undefined,
   }
-  return needsReason(outcome)
-    ? { ...decoded, message: decodeMessage(message), location: locationOf(filePath, line) }
-    : decoded
 }
 
 /** Not truncated, because reports have the whole message. Undefined if it has no visible character. */
@@ -110,17 +101,16 @@ function decodeMessage(value: unknown): Untrusted | undefined {
 const PATH_LIMIT_CHARS = 1_000
 /** A control character, a half of a pair, or a character beyond the basic plane. */
 const UNUSABLE_IN_PATH = /[\p{Cc}\p{Cs}\u{10000}-\u{10FFFF}]/u
+/** It begins with a slash, with a drive (`C:`) or with a scheme (`file:`). */
+const ABSOLUTE_PATH = /^([/\\]|[A-Za-z][\w+.-]*:)/
+const PARENT_FOLDER = /(^|[/\\])\s*\.\.\s*([/\\]|$)/
 
 function locationOf(value: unknown, line: unknown): SourceLocation | undefined {
   if (!isText(value) || value.length > PATH_LIMIT_CHARS || UNUSABLE_IN_PATH.test(value)) return undefined
   // Checked as reports show it. Invisible characters before it would hide what it begins with.
-  const filePath = sanitize(untrusted(value))
-  const isAbsolute = /^([/\\]|[A-Za-z][\w+.-]*:)/.test(String(filePath))
-  const hasParent = String(filePath)
-    .split(/[/\\]/)
-    .some((part) => part.trim() === '..')
-  if (String(filePath) === '' || isAbsolute || hasParent) return undefined
-  return { filePath, line: Number.isSafeInteger(line) && Number(line) >= 1 ? Number(line) : undefined }
+  const path = String(sanitize(value))
+  if (path === '' || ABSOLUTE_PATH.test(path) || PARENT_FOLDER.test(path)) return undefined
+  return { filePath: untrusted(path), line: Number.isSafeInteger(line) && Number(line) >= 1 ? Number(line) : undefined }
 }
 
 /** Undefined if the number is too large to be exact. JSON allows 1e999, which becomes Infinity. */
@@ -128,18 +118,18 @@ function durationOf(value: unknown): number | undefined {
   return typeof value === 'number' && value <= Number.MAX_SAFE_INTEGER ? Math.max(0, value) : undefined
 }
 
-function shortened(value: string): string {
-  return truncate(value, TEXT_LIMIT_CHARS)
+/** Longer than any real title or status, and more than any message shows. */
+const TEXT_LIMIT_CHARS = 10_000
+
+/** Truncated before anything is made of it, because a body may have 16 MiB. */
+export function shortened(text: string): Untrusted {
+  return untrusted(truncate(text, TEXT_LIMIT_CHARS))
 }
 
 function date(value: unknown): Date | undefined {
   if (typeof value !== 'string') return undefined
   const parsed = new Date(value)
   return Number.isNaN(parsed.getTime()) ? undefined : parsed
-}
-
-function isMissing(value: unknown): value is undefined | null {
-  return value === undefined || value === null
 }
 
 function isText(value: unknown): value is string {
@@ -168,9 +158,8 @@ function refuse(expected: string, value: unknown): never {
 
 /** Only names an array or an object, because it may have 16 MiB. */
 function describe(value: unknown): { readonly found: string } | { readonly got: Untrusted } {
+  if (typeof value === 'string') return { got: shortened(JSON.stringify(value)) }
   if (value === undefined) return { found: 'nothing' }
   if (Array.isArray(value)) return { found: 'an array' }
-  if (typeof value === 'object' && value !== null) return { found: 'an object' }
-  if (typeof value === 'string') return { got: untrusted(JSON.stringify(shortened(value))) }
-  return { found: typeof value === 'number' ? `the number ${value}` : String(value) }
+  return { found: isObject(value) ? 'an object' : String(value) }
 }

@@ -15,23 +15,19 @@ export interface ServiceAddress {
   readonly proxies: Proxies
 }
 
-/** By the address of the workflow run's page, the operators of the service find the workflow run. */
-function userAgent(workflowRunUrl: string | undefined): string {
-  const product = `test-run-action/${VERSION}`
-  return workflowRunUrl === undefined ? product : `${product} (${workflowRunUrl})`
-}
-
 export async function openService(
   address: ServiceAddress,
   clock: Clock,
   options: { readonly workflowRunUrl?: string | undefined; readonly debug?: TransportSettings['debug'] } = {},
 ): Promise<TestService> {
   const { baseUrl, apiKey, target, proxies } = address
+  // By this address, the operators of the service find the workflow run.
+  const comment = options.workflowRunUrl === undefined ? '' : ` (${options.workflowRunUrl})`
   const send = createSendJson({
     baseUrl,
     apiKey,
     redact: keyRedaction(apiKey),
-    userAgent: userAgent(options.workflowRunUrl),
+    userAgent: `test-run-action/${VERSION}${comment}`,
     connections: await openConnections(baseUrl.origin, proxies),
     refusals: new Refusals(baseUrl, proxies.httpsProxy !== undefined, clock),
     clock,

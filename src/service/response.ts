@@ -2,23 +2,20 @@ import { type Clock, eventLoopTurn } from '../clock.ts'
 import { type Failure, isFailure } from '../outcome/failure.ts'
 import { fieldsOf, parseJson, parseKeepingNumbers } from '../text/json.ts'
 import { untrusted } from '../text/untrusted.ts'
-import { InvalidResponse } from './decode.ts'
+import { InvalidResponse, shortened } from './decode.ts'
 import { requestLog } from './request-log.ts'
 import { isSuccess, type RequestOptions, type ServiceResponse, send, type TransportSettings } from './transport.ts'
 
-export interface JsonResponse {
-  readonly json: unknown
-  /** The body as the service sent it, without the key. */
-  readonly text: string
-}
-
-/** Sends one request and decodes the JSON of a 2xx response. `decode` may throw an InvalidResponse. */
+/**
+ * Sends one request and decodes the JSON of a 2xx response. `decode` also gets the text of the body, without the key. It
+ * may throw an InvalidResponse.
+ */
 export type SendJson = <T>(
   method: 'GET' | 'POST',
   path: readonly string[],
   body: object | undefined,
   options: RequestOptions,
-  decode: (response: JsonResponse) => T,
+  decode: (json: unknown, text: string) => T,
 ) => Promise<T | Failure>
 
 /**
@@ -27,7 +24,7 @@ export type SendJson = <T>(
  */
 export function createSendJson(settings: TransportSettings): SendJson {
   const prefix = settings.baseUrl.pathname.replace(/\/$/, '')
-  const log = settings.debug && requestLog(settings.debug, settings)
+  const logBegin = settings.debug && requestLog(settings.debug, settings)
   return async (method, path, body, options, decode) => {
     const request = {
       method,
@@ -35,10 +32,10 @@ export function createSendJson(settings: TransportSettings): SendJson {
       json: body && JSON.stringify(body),
       options,
     }
-    const logEnd = log?.begin(request)
+    const logEnd = logBegin?.(request)
     const response = await send(settings, request)
     if (isFailure(response)) {
-      logEnd?.(undefined, response)
+      logEnd?.(response)
       return response
     }
     // undici uses a connection again one event-loop turn after its response. A request before that, such as the first
@@ -47,9 +44,9 @@ export function createSendJson(settings: TransportSettings): SendJson {
     // Only a response to POST has an id. The id may be a number with more digits than JavaScript's numbers hold.
     const parse = method === 'POST' ? parseKeepingNumbers : JSON.parse
     const result = isSuccess(response.status)
-      ? decodedOrInvalid(response, () => decode({ json: parseBody(response, parse), text: response.text }))
+      ? decodedOrInvalid(response, () => decode(parseBody(response, parse), response.text))
       : failureOfStatus(response, settings)
-    logEnd?.(response, isFailure(result) ? result : undefined)
+    logEnd?.(isFailure(result) ? result : response)
     return result
   }
 }
@@ -66,24 +63,23 @@ function decodedOrInvalid<T>({ requestId }: ServiceResponse, decode: () => T): T
 function parseBody({ header, text }: ServiceResponse, parse: (text: string) => unknown): unknown {
   const contentType = header('content-type')
   if (contentType !== undefined && !/^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(contentType)) {
-    const got = text === '' ? excerpt(contentType) : `${excerpt(contentType)}: ${excerpt(text)}`
-    throw notJson('the content type application/json', got)
+    throw notJson('the content type application/json', text === '' ? contentType : `${contentType}: ${text}`)
   }
   try {
     return parse(text)
   } catch {
-    throw notJson('JSON', text === '' ? 'an empty body' : excerpt(text))
+    throw notJson('JSON', text === '' ? 'an empty body' : text)
   }
 }
 
 function notJson(expected: string, got: string): InvalidResponse {
-  return new InvalidResponse({ expected, got: untrusted(got), isNotJson: true })
+  return new InvalidResponse({ expected, got: shortened(got), isNotJson: true })
 }
 
 function failureOfStatus(response: ServiceResponse, { baseUrl, clock }: TransportSettings): Failure {
   const { status, header, text, requestId } = response
   const { error } = fieldsOf(parseJson(text))
-  const isSentence = typeof error === 'string' && error.trim() !== ''
+  const sentence = typeof error === 'string' && error.trim() !== '' ? shortened(error) : undefined
   const start = text.trimStart()
   const redirect = status < 400 ? header('location') : undefined
   // Only the origin is kept, because the rest of the address may be long or secret.
@@ -91,19 +87,12 @@ function failureOfStatus(response: ServiceResponse, { baseUrl, clock }: Transpor
   return {
     kind: 'status',
     status,
-    error: isSentence ? untrusted(excerpt(error)) : undefined,
-    body: isSentence || start === '' ? undefined : untrusted(excerpt(start)),
+    error: sentence,
+    body: sentence === undefined && start !== '' ? shortened(start) : undefined,
     location: location === undefined ? undefined : untrusted(location),
     retryAfterMs: parseRetryAfter(header('retry-after'), clock),
     requestId,
   }
-}
-
-/** More than any message shows. Truncated here, because a body may have 16 MiB. */
-const KEPT_CHARS = 2_500
-
-function excerpt(text: string): string {
-  return text.slice(0, KEPT_CHARS)
 }
 
 /** The longest wait that an input allows. The limit keeps absurd values printable. */

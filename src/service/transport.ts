@@ -13,8 +13,6 @@ export const REQUEST_LIMIT_MS = 30_000
 
 const REQUEST_ID_LIMIT_CHARS = 100
 
-export type Redact = (text: string) => string
-
 export interface RequestOptions {
   readonly signal: AbortSignal
   /** Cancels the request only if no byte of it was sent, so that the service cannot have taken it. */
@@ -29,7 +27,7 @@ export interface TransportSettings {
   readonly baseUrl: URL
   readonly apiKey: string
   /** Applied once to each body before it is decoded, and to all other text from outside. */
-  readonly redact: Redact
+  readonly redact: (text: string) => string
   readonly userAgent: string
   readonly connections: Connections
   readonly refusals: Refusals
@@ -93,7 +91,6 @@ export function send(settings: TransportSettings, request: OutgoingRequest): Pro
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #settings: TransportSettings
   readonly #request: OutgoingRequest
-  readonly #limitMs: number
   readonly #result = Promise.withResolvers<ServiceResponse | Failure>()
   /** Aborts when the result is known. This ends the timer and removes the listeners. */
   readonly #settled = new AbortController()
@@ -107,12 +104,11 @@ class Exchange implements Dispatcher.DispatchHandler {
   constructor(settings: TransportSettings, request: OutgoingRequest) {
     this.#settings = settings
     this.#request = request
-    this.#limitMs = Math.min(request.options.limitMs ?? REQUEST_LIMIT_MS, REQUEST_LIMIT_MS)
   }
 
   response(): Promise<ServiceResponse | Failure> {
     const { signal, signalUntilSent } = this.#request.options
-    if (signal.aborted) this.#endEarly({ kind: 'aborted' })
+    if (signal.aborted) this.#end({ kind: 'aborted' })
     else if (signalUntilSent?.aborted) this.#cancelUnlessSent()
     else {
       const untilSettled = { signal: this.#settled.signal }
@@ -125,13 +121,19 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #dispatch(): void {
-    const { connections, redact } = this.#settings
-    try {
-      if (this.#request.options.onNewConnection) connections.renew()
-      connections.dispatcher.dispatch(this.#dispatchOptions(), this)
-    } catch (error) {
-      this.#endEarly({ kind: 'not-sent', reason: reasonOf(error, redact) })
+    const { baseUrl, apiKey, userAgent, connections } = this.#settings
+    const { method, path, json, options } = this.#request
+    const headers = {
+      accept: 'application/json',
+      // This client does not decompress bodies.
+      'accept-encoding': 'identity',
+      authorization: `Bearer ${apiKey}`,
+      'user-agent': userAgent,
+      'content-type': json === undefined ? undefined : 'application/json',
     }
+    if (options.onNewConnection) connections.renew()
+    // If it cannot send the request, it calls `onResponseError` and does not throw.
+    connections.dispatcher.dispatch({ origin: baseUrl.origin, method, path, headers, body: json ?? null }, this)
   }
 
   // undici calls this when it has made the connection, immediately before it writes the first byte.
@@ -154,13 +156,14 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    this.#respond()
+    this.#end()
   }
 
   onResponseError(_: unknown, error: Error): void {
     const { redact, refusals } = this.#settings
-    if (!this.#isSent) this.#endEarly({ ...failureToConnect(error, redact), ...refusals.onError(codeOf(error)) })
-    else if (this.#status === undefined) this.#endEarly({ kind: 'no-response', reason: reasonOf(error, redact) })
+    const reason = redact(reasonOf(error))
+    if (!this.#isSent) this.#end({ ...failureToConnect(error, reason), ...refusals.onError(codeOf(error)) })
+    else if (this.#status === undefined) this.#end({ kind: 'no-response', reason })
     else this.#endAsInvalid('a complete response', `${this.#bytes} bytes, then the end of the connection`)
   }
 
@@ -175,42 +178,40 @@ class Exchange implements Dispatcher.DispatchHandler {
   async #cancel(): Promise<void> {
     // If the response is already in the socket, it counts.
     await eventLoopTurn()
-    this.#endEarly({ kind: 'aborted' })
+    this.#end({ kind: 'aborted' })
   }
 
   #cancelUnlessSent(): void {
-    if (!this.#isSent) this.#endEarly({ kind: 'not-sent', reason: 'the request was cancelled before it was sent' })
+    if (!this.#isSent) this.#end({ kind: 'not-sent', reason: 'the request was cancelled before it was sent' })
   }
 
   async #enforceLimit(): Promise<void> {
-    await this.#settings.clock.sleep(this.#limitMs, this.#settled.signal)
+    const { limitMs = REQUEST_LIMIT_MS } = this.#request.options
+    const ms = Math.min(limitMs, REQUEST_LIMIT_MS)
+    await this.#settings.clock.sleep(ms, this.#settled.signal)
     // After a pause of the machine, the timer fires first. If the response is already in the socket, it counts.
     await eventLoopTurn()
-    const reason = `no complete response within ${Number((this.#limitMs / 1000).toPrecision(2))} s`
-    this.#endEarly({ kind: this.#isSent ? 'no-response' : 'not-sent', reason })
-  }
-
-  #respond(): void {
-    if (this.#isSettled) return
-    this.#settled.abort()
-    const text = this.#settings.redact(decodeUtf8(this.#chunks))
-    const header = (name: string) => this.#header(name)
-    this.#result.resolve({ status: this.#status ?? 0, header, text, requestId: this.#requestId() })
+    const reason = `no complete response within ${Number((ms / 1000).toPrecision(2))} s`
+    this.#end({ kind: this.#isSent ? 'no-response' : 'not-sent', reason })
   }
 
   #endAsInvalid(expected: string, found: string): void {
-    this.#endEarly({ kind: 'invalid-response', expected, found, requestId: this.#requestId() })
+    this.#end({ kind: 'invalid-response', expected, found, requestId: this.#requestId() })
   }
 
-  /** Ends the request before its response is complete. A status that is not 2xx counts even so. */
-  #endEarly(failure: Failure): void {
+  /** Without a failure, the response is complete. A status that is not 2xx counts also if the response is incomplete. */
+  #end(failure?: Failure): void {
     if (this.#isSettled) return
-    if (this.#status !== undefined && !isSuccess(this.#status)) this.#respond()
-    else {
-      this.#settled.abort()
-      this.#result.resolve(failure)
-    }
-    this.#controller?.abort(new Error(failure.kind))
+    this.#settled.abort()
+    const isOtherStatus = this.#status !== undefined && !isSuccess(this.#status)
+    this.#result.resolve(failure === undefined || isOtherStatus ? this.#received() : failure)
+    if (failure !== undefined) this.#controller?.abort(new Error(failure.kind))
+  }
+
+  #received(): ServiceResponse {
+    // It also removes the byte order mark that some servers put before the text.
+    const text = this.#settings.redact(new TextDecoder().decode(Buffer.concat(this.#chunks)))
+    return { status: this.#status ?? 0, header: (name) => this.#header(name), text, requestId: this.#requestId() }
   }
 
   #header(name: string): string | undefined {
@@ -223,30 +224,10 @@ class Exchange implements Dispatcher.DispatchHandler {
     const id = this.#header('x-request-id')
     return id === undefined || id.trim() === '' ? undefined : sanitize(id, REQUEST_ID_LIMIT_CHARS)
   }
-
-  #dispatchOptions(): Dispatcher.DispatchOptions {
-    const { baseUrl, apiKey, userAgent } = this.#settings
-    const { method, path, json } = this.#request
-    const headers = {
-      accept: 'application/json',
-      // This client does not decompress bodies.
-      'accept-encoding': 'identity',
-      authorization: `Bearer ${apiKey}`,
-      'user-agent': userAgent,
-      'content-type': json === undefined ? undefined : 'application/json',
-    }
-    return { origin: baseUrl.origin, method, path, headers, body: json ?? null }
-  }
 }
 
 export function isSuccess(status: number): boolean {
   return status >= 200 && status <= 299
-}
-
-/** The text of a body, without the byte order mark that some servers put before it. */
-function decodeUtf8(chunks: readonly Buffer[]): string {
-  const text = Buffer.concat(chunks).toString('utf8')
-  return text.startsWith('\uFEFF') ? text.slice(1) : text
 }
 
 // Node's codes of X.509 verification errors. Node has no name for OpenSSL's newer errors, and says UNSPECIFIED.
@@ -257,10 +238,9 @@ const HANDSHAKE_ERROR = /^ERR_SSL_/
 /** The words of undici's proxy agent for a refused tunnel. */
 const PROXY_WANTS_CREDENTIALS = /^Proxy response \(407\)/
 
-function failureToConnect(error: unknown, redact: Redact): Failure {
+function failureToConnect(error: Error, reason: string): Failure {
   const code = codeOf(error)
   if (CERTIFICATE_ERROR.test(code) && !HANDSHAKE_ERROR.test(code)) return { kind: 'untrusted-certificate', code }
-  const reason = reasonOf(error, redact)
   return PROXY_WANTS_CREDENTIALS.test(reason) ? { kind: 'status', status: 407 } : { kind: 'not-sent', reason }
 }
 
@@ -282,11 +262,11 @@ const TLS_REASONS: readonly (readonly [RegExp, string])[] = [
   ],
 ]
 
-function reasonOf(error: unknown, redact: Redact): string {
+function reasonOf(error: Error): string {
   // If the host has several addresses, Node collects one error for each. The first names the cause.
   const inner = error instanceof AggregateError && error.errors.length > 0 ? error.errors[0] : error
   const code = codeOf(inner)
   const known = HANDSHAKE_ERROR.test(code) ? TLS_REASONS.find(([codes]) => codes.test(code))?.[1] : undefined
-  const message = known ?? redact(messageOf(inner))
+  const message = known ?? messageOf(inner)
   return message.includes(code) ? message : `${message}; ${code}`
 }

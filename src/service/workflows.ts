@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts'
 import type { Run } from '../outcome/run.ts'
 import { untrusted } from '../text/untrusted.ts'
-import { decodeCancelled, decodeRun, decodeStarted, decodeSuiteResult, decodeSuiteStatus } from './decode.ts'
+import { decodeCancelled, decodeRun, decodeStarted, decodeSuiteResult, decodeSuiteStatus, shortened } from './decode.ts'
 import type { SendJson } from './response.ts'
 import type { TestService } from './test-service.ts'
 
@@ -18,14 +18,14 @@ export function projectRuns(send: SendJson, projectId: string): TestService {
         autofix: parameters.autofix,
         branch: parameters.branch,
       }
-      return send('POST', runs, body, options, ({ json }) => decodeStarted(json, 'runId'))
+      return send('POST', runs, body, options, (json) => decodeStarted(json, 'runId'))
     },
     async get(runId, options) {
       return send('GET', [...runs, runId], undefined, options, decodeRun)
     },
     async cancel(runId, options) {
       const path = [...runs, 'cancel']
-      return send('POST', path, { where: { runId } }, options, ({ json }) => decodeCancelled(json).includes(runId))
+      return send('POST', path, { where: { runId } }, options, (json) => decodeCancelled(json).includes(runId))
     },
   }
 }
@@ -51,22 +51,23 @@ export function suiteRuns(send: SendJson, testSuiteId: string, clock: Clock): Te
         metadata: parameters.branch === undefined ? undefined : { git: { branch: parameters.branch } },
       }
       const path = ['v1', 'testSuite', testSuiteId, 'run']
-      return send('POST', path, body, options, ({ json }) => decodeStarted(json, 'testSuiteRunId'))
+      return send('POST', path, body, options, (json) => decodeStarted(json, 'testSuiteRunId'))
     },
     async get(testSuiteRunId, options) {
       const path = ['v1', 'testSuiteRun', testSuiteRunId]
       if (finishedAtMs === undefined) {
-        const status = await send('GET', [...path, 'status'], undefined, options, ({ json }) => decodeSuiteStatus(json))
+        const status = await send('GET', [...path, 'status'], undefined, options, decodeSuiteStatus)
         if (typeof status !== 'string') return status
         if (status !== 'FINISHED') {
           const known = status === 'RUNNING' ? status : 'UNKNOWN'
-          return { status: known, rawStatus: untrusted(status) }
+          return { status: known, rawStatus: shortened(status) }
         }
         finishedAtMs = clock.now()
       }
       const deadlineMs = finishedAtMs + UNFINISHED_LIMIT_MS
-      return send('GET', [...path, 'result'], undefined, options, ({ json, text }) => {
-        const { statuses, testCases } = decodeSuiteResult(json)
+      return send('GET', [...path, 'result'], undefined, options, (json, text) => {
+        const testCases = decodeSuiteResult(json)
+        const statuses = testCases.map(({ rawStatus }) => String(rawStatus))
         const mayStillChange = statuses.some((status) => UNFINISHED.has(status)) && clock.now() < deadlineMs
         const status = mayStillChange ? 'RUNNING' : verdictOf(statuses)
         return { status, rawStatus: untrusted(status), testCases, responseText: untrusted(text) }

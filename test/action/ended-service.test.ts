@@ -99,7 +99,7 @@ test('a real connection that is refused says for how long', async () => {
   const clock = new FakeClock()
   const send = await senderTo('http://127.0.0.1:1', { clock })
   const failureOf = () =>
-    send('GET', ['v1'], undefined, { signal: new AbortController().signal }, ({ json }) => json).catch(
+    send('GET', ['v1'], undefined, { signal: new AbortController().signal }, (json) => json).catch(
       (error) => error.failure,
     )
   expect(await failureOf()).toMatchObject({ kind: 'not-sent', refusedForMs: 0 })

@@ -85,8 +85,8 @@ describe('the key', () => {
 
   it('is redacted before anything is truncated', async () => {
     const key = 'sk_live_0123456789'
-    const server = await recordingServer((response) => response.writeHead(500).end(`${'x'.repeat(2_490)}${key}`))
+    const server = await recordingServer((response) => response.writeHead(500).end(`${'x'.repeat(9_990)}${key}`))
     const service = await open(server.origin, key)
-    expect(await failureOf(service.get('r-1', patient()))).toMatchObject({ body: `${'x'.repeat(2_490)}***` })
+    expect(await failureOf(service.get('r-1', patient()))).toMatchObject({ body: `${'x'.repeat(9_990)}***` })
   })
 })

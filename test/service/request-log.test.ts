@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { render } from '../../src/text/safe-text.ts'
 import { closedPort, json, type Respond, recordingServer } from '../support/recording-server.ts'
+import { selfSignedCertificate } from '../support/self-signed-certificate.ts'
 import { failureOf, patient, sendJsonTo } from '../support/service-requests.ts'
 
 const KEY = 'sk-live-0123456789'
@@ -34,7 +35,7 @@ it('counts the tries of a request until it succeeds, and names status, time and 
 })
 
 it.each<[string, Respond]>([
-  ['status 200, invalid response (expected JSON)', (response) => response.writeHead(200, ID).end('{"secret"')],
+  ['invalid response (expected JSON)', (response) => response.writeHead(200, ID).end('{"secret"')],
   [
     'invalid response (expected a complete response)',
     (response) => response.writeHead(200, { ...ID, 'content-length': 9 }).write('{}', () => response.socket?.end()),
@@ -49,6 +50,8 @@ it('names a failure without a response', async () => {
   const server = await recordingServer((response) => response.socket?.end())
   expect((await linesOf(server.origin, 1))[1]).toMatch(/: no response \(.+\) after 0 ms$/)
   expect((await linesOf(`http://127.0.0.1:${await closedPort()}`, 1))[1]).toContain(': not sent (connect ECONNREFUSED)')
+  const { origin } = await recordingServer(json({}), selfSignedCertificate())
+  expect((await linesOf(origin, 1))[1]).toContain(': certificate not trusted (DEPTH_ZERO_SELF_SIGNED_CERT) after')
   const lines = await linesOf(server.origin, 1, { signal: AbortSignal.abort() })
   expect(lines[1]).toBe(`${REQUEST}: aborted after 0 ms`)
 })

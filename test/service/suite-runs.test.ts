@@ -39,6 +39,11 @@ describe('get', () => {
     expect(targets()).toEqual(Array(2).fill('GET /v1/testSuiteRun/s-1/status'))
   })
 
+  it('truncates a very long status', async () => {
+    const { get } = await suite({ status: 'x'.repeat(10_001) })
+    expect(await get()).toMatchObject({ status: 'UNKNOWN', rawStatus: `${'x'.repeat(9_999)}…` })
+  })
+
   it('requests only the results after the suite has finished', async () => {
     const { targets, get, set } = await suite({ status: 'RUNNING', statuses: ['PASSED', 'RUNNING'] })
     await get()
@@ -92,7 +97,7 @@ describe('get', () => {
 
   it('fails if the status is not a text', async () => {
     const { get } = await suite({ status: 7 })
-    expect(await failureOf(get())).toMatchObject({ kind: 'invalid-response', found: 'the number 7' })
+    expect(await failureOf(get())).toMatchObject({ kind: 'invalid-response', found: '7' })
   })
 })
 

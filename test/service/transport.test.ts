@@ -194,7 +194,7 @@ describe('a response', () => {
   it.each([
     ['', 'an empty body'],
     ['{"runId":', '{"runId":'],
-    ['x'.repeat(100_000), 'x'.repeat(2_500)],
+    ['x'.repeat(100_000), `${'x'.repeat(9_999)}…`],
   ])('is invalid if it is not JSON, of which the beginning is quoted (%#)', async (body, got) => {
     const { get } = await service((response) => response.writeHead(200).end(body))
     expect(await failureOf(get())).toEqual({ kind: 'invalid-response', expected: 'JSON', got, isNotJson: true })
@@ -273,12 +273,12 @@ describe('a response with another status', () => {
 
   it.each([
     ['{"error":"no such project","more":1}', { error: 'no such project' }],
-    [`{"error":"${'z'.repeat(3_000)}"}`, { error: 'z'.repeat(2_500) }],
+    [`{"error":"${'z'.repeat(12_000)}"}`, { error: `${'z'.repeat(9_999)}…` }],
     ['{"error":{"code":7}}', { body: '{"error":{"code":7}}' }],
     ['{"error":" "}', { body: '{"error":" "}' }],
     ['null', { body: 'null' }],
-    ['y'.repeat(3_000), { body: 'y'.repeat(2_500) }],
-    [`${' \n'.repeat(1_500)}<h1>Bad Gateway</h1>`, { body: '<h1>Bad Gateway</h1>' }],
+    ['y'.repeat(12_000), { body: `${'y'.repeat(9_999)}…` }],
+    [`${' \n'.repeat(6_000)}<h1>Bad Gateway</h1>`, { body: '<h1>Bad Gateway</h1>' }],
     [' \n', {}],
   ])('has the text of the error object, or else the beginning of the body (%#)', async (body, said) => {
     const { get } = await service((response) => response.writeHead(404).end(body))
@@ -302,7 +302,7 @@ describe('a response with another status', () => {
     const refused = failureOf(get())
     await server.connected
     const closed = closing(server)
-    expect(await refused).toMatchObject({ kind: 'status', status: 401, body: 'a'.repeat(2_500) })
+    expect(await refused).toMatchObject({ kind: 'status', status: 401, body: `${'a'.repeat(9_999)}…` })
     await closed
   })
 
@@ -408,6 +408,12 @@ describe('a request that did not reach the service', () => {
     const { post } = await requestsTo(`https://127.0.0.1:${server.port}`)
     expect(await failureOf(post())).toMatchObject({ kind: 'not-sent' })
     expect(server.connections).toHaveLength(1)
+  })
+
+  it('was not sent if a header cannot have its value', async () => {
+    const { server, post } = await service(json({}), { apiKey: 'two\nlines' })
+    expect(await failureOf(post())).toEqual({ kind: 'not-sent', reason: expect.stringContaining('header') })
+    expect(server.connections).toHaveLength(0)
   })
 
   it('was not sent if the time limit passes in the TLS handshake', async () => {
