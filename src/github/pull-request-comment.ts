@@ -11,6 +11,7 @@ import {
   type GitHubAccess,
   type GitHubApi,
   GitHubError,
+  isTransient,
   openGitHubApi,
   withOneRetry,
 } from './github-api.ts'
@@ -175,27 +176,19 @@ function orderOfWriter({ body }: Comment, { markerPrefix }: CommentIdentity): bi
 
 /** Exported for the test that looks up each message in docs/troubleshooting.md. */
 export function failureMessage(error: unknown): Fragment {
-  if (!(error instanceof GitHubError)) {
-    return fragment`The pull request comment was not written: ${messageOf(error)}.`
+  const reason = messageOf(error)
+  const failure = error instanceof GitHubError ? error.failure : undefined
+  // GitHub sends 404 if the token may not see something. A locked conversation gives 403, but no permission changes that.
+  if (failure === 404 || (failure === 403 && !/\blocked\b/i.test(reason))) {
+    return fragment`The token is not allowed to write the pull request comment: ${reason}. Add \`permissions: { pull-requests: write }\` to the job, and keep its other permissions. Pull requests by Dependabot need this permission too. On a pull request from a fork, GitHub allows the workflow only to read. Set \`comment: never\` there.`
   }
-  if (isForbidden(error)) return notAllowedMessage(error.clause)
-  return fragment`The pull request comment was not written: ${error.clause}. ${adviceFor(error.failure)}`
+  return fragment`The pull request comment was not written: ${reason}.${adviceFor(error)}`
 }
 
-function adviceFor(failure: GitHubError['failure']): Fragment {
+function adviceFor(error: unknown): Fragment {
+  if (isTransient(error)) return fragment` The next workflow run writes the comment.`
+  const failure = error instanceof GitHubError ? error.failure : undefined
   if (failure === 'rate-limit')
-    return fragment`The next workflow run writes the comment. If many jobs comment, let one job do it.`
-  if (failure === 'unreachable' || failure >= 500) return fragment`The next workflow run writes the comment.`
-  return failure === 401 ? fragment`Check github-token: it is invalid or has expired.` : fragment``
-}
-
-/**
- * GitHub sends 404 if the token may not see something. A locked conversation gives 403, but no permission changes that.
- */
-function isForbidden({ failure, message }: GitHubError): boolean {
-  return failure === 404 || (failure === 403 && !/\blocked\b/i.test(message))
-}
-
-function notAllowedMessage(reason: Fragment): Fragment {
-  return fragment`The token is not allowed to write the pull request comment: ${reason}. Add \`permissions: { pull-requests: write }\` to the job, and keep its other permissions. Pull requests by Dependabot need this permission too. On a pull request from a fork, GitHub allows the workflow only to read. Set \`comment: never\` there.`
+    return fragment` The next workflow run writes the comment. If many jobs comment, let one job do it.`
+  return failure === 401 ? fragment` Check github-token: it is invalid or has expired.` : fragment``
 }

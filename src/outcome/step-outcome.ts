@@ -1,4 +1,4 @@
-import { sanitize } from '../text/safe-text.ts'
+import { type Fragment, sanitize } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
 import type { Failure } from './failure.ts'
 import {
@@ -76,18 +76,13 @@ export interface StepSubject {
    * What the workflow's event is about. Present only if the input `branch` is empty, so that the service tests the default
    * branch instead.
    */
-  readonly untested?: UntestedHead | undefined
+  readonly untested?: Fragment | undefined
   /** The branch or the tag of the tested commit, if the input `branch` names this commit. */
   readonly commitName?: string | undefined
   /** `comment-key` and the values of the matrix. They distinguish this step in reports. */
   readonly labels: readonly string[]
   readonly job?: Job | undefined
 }
-
-export type UntestedHead =
-  | { readonly kind: 'branch'; readonly name: string }
-  | { readonly kind: 'pull-request'; readonly number: number }
-  | { readonly kind: 'commit-of-fork' }
 
 export interface Job {
   readonly name: string

@@ -112,11 +112,10 @@ describe('an event that carries a pull request', () => {
     }
   })
 
-  test('has the branch that the runner names if the payload has no pull request, and is refused if the runner names no branch', async () => {
+  test('is refused if the payload has no pull request, because the head may be in a fork', async () => {
     const github = { head_ref: 'feature/cart', ref_name: '7/merge' }
-    expect(await branchOf({ name: 'pull_request', payload: {}, github })).toEqual({ branch: 'feature/cart' })
     const problems = [noBranchMessage('pull_request')]
-    expect(await branchOf({ name: 'pull_request', payload: {}, github: { ref_name: '7/merge' } })).toEqual({ problems })
+    expect(await branchOf({ name: 'pull_request', payload: {}, github })).toEqual({ problems })
   })
 
   test('carries no pull request if the pull request is null', async () => {
@@ -482,18 +481,6 @@ describe('an empty branch, as an unset variable is', () => {
     ['schedule', { schedule: '0 4 * * *' }],
   ])('on %s of %j needs no warning, because the event is about the default branch or none', async (name, payload) => {
     expect(await branchOf({ name, payload, inputs: { branch: '' } })).toEqual({})
-  })
-})
-
-test('a runner that sets no variable for the input tests the branch of the event', async () => {
-  const { event, env } = workflowEvent('push', { ref: 'refs/heads/next' })
-  const { INPUT_BRANCH: _, ...variables } = inputVariables({
-    'base-url': 'https://tests.example.com',
-    'api-key': 'key-1',
-    project: 'web-shop',
-  })
-  linesWrittenBy(() => {
-    expect(readInputs({ ...env, ...variables }, event).branch).toMatchObject({ name: 'next' })
   })
 })
 

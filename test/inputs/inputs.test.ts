@@ -60,7 +60,7 @@ describe('a step', () => {
         apiKey: 'key-1',
         target: TARGET,
       }),
-      branch: { because: 'the input branch is empty' },
+      branch: { kind: 'branch', because: 'the input branch is empty' },
       githubToken: '',
       subject: { target: TARGET, ownsRun: true, parameters: {}, labels: [] },
       settings: {
@@ -114,7 +114,7 @@ describe('a step', () => {
     })
     expect(inputs).toEqual({
       service: expect.objectContaining({ baseUrl: new URL('https://tests.example.com/api/'), proxies: {} }),
-      branch: { name: 'feature/pay', because: 'the input branch names it' },
+      branch: { kind: 'branch', name: 'feature/pay', because: 'the input branch names it' },
       githubToken: 'ghs_token',
       subject: {
         target: TARGET,
@@ -243,8 +243,9 @@ describe('api-key', () => {
     expect(problemsOf({ 'api-key': '' }, review)).toEqual([expect.stringContaining("!= 'pull_request_review' ||")])
   })
 
-  it('is missing on a push by Dependabot, whose only author is the actor', () => {
-    const problems = problemsOf({ 'api-key': '' }, { name: 'push', actor: 'dependabot[bot]' })
+  it('is missing on a push by Dependabot, whoever re-runs the workflow', () => {
+    const payload = { ...ON_DEFAULT_BRANCH, sender: { login: 'dependabot[bot]' } }
+    const problems = problemsOf({ 'api-key': '' }, { name: 'push', payload, actor: 'ann' })
     expect(problems).toEqual([expect.stringContaining("'push' || github.actor != 'dependabot[bot]'`. A skipped")])
   })
 
