@@ -29,7 +29,7 @@ export interface StepSettings extends WaitSettings, VerdictRules {
   /** Whether main cancels the run if main stops waiting before the run has finished, for example at a time limit. */
   readonly cancelOnAbort: boolean
   /** The address of a run's page. Undefined if the input `run-url` is empty. */
-  readonly runUrlOf: (runId: string) => string | undefined
+  readonly runUrlOf?: ((runId: string) => string | undefined) | undefined
   readonly reports: ReportSettings
 }
 
@@ -97,7 +97,7 @@ async function waitOrCancel(handle: RunHandle, step: Step): Promise<RunFacts> {
 /** Sets the outputs `run-id` and `run-url`, and logs the run unless the user knows it. Returns the address of its page. */
 function announceRun({ id }: RunHandle, { settings, world }: Step): string | undefined {
   world.setOutput('run-id', id)
-  const runUrl = settings.runUrlOf(id)
+  const runUrl = settings.runUrlOf?.(id)
   if (runUrl !== undefined) world.setOutput('run-url', runUrl)
   const page = runUrl === undefined ? fragment`` : fragment`: ${runUrl}`
   if (settings.runId === undefined)

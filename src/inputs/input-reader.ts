@@ -11,10 +11,11 @@ export class InvalidInputsError extends Error {
   }
 }
 
-interface NumberRange {
-  readonly above?: number | undefined
-  readonly least?: number | undefined
+/** A range of durations, in the unit in which the user gives them. */
+interface DurationRange {
+  readonly least: number
   readonly most: number
+  readonly unitMs: number
 }
 
 /**
@@ -31,9 +32,7 @@ export class InputReader {
     this.#env = env
   }
 
-  /**
-   * The value without the white space around it. It is empty if the input is not given, or is an unset `${{ vars.X }}`.
-   */
+  /** Without the white space around it. Empty if the input is not given, or is an unset `${{ vars.X }}`. */
   text(name: string): string {
     return this.textAsWritten(name).trim()
   }
@@ -62,15 +61,17 @@ export class InputReader {
     return whenEmpty
   }
 
-  number<WhenEmpty>(name: string, range: NumberRange, whenEmpty: WhenEmpty): number | WhenEmpty {
+  durationMs<WhenEmpty>(
+    name: string,
+    { least, most, unitMs }: DurationRange,
+    whenEmpty: WhenEmpty,
+  ): number | WhenEmpty {
     const given = this.text(name)
     if (given === '') return whenEmpty
-    const { above = -1, least = 0, most } = range
     const value = /^(?:\d+(?:\.\d*)?|\.\d+)$/.test(given) ? Number(given) : Number.NaN
-    if (value > above && value >= least && value <= most) return value
-    const from = range.above === undefined ? fragment`from ${least}` : fragment`above ${above}`
+    if (value >= least && value <= most) return value * unitMs
     this.problem(
-      fragment`Input ${name}: "${given}" is not accepted. Give a number ${from} up to ${most}, such as 1 or 0.5.`,
+      fragment`Input ${name}: "${given}" is not accepted. Give a number from ${least} up to ${most}, such as 1 or 0.5.`,
     )
     return whenEmpty
   }
