@@ -18,14 +18,15 @@ interface EventPayload {
   readonly sender?: { readonly login?: string }
   readonly pull_request?: PullRequest | null
   readonly issue?: { readonly number?: number; readonly pull_request?: unknown }
-  readonly workflow_run?: {
-    readonly head_branch?: string | null
-    readonly head_repository?: Repository | null
-    readonly pull_requests?: readonly PullRequest[]
-  }
-  readonly check_suite?: { readonly head_branch?: string | null }
-  readonly check_run?: { readonly check_suite?: { readonly head_branch?: string | null } }
+  readonly workflow_run?: CommitHead & { readonly pull_requests?: readonly PullRequest[] }
+  readonly check_suite?: CommitHead
+  readonly check_run?: { readonly check_suite?: CommitHead }
   readonly deployment?: { readonly ref?: string; readonly sha?: string }
+}
+
+interface CommitHead {
+  readonly head_branch?: string | null
+  readonly head_repository?: Repository | null
 }
 
 export interface Repository {
@@ -97,20 +98,17 @@ export type BranchToLookUp =
 /** The branch that the event is about. */
 export function branchOfEvent(event: WorkflowEvent): FoundBranch | BranchToLookUp {
   const { name, payload, repository, ref } = event
-  const { pull_request: pullRequest, workflow_run: workflowRun, issue, deployment } = payload
+  const { pull_request: pullRequest, workflow_run: workflowRun, check_suite, check_run, issue, deployment } = payload
   const reason = fragment`the event ${name} names no branch of this repository. One possible cause is a commit of a fork. So the step does not know which branch to test.`
   const unknown: FoundBranch = { kind: 'unknown', reason }
   const head = (branch: string | null | undefined, because: string, isForks = false): FoundBranch => {
     if (!branch) return unknown
     return isForks ? { kind: 'branch-of-fork', name: branch } : { kind: 'branch', name: branch, because }
   }
-  switch (name) {
-    case 'workflow_run':
-      return head(workflowRun?.head_branch, HEAD_BRANCH, isOther(workflowRun?.head_repository, repository))
-    // If the commit is a fork's, GitHub names no branch in these events.
-    case 'check_suite':
-    case 'check_run':
-      return head((payload.check_suite ?? payload.check_run?.check_suite)?.head_branch, HEAD_BRANCH)
+  if (['workflow_run', 'check_suite', 'check_run'].includes(name)) {
+    // If the commit of a check is a fork's, GitHub names no branch.
+    const { head_branch, head_repository } = workflowRun ?? check_suite ?? check_run?.check_suite ?? {}
+    return head(head_branch, "it is the event's head_branch", isOther(head_repository, repository))
   }
   if (pullRequest) {
     return head(pullRequest.head?.ref, 'it is the head branch of the pull request', isFork(pullRequest, repository))
@@ -127,8 +125,6 @@ export function branchOfEvent(event: WorkflowEvent): FoundBranch | BranchToLookU
   const info = fragment`Testing the branch "${ref.name}", because the workflow runs on it. The event ${name} names no other branch. To test another branch, set the input "branch".`
   return { kind: 'branch', name: ref.name, because: 'the workflow runs on it', info: isOfBranch ? undefined : info }
 }
-
-const HEAD_BRANCH = "it is the event's head_branch"
 
 /** The event is about something else, such as a tag. */
 export function noBranch(subject: Fragment): BranchChoice {

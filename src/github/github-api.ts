@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts'
 import { fieldsOf } from '../text/json.ts'
 import { VERSION } from '../version.ts'
-import type { Environment, PullRequest, Repository, WorkflowEvent } from './event.ts'
+import type { Environment, PullRequest, WorkflowEvent } from './event.ts'
 
 export class GitHubError extends Error {
   override readonly name = 'GitHubError'
@@ -145,17 +145,12 @@ export async function openGitHubApi({ env, token, clock, signal }: Omit<GitHubAc
     },
 
     async pullRequest(number: number): Promise<PullRequest> {
-      const { data } = await request('GET /repos/{owner}/{repo}/pulls/{pull_number}', {
-        pull_number: number,
-      })
+      const { data } = await request('GET /repos/{owner}/{repo}/pulls/{pull_number}', { pull_number: number })
       const { number: responseNumber, head } = fieldsOf(data)
-      const { ref, repo: headRepository } = fieldsOf(head)
+      const { ref, label, repo: headRepository } = fieldsOf(head)
       if (responseNumber !== number || typeof ref !== 'string' || typeof headRepository !== 'object')
         throw notOfThisApi()
-      return {
-        number,
-        head: { ref, label: stringOf(fieldsOf(head).label), repo: headRepository && repositoryOf(headRepository) },
-      }
+      return { number, head: { ref, label: stringOf(label), repo: headRepository } }
     },
 
     /** The hash of a ref such as `heads/main`. Undefined if there is no such ref. */
@@ -225,11 +220,6 @@ function toComment(data: unknown): Comment {
   if (typeof id !== 'number') throw notOfThisApi()
   const author = stringOf(fieldsOf(user).login)
   return { id, author, url: stringOf(html_url) ?? '', body: stringOf(body) ?? '' }
-}
-
-function repositoryOf(data: object): Repository {
-  const { id, full_name } = fieldsOf(data)
-  return { id: typeof id === 'number' ? id : undefined, full_name: stringOf(full_name) }
 }
 
 function stringOf(value: unknown): string | undefined {
