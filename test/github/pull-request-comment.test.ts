@@ -288,7 +288,7 @@ describe('a server that does not name the account of the token', () => {
     void api.inject(WHO_AM_I, { kind: 'status', status: 404 })
     expect(await comment({ token: 'app-token', text: 'second' })).toEqual({
       log: [
-        'warning: The pull request comment was not written. A comment by release-helper[bot] may be from an earlier run of this step. The step cannot tell, because GitHub does not say which account github-token belongs to. Delete that comment, or set comment-key.',
+        'warning: The pull request comment was not written: a comment by release-helper[bot] may be from an earlier run of this step. The step cannot tell, because GitHub does not say which account github-token belongs to. Delete that comment, or set comment-key.',
       ],
     })
     expect(texts()).toEqual(['first'])
@@ -423,7 +423,7 @@ describe('a token that may not comment', () => {
   test('that is empty is not sent', async () => {
     expect(await comment({ token: '' })).toEqual({
       log: [
-        'warning: The pull request comment was not written, because the input github-token is empty. Remove this input, or give a token.',
+        'warning: The pull request comment was not written: the input github-token is empty. Remove this input, or give a token.',
       ],
     })
     expect(api.requests).toEqual([])
