@@ -53,11 +53,9 @@ export class InputReader {
   ): Meaning | WhenEmpty {
     const given = this.text(name)
     if (given === '') return whenEmpty
-    const words = Object.keys(meanings)
-    const word = words.find((accepted) => accepted === given.toLowerCase())
-    if (word !== undefined) return meanings[word] as Meaning
-    const accepted = `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
-    this.problem(fragment`Input ${name}: "${given}" is not accepted. Give ${accepted}.`)
+    const word = given.toLowerCase()
+    if (Object.hasOwn(meanings, word)) return meanings[word] as Meaning
+    this.problem(fragment`Input ${name}: "${given}" is not accepted. Give ${Object.keys(meanings).join(' or ')}.`)
     return whenEmpty
   }
 

@@ -82,14 +82,14 @@ function readTarget(inputs: InputReader, mayBeEmpty: boolean): Target | undefine
       fragment`Inputs project ("${projectId}") and test-suite ("${testSuiteId}"): give exactly one of them. The input project takes the id of the project whose tests you want to run.`,
     )
   }
-  const target: Target = projectId === '' ? { kind: 'test-suite', id: testSuiteId } : { kind: 'project', id: projectId }
-  const { kind, id } = target
+  const kind = projectId === '' ? 'test-suite' : 'project'
+  const id = projectId || testSuiteId
   if (id === '.' || id === '..' || !id.isWellFormed()) {
     return inputs.problem(
       fragment`Input ${kind}: "${id}" cannot be an id, because it would change the address of the request. Give the id as the service shows it.`,
     )
   }
-  return target
+  return { kind, id }
 }
 
 /**

@@ -444,7 +444,7 @@ describe('a choice of true and false', () => {
     expect(inputsOf({ wait: 'False' })).toEqual(no)
   })
 
-  it.each(['yes', '1', 'truefalse'])('is not %s', (text) => {
+  it.each(['yes', '1', 'truefalse', 'constructor'])('is not %s', (text) => {
     expect(problemsOf({ wait: text })).toEqual([`Input wait: "${text}" is not accepted. Give true or false.`])
   })
 })
@@ -489,9 +489,9 @@ describe('a number', () => {
 
 describe('a choice', () => {
   it.each([
-    ['summary', 'always, on-failure, never, true or false'],
-    ['comment', 'always, on-failure, never, true or false'],
-    ['annotations', 'true, false, always or never'],
+    ['summary', 'always or on-failure or never or true or false'],
+    ['comment', 'always or on-failure or never or true or false'],
+    ['annotations', 'true or false or always or never'],
   ])('%s is one of the words %s', (name, words) => {
     const message = `Input ${name}: "on failure" is not accepted. Give ${words}.`
     expect(problemsOf({ [name]: 'on failure' })).toEqual([message])
