@@ -19,4 +19,4 @@ const task = async () => {
   const { runStep } = await import('./run-step.ts')
   return (await runStep(process.env, signal, recorder, isJobOver)) ? 0 : 1
 }
-await exitAfter(task, { crash: 'error', onLogClosed })
+await exitAfter(task, { crashLevel: 'error', onLogClosed })

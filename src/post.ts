@@ -15,5 +15,5 @@ if (found.length > 0 || process.env.RUNNER_DEBUG === '1') {
     await cleanUpAfterMain(process.env, found, signal)
     return 0
   }
-  await exitAfter(task, { crash: 'warning' })
+  await exitAfter(task, { crashLevel: 'warning' })
 }

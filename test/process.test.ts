@@ -9,7 +9,7 @@ function exitAfterTask(task: string) {
   const source = new URL('../src/process.ts', import.meta.url).href
   const script = `
     const { exitAfter } = await import(${JSON.stringify(source)})
-    await exitAfter(async () => { ${task} }, { crash: 'error' })
+    await exitAfter(async () => { ${task} }, { crashLevel: 'error' })
   `
   return spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
     cwd: join(import.meta.dirname, '..'),
@@ -45,7 +45,7 @@ it('the exit has its code, also if nobody reads a log that is longer than a pipe
   const source = new URL('../src/process.ts', import.meta.url).href
   const script = `
     const { exitAfter } = await import(${JSON.stringify(source)})
-    await exitAfter(async () => { process.stdout.write('x'.repeat(10_000_000)); return 3 }, { crash: 'error' })
+    await exitAfter(async () => { process.stdout.write('x'.repeat(10_000_000)); return 3 }, { crashLevel: 'error' })
   `
   // On a pipe, Node would write before it goes on. A socket is written later.
   const child = spawn(process.execPath, ['--input-type=module', '--eval', script], {

@@ -29,7 +29,7 @@ export interface StepSettings extends WaitSettings, VerdictRules {
   /** Whether main cancels the run if main stops waiting before the run has finished, for example at a time limit. */
   readonly cancelOnAbort: boolean
   /** The address of a run's page. Undefined if the input `run-url` is empty. */
-  readonly runUrlOf: (runId: string) => string | undefined
+  readonly runUrlOf?: ((runId: string) => string | undefined) | undefined
   readonly reports: ReportSettings
 }
 
@@ -99,7 +99,7 @@ async function followRun(handle: RunHandle, step: Step): Promise<RunFacts> {
  */
 function announceRun({ id }: RunHandle, { settings, world }: Step): string | undefined {
   world.setOutput('run-id', id)
-  const runUrl = settings.runUrlOf(id)
+  const runUrl = settings.runUrlOf?.(id)
   if (runUrl !== undefined) world.setOutput('run-url', runUrl)
   const page = runUrl === undefined ? fragment`` : fragment`: ${runUrl}`
   if (settings.runId === undefined)

@@ -6,11 +6,11 @@ export type Environment = Readonly<Record<string, string | undefined>>
 
 export interface WorkflowEvent {
   readonly name: string
-  readonly actor: string
   readonly repository: Repository
   /** The commit that the workflow runs on. On a pull request, it may be the merge commit. */
   readonly commit: string
   readonly ref: { readonly name: string; readonly type: string }
+  /** The head branch of a pull request. Empty if the payload cannot be read, because it may be a fork's branch then. */
   readonly headRef: string
   readonly payload: EventPayload
 }
@@ -20,14 +20,15 @@ interface EventPayload {
   readonly sender?: { readonly login?: string }
   readonly pull_request?: PullRequest | null
   readonly issue?: { readonly number?: number; readonly pull_request?: unknown }
-  readonly workflow_run?: {
-    readonly head_branch?: string | null
-    readonly head_repository?: Repository | null
-    readonly pull_requests?: readonly PullRequest[]
-  }
-  readonly check_suite?: { readonly head_branch?: string | null }
-  readonly check_run?: { readonly check_suite?: { readonly head_branch?: string | null } }
+  readonly workflow_run?: CommitHead & { readonly pull_requests?: readonly PullRequest[] }
+  readonly check_suite?: CommitHead
+  readonly check_run?: { readonly check_suite?: CommitHead }
   readonly deployment?: { readonly ref?: string; readonly sha?: string }
+}
+
+interface CommitHead {
+  readonly head_branch?: string | null
+  readonly head_repository?: Repository | null
 }
 
 export interface Repository {
@@ -54,14 +55,12 @@ export function readEvent(env: Environment): WorkflowEvent {
   const payload = read ?? {}
   return {
     name: env.GITHUB_EVENT_NAME ?? '',
-    actor: env.GITHUB_ACTOR ?? '',
     repository: payload.repository ?? {
       id: Number(env.GITHUB_REPOSITORY_ID) || undefined,
       full_name: env.GITHUB_REPOSITORY,
     },
     commit: env.GITHUB_SHA ?? '',
     ref: { name: env.GITHUB_REF_NAME ?? '', type: env.GITHUB_REF_TYPE ?? '' },
-    // If the file cannot be read, nothing says whether this branch is a fork's.
     headRef: read === undefined ? '' : (env.GITHUB_HEAD_REF ?? ''),
     payload,
   }
@@ -76,19 +75,23 @@ function readPayload(path: string): EventPayload | undefined {
   }
 }
 
+/** What main sends to the service as the branch, and why. */
+export interface BranchChoice {
+  readonly kind: 'branch'
+  /** If it is undefined, main sends no branch, and the service tests the project's default branch. */
+  readonly name: string | undefined
+  /** For the debug log: the rule by which the branch was chosen. */
+  readonly because: string
+  readonly info?: Fragment | undefined
+  readonly warning?: Fragment | undefined
+  /** What the event is about. Set only if an empty input made us test the default branch instead. */
+  readonly untested?: Fragment | undefined
+}
+
 /** What the event, or GitHub's API, says about the branch to test. */
 export type FoundBranch =
-  /** A branch of this repository. `because` is the rule by which it was found. */
-  | {
-      readonly kind: 'branch'
-      readonly name: string
-      readonly because: string
-      readonly info?: Fragment | undefined
-      readonly warning?: Fragment | undefined
-    }
+  | BranchChoice
   | { readonly kind: 'branch-of-fork'; readonly name: string }
-  /** The event is about something else, such as a tag. */
-  | { readonly kind: 'no-branch'; readonly subject: Fragment }
   /** The event is about a branch, and nobody can say about which. */
   | { readonly kind: 'unknown'; readonly reason: Fragment }
 
@@ -100,37 +103,40 @@ export type BranchToLookUp =
 /** The branch that the event is about. */
 export function branchOfEvent(event: WorkflowEvent): FoundBranch | BranchToLookUp {
   const { name, payload, repository, ref, headRef } = event
-  const { pull_request: pullRequest, workflow_run: workflowRun, issue, deployment } = payload
+  const { pull_request: pullRequest, workflow_run: workflowRun, check_suite, check_run, issue, deployment } = payload
   const reason = fragment`the event ${name} names no branch of this repository. One possible cause is a commit of a fork. So the step does not know which branch to test.`
+  const unknown: FoundBranch = { kind: 'unknown', reason }
   const head = (branch: string | null | undefined, because: string, isForks = false): FoundBranch => {
-    if (!branch) return { kind: 'unknown', reason }
+    if (!branch) return unknown
     return isForks ? { kind: 'branch-of-fork', name: branch } : { kind: 'branch', name: branch, because }
   }
-  switch (name) {
-    case 'workflow_run':
-      return head(workflowRun?.head_branch, HEAD_BRANCH, isOther(workflowRun?.head_repository, repository))
-    // If the commit is a fork's, GitHub names no branch in these events.
-    case 'check_suite':
-    case 'check_run':
-      return head((payload.check_suite ?? payload.check_run?.check_suite)?.head_branch, HEAD_BRANCH)
+  if (['workflow_run', 'check_suite', 'check_run'].includes(name)) {
+    // If the commit of a check is a fork's, GitHub names no branch.
+    const { head_branch, head_repository } = workflowRun ?? check_suite ?? check_run?.check_suite ?? {}
+    return head(head_branch, "it is the event's head_branch", isOther(head_repository, repository))
   }
   if (pullRequest) return head(pullRequest.head?.ref, OF_PULL_REQUEST, isFork(pullRequest, repository))
   if (name.startsWith('pull_request')) return head(headRef, OF_PULL_REQUEST)
   // A pull request is also an issue, so the events `issue_comment` and `issues` may be about a pull request.
   if (issue?.pull_request) return { kind: 'pull-request', number: issue.number ?? 0 }
   // If the payload is missing, nothing says which pull request the comment is on.
-  if (name === 'issue_comment' && !issue) return { kind: 'unknown', reason }
+  if (name === 'issue_comment' && !issue) return unknown
   if (name === 'deployment' || name === 'deployment_status') {
     return { kind: 'deployment', ref: deployment?.ref ?? '', sha: deployment?.sha ?? '' }
   }
-  if (ref.type !== 'branch') return { kind: 'no-branch', subject: fragment`"${ref.name}", which is not a branch` }
+  if (ref.type !== 'branch') return noBranch(fragment`"${ref.name}", which is not a branch`)
   const isOfBranch = ['push', 'merge_group', 'workflow_dispatch', 'schedule'].includes(name)
   const info = fragment`Testing the branch "${ref.name}", because the workflow runs on it. The event ${name} names no other branch. To test another branch, set the input "branch".`
   return { kind: 'branch', name: ref.name, because: 'the workflow runs on it', info: isOfBranch ? undefined : info }
 }
 
-const HEAD_BRANCH = "it is the event's head_branch"
 const OF_PULL_REQUEST = 'it is the head branch of the pull request'
+
+/** The event is about something else, such as a tag. */
+export function noBranch(subject: Fragment): BranchChoice {
+  const info = fragment`This workflow run is about ${subject}, so the project's default branch is tested. To test another branch, set the input "branch".`
+  return { kind: 'branch', name: undefined, because: 'the event is about no branch', info }
+}
 
 export function isFork({ head }: PullRequest, repository: Repository): boolean {
   return isOther(head?.repo, repository)

@@ -1,25 +1,20 @@
-import type { getOctokit } from '@actions/github'
 import type { Clock } from '../clock.ts'
 import { fieldsOf } from '../text/json.ts'
-import { type Fragment, fragment } from '../text/safe-text.ts'
 import { VERSION } from '../version.ts'
-import type { Environment, PullRequest, Repository, WorkflowEvent } from './event.ts'
+import type { Environment, PullRequest, WorkflowEvent } from './event.ts'
 
 export class GitHubError extends Error {
   override readonly name = 'GitHubError'
   /** A number is the status of GitHub's response. `unreachable`: only a proxy responded, or nobody. */
   readonly failure: number | 'unreachable' | 'rate-limit'
 
-  constructor(failure: GitHubError['failure'], reason: string, cause?: unknown) {
-    super(reason, { cause })
+  constructor(failure: GitHubError['failure'], reason: string) {
+    const clauses = {
+      unreachable: `GitHub's API gave no usable response (${reason})`,
+      'rate-limit': "GitHub's API limits the rate of requests",
+    }
+    super(typeof failure === 'string' ? clauses[failure] : `GitHub responded with status ${failure} (${reason})`)
     this.failure = failure
-  }
-
-  /** The failure as a part of a sentence. */
-  get clause(): Fragment {
-    if (this.failure === 'unreachable') return fragment`GitHub's API gave no usable response (${this.message})`
-    if (this.failure === 'rate-limit') return fragment`GitHub's API limits the rate of requests`
-    return fragment`GitHub responded with status ${this.failure} (${this.message})`
   }
 }
 
@@ -48,11 +43,13 @@ const MOST_PAGES = 25
 // Octokit's own log lines, for example about a deprecation, may show text of the server that is not made safe.
 const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
+export type GitHubApi = Awaited<ReturnType<typeof openGitHubApi>>
+
 /**
- * Opens GitHub's API. Loads `@actions/github` only now, because most steps do not need it. Its Octokit does not
- * repeat or throttle requests.
+ * Opens what the action asks of GitHub about its repository. Every method fails with a GitHubError. Loads
+ * `@actions/github` only now, because most steps do not need it. Its Octokit does not repeat or throttle requests.
  */
-export async function openGitHubApi({ env, token, clock, signal }: Omit<GitHubAccess, 'event'>): Promise<GitHubApi> {
+export async function openGitHubApi({ env, token, clock, signal }: Omit<GitHubAccess, 'event'>) {
   const [owner, repo] = (env.GITHUB_REPOSITORY ?? '').split('/')
   if (!owner || !repo) throw new GitHubError('unreachable', 'GITHUB_REPOSITORY is not "owner/repository"')
   // Certificates are always checked. An earlier step may have set this variable, and Node reads it for each connection.
@@ -60,140 +57,121 @@ export async function openGitHubApi({ env, token, clock, signal }: Omit<GitHubAc
   // The import reads the event file. If the file is malformed, the import fails.
   const { getOctokit } = await import('@actions/github')
   const baseUrl = (env.GITHUB_API_URL || 'https://api.github.com').replace(/\/$/, '')
+  const { origin } = new URL(baseUrl)
   const octokit = getOctokit(token, { baseUrl, userAgent: `test-run-action/${VERSION}` })
-  return new GitHubApi({ octokit, repository: { owner, repo }, origin: new URL(baseUrl).origin, clock, signal })
-}
 
-interface ApiSettings extends Pick<GitHubAccess, 'clock' | 'signal'> {
-  readonly octokit: ReturnType<typeof getOctokit>
-  readonly repository: { readonly owner: string; readonly repo: string }
-  readonly origin: string
-}
-
-/** What the action asks of GitHub about its repository. Every method fails with a GitHubError. */
-export class GitHubApi {
-  readonly #settings: ApiSettings
-
-  constructor(settings: ApiSettings) {
-    this.#settings = settings
-  }
-
-  async listComments(pullRequest: number): Promise<readonly Comment[]> {
-    const comments = new Map<number, Comment>()
-    // `octokit.paginate` treats a page that was cut off as empty. Our comment would then seem to be missing.
-    for (let page = 1; page <= MOST_PAGES; page++) {
-      const parameters = { issue_number: pullRequest, per_page: PAGE_SIZE, page }
-      const route = 'GET /repos/{owner}/{repo}/issues/{issue_number}/comments'
-      const { data, headers } = await this.#request(route, parameters)
-      const found = listOf(data).map(toComment)
-      for (const comment of found) comments.set(comment.id, comment)
-      // A gateway may remove the header. Without it, a full page may have a successor.
-      const isLast = headers.link === undefined ? found.length < PAGE_SIZE : !headers.link.includes('rel="next"')
-      if (isLast) break
-    }
-    return [...comments.values()]
-  }
-
-  async createComment(pullRequest: number, body: string): Promise<Comment> {
-    const parameters = { issue_number: pullRequest, body }
-    const { data } = await this.#request('POST /repos/{owner}/{repo}/issues/{issue_number}/comments', parameters)
-    return toComment(data)
-  }
-
-  async updateComment(id: number, body: string): Promise<Comment | undefined> {
-    const route = 'PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}'
-    const found = await this.#requestIfFound(route, { comment_id: id, body })
-    return found && toComment(found.data)
-  }
-
-  async deleteComment(id: number): Promise<void> {
-    const route = 'DELETE /repos/{owner}/{repo}/issues/comments/{comment_id}'
-    await this.#requestIfFound(route, { comment_id: id })
-  }
-
-  /**
-   * The login of the token's account. Undefined if GitHub refuses to name it. `GET /user` refuses the workflow's own
-   * token. For that token, this query returns `github-actions[bot]`, which is also the author of its comments.
-   */
-  async whoAmI(): Promise<string | undefined> {
+  async function attempt<T>(send: (options: Record<string, unknown>) => Promise<T>): Promise<T> {
+    const limited = AbortSignal.any([signal, clock.timeout(REQUEST_LIMIT_MS)])
     try {
-      const viewer = await this.#attempt((request) =>
-        this.#settings.octokit.graphql('{ viewer { login } }', { request }),
-      )
-      const { login } = fieldsOf(fieldsOf(viewer).viewer)
-      if (typeof login !== 'string') throw notOfThisApi()
-      return login
+      return await send({ signal: limited, log: SILENT, redirect: 'manual' })
     } catch (error) {
-      const isRefused = error instanceof GitHubError && !isTransient(error) && error.failure !== 'rate-limit'
-      if (!isRefused) throw error
-      return undefined
+      throw limited.aborted ? new GitHubError('unreachable', 'no response in time') : toGitHubError(error)
     }
-  }
-
-  async pullRequest(number: number): Promise<PullRequest> {
-    const { data } = await this.#request('GET /repos/{owner}/{repo}/pulls/{pull_number}', {
-      pull_number: number,
-    })
-    const { number: responseNumber, head } = fieldsOf(data)
-    const { ref, repo: headRepository } = fieldsOf(head)
-    if (responseNumber !== number || typeof ref !== 'string' || typeof headRepository !== 'object') throw notOfThisApi()
-    return {
-      number,
-      head: { ref, label: stringOf(fieldsOf(head).label), repo: headRepository && repositoryOf(headRepository) },
-    }
-  }
-
-  /** The hash of a ref such as `heads/main`. Undefined if there is no such ref. */
-  async refHash(ref: string): Promise<string | undefined> {
-    const found = await this.#requestIfFound('GET /repos/{owner}/{repo}/git/ref/{ref}', { ref })
-    if (found === undefined) return undefined
-    const { ref: responseRef, object } = fieldsOf(found.data)
-    const { sha } = fieldsOf(object)
-    if (responseRef !== `refs/${ref}` || typeof sha !== 'string') throw notOfThisApi()
-    return sha
-  }
-
-  async branchesWithHead(sha: string): Promise<readonly string[]> {
-    const route = 'GET /repos/{owner}/{repo}/commits/{sha}/branches-where-head'
-    const { data } = await this.#request(route, { sha })
-    return listOf(data).map((branch) => {
-      const { name, commit } = fieldsOf(branch)
-      if (typeof name !== 'string' || fieldsOf(commit).sha !== sha.toLowerCase()) throw notOfThisApi()
-      return name
-    })
   }
 
   /** Follows one redirect of a GET to the same server, because GitHub redirects if a repository was renamed. */
-  #request(route: string, parameters: Record<string, unknown>) {
-    const { octokit, repository, origin } = this.#settings
-    return this.#attempt(async (request) => {
+  function request(route: string, parameters: Record<string, unknown>) {
+    return attempt(async (options) => {
       const isRead = route.startsWith('GET ')
-      let response = await octokit.request(route, { ...repository, ...parameters, request })
+      let response = await octokit.request(route, { owner, repo, ...parameters, request: options })
       const location = response.status < 300 ? undefined : URL.parse(response.headers.location ?? '', origin)
-      if (isRead && location?.origin === origin) response = await octokit.request(`GET ${location.href}`, { request })
+      if (isRead && location?.origin === origin) {
+        response = await octokit.request(`GET ${location.href}`, { request: options })
+      }
       if (isRead ? response.status === 200 : response.status < 300) return response
       throw new GitHubError(response.status, 'a redirect or a status that the action does not expect')
     })
   }
 
-  /** Like `#request`, but returns undefined after a 404. */
-  async #requestIfFound(route: string, parameters: Record<string, unknown>) {
+  /** Like `request`, but returns undefined after a 404. */
+  async function requestIfFound(route: string, parameters: Record<string, unknown>) {
     try {
-      return await this.#request(route, parameters)
+      return await request(route, parameters)
     } catch (error) {
       if (error instanceof GitHubError && error.failure === 404) return undefined
       throw error
     }
   }
 
-  async #attempt<T>(send: (request: Record<string, unknown>) => Promise<T>): Promise<T> {
-    const { clock, signal } = this.#settings
-    const limited = AbortSignal.any([signal, clock.timeout(REQUEST_LIMIT_MS)])
-    try {
-      return await send({ signal: limited, log: SILENT, redirect: 'manual' })
-    } catch (error) {
-      throw limited.aborted ? new GitHubError('unreachable', 'no response in time', error) : toGitHubError(error)
-    }
+  return {
+    async listComments(pullRequest: number): Promise<readonly Comment[]> {
+      const comments = new Map<number, Comment>()
+      // `octokit.paginate` treats a page that was cut off as empty. Our comment would then seem to be missing.
+      for (let page = 1; page <= MOST_PAGES; page++) {
+        const parameters = { issue_number: pullRequest, per_page: PAGE_SIZE, page }
+        const route = 'GET /repos/{owner}/{repo}/issues/{issue_number}/comments'
+        const { data, headers } = await request(route, parameters)
+        const found = listOf(data).map(toComment)
+        for (const comment of found) comments.set(comment.id, comment)
+        // A gateway may remove the header. Without it, a full page may have a successor.
+        const isLast = headers.link === undefined ? found.length < PAGE_SIZE : !headers.link.includes('rel="next"')
+        if (isLast) break
+      }
+      return [...comments.values()]
+    },
+
+    async createComment(pullRequest: number, body: string): Promise<Comment> {
+      const parameters = { issue_number: pullRequest, body }
+      const { data } = await request('POST /repos/{owner}/{repo}/issues/{issue_number}/comments', parameters)
+      return toComment(data)
+    },
+
+    async updateComment(id: number, body: string): Promise<Comment | undefined> {
+      const route = 'PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}'
+      const found = await requestIfFound(route, { comment_id: id, body })
+      return found && toComment(found.data)
+    },
+
+    async deleteComment(id: number): Promise<void> {
+      const route = 'DELETE /repos/{owner}/{repo}/issues/comments/{comment_id}'
+      await requestIfFound(route, { comment_id: id })
+    },
+
+    /**
+     * The login of the token's account. Undefined if GitHub refuses to name it. `GET /user` refuses the workflow's own
+     * token. For that token, this query returns `github-actions[bot]`, which is also the author of its comments.
+     */
+    async whoAmI(): Promise<string | undefined> {
+      try {
+        const viewer = await attempt((options) => octokit.graphql('{ viewer { login } }', { request: options }))
+        const { login } = fieldsOf(fieldsOf(viewer).viewer)
+        if (typeof login !== 'string') throw notOfThisApi()
+        return login
+      } catch (error) {
+        const isRefused = error instanceof GitHubError && !isTransient(error) && error.failure !== 'rate-limit'
+        if (!isRefused) throw error
+        return undefined
+      }
+    },
+
+    async pullRequest(number: number): Promise<PullRequest> {
+      const { data } = await request('GET /repos/{owner}/{repo}/pulls/{pull_number}', { pull_number: number })
+      const { number: responseNumber, head } = fieldsOf(data)
+      const { ref, label, repo: headRepository } = fieldsOf(head)
+      if (responseNumber !== number || typeof ref !== 'string' || typeof headRepository !== 'object')
+        throw notOfThisApi()
+      return { number, head: { ref, label: stringOf(label), repo: headRepository } }
+    },
+
+    /** The hash of a ref such as `heads/main`. Undefined if there is no such ref. */
+    async refHash(ref: string): Promise<string | undefined> {
+      const found = await requestIfFound('GET /repos/{owner}/{repo}/git/ref/{ref}', { ref })
+      if (found === undefined) return undefined
+      const { ref: responseRef, object } = fieldsOf(found.data)
+      const { sha } = fieldsOf(object)
+      if (responseRef !== `refs/${ref}` || typeof sha !== 'string') throw notOfThisApi()
+      return sha
+    },
+
+    async branchesWithHead(sha: string): Promise<readonly string[]> {
+      const route = 'GET /repos/{owner}/{repo}/commits/{sha}/branches-where-head'
+      const { data } = await request(route, { sha })
+      return listOf(data).map((branch) => {
+        const { name, commit } = fieldsOf(branch)
+        if (typeof name !== 'string' || fieldsOf(commit).sha !== sha.toLowerCase()) throw notOfThisApi()
+        return name
+      })
+    },
   }
 }
 
@@ -211,7 +189,7 @@ export async function withOneRetry<T>(
   }
 }
 
-function isTransient(error: unknown): boolean {
+export function isTransient(error: unknown): boolean {
   if (!(error instanceof GitHubError) || error.failure === 'rate-limit') return false
   return error.failure === 'unreachable' || error.failure >= 500
 }
@@ -222,13 +200,13 @@ function toGitHubError(error: unknown): GitHubError {
   if (name === 'GraphqlResponseError') {
     // GraphQL reports errors with status 200.
     const { type, message } = fieldsOf(Array.isArray(errors) ? errors[0] : undefined)
-    return new GitHubError(type === 'RATE_LIMITED' ? 'rate-limit' : 200, String(message), error)
+    return new GitHubError(type === 'RATE_LIMITED' ? 'rate-limit' : 200, String(message))
   }
   // If no response came, Octokit reports status 500, but its error has no `response`.
   const { status, headers, data } = fieldsOf(response)
-  if (typeof status !== 'number') return new GitHubError('unreachable', reason, error)
+  if (typeof status !== 'number') return new GitHubError('unreachable', reason)
   const message = String(fieldsOf(data).message ?? reason)
-  return new GitHubError(isRateLimit(status, fieldsOf(headers), message) ? 'rate-limit' : status, message, error)
+  return new GitHubError(isRateLimit(status, fieldsOf(headers), message) ? 'rate-limit' : status, message)
 }
 
 /** GitHub's documentation gives these signs of a rate limit. */
@@ -240,18 +218,8 @@ function isRateLimit(status: number, headers: Partial<Record<string, unknown>>, 
 function toComment(data: unknown): Comment {
   const { id, body, html_url, user } = fieldsOf(data)
   if (typeof id !== 'number') throw notOfThisApi()
-  const { login } = fieldsOf(user)
-  return {
-    id,
-    url: typeof html_url === 'string' ? html_url : '',
-    body: typeof body === 'string' ? body : '',
-    author: typeof login === 'string' ? login : undefined,
-  }
-}
-
-function repositoryOf(data: object): Repository {
-  const { id, full_name } = fieldsOf(data)
-  return { id: typeof id === 'number' ? id : undefined, full_name: stringOf(full_name) }
+  const author = stringOf(fieldsOf(user).login)
+  return { id, author, url: stringOf(html_url) ?? '', body: stringOf(body) ?? '' }
 }
 
 function stringOf(value: unknown): string | undefined {

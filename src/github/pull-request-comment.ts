@@ -5,12 +5,13 @@ import type { CommentBodyOptions } from '../report/comment-body.ts'
 import { type Fragment, fragment } from '../text/safe-text.ts'
 import { messageOf } from '../text/untrusted.ts'
 import { isSecure } from '../text/web-address.ts'
-import { type Environment, type EventPullRequest, headLabel, pullRequestOfEvent, type WorkflowEvent } from './event.ts'
+import { type Environment, type EventPullRequest, headLabel, pullRequestOfEvent } from './event.ts'
 import {
   type Comment,
   type GitHubAccess,
   type GitHubApi,
   GitHubError,
+  isTransient,
   openGitHubApi,
   withOneRetry,
 } from './github-api.ts'
@@ -42,12 +43,7 @@ export async function keepCommentUpToDate(options: CommentOptions): Promise<stri
       log.info(fragment`No comment was written, because this workflow run is not about a pull request.`)
       return undefined
     }
-    if (token === '') {
-      log.warning(
-        fragment`The pull request comment was not written, because the input github-token is empty. Remove this input, or give a token.`,
-      )
-      return undefined
-    }
+    if (token === '') throw new Error('the input github-token is empty. Remove this input, or give a token')
     const api = await openGitHubApi({ env, token, ...limits })
     // The retry reads the comments again. They may have changed during the pause, and a write without a response may
     // have succeeded.
@@ -69,13 +65,6 @@ async function upsert(
   const comments = await api.listComments(pullRequest.number)
   const marked = comments.filter((comment) => orderOfWriter(comment, identity) !== undefined)
   const ours = await findOwnComments(marked, api)
-  if (ours === undefined) {
-    log.warning(
-      fragment`The pull request comment was not written. A comment by ${marked[0]?.author ?? 'a deleted account'} may be from an earlier run of this step. The step cannot tell, because GitHub does not say which account github-token belongs to. Delete that comment, or set comment-key.`,
-    )
-    return undefined
-  }
-
   const newer = ours.find((comment) => (orderOfWriter(comment, identity) ?? 0n) > identity.order)
   if (newer !== undefined) {
     log.info(fragment`The comment was left as it is, because a later workflow run has written it.`)
@@ -87,7 +76,10 @@ async function upsert(
   const [kept, ...extra] = ours.toSorted((a, b) => a.id - b.id)
   if (kept === undefined && success && settings.when === 'on-failure') return undefined
 
-  const text = body({ marker: identity.marker, pullRequestBranch: await findHeadLabel(pullRequest, api, event) })
+  // If GitHub does not name the head branch, the comment leaves it out.
+  const lookUpLabel = async () => headLabel(await api.pullRequest(pullRequest.number), event.repository)
+  const pullRequestBranch = pullRequest.headLabel ?? (await lookUpLabel().catch(() => undefined))
+  const text = body({ marker: identity.marker, pullRequestBranch })
   const updated = kept && (await api.updateComment(kept.id, text))
   // Somebody may have deleted the comment meanwhile.
   const written = updated ?? (await api.createComment(pullRequest.number, text))
@@ -98,29 +90,16 @@ async function upsert(
   return written
 }
 
-/**
- * The comments of our account, because anybody can copy a marker. Undefined if GitHub does not say which account is
- * ours.
- */
-async function findOwnComments(marked: readonly Comment[], api: GitHubApi): Promise<readonly Comment[] | undefined> {
+/** The comments of our account, because anybody can copy a marker. */
+async function findOwnComments(marked: readonly Comment[], api: GitHubApi): Promise<readonly Comment[]> {
   if (marked.length === 0) return []
   const login = await api.whoAmI()
   // If the server does not name the account, the token is most likely the workflow's own.
   const ours = marked.filter(({ author }) => author === (login ?? ACTIONS_BOT_LOGIN))
-  return login === undefined && ours.length === 0 ? undefined : ours
-}
-
-async function findHeadLabel(
-  { number, headLabel: known }: EventPullRequest,
-  api: GitHubApi,
-  { repository }: WorkflowEvent,
-) {
-  if (known !== undefined) return known
-  try {
-    return headLabel(await api.pullRequest(number), repository)
-  } catch {
-    return undefined
-  }
+  if (login !== undefined || ours.length > 0) return ours
+  throw new Error(
+    `a comment by ${marked[0]?.author ?? 'a deleted account'} may be from an earlier run of this step. The step cannot tell, because GitHub does not say which account github-token belongs to. Delete that comment, or set comment-key`,
+  )
 }
 
 /** Only an address of GitHub's server becomes an output, because people put outputs into scripts and links. */
@@ -175,27 +154,19 @@ function orderOfWriter({ body }: Comment, { markerPrefix }: CommentIdentity): bi
 
 /** Exported for the test that looks up each message in docs/troubleshooting.md. */
 export function failureMessage(error: unknown): Fragment {
-  if (!(error instanceof GitHubError)) {
-    return fragment`The pull request comment was not written: ${messageOf(error)}.`
+  const reason = messageOf(error)
+  const failure = error instanceof GitHubError ? error.failure : undefined
+  // GitHub sends 404 if the token may not see something. A locked conversation gives 403, but no permission changes that.
+  if (failure === 404 || (failure === 403 && !/\blocked\b/i.test(reason))) {
+    return fragment`The token is not allowed to write the pull request comment: ${reason}. Add \`permissions: { pull-requests: write }\` to the job, and keep its other permissions. Pull requests by Dependabot need this permission too. On a pull request from a fork, GitHub allows the workflow only to read. Set \`comment: never\` there.`
   }
-  if (isForbidden(error)) return notAllowedMessage(error.clause)
-  return fragment`The pull request comment was not written: ${error.clause}. ${adviceFor(error.failure)}`
+  return fragment`The pull request comment was not written: ${reason}.${adviceFor(error)}`
 }
 
-function adviceFor(failure: GitHubError['failure']): Fragment {
+function adviceFor(error: unknown): Fragment {
+  if (isTransient(error)) return fragment` The next workflow run writes the comment.`
+  const failure = error instanceof GitHubError ? error.failure : undefined
   if (failure === 'rate-limit')
-    return fragment`The next workflow run writes the comment. If many jobs comment, let one job do it.`
-  if (failure === 'unreachable' || failure >= 500) return fragment`The next workflow run writes the comment.`
-  return failure === 401 ? fragment`Check github-token: it is invalid or has expired.` : fragment``
-}
-
-/**
- * GitHub sends 404 if the token may not see something. A locked conversation gives 403, but no permission changes that.
- */
-function isForbidden({ failure, message }: GitHubError): boolean {
-  return failure === 404 || (failure === 403 && !/\blocked\b/i.test(message))
-}
-
-function notAllowedMessage(reason: Fragment): Fragment {
-  return fragment`The token is not allowed to write the pull request comment: ${reason}. Add \`permissions: { pull-requests: write }\` to the job, and keep its other permissions. Pull requests by Dependabot need this permission too. On a pull request from a fork, GitHub allows the workflow only to read. Set \`comment: never\` there.`
+    return fragment` The next workflow run writes the comment. If many jobs comment, let one job do it.`
+  return failure === 401 ? fragment` Check github-token: it is invalid or has expired.` : fragment``
 }

@@ -53,21 +53,17 @@ function readJson(given: string, inputs: InputReader): Overrides {
     json = parseKeepingNumbers(given)
   } catch (cause) {
     // Only the position in V8's message is shown, because the rest of it quotes the text.
-    const [, place] = /\((line \d+ column \d+)\)$/.exec(String(cause)) ?? []
-    const location = place === undefined ? fragment`` : fragment` (${place})`
+    const [, place = 'at an unknown place'] = /\((line \d+ column \d+)\)$/.exec(String(cause)) ?? []
     inputs.problem(
-      fragment`Input env-overrides begins with { and is not valid JSON${location}; values are not shown. Give a JSON object of names and values, or one NAME=value a line.`,
+      fragment`Input env-overrides begins with { and is not valid JSON (${place}); values are not shown. Give a JSON object of names and values, or one NAME=value a line.`,
     )
   }
   for (const [name, value] of Object.entries(json ?? {})) {
     if (name === '') {
       inputs.problem(fragment`Input env-overrides: a name in the JSON object is empty. Give each value a name.`)
     } else if (typeof value === 'object') {
-      const kind = value === null ? 'null' : Array.isArray(value) ? 'an array' : 'an object'
-      const cause =
-        value === null ? fragment` An output or a secret that does not exist is null in toJSON.` : fragment``
       inputs.problem(
-        fragment`Input env-overrides: the value of "${name}" is ${kind}. Give strings, numbers, true or false.${cause}`,
+        fragment`Input env-overrides: the value of "${name}" is null, an array or an object. Give strings, numbers, true or false. An output or a secret that does not exist is null in toJSON.`,
       )
     } else overrides.set(name, String(value))
   }

@@ -11,10 +11,11 @@ export class InvalidInputsError extends Error {
   }
 }
 
-interface NumberRange {
-  readonly above?: number | undefined
-  readonly least?: number | undefined
+/** A range of durations, in the unit in which the user gives them. Without `least`, the range is above zero. */
+interface DurationRange {
+  readonly least?: number
   readonly most: number
+  readonly unitMs: number
 }
 
 /**
@@ -31,20 +32,18 @@ export class InputReader {
     this.#env = env
   }
 
-  /**
-   * The value without the white space around it. It is empty if the input is not given, or is an unset `${{ vars.X }}`.
-   */
+  /** Without the white space around it. Empty if the input is not given, or is an unset `${{ vars.X }}`. */
   text(name: string): string {
     return this.textAsWritten(name).trim()
+  }
+
+  textAsWritten(name: string): string {
+    return this.#env[variable(name)] ?? ''
   }
 
   /** A runner that knows the action's inputs sets a variable for each of them, even if the input is empty. */
   isPresent(name: string): boolean {
     return this.#env[variable(name)] !== undefined
-  }
-
-  textAsWritten(name: string): string {
-    return this.#env[variable(name)] ?? ''
   }
 
   boolean<WhenEmpty>(name: string, whenEmpty: WhenEmpty): boolean | WhenEmpty {
@@ -59,21 +58,23 @@ export class InputReader {
   ): Meaning | WhenEmpty {
     const given = this.text(name)
     if (given === '') return whenEmpty
-    const words = Object.keys(meanings)
-    const word = words.find((accepted) => accepted === given.toLowerCase())
-    if (word !== undefined) return meanings[word] as Meaning
-    const accepted = `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
-    this.problem(fragment`Input ${name}: "${given}" is not accepted. Give ${accepted}.`)
+    const word = given.toLowerCase()
+    if (Object.hasOwn(meanings, word)) return meanings[word] as Meaning
+    const words = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(Object.keys(meanings))
+    this.problem(fragment`Input ${name}: "${given}" is not accepted. Give ${words}.`)
     return whenEmpty
   }
 
-  number<WhenEmpty>(name: string, range: NumberRange, whenEmpty: WhenEmpty): number | WhenEmpty {
+  durationMs<WhenEmpty>(
+    name: string,
+    { least, most, unitMs }: DurationRange,
+    whenEmpty: WhenEmpty,
+  ): number | WhenEmpty {
     const given = this.text(name)
     if (given === '') return whenEmpty
-    const { above = -1, least = 0, most } = range
     const value = /^(?:\d+(?:\.\d*)?|\.\d+)$/.test(given) ? Number(given) : Number.NaN
-    if (value > above && value >= least && value <= most) return value
-    const from = range.above === undefined ? fragment`from ${least}` : fragment`above ${above}`
+    if (value > 0 && value >= (least ?? 0) && value <= most) return value * unitMs
+    const from = least === undefined ? fragment`above 0` : fragment`from ${least}`
     this.problem(
       fragment`Input ${name}: "${given}" is not accepted. Give a number ${from} up to ${most}, such as 1 or 0.5.`,
     )

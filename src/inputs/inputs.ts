@@ -1,4 +1,4 @@
-import { isAbsolute, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { setSecret } from '@actions/core'
 import type { When } from '../action/publish.ts'
 import type { StepSettings } from '../action/run-action.ts'
@@ -31,8 +31,8 @@ const WHEN: Readonly<Record<string, When>> = {
   false: 'never',
 }
 const ANNOTATIONS = { true: true, false: false, always: true, never: false }
-const MINUTES = { above: 0, most: 35_000 }
-const SECONDS = { least: 0.05, most: 3_600 }
+const MINUTES = { most: 35_000, unitMs: 60_000 }
+const SECONDS = { least: 0.05, most: 3_600, unitMs: 1_000 }
 
 /** Reads and checks all inputs. Throws an InvalidInputsError with all problems. */
 export function readInputs(env: Environment, event: WorkflowEvent) {
@@ -51,34 +51,27 @@ export function readInputs(env: Environment, event: WorkflowEvent) {
       fragment`Inputs wait ("false") and run-id ("${runId}") cannot be combined. To wait for this run, remove wait. To start another run, remove run-id.`,
     )
   }
-  const timeoutMinutes = inputs.number('timeout-minutes', MINUTES, 60)
-  const queueMinutes = inputs.number('queue-timeout-minutes', MINUTES, undefined)
-  const intervalSeconds = inputs.number('poll-interval-seconds', SECONDS, undefined)
-  const cancelOnAbort = inputs.boolean('cancel-on-abort', ownsRun)
-  const passWithNoTests = inputs.boolean('pass-with-no-tests', false)
-  const strict = inputs.boolean('strict', false)
-  const summary = inputs.choice('summary', WHEN, 'always')
-  const annotations = inputs.choice('annotations', ANNOTATIONS, true)
-  const runUrlOf = readRunUrl(inputs, service?.target)
-  const comment = {
+  const comment: CommentSettings = {
     when: inputs.choice('comment', WHEN, 'never'),
     key: inputs.text('comment-key'),
     matrix: inputs.text('matrix'),
   }
-  const reportDir = readReportDir(inputs, env)
-
   const settings: Omit<StepSettings, 'subject'> = {
     runId,
     wait,
-    waitLimitMs: timeoutMinutes * 60_000,
-    queueLimitMs: queueMinutes === undefined ? undefined : queueMinutes * 60_000,
-    pollIntervalMs: intervalSeconds === undefined ? undefined : intervalSeconds * 1_000,
-    cancelOnAbort,
-    passWithNoTests,
-    strict,
-    runUrlOf,
-    reports: { summary, annotations },
+    waitLimitMs: inputs.durationMs('timeout-minutes', MINUTES, 3_600_000),
+    queueLimitMs: inputs.durationMs('queue-timeout-minutes', MINUTES, undefined),
+    pollIntervalMs: inputs.durationMs('poll-interval-seconds', SECONDS, undefined),
+    cancelOnAbort: inputs.boolean('cancel-on-abort', ownsRun),
+    passWithNoTests: inputs.boolean('pass-with-no-tests', false),
+    strict: inputs.boolean('strict', false),
+    runUrlOf: readRunUrl(inputs, service?.target),
+    reports: {
+      summary: inputs.choice('summary', WHEN, 'always'),
+      annotations: inputs.choice('annotations', ANNOTATIONS, true),
+    },
   }
+  const reportDir = readReportDir(inputs, env)
   // With run-id, it does not matter how an input of the start is written.
   const warnings = ownsRun ? inputs.warnings : startInputsWithoutEffect(inputs)
   return {
@@ -159,14 +152,10 @@ function scalarsIn(value: unknown): readonly string[] {
 function readReportDir(inputs: InputReader, env: Environment): string | undefined {
   const given = inputs.text('report-dir')
   if (given === '') return undefined
-  const workspace = resolve(env.GITHUB_WORKSPACE || '.')
+  const [workspace, temp] = [resolve(env.GITHUB_WORKSPACE || '.'), resolve(env.RUNNER_TEMP || '.')]
   const folder = resolve(workspace, given)
-  const allowed = [workspace, ...(env.RUNNER_TEMP ? [resolve(env.RUNNER_TEMP)] : [])]
-  if (allowed.some((root) => isInside(root, folder))) return folder
-  const host = isAbsolute(given)
-    ? fragment` In a job with a container, the expressions github.workspace and runner.temp are paths of the host, so give a relative path.`
-    : fragment``
+  if (isInside(workspace, folder) || isInside(temp, folder)) return folder
   return inputs.problem(
-    fragment`Input report-dir: "${given}" is outside the workspace and the runner's temporary folder. Give a folder inside one of them, such as test-reports.${host}`,
+    fragment`Input report-dir: "${given}" is outside the workspace and the runner's temporary folder. Give a path relative to the workspace, such as test-reports. In a job with a container, the expressions github.workspace and runner.temp are paths of the host.`,
   )
 }

@@ -7,11 +7,11 @@ export const SKIPPED_PASSES = fragment`A skipped job counts as passed, so a requ
 
 /** Why GitHub gave this workflow run no secrets. Undefined if GitHub gave them. */
 export function whyNoSecrets(event: WorkflowEvent): 'fork' | 'dependabot' | undefined {
-  const { name, actor, payload } = event
+  const { name, payload } = event
   // pull_request_target runs with the base repository's secrets.
   const isUntrusted = name.startsWith('pull_request') && name !== 'pull_request_target'
   // The author counts, because a re-run by a person changes the actor and still gets no secrets.
-  const author = payload.pull_request?.user?.login ?? payload.sender?.login ?? actor
+  const author = payload.pull_request?.user?.login ?? payload.sender?.login
   const hasDependabotRules = isUntrusted || ['push', 'create', 'deployment', 'deployment_status'].includes(name)
   if (author === 'dependabot[bot]' && hasDependabotRules) return 'dependabot'
   return isUntrusted && branchOfEvent(event).kind === 'branch-of-fork' ? 'fork' : undefined

@@ -43,15 +43,10 @@ function readApiKey(inputs: InputReader, event: WorkflowEvent): string | undefin
       return inputs.problem(
         fragment`Input api-key is empty: this workflow runs for Dependabot, and GitHub gives such workflows no Actions secrets. Add the key under the same name to the repository's Dependabot secrets, or skip the job with \`if: github.event_name != '${event.name}' || ${author} != 'dependabot[bot]'\`. ${SKIPPED_PASSES}`,
       )
-    case undefined: {
-      const ofStep =
-        inputs.text('base-url') === ''
-          ? fragment` If a step of this job starts the service, check whether base-url and api-key name the id of that step.`
-          : fragment``
+    case undefined:
       return inputs.problem(
-        fragment`Input api-key is empty. Create an API key at the service, for example in the team API keys setting of your organisation. Store the key as a secret of this repository, and pass it on: api-key: \${{ secrets.NAME }}.${ofStep}`,
+        fragment`Input api-key is empty. Create an API key at the service, for example in the team API keys setting of your organisation. Store the key as a secret of this repository, and pass it on: api-key: \${{ secrets.NAME }}. If a step of this job starts the service, check whether base-url and api-key name the id of that step.`,
       )
-    }
   }
 }
 
@@ -65,13 +60,17 @@ function readBaseUrl(inputs: InputReader, mayBeEmpty: boolean): URL | undefined 
       fragment`is not an absolute address. Give the address of the service, such as https://tests.example.com.`,
     )
   }
-  if (hasCredentials(given, url))
-    return problem(fragment`has credentials in it. Remove them; the key goes into api-key.`)
+  const what = addressProblem(given, url)
+  if (what !== undefined) return problem(what)
   if (/[?#]/.test(given)) return problem(fragment`has a query or a fragment. Give the address without it.`)
-  if (isSecure(url)) return url
-  return problem(
-    fragment`is not accepted. The address must begin with https://, unless it is an address of the runner's own machine, such as http://127.0.0.1:8080.`,
-  )
+  return url
+}
+
+/** Why an address is not accepted, although it is one. */
+export function addressProblem(given: string, url: URL): Fragment | undefined {
+  if (hasCredentials(given, url)) return fragment`has credentials in it. Remove them.`
+  if (isSecure(url)) return undefined
+  return fragment`is not accepted. The address must begin with https://, unless it is an address of the runner's own machine, such as http://127.0.0.1:8080.`
 }
 
 function readTarget(inputs: InputReader, mayBeEmpty: boolean): Target | undefined {
@@ -83,14 +82,14 @@ function readTarget(inputs: InputReader, mayBeEmpty: boolean): Target | undefine
       fragment`Inputs project ("${projectId}") and test-suite ("${testSuiteId}"): give exactly one of them. The input project takes the id of the project whose tests you want to run.`,
     )
   }
-  const target: Target = projectId === '' ? { kind: 'test-suite', id: testSuiteId } : { kind: 'project', id: projectId }
-  const { kind, id } = target
+  const kind = projectId === '' ? 'test-suite' : 'project'
+  const id = projectId || testSuiteId
   if (id === '.' || id === '..' || !id.isWellFormed()) {
     return inputs.problem(
       fragment`Input ${kind}: "${id}" cannot be an id, because it would change the address of the request. Give the id as the service shows it.`,
     )
   }
-  return target
+  return { kind, id }
 }
 
 /**
@@ -98,13 +97,11 @@ function readTarget(inputs: InputReader, mayBeEmpty: boolean): Target | undefine
  * an http: address is this machine.
  */
 export function readProxies(inputs: Pick<InputReader, 'problem'>, env: Environment, { protocol }: URL): Proxies {
-  if (protocol !== 'https:') return {}
-  const noProxy = env.no_proxy || env.NO_PROXY || undefined
   const given = env.https_proxy || env.HTTPS_PROXY
-  if (!given) return { noProxy }
+  if (!given || protocol !== 'https:') return {}
   // A proxy without a scheme is an HTTP proxy, as in curl.
   const httpsProxy = given.includes('://') ? given : `http://${given}`
-  if (isProxyAddress(httpsProxy)) return { httpsProxy, noProxy }
+  if (isProxyAddress(httpsProxy)) return { httpsProxy, noProxy: env.no_proxy || env.NO_PROXY }
   inputs.problem(
     fragment`The environment variable HTTPS_PROXY is not the address of a proxy (its value is not shown, because it may hold a password). Give one such as http://proxy.example.com:3128, or unset it.`,
   )

@@ -1,4 +1,4 @@
-import { sanitize } from '../text/safe-text.ts'
+import { type Fragment, sanitize } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
 import type { Failure } from './failure.ts'
 import {
@@ -73,18 +73,13 @@ export interface StepSubject {
   /** False if the input `run-id` names the run. */
   readonly ownsRun: boolean
   /** What the workflow's event is about, if the input `branch` is empty and the event is not about the default branch. */
-  readonly untested?: UntestedHead | undefined
+  readonly untested?: Fragment | undefined
   /** The branch or the tag of the tested commit, if the input `branch` names this commit. */
   readonly commitName?: string | undefined
   /** `comment-key` and the values of the matrix. They distinguish this step in reports. */
   readonly labels: readonly string[]
   readonly job?: Job | undefined
 }
-
-export type UntestedHead =
-  | { readonly kind: 'branch'; readonly name: string }
-  | { readonly kind: 'pull-request'; readonly number: number }
-  | { readonly kind: 'commit-of-fork' }
 
 export interface Job {
   readonly name: string

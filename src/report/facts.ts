@@ -1,5 +1,5 @@
 import { BRANCH_LIMIT_CHARS, isFinished, isSameBranch, runDurationMs } from '../outcome/run.ts'
-import type { StepOutcome, StepSubject, UntestedHead } from '../outcome/step-outcome.ts'
+import type { StepOutcome, StepSubject } from '../outcome/step-outcome.ts'
 import { durationText } from '../text/duration.ts'
 import { type Fragment, fragment, link, quote } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
@@ -90,19 +90,8 @@ export function testedBranch({ run, subject }: StepOutcome): string | Untrusted 
 }
 
 /** Says that the default branch is tested, because the input `branch` is empty. */
-export function untestedText(untested: UntestedHead): Fragment {
-  return fragment`Input ${'branch'} is empty, so the project's default branch is tested. This workflow run is about ${headText(untested)}, which is not tested.`
-}
-
-function headText(untested: UntestedHead): Fragment {
-  switch (untested.kind) {
-    case 'branch':
-      return quote(untested.name, BRANCH_LIMIT_CHARS)
-    case 'pull-request':
-      return fragment`the head of pull request ${String(untested.number)}`
-    case 'commit-of-fork':
-      return fragment`a commit of a fork`
-  }
+export function untestedText(untested: Fragment): Fragment {
+  return fragment`Input ${'branch'} is empty, so the project's default branch is tested. This workflow run is about ${untested}, which is not tested.`
 }
 
 export function otherBranchText({ tested, asked }: NonNullable<StepOutcome['otherBranch']>): Fragment {

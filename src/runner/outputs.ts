@@ -36,8 +36,8 @@ export function runnerOutput(env: Environment, isJobOver = () => false) {
     isJobOver,
     annotate({ level, title, message, file, line }: Annotation): void {
       const write = level === 'error' ? error : warning
-      const place = file === undefined ? {} : { file: render(file), ...(line === undefined ? {} : { startLine: line }) }
-      write(commandMessage(message), { title, ...place })
+      // `@actions/core` leaves out what is empty or 0.
+      write(commandMessage(message), { title, file: file === undefined ? '' : render(file), startLine: line ?? 0 })
     },
     writeGroup({ name, text }: LogGroup): void {
       startGroup(render(name))

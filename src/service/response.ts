@@ -63,17 +63,15 @@ function decodedOrInvalid<T>({ requestId }: ServiceResponse, decode: () => T): T
 function parseBody({ header, text }: ServiceResponse, parse: (text: string) => unknown): unknown {
   const contentType = header('content-type')
   if (contentType !== undefined && !/^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(contentType)) {
-    throw notJson('the content type application/json', text === '' ? contentType : `${contentType}: ${text}`)
+    const got = shortened(text === '' ? contentType : `${contentType}: ${text}`)
+    throw new InvalidResponse({ expected: 'the content type application/json', got, isNotJson: true })
   }
   try {
     return parse(text)
   } catch {
-    throw notJson('JSON', text === '' ? 'an empty body' : text)
+    const sent = text === '' ? { found: 'an empty body' } : { got: shortened(text) }
+    throw new InvalidResponse({ expected: 'JSON', ...sent, isNotJson: true })
   }
-}
-
-function notJson(expected: string, got: string): InvalidResponse {
-  return new InvalidResponse({ expected, got: shortened(got), isNotJson: true })
 }
 
 function failureOfStatus(response: ServiceResponse, { baseUrl, clock }: TransportSettings): Failure {

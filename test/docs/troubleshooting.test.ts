@@ -6,7 +6,7 @@ import type { Failure } from '../../src/outcome/failure.ts'
 import { untestedText } from '../../src/report/facts.ts'
 import { failureText } from '../../src/report/failure-text.ts'
 import { verdictSentence } from '../../src/report/verdict.ts'
-import { render } from '../../src/text/safe-text.ts'
+import { fragment, render } from '../../src/text/safe-text.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 import { ENDINGS } from '../support/endings.ts'
 import { type Document, ROOT, read, readDocument } from './documents.ts'
@@ -49,7 +49,7 @@ function sentencesOfCode(): string[] {
       failureMessage(new GitHubError(failure, 'a reason')),
     ),
     failureMessage(new Error('GITHUB_REPOSITORY is not set')),
-    untestedText({ kind: 'branch', name: 'next' }),
+    untestedText(fragment`a branch`),
   ].map(render)
 }
 

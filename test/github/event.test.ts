@@ -39,7 +39,6 @@ describe('the event', () => {
   it("is read from the runner's variables and its file", () => {
     const env = {
       GITHUB_EVENT_NAME: 'push',
-      GITHUB_ACTOR: 'ann',
       GITHUB_REPOSITORY: 'shop/shop',
       GITHUB_REPOSITORY_ID: '1',
       GITHUB_SHA: 'a0a0',
@@ -48,7 +47,6 @@ describe('the event', () => {
     }
     expect(readEvent({ ...env, GITHUB_EVENT_PATH: file('{"sender":{"login":"ann"}}') })).toEqual({
       name: 'push',
-      actor: 'ann',
       repository: OWN,
       commit: 'a0a0',
       ref: { name: 'main', type: 'branch' },
@@ -69,7 +67,7 @@ describe('the event', () => {
     '',
     '{"pull_request":{"head":',
   ])('names no head if the file holds %j, because the head may be a fork’s', (text) => {
-    const env = { GITHUB_EVENT_NAME: 'pull_request_target', GITHUB_HEAD_REF: 'main' }
+    const env = { GITHUB_EVENT_NAME: 'pull_request_target', GITHUB_HEAD_REF: 'main', GITHUB_REF_TYPE: 'branch' }
     expect(branchOfEvent(readEvent({ ...env, GITHUB_EVENT_PATH: file(text) }))).toMatchObject({ kind: 'unknown' })
     expect(branchOfEvent(readEvent(env))).toMatchObject({ kind: 'branch', name: 'main' })
   })

@@ -155,6 +155,16 @@ describe('one comment, kept up to date', () => {
     expect(api.comments).toHaveLength(count)
   })
 
+  test('the comment is updated once, and not deleted, behind a gateway that always sends the first page', async () => {
+    await comment({ text: 'old' })
+    for (let i = 0; i < 120; i++) api.addComment(MALLORY, `chatter ${i}`)
+    api.ignoresPages = true
+    api.omitsLinks = true
+    await comment({ text: 'new', workflowRunId: '1001' })
+    expect(texts()[0]).toBe('new')
+    expect(api.comments).toHaveLength(121)
+  })
+
   test('no more pages are read than a pull request can have', async () => {
     for (let i = 0; i < 2_700; i++) api.addComment(MALLORY, `chatter ${i}`)
     expect(await comment()).toEqual(WRITTEN)
@@ -288,7 +298,7 @@ describe('a server that does not name the account of the token', () => {
     void api.inject(WHO_AM_I, { kind: 'status', status: 404 })
     expect(await comment({ token: 'app-token', text: 'second' })).toEqual({
       log: [
-        'warning: The pull request comment was not written. A comment by release-helper[bot] may be from an earlier run of this step. The step cannot tell, because GitHub does not say which account github-token belongs to. Delete that comment, or set comment-key.',
+        'warning: The pull request comment was not written: a comment by release-helper[bot] may be from an earlier run of this step. The step cannot tell, because GitHub does not say which account github-token belongs to. Delete that comment, or set comment-key.',
       ],
     })
     expect(texts()).toEqual(['first'])
@@ -423,7 +433,7 @@ describe('a token that may not comment', () => {
   test('that is empty is not sent', async () => {
     expect(await comment({ token: '' })).toEqual({
       log: [
-        'warning: The pull request comment was not written, because the input github-token is empty. Remove this input, or give a token.',
+        'warning: The pull request comment was not written: the input github-token is empty. Remove this input, or give a token.',
       ],
     })
     expect(api.requests).toEqual([])

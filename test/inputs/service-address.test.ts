@@ -15,8 +15,15 @@ function readProxies(env: Environment, service: URL): Proxies {
 
 describe('the proxy', () => {
   it.each([
-    [{ no_proxy: 'a.example.com' }, { noProxy: 'a.example.com' }],
-    [{ NO_PROXY: 'a.example.com' }, { noProxy: 'a.example.com' }],
+    [
+      { https_proxy: PROXY, no_proxy: 'a.example.com' },
+      { httpsProxy: PROXY, noProxy: 'a.example.com' },
+    ],
+    [
+      { HTTPS_PROXY: PROXY, NO_PROXY: 'a.example.com' },
+      { httpsProxy: PROXY, noProxy: 'a.example.com' },
+    ],
+    [{ no_proxy: 'a.example.com' }, {}],
     [{ https_proxy: '', HTTPS_PROXY: PROXY, no_proxy: '' }, { httpsProxy: PROXY }],
     [{ https_proxy: PROXY, HTTPS_PROXY: 'http://other:1' }, { httpsProxy: PROXY }],
     [{}, {}],

@@ -192,12 +192,12 @@ describe('a response', () => {
   })
 
   it.each([
-    ['', 'an empty body'],
-    ['{"runId":', '{"runId":'],
-    ['x'.repeat(100_000), `${'x'.repeat(9_999)}…`],
-  ])('is invalid if it is not JSON, of which the beginning is quoted (%#)', async (body, got) => {
+    ['', { found: 'an empty body' }],
+    ['{"runId":', { got: '{"runId":' }],
+    ['x'.repeat(100_000), { got: `${'x'.repeat(9_999)}…` }],
+  ])('is invalid if it is not JSON, of which the beginning is quoted (%#)', async (body, sent) => {
     const { get } = await service((response) => response.writeHead(200).end(body))
-    expect(await failureOf(get())).toEqual({ kind: 'invalid-response', expected: 'JSON', got, isNotJson: true })
+    expect(await failureOf(get())).toEqual({ kind: 'invalid-response', expected: 'JSON', ...sent, isNotJson: true })
   })
 
   it('is read if its body has 16 MiB, and invalid if it has one byte more', async () => {

@@ -1,4 +1,5 @@
 import type { StepOutcome } from '../../src/outcome/step-outcome.ts'
+import { quote } from '../../src/text/safe-text.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 import { anOutcome, aRun, aTestCase, testCasesBy } from './builders.ts'
 
@@ -13,7 +14,7 @@ export const ENDINGS = {
   passed: anOutcome({ run: aRun({ testCases: testCasesBy({ PASSED: 38, FLAKY: 1, SKIPPED: 1 }) }) }),
   passedOnDefaultBranch: anOutcome({
     run: aRun({ testCases: testCasesBy({ PASSED: 4 }) }),
-    subject: { parameters: {}, untested: { kind: 'branch', name: 'feature/cart' } },
+    subject: { parameters: {}, untested: quote('feature/cart', 255) },
   }),
   passedWithFailures: anOutcome({ run: aRun({ testCases: testCasesBy({ PASSED: 38, FAILED: 2 }) }) }),
   passedWithUnknownStatuses: anOutcome({ run: aRun({ testCases: testCasesBy({ PASSED: 1, BLOCKED: 98, NEW: 1 }) }) }),

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import type { Failure } from '../../src/outcome/failure.ts'
 import type { Run } from '../../src/outcome/run.ts'
 import type { Cancellation, Ending, StepOutcome } from '../../src/outcome/step-outcome.ts'
-import { firstLineOf } from '../../src/text/safe-text.ts'
+import { firstLineOf, quote } from '../../src/text/safe-text.ts'
 import { type Untrusted, untrusted } from '../../src/text/untrusted.ts'
 import { anOutcome, aRun, aTestCase } from './builders.ts'
 
@@ -80,7 +80,7 @@ export function anyStep(strings: fc.Arbitrary<string>): fc.Arbitrary<Worded> {
   return shape.map((drawn) => {
     const build: Worded = (reword) => {
       const { untested, subject, ...step } = reworded(drawn, reword)
-      const about = untested === undefined ? undefined : ({ kind: 'branch', name: untested } as const)
+      const about = untested === undefined ? undefined : quote(untested, 255)
       return anOutcome({ ...step, subject: { ...subject, untested: about } })
     }
     // fast-check prints this for a counterexample.
