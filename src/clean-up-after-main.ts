@@ -2,7 +2,7 @@ import { POST_WAITS_FOR_MAIN_MS } from './action/abort.ts'
 import { cancelRun } from './action/cancel-run.ts'
 import type { World } from './action/world.ts'
 import { systemClock } from './clock.ts'
-import { type Environment, readEvent } from './github/event.ts'
+import { readEvent } from './github/event.ts'
 import { attemptUrl } from './github/job.ts'
 import type { FoundRecord } from './handover/record.ts'
 import { InputReader } from './inputs/input-reader.ts'
@@ -29,7 +29,7 @@ type PostWorld = Pick<World, 'log' | 'clock' | 'random' | 'signal'> & { readonly
  * because post must not fail the job.
  */
 export async function cleanUpAfterMain(
-  env: Environment,
+  env: NodeJS.ProcessEnv,
   found: readonly FoundRecord[],
   signal: AbortSignal,
 ): Promise<void> {

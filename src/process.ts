@@ -1,7 +1,6 @@
 import { setFlagsFromString } from 'node:v8'
 import { StepAborted } from './action/abort.ts'
 import { systemClock } from './clock.ts'
-import type { Environment } from './github/event.ts'
 import type { AbortCause } from './outcome/step-outcome.ts'
 import { commandMessage, fragment } from './text/safe-text.ts'
 
@@ -18,7 +17,7 @@ export function abortOnRunnerSignal(): { readonly signal: AbortSignal; readonly 
 }
 
 /** Tells the runner to replace the key by `***` in every later line of the log. */
-export function maskKey(env: Environment): void {
+export function maskKey(env: NodeJS.ProcessEnv): void {
   const key = env['INPUT_API-KEY']?.trim() ?? ''
   if (key !== '') process.stdout.write(`::add-mask::${escapeCommandData(key)}\n`)
 }

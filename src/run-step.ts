@@ -1,7 +1,7 @@
 import { runAction } from './action/run-action.ts'
 import type { World } from './action/world.ts'
 import { eventLoopTurn, systemClock } from './clock.ts'
-import { type Environment, nameOfCommit, readEvent } from './github/event.ts'
+import { nameOfCommit, readEvent } from './github/event.ts'
 import type { GitHubAccess } from './github/github-api.ts'
 import { attemptUrl, readJob } from './github/job.ts'
 import { RecordNotWritten, type StepRecorder } from './handover/recorder.ts'
@@ -18,7 +18,7 @@ import { openService } from './service/open-service.ts'
 import { fragment, render } from './text/safe-text.ts'
 
 export async function runStep(
-  env: Environment,
+  env: NodeJS.ProcessEnv,
   signal: AbortSignal,
   recorder: StepRecorder,
   isJobOver: () => boolean,

@@ -2,8 +2,6 @@ import { readFileSync } from 'node:fs'
 import { fieldsOf } from '../text/json.ts'
 import { type Fragment, fragment } from '../text/safe-text.ts'
 
-export type Environment = Readonly<Record<string, string | undefined>>
-
 export interface WorkflowEvent {
   readonly name: string
   readonly repository: Repository
@@ -49,7 +47,7 @@ export interface PullRequest {
 }
 
 /** Reads the event from the runner's variables and its file. The payload is empty if the file cannot be read. */
-export function readEvent(env: Environment): WorkflowEvent {
+export function readEvent(env: NodeJS.ProcessEnv): WorkflowEvent {
   const path = env.GITHUB_EVENT_PATH ?? ''
   const read = path === '' ? {} : readPayload(path)
   const payload = read ?? {}

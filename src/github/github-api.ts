@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts'
 import { fieldsOf } from '../text/json.ts'
 import { VERSION } from '../version.ts'
-import type { Environment, PullRequest, WorkflowEvent } from './event.ts'
+import type { PullRequest, WorkflowEvent } from './event.ts'
 
 export class GitHubError extends Error {
   override readonly name = 'GitHubError'
@@ -27,7 +27,7 @@ export interface Comment {
 }
 
 export interface GitHubAccess {
-  readonly env: Environment
+  readonly env: NodeJS.ProcessEnv
   readonly event: WorkflowEvent
   readonly token: string
   readonly clock: Clock

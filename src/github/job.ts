@@ -1,8 +1,7 @@
 import type { Job } from '../outcome/step-outcome.ts'
-import type { Environment } from './event.ts'
 
 /** This job and its page. If the server does not give the job's id, the page is that of the workflow run. */
-export function readJob(env: Environment): Job | undefined {
+export function readJob(env: NodeJS.ProcessEnv): Job | undefined {
   const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: repository, GITHUB_RUN_ID: workflowRunId } = env
   if (!server || !repository || !workflowRunId) return undefined
   const runUrl = `${server}/${repository}/actions/runs/${workflowRunId}`
@@ -12,7 +11,7 @@ export function readJob(env: Environment): Job | undefined {
 }
 
 /** The page of this attempt of the workflow run. Undefined if the runner's variables do not make a plain https: address. */
-export function attemptUrl(env: Environment): string | undefined {
+export function attemptUrl(env: NodeJS.ProcessEnv): string | undefined {
   const { GITHUB_SERVER_URL, GITHUB_REPOSITORY, GITHUB_RUN_ID, GITHUB_RUN_ATTEMPT } = env
   const url = `${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}/actions/runs/${GITHUB_RUN_ID}/attempts/${GITHUB_RUN_ATTEMPT}`
   const isPlain = /^https:\/\/[A-Za-z0-9.-]+(:\d+)?(\/[A-Za-z0-9._-]+){2}\/actions\/runs\/\d+\/attempts\/\d+$/.test(url)

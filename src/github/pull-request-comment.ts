@@ -5,7 +5,7 @@ import type { CommentBodyOptions } from '../report/comment-body.ts'
 import { type Fragment, fragment } from '../text/safe-text.ts'
 import { messageOf } from '../text/untrusted.ts'
 import { isSecure } from '../text/web-address.ts'
-import { type Environment, type EventPullRequest, headLabel, pullRequestOfEvent } from './event.ts'
+import { type EventPullRequest, headLabel, pullRequestOfEvent } from './event.ts'
 import {
   type Comment,
   type GitHubAccess,
@@ -103,7 +103,7 @@ async function findOwnComments(marked: readonly Comment[], api: GitHubApi): Prom
 }
 
 /** Only an address of GitHub's server becomes an output, because people put outputs into scripts and links. */
-function addressOf({ url }: Comment, env: Environment): string | undefined {
+function addressOf({ url }: Comment, env: NodeJS.ProcessEnv): string | undefined {
   const address = URL.parse(url)
   const server = URL.parse(env.GITHUB_SERVER_URL || 'https://github.com')
   return address !== null && address.origin === server?.origin && isSecure(address) ? address.href : undefined
@@ -123,7 +123,10 @@ interface CommentIdentity {
  * values, because a matrix may contain private names or `-->`. If a workflow calls a reusable workflow twice, the user
  * must set `comment-key`, because the runner gives both jobs the same values.
  */
-export function commentIdentity({ key, matrix }: Omit<CommentSettings, 'when'>, env: Environment): CommentIdentity {
+export function commentIdentity(
+  { key, matrix }: Omit<CommentSettings, 'when'>,
+  env: NodeJS.ProcessEnv,
+): CommentIdentity {
   // Two workflow files may have the same name.
   const [workflowFile] = (env.GITHUB_WORKFLOW_REF ?? '').split('@refs/')
   const parts = [workflowFile || (env.GITHUB_WORKFLOW ?? ''), env.GITHUB_JOB ?? '', matrix, key]

@@ -1,4 +1,3 @@
-import type { Environment } from '../github/event.ts'
 import { isObject, parseJson } from '../text/json.ts'
 import { canSignal, isRunning, kill, type MainProcess } from './main-process.ts'
 import { findStepFiles, hasHashOf, readStepFile, removeStepFile } from './step-file.ts'
@@ -55,7 +54,7 @@ function textOrNone(value: unknown): string | undefined {
 export type FoundRecord = ReturnType<typeof foundRecord>
 
 /** Finds the record in the runner's state. If the state is lost, finds the record in each file that has this step's hash. */
-export function findRecords(env: Environment, recordOfState: StepRecord | undefined): FoundRecord[] {
+export function findRecords(env: NodeJS.ProcessEnv, recordOfState: StepRecord | undefined): FoundRecord[] {
   if (recordOfState !== undefined) return [foundRecord(recordOfState, hasHashOf(env, recordOfState.file))]
   return findStepFiles(env).flatMap((file) => {
     const record = lastRecord(readStepFile(file))

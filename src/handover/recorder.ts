@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs'
 import type { Log, Recorder } from '../action/world.ts'
-import type { Environment } from '../github/event.ts'
 import { appendEntry } from '../runner/runner-file.ts'
 import { fragment } from '../text/safe-text.ts'
 import { messageOf } from '../text/untrusted.ts'
@@ -109,7 +108,7 @@ export class StepRecorder implements Recorder {
   }
 }
 
-export function openRecorder(env: Environment) {
+export function openRecorder(env: NodeJS.ProcessEnv) {
   const statePath = env.GITHUB_STATE ?? ''
   const hadState = existsSync(statePath)
   const main = thisProcess()

@@ -14,7 +14,6 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import type { Environment } from '../github/event.ts'
 import { writeWhole } from '../runner/runner-file.ts'
 
 // Main's own file. Main appends lines to it and never creates it a second time. Post finds it by the path that the
@@ -37,7 +36,7 @@ interface StepFile {
 }
 
 /** Creates the file with its first line, in the runner's temporary folder or else in the system's. */
-export function createStepFile(env: Environment, firstLine: (path: string) => string): StepFile {
+export function createStepFile(env: NodeJS.ProcessEnv, firstLine: (path: string) => string): StepFile {
   const name = `${hashPrefix(env)}${crypto.randomUUID()}`
   for (const folder of folders(env)) {
     const path = join(folder, name)
@@ -116,13 +115,13 @@ function readOpened(path: string): string | undefined {
 }
 
 /** The files of all steps that have this step's hash. */
-export function findStepFiles(env: Environment): string[] {
+export function findStepFiles(env: NodeJS.ProcessEnv): string[] {
   const namesIn = (folder: string) => resultOrNone(() => readdirSync(folder)) ?? []
   const paths = folders(env).flatMap((folder) => namesIn(folder).map((name) => join(folder, name)))
   return paths.filter((path) => hasHashOf(env, path) && isStepFile(path))
 }
 
-export function hasHashOf(env: Environment, path: string): boolean {
+export function hasHashOf(env: NodeJS.ProcessEnv, path: string): boolean {
   return basename(path).startsWith(hashPrefix(env))
 }
 
@@ -136,7 +135,7 @@ function isPlainFileOfUser(status: Stats): boolean {
   return status.isFile() && (process.getuid === undefined || status.uid === process.getuid())
 }
 
-function folders({ RUNNER_TEMP: runnerTemp = '' }: Environment): string[] {
+function folders({ RUNNER_TEMP: runnerTemp = '' }: NodeJS.ProcessEnv): string[] {
   return [...new Set([runnerTemp, tmpdir()])].filter((folder) => existsSync(folder))
 }
 
@@ -154,7 +153,7 @@ const SHARED_BY_MAIN_AND_POST = [
 ]
 
 /** Main and post of a step have the same hash. Other steps of this job with the same service and target have it too. */
-function hashPrefix(env: Environment): string {
+function hashPrefix(env: NodeJS.ProcessEnv): string {
   const hashed = SHARED_BY_MAIN_AND_POST.map((name) => env[name] ?? '')
   // Loaded here, because post loads this file in every step and seldom needs the hash.
   const { createHash } = process.getBuiltinModule('node:crypto')

@@ -1,4 +1,3 @@
-import type { Environment } from '../github/event.ts'
 import { type Fragment, fragment, render } from '../text/safe-text.ts'
 
 export class InvalidInputsError extends Error {
@@ -23,12 +22,12 @@ interface DurationRange {
  * what it returns for an empty input. `orThrow` then reports all problems at once.
  */
 export class InputReader {
-  readonly #env: Environment
+  readonly #env: NodeJS.ProcessEnv
   readonly #problems: Fragment[] = []
   /** About values that are accepted, but may not be what the user meant. */
   readonly warnings: Fragment[] = []
 
-  constructor(env: Environment) {
+  constructor(env: NodeJS.ProcessEnv) {
     this.#env = env
   }
 

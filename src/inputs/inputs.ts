@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { setSecret } from '@actions/core'
 import type { When } from '../action/publish.ts'
 import type { StepSettings } from '../action/run-action.ts'
-import type { Environment, WorkflowEvent } from '../github/event.ts'
+import type { WorkflowEvent } from '../github/event.ts'
 import type { StartParameters, Target } from '../outcome/run.ts'
 import { isUsableRunId, RUN_ID_RULE } from '../service/run-handle.ts'
 import { parseJson } from '../text/json.ts'
@@ -35,7 +35,7 @@ const MINUTES = { most: 35_000, unitMs: 60_000 }
 const SECONDS = { least: 0.05, most: 3_600, unitMs: 1_000 }
 
 /** Reads and checks all inputs. Throws an InvalidInputsError with all problems. */
-export function readInputs(env: Environment, event: WorkflowEvent) {
+export function readInputs(env: NodeJS.ProcessEnv, event: WorkflowEvent) {
   const inputs = new InputReader(env)
   const service = readServiceAddress(inputs, env, event)
   const githubToken = inputs.text('github-token')
@@ -91,7 +91,7 @@ export function readInputs(env: Environment, event: WorkflowEvent) {
   }
 }
 
-export function wantsSummaryOfProblems(env: Environment): boolean {
+export function wantsSummaryOfProblems(env: NodeJS.ProcessEnv): boolean {
   return new InputReader(env).choice('summary', WHEN, 'always') !== 'never'
 }
 
@@ -149,7 +149,7 @@ function scalarsIn(value: unknown): readonly string[] {
   return typeof value === 'object' ? Object.values(value).flatMap(scalarsIn) : [String(value)]
 }
 
-function readReportDir(inputs: InputReader, env: Environment): string | undefined {
+function readReportDir(inputs: InputReader, env: NodeJS.ProcessEnv): string | undefined {
   const given = inputs.text('report-dir')
   if (given === '') return undefined
   const [workspace, temp] = [resolve(env.GITHUB_WORKSPACE || '.'), resolve(env.RUNNER_TEMP || '.')]

@@ -1,4 +1,4 @@
-import type { Environment, WorkflowEvent } from '../github/event.ts'
+import type { WorkflowEvent } from '../github/event.ts'
 import type { Target } from '../outcome/run.ts'
 import type { Proxies } from '../service/connection.ts'
 import type { ServiceAddress } from '../service/open-service.ts'
@@ -10,7 +10,7 @@ import { isForkWithoutSecrets, SKIPPED_PASSES, whyNoSecrets } from './secrets.ts
 /** Reads how to reach the service. If there is a problem, records it and returns undefined. */
 export function readServiceAddress(
   inputs: InputReader,
-  env: Environment,
+  env: NodeJS.ProcessEnv,
   event: WorkflowEvent,
 ): ServiceAddress | undefined {
   const apiKey = readApiKey(inputs, event)
@@ -96,7 +96,7 @@ function readTarget(inputs: InputReader, mayBeEmpty: boolean): Target | undefine
  * Reads the proxy from its variables, in lower or upper case. Only requests to an https: address use a proxy, because
  * an http: address is this machine.
  */
-export function readProxies(inputs: Pick<InputReader, 'problem'>, env: Environment, { protocol }: URL): Proxies {
+export function readProxies(inputs: Pick<InputReader, 'problem'>, env: NodeJS.ProcessEnv, { protocol }: URL): Proxies {
   const given = env.https_proxy || env.HTTPS_PROXY
   if (!given || protocol !== 'https:') return {}
   // A proxy without a scheme is an HTTP proxy, as in curl.

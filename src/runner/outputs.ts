@@ -1,6 +1,5 @@
 import { debug, endGroup, error, info, startGroup, warning } from '@actions/core'
 import type { Outputs, World } from '../action/world.ts'
-import type { Environment } from '../github/event.ts'
 import type { Annotation, LogGroup } from '../report/annotations.ts'
 import { commandMessage, fragment, type Html, render } from '../text/safe-text.ts'
 import { appendEntry, appendText } from './runner-file.ts'
@@ -8,7 +7,7 @@ import { appendEntry, appendText } from './runner-file.ts'
 /** The effects that leave the step through the runner: the log, annotations, outputs and the job summary. */
 export type RunnerOutput = ReturnType<typeof runnerOutput>
 
-export function runnerOutput(env: Environment, isJobOver = () => false) {
+export function runnerOutput(env: NodeJS.ProcessEnv, isJobOver = () => false) {
   const log: World['log'] = {
     info: (message) => info(render(message)),
     warning: (message) => warning(commandMessage(message)),

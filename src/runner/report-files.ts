@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Log, ReportFile } from '../action/world.ts'
-import type { Environment } from '../github/event.ts'
 import { isInside } from '../text/path.ts'
 import { fragment } from '../text/safe-text.ts'
 import { messageOf } from '../text/untrusted.ts'
@@ -10,7 +9,7 @@ import { messageOf } from '../text/untrusted.ts'
 const LONGEST_NAME = 255
 
 /** The folder of the report files if `report-dir` names none: one per run, in the runner's temporary folder. */
-export function defaultReportFolder(env: Environment, runId: string): string {
+export function defaultReportFolder(env: NodeJS.ProcessEnv, runId: string): string {
   const name = `test-run-${runId.replace(/[^A-Za-z0-9._-]/g, '_')}`
   return join(resolve(env.RUNNER_TEMP || '.'), name.slice(0, LONGEST_NAME))
 }
@@ -19,7 +18,7 @@ export function defaultReportFolder(env: Environment, runId: string): string {
 export function writeReportFiles(
   files: readonly ReportFile[],
   folder: string,
-  env: Environment,
+  env: NodeJS.ProcessEnv,
   log: Log,
 ): string | undefined {
   try {

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import type { Environment } from '../../src/github/event.ts'
 import { InputReader } from '../../src/inputs/input-reader.ts'
 import * as address from '../../src/inputs/service-address.ts'
 import type { Proxies } from '../../src/service/connection.ts'
@@ -8,7 +7,7 @@ const PROXY = 'http://proxy.example.com:3128'
 const SERVICE = new URL('https://tests.example.com')
 
 /** Throws if there is a problem. */
-function readProxies(env: Environment, service: URL): Proxies {
+function readProxies(env: NodeJS.ProcessEnv, service: URL): Proxies {
   const inputs = new InputReader(env)
   return inputs.orThrow(address.readProxies(inputs, env, service))
 }
