@@ -37,7 +37,7 @@ test.concurrent('with debug logging, the log shows each request, the branch, wha
   const phases = lines.filter((line) => OF_RECORD.test(line)).map((line) => /"phase":"(.*?)"/.exec(line)?.[1])
   expect(phases).toEqual(['nothing started', 'starting', 'started', 'done'])
   expect(debugLines(post.log)).toEqual([
-    expect.stringMatching(/^Post found that nothing is left to do: .*"phase":"done"/),
+    expect.stringMatching(/^Post found nothing to do. The record in the runner.s state: .*"phase":"done"/),
   ])
   const log = main.log.join('\n')
   expect(log).toContain(
