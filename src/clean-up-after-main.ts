@@ -4,7 +4,7 @@ import type { World } from './action/world.ts'
 import { systemClock } from './clock.ts'
 import { readEvent } from './github/event.ts'
 import { attemptUrl } from './github/job.ts'
-import type { FoundRecord } from './handover/record.ts'
+import type { Handover } from './handover/record.ts'
 import { InputReader } from './inputs/input-reader.ts'
 import { readServiceAddress } from './inputs/service-address.ts'
 import { CANCEL_IT, failureText, RUN_WITHOUT_ID } from './report/failure-text.ts'
@@ -19,22 +19,19 @@ const POST_LIMIT_MS = 60_000
 /** On Windows and macOS, post cannot signal main. Post waits only briefly, because the runner itself ends main there. */
 const MAIN_LIMIT_WITHOUT_SIGNAL_MS = 4_000
 /** A process does not exit at the very moment of SIGKILL. */
-const KILL_LIMIT_MS = 1_000
+const EXIT_AFTER_KILL_MS = 1_000
 const MAIN_CHECK_MS = 100
 
 type PostWorld = Pick<World, 'log' | 'clock' | 'random' | 'signal'> & { readonly open: () => Promise<World['service']> }
 
-/**
- * Ends each main that still runs, and does what its record says is left to do. If this fails, warns and does not throw,
- * because post must not fail the job.
- */
+/** Ends each main that still runs, and does what its record says is left to do. A cancel that fails is a warning. */
 export async function cleanUpAfterMain(
   env: NodeJS.ProcessEnv,
-  found: readonly FoundRecord[],
+  handovers: readonly Handover[],
   signal: AbortSignal,
 ): Promise<void> {
   const output = runnerOutput(env)
-  if (found.length === 0)
+  if (handovers.length === 0)
     output.log.debug?.(
       fragment`Post found nothing to do. The record in the runner's state: ${env.STATE_record || 'none'}`,
     )
@@ -45,32 +42,32 @@ export async function cleanUpAfterMain(
     const options = { workflowRunUrl: attemptUrl(env), debug: output.log.debug }
     return openService(inputs.orThrow(address), systemClock, options)
   }
-  await cleanUp(found, { ...output, clock: systemClock, random: Math.random, signal, open })
+  await cleanUp(handovers, { ...output, clock: systemClock, random: Math.random, signal, open })
 }
 
-export async function cleanUp(found: readonly FoundRecord[], world: PostWorld): Promise<void> {
+export async function cleanUp(handovers: readonly Handover[], world: PostWorld): Promise<void> {
   const { log, clock } = world
-  for (const record of found) {
-    const life = record.isMainRunning() ? 'still runs' : 'has exited'
-    log.debug?.(fragment`Post found the record ${JSON.stringify(record.read())}. Main ${life}.`)
-  }
+  for (const handover of handovers)
+    log.debug?.(
+      fragment`Post found the record ${JSON.stringify(handover.readRecord())}. Main ${handover.isMainRunning() ? 'still runs' : 'has exited'}.`,
+    )
   const deadlineMs = clock.now() + POST_LIMIT_MS
-  await endMains(found, world)
-  await Promise.all(found.map((record) => cancelOrWarn(record, deadlineMs, world)))
-  // A main that still runs writes its record to its file. If the state's file was removed too, main would assume that the
-  // job has ended. So the file stays.
-  for (const record of found) if (!record.isMainRunning()) record.removeFile()
+  await endMains(handovers, world)
+  await Promise.all(handovers.map((handover) => cancelOrWarn(handover, deadlineMs, world)))
+  // Main may still run if the runner has aborted post, or if post cannot end main. Without its file, main could assume that
+  // the job has ended.
+  for (const handover of handovers) if (!handover.isMainRunning()) handover.removeFile()
 }
 
-async function cancelOrWarn(found: FoundRecord, deadlineMs: number, world: PostWorld): Promise<void> {
+async function cancelOrWarn(handover: Handover, deadlineMs: number, world: PostWorld): Promise<void> {
   const { log } = world
-  const { phase, runId, mayCancel } = found.read()
+  const { phase, runId, mayCancel } = handover.readRecord()
   // Post warns even if main still runs, because main may be killed before it receives the id.
   if (phase === 'starting')
-    log.warning(fragment`The step was starting a run when it ended, and its record has no run id. ${RUN_WITHOUT_ID}`)
+    log.warning(fragment`The step may have sent a start request, and its record has no run id. ${RUN_WITHOUT_ID}`)
   if (phase !== 'started' || runId === undefined || !mayCancel) return
   const warn = (reason: Fragment) => log.warning(fragment`Run ${runId} may still be running. ${reason} ${CANCEL_IT}`)
-  if (found.hasSameInputs) await cancelAndLog(runId, deadlineMs, warn, world)
+  if (handover.hasSameInputs) await cancelAndLog(runId, deadlineMs, warn, world)
   else
     warn(
       fragment`The post step cannot cancel the run, because a later step has changed a value from which base-url, project or test-suite is taken.`,
@@ -79,25 +76,25 @@ async function cancelOrWarn(found: FoundRecord, deadlineMs: number, world: PostW
 
 /**
  * Signals each main that still runs, so that main cancels its own run. Only main can receive the id of a start in
- * flight. Kills each main that does not exit in time, unless the runner aborts post. Where post cannot signal main, the
+ * flight. Kills each main that does not exit in time, unless the runner aborts post. If post cannot signal main, the
  * runner ends main.
  */
-async function endMains(found: readonly FoundRecord[], { log, clock, signal }: PostWorld): Promise<void> {
-  const running = () => found.filter((record) => record.isMainRunning())
+async function endMains(handovers: readonly Handover[], { log, clock, signal }: PostWorld): Promise<void> {
+  const running = () => handovers.filter((handover) => handover.isMainRunning())
   const waitForExits = async (limitMs: number) => {
     const deadlineMs = clock.now() + limitMs
     while (running().length > 0 && clock.now() < deadlineMs && !signal.aborted) await clock.sleep(MAIN_CHECK_MS, signal)
   }
   const first = running()
   if (first.length === 0) return
-  const canSignal = first.some((record) => record.canSignalMain())
+  const canSignal = first.some((handover) => handover.canSignalMain())
   const limitMs = canSignal ? POST_WAITS_FOR_MAIN_MS : MAIN_LIMIT_WITHOUT_SIGNAL_MS
   log.info(fragment`The step's process is still running. It has up to ${durationText(limitMs)} to exit.`)
-  for (const record of first) record.signalMain('SIGHUP')
+  for (const handover of first) handover.signalMain('SIGHUP')
   await waitForExits(limitMs)
   if (signal.aborted || !canSignal) return
-  for (const record of running()) record.signalMain('SIGKILL')
-  await waitForExits(KILL_LIMIT_MS)
+  for (const handover of running()) handover.signalMain('SIGKILL')
+  await waitForExits(EXIT_AFTER_KILL_MS)
 }
 
 async function cancelAndLog(
@@ -118,6 +115,7 @@ async function cancelAndLog(
       case 'already-finished':
         return log.info(fragment`Run ${runId} had already finished as ${end.run.rawStatus}.`)
       case 'not-found':
+        // The run does not exist any more, so nothing is left to say.
         return
       case 'failed':
         return warn(

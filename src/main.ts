@@ -1,9 +1,9 @@
 import { openRecorder } from './handover/recorder.ts'
-import { abortOnRunnerSignal, exitAfter, maskKey, watch } from './process.ts'
+import { abortOnSignals, exitAfter, maskKey, watch } from './process.ts'
 
-// Main does three things before it loads anything else. It installs the signal handlers, because a signal without a
+// Main does three things before it loads run-step.ts, which loads all the rest. It installs the signal handlers, because a signal without a
 // handler kills main. It writes its record, by which post finds main. It masks the key, so that no log shows the key.
-const { signal, abort } = abortOnRunnerSignal()
+const { signal, abort } = abortOnSignals()
 const { recorder, isRunnerTempEmptied } = openRecorder(process.env)
 maskKey(process.env)
 

@@ -9,7 +9,7 @@ import { commandMessage, fragment } from './text/safe-text.ts'
 /**
  * The AbortSignal of this process. The first `abort` sets its reason, a `StepAborted`. A later `abort` changes nothing.
  */
-export function abortOnRunnerSignal(): { readonly signal: AbortSignal; readonly abort: (cause: AbortCause) => void } {
+export function abortOnSignals(): { readonly signal: AbortSignal; readonly abort: (cause: AbortCause) => void } {
   const controller = new AbortController()
   const abort = (cause: AbortCause) => controller.abort(new StepAborted(cause, systemClock.now()))
   for (const name of ['SIGINT', 'SIGTERM', 'SIGBREAK', 'SIGHUP'] as const) process.on(name, () => abort(name))
@@ -22,7 +22,7 @@ export function maskKey(env: NodeJS.ProcessEnv): void {
   if (key !== '') process.stdout.write(`::add-mask::${escapeCommandData(key)}\n`)
 }
 
-/** Escapes `%`, CR and LF, because the runner unescapes them in a command. */
+/** Escapes `%`, CR and LF, because the runner unescapes them in a command. `@actions/core` is not loaded here. */
 function escapeCommandData(text: string): string {
   return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
 }
@@ -37,8 +37,8 @@ export function watch(condition: () => boolean, then: () => void): void {
 }
 
 /**
- * Saves about 40 ms at the exit, which would wait until V8 has compiled undici's WebAssembly parser a second time. Call this
- * after the first request, because V8 ignores the code cache of Node's modules after a flag has changed.
+ * V8 compiles undici's WebAssembly parser a second time, to optimise it, and the exit would wait about 40 ms for that. Call
+ * this after the first request is dispatched. After a flag has changed, V8 ignores the code cache of Node's modules.
  */
 export function preventSecondParserCompilation(): void {
   setFlagsFromString('--wasm-tiering-budget=1000000000')
@@ -47,7 +47,7 @@ export function preventSecondParserCompilation(): void {
 interface ExitOptions {
   /** How the log shows a crash. After a crash that is only a warning, the exit code is 0. */
   readonly crashLevel: 'error' | 'warning'
-  /** Called if a write to the log fails. */
+  /** Called if a write to stdout fails, which is the log. */
   readonly onLogClosed?: () => void
 }
 
@@ -64,7 +64,8 @@ export async function exitAfter(
   }
   // Node's own warnings, for example about a proxy's IP address, do not help the person who reads the log.
   process.removeAllListeners('warning')
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', onLogClosed)
+  process.stdout.on('error', onLogClosed)
+  process.stderr.on('error', () => {})
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) process.on(event, exitAfterCrash)
   return task().then(flushAndExit, exitAfterCrash)
 }

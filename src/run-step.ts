@@ -17,6 +17,7 @@ import { defaultReportFolder, writeReportFiles } from './runner/report-files.ts'
 import { openService } from './service/open-service.ts'
 import { fragment, render } from './text/safe-text.ts'
 
+/** Runs the step, and returns whether it succeeded. Throws only if there is a bug. */
 export async function runStep(
   env: NodeJS.ProcessEnv,
   signal: AbortSignal,
@@ -53,12 +54,12 @@ export async function runStep(
       service: await openService(inputs.service, systemClock, { workflowRunUrl: attemptUrl(env), debug }),
       writeReportFiles: (files, runId) =>
         writeReportFiles(files, inputs.reportDir ?? defaultReportFolder(env, runId), env, output.log),
-      writeComment: (outcome, { hasSummary }) => writeComment(outcome, hasSummary, inputs.comment, gitHub, output.log),
+      writeComment: (outcome, options) => writeComment(outcome, options, inputs.comment, gitHub, output.log),
     }
     // If a signal came while the action was loading, its handler runs now. Then nothing is started.
     await eventLoopTurn()
     const running = runAction({ ...inputs.settings, subject }, world)
-    // `runAction` has dispatched the first request when it returns its promise.
+    // When `runAction` returns its promise, it has dispatched the first request, if it sends one.
     preventSecondParserCompilation()
     return (await running).success
   } catch (error) {
@@ -68,7 +69,7 @@ export async function runStep(
       for (const message of error.messages) output.annotate({ level: 'error', title: 'Invalid input', message })
       if (wantsSummaryOfProblems(env)) output.writeSummary(() => invalidInputsSummary(error.messages))
     } else if (error instanceof RecordNotWritten) {
-      // Neither place of the record could be written, so the summary's file can probably not be written either.
+      // This branch writes no summary, because probably the disk is full.
       const message = fragment`No run was started, because the step could not save its record for the post step: ${error.message}. If the step were killed, nothing would cancel its run. Free some space on the runner, or check its temporary folder.`
       output.annotate({ level: 'error', title: 'Run not started', message })
     } else throw error
@@ -78,7 +79,7 @@ export async function runStep(
 
 async function writeComment(
   outcome: StepOutcome,
-  hasSummary: boolean,
+  options: Pick<CommentBodyOptions, 'hasSummary'>,
   settings: CommentSettings,
   gitHub: GitHubAccess,
   log: World['log'],
@@ -86,6 +87,6 @@ async function writeComment(
   if (settings.when === 'never') return undefined
   // Loaded only if the user wants a comment, because GitHub's client is half of the code.
   const { keepCommentUpToDate } = await import('./github/pull-request-comment.ts')
-  const body = (parts: Omit<CommentBodyOptions, 'hasSummary'>) => render(commentBody(outcome, { ...parts, hasSummary }))
+  const body = (parts: Omit<CommentBodyOptions, 'hasSummary'>) => render(commentBody(outcome, { ...parts, ...options }))
   return keepCommentUpToDate({ ...gitHub, settings, success: outcome.success, body, log })
 }

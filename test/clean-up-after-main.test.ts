@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { cleanUp } from '../src/clean-up-after-main.ts'
 import { canSignal } from '../src/handover/main-process.ts'
-import type { FoundRecord, StepRecord } from '../src/handover/record.ts'
+import type { Handover, StepRecord } from '../src/handover/record.ts'
 import type { Failure } from '../src/outcome/failure.ts'
 import { FakeClock } from './support/fake-clock.ts'
 import { FakeService, failure, noResponse, PASSED, RUNNING, response, type Script } from './support/fake-service.ts'
@@ -20,7 +20,7 @@ const MAIN = { pid: 7, startTime: '1', file: 'main-1' }
 const RECORD: StepRecord = { ...MAIN, phase: 'started', runId: 'run-1', mayCancel: true }
 
 /** A main, and its record as post reads it. */
-class FakeMain implements FoundRecord {
+class FakeMain implements Handover {
   record: StepRecord
   lives: boolean
   isFileThere = true
@@ -36,7 +36,7 @@ class FakeMain implements FoundRecord {
     this.#onSignal = onSignal ?? (() => {})
   }
 
-  read = () => this.record
+  readRecord = () => this.record
   isMainRunning = () => this.lives
   canSignalMain = () => canSignal(this.record)
   removeFile = () => {

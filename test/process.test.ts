@@ -9,7 +9,7 @@ function exitAfterTask(task: string) {
   const source = new URL('../src/process.ts', import.meta.url).href
   const script = `
     const { exitAfter } = await import(${JSON.stringify(source)})
-    await exitAfter(async () => { ${task} }, { crashLevel: 'error' })
+    await exitAfter(async () => { ${task} }, { crashLevel: 'error', onLogClosed: () => console.log('log closed') })
   `
   return spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
     cwd: join(import.meta.dirname, '..'),
@@ -54,6 +54,12 @@ it('the exit has its code, also if nobody reads a log that is longer than a pipe
   onTestFinished(() => void child.kill('SIGKILL'))
   const [code] = await once(child, 'exit')
   expect(code).toBe(3)
+})
+
+it('an error of stdout means that nobody reads the log, and an error of stderr means nothing', () => {
+  const errorOf = (stream: string) => `process.${stream}.emit('error', new Error('EPIPE')); return 3`
+  expect(exitAfterTask(errorOf('stdout'))).toMatchObject({ status: 3, stdout: 'log closed\n' })
+  expect(exitAfterTask(errorOf('stderr'))).toMatchObject({ status: 3, stdout: '' })
 })
 
 it('a warning of Node itself is not shown, because it does not help the person who reads the log', () => {

@@ -1,6 +1,6 @@
 import type { AbortCause, Ending } from '../outcome/step-outcome.ts'
 
-/** How long main tries to cancel a run. If the step is aborted, the times of its `Allowance` apply instead. */
+/** How long main tries to cancel a run. If the step is aborted, `StepAborted.cancelDeadlineMs` applies instead. */
 export const CANCEL_LIMIT_MS = 15_000
 
 /** How long post waits for a main that it has signalled. Then post kills main. */
@@ -12,13 +12,13 @@ interface Allowance {
   readonly startMs: number
   /** How long main or post tries to cancel a run whose id it knew before the abort. */
   readonly cancelMs: number
-  /** How long main tries to cancel a run whose id came after the abort, in the response to a start in flight. */
+  /** How long main or post tries to cancel a run whose id it learned after the abort, for example from the response to a start in flight. */
   readonly cancelLateIdMs: number
 }
 
 /**
- * The runner sends SIGTERM 7.5 s after SIGINT, and SIGKILL 10 s after SIGINT. Usually, main exits before SIGTERM. If a
- * start was in flight, only main can receive the run's id, so main goes on until shortly before SIGKILL.
+ * The runner sends SIGTERM 7.5 s after SIGINT, and SIGKILL 10 s after SIGINT. Main exits within 7 s, before SIGTERM. If a
+ * start was in flight, only main can receive the run's id. Then main exits within 9.5 s, before SIGKILL.
  */
 const AFTER_SIGINT: Allowance = { startMs: 9_000, cancelMs: 6_700, cancelLateIdMs: 9_200 }
 /** If SIGTERM comes without a SIGINT before it, the runner sends SIGKILL 2.5 s later. */
@@ -42,10 +42,7 @@ const ALLOWANCES = {
   'log closed': WITHOUT_RUNNER_DEADLINE,
 } satisfies Record<AbortCause, Allowance>
 
-/**
- * The reason of the step's AbortSignal: what aborted the step, and how much time is left. If the runner aborts post, it is
- * the reason of post's AbortSignal.
- */
+/** The reason of main's AbortSignal, and of post's. It says what aborted the process, and how much time is left. */
 export class StepAborted extends Error {
   override readonly name = 'StepAborted'
   override readonly cause: AbortCause

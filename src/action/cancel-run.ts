@@ -19,7 +19,10 @@ export interface CancelOptions {
   readonly onRun?: ((run: Run) => void) | undefined
 }
 
-/** Each try gets at least this long. The time-out of a shorter try would replace the real failure. */
+/**
+ * If this much time is left, a request gets at least this long. With less, no other try begins, because its time-out would
+ * replace the real failure.
+ */
 const SHORTEST_TRY_MS = 1_000
 
 /**
@@ -28,100 +31,109 @@ const SHORTEST_TRY_MS = 1_000
  * cancel does no harm.
  */
 export async function cancelRun(handle: RunHandle, options: CancelOptions, world: CancelWorld): Promise<CancelResult> {
-  const { service, signal } = world
+  const { service, signal, log } = world
   if (service.cancel === undefined) return { kind: 'not-supported' }
-  world.log.info(fragment`Run ${handle.id}: cancelling it at the service.`)
-  const tryOnce = createTry(handle, service.cancel, options, world)
+  log.info(fragment`Run ${handle.id}: cancelling it at the service.`)
+  const cancel = new Cancel(handle, service.cancel, options, world)
   if (!signal.aborted) {
-    const result = await tryUntil(options.deadlineMs, signal, tryOnce, world)
+    const result = await cancel.tryUntil(options.deadlineMs, signal)
     // If the abort ended the tries, the tries below follow.
     if (!signal.aborted || result.kind !== 'failed') return result
   }
   const never = new AbortController().signal
-  return tryUntil(abortReason(signal).cancelDeadlineMs(handle.knownSinceMs), never, tryOnce, world)
+  return cancel.tryUntil(abortReason(signal).cancelDeadlineMs(handle.knownSinceMs), never)
 }
 
-type TryResult = CancelResult | NotYet
-
-/** A try after which another try may succeed. `reason` is for the user, and `lastFailure` is for the pause. */
+/** A try after which another try may succeed. */
 interface NotYet {
   readonly kind: 'not-yet'
-  /** Why the run is not cancelled yet. Undefined if the service accepted the cancel, but the run has not finished. */
+  /** Why the run is not cancelled yet, for the user. Undefined if the service accepted the cancel. */
   readonly reason: Failure | undefined
-  /** The failure of the try's last request, in which the service may ask for a pause. */
-  readonly lastFailure: Failure | undefined
+  /** The failure of the try's last request. The pause after it may be longer, because the service asks for that. */
+  readonly pauseAfter: Failure | undefined
 }
 
-/** A try may send two requests, and each has its own time limit. */
-type Try = (options: () => RequestOptions) => Promise<TryResult>
-
-/** Tries until a result is final, no time for another try is left, or the signal aborts. */
-async function tryUntil(
-  deadlineMs: number,
-  signal: AbortSignal,
-  tryOnce: Try,
-  { clock, random }: CancelWorld,
-): Promise<CancelResult> {
-  // A request gets half of the time left, so that another try is possible.
-  const requestOptions = (): RequestOptions => {
-    const leftMs = Math.max(1, deadlineMs - clock.now())
-    return { signal, limitMs: Math.min(leftMs, Math.max(leftMs / 2, SHORTEST_TRY_MS)) }
-  }
-  let reason: Failure | undefined
-  for (let tries = 1; !signal.aborted; tries++) {
-    const result = await tryOnce(requestOptions)
-    if (result.kind !== 'not-yet') return result
-    reason = result.reason
-    const pauseMs = backoffMs(tries, result.lastFailure, random)
-    const longestPauseMs = deadlineMs - clock.now() - SHORTEST_TRY_MS
-    if (longestPauseMs <= 0) break
-    await clock.sleep(Math.min(pauseMs, longestPauseMs), signal)
-  }
-  return { kind: 'failed', failure: reason }
+function notYet(reason: Failure | undefined, pauseAfter = reason): NotYet {
+  return { kind: 'not-yet', reason, pauseAfter }
 }
 
-function createTry(
-  handle: RunHandle,
-  cancel: NonNullable<TestService['cancel']>,
-  { onRun }: CancelOptions,
-  { service, clock }: CancelWorld,
-): Try {
-  let mayHaveCancelled = false
+/** The cancel of one run. A try may send two requests: the cancel, and one that reads the run. */
+class Cancel {
+  readonly #handle: RunHandle
+  readonly #send: NonNullable<TestService['cancel']>
+  readonly #options: CancelOptions
+  readonly #world: CancelWorld
+  #mayHaveCancelled = false
+
+  constructor(handle: RunHandle, send: NonNullable<TestService['cancel']>, options: CancelOptions, world: CancelWorld) {
+    this.#handle = handle
+    this.#send = send
+    this.#options = options
+    this.#world = world
+  }
+
+  /** Tries until a result is final, no time for another try is left, or the signal aborts. */
+  async tryUntil(deadlineMs: number, signal: AbortSignal): Promise<CancelResult> {
+    const { clock, random } = this.#world
+    const requestOptions = (): RequestOptions => {
+      const leftMs = Math.max(1, deadlineMs - clock.now())
+      // Half of the time, so that another try is possible.
+      const wantedMs = Math.max(leftMs / 2, SHORTEST_TRY_MS)
+      return { signal, limitMs: Math.min(wantedMs, leftMs) }
+    }
+    let reason: Failure | undefined
+    for (let tries = 1; !signal.aborted; tries++) {
+      const result = await this.#try(requestOptions)
+      if (result.kind !== 'not-yet') return result
+      reason = result.reason
+      const pauseMs = backoffMs(tries, result.pauseAfter, random)
+      const longestPauseMs = deadlineMs - clock.now() - SHORTEST_TRY_MS
+      if (longestPauseMs <= 0) break
+      await clock.sleep(Math.min(pauseMs, longestPauseMs), signal)
+    }
+    return { kind: 'failed', failure: reason }
+  }
+
+  async #try(options: () => RequestOptions): Promise<CancelResult | NotYet> {
+    const response = await this.#send(this.#handle.id, options())
+    if (response === true) return { kind: 'cancelled' }
+    // The service accepted the cancel, but does not list the run.
+    if (response === false) return this.#readRun(options)
+    this.#mayHaveCancelled ||= mayHaveBeenAccepted(response)
+    if (isKeyRefused(response) || hasServiceEnded(response)) return { kind: 'failed', failure: response }
+    return shouldReadRun(response) ? this.#readRun(options, response) : notYet(response)
+  }
 
   /** The response to a cancel does not say whether the run has finished or does not exist. So this reads the run. */
-  async function readRun(options: () => RequestOptions, cancelFailure?: Failure): Promise<TryResult> {
+  async #readRun(options: () => RequestOptions, cancelFailure?: Failure): Promise<CancelResult | NotYet> {
+    const { service, clock } = this.#world
+    const { id } = this.#handle
     // A request's path cannot contain an unusable id.
-    if (!isUsableRunId(handle.id)) return { kind: 'not-yet', reason: cancelFailure, lastFailure: cancelFailure }
+    if (!isUsableRunId(id)) return notYet(cancelFailure)
     const sentAtMs = clock.now()
-    const run = await service.get(handle.id, options())
+    const run = await service.get(id, options())
     if (isFailure(run)) {
       if (isKeyRefused(run)) return { kind: 'failed', failure: run }
-      if (isNotFound(run) && isNotFoundFinal(handle, sentAtMs)) return { kind: 'not-found' }
-      return { kind: 'not-yet', reason: cancelFailure ?? run, lastFailure: run }
+      if (isNotFound(run) && isNotFoundFinal(this.#handle, sentAtMs)) return { kind: 'not-found' }
+      return notYet(cancelFailure ?? run, run)
     }
-    onRun?.(run)
+    this.#options.onRun?.(run)
     if (!isFinished(run)) {
-      // Without a failure, the service accepted the cancel. The run has not finished yet, so if it is CANCELLED later, this
-      // cancel did it.
-      mayHaveCancelled ||= cancelFailure === undefined
-      return { kind: 'not-yet', reason: cancelFailure, lastFailure: undefined }
+      // The service may have accepted the cancel while the run was unfinished. If the run is CANCELLED later, this cancel
+      // did it.
+      this.#mayHaveCancelled ||= cancelFailure === undefined
+      return { kind: 'not-yet', reason: cancelFailure, pauseAfter: undefined }
     }
-    return mayHaveCancelled && run.status === 'CANCELLED' ? { kind: 'cancelled' } : { kind: 'already-finished', run }
-  }
-
-  return async (options) => {
-    // `true`: the response lists the run as cancelled. `false`: the service accepted the cancel, but does not list the run.
-    const response = await cancel(handle.id, options())
-    if (response === true) return { kind: 'cancelled' }
-    if (response === false) return readRun(options)
-    mayHaveCancelled ||= mayHaveBeenAccepted(response)
-    if (isKeyRefused(response) || hasServiceEnded(response)) return { kind: 'failed', failure: response }
-    if (shouldReadRun(response)) return readRun(options, response)
-    return { kind: 'not-yet', reason: response, lastFailure: response }
+    return this.#mayHaveCancelled && run.status === 'CANCELLED'
+      ? { kind: 'cancelled' }
+      : { kind: 'already-finished', run }
   }
 }
 
-/** After an invalid response, and after a status that is not transient, the run tells whether it is cancelled. */
+/**
+ * After an invalid response, and after a status that is not transient, main or post reads the run. After every other
+ * failure, the cancel itself is repeated.
+ */
 function shouldReadRun(failure: Failure): boolean {
   return failure.kind === 'invalid-response' || (failure.kind === 'status' && !isTransient(failure))
 }

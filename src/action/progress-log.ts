@@ -9,7 +9,10 @@ type LogWorld = Pick<World, 'clock' | 'log' | 'signal'>
 
 const HEARTBEAT_MS = 60_000
 
-/** A log with few lines: about one a minute. With `writesAtOnce`, the first pause begins with a line. */
+/**
+ * A log with few lines: about one a minute. If `writesAtOnce` is true, the first pause writes a line at once. Otherwise the
+ * first line comes after a minute.
+ */
 export function quietLog({ clock, log, signal }: LogWorld, { writesAtOnce }: { readonly writesAtOnce: boolean }) {
   let lastLineMs = writesAtOnce ? Number.NEGATIVE_INFINITY : clock.now()
   function write(message: Fragment): void {
@@ -18,13 +21,10 @@ export function quietLog({ clock, log, signal }: LogWorld, { writesAtOnce }: { r
   }
   return {
     write,
-    /** Pauses until the deadline, or until the step is aborted. Writes a heartbeat about once a minute. */
+    /** Pauses until the deadline, or until the step is aborted. About once a minute, `writeHeartbeat` must call `write`. */
     async pause(deadlineMs: number, writeHeartbeat: () => void): Promise<void> {
       while (!signal.aborted && clock.now() < deadlineMs) {
-        if (clock.now() - lastLineMs >= HEARTBEAT_MS) {
-          lastLineMs = clock.now()
-          writeHeartbeat()
-        }
+        if (clock.now() - lastLineMs >= HEARTBEAT_MS) writeHeartbeat()
         await clock.sleep(Math.min(deadlineMs, lastLineMs + HEARTBEAT_MS) - clock.now(), signal)
       }
     },
@@ -70,8 +70,8 @@ export function progressLog(runId: string, world: LogWorld) {
     },
 
     /**
-     * Logs the first failure of a streak. The heartbeat logs the later ones. If failures and successes alternate, at most
-     * one failure a minute is logged.
+     * Logs the first failure of a streak. Later, a heartbeat shows the latest failure. If failures and successes alternate,
+     * at most one failure a minute is logged.
      */
     onPollFailed(cause: Failure): void {
       const isFirst = failure === undefined

@@ -39,7 +39,7 @@ export async function runAction(settings: StepSettings, world: World): Promise<S
   const runFacts = await startAndWait(step)
   const facts: StepFacts = { ...runFacts, subject: settings.subject, tookMs: world.clock.now() - step.stepBeganMs }
   const outcome = concludeStep(facts, settings)
-  // Otherwise the record stays as it is, and post acts on it.
+  // If post is needed, the record stays as it is, and post acts on it.
   if (!needsPost(outcome)) world.recorder.done()
   await publish(outcome, settings.reports, world)
   return outcome
@@ -94,8 +94,8 @@ async function followRun(handle: RunHandle, step: Step): Promise<RunFacts> {
 }
 
 /**
- * Sets the outputs `run-id` and `run-url`, and logs the run, unless `run-id` names a run without a page. Returns the
- * address of the run's page.
+ * Sets the outputs `run-id` and `run-url`, and returns the address of the run's page. Logs the run if this step started it,
+ * or if the run has a page.
  */
 function announceRun({ id }: RunHandle, { settings, world }: Step): string | undefined {
   world.setOutput('run-id', id)
@@ -108,7 +108,7 @@ function announceRun({ id }: RunHandle, { settings, world }: Step): string | und
   return runUrl
 }
 
-/** Outputs and the paths of requests cannot contain this id. */
+/** Cancels a run whose id cannot be in outputs or in the path of a request. No step could read this run. */
 async function cancelRunWithUnusableId(handle: RunHandle, world: World): Promise<RunFacts> {
   const failure: Failure = {
     kind: 'invalid-response',

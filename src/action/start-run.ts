@@ -1,4 +1,4 @@
-import { type Failure, hasServiceEnded, untilServiceCountsAsEndedMs } from '../outcome/failure.ts'
+import { type Failure, hasServiceEnded, msUntilServiceCountsAsEnded } from '../outcome/failure.ts'
 import type { StartParameters } from '../outcome/run.ts'
 import type { Cancellation, Ending } from '../outcome/step-outcome.ts'
 import { failureText } from '../report/failure-text.ts'
@@ -9,8 +9,8 @@ import { abortedEnding, abortReason } from './abort.ts'
 import { quietLog } from './progress-log.ts'
 import type { World } from './world.ts'
 
-/** What is known about a step if no id of a run came. */
-interface WithoutId {
+/** How the start ended, if no id of a run came. */
+interface StartWithoutId {
   readonly ending: Ending
   readonly cancellation: Cancellation
 }
@@ -26,45 +26,49 @@ export async function startRun(
   parameters: StartParameters,
   deadlineMs: number,
   world: StartWorld,
-): Promise<string | WithoutId> {
+): Promise<string | StartWithoutId> {
   const { clock, random, signal } = world
   const firstTryMs = clock.now()
   const { write, pause } = quietLog(world, { writesAtOnce: true })
   for (let tries = 1; ; tries++) {
-    if (signal.aborted) return withoutId(abortedEnding(signal), 'no-run')
+    if (signal.aborted) return startWithoutId(abortedEnding(signal), 'no-run')
     // A repeated start uses a new connection. After a 429, a service often closes the old connection. Nobody would then
     // know whether the service accepted the start.
     const response = await startOnce(parameters, tries > 1, world)
     if (typeof response === 'string') return response
     const cancellation = mayHaveBeenAccepted(response) ? 'id-unknown' : 'no-run'
-    if (signal.aborted) return withoutId(abortedEnding(signal), cancellation)
+    if (signal.aborted) return startWithoutId(abortedEnding(signal), cancellation)
 
     const nowMs = clock.now()
     const nextTryMs = nowMs + backoffMs(tries, response, random)
-    const lastTryMs = Math.min(
+    const latestTryMs = Math.min(
       firstTryMs + startMayRepeatForMs(response),
       deadlineMs,
-      nowMs + untilServiceCountsAsEndedMs(response),
+      nowMs + msUntilServiceCountsAsEnded(response),
     )
-    if (hasServiceEnded(response) || nextTryMs > lastTryMs) {
-      return withoutId({ kind: 'start-failed', failure: response }, cancellation)
+    if (hasServiceEnded(response) || nextTryMs > latestTryMs) {
+      return startWithoutId({ kind: 'start-failed', failure: response }, cancellation)
     }
     const reason = failureText(response, 'start')
     // The pause may take minutes, because the service may ask for it.
     await pause(nextTryMs, () => {
       const untilNextTry = durationText(nextTryMs - clock.now())
-      const untilLastTry = durationText(lastTryMs - clock.now())
+      const untilEnd = durationText(latestTryMs - clock.now())
       write(
-        fragment`The run is not started yet. The next try is in ${untilNextTry}. The step tries for ${untilLastTry} more. ${reason}`,
+        fragment`The run is not started yet. The step tries again in ${untilNextTry}, and gives up in ${untilEnd}. ${reason}`,
       )
     })
   }
 }
 
-function withoutId(ending: Ending, cancellation: 'no-run' | 'id-unknown'): WithoutId {
+function startWithoutId(ending: Ending, cancellation: 'no-run' | 'id-unknown'): StartWithoutId {
   return { ending, cancellation: { kind: cancellation } }
 }
 
+/**
+ * If the step is aborted before the request is sent, the request is dropped. If the request is already sent, main waits for
+ * the response until `startDeadlineMs`.
+ */
 function startOnce(
   parameters: StartParameters,
   onNewConnection: boolean,

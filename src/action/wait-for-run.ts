@@ -68,7 +68,7 @@ export async function waitForRun(
     } else {
       if (signal.aborted) return end(abortedEnding(signal))
       streak = { sinceMs: streak?.sinceMs ?? clock.now(), polls: (streak?.polls ?? 0) + 1, failure: response }
-      // Whether the service has accepted the start or a poll.
+      // If this step has started the run or has read it, a request has succeeded.
       const hasSucceededBefore = handle.knownSinceMs !== undefined || run !== undefined
       const isStreakTooLong = streakLeftMs(streak, clock.now()) <= 0
       if (isStreakTooLong || !mayStillSucceed(response, handle, sentAtMs, hasSucceededBefore)) {
@@ -123,7 +123,7 @@ export function adaptivePauseMs(waitedMs: number, jitter: number): number {
 
 /** Tells when to stop waiting. */
 function waitTimer(pollingSinceMs: number, { stepBeganMs, waitLimitMs, queueLimitMs }: WaitOptions) {
-  let phase: 'unknown' | 'queued' | 'not queued' = 'unknown'
+  let phase: 'not read' | 'queued' | 'not queued' = 'not read'
   let inQueueMs: number | undefined
   return {
     onRun({ status }: Run, nowMs: number): void {

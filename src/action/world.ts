@@ -44,7 +44,7 @@ export interface World {
   readonly recorder: Recorder
   /** Whether the job has ended, so that the next job may already use the runner's folders. */
   isJobOver(): boolean
-  /** `setOutput` and `writeSummary` write nothing if the job is over. */
+  /** Writes nothing if the job is over, because main sets outputs also while it cancels the run. */
   setOutput<Name extends keyof Outputs>(name: Name, value: Outputs[Name]): void
   annotate(annotation: Annotation): void
   /** Writes lines that GitHub shows folded below their name. */

@@ -28,7 +28,7 @@ export function canSignal(main: MainProcess): boolean {
 }
 
 /** Signals main if it still runs. */
-export function kill(main: MainProcess, signal: 'SIGHUP' | 'SIGKILL'): void {
+export function sendSignal(main: MainProcess, signal: 'SIGHUP' | 'SIGKILL'): void {
   if (canSignal(main) && isRunning(main)) trySignal(main.pid, signal)
 }
 

@@ -1,11 +1,11 @@
 import { isObject, parseJson } from '../text/json.ts'
-import { canSignal, isRunning, kill, type MainProcess } from './main-process.ts'
+import { canSignal, isRunning, type MainProcess, sendSignal } from './main-process.ts'
 import { findStepFiles, hasHashOf, readStepFile, removeStepFile } from './step-file.ts'
 
 // Main can be killed at any moment. So main writes a record of what is left to do for the step, and post reads it.
 //
-// - Main writes the record four times: when it begins, before it starts a run, when it knows the run's id, and when
-//   nothing is left to do. Each time, the record has the next phase.
+// - Main writes the record when its phase changes: when main begins, before it starts a run, when it knows the run's id,
+//   and when nothing is left to do. A step may skip a phase, but never goes back.
 // - Each time, main writes the record to two places: to a file of its own, and to the runner's state.
 // - The state alone is not enough, because in a container main may go on after the runner has read the state. Some
 //   runners lose the state of a cancelled step.
@@ -18,7 +18,7 @@ import { findStepFiles, hasHashOf, readStepFile, removeStepFile } from './step-f
 //
 // post.ts loads this file before everything else, so it must load little. recorder.ts is main's side of the record.
 
-/** How far main has come, in the order in which main reaches them. */
+/** The phases of main, in their order. */
 const PHASES = ['nothing started', 'starting', 'started', 'done'] as const
 
 export interface StepRecord extends MainProcess {
@@ -50,22 +50,26 @@ function textOrNone(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-/** A record that post finds, and the main that wrote it. */
-export type FoundRecord = ReturnType<typeof foundRecord>
+/** What one main left for post: its record, its file, and perhaps its process. */
+export type Handover = ReturnType<typeof handover>
 
-/** Finds the record in the runner's state. If the state is lost, finds the record in each file that has this step's hash. */
-export function findRecords(env: NodeJS.ProcessEnv, recordOfState: StepRecord | undefined): FoundRecord[] {
-  if (recordOfState !== undefined) return [foundRecord(recordOfState, hasHashOf(env, recordOfState.file))]
+/**
+ * Finds the handover of the record in the runner's state. If the state is lost, finds the handover of each file that has
+ * this step's hash, and removes each file without a whole record.
+ */
+export function findHandovers(env: NodeJS.ProcessEnv, recordOfState: StepRecord | undefined): Handover[] {
+  if (recordOfState !== undefined) return [handover(recordOfState, hasHashOf(env, recordOfState.file))]
   return findStepFiles(env).flatMap((file) => {
-    const record = lastRecord(readStepFile(file))
-    if (record !== undefined) return [foundRecord({ ...record, file }, true)]
-    removeStepFile(file)
+    const text = readStepFile(file)
+    const record = lastRecord(text)
+    if (record !== undefined) return [handover({ ...record, file }, true)]
+    if (text !== undefined) removeStepFile(file)
     return []
   })
 }
 
-function foundRecord(first: StepRecord, hasSameInputs: boolean) {
-  // All records of a main name the same process and the same file.
+function handover(known: StepRecord, hasSameInputs: boolean) {
+  // All records of a main name the same process and the same file. So only `readRecord` needs the latest one.
   return {
     /**
      * False if the inputs now may name another project or service. GitHub evaluates the inputs again for post, and a
@@ -73,11 +77,11 @@ function foundRecord(first: StepRecord, hasSameInputs: boolean) {
      */
     hasSameInputs,
     /** The latest record of this main. */
-    read: () => latestRecord(first, readStepFile(first.file)),
-    isMainRunning: () => isRunning(first),
-    canSignalMain: () => canSignal(first),
-    signalMain: (signal: 'SIGHUP' | 'SIGKILL') => kill(first, signal),
-    removeFile: () => removeStepFile(first.file),
+    readRecord: () => latestRecord(known, readStepFile(known.file)),
+    isMainRunning: () => isRunning(known),
+    canSignalMain: () => canSignal(known),
+    signalMain: (signal: 'SIGHUP' | 'SIGKILL') => sendSignal(known, signal),
+    removeFile: () => removeStepFile(known.file),
   }
 }
 

@@ -59,6 +59,7 @@ export class StepRecorder implements Recorder {
   }
 
   started(runId: string, mayCancel: boolean): void {
+    // The phase stays "starting", so post warns without an id.
     if (runId.length > LONGEST_RUN_ID_CHARS) return
     const problem = this.#save({ ...this.#record, phase: 'started', runId, mayCancel })
     if (problem !== undefined) this.#warnOnce(problem)
@@ -123,9 +124,9 @@ export function openRecorder(env: NodeJS.ProcessEnv) {
     recorder: new StepRecorder(firstRecord(stepFile.path), storage),
     /**
      * Whether the runner has emptied its temporary folder, as it does at the end of a job and at a shutdown. Main checks
-     * this, because in a container the runner's signals do not reach main. It checks two files, because a step may
-     * remove one of them.
+     * this, because in a container the runner's signals do not reach main. It checks two files, because another
+     * step may remove one of them.
      */
-    isRunnerTempEmptied: () => hadState && isRemoved(statePath) && !stepFile.isInRunnerFolder(),
+    isRunnerTempEmptied: () => hadState && isRemoved(statePath) && !stepFile.existsInRunnerFolder(),
   }
 }

@@ -16,9 +16,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { writeWhole } from '../runner/runner-file.ts'
 
-// Main's own file. Main appends lines to it and never creates it a second time. Post finds it by the path that the
-// runner's state holds. If the state is lost, post finds it by the step's hash, which is a part of its name.
-// docs/cancelling.md says when post uses the state, and when the file.
+// Main's own file. Main appends lines to it and never creates it a second time. record.ts explains what it is for.
 
 // Of these three, Windows has only O_RDONLY.
 const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants
@@ -29,7 +27,7 @@ interface StepFile {
   /** The file's path, even if the file could not be created. */
   readonly path: string
   /** Whether the file exists and is in the runner's temporary folder. The runner empties this folder at the end of the job. */
-  isInRunnerFolder(): boolean
+  existsInRunnerFolder(): boolean
   /** Throws if post cannot read the line, because it was not written or the file was removed. */
   append(line: string): void
   empty(): void
@@ -57,7 +55,7 @@ function stepFile(path: string, descriptor: number | undefined, wasInRunnerFolde
   const isThere = () => descriptor !== undefined && !isRemoved(path)
   return {
     path,
-    isInRunnerFolder: () => wasInRunnerFolder && isThere(),
+    existsInRunnerFolder: () => wasInRunnerFolder && isThere(),
     append(line) {
       if (descriptor === undefined) throw new Error(`${path} could not be created`)
       writeWhole(descriptor, `${line}\n`)
@@ -78,7 +76,7 @@ export function isRemoved(path: string): boolean {
   }
 }
 
-/** Returns the task's result. If the task throws, returns undefined, because the step goes on without its file. */
+/** Returns the task's result. If the task throws, returns undefined, because neither main nor post fails because of its file. */
 function resultOrNone<T>(task: () => T): T | undefined {
   try {
     return task()
@@ -118,7 +116,8 @@ function readOpened(path: string): string | undefined {
 export function findStepFiles(env: NodeJS.ProcessEnv): string[] {
   const namesIn = (folder: string) => resultOrNone(() => readdirSync(folder)) ?? []
   const paths = folders(env).flatMap((folder) => namesIn(folder).map((name) => join(folder, name)))
-  return paths.filter((path) => hasHashOf(env, path) && isStepFile(path))
+  const prefix = hashPrefix(env)
+  return paths.filter((path) => basename(path).startsWith(prefix) && isStepFile(path))
 }
 
 export function hasHashOf(env: NodeJS.ProcessEnv, path: string): boolean {

@@ -38,7 +38,7 @@ export type Failure =
       readonly expected: string
       /** What the service sent. Absent if `found` is given. */
       readonly got?: Untrusted | undefined
-      /** A description of what came, for example `an array`. */
+      /** What came, in our words, for example `an array`. */
       readonly found?: string | undefined
       /** Whether the response is not JSON, so that perhaps another server sent it. */
       readonly isNotJson?: boolean | undefined
@@ -63,14 +63,14 @@ export function isNotFound(failure: Failure): boolean {
 const REFUSED_LIMIT_MS = 30_000
 
 /** How long until a service that refuses connections counts as ended. Infinity for every other failure. */
-export function untilServiceCountsAsEndedMs(failure: Failure): number {
+export function msUntilServiceCountsAsEnded(failure: Failure): number {
   const refusedForMs = failure.kind === 'not-sent' ? failure.refusedForMs : undefined
   return refusedForMs === undefined ? Number.POSITIVE_INFINITY : Math.max(0, REFUSED_LIMIT_MS - refusedForMs)
 }
 
 /** Whether the service was on this machine and has ended. */
 export function hasServiceEnded(failure: Failure): boolean {
-  return untilServiceCountsAsEndedMs(failure) === 0
+  return msUntilServiceCountsAsEnded(failure) === 0
 }
 
 /** Whether two requests failed for the same reason. The request's id and the time of a refusal always differ. */

@@ -72,7 +72,10 @@ export interface StepSubject {
   readonly parameters: StartParameters
   /** False if the input `run-id` names the run. */
   readonly ownsRun: boolean
-  /** What the workflow's event is about, if the input `branch` is empty and the event is not about the default branch. */
+  /**
+   * What the workflow's event is about, if the input `branch` is empty and the event is not about the default branch. The
+   * step then tests the default branch.
+   */
   readonly untested?: Fragment | undefined
   /** The branch or the tag of the tested commit, if the input `branch` names this commit. */
   readonly commitName?: string | undefined
@@ -197,7 +200,7 @@ function decide(
       const didAnyCaseRun = counts.passed + counts.failed > 0
       if (!didAnyCaseRun && !passWithNoTests) return { conclusion: 'no-tests', success: false }
       if (strict && isDoubtfulPass(known)) return { conclusion: 'failed', success: false }
-      return { conclusion: didAnyCaseRun ? conclusion : 'no-tests', success: true }
+      return { conclusion: didAnyCaseRun ? 'passed' : 'no-tests', success: true }
     }
     case 'started':
       return { conclusion: 'started', success: true }

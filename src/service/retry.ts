@@ -1,4 +1,4 @@
-import { type Failure, untilServiceCountsAsEndedMs } from '../outcome/failure.ts'
+import { type Failure, msUntilServiceCountsAsEnded } from '../outcome/failure.ts'
 
 // What a failure means for the next request. What reports need to know about a failure is in outcome/failure.ts.
 
@@ -49,5 +49,5 @@ export function backoffMs(failedTries: number, failure: Failure | undefined, ran
   const pauseMs = fullMs * (0.5 + random() / 2)
   if (failure === undefined) return pauseMs
   const askedMs = failure.kind === 'status' ? (failure.retryAfterMs ?? 0) : 0
-  return Math.min(Math.max(pauseMs, askedMs), untilServiceCountsAsEndedMs(failure))
+  return Math.min(Math.max(pauseMs, askedMs), msUntilServiceCountsAsEnded(failure))
 }

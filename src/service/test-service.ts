@@ -7,6 +7,9 @@ export interface TestService {
   /** Starts a run and returns its id as the service sent it. Sends exactly one request. */
   start(parameters: StartParameters, options: RequestOptions): Promise<string | Failure>
   get(runId: string, options: RequestOptions): Promise<Run | Failure>
-  /** Tells whether the service lists the run as cancelled. Absent if the workflow has no cancel. */
+  /**
+   * True if the response lists the run as cancelled. False if the service accepted the cancel, but does not list the run.
+   * Absent if the workflow has no cancel.
+   */
   readonly cancel?: (runId: string, options: RequestOptions) => Promise<boolean | Failure>
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { copyFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { isRunning, kill, type MainProcess, thisProcess } from '../../src/handover/main-process.ts'
+import { isRunning, type MainProcess, sendSignal, thisProcess } from '../../src/handover/main-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 describe.skipIf(process.platform !== 'linux')('a main process', () => {
@@ -27,7 +27,7 @@ describe.skipIf(process.platform !== 'linux')('a main process', () => {
     const { child, main } = await aMain()
     expect(main.pid).toBe(child.pid)
     expect(isRunning(main)).toBe(true)
-    kill(main, 'SIGHUP')
+    sendSignal(main, 'SIGHUP')
     await once(child, 'exit')
     expect(isRunning(main)).toBe(false)
   })
@@ -35,7 +35,7 @@ describe.skipIf(process.platform !== 'linux')('a main process', () => {
   it('has exited even if its parent does not read its exit code', async () => {
     const { main } = await aMain('"$@" & exec sleep 600')
     expect(isRunning(main)).toBe(true)
-    kill(main, 'SIGHUP')
+    sendSignal(main, 'SIGHUP')
     await expect.poll(() => isRunning(main), { timeout: 30_000 }).toBe(false)
     expect(readFileSync(`/proc/${main.pid}/stat`, 'utf8')).toContain(') Z ')
   })
@@ -44,9 +44,9 @@ describe.skipIf(process.platform !== 'linux')('a main process', () => {
     const { child, main } = await aMain()
     for (const other of [{ startTime: '1' }, { bootId: 'another boot' }]) {
       expect(isRunning({ ...main, ...other })).toBe(false)
-      kill({ ...main, ...other }, 'SIGKILL')
+      sendSignal({ ...main, ...other }, 'SIGKILL')
     }
-    kill(main, 'SIGHUP')
+    sendSignal(main, 'SIGHUP')
     expect(await once(child, 'exit')).toEqual([0, null])
   })
 
@@ -73,8 +73,8 @@ describe.skipIf(process.platform !== 'linux')('a main process', () => {
     const { child, main } = await aMain()
     const unknown = { ...main, startTime: undefined }
     expect(isRunning(unknown)).toBe(true)
-    kill(unknown, 'SIGKILL')
-    kill(main, 'SIGHUP')
+    sendSignal(unknown, 'SIGKILL')
+    sendSignal(main, 'SIGHUP')
     expect(await once(child, 'exit')).toEqual([0, null])
   })
 })

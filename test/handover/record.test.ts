@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, sym
 import { basename, join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { findRecords, parseRecord, type StepRecord } from '../../src/handover/record.ts'
+import { findHandovers, parseRecord, type StepRecord } from '../../src/handover/record.ts'
 import { openRecorder, RecordNotWritten, type StepRecorder } from '../../src/handover/recorder.ts'
 import { render } from '../../src/text/safe-text.ts'
 import { parseKeyValueFile } from '../../tools/runner-emulator/file-commands.ts'
@@ -37,7 +37,7 @@ function job({ hasStateFile = true, hasTemp = true, inputs = {} }: JobOptions = 
     expect(problem).toBeUndefined()
     return parseRecord(Object.fromEntries(entries).record ?? '')
   }
-  const [first] = findRecords(env, undefined)
+  const [first] = findHandovers(env, undefined)
   onTestFinished(() => first?.removeFile())
   return {
     env,
@@ -52,7 +52,7 @@ function job({ hasStateFile = true, hasTemp = true, inputs = {} }: JobOptions = 
     isRunnerTempEmptied,
     saved,
     /** As post reads it, with the state or without it. */
-    read: ({ withState = true } = {}) => findRecords(env, withState ? saved() : undefined)[0]?.read(),
+    read: ({ withState = true } = {}) => findHandovers(env, withState ? saved() : undefined)[0]?.readRecord(),
   }
 }
 
@@ -217,8 +217,8 @@ describe('a record that cannot be written', () => {
     const state = parseRecord(Object.fromEntries(entries).record ?? '')
     expect(state).toMatchObject({ phase: 'starting' })
     expect(statSync(state?.file ?? '').size).toBe(0)
-    expect(findRecords(env, state)[0]?.read()).toMatchObject({ phase: 'done' })
-    expect(findRecords(env, undefined)[0]?.read()).toBeUndefined()
+    expect(findHandovers(env, state)[0]?.readRecord()).toMatchObject({ phase: 'done' })
+    expect(findHandovers(env, undefined)[0]?.readRecord()).toBeUndefined()
   })
 
   it('does not wait for a reader if the runner’s file is a named pipe', () => {
@@ -245,7 +245,7 @@ describe('of the two records', () => {
     else save[file](recorder)
     const record: StepRecord = { pid: OF_STATE, file: path, phase: state, runId: 'r-1', mayCancel: true }
     expect(saved()).toBeDefined()
-    return findRecords(env, record)[0]?.read()
+    return findHandovers(env, record)[0]?.readRecord()
   }
 
   it.each([
@@ -277,34 +277,34 @@ describe('of the two records', () => {
 describe('a main that post finds', () => {
   it('has another identity after the inputs have changed, but the same file', () => {
     const { env, saved } = job({ inputs: { INPUT_PROJECT: 'web-shop' } })
-    expect(findRecords(env, saved())).toMatchObject([{ hasSameInputs: true }])
-    const [found] = findRecords({ ...env, INPUT_PROJECT: 'docs' }, saved())
+    expect(findHandovers(env, saved())).toMatchObject([{ hasSameInputs: true }])
+    const [found] = findHandovers({ ...env, INPUT_PROJECT: 'docs' }, saved())
     expect(found?.hasSameInputs).toBe(false)
-    expect(found?.read()).toMatchObject({ phase: 'nothing started' })
-    expect(findRecords({ ...env, INPUT_PROJECT: 'docs' }, undefined)).toEqual([])
+    expect(found?.readRecord()).toMatchObject({ phase: 'nothing started' })
+    expect(findHandovers({ ...env, INPUT_PROJECT: 'docs' }, undefined)).toEqual([])
   })
 
   it('is none if its file holds no whole record, and the file is removed', () => {
     const { env, filePath } = job()
     const path = filePath()
     writeFileSync(path, '{"pid":7,"fi')
-    expect(findRecords(env, undefined)).toEqual([])
+    expect(findHandovers(env, undefined)).toEqual([])
     expect(existsSync(path)).toBe(false)
   })
 
   it('has its latest record also if its file is removed after post has read it', () => {
     const { env, filePath, recorder } = job()
-    const [found] = findRecords(env, undefined)
+    const [found] = findHandovers(env, undefined)
     recorder.started('r-1', true)
-    expect(found?.read()).toMatchObject({ phase: 'started', runId: 'r-1' })
+    expect(found?.readRecord()).toMatchObject({ phase: 'started', runId: 'r-1' })
     rmSync(filePath())
-    expect(found?.read()).toMatchObject({ phase: 'nothing started' })
+    expect(found?.readRecord()).toMatchObject({ phase: 'nothing started' })
   })
 
   it('has an identity also if main could create no file', () => {
     const { env, saved } = job({ hasTemp: false })
     rmSync(saved()?.file ?? '')
-    expect(findRecords(env, saved())[0]?.hasSameInputs).toBe(true)
+    expect(findHandovers(env, saved())[0]?.hasSameInputs).toBe(true)
   })
 })
 

@@ -30,12 +30,12 @@ describe('main’s file', () => {
   it('is in the runner’s temporary folder, or else in the system’s', () => {
     const env = stepWithFolder()
     const inRunner = aFile(env)
-    expect(inRunner.isInRunnerFolder()).toBe(true)
+    expect(inRunner.existsInRunnerFolder()).toBe(true)
     expect(inRunner.path).toContain(env.RUNNER_TEMP)
     expect(findStepFiles(env)).toEqual([inRunner.path])
     rmSync(env.RUNNER_TEMP, { recursive: true })
     const inSystem = aFile(env)
-    expect(inSystem.isInRunnerFolder()).toBe(false)
+    expect(inSystem.existsInRunnerFolder()).toBe(false)
     expect(findStepFiles(env)).toEqual([inSystem.path])
   })
 
@@ -61,7 +61,7 @@ describe('main’s file', () => {
     file.append('third')
     expect(readStepFile(file.path)).toBe('third\n')
     removeStepFile(file.path)
-    expect(file.isInRunnerFolder()).toBe(false)
+    expect(file.existsInRunnerFolder()).toBe(false)
     expect(() => file.append('fourth')).toThrow('was removed')
     expect(readStepFile(file.path)).toBeUndefined()
     expect(existsSync(file.path)).toBe(false)

@@ -3,7 +3,7 @@ import { runAction } from '../../src/action/run-action.ts'
 import type { World } from '../../src/action/world.ts'
 import { cleanUp } from '../../src/clean-up-after-main.ts'
 import type { Clock } from '../../src/clock.ts'
-import { type FoundRecord, lastRecord, latestRecord, parseRecord, type StepRecord } from '../../src/handover/record.ts'
+import { type Handover, lastRecord, latestRecord, parseRecord, type StepRecord } from '../../src/handover/record.ts'
 import { RecordNotWritten, StepRecorder } from '../../src/handover/recorder.ts'
 import type { AbortCause } from '../../src/outcome/step-outcome.ts'
 import { type Fragment, render } from '../../src/text/safe-text.ts'
@@ -74,7 +74,7 @@ export async function simulateStep(plan: SimulationPlan): Promise<SimulationResu
   }
   const log: World['log'] = { info: () => {}, warning: (message) => messages.push(render(message)) }
   const open = async () => service.client((response) => responses.push(response))
-  // post.ts and findRecords decide this before anything is loaded.
+  // post.ts and findHandovers decide this before anything is loaded.
   const first = saved ?? lastRecord(main.storage.file)
   const ofMain = first === undefined ? [] : [main.found(first)]
   const found = saved === undefined && hasSibling ? [...ofMain, siblingOf(service)] : ofMain
@@ -86,12 +86,12 @@ export async function simulateStep(plan: SimulationPlan): Promise<SimulationResu
 }
 
 /** A step with the same identity that was killed while it waited. Its file is in the folder of main's file. */
-function siblingOf(service: ModelService): FoundRecord {
+function siblingOf(service: ModelService): Handover {
   const runId = service.startForSibling()
   const record: StepRecord = { pid: 2, startTime: '2', file: 'main-2', phase: 'started', runId, mayCancel: true }
   return {
     hasSameInputs: true,
-    read: () => record,
+    readRecord: () => record,
     isMainRunning: () => false,
     canSignalMain: () => true,
     signalMain: () => {},
@@ -249,10 +249,10 @@ class SimulatedMain {
   }
 
   /** The record that post finds. */
-  found(first: StepRecord): FoundRecord {
+  found(first: StepRecord): Handover {
     return {
       hasSameInputs: true,
-      read: () => {
+      readRecord: () => {
         this.readByPost = latestRecord(first, this.storage.file)
         return this.readByPost
       },
