@@ -106,7 +106,8 @@ async function cancelAndLog(
   const { log, clock } = world
   try {
     const service = await open()
-    // Main may have started the run just before it was killed. So the service may not know the run yet.
+    // Main may have started the run just before it was killed, and the service may not know the run yet. So a 404 is final
+    // only after a grace period, which begins now.
     const handle = { id: runId, knownSinceMs: clock.now() }
     const end = await cancelRun(handle, { deadlineMs }, { ...world, service })
     switch (end.kind) {

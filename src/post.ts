@@ -1,7 +1,8 @@
 import { findHandovers, parseRecord } from './handover/record.ts'
 import { removeStepFile } from './handover/step-file.ts'
 
-// If the runner's state says "done", post only removes main's file. It loads more code only for the debug log.
+// If the runner's state says "done", post only removes main's file. In this case, post loads more code only for the debug
+// log.
 const recordOfState = parseRecord(process.env.STATE_record ?? '')
 const isDone = recordOfState?.phase === 'done'
 if (isDone) removeStepFile(recordOfState.file)

@@ -37,8 +37,9 @@ export function watch(condition: () => boolean, then: () => void): void {
 }
 
 /**
- * V8 compiles undici's WebAssembly parser a second time, to optimise it, and the exit would wait about 40 ms for that. Call
- * this after the first request is dispatched. After a flag has changed, V8 ignores the code cache of Node's modules.
+ * V8 compiles undici's WebAssembly parser a second time, to optimise it. The exit would wait about 40 ms for that, so a flag
+ * prevents it. Call this only after the first request is dispatched. After a flag has changed, V8 ignores the code cache of
+ * Node's modules, so the modules that the first request needs would load slowly.
  */
 export function preventSecondParserCompilation(): void {
   setFlagsFromString('--wasm-tiering-budget=1000000000')
@@ -47,7 +48,7 @@ export function preventSecondParserCompilation(): void {
 interface ExitOptions {
   /** How the log shows a crash. After a crash that is only a warning, the exit code is 0. */
   readonly crashLevel: 'error' | 'warning'
-  /** Called if a write to stdout fails, which is the log. */
+  /** Called if a write to stdout fails. Stdout is the log. */
   readonly onLogClosed?: () => void
 }
 

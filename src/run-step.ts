@@ -69,8 +69,8 @@ export async function runStep(
       for (const message of error.messages) output.annotate({ level: 'error', title: 'Invalid input', message })
       if (wantsSummaryOfProblems(env)) output.writeSummary(() => invalidInputsSummary(error.messages))
     } else if (error instanceof RecordNotWritten) {
-      // This branch writes no summary, because probably the disk is full.
-      const message = fragment`No run was started, because the step could not save its record for the post step: ${error.message}. If the step were killed, nothing would cancel its run. Free some space on the runner, or check its temporary folder.`
+      // No summary is written here, because the disk is probably full.
+      const message = fragment`No run was started, because the step could not save its record for the post step: ${error.message}. If the step had started a run and were then killed, nothing would cancel that run. Free some space on the runner, or check its temporary folder.`
       output.annotate({ level: 'error', title: 'Run not started', message })
     } else throw error
     return false

@@ -20,8 +20,8 @@ export interface CancelOptions {
 }
 
 /**
- * If this much time is left, a request gets at least this long. With less, no other try begins, because its time-out would
- * replace the real failure.
+ * A request gets half of the time that is left, but at least this long. If less than this is left after a try, no other try
+ * begins, because the time-out of that try would replace the real failure.
  */
 const SHORTEST_TRY_MS = 1_000
 
@@ -53,10 +53,6 @@ interface NotYet {
   readonly pauseAfter: Failure | undefined
 }
 
-function notYet(reason: Failure | undefined, pauseAfter = reason): NotYet {
-  return { kind: 'not-yet', reason, pauseAfter }
-}
-
 /** The cancel of one run. A try may send two requests: the cancel, and one that reads the run. */
 class Cancel {
   readonly #handle: RunHandle
@@ -77,7 +73,6 @@ class Cancel {
     const { clock, random } = this.#world
     const requestOptions = (): RequestOptions => {
       const leftMs = Math.max(1, deadlineMs - clock.now())
-      // Half of the time, so that another try is possible.
       const wantedMs = Math.max(leftMs / 2, SHORTEST_TRY_MS)
       return { signal, limitMs: Math.min(wantedMs, leftMs) }
     }
@@ -101,7 +96,8 @@ class Cancel {
     if (response === false) return this.#readRun(options)
     this.#mayHaveCancelled ||= mayHaveBeenAccepted(response)
     if (isKeyRefused(response) || hasServiceEnded(response)) return { kind: 'failed', failure: response }
-    return shouldReadRun(response) ? this.#readRun(options, response) : notYet(response)
+    if (shouldReadRun(response)) return this.#readRun(options, response)
+    return { kind: 'not-yet', reason: response, pauseAfter: response }
   }
 
   /** The response to a cancel does not say whether the run has finished or does not exist. So this reads the run. */
@@ -109,18 +105,18 @@ class Cancel {
     const { service, clock } = this.#world
     const { id } = this.#handle
     // A request's path cannot contain an unusable id.
-    if (!isUsableRunId(id)) return notYet(cancelFailure)
+    if (!isUsableRunId(id)) return { kind: 'not-yet', reason: cancelFailure, pauseAfter: cancelFailure }
     const sentAtMs = clock.now()
     const run = await service.get(id, options())
     if (isFailure(run)) {
       if (isKeyRefused(run)) return { kind: 'failed', failure: run }
       if (isNotFound(run) && isNotFoundFinal(this.#handle, sentAtMs)) return { kind: 'not-found' }
-      return notYet(cancelFailure ?? run, run)
+      return { kind: 'not-yet', reason: cancelFailure ?? run, pauseAfter: run }
     }
     this.#options.onRun?.(run)
     if (!isFinished(run)) {
-      // The service may have accepted the cancel while the run was unfinished. If the run is CANCELLED later, this cancel
-      // did it.
+      // If there is no `cancelFailure`, the service accepted the cancel, and the run was unfinished then. If the run is
+      // CANCELLED later, this cancel did it.
       this.#mayHaveCancelled ||= cancelFailure === undefined
       return { kind: 'not-yet', reason: cancelFailure, pauseAfter: undefined }
     }

@@ -51,6 +51,7 @@ export function progressLog(runId: string, world: LogWorld) {
 
   function writeHeartbeat(): void {
     const waited = durationText(clock.now() - sinceMs)
+    // A pause follows a poll, so one of the two is known.
     if (failure === undefined) write(fragment`Run ${runId}: still ${run?.rawStatus ?? 'waiting'} after ${waited}.`)
     else writeFailure(fragment`the status still cannot be read. The step has waited for ${waited}.`, failure)
   }

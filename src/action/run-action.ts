@@ -64,9 +64,9 @@ async function startAndWait(step: Step): Promise<RunFacts> {
   }
 
   recorder.starting()
-  const id = await startRun(settings.subject.parameters, stepBeganMs + settings.waitLimitMs, world)
-  if (typeof id !== 'string') return id
-  const handle: RunHandle = { id, knownSinceMs: clock.now() }
+  const started = await startRun(settings.subject.parameters, stepBeganMs + settings.waitLimitMs, world)
+  if (typeof started !== 'string') return started
+  const handle: RunHandle = { id: started, knownSinceMs: clock.now() }
   if (!isUsableRunId(handle.id)) return cancelRunWithUnusableId(handle, world)
   recorder.started(handle.id, settings.cancelOnAbort)
   // If the step was aborted during the start, the wait ends at once. Main then cancels the run if `cancelOnAbort` is true.

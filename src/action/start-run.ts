@@ -32,8 +32,8 @@ export async function startRun(
   const { write, pause } = quietLog(world, { writesAtOnce: true })
   for (let tries = 1; ; tries++) {
     if (signal.aborted) return startWithoutId(abortedEnding(signal), 'no-run')
-    // A repeated start uses a new connection. After a 429, a service often closes the old connection. Nobody would then
-    // know whether the service accepted the start.
+    // A repeated start uses a new connection. After a 429, a service often closes the old connection. If main sent the next
+    // start on that connection, nobody would know whether the service accepted it.
     const response = await startOnce(parameters, tries > 1, world)
     if (typeof response === 'string') return response
     const cancellation = mayHaveBeenAccepted(response) ? 'id-unknown' : 'no-run'

@@ -22,7 +22,7 @@ export interface Outputs
 export interface Recorder {
   /** Main is about to start a run. Throws if nothing could be written, because post would not learn of the run. */
   starting(): void
-  /** If main is killed from now on, post cancels the run, provided that `mayCancel` is true. */
+  /** Unless `done` follows, post cancels the run, provided that `mayCancel` is true. */
   started(runId: string, mayCancel: boolean): void
   /** Nothing is left to do. */
   done(): void
@@ -44,7 +44,7 @@ export interface World {
   readonly recorder: Recorder
   /** Whether the job has ended, so that the next job may already use the runner's folders. */
   isJobOver(): boolean
-  /** Writes nothing if the job is over, because main sets outputs also while it cancels the run. */
+  /** Writes nothing if the job is over. Main may still call it then, while it cancels the run. */
   setOutput<Name extends keyof Outputs>(name: Name, value: Outputs[Name]): void
   annotate(annotation: Annotation): void
   /** Writes lines that GitHub shows folded below their name. */

@@ -27,7 +27,7 @@ export interface StepRecord extends MainProcess {
   readonly phase: (typeof PHASES)[number]
   /** Given in the phase "started". */
   readonly runId?: string | undefined
-  /** Given in the phase "started": whether post should cancel the run if main is killed. */
+  /** Given in the phase "started": whether post may cancel the run. */
   readonly mayCancel?: boolean | undefined
 }
 
@@ -62,6 +62,7 @@ export function findHandovers(env: NodeJS.ProcessEnv, recordOfState: StepRecord 
   return findStepFiles(env).flatMap((file) => {
     const text = readStepFile(file)
     const record = lastRecord(text)
+    // Post reads and removes the file that it found, whatever path stands in it.
     if (record !== undefined) return [handover({ ...record, file }, true)]
     if (text !== undefined) removeStepFile(file)
     return []
@@ -86,8 +87,9 @@ function handover(known: StepRecord, hasSameInputs: boolean) {
 }
 
 /**
- * The record with the later phase: the known record, or the last whole record in main's file. If both phases are equal,
- * so are the records. If the file is empty, main has emptied it, because nothing is left to do.
+ * `known` is the record that post found first, in the runner's state or in main's file. Returns `known` or the last whole
+ * record that is in the file now, whichever has the later phase. If both phases are equal, so are the records. If the file
+ * is empty, main has emptied it, because nothing is left to do.
  */
 export function latestRecord(known: StepRecord, fileText: string | undefined): StepRecord {
   if (fileText === '') return { ...known, phase: 'done' }

@@ -23,7 +23,7 @@ export type Conclusion =
   | 'started'
 
 export type Cancellation =
-  /** The run has finished, or the step must not cancel it. */
+  /** The run has finished, or the step leaves it running, because it does not wait or may not cancel. */
   | { readonly kind: 'not-wanted' }
   /** No run can have been started. */
   | { readonly kind: 'no-run' }
@@ -35,6 +35,7 @@ export type Cancellation =
   | { readonly kind: 'already-finished'; readonly run: Run }
   /** The service does not know the run, or no longer knows it. */
   | { readonly kind: 'not-found' }
+  /** The run could not be cancelled. `failure` is absent if the service accepted the cancel, but the run did not finish. */
   | { readonly kind: 'failed'; readonly failure?: Failure | undefined }
 
 /** What aborts a step from outside. */
@@ -77,7 +78,7 @@ export interface StepSubject {
    * step then tests the default branch.
    */
   readonly untested?: Fragment | undefined
-  /** The branch or the tag of the tested commit, if the input `branch` names this commit. */
+  /** If the input `branch` is the hash of the commit that the event is about: the name of that commit's branch or tag. */
   readonly commitName?: string | undefined
   /** `comment-key` and the values of the matrix. They distinguish this step in reports. */
   readonly labels: readonly string[]
