@@ -87,8 +87,8 @@ describe('the layers', () => {
       loads: ['github', 'outcome', 'text', 'version', '@actions', 'node'],
       types: ['action', 'report', 'clock', 'inputs'],
     },
-    runner: { loads: ['runner', 'text', '@actions', 'node'], types: ['action', 'report', 'github'] },
-    handover: { loads: ['handover', 'runner', 'text', 'node'], types: ['action', 'github'] },
+    runner: { loads: ['runner', 'text', '@actions', 'node'], types: ['action', 'report'] },
+    handover: { loads: ['handover', 'runner', 'text', 'node'], types: ['action'] },
     entry: {
       loads: [
         ...['entry', 'inputs', 'github', 'runner', 'handover'],
