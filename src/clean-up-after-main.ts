@@ -85,12 +85,12 @@ async function endMains(handovers: readonly Handover[], { log, clock, signal }: 
     const deadlineMs = clock.now() + limitMs
     while (running().length > 0 && clock.now() < deadlineMs && !signal.aborted) await clock.sleep(MAIN_CHECK_MS, signal)
   }
-  const first = running()
-  if (first.length === 0) return
-  const canSignal = first.some((handover) => handover.canSignalMain())
+  const runningAtFirst = running()
+  if (runningAtFirst.length === 0) return
+  const canSignal = runningAtFirst.some((handover) => handover.canSignalMain())
   const limitMs = canSignal ? POST_WAITS_FOR_MAIN_MS : MAIN_LIMIT_WITHOUT_SIGNAL_MS
   log.info(fragment`The step's process is still running. It has up to ${durationText(limitMs)} to exit.`)
-  for (const handover of first) handover.signalMain('SIGHUP')
+  for (const handover of runningAtFirst) handover.signalMain('SIGHUP')
   await waitForExits(limitMs)
   if (signal.aborted || !canSignal) return
   for (const handover of running()) handover.signalMain('SIGKILL')

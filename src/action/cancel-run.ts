@@ -20,8 +20,8 @@ export interface CancelOptions {
 }
 
 /**
- * A request gets half of the time that is left, but at least this long. If less than this is left after a try, no other try
- * begins, because the time-out of that try would replace the real failure.
+ * A request gets half of the time that is left, but at least this long. If less than this is left, it gets all of it. After
+ * a try, no other try begins with less than this left, because the time-out of that try would replace the real failure.
  */
 const SHORTEST_TRY_MS = 1_000
 
@@ -47,9 +47,12 @@ export async function cancelRun(handle: RunHandle, options: CancelOptions, world
 /** A try after which another try may succeed. */
 interface NotYet {
   readonly kind: 'not-yet'
-  /** Why the run is not cancelled yet, for the user. Undefined if the service accepted the cancel. */
+  /**
+   * Why the run is not known to be cancelled, for the user. If the service accepted the cancel, this is why the run could not
+   * be read. Undefined if the service accepted the cancel and no read failed.
+   */
   readonly reason: Failure | undefined
-  /** The failure of the try's last request. The pause after it may be longer, because the service asks for that. */
+  /** The failure of the try's last request, because its response may ask for a pause (`Retry-After`). */
   readonly pauseAfter: Failure | undefined
 }
 

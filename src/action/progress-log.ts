@@ -21,7 +21,10 @@ export function quietLog({ clock, log, signal }: LogWorld, { writesAtOnce }: { r
   }
   return {
     write,
-    /** Pauses until the deadline, or until the step is aborted. About once a minute, `writeHeartbeat` must call `write`. */
+    /**
+     * Pauses until the deadline, or until the step is aborted. Calls `writeHeartbeat` if no line was written for a minute.
+     * Each call must call `write`, because the minute counts from the last `write`.
+     */
     async pause(deadlineMs: number, writeHeartbeat: () => void): Promise<void> {
       while (!signal.aborted && clock.now() < deadlineMs) {
         if (clock.now() - lastLineMs >= HEARTBEAT_MS) writeHeartbeat()
@@ -51,7 +54,7 @@ export function progressLog(runId: string, world: LogWorld) {
 
   function writeHeartbeat(): void {
     const waited = durationText(clock.now() - sinceMs)
-    // A pause follows a poll, so one of the two is known.
+    // Each pause follows a poll, so `failure` or `run` is set.
     if (failure === undefined) write(fragment`Run ${runId}: still ${run?.rawStatus ?? 'waiting'} after ${waited}.`)
     else writeFailure(fragment`the status still cannot be read. The step has waited for ${waited}.`, failure)
   }

@@ -13,7 +13,10 @@ interface WaitResult extends Pick<StepFacts, 'run' | 'queuedMs'> {
 
 export interface WaitSettings {
   readonly waitLimitMs: number
-  /** How long the run may be QUEUED. If this is given, the time in the queue does not count towards `waitLimitMs`. */
+  /**
+   * How long the run may be QUEUED. If this is given, the time in the queue does not count towards `waitLimitMs`. Only a run
+   * whose first status is QUEUED is in the queue.
+   */
   readonly queueLimitMs?: number | undefined
   readonly pollIntervalMs?: number | undefined
 }

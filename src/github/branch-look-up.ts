@@ -10,7 +10,7 @@ const COMMIT_HASH = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i
 const SHORTEST_HASH_CHARS = 7
 /** The limit is short, because main starts nothing before it knows the branch. */
 const LOOK_UP_LIMIT_MS = 10_000
-/** The action then starts nothing. */
+/** After a cancel of the step. The action then starts nothing. */
 const CANCELLED: BranchChoice = { kind: 'branch', name: undefined, because: 'the step was cancelled' }
 
 /** Asks GitHub's API for the branch that the event does not name. */

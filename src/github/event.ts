@@ -8,7 +8,7 @@ export interface WorkflowEvent {
   /** The commit that the workflow runs on. On a pull request, it may be the merge commit. */
   readonly commit: string
   readonly ref: { readonly name: string; readonly type: string }
-  /** The head branch of a pull request. Empty if the payload cannot be read, because it may be a fork's branch then. */
+  /** From GITHUB_HEAD_REF. Empty if the payload cannot be read, because nothing then shows whether the branch is a fork's. */
   readonly headRef: string
   readonly payload: EventPayload
 }
@@ -104,17 +104,17 @@ export function branchOfEvent(event: WorkflowEvent): FoundBranch | BranchToLookU
   const { pull_request: pullRequest, workflow_run: workflowRun, check_suite, check_run, issue, deployment } = payload
   const reason = fragment`the event ${name} names no branch of this repository. One possible cause is a commit of a fork. So the step does not know which branch to test.`
   const unknown: FoundBranch = { kind: 'unknown', reason }
-  const head = (branch: string | null | undefined, because: string, isForks = false): FoundBranch => {
+  const head = (branch: string | null | undefined, because: string, isOfFork = false): FoundBranch => {
     if (!branch) return unknown
-    return isForks ? { kind: 'branch-of-fork', name: branch } : { kind: 'branch', name: branch, because }
+    return isOfFork ? { kind: 'branch-of-fork', name: branch } : { kind: 'branch', name: branch, because }
   }
   if (['workflow_run', 'check_suite', 'check_run'].includes(name)) {
     // If the commit of a check is a fork's, GitHub names no branch.
     const { head_branch, head_repository } = workflowRun ?? check_suite ?? check_run?.check_suite ?? {}
-    return head(head_branch, "it is the event's head_branch", isOther(head_repository, repository))
+    return head(head_branch, "it is the event's head_branch", isOtherRepository(head_repository, repository))
   }
-  if (pullRequest) return head(pullRequest.head?.ref, OF_PULL_REQUEST, isFork(pullRequest, repository))
-  if (name.startsWith('pull_request')) return head(headRef, OF_PULL_REQUEST)
+  if (pullRequest) return head(pullRequest.head?.ref, HEAD_OF_PULL_REQUEST, isFork(pullRequest, repository))
+  if (name.startsWith('pull_request')) return head(headRef, HEAD_OF_PULL_REQUEST)
   // A pull request is also an issue, so the events `issue_comment` and `issues` may be about a pull request.
   if (issue?.pull_request) return { kind: 'pull-request', number: issue.number ?? 0 }
   // If the payload is missing, nothing says which pull request the comment is on.
@@ -128,20 +128,20 @@ export function branchOfEvent(event: WorkflowEvent): FoundBranch | BranchToLookU
   return { kind: 'branch', name: ref.name, because: 'the workflow runs on it', info: isOfBranch ? undefined : info }
 }
 
-const OF_PULL_REQUEST = 'it is the head branch of the pull request'
+const HEAD_OF_PULL_REQUEST = 'it is the head branch of the pull request'
 
-/** The event is about something else, such as a tag. */
+/** The event is about no branch, for example about a tag. */
 export function noBranch(subject: Fragment): BranchChoice {
   const info = fragment`This workflow run is about ${subject}, so the project's default branch is tested. To test another branch, set the input "branch".`
   return { kind: 'branch', name: undefined, because: 'the event is about no branch', info }
 }
 
 export function isFork({ head }: PullRequest, repository: Repository): boolean {
-  return isOther(head?.repo, repository)
+  return isOtherRepository(head?.repo, repository)
 }
 
 /** Whether the head is in another repository. If that repository was deleted, it is null, and it was a fork. */
-function isOther(head: Repository | null | undefined, own: Repository): boolean {
+function isOtherRepository(head: Repository | null | undefined, own: Repository): boolean {
   if (head === undefined) return false
   if (head === null) return true
   if (head.id !== undefined && own.id !== undefined) return head.id !== own.id
@@ -160,7 +160,7 @@ export interface EventPullRequest {
  */
 export function pullRequestOfEvent({ payload, repository }: WorkflowEvent): EventPullRequest | undefined {
   const { pull_request: pullRequest, issue, workflow_run: workflowRun } = payload
-  // GitHub also lists pull requests of other repositories. In this repository, their numbers mean other pull requests.
+  // GitHub also lists pull requests of other repositories. Their numbers are those of other pull requests here.
   const [only, ...others] = (workflowRun?.pull_requests ?? []).filter(({ base, head }) =>
     [base, head].every((end) => end?.repo?.id !== undefined && end.repo.id === repository.id),
   )

@@ -14,7 +14,8 @@ export function thisProcess(): MainProcess {
 }
 
 /**
- * Whether main still runs. A zombie has exited. If there is no `/proc`, main counts as running while its id is in use.
+ * Whether main still runs. A zombie has exited. If there is no `/proc`, main counts as running while a
+ * process that this user may signal has main's id.
  */
 export function isRunning(main: MainProcess): boolean {
   if (main.startTime === undefined) return trySignal(main.pid, 0)

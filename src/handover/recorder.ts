@@ -10,7 +10,7 @@ import { createStepFile, isRemoved } from './step-file.ts'
 // Main's side of the record that record.ts explains. main.ts loads this file before everything else, so it must load
 // little.
 
-/** Where main writes the lines of its record. The first two methods throw if the line was not written. */
+/** Where main writes the lines of its record. The first two methods throw if post cannot read the line. */
 interface RecordStorage {
   readonly appendToState: (line: string) => void
   readonly appendToFile: (line: string) => void
@@ -59,7 +59,7 @@ export class StepRecorder implements Recorder {
   }
 
   started(runId: string, mayCancel: boolean): void {
-    // The phase stays "starting", so post warns without an id.
+    // If the id is too long, the phase stays "starting". Post then warns without an id.
     if (runId.length > LONGEST_RUN_ID_CHARS) return
     const problem = this.#save({ ...this.#record, phase: 'started', runId, mayCancel })
     if (problem !== undefined) this.#warnOnce(problem)
@@ -111,7 +111,7 @@ export class StepRecorder implements Recorder {
 
 export function openRecorder(env: NodeJS.ProcessEnv) {
   const statePath = env.GITHUB_STATE ?? ''
-  const hadState = existsSync(statePath)
+  const didStateFileExist = existsSync(statePath)
   const main = thisProcess()
   const firstRecord = (file: string): StepRecord => ({ ...main, file, phase: 'nothing started' })
   const stepFile = createStepFile(env, (path) => JSON.stringify(firstRecord(path)))
@@ -127,6 +127,6 @@ export function openRecorder(env: NodeJS.ProcessEnv) {
      * this, because in a container the runner's signals do not reach main. It checks two files, because another
      * step may remove one of them.
      */
-    isRunnerTempEmptied: () => hadState && isRemoved(statePath) && !stepFile.existsInRunnerFolder(),
+    isRunnerTempEmptied: () => didStateFileExist && isRemoved(statePath) && !stepFile.existsInRunnerFolder(),
   }
 }

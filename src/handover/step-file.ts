@@ -76,7 +76,7 @@ export function isRemoved(path: string): boolean {
   }
 }
 
-/** Returns the task's result. If the task throws, returns undefined, because neither main nor post fails because of its file. */
+/** Returns the task's result. If the task throws, returns undefined. A problem with main's file must not end main or post. */
 function resultOrNone<T>(task: () => T): T | undefined {
   try {
     return task()

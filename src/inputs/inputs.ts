@@ -34,7 +34,7 @@ const ANNOTATIONS = { true: true, false: false, always: true, never: false }
 const MINUTES = { most: 35_000, unitMs: 60_000 }
 const SECONDS = { least: 0.05, most: 3_600, unitMs: 1_000 }
 
-/** Reads and checks all inputs. Throws an InvalidInputsError with all problems. */
+/** Reads and checks all inputs, and masks the GitHub token in the log. Throws an InvalidInputsError with all problems. */
 export function readInputs(env: NodeJS.ProcessEnv, event: WorkflowEvent) {
   const inputs = new InputReader(env)
   const service = readServiceAddress(inputs, env, event)
@@ -72,8 +72,8 @@ export function readInputs(env: NodeJS.ProcessEnv, event: WorkflowEvent) {
     },
   }
   const reportDir = readReportDir(inputs, env)
-  // With run-id, it does not matter how an input of the start is written.
-  const warnings = ownsRun ? inputs.warnings : startInputsWithoutEffect(inputs)
+  // With run-id, the inputs of the start have no effect, and other warnings about them would not help.
+  const warnings = ownsRun ? inputs.warnings : warningsOfStartInputs(inputs)
   return {
     service: inputs.orThrow(service),
     settings,
@@ -133,7 +133,7 @@ function readFrameworkProject(inputs: InputReader): string | undefined {
   return given.trim() === '' ? undefined : given
 }
 
-function startInputsWithoutEffect(inputs: InputReader): Fragment[] {
+function warningsOfStartInputs(inputs: InputReader): Fragment[] {
   return START_INPUTS.filter((name) => !['', BRANCH_OF_EVENT].includes(inputs.text(name))).map(
     (name) => fragment`Input ${name} has no effect with run-id, because this step does not start the run.`,
   )

@@ -9,13 +9,16 @@ const PLACEHOLDER = /\{([^{}]*)\}/g
 /** A scheme, then a host and a port without placeholders, then text and placeholders. */
 const TEMPLATE = /^[a-z]+:\/\/[^/?#{}]+(?:[/?#](?:[^{}]|\{[^{}]*\})*)?$/i
 
+const EXAMPLE = fragment`Give an address such as https://app.example.com/p/{project}/runs/{run-id}.`
+const SUITE_EXAMPLE = fragment`Give an address such as https://app.example.com/s/{test-suite}/runs/{run-id}.`
+
 /** Reads the template of the address of a run's page. Returns the function that fills in the run's id. */
 export function readRunUrl(inputs: InputReader, target: Target | undefined): StepSettings['runUrlOf'] {
   const template = inputs.text('run-url')
   if (template === '') return undefined
   const problem = (what: Fragment) =>
     inputs.problem(
-      fragment`Input run-url: "${withoutSecrets(template)}" ${what} Give an address such as https://app.example.com/p/{${target?.kind ?? 'project'}}/runs/{run-id}.`,
+      fragment`Input run-url: "${withoutSecrets(template)}" ${what} ${target?.kind === 'test-suite' ? SUITE_EXAMPLE : EXAMPLE}`,
     )
 
   const accepted = target === undefined ? ['project', 'test-suite', 'run-id'] : [target.kind, 'run-id']

@@ -5,7 +5,7 @@ import type { InputReader } from './input-reader.ts'
 /** For each message that tells the user to skip a job. */
 export const SKIPPED_PASSES = fragment`A skipped job counts as passed, so a required check then passes although nothing was tested.`
 
-/** Why GitHub gave this workflow run no secrets. Undefined if GitHub gave them. */
+/** Why GitHub gave this workflow run no secrets. Undefined if the event gives no reason. */
 export function whyNoSecrets(event: WorkflowEvent): 'fork' | 'dependabot' | undefined {
   const { name, payload } = event
   // pull_request_target runs with the base repository's secrets.

@@ -7,7 +7,7 @@ import { hasCredentials, isSecure, parseAddress, withoutSecrets } from '../text/
 import type { InputReader } from './input-reader.ts'
 import { isForkWithoutSecrets, SKIPPED_PASSES, whyNoSecrets } from './secrets.ts'
 
-/** Reads how to reach the service. If there is a problem, records it and returns undefined. */
+/** Reads how to reach the service, and records problems. Use the result only after `orThrow`. */
 export function readServiceAddress(
   inputs: InputReader,
   env: NodeJS.ProcessEnv,

@@ -25,7 +25,7 @@ export type Failure =
       readonly status: number
       /** The service's own sentence: the field `error` of its error object. */
       readonly error?: Untrusted | undefined
-      /** The beginning of any other body, which a proxy may have written. */
+      /** The beginning of the body, if the body has no such sentence. Perhaps a proxy wrote it. */
       readonly body?: Untrusted | undefined
       /** The scheme and the host of a redirect's target. */
       readonly location?: Untrusted | undefined
@@ -73,7 +73,7 @@ export function hasServiceEnded(failure: Failure): boolean {
   return msUntilServiceCountsAsEnded(failure) === 0
 }
 
-/** Whether two requests failed for the same reason. The request's id and the time of a refusal always differ. */
+/** Whether two requests failed for the same reason. `requestId` and `refusedForMs` differ from request to request. */
 export function isSameFailure(one: Failure | undefined, other: Failure | undefined): boolean {
   const reasonOf = (failure: Failure | undefined) =>
     JSON.stringify({ ...failure, requestId: undefined, refusedForMs: undefined })

@@ -104,7 +104,7 @@ export function outcomeOf(rawStatus: string): CaseOutcome {
   return OUTCOME_OF_STATUS.get(rawStatus) ?? 'other'
 }
 
-/** Whether reports show why and where: the case was neither skipped nor passed at the first try. */
+/** Whether reports show the case's message and location: unless it was skipped, or passed at the first try. */
 export function needsReason(outcome: CaseOutcome): boolean {
   return outcome !== 'passed' && outcome !== 'skipped'
 }

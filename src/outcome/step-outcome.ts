@@ -35,7 +35,10 @@ export type Cancellation =
   | { readonly kind: 'already-finished'; readonly run: Run }
   /** The service does not know the run, or no longer knows it. */
   | { readonly kind: 'not-found' }
-  /** The run could not be cancelled. `failure` is absent if the service accepted the cancel, but the run did not finish. */
+  /**
+   * The run is not known to be cancelled. If the service accepted the cancel, `failure` is why the run could not be read, or
+   * is absent if no read failed.
+   */
   | { readonly kind: 'failed'; readonly failure?: Failure | undefined }
 
 /** What aborts a step from outside. */
@@ -101,7 +104,7 @@ export interface StepFacts {
   readonly cancellation: Cancellation
   /** The time from the beginning of `runAction` until the outcome is known. */
   readonly tookMs: number
-  /** How long polls showed the run as QUEUED. Absent if the run was QUEUED in no poll. */
+  /** The time from the first poll until the run was no longer QUEUED. Absent if the first status was not QUEUED. */
   readonly queuedMs?: number | undefined
   readonly subject: StepSubject
 }
@@ -181,7 +184,7 @@ export function isDoubtfulPass({ run, counts, unknownStatuses }: UndecidedOutcom
   return run?.status === 'PASSED' && counts.failed + unknownStatuses.count > 0
 }
 
-/** Another step's run may be of any branch, and a test suite's branch is only metadata. So these are not compared. */
+/** A run that the input `run-id` names may be of any branch, and a test suite's branch is only metadata. Both are not compared. */
 function otherBranchOf({ branchName }: Run, { target, ownsRun, parameters }: StepSubject): StepOutcome['otherBranch'] {
   const { branch } = parameters
   if (!ownsRun || target.kind !== 'project' || branch === undefined || branchName === undefined) return undefined

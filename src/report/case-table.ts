@@ -1,6 +1,6 @@
 import { type CaseOutcome, FAILING, OUTCOMES, type TestCase } from '../outcome/run.ts'
 import { durationText } from '../text/duration.ts'
-import { beginningOf, type Extent, type Html, html, linesOf, sanitize, untruncated } from '../text/safe-text.ts'
+import { beginningOf, type Html, html, linesOf, type MessageLimit, sanitize, untruncated } from '../text/safe-text.ts'
 import { type Untrusted, untrusted } from '../text/untrusted.ts'
 
 export const NOT_PASSED: readonly CaseOutcome[] = [...FAILING, 'other']
@@ -36,7 +36,7 @@ const STATUS: Readonly<Record<Exclude<CaseOutcome, 'other'>, Html>> = {
 const STATUS_LIMIT_CHARS = 30
 const TITLE_LIMIT_CHARS = 300
 const PATH_LIMIT_CHARS = 120
-const MESSAGE_EXTENT: Extent = { lines: 20, chars: 2_000 }
+const MESSAGE_LIMIT: MessageLimit = { lines: 20, chars: 2_000 }
 
 /** A table of test cases, in HTML, because untrusted text is easier to escape there than in Markdown. */
 export interface CaseTable {
@@ -69,13 +69,8 @@ export function caseTable(testCases: readonly TestCase[], texts: 'truncated' | '
   }
 }
 
-/** A message, and how much of it is left out. */
 export function messageBlock(message: Untrusted, texts: 'truncated' | 'whole' = 'truncated'): Html {
-  if (texts === 'whole') return html`<blockquote>${linesOf(message)}</blockquote>`
-  const { text, leftOutChars } = beginningOf(message, MESSAGE_EXTENT)
-  const characters = leftOutChars === 1 ? html`character` : html`characters`
-  const more = leftOutChars === 0 ? html`` : html`<br>… ${leftOutChars} more ${characters}`
-  return html`<blockquote>${text}${more}</blockquote>`
+  return html`<blockquote>${texts === 'whole' ? linesOf(message) : beginningOf(message, MESSAGE_LIMIT)}</blockquote>`
 }
 
 function statusCell({ outcome, rawStatus }: TestCase): Html {

@@ -22,11 +22,11 @@ export interface CommentBodyOptions {
 /** The pull request comment. Its rows are few and its texts truncated. */
 export function commentBody(outcome: StepOutcome, options: CommentBodyOptions): Html {
   return html`${hiddenMarker(options.marker)}
-<h3>${pageTitle(outcome, ...otherBranch(outcome, options))}</h3>
+<h3>${pageTitle(outcome, ...branchLabel(outcome, options))}</h3>
 ${introduction(outcome)}${notPassed(outcome, options)}${footer(outcome)}`
 }
 
-function otherBranch(outcome: StepOutcome, { pullRequestBranch }: CommentBodyOptions): readonly Fragment[] {
+function branchLabel(outcome: StepOutcome, { pullRequestBranch }: CommentBodyOptions): readonly Fragment[] {
   const tested = testedBranch(outcome)
   if (pullRequestBranch === undefined) return []
   if (tested !== undefined) return isSameBranch(tested, pullRequestBranch) ? [] : [fragment`on branch ${tested}`]

@@ -1,4 +1,4 @@
-import { FAILING, runDurationMs, type TestCase } from '../outcome/run.ts'
+import { FAILING, type Run, runDurationMs, type TestCase } from '../outcome/run.ts'
 import type { StepOutcome } from '../outcome/step-outcome.ts'
 import { json, sanitize, sanitizeLines } from '../text/safe-text.ts'
 import { titleOf } from './case-table.ts'
@@ -10,6 +10,7 @@ import { RUN_ENTRY } from './words.ts'
 export function ctrf(outcome: StepOutcome): string {
   const { runId, run, subject } = outcome
   const branchName = testedBranch(outcome)
+  const runEntries = entriesOfRun(run)
   const { environment } = subject.parameters
   const report = {
     reportFormat: 'CTRF',
@@ -18,30 +19,28 @@ export function ctrf(outcome: StepOutcome): string {
     runId,
     results: {
       tool: { name: 'test-run-service' },
-      summary: summaryOf(outcome),
+      summary: summaryOf(outcome, runEntries.length),
       environment: {
         branchName: branchName && sanitize(branchName),
         testEnvironment: environment && sanitize(environment),
       },
       extra: { runStatus: run && sanitize(run.rawStatus) },
-      tests: [...(run?.testCases?.map(testOf) ?? []), ...entryOfRun(outcome)],
+      tests: [...(run?.testCases?.map(testOf) ?? []), ...runEntries],
     },
   }
   return `${json(report)}\n`
 }
 
 /** The message of the run has no other place in the format. */
-function entryOfRun({ run }: StepOutcome) {
+function entriesOfRun(run: Run | undefined) {
   if (run?.message === undefined) return []
   const entry = { name: RUN_ENTRY, status: 'failed', duration: 0, rawStatus: sanitize(run.rawStatus) }
   return [{ ...entry, message: sanitizeLines(run.message) }]
 }
 
-function summaryOf(outcome: StepOutcome) {
-  const { run, counts } = outcome
+function summaryOf({ run, counts }: StepOutcome, runEntries: number) {
   const { passed, flaky, skipped, other } = counts
-  const ofRun = entryOfRun(outcome).length
-  const [total, failed] = [counts.total + ofRun, counts.failed + ofRun]
+  const [total, failed] = [counts.total + runEntries, counts.failed + runEntries]
   // The schema requires both times. The package `ctrf` itself writes zero for an unknown time.
   const start = run?.startedAt?.getTime() ?? 0
   const stop = run?.finishedAt?.getTime() ?? start

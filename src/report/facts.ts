@@ -41,12 +41,16 @@ export function countsNotRun(outcome: StepOutcome): Fragment[] {
   ]
 }
 
-/** The number of test cases without a result. Unknown statuses of a PASSED run count apart, because the verdict names them. */
+/**
+ * The number of test cases without a known result. In a PASSED run, the verdict names unknown statuses, so they are counted
+ * apart.
+ */
 export function withoutResult({ run, counts, unknownStatuses }: StepOutcome): number {
   return run?.status === 'PASSED' ? counts.other - unknownStatuses.count : counts.other
 }
 
-/** What was tested, and where. If another step started the run, only what the service says about it. */
+/** What was tested, and where. If the input `run-id` names the run, this shows only what the service says about
+ * the run. */
 export function subjectText(outcome: StepOutcome): Fragment {
   const { subject, run } = outcome
   const { target, commitName, parameters } = subject

@@ -25,7 +25,7 @@ export function failureReason(failure: Failure): Fragment {
   return fragment`the ${clauseOf(failure)}`
 }
 
-/** Without the article, because it may begin a sentence. */
+/** Without `the`, because callers write `The` or `the` before it. */
 function clauseOf(failure: Failure): Fragment {
   switch (failure.kind) {
     case 'not-sent':

@@ -47,13 +47,14 @@ export function jobSummary(outcome: StepOutcome, { alreadyBytes, reportDir }: Jo
     const warning = notAllShown(testCases.length - rowCount, withoutMessage.length, outcome, reportDir)
     return html`${beginning}${warning}${facts}${tables(sections, table, shown)}${lastTable}`
   }
-  const fits = (html: Html) => alreadyBytes + sizeBytes(html) <= SIZE_LIMIT_BYTES
+  const fits = (text: Html) => alreadyBytes + sizeBytes(text) <= SIZE_LIMIT_BYTES
   if (fits(page(0, 0))) {
     const rowCount = largestThatFits(listed.length, (count) => fits(page(count, 0)))
     const messageCount = largestThatFits(rowCount, (count) => fits(page(rowCount, count)))
     return page(rowCount, messageCount)
   }
-  // If even the headline would exceed GitHub's limit, nothing is written, so that GitHub keeps what others wrote.
+  // If the headline itself would exceed GitHub's limit, nothing is written, so that GitHub keeps what others wrote. If
+  // others have exceeded the limit already, the headline does no harm.
   const dropsOthers = alreadyBytes <= GITHUB_LIMIT_BYTES && alreadyBytes + sizeBytes(top) > GITHUB_LIMIT_BYTES
   return dropsOthers ? html`` : top
 }
@@ -103,7 +104,7 @@ export function introduction(outcome: StepOutcome): Html {
   return html`${[
     paragraph(countsText(outcome)),
     paragraph(explanation(outcome), isPartial ? MAY_BE_INCOMPLETE : html``),
-    paragraph(isPartial ? undefined : casesWithoutResult(outcome), INCOMPLETE),
+    paragraph(isPartial ? undefined : withoutResultText(outcome), INCOMPLETE),
     paragraph(otherBranchWarning(outcome), OTHER_BRANCH),
     paragraph(untested && untestedText(untested), OTHER_BRANCH),
   ]}`
@@ -114,10 +115,12 @@ const MAY_BE_INCOMPLETE = html`⚠️ <b>Results may be incomplete:</b> `
 const NOT_ALL_SHOWN = html`⚠️ <b>Not all shown:</b> `
 const OTHER_BRANCH = html`⚠️ <b>Other branch:</b> `
 
-function casesWithoutResult(outcome: StepOutcome): Fragment | undefined {
+function withoutResultText(outcome: StepOutcome): Fragment | undefined {
   const count = withoutResult(outcome)
   const { total } = outcome.counts
-  return count === 0 ? undefined : fragment`The service sent no result for ${count} of ${total} ${casesOf(total)}.`
+  return count === 0
+    ? undefined
+    : fragment`This version of the action knows no result of ${count} of ${total} ${casesOf(total)}.`
 }
 
 /** The message of the run. The comment does not have it, because nobody masks secrets in a comment. */
@@ -191,6 +194,6 @@ function frameOf({ name, testCases }: Section, table: CaseTable, shown: number):
   }
 }
 
-export function sizeBytes(html: Html): number {
-  return Buffer.byteLength(render(html))
+export function sizeBytes(text: Html): number {
+  return Buffer.byteLength(render(text))
 }

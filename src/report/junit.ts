@@ -70,9 +70,7 @@ function contentOf({ outcome, rawStatus, message }: TestCase): Xml {
   }
 }
 
-/**
- * Whether the run needs an error of its own. Programs that count only test cases may take an unfinished run for passed.
- */
+/** Whether the run needs an error of its own. Programs that count only test cases may take an unfinished run for passed. */
 function needsRunError({ run, counts, conclusion }: StepOutcome): boolean {
   if (run === undefined) return false
   if (run.message !== undefined) return true

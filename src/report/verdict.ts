@@ -118,10 +118,9 @@ function doubts(outcome: StepOutcome): Fragment {
   const { counts, unknownStatuses } = outcome
   const { count, statuses } = unknownStatuses
   const failed = counts.failed > 0 ? [failedCases(outcome)] : []
-  if (count === 0) return join(failed, NONE)
   const names = statuses.map((status) => quote(status, TITLE_LIMIT_CHARS))
   const unknown = fragment`this version of the action does not know the status of ${count} of ${counts.total} ${casesOf(counts.total)}${inBrackets(names)}`
-  return join([...failed, unknown], fragment`, and `)
+  return join([...failed, ...(count > 0 ? [unknown] : [])], fragment`, and `)
 }
 
 function noTestsText({ success, unknownStatuses }: StepOutcome): Fragment {

@@ -5,8 +5,6 @@ import { commandMessage, fragment, type Html, render } from '../text/safe-text.t
 import { appendEntry, appendText } from './runner-file.ts'
 
 /** The effects that leave the step through the runner: the log, annotations, outputs and the job summary. */
-export type RunnerOutput = ReturnType<typeof runnerOutput>
-
 export function runnerOutput(env: NodeJS.ProcessEnv, isJobOver = () => false) {
   const log: World['log'] = {
     info: (message) => info(render(message)),
@@ -48,7 +46,7 @@ export function runnerOutput(env: NodeJS.ProcessEnv, isJobOver = () => false) {
     },
     writeSummary(build: (alreadyBytes: number) => Html): void {
       const path = env.GITHUB_STEP_SUMMARY
-      if (path) warnOnError(() => appendText(path, (already) => render(build(already.length))))
+      if (path) warnOnError(() => appendText(path, (alreadyBytes) => render(build(alreadyBytes))))
     },
   }
 }

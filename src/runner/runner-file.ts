@@ -1,19 +1,19 @@
-import { closeSync, constants, fstatSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { closeSync, constants, fstatSync, ftruncateSync, openSync, writeSync } from 'node:fs'
 
 const { O_CREAT, O_NONBLOCK = 0, O_RDWR } = constants
 
-/** Adds an entry to the runner's file of outputs or of state. The runner reads the file even if it has killed main. */
+/** Adds an entry to the runner's file of outputs or of state. */
 export function appendEntry(path: string | undefined, name: string, value: string): void {
   if (/[\r\n]/.test(value)) throw new Error(`${name} has a line break in it`)
   append(path, 0, () => `${name}=${value}\n`)
 }
 
-/** Appends a text with one write. `build` receives what the file already contains. */
-export function appendText(path: string, build: (already: Buffer) => string): void {
-  append(path, O_CREAT, (file) => build(readFileSync(file)))
+/** Appends a text with one write. `build` receives the size of what the file already contains. */
+export function appendText(path: string, build: (alreadyBytes: number) => string): void {
+  append(path, O_CREAT, (file) => build(fstatSync(file).size))
 }
 
-/** Throws unless the path is a plain file. Main would wait for the reader of a named pipe and handle no signal. */
+/** Throws unless the path is a plain file. A named pipe could block main, which would then handle no signal. */
 function append(path: string | undefined, flags: number, build: (file: number) => string): void {
   const file = openSync(path ?? '', O_RDWR | O_NONBLOCK | flags)
   try {

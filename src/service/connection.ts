@@ -17,7 +17,7 @@ const CONNECT = { rejectUnauthorized: true, allowH2: false }
 const SETTINGS = {
   allowH2: false,
   // The transport limits each request itself, so undici's own limits are off. A connection stays open from one poll to
-  // the next, which comes within 15 s by default. If a server closes sooner, its Keep-Alive header says so.
+  // the next, which comes within 16.5 s by default. If the server's Keep-Alive header asks for less, undici obeys.
   headersTimeout: 0,
   bodyTimeout: 0,
   keepAliveTimeout: 20_000,

@@ -9,8 +9,9 @@ import {
   type TestCase,
 } from '../outcome/run.ts'
 import { fieldsOf, isObject } from '../text/json.ts'
-import { firstLineOf, sanitize, truncate } from '../text/safe-text.ts'
+import { firstLineOf, sanitize, truncate, withoutTerminalSequences } from '../text/safe-text.ts'
 import { type Untrusted, untrusted } from '../text/untrusted.ts'
+import type { Redact } from './key-redaction.ts'
 
 // Decodes the JSON of the service's responses. If a field that the verdict rests on is missing or has the wrong type,
 // the response is invalid, and the message names the field. If any other field is missing or wrong, only its own cell in
@@ -18,7 +19,7 @@ import { type Untrusted, untrusted } from '../text/untrusted.ts'
 
 type InvalidResponseFailure = Extract<Failure, { kind: 'invalid-response' }>
 
-/** Thrown by what reads a response. `createSendJson` catches it. */
+/** The functions of this file throw it. `createSendJson` returns its failure. */
 export class InvalidResponse extends Error {
   readonly failure: InvalidResponseFailure
 
@@ -29,13 +30,13 @@ export class InvalidResponse extends Error {
 }
 
 export function decodeStarted(json: unknown, name: 'runId' | 'testSuiteRunId'): string {
-  return runId(object(json, 'the response')[name], name)
+  return requiredRunId(requiredObject(json, 'the response')[name], name)
 }
 
-export function decodeRun(json: unknown, responseText: string): Run {
-  const response = object(json, 'the response')
+export function decodeRun(json: unknown, responseText: string, redact: Redact): Run {
+  const response = requiredObject(json, 'the response')
   const { startedAt, finishedAt, branchName, message } = response
-  const status = text(response.status, 'status')
+  const status = requiredText(response.status, 'status')
   if (status === 'PASSED') checkVerdictFields(response)
   const { testCases } = fieldsOf(response.results)
   const run: Run = {
@@ -45,56 +46,59 @@ export function decodeRun(json: unknown, responseText: string): Run {
     finishedAt: date(finishedAt),
     hasFinishedAt: (finishedAt ?? '') !== '',
     branchName: isText(branchName) ? shortened(branchName) : undefined,
-    testCases: Array.isArray(testCases) ? testCases.map(testCase) : undefined,
+    testCases: Array.isArray(testCases) ? testCases.map((entry) => testCase(entry, redact)) : undefined,
     responseText: untrusted(responseText),
   }
-  return isFinished(run) && status !== 'PASSED' ? { ...run, message: decodeMessage(message) } : run
+  return isFinished(run) && status !== 'PASSED' ? { ...run, message: decodeMessage(message, redact) } : run
 }
 
 /** The verdict of a PASSED run rests on these fields. They may be missing or null, but not malformed. */
 function checkVerdictFields({ branchName, results }: Record<string, unknown>): void {
-  text(branchName ?? '', 'branchName')
-  const { testCases } = object(results ?? {}, 'results')
-  array(testCases ?? [], 'results.testCases')
+  requiredText(branchName ?? '', 'branchName')
+  const { testCases } = requiredObject(results ?? {}, 'results')
+  requiredArray(testCases ?? [], 'results.testCases')
 }
 
 export function decodeCancelled(json: unknown): string[] {
-  return array(object(json, 'the response').cancelled, 'cancelled').map((entry, index) =>
-    runId(object(entry, `cancelled[${index}]`).runId, `cancelled[${index}].runId`),
+  return requiredArray(requiredObject(json, 'the response').cancelled, 'cancelled').map((entry, index) =>
+    requiredRunId(requiredObject(entry, `cancelled[${index}]`).runId, `cancelled[${index}].runId`),
   )
 }
 
 export function decodeSuiteStatus(json: unknown): string {
-  return text(object(json, 'the response').status, 'status')
+  return requiredText(requiredObject(json, 'the response').status, 'status')
 }
 
 /** The results of a test suite's run. The interface does not document them, so each part may be missing. */
-export function decodeSuiteResult(json: unknown): readonly TestCase[] {
-  return array(object(json, 'the response').results, 'results').map((entry) => {
+export function decodeSuiteResult(json: unknown, redact: Redact): readonly TestCase[] {
+  return requiredArray(requiredObject(json, 'the response').results, 'results').map((entry) => {
     const { testName, testId } = fieldsOf(entry)
-    return testCase({ ...fieldsOf(entry), title: testName ?? testId })
+    return testCase({ ...fieldsOf(entry), title: testName ?? testId }, redact)
   })
 }
 
-function testCase(entry: unknown): TestCase {
+function testCase(entry: unknown, redact: Redact): TestCase {
   const { title, status, durationMs, message, filePath, line } = fieldsOf(entry)
   const rawStatus = typeof status === 'string' ? status : ''
   const outcome = outcomeOf(rawStatus)
   const hasReason = needsReason(outcome)
   return {
-    title: isText(title) ? shortened(title) : untrusted('(untitled)'),
+    title: shortened(isText(title) ? title : ''),
     rawStatus: shortened(rawStatus),
     outcome,
     durationMs: durationOf(durationMs),
-    message: hasReason ? decodeMessage(message) : undefined,
+    message: hasReason ? decodeMessage(message, redact) : undefined,
     location: hasReason ? locationOf(filePath, line) : undefined,
   }
 }
 
-/** Not truncated, because reports have the whole message. Undefined if it has no visible character. */
-function decodeMessage(value: unknown): Untrusted | undefined {
+/**
+ * Not truncated, because reports have the whole message. Undefined if it has no visible character. A colour may stand in
+ * the middle of the key, so the key is looked for once more without colours.
+ */
+function decodeMessage(value: unknown, redact: Redact): Untrusted | undefined {
   if (!isText(value)) return undefined
-  const message = untrusted(value)
+  const message = untrusted(redact(withoutTerminalSequences(value)))
   return String(firstLineOf(message)) === '' ? undefined : message
 }
 
@@ -107,15 +111,15 @@ const PARENT_FOLDER = /(^|[/\\])\s*\.\.\s*([/\\]|$)/
 
 function locationOf(value: unknown, line: unknown): SourceLocation | undefined {
   if (!isText(value) || value.length > PATH_LIMIT_CHARS || UNUSABLE_IN_PATH.test(value)) return undefined
-  // Checked as reports show it. Invisible characters before it would hide what it begins with.
+  // Checked as reports show it. Otherwise, an invisible character before a slash would hide that the path is absolute.
   const path = String(sanitize(value))
   if (path === '' || ABSOLUTE_PATH.test(path) || PARENT_FOLDER.test(path)) return undefined
   return { filePath: untrusted(path), line: Number.isSafeInteger(line) && Number(line) >= 1 ? Number(line) : undefined }
 }
 
-/** Undefined if the number is too large to be exact. JSON allows 1e999, which becomes Infinity. */
+/** Undefined unless the number is usable. JSON allows 1e999, which becomes Infinity. */
 function durationOf(value: unknown): number | undefined {
-  return typeof value === 'number' && value <= Number.MAX_SAFE_INTEGER ? Math.max(0, value) : undefined
+  return typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER ? value : undefined
 }
 
 /** Longer than any real title or status, and more than any message shows. */
@@ -136,23 +140,23 @@ function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== ''
 }
 
-function object(value: unknown, name: string): Record<string, unknown> {
-  return isObject(value) ? value : refuse(`${name} to be an object`, value)
+function requiredObject(value: unknown, name: string): Record<string, unknown> {
+  return isObject(value) ? value : throwInvalid(`${name} to be an object`, value)
 }
 
-function array(value: unknown, name: string): readonly unknown[] {
-  return Array.isArray(value) ? value : refuse(`${name} to be an array`, value)
+function requiredArray(value: unknown, name: string): readonly unknown[] {
+  return Array.isArray(value) ? value : throwInvalid(`${name} to be an array`, value)
 }
 
-function text(value: unknown, name: string): string {
-  return typeof value === 'string' ? value : refuse(`${name} to be a string`, value)
+function requiredText(value: unknown, name: string): string {
+  return typeof value === 'string' ? value : throwInvalid(`${name} to be a string`, value)
 }
 
-function runId(value: unknown, name: string): string {
-  return Number.isSafeInteger(value) ? String(value) : text(value, name)
+function requiredRunId(value: unknown, name: string): string {
+  return Number.isSafeInteger(value) ? String(value) : requiredText(value, name)
 }
 
-function refuse(expected: string, value: unknown): never {
+function throwInvalid(expected: string, value: unknown): never {
   throw new InvalidResponse({ expected, ...describe(value) })
 }
 

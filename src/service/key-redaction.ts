@@ -1,3 +1,6 @@
+/** Replaces the key in a text. */
+export type Redact = (text: string) => string
+
 /** A shorter key may occur in other words, for example in a field's name. */
 const SHORTEST_KEY_CHARS = 8
 
@@ -5,7 +8,7 @@ const SHORTEST_KEY_CHARS = 8
  * Replaces the key, as it is or as a string of JSON may escape it. Applied to the text of each response before anything
  * is made of it. A body may have 16 MiB, so fast searches tell whether the slow ones are needed.
  */
-export function keyRedaction(apiKey: string): (text: string) => string {
+export function keyRedaction(apiKey: string): Redact {
   if (apiKey.length < SHORTEST_KEY_CHARS) return (text) => text
   // JSON must escape quotation marks and backslashes. Few services also escape other characters that a key can have.
   const anEscape = /["\\]/.test(apiKey) ? /\\/ : /\\(?:\/|u00[2-7])/

@@ -3,6 +3,7 @@ import { type Failure, isFailure } from '../outcome/failure.ts'
 import { fieldsOf, parseJson, parseKeepingNumbers } from '../text/json.ts'
 import { untrusted } from '../text/untrusted.ts'
 import { InvalidResponse, shortened } from './decode.ts'
+import type { Redact } from './key-redaction.ts'
 import { requestLog } from './request-log.ts'
 import { isSuccess, type RequestOptions, type ServiceResponse, send, type TransportSettings } from './transport.ts'
 
@@ -15,7 +16,7 @@ export type SendJson = <T>(
   path: readonly string[],
   body: object | undefined,
   options: RequestOptions,
-  decode: (json: unknown, text: string) => T,
+  decode: (json: unknown, text: string, redact: Redact) => T,
 ) => Promise<T | Failure>
 
 /**
@@ -44,7 +45,7 @@ export function createSendJson(settings: TransportSettings): SendJson {
     // Only a response to POST has an id. The id may be a number with more digits than JavaScript's numbers hold.
     const parse = method === 'POST' ? parseKeepingNumbers : JSON.parse
     const result = isSuccess(response.status)
-      ? decodedOrInvalid(response, () => decode(parseBody(response, parse), response.text))
+      ? decodedOrInvalid(response, () => decode(parseBody(response, parse), response.text, settings.redact))
       : failureOfStatus(response, settings)
     logEnd?.(isFailure(result) ? result : response)
     return result

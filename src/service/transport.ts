@@ -5,6 +5,7 @@ import { type Fragment, sanitize } from '../text/safe-text.ts'
 import { messageOf, type Untrusted } from '../text/untrusted.ts'
 import { isLoopback } from '../text/web-address.ts'
 import type { Connections } from './connection.ts'
+import type { Redact } from './key-redaction.ts'
 
 /** For comparison, 100,000 test cases are 11 MB. */
 const BODY_LIMIT_BYTES = 16 * 1024 * 1024
@@ -27,7 +28,7 @@ export interface TransportSettings {
   readonly baseUrl: URL
   readonly apiKey: string
   /** Applied once to each body before it is decoded, and to all other text from outside. */
-  readonly redact: (text: string) => string
+  readonly redact: Redact
   readonly userAgent: string
   readonly connections: Connections
   readonly refusals: Refusals
@@ -52,9 +53,11 @@ export class Refusals {
     this.#sinceMs = undefined
   }
 
-  /** What a failure to connect says about it. */
-  onError(code: string): { readonly refusedForMs?: number } {
-    if (!this.#isOnThisMachine || code !== 'ECONNREFUSED') {
+  /** Call this after each failure to connect. Returns how long the service has refused connections, if it refused this one. */
+  onError(error: Error): { readonly refusedForMs?: number } {
+    // If the host has several addresses, Node collects one error for each.
+    const errors = error instanceof AggregateError ? error.errors : [error]
+    if (!this.#isOnThisMachine || !errors.some((one) => codeOf(one) === 'ECONNREFUSED')) {
       this.#sinceMs = undefined
       return {}
     }
@@ -162,7 +165,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseError(_: unknown, error: Error): void {
     const { redact, refusals } = this.#settings
     const reason = redact(reasonOf(error))
-    if (!this.#isSent) this.#end({ ...failureToConnect(error, reason), ...refusals.onError(codeOf(error)) })
+    if (!this.#isSent) this.#end({ ...failureToConnect(error, reason), ...refusals.onError(error) })
     else if (this.#status === undefined) this.#end({ kind: 'no-response', reason })
     else this.#endAsInvalid('a complete response', `${this.#bytes} bytes, then the end of the connection`)
   }

@@ -65,8 +65,8 @@ export function suiteRuns(send: SendJson, testSuiteId: string, clock: Clock): Te
         finishedAtMs = clock.now()
       }
       const deadlineMs = finishedAtMs + UNFINISHED_LIMIT_MS
-      return send('GET', [...path, 'result'], undefined, options, (json, text) => {
-        const testCases = decodeSuiteResult(json)
+      return send('GET', [...path, 'result'], undefined, options, (json, text, redact) => {
+        const testCases = decodeSuiteResult(json, redact)
         const statuses = testCases.map(({ rawStatus }) => String(rawStatus))
         const mayStillChange = statuses.some((status) => UNFINISHED.has(status)) && clock.now() < deadlineMs
         const status = mayStillChange ? 'RUNNING' : verdictOf(statuses)

@@ -9,12 +9,18 @@ export function parseJson(text: string): unknown {
 
 /**
  * Parses JSON. If JavaScript would write a number differently than the text does (12345678901234567890, 1.0), the value
- * is the number's text.
+ * is the number's text. Numbers in JSON that is nested thousands of levels deep stay numbers, because V8 visits the values
+ * with a recursion.
  */
 export function parseKeepingNumbers(text: string): unknown {
-  return JSON.parse(text, (_, value: unknown, context?: { source?: string }) =>
-    typeof value === 'number' && String(value) !== context?.source ? context?.source : value,
-  )
+  const keepNumber = (_: string, value: unknown, context?: { source?: string }) =>
+    typeof value === 'number' && String(value) !== context?.source ? context?.source : value
+  try {
+    return JSON.parse(text, keepNumber)
+  } catch (error) {
+    if (error instanceof RangeError) return JSON.parse(text)
+    throw error
+  }
 }
 
 export function isObject(value: unknown): value is Record<string, unknown> {

@@ -1,7 +1,8 @@
 import { type Untrusted, untrusted } from './untrusted.ts'
 import { isSecure } from './web-address.ts'
 
-// Text of others leaves the action only through this file. A sink is a format: the log, HTML, XML, JSON. A template tag makes
+// Text of others leaves the action only through this file. A sink is a format: the log, HTML or XML. JSON and
+// workflow commands have functions of their own. A template tag makes
 // a fragment, HTML or XML. The literal parts of a template are ours, and every value between them is made safe for the sink.
 // The log, the summary and the comment accept only text that was made here.
 
@@ -63,7 +64,8 @@ export class LongText {
   }
 }
 
-/** The text. A fragment becomes text for the log. It is one line, unless it contains a message of a test (`linesOf`). */
+/** The text. A fragment becomes text for the log. It is one line, unless a caller put the lines of a
+ * message or a line break into it. */
 export function render(safe: Fragment | Html | Xml | CommandProperty): string {
   return safe instanceof Fragment ? withoutCommands(safe.write(LINE)) : safe.text
 }
@@ -89,26 +91,18 @@ export function linesOf(message: Untrusted): Fragment {
 }
 
 /** How much of a message is shown. */
-export interface Extent {
+export interface MessageLimit {
   readonly lines: number
   readonly chars: number
 }
 
-/** The first lines of a message, and how many characters are left out. Blank lines at both ends do not count. */
-export function beginningOf(message: Untrusted, limit: Extent): { text: Fragment; leftOutChars: number } {
+/** The first lines of a message. An ellipsis replaces what is left out. Blank lines at both ends do not count. */
+export function beginningOf(message: Untrusted, limit: MessageLimit): Fragment {
   const all = withoutBlankEnds(visibleLines(message as unknown as string))
-  let leftChars = limit.chars
-  const shown: string[] = []
-  for (const line of all.slice(0, limit.lines)) {
-    if (leftChars <= 0) break
-    shown.push(wholeCharacters(line, leftChars))
-    leftChars -= line.length + 1
-  }
-  return { text: new Fragment((sink) => sink.lines(shown)), leftOutChars: lengthOf(all) - lengthOf(shown) }
-}
-
-function lengthOf(lines: readonly string[]): number {
-  return lines.reduce((sum, line) => sum + line.length + 1, 0)
+  const ellipsis = all.length > limit.lines ? ' …' : ''
+  const first = `${all.slice(0, limit.lines).join('\n')}${ellipsis}`
+  const shown = truncate(first, limit.chars).split('\n')
+  return new Fragment((sink) => sink.lines(shown))
 }
 
 /** The first line of a message that is not blank. Empty if there is none. A line over 10,000 characters counts as several. */
@@ -205,8 +199,12 @@ function visibleLines(text: string): readonly string[] {
 
 function visibleLine(line: string): string {
   if (PLAIN_TEXT.test(line)) return line
-  const withoutSequences = line.replace(TERMINAL_SEQUENCE, '')
-  return withoutSequences.replace(INVISIBLE, (character) => (character === '\t' ? character : ' '))
+  return withoutTerminalSequences(line).replace(INVISIBLE, (character) => (character === '\t' ? character : ' '))
+}
+
+/** For example without colours. */
+export function withoutTerminalSequences(text: string): string {
+  return text.replace(TERMINAL_SEQUENCE, '')
 }
 
 /** At most `limitChars` Unicode characters, each of one or two UTF-16 units. An ellipsis replaces what was removed. */
@@ -214,12 +212,6 @@ export function truncate(text: string, limitChars: number): string {
   if (text.length <= limitChars) return text
   const characters = [...text.slice(0, 2 * (limitChars + 1))]
   return characters.length <= limitChars ? text : `${characters.slice(0, limitChars - 1).join('')}…`
-}
-
-/** The first UTF-16 units, but not a half of a character. */
-function wholeCharacters(text: string, limitChars: number): string {
-  const splitsPair = text.length > limitChars && /[\uD800-\uDBFF]/.test(text.charAt(limitChars - 1))
-  return text.slice(0, splitsPair ? limitChars - 1 : limitChars)
 }
 
 const LINE: Sink = {
@@ -333,7 +325,7 @@ function escapeText(text: string): string {
 }
 
 function escapeAttribute(text: string): string {
-  return /[&<>"'#]/.test(text) ? escapeCommands(text.replace(/[&<>"']/g, entity)) : text
+  return escapeCommands(text.replace(/[&<>"']/g, entity))
 }
 
 function entity(character: string): string {

@@ -10,6 +10,8 @@ import { FakeService, failure, RUNNING, response } from '../support/fake-service
 import { FakeWorld } from '../support/fake-world.ts'
 import { senderTo } from '../support/service-requests.ts'
 
+const REFUSED = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
+
 /** A service that refuses all connections, and what the step does with it. */
 function refusingService(
   address = 'http://127.0.0.1:8080',
@@ -19,7 +21,7 @@ function refusingService(
   const clock = new FakeClock()
   const refusals = new Refusals(new URL(address), hasProxy, clock)
   const refuse = () => {
-    const reason = { kind: 'not-sent', reason: 'connect ECONNREFUSED', ...refusals.onError('ECONNREFUSED') } as const
+    const reason = { kind: 'not-sent', reason: 'connect ECONNREFUSED', ...refusals.onError(REFUSED) } as const
     return failure(reason)
   }
   let requests = 0
@@ -79,18 +81,25 @@ test.each([
   expect(clock.now()).toBe(limitMs)
 })
 
+test('a host with several addresses has refused if one of them has', () => {
+  const refusals = new Refusals(new URL('http://localhost:1'), false, new FakeClock())
+  const noAddress = Object.assign(new Error('::1 has no address'), { code: 'EADDRNOTAVAIL' })
+  expect(refusals.onError(new AggregateError([noAddress, REFUSED]))).toEqual({ refusedForMs: 0 })
+  expect(refusals.onError(new AggregateError([noAddress]))).toEqual({})
+})
+
 test('a response, or another failure to connect, begins the time anew', () => {
   const clock = new FakeClock()
   const refusals = new Refusals(new URL('http://localhost:1'), false, clock)
   const refuse = async (ms: number) => {
     await clock.run(clock.sleep(ms))
-    return refusals.onError('ECONNREFUSED').refusedForMs
+    return refusals.onError(REFUSED).refusedForMs
   }
   return (async () => {
     expect([await refuse(10), await refuse(20_000)]).toEqual([0, 20_000])
     refusals.onConnected()
     expect([await refuse(20_000), await refuse(5_000)]).toEqual([0, 5_000])
-    expect(refusals.onError('ENOTFOUND')).toEqual({})
+    expect(refusals.onError(Object.assign(new Error('not found'), { code: 'ENOTFOUND' }))).toEqual({})
     expect(await refuse(20_000)).toBe(0)
   })()
 })

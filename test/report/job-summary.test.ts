@@ -68,7 +68,7 @@ describe('the job summary', () => {
   it('counts the cases that have no result', () => {
     const testCases = testCasesBy({ PASSED: 2, RUNNING: 1, QUEUED: 1, CANCELLED: 1, NEW: 1, SKIPPED: 1 })
     const text = renderedPage(summaryOf(anOutcome({ run: aRun({ status: 'FAILED', testCases }) }))).text
-    expect(text).toContain('⚠️ Incomplete results: The service sent no result for 4 of 7 test cases.')
+    expect(text).toContain('⚠️ Incomplete results: This version of the action knows no result of 4 of 7 test cases.')
   })
 
   it('shows the first hundred cases that did not pass, and folds the rest', () => {
@@ -106,12 +106,12 @@ describe('why a test failed, in the job summary', () => {
     )
   })
 
-  it('has at most 20 lines and 2,000 characters, and says how much is left out', () => {
+  it('has at most 20 lines and 2,000 characters, and an ellipsis in place of the rest', () => {
     const lines = Array.from({ length: 25 }, (_, index) => `line ${index + 1}`)
     const many = summaryOfCase({ status: 'FAILED', message: lines.join('\n') })
-    expect(many).toContain('<code>line 20</code><br>… 40 more characters</blockquote>')
-    const long = summaryOfCase({ status: 'FAILED', message: `a${'😀'.repeat(1_500)}` })
-    expect(long).toContain(`<code>a${'😀'.repeat(999)}</code><br>… 1,002 more characters</blockquote>`)
+    expect(many).toContain('<br><code>line 20 …</code></blockquote>')
+    const long = summaryOfCase({ status: 'FAILED', message: `a${'😀'.repeat(2_000)}` })
+    expect(long).toContain(`<code>a${'😀'.repeat(1_998)}…</code></blockquote>`)
   })
 
   it('has no blank lines at its beginning and its end, and they do not count', () => {
@@ -154,7 +154,7 @@ describe('why a test failed, in the job summary', () => {
     expect(unbalancedTags(text)).toEqual([])
     const file = fullSummary(anOutcome({ run })).toString()
     expect(file.split(message)).toHaveLength(2_001)
-    expect(file).not.toContain('more character')
+    expect(file).not.toContain('…')
   })
 
   it('is left out with words of its own if every row fits', () => {

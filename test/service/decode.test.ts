@@ -3,17 +3,14 @@ import { describe, expect, it } from 'vitest'
 import type { Failure } from '../../src/outcome/failure.ts'
 import { countTestCases, isFinished, RUN_STATUSES, type Run } from '../../src/outcome/run.ts'
 import * as decode from '../../src/service/decode.ts'
-import {
-  decodeCancelled,
-  decodeStarted,
-  decodeSuiteResult,
-  decodeSuiteStatus,
-  InvalidResponse,
-} from '../../src/service/decode.ts'
+import { decodeCancelled, decodeStarted, decodeSuiteStatus, InvalidResponse } from '../../src/service/decode.ts'
+import { keyRedaction } from '../../src/service/key-redaction.ts'
 import { anOutcome } from '../support/builders.ts'
 import { hostileText } from '../support/hostile-text.ts'
 
-const decodeRun = (json: unknown) => decode.decodeRun(json, 'the text')
+const asIs = (text: string) => text
+const decodeRun = (json: unknown) => decode.decodeRun(json, 'the text', asIs)
+const decodeSuiteResult = (json: unknown) => decode.decodeSuiteResult(json, asIs)
 
 const RUN = {
   status: 'FAILED',
@@ -145,10 +142,10 @@ describe('a value that costs only its own cell in the report', () => {
   })
 
   it.each([
-    ['title', STRANGE, { title: '(untitled)' }],
+    ['title', STRANGE, { title: '' }],
     // For example the null of a skipped case, or Infinity, which 1e999 in JSON becomes.
     ['durationMs', [undefined, null, '12', true, [], {}, Number.POSITIVE_INFINITY, 2 ** 53], { durationMs: undefined }],
-    ['durationMs', [-5], { durationMs: 0 }],
+    ['durationMs', [-5], { durationMs: undefined }],
     ['status', STRANGE, { rawStatus: '', outcome: 'other' }],
   ])('a strange %s of a case: %j becomes %j', (name, values, cells) => {
     for (const value of values) {
@@ -158,7 +155,7 @@ describe('a value that costs only its own cell in the report', () => {
   })
 
   it.each([null, 7, 'PASSED', ['PASSED']])('an entry as %j, which did not run and counts as other', (value) => {
-    const other = { title: '(untitled)', rawStatus: '', outcome: 'other' }
+    const other = { title: '', rawStatus: '', outcome: 'other' }
     const run = decodeRun(altered(PASSED, 'results.testCases.0', value))
     expect(run.testCases).toEqual([other, plain.testCases?.[1]])
   })
@@ -298,9 +295,9 @@ describe('the other responses', () => {
       { title: 'pays', rawStatus: 'FLAKY', outcome: 'flaky' },
       { title: 't-2', rawStatus: 'ERROR', outcome: 'failed' },
       { title: 't-3', rawStatus: 'NEW', outcome: 'other' },
-      { title: '(untitled)', rawStatus: 'SKIPPED', outcome: 'skipped' },
+      { title: '', rawStatus: 'SKIPPED', outcome: 'skipped' },
       { title: 'never', rawStatus: '', outcome: 'other' },
-      { title: '(untitled)', rawStatus: '', outcome: 'other' },
+      { title: '', rawStatus: '', outcome: 'other' },
     ])
   })
 })
@@ -379,4 +376,15 @@ describe('a response', () => {
       { numRuns: 500 },
     )
   })
+})
+
+it('a message contains no key, also if the service put a colour into the middle of the key', () => {
+  const key = 'sk_live_0123456789abcdef'
+  const message = 'expected Bearer sk_live_\u001b[31m0123456789\u001b[39mabcdef to be sent'
+  const testCases = [{ title: 'pays', status: 'FAILED', message }]
+  const run = decode.decodeRun({ ...RUN, message, results: { testCases } }, '', keyRedaction(key))
+  expect(run.testCases).toMatchObject([{ message: 'expected Bearer *** to be sent' }])
+  expect(run.message).toBe('expected Bearer *** to be sent')
+  const suite = decode.decodeSuiteResult({ results: testCases }, keyRedaction(key))
+  expect(suite).toMatchObject([{ message: 'expected Bearer *** to be sent' }])
 })

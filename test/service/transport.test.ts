@@ -200,6 +200,13 @@ describe('a response', () => {
     expect(await failureOf(get())).toEqual({ kind: 'invalid-response', expected: 'JSON', ...sent, isNotJson: true })
   })
 
+  it('to a start is read, however deep its other fields are nested', async () => {
+    const depth = 50_000
+    const body = `{"runId":"run-1","more":${'['.repeat(depth)}${']'.repeat(depth)}}`
+    const { post } = await service((response) => response.writeHead(200).end(body))
+    expect((await responseOf(post())).json).toMatchObject({ runId: 'run-1' })
+  })
+
   it('is read if its body has 16 MiB, and invalid if it has one byte more', async () => {
     const limitBytes = 16 * 1024 * 1024
     let size = limitBytes

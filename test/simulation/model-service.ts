@@ -116,7 +116,7 @@ export class ModelService {
     const testCases = cases?.map((status, index) => ({ title: `case ${index + 1}`, status, durationMs: 10 }))
     const end = { finishedAt: '2026-01-01T00:00:00.000Z', results: testCases && { testCases } }
     const json = { status: this.statusOf(run), startedAt: null, ...(this.isFinished(run) && end) }
-    return decodeRun(json, JSON.stringify(json))
+    return decodeRun(json, JSON.stringify(json), (text) => text)
   }
 
   #cancel(runId: string): boolean | Failure {
