@@ -138,7 +138,7 @@ export async function openGitHubApi({ env, token, clock, signal }: Omit<GitHubAc
         if (typeof login !== 'string') throw notOfThisApi()
         return login
       } catch (error) {
-        const isRefused = error instanceof GitHubError && !isTransient(error) && error.failure !== 'rate-limit'
+        const isRefused = error instanceof GitHubError && !isTransientError(error) && error.failure !== 'rate-limit'
         if (!isRefused) throw error
         return undefined
       }
@@ -183,13 +183,13 @@ export async function withOneRetry<T>(
   try {
     return await task()
   } catch (error) {
-    if (!isTransient(error) || signal.aborted) throw error
+    if (!isTransientError(error) || signal.aborted) throw error
     await clock.sleep(RETRY_PAUSE_MS, signal)
     return await task()
   }
 }
 
-export function isTransient(error: unknown): boolean {
+export function isTransientError(error: unknown): boolean {
   if (!(error instanceof GitHubError) || error.failure === 'rate-limit') return false
   return error.failure === 'unreachable' || error.failure >= 500
 }

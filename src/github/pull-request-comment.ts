@@ -11,7 +11,7 @@ import {
   type GitHubAccess,
   type GitHubApi,
   GitHubError,
-  isTransient,
+  isTransientError,
   openGitHubApi,
   withOneRetry,
 } from './github-api.ts'
@@ -167,7 +167,7 @@ export function failureMessage(error: unknown): Fragment {
 }
 
 function adviceFor(error: unknown): Fragment {
-  if (isTransient(error)) return fragment` The next workflow run writes the comment.`
+  if (isTransientError(error)) return fragment` The next workflow run writes the comment.`
   const failure = error instanceof GitHubError ? error.failure : undefined
   if (failure === 'rate-limit')
     return fragment` The next workflow run writes the comment. If many jobs comment, let one job do it.`

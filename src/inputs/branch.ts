@@ -20,7 +20,6 @@ export function readBranch(inputs: InputReader, event: WorkflowEvent): BranchCho
   if (inputs.text('run-id') !== '') {
     return { kind: 'branch', name: undefined, because: 'the input run-id names a run' }
   }
-  // If the runner does not know the input's default, it sets no variable.
   const given = inputs.isPresent('branch') ? inputs.text('branch') : BRANCH_OF_EVENT
   if (given === '') return emptyBranch(event)
   const ofEvent = branchOfEvent(event)

@@ -74,11 +74,12 @@ export function readInputs(env: NodeJS.ProcessEnv, event: WorkflowEvent) {
   const reportDir = readReportDir(inputs, env)
   // With run-id, the inputs of the start have no effect, and other warnings about them would not help.
   const warnings = ownsRun ? inputs.warnings : warningsOfStartInputs(inputs)
+  const address = inputs.orThrow(service)
   return {
-    service: inputs.orThrow(service),
+    service: address,
     settings,
     subject: {
-      target: inputs.orThrow(service?.target),
+      target: address.target,
       ownsRun,
       parameters: ownsRun ? parameters : {},
       labels: [comment.key, matrixValues(comment.matrix)].filter((part) => part !== ''),

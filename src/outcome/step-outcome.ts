@@ -1,4 +1,4 @@
-import { type Fragment, sanitize } from '../text/safe-text.ts'
+import { type Fragment, visibleText } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
 import type { Failure } from './failure.ts'
 import {
@@ -175,7 +175,7 @@ const STATUSES_NAMED = 3
 /** Counts only statuses with visible text. A test case whose status is empty is not counted. */
 function unknownStatusesIn(testCases: readonly TestCase[]): UnknownStatuses {
   const statuses = testCases.filter(({ outcome }) => outcome === 'other').map(({ rawStatus }) => rawStatus)
-  const unknown = statuses.filter((status) => String(sanitize(status)) !== '')
+  const unknown = statuses.filter((status) => String(visibleText(status)) !== '')
   return { count: unknown.length, statuses: [...new Set(unknown)].slice(0, STATUSES_NAMED) }
 }
 

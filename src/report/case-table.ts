@@ -1,6 +1,14 @@
 import { type CaseOutcome, FAILING, OUTCOMES, type TestCase } from '../outcome/run.ts'
 import { durationText } from '../text/duration.ts'
-import { beginningOf, type Html, html, linesOf, type MessageLimit, sanitize, untruncated } from '../text/safe-text.ts'
+import {
+  beginningOf,
+  type Html,
+  html,
+  linesOf,
+  type MessageLimit,
+  untruncated,
+  visibleText,
+} from '../text/safe-text.ts'
 import { type Untrusted, untrusted } from '../text/untrusted.ts'
 
 export const NOT_PASSED: readonly CaseOutcome[] = [...FAILING, 'other']
@@ -13,14 +21,14 @@ export function casesWith(outcomes: readonly CaseOutcome[], testCases: readonly 
 
 /** The title in visible characters, or `(untitled)` if it has none. */
 export function titleOf({ title }: TestCase, limitChars?: number): Untrusted {
-  return sanitize(title, limitChars) || untrusted('(untitled)')
+  return visibleText(title, limitChars) || untrusted('(untitled)')
 }
 
 /** The file and the line of a failure, such as `e2e/pay.spec.ts:12`. Undefined if the service sent no usable path. */
 export function locationText({ location }: TestCase, limitChars?: number): Untrusted | undefined {
   if (location === undefined) return undefined
   const line = location.line === undefined ? '' : `:${location.line}`
-  return untrusted(`${sanitize(location.filePath, limitChars)}${line}`)
+  return untrusted(`${visibleText(location.filePath, limitChars)}${line}`)
 }
 
 // Every sign has words beside it, because not every reader can see the picture or its colour.
@@ -75,7 +83,7 @@ export function messageBlock(message: Untrusted, texts: 'truncated' | 'whole' = 
 
 function statusCell({ outcome, rawStatus }: TestCase): Html {
   if (outcome !== 'other') return STATUS[outcome]
-  return html`❔ ${sanitize(rawStatus, STATUS_LIMIT_CHARS) || 'No status'}`
+  return html`❔ ${visibleText(rawStatus, STATUS_LIMIT_CHARS) || 'No status'}`
 }
 
 function durationCell({ durationMs }: TestCase): Html {

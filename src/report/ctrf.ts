@@ -1,6 +1,6 @@
 import { FAILING, type Run, runDurationMs, type TestCase } from '../outcome/run.ts'
 import type { StepOutcome } from '../outcome/step-outcome.ts'
-import { json, sanitize, sanitizeLines } from '../text/safe-text.ts'
+import { json, visibleMessage, visibleText } from '../text/safe-text.ts'
 import { titleOf } from './case-table.ts'
 import { testedBranch } from './facts.ts'
 import { RUN_ENTRY } from './words.ts'
@@ -21,10 +21,10 @@ export function ctrf(outcome: StepOutcome): string {
       tool: { name: 'test-run-service' },
       summary: summaryOf(outcome, runEntries.length),
       environment: {
-        branchName: branchName && sanitize(branchName),
-        testEnvironment: environment && sanitize(environment),
+        branchName: branchName && visibleText(branchName),
+        testEnvironment: environment && visibleText(environment),
       },
-      extra: { runStatus: run && sanitize(run.rawStatus) },
+      extra: { runStatus: run && visibleText(run.rawStatus) },
       tests: [...(run?.testCases?.map(testOf) ?? []), ...runEntries],
     },
   }
@@ -34,8 +34,8 @@ export function ctrf(outcome: StepOutcome): string {
 /** The message of the run has no other place in the format. */
 function entriesOfRun(run: Run | undefined) {
   if (run?.message === undefined) return []
-  const entry = { name: RUN_ENTRY, status: 'failed', duration: 0, rawStatus: sanitize(run.rawStatus) }
-  return [{ ...entry, message: sanitizeLines(run.message) }]
+  const entry = { name: RUN_ENTRY, status: 'failed', duration: 0, rawStatus: visibleText(run.rawStatus) }
+  return [{ ...entry, message: visibleMessage(run.message) }]
 }
 
 function summaryOf({ run, counts }: StepOutcome, runEntries: number) {
@@ -55,10 +55,10 @@ function testOf(testCase: TestCase) {
     status: FAILING.includes(outcome) ? 'failed' : outcome === 'flaky' ? 'passed' : outcome,
     // The schema requires a duration, but the test-suite workflow sends none.
     duration: Math.round(durationMs ?? 0),
-    rawStatus: sanitize(rawStatus),
+    rawStatus: visibleText(rawStatus),
     flaky: outcome === 'flaky' ? true : undefined,
-    message: message && sanitizeLines(message),
-    filePath: location && sanitize(location.filePath),
+    message: message && visibleMessage(message),
+    filePath: location && visibleText(location.filePath),
     line: location?.line,
   }
 }

@@ -60,8 +60,8 @@ export function subjectText(outcome: StepOutcome): Fragment {
   if (environment !== undefined) facts.push(fragment`Environment ${environment}`)
   const tested = testedBranch(outcome)
   const caveat = isSuite ? fragment` (sent as metadata only, so the service may test another branch)` : NONE
-  const isOther = run?.branchName !== undefined && !isSameBranch(run.branchName, parameters.branch ?? '')
-  const name = commitName === undefined || isOther ? NONE : fragment` (${commitName})`
+  const testedAnother = run?.branchName !== undefined && !isSameBranch(run.branchName, parameters.branch ?? '')
+  const name = commitName === undefined || testedAnother ? NONE : fragment` (${commitName})`
   if (tested !== undefined) facts.push(fragment`Branch ${tested}${name}${caveat}`)
   if (frameworkProject !== undefined) facts.push(fragment`Framework project ${frameworkProject}`)
   const runId = linkedRunId(outcome)

@@ -68,8 +68,8 @@ function errorTitle({ ending, run, cancellation }: StepOutcome): Fragment {
 /** If a test case did not run, this says so, because `15 of 16` alone looks like one failure. */
 function passedTally(outcome: StepOutcome): Fragment {
   const { total, passed, flaky } = outcome.counts
-  const ofTotal = fragment`: ${passed} of ${total}${inBrackets(nonZero(flaky, fragment`flaky`))}`
-  return join([ofTotal, ...countsNotRun(outcome)], fragment`, `)
+  const tally = fragment`: ${passed} of ${total}${inBrackets(nonZero(flaky, fragment`flaky`))}`
+  return join([tally, ...countsNotRun(outcome)], fragment`, `)
 }
 
 function tallyOf({ total, passed, failed }: Counts): Fragment {

@@ -23,7 +23,7 @@ export function runnerOutput(env: NodeJS.ProcessEnv, isJobOver = () => false) {
     } catch (cause) {
       if (!hasWarned)
         log.warning(
-          fragment`Cannot write the runner's command files, so outputs or the job summary are missing: ${String(cause)}`,
+          fragment`Outputs or the job summary could not be written to the runner's command files: ${String(cause)}`,
         )
       hasWarned = true
     }

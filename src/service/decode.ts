@@ -9,7 +9,7 @@ import {
   type TestCase,
 } from '../outcome/run.ts'
 import { fieldsOf, isObject } from '../text/json.ts'
-import { firstLineOf, sanitize, truncate, withoutTerminalSequences } from '../text/safe-text.ts'
+import { firstLineOf, truncate, visibleText, withoutTerminalSequences } from '../text/safe-text.ts'
 import { type Untrusted, untrusted } from '../text/untrusted.ts'
 import type { Redact } from './key-redaction.ts'
 
@@ -112,7 +112,7 @@ const PARENT_FOLDER = /(^|[/\\])\s*\.\.\s*([/\\]|$)/
 function locationOf(value: unknown, line: unknown): SourceLocation | undefined {
   if (!isText(value) || value.length > PATH_LIMIT_CHARS || UNUSABLE_IN_PATH.test(value)) return undefined
   // Checked as reports show it. Otherwise, an invisible character before a slash would hide that the path is absolute.
-  const path = String(sanitize(value))
+  const path = String(visibleText(value))
   if (path === '' || ABSOLUTE_PATH.test(path) || PARENT_FOLDER.test(path)) return undefined
   return { filePath: untrusted(path), line: Number.isSafeInteger(line) && Number(line) >= 1 ? Number(line) : undefined }
 }

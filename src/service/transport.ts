@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici'
 import { type Clock, eventLoopTurn } from '../clock.ts'
 import type { Failure } from '../outcome/failure.ts'
-import { type Fragment, sanitize } from '../text/safe-text.ts'
+import { type Fragment, visibleText } from '../text/safe-text.ts'
 import { messageOf, type Untrusted } from '../text/untrusted.ts'
 import { isLoopback } from '../text/web-address.ts'
 import type { Connections } from './connection.ts'
@@ -225,7 +225,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   #requestId(): Untrusted | undefined {
     const id = this.#header('x-request-id')
-    return id === undefined || id.trim() === '' ? undefined : sanitize(id, REQUEST_ID_LIMIT_CHARS)
+    return id === undefined || id.trim() === '' ? undefined : visibleText(id, REQUEST_ID_LIMIT_CHARS)
   }
 }
 

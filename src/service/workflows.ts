@@ -9,7 +9,7 @@ import type { TestService } from './test-service.ts'
 export function projectRuns(send: SendJson, projectId: string): TestService {
   const runs = ['v1', 'projects', projectId, 'runs']
   return {
-    async start(parameters, options) {
+    start(parameters, options) {
       const body = {
         frameworkProjectName: parameters.frameworkProject,
         runGroupName: parameters.runGroup,
@@ -20,10 +20,10 @@ export function projectRuns(send: SendJson, projectId: string): TestService {
       }
       return send('POST', runs, body, options, (json) => decodeStarted(json, 'runId'))
     },
-    async get(runId, options) {
+    get(runId, options) {
       return send('GET', [...runs, runId], undefined, options, decodeRun)
     },
-    async cancel(runId, options) {
+    cancel(runId, options) {
       const path = [...runs, 'cancel']
       return send('POST', path, { where: { runId } }, options, (json) => decodeCancelled(json).includes(runId))
     },
@@ -44,7 +44,7 @@ export function suiteRuns(send: SendJson, testSuiteId: string, clock: Clock): Te
   /** When the status was first FINISHED. A step reads only one run. */
   let finishedAtMs: number | undefined
   return {
-    async start(parameters, options) {
+    start(parameters, options) {
       const body = {
         environment: parameters.environment,
         variableOverrides: parameters.envOverrides,

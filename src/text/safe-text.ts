@@ -116,7 +116,7 @@ export function firstLineOf(message: Untrusted): Untrusted {
 }
 
 /** A message in visible characters, but not escaped. Its lines and their indentation stay. */
-export function sanitizeLines(message: Untrusted): Untrusted {
+export function visibleMessage(message: Untrusted): Untrusted {
   return untrusted(visibleLines(message as unknown as string).join('\n'))
 }
 
@@ -177,11 +177,11 @@ const INVISIBLE = /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{DI}\p{NChar}]--[\uFE0E\uFE
 const TERMINAL_SEQUENCE =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
   /(?:\u001B\[|\u009B)[0-?]*[ -/]*[@-~]|\u001B\][^\u0007\u001B]*(?:\u0007|\u001B\\)|\u001B(?:[ -/]+[0-~]|[0-Z\\^-~])/g
-/** `oneLine` writes NUL in place of what is invisible. */
+/** `oneLine` first writes NUL in place of what is invisible. INVISIBLE with a `+` would overflow the engine's stack. */
 const REMOVED = /\0+/g
 
 /** Text on one line, in visible characters, but not escaped. Reports compare such texts, and make names of them. */
-export function sanitize(value: string | Untrusted, limitChars?: number): Untrusted {
+export function visibleText(value: string | Untrusted, limitChars?: number): Untrusted {
   return untrusted(oneLine(value as string, limitChars))
 }
 

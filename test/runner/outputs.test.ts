@@ -10,7 +10,15 @@ import { annotations } from '../../src/report/annotations.ts'
 import { verdictTitle } from '../../src/report/headline.ts'
 import { verdictSentence } from '../../src/report/verdict.ts'
 import { runnerOutput } from '../../src/runner/outputs.ts'
-import { commandProperty, type Fragment, fragment, html, linesOf, render, sanitize } from '../../src/text/safe-text.ts'
+import {
+  commandProperty,
+  type Fragment,
+  fragment,
+  html,
+  linesOf,
+  render,
+  visibleText,
+} from '../../src/text/safe-text.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 import { parseKeyValueFile } from '../../tools/runner-emulator/file-commands.ts'
 import { SecretMasks } from '../../tools/runner-emulator/masks.ts'
@@ -72,7 +80,7 @@ describe('the place of an annotation', () => {
       fc.property(hostileText(), fc.option(fc.integer({ min: 1 }), { nil: undefined }), (filePath, line) => {
         const log = new StepLog(new SecretMasks(), false, () => {})
         for (const written of annotate(filePath, line)) log.read(written)
-        const shown = String(sanitize(untrusted(filePath))).replace(/[\u{10000}-\u{10FFFF}]/gu, '\uFFFD')
+        const shown = String(visibleText(untrusted(filePath))).replace(/[\u{10000}-\u{10FFFF}]/gu, '\uFFFD')
         expect(log.lines).toEqual(['##[error]why'])
         expect(log.annotations).toHaveLength(1)
         const { title, properties } = log.annotations[0] ?? expect.fail()
@@ -202,7 +210,9 @@ describe('an output', () => {
       setOutput('run-id', 'r-1')
       setOutput('total', 1)
     })
-    expect(lines).toEqual([expect.stringMatching(/^::warning::Cannot write the runner's command files, .*nowhere/)])
+    expect(lines).toEqual([
+      expect.stringMatching(/^::warning::Outputs or the job summary could not be written to .*nowhere/),
+    ])
   })
 
   it('cannot begin another output with a line break', () => {
@@ -255,7 +265,7 @@ describe('the job summary', () => {
     const lines = linesWrittenBy(() => writeSummary(() => html`<p>lost</p>`))
     expect(lines).toEqual([
       expect.stringMatching(
-        /^::warning::Cannot write the runner's command files, so outputs or the job summary are missing: /,
+        /^::warning::Outputs or the job summary could not be written to the runner's command files: /,
       ),
     ])
     expect(lines[0]).toContain(reason)

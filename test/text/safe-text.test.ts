@@ -12,8 +12,8 @@ import {
   quote,
   render,
   safeJson,
-  sanitize,
   untruncated,
+  visibleText,
   xml,
 } from '../../src/text/safe-text.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
@@ -181,7 +181,7 @@ describe('JSON', () => {
 })
 
 describe('sanitized text', () => {
-  const text = (value: string, limitChars?: number) => sanitize(value, limitChars) as unknown as string
+  const text = (value: string, limitChars?: number) => visibleText(value, limitChars) as unknown as string
 
   it('is truncated, but never within a character', () => {
     expect(text('abcd', 4)).toBe('abcd')
