@@ -47,9 +47,12 @@ class FakeMain implements Handover {
     if (signal === 'SIGKILL' && this.isKillable) this.lives = false
     this.#onSignal(this)
   }
+  exit = () => {
+    this.lives = false
+  }
   finish = () => {
     this.record = { ...MAIN, phase: 'done' }
-    this.lives = false
+    this.exit()
   }
 }
 
@@ -209,6 +212,19 @@ describe('a main that still lives', () => {
     expect(requests[0]?.atMs).toBeGreaterThanOrEqual(40_000)
     expect(endedMs).toBeLessThanOrEqual(60_001)
     expect(warnings).toEqual([expect.stringContaining('run-1 may still be running')])
+  })
+
+  test('loses its file also if it exits a moment after SIGKILL', async () => {
+    const mains = (clock: FakeClock) => {
+      const exitAfterKill = (main: FakeMain) => {
+        if (main.signals.includes('SIGKILL')) clock.at(clock.now() + 50, main.exit)
+      }
+      const main = new FakeMain(RECORD, exitAfterKill)
+      main.isKillable = false
+      return [main]
+    }
+    const { mains: [main] = [] } = await post({ script: { cancel: [response(true)] }, mains })
+    expect(main?.isFileThere).toBe(false)
   })
 
   test('keeps its file if SIGKILL does not end it, as if it runs as another user, and post tries the cancel too', async () => {

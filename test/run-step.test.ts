@@ -52,6 +52,20 @@ test('after invalid inputs nothing is left to do, and the record says so', async
   expect(phases).toEqual(['nothing started', 'done'])
 })
 
+test('the log has the warnings about inputs also if the step ends because the branch cannot be looked up', async () => {
+  const lines: string[] = []
+  const write = vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => lines.push(String(chunk)) > 0)
+  onTestFinished(() => write.mockRestore())
+  const inputs = { 'base-url': 'https://tests.example.com', 'api-key': 'sk-live-0123456789', project: 'web-shop' }
+  const env = {
+    ...inputVariables({ ...inputs, branch: '@{event}', 'env-overrides': 'COLOR="red"' }),
+    GITHUB_EVENT_NAME: 'deployment',
+  }
+  const recorder = aRecorder(() => {})
+  expect(await runStep(env, new AbortController().signal, recorder, () => false)).toBe(false)
+  expect(lines.join('')).toMatch(/^::warning::.*COLOR begins and ends with quotation marks.*^::error .*look-up/ms)
+})
+
 test('invalid inputs are in the job summary, unless the input summary is never', async () => {
   const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
   onTestFinished(() => write.mockRestore())

@@ -74,6 +74,19 @@ test('a cancel is complete when the service lists the run, and no request follow
   expect(await cancel({ cancel: [LISTED] })).toMatchObject({ end: { kind: 'cancelled' }, cancelsMs: [0], looksMs: [] })
 })
 
+test('a cancel is complete also if a signal comes with the response, and no request follows', async () => {
+  const clock = new FakeClock()
+  let cancels = 0
+  const cancelAndSignal = async () => {
+    cancels++
+    world.signalAt(clock.now())
+    return true
+  }
+  const world = new FakeWorld(clock, Object.assign(new FakeService(clock, {}), { cancel: cancelAndSignal }))
+  expect(await cancelRun({ id: 'run-1' }, { deadlineMs: 15_000 }, world)).toEqual({ kind: 'cancelled' })
+  expect(cancels).toBe(1)
+})
+
 describe('a run that has already finished', () => {
   test.each<[string, Reply<boolean>]>([
     ['an empty list', NOT_LISTED],

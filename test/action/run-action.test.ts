@@ -217,6 +217,15 @@ describe('an id that cannot be used', () => {
     expect(error).toContain('run id of 1 to 256')
   })
 
+  test('is in the record before main cancels the run, because main may be killed meanwhile', async () => {
+    const { world } = await step({ script: { start: [response('run 1', 100)], cancel: [response(true, 50)] } })
+    expect(world.effects.filter(({ text }) => text.startsWith('record '))).toEqual([
+      { atMs: 0, text: 'record starting' },
+      { atMs: 100, text: 'record started run 1' },
+      { atMs: 150, text: 'record done' },
+    ])
+  })
+
   test('is left to post if the run could not be cancelled, and is named even if the step was cancelled', async () => {
     const { record, error, endedMs } = await step({
       script: { start: [response('run 1')], cancel: [noResponse] },

@@ -103,3 +103,10 @@ it('a cancel that failed for the reason of the poll is not explained twice, alth
   expect(sentence.match(/401/g)).toHaveLength(1)
   expect(sentence).toContain('(x-request-id req-1)')
 })
+
+it('a service on this machine that has ended is named once, although it refused the cancel later than the poll', () => {
+  const refused = (refusedForMs: number) => ({ kind: 'not-sent', reason: 'ECONNREFUSED', refusedForMs }) as const
+  const cancellation = { kind: 'failed', failure: refused(30_250) } as const
+  const sentence = sentenceOf({ ending: { kind: 'poll-failed', failure: refused(30_000) }, cancellation })
+  expect(sentence.match(/has ended/g)).toHaveLength(1)
+})

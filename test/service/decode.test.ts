@@ -229,6 +229,10 @@ describe('why a test case did not pass, and where', () => {
     expect(caseOf({ ...REASON, filePath })?.location).toEqual({ filePath, line: 12 })
   })
 
+  it.each([1, 2 ** 53 - 1])('may have the line %i', (line) => {
+    expect(caseOf({ ...REASON, line })?.location).toEqual({ filePath: REASON.filePath, line })
+  })
+
   it.each([0, -1, 1.5, '12', null, Number.POSITIVE_INFINITY, 2 ** 53, {}])('has no line if the line is %j', (line) => {
     expect(caseOf({ ...REASON, line })?.location).toEqual({ filePath: REASON.filePath, line: undefined })
   })
