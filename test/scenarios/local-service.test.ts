@@ -226,6 +226,14 @@ test('adds', ({}, info) => writeFileSync(info.outputPath('trace.txt'), 'kept'))`
     expect(log[0]).toContain(`commit ${sha} (main).`)
   })
 
+  test("gives a commit that is not the workflow run's commit no branch name in the log", async ({ jobs }) => {
+    const { folder, git } = await jobs.project({ ...VITEST, 'a.test.ts': PASSING })
+    await git('checkout', '--quiet', '--detach')
+    const github = { sha: 'a'.repeat(40), ref: 'refs/heads/main', ref_name: 'main' }
+    const { log } = await jobs.start(folder, { event: on('push', { ref: 'refs/heads/main' }), github })
+    expect(log[0]).toContain(`commit ${await git('rev-parse', 'HEAD')}.`)
+  })
+
   test('refuses another commit than the one that is checked out', async ({ jobs }) => {
     const { folder } = await jobs.project({ ...VITEST, 'a.test.ts': PASSING })
     const { step, outputs } = await jobs.start(folder)
