@@ -291,10 +291,16 @@ test('fails', () => { throw new Error('rain') })`,
     const test = `import { expect, test } from 'vitest'
 test('has them', () => {
   expect(process.env.GITHUB_SHA).toMatch(/^\\\\w{40}$/)
-  expect(Object.keys(process.env).filter((name) => /^(INPUT|STATE)_|RUNTIME|GITHUB_(OUTPUT|ENV)$/.test(name))).toEqual([])
+  const ofAction = /^(INPUT|STATE|ACTIONS_(RUNTIME|RESULTS|CACHE))_|^GITHUB_(OUTPUT|STATE|ENV|PATH|STEP_SUMMARY)$/
+  expect(Object.keys(process.env).filter((name) => ofAction.test(name))).toEqual([])
 })`
     const { folder } = await jobs.project({ ...VITEST, 'a.test.ts': test.replaceAll('\\\\', '\\') })
-    const { main, post } = await jobs.play(folder, { env: { ACTIONS_RUNTIME_TOKEN: 'secret' } })
+    const env = {
+      ACTIONS_RUNTIME_TOKEN: 'secret',
+      ACTIONS_RESULTS_URL: 'https://results',
+      ACTIONS_CACHE_URL: 'https://cache',
+    }
+    const { main, post } = await jobs.play(folder, { env })
     expect(main.outputs, post.summary).toMatchObject({ conclusion: 'passed' })
   })
 })
