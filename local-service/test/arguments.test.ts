@@ -152,4 +152,6 @@ describe('an argument that breaks a run', () => {
 it('a list of framework projects gets only the arguments that choose the configuration', () => {
   const chosen = ['--config=a', '-c', 'b', '--configLoader', 'runner', '--config-loader=native', '--root', '-r', 'd']
   expect(configurationArguments([...chosen, '--shard=1/2', '--grep', 'c', '--configured', 'x'])).toEqual(chosen)
+  // If an option has its value after "=", the next argument is not its value.
+  expect(configurationArguments(['--config=a', 'cart', '--root=b', 'shop'])).toEqual(['--config=a', '--root=b'])
 })

@@ -105,6 +105,10 @@ describe('a configuration', () => {
     expect(readConfiguration({ data: 'none' }, WEB_SHOP).data).toBe('none')
   })
 
+  it('keeps the output of the tests in a folder relative to its own', () => {
+    expect(readConfiguration({ outputs: 'out' }, WEB_SHOP).outputs).toBe(join(WEB_SHOP, 'out'))
+  })
+
   it.each([
     [[], 'The configuration must be an object, got an array.'],
     [{ prot: 1 }, 'The configuration: "prot" is not a setting. The settings are port, keys, '],

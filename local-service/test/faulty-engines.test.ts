@@ -98,6 +98,16 @@ describe('a container engine', () => {
     expect(service.log.join('\n')).toMatch(/cannot be pulled; its output:\n.*no access/)
   })
 
+  it('that does not say whether it has the image makes the run INTERRUPTED, without a pull', async () => {
+    const { service, folder } = await startWith({
+      docker: 'case "$1" in image) exec sleep 300;; pull) touch $folder/pulled;; esac',
+    })
+    const { status, message } = await service.waitFor(await service.startRun())
+    const reason = 'docker did not respond within 2 s'
+    expect([status, message]).toEqual(['INTERRUPTED', `vitest could not be started: ${reason}`])
+    expect(existsSync(join(folder, 'pulled'))).toBe(false)
+  })
+
   it('that lacks the program for --init runs the container without it', async () => {
     const { service, folder } = await startWith({
       podman: `case "$*" in "create --init"*) echo "Error: container-init binary not found" >&2; exit 125;; esac

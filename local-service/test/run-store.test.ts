@@ -266,6 +266,28 @@ describe('a queue of runs', () => {
     await vi.advanceTimersByTimeAsync(0)
     expect([status(), log.join('\n')]).toEqual(['CANCELLED', expect.not.stringContaining('limit')])
   })
+
+  it('does not stop the auto-fix of a finished run at the limit of the run', async () => {
+    vi.useFakeTimers()
+    onTestFinished(() => void vi.useRealTimers())
+    const { queue, ended, log } = await aQueue(false)
+    const fixed = queueRun({ projectId: 'shop' })
+    const outcome: RunOutcome = { status: 'FAILED', testCases: [] }
+    const fixing = Promise.withResolvers<RunOutcome>()
+    let stopped: AbortSignal | undefined
+    const execute = (stop: AbortSignal, finishEarly: (early: RunOutcome) => void) => {
+      stopped = stop
+      finishEarly(outcome)
+      return fixing.promise
+    }
+    queue.add(fixed, { resources: RESOURCES, finishesWhenSettled: false, execute })
+    ended.resolve({ status: 'PASSED', testCases: [] })
+    await vi.advanceTimersByTimeAsync(61_000)
+    expect([queue.find(fixed.runId)?.phase.status, stopped?.aborted]).toEqual(['FAILED', false])
+    expect(log.join('\n')).not.toContain('limit')
+    fixing.resolve(outcome)
+    await queue.close()
+  })
 })
 
 describe('a full disk', () => {

@@ -61,6 +61,16 @@ describe("a test process's environment", () => {
     expect(await variablesIn(service, ['PATH'])).toEqual([[...bins, '/bin:/usr/bin'].join(':')])
   })
 
+  it.each([
+    ['true', undefined],
+    ['1', '1'],
+  ])("has CI=%s if the person's CI is %s", async (expected, CI) => {
+    const folder = await temporaryFolder()
+    const env = CI === undefined ? PLAIN_ENV : { ...PLAIN_ENV, CI }
+    const service = await startService({ projects: puppetIn(folder) }, { env })
+    expect(await variablesIn(service, ['CI'])).toEqual([expected])
+  })
+
   it('has a TMPDIR of its own, which goes with the run', async () => {
     const folder = await temporaryFolder()
     const service = await startService({ projects: puppetIn(folder) }, { temporaryFolder: folder })

@@ -226,6 +226,14 @@ test('adds', ({}, info) => writeFileSync(info.outputPath('trace.txt'), 'kept'))`
     expect(log[0]).toContain(`commit ${sha} (main).`)
   })
 
+  test("gives a commit that is not the workflow run's commit no branch name in the log", async ({ jobs }) => {
+    const { folder, git } = await jobs.project({ ...VITEST, 'a.test.ts': PASSING })
+    await git('checkout', '--quiet', '--detach')
+    const github = { sha: 'a'.repeat(40), ref: 'refs/heads/main', ref_name: 'main' }
+    const { log } = await jobs.start(folder, { event: on('push', { ref: 'refs/heads/main' }), github })
+    expect(log[0]).toContain(`commit ${await git('rev-parse', 'HEAD')}.`)
+  })
+
   test('refuses another commit than the one that is checked out', async ({ jobs }) => {
     const { folder } = await jobs.project({ ...VITEST, 'a.test.ts': PASSING })
     const { step, outputs } = await jobs.start(folder)
@@ -283,10 +291,16 @@ test('fails', () => { throw new Error('rain') })`,
     const test = `import { expect, test } from 'vitest'
 test('has them', () => {
   expect(process.env.GITHUB_SHA).toMatch(/^\\\\w{40}$/)
-  expect(Object.keys(process.env).filter((name) => /^(INPUT|STATE)_|RUNTIME|GITHUB_(OUTPUT|ENV)$/.test(name))).toEqual([])
+  const ofAction = /^(INPUT|STATE|ACTIONS_(RUNTIME|RESULTS|CACHE))_|^GITHUB_(OUTPUT|STATE|ENV|PATH|STEP_SUMMARY)$/
+  expect(Object.keys(process.env).filter((name) => ofAction.test(name))).toEqual([])
 })`
     const { folder } = await jobs.project({ ...VITEST, 'a.test.ts': test.replaceAll('\\\\', '\\') })
-    const { main, post } = await jobs.play(folder, { env: { ACTIONS_RUNTIME_TOKEN: 'secret' } })
+    const env = {
+      ACTIONS_RUNTIME_TOKEN: 'secret',
+      ACTIONS_RESULTS_URL: 'https://results',
+      ACTIONS_CACHE_URL: 'https://cache',
+    }
+    const { main, post } = await jobs.play(folder, { env })
     expect(main.outputs, post.summary).toMatchObject({ conclusion: 'passed' })
   })
 })
