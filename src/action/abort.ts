@@ -6,13 +6,19 @@ export const CANCEL_LIMIT_MS = 15_000
 /** How long post waits for a main that it has signalled. Then post kills main. */
 export const POST_WAITS_FOR_MAIN_MS = 40_000
 
-/** Times, counted from the abort. The rest of the runner's time is for the outputs, the summary and the exit. */
+/**
+ * Times, counted from the abort. They end before the runner or post sends SIGKILL, so that main can still write the outputs
+ * and the summary, and exit.
+ */
 interface Allowance {
   /** How long main waits for the response to a start in flight. */
   readonly startMs: number
   /** How long main or post tries to cancel a run whose id it knew before the abort. */
   readonly cancelMs: number
-  /** How long main or post tries to cancel a run whose id it learned after the abort, for example from the response to a start in flight. */
+  /**
+   * How long main tries to cancel a run whose id it learned after the abort, from the response to a start in flight. Post
+   * uses it if post was aborted before it began to cancel.
+   */
   readonly cancelLateIdMs: number
 }
 
@@ -30,7 +36,7 @@ const AFTER_SIGTERM: Allowance = { startMs: 1_800, cancelMs: 2_050, cancelLateId
 const WITHOUT_RUNNER_DEADLINE: Allowance = {
   startMs: 30_000,
   cancelMs: CANCEL_LIMIT_MS,
-  cancelLateIdMs: POST_WAITS_FOR_MAIN_MS - 2_000,
+  cancelLateIdMs: POST_WAITS_FOR_MAIN_MS - 2_500,
 }
 
 const ALLOWANCES = {
@@ -59,7 +65,10 @@ export class StepAborted extends Error {
     return this.#sinceMs + ALLOWANCES[this.cause].startMs
   }
 
-  /** The time until which main or post tries to cancel a run whose id it knows since `knownSinceMs`. */
+  /**
+   * The time until which main or post tries to cancel a run whose id it knows since `knownSinceMs`. If `knownSinceMs` is
+   * absent, the input `run-id` names the run, so its id was known before the abort.
+   */
   cancelDeadlineMs(knownSinceMs = Number.NEGATIVE_INFINITY): number {
     const { cancelMs, cancelLateIdMs } = ALLOWANCES[this.cause]
     return this.#sinceMs + (knownSinceMs >= this.#sinceMs ? cancelLateIdMs : cancelMs)

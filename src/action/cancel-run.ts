@@ -52,8 +52,8 @@ interface NotYet {
    * be read. Undefined if the service accepted the cancel and no read failed.
    */
   readonly reason: Failure | undefined
-  /** The failure of the try's last request, because its response may ask for a pause (`Retry-After`). */
-  readonly pauseAfter: Failure | undefined
+  /** The failure of the try's last request, whose response may ask for a pause. Undefined if that request succeeded. */
+  readonly lastFailure: Failure | undefined
 }
 
 /** The cancel of one run. A try may send two requests: the cancel, and one that reads the run. */
@@ -84,7 +84,7 @@ class Cancel {
       const result = await this.#try(requestOptions)
       if (result.kind !== 'not-yet') return result
       reason = result.reason
-      const pauseMs = backoffMs(tries, result.pauseAfter, random)
+      const pauseMs = backoffMs(tries, result.lastFailure, random)
       const longestPauseMs = deadlineMs - clock.now() - SHORTEST_TRY_MS
       if (longestPauseMs <= 0) break
       await clock.sleep(Math.min(pauseMs, longestPauseMs), signal)
@@ -100,7 +100,7 @@ class Cancel {
     this.#mayHaveCancelled ||= mayHaveBeenAccepted(response)
     if (isKeyRefused(response) || hasServiceEnded(response)) return { kind: 'failed', failure: response }
     if (shouldReadRun(response)) return this.#readRun(options, response)
-    return { kind: 'not-yet', reason: response, pauseAfter: response }
+    return { kind: 'not-yet', reason: response, lastFailure: response }
   }
 
   /** The response to a cancel does not say whether the run has finished or does not exist. So this reads the run. */
@@ -108,20 +108,20 @@ class Cancel {
     const { service, clock } = this.#world
     const { id } = this.#handle
     // A request's path cannot contain an unusable id.
-    if (!isUsableRunId(id)) return { kind: 'not-yet', reason: cancelFailure, pauseAfter: cancelFailure }
+    if (!isUsableRunId(id)) return { kind: 'not-yet', reason: cancelFailure, lastFailure: cancelFailure }
     const sentAtMs = clock.now()
     const run = await service.get(id, options())
     if (isFailure(run)) {
       if (isKeyRefused(run)) return { kind: 'failed', failure: run }
       if (isNotFound(run) && isNotFoundFinal(this.#handle, sentAtMs)) return { kind: 'not-found' }
-      return { kind: 'not-yet', reason: cancelFailure ?? run, pauseAfter: run }
+      return { kind: 'not-yet', reason: cancelFailure ?? run, lastFailure: run }
     }
     this.#options.onRun?.(run)
     if (!isFinished(run)) {
-      // If there is no `cancelFailure`, the service accepted the cancel, and the run was unfinished then. If the run is
-      // CANCELLED later, this cancel did it.
-      this.#mayHaveCancelled ||= cancelFailure === undefined
-      return { kind: 'not-yet', reason: cancelFailure, pauseAfter: undefined }
+      // The service accepted the cancel and did not list the run. That alone proves nothing, because the run may have
+      // finished before. This read shows that it had not. So if a later read shows CANCELLED, this cancel did it.
+      if (cancelFailure === undefined) this.#mayHaveCancelled = true
+      return { kind: 'not-yet', reason: cancelFailure, lastFailure: undefined }
     }
     return this.#mayHaveCancelled && run.status === 'CANCELLED'
       ? { kind: 'cancelled' }

@@ -23,7 +23,7 @@ export function quietLog({ clock, log, signal }: LogWorld, { writesAtOnce }: { r
     write,
     /**
      * Pauses until the deadline, or until the step is aborted. Calls `writeHeartbeat` if no line was written for a minute.
-     * Each call must call `write`, because the minute counts from the last `write`.
+     * `writeHeartbeat` must call `write`, because the minute counts from the last `write`.
      */
     async pause(deadlineMs: number, writeHeartbeat: () => void): Promise<void> {
       while (!signal.aborted && clock.now() < deadlineMs) {

@@ -55,7 +55,7 @@ export async function startRun(
       const untilNextTry = durationText(nextTryMs - clock.now())
       const untilEnd = durationText(latestTryMs - clock.now())
       write(
-        fragment`The run is not started yet. The step tries again in ${untilNextTry}, and gives up in ${untilEnd}. ${reason}`,
+        fragment`The run is not started yet. The step tries again in ${untilNextTry}. It stops trying after ${untilEnd} at the latest. ${reason}`,
       )
     })
   }

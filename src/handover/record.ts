@@ -69,8 +69,9 @@ export function findHandovers(env: NodeJS.ProcessEnv, recordOfState: StepRecord 
   })
 }
 
-function handover(known: StepRecord, hasSameInputs: boolean) {
-  // All records of a main name the same process and the same file. So only `readRecord` needs the latest one.
+function handover(firstFound: StepRecord, hasSameInputs: boolean) {
+  // This record may be out of date. Its process and its file are still right, because they are the same in all records of a
+  // main. Only `readRecord` reads the file again.
   return {
     /**
      * False if the inputs now may name another project or service. GitHub evaluates the inputs again for post, and a
@@ -78,24 +79,24 @@ function handover(known: StepRecord, hasSameInputs: boolean) {
      */
     hasSameInputs,
     /** The latest record of this main. */
-    readRecord: () => latestRecord(known, readStepFile(known.file)),
-    isMainRunning: () => isRunning(known),
-    canSignalMain: () => canSignal(known),
-    signalMain: (signal: 'SIGHUP' | 'SIGKILL') => sendSignal(known, signal),
-    removeFile: () => removeStepFile(known.file),
+    readRecord: () => latestRecord(firstFound, readStepFile(firstFound.file)),
+    isMainRunning: () => isRunning(firstFound),
+    canSignalMain: () => canSignal(firstFound),
+    signalMain: (signal: 'SIGHUP' | 'SIGKILL') => sendSignal(firstFound, signal),
+    removeFile: () => removeStepFile(firstFound.file),
   }
 }
 
 /**
- * `known` is the record that post found first, in the runner's state or in main's file. Returns `known` or the last whole
- * record that is in the file now, whichever has the later phase. If both phases are equal, so are the records. If the file
- * is empty, main has emptied it, because nothing is left to do.
+ * `firstFound` is a record of the runner's state or of main's file. Returns `firstFound` or the last whole record that is
+ * in the file now, whichever has the later phase. If both phases are equal, so are the records. If the file is empty, main
+ * has emptied it, because nothing is left to do.
  */
-export function latestRecord(known: StepRecord, fileText: string | undefined): StepRecord {
-  if (fileText === '') return { ...known, phase: 'done' }
+export function latestRecord(firstFound: StepRecord, fileText: string | undefined): StepRecord {
+  if (fileText === '') return { ...firstFound, phase: 'done' }
   const ofFile = lastRecord(fileText)
-  if (ofFile === undefined) return known
-  return PHASES.indexOf(known.phase) > PHASES.indexOf(ofFile.phase) ? known : ofFile
+  if (ofFile === undefined) return firstFound
+  return PHASES.indexOf(firstFound.phase) > PHASES.indexOf(ofFile.phase) ? firstFound : ofFile
 }
 
 /** The last whole record in main's file. */

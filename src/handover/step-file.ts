@@ -120,6 +120,7 @@ export function findStepFiles(env: NodeJS.ProcessEnv): string[] {
   return paths.filter((path) => basename(path).startsWith(prefix) && isStepFile(path))
 }
 
+/** Whether the name of this file has the hash of this process's job and inputs. */
 export function hasHashOf(env: NodeJS.ProcessEnv, path: string): boolean {
   return basename(path).startsWith(hashPrefix(env))
 }

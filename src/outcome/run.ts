@@ -104,8 +104,8 @@ export function outcomeOf(rawStatus: string): CaseOutcome {
   return OUTCOME_OF_STATUS.get(rawStatus) ?? 'other'
 }
 
-/** Whether reports show the case's message and location: unless it was skipped, or passed at the first try. */
-export function needsReason(outcome: CaseOutcome): boolean {
+/** Whether reports show the case's message and location. They do not if the case was skipped, or passed at the first try. */
+export function showsReason(outcome: CaseOutcome): boolean {
   return outcome !== 'passed' && outcome !== 'skipped'
 }
 

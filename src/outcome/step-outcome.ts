@@ -77,11 +77,11 @@ export interface StepSubject {
   /** False if the input `run-id` names the run. */
   readonly ownsRun: boolean
   /**
-   * What the workflow's event is about, if the input `branch` is empty and the event is not about the default branch. The
-   * step then tests the default branch.
+   * If the input `branch` is empty, the step tests the default branch. If the event is not about the default branch, this
+   * text names what the event is about, for example `the head of pull request 5`.
    */
   readonly untested?: Fragment | undefined
-  /** If the input `branch` is the hash of the commit that the event is about: the name of that commit's branch or tag. */
+  /** The name of the branch or tag of the event's commit. Given only if the input `branch` is the hash of that commit. */
   readonly commitName?: string | undefined
   /** `comment-key` and the values of the matrix. They distinguish this step in reports. */
   readonly labels: readonly string[]
@@ -104,7 +104,10 @@ export interface StepFacts {
   readonly cancellation: Cancellation
   /** The time from the beginning of `runAction` until the outcome is known. */
   readonly tookMs: number
-  /** The time from the first poll until the run was no longer QUEUED. Absent if the first status was not QUEUED. */
+  /**
+   * The time from the first poll until the run was no longer QUEUED, or until the wait ended. Absent if the first status was
+   * not QUEUED.
+   */
   readonly queuedMs?: number | undefined
   readonly subject: StepSubject
 }
@@ -152,7 +155,8 @@ const CONCLUSION_OF_STATUS: Readonly<Record<Run['status'], Conclusion>> = {
  */
 export function concludeStep(facts: StepFacts, rules: VerdictRules): StepOutcome {
   const { cancellation } = facts
-  // If the run finished between the last poll and the cancel, its own verdict counts.
+  // If the wait's limit was exceeded and the cancel finds a finished run, the run's own verdict counts. After an abort or a
+  // failed poll, it does not.
   const finishedAtLimit = facts.ending.kind === 'wait-timeout' && cancellation.kind === 'already-finished'
   const ending: Ending = finishedAtLimit ? { kind: 'finished', run: cancellation.run } : facts.ending
   const run = ending.kind === 'finished' ? ending.run : facts.run
@@ -184,7 +188,10 @@ export function isDoubtfulPass({ run, counts, unknownStatuses }: UndecidedOutcom
   return run?.status === 'PASSED' && counts.failed + unknownStatuses.count > 0
 }
 
-/** A run that the input `run-id` names may be of any branch, and a test suite's branch is only metadata. Both are not compared. */
+/**
+ * The branches are not compared in two cases. If the input `run-id` names the run, the run may be of any branch. If the
+ * target is a test suite, the branch is only metadata.
+ */
 function otherBranchOf({ branchName }: Run, { target, ownsRun, parameters }: StepSubject): StepOutcome['otherBranch'] {
   const { branch } = parameters
   if (!ownsRun || target.kind !== 'project' || branch === undefined || branchName === undefined) return undefined

@@ -1,11 +1,11 @@
 import type { Failure } from '../outcome/failure.ts'
 import {
   isFinished,
-  needsReason,
   outcomeOf,
   RUN_STATUSES,
   type Run,
   type SourceLocation,
+  showsReason,
   type TestCase,
 } from '../outcome/run.ts'
 import { fieldsOf, isObject } from '../text/json.ts'
@@ -81,7 +81,7 @@ function testCase(entry: unknown, redact: Redact): TestCase {
   const { title, status, durationMs, message, filePath, line } = fieldsOf(entry)
   const rawStatus = typeof status === 'string' ? status : ''
   const outcome = outcomeOf(rawStatus)
-  const hasReason = needsReason(outcome)
+  const hasReason = showsReason(outcome)
   return {
     title: shortened(isText(title) ? title : ''),
     rawStatus: shortened(rawStatus),

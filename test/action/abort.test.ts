@@ -9,9 +9,9 @@ describe('the time after a signal', () => {
     ['SIGTERM', 1_800, 2_050, 2_050],
     ['SIGBREAK', 1_800, 2_050, 2_050],
     // Post waits for 40 s.
-    ['SIGHUP', 30_000, 15_000, 38_000],
-    ['RUNNER_TEMP emptied', 30_000, 15_000, 38_000],
-    ['log closed', 30_000, 15_000, 38_000],
+    ['SIGHUP', 30_000, 15_000, 37_500],
+    ['RUNNER_TEMP emptied', 30_000, 15_000, 37_500],
+    ['log closed', 30_000, 15_000, 37_500],
   ] as const)('%s is %i ms for a start, %i ms for a cancel, %i ms for both', (by, startMs, cancelMs, bothMs) => {
     const reason = new StepAborted(by, 1_000)
     expect(reason.startDeadlineMs).toBe(1_000 + startMs)

@@ -39,7 +39,7 @@ describe('a service on this machine that has refused all connections for 30 s', 
     const end = await clock.run(startRun({}, 3_600_000, world))
     expect(end).toMatchObject({ ending: { kind: 'start-failed', ...ENDED }, cancellation: { kind: 'no-run' } })
     expect(service.timesMs('start').at(-1)).toBe(30_000)
-    expect(world.texts('info ')[0]).toContain('and gives up in 30 s')
+    expect(world.texts('info ')[0]).toContain('It stops trying after 30 s')
   })
 
   test('ends a wait, and main tries to cancel the run only once', async () => {

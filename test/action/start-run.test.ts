@@ -53,7 +53,7 @@ describe('a start that the service provably did not take', () => {
   test('is reported once a minute, with the reason', async () => {
     const few = await start({ replies: [failure(REFUSED), failure(REFUSED), response('run-1')] })
     expect(few.world.texts('info ')).toEqual([
-      expect.stringMatching(/The step tries again in .*, and gives up in 1 min\..*ECONNREFUSED/),
+      expect.stringMatching(/The step tries again in .* It stops trying after 1 min at the latest\..*ECONNREFUSED/),
     ])
 
     const { world, sentMs } = await start({ replies: [failure(TOO_MANY)] })

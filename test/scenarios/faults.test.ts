@@ -81,7 +81,7 @@ test.concurrent('if the runner’s command files alone cannot be written, one wa
   expect(end.log.join('\n')).toContain('finished as PASSED')
   expect(end.exitCode).toBe(0)
   expect(end.annotations).toMatchObject([
-    { level: 'warning', message: expect.stringContaining('outputs or the job summary are missing') },
+    { level: 'warning', message: expect.stringContaining('Outputs or the job summary could not be written') },
   ])
 })
 

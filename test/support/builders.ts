@@ -1,4 +1,4 @@
-import { needsReason, outcomeOf, RUN_STATUSES, type Run, type TestCase } from '../../src/outcome/run.ts'
+import { outcomeOf, RUN_STATUSES, type Run, showsReason, type TestCase } from '../../src/outcome/run.ts'
 import { concludeStep, type StepFacts, type StepOutcome, type StepSubject } from '../../src/outcome/step-outcome.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 
@@ -22,7 +22,7 @@ export function aTestCase(fields: TestCaseFields = {}): TestCase {
     rawStatus: untrusted(status),
     outcome,
     durationMs,
-    ...(needsReason(outcome) ? reasonOf(fields) : {}),
+    ...(showsReason(outcome) ? reasonOf(fields) : {}),
   }
 }
 
