@@ -64,7 +64,9 @@ async function cancelOrWarn(handover: Handover, deadlineMs: number, world: PostW
   const { phase, runId, mayCancel } = handover.readRecord()
   // Post warns even if main still runs, because main may be killed before it receives the id.
   if (phase === 'starting')
-    log.warning(fragment`The step may have sent a start request, and its record has no run id. ${RUN_WITHOUT_ID}`)
+    log.warning(
+      fragment`The step may have sent a start request, but it saved no run id for the post step. ${RUN_WITHOUT_ID}`,
+    )
   if (phase !== 'started' || runId === undefined || !mayCancel) return
   const warn = (reason: Fragment) => log.warning(fragment`Run ${runId} may still be running. ${reason} ${CANCEL_IT}`)
   if (handover.hasSameInputs) await cancelAndLog(runId, deadlineMs, warn, world)

@@ -118,8 +118,9 @@ class Cancel {
     }
     this.#options.onRun?.(run)
     if (!isFinished(run)) {
-      // The service accepted the cancel and did not list the run. That alone proves nothing, because the run may have
-      // finished before. This read shows that it had not. So if a later read shows CANCELLED, this cancel did it.
+      // If `cancelFailure` is undefined, the service accepted the cancel and did not list the run. That alone proves nothing,
+      // because the run may have finished before. This read shows that it had not. So if a later read shows CANCELLED, this
+      // cancel did it.
       if (cancelFailure === undefined) this.#mayHaveCancelled = true
       return { kind: 'not-yet', reason: cancelFailure, lastFailure: undefined }
     }
@@ -130,8 +131,8 @@ class Cancel {
 }
 
 /**
- * After an invalid response, and after a status that is not transient, main or post reads the run. After every other
- * failure, the cancel itself is repeated.
+ * Called only if another request may succeed. After an invalid response, and after a status that is not transient, main or
+ * post reads the run. After every other failure, the cancel itself is repeated.
  */
 function shouldReadRun(failure: Failure): boolean {
   return failure.kind === 'invalid-response' || (failure.kind === 'status' && !isTransient(failure))

@@ -10,8 +10,8 @@ type LogWorld = Pick<World, 'clock' | 'log' | 'signal'>
 const HEARTBEAT_MS = 60_000
 
 /**
- * A log with few lines: about one a minute. If `writesAtOnce` is true, the first pause writes a line at once. Otherwise the
- * first line comes after a minute.
+ * A log with few lines: about one a minute. If `writesAtOnce` is true, the first pause writes a line at once. Otherwise a
+ * pause writes its first line after a minute without a line.
  */
 export function quietLog({ clock, log, signal }: LogWorld, { writesAtOnce }: { readonly writesAtOnce: boolean }) {
   let lastLineMs = writesAtOnce ? Number.NEGATIVE_INFINITY : clock.now()
@@ -54,7 +54,7 @@ export function progressLog(runId: string, world: LogWorld) {
 
   function writeHeartbeat(): void {
     const waited = durationText(clock.now() - sinceMs)
-    // Each pause follows a poll, so `failure` or `run` is set.
+    // Each pause follows a poll, so `failure` or `run` is set. `waiting` is never shown, but the type asks for a value.
     if (failure === undefined) write(fragment`Run ${runId}: still ${run?.rawStatus ?? 'waiting'} after ${waited}.`)
     else writeFailure(fragment`the status still cannot be read. The step has waited for ${waited}.`, failure)
   }

@@ -69,7 +69,8 @@ async function startAndWait(step: Step): Promise<RunFacts> {
   const handle: RunHandle = { id: started, knownSinceMs: clock.now() }
   if (!isUsableRunId(handle.id)) return cancelRunWithUnusableId(handle, world)
   recorder.started(handle.id, settings.cancelOnAbort)
-  // If the step was aborted during the start, the wait ends at once. Main then cancels the run if `cancelOnAbort` is true.
+  // If the step was aborted during the start, `followRun` is called even if `wait` is false. Its wait ends at once, and main
+  // cancels the run if `cancelOnAbort` is true.
   if (settings.wait || signal.aborted) return followRun(handle, step)
   const runUrl = announceRun(handle, step)
   return { ending: { kind: 'started' }, runId: handle.id, runUrl, cancellation: NOT_WANTED }

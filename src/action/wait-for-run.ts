@@ -14,8 +14,8 @@ interface WaitResult extends Pick<StepFacts, 'run' | 'queuedMs'> {
 export interface WaitSettings {
   readonly waitLimitMs: number
   /**
-   * How long the run may be QUEUED. If this is given, the time in the queue does not count towards `waitLimitMs`. Only a run
-   * whose first status is QUEUED is in the queue.
+   * How long the run may be QUEUED. If this is given, the time in the queue does not count towards `waitLimitMs`. The time in
+   * the queue begins at the first poll and ends at the first status that is not QUEUED. A later QUEUED does not count.
    */
   readonly queueLimitMs?: number | undefined
   readonly pollIntervalMs?: number | undefined

@@ -1,6 +1,6 @@
 import { isObject, parseJson } from '../text/json.ts'
 import { canSignal, isRunning, type MainProcess, sendSignal } from './main-process.ts'
-import { findStepFiles, hasHashOf, readStepFile, removeStepFile } from './step-file.ts'
+import { findStepFiles, isNamedFor, readStepFile, removeStepFile } from './step-file.ts'
 
 // Main can be killed at any moment. So main writes a record of what is left to do for the step, and post reads it.
 //
@@ -58,7 +58,7 @@ export type Handover = ReturnType<typeof handover>
  * this step's hash, and removes each file without a whole record.
  */
 export function findHandovers(env: NodeJS.ProcessEnv, recordOfState: StepRecord | undefined): Handover[] {
-  if (recordOfState !== undefined) return [handover(recordOfState, hasHashOf(env, recordOfState.file))]
+  if (recordOfState !== undefined) return [handover(recordOfState, isNamedFor(env, recordOfState.file))]
   return findStepFiles(env).flatMap((file) => {
     const text = readStepFile(file)
     const record = lastRecord(text)
@@ -70,7 +70,7 @@ export function findHandovers(env: NodeJS.ProcessEnv, recordOfState: StepRecord 
 }
 
 function handover(firstFound: StepRecord, hasSameInputs: boolean) {
-  // This record may be out of date. Its process and its file are still right, because they are the same in all records of a
+  // `firstFound` may be out of date. Its process and its file are still right, because they are the same in all records of a
   // main. Only `readRecord` reads the file again.
   return {
     /**

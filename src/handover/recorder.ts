@@ -10,9 +10,11 @@ import { createStepFile, isRemoved } from './step-file.ts'
 // Main's side of the record that record.ts explains. main.ts loads this file before everything else, so it must load
 // little.
 
-/** Where main writes the lines of its record. The first two methods throw if post cannot read the line. */
+/** Where main writes the lines of its record. */
 interface RecordStorage {
+  /** Throws if the line was not written. */
   readonly appendToState: (line: string) => void
+  /** Throws if the line was not written, or if the file was removed. */
   readonly appendToFile: (line: string) => void
   /** An empty file means "done". On a full disk, main cannot append to the file, but main can empty it. */
   readonly emptyFile: () => void

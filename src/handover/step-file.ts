@@ -121,7 +121,7 @@ export function findStepFiles(env: NodeJS.ProcessEnv): string[] {
 }
 
 /** Whether the name of this file has the hash of this process's job and inputs. */
-export function hasHashOf(env: NodeJS.ProcessEnv, path: string): boolean {
+export function isNamedFor(env: NodeJS.ProcessEnv, path: string): boolean {
   return basename(path).startsWith(hashPrefix(env))
 }
 

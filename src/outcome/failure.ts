@@ -1,8 +1,8 @@
 import type { Untrusted } from '../text/untrusted.ts'
 
 /**
- * Why a request to the service brought no usable response. `requestId` is the response's `x-request-id`, sanitized, by
- * which the service's operators find the request.
+ * Why a request to the service brought no usable response. `requestId` is the response's `x-request-id`, made safe. The
+ * service's operators can find the request by this id.
  */
 export type Failure =
   /** No byte was sent, so the service cannot have accepted the request. */

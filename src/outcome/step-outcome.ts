@@ -77,11 +77,14 @@ export interface StepSubject {
   /** False if the input `run-id` names the run. */
   readonly ownsRun: boolean
   /**
-   * If the input `branch` is empty, the step tests the default branch. If the event is not about the default branch, this
-   * text names what the event is about, for example `the head of pull request 5`.
+   * Given only if the input `branch` is empty and the event is about another branch than the default branch. The step then
+   * tests the default branch. The text names what the event is about, for example `the head of pull request 5`.
    */
   readonly untested?: Fragment | undefined
-  /** The name of the branch or tag of the event's commit. Given only if the input `branch` is the hash of that commit. */
+  /**
+   * The branch or the tag whose commit the input `branch` names by its hash. Given only for the commit that the workflow runs
+   * on, and for the head of the event's pull request.
+   */
   readonly commitName?: string | undefined
   /** `comment-key` and the values of the matrix. They distinguish this step in reports. */
   readonly labels: readonly string[]

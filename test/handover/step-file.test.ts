@@ -2,7 +2,13 @@ import { execFileSync } from 'node:child_process'
 import { appendFileSync, existsSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { createStepFile, findStepFiles, hasHashOf, readStepFile, removeStepFile } from '../../src/handover/step-file.ts'
+import {
+  createStepFile,
+  findStepFiles,
+  isNamedFor,
+  readStepFile,
+  removeStepFile,
+} from '../../src/handover/step-file.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const STEP = {
@@ -103,8 +109,8 @@ describe('the identity of a step', () => {
   ])('is not the identity of %s', (_, other) => {
     const env = stepWithFolder()
     const { path } = aFile(env)
-    expect(hasHashOf(env, path)).toBe(true)
-    expect(hasHashOf({ ...env, ...other }, path)).toBe(false)
+    expect(isNamedFor(env, path)).toBe(true)
+    expect(isNamedFor({ ...env, ...other }, path)).toBe(false)
   })
 
   it('distinguishes the file of this step from others in one folder', () => {
