@@ -155,7 +155,6 @@ function orderOfWriter({ body }: Comment, { markerPrefix }: CommentIdentity): bi
   return found === null ? undefined : orderOf(found[1] ?? '', found[2] ?? '')
 }
 
-/** Exported for the test that looks up each message in docs/troubleshooting.md. */
 export function failureMessage(error: unknown): Fragment {
   const reason = messageOf(error)
   const failure = error instanceof GitHubError ? error.failure : undefined

@@ -60,13 +60,7 @@ describe('what the pages name', () => {
     'variable-overrides',
     'github-comment',
   ]
-  const KNOWN = new Set([
-    ...NAMES_OF_THE_ACTIONS,
-    ...CONCLUSIONS,
-    ...NAMES_OF_GITHUB,
-    ...NAMES_OF_STABLY,
-    'x-request-id',
-  ])
+  const KNOWN = new Set([...NAMES_OF_THE_ACTIONS, ...CONCLUSIONS, ...NAMES_OF_GITHUB, ...NAMES_OF_STABLY])
   const PAGES_FOR_USERS = ['README.md', ...PAGES.filter((page) => page.startsWith('docs/'))]
   const codes = PAGES_FOR_USERS.flatMap((page) => readDocument(page).codes)
 
