@@ -4,19 +4,16 @@ import { readFile } from 'node:fs/promises'
 import { findPackageJSON } from 'node:module'
 import { homedir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
-import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
+import { parseArgs } from 'node:util'
 import { API_KEY, HIGHEST_PORT } from './configuration.ts'
 import { isObject } from './frameworks/framework.ts'
 import { FRAMEWORK_NAMES, idOfFolder } from './project.ts'
 import { quote } from './text.ts'
 
 export const USAGE = `Usage: test-run-service [FOLDER] [options]
-       test-run-service check --help
 
 Runs the tests of a Vitest or Playwright Test project for the clients of the test run service's interface. The project is in
 FOLDER, or in the current folder. The service prints its address, an API key and the id of the project. Ctrl-C stops it.
-
-"test-run-service check" checks any service against the interface.
 
   --config FILE      a JSON file with several projects, environments, suites and limits; see "Configuration" in the README
   --port NUMBER      the port; default: any free port
@@ -40,7 +37,7 @@ export class UsageError extends Error {
 
 /** Turns the command line into settings. Throws a UsageError if the command line cannot be understood. */
 export async function readInvocation(args: readonly string[], env: NodeJS.ProcessEnv, processFolder: string) {
-  const { values, positionals } = parseCommandLine(args, OPTIONS, USAGE)
+  const { values, positionals } = parseCommandLine(args)
   if (values.help) return { text: USAGE }
   if (values.version) return { text: await readVersion() }
   const here = currentFolder(env, processFolder)
@@ -101,20 +98,16 @@ async function readVersion(): Promise<string> {
 }
 
 /** Throws a UsageError that shows the usage. */
-export function parseCommandLine<const Options extends ParseArgsOptionsConfig>(
-  args: readonly string[],
-  options: Options,
-  usage: string,
-) {
+function parseCommandLine(args: readonly string[]) {
   try {
-    const parsed = parseArgs({ args: [...args], allowPositionals: true, options })
+    const parsed = parseArgs({ args: [...args], allowPositionals: true, options: OPTIONS })
     const [empty] = Object.entries(parsed.values).find(([, value]) => [value].flat().includes('')) ?? []
     if (empty !== undefined) throw new Error(`--${empty} is empty`)
     return parsed
   } catch (error) {
     // After the first sentence, Node gives advice that does not fit this command.
     const [sentence] = (error as Error).message.split('. ')
-    throw new UsageError(`${sentence?.replace(/\.$/, '')}.\n\n${usage}`)
+    throw new UsageError(`${sentence?.replace(/\.$/, '')}.\n\n${USAGE}`)
   }
 }
 
@@ -123,14 +116,14 @@ function readPort(text: string): number {
   throw new UsageError(`--port must be a whole number from 0 to ${HIGHEST_PORT}, got ${quote(text)}.`)
 }
 
-export async function readKeys(file: string): Promise<readonly string[]> {
+async function readKeys(file: string): Promise<readonly string[]> {
   const keys = (await readText(file, 'key file')).split(/\r?\n/).filter((line) => line !== '')
   if (keys.length === 0) throw new UsageError(`The key file ${file} is empty. Write one API key on each line.`)
   return usableKeys(keys, `the key file ${file}`)
 }
 
 /** The message shows no key. */
-export function usableKeys(keys: readonly string[], source: string): readonly string[] {
+function usableKeys(keys: readonly string[], source: string): readonly string[] {
   if (keys.every((key) => API_KEY.test(key))) return keys
   throw new UsageError(`An API key in ${source} has a space or a character that no header can have.`)
 }

@@ -29,13 +29,6 @@ async function main(): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.resolve())
   if (isStartedByNpm(process.env)) onParentExit(stop.resolve)
 
-  if (process.argv[2] === 'check') {
-    const { runCheck } = await import('./check/command.ts')
-    const stopped = new AbortController()
-    void stop.promise.then(() => stopped.abort())
-    process.exitCode = await runCheck(process.argv.slice(3), stopped.signal)
-    return
-  }
   const invocation = await readInvocation(process.argv.slice(2), process.env, process.cwd())
   if ('text' in invocation) {
     console.log(invocation.text)

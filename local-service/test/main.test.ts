@@ -48,8 +48,8 @@ describe('the command', () => {
     })
   })
 
-  // SIGINT is tested with the check.
   it.each([
+    'SIGINT',
     'SIGTERM',
     'SIGHUP',
   ] as const)('stops on %s with code 0 and leaves neither process, nor port, nor folder', async (signal) => {

@@ -34,14 +34,6 @@ describe('the package', () => {
     expect(finished.status, npx.errors()).toBe('PASSED')
     expect((await fetch(`${url}/openapi.yaml`)).status).toBe(200)
 
-    const command = join(folder, 'node_modules/.bin/test-run-service')
-    const check = ['check', url, '--project', 'none', '--yes']
-    const refused = run(command, check, { cwd: folder, env: { ...env, LOCAL_SERVICE_KEY: key } })
-    await expect(refused).rejects.toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('There is no project "none", or'),
-    })
-
     await npx.end('SIGTERM')
     await expect(fetch(url)).rejects.toThrow('fetch failed')
   }, 180_000)
