@@ -44,7 +44,6 @@ describe('what the pages name', () => {
     'pull-requests',
     'test-gate',
     'test-run',
-    'example-repository',
     'github-actions',
     'octo-org',
     'test-run-service',
