@@ -10,16 +10,6 @@ import { problemsOfRuleset } from './ruleset-types.ts'
 
 const action = parse(read('action.yml'))
 
-test.each([
-  ['', 'inputs'],
-  ['', 'outputs'],
-  ['local-service/', 'inputs'],
-  ['local-service/', 'outputs'],
-])('%saction-types.yml has the %s of action.yml, in their order', (folder, group) => {
-  const [types, declared] = ['action-types.yml', 'action.yml'].map((file) => parse(read(folder + file))[group])
-  expect(Object.keys(types)).toEqual(Object.keys(declared))
-})
-
 test('Node is the same major version for users, contributors and workflows', () => {
   const major = read('.node-version').trim()
   expect(action.runs.using).toBe(`node${major}`)
