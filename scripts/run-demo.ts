@@ -4,7 +4,6 @@ import { join, relative, resolve } from 'node:path'
 import { startServiceProcess } from '../tools/local-service-process.ts'
 import { type ProcessResult, prepareStep, type Step } from '../tools/runner-emulator/runner.ts'
 import type { DemoOptions, OwnProject } from './demo-options.ts'
-import { renderSummaryPage } from './render-summary.ts'
 
 export interface DemoWorld {
   /** The demo empties this folder first, and leaves the summary, the reports and the service's log in it. */
@@ -35,9 +34,7 @@ export async function runDemo(options: DemoOptions, { folder, print, stop }: Dem
           show,
           stop: signalAfterMs === undefined ? stop : AbortSignal.any([stop, AbortSignal.timeout(signalAfterMs)]),
         })
-  const whole = summary + (await service.runPost())
-  writeFileSync(join(folder, 'summary.md'), whole)
-  writeFileSync(join(folder, 'summary.html'), renderSummaryPage(whole))
+  writeFileSync(join(folder, 'summary.md'), summary + (await service.runPost()))
   for (const line of linesAfter(main, folder)) print(line)
   return exitCodeOf(main)
 }
@@ -178,7 +175,7 @@ function linesAfter({ conclusion, outputs }: ProcessResult, folder: string): str
     `The step: ${conclusion}`,
     outputLines.length > 0 ? 'Its outputs:' : 'Its outputs: none',
     ...outputLines,
-    `Its summary, as a page to open: ${pathFromHere(join(folder, 'summary.html'))}`,
+    `Its job summary: ${pathFromHere(join(folder, 'summary.md'))}`,
     ...reports,
     ...(existsSync(serviceLog)
       ? [`The service's log, with the output of tests that failed: ${pathFromHere(serviceLog)}`]

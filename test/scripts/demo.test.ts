@@ -44,8 +44,7 @@ describe('the demo', () => {
     expect(printed).toContain('▼ Post Run ./')
     const reports = ['ctrf.json', 'junit.xml', 'results.json', 'summary.md']
     expect(reports.map((file) => existsSync(join(output('report-dir') ?? '', file)))).toEqual([true, true, true, true])
-    const page = readFileSync(join(folder, 'summary.html'), 'utf8')
-    expect(page).toMatch(/<code>money &gt; .*half a cent/)
+    expect(readFileSync(join(folder, 'summary.md'), 'utf8')).toMatch(/<code>money &gt; .*half a cent/)
     expect(printed).toContain('  api-key: ***')
     expect(printed).toContain('  github-token: ***')
     expect(printed.filter((line) => /(api-key|github-token): (?!\*\*\*$)/.test(line))).toEqual([])
@@ -97,7 +96,7 @@ describe('the demo of a project of your own', () => {
     expect(await demo(['--folder', shop])).toBe(1)
     expect(output('conclusion')).toBe('failed')
     expect(printed).toContainEqual(expect.stringContaining('Error: rain'))
-    expect(readFileSync(join(folder, 'summary.html'), 'utf8')).toContain('Error: rain')
+    expect(readFileSync(join(folder, 'summary.md'), 'utf8')).toContain('Error: rain')
   })
 
   test('runs no gate if the service refuses to start', async () => {
