@@ -1,4 +1,4 @@
-import { realpathSync, statSync } from 'node:fs'
+import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 
@@ -6,9 +6,13 @@ export const DEMO_USAGE = `Usage: npm start -- [options]
 
 Runs the built action as GitHub's runner would, against a test run service on this machine that really runs the tests
 of examples/web-shop. Run "npm run build" first if you have changed src/. Proxies that are set here are ignored.
+The step is about a tag. So the service tests the default branch of its project, unless the input branch names a branch.
 
   --folder FOLDER          tests the Vitest or Playwright project in this folder instead, with both actions: local-service
                            starts the service, and the gate runs the tests there
+  --base-url ADDRESS       uses the service at this address instead, a service of your own
+  --key-file FILE          with --base-url, a file with an API key of this service
+  --project ID             with --base-url, a project of this service
   --input NAME=VALUE       an input of the gate's step, as in its \`with\`; may be given several times
   --service-input NAME=VALUE
                            with --folder, an input of the step of local-service; may be given several times
@@ -21,13 +25,16 @@ Examples:
   npm start -- --input branch=main --input wait=false
   npm start -- --fail
   npm start -- --signal-after 1
-  npm start -- --folder /path/to/project`
+  npm start -- --folder /path/to/project
+  npm start -- --base-url https://tests.example.com --key-file key.txt --project web-shop`
 
 export interface DemoOptions {
   /** The `with` of the gate's step, without the inputs that the demo sets. */
   readonly inputs: Readonly<Record<string, string>>
   /** The project to test instead of the shop. */
   readonly project?: OwnProject | undefined
+  /** The service to use instead of the local service. */
+  readonly service?: OwnService | undefined
   readonly signalAfterMs?: number | undefined
 }
 
@@ -35,6 +42,12 @@ export interface OwnProject {
   readonly folder: string
   /** The `with` of the step of local-service. */
   readonly serviceInputs: Readonly<Record<string, string>>
+}
+
+export interface OwnService {
+  readonly key: string
+  /** The inputs of the gate by which it uses the service. */
+  readonly inputs: Readonly<Record<string, string>>
 }
 
 /** With this variable, examples/web-shop has a bug. */
@@ -45,7 +58,7 @@ export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** A relative folder starts in `currentFolder`. */
+/** A relative path starts in `currentFolder`. */
 export function parseDemoArguments(args: readonly string[], currentFolder = process.cwd()): DemoOptions | 'help' {
   try {
     const { values } = parseArgs({ args: [...args], options: OPTIONS })
@@ -59,6 +72,9 @@ export function parseDemoArguments(args: readonly string[], currentFolder = proc
 const OPTIONS = {
   fail: { type: 'boolean', default: false },
   folder: { type: 'string' },
+  'base-url': { type: 'string' },
+  'key-file': { type: 'string' },
+  project: { type: 'string' },
   input: { type: 'string', multiple: true, default: [] as string[] },
   'service-input': { type: 'string', multiple: true, default: [] as string[] },
   'signal-after': { type: 'string' },
@@ -68,13 +84,16 @@ const OPTIONS = {
 type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values']
 
 function optionsOf(values: Values, currentFolder: string): DemoOptions {
-  const { fail, folder } = values
-  const given = readInputs('--input', values.input)
-  if (fail && 'env-overrides' in given) throw new Error(`--fail sets env-overrides=${BUG}: give only one of them`)
-  if (fail && folder !== undefined) throw new Error('--fail is for the shop: give only one of --fail and --folder')
-  const inputs = { ...(fail && { 'env-overrides': BUG }), ...given }
+  const { fail, folder, 'base-url': baseUrl } = values
+  const named = readInputs('--input', values.input)
+  if (fail && 'env-overrides' in named) throw new Error(`--fail sets env-overrides=${BUG}: give only one of them`)
+  const others = [fail && '--fail', folder !== undefined && '--folder', baseUrl !== undefined && '--base-url']
+  const given = others.filter((option) => option !== false)
+  if (given.length > 1) throw new Error(`give only one of ${given.join(' and ')}`)
+  const inputs = { ...(fail && { 'env-overrides': BUG }), ...named }
   const project = readProject(folder, readInputs('--service-input', values['service-input']), currentFolder)
-  return { inputs, project, signalAfterMs: readSeconds(values['signal-after']) }
+  const service = readService(values, currentFolder)
+  return { inputs, project, service, signalAfterMs: readSeconds(values['signal-after']) }
 }
 
 function readInputs(option: string, given: readonly string[]): Record<string, string> {
@@ -101,6 +120,22 @@ function readProject(
     throw new Error(`--folder takes the folder of a project, but there is no folder "${folder}"`)
   }
   return { folder: realpathSync(folder), serviceInputs }
+}
+
+function readService(values: Values, currentFolder: string): OwnService | undefined {
+  const { 'base-url': baseUrl, 'key-file': keyFile, project = '' } = values
+  if (baseUrl === undefined) {
+    if (keyFile !== undefined || project !== '') throw new Error('--key-file and --project need --base-url')
+    return undefined
+  }
+  if (keyFile === undefined) throw new Error('--base-url needs --key-file')
+  const file = resolve(currentFolder, keyFile)
+  if (!statSync(file, { throwIfNoEntry: false })?.isFile()) {
+    throw new Error(`--key-file takes a file with an API key, but there is no file "${file}"`)
+  }
+  const key = readFileSync(file, 'utf8').trim()
+  if (key === '') throw new Error(`The key file "${file}" is empty`)
+  return { key, inputs: { 'base-url': baseUrl, 'api-key': key, project } }
 }
 
 function readSeconds(given: string | undefined): number | undefined {

@@ -3,7 +3,7 @@ import { constants } from 'node:os'
 import { join, relative, resolve } from 'node:path'
 import { startServiceProcess } from '../tools/local-service-process.ts'
 import { type ProcessResult, prepareStep, type Step } from '../tools/runner-emulator/runner.ts'
-import type { DemoOptions, OwnProject } from './demo-options.ts'
+import type { DemoOptions, OwnProject, OwnService } from './demo-options.ts'
 
 export interface DemoWorld {
   /** The demo empties this folder first, and leaves the summary, the reports and the service's log in it. */
@@ -22,14 +22,13 @@ export async function runDemo(options: DemoOptions, { folder, print, stop }: Dem
   const show = (line: string): void => {
     if (line !== '##[endgroup]') print(asGitHubShows(line))
   }
-  const { project, signalAfterMs } = options
-  await using service =
-    project === undefined ? await startShopService(folder) : await startActionService(project, { show, stop })
+  const { inputs, signalAfterMs } = options
+  await using service = await serviceFor(options, { folder, show, stop })
   const { main, summary } =
     'failed' in service
       ? { main: service.failed, summary: service.failed.summary }
       : await runGate(service, {
-          inputs: options.inputs,
+          inputs,
           folder,
           show,
           stop: signalAfterMs === undefined ? stop : AbortSignal.any([stop, AbortSignal.timeout(signalAfterMs)]),
@@ -41,12 +40,6 @@ export async function runDemo(options: DemoOptions, { folder, print, stop }: Dem
 
 type Show = (line: string) => void
 
-interface UsableService {
-  readonly key: string
-  /** The inputs of the gate by which it uses the service. */
-  readonly inputs: Readonly<Record<string, string>>
-}
-
 interface DemoService extends AsyncDisposable {
   /** Ends the service if a post step does so. Returns what post writes to the job summary. */
   runPost(): Promise<string>
@@ -57,13 +50,20 @@ interface GateOptions extends Pick<DemoWorld, 'folder' | 'stop'> {
   readonly show: Show
 }
 
-async function runGate({ key, inputs: ofService }: UsableService, { inputs, folder, show, stop }: GateOptions) {
+async function serviceFor({ project, service }: DemoOptions, { folder, show, stop }: Omit<GateOptions, 'inputs'>) {
+  if (service !== undefined) return { ...service, runPost: async () => '', [Symbol.asyncDispose]: async () => {} }
+  return project === undefined ? startShopService(folder) : startActionService(project, { show, stop })
+}
+
+async function runGate({ key, inputs: ofService }: OwnService, { inputs, folder, show, stop }: GateOptions) {
   await using step = prepareStep({
     workspace: join(folder, 'workspace'),
     tempDir: join(folder, 'temp'),
     secrets: [key],
     inputs: { ...ofService, ...inputs },
-    event: { name: 'push', payload: { repository: { default_branch: 'main' } } },
+    // Main sends no branch for a tag. So the local service tests the shop's folder as it is, with uncommitted changes, and
+    // every other service tests the default branch of its project, whatever its name is.
+    event: { name: 'push', payload: { ref: 'refs/tags/v1.0.0' } },
     onLogLine: show,
   })
   const main = await showMain(step, './', show, stop)
@@ -95,7 +95,7 @@ async function showPost(step: Step, uses: string, show: Show): Promise<ProcessRe
  */
 const LINK_PACKAGES = ['ln', '-s', join(ROOT, 'node_modules'), '../../node_modules']
 
-async function startShopService(folder: string): Promise<DemoService & UsableService> {
+async function startShopService(folder: string): Promise<DemoService & OwnService> {
   const config = join(folder, 'service.json')
   const shop = { folder: join(ROOT, 'examples/web-shop'), setup: LINK_PACKAGES }
   writeFileSync(config, JSON.stringify({ projects: { 'web-shop': shop } }))
@@ -106,8 +106,7 @@ async function startShopService(folder: string): Promise<DemoService & UsableSer
   } = await startServiceProcess(['--config', config], join(folder, 'service.log'))
   return {
     key,
-    // If the branch is empty, the service tests the shop's folder as it is, with uncommitted changes.
-    inputs: { 'base-url': url, 'api-key': key, project: 'web-shop', branch: '' },
+    inputs: { 'base-url': url, 'api-key': key, project: 'web-shop' },
     runPost: async () => '',
     [Symbol.asyncDispose]: end,
   }
@@ -117,7 +116,7 @@ async function startShopService(folder: string): Promise<DemoService & UsableSer
 async function startActionService(
   { folder, serviceInputs }: OwnProject,
   { show, stop }: { readonly show: Show; readonly stop: AbortSignal },
-): Promise<DemoService & (UsableService | { readonly failed: ProcessResult })> {
+): Promise<DemoService & (OwnService | { readonly failed: ProcessResult })> {
   const uses = './local-service'
   // The temporary folder of the step lies outside this repository, because the project may lie in it.
   const step = prepareStep({

@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { type DemoOptions, parseDemoArguments } from '../../scripts/demo-options.ts'
 import { runDemo } from '../../scripts/run-demo.ts'
+import { startScriptedService } from '../../tools/scripted-service/scripted-service.ts'
 import { aRepository, installPackages } from '../support/git-repository.ts'
 
 let folder = ''
@@ -107,6 +108,21 @@ describe('the demo of a project of your own', () => {
   })
 })
 
+test('the demo of a service of your own starts no service, and shows no key', async () => {
+  const script = { cases: [{ title: 'pays', status: 'PASSED' }] }
+  const service = await startScriptedService({ keys: ['a-key-of-mine'], script })
+  onTestFinished(() => service.close())
+  const keyFile = join(folder, '../key.txt')
+  writeFileSync(keyFile, 'a-key-of-mine\n')
+  expect(await demo(['--base-url', service.url, '--key-file', keyFile, '--project', 'shop'])).toBe(0)
+  expect(output('conclusion')).toBe('passed')
+  expect(printed).toContain('  project: shop')
+  expect(printed.join('\n')).not.toContain('a-key-of-mine')
+  expect(existsSync(join(folder, 'service.log'))).toBe(false)
+  expect(service.requests[0]?.body).toBe('{}')
+  expect(await demo(['--base-url', service.url, '--key-file', keyFile, '--input', 'test-suite=smoke'])).toBe(0)
+})
+
 test.each([
   [['--input', 'project='], 1, /The step: failure\n/, /^$/],
   [['--nope'], 2, /^$/, /^Unknown option '--nope': see --help\.\n$/],
@@ -133,6 +149,13 @@ describe('the options', () => {
     expect(parseDemoArguments(args, above)).toEqual({ inputs: {}, project })
   })
 
+  test('are the address of a service, a file with its key, and a project', () => {
+    const args = ['--base-url', 'http://localhost:1', '--key-file', basename(import.meta.filename), '--project', 'shop']
+    const { service } = parseDemoArguments(args, import.meta.dirname) as DemoOptions
+    expect(service?.inputs).toMatchObject({ 'base-url': 'http://localhost:1', project: 'shop' })
+    expect(service?.key).toMatch(/^import .*\)$/s)
+  })
+
   test.each([
     [['fail'], "'fail'"],
     [['--input'], '--input'],
@@ -140,7 +163,13 @@ describe('the options', () => {
     [['--signal-after='], 'number of seconds'],
     [['--fail', '--input', 'env-overrides=A=1'], 'WEB_SHOP_BUG'],
     [['--fail', '--folder', '.'], '--folder'],
+    [['--fail', '--base-url', 'http://localhost:1'], '--base-url'],
+    [['--folder', '.', '--base-url', 'http://localhost:1'], '--folder'],
     [['--folder', 'nowhere'], 'nowhere'],
+    [['--base-url', 'http://localhost:1'], '--key-file'],
+    [['--base-url', 'http://localhost:1', '--key-file', 'nowhere'], 'nowhere'],
+    [['--base-url', 'http://localhost:1', '--key-file', '/dev/null'], '/dev/null'],
+    [['--project', 'shop'], '--base-url'],
     [['--service-input', 'config=a.json'], '--folder'],
     [['--folder', '.', '--service-input', 'config'], '"config"'],
   ])('%j is one problem, and one sentence names it', (args, part) => {
