@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 
@@ -14,7 +15,8 @@ export interface ServiceProcess extends AsyncDisposable {
 /** Starts the local service as its users do, with these arguments. Its log goes to a file. Throws if it does not start. */
 export async function startServiceProcess(args: readonly string[], logFile: string): Promise<ServiceProcess> {
   const log = openSync(logFile, 'a')
-  const command = [MAIN, '--json', '--data', 'none', ...args]
+  const data = mkdtempSync(join(tmpdir(), 'local-service-data-'))
+  const command = [MAIN, '--json', '--data', data, ...args]
   // The process is detached, so Ctrl-C in the terminal does not end it. The caller first cancels the run, and then ends the service.
   const child = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', log], detached: true })
   closeSync(log)
@@ -26,6 +28,7 @@ export async function startServiceProcess(args: readonly string[], logFile: stri
   const stop = async () => {
     child.kill()
     await exited
+    rmSync(data, { recursive: true, force: true })
   }
   return { url, key, [Symbol.asyncDispose]: stop }
 }

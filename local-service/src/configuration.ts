@@ -54,10 +54,7 @@ function settingsSchema(baseFolder: string) {
     runLimitMinutes: v.optional(LIMIT_MINUTES, 60),
     stopGraceSeconds: v.optional(numberFrom(0, 3600), 5),
     autofixLimitMinutes: v.optional(LIMIT_MINUTES, 30),
-    data: v.optional(TEXT),
     outputs: v.optional(TEXT),
-    keepRuns: v.optional(wholeNumberFrom(1, 1_000_000), 1000),
-    keepDays: v.optional(numberFrom(0.001, 36_500), 30),
     projects: v.optional(
       v.pipe(mapOf(projectSettings(baseFolder)), v.minSize(1, 'is empty: name at least one project, or leave it out.')),
       // If there are no projects, the folder is the only project. The folder's name is its id.
@@ -79,19 +76,13 @@ function settingsSchema(baseFolder: string) {
           addIssue({ message, path: pathTo('suites', id, 'project') })
         }
       }
-      const { port, keys, concurrency, keepRuns, data, outputs } = value
+      const { port, keys, concurrency, outputs } = value
       return {
-        ...{ port, keys, concurrency, keepRuns, projects, suites },
+        ...{ port, keys, concurrency, projects, suites },
         runLimitMs: value.runLimitMinutes * 60_000,
         stopGraceMs: value.stopGraceSeconds * 1000,
         autofixLimitMs: value.autofixLimitMinutes * 60_000,
-        /**
-         * An absolute folder, or `none` to keep runs in memory only. If it is undefined, the service uses its default
-         * folder.
-         */
-        data: data === undefined || data === 'none' ? data : resolve(baseFolder, data),
         outputs: outputs === undefined ? undefined : resolve(baseFolder, outputs),
-        keepMs: value.keepDays * 86_400_000,
       }
     }),
   )

@@ -21,7 +21,7 @@ FOLDER, or in the current folder. The service prints its address, an API key and
   --key KEY          an API key; every user of this machine can see it in the list of processes
   --framework NAME   vitest or playwright; needed if the project has both
   --arg=ARGUMENT     a further argument for Vitest or Playwright, such as --arg=--shard=1/4; may be given several times
-  --data FOLDER      the folder in which runs are kept, or none to keep them in memory; default: a folder in your home
+  --data FOLDER      the folder in which runs are kept; default: a folder in your home
   --json             print address, keys and projects as one line of JSON
   --version          print the version
   --help             print this text
@@ -50,14 +50,13 @@ export async function readInvocation(args: readonly string[], env: NodeJS.Proces
   const givenKeys = [...fileKeys, ...usableKeys(values.key ?? [], '--key')]
   if (givenKeys.length > 0) given.keys = givenKeys
   else if (env.LOCAL_SERVICE_KEY) given.keys = usableKeys([env.LOCAL_SERVICE_KEY], 'the variable LOCAL_SERVICE_KEY')
-  if (values.data !== undefined) given.data = values.data === 'none' ? 'none' : resolve(here, values.data)
 
   // Each configuration file and each folder that is served has its own data.
   const invocation = (settings: object, served: string, base: string) => ({
     settings: { ...settings, ...given } as object,
     /** Where relative folders in the settings start. */
     folder: base,
-    dataFolder: defaultDataFolder(served, env),
+    dataFolder: values.data === undefined ? defaultDataFolder(served, env) : resolve(here, values.data),
     json: values.json,
   })
   if (values.config !== undefined) {

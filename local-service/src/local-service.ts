@@ -6,12 +6,10 @@ import { listen, sendResponse, toServiceRequest } from './http/listen.ts'
 import { type Backend, errorResponse, handleRequest } from './http/request-handler.ts'
 import { findRoute } from './http/routes.ts'
 import type { Project } from './project.ts'
-import { findSharedFolder, openDataFolder, toConfigurationError } from './runs/data-folder.ts'
-import { prepareProcess } from './runs/prepared-process.ts'
 import type { Run, RunOutcome } from './runs/run.ts'
 import { RunQueue } from './runs/run-queue.ts'
 import { removeResources } from './runs/run-resources.ts'
-import type { RunStore } from './runs/run-store.ts'
+import { openRunStore, type RunStore, refuseDataFolderIn, unusable } from './runs/run-store.ts'
 import { personalEnvironment } from './runs/test-environment.ts'
 import { quote, toLogText } from './text.ts'
 import { type CheckoutOfJob, inspectFolder, type ProjectFolder } from './workspace/checkout.ts'
@@ -21,15 +19,13 @@ export interface World {
   /** Relative folders in the settings start here. If the settings have no projects, this folder is the project. */
   readonly folder: string
   readonly env: NodeJS.ProcessEnv
-  /** The default for the setting `data`. With `none`, a temporary folder is created beside it. */
+  /** The runs are kept here. While they run, their work trees and reports lie here too. */
   readonly dataFolder: string
   readonly temporaryFolder: string
   /** How long a container engine may take to respond. */
   readonly responseLimitMs?: number | undefined
   readonly log: (line: string) => void
   readonly checkoutOfJob?: CheckoutOfJob | undefined
-  /** Whether to load the framework of the only project before its first run is requested. */
-  readonly preparesRun?: boolean | undefined
   readonly onFinished?: ((run: Run, outcome: RunOutcome) => void) | undefined
 }
 
@@ -60,41 +56,37 @@ export async function startLocalService(settings: Settings, world: World): Promi
   const log = logIn(world)
   const env = personalEnvironment(world.env)
   const temporaryFolder = realpathSync(world.temporaryFolder)
-  const data = openDataFolder(configuration.data, world.dataFolder, projects.values())
-  const { checkoutOfJob, responseLimitMs, preparesRun = false } = world
-  const [project, ...others] = projects.values()
-  const isPrepared = preparesRun && project !== undefined && others.length === 0
-  const prepared = isPrepared ? prepareProcess(project, env, temporaryFolder) : undefined
+  refuseDataFolderIn(
+    [...projects.values()].map(({ folder }) => folder),
+    world.dataFolder,
+  )
+  const store = openRunStore(world.dataFolder)
+  const { checkoutOfJob, responseLimitMs } = world
   const shared = { env, checkoutOfJob, responseLimitMs, runExclusive: createKeyedMutex() }
-  const queue = createQueue(configuration, data.store, world, shared)
+  const queue = createQueue(configuration, store, world, shared)
   const machine = {
     ...shared,
     autofixLimitMs,
     stopGraceMs,
     outputs,
-    dataFolder: data.path,
+    dataFolder: store.folder,
     temporaryFolder,
     queue,
-    prepared,
     log,
-  }
-  const closeData = async () => {
-    await prepared?.dismiss()
-    await closeFolder(data, log)
   }
   const open = async () => {
     await queue.recover().catch((error: unknown) => {
-      throw toConfigurationError(error, data.path)
+      throw unusable(store.folder, error)
     })
     const served = await Promise.all([...projects.values()].map((project) => inspect(project, env, checkoutOfJob)))
-    warn(served, data.path, log)
+    warn(served, log)
     return {
       served,
       listener: await openListener(configuration.port, keys, createBackend(configuration, machine), log),
     }
   }
-  const { served, listener } = await open().catch(async (error: unknown) => {
-    await closeData()
+  const { served, listener } = await open().catch((error: unknown) => {
+    store.close()
     throw error
   })
   let closed: Promise<void> | undefined
@@ -102,7 +94,7 @@ export async function startLocalService(settings: Settings, world: World): Promi
     // The service responds until the end, so that clients that poll learn that their run is interrupted.
     await queue.close()
     await listener.close()
-    await closeData()
+    store.close()
   }
   return {
     url: listener.url,
@@ -116,7 +108,7 @@ export async function startLocalService(settings: Settings, world: World): Promi
 }
 
 /** Only the removal needs these settings: no run starts, and results of earlier runs are not read again. */
-const FOR_REMOVAL = { concurrency: 1, runLimitMs: 0, keepRuns: 0, keepMs: 0 }
+const FOR_REMOVAL = { concurrency: 1, runLimitMs: 0 }
 
 /**
  * Removes what a killed service left. The records in the data folder say what that is, so this needs no settings. Throws if
@@ -126,14 +118,14 @@ export async function removeLeft(
   world: Pick<World, 'env' | 'dataFolder' | 'responseLimitMs' | 'log' | 'onFinished'>,
 ): Promise<void> {
   const { responseLimitMs } = world
-  const data = openDataFolder(undefined, world.dataFolder, [])
+  const store = openRunStore(world.dataFolder)
   try {
     const shared = { env: personalEnvironment(world.env), responseLimitMs, runExclusive: createKeyedMutex() }
-    await createQueue(FOR_REMOVAL, data.store, world, shared).recover()
-    const runIds = data.store.findLeft().map(({ run }) => run.runId)
+    await createQueue(FOR_REMOVAL, store, world, shared).recover()
+    const runIds = store.findLeft().map(({ run }) => run.runId)
     if (runIds.length > 0) throw new Error(`The runs ${runIds.join(', ')} left something that could not be removed.`)
   } finally {
-    await closeFolder(data, logIn(world))
+    store.close()
   }
 }
 
@@ -159,10 +151,6 @@ function createQueue(
   })
 }
 
-async function closeFolder(data: ReturnType<typeof openDataFolder>, log: Log): Promise<void> {
-  await data.close().catch((error: Error) => log(`could not close the data folder: ${error.message}`))
-}
-
 function openListener(port: number, keys: readonly string[], backend: Backend, log: Log) {
   return listen(port, async (message, response) => {
     const result = await handleRequest(toServiceRequest(message, response), keys, backend).catch((error: unknown) => {
@@ -181,12 +169,8 @@ async function inspect(project: Project, env: NodeJS.ProcessEnv, ofJob?: Checkou
   return { id, folder, framework: framework.name, found: await inspectFolder(project, env, ofJob) }
 }
 
-/** Warns if other users can write to the data folder, and if a project's framework cannot be used. */
-function warn(projects: readonly ServedProject[], dataFolder: string, log: Log): void {
-  const sharedFolder = findSharedFolder(dataFolder)
-  if (sharedFolder !== undefined) {
-    log(`warning: other users can write to ${sharedFolder}: tests may load packages that somebody else put there`)
-  }
+/** Warns if a project's framework cannot be used. */
+function warn(projects: readonly ServedProject[], log: Log): void {
   for (const { id, found } of projects) {
     if (found.problem !== undefined) log(`warning: ${found.problem.text}: no run of project ${quote(id)} can pass`)
   }

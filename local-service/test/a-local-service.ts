@@ -84,11 +84,11 @@ export type StartedService = LocalService & ReturnType<typeof clientOf> & { read
 export async function startService(settings: Settings, world: Partial<World> = {}): Promise<StartedService> {
   const log: string[] = []
   const service = await startLocalService(
-    { keys: [KEY], stopGraceSeconds: 0.4, data: 'none', ...settings },
+    { keys: [KEY], stopGraceSeconds: 0.4, ...settings },
     {
       folder: WEB_SHOP,
       env: PLAIN_ENV,
-      dataFolder: join(tmpdir(), 'local-service-data'),
+      dataFolder: world.dataFolder ?? join(await temporaryFolder(), 'data'),
       temporaryFolder: tmpdir(),
       log: (line) => log.push(line),
       ...world,

@@ -122,7 +122,7 @@ describe('auto-fix', () => {
     const copied = join(data, 'copied')
     const fix = `find ${data}/runs -path '*/git/objects/*' -type f > ${copied}; echo new > a.txt`
     const project = { ...puppetProject(moved), autofix: ['sh', '-c', fix] }
-    const service = await startService({ projects: { shop: project }, data })
+    const service = await startService({ projects: { shop: project } }, { dataFolder: data })
     const runId = await service.startRun({ autofix: true, ...FAILING })
     await until(() => service.log.join('\n').includes('failed before'))
     expect(await readFile(copied, 'utf8')).toBe('')

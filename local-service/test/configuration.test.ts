@@ -23,8 +23,6 @@ describe('without a configuration', () => {
       runLimitMs: 3_600_000,
       stopGraceMs: 5000,
       autofixLimitMs: 1_800_000,
-      keepRuns: 1000,
-      keepMs: 2_592_000_000,
       projects: new Map([['web-shop', expect.objectContaining({ folder: WEB_SHOP })]]),
       suites: new Map(),
     })
@@ -98,11 +96,6 @@ describe('a configuration', () => {
   it('has relative folders start at its own folder', () => {
     const { projects } = readConfiguration({ projects: { shop: { folder: 'examples/web-shop' } } }, REPOSITORY)
     expect(projects.get('shop')?.folder).toBe(WEB_SHOP)
-  })
-
-  it('keeps runs in a folder relative to its own, or in memory', () => {
-    expect(readConfiguration({ data: 'kept' }, WEB_SHOP).data).toBe(join(WEB_SHOP, 'kept'))
-    expect(readConfiguration({ data: 'none' }, WEB_SHOP).data).toBe('none')
   })
 
   it('keeps the output of the tests in a folder relative to its own', () => {

@@ -136,7 +136,7 @@ describe("a project's container, by whichever engine", { timeout: ENGINE_LIMIT_M
     const projects = { a: projectIn('packages/a', attack), b: projectIn('packages/b', look) } as Settings['projects']
     const data = join(await temporaryFolder(), 'data')
     for (const _start of ['first', 'second']) {
-      const service = await startService({ projects, data }, { env: engine.env })
+      const service = await startService({ projects }, { env: engine.env, dataFolder: data })
       for (const [project, body] of [
         ['a', {}],
         ['a', { branch: 'main' }],

@@ -16,7 +16,7 @@ async function startWith(engines: Readonly<Record<string, string>>, engine?: str
   const projects = { shop: { ...puppetProject(folder), container: container as never } }
   const env = { PATH: `${folder}:/usr/bin:/bin` }
   const data = await temporaryFolder()
-  const start = () => startService({ projects, data }, { env, responseLimitMs: 2000 })
+  const start = () => startService({ projects }, { env, responseLimitMs: 2000, dataFolder: data })
   return { service: await start(), folder, data, startAgain: start }
 }
 

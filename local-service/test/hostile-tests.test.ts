@@ -139,7 +139,10 @@ describe('a service whose tests', () => {
     const command = puppetAfter('for i in $(seq 30); do mkdir -p $(printf "%0200d" 0) && cd -P *; done; cd /')
     const data = await temporaryFolder()
     const { folder } = await aRepository({ 'a.txt': 'main' })
-    const service = await startService({ data, projects: { shop: { ...puppetProject(folder), command } } })
+    const service = await startService(
+      { projects: { shop: { ...puppetProject(folder), command } } },
+      { dataFolder: data },
+    )
     expect(await service.waitFor(await service.startRun({ branch: 'main' }))).toMatchObject({ status: 'PASSED' })
     await service.close()
     expect(await readdir(join(data, 'trees'))).toEqual([])

@@ -64,14 +64,11 @@ describe('the command line', () => {
     expect(await read(config, { LOCAL_SERVICE_KEY: '' })).toMatchObject({ settings: { keys: ['configured'] } })
   })
 
-  it('overrides port and data folder of the configuration', async () => {
+  it('overrides the port of the configuration', async () => {
     const folder = await temporaryFolder()
-    await writeFiles(folder, { 'config.json': '{"port":1,"data":"x","concurrency":3}' })
+    await writeFiles(folder, { 'config.json': '{"port":1,"concurrency":3}' })
     const config = ['--config', join(folder, 'config.json')]
-    expect(await read([...config, '--port', '80', '--data', 'kept'])).toMatchObject({
-      settings: { port: 80, data: `${HERE}/kept`, concurrency: 3 },
-    })
-    expect(await read([...config, '--data', 'none'])).toMatchObject({ settings: { port: 1, data: 'none' } })
+    expect(await read([...config, '--port', '80'])).toMatchObject({ settings: { port: 80, concurrency: 3 } })
   })
 
   it("gives each served folder a data folder of its own in the user's state", async () => {
@@ -79,6 +76,7 @@ describe('the command line', () => {
     expect(await dataFolder()).toMatch(/^\/home\/you\/state\/test-run-service\/shop-[0-9a-f]{8}$/)
     expect(await dataFolder(HERE)).toBe(await dataFolder())
     expect(await dataFolder('../blog')).not.toBe(await dataFolder())
+    expect(await dataFolder('--data', 'kept')).toBe(`${HERE}/kept`)
   })
 
   it('asks for help', async () => {

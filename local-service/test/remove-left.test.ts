@@ -3,28 +3,27 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { removeLeft } from '../src/local-service.ts'
-import { openDataFolder } from '../src/runs/data-folder.ts'
 import type { Run } from '../src/runs/run.ts'
 import { resourcesOf } from '../src/runs/run-resources.ts'
+import { openRunStore } from '../src/runs/run-store.ts'
 import { temporaryFolder } from './a-local-service.ts'
 
 /** What a service leaves if it is killed while a run is RUNNING in a container. The engine is a script. */
 async function leaveRun(engineScript: string) {
   const folder = await temporaryFolder()
   await writeFile(join(folder, 'docker'), `#!/bin/sh\n${engineScript}\n`, { mode: 0o755 })
-  const data = openDataFolder(undefined, join(folder, 'data'), [])
-  const options = { dataFolder: data.path, temporaryFolder: folder, gitFolder: join(folder, 'removed/.git') }
+  const store = openRunStore(join(folder, 'data'))
+  const options = { dataFolder: store.folder, temporaryFolder: folder, gitFolder: join(folder, 'removed/.git') }
   const resources = resourcesOf('run-1', { ...options, engine: 'docker' })
   for (const path of [resources.tree, resources.outputFolder]) await mkdir(path, { recursive: true })
-  const run: Run = { runId: 'run-1', projectId: 'shop', phase: { status: 'QUEUED' } }
-  data.store.add(run, resources)
-  data.store.save({ ...run, phase: { status: 'RUNNING', startedAt: new Date(), isCancelled: false } })
-  await data.close()
+  const run: Run = { runId: 'run-1', projectId: 'shop', phase: { status: 'RUNNING', startedAt: 'now' } }
+  store.save(run, resources)
+  store.close()
   const finished: string[] = []
   const log: string[] = []
   const world = {
     env: { PATH: `${folder}:/usr/bin:/bin` },
-    dataFolder: data.path,
+    dataFolder: store.folder,
     log: (line: string) => void log.push(line),
     onFinished: ({ runId, phase: { status } }: Run) => void finished.push(`${runId} ${status}`),
   }

@@ -1,13 +1,11 @@
 import { execFileSync } from 'node:child_process'
-import { closeSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { writeFiles } from '../../test/support/git-repository.ts'
-import { openDataFolder } from '../src/runs/data-folder.ts'
-import { finishRun, markRunning, type OwnedRun, queueRun, type RunOutcome } from '../src/runs/run.ts'
+import { CANCELLED, finishRun, markRunning, type OwnedRun, queueRun, type RunOutcome } from '../src/runs/run.ts'
 import { RunQueue } from '../src/runs/run-queue.ts'
-import { openRunStore, type RunStore } from '../src/runs/run-store.ts'
+import { openRunStore, type RunStore, refuseDataFolderIn } from '../src/runs/run-store.ts'
 import { KEY, puppet, startPuppetService, startServiceProcess, temporaryFolder, until } from './a-local-service.ts'
 
 const RESOURCES = {
@@ -17,8 +15,10 @@ const RESOURCES = {
   testsTemporaryFolder: '/tmp/1/tmp',
   tree: '/trees/1',
 }
-function openStore(folder: string | undefined): RunStore {
-  const store = openRunStore(folder)
+const PASSED: RunOutcome = { status: 'PASSED', testCases: [{ title: 'adds', status: 'PASSED', durationMs: 3 }] }
+
+async function openStore(): Promise<RunStore> {
+  const store = openRunStore(await temporaryFolder())
   onTestFinished(() => {
     try {
       store.close()
@@ -29,135 +29,91 @@ function openStore(folder: string | undefined): RunStore {
   return store
 }
 
-function addRun(store: RunStore): OwnedRun {
-  const run = queueRun({ projectId: 'shop' })
-  store.add(run, RESOURCES)
-  return run
-}
-
-function addFinished(store: RunStore, finishedAt: Date, title = 'adds'): OwnedRun {
-  const run = addRun(store)
-  finishRun(run, { status: 'PASSED', testCases: [{ title, status: 'PASSED', durationMs: 3 }] }, finishedAt)
-  store.save(run)
-  return run
-}
-
 describe('the store of runs', () => {
   it('has every phase of a run after it is opened again', async () => {
-    const folder = await temporaryFolder()
-    const store = openStore(folder)
-    const runs = [addRun(store), addFinished(store, new Date())]
-    const running = queueRun({ projectId: 'shop', branchName: 'main', suite: { id: 'smoke', name: 'Smoke' } })
-    store.add(running, RESOURCES)
-    markRunning(running, new Date())
-    store.save(running)
-    const failed = addRun(store)
+    const store = await openStore()
+    const [queued, running, failed] = [1, 2, 3].map((run) => queueRun({ projectId: `shop ${run}`, branchName: 'main' }))
+    if (!queued || !running || !failed) throw new Error('There are three runs.')
+    markRunning(running)
+    markRunning(failed)
     const place = { message: 'Error: two\nlines', filePath: 'a.test.ts', line: 7 }
     const testCases = [{ title: 'adds', status: 'FAILED', durationMs: 3, ...place } as const]
-    finishRun(failed, { status: 'FAILED', testCases, message: 'it failed' }, new Date())
-    store.save(failed)
+    finishRun(failed, { status: 'FAILED', testCases, message: 'it failed' })
+    for (const run of [queued, running, failed]) store.save(run)
     store.close()
 
-    const again = openStore(folder)
-    for (const run of [...runs, running, failed]) expect(again.find(run.runId)).toEqual(run)
-    expect(again.find(failed.runId)?.phase).toMatchObject({ message: 'it failed', testCases: [place] })
+    const again = openRunStore(store.folder)
+    for (const run of [queued, running, failed]) expect(again.find(run.runId)).toEqual(run)
     expect(again.find('another')).toBeUndefined()
-    expect(again.findLeft().map(({ run }) => run)).toEqual([runs[0], running])
+    expect(again.findLeft()).toEqual([{ run: queued }, { run: running }])
+    again.close()
   })
 
-  it('lists a run as left until its resources are removed', () => {
-    const store = openStore(undefined)
-    const run = addRun(store)
-    markRunning(run, new Date())
-    store.save(run)
-    finishRun(run, { status: 'FAILED', testCases: [] }, new Date())
-    store.save(run)
+  it('lists a finished run as left until its resources are removed', async () => {
+    const store = await openStore()
+    const run = queueRun({ projectId: 'shop' })
+    finishRun(run, PASSED)
+    store.save(run, RESOURCES)
     expect(store.findLeft()).toEqual([{ run, resources: RESOURCES }])
-    store.forget(0, new Date(Date.now() + 1000))
-    expect(store.find(run.runId)).toEqual(run)
     store.markRemoved(run.runId)
     expect(store.findLeft()).toEqual([])
   })
 
-  it('forgets the oldest finished runs beyond a number, and those that finished before a moment', () => {
-    const store = openStore(undefined)
-    const unfinished = addRun(store)
-    const runs = [1, 2, 3, 4].map((day) => addFinished(store, new Date(`2026-01-0${day}`)))
-    const kept = () => runs.map(({ runId }) => store.find(runId) !== undefined)
-    store.forget(3, new Date('2025-01-01'))
-    expect(kept()).toEqual([false, true, true, true])
-    store.forget(3, new Date('2026-01-03T12:00:00Z'))
-    expect(kept()).toEqual([false, false, false, true])
-    expect(store.find(unfinished.runId)).toBeDefined()
+  it('forgets the oldest finished runs when it is opened', async () => {
+    const store = await openStore()
+    const unfinished = queueRun({ projectId: 'shop' })
+    store.save(unfinished)
+    const runs = Array.from({ length: 1002 }, () => queueRun({ projectId: 'shop' }))
+    for (const run of runs) {
+      finishRun(run, PASSED)
+      store.save(run)
+    }
+    store.close()
+    const again = openRunStore(store.folder)
+    expect(runs.slice(0, 4).map(({ runId }) => again.find(runId) !== undefined)).toEqual([false, false, true, true])
+    expect(again.find(unfinished.runId)).toBeDefined()
+    again.close()
   })
 
   it('is opened by one service at a time', async () => {
+    const { folder } = await openStore()
+    const sentence = `Cannot use the data folder ${folder}: another service uses it. Choose another folder with --data.`
+    expect(() => openRunStore(folder)).toThrow(sentence)
+  })
+
+  it.each([
+    ['a file', { data: '' }],
+    ['a folder without a database', { 'data/runs.sqlite': 'x'.repeat(5000) }],
+  ])('is not opened in %s', async (_case, files) => {
     const folder = await temporaryFolder()
-    openStore(folder)
-    expect(() => openDataFolder(folder, folder, [])).toThrow(
-      `Another service uses the data folder ${folder}. Stop it, or choose`,
+    await writeFiles(folder, files as Record<string, string>)
+    expect(() => openRunStore(join(folder, 'data'))).toThrow(
+      expect.objectContaining({
+        name: 'ConfigurationError',
+        message: expect.stringContaining(`Cannot use the data folder ${folder}/data: `),
+      }),
     )
   })
 
-  it('is opened if the first version wrote it, with its runs', async () => {
+  it('is not opened in a repository that the service serves', async () => {
     const folder = await temporaryFolder()
-    const store = openStore(folder)
-    const run = addFinished(store, new Date())
-    store.close()
-    const database = new DatabaseSync(join(folder, 'runs.sqlite'))
-    database.exec('alter table runs drop column message; pragma user_version = 1')
-    database.close()
-
-    const opened = openStore(folder)
-    expect(opened.find(run.runId)).toEqual(run)
-    const later = addRun(opened)
-    finishRun(later, { status: 'FAILED', testCases: [], message: 'it failed' }, new Date())
-    opened.save(later)
-    opened.close()
-    expect(openStore(folder).find(later.runId)?.phase).toMatchObject({ message: 'it failed' })
-  })
-
-  it('is not opened if a newer version wrote it', async () => {
-    const folder = await temporaryFolder()
-    openStore(folder).close()
-    const database = new DatabaseSync(join(folder, 'runs.sqlite'))
-    database.exec('pragma user_version = 99')
-    database.close()
-    expect(() => openDataFolder(folder, folder, [])).toThrow(
-      `A newer version of the service wrote the data folder ${folder}.`,
+    const shop = join(folder, 'project/packages/shop')
+    mkdirSync(shop, { recursive: true })
+    const data = join(folder, 'project/data')
+    refuseDataFolderIn([shop], data)
+    await writeFiles(folder, { 'project/.git/HEAD': '' })
+    expect(() => refuseDataFolderIn([shop], data)).toThrow(
+      `The data folder ${data} lies in ${folder}/project, so tests`,
     )
-  })
-})
-
-describe('a damaged database', () => {
-  it('is found at the start, by a page in its middle too, with a sentence that says what to do', async () => {
-    const folder = await temporaryFolder()
-    const store = openStore(folder)
-    for (let run = 0; run < 100; run++) addFinished(store, new Date(), 'a title '.repeat(500))
-    store.close()
-    const file = join(folder, 'runs.sqlite')
-    const pages = statSync(file).size / 4096
-    const damaged = openSync(file, 'r+')
-    writeSync(damaged, Buffer.alloc(4096, 'x'), 0, 4096, Math.floor(pages / 2) * 4096)
-    closeSync(damaged)
-    expect(() => openDataFolder(folder, folder, [])).toThrow(
-      new RegExp(
-        `^The database in the data folder ${folder} is damaged: .+\\. Move ${file}\\* away to start without the runs in it, or`,
-      ),
-    )
-  })
-
-  it('is found if it is none', async () => {
-    const folder = await temporaryFolder()
-    await writeFiles(folder, { 'runs.sqlite': 'x'.repeat(5000) })
-    expect(() => openDataFolder(folder, folder, [])).toThrow('is damaged: file is not a database. Move ')
+    expect(existsSync(data)).toBe(false)
   })
 })
 
 describe('a service with a data folder', () => {
   it('knows its finished runs after a restart, also those of a suite that is gone from the settings', async () => {
-    const data = join(await temporaryFolder(), 'data')
-    const first = await startPuppetService({ data, suites: { smoke: { project: 'web-shop', name: 'Smoke test' } } })
+    const dataFolder = join(await temporaryFolder(), 'data')
+    const suites = { smoke: { project: 'web-shop', name: 'Smoke test' } }
+    const first = await startPuppetService({ suites }, { dataFolder })
     const runId = await first.startRun(puppet({}))
     const run = await first.waitFor(runId)
     const { testSuiteRunId } = (await first.send('POST', '/v1/testSuite/smoke/run')).body
@@ -166,52 +122,39 @@ describe('a service with a data folder', () => {
     const result = await first.send('GET', `${suiteRun}/result`)
     await first.close()
 
-    const second = await startPuppetService({ data })
+    const second = await startPuppetService({}, { dataFolder })
     expect((await second.get(runId)).body).toEqual(run)
     expect(await second.send('GET', `${suiteRun}/result`)).toEqual(result)
     expect((await second.get(testSuiteRunId)).status).toBe(404)
   })
 
   it('keeps it from other users, and the values of variables out of it', async () => {
-    const data = join(await temporaryFolder(), 'data')
-    const service = await startPuppetService({ data })
+    const dataFolder = join(await temporaryFolder(), 'data')
+    const service = await startPuppetService({}, { dataFolder })
     await service.waitFor(await service.startRun({ envOverrides: { TOKEN: 'a-secret-value' } }))
     await service.close()
-    expect(statSync(data).mode & 0o777).toBe(0o700)
+    expect(statSync(dataFolder).mode & 0o777).toBe(0o700)
     // Also in a folder that others can enter.
-    expect(statSync(join(data, 'runs.sqlite')).mode & 0o777).toBe(0o600)
-    const written = readdirSync(data, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+    expect(statSync(join(dataFolder, 'runs.sqlite')).mode & 0o777).toBe(0o600)
+    const written = readdirSync(dataFolder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
     const text = written.map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'latin1')).join()
     expect(text).toContain('web-shop')
     expect(text).not.toContain('a-secret-value')
   })
-
-  it('keeps as many runs as the settings say', async () => {
-    const service = await startPuppetService({ keepRuns: 2 })
-    const runIds: string[] = []
-    for (const _ of [1, 2, 3]) {
-      runIds.push(await service.startRun(puppet({})))
-      await service.waitFor(runIds.at(-1) ?? '')
-    }
-    const statuses = await Promise.all(runIds.map(async (runId) => (await service.get(runId)).status))
-    expect(statuses).toEqual([404, 200, 200])
-  })
 })
 
 /** A queue with one run, and a store that can save nothing while `isFull`. */
-async function aQueue(finishesWhenSettled: boolean, { endsWhenStopped = true } = {}) {
-  const store = openStore(undefined)
+async function aQueue({ endsWhenStopped = true } = {}) {
+  const store = await openStore()
   const disk = { isFull: false }
   const log: string[] = []
-  const save: RunStore['save'] = (run) => {
+  const save: RunStore['save'] = (run, resources) => {
     if (disk.isFull) throw new Error('database or disk is full')
-    store.save(run)
+    store.save(run, resources)
   }
   const queue = new RunQueue({
     concurrency: 1,
     runLimitMs: 60_000,
-    keepRuns: 10,
-    keepMs: 60_000,
     store: { ...store, save },
     removeResources: async () => [],
     log: (_runId, text) => log.push(text),
@@ -219,45 +162,42 @@ async function aQueue(finishesWhenSettled: boolean, { endsWhenStopped = true } =
   const run = queueRun({ projectId: 'shop' })
   const ended = Promise.withResolvers<RunOutcome>()
   const execute = (stop: AbortSignal) => {
-    const end = () => ended.resolve({ status: 'INTERRUPTED', testCases: [] })
-    if (endsWhenStopped) stop.addEventListener('abort', end)
+    if (endsWhenStopped) stop.addEventListener('abort', () => ended.resolve({ status: 'INTERRUPTED', testCases: [] }))
     return ended.promise
   }
-  queue.add(run, { resources: RESOURCES, finishesWhenSettled, execute })
+  queue.add(run, { resources: RESOURCES, execute })
   const status = () => queue.find(run.runId)?.phase.status
-  return { queue, run, disk, ended, log, status, savedStatus: () => store.find(run.runId)?.phase.status }
+  const saved = () => store.find(run.runId)?.phase
+  return { queue, run, disk, ended, log, status, saved }
 }
 
 describe('a queue of runs', () => {
-  it.each([
-    false,
-    true,
-  ])('says that it was stopped with the service, if the run has a container: %s', async (finishesWhenSettled) => {
-    const { queue, run } = await aQueue(finishesWhenSettled)
+  it('has in its store what it says', async () => {
+    const { queue, run, ended, status, saved } = await aQueue()
+    expect([status(), saved()]).toEqual(['RUNNING', run.phase])
+    queue.cancel(run.runId)
+    expect([status(), saved()]).toEqual(['CANCELLED', expect.objectContaining(CANCELLED)])
+    ended.resolve(PASSED)
     await queue.close()
-    expect(run.phase).toMatchObject({ status: 'INTERRUPTED', message: 'the service was stopped', testCases: [] })
+    expect(saved()).toMatchObject(CANCELLED)
   })
 
-  it('cancels a run that is still QUEUED at once, although its project has a container', async () => {
-    const { queue, ended } = await aQueue(true)
-    const queued = queueRun({ projectId: 'shop' })
-    const begun: string[] = []
-    const execute = async () => {
-      begun.push(queued.runId)
-      return { status: 'PASSED', testCases: [] } as const
-    }
-    queue.add(queued, { resources: RESOURCES, finishesWhenSettled: true, execute })
+  it('does not begin a run that was cancelled before', async () => {
+    const { queue, ended } = await aQueue()
+    const queued: OwnedRun = queueRun({ projectId: 'shop' })
+    const execute = vi.fn(async () => PASSED)
+    queue.add(queued, { resources: RESOURCES, execute })
     expect(queue.cancel(queued.runId)).toBe('cancelled')
     expect(queued.phase).toMatchObject({ status: 'CANCELLED', startedAt: null })
-    ended.resolve({ status: 'PASSED', testCases: [] })
+    ended.resolve(PASSED)
     await queue.close()
-    expect(begun).toEqual([])
+    expect(execute).not.toHaveBeenCalled()
   })
 
   it('does not say that a cancelled run exceeded its limit while its processes end', async () => {
     vi.useFakeTimers()
     onTestFinished(() => void vi.useRealTimers())
-    const { queue, run, ended, log, status } = await aQueue(true, { endsWhenStopped: false })
+    const { queue, run, ended, log, status } = await aQueue({ endsWhenStopped: false })
     await vi.advanceTimersByTimeAsync(59_000)
     expect(status()).toBe('RUNNING')
     queue.cancel(run.runId)
@@ -270,7 +210,7 @@ describe('a queue of runs', () => {
   it('does not stop the auto-fix of a finished run at the limit of the run', async () => {
     vi.useFakeTimers()
     onTestFinished(() => void vi.useRealTimers())
-    const { queue, ended, log } = await aQueue(false)
+    const { queue, ended, log } = await aQueue()
     const fixed = queueRun({ projectId: 'shop' })
     const outcome: RunOutcome = { status: 'FAILED', testCases: [] }
     const fixing = Promise.withResolvers<RunOutcome>()
@@ -280,102 +220,41 @@ describe('a queue of runs', () => {
       finishEarly(outcome)
       return fixing.promise
     }
-    queue.add(fixed, { resources: RESOURCES, finishesWhenSettled: false, execute })
-    ended.resolve({ status: 'PASSED', testCases: [] })
+    queue.add(fixed, { resources: RESOURCES, execute })
+    ended.resolve(PASSED)
     await vi.advanceTimersByTimeAsync(61_000)
     expect([queue.find(fixed.runId)?.phase.status, stopped?.aborted]).toEqual(['FAILED', false])
     expect(log.join('\n')).not.toContain('limit')
     fixing.resolve(outcome)
     await queue.close()
   })
-})
 
-describe('a full disk', () => {
-  it('hides no outcome from clients, and it is saved as soon as there is room', async () => {
-    const { queue, run, disk, ended, log, status, savedStatus } = await aQueue(false)
+  it('tells clients the outcome of a run that it cannot save', async () => {
+    const { queue, run, disk, ended, log, status, saved } = await aQueue()
     disk.isFull = true
-    ended.resolve({ status: 'PASSED', testCases: [] })
-    await until(() => log.includes('could not be saved: database or disk is full'))
-    expect([status(), savedStatus()]).toEqual(['PASSED', 'RUNNING'])
+    ended.resolve(PASSED)
+    await until(() => log.join().includes('could not be saved, and is INTERRUPTED after a restart: database or disk'))
+    expect([status(), saved()?.status]).toEqual(['PASSED', 'RUNNING'])
     expect(queue.cancel(run.runId)).toBe('finished')
-    disk.isFull = false
-    await until(() => log.includes('is saved now'))
-    expect([status(), savedStatus()]).toEqual(['PASSED', 'PASSED'])
-  })
-
-  it.each([
-    true,
-    false,
-  ])('keeps no run from being cancelled, if it has a container: %s', async (finishesWhenSettled) => {
-    const { queue, run, disk, status } = await aQueue(finishesWhenSettled)
-    disk.isFull = true
-    expect(queue.cancel(run.runId)).toBe('cancelled')
-    await until(() => status() === 'CANCELLED')
-  })
-
-  it('loses no outcome when the service stops and there is room again, and else the log says so', async () => {
-    for (const isFull of [false, true]) {
-      const { queue, disk, ended, log, status, savedStatus } = await aQueue(false)
-      disk.isFull = true
-      ended.resolve({ status: 'FAILED', testCases: [] })
-      await until(() => status() === 'FAILED')
-      disk.isFull = isFull
-      await queue.close()
-      expect(savedStatus()).toBe(isFull ? 'RUNNING' : 'FAILED')
-      expect(log.includes('is not saved, and INTERRUPTED after a restart')).toBe(isFull)
-    }
   })
 })
 
 /** Linux lets root alone mount a small disk. */
 const canMount = process.platform === 'linux' && process.getuid?.() === 0
 
-describe.runIf(canMount)('a service whose disk really is full (needs Linux and root)', () => {
-  /** A service whose runner can fill its disk. */
-  async function onSmallDisk(script: string) {
-    const [home, disk] = [await temporaryFolder(), await temporaryFolder()]
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=4m,mode=700', 'tmpfs', disk])
-    onTestFinished(() => void execFileSync('umount', ['--lazy', disk]))
-    const [config, data, filler] = [join(home, 'config.json'), join(disk, 'data'), join(disk, 'filler')]
-    const fill = 'cat /dev/zero > "$FILLER" 2> /dev/null'
-    const projects = { shop: { folder: home, framework: 'vitest', command: ['sh', '-c', script, fill] } }
-    await writeFiles(home, { 'config.json': JSON.stringify({ keys: [KEY], projects }) })
-    return { data, filler, startProcess: () => startServiceProcess({ config, data, env: { FILLER: filler } }) }
-  }
-
-  it('says so in the results of a run that could not write its report', async () => {
-    const { startProcess } = await onSmallDisk('eval "$0"; exit 1')
-    const client = await startProcess().ready()
-    expect(await client.waitFor(await client.startRun())).toMatchObject({
-      status: 'INTERRUPTED',
-      message: 'there was no room on the disk',
-      results: { testCases: [] },
-    })
+it.runIf(canMount)('a full disk is named by the results of a run, and by the refusal of the next run', async () => {
+  const [home, disk] = [await temporaryFolder(), await temporaryFolder()]
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=4m,mode=700', 'tmpfs', disk])
+  onTestFinished(() => void execFileSync('umount', ['--lazy', disk]))
+  const [config, data, filler] = [join(home, 'config.json'), join(disk, 'data'), join(disk, 'filler')]
+  const command = ['sh', '-c', 'cat /dev/zero > "$FILLER" 2> /dev/null; exit 1']
+  const projects = { shop: { folder: home, framework: 'vitest', command } }
+  await writeFiles(home, { 'config.json': JSON.stringify({ keys: [KEY], projects }) })
+  const client = await startServiceProcess({ config, data, env: { FILLER: filler } }).ready()
+  expect(await client.waitFor(await client.startRun())).toMatchObject({
+    status: 'INTERRUPTED',
+    message: 'there was no room on the disk',
   })
-
-  it('responds to a start with a sentence, ends with one, and forgets no result', async () => {
-    const report = '{"event":"finished","tests":[{"path":["adds"],"state":"passed"}]}'
-    const script = `echo '${report}' > "$LOCAL_SERVICE_REPORT_FILE"; eval "$0"; exit 0`
-    const { data, filler, startProcess } = await onSmallDisk(script)
-    const first = startProcess()
-    const client = await first.ready()
-    const runId = await client.startRun()
-    const run = await client.waitFor(runId)
-    expect(run.status).toBe('PASSED')
-    const noRoom = `There is no room on the disk for the data folder ${data}. Free some space, or choose another data folder.`
-    expect(await client.start()).toEqual({ status: 500, body: { error: `Nothing was started. ${noRoom}` } })
-    await first.kill()
-
-    const failed: Error = await startProcess()
-      .ready()
-      .then(
-        () => new Error('It started.'),
-        (error) => error,
-      )
-    expect(failed.message).toContain(noRoom)
-    expect(failed.message).not.toContain('    at ')
-
-    rmSync(filler)
-    expect((await (await startProcess().ready()).get(runId)).body).toEqual(run)
-  })
+  const error = `Nothing was started. Cannot use the data folder ${data}: database or disk is full. Choose another folder with --data.`
+  expect(await client.start()).toEqual({ status: 500, body: { error } })
 })

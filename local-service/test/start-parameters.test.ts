@@ -118,7 +118,7 @@ describe('a test suite', () => {
   function testsOf(outcome: FinalStatus, ...statuses: TestCase['status'][]) {
     const run = queueRun({ projectId: 'web-shop', suite: { id: 'plain', name: 'plain' } })
     const testCases = statuses.map((status, index) => ({ title: `test ${index}`, status, durationMs: 1 }))
-    finishRun(run, { status: outcome, testCases }, new Date())
+    finishRun(run, { status: outcome, testCases })
     const { results } = describeSuiteResult(run) as { results: { testId: string; status: string }[] }
     return results
   }

@@ -2,7 +2,6 @@ import { tmpdir } from 'node:os'
 import { ConfigurationError, type Settings } from '../configuration.ts'
 import { readInvocation, UsageError } from '../invocation.ts'
 import { type LocalService, removeLeft, type ServedProject, startLocalService } from '../local-service.ts'
-import { DataFolderInRepository } from '../runs/data-folder.ts'
 import type { Run, RunOutcome } from '../runs/run.ts'
 import { count, messageOf } from '../text.ts'
 import { countChangedFiles } from '../workspace/work-tree.ts'
@@ -49,7 +48,6 @@ async function start({ args, key, runLimitMinutes, workspace, commit }: Order): 
     ...invocation.settings,
     ...limit,
     keys: [key],
-    data: folder.dataFolder,
     outputs: folder.outputFolder,
   }
   return startLocalService(settings, {
@@ -57,7 +55,6 @@ async function start({ args, key, runLimitMinutes, workspace, commit }: Order): 
     folder: invocation.folder,
     temporaryFolder: tmpdir(),
     checkoutOfJob: { root: workspace, commit },
-    preparesRun: true,
   })
 }
 
@@ -112,12 +109,7 @@ async function main(): Promise<void> {
     const isExpected = error instanceof UsageError || error instanceof ConfigurationError
     if (!isExpected) console.error(error)
     process.exitCode = 1
-    // The action keeps the data folder in the runner's temporary folder.
-    const reason =
-      error instanceof DataFolderInRepository
-        ? `${error.problem} Give the runner a work folder (RUNNER_TEMP) outside ${error.repository}.`
-        : (error as Error).message
-    if (folder.exists()) folder.writeStart({ kind: 'failed', reason })
+    if (folder.exists()) folder.writeStart({ kind: 'failed', reason: messageOf(error) })
   }
   if (folder.exists()) folder.writeStopped()
 }

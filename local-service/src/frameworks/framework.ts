@@ -35,8 +35,6 @@ export interface FrameworkCall {
   readonly env: Readonly<Record<string, string>>
   /** Whether the reporters of the project write nothing, because the call names other reporters. */
   readonly replacesReporters?: boolean | undefined
-  /** The same program, but it waits for its report file and its further arguments, after it has loaded the framework. */
-  readonly waitingArgv?: readonly string[] | undefined
 }
 
 /** A test framework: how it is recognized and called. */

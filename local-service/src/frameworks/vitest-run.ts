@@ -1,23 +1,16 @@
 import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { pathToFileURL } from 'node:url'
 import type { Reporter } from 'vitest/node'
 
 // Runs the project's own Vitest as its command does, and adds the service's reporter to the reporters of the project or of the
 // arguments. Vitest's command has no option that adds a reporter. The arguments are those of that command. The current folder
-// is that of the project. If Yarn's Plug'n'Play has the packages, Yarn must start this process. With `--wait` as the first
-// argument, the process loads Vitest and then waits for a run.
+// is that of the project. If Yarn's Plug'n'Play has the packages, Yarn must start this process.
 
-const waits = process.argv[2] === '--wait'
-// The project's configuration may read the arguments.
-if (waits) process.argv.splice(2, 1)
 const args = process.argv.slice(2)
 
 try {
-  const api = await loadApi()
-  if (waits) await waitForRun()
-  await run(api)
+  await run(await loadApi())
 } catch (error) {
   // As Vitest's command does.
   console.error('\n⎯⎯⎯⎯⎯⎯⎯ Startup Error ⎯⎯⎯⎯⎯⎯⎯⎯')
@@ -30,16 +23,6 @@ async function loadApi(): Promise<typeof import('vitest/node')> {
   const file = createRequire(resolve('package.json')).resolve('vitest/node')
   process.argv[1] = join(dirname(file), '../vitest.mjs')
   return import(pathToFileURL(file).href)
-}
-
-/** Waits for what is known only when a run begins. If no run comes, the input ends without it. */
-async function waitForRun(): Promise<void> {
-  const input = await text(process.stdin)
-  if (input === '') process.exit()
-  const { args: further, env } = JSON.parse(input)
-  args.push(...further)
-  process.argv.push(...further)
-  Object.assign(process.env, env)
 }
 
 async function run(api: typeof import('vitest/node')): Promise<void> {

@@ -33,7 +33,7 @@ export const vitest: Framework = {
     const env = { [REPORT_FILE]: reportFile }
     if (node !== undefined && canRun(node.path)) {
       const args = ['run', ...(isInPlace ? [] : ['--reporter=default'])]
-      return { argv: [...node.argv, RUNNER, ...args], waitingArgv: [...node.argv, RUNNER, '--wait', ...args], env }
+      return { argv: [...node.argv, RUNNER, ...args], env }
     }
     const reporters = ['--reporter=default', `--reporter=${REPORTER}`]
     return { argv: [...argv, 'run', ...reporters], env, replacesReporters: true }

@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { stripVTControlCharacters } from 'node:util'
 import { messageOf } from '../text.ts'
-import type { PreparedProcess } from './prepared-process.ts'
 import { guardGroup, killProcesses, MARKER_VARIABLE, type ProcessGroup, stopProcesses } from './processes.ts'
 
 export interface Command {
@@ -18,8 +17,6 @@ export interface Command {
   readonly output?: { write(text: string): void } | undefined
   /** What the process reads from its standard input. */
   readonly input?: string | undefined
-  /** A process that may already wait for this command. */
-  readonly prepared?: PreparedProcess | undefined
   /** Stops the process and what it started. */
   readonly stopProcesses?: ((group: ProcessGroup) => Promise<void>) | undefined
 }
@@ -131,32 +128,19 @@ function createExcerpt() {
   }
 }
 
-function start(command: Command, onOutput: (text: string) => void): ChildProcess {
-  const child = command.prepared?.take(command) ?? spawnProcess(command)
-  for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', onOutput)
-  return child
-}
-
-function spawnProcess(command: Command): ChildProcess {
-  const child = spawnMarked(command, command.input === undefined ? 'ignore' : 'pipe')
-  child.stdin?.end(command.input)
-  return child
-}
-
-/** Starts a process by which the service finds all processes of the run again. */
-export function spawnMarked(
-  { argv: [program = '', ...args], folder, env, runId }: Pick<Command, 'argv' | 'folder' | 'env' | 'runId'>,
-  stdin: 'ignore' | 'pipe',
-): ChildProcess {
+/** The process has a marker, by which the service finds all processes of the run again. */
+function start({ argv, folder, env, runId, input }: Command, onOutput: (text: string) => void): ChildProcess {
+  const [program = '', ...args] = argv
   const child = spawn(program, args, {
     cwd: folder,
     env: { ...env, [MARKER_VARIABLE]: runId },
-    stdio: [stdin, 'pipe', 'pipe'],
+    stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     // With its own session and process group, the command does not get Ctrl-C from the service's terminal.
     detached: true,
   })
   // The command may exit without reading its input.
-  child.stdin?.on('error', () => undefined)
+  child.stdin?.on('error', () => undefined).end(input)
+  for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', onOutput)
   return child
 }
 

@@ -17,7 +17,7 @@ export function runInSource(
   const settings = run.project.container
   const base = { argv, folder: join(source.root, source.folder), runId, stopGraceMs, output }
   if (engine === undefined || settings === undefined) {
-    return runCommand({ ...base, env: { ...environmentIn(source, run), ...variables }, prepared: run.prepared }, stop)
+    return runCommand({ ...base, env: { ...environmentIn(source, run), ...variables } }, stop)
   }
   const env = { ...run.env, ...variables }
   const startedFile = join(run.resources.runFolder, 'started')

@@ -7,19 +7,16 @@ import {
   finishRun,
   interruptedBecause,
   isFinished,
-  markCancelled,
   markRunning,
   type OwnedRun,
   type Run,
   type RunOutcome,
 } from './run.ts'
 import { NO_ROOM, type RunResources, saysNoRoom } from './run-resources.ts'
-import { RunSaver, type SavedRun, type SaverOptions } from './run-saver.ts'
+import type { RunStore } from './run-store.ts'
 
 interface RunTask {
   readonly resources: RunResources
-  /** If true, a run that is stopped while it is RUNNING finishes when its task settles. Otherwise, it finishes at once. */
-  readonly finishesWhenSettled: boolean
   /** Runs with the same key are RUNNING one after the other. */
   readonly exclusiveKey?: string | undefined
   /**
@@ -30,20 +27,25 @@ interface RunTask {
   execute(stop: AbortSignal, finishEarly: (outcome: RunOutcome) => void): Promise<RunOutcome>
 }
 
-interface RunQueueOptions extends SaverOptions, Pick<Configuration, 'concurrency' | 'runLimitMs'> {
+interface RunQueueOptions extends Pick<Configuration, 'concurrency' | 'runLimitMs'> {
+  readonly store: RunStore
+  readonly log: (runId: string, text: string) => void
   /** Removes what a run has on the machine, and returns what it removed. */
   readonly removeResources: (runId: string, resources: RunResources) => Promise<readonly string[]>
   readonly onFinished?: ((run: Run, outcome: RunOutcome) => void) | undefined
 }
 
-interface Entry extends SavedRun {
+interface Entry {
+  readonly run: OwnedRun
   readonly task: RunTask
   readonly stop: AbortController
-  /** Whether the task has begun and has not settled. The task of a finished run may be active, for example with auto-fix. */
+  /** Whether the task has begun and what the run has on the machine is not removed yet. The run may already be finished. */
   isActive: boolean
+  /** Whether the task continues although it has finished the run early. */
+  isFixing: boolean
+  /** False if the store does not have the outcome, for example because the disk is full. Clients still learn the outcome. */
+  isSaved: boolean
 }
-
-const STOPPED = 'the service was stopped'
 
 /**
  * The state machine of all runs. Runs start in the order in which they came, and only a limited number runs at once. A run that
@@ -51,7 +53,6 @@ const STOPPED = 'the service was stopped'
  */
 export class RunQueue {
   readonly #options: RunQueueOptions
-  readonly #saver: RunSaver
   /** A run stays here while it is unfinished, active or not saved. All other runs are only in the store. */
   readonly #entries = new Map<string, Entry>()
   readonly #slots: PQueue
@@ -61,36 +62,32 @@ export class RunQueue {
   constructor(options: RunQueueOptions) {
     this.#options = options
     this.#slots = new PQueue({ concurrency: options.concurrency })
-    this.#saver = new RunSaver(options, (saved) => this.#drop(saved as Entry))
   }
 
   /** Interrupts the runs that an earlier process of the service left unfinished, and removes what they left. */
   async recover(): Promise<void> {
-    const { store, log } = this.#options
+    const { store, log, onFinished } = this.#options
     for (const { run, resources } of store.findLeft()) {
       // The removal comes first, because the run's files may be what fills the disk.
-      const removed = await this.#remove(run.runId, resources)
-      if (removed.length > 0) log(run.runId, `left this, now removed: ${removed.join(', ')}`)
+      const removed = resources && (await this.#remove(run.runId, resources))
+      if (removed?.length) log(run.runId, `left this, now removed: ${removed.join(', ')}`)
       const before = run.phase.status
       const outcome = interruptedBecause('the service died during the run')
-      if (finishRun(run, outcome, new Date())) {
-        log(run.runId, `${run.phase.status}: it was ${before} when the service died`)
-        this.#options.onFinished?.(run, outcome)
-      }
-      store.save(run)
+      if (!finishRun(run, outcome)) continue
+      log(run.runId, `${run.phase.status}: it was ${before} when the service died`)
+      store.save(run, removed === undefined ? resources : undefined)
+      onFinished?.(run, outcome)
     }
-    this.#saver.forgetOld()
-    store.reserve()
   }
 
   /** Returns false if the queue is closing. */
   add(run: OwnedRun, task: RunTask): boolean {
     if (this.#isClosing) return false
-    this.#options.store.add(run, task.resources)
-    const entry = { run, task, stop: new AbortController(), isActive: false, isSaved: true }
+    this.#options.store.save(run)
+    const entry = { run, task, stop: new AbortController(), isActive: false, isFixing: false, isSaved: true }
     this.#entries.set(run.runId, entry)
     this.#options.log(run.runId, 'QUEUED')
-    const runInSlot = () => this.#slots.add(() => this.#runInSlot(entry))
+    const runInSlot = () => this.#slots.add(() => this.#execute(entry))
     void (task.exclusiveKey === undefined ? runInSlot() : this.#runExclusive(task.exclusiveKey, runInSlot))
     return true
   }
@@ -104,11 +101,10 @@ export class RunQueue {
     const entry = this.#entries.get(runId)
     if (entry === undefined) return 'finished'
     if (isFinished(entry.run)) {
-      const isFixing = entry.isActive && !entry.stop.signal.aborted
+      const isFixing = entry.isFixing && !entry.stop.signal.aborted
       entry.stop.abort()
       return isFixing ? 'auto-fix-stopped' : 'finished'
     }
-    markCancelled(entry.run)
     this.#stop(entry, CANCELLED)
     return 'cancelled'
   }
@@ -116,33 +112,21 @@ export class RunQueue {
   /** Interrupts every unfinished run and waits until no task is active. */
   async close(): Promise<void> {
     this.#isClosing = true
-    for (const entry of [...this.#entries.values()]) this.#stop(entry, interruptedBecause(STOPPED))
+    for (const entry of [...this.#entries.values()]) this.#stop(entry, interruptedBecause('the service was stopped'))
     await this.#slots.onIdle()
-    this.#saver.close()
   }
 
-  /** Stops a run, and finishes it now or when its task has settled. */
+  /** Clients see the outcome at once. The next run begins when the processes of this run have ended. */
   #stop(entry: Entry, outcome: RunOutcome): void {
-    const { run, task, stop } = entry
-    stop.abort()
-    if (run.phase.status === 'RUNNING' && task.finishesWhenSettled) this.#saver.save(entry)
-    else this.#finish(entry, outcome)
-    this.#drop(entry)
-  }
-
-  async #runInSlot(entry: Entry): Promise<void> {
-    if (isFinished(entry.run)) return
-    entry.isActive = true
-    await this.#execute(entry)
-    entry.isActive = false
-    this.#drop(entry)
+    entry.stop.abort()
+    this.#finish(entry, outcome)
   }
 
   async #execute(entry: Entry): Promise<void> {
     const { run, task, stop } = entry
+    if (isFinished(run)) return
     const { runLimitMs, store, log } = this.#options
     const limitMinutes = runLimitMs / 60_000
-    const message = `the run exceeded its limit of ${limitMinutes} min ("runLimitMinutes", or the input run-limit-minutes)`
     let timedOut = false
     const limit = setTimeout(() => {
       timedOut = true
@@ -151,56 +135,61 @@ export class RunQueue {
     }, runLimitMs)
     // Once a run is stopped, for example by a cancel, its limit no longer applies.
     stop.signal.addEventListener('abort', () => clearTimeout(limit), { once: true })
-    const explained = (outcome: RunOutcome): RunOutcome => {
-      if (timedOut) return { ...outcome, status: 'TIMEDOUT', message }
-      if (!stop.signal.aborted || outcome.status !== 'INTERRUPTED') return outcome
-      return { ...outcome, message: outcome.message ?? STOPPED }
-    }
-    const finishOnce = (outcome: RunOutcome) => {
+    const finish = (outcome: RunOutcome) => {
       clearTimeout(limit)
-      this.#finish(entry, explained(outcome))
+      const message = `the run exceeded its limit of ${limitMinutes} min ("runLimitMinutes", or the input run-limit-minutes)`
+      this.#finish(entry, timedOut ? { ...outcome, status: 'TIMEDOUT', message } : outcome)
     }
-    let outcome: RunOutcome
+    entry.isActive = true
     try {
-      markRunning(run, new Date())
-      store.save(run)
+      markRunning(run)
+      store.save(run, task.resources)
       log(run.runId, 'RUNNING')
-      outcome = await task.execute(stop.signal, finishOnce)
+      const finishEarly = (outcome: RunOutcome) => {
+        finish(outcome)
+        entry.isFixing = true
+      }
+      finish(await task.execute(stop.signal, finishEarly))
     } catch (error) {
       log(run.runId, `failed to run: ${messageOf(error)}`)
       const isFull = saysNoRoom(messageOf(error))
-      outcome = interruptedBecause(isFull ? NO_ROOM : 'the service could not run the tests; its log says why')
+      finish(interruptedBecause(isFull ? NO_ROOM : 'the service could not run the tests; its log says why'))
     }
+    entry.isFixing = false
     await this.#remove(run.runId, task.resources)
-    finishOnce(outcome)
+    entry.isActive = false
+    this.#drop(entry)
   }
 
   /** If the run is finished already, changes nothing. */
   #finish(entry: Entry, outcome: RunOutcome): void {
-    const { run } = entry
-    if (!finishRun(run, outcome, new Date())) return
-    const { phase } = run
-    const cases = count('testCases' in phase ? phase.testCases.length : 0, 'test case')
-    this.#options.log(run.runId, `${phase.status}, ${cases}`)
-    this.#options.onFinished?.(run, outcome)
-    this.#saver.save(entry)
+    const { run, task, isActive } = entry
+    const { store, log, onFinished } = this.#options
+    if (!finishRun(run, outcome)) return
+    log(run.runId, `${outcome.status}, ${count(outcome.testCases.length, 'test case')}`)
+    try {
+      store.save(run, isActive ? task.resources : undefined)
+    } catch (error) {
+      entry.isSaved = false
+      log(run.runId, `could not be saved, and is INTERRUPTED after a restart: ${messageOf(error)}`)
+    }
+    onFinished?.(run, outcome)
+    this.#drop(entry)
   }
 
-  async #remove(runId: string, resources: RunResources): Promise<readonly string[]> {
+  /** Returns what was removed. Undefined if something is still there, such as a container's files that belong to root. */
+  async #remove(runId: string, resources: RunResources): Promise<readonly string[] | undefined> {
     const { store, log, removeResources } = this.#options
     try {
       const removed = await removeResources(runId, resources)
-      this.#saver.attempt(runId, 'the removal of its files could not be saved', () => store.markRemoved(runId))
+      store.markRemoved(runId)
       return removed
     } catch (error) {
-      // Some files cannot be removed, such as a container's files that belong to root. They do not change the outcome of the
-      // tests.
       log(runId, `could not remove its files: ${messageOf(error)}`)
-      return []
+      return undefined
     }
   }
 
-  /** If the run is finished and saved and its task has settled, removes the run from memory. The store still has it. */
   #drop({ run, isActive, isSaved }: Entry): void {
     if (isFinished(run) && !isActive && isSaved) this.#entries.delete(run.runId)
   }

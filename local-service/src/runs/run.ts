@@ -34,15 +34,11 @@ export interface RunOutcome {
   readonly message?: string | undefined
 }
 
+/** Times are as the interface has them. */
 type Phase =
   | { readonly status: 'QUEUED' }
-  | {
-      readonly status: 'RUNNING'
-      readonly startedAt: Date
-      /** If true, the run was cancelled. It becomes CANCELLED when its container is gone. */
-      readonly isCancelled: boolean
-    }
-  | ({ readonly startedAt: Date | null; readonly finishedAt: Date } & RunOutcome)
+  | { readonly status: 'RUNNING'; readonly startedAt: string }
+  | ({ readonly startedAt: string | null; readonly finishedAt: string } & RunOutcome)
 
 export interface Run {
   readonly runId: string
@@ -65,29 +61,25 @@ export function interruptedBecause(message?: string): RunOutcome {
   return { status: 'INTERRUPTED', testCases: [], message }
 }
 
-export function queueRun(facts: Omit<Run, 'runId' | 'phase'>, runId: string = randomUUID()): OwnedRun {
-  return { ...facts, runId, phase: { status: 'QUEUED' } }
+export function queueRun(facts: Omit<Run, 'runId' | 'phase'>): OwnedRun {
+  return { ...facts, runId: randomUUID(), phase: { status: 'QUEUED' } }
 }
 
-export function markRunning(run: OwnedRun, now: Date): void {
+export function markRunning(run: OwnedRun): void {
   if (run.phase.status !== 'QUEUED') throw new Error(`A run that is ${run.phase.status} cannot start.`)
-  run.phase = { status: 'RUNNING', startedAt: now, isCancelled: false }
-}
-
-/** Makes a running run finish as CANCELLED, whatever its outcome is. */
-export function markCancelled(run: OwnedRun): void {
-  if (run.phase.status === 'RUNNING') run.phase = { ...run.phase, isCancelled: true }
+  run.phase = { status: 'RUNNING', startedAt: now() }
 }
 
 /** Finishes a run that is queued or running. If the run had already finished, returns false and changes nothing. */
-export function finishRun(run: OwnedRun, outcome: RunOutcome, now: Date): boolean {
-  const { phase } = run
+export function finishRun(run: OwnedRun, { status, testCases, message }: RunOutcome): boolean {
   if (isFinished(run)) return false
-  const startedAt = phase.status === 'RUNNING' ? phase.startedAt : null
-  const isCancelled = phase.status === 'RUNNING' && phase.isCancelled
-  const { status, testCases, message } = isCancelled ? CANCELLED : outcome
-  run.phase = { status, testCases, message, startedAt, finishedAt: now }
+  const startedAt = 'startedAt' in run.phase ? run.phase.startedAt : null
+  run.phase = { status, testCases, message, startedAt, finishedAt: now() }
   return true
+}
+
+function now(): string {
+  return new Date().toISOString()
 }
 
 export function isFinished(run: Run): boolean {
@@ -98,8 +90,8 @@ export function isFinished(run: Run): boolean {
 export function describeRun({ phase, branchName }: Run): object {
   return {
     status: phase.status,
-    startedAt: 'startedAt' in phase ? (phase.startedAt?.toISOString() ?? null) : null,
-    ...('finishedAt' in phase ? { finishedAt: phase.finishedAt.toISOString() } : {}),
+    startedAt: 'startedAt' in phase ? phase.startedAt : null,
+    ...('finishedAt' in phase ? { finishedAt: phase.finishedAt } : {}),
     ...(branchName === undefined ? {} : { branchName }),
     ...('testCases' in phase ? { results: { testCases: phase.testCases }, message: phase.message } : {}),
   }

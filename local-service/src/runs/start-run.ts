@@ -9,12 +9,11 @@ import { quote } from '../text.ts'
 import { type Checkout, type CheckoutOfJob, chooseCheckout } from '../workspace/checkout.ts'
 import type { RunExclusive } from '../workspace/keyed-mutex.ts'
 import { openRepository } from '../workspace/work-tree.ts'
-import type { PreparedProcess } from './prepared-process.ts'
 import { queueRun, type Run } from './run.ts'
 import { RunOutput } from './run-output.ts'
 import type { RunQueue } from './run-queue.ts'
 import { resourcesOf } from './run-resources.ts'
-import { describeStoreError } from './run-store.ts'
+import { unusable } from './run-store.ts'
 import { runTests } from './run-tests.ts'
 import { baseEnvironment } from './test-environment.ts'
 import type { TestRun } from './test-run.ts'
@@ -29,8 +28,6 @@ export interface Machine extends Pick<Configuration, 'autofixLimitMs' | 'stopGra
   readonly temporaryFolder: string
   readonly runExclusive: RunExclusive
   readonly queue: RunQueue
-  /** Waits for the first run. */
-  readonly prepared?: PreparedProcess | undefined
   readonly log: (text: string) => void
 }
 
@@ -64,15 +61,14 @@ export async function startRun(machine: Machine, request: StartRequest): Promise
   if (found?.kind === 'none') {
     return refuse(500, `Project ${quote(project.id)} needs a container engine, and none works: ${found.reason}.`)
   }
-  const prepared = checkout.kind === 'in-place' ? machine.prepared?.claim() : undefined
   const facts = {
     projectId: project.id,
     suite: suite && { id: suite.id, name: suite.name },
     branchName: checkout.branchName,
   }
-  const run = queueRun(facts, prepared?.runId)
+  const run = queueRun(facts)
   const { runId } = run
-  const testRun = toTestRun(machine, request, { runId, checkout, engine: found?.engine, environment, prepared })
+  const testRun = toTestRun(machine, request, { runId, checkout, engine: found?.engine, environment })
   testRun.log(`is for project ${quote(project.id)}, ${describeCheckout(checkout, project)}`)
   if (found !== undefined) {
     testRun.log(`runs in containers of ${found.engine.name}${found.reason ? ` (${found.reason})` : ''}`)
@@ -81,14 +77,13 @@ export async function startRun(machine: Machine, request: StartRequest): Promise
   try {
     const isTaken = machine.queue.add(run, {
       resources: testRun.resources,
-      finishesWhenSettled: project.container !== undefined,
       // Runs in place share the project's folder, and what its reporters write there.
       exclusiveKey: checkout.kind === 'in-place' ? project.folder : undefined,
       execute: (stop, finishEarly) => runTests(testRun, stop, finishEarly),
     })
     return isTaken ? { kind: 'started', run } : refuse(500, 'The service is stopping and takes no more runs.')
   } catch (error) {
-    return refuse(500, `Nothing was started. ${describeStoreError(error as Error, machine.dataFolder)}`)
+    return refuse(500, `Nothing was started. ${unusable(machine.dataFolder, error).message}`)
   }
 }
 
@@ -119,18 +114,18 @@ async function checkoutOf({ env, checkoutOfJob }: Machine, { project, parameters
 function toTestRun(
   machine: Machine,
   { project, parameters, selection }: StartRequest,
-  facts: Pick<TestRun, 'runId' | 'checkout' | 'engine' | 'prepared'> & {
+  facts: Pick<TestRun, 'runId' | 'checkout' | 'engine'> & {
     environment: Readonly<Record<string, string>>
   },
 ): TestRun {
-  const { runId, checkout, engine, environment, prepared } = facts
+  const { runId, checkout, engine, environment } = facts
   const { dataFolder, temporaryFolder, env, autofixLimitMs, stopGraceMs, outputs, runExclusive } = machine
   const gitFolder = checkout.kind === 'work-tree' ? checkout.place.gitFolder : undefined
   const resources = resourcesOf(runId, { dataFolder, temporaryFolder, gitFolder, engine: engine?.name })
   const log = (text: string) => machine.log(`run ${runId}: ${text}`)
   const base = baseEnvironment(resources, engine === undefined ? env : undefined)
   return {
-    ...{ runId, project, checkout, selection, engine, resources, autofixLimitMs, stopGraceMs, runExclusive, prepared },
+    ...{ runId, project, checkout, selection, engine, resources, autofixLimitMs, stopGraceMs, runExclusive },
     env: { ...base, ...environment, ...parameters.envOverrides },
     autofix: parameters.autofix,
     output: outputs === undefined ? undefined : new RunOutput(join(outputs, runId), log),

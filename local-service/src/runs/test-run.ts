@@ -3,7 +3,6 @@ import type { Selection } from '../frameworks/framework.ts'
 import type { Project } from '../project.ts'
 import type { Checkout } from '../workspace/checkout.ts'
 import type { RunExclusive } from '../workspace/keyed-mutex.ts'
-import type { PreparedProcess } from './prepared-process.ts'
 import type { RunOutput } from './run-output.ts'
 import type { RunResources } from './run-resources.ts'
 
@@ -16,8 +15,6 @@ export interface TestRun {
   /** The environment of the tests. Their PATH and the variables of the framework's reporter are added later. */
   readonly env: NodeJS.ProcessEnv
   readonly autofix: boolean
-  /** A process that may already wait for this run. */
-  readonly prepared?: PreparedProcess | undefined
   /** Runs the containers. Undefined if the project has no container. */
   readonly engine?: ContainerEngine | undefined
   readonly resources: RunResources
