@@ -53,7 +53,6 @@ function settingsSchema(baseFolder: string) {
     concurrency: v.optional(wholeNumberFrom(1, 1000), 2),
     runLimitMinutes: v.optional(LIMIT_MINUTES, 60),
     stopGraceSeconds: v.optional(numberFrom(0, 3600), 5),
-    autofixLimitMinutes: v.optional(LIMIT_MINUTES, 30),
     outputs: v.optional(TEXT),
     projects: v.optional(
       v.pipe(mapOf(projectSettings(baseFolder)), v.minSize(1, 'is empty: name at least one project, or leave it out.')),
@@ -81,7 +80,6 @@ function settingsSchema(baseFolder: string) {
         ...{ port, keys, concurrency, projects, suites },
         runLimitMs: value.runLimitMinutes * 60_000,
         stopGraceMs: value.stopGraceSeconds * 1000,
-        autofixLimitMs: value.autofixLimitMinutes * 60_000,
         outputs: outputs === undefined ? undefined : resolve(baseFolder, outputs),
       }
     }),

@@ -51,7 +51,7 @@ export async function startLocalService(settings: Settings, world: World): Promi
     throw new Error('The local service stops tests by process group, which Windows does not have. Use Linux or macOS.')
   }
   const configuration = readConfiguration(settings, world.folder)
-  const { projects, stopGraceMs, autofixLimitMs, outputs } = configuration
+  const { projects, stopGraceMs, outputs } = configuration
   const keys = configuration.keys.length > 0 ? configuration.keys : [randomBytes(24).toString('base64url')]
   const log = logIn(world)
   const env = personalEnvironment(world.env)
@@ -66,7 +66,6 @@ export async function startLocalService(settings: Settings, world: World): Promi
   const queue = createQueue(configuration, store, world, shared)
   const machine = {
     ...shared,
-    autofixLimitMs,
     stopGraceMs,
     outputs,
     dataFolder: store.folder,

@@ -31,7 +31,7 @@ const PROJECT = settingsObject(
     args: v.optional(textsThat(/./, 'is empty.'), []),
     command: v.optional(COMMAND),
     setup: v.optional(COMMAND),
-    autofix: v.optional(COMMAND),
+    fix: v.optional(COMMAND),
     node: v.optional(TEXT),
     container: v.optional(
       settingsObject({

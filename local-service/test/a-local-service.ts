@@ -175,7 +175,6 @@ export function testRunIn(folder: string, facts: Partial<TestRun> = {}, settings
     env: PLAIN_ENV,
     autofix: false,
     resources: resourcesOf(runId, { dataFolder: join(folder, 'data'), temporaryFolder: folder }),
-    autofixLimitMs: 60_000,
     stopGraceMs: 1000,
     log: () => {},
     runExclusive: createKeyedMutex(),

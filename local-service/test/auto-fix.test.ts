@@ -1,212 +1,106 @@
-import { existsSync, readdirSync } from 'node:fs'
-import { readFile, rename, symlink } from 'node:fs/promises'
+import { existsSync, writeFileSync } from 'node:fs'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { aRepository, installPackages } from '../../test/support/git-repository.ts'
-import { puppet, puppetProject, type RunObject, startService, temporaryFolder, until } from './a-local-service.ts'
+import { isAlive, pidsIn, puppet, puppetProject, startService, temporaryFolder } from './a-local-service.ts'
 
-const SNAPSHOT_TEST = `
-  import { expect, it } from 'vitest'
-  import { greeting } from './greeting.js'
-  it('greets', () => expect(greeting).toMatchSnapshot())
-  it('greets somebody', () => expect(greeting).toContain('world'))`
+const FAILING = { autofix: true, ...puppet({ cases: [['adds', 'failed']], exitCode: 1 }) }
 
-const FAILING = puppet({ cases: [['adds', 'failed']], exitCode: 1 })
+/** A service for one repository, whose "fix" is this script. */
+async function startFixing(script: string, projectSettings: object = {}, settings: object = {}) {
+  const repository = await aRepository({ 'a.txt': 'old\n', 'gone.txt': 'still here\n' })
+  const outputs = await temporaryFolder()
+  const project = { ...puppetProject(repository.folder), fix: ['sh', '-c', script], ...projectSettings }
+  const service = await startService({ outputs, projects: { shop: project }, ...settings })
+  const finish = async (body: object) => {
+    const runId = await service.startRun(body)
+    return { runId, ...(await service.waitFor(runId)), patch: join(outputs, runId, 'fix.patch') }
+  }
+  return { repository, service, finish, log: () => service.log.join('\n') }
+}
 
 describe('auto-fix', () => {
-  async function startFixing(
-    autofix: readonly string[] | undefined,
-    projectSettings: object = {},
-    settings: object = {},
-  ) {
-    const repository = await aRepository({ 'a.txt': 'old\n', 'gone.txt': 'still here\n' })
-    const project = { ...puppetProject(repository.folder), ...(autofix ? { autofix } : {}), ...projectSettings }
-    const service = await startService({ projects: { shop: project }, ...settings })
-    return {
-      repository,
-      service,
-      logged: (text: string) => until(() => service.log.join('\n').includes(text)),
-      branches: () => repository.git('branch', '--format=%(refname:short)', '--list', 'autofix/*'),
-      run: async (body: object): Promise<RunObject & { runId: string }> => {
-        const runId = await service.startRun({ autofix: true, ...body })
-        return { ...(await service.waitFor(runId)), runId }
-      },
-    }
-  }
-
-  it('updates real snapshots on a branch of its own, and the run stays what it was', async () => {
+  it('updates real snapshots in the folder before the run is finished, and the run stays FAILED', async () => {
     const repository = await aRepository({
       '.gitignore': 'node_modules/\n',
       'vitest.config.mjs': 'export default {}\n',
-      'greeting.js': "export const greeting = 'hello, world'\n",
-      'greeting.test.js': SNAPSHOT_TEST,
+      'greeting.test.js': `import { expect, it } from 'vitest'\nit('greets', () => expect('hello').toMatchSnapshot())\n`,
       '__snapshots__/greeting.test.js.snap':
-        '// Vitest Snapshot v1, https://vitest.dev/guide/snapshot.html\n\nexports[`greets 1`] = `"good day, world"`;\n',
+        '// Vitest Snapshot v1, https://vitest.dev/guide/snapshot.html\n\nexports[`greets 1`] = `"good day"`;\n',
     })
     await installPackages(repository.folder)
-    const autofix = [process.execPath, 'node_modules/vitest/vitest.mjs', 'run', '--update']
-    const service = await startService({ projects: { shop: { folder: repository.folder, autofix } } })
+    const outputs = await temporaryFolder()
+    const fix = [process.execPath, 'node_modules/vitest/vitest.mjs', 'run', '--update']
+    const service = await startService({ outputs, projects: { shop: { folder: repository.folder, fix } } })
     const runId = await service.startRun({ autofix: true })
     const run = await service.waitFor(runId)
-    expect(run).toMatchObject({ status: 'FAILED', branchName: 'main' })
-    expect(run.results?.testCases).toMatchObject([
-      { title: 'greets', status: 'FAILED' },
-      { title: 'greets somebody', status: 'PASSED' },
-    ])
-
-    await until(() => service.log.join('\n').includes('1 test case failed before, 0 after (PASSED)'))
-    expect(service.log.join('\n')).toContain(`the changes are on branch autofix/${runId}`)
-    const branch = `autofix/${runId}`
-    expect(await repository.git('diff', '--name-only', 'main', branch)).toBe('__snapshots__/greeting.test.js.snap')
-    expect(await repository.git('show', `${branch}:__snapshots__/greeting.test.js.snap`)).toContain('hello, world')
-    expect(await repository.git('log', '--format=%s', `main..${branch}`)).toBe(`Fix failing tests of run ${runId}`)
-    expect(await repository.git('status', '--porcelain', '--', '.', ':!node_modules')).toBe('')
-    expect((await service.get(runId)).body).toEqual(run)
+    expect(run).toMatchObject({ status: 'FAILED', results: { testCases: [{ title: 'greets', status: 'FAILED' }] } })
+    expect(await repository.git('status', '--porcelain')).toBe('M __snapshots__/greeting.test.js.snap')
+    const patch = await readFile(join(outputs, runId, 'fix.patch'), 'utf8')
+    expect(patch).toContain('-exports[`greets 1`] = `"good day"`;\n+exports[`greets 1`] = `"hello"`;\n')
   })
-
-  it('keeps what its command changed, added and deleted, and not what tests and setup left', async () => {
-    // It looks at git itself: nothing is staged there.
-    const fix =
-      'git diff --cached --exit-code && echo new > a.txt; rm gone.txt; mkdir -p "deep/ä b"; echo more > "deep/ä b/c.txt"; echo x >> left.txt'
-    const { run, repository, logged } = await startFixing(['sh', '-c', fix], {
-      setup: ['sh', '-c', 'echo setup > setup.txt; echo left > left.txt'],
-    })
-    const { runId } = await run(FAILING)
-    await logged('failed before')
-    const branch = `autofix/${runId}`
-    expect(
-      (await repository.git('-c', 'core.quotePath=false', 'diff', '--name-status', 'main', branch)).split('\n'),
-    ).toEqual(['M\ta.txt', 'A\tdeep/ä b/c.txt', 'D\tgone.txt', 'A\tleft.txt'])
-    expect(await repository.git('show', `${branch}:a.txt`)).toBe('new')
-  })
-
-  /** What tests leave: a large file, and a file that makes `git fsck` fail in a repository that has it. */
-  const JUNK = `head -c 1000000 /dev/urandom > junk
-    printf '[submodule "x"]\\n path = x\\n url = -u./x\\n' > .gitmodules`
 
   it.each([
-    ['nothing of a run that it does not fix', 'true', 'auto-fix: nothing was changed', []],
-    ['only its commit of a run that it fixes', 'echo new > a.txt', 'failed before', ['a.txt']],
-  ])('leaves %s in the repository', async (_what, fix, message, changed) => {
-    const { run, repository, logged } = await startFixing(['sh', '-c', fix], { setup: ['sh', '-c', JUNK] })
-    const objects = async () => {
-      const listed = await repository.git('cat-file', '--batch-all-objects', '--batch-check=%(objectname)')
-      return listed.split('\n')
-    }
-    const before = new Set(await objects())
-    const { runId } = await run(FAILING)
-    await logged(message)
-    const added = (await objects()).filter((object) => !before.has(object))
-    const isFixed = changed.length > 0
-    const ofCommit = isFixed ? await repository.git('rev-list', '--objects', `main..autofix/${runId}`) : ''
-    expect(added.sort()).toEqual(
-      ofCommit
-        .split('\n')
-        .flatMap((line) => line.split(' ')[0] || [])
-        .sort(),
-    )
-    expect(added).toHaveLength(isFixed ? 3 : 0)
-    // While the service removes the record of its work tree, git finds that record incomplete.
-    await until(() => readdirSync(join(repository.folder, '.git/worktrees')).length === 0)
-    await repository.git('fsck', '--strict')
-    if (isFixed)
-      expect(await repository.git('diff', '--name-only', 'main', `autofix/${runId}`)).toBe(changed.join('\n'))
-  })
-
-  it('copies nothing of the repository for its snapshots, also if the path has a colon and quotation marks', async () => {
-    const { folder, git } = await aRepository({ 'a.txt': 'old\n' })
-    const moved = join(await temporaryFolder(), 'a:"b\\c')
-    await rename(folder, moved)
-    await symlink(moved, folder)
-    const data = await temporaryFolder()
-    const copied = join(data, 'copied')
-    const fix = `find ${data}/runs -path '*/git/objects/*' -type f > ${copied}; echo new > a.txt`
-    const project = { ...puppetProject(moved), autofix: ['sh', '-c', fix] }
-    const service = await startService({ projects: { shop: project } }, { dataFolder: data })
-    const runId = await service.startRun({ autofix: true, ...FAILING })
-    await until(() => service.log.join('\n').includes('failed before'))
-    expect(await readFile(copied, 'utf8')).toBe('')
-    expect(await git('show', `autofix/${runId}:a.txt`)).toBe('new')
-  })
-
-  // Other systems have no such names.
-  it.runIf(process.platform === 'linux')('keeps a file whose name is not UTF-8', async () => {
-    const { run, repository, logged } = await startFixing(['sh', '-c', 'echo new > "$(printf \'a\\377b\')"'])
-    const { runId } = await run(FAILING)
-    await logged('failed before')
-    expect(await repository.git('show', '--name-only', '--format=', `autofix/${runId}`)).toBe('"a\\377b"')
-  })
-
-  it('is not tried if the tests pass, if nobody asked for it, or if no test failed', async () => {
-    const { run, service, branches } = await startFixing(['sh', '-c', 'echo new > a.txt'])
-    expect(await run(puppet({}))).toMatchObject({ status: 'PASSED' })
-    expect(await run({ ...FAILING, autofix: false })).toMatchObject({ status: 'FAILED' })
-    expect(await run(puppet({ cases: [], exitCode: 1 }))).toMatchObject({ status: 'FAILED' })
-    await service.close()
-    expect(service.log.join('\n')).not.toContain('auto-fix')
-    expect(await branches()).toBe('')
-  })
-
-  it('makes no branch if its command changes nothing, and says in the log how it failed', async () => {
-    const { run, logged, branches } = await startFixing(['sh', '-c', 'echo "cannot fix this" >&2; exit 7'])
-    await run(FAILING)
-    const problem = '`sh -c echo "cannot fix this" >&2; exit 7` exited with code 7; its output:\n    | cannot fix'
-    await logged(`auto-fix: ${problem}`)
-    await logged('auto-fix: nothing was changed, so there is no branch')
-    expect(await branches()).toBe('')
-  })
-
-  it('says in the log why it is not tried: no command, no repository', async () => {
-    const without = await startFixing(undefined)
-    expect(await without.run({ ...FAILING, branch: 'main' })).toMatchObject({ status: 'FAILED' })
-    await without.logged('auto-fix: not tried, the project has no "autofix" command')
-
-    const outside = await startFixing(['true'], { folder: await temporaryFolder() })
-    expect(await outside.run(FAILING)).toMatchObject({ status: 'FAILED' })
-    await outside.logged('auto-fix: not tried, the project is in no git repository with a commit')
-  })
-
-  /** A run whose auto-fix does not end by itself. */
-  async function startEndlessFix(settings: object = {}) {
-    const reached = join(await temporaryFolder(), 'reached')
-    const fix = ['sh', '-c', `echo new > a.txt; touch ${reached}; sleep 60`]
-    const fixing = await startFixing(fix, {}, { concurrency: 1, ...settings })
-    const { runId, status } = await fixing.run(FAILING)
+    ['the folder', {}],
+    ['a work tree', { branch: 'other' }],
+  ])('makes a patch with what its command changed in %s, and nothing else', async (_where, body) => {
+    const fix = `echo new > a.txt; rm gone.txt; echo x >> left.txt; mkdir -p "deep/ä b"; printf '\\0\\377' > "deep/ä b/c.bin"`
+    const command = [
+      'sh',
+      '-c',
+      'echo left > left.txt; echo junk > junk.txt; exec "$@"',
+      'sh',
+      ...puppetProject().command,
+    ]
+    const { repository, finish } = await startFixing(fix, { command })
+    await repository.git('branch', 'other')
+    writeFileSync(join(repository.folder, 'uncommitted.txt'), 'by a person')
+    const { status, patch } = await finish({ ...FAILING, ...body })
     expect(status).toBe('FAILED')
-    await until(() => existsSync(reached))
-    return { ...fixing, runId }
-  }
-
-  it('keeps the next run in the queue, and is stopped with the service', async () => {
-    const { service, repository, branches } = await startEndlessFix()
-    expect((await service.get(await service.startRun())).body.status).toBe('QUEUED')
-    await service.close()
-    expect(await branches()).toBe('')
-    expect((await repository.git('worktree', 'list')).split('\n')).toHaveLength(1)
+    const clone = await aRepository({ 'a.txt': 'old\n', 'gone.txt': 'still here\n', 'left.txt': 'left\n' })
+    await clone.git('apply', patch)
+    expect((await readdir(clone.folder)).sort()).toEqual(['.git', 'a.txt', 'deep', 'left.txt'])
+    expect([await clone.read('a.txt'), await clone.read('left.txt')]).toEqual(['new\n', 'left\nx\n'])
+    expect(await readFile(join(clone.folder, 'deep/ä b/c.bin'))).toEqual(Buffer.from([0, 255]))
+    expect(await repository.git('diff', '--cached', '--name-only')).toBe('')
   })
 
-  it('is stopped by a cancel of its run, which had finished and stays what it was', async () => {
-    const { service, runId, branches } = await startEndlessFix()
-    const refused = `Run "${runId}" is FAILED; only a QUEUED or RUNNING run can be cancelled.`
-    expect(await service.cancel(runId)).toEqual({
-      status: 400,
-      body: { error: `${refused} Its auto-fix was stopped.` },
-    })
-    expect(await service.cancel(runId)).toEqual({ status: 400, body: { error: refused } })
-    expect(await service.waitFor(await service.startRun(puppet({})))).toMatchObject({ status: 'PASSED' })
-    expect((await service.get(runId)).body.status).toBe('FAILED')
-    expect(await branches()).toBe('')
+  it('leaves its change in a folder of no repository, and the log says that there is no patch', async () => {
+    const folder = await temporaryFolder()
+    const { finish, log } = await startFixing('echo new > a.txt', puppetProject(folder))
+    const { status, patch } = await finish(FAILING)
+    expect([status, existsSync(patch), existsSync(join(folder, 'a.txt'))]).toEqual(['FAILED', false, true])
+    expect(log()).toContain(`auto-fix: there is no patch, because ${folder} is in no git repository`)
   })
 
-  it('is stopped when it exceeds its own limit', async () => {
-    const { service, run, logged, branches } = await startFixing(
-      ['sh', '-c', 'echo new > a.txt; sleep 60'],
-      {},
-      { concurrency: 1, autofixLimitMinutes: 0.002 },
-    )
-    await run(FAILING)
-    await logged('auto-fix: exceeded its limit of 0.002 min')
+  it('is not tried if the tests pass, if nobody asked for it, if no test failed, or if there is no command', async () => {
+    const { finish, repository, log } = await startFixing('echo new > a.txt')
+    expect(await finish({ ...puppet({}), autofix: true })).toMatchObject({ status: 'PASSED' })
+    expect(await finish({ ...FAILING, autofix: false })).toMatchObject({ status: 'FAILED' })
+    expect(await finish({ ...puppet({ cases: [], exitCode: 1 }), autofix: true })).toMatchObject({ status: 'FAILED' })
+    expect([log().includes('auto-fix'), await repository.git('status', '--porcelain')]).toEqual([false, ''])
+    const without = await startFixing('', { fix: undefined })
+    expect(await without.finish(FAILING)).toMatchObject({ status: 'FAILED' })
+    expect(without.log()).toContain('auto-fix: not tried, the project has no "fix" command')
+  })
+
+  it('says in the log how its command failed, and makes no patch if nothing was changed', async () => {
+    const { finish, log } = await startFixing('echo "cannot fix this" >&2; exit 7')
+    const { status, patch } = await finish(FAILING)
+    expect([status, existsSync(patch)]).toEqual(['FAILED', false])
+    expect(log()).toContain('>&2; exit 7` exited with code 7; its output:\n    | cannot fix this')
+    expect(log()).toContain('auto-fix: nothing was changed, so there is no patch')
+  })
+
+  it('is stopped by a cancel of its run', async () => {
+    const pid = join(await temporaryFolder(), 'pid')
+    const { service } = await startFixing(`echo $$ > ${pid}; sleep 300`, {}, { concurrency: 1 })
+    const runId = await service.startRun(FAILING)
+    const pids = await pidsIn(pid)
+    expect(await service.cancel(runId)).toMatchObject({ status: 200 })
     expect(await service.waitFor(await service.startRun(puppet({})))).toMatchObject({ status: 'PASSED' })
-    expect(await branches()).toBe('')
+    expect((await service.get(runId)).body.status).toBe('CANCELLED')
+    expect(pids.map(isAlive)).toEqual([false])
   })
 })

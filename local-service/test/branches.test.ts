@@ -237,12 +237,7 @@ describe('a run for a branch', () => {
     const repository = await aRepository({ 'a.txt': 'main' })
     const project = { folder: repository.folder, framework: 'vitest', command: LISTING_RUNNER }
     const run = testRunIn(await temporaryFolder(), {}, project)
-    const checkout = await chooseCheckout(
-      run.project,
-      'main',
-      false,
-      await openRepository(repository.folder, PLAIN_ENV),
-    )
+    const checkout = await chooseCheckout(run.project, 'main', await openRepository(repository.folder, PLAIN_ENV))
     if (checkout.kind === 'refused') throw new Error(checkout.error)
     const turns: string[] = []
     const runExclusive: RunExclusive = async (key, task) => {
@@ -254,7 +249,7 @@ describe('a run for a branch', () => {
     const gitFolder = join(repository.folder, '.git')
     const resources = { ...run.resources, gitFolder }
     const inTree = { ...run, checkout, resources, runExclusive }
-    expect((await runTests(inTree, new AbortController().signal, () => {})).status).toBe('PASSED')
+    expect((await runTests(inTree, new AbortController().signal)).status).toBe('PASSED')
     await removeResources(run.runId, resources, { runExclusive, env: PLAIN_ENV })
     expect(turns).toEqual([`${gitFolder}: 1 to 2`, `${gitFolder}: 2 to 1`])
   })
@@ -280,7 +275,7 @@ describe('a run for a branch', () => {
     await repository.git('switch', '--quiet', 'main')
     const choose = async (branch: string, settings: object = {}) => {
       const { project } = testRunIn(repository.folder, {}, { ...puppetProject(repository.folder), ...settings })
-      return chooseCheckout(project, branch, false, await openRepository(repository.folder, PLAIN_ENV))
+      return chooseCheckout(project, branch, await openRepository(repository.folder, PLAIN_ENV))
     }
     // Nothing is installed: there is nothing to be mistaken about.
     expect(await choose('update')).toMatchObject({ kind: 'work-tree' })

@@ -22,7 +22,6 @@ describe('without a configuration', () => {
       concurrency: 2,
       runLimitMs: 3_600_000,
       stopGraceMs: 5000,
-      autofixLimitMs: 1_800_000,
       projects: new Map([['web-shop', expect.objectContaining({ folder: WEB_SHOP })]]),
       suites: new Map(),
     })
@@ -119,8 +118,8 @@ describe('a configuration', () => {
       '"setup" must be a command and its arguments, such as ["npm", "ci"].',
     ],
     [
-      { projects: { shop: { folder: '.', autofix: 'npm test' } } },
-      'Project "shop": "autofix" must be a command and its arguments, such as ["npm", "ci"], got a string.',
+      { projects: { shop: { folder: '.', fix: 'npm test' } } },
+      'Project "shop": "fix" must be a command and its arguments, such as ["npm", "ci"], got a string.',
     ],
     [
       { projects: { shop: { folder: '.', defaultEnvironment: 'x' } } },

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { chmod, mkdir, readdir, symlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -79,42 +79,6 @@ describe("a project's container, by whichever engine", { timeout: ENGINE_LIMIT_M
     expect(await git('status', '--porcelain')).not.toContain('created')
   })
 
-  it('cannot make git run a program outside, whatever it makes of the files that git reads', async () => {
-    const escaped = join(await temporaryFolder(), 'escaped')
-    const evil = `echo escaped >> ${escaped}`
-    const library = await aRepository({ 'library.txt': 'library' })
-    const repository = await aRepository({ '.gitignore': 'node_modules\n', 'a.txt': 'main', 'run.sh': ':' })
-    await repository.git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', library.folder, 'library')
-    await repository.commit({})
-    // A filter of the person's own, which runs a program of the work tree.
-    await repository.git('config', 'filter.own.clean', 'sh ./run.sh')
-    const attack = `
-      test ! -e .git || exit 3
-      git init . && printf '#!/bin/sh\\n${evil}' > .git/hooks/post-commit && chmod +x .git/hooks/*
-      cp .git/hooks/post-commit .git/hooks/reference-transaction
-      git config --file .git/config core.fsmonitor '${evil}; false'
-      for inner in inner library; do
-        git init --quiet $inner && echo x > $inner/x && git -C $inner add . && git -C $inner -c user.name=x -c user.email=x commit -qm x
-        git -C $inner config core.fsmonitor '${evil}; false'; git -C $inner config filter.evil.clean '${evil}; cat'
-        echo '* filter=evil' > $inner/.gitattributes; echo changed > $inner/x
-      done
-      printf '* filter=evil\\n*.txt filter=own\\n' > .gitattributes; echo '${evil}; cat' > run.sh
-      printf '[submodule "library"]\\n path = library\\n url = .\\n update = !${evil}\\n' > .gitmodules
-      mkfifo pipe; echo changed > a.txt`
-    const fix = `echo fixed > b.txt; git -C inner config core.fsmonitor '${evil}; false'; echo y > inner/x`
-    const { service } = await startContained(theEngine(), {
-      folder: repository.folder,
-      command: puppetAfter(`test -e inner || { ${attack}; }`),
-      autofix: ['sh', '-c', fix],
-    })
-    const failing = puppet({ cases: [['adds', 'failed']], exitCode: 1 })
-    const runId = await service.startRun({ branch: 'main', autofix: true, ...failing })
-    await until(() => service.log.some((line) => /auto-fix: 1 test case failed before/.test(line)))
-    expect(await repository.git('show', '--name-only', '--format=', `autofix/${runId}`)).toContain('b.txt')
-    expect(await service.waitFor(await service.startRun({ branch: 'main' }))).toMatchObject({ status: 'PASSED' })
-    expect(existsSync(escaped)).toBe(false)
-  })
-
   it('cannot reach the files of another project of its repository, or make a repository of them', async () => {
     const engine = theEngine()
     const secrets = await temporaryFolder()
@@ -151,34 +115,6 @@ describe("a project's container, by whichever engine", { timeout: ENGINE_LIMIT_M
     }
     expect(await repository.git('status', '--porcelain')).toBe('')
     expect(await readdir(secrets)).toEqual(['secret.txt'])
-  })
-
-  it('gets no folder of this machine by links in the place of the folders that it can write', async () => {
-    const secrets = await temporaryFolder()
-    await writeFiles(secrets, { 'secret.txt': 'secret' })
-    const repository = await aRepository({ 'packages/shop/a.txt': 'main' })
-    const attack = `
-      for folder in . .. ../.. "$TMPDIR" "$(dirname "$LOCAL_SERVICE_REPORT_FILE")"; do
-        at=$(cd "$folder" && pwd)
-        ! cat "$at/secret.txt" || exit 3
-        rm -rf "$at" 2> /dev/null; mv "$at" "$at-moved" 2> /dev/null; ln -s ${secrets} "$at" 2> /dev/null; mkdir -p "$at"
-      done
-      mkdir -p ${repository.folder}; cd /`
-    const { service, folder } = await startContained(theEngine(), {
-      folder: join(repository.folder, 'packages/shop'),
-      setup: ['sh', '-c', attack],
-      command: puppetAfter(attack),
-      autofix: ['sh', '-c', attack],
-    })
-    const failing = puppet({ cases: [['adds', 'failed']], exitCode: 1 })
-    const runId = await service.startRun({ branch: 'main', autofix: true, ...failing })
-    expect(await service.waitFor(runId), service.log.join('\n')).toMatchObject({ status: 'FAILED' })
-    await until(() => service.log.some((line) => /auto-fix: nothing was changed/.test(line)))
-    expect(await service.waitFor(await service.startRun()), service.log.join('\n')).toMatchObject({ status: 'PASSED' })
-    expect(service.log.join('\n')).not.toContain('code 3')
-    expect(await readdir(secrets)).toEqual(['secret.txt'])
-    expect(await readdir(folder)).toEqual([])
-    expect(await repository.git('status', '--porcelain')).toBe('')
   })
 
   it('reads the packages that other runs use, and cannot change them', async () => {

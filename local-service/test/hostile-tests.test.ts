@@ -5,16 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { aRepository } from '../../test/support/git-repository.ts'
 import { runCommand } from '../src/runs/run-command.ts'
-import {
-  PLAIN_ENV,
-  pidsIn,
-  puppet,
-  puppetProject,
-  startService,
-  temporaryFolder,
-  until,
-  WEB_SHOP,
-} from './a-local-service.ts'
+import { PLAIN_ENV, pidsIn, puppetProject, startService, temporaryFolder, until, WEB_SHOP } from './a-local-service.ts'
 import { puppetAfter } from './container-engines.ts'
 
 const A_MILLION_CASES = `
@@ -57,17 +48,6 @@ describe('a service whose tests', () => {
     const service = await startService({ projects: { shop: { folder, framework: 'vitest' } } })
     expect(await service.waitFor(await service.startRun())).toMatchObject({ status: 'INTERRUPTED' })
     expect(service.log.join('\n')).toContain('node_modules/vitest/package.json is not a regular file')
-  })
-
-  it('leave a named pipe that git reads stops auto-fix at its limit, and serves the next run', async () => {
-    const repository = await aRepository({ 'a.txt': 'main' })
-    const command = ['sh', '-c', 'rm -f .gitignore; mkfifo .gitignore; exec "$@"', 'sh', ...puppetProject().command]
-    const project = { ...puppetProject(repository.folder), command, autofix: ['true'] }
-    const service = await startService({ concurrency: 1, autofixLimitMinutes: 0.1, projects: { shop: project } })
-    const failing = puppet({ cases: [['adds', 'failed']], exitCode: 1 })
-    await service.startRun({ branch: 'main', autofix: true, ...failing })
-    expect(await service.waitFor(await service.startRun({ branch: 'main' }))).toMatchObject({ status: 'PASSED' })
-    expect(service.log.join('\n')).toMatch(/auto-fix: exceeded its limit[\s\S]*git add failed: it was stopped/)
   })
 
   it('are never reached, because the checkout hangs, ends it at the limit of the run', async () => {

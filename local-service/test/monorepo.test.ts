@@ -79,11 +79,9 @@ describe('a branch of a monorepo whose packages are linked to one another', () =
     expect(await service.start({ branch: 'feat' })).toEqual({ status: 400, body: { error } })
   })
 
-  it('is refused too if auto-fix needs a work tree, in a container, or if the configured branch is tested', async () => {
+  it('is refused too in a container, or if the configured branch is tested', async () => {
     const repository = await aMonorepo()
     await link(repository, 'node_modules/@shop/library', 'packages/library')
-    const fixing = await startIn(repository, { autofix: ['true'] })
-    expect(await fixing.start({ autofix: true })).toMatchObject({ status: 400 })
     const contained = await (await startIn(repository, { container: { image: 'node:24' } })).start()
     expect(contained.body.error).toMatch(/ to test its folder in a container, such as \[.*\]: node_modules\/@shop\//)
     const configured = await startIn(repository, { defaultBranch: 'feat' })

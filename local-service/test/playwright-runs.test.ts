@@ -300,7 +300,7 @@ describe('a run of a Playwright Test project', () => {
     const log: string[] = []
     const run = testRunIn(folder, { stopGraceMs: 20_000, log: (text) => log.push(text) })
     const stop = new AbortController()
-    const ended = runTests(run, stop.signal, () => {})
+    const ended = runTests(run, stop.signal)
     const started = Promise.all([pidsIn(join(folder, 'test.pid')), pidsIn(join(folder, 'server.pid'))])
     await Promise.race([started, ended])
     expect(log).toEqual([])

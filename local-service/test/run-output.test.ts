@@ -32,7 +32,7 @@ async function runScript(script: string, limitBytes?: number) {
   const outputs = join(folder, 'outputs')
   const output = new RunOutput(outputs, (text) => log.push(text), limitBytes)
   const run = testRunIn(folder, { output, log: (text) => log.push(text) }, scripted(folder, script))
-  const outcome = await runTests(run, new AbortController().signal, () => {})
+  const outcome = await runTests(run, new AbortController().signal)
   return { status: outcome.status, log, read: () => readFileSync(join(outputs, 'output.txt'), 'utf8') }
 }
 
@@ -79,7 +79,7 @@ describe('the output of a run', () => {
     symlinkSync('/dev/null', join(outputs, 'output.txt'))
     const output = new RunOutput(outputs, (text) => log.push(text))
     const run = testRunIn(folder, { output }, scripted(folder, 'echo hello'))
-    expect(await runTests(run, new AbortController().signal, () => {})).toMatchObject({ status: 'PASSED' })
+    expect(await runTests(run, new AbortController().signal)).toMatchObject({ status: 'PASSED' })
     expect(log).toEqual([expect.stringMatching(/^could not create the file for its output: EEXIST/)])
   })
 

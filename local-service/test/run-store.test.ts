@@ -187,7 +187,7 @@ describe('a queue of runs', () => {
     const queued: OwnedRun = queueRun({ projectId: 'shop' })
     const execute = vi.fn(async () => PASSED)
     queue.add(queued, { resources: RESOURCES, execute })
-    expect(queue.cancel(queued.runId)).toBe('cancelled')
+    expect(queue.cancel(queued.runId)).toBe(true)
     expect(queued.phase).toMatchObject({ status: 'CANCELLED', startedAt: null })
     ended.resolve(PASSED)
     await queue.close()
@@ -207,26 +207,15 @@ describe('a queue of runs', () => {
     expect([status(), log.join('\n')]).toEqual(['CANCELLED', expect.not.stringContaining('limit')])
   })
 
-  it('does not stop the auto-fix of a finished run at the limit of the run', async () => {
+  it('counts the outcome of tests that ended before the limit, if the limit stops a fix', async () => {
     vi.useFakeTimers()
     onTestFinished(() => void vi.useRealTimers())
-    const { queue, ended, log } = await aQueue()
-    const fixed = queueRun({ projectId: 'shop' })
-    const outcome: RunOutcome = { status: 'FAILED', testCases: [] }
-    const fixing = Promise.withResolvers<RunOutcome>()
-    let stopped: AbortSignal | undefined
-    const execute = (stop: AbortSignal, finishEarly: (early: RunOutcome) => void) => {
-      stopped = stop
-      finishEarly(outcome)
-      return fixing.promise
-    }
-    queue.add(fixed, { resources: RESOURCES, execute })
-    ended.resolve(PASSED)
+    const { run, ended, log, status } = await aQueue({ endsWhenStopped: false })
     await vi.advanceTimersByTimeAsync(61_000)
-    expect([queue.find(fixed.runId)?.phase.status, stopped?.aborted]).toEqual(['FAILED', false])
-    expect(log.join('\n')).not.toContain('limit')
-    fixing.resolve(outcome)
-    await queue.close()
+    expect(log.join('\n')).toContain('exceeded its limit')
+    ended.resolve({ status: 'FAILED', testCases: [] })
+    await vi.advanceTimersByTimeAsync(0)
+    expect([status(), run.phase]).toMatchObject(['FAILED', { message: undefined }])
   })
 
   it('tells clients the outcome of a run that it cannot save', async () => {
@@ -235,7 +224,7 @@ describe('a queue of runs', () => {
     ended.resolve(PASSED)
     await until(() => log.join().includes('could not be saved, and is INTERRUPTED after a restart: database or disk'))
     expect([status(), saved()?.status]).toEqual(['PASSED', 'RUNNING'])
-    expect(queue.cancel(run.runId)).toBe('finished')
+    expect(queue.cancel(run.runId)).toBe(false)
   })
 })
 

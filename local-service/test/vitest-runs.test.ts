@@ -127,7 +127,7 @@ describe('a run of a Vitest project', () => {
     })
     const stop = new AbortController()
     const run = testRunIn(folder)
-    const ended = runTests(run, stop.signal, () => {})
+    const ended = runTests(run, stop.signal)
     const { outputFolder } = run.resources
     const events = async () => {
       const files = await readdir(outputFolder).catch(() => [])
@@ -425,7 +425,7 @@ describe('a suite of a Vitest project', () => {
     const settings = { folder, framework: 'vitest' }
     const selection = { frameworkProjects: [], files: ['cart.test.js:3', 'bill.test.js'] }
     const run = testRunIn(folder, { selection }, settings)
-    const { testCases } = await runTests(run, new AbortController().signal, () => {})
+    const { testCases } = await runTests(run, new AbortController().signal)
     expect(Object.fromEntries(testCases.map(({ title, status }) => [title, status]))).toEqual({
       adds: 'SKIPPED',
       removes: 'PASSED',
@@ -444,7 +444,7 @@ describe('a suite of a Vitest project', () => {
       'cart.test.js': "import { it } from 'vitest'\nit('adds', () => {})\nit('removes', () => {})",
     })
     const run = testRunIn(folder, { selection: { frameworkProjects: [], files: [], titles } })
-    const outcome = await runTests(run, new AbortController().signal, () => {})
+    const outcome = await runTests(run, new AbortController().signal)
     expect(outcome.status).toBe(status)
     const message = 'vitest found no tests with the titles "nothing", or skipped all of them'
     expect(outcome.message).toBe(status === 'FAILED' ? message : undefined)

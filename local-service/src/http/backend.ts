@@ -43,14 +43,7 @@ export function createBackend({ projects, suites }: Configuration, machine: Mach
     async cancelRun(projectId, runId) {
       const run = findRun(projectId, runId)
       if (run === undefined) return noRun(runId)
-      switch (queue.cancel(runId)) {
-        case 'cancelled':
-          return ok({ cancelled: [{ runId }] })
-        case 'auto-fix-stopped':
-          return notCancellable(runId, run.phase.status, 'Its auto-fix was stopped.')
-        case 'finished':
-          return notCancellable(runId, run.phase.status)
-      }
+      return queue.cancel(runId) ? ok({ cancelled: [{ runId }] }) : notCancellable(runId, run.phase.status)
     },
     async startSuite(testSuiteId, parameters) {
       const suite = suites.get(testSuiteId)

@@ -49,9 +49,8 @@ export function noRun(runId: string): ServiceResponse {
 }
 
 /** The one sentence for a cancel of a run that is finished. */
-export function notCancellable(runId: string, status: string, whatHappened = ''): ServiceResponse {
-  const error = `Run ${quote(runId)} is ${status}; only a QUEUED or RUNNING run can be cancelled. ${whatHappened}`
-  return errorResponse(400, error.trimEnd())
+export function notCancellable(runId: string, status: string): ServiceResponse {
+  return errorResponse(400, `Run ${quote(runId)} is ${status}; only a QUEUED or RUNNING run can be cancelled.`)
 }
 
 /** The description of the interface. This path is valid in the repository, in the bundle and in the package. */

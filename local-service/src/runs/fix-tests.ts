@@ -1,62 +1,58 @@
-import { count, quoteCommand } from '../text.ts'
-import { keepChangesSince, takeSnapshot } from '../workspace/auto-fix.ts'
+import { existsSync } from 'node:fs'
+import { copyFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { messageOf, quoteCommand } from '../text.ts'
+import { git } from '../workspace/git.ts'
+import { gitIn, openRepository, type Repository } from '../workspace/work-tree.ts'
 import { describeEnd, hasSucceeded, quoteOutput } from './command-end.ts'
 import { repositoryOf, type Source } from './prepare-files.ts'
-import { isBad, type RunOutcome } from './run.ts'
-import { runFramework } from './run-framework.ts'
 import { runInSource } from './run-in-source.ts'
 import type { TestRun } from './test-run.ts'
 
-/** Clients already see the run as finished, so the limit of the run no longer applies. Auto-fix has its own limit. */
-export async function fixWithinLimit(
-  run: TestRun,
-  source: Source,
-  before: RunOutcome,
-  stop: AbortSignal,
-): Promise<void> {
-  const limit = new AbortController()
-  const timer = setTimeout(() => {
-    run.log(`auto-fix: exceeded its limit of ${run.autofixLimitMs / 60_000} min; stopping it`)
-    limit.abort()
-  }, run.autofixLimitMs)
+/**
+ * Runs the project's "fix" command in the folder of the run. Its changes stay in this folder. If the folder is in a git
+ * repository, a patch with the changes lies beside the output of the run. Nothing here changes the outcome of the run.
+ */
+export async function fixTests(run: TestRun, source: Source, stop: AbortSignal): Promise<void> {
+  const { project, output } = run
+  const { fix } = project
+  if (fix === undefined) return run.log('auto-fix: not tried, the project has no "fix" command')
+  const folder = join(source.root, source.folder)
   try {
-    await fix(run, source, before, AbortSignal.any([stop, limit.signal]))
-  } finally {
-    clearTimeout(timer)
+    const repository = output && (await repositoryIn(folder, run, stop))
+    const before = repository && (await snapshotOf(repository, run))
+    const end = await runInSource(source, run, fix, stop)
+    run.log(`auto-fix: ${quoteCommand(fix)} ${describeEnd(end)}${hasSucceeded(end) ? '' : quoteOutput(end)}`)
+    if (output === undefined) return run.log('auto-fix: there is no patch, because "outputs" is not set')
+    if (repository === undefined)
+      return run.log(`auto-fix: there is no patch, because ${folder} is in no git repository`)
+    const after = await snapshotOf(repository, run)
+    if (after === before) return run.log('auto-fix: nothing was changed, so there is no patch')
+    const patch = join(output.folder, 'fix.patch')
+    await git(['diff-tree', '-p', '--binary', `--output=${patch}`, `${before}`, after], gitIn(repository))
+    run.log(`auto-fix: the changes are in ${folder}, and as a patch in ${patch}`)
+  } catch (error) {
+    run.log(`auto-fix: ${messageOf(error)}`)
   }
 }
 
-async function fix(run: TestRun, source: Source, before: RunOutcome, stop: AbortSignal): Promise<void> {
-  const { checkout, runId, resources } = run
-  const { autofix } = run.project
-  if (autofix === undefined) {
-    run.log('auto-fix: not tried, the project has no "autofix" command')
-    return
-  }
-  if (checkout.kind !== 'work-tree') {
-    run.log('auto-fix: not tried, the project is in no git repository with a commit')
-    return
-  }
-  const repository = repositoryOf(run, checkout.place, stop)
-  const { tree: folder, runFolder } = resources
-  const tree = { repository, commit: checkout.commit, tree: folder, ownFolder: runFolder, runId }
-  const snapshot = await takeSnapshot(tree)
-  const end = await runInSource(source, run, autofix, stop)
-  run.log(`auto-fix: ${quoteCommand(autofix)} ${describeEnd(end)}${hasSucceeded(end) ? '' : quoteOutput(end)}`)
-  // A stopped command made only some of its changes. A command that exits with an error may still have fixed something.
-  if (end.kind === 'stopped' || end.kind === 'lost') return
-  const branch = await keepChangesSince(snapshot, tree)
-  if (branch === undefined) {
-    run.log('auto-fix: nothing was changed, so there is no branch')
-    return
-  }
-  run.log(`auto-fix: the changes are on branch ${branch}`)
-  const after = await runFramework(run, source, stop)
-  run.log(
-    `auto-fix: ${count(failuresIn(before), 'test case')} failed before, ${failuresIn(after)} after (${after.status})`,
-  )
+async function repositoryIn(folder: string, run: TestRun, stop: AbortSignal): Promise<Repository | undefined> {
+  const { place } = run.checkout
+  if (!('gitFolder' in place)) return undefined
+  // A work tree has an index of its own.
+  const { repository } = await openRepository(folder, place.env)
+  return repository && repositoryOf(run, repository, stop)
 }
 
-function failuresIn({ testCases }: RunOutcome): number {
-  return testCases.filter(isBad).length
+/**
+ * Everything that is in the repository's folder now, also what is not committed. So the patch has only what the command
+ * changed. The index of the repository stays as it is.
+ */
+async function snapshotOf(repository: Repository, { resources }: TestRun): Promise<string> {
+  const [index, own] = [join(repository.headFolder, 'index'), join(resources.runFolder, 'index')]
+  // With a copy of the index, git reads only the files that changed.
+  if (existsSync(index)) await copyFile(index, own)
+  const options = { ...gitIn(repository), env: { ...repository.env, GIT_INDEX_FILE: own } }
+  await git(['add', '--all'], options)
+  return git(['write-tree'], options)
 }

@@ -12,14 +12,14 @@ const OUTPUT_LIMIT_BYTES = 256 * 1024 * 1024
  * while the run runs, so it stays if the service is killed. An error is a line in the log and never changes the verdict.
  */
 export class RunOutput {
-  readonly #folder: string
+  readonly folder: string
   readonly #log: (text: string) => void
   readonly #limitBytes: number
   #file: number | undefined
   #writtenBytes = 0
 
   constructor(folder: string, log: (text: string) => void, limitBytes = OUTPUT_LIMIT_BYTES) {
-    this.#folder = folder
+    this.folder = folder
     this.#log = log
     this.#limitBytes = limitBytes
   }
@@ -27,8 +27,8 @@ export class RunOutput {
   /** Opens the file before the tests begin, so that they cannot put another file in its place. */
   open(): void {
     this.#attempt('create the file for its output', () => {
-      mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
-      this.#file = openSync(join(this.#folder, 'output.txt'), 'wx', 0o600)
+      mkdirSync(this.folder, { recursive: true, mode: 0o700 })
+      this.#file = openSync(join(this.folder, 'output.txt'), 'wx', 0o600)
     })
   }
 
@@ -56,7 +56,7 @@ export class RunOutput {
    * left out: whoever uploads the folder would upload the files of this machine to which tests in a container let links lead.
    */
   async keepFiles(written: string): Promise<void> {
-    const kept = join(this.#folder, 'files')
+    const kept = join(this.folder, 'files')
     try {
       if (!lstatSync(written, { throwIfNoEntry: false })?.isDirectory() || readdirSync(written).length === 0) return
       const run = promisify(execFile)

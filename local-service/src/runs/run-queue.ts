@@ -20,11 +20,10 @@ interface RunTask {
   /** Runs with the same key are RUNNING one after the other. */
   readonly exclusiveKey?: string | undefined
   /**
-   * Settles when the run's processes are gone. `finishEarly` finishes the run for its clients while the task continues,
-   * for example with auto-fix. If the signal aborts, the task must stop. Its outcome still lists the test cases that
-   * finished.
+   * Settles when the run's processes are gone. If the signal aborts, the task must stop. Its outcome still lists the test
+   * cases that finished.
    */
-  execute(stop: AbortSignal, finishEarly: (outcome: RunOutcome) => void): Promise<RunOutcome>
+  execute(stop: AbortSignal): Promise<RunOutcome>
 }
 
 interface RunQueueOptions extends Pick<Configuration, 'concurrency' | 'runLimitMs'> {
@@ -41,8 +40,6 @@ interface Entry {
   readonly stop: AbortController
   /** Whether the task has begun and what the run has on the machine is not removed yet. The run may already be finished. */
   isActive: boolean
-  /** Whether the task continues although it has finished the run early. */
-  isFixing: boolean
   /** False if the store does not have the outcome, for example because the disk is full. Clients still learn the outcome. */
   isSaved: boolean
 }
@@ -84,7 +81,7 @@ export class RunQueue {
   add(run: OwnedRun, task: RunTask): boolean {
     if (this.#isClosing) return false
     this.#options.store.save(run)
-    const entry = { run, task, stop: new AbortController(), isActive: false, isFixing: false, isSaved: true }
+    const entry = { run, task, stop: new AbortController(), isActive: false, isSaved: true }
     this.#entries.set(run.runId, entry)
     this.#options.log(run.runId, 'QUEUED')
     const runInSlot = () => this.#slots.add(() => this.#execute(entry))
@@ -96,17 +93,12 @@ export class RunQueue {
     return this.#entries.get(runId)?.run ?? this.#options.store.find(runId)
   }
 
-  /** What a cancel did. If the run had finished, its auto-fix may still run, and the cancel stops it. */
-  cancel(runId: string): 'cancelled' | 'auto-fix-stopped' | 'finished' {
+  /** Cancels a run. If the run had finished, returns false and changes nothing. */
+  cancel(runId: string): boolean {
     const entry = this.#entries.get(runId)
-    if (entry === undefined) return 'finished'
-    if (isFinished(entry.run)) {
-      const isFixing = entry.isFixing && !entry.stop.signal.aborted
-      entry.stop.abort()
-      return isFixing ? 'auto-fix-stopped' : 'finished'
-    }
+    if (entry === undefined || isFinished(entry.run)) return false
     this.#stop(entry, CANCELLED)
-    return 'cancelled'
+    return true
   }
 
   /** Interrupts every unfinished run and waits until no task is active. */
@@ -138,24 +130,21 @@ export class RunQueue {
     const finish = (outcome: RunOutcome) => {
       clearTimeout(limit)
       const message = `the run exceeded its limit of ${limitMinutes} min ("runLimitMinutes", or the input run-limit-minutes)`
-      this.#finish(entry, timedOut ? { ...outcome, status: 'TIMEDOUT', message } : outcome)
+      // If the tests ended before the limit, and it stopped a fix, the outcome of the tests counts.
+      const isLate = timedOut && outcome.status === 'INTERRUPTED'
+      this.#finish(entry, isLate ? { ...outcome, status: 'TIMEDOUT', message } : outcome)
     }
     entry.isActive = true
     try {
       markRunning(run)
       store.save(run, task.resources)
       log(run.runId, 'RUNNING')
-      const finishEarly = (outcome: RunOutcome) => {
-        finish(outcome)
-        entry.isFixing = true
-      }
-      finish(await task.execute(stop.signal, finishEarly))
+      finish(await task.execute(stop.signal))
     } catch (error) {
       log(run.runId, `failed to run: ${messageOf(error)}`)
       const isFull = saysNoRoom(messageOf(error))
       finish(interruptedBecause(isFull ? NO_ROOM : 'the service could not run the tests; its log says why'))
     }
-    entry.isFixing = false
     await this.#remove(run.runId, task.resources)
     entry.isActive = false
     this.#drop(entry)

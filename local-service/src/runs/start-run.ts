@@ -19,7 +19,7 @@ import { baseEnvironment } from './test-environment.ts'
 import type { TestRun } from './test-run.ts'
 
 /** What all runs share. */
-export interface Machine extends Pick<Configuration, 'autofixLimitMs' | 'stopGraceMs' | 'outputs'> {
+export interface Machine extends Pick<Configuration, 'stopGraceMs' | 'outputs'> {
   /** The person's own environment. */
   readonly env: NodeJS.ProcessEnv
   readonly checkoutOfJob?: CheckoutOfJob | undefined
@@ -79,7 +79,7 @@ export async function startRun(machine: Machine, request: StartRequest): Promise
       resources: testRun.resources,
       // Runs in place share the project's folder, and what its reporters write there.
       exclusiveKey: checkout.kind === 'in-place' ? project.folder : undefined,
-      execute: (stop, finishEarly) => runTests(testRun, stop, finishEarly),
+      execute: (stop) => runTests(testRun, stop),
     })
     return isTaken ? { kind: 'started', run } : refuse(500, 'The service is stopping and takes no more runs.')
   } catch (error) {
@@ -102,10 +102,9 @@ function describeUnknownEnvironment({ project, parameters }: StartRequest): stri
 }
 
 async function checkoutOf({ env, checkoutOfJob }: Machine, { project, parameters }: StartRequest) {
-  const mayFix = parameters.autofix && project.autofix !== undefined
   const branch = parameters.branch ?? project.defaultBranch
   const opened = await openRepository(project.folder, env)
-  const checkout = await chooseCheckout(project, branch, mayFix, opened, checkoutOfJob)
+  const checkout = await chooseCheckout(project, branch, opened, checkoutOfJob)
   // If the request names no branch, the refused branch is the configured one. The client cannot fix that, so the status is 500.
   const isConfigured = parameters.branch === undefined && project.defaultBranch !== undefined
   return checkout.kind === 'refused' ? refuse(isConfigured ? 500 : 400, checkout.error) : checkout
@@ -119,13 +118,13 @@ function toTestRun(
   },
 ): TestRun {
   const { runId, checkout, engine, environment } = facts
-  const { dataFolder, temporaryFolder, env, autofixLimitMs, stopGraceMs, outputs, runExclusive } = machine
+  const { dataFolder, temporaryFolder, env, stopGraceMs, outputs, runExclusive } = machine
   const gitFolder = checkout.kind === 'work-tree' ? checkout.place.gitFolder : undefined
   const resources = resourcesOf(runId, { dataFolder, temporaryFolder, gitFolder, engine: engine?.name })
   const log = (text: string) => machine.log(`run ${runId}: ${text}`)
   const base = baseEnvironment(resources, engine === undefined ? env : undefined)
   return {
-    ...{ runId, project, checkout, selection, engine, resources, autofixLimitMs, stopGraceMs, runExclusive },
+    ...{ runId, project, checkout, selection, engine, resources, stopGraceMs, runExclusive },
     env: { ...base, ...environment, ...parameters.envOverrides },
     autofix: parameters.autofix,
     output: outputs === undefined ? undefined : new RunOutput(join(outputs, runId), log),

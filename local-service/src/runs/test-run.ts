@@ -20,7 +20,6 @@ export interface TestRun {
   readonly resources: RunResources
   /** Undefined if the service keeps no outputs. */
   readonly output?: RunOutput | undefined
-  readonly autofixLimitMs: number
   readonly stopGraceMs: number
   readonly log: (text: string) => void
   /** Runs one task of a repository at a time. git fails if another process has an unfinished work tree there. */

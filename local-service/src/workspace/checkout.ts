@@ -23,7 +23,7 @@ import {
 
 /** Which files a run tests: the project's folder itself, a copy of it, or a work tree of a commit. */
 export type Checkout = (
-  | { readonly kind: 'in-place'; readonly place: Place }
+  | { readonly kind: 'in-place'; readonly place: Place | Repository }
   | { readonly kind: 'copy'; readonly place: Place }
   | { readonly kind: 'work-tree'; readonly place: Repository; readonly commit: string }
 ) & { readonly branchName?: string | undefined }
@@ -41,13 +41,11 @@ export interface CheckoutOfJob {
 
 /**
  * Chooses which files a run tests. If a branch is requested or configured, the run tests a work tree of the branch. If there
- * is no branch, or if the branch is the hash of the checked-out commit, the run tests the folder as it stands. If auto-fix
- * may then change files, the run tests a work tree of the last commit instead.
+ * is no branch, or if the branch is the hash of the checked-out commit, the run tests the folder as it stands.
  */
 export async function chooseCheckout(
   project: Project,
   branch: string | undefined,
-  mayChangeFiles: boolean,
   { repository, reason }: FoundRepository,
   ofJob?: CheckoutOfJob | undefined,
 ): Promise<Checkout | Refusal> {
@@ -61,12 +59,7 @@ export async function chooseCheckout(
   const { root, folder } = repository
   const head = await readHead(repository)
   if (branch === undefined || branch === head.commit) {
-    const { branch: checkedOut, commit } = head
-    const branchName = branch ?? checkedOut
-    if (mayChangeFiles && commit !== undefined && (await hasProjectFolder(repository, commit))) {
-      return checkPackages(project, { kind: 'work-tree', place: repository, commit, branchName })
-    }
-    return asItStands(project, repository, branchName)
+    return asItStands(project, repository, branch ?? head.branch)
   }
   const commit = await findBranch(repository, branch)
   if (commit === undefined) {
