@@ -13,8 +13,6 @@ import { githubContext, type WorkflowEvent } from '../../tools/runner-emulator/c
 import { renderTemplate } from '../../tools/runner-emulator/expressions.ts'
 import { type JobOptions, playJob } from '../../tools/runner-emulator/job.ts'
 import { type ScriptedService, startScriptedService } from '../../tools/scripted-service/scripted-service.ts'
-import { readDocument } from '../docs/documents.ts'
-import { ACTIONS_BOT, type GitHubApi, startGitHubApi } from '../support/github-api.ts'
 import { expectConformingRequests } from '../support/openapi.ts'
 import { ONE_OF_TWO_FAILED, ONE_PASSED } from '../support/scenario.ts'
 
@@ -155,16 +153,13 @@ const validateOtlp = new Ajv().compile({
 })
 
 let service: ScriptedService
-let api: GitHubApi
 
 beforeEach(async () => {
   service = await startScriptedService({ script: { cases: ONE_PASSED } })
-  api = await startGitHubApi()
 })
 
 afterEach(async () => {
   await service.close()
-  await api.close()
   expectConformingRequests(service)
 })
 
@@ -540,67 +535,37 @@ describe('background.yml', () => {
 describe('organisation.yml', () => {
   const RECIPE = 'organisation.yml'
 
-  /** A copy of the recipe with the address of the service, and with changes. */
-  function copy(change: (text: string) => string = (text) => text): string {
+  /** Plays a copy of the recipe with the address of the service. */
+  function playCopy(event: WorkflowEvent, secrets: Readonly<Record<string, string>>) {
     const text = readFileSync(join(FOLDER, RECIPE), 'utf8')
     expect(text).toContain('base-url: https://tests.example.com\n')
     const file = join(temporaryFolder('organisation-'), RECIPE)
-    writeFileSync(file, change(text.replace('https://tests.example.com', service.url)))
-    return file
-  }
-
-  function playCopy(file: string, event: WorkflowEvent, options: JobOptions = {}) {
+    writeFileSync(file, text.replace('https://tests.example.com', service.url))
     // A repository with a variable for the address does not send the gate elsewhere.
     const vars = { TEST_SERVICE_URL: 'https://elsewhere.example.com', TEST_PROJECT: 'web-shop' }
-    const contexts = { secrets: { TEST_SERVICE_API_KEY: service.key }, vars, inputs: {}, ...options.contexts }
-    return playJob(file, 'test-run', { event, ...options, contexts })
+    return playJob(file, 'test-run', { event, contexts: { secrets, vars } })
   }
 
-  test('runs the project of the repository for the ruleset, and a given project for each call, without auto-fix', async () => {
-    const file = copy()
-    for (const inputs of [{}, { project: 'back-office' }]) {
-      const { result, log } = await playCopy(file, ON_PULL_REQUEST, { contexts: { inputs } })
+  test('runs the project of the repository, also in the queue', async () => {
+    for (const event of [ON_PULL_REQUEST, IN_THE_QUEUE]) {
+      const { result, log } = await playCopy(event, { TEST_SERVICE_API_KEY: service.key })
       expect(result, log).toBe('success')
     }
     expect(service.runs).toMatchObject([
-      { projectId: 'web-shop', body: { autofix: false } },
-      { projectId: 'back-office', body: { autofix: false } },
+      { projectId: 'web-shop', body: { branch: 'faster-checkout' } },
+      { projectId: 'web-shop', body: { branch: QUEUE_BRANCH } },
     ])
-    expect(recipe(RECIPE).permissions).toEqual({})
-    expect(recipe(RECIPE).jobs['test-run']).not.toHaveProperty('permissions')
   })
 
-  test("skips a fork's pull request, and tests the queue's own branch", async () => {
-    const file = copy()
-    expect(await playCopy(file, OF_A_FORK)).toMatchObject({ result: 'skipped' })
-    expect(await playCopy(file, IN_THE_QUEUE)).toMatchObject({ result: 'success' })
-    expect(service.runs).toMatchObject([{ body: { branch: QUEUE_BRANCH } }])
-  })
-
-  test('with the lines of the organisation page writes one comment for each call', async () => {
-    const [permissions, inputs] = readDocument('docs/organisation.md')
-      .blocks.filter(({ section, language }) => section === 'What the rule does' && language === 'yaml')
-      .map(({ text }) => text)
-    expect(permissions).toBe('permissions:\n  pull-requests: write\n')
-    const file = copy((text) => `${text}${inputs?.replaceAll(/^/gm, ' '.repeat(10)).trimEnd()}\n`)
-    api.grant('ghs_0123456789', ACTIONS_BOT, 'write')
-    service.setScript({ end: 'FAILED', cases: ONE_OF_TWO_FAILED })
-    const github = { api_url: api.url, token: 'ghs_0123456789', repository: api.repository }
-    for (const project of [undefined, 'back-office']) {
-      await playCopy(file, ON_PULL_REQUEST, { github, contexts: { inputs: project === undefined ? {} : { project } } })
-    }
-    expect(api.comments.map(({ body }) => /web-shop|back-office/.exec(body)?.[0])).toEqual(['web-shop', 'back-office'])
+  test("fails for a fork's pull request, so that nobody can merge it untested", async () => {
+    const { result, log } = await playCopy(OF_A_FORK, {})
+    expect(result, log).toBe('failure')
+    expect(log).toContain('GitHub gives such workflows no secrets')
+    expect(service.runs).toEqual([])
   })
 
   test('cancels no other run, which GitHub forbids in the workflow of a ruleset', () => {
     expect(recipe(RECIPE)).not.toHaveProperty('concurrency')
-  })
-
-  test('gets its one secret by name from a workflow that calls it', () => {
-    expect(Object.keys(recipe(RECIPE).on.workflow_call.secrets)).toEqual(['TEST_SERVICE_API_KEY'])
-    const text = readFileSync(join(FOLDER, RECIPE), 'utf8')
-    expect(text).toContain(`#         TEST_SERVICE_API_KEY: \${{ secrets.TEST_SERVICE_API_KEY }}`)
-    expect(text).not.toContain('inherit')
   })
 })
 

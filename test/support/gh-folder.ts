@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { ROOT, readDocument } from '../docs/documents.ts'
+import { readDocument } from '../docs/documents.ts'
 
 // Runs the commands of a page with a `gh` that records how it is called, has the responses of a test, and fails if the test says so.
 
@@ -50,12 +50,10 @@ response=$(jq --arg args "$*" 'first(to_entries[] | select(.key as $part | $args
 test -z "$response" || jq --raw-output "\${filter:-.}" <<< "$response"
 `
 
-/** A new folder with the scripts of the organisation. Each response is for calls whose arguments contain the key. */
+/** A new folder. Each response is for calls whose arguments contain the key. */
 export function ghFolder(responses: Readonly<Record<string, unknown>> = {}): GhFolder {
   const folder = mkdtempSync(join(tmpdir(), 'gh-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  cpSync(join(ROOT, 'examples/organisation'), folder, { recursive: true })
-  cpSync(join(ROOT, 'examples/workflows/ruleset.json'), join(folder, 'ruleset.json'))
   for (const name of ['calls', 'failures']) writeFileSync(join(folder, name), '')
   writeFileSync(join(folder, 'responses.json'), JSON.stringify(responses))
   writeFileSync(join(folder, 'gh'), RECORDER, { mode: 0o755 })
