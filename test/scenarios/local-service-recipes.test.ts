@@ -1,14 +1,12 @@
-import { execFile } from 'node:child_process'
 import { cpSync, existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { inflateRawSync } from 'node:zlib'
 import { describe, expect } from 'vitest'
 import { type PlayedJob, playJob } from '../../tools/runner-emulator/job.ts'
-import { ROOT, read } from '../docs/documents.ts'
+import { read } from '../docs/documents.ts'
 import { type Files, type Jobs, PASSING, PLAYWRIGHT, test, VITEST } from '../support/local-service-job.ts'
 
-// Plays the recipes in which several steps or jobs share the tests. The tests of the projects really run.
+// Plays the recipe in which several jobs share the tests. The tests of the projects really run.
 
 /** What `npm ci` does was done before. */
 const NPM = { npm: '#!/bin/sh\n' }
@@ -187,77 +185,5 @@ describe.concurrent('the recipe sharded.yml', () => {
     for (const { result, log } of played) expect(result, log).toBe('success')
     expect(await lenient.last(played)).toMatchObject({ result: 'success' })
     expect(Object.values(framework.casesIn(lenient.report))).toEqual([true])
-  })
-})
-
-describe.concurrent('the recipe monorepo.yml', () => {
-  const RECIPE = 'examples/workflows/monorepo.yml'
-
-  /** The job's own pnpm. It keeps its files in a folder of the test. */
-  function pnpm(jobs: Jobs): string {
-    const command = `"${process.execPath}" "${join(ROOT, 'node_modules/pnpm/bin/pnpm.cjs')}"`
-    const script = `#!/bin/sh\nHOME="${jobs.folder()}" XDG_DATA_HOME= XDG_CACHE_HOME= exec ${command} "$@"\n`
-    return commands(jobs, { pnpm: script })
-  }
-
-  /** The package `shop` uses the package `cart`. The frameworks are links to packages that are installed here. */
-  async function monorepo(jobs: Jobs, bodyOfCart: string) {
-    const [vitest, playwright] = ['vitest', '@playwright/test'].map(
-      (name) => `link:${join(ROOT, 'node_modules', name)}`,
-    )
-    const { version } = JSON.parse(read('node_modules/pnpm/package.json'))
-    const { folder, git } = await jobs.repository({
-      '.gitignore': 'node_modules\ntest-results\n',
-      'package.json': JSON.stringify({ private: true, packageManager: `pnpm@${version}` }),
-      'pnpm-workspace.yaml': 'packages: [packages/*]\n',
-      'packages/cart/package.json': JSON.stringify({
-        name: '@web-shop/cart',
-        type: 'module',
-        exports: './index.js',
-        devDependencies: { vitest },
-      }),
-      'packages/cart/index.js': 'export const sum = (one, two) => one + two',
-      'packages/cart/a.test.ts': PASSING.replace('{}', bodyOfCart),
-      'packages/shop/package.json': JSON.stringify({
-        type: 'module',
-        dependencies: { '@web-shop/cart': 'workspace:*' },
-        devDependencies: { '@playwright/test': playwright },
-      }),
-      'packages/shop/a.spec.ts': `import { expect, test } from '@playwright/test'
-import { sum } from '@web-shop/cart'
-test('shows the sum', () => { expect(sum(1, 2)).toBe(3) })`,
-    })
-    const found = pnpm(jobs)
-    await promisify(execFile)(join(found, 'pnpm'), ['install', '--lockfile-only', '--offline'], { cwd: folder })
-    await git('add', '--all')
-    await git('commit', '--quiet', '--message', 'Lock the packages')
-    return { workspace: folder, commands: found }
-  }
-
-  test('tests each package with the packages that pnpm installed', async ({ jobs }) => {
-    const { result, log } = await playJob(RECIPE, 'test-run', await monorepo(jobs, '{}'))
-    expect(result, log).toBe('success')
-    expect(log.match(/serves the project \w+: \w+/g)).toEqual([
-      'serves the project cart: vitest',
-      'serves the project shop: playwright',
-    ])
-    expect(log.match(/finished as PASSED: 1 passed\./g)).toHaveLength(2)
-  })
-
-  test('tests the second package too if a test of the first fails, and fails', async ({ jobs }) => {
-    const { result, log } = await playJob(RECIPE, 'test-run', await monorepo(jobs, "{ throw new Error('rain') }"))
-    expect(result, log).toBe('failure')
-    expect(log.match(/1 of 1 test case failed|finished as PASSED: 1 passed\./g)).toEqual([
-      '1 of 1 test case failed',
-      'finished as PASSED: 1 passed.',
-    ])
-  })
-
-  test('starts no service if pnpm cannot install the packages', async ({ jobs }) => {
-    const { workspace } = await monorepo(jobs, '{}')
-    const failing = commands(jobs, { pnpm: '#!/bin/sh\nexit 1\n' })
-    const { result, log } = await playJob(RECIPE, 'test-run', { workspace, commands: failing })
-    expect(result, log).toBe('failure')
-    expect(log).not.toContain('OWNER/test-run-action')
   })
 })

@@ -1,12 +1,8 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, watch, writeFileSync } from 'node:fs'
-import { createServer, type IncomingHttpHeaders } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { text } from 'node:stream/consumers'
-import { Ajv } from 'ajv'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
 import { githubContext, type WorkflowEvent } from '../../tools/runner-emulator/contexts.ts'
@@ -14,7 +10,7 @@ import { renderTemplate } from '../../tools/runner-emulator/expressions.ts'
 import { type JobOptions, playJob } from '../../tools/runner-emulator/job.ts'
 import { type ScriptedService, startScriptedService } from '../../tools/scripted-service/scripted-service.ts'
 import { expectConformingRequests } from '../support/openapi.ts'
-import { ONE_OF_TWO_FAILED, ONE_PASSED } from '../support/scenario.ts'
+import { ONE_PASSED } from '../support/scenario.ts'
 
 // Plays the jobs of those recipes that do more than give inputs. The scripts run in bash, and the built action runs.
 
@@ -51,106 +47,6 @@ const IN_THE_QUEUE: WorkflowEvent = {
   name: 'merge_group',
   payload: { merge_group: { head_ref: `refs/heads/${QUEUE_BRANCH}` } },
 }
-
-/** What OTLP's JSON encoding demands of metrics: 64-bit integers are strings, enums are numbers. */
-const validateOtlp = new Ajv().compile({
-  $defs: {
-    integer: { type: 'string', pattern: '^[0-9]+$' },
-    attributes: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['key', 'value'],
-        additionalProperties: false,
-        properties: {
-          key: { type: 'string', minLength: 1 },
-          value: {
-            type: 'object',
-            required: ['stringValue'],
-            additionalProperties: false,
-            properties: { stringValue: { type: 'string' } },
-          },
-        },
-      },
-    },
-    points: {
-      type: 'array',
-      minItems: 1,
-      items: {
-        type: 'object',
-        required: ['timeUnixNano'],
-        oneOf: [{ required: ['asInt'] }, { required: ['asDouble'] }],
-        additionalProperties: false,
-        properties: {
-          attributes: { $ref: '#/$defs/attributes' },
-          startTimeUnixNano: { $ref: '#/$defs/integer' },
-          timeUnixNano: { $ref: '#/$defs/integer' },
-          asInt: { $ref: '#/$defs/integer' },
-          asDouble: { type: 'number' },
-        },
-      },
-    },
-    metric: {
-      type: 'object',
-      required: ['name'],
-      oneOf: [{ required: ['gauge'] }, { required: ['sum'] }],
-      additionalProperties: false,
-      properties: {
-        name: { type: 'string', minLength: 1 },
-        unit: { type: 'string' },
-        gauge: {
-          type: 'object',
-          required: ['dataPoints'],
-          additionalProperties: false,
-          properties: { dataPoints: { $ref: '#/$defs/points' } },
-        },
-        sum: {
-          type: 'object',
-          required: ['dataPoints', 'aggregationTemporality', 'isMonotonic'],
-          additionalProperties: false,
-          properties: {
-            dataPoints: { $ref: '#/$defs/points' },
-            aggregationTemporality: { enum: [1, 2] },
-            isMonotonic: { type: 'boolean' },
-          },
-        },
-      },
-    },
-  },
-  type: 'object',
-  required: ['resourceMetrics'],
-  additionalProperties: false,
-  properties: {
-    resourceMetrics: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['resource', 'scopeMetrics'],
-        additionalProperties: false,
-        properties: {
-          resource: {
-            type: 'object',
-            required: ['attributes'],
-            additionalProperties: false,
-            properties: { attributes: { $ref: '#/$defs/attributes' } },
-          },
-          scopeMetrics: {
-            type: 'array',
-            items: {
-              type: 'object',
-              required: ['scope', 'metrics'],
-              additionalProperties: false,
-              properties: {
-                scope: { type: 'object', additionalProperties: false, properties: { name: { type: 'string' } } },
-                metrics: { type: 'array', items: { $ref: '#/$defs/metric' } },
-              },
-            },
-          },
-        },
-      },
-    },
-  },
-})
 
 let service: ScriptedService
 
@@ -202,19 +98,12 @@ describe('a recipe whose result is a commit status', () => {
     name: 'deployment_status',
     payload: { repository: REPOSITORY, deployment: { sha: HEAD, environment }, deployment_status: { state } },
   })
-  const reported = (context: string, state: string) => ({
-    name: 'status',
-    payload: { repository: REPOSITORY, sha: HEAD, state, context },
-  })
 
   test.each([
     ['on-comment.yml', 'asked', 'a comment with other words', comment('Please /test this')],
     ['on-comment.yml', 'asked', 'a comment on an issue', comment('/test', {})],
     ['vercel-preview.yml', 'preview', 'a pending deployment', deployed('pending', 'Preview')],
     ['vercel-preview.yml', 'preview', 'a deployment to production', deployed('success', 'Production')],
-    ['netlify-preview.yml', 'preview', 'a pending status', reported('netlify/shop/deploy-preview', 'pending')],
-    ['netlify-preview.yml', 'preview', 'the status of another deployment', reported('netlify/shop/deploy', 'success')],
-    ['netlify-preview.yml', 'preview', 'its own status', reported('Tests of netlify/shop/deploy-preview', 'success')],
   ])('%s: the job "%s" skips %s', async (file, job, _, event) => {
     expect(await play(file, job, event)).toMatchObject({ result: 'skipped' })
   })
@@ -225,7 +114,7 @@ describe('a recipe whose result is a commit status', () => {
   })
 
   describe.skipIf(!HAS_JQ)('has lines that', () => {
-    const RECIPES = { 'on-comment.yml': 'tests', 'vercel-preview.yml': 'preview', 'netlify-preview.yml': 'preview' }
+    const RECIPES = { 'on-comment.yml': 'tests', 'vercel-preview.yml': 'preview' }
     const lines = Object.entries(RECIPES).flatMap(([file, job]) =>
       recipe(file).jobs[job].steps.map(({ run = '' }: { run?: string }) => run),
     )
@@ -342,17 +231,6 @@ describe('relevant-changes.yml', () => {
   })
 })
 
-test('chat-message.yml sends one line, also if there are no results', async () => {
-  const commands = commandsThat('curl', 'printf "%s\\n" "$@" > "$0.arguments"')
-  const secrets = { TEST_SERVICE_API_KEY: service.key, CHAT_WEBHOOK_URL: 'https://chat.example.com' }
-  const contexts = { secrets, vars: { TEST_SERVICE_URL: 'ftp://tests.example.com' } }
-  const push = { name: 'push', payload: { ref: 'refs/heads/main' } }
-  const { log } = await play('chat-message.yml', 'main', push, { commands, contexts })
-  const [message = '', webhook] = readFileSync(join(commands, 'curl.arguments'), 'utf8').trim().split('\n').slice(-2)
-  expect(JSON.parse(message).text, log).toMatch(/^The tests of main: error https:\/\/github\.com\/\S+$/)
-  expect(webhook).toBe('https://chat.example.com')
-})
-
 describe('gate.yml', () => {
   test('tests the branch of the pull request', async () => {
     const { result, log } = await play('gate.yml', 'test-run', ON_PULL_REQUEST)
@@ -373,87 +251,6 @@ test("forks.yml skips a fork's pull request, and tests the queue's own branch", 
   expect(await play('forks.yml', 'test-run', OF_A_FORK)).toMatchObject({ result: 'skipped' })
   expect(await play('forks.yml', 'test-run', IN_THE_QUEUE)).toMatchObject({ result: 'success' })
   expect(service.runs).toMatchObject([{ body: { branch: QUEUE_BRANCH } }])
-})
-
-describe.skipIf(!HAS_JQ)('metrics.yml', () => {
-  interface Point {
-    readonly attributes: readonly { readonly key: string; readonly value: { readonly stringValue: string } }[]
-    readonly timeUnixNano: string
-    readonly startTimeUnixNano?: string
-    readonly asInt?: string
-    readonly asDouble?: number
-  }
-
-  /** Plays the job beside a collector that responds with this status. */
-  async function playWithCollector(status: number, serviceUrl = service.url) {
-    const received: { readonly path: string; readonly headers: IncomingHttpHeaders; readonly body: string }[] = []
-    const collector = createServer(async (request, response) => {
-      received.push({ path: request.url ?? '', headers: request.headers, body: await text(request) })
-      response.writeHead(status, { 'content-type': 'application/json' }).end('{}')
-    })
-    onTestFinished(() => void collector.close())
-    await new Promise<void>((resolve) => collector.listen(0, '127.0.0.1', resolve))
-    const url = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`
-    const { result, log } = await play('metrics.yml', 'test-run', ON_PULL_REQUEST, {
-      contexts: {
-        vars: { TEST_SERVICE_URL: serviceUrl, OTLP_URL: url },
-        secrets: { TEST_SERVICE_API_KEY: service.key, OTLP_TOKEN: 'token-of-the-collector' },
-      },
-    })
-    return { result, log, received }
-  }
-
-  /** The points of each metric, as `attributes=value`. */
-  function valuesOf(body: string): Record<string, readonly string[]> {
-    const { resourceMetrics } = JSON.parse(body)
-    const { metrics } = resourceMetrics[0].scopeMetrics[0]
-    return Object.fromEntries(
-      metrics.map(({ name, gauge, sum }: { name: string; gauge?: unknown; sum?: unknown }) => {
-        const { dataPoints } = (sum ?? gauge) as { dataPoints: readonly Point[] }
-        const values = dataPoints.map(({ attributes, asInt, asDouble }) =>
-          [...attributes.map(({ value }) => value.stringValue), asInt ?? asDouble].join('='),
-        )
-        return [name, values]
-      }),
-    )
-  }
-
-  test('sends the results to a collector, as OTLP wants them', async () => {
-    const title = 'pays "twice" \\ $(now)'
-    const flaky = { title, status: 'FLAKY', durationMs: 7 }
-    service.setScript({ end: 'FAILED', cases: [...ONE_OF_TWO_FAILED, flaky, flaky], queuedMs: 30 })
-    const { result, log, received } = await playWithCollector(200)
-    expect(result, log).toBe('failure')
-    expect(received, log).toHaveLength(1)
-    const [{ path = '', headers = {}, body = '' } = {}] = received
-    expect([path, headers['content-type'], headers.authorization]).toEqual([
-      '/v1/metrics',
-      'application/json',
-      'Bearer token-of-the-collector',
-    ])
-    expect(log).not.toContain('token-of-the-collector')
-    const values = valuesOf(body)
-    expect(values).toMatchObject({
-      'test_run.runs': ['failed=1'],
-      'test_run.test_cases': ['passed=3', 'failed=1', 'flaky=2', 'skipped=0', 'other=0'],
-      'test_run.flaky': [`${title}=2`],
-    })
-    for (const name of ['test_run.duration', 'test_run.queued'])
-      expect(Number(values[name]?.[0])).toBeGreaterThanOrEqual(0)
-    expect(validateOtlp(JSON.parse(body)), JSON.stringify(validateOtlp.errors)).toBe(true)
-  })
-
-  test('counts a run that has no results', async () => {
-    const { log, received } = await playWithCollector(200, 'ftp://tests.example.com')
-    expect(valuesOf(received[0]?.body ?? ''), log).toMatchObject({ 'test_run.runs': ['error=1'] })
-    expect(Object.keys(valuesOf(received[0]?.body ?? ''))).toEqual(['test_run.runs', 'test_run.test_cases'])
-  })
-
-  test('passes if the tests have passed, although the collector refuses the metrics', async () => {
-    const { result, log, received } = await playWithCollector(400)
-    expect(received, log).toHaveLength(1)
-    expect(result, log).toBe('success')
-  })
 })
 
 test('preview.yml hands every character of its values on, and logs none of them', async () => {
@@ -577,8 +374,8 @@ describe('a recipe whose tests run in other jobs than the job to require', () =>
     return jobs.flatMap((name) => ENDS.map((end) => [file, name, end, jobs] as const))
   })
 
-  test('is one of these four', () => {
-    const files = ['matrix.yml', 'preview.yml', 'sharded.yml', 'start-early.yml']
+  test('is one of these three', () => {
+    const files = ['preview.yml', 'sharded.yml', 'start-early.yml']
     expect(new Set(CASES.map(([file]) => file))).toEqual(new Set(files))
   })
 
