@@ -14,7 +14,7 @@ const require = createRequire(import.meta.url)
 function emitJavaScript(): void {
   rmSync(staging, { recursive: true, force: true })
   const tsc = join(dirname(require.resolve('typescript/package.json')), 'bin/tsc')
-  for (const options of [['tsconfig.build.json'], ['local-service', '--outDir', join(staging, 'local-service')]]) {
+  for (const options of [['tsconfig.build.json'], ['local-service', '--outDir', staging]]) {
     execFileSync(process.execPath, [tsc, '--project', ...options], { cwd: root, stdio: 'inherit' })
   }
   writeFileSync(join(staging, 'package.json'), '{ "type": "module" }\n')
@@ -89,9 +89,6 @@ async function build(outputRoot: string): Promise<void> {
   for (const entry of ['main', 'post']) bundle(`${entry}.js`, join(dist, entry))
   const source = 'local-service/src'
   for (const entry of ['main', 'post', 'service']) bundle(`${source}/action/${entry}.js`, join(ofService, entry))
-  // The service starts the report reader as a process of its own, by the path of this file.
-  bundle(`${source}/frameworks/report-reader.js`, join(staging, 'report-reader'))
-  cpSync(join(staging, 'report-reader/index.js'), join(ofService, 'service/report-reader.js'))
   // A project's own Vitest or Playwright Test loads these files by their paths, so they are in no bundle.
   const loaded = ['vitest-run.js', 'vitest-reporter.js', 'playwright-reporter.js', 'report-writer.js', 'message.js']
   for (const file of loaded) {

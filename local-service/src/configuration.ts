@@ -4,7 +4,7 @@ import type { Selection } from './frameworks/framework.ts'
 import { idOfFolder, type Project, projectSettings } from './project.ts'
 import { numberFrom, settingsObject, TEXT, TEXTS, textsThat, wholeNumberFrom } from './settings.ts'
 import { quote } from './text.ts'
-import { mapOf, mustBeShown, pathTo, validate } from './validation.ts'
+import { mapOf, pathTo, validate } from './validation.ts'
 
 /** The configuration as the service uses it: complete, checked, with absolute folders. */
 export type Configuration = v.InferOutput<ReturnType<typeof settingsSchema>>
@@ -32,17 +32,7 @@ const SUITE = settingsObject({
   name: v.optional(TEXT),
   frameworkProjects: v.optional(TEXTS, []),
   files: v.optional(textsThat(/^[^-]/, 'is empty or starts with "-".'), []),
-  // Both frameworks read the expression as JavaScript does.
-  titles: v.optional(v.pipe(TEXT, v.check(isRegExp, mustBeShown('a regular expression')))),
 })
-
-function isRegExp(text: string): boolean {
-  try {
-    return Boolean(new RegExp(text))
-  } catch {
-    return false
-  }
-}
 
 /** The configuration file. The README's tables describe it. */
 function settingsSchema(baseFolder: string) {

@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import { installPackages, writeFiles } from '../../test/support/git-repository.ts'
 import { readConfiguration } from '../src/configuration.ts'
-import { configurationArguments } from '../src/frameworks/refused-arguments.ts'
 import { startService, temporaryFolder, WEB_SHOP } from './a-local-service.ts'
 
 async function startWith(files: Readonly<Record<string, string>>, ...args: string[]) {
@@ -36,15 +35,6 @@ describe('the further arguments of a Playwright project', () => {
     expect(await resultOf(service)).toEqual({ status: 'PASSED', message: undefined, titles })
   })
 
-  it.each([
-    ['one argument', [CONFIG, '--grep=@smoke']],
-    ['two arguments', ['-c', 'config/playwright.ci.config.ts', '--grep', 'nothing']],
-  ])('do not hide the framework projects of another configuration, as %s', async (_, args) => {
-    const service = await startWith(files, ...args)
-    const message = 'playwright has no project "nope". Its projects: "admin", "api"'
-    expect(await resultOf(service, { frameworkProjectName: 'nope' })).toEqual({ status: 'FAILED', message, titles: [] })
-  })
-
   it('can make a shard without a test, which passes without a test case', async () => {
     const service = await startWith(files, CONFIG, '--shard=3/3', '--grep=@smoke')
     expect(await resultOf(service)).toEqual({ status: 'PASSED', message: undefined, titles: [] })
@@ -66,10 +56,11 @@ describe('the further arguments of a Vitest project', () => {
     expect(await resultOf(service)).toEqual({ status: 'PASSED', message: undefined, titles: ['subtracts'] })
   })
 
-  it('do not hide the framework projects of another configuration', async () => {
-    const service = await startWith(files, CONFIG, '--shard=1/2')
-    const message = 'vitest has no project "nope". Its projects: "slow", "unit"'
+  it('do not hide the framework projects of another configuration, also in a shard without a file of one', async () => {
+    const service = await startWith(files, CONFIG, '--shard=2/2')
+    const message = 'vitest has no project "nope"'
     expect(await resultOf(service, { frameworkProjectName: 'unit,nope' })).toMatchObject({ status: 'FAILED', message })
+    expect(await resultOf(service, { frameworkProjectName: 'Unit,slow' })).toMatchObject({ status: 'PASSED' })
   })
 
   it('fail with the message of Vitest if there are more shards than test files', async () => {
@@ -147,11 +138,4 @@ describe('an argument that breaks a run', () => {
     const shop = { folder: '.', args: [''] }
     expect(() => readConfiguration({ projects: { shop } }, WEB_SHOP)).toThrow('Project "shop": "args.0" is empty.')
   })
-})
-
-it('a list of framework projects gets only the arguments that choose the configuration', () => {
-  const chosen = ['--config=a', '-c', 'b', '--configLoader', 'runner', '--config-loader=native', '--root', '-r', 'd']
-  expect(configurationArguments([...chosen, '--shard=1/2', '--grep', 'c', '--configured', 'x'])).toEqual(chosen)
-  // If an option has its value after "=", the next argument is not its value.
-  expect(configurationArguments(['--config=a', 'cart', '--root=b', 'shop'])).toEqual(['--config=a', '--root=b'])
 })

@@ -144,10 +144,6 @@ describe('a configuration', () => {
     [{ projects: { shop: { folder: '' } } }, 'Project "shop": "folder" must not be empty.'],
     [{ suites: { s: { project: 'x' } } }, 'Suite "s": "project" is "x", which is not one of the projects.'],
     [{ suites: { s: { project: 'web-shop', files: ['--x'] } } }, 'Suite "s": "files.0" is empty or starts with "-".'],
-    [
-      { suites: { s: { project: 'web-shop', titles: '(' } } },
-      'Suite "s": "titles" must be a regular expression, got "(".',
-    ],
   ])('is refused with a sentence: %j', (settings, message) => {
     expect(() => readConfiguration(settings, WEB_SHOP)).toThrow(message)
   })

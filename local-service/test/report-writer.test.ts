@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { ReportReader } from '../src/frameworks/read-report.ts'
+import { readReportFile } from '../src/frameworks/report.ts'
 import { describeFailure, framesIn, REPORT_FILE, ReportWriter } from '../src/frameworks/report-writer.ts'
 import { temporaryFolder } from './a-local-service.ts'
 
@@ -25,7 +25,7 @@ describe('a report with very many long messages', () => {
     }
     report.write({ event: 'finished', tests: [], files: [] })
     expect((await stat(file)).size).toBeLessThan(100 * 1024 * 1024)
-    const { testCases = [] } = (await new ReportReader().readReport(file, { root: '/shop', folder: '/shop' })) ?? {}
+    const { testCases = [] } = readReportFile(file, { root: '/shop', folder: '/shop' }) ?? {}
     expect(testCases).toHaveLength(count)
     for (const index of [0, count - 1]) expect(testCases[index]?.message).toMatch(new RegExp(`^failure ${index}\n`))
   })

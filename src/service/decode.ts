@@ -9,7 +9,8 @@ import {
   type TestCase,
 } from '../outcome/run.ts'
 import { fieldsOf, isObject } from '../text/json.ts'
-import { firstLineOf, truncate, visibleText, withoutTerminalSequences } from '../text/safe-text.ts'
+import { firstLineOf, truncate, visibleText } from '../text/safe-text.ts'
+import { withoutTerminalSequences } from '../text/terminal.ts'
 import { type Untrusted, untrusted } from '../text/untrusted.ts'
 import type { Redact } from './key-redaction.ts'
 

@@ -1,3 +1,4 @@
+import { TERMINAL_SEQUENCE, withoutTerminalSequences } from './terminal.ts'
 import { type Untrusted, untrusted } from './untrusted.ts'
 import { isSecure } from './web-address.ts'
 
@@ -173,10 +174,6 @@ const PLAIN_JSON = new RegExp(`^[${PLAIN}\\t\\n\\r]*$`)
 // Controls, bidi and zero-width characters, line separators, lone surrogates, and what Unicode reserves. The two
 // variation selectors that choose between text and emoji stay.
 const INVISIBLE = /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{DI}\p{NChar}]--[\uFE0E\uFE0F]]/gv
-/** Whole sequences for a terminal: colours, cursor movements, titles and links (CSI, OSC), and shorter ones. */
-const TERMINAL_SEQUENCE =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
-  /(?:\u001B\[|\u009B)[0-?]*[ -/]*[@-~]|\u001B\][^\u0007\u001B]*(?:\u0007|\u001B\\)|\u001B(?:[ -/]+[0-~]|[0-Z\\^-~])/g
 /** `oneLine` first writes NUL in place of what is invisible. INVISIBLE with a `+` would overflow the engine's stack. */
 const REMOVED = /\0+/g
 
@@ -200,11 +197,6 @@ function visibleLines(text: string): readonly string[] {
 function visibleLine(line: string): string {
   if (PLAIN_TEXT.test(line)) return line
   return withoutTerminalSequences(line).replace(INVISIBLE, (character) => (character === '\t' ? character : ' '))
-}
-
-/** For example without colours. */
-export function withoutTerminalSequences(text: string): string {
-  return text.replace(TERMINAL_SEQUENCE, '')
 }
 
 /** At most `limitChars` Unicode characters, each of one or two UTF-16 units. An ellipsis replaces what was removed. */

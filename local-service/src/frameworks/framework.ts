@@ -5,7 +5,6 @@ export interface Selection {
   readonly frameworkProjects: readonly string[]
   /** Parts of the paths of test files. */
   readonly files: readonly string[]
-  readonly titles?: string | undefined
 }
 
 /** What starts a framework. */
@@ -45,19 +44,8 @@ export interface Framework {
   readonly oldestVersion: string
   /** The files in a project's folder by which it is recognized. */
   readonly configFile: RegExp
-  /** The option for a regular expression for titles. */
-  readonly titleOption: string
-  /** Whether its report has the tests with other titles too, as skipped tests. */
-  readonly skipsOtherTitles: boolean
   /** Runs tests. The service's own reporter writes the report file. Without further arguments, all tests run. */
   run(program: Program, options: RunOptions): FrameworkCall
-  /**
-   * Writes the list of its projects to the report file. If a selection matches no project, the framework exits with an
-   * error.
-   */
-  list(program: Program, paths: ReportPaths): FrameworkCall
-  /** The names in such a list. Undefined if the value is not such a list. */
-  readList(list: unknown): string[] | undefined
   /** What a person must do before these tests can pass, if the report shows it. */
   findMissing?(report: Report): string | undefined
 }

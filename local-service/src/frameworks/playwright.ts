@@ -3,7 +3,7 @@ import { findPackageJSON } from 'node:module'
 import { dirname, extname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { readRegularFile } from '../workspace/files.ts'
-import { type Framework, isObject, objectsIn, REPORTERS_FOLDER, stringOf } from './framework.ts'
+import { type Framework, REPORTERS_FOLDER } from './framework.ts'
 import { REPORT_FILE } from './report-writer.ts'
 
 /** The file is TypeScript here and JavaScript in the package. Playwright loads both. */
@@ -32,8 +32,6 @@ export const playwright: Framework = {
   packageName: '@playwright/test',
   oldestVersion: '1.45',
   configFile: /^playwright(-ct)?\.config\.\w+$/,
-  titleOption: '--grep',
-  skipsOtherTitles: false,
   run({ argv, script }, { isInPlace, reportFile, outputFolder }) {
     const env = { [REPORT_FILE]: reportFile }
     if (isInPlace && knowsVariable(script)) {
@@ -44,14 +42,6 @@ export const playwright: Framework = {
     const options = [`--reporter=dot,${REPORTER}`, `--output=${outputFolder}`]
     return { argv: [...argv, 'test', ...options], env, replacesReporters: true }
   },
-  list: ({ argv }, { reportFile }) => ({
-    argv: [...argv, 'test', '--list', '--reporter=json'],
-    env: { PLAYWRIGHT_JSON_OUTPUT_FILE: reportFile },
-  }),
-  readList: (list) =>
-    isObject(list) && isObject(list.config)
-      ? objectsIn(list.config.projects).map(({ name }) => stringOf(name))
-      : undefined,
   /** Playwright says it in each test that needs the missing browser. */
   findMissing({ testCases }) {
     const isMissing = testCases.some(

@@ -72,16 +72,3 @@ function optionsIn(framework: Framework['name'], argument: string): string[] {
   // Vitest reads `--output-file.junit=a.xml` as `--outputFile.junit=a.xml`.
   return [framework === 'vitest' ? name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()) : name]
 }
-
-/** Options that say where the configuration is. A list of the framework's projects needs them, and no other option. */
-const OF_CONFIGURATION = /^(?:--(?:config|root|dir|mode|config-?loader|tsconfig)|-[cr])(=|$)/i
-
-/** The arguments for a list of the framework's projects. */
-export function configurationArguments(args: readonly string[]): string[] {
-  return args.filter((argument, index) => {
-    const [, end] = OF_CONFIGURATION.exec(argument) ?? []
-    if (end !== undefined) return true
-    // It may be the value of the option before it.
-    return OF_CONFIGURATION.exec(args[index - 1] ?? '')?.[1] === ''
-  })
-}

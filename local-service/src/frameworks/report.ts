@@ -1,7 +1,9 @@
 import { isAbsolute, relative, sep } from 'node:path'
+import { withoutTerminalSequences } from '../../../src/text/terminal.ts'
 import type { TestCase, TestCaseStatus } from '../runs/run.ts'
+import { readRegularFile } from '../workspace/files.ts'
 import { isObject, objectsIn, parseJson, stringOf, titleOf } from './framework.ts'
-import { cutMessage, MESSAGE_LIMIT_CHARS, toMessage } from './message.ts'
+import { cutMessage } from './message.ts'
 
 // Reads what the service's reporters wrote. Tests can write to the report too, so anything may stand in it.
 
@@ -13,7 +15,7 @@ export interface Report {
   readonly workerEnd?: string | undefined
   /** Errors that are of no test and of no file of tests, for example of a global setup. */
   readonly errors: readonly string[]
-  /** The framework projects of the tested files, if the report names them. */
+  /** The framework projects that the run selected, if the report names them. */
   readonly frameworkProjects?: readonly string[] | undefined
 }
 
@@ -25,10 +27,29 @@ export interface TestedFolders {
   readonly folder: string
 }
 
-/** Undefined if the text is not a report. */
+/** The longest message of a test case or of a run. */
+const MESSAGE_LIMIT_CHARS = 10_000
+
+/** A text without colours, cut at the limit. */
+export function toMessage(text: string): string {
+  return cutMessage(withoutTerminalSequences(text).trimEnd(), MESSAGE_LIMIT_CHARS)
+}
+
+/** With more test cases, a response would be larger than clients accept. */
+const LIMIT_CASES = 150_000
+/** What 100,000 failing test cases with short messages need, if each is tried twice. */
+const LIMIT_BYTES = 160 * 1024 * 1024
+
+/** Undefined if the file is not a report. Throws if the file cannot be read. */
+export function readReportFile(file: string, folders: TestedFolders): Report | undefined {
+  return readReport(readRegularFile(file, { limitBytes: LIMIT_BYTES }), folders)
+}
+
+/** Undefined if the text is not a report. Throws if it has too many test cases. */
 export function readReport(text: string, folders: TestedFolders): Report | undefined {
   const { tests, files, finished } = readEvents(text)
   if (finished === undefined && tests.length === 0 && files.length === 0) return undefined
+  if (tests.length > LIMIT_CASES) throw new Error(`it has more than ${LIMIT_CASES} test cases`)
   const testCases = [
     ...disambiguateTitles(tests.map((test) => caseOfTest(test, folders))),
     ...findBrokenFiles(tests, files, finished !== undefined).map((file) => caseOfFile(file, folders)),

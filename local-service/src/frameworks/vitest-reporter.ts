@@ -1,4 +1,4 @@
-import type { Reporter, SerializedError, TestCase, TestModule, TestSuite } from 'vitest/node'
+import type { Reporter, SerializedError, TestCase, TestModule, TestSuite, Vitest } from 'vitest/node'
 import {
   describeCause,
   describeFailure,
@@ -16,6 +16,11 @@ import {
 
 export default class EventReporter implements Reporter {
   readonly #report = new ReportWriter()
+  #projects: readonly string[] = []
+
+  onInit({ projects }: Pick<Vitest, 'projects'>): void {
+    this.#projects = projects.map(({ name }) => name)
+  }
 
   /** Despite the method's name, Vitest calls it when a worker begins with the file. */
   onTestModuleQueued(module: TestModule): void {
@@ -43,7 +48,7 @@ export default class EventReporter implements Reporter {
     const ends = errors.map(findWorkerEnd)
     this.#report.write({
       event: 'finished',
-      projects: modules.map(({ project }) => project.name),
+      projects: this.#projects,
       files: modules.map(describeEndOfFile),
       tests: [...tests, ...modules.flatMap(describeFailedSuites)],
       workerEnd: ends.find((end) => end !== undefined),

@@ -41,7 +41,9 @@ async function run(api: typeof import('vitest/node')): Promise<void> {
   const vitest = await createVitest('test', { ...cliOptions, run: true, watch: false })
   // All versions from 3.0 on have this field, but version 5.1 does not declare it.
   const { reporters } = vitest as unknown as { readonly reporters: Reporter[] }
-  reporters.push(new EventReporter())
+  const reporter = new EventReporter()
+  reporter.onInit(vitest)
+  reporters.push(reporter)
   try {
     await vitest.start(filter)
   } catch (error) {

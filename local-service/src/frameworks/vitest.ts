@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs'
 import { extname, join } from 'node:path'
-import { type Framework, objectsIn, REPORTERS_FOLDER, stringOf } from './framework.ts'
+import { type Framework, REPORTERS_FOLDER } from './framework.ts'
 import { REPORT_FILE } from './report-writer.ts'
 
 /** The files are TypeScript here and JavaScript in the package. Vitest and a new Node load both. */
@@ -27,8 +27,6 @@ export const vitest: Framework = {
   packageName: 'vitest',
   oldestVersion: '3.0',
   configFile: /^vitest\.(config|workspace)\.\w+$/,
-  titleOption: '--testNamePattern',
-  skipsOtherTitles: true,
   run({ argv, node }, { isInPlace, reportFile }) {
     const env = { [REPORT_FILE]: reportFile }
     if (node !== undefined && canRun(node.path)) {
@@ -37,10 +35,5 @@ export const vitest: Framework = {
     }
     const reporters = ['--reporter=default', `--reporter=${REPORTER}`]
     return { argv: [...argv, 'run', ...reporters], env, replacesReporters: true }
-  },
-  list: ({ argv }, { reportFile }) => ({ argv: [...argv, 'list', '--filesOnly', `--json=${reportFile}`], env: {} }),
-  readList(list) {
-    if (!Array.isArray(list)) return undefined
-    return [...new Set(objectsIn(list).map(({ projectName }) => stringOf(projectName)))].filter((name) => name !== '')
   },
 }

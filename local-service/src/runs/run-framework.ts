@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { findErrorBelowHeadline, findMissedThresholds, findStartError } from '../frameworks/error-in-output.ts'
-import type { Framework, FrameworkCall, Program, RunOptions, Selection } from '../frameworks/framework.ts'
-import { toMessage } from '../frameworks/message.ts'
-import { ReportReader } from '../frameworks/read-report.ts'
-import { configurationArguments } from '../frameworks/refused-arguments.ts'
-import type { Report, TestedFolders } from '../frameworks/report.ts'
-import { describeEnd, hasFailed, hasSucceeded, quoteOutput } from './command-end.ts'
+import type { Framework } from '../frameworks/framework.ts'
+import { type Report, readReportFile, type TestedFolders, toMessage } from '../frameworks/report.ts'
+import { messageOf, quote } from '../text.ts'
+import { describeEnd, hasFailed, quoteOutput } from './command-end.ts'
 import { describeMissing, describeTooOld, frameworkProgram } from './framework-command.ts'
 import type { Source } from './prepare-files.ts'
 import { interruptedBecause, isBad, type RunOutcome } from './run.ts'
@@ -14,62 +12,46 @@ import type { CommandEnd } from './run-command.ts'
 import { runInSource } from './run-in-source.ts'
 import { filesFolderOf, isDiskFull, NO_ROOM, saysNoRoom } from './run-resources.ts'
 import type { TestRun } from './test-run.ts'
-import { describeUnknownProjects, describeUnknownTitles } from './unknown-names.ts'
 
 /** Runs the tests once, reads the framework's report, and decides about the outcome. */
 export async function runFramework(run: TestRun, source: Source, stop: AbortSignal): Promise<RunOutcome> {
   const tooOld = describeTooOld(run, source)
   if (tooOld !== undefined) return interrupt(run, tooOld)
-  const { framework, args: furtherArgs } = run.project
   const program = frameworkProgram(run, source)
   if (program === undefined) return interrupt(run, describeMissing(run, source))
-  const { outputFolder } = run.resources
-  const folders = { root: source.root, folder: join(source.root, source.folder) }
-  const call = async (
-    toCall: (program: Program, options: RunOptions) => FrameworkCall,
-    { frameworkProjects, files, titles }: Selection,
-    further: readonly string[],
-    caller = run,
-  ) => {
-    // The name is random, so that the tests of an earlier call cannot forge the report.
-    const reportFile = join(outputFolder, `report-${randomUUID()}`)
-    const isInPlace = run.checkout.kind === 'in-place'
-    const options = { reportFile, outputFolder: filesFolderOf(run.resources), isInPlace }
-    const { argv: called, env, replacesReporters = false } = toCall(program, options)
-    if (isInPlace && replacesReporters) {
-      const reason = run.project.command === undefined ? '' : ', because the project has a "command"'
-      run.log(`the service replaces the reporters of the project${reason}`)
-    }
-    const projectOptions = frameworkProjects.map((name) => `--project=${name}`)
-    const titled = titles === undefined ? [] : [`${framework.titleOption}=${titles}`]
-    const argv = [...called, ...files, ...further, ...projectOptions, ...titled]
-    return { reportFile, end: await runInSource(source, caller, argv, stop, env) }
+  const { checkout, project, resources, selection } = run
+  const { framework } = project
+  // The name is random, so that the tests of an earlier run in this folder cannot forge the report.
+  const reportFile = join(resources.outputFolder, `report-${randomUUID()}`)
+  const isInPlace = checkout.kind === 'in-place'
+  const call = framework.run(program, { reportFile, outputFolder: filesFolderOf(resources), isInPlace })
+  if (isInPlace && call.replacesReporters) {
+    const reason = project.command === undefined ? '' : ', because the project has a "command"'
+    run.log(`the service replaces the reporters of the project${reason}`)
   }
-  const running = call(framework.run, run.selection, furtherArgs)
-  // The reader loads while the tests run, so that clients learn of the end sooner.
-  const reader = new ReportReader()
-  running.catch(() => reader.dismiss())
-  const { end: tested, reportFile } = await running
-  const report = await readReportOf(run, reader, reportFile, folders)
-  const list = async (...frameworkProjects: string[]) => {
-    const selection = { frameworkProjects, files: [] }
-    const silent = { ...run, output: undefined }
-    const listed = await call(framework.list, selection, configurationArguments(furtherArgs), silent)
-    return hasSucceeded(listed.end) ? new ReportReader().readList(framework, listed.reportFile) : undefined
-  }
-  const unknown =
-    (await describeUnknownProjects(run, tested, report, list)) ?? describeUnknownTitles(run, tested, report)
-  // The stop may have come after the tests, while the service asked for names. The outcome then counts as stopped.
-  const end: CommandEnd = stop.aborted ? { ...tested, kind: 'stopped' } : tested
-  const unknownNames = stop.aborted ? undefined : unknown
-  const outcome = toOutcome(end, report, unknownNames)
+  const projectOptions = selection.frameworkProjects.map((name) => `--project=${name}`)
+  const argv = [...call.argv, ...selection.files, ...project.args, ...projectOptions]
+  const end = await runInSource(source, run, argv, stop, call.env)
+  const report = readReportOf(run, reportFile, { root: source.root, folder: join(source.root, source.folder) })
+  const unknown = describeUnknownProjects(run, report)
+  const outcome = toOutcome(end, report, unknown)
   if (outcome.status === 'PASSED') return outcome
   const isFull = await lacksRoom(run, source, end, report)
-  const reason = isFull ? NO_ROOM : (unknownNames ?? describeReason(framework, end, report))
+  const reason = isFull ? NO_ROOM : (unknown ?? describeReason(framework, end, report))
   run.log(`${reason ?? `${framework.name} ${describeEnd(end)}`}${quoteOutput(end)}`)
   const status = isFull ? 'INTERRUPTED' : outcome.status
   const message = end.kind === 'stopped' || reason === undefined ? undefined : toMessage(reason)
   return { ...outcome, status, message }
+}
+
+/** Vitest ignores an unknown name beside a known name. It compares names as here, and a name may be a pattern such as `a*`. */
+function describeUnknownProjects({ selection, project: { framework } }: TestRun, report?: Report): string | undefined {
+  const known = report?.frameworkProjects?.map((name) => name.toLowerCase())
+  if (known === undefined) return undefined
+  const unknown = selection.frameworkProjects.filter(
+    (name) => !/[*!]/.test(name) && !known.includes(name.toLowerCase()),
+  )
+  return unknown.length === 0 ? undefined : `${framework.name} has no project ${unknown.map(quote).join(', ')}`
 }
 
 /** The outcome of a run whose tests cannot be run. The log has the reason. Clients get it too, unless the run was stopped. */
@@ -121,22 +103,21 @@ function withError(what: string, error: string | undefined): string {
  * If the framework exits after a complete report, the run is PASSED or FAILED. If there is no report, and the exit code
  * says that the framework could not run the tests, the run is FAILED. Otherwise the run is INTERRUPTED.
  */
-function toOutcome(end: CommandEnd, report: Report | undefined, unknownNames: string | undefined): RunOutcome {
+function toOutcome(end: CommandEnd, report: Report | undefined, unknownProjects: string | undefined): RunOutcome {
   const testCases = report?.testCases ?? []
   if (report === undefined && hasFailed(end)) return { status: 'FAILED', testCases }
   if (end.kind !== 'exited' || !report?.isComplete) return { status: 'INTERRUPTED', testCases }
   // Without a test case, a framework exits with 0 only if it is configured to.
-  const passed = unknownNames === undefined && end.code === 0 && !testCases.some(isBad)
+  const passed = unknownProjects === undefined && end.code === 0 && !testCases.some(isBad)
   return { status: passed ? 'PASSED' : 'FAILED', testCases }
 }
 
-async function readReportOf({ project, log }: TestRun, reader: ReportReader, file: string, folders: TestedFolders) {
-  const { framework } = project
+function readReportOf({ project, log }: TestRun, file: string, folders: TestedFolders): Report | undefined {
   try {
-    return await reader.readReport(file, folders)
+    return readReportFile(file, folders)
   } catch (error) {
     // Tests may have put anything in place of the report.
-    log(`the report of ${framework.name} cannot be read: ${(error as Error).message}`)
+    log(`the report of ${project.framework.name} cannot be read: ${messageOf(error)}`)
     return undefined
   }
 }
