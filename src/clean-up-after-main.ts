@@ -4,7 +4,7 @@ import type { World } from './action/world.ts'
 import { systemClock } from './clock.ts'
 import { readEvent } from './github/event.ts'
 import { attemptUrl } from './github/job.ts'
-import type { Handover } from './handover/record.ts'
+import { hasIdentityOf, type MainFile, type MainRecord } from './handover/main-file.ts'
 import { InputReader } from './inputs/input-reader.ts'
 import { readServiceAddress } from './inputs/service-address.ts'
 import { CANCEL_IT, failureText, RUN_WITHOUT_ID } from './report/failure-text.ts'
@@ -16,101 +16,120 @@ import { messageOf } from './text/untrusted.ts'
 
 /** Short, because the job ends only after post. */
 const POST_LIMIT_MS = 60_000
-/** On Windows and macOS, post cannot signal main. Post waits only briefly, because the runner itself ends main there. */
-const MAIN_LIMIT_WITHOUT_SIGNAL_MS = 4_000
-/** A process does not exit at the very moment of SIGKILL. */
-const EXIT_AFTER_KILL_MS = 1_000
-const MAIN_CHECK_MS = 100
+/** A main that lives answers within a quarter of a second, unless it is blocked. */
+const ANSWER_LIMIT_MS = 2_000
+/** Longer, because only main can receive the id of a start in flight. */
+const ANSWER_LIMIT_WHILE_STARTING_MS = 5_000
+const LOOK_MS = 100
 
-type PostWorld = Pick<World, 'log' | 'clock' | 'random' | 'signal'> & { readonly open: () => Promise<World['service']> }
+interface PostWorld extends Pick<World, 'log' | 'clock' | 'random' | 'signal'> {
+  readonly open: () => Promise<World['service']>
+  /** Whether the inputs still name the service and the target to which the file belongs. */
+  readonly hasSameInputs: (file: MainFile) => boolean
+  /** Whether the input `run-id` names the run, so that the run existed before the step. */
+  readonly isRunGiven: boolean
+}
 
-/** Ends each main that still runs, and does what its record says is left to do. A cancel that fails is a warning. */
+/** Stops each main that still lives, and does what its file says is left to do. A cancel that fails is a warning. */
 export async function cleanUpAfterMain(
   env: NodeJS.ProcessEnv,
-  handovers: readonly Handover[],
+  files: readonly MainFile[],
   signal: AbortSignal,
 ): Promise<void> {
   const output = runnerOutput(env)
-  if (handovers.length === 0)
-    output.log.debug?.(
-      fragment`Post found nothing to do. The record in the runner's state: ${env.STATE_record || 'none'}`,
-    )
-  // The inputs are read late, so that invalid inputs cannot keep post from ending main.
+  const inputs = new InputReader(env)
+  // The inputs are read late, so that invalid inputs cannot keep post from stopping main.
   const open = async () => {
-    const inputs = new InputReader(env)
     const address = readServiceAddress(inputs, env, readEvent(env))
     const options = { workflowRunUrl: attemptUrl(env), debug: output.log.debug }
     return openService(inputs.orThrow(address), systemClock, options)
   }
-  await cleanUp(handovers, { ...output, clock: systemClock, random: Math.random, signal, open })
+  await cleanUp(files, {
+    ...output,
+    clock: systemClock,
+    random: Math.random,
+    signal,
+    open,
+    hasSameInputs: (file) => hasIdentityOf(env, file),
+    isRunGiven: inputs.text('run-id') !== '',
+  })
 }
 
-export async function cleanUp(handovers: readonly Handover[], world: PostWorld): Promise<void> {
-  const { log, clock } = world
-  for (const handover of handovers)
-    log.debug?.(
-      fragment`Post found the record ${JSON.stringify(handover.readRecord())}. Main ${handover.isMainRunning() ? 'still runs' : 'has exited'}.`,
-    )
-  const deadlineMs = clock.now() + POST_LIMIT_MS
-  await endMains(handovers, world)
-  await Promise.all(handovers.map((handover) => cancelOrWarn(handover, deadlineMs, world)))
-  // Main may still run if the runner has aborted post, or if post cannot end main. Without its file, main could assume that
-  // the job has ended.
-  for (const handover of handovers) if (!handover.isMainRunning()) handover.removeFile()
+export async function cleanUp(files: readonly MainFile[], world: PostWorld): Promise<void> {
+  const deadlineMs = world.clock.now() + POST_LIMIT_MS
+  const cleanUpOne = async (file: MainFile) => {
+    try {
+      await stopMain(file, world)
+      const record = file.take()
+      if (record !== undefined) await doWhatIsLeft(record, world.hasSameInputs(file), deadlineMs, world)
+    } catch (cause) {
+      world.log.warning(
+        fragment`The post step cannot know whether the step has left a run, because it could not read ${file.path}: ${messageOf(cause)}. If the step has started a run, that run may still be running. ${CANCEL_IT}`,
+      )
+    }
+  }
+  await Promise.all(files.map(cleanUpOne))
 }
 
-async function cancelOrWarn(handover: Handover, deadlineMs: number, world: PostWorld): Promise<void> {
+/**
+ * If main may still live, asks it to stop, and waits until it has ended. Main cancels its run itself. Returns early if main
+ * does not answer, because main is then dead or blocked.
+ */
+async function stopMain(file: MainFile, { log, clock, signal }: PostWorld): Promise<void> {
+  const first = file.read()
+  log.debug?.(fragment`Post found ${file.path}: ${JSON.stringify(first)}`)
+  if (first === undefined || first.hasEnded || !file.askToStop()) return
+  const askedMs = clock.now()
+  let hasAnswered = false
+  for (;;) {
+    if (!hasAnswered && file.isStopAnswered()) {
+      hasAnswered = true
+      log.info(
+        fragment`The step's process is still running. It has up to ${durationText(POST_WAITS_FOR_MAIN_MS)} to exit.`,
+      )
+    }
+    const record = file.read()
+    // Main has ended, so nobody reads the request any more.
+    if (record === undefined || record.hasEnded) return file.withdrawStop()
+    const answerLimitMs = record.phase === 'starting' ? ANSWER_LIMIT_WHILE_STARTING_MS : ANSWER_LIMIT_MS
+    const limitMs = hasAnswered ? POST_WAITS_FOR_MAIN_MS : answerLimitMs
+    if (signal.aborted || clock.now() - askedMs >= limitMs) return
+    await clock.sleep(LOOK_MS, signal)
+  }
+}
+
+async function doWhatIsLeft(
+  { phase, runId, mayCancel }: MainRecord,
+  hasSameInputs: boolean,
+  deadlineMs: number,
+  world: PostWorld,
+): Promise<void> {
   const { log } = world
-  const { phase, runId, mayCancel } = handover.readRecord()
-  // Post warns even if main still runs, because main may be killed before it receives the id.
   if (phase === 'starting')
     log.warning(
       fragment`The step may have sent a start request, but it saved no run id for the post step. ${RUN_WITHOUT_ID}`,
     )
   if (phase !== 'started' || runId === undefined || !mayCancel) return
   const warn = (reason: Fragment) => log.warning(fragment`Run ${runId} may still be running. ${reason} ${CANCEL_IT}`)
-  if (handover.hasSameInputs) await cancelAndLog(runId, deadlineMs, warn, world)
+  if (hasSameInputs) await cancelAndLog(runId, deadlineMs, warn, world)
   else
     warn(
       fragment`The post step cannot cancel the run, because a later step has changed a value from which base-url, project or test-suite is taken.`,
     )
 }
 
-/**
- * Signals each main that still runs, so that main cancels its own run. Only main can receive the id of a start in
- * flight. Kills each main that does not exit in time, unless the runner aborts post. If post cannot signal main, the
- * runner ends main.
- */
-async function endMains(handovers: readonly Handover[], { log, clock, signal }: PostWorld): Promise<void> {
-  const running = () => handovers.filter((handover) => handover.isMainRunning())
-  const waitForExits = async (limitMs: number) => {
-    const deadlineMs = clock.now() + limitMs
-    while (running().length > 0 && clock.now() < deadlineMs && !signal.aborted) await clock.sleep(MAIN_CHECK_MS, signal)
-  }
-  const runningAtFirst = running()
-  if (runningAtFirst.length === 0) return
-  const canSignal = runningAtFirst.some((handover) => handover.canSignalMain())
-  const limitMs = canSignal ? POST_WAITS_FOR_MAIN_MS : MAIN_LIMIT_WITHOUT_SIGNAL_MS
-  log.info(fragment`The step's process is still running. It has up to ${durationText(limitMs)} to exit.`)
-  for (const handover of runningAtFirst) handover.signalMain('SIGHUP')
-  await waitForExits(limitMs)
-  if (signal.aborted || !canSignal) return
-  for (const handover of running()) handover.signalMain('SIGKILL')
-  await waitForExits(EXIT_AFTER_KILL_MS)
-}
-
 async function cancelAndLog(
   runId: string,
   deadlineMs: number,
   warn: (reason: Fragment) => void,
-  { open, ...world }: PostWorld,
+  { open, isRunGiven, ...world }: PostWorld,
 ): Promise<void> {
   const { log, clock } = world
   try {
     const service = await open()
     // Main may have started the run just before it was killed, and the service may not know the run yet. So a 404 is final
-    // only after a grace period, which begins now.
-    const handle = { id: runId, knownSinceMs: clock.now() }
+    // only after a grace period, which begins now. A run that `run-id` names was known before.
+    const handle = { id: runId, knownSinceMs: isRunGiven ? undefined : clock.now() }
     const end = await cancelRun(handle, { deadlineMs }, { ...world, service })
     switch (end.kind) {
       case 'cancelled':

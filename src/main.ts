@@ -1,11 +1,13 @@
 import { openRecorder } from './handover/recorder.ts'
-import { abortOnSignals, exitAfter, maskKey, watch } from './process.ts'
+import { abortOnSignals, exitAfter, fourTimesASecond, maskKey } from './process.ts'
 
-// Main does three things before it loads run-step.ts, which loads all the rest. It installs the signal handlers, because a signal without a
-// handler kills main. It writes its record, by which post finds main. It masks the key, so that no log shows the key.
+// Main does three things before it loads run-step.ts, which loads all the rest. It installs the signal handlers, because a
+// signal without a handler kills main. It creates its file, by which post finds main. It masks the key, so that no log shows
+// the key.
 const { signal, abort } = abortOnSignals()
 const { recorder, isRunnerTempEmptied } = openRecorder(process.env)
 maskKey(process.env)
+process.on('exit', () => recorder.exit())
 
 let isLogClosed = false
 const onLogClosed = () => {
@@ -13,7 +15,11 @@ const onLogClosed = () => {
   abort('log closed')
 }
 const isJobOver = () => isLogClosed || isRunnerTempEmptied()
-watch(isRunnerTempEmptied, () => abort('RUNNER_TEMP emptied'))
+const look = () => {
+  const reason = recorder.reasonToStop()
+  if (reason !== undefined) abort(reason)
+}
+fourTimesASecond(look)
 
 const task = async () => {
   const { runStep } = await import('./run-step.ts')

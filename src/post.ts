@@ -1,20 +1,17 @@
-import { findHandovers, parseRecord } from './handover/record.ts'
-import { removeStepFile } from './handover/step-file.ts'
+import { findMainFiles } from './handover/main-file.ts'
 
-// If the runner's state says "done", post only removes main's file. In this case, post loads more code only for the debug
-// log.
-const recordOfState = parseRecord(process.env.STATE_record ?? '')
-const isDone = recordOfState?.phase === 'done'
-if (isDone) removeStepFile(recordOfState.file)
-const handovers = isDone ? [] : findHandovers(process.env, recordOfState)
-if (handovers.length > 0 || process.env.RUNNER_DEBUG === '1') {
+// If main has removed its file, nothing is left to do, and post loads nothing else.
+const files = findMainFiles(process.env)
+if (files.length > 0) {
   const { abortOnSignals, exitAfter, maskKey } = await import('./process.ts')
   const { signal } = abortOnSignals()
   maskKey(process.env)
   const task = async () => {
     const { cleanUpAfterMain } = await import('./clean-up-after-main.ts')
-    await cleanUpAfterMain(process.env, handovers, signal)
+    await cleanUpAfterMain(process.env, files, signal)
     return 0
   }
   await exitAfter(task, { crashLevel: 'warning' })
+} else if (process.env.RUNNER_DEBUG === '1') {
+  process.stdout.write('::debug::Post found no file of main, so nothing is left to do.\n')
 }

@@ -27,13 +27,9 @@ function escapeCommandData(text: string): string {
   return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
 }
 
-/** Checks the condition once a second until it holds. The timer does not keep the process alive. */
-export function watch(condition: () => boolean, then: () => void): void {
-  const timer = setInterval(() => {
-    if (!condition()) return
-    clearInterval(timer)
-    then()
-  }, 1_000).unref()
+/** The timer does not keep the process alive. */
+export function fourTimesASecond(task: () => void): void {
+  setInterval(task, 250).unref()
 }
 
 /**

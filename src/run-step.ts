@@ -65,12 +65,11 @@ export async function runStep(
   } catch (error) {
     output.setOutput('conclusion', 'error')
     if (error instanceof InvalidInputsError) {
-      recorder.done()
       for (const message of error.messages) output.annotate({ level: 'error', title: 'Invalid input', message })
       if (wantsSummaryOfProblems(env)) output.writeSummary(() => invalidInputsSummary(error.messages))
     } else if (error instanceof RecordNotWritten) {
       // No summary is written here, because the disk is probably full.
-      const message = fragment`No run was started, because the step could not save its record for the post step: ${error.message}. If the step had started a run and were then killed, nothing would cancel that run. Free some space on the runner, or check its temporary folder.`
+      const message = fragment`No run was started, because the step could not write its file for the post step: ${error.message}. Without this file, nothing would cancel the run if the step were killed. Free some space on the runner, or check its temporary folder.`
       output.annotate({ level: 'error', title: 'Run not started', message })
     } else throw error
     return false

@@ -1,62 +1,36 @@
 import { describe, expect, test } from 'vitest'
 import { cleanUp } from '../src/clean-up-after-main.ts'
-import { canSignal } from '../src/handover/main-process.ts'
-import type { Handover, StepRecord } from '../src/handover/record.ts'
+import type { MainRecord } from '../src/handover/main-file.ts'
 import type { Failure } from '../src/outcome/failure.ts'
 import { FakeClock } from './support/fake-clock.ts'
 import { FakeService, failure, noResponse, PASSED, RUNNING, response, type Script } from './support/fake-service.ts'
 import { FakeWorld } from './support/fake-world.ts'
+import { MemoryFile } from './support/memory-file.ts'
 
 const NOT_FOUND: Failure = { kind: 'status', status: 404 }
+const STARTED: MainRecord = { phase: 'started', runId: 'run-1', mayCancel: true }
+const STARTING: MainRecord = { phase: 'starting' }
+
+/** What main does after post has asked it to stop. A dead main does nothing. */
+interface Main {
+  readonly file: MemoryFile
+  readonly canBeAsked?: boolean
+  readonly answersAfterMs?: number
+  readonly endsAfterMs?: number
+  /** The record that main leaves at its end. By default, main removes its file. */
+  readonly leaves?: MainRecord
+}
 
 interface Setting {
   readonly script?: Script
-  readonly mains?: (clock: FakeClock) => readonly FakeMain[]
+  readonly mains?: readonly Main[]
   readonly openError?: Error
   readonly signalAtMs?: number
+  readonly hasSameInputs?: boolean
+  readonly isRunGiven?: boolean
 }
 
-const MAIN = { pid: 7, startTime: '1', file: 'main-1' }
-const RECORD: StepRecord = { ...MAIN, phase: 'started', runId: 'run-1', mayCancel: true }
-
-/** A main, and its record as post reads it. */
-class FakeMain implements Handover {
-  record: StepRecord
-  lives: boolean
-  isFileThere = true
-  hasSameInputs = true
-  isKillable = true
-  readonly signals: string[] = []
-  readonly #onSignal: (main: FakeMain) => void
-
-  /** If `onSignal` is given, main lives until it is killed or until `onSignal` ends it. */
-  constructor(record: StepRecord, onSignal?: (main: FakeMain) => void) {
-    this.record = record
-    this.lives = onSignal !== undefined
-    this.#onSignal = onSignal ?? (() => {})
-  }
-
-  readRecord = () => this.record
-  isMainRunning = () => this.lives
-  canSignalMain = () => canSignal(this.record)
-  removeFile = () => {
-    this.isFileThere = false
-  }
-  signalMain = (signal: 'SIGHUP' | 'SIGKILL') => {
-    this.signals.push(signal)
-    if (signal === 'SIGKILL' && this.isKillable) this.lives = false
-    this.#onSignal(this)
-  }
-  exit = () => {
-    this.lives = false
-  }
-  finish = () => {
-    this.record = { ...MAIN, phase: 'done' }
-    this.exit()
-  }
-}
-
-async function post({ script = {}, mains, openError, signalAtMs }: Setting) {
+async function post({ script = {}, mains, openError, signalAtMs, ...setting }: Setting) {
   const clock = new FakeClock()
   const service = new FakeService(clock, script)
   const world = new FakeWorld(clock, service)
@@ -65,21 +39,32 @@ async function post({ script = {}, mains, openError, signalAtMs }: Setting) {
     if (openError !== undefined) throw openError
     return service
   }
-  // By default, post finds a main that was killed in the middle of its run.
-  const found = mains?.(clock) ?? [new FakeMain(RECORD)]
-  await clock.run(cleanUp(found, { ...world, open }))
-  expect(found.map(({ isFileThere }) => isFileThere)).toEqual(found.map(({ lives }) => lives))
+  // By default, post finds a main that was killed while it waited.
+  const found: readonly Main[] = mains ?? [{ file: new MemoryFile(STARTED) }]
+  for (const { file, canBeAsked = true, answersAfterMs, endsAfterMs, leaves } of found) {
+    file.askToStop = () => {
+      if (!canBeAsked) return false
+      file.isStopRequested = true
+      if (answersAfterMs !== undefined) clock.at(clock.now() + answersAfterMs, () => file.answerStop())
+      if (endsAfterMs !== undefined)
+        clock.at(clock.now() + endsAfterMs, () => (leaves === undefined ? file.remove() : file.append(leaves)))
+      return true
+    }
+  }
+  const { hasSameInputs = true, isRunGiven = false } = setting
+  const files = found.map(({ file }) => file)
+  await clock.run(cleanUp(files, { ...world, open, hasSameInputs: () => hasSameInputs, isRunGiven }))
+  expect(files.every((file) => file.isRemoved())).toBe(true)
   return {
-    mains: found,
+    files,
     infos: world.texts('info '),
     warnings: world.texts('warning '),
     requests: service.requests,
-    methods: service.requests.map(({ method }) => method),
     endedMs: clock.now(),
   }
 }
 
-describe('the run that main left unfinished', () => {
+describe('the run that main left', () => {
   test('is cancelled, and the log says so', async () => {
     const { infos, warnings, requests } = await post({ script: { cancel: [response(true)] } })
     expect(requests).toMatchObject([{ method: 'cancel', runId: 'run-1' }])
@@ -93,12 +78,15 @@ describe('the run that main left unfinished', () => {
     expect(warnings).toEqual([])
   })
 
-  test('is not mentioned if it does not exist any more after the grace period', async () => {
+  test.each([
+    [false, 15_000, 60_000],
+    [true, 2_000, 3_000],
+  ])('is not mentioned if it does not exist any more. If run-id names it (%s), there is no grace period', async (isRunGiven, fromMs, toMs) => {
     const script = { cancel: [failure(NOT_FOUND)], get: [failure(NOT_FOUND)] }
-    const { warnings, endedMs } = await post({ script })
+    const { warnings, endedMs } = await post({ script, isRunGiven })
     expect(warnings).toEqual([])
-    expect(endedMs).toBeGreaterThanOrEqual(15_000)
-    expect(endedMs).toBeLessThan(60_000)
+    expect(endedMs).toBeGreaterThanOrEqual(fromMs)
+    expect(endedMs).toBeLessThan(toMs)
   })
 
   test('is cancelled again for 60 s, and then named in one warning', async () => {
@@ -124,158 +112,136 @@ describe('the run that main left unfinished', () => {
   })
 
   test('is cancelled once more when the runner ends post', async () => {
-    const { warnings, endedMs } = await post({ script: { cancel: [noResponse, response(true)] }, signalAtMs: 2_000 })
+    const { warnings, endedMs } = await post({ script: { cancel: [noResponse, response(true)] }, signalAtMs: 4_000 })
     expect(warnings).toEqual([])
-    expect(endedMs).toBe(2_000)
-  })
-})
-
-describe('what the record says', () => {
-  const CANCEL: Script = { cancel: [response(true)] }
-
-  test.each<[string, StepRecord]>([
-    ['nothing was started', { ...MAIN, phase: 'nothing started' }],
-    ['nothing is left to do', { ...MAIN, phase: 'done' }],
-    ['the run may not be cancelled', { ...RECORD, mayCancel: false }],
-  ])('is that %s, and post is silent', async (_, record) => {
-    const result = await post({ script: CANCEL, mains: () => [new FakeMain(record)] })
-    expect(result).toMatchObject({ requests: [], infos: [], warnings: [] })
+    expect(endedMs).toBe(4_000)
   })
 
-  test('is that a run was being started, and post writes one warning, because nobody can look up the run', async () => {
-    const mains = () => [new FakeMain({ ...MAIN, phase: 'starting' })]
-    const { warnings, requests } = await post({ script: CANCEL, mains })
-    expect(warnings).toEqual([expect.stringContaining('may have been started')])
-    expect(requests).toEqual([])
-  })
-
-  test('names a run for each step if several steps of one identity lost their state', async () => {
-    const mains = () => ['run-1', 'run-2'].map((runId) => new FakeMain({ ...RECORD, runId }))
-    const { requests } = await post({ script: CANCEL, mains })
-    expect(requests.map(({ runId }) => runId).toSorted()).toEqual(['run-1', 'run-2'])
-  })
-})
-
-describe('a main whose inputs have changed since it began', () => {
-  test('is named in one warning if its run would have to be cancelled, and nothing is sent', async () => {
-    const main = new FakeMain(RECORD)
-    main.hasSameInputs = false
-    const { warnings, requests } = await post({ script: { cancel: [response(true)] }, mains: () => [main] })
+  test('is named, and nothing is sent, if a later step has changed the inputs', async () => {
+    const { warnings, requests } = await post({ script: { cancel: [response(true)] }, hasSameInputs: false })
     expect(requests).toEqual([])
     expect(warnings).toEqual([
       expect.stringMatching(/run-1 may still be running\. .* a later step has changed a value/),
     ])
   })
+})
 
-  test('is ended if it still lives, and cancels its run itself', async () => {
-    const main = new FakeMain(RECORD, ({ finish }) => finish())
-    main.hasSameInputs = false
-    const { warnings, requests } = await post({ mains: () => [main] })
-    expect(main.signals).toEqual(['SIGHUP'])
-    expect([requests, warnings]).toEqual([[], []])
+describe('main’s file says', () => {
+  const CANCEL: Script = { cancel: [response(true)] }
+
+  test.each<[string, MainRecord]>([
+    ['nothing was started', { phase: 'nothing started' }],
+    ['the run may not be cancelled', { ...STARTED, mayCancel: false }],
+  ])('that %s, and post is silent', async (_, record) => {
+    const result = await post({ script: CANCEL, mains: [{ file: new MemoryFile(record) }] })
+    expect(result).toMatchObject({ requests: [], infos: [], warnings: [] })
+  })
+
+  test.each<[string, MainRecord, number]>([
+    ['and main has ended', { ...STARTING, hasEnded: true }, 0],
+    ['and main is dead', STARTING, 5_000],
+  ])('that a run was being started %s: post warns once, because nobody can look up the run', async (_, record, waitedMs) => {
+    const { warnings, requests, endedMs } = await post({ script: CANCEL, mains: [{ file: new MemoryFile(record) }] })
+    expect(warnings).toEqual([expect.stringContaining('may have been started')])
+    expect(requests).toEqual([])
+    expect(endedMs).toBe(waitedMs)
+  })
+
+  test('that main has ended: post asks nobody to stop', async () => {
+    const file = new MemoryFile({ ...STARTED, hasEnded: true })
+    const { requests, endedMs } = await post({ script: CANCEL, mains: [{ file }] })
+    expect(requests).toMatchObject([{ method: 'cancel', atMs: 0 }])
+    expect(endedMs).toBe(0)
+    expect(file.isStopRequested).toBe(false)
+  })
+
+  test('nothing, because it cannot be read: post warns, and does not fail', async () => {
+    const file = new MemoryFile(STARTED)
+    file.take = () => {
+      file.remove()
+      throw new Error('EIO: i/o error')
+    }
+    const { warnings, requests } = await post({ script: CANCEL, mains: [{ file }] })
+    expect(warnings).toEqual([expect.stringMatching(/could not read .*: EIO: i\/o error\. .* may still be running\./)])
+    expect(requests).toEqual([])
+  })
+
+  test('a run for each step, if several steps of one identity lost their state', async () => {
+    const mains = ['run-1', 'run-2'].map((runId) => ({ file: new MemoryFile({ ...STARTED, runId }) }))
+    const { requests } = await post({ script: CANCEL, mains })
+    expect(requests.map(({ runId }) => runId).toSorted()).toEqual(['run-1', 'run-2'])
   })
 })
 
-describe('a main that still lives', () => {
-  test('is told to end and cancels its run itself, and post writes no warning', async () => {
-    const mains = (clock: FakeClock) => [new FakeMain(RECORD, (main) => clock.at(clock.now() + 1_000, main.finish))]
-    const { mains: [main] = [], methods, infos, warnings } = await post({ mains })
-    expect(main?.signals).toEqual(['SIGHUP'])
-    expect(methods).toEqual([])
+describe('a main that may still live', () => {
+  test('answers, cancels its run itself and removes its file: post sends nothing and writes no warning', async () => {
+    const mains = [{ file: new MemoryFile(STARTED), answersAfterMs: 250, endsAfterMs: 30_000 }]
+    const { requests, infos, warnings, endedMs } = await post({ mains })
+    expect(requests).toEqual([])
     expect(infos).toEqual([expect.stringContaining('still running')])
     expect(warnings).toEqual([])
+    expect(endedMs).toBeLessThan(31_000)
   })
 
-  test('gets 40 s to learn the id of a run that it starts, and post cancels what it then leaves', async () => {
-    const starting: StepRecord = { ...MAIN, phase: 'starting' }
-    const mains = (clock: FakeClock) => [
-      new FakeMain(starting, (main) =>
-        clock.at(30_000, () => {
-          main.record = RECORD
-          main.lives = false
-        }),
-      ),
-    ]
-    const script = { cancel: [response(true)] }
-    const { mains: [main] = [], requests, endedMs } = await post({ script, mains })
-    expect(main?.signals).toEqual(['SIGHUP'])
+  test('answers also if the inputs have changed, and cancels its run itself', async () => {
+    const mains = [{ file: new MemoryFile(STARTED), answersAfterMs: 250, endsAfterMs: 1_000 }]
+    expect(await post({ mains, hasSameInputs: false })).toMatchObject({ requests: [], warnings: [] })
+  })
+
+  test('learns the id of its run, but cannot cancel the run: post does', async () => {
+    const leaves: MainRecord = { ...STARTED, hasEnded: true }
+    const mains = [{ file: new MemoryFile(STARTING), answersAfterMs: 250, endsAfterMs: 30_000, leaves }]
+    const { requests, endedMs } = await post({ script: { cancel: [response(true)] }, mains })
     expect(requests).toMatchObject([{ method: 'cancel', runId: 'run-1' }])
     expect(endedMs).toBeLessThan(31_000)
   })
 
-  test('is killed after 40 s, and post ends within its 60 s', async () => {
-    const { mains, requests, warnings, endedMs } = await post({
-      script: { cancel: [noResponse] },
-      mains: () => [new FakeMain(RECORD, () => {})],
+  test('ends without an answer: nobody reads the request any more, and post removes it', async () => {
+    const mains = [{ file: new MemoryFile(STARTED), endsAfterMs: 500 }]
+    const { files, requests, endedMs } = await post({ mains })
+    expect(requests).toEqual([])
+    expect(endedMs).toBeLessThan(1_000)
+    expect(files[0]?.isStopRequested).toBe(false)
+  })
+
+  test.each<[MainRecord, number]>([
+    [STARTED, 2_000],
+    [STARTING, 5_000],
+  ])('does not answer with the record %j: post acts after %i ms, and leaves the request for a blocked main', async (record, ms) => {
+    const { files, endedMs } = await post({
+      script: { cancel: [response(true)] },
+      mains: [{ file: new MemoryFile(record) }],
     })
-    expect(mains[0]?.signals).toEqual(['SIGHUP', 'SIGKILL'])
-    expect(requests[0]?.atMs).toBeGreaterThanOrEqual(40_000)
+    expect(endedMs).toBe(ms)
+    expect(files[0]?.isStopRequested).toBe(true)
+  })
+
+  test('does not end: post acts after 40 s, and ends within its 60 s', async () => {
+    const mains = [{ file: new MemoryFile(STARTED), answersAfterMs: 250 }]
+    const { requests, warnings, endedMs } = await post({ script: { cancel: [noResponse] }, mains })
+    expect(requests[0]?.atMs).toBe(40_000)
     expect(endedMs).toBeLessThanOrEqual(60_001)
     expect(warnings).toEqual([expect.stringContaining('run-1 may still be running')])
   })
 
-  test('loses its file also if it exits a moment after SIGKILL', async () => {
-    const mains = (clock: FakeClock) => {
-      const exitAfterKill = (main: FakeMain) => {
-        if (main.signals.includes('SIGKILL')) clock.at(clock.now() + 50, main.exit)
-      }
-      const main = new FakeMain(RECORD, exitAfterKill)
-      main.isKillable = false
-      return [main]
-    }
-    const { mains: [main] = [] } = await post({ script: { cancel: [response(true)] }, mains })
-    expect(main?.isFileThere).toBe(false)
-  })
-
-  test('keeps its file if SIGKILL does not end it, as if it runs as another user, and post tries the cancel too', async () => {
-    const main = new FakeMain(RECORD, () => {})
-    main.isKillable = false
-    const { requests, endedMs } = await post({ script: { cancel: [response(true)] }, mains: () => [main] })
-    expect(main.isFileThere).toBe(true)
-    expect(requests).toMatchObject([{ method: 'cancel', runId: 'run-1' }])
-    expect(endedMs).toBeLessThan(42_000)
-  })
-
-  test('gets up to 4 s if post cannot signal it, because the runner ends it itself', async () => {
-    const mains = () => [new FakeMain({ ...RECORD, startTime: undefined }, () => {})]
-    const { requests, endedMs } = await post({ script: { cancel: [response(true)] }, mains })
-    expect(requests).toMatchObject([{ method: 'cancel', runId: 'run-1' }])
-    expect(endedMs).toBeGreaterThanOrEqual(4_000)
-    expect(endedMs).toBeLessThan(5_000)
-  })
-
-  test('gets 40 s, also if post cannot signal another main', async () => {
-    const mains = (clock: FakeClock) => [
-      new FakeMain({ ...RECORD, runId: 'run-2', startTime: undefined }, () => {}),
-      new FakeMain(RECORD, (main) => clock.at(clock.now() + 30_000, main.finish)),
-    ]
-    const { mains: found, methods } = await post({ script: { cancel: [response(true)] }, mains })
-    expect(found.map(({ signals }) => signals.filter((signal) => signal === 'SIGKILL'))).toEqual([['SIGKILL'], []])
-    expect(methods).toEqual(['cancel'])
-  })
-
-  test('is not killed when the runner ends post, because it may learn the id, and post tries the cancel too', async () => {
-    const { mains, requests } = await post({
-      script: { cancel: [response(true)] },
-      mains: () => [new FakeMain(RECORD, () => {})],
-      signalAtMs: 5_000,
-    })
-    expect(mains[0]?.signals).toEqual(['SIGHUP'])
+  test('is not awaited any longer when the runner ends post', async () => {
+    const mains = [{ file: new MemoryFile(STARTED), answersAfterMs: 250 }]
+    const { requests } = await post({ script: { cancel: [response(true)] }, mains, signalAtMs: 5_000 })
     expect(requests).toMatchObject([{ method: 'cancel', atMs: 5_000 }])
   })
 
-  test('keeps its file if it is still starting a run when the runner ends post, and post warns of the run', async () => {
-    const starting: StepRecord = { ...MAIN, phase: 'starting' }
-    const mains = () => [new FakeMain(starting, () => {})]
-    const { mains: [main] = [], warnings } = await post({ mains, signalAtMs: 5_000 })
-    expect(main?.isFileThere).toBe(true)
-    expect(warnings).toEqual([expect.stringContaining('may have been started')])
+  test('cannot be asked, because its folder cannot be written: post acts at once', async () => {
+    const mains = [{ file: new MemoryFile(STARTED), canBeAsked: false }]
+    const { endedMs } = await post({ script: { cancel: [response(true)] }, mains })
+    expect(endedMs).toBe(0)
   })
 
-  test('gets its signal at once, like all other mains', async () => {
-    const mains = () => ['run-1', 'run-2'].map((runId) => new FakeMain({ ...RECORD, runId }, ({ finish }) => finish()))
-    const { mains: found, endedMs } = await post({ mains })
-    expect(found.map(({ signals }) => signals)).toEqual([['SIGHUP'], ['SIGHUP']])
-    expect(endedMs).toBe(0)
+  test('is asked at once, like all others', async () => {
+    const mains = ['run-1', 'run-2'].map((runId) => ({
+      file: new MemoryFile({ ...STARTED, runId }),
+      answersAfterMs: 250,
+      endsAfterMs: 500,
+    }))
+    expect((await post({ mains })).endedMs).toBe(500)
   })
 })

@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { maskKey, watch } from '../src/process.ts'
+import { maskKey } from '../src/process.ts'
 
 /** A process that runs this task and exits. */
 function exitAfterTask(task: string) {
@@ -65,22 +65,4 @@ it('an error of stdout means that nobody reads the log, and an error of stderr m
 it('a warning of Node itself is not shown, because it does not help the person who reads the log', () => {
   const { status, stderr } = exitAfterTask(`process.emitWarning('internal'); await new Promise(setImmediate); return 0`)
   expect([status, stderr]).toEqual([0, ''])
-})
-
-it('a condition is checked once a second until it is true', () => {
-  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
-  onTestFinished(() => void vi.useRealTimers())
-  const condition = vi.fn().mockReturnValueOnce(false).mockReturnValue(true)
-  const then = vi.fn()
-  watch(condition, then)
-  const calls = [999, 1, 1_000, 10_000].map((ms) => {
-    vi.advanceTimersByTime(ms)
-    return [condition.mock.calls.length, then.mock.calls.length]
-  })
-  expect(calls).toEqual([
-    [0, 0],
-    [1, 0],
-    [2, 1],
-    [2, 1],
-  ])
 })

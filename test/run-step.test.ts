@@ -2,16 +2,15 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { StepAborted } from '../src/action/abort.ts'
-import { parseRecord } from '../src/handover/record.ts'
 import { StepRecorder } from '../src/handover/recorder.ts'
 import { runStep } from '../src/run-step.ts'
 import { startScriptedService } from '../tools/scripted-service/scripted-service.ts'
+import { MemoryFile } from './support/memory-file.ts'
 import { inputVariables } from './support/process-effects.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
-function aRecorder(appendToState: (line: string) => void): StepRecorder {
-  const storage = { appendToState, appendToFile: () => {}, emptyFile: () => {} }
-  return new StepRecorder({ pid: 1, file: 'main-1', phase: 'nothing started' }, storage)
+function aRecorder(): StepRecorder {
+  return new StepRecorder(new MemoryFile({ phase: 'nothing started' }), () => false)
 }
 
 test('a signal that came while the action was loading is handled before anything is started', async () => {
@@ -29,7 +28,7 @@ test('a signal that came while the action was loading is handled before anything
     return true
   })
   onTestFinished(() => write.mockRestore())
-  const recorder = aRecorder(() => {})
+  const recorder = aRecorder()
   const env = {
     ...inputVariables({ 'base-url': service.url, 'api-key': service.key, project: 'web-shop', branch: '@{event}' }),
     RUNNER_TEMP: temporaryFolder(),
@@ -42,16 +41,6 @@ test('a signal that came while the action was loading is handled before anything
   expect(service.requests).toEqual([])
 })
 
-test('after invalid inputs nothing is left to do, and the record says so', async () => {
-  const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
-  onTestFinished(() => write.mockRestore())
-  const phases: (string | undefined)[] = []
-  const recorder = aRecorder((line) => phases.push(parseRecord(line)?.phase))
-  const env = inputVariables({ 'base-url': 'ftp://x', 'api-key': 'sk-live-0123456789', project: 'web-shop' })
-  expect(await runStep(env, new AbortController().signal, recorder, () => false)).toBe(false)
-  expect(phases).toEqual(['nothing started', 'done'])
-})
-
 test('the log has the warnings about inputs also if the step ends because the branch cannot be looked up', async () => {
   const lines: string[] = []
   const write = vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => lines.push(String(chunk)) > 0)
@@ -61,7 +50,7 @@ test('the log has the warnings about inputs also if the step ends because the br
     ...inputVariables({ ...inputs, branch: '@{event}', 'env-overrides': 'COLOR="red"' }),
     GITHUB_EVENT_NAME: 'deployment',
   }
-  const recorder = aRecorder(() => {})
+  const recorder = aRecorder()
   expect(await runStep(env, new AbortController().signal, recorder, () => false)).toBe(false)
   expect(lines.join('')).toMatch(/^::warning::.*COLOR begins and ends with quotation marks.*^::error .*look-up/ms)
 })
@@ -73,7 +62,7 @@ test('invalid inputs are in the job summary, unless the input summary is never',
     const path = join(temporaryFolder(), 'summary.md')
     writeFileSync(path, '')
     const env = { ...inputVariables({ 'base-url': 'ftp://x', summary }), GITHUB_STEP_SUMMARY: path }
-    const recorder = aRecorder(() => {})
+    const recorder = aRecorder()
     expect(await runStep(env, new AbortController().signal, recorder, () => false)).toBe(false)
     return readFileSync(path, 'utf8')
   }

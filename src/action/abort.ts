@@ -3,12 +3,12 @@ import type { AbortCause, Ending } from '../outcome/step-outcome.ts'
 /** How long main tries to cancel a run. If the step is aborted, `StepAborted.cancelDeadlineMs` applies instead. */
 export const CANCEL_LIMIT_MS = 15_000
 
-/** How long post waits for a main that it has signalled. Then post kills main. */
+/** How long post waits for a main that it has asked to stop. Then post acts itself. */
 export const POST_WAITS_FOR_MAIN_MS = 40_000
 
 /**
- * Times, counted from the abort. They end before the runner or post sends SIGKILL, so that main can still write the outputs
- * and the summary, and exit.
+ * Times, counted from the abort. They end before the runner sends SIGKILL and before post acts itself, so that main can still write the
+ * outputs and the summary, and exit.
  */
 interface Allowance {
   /** How long main waits for the response to a start in flight. */
@@ -30,8 +30,8 @@ const AFTER_SIGINT: Allowance = { startMs: 9_000, cancelMs: 6_700, cancelLateIdM
 /** If SIGTERM comes without a SIGINT before it, the runner sends SIGKILL 2.5 s later. */
 const AFTER_SIGTERM: Allowance = { startMs: 1_800, cancelMs: 2_050, cancelLateIdMs: 2_050 }
 /**
- * The runner sets no deadline. If post has sent SIGHUP, post kills main after `POST_WAITS_FOR_MAIN_MS`. A start gets the
- * 30 s that every request gets.
+ * The runner sets no deadline. If post has asked main to stop, post acts itself after `POST_WAITS_FOR_MAIN_MS`. A start gets
+ * the 30 s that every request gets.
  */
 const WITHOUT_RUNNER_DEADLINE: Allowance = {
   startMs: 30_000,
@@ -43,7 +43,8 @@ const ALLOWANCES = {
   SIGINT: AFTER_SIGINT,
   SIGTERM: AFTER_SIGTERM,
   SIGBREAK: AFTER_SIGTERM,
-  SIGHUP: WITHOUT_RUNNER_DEADLINE,
+  SIGHUP: AFTER_SIGTERM,
+  'asked by post': WITHOUT_RUNNER_DEADLINE,
   'RUNNER_TEMP emptied': WITHOUT_RUNNER_DEADLINE,
   'log closed': WITHOUT_RUNNER_DEADLINE,
 } satisfies Record<AbortCause, Allowance>

@@ -59,7 +59,7 @@ async function startAndWait(step: Step): Promise<RunFacts> {
   const { settings, world, stepBeganMs } = step
   const { recorder, clock, signal } = world
   if (settings.runId !== undefined) {
-    recorder.started(settings.runId, settings.cancelOnAbort)
+    recorder.knowsRun(settings.runId, settings.cancelOnAbort)
     return followRun({ id: settings.runId }, step)
   }
 
@@ -68,7 +68,7 @@ async function startAndWait(step: Step): Promise<RunFacts> {
   if (typeof started !== 'string') return started
   const handle: RunHandle = { id: started, knownSinceMs: clock.now() }
   if (!isUsableRunId(handle.id)) return cancelRunWithUnusableId(handle, world)
-  recorder.started(handle.id, settings.cancelOnAbort)
+  recorder.knowsRun(handle.id, settings.cancelOnAbort)
   // If the step was aborted during the start, `followRun` is called even if `wait` is false. Its wait ends at once, and main
   // cancels the run if `cancelOnAbort` is true.
   if (settings.wait || signal.aborted) return followRun(handle, step)
@@ -119,7 +119,7 @@ async function cancelRunWithUnusableId(handle: RunHandle, world: World): Promise
   let cancellation: Cancellation = { kind: 'id-unknown' }
   if (handle.id !== '') {
     // Main and post cancel this run even if `cancel-on-abort` is false, because no step can wait for it.
-    world.recorder.started(handle.id, true)
+    world.recorder.knowsRun(handle.id, true)
     cancellation = await cancelRun(handle, { deadlineMs: world.clock.now() + CANCEL_LIMIT_MS }, world)
   }
   // If the step was aborted meanwhile, the ending is still `start-failed`, because only its message contains the id.

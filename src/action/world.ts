@@ -20,10 +20,10 @@ export interface Outputs
 
 /** Writes down for post what is left to do for the step, because main may be killed at any moment. */
 export interface Recorder {
-  /** Main is about to start a run. Throws if nothing could be written, because post would not learn of the run. */
+  /** Main is about to start a run. Throws if this cannot be written, because post would not learn of the run. */
   starting(): void
-  /** Unless `done` follows, post cancels the run, provided that `mayCancel` is true. */
-  started(runId: string, mayCancel: boolean): void
+  /** Main knows the run's id. Unless `done` follows, post cancels the run, provided that `mayCancel` is true. */
+  knowsRun(runId: string, mayCancel: boolean): void
   /** Nothing is left to do. */
   done(): void
 }

@@ -47,8 +47,10 @@ export type AbortCause =
   | 'SIGINT'
   | 'SIGTERM'
   | 'SIGBREAK'
-  /** Post sends SIGHUP if main still runs, because the runner's signals did not reach main. */
+  /** The runner never sends SIGHUP. It counts as SIGTERM. */
   | 'SIGHUP'
+  /** Post has asked main to stop, because the job ends and no signal of the runner has reached main. */
+  | 'asked by post'
   /** The runner has emptied its temporary folder, as it does when the job ends. */
   | 'RUNNER_TEMP emptied'
   /** A line could not be written to the log. Nobody reads the log any more, because the runner's worker is dead. */

@@ -162,6 +162,8 @@ function sentencesOfAbort({ cause }: Extract<Ending, { kind: 'aborted' }>, outco
   switch (cause) {
     case 'RUNNER_TEMP emptied':
       return fragment`The runner's temporary folder was emptied ${when}. The runner does this at the end of a job, so this step assumed that the job had ended. If the job had not ended, another step emptied the folder.`
+    case 'asked by post':
+      return fragment`The job ended ${when}, so the post step asked this step to stop. In a container, no signal of the runner reaches this step.`
     case 'log closed':
       return fragment`The runner stopped reading the log of this step ${when}. This happens if the runner's process is killed, for example because no memory was left.`
     default:

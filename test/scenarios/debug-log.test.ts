@@ -4,8 +4,8 @@ import { ONE_PASSED, scenario } from '../support/scenario.ts'
 
 const DEBUG = '##[debug]'
 
-/** The lines about the record that main saves for post. */
-const OF_RECORD = /^(First record|Saved) for post/
+/** The lines about what main saves for post. */
+const OF_FILE = /^(Main's file for post|Saved for post|Nothing is left to do for post)/
 
 test.concurrent('with debug logging, the log shows each request, the branch, what main saves and what post finds', async () => {
   const busy = {
@@ -25,7 +25,7 @@ test.concurrent('with debug logging, the log shows each request, the branch, wha
     log.filter((line) => line.startsWith(DEBUG)).map((line) => line.slice(DEBUG.length).replace(/ [\d,]+ ms/, ' N ms'))
   const lines = debugLines(main.log)
   const runs = '/v1/projects/web-shop/runs'
-  expect(lines.filter((line) => !OF_RECORD.test(line))).toEqual([
+  expect(lines.filter((line) => !OF_FILE.test(line))).toEqual([
     'Branch: feature/x, because the input branch names it',
     `POST ${runs}: try 1`,
     `POST ${runs}: status 200 after N ms`,
@@ -34,11 +34,13 @@ test.concurrent('with debug logging, the log shows each request, the branch, wha
     `GET ${runs}/run-1: try 2`,
     `GET ${runs}/run-1: status 200 after N ms`,
   ])
-  const phases = lines.filter((line) => OF_RECORD.test(line)).map((line) => /"phase":"(.*?)"/.exec(line)?.[1])
-  expect(phases).toEqual(['nothing started', 'starting', 'started', 'done'])
-  expect(debugLines(post.log)).toEqual([
-    expect.stringMatching(/^Post found nothing to do. The record in the runner.s state: .*"phase":"done"/),
+  expect(lines.filter((line) => OF_FILE.test(line))).toEqual([
+    expect.stringMatching(/^Main's file for post: .*test-run-action-/),
+    'Saved for post: {"phase":"starting"}',
+    'Saved for post: {"phase":"started","runId":"run-1","mayCancel":true}',
+    'Nothing is left to do for post. Main removes its file.',
   ])
+  expect(debugLines(post.log)).toEqual(['Post found no file of main, so nothing is left to do.'])
   const log = main.log.join('\n')
   expect(log).toContain(
     'Run run-1 was started for project “web-shop”, branch “feature/x”, environment “staging”, framework project “unit e2e”',
@@ -51,7 +53,9 @@ test.concurrent('with debug logging, post shows the run that a killed main left'
   await using one = await scenario({ debug: true, script: { runId: 'run-1', runningMs: Infinity } })
   const { post } = await one.step.run({ on: /RUNNING/, by: 'kill' })
   const log = post.log.join('\n')
-  expect(log).toMatch(/##\[debug\]Post found the record .*"phase":"started".*"runId":"run-1".*\. Main has exited\./)
+  expect(log).toMatch(
+    /##\[debug\]Post found .*test-run-action-.*: \{"phase":"started","runId":"run-1","mayCancel":true\}/,
+  )
   expect(log).toContain('##[debug]POST /v1/projects/web-shop/runs/cancel: try 1')
   expect(one.service.runs[0]?.cancelAccepted).toBe(true)
 })
@@ -59,7 +63,7 @@ test.concurrent('with debug logging, post shows the run that a killed main left'
 test.concurrent('without debug logging, there is no debug line, and post is silent', async () => {
   await using one = await scenario()
   const { main, post } = await one.step.run()
-  expect(main.log.join('\n')).not.toMatch(/debug|try 1|record for post|Saved for post/)
+  expect(main.log.join('\n')).not.toMatch(/debug|try 1|for post/)
   expect(post.log).toEqual([])
 })
 

@@ -147,14 +147,12 @@ const runnerPlan = fc.record({
   ),
   // Another step removes main's file.
   fileRemovedAtMs: maybe(someMs),
-  // While a disk is full, nothing can be written to it. A file can still be emptied.
-  fullDisks: several(
-    fc.record({
-      place: fc.constantFrom('state' as const, 'file' as const, 'both' as const),
-      fromMs: fc.oneof(fc.constant(0), someMs),
-      forMs: someMs,
-    }),
-  ),
+  // Another step creates the file that asks main to stop.
+  stopByOtherAtMs: maybe(someMs, 12),
+  // While the disk is full, nothing can be written to main's file. The file can still be removed.
+  fullDisks: several(fc.record({ fromMs: fc.oneof(fc.constant(0), someMs), forMs: someMs })),
+  // Main does not run for a while, for example because the machine swaps.
+  blocked: maybe(fc.record({ atMs: someMs, forMs: fc.constantFrom(1_000, 3_000, 10_000) })),
   // Another step of the job with the same identity, which was killed while it waited for a run of its own.
   hasSibling: rarely,
 })

@@ -27,7 +27,8 @@ const SIGNAL_LIMIT_MS = {
   SIGINT: [7_000, 9_500],
   SIGTERM: [2_200, 2_200],
   SIGBREAK: [2_200, 2_200],
-  SIGHUP: [15_100, 38_100],
+  SIGHUP: [2_200, 2_200],
+  'asked by post': [15_100, 38_100],
   'RUNNER_TEMP emptied': [15_100, 38_100],
   'log closed': [15_100, 38_100],
 } as const
@@ -59,26 +60,23 @@ const startsAtMostOneRun: Invariant = (plan, { service, main }) => {
 const namesEveryRunThatItLeaves: Invariant = (plan, result) => {
   const { service, main, post, messages } = result
   const { wait, cancelOnAbort } = plan.request
-  const { container, hasPost, fileRemovedAtMs, fullDisks } = plan.runner
+  const { container, hasPost, fileRemovedAtMs } = plan.runner
   const { run } = service
   if (run === undefined || isSettled(run, service)) return
   // Nobody reads the log, and post does not run.
   if (container?.end === 'shutdown') return
-  if (!exitedByItself(result) && !hasPost) return
-  const { phase = 'nothing started' } = main.record ?? {}
-  // Post cancels a given run only if `cancelOnAbort` allows it and main had the time to write that to its record.
-  const isGivenKnown = ![phase, post?.record?.phase].includes('nothing started')
-  if (run.isGiven && !(cancelOnAbort && isGivenKnown)) return
+  const isMainHeard = exitedByItself(result) && container === undefined
+  if (!isMainHeard && !hasPost) return
+  const record = isMainHeard ? main.record : post?.record
+  // Nobody knows the run if another step has removed main's file before main was killed, or before its container was removed.
+  if (!isMainHeard && fileRemovedAtMs !== undefined && record === undefined) return
+  // Post cancels a given run only if `cancelOnAbort` allows it and main had the time to write that to its file.
+  if (run.isGiven && !(cancelOnAbort && (isMainHeard || record?.phase === 'started'))) return
   // The inputs say that the step does not cancel this run.
   const conclusion = main.outputs.get('conclusion')
-  if (phase === 'done' && !wait && (conclusion === undefined || conclusion === 'started')) return
-  const isLeftAlone = phase === 'started' || phase === 'done'
-  if (!cancelOnAbort && isLeftAlone && (!exitedByItself(result) || container !== undefined)) return
-  // The state is older or could not be written, and the file has no newer record.
-  const isStateUnreliable = container !== undefined || fullDisks.some(({ place }) => place !== 'file')
-  const isFileUnreliable = fileRemovedAtMs !== undefined || fullDisks.some(({ place }) => place !== 'state')
-  const isKnownToPost = post?.record !== undefined && post.record.phase !== 'nothing started'
-  if (isStateUnreliable && isFileUnreliable && !isKnownToPost) return
+  const isDone = record === undefined || record.phase === 'nothing started'
+  if (!wait && isDone && (conclusion === undefined || conclusion === 'started')) return
+  if (!cancelOnAbort && !isMainHeard && record?.phase !== 'starting') return
 
   const isIdKnown = post === undefined ? main.outputs.has('run-id') : post.record?.runId !== undefined
   const isNamed = messages.some(
@@ -132,7 +130,8 @@ const exitsInTime: Invariant = (plan, result) => {
   const { main, post } = result
   const { signalled, endedMs } = main
   if (main.end === 'hanging') violate('main never ended')
-  if (signalled !== undefined) {
+  // A main that is blocked cannot keep the limit.
+  if (signalled !== undefined && plan.runner.blocked === undefined) {
     const tookMs = endedMs - signalled.atMs
     const startedAtMs = plan.service.isGiven ? 0 : (startResponse(result)?.atMs ?? Number.POSITIVE_INFINITY)
     const limitMs = SIGNAL_LIMIT_MS[signalled.signal][startedAtMs < signalled.atMs ? 0 : 1]
@@ -145,7 +144,13 @@ const exitsInTime: Invariant = (plan, result) => {
   const { queueLimitMs } = plan.request
   const queueMs = queueLimitMs === undefined ? 0 : queueLimitMs + LAST_POLLS_MS
   const limitMs =
-    Math.max(waitLimitMs, startedMs) + queueMs + LAST_POLLS_MS + MAIN_CANCEL_MS + plan.commentMs + LATENESS_MS
+    Math.max(waitLimitMs, startedMs) +
+    queueMs +
+    LAST_POLLS_MS +
+    MAIN_CANCEL_MS +
+    plan.commentMs +
+    (plan.runner.blocked?.forMs ?? 0) +
+    LATENESS_MS
   const undisturbedMs = signalled?.atMs ?? endedMs
   if (undisturbedMs > limitMs) violate(`main took ${undisturbedMs} ms with a wait limit of ${waitLimitMs} ms`)
   if (post === undefined) return
@@ -245,7 +250,9 @@ const reportsTheRunId: Invariant = (plan, result) => {
 }
 
 /** If main can still learn the id, it does. */
-const awaitsAStartInFlight: Invariant = (_, result) => {
+const awaitsAStartInFlight: Invariant = (plan, result) => {
+  // A time limit may pass while main is blocked, and then the response comes too late.
+  if (plan.runner.blocked !== undefined) return
   const { service, main } = result
   const [start] = service.acceptedStarts
   if (!exitedByItself(result) || start === undefined || startResponse(result) !== undefined) return
@@ -284,12 +291,12 @@ const cancelsOnlyIfItMay: Invariant = (plan, { service, main }) => {
 
 const leavesPostNothingThatIsDone: Invariant = (plan, result) => {
   const { main, post } = result
-  const { container, fileRemovedAtMs, fullDisks, hasSibling } = plan.runner
+  const { container, hasSibling } = plan.runner
   if (!exitedByItself(result) || post === undefined || post.responses.length === 0) return
   // The other step has its own run.
   if (hasSibling) return
-  // It may be that "done" could be written to neither place.
-  if (container !== undefined || (fileRemovedAtMs !== undefined && fullDisks.length > 0)) return
+  // In a container, post runs beside main.
+  if (container !== undefined) return
   if (main.responses.some(({ isListed }) => isListed)) violate('post cancels what main cancelled')
   if (main.responses.some(isEnd)) violate('post cancels what has finished')
 }
@@ -338,9 +345,10 @@ const EVENTS: Readonly<Record<string, (result: SimulationResult) => boolean>> = 
     responses.some(({ method }, index) => method === 'cancel' && responses.slice(index).some(isEnd)),
   'could not cancel': ({ messages }) => messages.some((text) => text.includes('could not cancel the run')),
   'id not known': ({ messages }) => messages.some((text) => text.includes('may have been started')),
-  'ended by post': ({ main }) => main.signalled?.signal === 'SIGHUP',
+  'asked by post': ({ main }) => main.signalled?.signal === 'asked by post',
+  'not answered': ({ post }) => post?.record !== undefined && !post.record.hasEnded,
   'start refused': ({ main }) => main.isStartRefused,
-  'record not written': ({ messages }) => messages.some((text) => text.includes('could not save')),
+  'record not written': ({ messages }) => messages.some((text) => text.includes('will not know what is left to do')),
   'run of a sibling': ({ service }) => service.runs.some(({ isOfSibling }) => isOfSibling),
   'ended with the job': ({ main }) => main.signalled?.signal === 'RUNNER_TEMP emptied',
 }

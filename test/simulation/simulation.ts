@@ -3,11 +3,12 @@ import { runAction } from '../../src/action/run-action.ts'
 import type { World } from '../../src/action/world.ts'
 import { cleanUp } from '../../src/clean-up-after-main.ts'
 import type { Clock } from '../../src/clock.ts'
-import { type Handover, lastRecord, latestRecord, parseRecord, type StepRecord } from '../../src/handover/record.ts'
+import type { MainFile, MainRecord } from '../../src/handover/main-file.ts'
 import { RecordNotWritten, StepRecorder } from '../../src/handover/recorder.ts'
 import type { AbortCause } from '../../src/outcome/step-outcome.ts'
 import { type Fragment, render } from '../../src/text/safe-text.ts'
 import { FakeClock } from '../support/fake-clock.ts'
+import { MemoryFile } from '../support/memory-file.ts'
 import { ModelService, type ObservedResponse } from './model-service.ts'
 import type { SimulationPlan } from './random-plans.ts'
 
@@ -24,8 +25,8 @@ interface PostResult {
   readonly begunMs: number
   readonly endedMs: number
   readonly responses: readonly ObservedResponse[]
-  /** Main's record, as post read it last. */
-  readonly record?: StepRecord | undefined
+  /** The last record of main's file, as post took it. Undefined if the file was removed before. */
+  readonly record?: MainRecord | undefined
 }
 
 interface MainResult {
@@ -35,9 +36,9 @@ interface MainResult {
   readonly signalled?: { readonly signal: AbortCause; readonly atMs: number } | undefined
   readonly responses: readonly ObservedResponse[]
   readonly outputs: ReadonlyMap<string, unknown>
-  /** What post can learn from main's record at the end of main. */
-  readonly record?: StepRecord | undefined
-  /** When main wanted to write the phase "starting", no disk had space for the state or the file. */
+  /** The last record of main's file at the end of main. Undefined if the file was removed. */
+  readonly record?: MainRecord | undefined
+  /** Main could not write the phase "starting". */
   readonly isStartRefused: boolean
 }
 
@@ -56,15 +57,11 @@ export async function simulateStep(plan: SimulationPlan): Promise<SimulationResu
   const jobEnd = container === undefined ? [] : [clock.sleep(container.atMs).then(() => undefined)]
   const before = await clock.run(Promise.race([ended, ...jobEnd]))
   const isLeft = container?.end === 'shutdown' && before === undefined
-  if (isLeft) {
-    // Main finds the folder empty when it next looks. The container stays.
-    main.storage.removeAll()
-    clock.at(clock.now() + 1_000, () => main.end('RUNNER_TEMP emptied'))
-  }
+  // Main finds the folder empty when it next looks. The container stays.
+  if (isLeft) main.emptyFolder()
   if (isLeft || !hasPost) return { service, main: await clock.run(ended), messages }
 
   const isStateLost = container?.isStateLost && before?.end !== 'success'
-  const saved = isStateLost ? undefined : parseRecord(main.storage.state ?? '')
   await clock.run(clock.sleep(postAfterMs))
   const begunMs = clock.now()
   const responses: ObservedResponse[] = []
@@ -74,80 +71,34 @@ export async function simulateStep(plan: SimulationPlan): Promise<SimulationResu
   }
   const log: World['log'] = { info: () => {}, warning: (message) => messages.push(render(message)) }
   const open = async () => service.client((response) => responses.push(response))
-  // post.ts and findHandovers decide this before anything is loaded.
-  const first = saved ?? lastRecord(main.storage.file)
-  const ofMain = first === undefined ? [] : [main.found(first)]
-  const found = saved === undefined && hasSibling ? [...ofMain, siblingOf(service)] : ofMain
-  const isDone = saved?.phase === 'done' || found.length === 0
-  if (!isDone) await clock.run(cleanUp(found, { clock, random, signal: controller.signal, log, open }))
-  const post = isDone ? undefined : { begunMs, endedMs: clock.now(), responses, record: main.readByPost }
+  // findMainFiles decides this before anything is loaded.
+  const ofMain = main.file.isRemoved() ? [] : [main.file]
+  const files: readonly MainFile[] = isStateLost && hasSibling ? [...ofMain, fileOfSibling(service)] : ofMain
+  let record: MainRecord | undefined
+  const take = main.file.take.bind(main.file)
+  main.file.take = () => (record = take())
+  const world = { clock, random, signal: controller.signal, log, open, hasSameInputs: () => true }
+  const isRunGiven = plan.service.isGiven
+  if (files.length > 0) await clock.run(cleanUp(files, { ...world, isRunGiven }))
+  const post = files.length === 0 ? undefined : { begunMs, endedMs: clock.now(), responses, record }
+  // The container is removed, or the job is over.
   main.die()
   return { service, main: await clock.run(ended), post, messages }
 }
 
-/** A step with the same identity that was killed while it waited. Its file is in the folder of main's file. */
-function siblingOf(service: ModelService): Handover {
-  const runId = service.startForSibling()
-  const record: StepRecord = { pid: 2, startTime: '2', file: 'main-2', phase: 'started', runId, mayCancel: true }
-  return {
-    hasSameInputs: true,
-    readRecord: () => record,
-    isMainRunning: () => false,
-    canSignalMain: () => true,
-    signalMain: () => {},
-    removeFile: () => {},
-  }
+/** The file of a step with the same identity that was killed while it waited. */
+function fileOfSibling(service: ModelService): MainFile {
+  return new MemoryFile({ phase: 'started', runId: service.startForSibling(), mayCancel: true })
 }
 
-/** The state and main's file, in memory. */
-class Storage {
-  /** The newest entry of the runner's state. */
-  state: string | undefined
-  /** Main's file. Undefined if it was removed. */
-  file: string | undefined
-  areRemoved = false
-  readonly #clock: FakeClock
-  readonly #fullDisks: SimulationPlan['runner']['fullDisks']
-
-  constructor(clock: FakeClock, { fullDisks, fileRemovedAtMs }: SimulationPlan['runner']) {
-    this.#clock = clock
-    this.#fullDisks = fullDisks
-    if (fileRemovedAtMs !== undefined) clock.at(fileRemovedAtMs, () => (this.file = undefined))
-  }
-
-  appendToState(line: string): void {
-    if (this.#isFull('state')) throw new Error('the disk is full')
-    this.state = line
-  }
-
-  appendToFile(line: string): void {
-    if (this.#isFull('file')) throw new Error('the disk is full')
-    if (this.file === undefined) throw new Error('the file was removed')
-    this.file += `${line}\n`
-  }
-
-  /** The end of the job removes the state and the file. */
-  removeAll(): void {
-    this.areRemoved = true
-    this.state = undefined
-    this.file = undefined
-  }
-
-  #isFull(where: 'state' | 'file'): boolean {
-    const nowMs = this.#clock.now()
-    return this.#fullDisks.some(
-      (disk) =>
-        (disk.place === where || disk.place === 'both') && nowMs >= disk.fromMs && nowMs < disk.fromMs + disk.forMs,
-    )
-  }
-}
-
-const FIRST: StepRecord = { pid: 1, startTime: '1', file: 'main-1', phase: 'nothing started' }
+/** Main looks for the request to stop and for its file at multiples of this time. */
+const LOOK_MS = 250
 
 /** Main as a process that can be killed at any moment. After that, it has no effect and gets no response. */
 class SimulatedMain {
-  readonly storage: Storage
-  readByPost: StepRecord | undefined
+  readonly file = new MemoryFile({ phase: 'nothing started' })
+  #isFolderEmptied = false
+  #recorder: StepRecorder | undefined
   #isStartRefused = false
   #isDead = false
   #effects = 0
@@ -156,6 +107,7 @@ class SimulatedMain {
   readonly #outputs = new Map<string, unknown>()
   readonly #controller = new AbortController()
   readonly #death = Promise.withResolvers<'killed'>()
+  readonly #crashInTimer = Promise.withResolvers<'crashed'>()
   readonly #crash = new Error('a bug in main')
   readonly #plan: SimulationPlan
   readonly #clock: FakeClock
@@ -169,8 +121,12 @@ class SimulatedMain {
     this.#service = service
     this.#random = random
     this.#messages = messages
-    this.storage = new Storage(clock, plan.runner)
-    this.storage.file = `${JSON.stringify(FIRST)}\n`
+    const { fileRemovedAtMs, stopByOtherAtMs, fullDisks } = plan.runner
+    this.file.isDiskFull = () =>
+      fullDisks.some(({ fromMs, forMs }) => clock.now() >= fromMs && clock.now() < fromMs + forMs)
+    this.file.onNews = () => clock.at((Math.floor(clock.now() / LOOK_MS) + 1) * LOOK_MS, () => this.#look())
+    if (fileRemovedAtMs !== undefined) clock.at(fileRemovedAtMs, () => this.file.remove())
+    if (stopByOtherAtMs !== undefined) clock.at(stopByOtherAtMs, () => this.file.askToStop())
   }
 
   async run(): Promise<MainResult> {
@@ -207,29 +163,62 @@ class SimulatedMain {
           this.#isStartRefused = true
           return 'failure' as const
         }
-        if (cause !== this.#crash) throw cause
-        // process.ts does this too.
-        this.#messages.push(`error: The action failed unexpectedly. ${cause}`)
-        return 'crashed' as const
+        return this.#endByCrash(cause)
       },
     )
-    const end = await Promise.race([this.#death.promise, hanging, exit])
+    const end = await Promise.race([this.#death.promise, this.#crashInTimer.promise, hanging, exit])
+    if (end !== 'killed') this.#recorder?.exit()
     this.die()
-    const saved = parseRecord(this.storage.state ?? '')
     return {
       end,
       endedMs: clock.now(),
       signalled: this.#signalled,
       responses: this.#responses,
       outputs: this.#outputs,
-      record: saved === undefined ? lastRecord(this.storage.file) : latestRecord(saved, this.storage.file),
+      record: this.file.read(),
       isStartRefused: this.#isStartRefused,
     }
   }
 
   end(by: AbortCause): void {
-    this.#controller.abort(new StepAborted(by, this.#clock.now()))
-    this.#signalled ??= { signal: by, atMs: this.#clock.now() }
+    this.#whenRunning(() => {
+      if (this.#isDead) return
+      this.#controller.abort(new StepAborted(by, this.#clock.now()))
+      this.#signalled ??= { signal: by, atMs: this.#clock.now() }
+    })
+  }
+
+  /** The runner empties its temporary folder, with main's file and the file of its state. */
+  emptyFolder(): void {
+    this.#isFolderEmptied = true
+    this.file.remove()
+  }
+
+  /** What the timer in main.ts does. */
+  #look(): void {
+    this.#whenRunning(() => {
+      try {
+        const reason = this.#isDead ? undefined : this.#recorder?.reasonToStop()
+        if (reason !== undefined) this.end(reason)
+      } catch (cause) {
+        this.#crashInTimer.resolve(this.#endByCrash(cause))
+      }
+    })
+  }
+
+  /** process.ts does this too. */
+  #endByCrash(cause: unknown): 'crashed' {
+    if (cause !== this.#crash) throw cause
+    this.#messages.push(`error: The action failed unexpectedly. ${cause}`)
+    return 'crashed'
+  }
+
+  /** Does it at once, or when main is no longer blocked. */
+  #whenRunning(task: () => void): void {
+    const nowMs = this.#clock.now()
+    const { atMs, forMs } = this.#plan.runner.blocked ?? { atMs: 0, forMs: 0 }
+    if (nowMs >= atMs && nowMs < atMs + forMs) this.#clock.at(atMs + forMs, task)
+    else task()
   }
 
   die(): void {
@@ -248,35 +237,17 @@ class SimulatedMain {
     return this.#isDead ? undefined : task()
   }
 
-  /** The record that post finds. */
-  found(first: StepRecord): Handover {
-    return {
-      hasSameInputs: true,
-      readRecord: () => {
-        this.readByPost = latestRecord(first, this.storage.file)
-        return this.readByPost
-      },
-      isMainRunning: () => !this.#isDead,
-      canSignalMain: () => true,
-      signalMain: (signal) => (signal === 'SIGKILL' ? this.die() : this.end(signal)),
-      removeFile: () => {
-        this.storage.file = undefined
-      },
-    }
-  }
-
   #world(): World {
     const client = this.#service.client((response) => this.#isDead || this.#responses.push(response))
     const { cancel } = client
-    const { storage } = this
-    const recorder = new StepRecorder(FIRST, {
-      appendToState: (line) => this.effect(() => storage.appendToState(line), false),
-      appendToFile: (line) => this.effect(() => storage.appendToFile(line), false),
-      emptyFile: () =>
-        this.effect(() => {
-          if (storage.file !== undefined) storage.file = ''
-        }),
-    })
+    const { file } = this
+    const append = (record: MainRecord) => this.effect(() => file.append(record), false)
+    const remove = () => this.effect(() => file.remove())
+    const isRemoved = () => file.isRemoved()
+    const answerStop = () => file.answerStop()
+    const ofMain: MainFile = Object.assign(new MemoryFile(), { append, remove, isRemoved, answerStop })
+    const recorder = new StepRecorder(ofMain, () => this.#isFolderEmptied)
+    this.#recorder = recorder
     const log: World['log'] = { info: () => this.effect(() => {}), warning: (message) => this.#say('warning', message) }
     recorder.attachLog(log)
     return {
@@ -290,7 +261,7 @@ class SimulatedMain {
       },
       log,
       recorder,
-      isJobOver: () => storage.areRemoved,
+      isJobOver: () => this.#isFolderEmptied,
       setOutput: (name, value) => this.effect(() => this.#outputs.set(name, value)),
       annotate: ({ level, message }) => this.#say(level, message),
       writeGroup: () => this.effect(() => {}),
@@ -329,8 +300,8 @@ class SimulatedMain {
   #whileAlive<T>(promise: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       promise.then(
-        (value) => this.#isDead || resolve(value),
-        (error) => this.#isDead || reject(error),
+        (value) => this.#whenRunning(() => this.#isDead || resolve(value)),
+        (error) => this.#whenRunning(() => this.#isDead || reject(error)),
       )
     })
   }

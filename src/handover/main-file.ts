@@ -1,0 +1,242 @@
+import {
+  closeSync,
+  constants,
+  existsSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { isObject, parseJson } from '../text/json.ts'
+
+// Main can be killed at any moment, and then its run must not go on. So main keeps a file that says what is left to do, and post
+// does what the file says.
+//
+// - While main's file is there, something may be left to do. When nothing is left to do, main removes it.
+// - Main appends a record when it begins, before it sends a start, when it knows the run's id, and when it exits although
+//   something is left to do. The last whole record counts. Main never creates the file a second time.
+// - The runner's state has the path of the file. If the state is lost, as on some runners, post finds the file by its name. The
+//   name has a hash of what main and post of a step share.
+// - If the file does not say that main has ended, main may still live, because no signal of the runner reaches a container.
+//   Only main can receive the id of a start in flight. So post first asks main to stop. It creates an empty file beside main's
+//   file, with the ending ".stop". Main looks for it four times a second and removes it. This is main's answer.
+// - After the answer, post waits until main's file is gone or says that main has ended. Without an answer, main is dead, or it
+//   is blocked. Then post acts, and leaves the ".stop" file, so that a blocked main finds it later and stops.
+// - Post removes main's file before it reads the file for the last time. So a main that wakes up at this moment either has
+//   written "starting", and post warns, or finds its file removed, and starts nothing.
+// - Then post cancels the run, warns, or does nothing, as the last record says.
+// - The runner empties its temporary folder when the job ends. If main's file and the file of the runner's state are both gone,
+//   nobody comes after main. So main cancels its run and exits.
+//
+// One way serves every system. There are no process ids and no signals between post and main.
+// post.ts loads this file before everything else, so it must load little. recorder.ts is main's side.
+
+const PHASES = ['nothing started', 'starting', 'started'] as const
+
+/** One line of main's file. */
+export interface MainRecord {
+  readonly phase: (typeof PHASES)[number]
+  /** Given in the phase "started". */
+  readonly runId?: string | undefined
+  /** Given in the phase "started": whether the step may cancel the run. */
+  readonly mayCancel?: boolean | undefined
+  /** Main has exited, and something is left to do. */
+  readonly hasEnded?: true | undefined
+}
+
+/** The last whole record of the text. */
+export function lastRecord(text: string): MainRecord | undefined {
+  return text
+    .split('\n')
+    .map(parseRecord)
+    .findLast((record) => record !== undefined)
+}
+
+function parseRecord(line: string): MainRecord | undefined {
+  const json = parseJson(line)
+  if (!isObject(json)) return undefined
+  const phase = PHASES.find((known) => known === json.phase)
+  const hasEnded = json.hasEnded === true ? json.hasEnded : undefined
+  if (phase === undefined) return undefined
+  if (phase !== 'started') return { phase, hasEnded }
+  if (typeof json.runId !== 'string') return undefined
+  return { phase, runId: json.runId, mayCancel: json.mayCancel === true, hasEnded }
+}
+
+const PREFIX = 'test-run-action-'
+const STOP = '.stop'
+/** The entry of the runner's state that has the path. Post gets it as the variable `STATE_file`. */
+export const STATE_NAME = 'file'
+
+/** Main's file on the disk, and the file beside it by which post asks main to stop. */
+export class MainFile {
+  readonly path: string
+
+  constructor(path: string) {
+    this.path = path
+  }
+
+  /**
+   * Throws if post cannot read the record, because it was not written or the file was removed. A record begins with the line
+   * break, so a part of a line that a full disk has left does not spoil it.
+   */
+  append(record: MainRecord): void {
+    const file = openSync(this.path, constants.O_WRONLY | constants.O_APPEND)
+    try {
+      writeFileSync(file, `\n${JSON.stringify(record)}`)
+    } finally {
+      closeSync(file)
+    }
+    if (this.isRemoved()) throw new Error(`${this.path} was removed`)
+  }
+
+  isRemoved(): boolean {
+    return isRemoved(this.path)
+  }
+
+  /** Undefined if the file was removed. Throws if it cannot be read. */
+  read(): MainRecord | undefined {
+    return unlessRemoved(() => lastRecord(readFileSync(this.path, 'utf8')))
+  }
+
+  remove(): void {
+    rmSync(this.path, { force: true })
+  }
+
+  /** Removes the file, and then reads what was in it. Otherwise as `read`. */
+  take(): MainRecord | undefined {
+    return unlessRemoved(() => {
+      const file = openSync(this.path, 'r')
+      try {
+        this.remove()
+        return lastRecord(readFileSync(file, 'utf8'))
+      } finally {
+        closeSync(file)
+      }
+    })
+  }
+
+  /** False if nobody can be asked, because the file cannot be created. */
+  askToStop(): boolean {
+    return succeeds(() => writeFileSync(this.path + STOP, '', { flag: 'a', mode: 0o600 }))
+  }
+
+  isStopAnswered(): boolean {
+    return isRemoved(this.path + STOP)
+  }
+
+  withdrawStop(): void {
+    succeeds(() => rmSync(this.path + STOP, { force: true }))
+  }
+
+  /** Whether post has asked main to stop. If so, this answers. */
+  answerStop(): boolean {
+    if (!isOwnFile(this.path + STOP)) return false
+    this.withdrawStop()
+    return true
+  }
+}
+
+/** Creates main's file with its first record. If no folder takes the file, every `append` fails. */
+export function createMainFile(env: NodeJS.ProcessEnv): MainFile {
+  const name = `${identity(env)}${crypto.randomUUID()}`
+  const first: MainRecord = { phase: 'nothing started' }
+  for (const folder of folders(env)) {
+    const path = join(folder, name)
+    if (succeeds(() => writeFileSync(path, JSON.stringify(first), { flag: 'wx', mode: 0o600 })))
+      return new MainFile(path)
+    succeeds(() => rmSync(path, { force: true }))
+  }
+  return new MainFile(join(tmpdir(), name))
+}
+
+/** The file that the runner's state names. If the state is lost, the files of all steps with the identity of this step. */
+export function findMainFiles(env: NodeJS.ProcessEnv): MainFile[] {
+  const path = env[`STATE_${STATE_NAME}`]
+  const paths = path ? [path] : folders(env).flatMap((folder) => filesWithIdentity(folder, env))
+  return paths.filter(isOwnFile).map((found) => new MainFile(found))
+}
+
+function filesWithIdentity(folder: string, env: NodeJS.ProcessEnv): string[] {
+  let names: string[] = []
+  succeeds(() => (names = readdirSync(folder)))
+  return names
+    .filter((name) => name.startsWith(identity(env)) && !name.endsWith(STOP))
+    .map((name) => join(folder, name))
+}
+
+/**
+ * False if the inputs now may name another project or service. GitHub evaluates the inputs again for post, and a later step
+ * may have changed a value, for example an environment variable.
+ */
+export function hasIdentityOf(env: NodeJS.ProcessEnv, { path }: MainFile): boolean {
+  return basename(path).startsWith(identity(env))
+}
+
+/** If the check fails, for example because a network drive does not respond, the file does not count as removed. */
+export function isRemoved(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) === undefined
+  } catch {
+    return false
+  }
+}
+
+/** Every user can write to the system's temporary folder. So a link or another user's file is not main's. */
+function isOwnFile(path: string): boolean {
+  try {
+    const status = basename(path).startsWith(PREFIX) ? lstatSync(path, { throwIfNoEntry: false }) : undefined
+    return status?.isFile() === true && (process.getuid === undefined || status.uid === process.getuid())
+  } catch {
+    return false
+  }
+}
+
+function folders({ RUNNER_TEMP: runnerTemp = '' }: NodeJS.ProcessEnv): string[] {
+  return [...new Set([runnerTemp, tmpdir()])].filter((folder) => existsSync(folder))
+}
+
+const SHARED_BY_MAIN_AND_POST = [
+  'GITHUB_REPOSITORY',
+  'GITHUB_RUN_ID',
+  'GITHUB_RUN_ATTEMPT',
+  'GITHUB_JOB',
+  'INPUT_CHECK-RUN-ID',
+  'RUNNER_NAME',
+  'RUNNER_TEMP',
+  'INPUT_BASE-URL',
+  'INPUT_PROJECT',
+  'INPUT_TEST-SUITE',
+]
+
+/** The beginning of the file's name. Other steps of this job with the same service and target have it too. */
+function identity(env: NodeJS.ProcessEnv): string {
+  const hashed = SHARED_BY_MAIN_AND_POST.map((name) => env[name] ?? '')
+  // Loaded here, because post loads this file in every step and seldom needs the hash.
+  const { createHash } = process.getBuiltinModule('node:crypto')
+  return `${PREFIX}${createHash('sha256').update(JSON.stringify(hashed)).digest('hex').slice(0, 32)}-`
+}
+
+function unlessRemoved<T>(task: () => T): T | undefined {
+  try {
+    return task()
+  } catch (cause) {
+    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return undefined
+    throw cause
+  }
+}
+
+/** A problem with main's file must not end main or post. */
+function succeeds(task: () => void): boolean {
+  try {
+    task()
+    return true
+  } catch {
+    return false
+  }
+}

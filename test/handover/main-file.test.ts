@@ -1,0 +1,295 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createMainFile, findMainFiles, hasIdentityOf, lastRecord, MainFile } from '../../src/handover/main-file.ts'
+import { openRecorder, RecordNotWritten, StepRecorder } from '../../src/handover/recorder.ts'
+import { render } from '../../src/text/safe-text.ts'
+import { parseKeyValueFile } from '../../tools/runner-emulator/file-commands.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+interface JobOptions {
+  readonly hasStateFile?: boolean
+  readonly hasTemp?: boolean
+  readonly inputs?: Readonly<Record<string, string>>
+}
+
+/** Main in a job of its own, so that no file of another test in the system's folder has its identity. */
+function job({ hasStateFile = true, hasTemp = true, inputs = {} }: JobOptions = {}) {
+  const folder = temporaryFolder()
+  const temp = join(folder, 'temp')
+  mkdirSync(temp)
+  const statePath = join(folder, 'state')
+  if (hasStateFile) writeFileSync(statePath, '')
+  const env = { GITHUB_STATE: statePath, RUNNER_TEMP: hasTemp ? temp : join(folder, 'none'), ...inputs }
+  const { recorder, isRunnerTempEmptied } = openRecorder(env)
+  const warnings: string[] = []
+  recorder.attachLog({ warning: (message) => warnings.push(render(message)) })
+  const [file] = findMainFiles(env)
+  if (file === undefined) throw new Error('main has created no file')
+  onTestFinished(() => file.remove())
+  /** What the runner gives post as `STATE_…`. */
+  const state = () => {
+    const { entries, problem } = parseKeyValueFile(readFileSync(statePath, 'utf8'))
+    expect(problem).toBeUndefined()
+    return Object.fromEntries([...entries].map(([name, value]) => [`STATE_${name}`, value]))
+  }
+  return { env, temp, statePath, warnings, recorder, isRunnerTempEmptied, file, state }
+}
+
+describe('main’s file', () => {
+  it('says what is left to do, and is removed when nothing is left', () => {
+    const { recorder, file } = job()
+    expect(file.read()).toEqual({ phase: 'nothing started' })
+    recorder.starting()
+    expect(file.read()).toEqual({ phase: 'starting' })
+    recorder.knowsRun('r-1', true)
+    expect(file.read()).toEqual({ phase: 'started', runId: 'r-1', mayCancel: true })
+    recorder.done()
+    expect(file.read()).toBeUndefined()
+    recorder.exit()
+    expect(file.isRemoved()).toBe(true)
+  })
+
+  it('says that main has ended, if main exits and something is left to do', () => {
+    const { recorder, file } = job()
+    recorder.knowsRun('r-1', false)
+    recorder.exit()
+    expect(file.read()).toEqual({ phase: 'started', runId: 'r-1', mayCancel: false, hasEnded: true })
+  })
+
+  it('is removed when main exits and has started nothing', () => {
+    const { recorder, file } = job()
+    recorder.exit()
+    expect(file.isRemoved()).toBe(true)
+  })
+
+  it('says that nothing is left to do if it cannot be removed', () => {
+    const { file } = job()
+    file.append({ phase: 'started', runId: 'r-1', mayCancel: true })
+    const locked = Object.assign(new MainFile(file.path), {
+      remove() {
+        throw new Error('EBUSY')
+      },
+    })
+    new StepRecorder(locked, () => false).done()
+    expect(file.read()).toEqual({ phase: 'nothing started', hasEnded: true })
+  })
+
+  it('contains no key, and only its owner can read it', () => {
+    const inputs = {
+      'INPUT_API-KEY': 'sk-live-0123456789',
+      'INPUT_BASE-URL': 'https://example.com',
+      INPUT_PROJECT: 'shop',
+    }
+    const { recorder, file, statePath } = job({ inputs })
+    recorder.knowsRun('r-1', true)
+    const all = file.path + readFileSync(file.path, 'utf8') + readFileSync(statePath, 'utf8')
+    expect(all).not.toMatch(/sk-live|example\.com|shop/)
+    expect(statSync(file.path).mode & 0o777).toBe(0o600)
+  })
+
+  it('counts up to its last whole record, whatever another step has written to it', () => {
+    const whole = { phase: 'started', runId: 'r-1', mayCancel: true }
+    const text = (...lines: readonly unknown[]) =>
+      lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n')
+    const noise = ['', 'null', '[]', '7', '{}', { phase: 'done' }, { phase: 'started' }, { ...whole, runId: 7 }]
+    expect(lastRecord(text({ phase: 'starting' }, whole, ...noise))).toEqual(whole)
+    expect(lastRecord(text({ phase: 'starting' }, JSON.stringify(whole).slice(0, -1)))).toEqual({ phase: 'starting' })
+    expect(lastRecord(text({ ...whole, mayCancel: 'yes', hasEnded: 'yes' }))).toEqual({ ...whole, mayCancel: false })
+    expect(lastRecord('')).toBeUndefined()
+  })
+
+  it('is in the system’s folder if the runner’s cannot be written', () => {
+    const { file, temp } = job({ hasTemp: false })
+    expect(file.path).not.toContain(temp)
+    expect(file.read()).toEqual({ phase: 'nothing started' })
+  })
+})
+
+describe('a record that cannot be written', () => {
+  it('starts nothing, and the error says where it could not be written', () => {
+    const { recorder, file, temp } = job()
+    file.remove()
+    expect(() => recorder.starting()).toThrow(RecordNotWritten)
+    expect(() => recorder.starting()).toThrow(basename(file.path))
+    recorder.exit()
+    expect(readdirSync(temp)).toEqual([])
+  })
+
+  it('is one warning that names the run', () => {
+    const { recorder, file, warnings } = job()
+    recorder.starting()
+    file.remove()
+    recorder.knowsRun('r-1', true)
+    recorder.exit()
+    expect(warnings).toEqual([
+      expect.stringMatching(/will not know what is left to do about run r-1, because .*ENOENT/),
+    ])
+  })
+
+  it('leaves the records before and after it whole, if the disk is full meanwhile', () => {
+    const temp = temporaryFolder()
+    const source = new URL('../../src/handover/', import.meta.url).href
+    // A file may have 1,024 bytes. Of a record with this id, only a part fits.
+    const program = `const [{ createMainFile }, { readFileSync, truncateSync }] = await Promise.all(
+        ['${source}main-file.ts', 'node:fs'].map((name) => import(name)))
+      const file = createMainFile({ RUNNER_TEMP: process.argv[1] })
+      let problem
+      try { file.append({ phase: 'started', runId: 'x'.repeat(1_000), mayCancel: true }) } catch ({ code }) { problem = code }
+      console.log(JSON.stringify([problem, readFileSync(file.path).length, file.read()]))
+      // There is space again.
+      truncateSync(file.path, 200)
+      file.append({ phase: 'started', runId: 'r-1', mayCancel: true })
+      console.log(JSON.stringify(file.read()))`
+    const limited = ['-c', 'ulimit -f 1; exec "$@"', 'sh', process.execPath, '--input-type=module', '--eval', program]
+    const log = execFileSync('bash', [...limited, temp], { encoding: 'utf8' })
+    expect(
+      log
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ).toEqual([['EFBIG', 1_024, { phase: 'nothing started' }], { phase: 'started', runId: 'r-1', mayCancel: true }])
+  })
+
+  it('does not matter if it is the path in the runner’s state, because post finds the file by its name', () => {
+    const { env, recorder, warnings } = job({ hasStateFile: false })
+    recorder.starting()
+    expect(findMainFiles(env).map((file) => file.read())).toEqual([{ phase: 'starting' }])
+    expect(warnings).toEqual([])
+  })
+
+  it('does not wait for a reader if the file of the runner’s state is a named pipe', () => {
+    const temp = temporaryFolder()
+    const statePath = join(temp, 'state')
+    execFileSync('mkfifo', [statePath])
+    openRecorder({ GITHUB_STATE: statePath, RUNNER_TEMP: temp }).recorder.starting()
+    expect(findMainFiles({ RUNNER_TEMP: temp }).map((file) => file.read())).toEqual([{ phase: 'starting' }])
+  })
+})
+
+describe('post', () => {
+  it('takes only the file that the runner’s state names', () => {
+    const { env, file, state } = job()
+    const sibling = createMainFile(env)
+    expect(findMainFiles({ ...env, ...state() })).toEqual([file])
+    file.remove()
+    expect(findMainFiles({ ...env, ...state() })).toEqual([])
+    expect(sibling.isRemoved()).toBe(false)
+  })
+
+  it('takes all files of this identity if the state is lost, and no request to stop', () => {
+    const { env, file } = job({ inputs: { INPUT_PROJECT: 'shop' } })
+    const sibling = createMainFile(env)
+    createMainFile({ ...env, INPUT_PROJECT: 'docs' })
+    file.askToStop()
+    const paths = findMainFiles(env).map(({ path }) => path)
+    expect(paths.toSorted()).toEqual([file.path, sibling.path].toSorted())
+  })
+
+  it('finds the file also if a later step has changed the inputs, and knows that they have changed', () => {
+    const { env, file, state } = job({ inputs: { INPUT_PROJECT: 'shop' } })
+    expect(hasIdentityOf(env, file)).toBe(true)
+    const changed = { ...env, ...state(), INPUT_PROJECT: 'docs' }
+    expect(findMainFiles(changed)).toEqual([file])
+    expect(hasIdentityOf(changed, file)).toBe(false)
+    expect(findMainFiles({ ...changed, STATE_file: '' })).toEqual([])
+  })
+
+  it('takes no link, no folder and no file with another name', () => {
+    const { env, file, temp } = job()
+    symlinkSync(file.path, `${file.path}-link`)
+    mkdirSync(`${file.path}-folder`)
+    expect(findMainFiles(env)).toEqual([file])
+    const other = join(temp, 'other')
+    writeFileSync(other, JSON.stringify({ phase: 'started', runId: 'r-1', mayCancel: true }))
+    expect(findMainFiles({ ...env, STATE_file: other })).toEqual([])
+  })
+
+  it('does not take a file that it cannot read for a removed one', () => {
+    const { file } = job()
+    rmSync(file.path)
+    symlinkSync(file.path, file.path)
+    expect(() => file.read()).toThrow('ELOOP')
+    expect(() => file.take()).toThrow('ELOOP')
+    rmSync(file.path)
+    expect(file.read()).toBeUndefined()
+    expect(file.take()).toBeUndefined()
+  })
+
+  it('takes the file away with its last record', () => {
+    const { file, recorder } = job()
+    recorder.knowsRun('r-1', true)
+    expect(file.take()).toEqual({ phase: 'started', runId: 'r-1', mayCancel: true })
+    expect(file.isRemoved()).toBe(true)
+  })
+})
+
+describe('a request to stop', () => {
+  it('is answered by its removal, also when main’s own file is gone', () => {
+    const { file, recorder } = job()
+    expect(recorder.reasonToStop()).toBeUndefined()
+    expect(file.askToStop()).toBe(true)
+    expect(file.isStopAnswered()).toBe(false)
+    recorder.done()
+    expect(recorder.reasonToStop()).toBe('asked by post')
+    expect(file.isStopAnswered()).toBe(true)
+    expect(recorder.reasonToStop()).toBeUndefined()
+  })
+
+  it('is not answered if it is a link, because another user could have made it', () => {
+    const { file, recorder } = job()
+    symlinkSync('/dev/null', `${file.path}.stop`)
+    expect(recorder.reasonToStop()).toBeUndefined()
+  })
+
+  it('asks nobody if it cannot be written', () => {
+    const { file, temp } = job()
+    rmSync(temp, { recursive: true })
+    expect(file.askToStop()).toBe(false)
+  })
+})
+
+describe('the runner’s temporary folder', () => {
+  it('counts as emptied only if main’s file and the file of the runner’s state are both removed', () => {
+    const { recorder, isRunnerTempEmptied, statePath, file } = job()
+    rmSync(statePath)
+    expect(isRunnerTempEmptied()).toBe(false)
+    writeFileSync(statePath, '')
+    file.remove()
+    expect(isRunnerTempEmptied()).toBe(false)
+    rmSync(statePath)
+    expect(isRunnerTempEmptied()).toBe(true)
+    expect(recorder.reasonToStop()).toBe('RUNNER_TEMP emptied')
+  })
+
+  it('counts as emptied by the file of the state alone if main’s file is in the system’s folder', () => {
+    const { isRunnerTempEmptied, statePath, file } = job({ hasTemp: false })
+    rmSync(statePath)
+    expect([file.isRemoved(), isRunnerTempEmptied()]).toEqual([false, true])
+  })
+
+  it('does not count as emptied while the files cannot be looked at, as on a drive that fails', () => {
+    const { isRunnerTempEmptied, statePath, file } = job()
+    for (const path of [file.path, statePath]) {
+      rmSync(path)
+      symlinkSync(path, path)
+    }
+    expect(isRunnerTempEmptied()).toBe(false)
+  })
+
+  it('does not count as emptied if there never was a file of the state', () => {
+    const { isRunnerTempEmptied, file } = job({ hasStateFile: false })
+    file.remove()
+    expect(isRunnerTempEmptied()).toBe(false)
+  })
+
+  it('does not count as emptied if only main’s file was removed: main goes on, and one warning names the run', () => {
+    const { recorder, file, warnings } = job()
+    recorder.starting()
+    recorder.knowsRun('r-1', true)
+    file.remove()
+    for (const _ of [1, 2]) expect(recorder.reasonToStop()).toBeUndefined()
+    expect(warnings).toEqual([expect.stringMatching(/about run r-1, because .* was removed/)])
+  })
+})

@@ -1,0 +1,120 @@
+import { readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { ONE_OF_TWO_FAILED, ONE_PASSED, type Scenario, scenario } from '../support/scenario.ts'
+
+// A step that runs at the same time as main changes what main has written for post. test/handover/main-file.test.ts and
+// test/simulation test all cases of main's file.
+
+const POLL_MS = 50
+const inputs = { 'poll-interval-seconds': String(POLL_MS / 1_000) }
+
+/** Removes from the runner's temporary folder what has such a name. */
+function remove({ step: { tempDir } }: Scenario, name: RegExp): void {
+  const names = readdirSync(tempDir).filter((found) => name.test(found))
+  expect(names).not.toEqual([])
+  for (const found of names) rmSync(join(tempDir, found), { recursive: true })
+}
+
+test.concurrent('if a background step empties the temporary folder, main says so and cancels its run', async () => {
+  await using one = await scenario({ script: { runningMs: Infinity } })
+  const main = one.step.startMain()
+  // After the first poll, because main has then set its outputs.
+  await one.service.waitForRequest('get', 2)
+  remove(one, /./)
+  const { exitCode, annotations, log } = await main.result()
+  expect(exitCode).toBe(1)
+  expect(annotations.filter(({ level }) => level === 'error')).toMatchObject([
+    { message: expect.stringContaining("The runner's temporary folder was emptied") },
+  ])
+  expect(log.join('\n')).not.toMatch(/The workflow was cancelled|Outputs or the job summary could not be written/)
+  expect(one.service.runs).toMatchObject([{ status: 'CANCELLED' }])
+  const post = await one.step.runPost()
+  expect(post).toMatchObject({ conclusion: 'success', log: [] })
+})
+
+test.concurrent('if only main’s file was removed, main goes on with one warning, and post has nothing to do', async () => {
+  await using one = await scenario({ script: { runningMs: Infinity }, inputs })
+  const main = one.step.startMain()
+  await one.service.waitForRequest('get')
+  remove(one, /^test-run-action-/)
+  // Main looks for its file four times a second, by the clock that also times its polls.
+  await Promise.race([one.service.waitForRequest('get', 1 + 2_000 / POLL_MS), main.result()])
+  const runId = one.service.runs[0]?.runId ?? ''
+  one.service.finishRun(runId, 'PASSED', ONE_PASSED)
+  expect(await main.result()).toMatchObject({
+    exitCode: 0,
+    annotations: [
+      { level: 'warning', message: expect.stringContaining(`will not know what is left to do about run ${runId}`) },
+    ],
+    outputs: { conclusion: 'passed' },
+  })
+  const post = await one.step.runPost()
+  expect(post).toMatchObject({ conclusion: 'success', log: [] })
+  expect(readdirSync(one.step.tempDir).filter((name) => name.startsWith('test-run-action-'))).toEqual([])
+})
+
+test.concurrent('if the folder is emptied while main cancels its run, main writes nothing to it any more', async () => {
+  const emptied = Promise.withResolvers<void>()
+  const faults = [{ on: 'cancel', do: { status: 400, body: { error: 'finished' } }, until: emptied.promise }] as const
+  await using one = await scenario({ script: { runningMs: Infinity }, faults })
+  const main = one.step.startMain()
+  await one.service.waitForRequest('get', 2)
+  // As post does in a container.
+  const ownFile = readdirSync(one.step.tempDir).find((name) => name.startsWith('test-run-action-'))
+  writeFileSync(join(one.step.tempDir, `${ownFile}.stop`), '')
+  await one.service.waitForRequest('cancel')
+  // With results, because main writes report files only then.
+  one.service.finishRun(one.service.runs[0]?.runId ?? '', 'FAILED', ONE_OF_TWO_FAILED)
+  remove(one, /./)
+  emptied.resolve()
+  const { exitCode, annotations } = await main.result()
+  expect(exitCode).toBe(1)
+  expect(annotations).toContainEqual(expect.objectContaining({ level: 'error', title: 'Step cancelled' }))
+  expect(readdirSync(one.step.tempDir)).toEqual([])
+})
+
+test.concurrent('if another step asks main to stop, main cancels its run and says so', async () => {
+  await using one = await scenario({ script: { runningMs: Infinity } })
+  const main = one.step.startMain()
+  await one.service.waitForRequest('get', 2)
+  const ownFile = readdirSync(one.step.tempDir).find((name) => name.startsWith('test-run-action-'))
+  writeFileSync(join(one.step.tempDir, `${ownFile}.stop`), '')
+  const { exitCode, annotations } = await main.result()
+  expect(exitCode).toBe(1)
+  expect(annotations).toMatchObject([
+    { level: 'error', message: expect.stringContaining('the post step asked this step to stop') },
+  ])
+  expect(one.service.runs).toMatchObject([{ status: 'CANCELLED' }])
+  expect(readdirSync(one.step.tempDir).filter((name) => name.startsWith('test-run-action-'))).toEqual([])
+})
+
+test.concurrent('a main that crashes says that it has ended, and post cancels its run at once', async () => {
+  const crash = `data:text/javascript,${encodeURIComponent(`
+    const write = process.stdout.write
+    process.stdout.write = function (text, ...rest) {
+      if (/: RUNNING/.test(text)) setImmediate(() => { throw new Error('a bug') })
+      return write.call(this, text, ...rest)
+    }`)}`
+  await using one = await scenario({ script: { runningMs: Infinity }, env: { NODE_OPTIONS: `--import=${crash}` } })
+  const { main, post } = await one.step.run()
+  expect(main).toMatchObject({ exitCode: 1, conclusion: 'failure' })
+  expect(post.log.join('\n')).toMatch(/was cancelled/)
+  expect(one.service.runs).toMatchObject([{ status: 'CANCELLED' }])
+})
+
+test.concurrent.each([
+  1_000, 3_000,
+])('a main that does not run for %i ms while the job ends leaves no run', async (ms) => {
+  const block = `data:text/javascript,${encodeURIComponent(`
+    const write = process.stdout.write
+    process.stdout.write = function (text, ...rest) {
+      if (/: RUNNING/.test(text)) setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ${ms}))
+      return write.call(this, text, ...rest)
+    }`)}`
+  const env = { NODE_OPTIONS: `--import=${block}` }
+  await using one = await scenario({ script: { runningMs: Infinity }, container: 'docker', env })
+  const { post } = await one.step.run({ on: /RUNNING/, by: 'cancel' })
+  expect(post.annotations).toEqual([])
+  expect(one.service.runs).toMatchObject([{ status: 'CANCELLED' }])
+})

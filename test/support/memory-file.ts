@@ -1,0 +1,65 @@
+import { lastRecord, type MainFile, type MainRecord } from '../../src/handover/main-file.ts'
+
+/** Main's file in memory, with the file by which post asks main to stop. */
+export class MemoryFile implements MainFile {
+  readonly path = '/tmp/test-run-action-1'
+  /** Undefined if the file was removed. */
+  text: string | undefined
+  isStopRequested = false
+  isDiskFull = () => false
+  /** Called when main would see something new at its next look. */
+  onNews = () => {}
+
+  constructor(...records: readonly MainRecord[]) {
+    this.text = records.map((record) => JSON.stringify(record)).join('\n')
+  }
+
+  append(record: MainRecord): void {
+    if (this.isDiskFull()) {
+      // A part of the line is left.
+      if (this.text !== undefined) this.text += `\n${JSON.stringify(record).slice(0, 9)}`
+      throw new Error('the disk is full')
+    }
+    if (this.text === undefined) throw new Error('the file was removed')
+    this.text += `\n${JSON.stringify(record)}`
+  }
+
+  isRemoved(): boolean {
+    return this.text === undefined
+  }
+
+  read(): MainRecord | undefined {
+    return this.text === undefined ? undefined : lastRecord(this.text)
+  }
+
+  take(): MainRecord | undefined {
+    const record = this.read()
+    this.remove()
+    return record
+  }
+
+  remove(): void {
+    this.text = undefined
+    this.onNews()
+  }
+
+  askToStop(): boolean {
+    this.isStopRequested = true
+    this.onNews()
+    return true
+  }
+
+  isStopAnswered(): boolean {
+    return !this.isStopRequested
+  }
+
+  withdrawStop(): void {
+    this.isStopRequested = false
+  }
+
+  answerStop(): boolean {
+    const wasRequested = this.isStopRequested
+    this.isStopRequested = false
+    return wasRequested
+  }
+}
