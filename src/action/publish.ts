@@ -4,7 +4,7 @@ import { annotations, reasonGroups } from '../report/annotations.ts'
 import { ctrf } from '../report/ctrf.ts'
 import { otherBranchWarning } from '../report/facts.ts'
 import { verdictTitle } from '../report/headline.ts'
-import { fullSummary, jobSummary } from '../report/job-summary.ts'
+import { jobSummary } from '../report/job-summary.ts'
 import { junit } from '../report/junit.ts'
 import { verdictSentence } from '../report/verdict.ts'
 import { safeJson } from '../text/safe-text.ts'
@@ -80,7 +80,6 @@ export function reportFiles(outcome: StepOutcome): readonly ReportFile[] {
     { name: 'results.json', text: () => safeJson(responseText) },
     { name: 'junit.xml', text: () => junit(outcome) },
     { name: 'ctrf.json', text: () => ctrf(outcome) },
-    { name: 'summary.md', text: () => fullSummary(outcome) },
   ]
 }
 

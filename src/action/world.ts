@@ -30,7 +30,7 @@ export interface Recorder {
 
 /** A file for `report-dir`. Its text is made when the file is written, so that memory holds only one text at a time. */
 export interface ReportFile {
-  readonly name: 'results.json' | 'junit.xml' | 'ctrf.json' | 'summary.md'
+  readonly name: 'results.json' | 'junit.xml' | 'ctrf.json'
   readonly text: () => string | Buffer
 }
 

@@ -1,14 +1,6 @@
 import { type CaseOutcome, FAILING, OUTCOMES, type TestCase } from '../outcome/run.ts'
 import { durationText } from '../text/duration.ts'
-import {
-  beginningOf,
-  type Html,
-  html,
-  linesOf,
-  type MessageLimit,
-  untruncated,
-  visibleText,
-} from '../text/safe-text.ts'
+import { beginningOf, type Html, html, type MessageLimit, untruncated, visibleText } from '../text/safe-text.ts'
 import { type Untrusted, untrusted } from '../text/untrusted.ts'
 
 export const NOT_PASSED: readonly CaseOutcome[] = [...FAILING, 'other']
@@ -55,30 +47,29 @@ export interface CaseTable {
   readonly foot: Html
 }
 
-/** Pages get truncated texts, because they have limits. Report files get whole texts. */
-export function caseTable(testCases: readonly TestCase[], texts: 'truncated' | 'whole' = 'truncated'): CaseTable {
+export function caseTable(testCases: readonly TestCase[]): CaseTable {
   // The test-suite workflow sends no durations.
   const withDuration = testCases.some(({ durationMs }) => durationMs !== undefined)
   const heading = withDuration ? html`<th align="right">Duration</th>` : html``
   const row = (testCase: TestCase, message?: Html) => {
-    const title = texts === 'whole' ? untruncated(titleOf(testCase)) : titleOf(testCase, TITLE_LIMIT_CHARS)
-    const location = locationText(testCase, texts === 'whole' ? undefined : PATH_LIMIT_CHARS)
+    const location = locationText(testCase, PATH_LIMIT_CHARS)
     const where = location === undefined ? html`` : html`<br>${untruncated(location)}`
     const duration = withDuration ? html`<td align="right" nowrap>${durationCell(testCase)}</td>` : html``
     // Beside a long message, status and duration stand at its top.
     const start = message === undefined ? html`<tr>` : html`<tr valign="top">`
+    const title = titleOf(testCase, TITLE_LIMIT_CHARS)
     return html`${start}<td nowrap>${statusCell(testCase)}</td><td>${title}${where}${message ?? html``}</td>${duration}</tr>\n`
   }
   return {
     head: html`<table>\n<tr><th align="left">Status</th><th align="left">Test</th>${heading}</tr>\n`,
     row: (testCase) => row(testCase),
-    rowWithMessage: (testCase) => row(testCase, testCase.message && messageBlock(testCase.message, texts)),
+    rowWithMessage: (testCase) => row(testCase, testCase.message && messageBlock(testCase.message)),
     foot: html`</table>\n`,
   }
 }
 
-export function messageBlock(message: Untrusted, texts: 'truncated' | 'whole' = 'truncated'): Html {
-  return html`<blockquote>${texts === 'whole' ? linesOf(message) : beginningOf(message, MESSAGE_LIMIT)}</blockquote>`
+export function messageBlock(message: Untrusted): Html {
+  return html`<blockquote>${beginningOf(message, MESSAGE_LIMIT)}</blockquote>`
 }
 
 function statusCell({ outcome, rawStatus }: TestCase): Html {

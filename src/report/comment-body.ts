@@ -4,7 +4,7 @@ import { type Fragment, fragment, type Html, hiddenMarker, html, link } from '..
 import { casesWith, caseTable, NOT_PASSED } from './case-table.ts'
 import { subjectText, testedBranch } from './facts.ts'
 import { pageTitle } from './headline.ts'
-import { introduction, largestThatFits, sizeBytes } from './job-summary.ts'
+import { firstThatFit, introduction } from './job-summary.ts'
 import { casesOf, joinWithDots, seeSummary } from './words.ts'
 
 const ROWS_SHOWN = 20
@@ -38,9 +38,7 @@ function notPassed({ run }: StepOutcome, { hasSummary }: CommentBodyOptions): Ht
   const testCases = casesWith(NOT_PASSED, run?.testCases ?? [])
   if (testCases.length === 0) return html``
   const table = caseTable(testCases)
-  const first = testCases.slice(0, ROWS_SHOWN).map(table.row)
-  const fits = (count: number) => sizeBytes(html`${first.slice(0, count)}`) <= TABLE_LIMIT_BYTES
-  const rows = first.slice(0, largestThatFits(first.length, fits))
+  const rows = firstThatFit(testCases.slice(0, ROWS_SHOWN).map(table.row), TABLE_LIMIT_BYTES)
   const more = testCases.length - rows.length
   const rest = more > 0 ? html`<p>… and ${more} more ${casesOf(more)}.${seeSummary(hasSummary)}</p>\n` : html``
   return html`${table.head}${rows}${table.foot}${rest}`

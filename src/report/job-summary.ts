@@ -1,6 +1,6 @@
 import { RAN, type TestCase } from '../outcome/run.ts'
 import type { StepOutcome } from '../outcome/step-outcome.ts'
-import { type Fragment, fragment, type Html, html, LongText, render } from '../text/safe-text.ts'
+import { type Fragment, fragment, type Html, html, render } from '../text/safe-text.ts'
 import { type CaseTable, casesWith, caseTable, messageBlock, NOT_PASSED } from './case-table.ts'
 import { countsText, otherBranchWarning, subjectText, untestedText, withoutResult } from './facts.ts'
 import { pageTitle } from './headline.ts'
@@ -8,11 +8,13 @@ import { explanation } from './verdict.ts'
 import { casesOf, join, NONE, nonZero } from './words.ts'
 
 const ROW_LIMIT = 1000
+/** The first rows that are not folded. Only these rows have messages. */
 const OPEN_ROWS = 100
 const SLOWEST_SHOWN = 5
+/** GitHub drops a summary over 1,048,576 bytes. The difference is more than the line breaks of 1,000 rows need on Windows. */
 const SIZE_LIMIT_BYTES = 900_000
-/** If the step's summary is larger, GitHub drops all of it, whoever wrote its parts. */
-const GITHUB_LIMIT_BYTES = 1_048_576
+/** More than the headings of all tables and the sentence about what is left out need. */
+const RESERVED_BYTES = 5_000
 
 interface JobSummaryOptions {
   /** The size of what the step's summary file already contains. */
@@ -25,7 +27,7 @@ function isIncomplete({ run, counts }: StepOutcome): boolean {
   return run !== undefined && counts.total > 0 && run.status !== 'PASSED' && run.status !== 'FAILED'
 }
 
-/** The summary with as many rows as fit, and then with as many messages as fit. */
+/** The summary with as many rows as fit. If the file has no room for a summary, only the headline. */
 export function jobSummary(outcome: StepOutcome, { alreadyBytes, reportDir }: JobSummaryOptions): Html {
   // The text before may have left an HTML block open. An empty line closes it.
   const top = html`${alreadyBytes > 0 ? html`\n\n` : html``}${heading(outcome)}`
@@ -34,57 +36,31 @@ export function jobSummary(outcome: StepOutcome, { alreadyBytes, reportDir }: Jo
 
   const testCases = outcome.run?.testCases ?? []
   const table = caseTable(testCases)
-  const sections = sectionsOf(testCases)
   const slowest = slowestOf(testCases)
   const lastTable = tables([slowest], table, slowest.testCases.map(table.row))
+  const ownBytes = sizeBytes(html`${beginning}${facts}${lastTable}`) + RESERVED_BYTES
+  const leftBytes = SIZE_LIMIT_BYTES - alreadyBytes - ownBytes
+  if (leftBytes < 0) return top
+
+  const sections = sectionsOf(testCases)
   const listed = sections.flatMap((section) => section.testCases).slice(0, ROW_LIMIT - slowest.testCases.length)
-  const rows = listed.map(table.row)
-  const rowsWithMessage = listed.map(table.rowWithMessage)
-
-  const page = (rowCount: number, messageCount: number) => {
-    const shown = [...rowsWithMessage.slice(0, messageCount), ...rows.slice(messageCount, rowCount)]
-    const withoutMessage = listed.slice(messageCount, rowCount).filter(({ message }) => message !== undefined)
-    const warning = notAllShown(testCases.length - rowCount, withoutMessage.length, outcome, reportDir)
-    return html`${beginning}${warning}${facts}${tables(sections, table, shown)}${lastTable}`
-  }
-  const fits = (text: Html) => alreadyBytes + sizeBytes(text) <= SIZE_LIMIT_BYTES
-  if (fits(page(0, 0))) {
-    const rowCount = largestThatFits(listed.length, (count) => fits(page(count, 0)))
-    const messageCount = largestThatFits(rowCount, (count) => fits(page(rowCount, count)))
-    return page(rowCount, messageCount)
-  }
-  // If the headline itself would exceed GitHub's limit, nothing is written, so that GitHub keeps what others wrote. If
-  // others have exceeded the limit already, the headline does no harm.
-  const dropsOthers = alreadyBytes <= GITHUB_LIMIT_BYTES && alreadyBytes + sizeBytes(top) > GITHUB_LIMIT_BYTES
-  return dropsOthers ? html`` : top
+  const rows = firstThatFit(
+    listed.map((testCase, index) => (index < OPEN_ROWS ? table.rowWithMessage(testCase) : table.row(testCase))),
+    leftBytes,
+  )
+  const withoutMessage = listed.slice(OPEN_ROWS, rows.length).filter(({ message }) => message !== undefined)
+  const warning = notAllShown(testCases.length - rows.length, withoutMessage.length, outcome, reportDir)
+  return html`${beginning}${warning}${facts}${tables(sections, table, rows)}${lastTable}`
 }
 
-/** The largest count up to the limit that fits. Zero must fit. */
-export function largestThatFits(limit: number, fits: (count: number) => boolean): number {
-  if (fits(limit)) return limit
-  let fitting = 0
-  let tooLarge = limit
-  while (tooLarge - fitting > 1) {
-    const middle = Math.floor((fitting + tooLarge) / 2)
-    if (fits(middle)) fitting = middle
-    else tooLarge = middle
-  }
-  return fitting
-}
-
-export function fullSummary(outcome: StepOutcome): Buffer {
-  const testCases = outcome.run?.testCases ?? []
-  const table = caseTable(testCases, 'whole')
-  const text = new LongText()
-  const message = messageOfRun(outcome, 'whole')
-  text.add(html`${heading(outcome)}${introduction(outcome)}${message}${paragraph(subjectText(outcome))}`)
-  for (const section of [...sectionsOf(testCases), slowestOf(testCases)]) {
-    const { start, end } = frameOf(section, table, section.testCases.length)
-    text.add(start)
-    for (const testCase of section.testCases) text.add(table.rowWithMessage(testCase))
-    text.add(end)
-  }
-  return text.toBuffer()
+/** The first rows that have at most so many bytes together. */
+export function firstThatFit(rows: readonly Html[], limitBytes: number): readonly Html[] {
+  let bytes = 0
+  const tooMany = rows.findIndex((row) => {
+    bytes += sizeBytes(row)
+    return bytes > limitBytes
+  })
+  return tooMany === -1 ? rows : rows.slice(0, tooMany)
 }
 
 export function invalidInputsSummary(messages: readonly Fragment[]): Html {
@@ -124,8 +100,8 @@ function withoutResultText(outcome: StepOutcome): Fragment | undefined {
 }
 
 /** The message of the run. The comment does not have it, because nobody masks secrets in a comment. */
-function messageOfRun({ run }: StepOutcome, texts: 'truncated' | 'whole' = 'truncated'): Html {
-  return run?.message === undefined ? html`` : html`<p>The message of the run:</p>${messageBlock(run.message, texts)}\n`
+function messageOfRun({ run }: StepOutcome): Html {
+  return run?.message === undefined ? html`` : html`<p>The message of the run:</p>${messageBlock(run.message)}\n`
 }
 
 function notAllShown(rows: number, messages: number, { counts }: StepOutcome, reportDir: string | undefined): Html {
@@ -177,23 +153,17 @@ function tables(sections: readonly Section[], table: CaseTable, rows: readonly H
   return sections.map((section) => {
     const shown = rows.slice(from, from + section.testCases.length)
     from += section.testCases.length
-    const { start, end } = frameOf(section, table, shown.length)
-    return html`${start}${shown}${end}`
+    return shown.length === 0 ? html`` : tableOf(section, table, shown)
   })
 }
 
-/** What is before and after the rows of a section. A section without rows is left out. */
-function frameOf({ name, testCases }: Section, table: CaseTable, shown: number): { start: Html; end: Html } {
-  if (shown === 0) return { start: html``, end: html`` }
-  if (name === undefined) return { start: table.head, end: table.foot }
+function tableOf({ name, testCases }: Section, { head, foot }: CaseTable, shown: readonly Html[]): Html {
+  if (name === undefined) return html`${head}${shown}${foot}`
   const all = testCases.length
-  const count = shown < all ? fragment`${all}, the first ${shown} shown` : fragment`${all}`
-  return {
-    start: html`<details><summary>${name} (${count})</summary>\n${table.head}`,
-    end: html`${table.foot}</details>\n`,
-  }
+  const count = shown.length < all ? fragment`${all}, the first ${shown.length} shown` : fragment`${all}`
+  return html`<details><summary>${name} (${count})</summary>\n${head}${shown}${foot}</details>\n`
 }
 
-export function sizeBytes(text: Html): number {
+function sizeBytes(text: Html): number {
   return Buffer.byteLength(render(text))
 }

@@ -99,7 +99,7 @@ describe('a run that is started and waited for', () => {
       'output duration-ms=184000',
       ...['total=2', 'passed=2', 'failed=0', 'flaky=0', 'skipped=0', 'other=0'].map((count) => `output ${count}`),
       expect.stringMatching(/^info .*run-1.*PASSED/),
-      'files results.json junit.xml ctrf.json summary.md of run-1',
+      'files results.json junit.xml ctrf.json of run-1',
       'output report-dir=/reports',
       'comment',
     ])

@@ -8,7 +8,7 @@ import { annotations, reasonGroups } from '../../src/report/annotations.ts'
 import { commentBody } from '../../src/report/comment-body.ts'
 import { ctrf } from '../../src/report/ctrf.ts'
 import { verdictTitle } from '../../src/report/headline.ts'
-import { fullSummary, jobSummary } from '../../src/report/job-summary.ts'
+import { jobSummary } from '../../src/report/job-summary.ts'
 import { junit } from '../../src/report/junit.ts'
 import { verdictSentence } from '../../src/report/verdict.ts'
 import { html, render, safeJson } from '../../src/text/safe-text.ts'
@@ -48,7 +48,6 @@ function everyOutput(outcome: StepOutcome): Record<string, string> {
       .join('\n'),
     summary: render(jobSummary(outcome, { alreadyBytes: 0 })),
     comment: render(commentBody(outcome, { marker: MARKER, hasSummary: true, pullRequestBranch: 'head' })),
-    'summary.md': fullSummary(outcome).toString(),
     'results.json': safeJson(outcome.run?.responseText ?? untrusted('null')),
     'junit.xml': junit(outcome).toString(),
     'ctrf.json': ctrf(outcome),
@@ -150,6 +149,6 @@ describe('whatever text is in a step', () => {
 })
 
 function pagesOf(outcome: StepOutcome): string[] {
-  const { summary = '', comment = '', 'summary.md': file = '' } = everyOutput(outcome)
-  return [summary, comment, file]
+  const { summary = '', comment = '' } = everyOutput(outcome)
+  return [summary, comment]
 }

@@ -32,7 +32,7 @@ function job() {
 
 const FILES: readonly ReportFile[] = [
   { name: 'results.json', text: () => '{"status":"PASSED"}\n' },
-  { name: 'summary.md', text: () => '## Grüße ✓\n' },
+  { name: 'junit.xml', text: () => '<Grüße>✓\n' },
 ]
 
 describe('the default folder', () => {
@@ -51,17 +51,17 @@ describe('the report files', () => {
     const { workspace, warnings, write } = job()
     const folder = join(workspace, 'a/b/reports')
     expect(write(folder)).toBe(folder)
-    expect(readdirSync(folder).toSorted()).toEqual(['results.json', 'summary.md'])
+    expect(readdirSync(folder).toSorted()).toEqual(['junit.xml', 'results.json'])
     expect(readFileSync(join(folder, 'results.json'), 'utf8')).toBe('{"status":"PASSED"}\n')
-    expect(readFileSync(join(folder, 'summary.md'), 'utf8')).toBe('## Grüße ✓\n')
+    expect(readFileSync(join(folder, 'junit.xml'), 'utf8')).toBe('<Grüße>✓\n')
     expect(warnings).toEqual([])
   })
 
   it('replace older, longer files, also in the temporary folder itself', () => {
     const { temp, write } = job()
-    writeFileSync(join(temp, 'summary.md'), 'x'.repeat(1_000))
+    writeFileSync(join(temp, 'junit.xml'), 'x'.repeat(1_000))
     expect(write(temp)).toBe(temp)
-    expect(readFileSync(join(temp, 'summary.md'), 'utf8')).toBe('## Grüße ✓\n')
+    expect(readFileSync(join(temp, 'junit.xml'), 'utf8')).toBe('<Grüße>✓\n')
   })
 
   it('may be in a folder that a link leads to, if it is allowed', () => {

@@ -43,8 +43,8 @@ describe('the demo', () => {
     )
     expect(printed).toContain('The step: failure')
     expect(printed).toContain('▼ Post Run ./')
-    const reports = ['ctrf.json', 'junit.xml', 'results.json', 'summary.md']
-    expect(reports.map((file) => existsSync(join(output('report-dir') ?? '', file)))).toEqual([true, true, true, true])
+    const reports = ['ctrf.json', 'junit.xml', 'results.json']
+    expect(reports.map((file) => existsSync(join(output('report-dir') ?? '', file)))).toEqual([true, true, true])
     expect(readFileSync(join(folder, 'summary.md'), 'utf8')).toMatch(/<code>money &gt; .*half a cent/)
     expect(printed).toContain('  api-key: ***')
     expect(printed).toContain('  github-token: ***')
