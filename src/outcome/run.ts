@@ -23,8 +23,8 @@ export interface Target {
 }
 
 /**
- * The outcomes of test cases, in the order of all reports. `other`: the service sent another status, or none. The action
- * cannot tell whether such a case ran, and counts it as not run.
+ * The outcomes of test cases, in the order of all reports. `other` means that the case has no known result, because its
+ * status is missing or unknown to this version. The action counts such a case as one that did not run.
  */
 export const OUTCOMES = ['failed', 'timed-out', 'interrupted', 'other', 'flaky', 'skipped', 'passed'] as const
 

@@ -1,15 +1,7 @@
-import { type Fragment, visibleText } from '../text/safe-text.ts'
+import type { Fragment } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
 import type { Failure } from './failure.ts'
-import {
-  type Counts,
-  countTestCases,
-  isSameBranch,
-  type Run,
-  type StartParameters,
-  type Target,
-  type TestCase,
-} from './run.ts'
+import { type Counts, countTestCases, isSameBranch, type Run, type StartParameters, type Target } from './run.ts'
 
 export type Conclusion =
   | 'passed'
@@ -125,20 +117,12 @@ export interface StepOutcome extends StepFacts {
   readonly otherBranch?: { readonly tested: Untrusted; readonly asked: string } | undefined
   /** The counts of `run`'s test cases. All are zero if it has none. */
   readonly counts: Counts
-  readonly unknownStatuses: UnknownStatuses
-}
-
-/** Test cases whose status this version does not know. */
-export interface UnknownStatuses {
-  readonly count: number
-  /** At most three of these statuses, without repetitions. */
-  readonly statuses: readonly Untrusted[]
 }
 
 export interface VerdictRules {
   /** Accepts a PASSED run in which no test case ran. */
   readonly passWithNoTests: boolean
-  /** Refuses a PASSED run with failed test cases, or with test cases of an unknown status. */
+  /** Refuses a PASSED run with test cases that failed or have no known result. */
   readonly strict: boolean
 }
 
@@ -165,32 +149,21 @@ export function concludeStep(facts: StepFacts, rules: VerdictRules): StepOutcome
   const finishedAtLimit = facts.ending.kind === 'wait-timeout' && cancellation.kind === 'already-finished'
   const ending: Ending = finishedAtLimit ? { kind: 'finished', run: cancellation.run } : facts.ending
   const run = ending.kind === 'finished' ? ending.run : facts.run
-  const testCases = run?.testCases ?? []
   const known: UndecidedOutcome = {
     ...facts,
     ending,
     run,
-    counts: countTestCases(testCases),
+    counts: countTestCases(run?.testCases ?? []),
     otherBranch: run && otherBranchOf(run, facts.subject),
-    unknownStatuses: unknownStatusesIn(testCases),
   }
   return { ...known, ...decide(known, rules) }
 }
 
 type UndecidedOutcome = Omit<StepOutcome, 'conclusion' | 'success'>
 
-const STATUSES_NAMED = 3
-
-/** Counts only statuses with visible text. A test case whose status is empty is not counted. */
-function unknownStatusesIn(testCases: readonly TestCase[]): UnknownStatuses {
-  const statuses = testCases.filter(({ outcome }) => outcome === 'other').map(({ rawStatus }) => rawStatus)
-  const unknown = statuses.filter((status) => String(visibleText(status)) !== '')
-  return { count: unknown.length, statuses: [...new Set(unknown)].slice(0, STATUSES_NAMED) }
-}
-
-/** Whether the service says PASSED, although test cases failed or have a status that this version does not know. */
-export function isDoubtfulPass({ run, counts, unknownStatuses }: UndecidedOutcome): boolean {
-  return run?.status === 'PASSED' && counts.failed + unknownStatuses.count > 0
+/** Whether the service says PASSED, although test cases failed or have no known result. */
+export function isDoubtfulPass({ run, counts }: UndecidedOutcome): boolean {
+  return run?.status === 'PASSED' && counts.failed + counts.other > 0
 }
 
 /**

@@ -31,22 +31,8 @@ export function countsOf(outcome: StepOutcome): Fragment[] {
 }
 
 /** The counts of the test cases that did not run. */
-export function countsNotRun(outcome: StepOutcome): Fragment[] {
-  const { skipped, other } = outcome.counts
-  const missing = withoutResult(outcome)
-  return [
-    ...nonZero(skipped, fragment`skipped`),
-    ...nonZero(other - missing, fragment`with an unknown status`),
-    ...nonZero(missing, fragment`without a result`),
-  ]
-}
-
-/**
- * The number of test cases without a known result. In a PASSED run, the verdict names unknown statuses, so they are counted
- * apart.
- */
-export function withoutResult({ run, counts, unknownStatuses }: StepOutcome): number {
-  return run?.status === 'PASSED' ? counts.other - unknownStatuses.count : counts.other
+export function countsNotRun({ counts }: StepOutcome): Fragment[] {
+  return [...nonZero(counts.skipped, fragment`skipped`), ...nonZero(counts.other, fragment`without a known result`)]
 }
 
 /** What was tested, and where. If the input `run-id` names the run, this shows only what the service says about

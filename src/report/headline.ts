@@ -21,19 +21,18 @@ interface Headline {
 }
 
 export function headline(outcome: StepOutcome): Headline {
-  const { conclusion, ending, run, success, counts, unknownStatuses } = outcome
-  const { total, failed } = counts
+  const { conclusion, ending, run, success, counts } = outcome
+  const { total, failed, other } = counts
   const head = (sign: Fragment, title: Fragment, suffix = tallyOf(counts)): Headline => ({ sign, title, suffix })
   const ofTotal = (count: number) => (total === 0 ? NONE : fragment`: ${count} of ${total}`)
   switch (conclusion) {
     case 'passed':
       if (failed > 0) return head(WARNING, fragment`Run passed, with failed tests`, ofTotal(failed))
-      if (unknownStatuses.count > 0)
-        return head(WARNING, fragment`Run passed, with unknown statuses`, ofTotal(unknownStatuses.count))
+      if (other > 0) return head(WARNING, fragment`Run passed, with unknown results`, ofTotal(other))
       return head(PASS, fragment`Tests passed`, passedTally(outcome))
     case 'failed':
       if (failed > 0) return head(FAIL, fragment`Tests failed`, ofTotal(failed))
-      if (run?.status === 'PASSED') return head(FAIL, fragment`Unknown statuses`, ofTotal(unknownStatuses.count))
+      if (run?.status === 'PASSED') return head(FAIL, fragment`Unknown results`, ofTotal(other))
       return head(FAIL, fragment`Run failed`, total === 0 ? NONE : fragment`, although no test case failed`)
     case 'no-tests':
       return head(success ? WARNING : FAIL, fragment`No tests ran`, ofTotal(0))

@@ -2,7 +2,7 @@ import { RAN, type TestCase } from '../outcome/run.ts'
 import type { StepOutcome } from '../outcome/step-outcome.ts'
 import { type Fragment, fragment, type Html, html, render } from '../text/safe-text.ts'
 import { type CaseTable, casesWith, caseTable, messageBlock, NOT_PASSED } from './case-table.ts'
-import { countsText, otherBranchWarning, subjectText, untestedText, withoutResult } from './facts.ts'
+import { countsText, otherBranchWarning, subjectText, untestedText } from './facts.ts'
 import { pageTitle } from './headline.ts'
 import { explanation } from './verdict.ts'
 import { casesOf, join, NONE, nonZero } from './words.ts'
@@ -91,12 +91,10 @@ const MAY_BE_INCOMPLETE = html`⚠️ <b>Results may be incomplete:</b> `
 const NOT_ALL_SHOWN = html`⚠️ <b>Not all shown:</b> `
 const OTHER_BRANCH = html`⚠️ <b>Other branch:</b> `
 
-function withoutResultText(outcome: StepOutcome): Fragment | undefined {
-  const count = withoutResult(outcome)
-  const { total } = outcome.counts
-  return count === 0
-    ? undefined
-    : fragment`This version of the action knows no result of ${count} of ${total} ${casesOf(total)}.`
+/** After a PASSED run, the verdict says this. */
+function withoutResultText({ run, counts }: StepOutcome): Fragment | undefined {
+  if (counts.other === 0 || run?.status === 'PASSED') return undefined
+  return fragment`The action knows no result of ${counts.other} of ${counts.total} ${casesOf(counts.total)}.`
 }
 
 /** The message of the run. The comment does not have it, because nobody masks secrets in a comment. */

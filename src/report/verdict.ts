@@ -2,7 +2,7 @@ import { isNotFound, isSameFailure } from '../outcome/failure.ts'
 import { FAILING, isFinished, type Run } from '../outcome/run.ts'
 import { type Ending, isDoubtfulPass, type StepOutcome } from '../outcome/step-outcome.ts'
 import { durationText } from '../text/duration.ts'
-import { type Fragment, firstLineOf, fragment, quote } from '../text/safe-text.ts'
+import { type Fragment, firstLineOf, fragment, quote, visibleText } from '../text/safe-text.ts'
 import { casesWith, titleOf } from './case-table.ts'
 import { countsOf, linkedRunId, otherBranchText } from './facts.ts'
 import { CANCEL_IT, failureAdvice, failureReason, RUN_WITHOUT_ID, SENTENCE_LIMIT_CHARS } from './failure-text.ts'
@@ -12,6 +12,7 @@ import { casesOf, inBrackets, join, NONE } from './words.ts'
 // the user can do.
 
 const TITLES_NAMED = 3
+const STATUSES_NAMED = 3
 const TITLE_LIMIT_CHARS = 120
 /** A shorter time in the queue is not mentioned. */
 const NOTEWORTHY_QUEUE_MS = 1000
@@ -86,7 +87,7 @@ function sentencesOfFinished(run: Run, outcome: StepOutcome, medium: Medium): Fr
   }
 }
 
-const STATUS_DECIDES = fragment` The step succeeds, because the run's status decides.`
+const STATUS_DECIDES = fragment` The step succeeds, because the run's status decides. If such a run must fail, set the input ${'strict'} to ${'true'}.`
 
 function withMessage({ message }: Run): Fragment {
   if (message === undefined) return NONE
@@ -101,7 +102,7 @@ function resultsOf(run: Run, outcome: StepOutcome): Fragment {
   return fragment`: ${failedCases(outcome)}`
 }
 
-/** The first failing titles follow in brackets. If no test case failed, the other counts follow. */
+/** The first failing titles follow in brackets. If no test case failed, the other counts follow instead. */
 function failedCases(outcome: StepOutcome): Fragment {
   const { run, counts } = outcome
   const { total, failed } = counts
@@ -109,25 +110,32 @@ function failedCases(outcome: StepOutcome): Fragment {
     .slice(0, TITLES_NAMED)
     .map((testCase) => quote(titleOf(testCase, TITLE_LIMIT_CHARS), TITLE_LIMIT_CHARS))
   const more = failed > TITLES_NAMED ? [fragment`and ${failed - TITLES_NAMED} more`] : []
-  const details = failed > 0 ? [...titles, ...more] : countsOf(outcome)
-  return fragment`${failed} of ${total} ${casesOf(total)} failed${inBrackets(details)}`
+  const rest = failed > 0 ? inBrackets([...titles, ...more]) : join([NONE, ...countsOf(outcome)], fragment`, `)
+  return fragment`${failed} of ${total} ${casesOf(total)} failed${rest}`
 }
 
 /** Why a PASSED run is in doubt. */
 function doubts(outcome: StepOutcome): Fragment {
-  const { counts, unknownStatuses } = outcome
-  const { count, statuses } = unknownStatuses
-  const failed = counts.failed > 0 ? [failedCases(outcome)] : []
-  const names = statuses.map((status) => quote(status, TITLE_LIMIT_CHARS))
-  const unknown = fragment`this version of the action does not know the status of ${count} of ${counts.total} ${casesOf(counts.total)}${inBrackets(names)}`
-  return join([...failed, ...(count > 0 ? [unknown] : [])], fragment`, and `)
+  const { failed, other, total } = outcome.counts
+  const unknown = fragment`the action knows no result of ${other} of ${total} ${casesOf(total)} (status ${unknownStatuses(outcome)})`
+  return join([...(failed > 0 ? [failedCases(outcome)] : []), ...(other > 0 ? [unknown] : [])], fragment`, and `)
 }
 
-function noTestsText({ success, unknownStatuses }: StepOutcome): Fragment {
+/** For example: “BLOCKED”, none. */
+function unknownStatuses({ run }: StepOutcome): Fragment {
+  const statuses = casesWith(['other'], run?.testCases ?? []).map(({ rawStatus }) => visibleText(rawStatus, TITLE_LIMIT_CHARS))
+  const first = [...new Set(statuses)].slice(0, STATUSES_NAMED)
+  return join(
+    first.map((status) => (String(status) === '' ? fragment`none` : quote(status, TITLE_LIMIT_CHARS))),
+    fragment`, `,
+  )
+}
+
+function noTestsText({ success, counts }: StepOutcome): Fragment {
   if (success) return fragment`The step succeeds, because the input ${'pass-with-no-tests'} is ${'true'}.`
   const advice =
-    unknownStatuses.count > 0
-      ? fragment`Update the action. If a newer version does not know the status either, ask the operators of the service.`
+    counts.other > 0
+      ? fragment`Ask the operators of the service what the status of these test cases means.`
       : fragment`If that is expected, set the input ${'pass-with-no-tests'} to ${'true'}. Otherwise check which tests the service runs here.`
   return fragment`The step fails, because no test case is known to have run. ${advice}`
 }

@@ -68,7 +68,7 @@ describe('the job summary', () => {
   it('counts the cases that have no result', () => {
     const testCases = testCasesBy({ PASSED: 2, RUNNING: 1, QUEUED: 1, CANCELLED: 1, NEW: 1, SKIPPED: 1 })
     const text = renderedPage(summaryOf(anOutcome({ run: aRun({ status: 'FAILED', testCases }) }))).text
-    expect(text).toContain('⚠️ Incomplete results: This version of the action knows no result of 4 of 7 test cases.')
+    expect(text).toContain('⚠️ Incomplete results: The action knows no result of 4 of 7 test cases.')
   })
 
   it('shows the first hundred cases that did not pass, and folds the rest', () => {

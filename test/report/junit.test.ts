@@ -96,7 +96,7 @@ describe('junit.xml', () => {
         return cases.at(-1)?.name === 'The run itself'
       })
     expect(withError.map(([name]) => name)).toEqual([
-      'strictWithUnknownStatuses',
+      'strictWithUnknownResults',
       'failedWithMessage',
       'failedWithoutFailedCase',
       'timedOut',

@@ -65,8 +65,8 @@ describe('the sentence', () => {
   })
 
   it.each([
-    [{ SKIPPED: 1 }, '0 of 1 test case failed (1 skipped)'],
-    [{ SKIPPED: 2, '': 1 }, '0 of 3 test cases failed (2 skipped, 1 without a result)'],
+    [{ SKIPPED: 1 }, '0 of 1 test case failed, 1 skipped'],
+    [{ SKIPPED: 2, '': 1 }, '0 of 3 test cases failed, 2 skipped, 1 without a known result'],
   ])('says that a FAILED run with the test cases %j has no failed test case, and so does the headline', (counts, results) => {
     const outcome = anOutcome({ run: aRun({ status: 'FAILED', testCases: testCasesBy(counts) }) })
     expect(render(verdictSentence(outcome))).toBe(

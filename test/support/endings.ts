@@ -17,10 +17,12 @@ export const ENDINGS = {
     subject: { parameters: {}, untested: quote('feature/cart', 255) },
   }),
   passedWithFailures: anOutcome({ run: aRun({ testCases: testCasesBy({ PASSED: 38, FAILED: 2 }) }) }),
-  passedWithUnknownStatuses: anOutcome({ run: aRun({ testCases: testCasesBy({ PASSED: 1, BLOCKED: 98, NEW: 1 }) }) }),
+  passedWithUnknownResults: anOutcome({
+    run: aRun({ testCases: testCasesBy({ PASSED: 1, BLOCKED: 97, NEW: 1, '': 1 }) }),
+  }),
   passedWithFailuresAndUnknown: anOutcome({ run: aRun({ testCases: testCasesBy({ PASSED: 1, FAILED: 1, NEW: 1 }) }) }),
   strictWithFailures: anOutcome({ run: aRun({ testCases: testCasesBy({ PASSED: 38, FAILED: 2 }) }), strict: true }),
-  strictWithUnknownStatuses: anOutcome({
+  strictWithUnknownResults: anOutcome({
     run: aRun({ testCases: testCasesBy({ PASSED: 1, BLOCKED: 9 }) }),
     strict: true,
   }),
