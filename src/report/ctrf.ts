@@ -1,16 +1,18 @@
-import { FAILING, type Run, runDurationMs, type TestCase } from '../outcome/run.ts'
+import { FAILING, runDurationMs, type TestCase } from '../outcome/run.ts'
 import type { StepOutcome } from '../outcome/step-outcome.ts'
-import { json, visibleMessage, visibleText } from '../text/safe-text.ts'
+import { json, render, visibleMessage, visibleText } from '../text/safe-text.ts'
+import { untrusted } from '../text/untrusted.ts'
 import { titleOf } from './case-table.ts'
 import { testedBranch } from './facts.ts'
-import { RUN_ENTRY } from './words.ts'
+import { hasRunEntry, RUN_ENTRY } from './run-entry.ts'
+import { verdictSentence } from './verdict.ts'
 
 // The Common Test Report Format (https://ctrf.io), in the schema 0.0 of the package `ctrf`.
 
 export function ctrf(outcome: StepOutcome): string {
   const { runId, run, subject } = outcome
   const branchName = testedBranch(outcome)
-  const runEntries = entriesOfRun(run)
+  const runEntries = runEntriesOf(outcome)
   const { environment } = subject.parameters
   const report = {
     reportFormat: 'CTRF',
@@ -31,11 +33,12 @@ export function ctrf(outcome: StepOutcome): string {
   return `${json(report)}\n`
 }
 
-/** The message of the run has no other place in the format. */
-function entriesOfRun(run: Run | undefined) {
-  if (run?.message === undefined) return []
-  const entry = { name: RUN_ENTRY, status: 'failed', duration: 0, rawStatus: visibleText(run.rawStatus) }
-  return [{ ...entry, message: visibleMessage(run.message) }]
+/** Empty unless the run needs an entry of its own. */
+function runEntriesOf(outcome: StepOutcome) {
+  const { rawStatus = untrusted(''), message } = outcome.run ?? {}
+  if (!hasRunEntry(outcome)) return []
+  const text = message === undefined ? render(verdictSentence(outcome)) : visibleMessage(message)
+  return [{ name: RUN_ENTRY, status: 'failed', duration: 0, rawStatus: visibleText(rawStatus), message: text }]
 }
 
 function summaryOf({ run, counts }: StepOutcome, runEntries: number) {

@@ -3,8 +3,8 @@ import type { StepOutcome } from '../outcome/step-outcome.ts'
 import { firstLineOf, LongText, linesOf, untruncated, type Xml, xml } from '../text/safe-text.ts'
 import { type Untrusted, untrusted } from '../text/untrusted.ts'
 import { titleOf } from './case-table.ts'
+import { hasRunEntry, RUN_ENTRY } from './run-entry.ts'
 import { verdictSentence } from './verdict.ts'
-import { RUN_ENTRY } from './words.ts'
 
 // JUnit's XML has no standard. The usual programs all read this form: totals on both levels, one constant class name, a
 // unique name for each test case, and text in each failure.
@@ -14,13 +14,12 @@ const CLASS_NAME = xml`test-run`
 
 export function junit(outcome: StepOutcome): Buffer {
   const testCases = outcome.run?.testCases ?? []
-  const titled = testCases.map((testCase) => ({ testCase, title: titleOf(testCase, NAME_LIMIT_CHARS) }))
-  const nameFor = uniqueNames(titled.map(({ title }) => title))
-  const hasRunError = needsRunError(outcome)
+  const nameFor = uniqueNames()
+  const hasEntry = hasRunEntry(outcome)
   const text = new LongText()
-  text.add(opening(outcome, hasRunError ? 1 : 0))
-  for (const { testCase, title } of titled) text.add(caseElement(testCase, nameFor(title)))
-  if (hasRunError) text.add(runElement(outcome, nameFor(untrusted(RUN_ENTRY))))
+  text.add(opening(outcome, hasEntry ? 1 : 0))
+  for (const testCase of testCases) text.add(caseElement(testCase, nameFor(titleOf(testCase, NAME_LIMIT_CHARS))))
+  if (hasEntry) text.add(runElement(outcome, nameFor(untrusted(RUN_ENTRY))))
   text.add(xml`</testsuite>\n</testsuites>\n`)
   return text.toBuffer()
 }
@@ -70,14 +69,6 @@ function contentOf({ outcome, rawStatus, message }: TestCase): Xml {
   }
 }
 
-/** Whether the run needs an error of its own. Programs that count only test cases may take an unfinished run for passed. */
-function needsRunError({ run, counts, conclusion }: StepOutcome): boolean {
-  if (run === undefined) return false
-  if (run.message !== undefined) return true
-  if (run.status === 'PASSED') return conclusion === 'error' || (conclusion === 'failed' && counts.failed === 0)
-  return run.status !== 'FAILED' || counts.failed === 0
-}
-
 function runElement(outcome: StepOutcome, name: Untrusted): Xml {
   const { rawStatus = '', message } = outcome.run ?? {}
   const summary = message === undefined ? rawStatus : firstLineOf(message)
@@ -89,15 +80,19 @@ function seconds(ms: number): string {
   return (ms / 1000).toFixed(3)
 }
 
-/** Makes names unique: `a`, `a (2)`, `a (3)`. If a test case has the title `a (2)` itself, the number 2 is skipped. */
-function uniqueNames(titles: readonly Untrusted[]): (title: Untrusted) => Untrusted {
-  const taken = new Set(titles)
-  const lastNumbers = new Map<Untrusted, number>()
+/** Numbers names that come again: `a`, `a (2)`, `a (3)`. */
+function uniqueNames(): (title: Untrusted) => Untrusted {
+  /** For each name that was given, the last number that was tried behind it. */
+  const lastNumbers = new Map<string, number>()
   return (title) => {
-    let number = (lastNumbers.get(title) ?? 0) + 1
-    const name = () => (number === 1 ? title : untrusted(`${title} (${number})`))
-    while (number > 1 && taken.has(name())) number++
-    lastNumbers.set(title, number)
-    return name()
+    let name = String(title)
+    // A test case may have the title `a (2)` itself. Then the number 2 is taken, and the next one is tried.
+    while (lastNumbers.has(name)) {
+      const number = (lastNumbers.get(String(title)) ?? 1) + 1
+      lastNumbers.set(String(title), number)
+      name = `${title} (${number})`
+    }
+    lastNumbers.set(name, 1)
+    return untrusted(name)
   }
 }

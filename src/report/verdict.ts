@@ -123,7 +123,9 @@ function doubts(outcome: StepOutcome): Fragment {
 
 /** For example: “BLOCKED”, none. */
 function unknownStatuses({ run }: StepOutcome): Fragment {
-  const statuses = casesWith(['other'], run?.testCases ?? []).map(({ rawStatus }) => visibleText(rawStatus, TITLE_LIMIT_CHARS))
+  const statuses = casesWith(['other'], run?.testCases ?? []).map(({ rawStatus }) =>
+    visibleText(rawStatus, TITLE_LIMIT_CHARS),
+  )
   const first = [...new Set(statuses)].slice(0, STATUSES_NAMED)
   return join(
     first.map((status) => (String(status) === '' ? fragment`none` : quote(status, TITLE_LIMIT_CHARS))),

@@ -4,9 +4,6 @@ import { type Fragment, fragment } from '../text/safe-text.ts'
 
 export const NONE = fragment``
 
-/** The name of the entry for the run itself in files that list test cases. */
-export const RUN_ENTRY = 'The run itself'
-
 export function casesOf(count: number): Fragment {
   return count === 1 ? fragment`test case` : fragment`test cases`
 }

@@ -32,7 +32,7 @@ describe('ctrf.json', () => {
       aTestCase({ title: 'b\n##[x]', status: 'TIMEDOUT' }),
       aTestCase({ title: '', status: 'NEW', durationMs: undefined }),
     ]
-    expect(parsed(anOutcome({ run: aRun({ status: 'TIMEDOUT', testCases }) }))).toEqual({
+    expect(parsed(anOutcome({ run: aRun({ status: 'FAILED', testCases }) }))).toEqual({
       reportFormat: 'CTRF',
       specVersion: '0.0.0',
       generatedBy: 'test-run-action',
@@ -52,7 +52,7 @@ describe('ctrf.json', () => {
           duration: 184_000,
         },
         environment: { branchName: 'main', testEnvironment: 'staging' },
-        extra: { runStatus: 'TIMEDOUT' },
+        extra: { runStatus: 'FAILED' },
         tests: [
           { name: title, status: 'passed', duration: 13, rawStatus: 'FLAKY', flaky: true },
           { name: 'b ##[x]', status: 'failed', duration: 1200, rawStatus: 'TIMEDOUT' },

@@ -1,0 +1,65 @@
+import { XMLParser } from 'fast-xml-parser'
+import { expect, it } from 'vitest'
+import type { StepOutcome } from '../../src/outcome/step-outcome.ts'
+import { ctrf } from '../../src/report/ctrf.ts'
+import { junit } from '../../src/report/junit.ts'
+import { ENDINGS } from '../support/endings.ts'
+
+// Programs that read these files look only at test cases.
+
+function entryOfJunit(outcome: StepOutcome): { readonly '@_type': string; readonly '#text': string } | undefined {
+  const parser = new XMLParser({ ignoreAttributes: false, htmlEntities: true, isArray: (name) => name === 'testcase' })
+  const { testcase: cases = [] } = parser.parse(junit(outcome).toString()).testsuites.testsuite
+  return cases.find((one: Record<string, string>) => one['@_name'] === 'The run itself')?.error
+}
+
+function entryOfCtrf(outcome: StepOutcome): Record<string, unknown> | undefined {
+  const { tests } = JSON.parse(ctrf(outcome)).results
+  return tests.find(({ name }: { name: string }) => name === 'The run itself')
+}
+
+it('junit.xml and ctrf.json have an entry for the run itself if they would look green otherwise, or if the run has a message', () => {
+  const withEntry = Object.entries(ENDINGS).filter(([name, outcome]) => {
+    const [inJunit, inCtrf] = [entryOfJunit(outcome), entryOfCtrf(outcome)]
+    expect(inJunit !== undefined, name).toBe(inCtrf !== undefined)
+    return outcome.run?.testCases !== undefined && inJunit !== undefined
+  })
+  expect(withEntry.map(([name]) => name)).toEqual([
+    'strictWithUnknownResults',
+    'failedWithMessage',
+    'failedWithoutFailedCase',
+    'timedOut',
+    'cancelled',
+    'interrupted',
+    'noTestsListed',
+    'allSkipped',
+    'nothingRan',
+    'unknownStatus',
+    'otherBranch',
+  ])
+})
+
+it('the files of a step that fails have a failed entry, unless the run itself passed', () => {
+  for (const [name, outcome] of Object.entries(ENDINGS)) {
+    const { run, success, ending } = outcome
+    if (run === undefined) continue
+    const { failed } = JSON.parse(ctrf(outcome)).results.summary
+    const mayLookGreen = success || (run.status === 'PASSED' && ending.kind !== 'finished')
+    expect(failed > 0 || mayLookGreen, name).toBe(true)
+  }
+})
+
+it('the entry has the verdict if the run has no message', () => {
+  const verdict = /^Run run_7f3a finished as FAILED: 0 of 4 test cases failed, 4 passed\./
+  expect(entryOfJunit(ENDINGS.failedWithoutFailedCase)).toMatchObject({
+    '@_type': 'FAILED',
+    '#text': expect.stringMatching(verdict),
+  })
+  expect(entryOfCtrf(ENDINGS.failedWithoutFailedCase)).toEqual({
+    name: 'The run itself',
+    status: 'failed',
+    duration: 0,
+    rawStatus: 'FAILED',
+    message: expect.stringMatching(verdict),
+  })
+})
