@@ -155,7 +155,7 @@ function readReportDir(inputs: InputReader, env: NodeJS.ProcessEnv): string | un
   if (given === '') return undefined
   const [workspace, temp] = [resolve(env.GITHUB_WORKSPACE || '.'), resolve(env.RUNNER_TEMP || '.')]
   const folder = resolve(workspace, given)
-  if (isInside(workspace, folder) || isInside(temp, folder)) return folder
+  if (isInside(folder, workspace) || isInside(folder, temp)) return folder
   return inputs.problem(
     fragment`Input report-dir: "${given}" is outside the workspace and the runner's temporary folder. Give a path relative to the workspace, such as test-reports. In a job with a container, the expressions github.workspace and runner.temp are paths of the host.`,
   )

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { Log, ReportFile } from '../action/world.ts'
 import { isInside } from '../text/path.ts'
 import { fragment } from '../text/safe-text.ts'
@@ -22,13 +22,11 @@ export function writeReportFiles(
   log: Log,
 ): string | undefined {
   try {
-    const roots = [env.GITHUB_WORKSPACE || '.', env.RUNNER_TEMP || '.']
-      .filter(existsSync)
-      .map((root) => realpathSync(root))
-    // Checked before `mkdirSync`, which would create folders behind such a link.
-    realPathWithin(roots, nearestExisting(folder))
     mkdirSync(folder, { recursive: true })
-    const realFolder = realPathWithin(roots, folder)
+    const realFolder = realpathSync(folder)
+    const allowed = [env.GITHUB_WORKSPACE || '.', env.RUNNER_TEMP || '.'].filter(existsSync)
+    if (!allowed.some((root) => isInside(realFolder, realpathSync(root))))
+      throw new Error("a link leads out of the workspace and the runner's temporary folder")
     for (const { name, text } of files) replaceFile(join(realFolder, name), text())
     return folder
   } catch (cause) {
@@ -37,16 +35,6 @@ export function writeReportFiles(
     )
     return undefined
   }
-}
-
-function realPathWithin(roots: readonly string[], path: string): string {
-  const realPath = realpathSync(path)
-  if (roots.some((root) => isInside(root, realPath))) return realPath
-  throw new Error("a link leads out of the workspace and the runner's temporary folder")
-}
-
-function nearestExisting(path: string): string {
-  return existsSync(path) ? path : nearestExisting(dirname(path))
 }
 
 /** Removes an existing file and does not open it, because it may be a link or a named pipe. */

@@ -1,7 +1,8 @@
 import { isAbsolute, relative } from 'node:path'
 
-/** Whether `path` is `root` or below it, by their names only. The caller must look for links. */
-export function isInside(root: string, path: string): boolean {
-  const fromRoot = relative(root, path)
-  return fromRoot === '' || (!/^\.\.([/\\]|$)/.test(fromRoot) && !isAbsolute(fromRoot))
+/** Whether a path is the folder or below it, by their names only. The caller must look for links. */
+export function isInside(path: string, folder: string): boolean {
+  const fromFolder = relative(folder, path)
+  // Between two drives of Windows, the way is an absolute path.
+  return !/^\.\.([/\\]|$)/.test(fromFolder) && !isAbsolute(fromFolder)
 }

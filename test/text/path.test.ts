@@ -1,0 +1,13 @@
+import { expect, test } from 'vitest'
+import { isInside } from '../../src/text/path.ts'
+
+test.each([
+  ['/work', '/work', true],
+  ['/work/reports/', '/work', true],
+  ['/work/..reports', '/work', true],
+  ['/work/a/../../temp', '/work', false],
+  ['/workshop', '/work', false],
+  ['/', '/work', false],
+])('whether %s is inside %s: %s', (path, folder, expected) => {
+  expect(isInside(path, folder)).toBe(expected)
+})
