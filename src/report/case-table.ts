@@ -1,7 +1,8 @@
 import { type CaseOutcome, FAILING, OUTCOMES, type TestCase } from '../outcome/run.ts'
 import { durationText } from '../text/duration.ts'
-import { beginningOf, type Html, html, type MessageLimit, untruncated, visibleText } from '../text/safe-text.ts'
+import { beginningOf, type Html, html, type MessageLimit, untruncated } from '../text/safe-text.ts'
 import { type Untrusted, untrusted } from '../text/untrusted.ts'
+import { visibleText } from '../text/visible-text.ts'
 
 export const NOT_PASSED: readonly CaseOutcome[] = [...FAILING, 'other']
 

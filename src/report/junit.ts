@@ -1,7 +1,8 @@
 import { runDurationMs, type TestCase } from '../outcome/run.ts'
 import type { StepOutcome } from '../outcome/step-outcome.ts'
-import { firstLineOf, LongText, linesOf, untruncated, type Xml, xml } from '../text/safe-text.ts'
+import { linesOf, render, untruncated, type Xml, xml } from '../text/safe-text.ts'
 import { type Untrusted, untrusted } from '../text/untrusted.ts'
+import { firstLineOf } from '../text/visible-text.ts'
 import { titleOf } from './case-table.ts'
 import { hasRunEntry, RUN_ENTRY } from './run-entry.ts'
 import { verdictSentence } from './verdict.ts'
@@ -94,5 +95,26 @@ function uniqueNames(): (title: Untrusted) => Untrusted {
     }
     lastNumbers.set(name, 1)
     return untrusted(name)
+  }
+}
+
+/** Parts become bytes early, because V8 keeps every part of a string that `+=` makes. */
+class LongText {
+  readonly #chunks: Buffer[] = []
+  #tail = ''
+
+  add(part: Xml): void {
+    this.#tail += render(part)
+    if (this.#tail.length > 65_536) this.#flush()
+  }
+
+  toBuffer(): Buffer {
+    this.#flush()
+    return Buffer.concat(this.#chunks)
+  }
+
+  #flush(): void {
+    this.#chunks.push(Buffer.from(this.#tail))
+    this.#tail = ''
   }
 }

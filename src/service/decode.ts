@@ -9,9 +9,8 @@ import {
   type TestCase,
 } from '../outcome/run.ts'
 import { fieldsOf, isObject } from '../text/json.ts'
-import { firstLineOf, truncate, visibleText } from '../text/safe-text.ts'
-import { withoutTerminalSequences } from '../text/terminal.ts'
 import { type Untrusted, untrusted } from '../text/untrusted.ts'
+import { firstLineOf, truncate, visibleText, withoutTerminalSequences } from '../text/visible-text.ts'
 import type { Redact } from './key-redaction.ts'
 
 // Decodes the JSON of the service's responses. If a field that the verdict rests on is missing or has the wrong type,

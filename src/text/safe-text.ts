@@ -1,11 +1,25 @@
-import { TERMINAL_SEQUENCE, withoutTerminalSequences } from './terminal.ts'
-import { type Untrusted, untrusted } from './untrusted.ts'
+import type { Untrusted } from './untrusted.ts'
+import { oneLine, truncate, visibleLines, withVisibleEscapes } from './visible-text.ts'
 import { isSecure } from './web-address.ts'
 
-// Text of others leaves the action only through this file. A sink is a format: the log, HTML or XML. JSON and
-// workflow commands have functions of their own. A template tag makes
-// a fragment, HTML or XML. The literal parts of a template are ours, and every value between them is made safe for the sink.
-// The log, the summary and the comment accept only text that was made here.
+// How text leaves the action. Read this once.
+//
+// Others write most of what the reports show: titles, messages, branches, error sentences. Such a text may contain a
+// command of the runner, Markdown, a tag or a mention. So the reports do not join strings. They use template tags, which
+// know the difference between our words and the values between them:
+//
+//   const sentence = fragment`Run ${id} failed.`   // a fragment: it can be written anywhere
+//   html`<p>${sentence}</p>`                       // <p>Run <code>r-1</code> failed.</p>
+//   xml`<error>${sentence}</error>`                // <error>Run r-1 failed.</error>
+//   render(sentence)                               // Run r-1 failed.
+//
+// A value is a text, a number or a fragment. How it is made safe depends on the place, which this file calls a sink: the
+// log, HTML or XML. A fragment does not know its sink, because one sentence is shown in the log, on pages and in files. It
+// is a function that waits for a sink. HTML and XML are final, because their words contain tags. So they can stand only in
+// text of their own kind.
+//
+// At the end, `render` makes a string. Whatever writes to the log, the summary or the comment takes what a tag has made, and
+// no string. So nothing gets there without these rules. Workflow commands and JSON have functions of their own below.
 
 declare const brand: unique symbol
 
@@ -26,16 +40,13 @@ export type CommandProperty = SafeText<'command property'>
 export type Html = SafeText<'HTML'>
 export type Xml = SafeText<'XML'>
 
-/**
- * Words of ours with values between them: a sentence, several sentences, or a part of a sentence. Each sink writes it with
- * its words escaped and its values made safe.
- */
+/** Words of ours with values between them: a sentence, several sentences, or a part of a sentence. */
 class Fragment {
   declare readonly [brand]: 'fragment'
-  readonly write: (sink: Sink) => string
+  readonly writeTo: (sink: Sink) => string
 
-  constructor(write: (sink: Sink) => string) {
-    this.write = write
+  constructor(writeTo: (sink: Sink) => string) {
+    this.writeTo = writeTo
   }
 }
 
@@ -44,48 +55,46 @@ type Value = string | number | Untrusted | Fragment
 // Only the type is exported, because a fragment that is made elsewhere could write raw text.
 export type { Fragment }
 
-/** A long text. Its parts become bytes early, because V8 keeps every part of a string that `+=` makes. */
-export class LongText {
-  readonly #chunks: Buffer[] = []
-  #tail = ''
-
-  add(safe: Html | Xml): void {
-    this.#tail += safe.text
-    if (this.#tail.length > 65_536) this.#flush()
-  }
-
-  toBuffer(): Buffer {
-    this.#flush()
-    return Buffer.concat(this.#chunks)
-  }
-
-  #flush(): void {
-    this.#chunks.push(Buffer.from(this.#tail))
-    this.#tail = ''
-  }
+/** How a sink writes each part. What comes from others is visible text, and the sink escapes it. */
+interface Sink {
+  readonly name: string
+  /** Longer values are truncated. */
+  readonly limitChars: number
+  /** Words of ours. */
+  literal(words: string): string
+  /** A value on one line. */
+  value(visible: string): string
+  quoted(visible: string): string
+  number(value: number): string
+  lines(visible: readonly string[]): string
+  /** `words` are already of this sink. */
+  link(url: string, words: string): string
 }
 
-/** The text. A fragment becomes text for the log. It is one line, unless a caller put the lines of a
- * message or a line break into it. */
+/**
+ * The final text. A fragment becomes text for the log. This text is one line, unless the fragment contains the lines of a
+ * message or a line break of ours.
+ */
 export function render(safe: Fragment | Html | Xml | CommandProperty): string {
-  return safe instanceof Fragment ? withoutCommands(safe.write(LINE)) : safe.text
+  return safe instanceof Fragment ? withoutCommands(safe.writeTo(LINE)) : safe.text
 }
 
-/** Pass the name of an input as a value (`${'base-url'}`), because pages show values as code. */
+// Fragments.
+
 export function fragment(literals: TemplateStringsArray, ...values: readonly Value[]): Fragment {
-  return new Fragment((sink) => write(sink, literals.map(sink.words), values))
+  return new Fragment((sink) => fill(sink, literals.map(sink.literal), values))
 }
 
 /** A value in quotation marks, or in HTML in `<code>`. `limitChars` replaces the sink's own limit. */
 export function quote(value: string | Untrusted, limitChars: number): Fragment {
-  return new Fragment((sink) => sink.quote(oneLine(value as string, limitChars)))
+  return new Fragment((sink) => sink.quoted(oneLine(value as string, limitChars)))
 }
 
 export function untruncated(value: string | Untrusted): Fragment {
-  return new Fragment((sink) => sink.text(oneLine(value as string)))
+  return new Fragment((sink) => sink.value(oneLine(value as string)))
 }
 
-/** The lines of a message that somebody else wrote, with their indentation. Each sink has its own line break. */
+/** The lines of a message that somebody else wrote, with their indentation. */
 export function linesOf(message: Untrusted): Fragment {
   const visible = visibleLines(message as unknown as string)
   return new Fragment((sink) => sink.lines(visible))
@@ -106,21 +115,6 @@ export function beginningOf(message: Untrusted, limit: MessageLimit): Fragment {
   return new Fragment((sink) => sink.lines(shown))
 }
 
-/** The first line of a message that is not blank. Empty if there is none. A line over 10,000 characters counts as several. */
-export function firstLineOf(message: Untrusted): Untrusted {
-  // Not `split`, because a hostile message may have millions of lines.
-  for (const [line] of (message as unknown as string).matchAll(/[^\n\r]{1,10000}/g)) {
-    const visible = visibleLine(line).trim()
-    if (visible !== '') return untrusted(visible)
-  }
-  return untrusted('')
-}
-
-/** A message in visible characters, but not escaped. Its lines and their indentation stay. */
-export function visibleMessage(message: Untrusted): Untrusted {
-  return untrusted(visibleLines(message as unknown as string).join('\n'))
-}
-
 /**
  * Words with a link. In text and XML, the address follows the words. If the address is not secure, the words stay
  * alone.
@@ -128,34 +122,24 @@ export function visibleMessage(message: Untrusted): Untrusted {
 export function link(url: string, words: Fragment): Fragment {
   const address = URL.parse(url)
   if (address === null || !isSecure(address)) return words
-  return new Fragment((sink) => sink.link(address.href, words.write(sink)))
+  return new Fragment((sink) => sink.link(address.href, words.writeTo(sink)))
 }
 
-interface Sink {
-  readonly name: string
-  readonly limitChars: number
-  words(literal: string): string
-  text(sanitized: string): string
-  quote(sanitized: string): string
-  number(value: number): string
-  lines(visible: readonly string[]): string
-  link(url: string, words: string): string
-}
-
-function write(sink: Sink, literals: readonly string[], values: readonly unknown[]): string {
+/** Puts the values between the literals, which the caller has made safe. */
+function fill(sink: Sink, literals: readonly string[], values: readonly unknown[]): string {
   let text = literals[0] ?? ''
   for (let index = 0; index < values.length; index++) {
-    text += writeValue(sink, values[index]) + (literals[index + 1] ?? '')
+    text += valueIn(sink, values[index]) + (literals[index + 1] ?? '')
   }
   return text
 }
 
-function writeValue(sink: Sink, value: unknown): string {
-  if (typeof value === 'string') return sink.text(oneLine(value, sink.limitChars))
+function valueIn(sink: Sink, value: unknown): string {
+  if (typeof value === 'string') return sink.value(oneLine(value, sink.limitChars))
   if (typeof value === 'number') return sink.number(value)
-  if (value instanceof Fragment) return value.write(sink)
+  if (value instanceof Fragment) return value.writeTo(sink)
   if (value instanceof SafeText && value.sink === sink.name) return value.text
-  if (Array.isArray(value)) return value.map((item) => writeValue(sink, item)).join('')
+  if (Array.isArray(value)) return value.map((item) => valueIn(sink, item)).join('')
   throw new TypeError('A value is neither text, a number, a fragment, nor text for this sink')
 }
 
@@ -163,55 +147,20 @@ function readableNumber(value: number): string {
   return Number.isInteger(value) ? String(value).replace(/\B(?=(?:\d{3})+$)/g, ',') : String(value)
 }
 
-// Each expression below matches one character, or repeats one class of characters. On a string of millions of
-// characters, other expressions overflow the engine's stack or take quadratic time.
-
-/** Most text has only these characters, and needs no replacement. */
-const PLAIN = String.raw` -~\u00A1-\u00AC\u00AE-\u034E\u0370-\u05FF\u0900-\u10FF\u2010-\u2027\u2030-\u205E\u2070-\u3130\u3165-\uD7FF`
-const PLAIN_TEXT = new RegExp(`^[${PLAIN}]*$`)
-/** JSON has these line ends and tabs only between its parts, and not in its strings. */
-const PLAIN_JSON = new RegExp(`^[${PLAIN}\\t\\n\\r]*$`)
-// Controls, bidi and zero-width characters, line separators, lone surrogates, and what Unicode reserves. The two
-// variation selectors that choose between text and emoji stay.
-const INVISIBLE = /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{DI}\p{NChar}]--[\uFE0E\uFE0F]]/gv
-/** `oneLine` first writes NUL in place of what is invisible. INVISIBLE with a `+` would overflow the engine's stack. */
-const REMOVED = /\0+/g
-
-/** Text on one line, in visible characters, but not escaped. Reports compare such texts, and make names of them. */
-export function visibleText(value: string | Untrusted, limitChars?: number): Untrusted {
-  return untrusted(oneLine(value as string, limitChars))
+function withoutBlankEnds(lines: readonly string[]): readonly string[] {
+  const isText = (line: string) => line.trim() !== ''
+  const first = lines.findIndex(isText)
+  return first === -1 ? [] : lines.slice(first, lines.findLastIndex(isText) + 1)
 }
 
-/** Truncates first, because the text may be very long. A space replaces what is invisible, so that words stay apart. */
-function oneLine(value: string, limitChars = Number.POSITIVE_INFINITY): string {
-  const text = truncate(value, limitChars)
-  if (PLAIN_TEXT.test(text)) return text.trim()
-  return text.replace(TERMINAL_SEQUENCE, '\0').replace(INVISIBLE, '\0').replace(REMOVED, ' ').trim()
-}
-
-/** Each line of a text, in visible characters and tabs. Blanks stay. */
-function visibleLines(text: string): readonly string[] {
-  return text.split(/\r\n|[\n\r]/).map(visibleLine)
-}
-
-function visibleLine(line: string): string {
-  if (PLAIN_TEXT.test(line)) return line
-  return withoutTerminalSequences(line).replace(INVISIBLE, (character) => (character === '\t' ? character : ' '))
-}
-
-/** At most `limitChars` Unicode characters, each of one or two UTF-16 units. An ellipsis replaces what was removed. */
-export function truncate(text: string, limitChars: number): string {
-  if (text.length <= limitChars) return text
-  const characters = [...text.slice(0, 2 * (limitChars + 1))]
-  return characters.length <= limitChars ? text : `${characters.slice(0, limitChars - 1).join('')}…`
-}
+// The log.
 
 const LINE: Sink = {
   name: 'log line',
   limitChars: 1000,
-  words: (literal) => literal,
-  text: (value) => value,
-  quote: (value) => `“${value}”`,
+  literal: (words) => words,
+  value: (visible) => visible,
+  quoted: (visible) => `“${visible}”`,
   number: readableNumber,
   lines: (visible) => visible.join('\n'),
   link: (url, words) => `${words} (${url})`,
@@ -245,12 +194,14 @@ export function commandProperty(value: Untrusted): CommandProperty {
   return new SafeText('command property', inBasicPlane(oneLine(value as unknown as string)).replace(OLD_COMMAND, '# '))
 }
 
+// HTML.
+
 const HTML: Sink = {
   name: 'HTML',
   limitChars: 300,
-  words: escapeText,
-  text: inCode,
-  quote: inCode,
+  literal: escapeText,
+  value: inCode,
+  quoted: inCode,
   number: readableNumber,
   lines: (visible) =>
     withoutBlankEnds(visible)
@@ -264,17 +215,11 @@ const HTML: Sink = {
  * line that has a value with a block-level HTML tag, because GitHub parses no Markdown after such a tag.
  */
 export function html(literals: TemplateStringsArray, ...values: readonly (Value | Html | readonly Html[])[]): Html {
-  return new SafeText('HTML', write(HTML, literals, values))
+  return new SafeText('HTML', fill(HTML, literals, values))
 }
 
-function withoutBlankEnds(lines: readonly string[]): readonly string[] {
-  const isText = (line: string) => line.trim() !== ''
-  const first = lines.findIndex(isText)
-  return first === -1 ? [] : lines.slice(first, lines.findLastIndex(isText) + 1)
-}
-
-function inCode(value: string): string {
-  return `<code>${escapeText(value)}</code>`
+function inCode(visible: string): string {
+  return `<code>${escapeText(visible)}</code>`
 }
 
 /** An HTML comment of our own words, which pages do not show. */
@@ -283,12 +228,14 @@ export function hiddenMarker(marker: string): Html {
   return new SafeText('HTML', marker)
 }
 
+// XML.
+
 const XML: Sink = {
   name: 'XML',
   limitChars: 1000,
-  words: escapeAttribute,
-  text: escapeAttribute,
-  quote: (value) => `“${escapeAttribute(value)}”`,
+  literal: escapeAttribute,
+  value: escapeAttribute,
+  quoted: (visible) => `“${escapeAttribute(visible)}”`,
   number: String,
   // A program may print the file to the log of a job.
   lines: (visible) => visible.map((line) => escapeAttribute(line).replace(/^(\s*):(?=:)/, '$1&#58;')).join('\n'),
@@ -297,7 +244,7 @@ const XML: Sink = {
 
 /** Values may be text, or attributes in double quotes. Characters that XML 1.0 forbids are removed. */
 export function xml(literals: TemplateStringsArray, ...values: readonly (Value | Xml)[]): Xml {
-  return new SafeText('XML', write(XML, literals, values))
+  return new SafeText('XML', fill(XML, literals, values))
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -309,24 +256,22 @@ const ENTITIES: Readonly<Record<string, string>> = {
 }
 
 /**
- * The runner masks a secret that is written raw, or with all five of & < > " ' escaped, and no mixture. So quotation
- * marks are escaped only if another character must be.
+ * The runner masks a secret in two forms: as it is, and with all five of & < > " ' escaped. It does not mask a mixture of
+ * both. So quotation marks are escaped only in a text in which one of & < > must be escaped.
  */
 function escapeText(text: string): string {
   return /[&<>]/.test(text) ? escapeAttribute(text) : escapeCommands(text)
 }
 
 function escapeAttribute(text: string): string {
-  return escapeCommands(text.replace(/[&<>"']/g, entity))
-}
-
-function entity(character: string): string {
-  return ENTITIES[character] ?? ''
+  return escapeCommands(text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? ''))
 }
 
 function escapeCommands(text: string): string {
   return text.replaceAll('##[', '##&#91;')
 }
+
+// JSON.
 
 /** An escape sequence replaces what is invisible, and what would be a command of the runner. So nothing is lost. */
 export function json(value: unknown): string {
@@ -339,12 +284,5 @@ export function safeJson(text: Untrusted): string {
 }
 
 function escapeJson(text: string): string {
-  if (PLAIN_JSON.test(text) && !text.includes('##[')) return text
-  const visible = text.replace(INVISIBLE, (found) => ('\t\n\r'.includes(found) ? found : escapeSequence(found)))
-  return visible.replaceAll('##[', '##\\u005b')
-}
-
-function escapeSequence(character: string): string {
-  const units = character.split('').map((unit) => unit.charCodeAt(0).toString(16).padStart(4, '0'))
-  return `\\u${units.join('\\u')}`
+  return withVisibleEscapes(text).replaceAll('##[', '##\\u005b')
 }

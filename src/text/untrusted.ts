@@ -1,8 +1,10 @@
 declare const brand: unique symbol
 
 /**
- * Text that somebody else wrote: the service, a test's author, an error response. It is a string at run time, but not
- * for the type checker. So only `text/safe-text.ts` makes output of it. For comparisons, use `String(text)`.
+ * Text that somebody else wrote: the service, a test's author, an error response. It is a string at run time, but not for
+ * the type checker. So it cannot become an output, a path, a header or a part of a request by accident, because these take
+ * strings. The template tags of `safe-text.ts` take both, because they make every value safe. For comparisons, use
+ * `String(text)`.
  */
 export interface Untrusted {
   readonly [brand]: 'untrusted text'

@@ -10,16 +10,9 @@ import { annotations } from '../../src/report/annotations.ts'
 import { verdictTitle } from '../../src/report/headline.ts'
 import { verdictSentence } from '../../src/report/verdict.ts'
 import { runnerOutput } from '../../src/runner/outputs.ts'
-import {
-  commandProperty,
-  type Fragment,
-  fragment,
-  html,
-  linesOf,
-  render,
-  visibleText,
-} from '../../src/text/safe-text.ts'
+import { commandProperty, type Fragment, fragment, html, linesOf, render } from '../../src/text/safe-text.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
+import { visibleText } from '../../src/text/visible-text.ts'
 import { parseKeyValueFile } from '../../tools/runner-emulator/file-commands.ts'
 import { SecretMasks } from '../../tools/runner-emulator/masks.ts'
 import { StepLog } from '../../tools/runner-emulator/workflow-commands.ts'

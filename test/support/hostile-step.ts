@@ -2,8 +2,9 @@ import fc from 'fast-check'
 import type { Failure } from '../../src/outcome/failure.ts'
 import type { Run } from '../../src/outcome/run.ts'
 import type { Cancellation, Ending, StepOutcome } from '../../src/outcome/step-outcome.ts'
-import { firstLineOf, quote } from '../../src/text/safe-text.ts'
+import { quote } from '../../src/text/safe-text.ts'
 import { type Untrusted, untrusted } from '../../src/text/untrusted.ts'
+import { firstLineOf } from '../../src/text/visible-text.ts'
 import { anOutcome, aRun, aTestCase } from './builders.ts'
 
 const RUN_STATUS = ['PASSED', 'FAILED', 'TIMEDOUT', 'CANCELLED', 'INTERRUPTED', 'RUNNING']

@@ -13,10 +13,10 @@ import {
   render,
   safeJson,
   untruncated,
-  visibleText,
   xml,
 } from '../../src/text/safe-text.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
+import { visibleText } from '../../src/text/visible-text.ts'
 import { secretForms } from '../../tools/runner-emulator/masks.ts'
 import { ANY_CHARACTER } from '../support/any-character.ts'
 

@@ -1,5 +1,5 @@
 import { isAbsolute, relative, sep } from 'node:path'
-import { withoutTerminalSequences } from '../../../src/text/terminal.ts'
+import { withoutTerminalSequences } from '../../../src/text/visible-text.ts'
 import type { TestCase, TestCaseStatus } from '../runs/run.ts'
 import { readRegularFile } from '../workspace/files.ts'
 import { isObject, objectsIn, parseJson, stringOf, titleOf } from './framework.ts'

@@ -1,0 +1,83 @@
+import { type Untrusted, untrusted } from './untrusted.ts'
+
+// Text that people can see, but that is not escaped yet. It has no terminal sequences and no invisible characters, so it
+// looks like what it is. Each expression below matches one character, or repeats one class of characters. On a string of
+// millions of characters, other expressions overflow the engine's stack or take quadratic time.
+
+/** Most text has only these characters, and needs no replacement. */
+const PLAIN = String.raw` -~\u00A1-\u00AC\u00AE-\u034E\u0370-\u05FF\u0900-\u10FF\u2010-\u2027\u2030-\u205E\u2070-\u3130\u3165-\uD7FF`
+const PLAIN_TEXT = new RegExp(`^[${PLAIN}]*$`)
+/** JSON has these line ends and tabs only between its parts, and not in its strings. */
+const PLAIN_JSON = new RegExp(`^[${PLAIN}\\t\\n\\r]*$`)
+// Controls, bidi and zero-width characters, line separators, lone surrogates, and what Unicode reserves. The two
+// variation selectors that choose between text and emoji stay.
+const INVISIBLE = /(?![\uFE0E\uFE0F])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{DI}\p{NChar}]/gu
+/** Whole sequences for a terminal: colours, cursor movements, titles and links (CSI, OSC), and shorter ones. */
+const TERMINAL_SEQUENCE =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
+  /(?:\u001B\[|\u009B)[0-?]*[ -/]*[@-~]|\u001B\][^\u0007\u001B]*(?:\u0007|\u001B\\)|\u001B(?:[ -/]+[0-~]|[0-Z\\^-~])/g
+/** `oneLine` first writes NUL in place of what is invisible. INVISIBLE with a `+` would overflow the engine's stack. */
+const REMOVED = /\0+/g
+
+/** At most `limitChars` Unicode characters, each of one or two UTF-16 units. An ellipsis replaces what was removed. */
+export function truncate(text: string, limitChars: number): string {
+  if (text.length <= limitChars) return text
+  const characters = [...text.slice(0, 2 * (limitChars + 1))]
+  return characters.length <= limitChars ? text : `${characters.slice(0, limitChars - 1).join('')}…`
+}
+
+/** For example without colours. The time is linear in the length of the text, unlike that of Node's own function. */
+export function withoutTerminalSequences(text: string): string {
+  return text.replace(TERMINAL_SEQUENCE, '')
+}
+
+/**
+ * Text on one line, in visible characters. Truncates first, because the text may be very long. A space replaces what is
+ * invisible, so that words stay apart.
+ */
+export function oneLine(value: string, limitChars = Number.POSITIVE_INFINITY): string {
+  const text = truncate(value, limitChars)
+  if (PLAIN_TEXT.test(text)) return text.trim()
+  return text.replace(TERMINAL_SEQUENCE, '\0').replace(INVISIBLE, '\0').replace(REMOVED, ' ').trim()
+}
+
+/** Each line of a text, in visible characters and tabs. Blanks stay. */
+export function visibleLines(text: string): readonly string[] {
+  return text.split(/\r\n|[\n\r]/).map(visibleLine)
+}
+
+function visibleLine(line: string): string {
+  if (PLAIN_TEXT.test(line)) return line
+  return withoutTerminalSequences(line).replace(INVISIBLE, (character) => (character === '\t' ? character : ' '))
+}
+
+/** `oneLine` for text that somebody else wrote. Reports compare such texts, and make names of them. */
+export function visibleText(value: string | Untrusted, limitChars?: number): Untrusted {
+  return untrusted(oneLine(value as string, limitChars))
+}
+
+/** A message in visible characters. Its lines and their indentation stay. */
+export function visibleMessage(message: Untrusted): Untrusted {
+  return untrusted(visibleLines(message as unknown as string).join('\n'))
+}
+
+/** The first line of a message that is not blank. Empty if there is none. A line over 10,000 characters counts as several. */
+export function firstLineOf(message: Untrusted): Untrusted {
+  // Not `split`, because a hostile message may have millions of lines.
+  for (const [line] of (message as unknown as string).matchAll(/[^\n\r]{1,10000}/g)) {
+    const visible = visibleLine(line).trim()
+    if (visible !== '') return untrusted(visible)
+  }
+  return untrusted('')
+}
+
+/** In JSON, an escape sequence replaces what is invisible. So nothing is lost. */
+export function withVisibleEscapes(json: string): string {
+  if (PLAIN_JSON.test(json)) return json
+  return json.replace(INVISIBLE, (found) => ('\t\n\r'.includes(found) ? found : escapeSequence(found)))
+}
+
+function escapeSequence(character: string): string {
+  const units = character.split('').map((unit) => unit.charCodeAt(0).toString(16).padStart(4, '0'))
+  return `\\u${units.join('\\u')}`
+}
