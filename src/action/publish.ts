@@ -6,7 +6,7 @@ import { otherBranchWarning } from '../report/facts.ts'
 import { verdictTitle } from '../report/headline.ts'
 import { jobSummary } from '../report/job-summary.ts'
 import { junit } from '../report/junit.ts'
-import { verdictSentence } from '../report/verdict.ts'
+import { verdictText } from '../report/verdict.ts'
 import { safeJson } from '../text/safe-text.ts'
 import type { ReportFile, World } from './world.ts'
 
@@ -60,7 +60,7 @@ function setOutputs(outcome: StepOutcome, world: World): void {
 function announceVerdict(outcome: StepOutcome, settings: ReportSettings, hasSummary: boolean, world: World): void {
   const { success } = outcome
   const title = verdictTitle(outcome)
-  const message = verdictSentence(outcome)
+  const message = verdictText(outcome, 'log')
   if (!success) {
     world.annotate({ level: 'error', title, message })
     if (settings.annotations) for (const annotation of annotations(outcome, hasSummary)) world.annotate(annotation)

@@ -6,7 +6,7 @@ import { visibleMessage, visibleText } from '../text/visible-text.ts'
 import { titleOf } from './case-table.ts'
 import { testedBranch } from './facts.ts'
 import { hasRunEntry, RUN_ENTRY } from './run-entry.ts'
-import { verdictSentence } from './verdict.ts'
+import { verdictText } from './verdict.ts'
 
 // The Common Test Report Format (https://ctrf.io), in the schema 0.0 of the package `ctrf`.
 
@@ -38,7 +38,7 @@ export function ctrf(outcome: StepOutcome): string {
 function runEntriesOf(outcome: StepOutcome) {
   const { rawStatus = untrusted(''), message } = outcome.run ?? {}
   if (!hasRunEntry(outcome)) return []
-  const text = message === undefined ? render(verdictSentence(outcome)) : visibleMessage(message)
+  const text = message === undefined ? render(verdictText(outcome, 'log')) : visibleMessage(message)
   return [{ name: RUN_ENTRY, status: 'failed', duration: 0, rawStatus: visibleText(rawStatus), message: text }]
 }
 

@@ -13,7 +13,7 @@ export const CANCEL_IT = fragment`If the run should not go on, cancel it at the 
 export type RequestKind = 'start' | 'poll' | 'cancel'
 
 /** Main and post say this if a start request had no response. */
-export const RUN_WITHOUT_ID = fragment`A run may have been started, and it cannot be looked up without its id. If the service shows a new run of this workflow, cancel that run at the service. The operators of the service can find the run by the header ${'User-Agent'} of the start request, which names this workflow run.`
+export const RUN_WITHOUT_ID = fragment`A run may have been started, and it cannot be looked up without its id. If the service shows a run of this branch that began at this time, cancel that run. The operators of the service can find the run by the header ${'User-Agent'} of the start request, which names this workflow run.`
 
 /** Why a request failed, and what to do about it if something can be done, as sentences. */
 export function failureText(failure: Failure, request: RequestKind): Fragment {

@@ -1,10 +1,10 @@
 import { RAN, type TestCase } from '../outcome/run.ts'
-import type { StepOutcome } from '../outcome/step-outcome.ts'
+import { isDoubtfulPass, type StepOutcome } from '../outcome/step-outcome.ts'
 import { type Fragment, fragment, type Html, html, render } from '../text/safe-text.ts'
 import { type CaseTable, casesWith, caseTable, messageBlock, NOT_PASSED } from './case-table.ts'
 import { countsText, otherBranchWarning, subjectText, untestedText } from './facts.ts'
 import { pageTitle } from './headline.ts'
-import { explanation } from './verdict.ts'
+import { verdictText } from './verdict.ts'
 import { casesOf, join, NONE, nonZero } from './words.ts'
 
 const ROW_LIMIT = 1000
@@ -76,14 +76,22 @@ function heading(outcome: StepOutcome): Html {
 
 export function introduction(outcome: StepOutcome): Html {
   const isPartial = isIncomplete(outcome)
+  const verdict = isHeadlineEnough(outcome) ? undefined : verdictText(outcome, 'page')
   const { untested } = outcome.subject
   return html`${[
     paragraph(countsText(outcome)),
-    paragraph(explanation(outcome), isPartial ? MAY_BE_INCOMPLETE : html``),
+    paragraph(verdict, isPartial ? MAY_BE_INCOMPLETE : html``),
     paragraph(isPartial ? undefined : withoutResultText(outcome), INCOMPLETE),
     paragraph(otherBranchWarning(outcome), OTHER_BRANCH),
     paragraph(untested && untestedText(untested), OTHER_BRANCH),
   ]}`
+}
+
+/** Whether the headline and the counts say everything: all is well, or test cases failed in a failed run. */
+function isHeadlineEnough(outcome: StepOutcome): boolean {
+  const { conclusion, counts, run } = outcome
+  if (conclusion === 'passed') return !isDoubtfulPass(outcome)
+  return conclusion === 'failed' && run?.status !== 'PASSED' && counts.failed > 0
 }
 
 const INCOMPLETE = html`⚠️ <b>Incomplete results:</b> `

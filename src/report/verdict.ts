@@ -9,48 +9,35 @@ import { countsOf, linkedRunId, otherBranchText } from './facts.ts'
 import { CANCEL_IT, failureAdvice, failureReason, RUN_WITHOUT_ID, SENTENCE_LIMIT_CHARS } from './failure-text.ts'
 import { casesOf, inBrackets, join, NONE } from './words.ts'
 
-// The sentences about the end of a step. The first says what happened. Others say what was done about the run, and what
-// the user can do.
-
 const TITLES_NAMED = 3
 const STATUSES_NAMED = 3
 const TITLE_LIMIT_CHARS = 120
 /** A shorter time in the queue is not mentioned. */
 const NOTEWORTHY_QUEUE_MS = 1000
 
-/** The log gets the counts and the message of the run. A page shows the counts elsewhere, and the message if it may. */
+/**
+ * The log shows the whole verdict. A page has a line of its own for the counts. The summary has a part of its own for the
+ * message of the run, and the comment never shows it, because nobody masks a comment.
+ */
 type Medium = 'log' | 'page'
 
-/** The verdict with the run's id and page, its status, the counts and the first failing titles, and what to do. */
-export function verdictSentence(outcome: StepOutcome): Fragment {
-  return verdict(outcome, 'log')
-}
-
-/** The verdict on a page. Undefined if the headline says everything: all is well, or test cases failed in a failed run. */
-export function explanation(outcome: StepOutcome): Fragment | undefined {
-  const { conclusion, counts, run } = outcome
-  const isPlainPass = conclusion === 'passed' && !isDoubtfulPass(outcome)
-  const isPlainFailure = conclusion === 'failed' && run?.status !== 'PASSED' && counts.failed > 0
-  return isPlainPass || isPlainFailure ? undefined : verdict(outcome, 'page')
-}
-
-function verdict(outcome: StepOutcome, medium: Medium): Fragment {
+/** What happened, and then what was done about the run, and what the user can do. */
+export function verdictText(outcome: StepOutcome, medium: Medium): Fragment {
   const { ending } = outcome
   const id = idOf(outcome)
-  const cancelled = cancellationText(outcome, medium)
   switch (ending.kind) {
     case 'finished':
       return sentencesOfFinished(ending.run, outcome, medium)
     case 'started':
       return fragment`This step does not wait for run ${id}, so it does not know whether the tests pass.`
     case 'wait-timeout':
-      return fragment`${sentencesOfTimeout(ending, outcome)}${cancelled} If the run needs more time, raise the input ${ending.limit.input}.`
+      return fragment`${sentencesOfTimeout(ending, outcome)}${cancellationText(outcome, medium)} If the run needs more time, raise the input ${ending.limit.input}.`
     case 'aborted':
-      return fragment`${sentencesOfAbort(ending, outcome)}${cancelled}`
+      return fragment`${sentencesOfAbort(ending, outcome)}${cancellationText(outcome, medium)}`
     case 'start-failed':
-      return fragment`${startFailed(outcome)}, because ${failureReason(ending.failure)}.${failureAdvice(ending.failure, 'start')}${cancelled}`
+      return fragment`${startFailed(outcome)}, because ${failureReason(ending.failure)}.${failureAdvice(ending.failure, 'start')}${cancellationText(outcome, medium)}`
     case 'poll-failed':
-      return fragment`The status of run ${id} could not be read, because ${failureReason(ending.failure)}.${failureAdvice(ending.failure, 'poll')}${cancelled}`
+      return fragment`The status of run ${id} could not be read, because ${failureReason(ending.failure)}.${failureAdvice(ending.failure, 'poll')}${cancellationText(outcome, medium)}`
   }
 }
 

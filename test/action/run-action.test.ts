@@ -132,7 +132,6 @@ describe('a run that is started and waited for', () => {
       conclusion: 'passed',
       success: true,
       counts: countTestCases(PASSED.testCases ?? []),
-      unknownStatuses: { count: 0, statuses: [] },
       runId: 'run-1',
       cancellation: { kind: 'not-wanted' },
       tookMs: 1_150,

@@ -3,7 +3,7 @@ import { isDoubtfulPass, type StepOutcome } from '../../src/outcome/step-outcome
 import { annotations } from '../../src/report/annotations.ts'
 import { verdictTitle } from '../../src/report/headline.ts'
 import { jobSummary } from '../../src/report/job-summary.ts'
-import { verdictSentence } from '../../src/report/verdict.ts'
+import { verdictText } from '../../src/report/verdict.ts'
 import { render } from '../../src/text/safe-text.ts'
 import { ENDINGS } from '../support/endings.ts'
 import { renderedPage } from '../support/rendered-page.ts'
@@ -16,7 +16,7 @@ it('every ending has the words of endings.md', async () => {
 function pageOf(outcome: StepOutcome): string {
   const { conclusion, success } = outcome
   const level = success ? (isDoubtfulPass(outcome) ? 'warning' : 'log line') : 'error'
-  const verdict = { level, title: verdictTitle(outcome), message: verdictSentence(outcome) }
+  const verdict = { level, title: verdictTitle(outcome), message: verdictText(outcome, 'log') }
   return [
     `${success ? 'success' : 'failure'}, ${conclusion}`,
     ...[verdict, ...(success ? [] : annotations(outcome, true))].map(

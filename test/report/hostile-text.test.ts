@@ -11,7 +11,7 @@ import { verdictTitle } from '../../src/report/headline.ts'
 import { jobSummary } from '../../src/report/job-summary.ts'
 import { junit } from '../../src/report/junit.ts'
 import { hasRunEntry } from '../../src/report/run-entry.ts'
-import { verdictSentence } from '../../src/report/verdict.ts'
+import { verdictText } from '../../src/report/verdict.ts'
 import { html, render, safeJson } from '../../src/text/safe-text.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 import { randomRuns } from '../setup/seed.ts'
@@ -40,7 +40,7 @@ function tamed(): (text: string) => string {
 /** Everything that the step writes, in its final form. */
 function everyOutput(outcome: StepOutcome): Record<string, string> {
   return {
-    sentence: render(verdictSentence(outcome)),
+    sentence: render(verdictText(outcome, 'log')),
     annotations: annotations(outcome, true)
       .map(({ message, file }) => `${render(message)}\nfile=${file ? render(file) : ''}`)
       .join('\n'),
@@ -82,7 +82,7 @@ describe('whatever text is in a step', () => {
 
   it('each sentence is one line, and its title does not contain the text', () => {
     always((outcome, tame) => {
-      expect(render(verdictSentence(outcome))).not.toMatch(/[\n\r\u2028\u2029]/)
+      expect(render(verdictText(outcome, 'log'))).not.toMatch(/[\n\r\u2028\u2029]/)
       expect(verdictTitle(outcome)).toBe(verdictTitle(tame()))
     })
   })

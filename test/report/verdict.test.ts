@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { pageTitle } from '../../src/report/headline.ts'
-import { verdictSentence } from '../../src/report/verdict.ts'
+import { verdictText } from '../../src/report/verdict.ts'
 import { type Fragment, render } from '../../src/text/safe-text.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 import { anOutcome, aRun, aTestCase, testCasesBy } from '../support/builders.ts'
@@ -9,7 +9,7 @@ import { ENDINGS } from '../support/endings.ts'
 // endings.md has the words of each ending. These tests check values that endings.md lacks.
 
 const said = (text: Fragment | undefined) => text && render(text)
-const sentenceOf = (...args: Parameters<typeof anOutcome>) => render(verdictSentence(anOutcome(...args)))
+const sentenceOf = (...args: Parameters<typeof anOutcome>) => render(verdictText(anOutcome(...args), 'log'))
 
 describe('the sentence', () => {
   it('truncates titles', () => {
@@ -20,13 +20,13 @@ describe('the sentence', () => {
   it('says that a run may have been started only if the start may have arrived', () => {
     for (const [name, outcome] of Object.entries(ENDINGS)) {
       const isUnclear = name === 'startUnclear' || name === 'abortedInStart'
-      expect(render(verdictSentence(outcome)).includes('may have been started'), name).toBe(isUnclear)
+      expect(render(verdictText(outcome, 'log')).includes('may have been started'), name).toBe(isUnclear)
     }
   })
 
   it('names the run if it may still be running', () => {
     for (const [name, outcome] of Object.entries(ENDINGS)) {
-      const sentence = render(verdictSentence(outcome))
+      const sentence = render(verdictText(outcome, 'log'))
       if (sentence.includes('may still be running')) expect(sentence, name).toContain('run_7f3a')
       expect(sentence.includes('may still be running'), name).toBe(
         ['not-supported', 'failed'].includes(outcome.cancellation.kind) || name === 'abortedRunLeft',
@@ -40,7 +40,7 @@ describe('the sentence', () => {
       ending: { kind: 'wait-timeout', limit, failure: { kind: 'status', status: 503 } },
       cancellation: { kind: 'cancelled' },
     })
-    expect(render(verdictSentence(outcome))).toBe(
+    expect(render(verdictText(outcome, 'log'))).toBe(
       'Run run_7f3a did not finish within 1 min (the input timeout-minutes). Its last status request failed, because the service responded with 503 Service Unavailable. This step cancelled the run. If the run needs more time, raise the input timeout-minutes.',
     )
   })
@@ -69,7 +69,7 @@ describe('the sentence', () => {
     [{ SKIPPED: 2, '': 1 }, '0 of 3 test cases failed, 2 skipped, 1 without a known result'],
   ])('says that a FAILED run with the test cases %j has no failed test case, and so does the headline', (counts, results) => {
     const outcome = anOutcome({ run: aRun({ status: 'FAILED', testCases: testCasesBy(counts) }) })
-    expect(render(verdictSentence(outcome))).toBe(
+    expect(render(verdictText(outcome, 'log'))).toBe(
       `Run run_7f3a finished as FAILED: ${results}. Look up the run at the service to find the reason.`,
     )
     expect(said(pageTitle(outcome))).toBe('❌ Run failed, although no test case failed')

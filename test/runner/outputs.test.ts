@@ -8,7 +8,7 @@ import { InvalidInputsError } from '../../src/inputs/input-reader.ts'
 import { readInputs } from '../../src/inputs/inputs.ts'
 import { annotations } from '../../src/report/annotations.ts'
 import { verdictTitle } from '../../src/report/headline.ts'
-import { verdictSentence } from '../../src/report/verdict.ts'
+import { verdictText } from '../../src/report/verdict.ts'
 import { runnerOutput } from '../../src/runner/outputs.ts'
 import { commandProperty, type Fragment, fragment, html, linesOf, render } from '../../src/text/safe-text.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
@@ -142,7 +142,7 @@ describe('no message makes the runner abort at a cut', () => {
     fc.assert(
       fc.property(anyStep(text), masked, (build, secrets) => {
         const outcome = build((drawn) => drawn)
-        const messages = [verdictSentence(outcome), ...annotations(outcome, true).map(({ message }) => message)]
+        const messages = [verdictText(outcome, 'log'), ...annotations(outcome, true).map(({ message }) => message)]
         expectWritten([...messages, failureMessage(new Error(verdictTitle(outcome)))], secrets)
       }),
       RUNS,
