@@ -3,7 +3,8 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { notesOf } from './changelog.ts'
 
-const { GITHUB_REPOSITORY: repository, GITHUB_REF_NAME: tag = '' } = process.env
+const { GITHUB_REPOSITORY: repository } = process.env
+const [tag = ''] = process.argv.slice(2)
 const notes = notesOf(readFileSync('CHANGELOG.md', 'utf8'), tag.replace(/^v/, ''))
 const commit = execFileSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8' }).trim()
 

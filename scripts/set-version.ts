@@ -8,7 +8,6 @@ const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
 edit('CHANGELOG.md', (text) => dateUnreleased(text, version, new Date().toISOString().slice(0, 10)))
 edit('src/version.ts', (text) => text.replace(/'.*'/, `'${version}'`))
 edit('local-service/package.json', (text) => text.replace(/"version": ".*"/, `"version": "${version}"`))
-edit('local-service/README.md', (text) => text.replaceAll(/(?<=\/releases\/download\/v)[^/]+/g, version))
 edit('package-lock.json', (text) => {
   const lock = JSON.parse(text)
   lock.packages['local-service'].version = version

@@ -1,13 +1,11 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { dateUnreleased, notesOf } from '../../scripts/changelog.ts'
 import { ROOT, read } from '../docs/documents.ts'
-import { type GhFolder, ghFolder } from '../support/gh-folder.ts'
-import { HAS_COMMANDS } from '../support/github-commands.ts'
 
 const FIRST = '## 1.0.0 - 2026-01-02\n\n- The first release.\n'
 
@@ -39,23 +37,23 @@ describe('the changelog', () => {
   })
 })
 
-const PAGES = ['local-service/README.md']
 const FILES = ['package.json', 'package-lock.json', 'local-service/package.json', 'src/version.ts', 'CHANGELOG.md']
 
 let folder: string
-/** A git repository whose remote is itself. */
+/** A clone whose remote is a folder beside it. */
 let clone: string
 
 beforeEach(() => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), 'release-')))
   clone = join(folder, 'clone')
+  execFileSync('git', ['init', '--quiet', '--bare', join(folder, 'origin')])
   execFileSync('git', ['init', '--quiet', '--initial-branch=main', clone])
-  git('remote', 'add', 'origin', '.')
+  git('remote', 'add', 'origin', join(folder, 'origin'))
   for (const file of [...FILES, 'scripts/changelog.ts', 'scripts/release-notes.ts']) {
     mkdirSync(dirname(join(clone, file)), { recursive: true })
     cpSync(join(ROOT, file), join(clone, file))
   }
-  writeFileSync(join(clone, 'package.json'), '{ "version": "1.2.0", "type": "module" }')
+  write('package.json', '{ "version": "1.2.0", "type": "module" }')
   write('CHANGELOG.md', '## Unreleased\n\n- New.\n')
 })
 
@@ -63,28 +61,24 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 test('npm version writes the version everywhere, and the date to the changelog', () => {
   const { version } = JSON.parse(read('package.json'))
-  expect(versions(ROOT)).toEqual(Array(6).fill(version))
+  expect(versions(ROOT)).toEqual(Array(5).fill(version))
   const lock = JSON.parse(read('package-lock.json'))
-  for (const page of PAGES) {
-    mkdirSync(dirname(join(clone, page)), { recursive: true })
-    cpSync(join(ROOT, page), join(clone, page))
-  }
   for (const entry of [lock, lock.packages['']]) entry.version = '1.2.0' // as npm does
   write('package-lock.json', JSON.stringify(lock))
   execFileSync(process.execPath, [join(ROOT, 'scripts/set-version.ts')], { cwd: clone })
-  expect(versions(clone)).toEqual(Array(6).fill('1.2.0'))
+  expect(versions(clone)).toEqual(Array(5).fill('1.2.0'))
   expect(notesOf(readFileSync(join(clone, 'CHANGELOG.md'), 'utf8'), '1.2.0')).toBe('- New.')
 })
 
 test('npm run owner writes the publisher only to pages, recipes and CODEOWNERS', () => {
   write('gate.yml', '- uses: OWNER/test-run-action@v1\n- uses: OWNER/test-run-action@v1 # OWNER\n')
-  write('CODEOWNERS', '/dist/ @OWNER\n')
+  write('CODEOWNERS', '/dist/ @OWNER/maintainers\n')
   mkdirSync(join(clone, '.github'))
-  write('.github/CODEOWNERS', '/dist/ @OWNER\n')
-  merge()
+  write('.github/CODEOWNERS', '/dist/ @OWNER/maintainers\n')
+  commit()
   execFileSync(process.execPath, [join(ROOT, 'scripts/set-owner.ts'), 'octo-org'], { cwd: clone })
   expect(git('diff', '--unified=0').match(/^\+[^+].*/gm)).toEqual([
-    '+/dist/ @octo-org',
+    '+/dist/ @octo-org/maintainers',
     '+- uses: octo-org/test-run-action@v1',
     '+- uses: octo-org/test-run-action@v1 # OWNER',
   ])
@@ -93,127 +87,139 @@ test('npm run owner writes the publisher only to pages, recipes and CODEOWNERS',
 // The scripts need Bash, as on GitHub's Linux.
 describe.skipIf(process.platform === 'win32')('the workflow Release', () => {
   beforeEach(() => {
-    merge({ 'CHANGELOG.md': '## 1.2.0 - 2026-02-03\n\n- New.\n' })
+    write('CHANGELOG.md', '## 1.2.0 - 2026-02-03\n\n- New.\n')
+    commit()
   })
 
-  test('accepts a tag that is on main and agrees with the files, and makes its notes', () => {
-    const { status, stdout } = step('build', 'check', 'v1.2.0')
-    expect(stdout).toMatch(/^- New\.\n\n/)
-    const commit = git('rev-parse', 'HEAD')
-    expect(stdout).toContain(`- uses: octo-org/test-run-action@${commit} # v1.2.0\n`)
-    expect(stdout).toContain(`- uses: octo-org/test-run-action/local-service@${commit} # v1.2.0\n`)
-    expect(stdout).toContain('gh release verify v1.2.0 --repo octo-org/test-run-action')
-    expect(status).toBe(0)
-  })
-
-  test.each([
-    ['is on a branch only', () => commit(), 'v1.2.0', '::error::v1.2.0 is not on main.'],
-    ['names another version', () => {}, 'v1.3.0', '::error::The tag is v1.3.0 and package.json says v1.2.0'],
-    [
-      'has pages without a publisher',
-      () => merge({ 'README.md': '- uses: OWNER/test-run-action@v1' }),
-      'v1.2.0',
-      '::error::Pages say',
-    ],
-  ])('refuses a tag that %s', (_, change, tag, error) => {
-    change()
-    const { status, stdout } = step('build', 'check', tag)
-    expect([status, stdout]).toEqual([1, expect.stringContaining(error)])
-  })
-
-  describe.skipIf(!HAS_COMMANDS)('with a GitHub CLI that records its calls', () => {
-    const RELEASES = 'repos/octo-org/test-run-action/releases'
-    const CHANGES = /^api --method|^release (create|delete)/
-
-    /** Runs a step's script for the tag v1.2.0, and returns the calls that change something. */
-    function run(job: string, id: string, folder: GhFolder, lines = '') {
-      const { run: script, env } = stepOf(job, id)
-      const context = { repository: 'octo-org/test-run-action', ref_name: 'v1.2.0', token: 't' }
-      const variables = Object.entries(env as Record<string, string>).map(
-        ([name, value]) =>
-          `export ${name}='${value.replace(/\$\{\{ github\.(\w+) \}\}/g, (_, field: keyof typeof context) => context[field])}'`,
-      )
-      const { status, stdout, stderr } = folder.run(
-        [...variables, 'export GITHUB_REF_NAME=v1.2.0', lines, script].join('\n'),
-      )
-      const calls = folder.calls().map(({ args }) => args)
-      return { status, stdout, stderr, changes: calls.filter((args) => CHANGES.test(args)) }
-    }
-
-    const released = (...tags: readonly string[]) => tags.map((tag_name) => ({ tag_name, draft: false }))
-
-    test('moves the major tag to the commit of the newest release', () => {
-      const folder = ghFolder({
-        [RELEASES]: released('v1.2.0', 'v2.0.0', 'v1.1.9'),
-        'commits/v1.2.0': { sha: 'c0ffee' },
-      })
-      expect(run('major', 'major', folder)).toMatchObject({
-        status: 0,
-        changes: [
-          'api --method PATCH repos/octo-org/test-run-action/git/refs/tags/v1 -f sha=c0ffee -F force=true --silent',
-        ],
-      })
-    })
-
-    test('creates the major tag with the first release', () => {
-      const folder = ghFolder({ [RELEASES]: released('v1.2.0'), 'commits/v1.2.0': { sha: 'c0ffee' } })
-      folder.fail({ PATCH: 'HTTP 422: Reference does not exist' })
-      const { status, changes } = run('major', 'major', folder)
+  describe('in the job Build', () => {
+    test('accepts a commit of main, and gives the approver the changes and the notes', () => {
+      git('tag', 'v1.1.9')
+      commit()
+      const { status, outputs, summary } = step('build', 'check')
       expect(status).toBe(0)
-      expect(changes.at(-1)).toBe(
-        'api --method POST repos/octo-org/test-run-action/git/refs -f ref=refs/tags/v1 -f sha=c0ffee --silent',
-      )
+      expect(outputs).toBe('tag=v1.2.0\n')
+      const head = git('rev-parse', 'HEAD')
+      expect(summary).toContain(`https://github.com/octo-org/test-run-action/compare/v1.1.9...${head}`)
+      expect(summary).toContain('\n- New.\n')
+      expect(summary).toContain(`- uses: octo-org/test-run-action@${head} # v1.2.0\n`)
+      expect(summary).toContain(`- uses: octo-org/test-run-action/local-service@${head} # v1.2.0\n`)
     })
 
-    test('never moves the major tag back, and does not wait for a newer release that is a draft', () => {
-      const newer = ghFolder({ [RELEASES]: released('v1.10.0', 'v1.2.0') })
-      expect(run('major', 'major', newer)).toMatchObject({
-        status: 0,
-        stdout: 'v1 stays: v1.10.0 is newer than v1.2.0.\n',
-        changes: [],
-      })
-      const draft = [...released('v1.2.0'), { tag_name: 'v1.3.0', draft: true }]
-      const folder = ghFolder({ [RELEASES]: draft, 'commits/v1.2.0': { sha: 'c0ffee' } })
-      expect(run('major', 'major', folder).changes).toHaveLength(1)
-    })
-
-    test('fails if the app may not move the tag', () => {
-      const folder = ghFolder({ [RELEASES]: released('v1.2.0'), 'commits/v1.2.0': { sha: 'c0ffee' } })
-      folder.fail({ 'api --method': 'HTTP 403: Resource not accessible by integration' })
-      expect(run('major', 'major', folder).status).not.toBe(0)
+    test('accepts the commit again after an attempt that has created the tag', () => {
+      git('tag', 'v1.2.0')
+      expect(step('build', 'check')).toMatchObject({ status: 0, outputs: 'tag=v1.2.0\n' })
     })
 
     test.each([
-      ['there is none', {}, { 'release view': 'release not found' }, [/^release create v1\.2\.0 --verify-tag /]],
+      ['a branch', () => {}, { GITHUB_REF: 'refs/heads/side' }, 'about refs/heads/side. Only main is released.'],
+      [
+        'a version that is released already',
+        () => {
+          git('tag', 'v1.2.0')
+          commit()
+        },
+        {},
+        'v1.2.0 is released already, from the commit',
+      ],
+      [
+        'an older version',
+        () => git('tag', 'v1.10.0'),
+        {},
+        'package.json says v1.2.0, but v1.10.0 is released already',
+      ],
+      [
+        'pages without a publisher',
+        () => {
+          write('README.md', '- uses: OWNER/test-run-action@v1')
+          commit()
+        },
+        {},
+        'Pages say OWNER.',
+      ],
+    ] as const)('refuses %s', (_, change, variables, error) => {
+      change()
+      const { status, stdout, outputs } = step('build', 'check', variables)
+      expect([status, stdout, outputs]).toEqual([1, expect.stringContaining(`::error::`), ''])
+      expect(stdout).toContain(error)
+    })
+  })
+
+  describe('in the job Publish', () => {
+    const tagAt = (name: string) => git('ls-remote', 'origin', `refs/tags/${name}`).split('\t')[0]
+
+    test('creates the tag of the release, and leaves a tag alone that is there', () => {
+      const first = git('rev-parse', 'HEAD')
+      for (const _ of ['first attempt', 'second attempt']) expect(step('publish', 'tag').status).toBe(0)
+      expect(tagAt('v1.2.0')).toBe(first)
+      commit()
+      expect(step('publish', 'tag').status).not.toBe(0)
+      expect(tagAt('v1.2.0')).toBe(first)
+    })
+
+    test('creates the major tag, and moves it with the next release', () => {
+      for (const tag of ['v1.2.0', 'v1.10.0']) {
+        commit()
+        for (const id of ['tag', 'major']) expect(step('publish', id, { TAG: tag }).status).toBe(0)
+        expect(tagAt('v1')).toBe(git('rev-parse', 'HEAD'))
+      }
+      expect(tagAt('v1')).toBe(tagAt('v1.10.0'))
+    })
+
+    test('never moves the major tag back to an older release', () => {
+      for (const id of ['tag', 'major']) step('publish', id, { TAG: 'v1.10.0' })
+      const newest = tagAt('v1')
+      commit()
+      step('publish', 'tag')
+      expect(step('publish', 'major')).toMatchObject({ status: 0, stdout: 'v1 stays: v1.10.0 is newer than v1.2.0.\n' })
+      expect(tagAt('v1')).toBe(newest)
+    })
+
+    test.each([
+      ['there is none', '', ['release create v1.2.0 --verify-tag']],
       [
         'an earlier attempt has left a draft',
-        { 'release view': { isDraft: true } },
-        {},
-        [/^release delete v1\.2\.0 --yes$/, /^release create /],
+        'true',
+        ['release delete v1.2.0 --yes', 'release create v1.2.0 --verify-tag'],
       ],
-      ['it is published already', { 'release view': { isDraft: false } }, {}, []],
-    ] as const)('publishes the release if %s', (_, responses, failures, changes) => {
-      const folder = ghFolder(responses)
-      folder.fail(failures)
-      const prepare = 'export RUNNER_TEMP=$PWD; mkdir release; node() { echo notes; }'
-      const result = run('publish', 'publish', folder, prepare)
-      expect(result.status, result.stderr).toBe(0)
-      expect(result.changes).toEqual(changes.map((call) => expect.stringMatching(call)))
+      ['it is published already', 'false', []],
+    ])('publishes the release if %s', (_, draft, changes) => {
+      const calls = join(folder, 'calls')
+      const gh = `gh() {
+        if test "$2" = view; then echo '${draft}'; test -n '${draft}'; else echo "$*" >> '${calls}'; fi
+      }`
+      const { status, stderr } = step('publish', 'publish', {}, gh)
+      expect(status, stderr).toBe(0)
+      const made = existsSync(calls) ? readFileSync(calls, 'utf8').trim().split('\n') : []
+      expect(made).toEqual(changes.map((call) => expect.stringMatching(new RegExp(`^${call}`))))
     })
   })
 })
 
-/** Runs a step's script as the workflow does, with a GitHub CLI that does nothing. */
-function step(job: string, id: string, tag: string) {
-  const { run } = stepOf(job, id)
-  const env = { ...process.env, GITHUB_REF_NAME: tag, GITHUB_REPOSITORY: 'octo-org/test-run-action' }
-  const result = spawnSync('bash', ['-e', '-c', `gh() { :; }\n${run}`], { cwd: clone, env, encoding: 'utf8' })
-  return { status: result.status, stdout: result.stdout }
-}
-
-function stepOf(job: string, id: string) {
-  const { jobs } = parse(read('.github/workflows/release.yml'))
-  return jobs[job].steps.find((one: { id?: string }) => one.id === id)
+/** Runs a step's script for the newest commit, as the workflow does. */
+function step(job: string, id: string, variables: Readonly<Record<string, string>> = {}, prelude = '') {
+  const { run } = parse(read('.github/workflows/release.yml')).jobs[job].steps.find(
+    (one: { id?: string }) => one.id === id,
+  )
+  const [outputs, summary] = [join(folder, 'outputs'), join(folder, 'summary')]
+  for (const file of [outputs, summary]) writeFileSync(file, '')
+  const env = {
+    ...process.env,
+    GITHUB_SERVER_URL: 'https://github.com',
+    GITHUB_REPOSITORY: 'octo-org/test-run-action',
+    GITHUB_REF: 'refs/heads/main',
+    GITHUB_SHA: git('rev-parse', 'HEAD'),
+    GITHUB_OUTPUT: outputs,
+    GITHUB_STEP_SUMMARY: summary,
+    RUNNER_TEMP: folder,
+    TAG: 'v1.2.0',
+    ...variables,
+  }
+  const { status, stdout, stderr } = spawnSync('bash', ['-e', '-c', `${prelude}\n${run}`], {
+    cwd: clone,
+    env,
+    encoding: 'utf8',
+  })
+  return { status, stdout, stderr, outputs: readFileSync(outputs, 'utf8'), summary: readFileSync(summary, 'utf8') }
 }
 
 function versions(root: string): unknown[] {
@@ -223,7 +229,6 @@ function versions(root: string): unknown[] {
     ...[lock, lock.packages[''], lock.packages['local-service']].map(({ version }) => version),
     JSON.parse(text('local-service/package.json')).version,
     /'(.*)'/.exec(text('src/version.ts'))?.[1],
-    ...PAGES.map((page) => /releases\/download\/v(.*?)\//.exec(text(page))?.[1]),
   ]
 }
 
@@ -235,12 +240,6 @@ function git(...args: readonly string[]): string {
 function commit(): void {
   git('add', '--all')
   git('commit', '--quiet', '--allow-empty', '--message', 'Change')
-}
-
-function merge(files: Readonly<Record<string, string>> = {}): void {
-  for (const [file, text] of Object.entries(files)) write(file, text)
-  commit()
-  git('update-ref', 'refs/remotes/origin/main', 'HEAD')
 }
 
 function write(file: string, text: string): void {
