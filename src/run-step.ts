@@ -2,12 +2,11 @@ import { runAction } from './action/run-action.ts'
 import type { World } from './action/world.ts'
 import { eventLoopTurn, systemClock } from './clock.ts'
 import { nameOfCommit, readEvent } from './github/event.ts'
-import type { GitHubAccess } from './github/github-api.ts'
 import { attemptUrl, readJob } from './github/job.ts'
+import type { CommentOptions } from './github/pull-request-comment.ts'
 import { RecordNotWritten, type StepRecorder } from './handover/recorder.ts'
-import { branchToTest } from './inputs/branch.ts'
 import { InvalidInputsError } from './inputs/input-reader.ts'
-import { type CommentSettings, readInputs, wantsSummaryOfProblems } from './inputs/inputs.ts'
+import { readInputs, wantsSummaryOfProblems } from './inputs/inputs.ts'
 import type { StepOutcome, StepSubject } from './outcome/step-outcome.ts'
 import { preventSecondParserCompilation } from './process.ts'
 import { type CommentBodyOptions, commentBody } from './report/comment-body.ts'
@@ -32,18 +31,11 @@ export async function runStep(
     const event = readEvent(env)
     const inputs = readInputs(env, event)
     for (const warning of inputs.warnings) output.log.warning(warning)
-    const gitHub = { env, event, token: inputs.githubToken, clock: systemClock, signal }
-    const branch = await branchToTest(inputs.branch, gitHub)
-    output.log.debug?.(fragment`Branch: ${branch.name ?? 'none is sent'}, because ${branch.because}`)
-    if (branch.info !== undefined) output.log.info(branch.info)
-    if (branch.warning !== undefined) output.log.warning(branch.warning)
-    const subject: StepSubject = {
-      ...inputs.subject,
-      parameters: { ...inputs.subject.parameters, branch: branch.name },
-      untested: branch.untested,
-      commitName: nameOfCommit(event, branch.name),
-      job,
-    }
+    if (inputs.branchInfo !== undefined) output.log.info(inputs.branchInfo)
+    const commitName = nameOfCommit(event, inputs.subject.parameters.branch)
+    const subject: StepSubject = { ...inputs.subject, commitName, job }
+    const { comment: settings, githubToken: token } = inputs
+    const comment = { env, event, settings, token, clock: systemClock, signal, log: output.log }
     const debug = output.log.debug
     const world: World = {
       ...output,
@@ -54,7 +46,7 @@ export async function runStep(
       service: await openService(inputs.service, systemClock, { workflowRunUrl: attemptUrl(env), debug }),
       writeReportFiles: (files, runId) =>
         writeReportFiles(files, inputs.reportDir ?? defaultReportFolder(env, runId), env, output.log),
-      writeComment: (outcome, options) => writeComment(outcome, options, inputs.comment, gitHub, output.log),
+      writeComment: (outcome, options) => writeComment(outcome, options, comment),
     }
     // If a signal came while the action was loading, its handler runs now. Then nothing is started.
     await eventLoopTurn()
@@ -79,13 +71,11 @@ export async function runStep(
 async function writeComment(
   outcome: StepOutcome,
   options: Pick<CommentBodyOptions, 'hasSummary'>,
-  settings: CommentSettings,
-  gitHub: GitHubAccess,
-  log: World['log'],
+  comment: Omit<CommentOptions, 'success' | 'body'>,
 ): Promise<string | undefined> {
-  if (settings.when === 'never') return undefined
+  if (comment.settings.when === 'never') return undefined
   // Loaded only if the user wants a comment, because GitHub's client is half of the code.
   const { keepCommentUpToDate } = await import('./github/pull-request-comment.ts')
   const body = (parts: Omit<CommentBodyOptions, 'hasSummary'>) => render(commentBody(outcome, { ...parts, ...options }))
-  return keepCommentUpToDate({ ...gitHub, settings, success: outcome.success, body, log })
+  return keepCommentUpToDate({ ...comment, success: outcome.success, body })
 }

@@ -150,7 +150,7 @@ describe('what is loaded', () => {
     expect(reached).not.toContain('@actions/github')
   })
 
-  it("by main includes GitHub's client only if a comment or a look-up is wanted", () => {
+  it("by main includes GitHub's client only if a comment is wanted", () => {
     expect(reachedFrom('src/run-step.ts', ['static'])).not.toContain('@actions/github')
     expect(reachedFrom('src/main.ts', ['static', 'dynamic'])).toContain('@actions/github')
     const importers = FILES.flatMap((file) => IMPORTS.get(file) ?? []).filter(({ of }) => of === '@actions/github')
@@ -168,7 +168,7 @@ describe('what is loaded', () => {
 })
 
 describe('effects', () => {
-  it('of the process are used only by the entries, what main leaves for post, and the client of the GitHub API', () => {
+  it('of the process are used only by the entries, what main leaves for post, and the comment', () => {
     // The names of HTTP's statuses are constants of Node. An import of node:http would slow down each start.
     const withoutNames = (code: string) => code.replace("process.getBuiltinModule('node:http').STATUS_CODES", '')
     const pattern = /\bprocess\s*[.[]|[=(]\s*process\b|node:process/

@@ -26,7 +26,7 @@ describe('dist/main', () => {
     expect(statSync(join(dist, 'main/index.js')).size).toBeLessThan(22_000)
   })
 
-  it('loads under 560 kB in a step without a proxy, a comment and a look-up', () => {
+  it('loads under 560 kB in a step without a proxy and a comment', () => {
     expect(sizeBytes(loaded('always'))).toBeLessThan(560_000)
   })
 

@@ -29,9 +29,13 @@ test('a signal that came while the action was loading is handled before anything
   })
   onTestFinished(() => write.mockRestore())
   const recorder = aRecorder()
+  const folder = temporaryFolder()
+  const event = join(folder, 'event.json')
+  writeFileSync(event, '{}')
   const env = {
-    ...inputVariables({ 'base-url': service.url, 'api-key': service.key, project: 'web-shop', branch: '@{event}' }),
-    RUNNER_TEMP: temporaryFolder(),
+    ...inputVariables({ 'base-url': service.url, 'api-key': service.key, project: 'web-shop' }),
+    RUNNER_TEMP: folder,
+    GITHUB_EVENT_PATH: event,
     GITHUB_EVENT_NAME: 'repository_dispatch',
     GITHUB_REF_NAME: 'main',
     GITHUB_REF_TYPE: 'branch',
@@ -39,20 +43,6 @@ test('a signal that came while the action was loading is handled before anything
   expect(await runStep(env, controller.signal, recorder, () => false)).toBe(false)
   expect(lines.join('')).toContain('before this step started a run')
   expect(service.requests).toEqual([])
-})
-
-test('the log has the warnings about inputs also if the step ends because the branch cannot be looked up', async () => {
-  const lines: string[] = []
-  const write = vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => lines.push(String(chunk)) > 0)
-  onTestFinished(() => write.mockRestore())
-  const inputs = { 'base-url': 'https://tests.example.com', 'api-key': 'sk-live-0123456789', project: 'web-shop' }
-  const env = {
-    ...inputVariables({ ...inputs, branch: '@{event}', 'env-overrides': 'COLOR="red"' }),
-    GITHUB_EVENT_NAME: 'deployment',
-  }
-  const recorder = aRecorder()
-  expect(await runStep(env, new AbortController().signal, recorder, () => false)).toBe(false)
-  expect(lines.join('')).toMatch(/^::warning::.*COLOR begins and ends with quotation marks.*^::error .*look-up/ms)
 })
 
 test('invalid inputs are in the job summary, unless the input summary is never', async () => {

@@ -8,20 +8,21 @@ export interface WorkflowEvent {
   /** The commit that the workflow runs on. On a pull request, it may be the merge commit. */
   readonly commit: string
   readonly ref: { readonly name: string; readonly type: string }
-  /** From GITHUB_HEAD_REF. Empty if the payload cannot be read, because nothing then shows whether the branch is a fork's. */
-  readonly headRef: string
+  /** Empty if the event's file cannot be read. */
   readonly payload: EventPayload
+  /** Says that the event's file cannot be read. Nobody then knows whether the event is about a fork. */
+  readonly problem?: Fragment | undefined
 }
 
 interface EventPayload {
-  readonly repository?: Repository & { readonly default_branch?: string }
+  readonly repository?: Repository
   readonly sender?: { readonly login?: string }
   readonly pull_request?: PullRequest | null
   readonly issue?: { readonly number?: number; readonly pull_request?: unknown }
   readonly workflow_run?: CommitHead & { readonly pull_requests?: readonly PullRequest[] }
   readonly check_suite?: CommitHead
   readonly check_run?: { readonly check_suite?: CommitHead }
-  readonly deployment?: { readonly ref?: string; readonly sha?: string }
+  readonly deployment?: { readonly ref?: string }
 }
 
 interface CommitHead {
@@ -46,10 +47,10 @@ export interface PullRequest {
   readonly base?: { readonly repo?: Repository | null }
 }
 
-/** Reads the event from the runner's variables and its file. The payload is empty if the file cannot be read. */
+/** Reads the event from the runner's variables and its file. */
 export function readEvent(env: NodeJS.ProcessEnv): WorkflowEvent {
   const path = env.GITHUB_EVENT_PATH ?? ''
-  const read = path === '' ? {} : readPayload(path)
+  const read = readPayload(path)
   const payload = read ?? {}
   return {
     name: env.GITHUB_EVENT_NAME ?? '',
@@ -59,8 +60,9 @@ export function readEvent(env: NodeJS.ProcessEnv): WorkflowEvent {
     },
     commit: env.GITHUB_SHA ?? '',
     ref: { name: env.GITHUB_REF_NAME ?? '', type: env.GITHUB_REF_TYPE ?? '' },
-    headRef: read === undefined ? '' : (env.GITHUB_HEAD_REF ?? ''),
     payload,
+    problem:
+      read === undefined ? fragment`the file of the event (GITHUB_EVENT_PATH is "${path}") cannot be read` : undefined,
   }
 }
 
@@ -73,67 +75,66 @@ function readPayload(path: string): EventPayload | undefined {
   }
 }
 
-/** What main sends to the service as the branch, and why. */
-export interface BranchChoice {
-  readonly kind: 'branch'
-  /** If it is undefined, main sends no branch, and the service tests the project's default branch. */
-  readonly name: string | undefined
-  /** For the debug log: the rule by which the branch was chosen. */
-  readonly because: string
-  readonly info?: Fragment | undefined
-  readonly warning?: Fragment | undefined
-  /** What the event is about. Set only if an empty input made us test the default branch instead. */
-  readonly untested?: Fragment | undefined
-}
-
-/** What the event, or GitHub's API, says about the branch to test. */
-export type FoundBranch =
-  | BranchChoice
-  | { readonly kind: 'branch-of-fork'; readonly name: string }
-  /** The event is about a branch, and nobody can say about which. */
+/** What the event says about the branch to test. */
+export type EventBranch =
+  /** `info` is for the log. Present if a user may expect another branch. */
+  | { readonly kind: 'branch'; readonly name: string; readonly info?: Fragment | undefined }
+  /** The event is about a tag, so the service tests the project's default branch. */
+  | { readonly kind: 'none'; readonly info: Fragment }
+  /** The branch is in another repository, where the service would not look for it. */
+  | { readonly kind: 'fork'; readonly name: string }
+  /** The event is about a branch, but does not say about which. */
   | { readonly kind: 'unknown'; readonly reason: Fragment }
 
-/** Only GitHub's API can name the branch. */
-export type BranchToLookUp =
-  | { readonly kind: 'pull-request'; readonly number: number }
-  | { readonly kind: 'deployment'; readonly ref: string; readonly sha: string }
-
-/** The branch that the event is about. */
-export function branchOfEvent(event: WorkflowEvent): FoundBranch | BranchToLookUp {
-  const { name, payload, repository, ref, headRef } = event
-  const { pull_request: pullRequest, workflow_run: workflowRun, check_suite, check_run, issue, deployment } = payload
-  const reason = fragment`the event ${name} names no branch of this repository. One possible cause is a commit of a fork. So the step does not know which branch to test.`
-  const unknown: FoundBranch = { kind: 'unknown', reason }
-  const head = (branch: string | null | undefined, because: string, isOfFork = false): FoundBranch => {
-    if (!branch) return unknown
-    return isOfFork ? { kind: 'branch-of-fork', name: branch } : { kind: 'branch', name: branch, because }
+/** The branch that the event is about, so that the check is about the code that GitHub shows it for. */
+export function branchOfEvent(event: WorkflowEvent): EventBranch {
+  const { name, payload, problem, repository, ref } = event
+  if (['push', 'merge_group', 'workflow_dispatch', 'schedule', 'release'].includes(name)) return branchOfRef(ref)
+  if (problem !== undefined) {
+    return unknown(fragment`${problem}, so the step does not know which branch to test. ${NAME_IT}`)
+  }
+  const { pull_request: pullRequest, issue, deployment } = payload
+  const head = (branch: string | null | undefined, isOfFork: boolean): EventBranch => {
+    if (branch) return { kind: isOfFork ? 'fork' : 'branch', name: branch }
+    return unknown(
+      fragment`the event ${name} names no branch of this repository. One possible cause is a commit of a fork. ${NAME_IT}`,
+    )
   }
   if (['workflow_run', 'check_suite', 'check_run'].includes(name)) {
     // If the commit of a check is a fork's, GitHub names no branch.
-    const { head_branch, head_repository } = workflowRun ?? check_suite ?? check_run?.check_suite ?? {}
-    return head(head_branch, "it is the event's head_branch", isOtherRepository(head_repository, repository))
+    const about = payload.workflow_run ?? payload.check_suite ?? payload.check_run?.check_suite
+    return head(about?.head_branch, isOtherRepository(about?.head_repository, repository))
   }
-  if (pullRequest) return head(pullRequest.head?.ref, HEAD_OF_PULL_REQUEST, isFork(pullRequest, repository))
-  if (name.startsWith('pull_request')) return head(headRef, HEAD_OF_PULL_REQUEST)
-  // A pull request is also an issue, so the events `issue_comment` and `issues` may be about a pull request.
-  if (issue?.pull_request) return { kind: 'pull-request', number: issue.number ?? 0 }
-  // If the payload is missing, nothing says which pull request the comment is on.
-  if (name === 'issue_comment' && !issue) return unknown
+  if (pullRequest || name.startsWith('pull_request')) {
+    return head(pullRequest?.head?.ref, isFork(pullRequest ?? {}, repository))
+  }
+  // GitHub's API knows the branch. But the verdict must not need a token, so the workflow asks for the branch itself.
+  if (issue?.pull_request) {
+    return unknown(
+      fragment`the event ${name} does not name the branch of the pull request. ${NAME_IT} The recipe examples/workflows/on-comment.yml of this action shows how.`,
+    )
+  }
   if (name === 'deployment' || name === 'deployment_status') {
-    return { kind: 'deployment', ref: deployment?.ref ?? '', sha: deployment?.sha ?? '' }
+    return unknown(
+      fragment`the event ${name} does not say whether "${deployment?.ref ?? ''}" is a branch. If it is a branch, set the input "branch" to \${{ github.event.deployment.ref }}. If it is a commit, the recipe examples/workflows/vercel-preview.yml of this action shows how to find its branch.`,
+    )
   }
-  if (ref.type !== 'branch') return noBranch(fragment`"${ref.name}", which is not a branch`)
-  const isOfBranch = ['push', 'merge_group', 'workflow_dispatch', 'schedule'].includes(name)
+  const found = branchOfRef(ref)
+  if (found.kind !== 'branch') return found
   const info = fragment`Testing the branch "${ref.name}", because the workflow runs on it. The event ${name} names no other branch. To test another branch, set the input "branch".`
-  return { kind: 'branch', name: ref.name, because: 'the workflow runs on it', info: isOfBranch ? undefined : info }
+  return { ...found, info }
 }
 
-const HEAD_OF_PULL_REQUEST = 'it is the head branch of the pull request'
+const NAME_IT = fragment`Set the input "branch" to the branch that you want to test.`
 
-/** The event is about no branch, for example about a tag. */
-export function noBranch(subject: Fragment): BranchChoice {
-  const info = fragment`This workflow run is about ${subject}, so the project's default branch is tested. To test another branch, set the input "branch".`
-  return { kind: 'branch', name: undefined, because: 'the event is about no branch', info }
+function unknown(reason: Fragment): EventBranch {
+  return { kind: 'unknown', reason }
+}
+
+function branchOfRef({ name, type }: WorkflowEvent['ref']): EventBranch {
+  if (type === 'branch') return { kind: 'branch', name }
+  const info = fragment`This workflow run is about "${name}", which is not a branch, so the project's default branch is tested. To test another branch, set the input "branch".`
+  return { kind: 'none', info }
 }
 
 export function isFork({ head }: PullRequest, repository: Repository): boolean {

@@ -1,112 +1,108 @@
 import { createHash } from 'node:crypto'
 import type { Log } from '../action/world.ts'
+import type { Clock } from '../clock.ts'
 import type { CommentSettings } from '../inputs/inputs.ts'
 import type { CommentBodyOptions } from '../report/comment-body.ts'
+import { fieldsOf } from '../text/json.ts'
 import { type Fragment, fragment } from '../text/safe-text.ts'
-import { messageOf } from '../text/untrusted.ts'
-import { isSecure } from '../text/web-address.ts'
-import { type EventPullRequest, headLabel, pullRequestOfEvent } from './event.ts'
-import {
-  type Comment,
-  type GitHubAccess,
-  type GitHubApi,
-  GitHubError,
-  isTransientError,
-  openGitHubApi,
-  withOneRetry,
-} from './github-api.ts'
+import { VERSION } from '../version.ts'
+import { type EventPullRequest, pullRequestOfEvent, type WorkflowEvent } from './event.ts'
 
-export interface CommentOptions extends GitHubAccess {
+export interface CommentOptions {
+  readonly env: NodeJS.ProcessEnv
+  readonly event: WorkflowEvent
+  readonly token: string
   readonly settings: CommentSettings
   readonly success: boolean
-  /** The whole comment, in Markdown: the marker, then `<h3>` on the next line. */
+  /** The whole comment, in Markdown. It begins with the marker. */
   readonly body: (parts: Omit<CommentBodyOptions, 'hasSummary'>) => string
   readonly log: Log
+  readonly clock: Clock
+  readonly signal: AbortSignal
 }
 
 /** The time limit for the comment as a whole. It is short, because the job waits. */
-const BUDGET_MS = 30_000
-const ACTIONS_BOT_LOGIN = 'github-actions[bot]'
+const LIMIT_MS = 30_000
 
 /**
- * Writes the step's comment on the event's pull request, or updates the comment of an earlier run. Takes at most half a
- * minute. Never throws, because a comment does not change the verdict. Returns the comment's address.
+ * Writes the step's comment on the event's pull request, or updates the comment of an earlier run. Never throws, because a
+ * comment does not change the verdict. Returns the comment's address.
  */
 export async function keepCommentUpToDate(options: CommentOptions): Promise<string | undefined> {
   const { env, event, token, log, clock, signal } = options
   // A step that is being cancelled has no time to load GitHub's client.
   if (signal.aborted) return undefined
-  const limits = { clock, signal: AbortSignal.any([signal, clock.timeout(BUDGET_MS)]) }
-  try {
-    const pullRequest = pullRequestOfEvent(event)
-    if (pullRequest === undefined) {
-      log.info(fragment`No comment was written, because this workflow run is not about a pull request.`)
-      return undefined
+  const pullRequest = pullRequestOfEvent(event)
+  if (event.problem !== undefined) {
+    log.warning(notWritten(event.problem))
+  } else if (pullRequest === undefined) {
+    log.info(fragment`No comment was written, because this workflow run is not about a pull request.`)
+  } else if (token === '') {
+    log.warning(notWritten(fragment`the input github-token is empty. Remove this input, or give a token`))
+  } else {
+    const limited = AbortSignal.any([signal, clock.timeout(LIMIT_MS)])
+    try {
+      const id = await upsert(await openGitHub(env, token, limited), pullRequest, options)
+      const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: repository } = env
+      return id === undefined ? undefined : `${server}/${repository}/pull/${pullRequest.number}#issuecomment-${id}`
+    } catch (error) {
+      const late = new Error(`no response within ${LIMIT_MS / 1_000} s`)
+      if (!signal.aborted) log.warning(failureMessage(limited.aborted ? late : error))
     }
-    if (token === '') throw new Error('the input github-token is empty. Remove this input, or give a token')
-    const api = await openGitHubApi({ env, token, ...limits })
-    // The retry reads the comments again. They may have changed during the pause, and a write without a response may
-    // have succeeded.
-    const comment = await withOneRetry(() => upsert(api, pullRequest, options), limits)
-    return comment && addressOf(comment, env)
-  } catch (error) {
-    if (!signal.aborted) log.warning(failureMessage(error))
-    return undefined
   }
+  return undefined
 }
 
-/** Returns our comment as it is now. Undefined if there is none. */
+type GitHub = Awaited<ReturnType<typeof openGitHub>>
+
+// Octokit's own log lines, for example about a deprecation, may show text of the server that is not made safe.
+const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+
+/** Loads `@actions/github` only now, because most steps do not need it. Its Octokit does not repeat requests. */
+async function openGitHub(env: NodeJS.ProcessEnv, token: string, signal: AbortSignal) {
+  // Certificates are always checked. An earlier step may have set this variable, and Node reads it for each connection.
+  delete process.env.NODE_TLS_REJECT_UNAUTHORIZED
+  const { getOctokit } = await import('@actions/github')
+  const baseUrl = (env.GITHUB_API_URL || 'https://api.github.com').replace(/\/$/, '')
+  const octokit = getOctokit(token, { baseUrl, userAgent: `test-run-action/${VERSION}` })
+  // A hook, because `paginate` hands no options on to its requests.
+  octokit.hook.before('request', ({ request }) => void Object.assign(request, { signal, log: SILENT }))
+  return octokit
+}
+
+/** Returns the id of our comment. Undefined if there is none. */
 async function upsert(
-  api: GitHubApi,
-  pullRequest: EventPullRequest,
-  { settings, success, body, env, event, log }: CommentOptions,
-): Promise<Comment | undefined> {
-  const identity = commentIdentity(settings, env)
-  const comments = await api.listComments(pullRequest.number)
-  const marked = comments.filter((comment) => orderOfWriter(comment, identity) !== undefined)
-  const ours = await findOwnComments(marked, api)
-  const newer = ours.find((comment) => (orderOfWriter(comment, identity) ?? 0n) > identity.order)
-  if (newer !== undefined) {
+  octokit: GitHub,
+  { number, headLabel }: EventPullRequest,
+  { settings, success, body, env, log }: CommentOptions,
+): Promise<number | undefined> {
+  const { marker, markerPrefix, order } = commentIdentity(settings, env)
+  const [owner = '', repo = ''] = (env.GITHUB_REPOSITORY ?? '').split('/')
+  const { issues } = octokit.rest
+  const comments = await octokit.paginate(issues.listComments, { owner, repo, issue_number: number, per_page: 100 })
+  const marked = comments.filter((comment) => comment.body?.startsWith(markerPrefix))
+  // Anybody can copy a marker, so the author counts too. `GET /user` refuses the workflow's own token.
+  const login = marked.length === 0 ? '' : await loginOf(octokit)
+  // If two jobs have found no comment at the same time, each has created one. Then all later runs update the first.
+  const ours = marked.find(({ user }) => user?.login === login)
+  if (ours === undefined && success && settings.when === 'on-failure') return undefined
+  if (ours !== undefined && orderOf(ours.body?.slice(markerPrefix.length) ?? '') > order) {
     log.info(fragment`The comment was left as it is, because a later workflow run has written it.`)
-    return newer
+    return ours.id
   }
-
-  // If two jobs find no comment at the same time, each creates a comment. The oldest stays, because people may have
-  // linked to it, and because every job then keeps the same comment.
-  const [kept, ...extra] = ours.toSorted((a, b) => a.id - b.id)
-  if (kept === undefined && success && settings.when === 'on-failure') return undefined
-
-  // If GitHub does not name the head branch, the comment leaves it out.
-  const lookUpLabel = async () => headLabel(await api.pullRequest(pullRequest.number), event.repository)
-  const pullRequestBranch = pullRequest.headLabel ?? (await lookUpLabel().catch(() => undefined))
-  const text = body({ marker: identity.marker, pullRequestBranch })
-  const updated = kept && (await api.updateComment(kept.id, text))
-  // Somebody may have deleted the comment meanwhile.
-  const written = updated ?? (await api.createComment(pullRequest.number, text))
-  for (const { id } of extra) {
-    // If this fails, the next run deletes the extra comment.
-    await api.deleteComment(id).catch(() => {})
-  }
-  return written
+  const text = { owner, repo, body: body({ marker, pullRequestBranch: headLabel }) }
+  const { data } =
+    ours === undefined
+      ? await issues.createComment({ ...text, issue_number: number })
+      : await issues.updateComment({ ...text, comment_id: ours.id })
+  if (typeof data.id !== 'number') throw new Error("the response did not come from GitHub's API, or it is incomplete")
+  return data.id
 }
 
-/** The comments of our account, because anybody can copy a marker. */
-async function findOwnComments(marked: readonly Comment[], api: GitHubApi): Promise<readonly Comment[]> {
-  if (marked.length === 0) return []
-  const login = await api.whoAmI()
-  // If the server does not name the account, the token is most likely the workflow's own.
-  const ours = marked.filter(({ author }) => author === (login ?? ACTIONS_BOT_LOGIN))
-  if (login !== undefined || ours.length > 0) return ours
-  throw new Error(
-    `a comment by ${marked[0]?.author ?? 'a deleted account'} may be from an earlier run of this step. The step cannot tell, because GitHub does not say which account github-token belongs to. Delete that comment, or set comment-key`,
-  )
-}
-
-/** Only an address of GitHub's server becomes an output, because people put outputs into scripts and links. */
-function addressOf({ url }: Comment, env: NodeJS.ProcessEnv): string | undefined {
-  const address = URL.parse(url)
-  const server = URL.parse(env.GITHUB_SERVER_URL || 'https://github.com')
-  return address !== null && address.origin === server?.origin && isSecure(address) ? address.href : undefined
+/** The account that the token belongs to. */
+async function loginOf(octokit: GitHub): Promise<string> {
+  const { viewer } = await octokit.graphql<{ viewer: { login: string } }>('{ viewer { login } }')
+  return viewer.login
 }
 
 interface CommentIdentity {
@@ -133,42 +129,37 @@ export function commentIdentity(
   const digest = createHash('sha256').update(JSON.stringify(parts)).digest('hex')
   const markerPrefix = `<!-- test-run-action ${digest} `
   // Not GITHUB_RUN_NUMBER, which starts again if the workflow's file is renamed.
-  const { GITHUB_RUN_ID: workflowRunId = '0', GITHUB_RUN_ATTEMPT: attempt = '0' } = env
-  return {
-    markerPrefix,
-    order: orderOf(workflowRunId, attempt),
-    marker: `${markerPrefix}run ${workflowRunId} attempt ${attempt} -->`,
-  }
+  const writer = `run ${env.GITHUB_RUN_ID || 0} attempt ${env.GITHUB_RUN_ATTEMPT || 0} -->`
+  return { markerPrefix, order: orderOf(writer), marker: `${markerPrefix}${writer}` }
 }
 
-function orderOf(workflowRunId: string, attempt: string): bigint {
+/** The order of the workflow run that a marker names. Zero if the rest of the marker has another form. */
+function orderOf(restOfMarker: string): bigint {
+  const [, workflowRunId = '0', attempt = '0'] = /^run (\d{1,20}) attempt (\d{1,6}) -->/.exec(restOfMarker) ?? []
   return BigInt(workflowRunId) * 1_000_000n + BigInt(attempt)
 }
 
-/**
- * The order of the workflow run that wrote the comment. Undefined unless the comment begins with this step's marker and
- * a headline.
- */
-function orderOfWriter({ body }: Comment, { markerPrefix }: CommentIdentity): bigint | undefined {
-  if (!body.startsWith(markerPrefix)) return undefined
-  const found = /^run (\d{1,20}) attempt (\d{1,6}) -->\r?\n<h3>/.exec(body.slice(markerPrefix.length))
-  return found === null ? undefined : orderOf(found[1] ?? '', found[2] ?? '')
+function notWritten(reason: Fragment): Fragment {
+  return fragment`The pull request comment was not written: ${reason}.`
 }
 
-export function failureMessage(error: unknown): Fragment {
-  const reason = messageOf(error)
-  const failure = error instanceof GitHubError ? error.failure : undefined
-  // GitHub sends 404 if the token may not see something. A locked conversation gives 403, but no permission changes that.
-  if (failure === 404 || (failure === 403 && !/\blocked\b/i.test(reason))) {
+/** What an error of Octokit means for the user. */
+function failureMessage(error: unknown): Fragment {
+  const { message, response } = error as Error & { readonly response?: unknown }
+  const { status, data } = fieldsOf(response)
+  // If no response came, the error has none. GraphQL's own errors have a response without a status.
+  if (typeof status !== 'number') {
+    return notWritten(
+      fragment`GitHub's API gave no usable response (${message}). The next workflow run writes the comment`,
+    )
+  }
+  const { message: said } = fieldsOf(data)
+  const reason = fragment`GitHub responded with status ${status}${typeof said === 'string' ? fragment` (${said})` : ''}`
+  // GitHub sends 404 if the token may not see something. No permission helps against a locked conversation or a rate
+  // limit, but GitHub sends 403 for these too.
+  if (status === 404 || (status === 403 && !/\blocked\b|rate limit/i.test(message))) {
     return fragment`The token is not allowed to write the pull request comment: ${reason}. Add \`permissions: { pull-requests: write }\` to the job, and keep its other permissions. Pull requests by Dependabot need this permission too. On a pull request from a fork, GitHub allows the workflow only to read. Set \`comment: never\` there.`
   }
-  return fragment`The pull request comment was not written: ${reason}.${adviceFor(error)}`
-}
-
-function adviceFor(error: unknown): Fragment {
-  if (isTransientError(error)) return fragment` The next workflow run writes the comment.`
-  const failure = error instanceof GitHubError ? error.failure : undefined
-  if (failure === 'rate-limit')
-    return fragment` The next workflow run writes the comment. If many jobs comment, let one job do it.`
-  return failure === 401 ? fragment` Check github-token: it is invalid or has expired.` : fragment``
+  if (status === 401) return notWritten(fragment`${reason}. Check github-token: it is invalid or has expired`)
+  return notWritten(reason)
 }

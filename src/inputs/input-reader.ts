@@ -37,12 +37,7 @@ export class InputReader {
   }
 
   textAsWritten(name: string): string {
-    return this.#env[variable(name)] ?? ''
-  }
-
-  /** A runner that knows the action's inputs sets a variable for each of them, even if the input is empty. */
-  isPresent(name: string): boolean {
-    return this.#env[variable(name)] !== undefined
+    return this.#env[`INPUT_${name.toUpperCase()}`] ?? ''
   }
 
   boolean<WhenEmpty>(name: string, whenEmpty: WhenEmpty): boolean | WhenEmpty {
@@ -91,8 +86,4 @@ export class InputReader {
     if (value === undefined) throw new TypeError('A value is missing, and no problem says why')
     return value
   }
-}
-
-function variable(input: string): string {
-  return `INPUT_${input.toUpperCase()}`
 }

@@ -4,11 +4,12 @@ import type { When } from '../action/publish.ts'
 import type { StepSettings } from '../action/run-action.ts'
 import type { WorkflowEvent } from '../github/event.ts'
 import type { StartParameters, Target } from '../outcome/run.ts'
+import type { StepSubject } from '../outcome/step-outcome.ts'
 import { isUsableRunId, RUN_ID_RULE } from '../service/run-handle.ts'
 import { parseJson } from '../text/json.ts'
 import { isInside } from '../text/path.ts'
 import { type Fragment, fragment } from '../text/safe-text.ts'
-import { BRANCH_OF_EVENT, readBranch } from './branch.ts'
+import { readBranch } from './branch.ts'
 import { readEnvOverrides } from './env-overrides.ts'
 import { InputReader } from './input-reader.ts'
 import { readRunUrl } from './run-url.ts'
@@ -44,7 +45,8 @@ export function readInputs(env: NodeJS.ProcessEnv, event: WorkflowEvent) {
   const runId = readRunId(inputs)
   const ownsRun = runId === undefined
   const parameters = readStartParameters(inputs, service?.target)
-  const branch = isForkWithoutSecrets(inputs, event) ? undefined : readBranch(inputs, event)
+  // With run-id, the run's branch is not known. A fork without secrets has its own message, which is enough.
+  const branch = ownsRun && !isForkWithoutSecrets(inputs, event) ? readBranch(inputs, event) : {}
   const wait = inputs.boolean('wait', true)
   if (!wait && !ownsRun) {
     inputs.problem(
@@ -75,16 +77,17 @@ export function readInputs(env: NodeJS.ProcessEnv, event: WorkflowEvent) {
   // With run-id, the inputs of the start have no effect, and other warnings about them would not help.
   const warnings = ownsRun ? inputs.warnings : warningsOfStartInputs(inputs)
   const address = inputs.orThrow(service)
+  const subject: StepSubject = {
+    target: address.target,
+    ownsRun,
+    parameters: ownsRun ? { ...parameters, branch: branch.name } : {},
+    labels: [comment.key, matrixValues(comment.matrix)].filter((part) => part !== ''),
+  }
   return {
     service: address,
     settings,
-    subject: {
-      target: address.target,
-      ownsRun,
-      parameters: ownsRun ? parameters : {},
-      labels: [comment.key, matrixValues(comment.matrix)].filter((part) => part !== ''),
-    },
-    branch: inputs.orThrow(branch),
+    subject,
+    branchInfo: branch.info,
     reportDir,
     comment,
     githubToken,
@@ -135,7 +138,7 @@ function readFrameworkProject(inputs: InputReader): string | undefined {
 }
 
 function warningsOfStartInputs(inputs: InputReader): Fragment[] {
-  return START_INPUTS.filter((name) => !['', BRANCH_OF_EVENT].includes(inputs.text(name))).map(
+  return START_INPUTS.filter((name) => inputs.text(name) !== '').map(
     (name) => fragment`Input ${name} has no effect with run-id, because this step does not start the run.`,
   )
 }

@@ -14,7 +14,7 @@ export function whyNoSecrets(event: WorkflowEvent): 'fork' | 'dependabot' | unde
   const author = payload.pull_request?.user?.login ?? payload.sender?.login
   const hasDependabotRules = isUntrusted || ['push', 'create', 'deployment', 'deployment_status'].includes(name)
   if (author === 'dependabot[bot]' && hasDependabotRules) return 'dependabot'
-  return isUntrusted && branchOfEvent(event).kind === 'branch-of-fork' ? 'fork' : undefined
+  return isUntrusted && branchOfEvent(event).kind === 'fork' ? 'fork' : undefined
 }
 
 export function isForkWithoutSecrets(inputs: InputReader, event: WorkflowEvent): boolean {

@@ -1,4 +1,3 @@
-import type { Fragment } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
 import type { Failure } from './failure.ts'
 import { type Counts, countTestCases, isSameBranch, type Run, type StartParameters, type Target } from './run.ts'
@@ -70,11 +69,6 @@ export interface StepSubject {
   readonly parameters: StartParameters
   /** False if the input `run-id` names the run. */
   readonly ownsRun: boolean
-  /**
-   * Given only if the input `branch` is empty and the event is about another branch than the default branch. The step then
-   * tests the default branch. The text names what the event is about, for example `the head of pull request 5`.
-   */
-  readonly untested?: Fragment | undefined
   /**
    * The branch or the tag whose commit the input `branch` names by its hash. Given only for the commit that the workflow runs
    * on, and for the head of the event's pull request.

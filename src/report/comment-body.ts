@@ -15,7 +15,7 @@ export interface CommentBodyOptions {
   /** An HTML comment by which the action finds its comment again. It contains no untrusted text. */
   readonly marker: string
   readonly hasSummary: boolean
-  /** The head branch of the pull request. Absent if it is not known. */
+  /** The head branch of the pull request. Absent if the event does not name it. The headline then names the tested branch. */
   readonly pullRequestBranch?: string | undefined
 }
 
@@ -28,8 +28,7 @@ ${introduction(outcome)}${notPassed(outcome, options)}${footer(outcome)}`
 
 function branchLabel(outcome: StepOutcome, { pullRequestBranch }: CommentBodyOptions): readonly Fragment[] {
   const tested = testedBranch(outcome)
-  if (pullRequestBranch === undefined) return []
-  if (tested !== undefined) return isSameBranch(tested, pullRequestBranch) ? [] : [fragment`on branch ${tested}`]
+  if (tested !== undefined) return isSameBranch(tested, pullRequestBranch ?? '') ? [] : [fragment`on branch ${tested}`]
   // If another step started the run, only the service knows its branch.
   return outcome.subject.ownsRun ? [fragment`on the project's default branch`] : []
 }

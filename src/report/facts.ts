@@ -79,11 +79,6 @@ export function testedBranch({ run, subject }: StepOutcome): string | Untrusted 
   return run?.branchName ?? subject.parameters.branch
 }
 
-/** Says that the default branch is tested, because the input `branch` is empty. */
-export function untestedText(untested: Fragment): Fragment {
-  return fragment`Input ${'branch'} is empty, so the project's default branch is tested. This workflow run is about ${untested}, which is not tested.`
-}
-
 export function otherBranchText({ tested, asked }: NonNullable<StepOutcome['otherBranch']>): Fragment {
   const branch = quote(asked, BRANCH_LIMIT_CHARS)
   return fragment`The service says that it tested the branch ${quote(tested, BRANCH_LIMIT_CHARS)}, and this step asked for ${branch}. So nothing shows whether the tests of ${branch} pass. Check whether ${branch} is pushed. If the service has another name for ${branch}, set the input ${'branch'} to that name. Otherwise ask the operators of the service.`

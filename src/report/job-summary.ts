@@ -2,7 +2,7 @@ import { RAN, type TestCase } from '../outcome/run.ts'
 import { isDoubtfulPass, type StepOutcome } from '../outcome/step-outcome.ts'
 import { type Fragment, fragment, type Html, html, render } from '../text/safe-text.ts'
 import { type CaseTable, casesWith, caseTable, messageBlock, NOT_PASSED } from './case-table.ts'
-import { countsText, otherBranchWarning, subjectText, untestedText } from './facts.ts'
+import { countsText, otherBranchWarning, subjectText } from './facts.ts'
 import { pageTitle } from './headline.ts'
 import { verdictText } from './verdict.ts'
 import { casesOf, join, NONE, nonZero } from './words.ts'
@@ -77,13 +77,11 @@ function heading(outcome: StepOutcome): Html {
 export function introduction(outcome: StepOutcome): Html {
   const isPartial = isIncomplete(outcome)
   const verdict = isHeadlineEnough(outcome) ? undefined : verdictText(outcome, 'page')
-  const { untested } = outcome.subject
   return html`${[
     paragraph(countsText(outcome)),
     paragraph(verdict, isPartial ? MAY_BE_INCOMPLETE : html``),
     paragraph(isPartial ? undefined : withoutResultText(outcome), INCOMPLETE),
     paragraph(otherBranchWarning(outcome), OTHER_BRANCH),
-    paragraph(untested && untestedText(untested), OTHER_BRANCH),
   ]}`
 }
 

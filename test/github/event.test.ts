@@ -11,6 +11,7 @@ import {
 } from '../../src/github/event.ts'
 import { readJob } from '../../src/github/job.ts'
 import { whyNoSecrets } from '../../src/inputs/secrets.ts'
+import { render } from '../../src/text/safe-text.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type Payload, realPayloads, workflowEvent } from '../support/workflow-event.ts'
 
@@ -50,31 +51,30 @@ describe('the event', () => {
       repository: OWN,
       commit: 'a0a0',
       ref: { name: 'main', type: 'branch' },
-      headRef: '',
       payload: { sender: { login: 'ann' } },
     })
   })
 
-  it.each(['', '{', 'null', '7'])('has an empty payload if the file holds %j', (text) => {
-    expect(readEvent({ GITHUB_EVENT_PATH: file(text) }).payload).toEqual({})
+  it.each(['null', '7'])('has an empty payload if the file holds %j', (text) => {
+    expect(readEvent({ GITHUB_EVENT_PATH: file(text) })).toMatchObject({ payload: {}, problem: undefined })
   })
 
-  it('has an empty payload if there is no file', () => {
-    expect(readEvent({}).payload).toEqual({})
+  it.each(['', '{'])('has a problem if the file holds %j', (text) => {
+    const path = file(text)
+    const { payload, problem } = readEvent({ GITHUB_EVENT_PATH: path })
+    expect([payload, problem && render(problem)]).toEqual([
+      {},
+      `the file of the event (GITHUB_EVENT_PATH is "${path}") cannot be read`,
+    ])
   })
 
-  it.each([
-    '',
-    '{"pull_request":{"head":',
-  ])('names no head if the file holds %j, because the head may be a fork’s', (text) => {
-    const env = { GITHUB_EVENT_NAME: 'pull_request_target', GITHUB_HEAD_REF: 'main', GITHUB_REF_TYPE: 'branch' }
-    expect(branchOfEvent(readEvent({ ...env, GITHUB_EVENT_PATH: file(text) }))).toMatchObject({ kind: 'unknown' })
-    expect(branchOfEvent(readEvent(env))).toMatchObject({ kind: 'branch', name: 'main' })
+  it('has a problem if there is no file', () => {
+    expect(readEvent({}).problem).toBeDefined()
   })
 })
 
 describe('a fork', () => {
-  const isFork = (payload: Payload) => branchOfEvent(eventOf('pull_request', payload)).kind === 'branch-of-fork'
+  const isFork = (payload: Payload) => branchOfEvent(eventOf('pull_request', payload)).kind === 'fork'
 
   it('is recognised by the name of the repository if ids are missing, in upper or lower case', () => {
     const named = (full_name: string) => ({ pull_request: { head: { ref: 'patch-1', repo: { full_name } } } })

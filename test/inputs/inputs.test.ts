@@ -60,9 +60,8 @@ describe('a step', () => {
         apiKey: 'key-1',
         target: TARGET,
       }),
-      branch: { kind: 'branch', because: 'the input branch is empty' },
       githubToken: '',
-      subject: { target: TARGET, ownsRun: true, parameters: {}, labels: [] },
+      subject: { target: TARGET, ownsRun: true, parameters: { branch: 'main' }, labels: [] },
       settings: {
         wait: true,
         waitLimitMs: 3_600_000,
@@ -113,12 +112,12 @@ describe('a step', () => {
     })
     expect(inputs).toEqual({
       service: expect.objectContaining({ baseUrl: new URL('https://tests.example.com/api/'), proxies: {} }),
-      branch: { kind: 'branch', name: 'feature/pay', because: 'the input branch names it' },
       githubToken: 'ghs_token',
       subject: {
         target: TARGET,
         ownsRun: true,
         parameters: {
+          branch: 'feature/pay',
           environment: 'staging',
           frameworkProject: 'unit, e2e',
           runGroup: 'nightly',
@@ -231,7 +230,7 @@ describe('api-key', () => {
     const step = { name: 'pull_request', payload }
     // The address and the project may come from variables. A fork does not get variables either.
     for (const missing of [{}, { 'base-url': '' }, { 'base-url': '', project: '' }]) {
-      expect(problemsOf({ branch: '@{event}', ...missing, 'api-key': '' }, step)).toEqual([FORK_MESSAGE])
+      expect(problemsOf({ ...missing, 'api-key': '' }, step)).toEqual([FORK_MESSAGE])
     }
     expect(problemsOf({ 'base-url': 'x', 'api-key': '', wait: 'x' }, step)).toHaveLength(3)
     const review = { ...step, name: 'pull_request_review' }
@@ -245,7 +244,7 @@ describe('api-key', () => {
   })
 
   it('is missing on a pull request by Dependabot, and the message explains it, whoever re-runs the workflow', () => {
-    const payload = { pull_request: { user: { login: 'dependabot[bot]' } } }
+    const payload = { pull_request: { user: { login: 'dependabot[bot]' }, head: { ref: 'update' } } }
     expect(problemsOf({ 'api-key': '', 'base-url': '' }, { name: 'pull_request', payload, actor: 'ann' })).toEqual([
       DEPENDABOT_MESSAGE,
       'Input base-url: "" is not an absolute address. Give the address of the service, such as https://tests.example.com.',
@@ -304,6 +303,7 @@ describe('project and test-suite', () => {
   it('test-suite can be combined with the other parameters', () => {
     const parameters = { environment: 'staging', 'env-overrides': 'A=1' }
     expect(inputsOf({ project: '', 'test-suite': 'smoke', ...parameters }).subject.parameters).toEqual({
+      branch: 'main',
       environment: 'staging',
       envOverrides: { A: '1' },
     })
@@ -312,7 +312,7 @@ describe('project and test-suite', () => {
 
 it('branch may have up to 255 characters', () => {
   const branch = '🌱'.repeat(255)
-  expect(inputsOf({ branch }).branch).toMatchObject({ name: branch })
+  expect(inputsOf({ branch }).subject.parameters.branch).toBe(branch)
   expect(problemsOf({ branch: `b${branch}` })).toEqual([
     `Input branch: "b${branch}" has 256 characters. The service takes 1 to 255.`,
   ])
@@ -426,7 +426,7 @@ describe('run-id', () => {
       'env-overrides': 'A=1',
       autofix: 'true',
     }
-    expect(warnings({ 'run-id': 'r-1', branch: '@{event}', ...parameters })).toEqual(
+    expect(warnings({ 'run-id': 'r-1', ...parameters })).toEqual(
       Object.keys(parameters).map(
         (name) => `Input ${name} has no effect with run-id, because this step does not start the run.`,
       ),

@@ -65,7 +65,7 @@ describe('the comment', () => {
 
   it('names what distinguishes it from other comments of the pull request', () => {
     const labels = ['@octocat <b>', 'ubuntu-latest, 20']
-    expect(pageOf(anOutcome({ subject: { labels } })).text).toContain(
+    expect(pageOf(anOutcome({ subject: { labels } }), { pullRequestBranch: 'main' }).text).toContain(
       '✅ Tests passed: 2 of 2 · @octocat <b> · ubuntu-latest, 20\n',
     )
   })
@@ -79,7 +79,7 @@ describe('the comment', () => {
       { run: aRun({ branchName: 'refs/heads/main' }) },
       '',
     ],
-    ['nothing if the head is not known', undefined, {}, ''],
+    ['the tested branch if the head is not known', undefined, {}, ' · on branch main'],
     ['the branch that was asked for', 'feature', { run: UNNAMED }, ' · on branch main'],
     [
       'the default branch',

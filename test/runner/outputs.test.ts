@@ -3,11 +3,9 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
 import { readEvent } from '../../src/github/event.ts'
-import { failureMessage } from '../../src/github/pull-request-comment.ts'
 import { InvalidInputsError } from '../../src/inputs/input-reader.ts'
 import { readInputs } from '../../src/inputs/inputs.ts'
 import { annotations } from '../../src/report/annotations.ts'
-import { verdictTitle } from '../../src/report/headline.ts'
 import { verdictText } from '../../src/report/verdict.ts'
 import { runnerOutput } from '../../src/runner/outputs.ts'
 import { commandProperty, type Fragment, fragment, html, linesOf, render } from '../../src/text/safe-text.ts'
@@ -143,7 +141,7 @@ describe('no message makes the runner abort at a cut', () => {
       fc.property(anyStep(text), masked, (build, secrets) => {
         const outcome = build((drawn) => drawn)
         const messages = [verdictText(outcome, 'log'), ...annotations(outcome, true).map(({ message }) => message)]
-        expectWritten([...messages, failureMessage(new Error(verdictTitle(outcome)))], secrets)
+        expectWritten(messages, secrets)
       }),
       RUNS,
     )

@@ -7,7 +7,7 @@ const DEBUG = '##[debug]'
 /** The lines about what main saves for post. */
 const OF_FILE = /^(Main's file for post|Saved for post|Nothing is left to do for post)/
 
-test.concurrent('with debug logging, the log shows each request, the branch, what main saves and what post finds', async () => {
+test.concurrent('with debug logging, the log shows each request, what main saves and what post finds', async () => {
   const busy = {
     status: 503,
     headers: { 'x-request-id': 'req-7f3a', 'set-cookie': 'a-cookie' },
@@ -26,7 +26,6 @@ test.concurrent('with debug logging, the log shows each request, the branch, wha
   const lines = debugLines(main.log)
   const runs = '/v1/projects/web-shop/runs'
   expect(lines.filter((line) => !OF_FILE.test(line))).toEqual([
-    'Branch: feature/x, because the input branch names it',
     `POST ${runs}: try 1`,
     `POST ${runs}: status 200 after N ms`,
     `GET ${runs}/run-1: try 1`,

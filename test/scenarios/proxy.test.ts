@@ -47,7 +47,7 @@ test('every request goes through a tunnel, to GitHub too', async () => {
   const token = 'ghs_0123456789'
   api.grant(token, ACTIONS_BOT, 'write')
   const proxy = await forwardProxy({ ports: { 'api.github.example:443': Number(new URL(api.url).port) } })
-  const repository = { id: api.repositoryId, full_name: api.repository }
+  const repository = { id: 1, full_name: api.repository }
   await using one = await scenario({
     env,
     service: { tls },

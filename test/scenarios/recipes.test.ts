@@ -113,6 +113,38 @@ describe('a recipe whose result is a commit status', () => {
     expect(await play('on-comment.yml', 'tests', comment('/test'), { needs })).toMatchObject({ result: 'skipped' })
   })
 
+  describe.skipIf(!HAS_JQ)('on-comment.yml', () => {
+    /** Plays the tests of a pull request whose head is in this repository. Returns the state that the commit gets. */
+    async function playOnComment(headRepository: object | null) {
+      const script = `case "$2" in
+        */pulls/7) jq --raw-output "\${@: -1}" "$0.json" ;;
+        */statuses/${HEAD}) printf '%s\n' "$@" > "$0.status" ;;
+      esac`
+      const commands = commandsThat('gh', script)
+      const head = { ref: 'faster-checkout', sha: HEAD, repo: headRepository }
+      writeFileSync(join(commands, 'gh.json'), JSON.stringify({ head, base: { repo: REPOSITORY } }))
+      const needs = { asked: { result: 'success', outputs: { access: 'write' } } } as const
+      const { result, log } = await play('on-comment.yml', 'tests', comment('/test'), { needs, commands })
+      const [, state] = /^state=(.*)$/m.exec(readFileSync(join(commands, 'gh.status'), 'utf8')) ?? []
+      return { result, log, state }
+    }
+
+    test('tests the head of the pull request', async () => {
+      const { result, log, state } = await playOnComment(REPOSITORY)
+      expect([result, state], log).toEqual(['success', 'success'])
+      expect(service.runs).toMatchObject([{ body: { branch: 'faster-checkout' } }])
+    })
+
+    test.each([
+      { id: 2, full_name: 'stranger/web-shop' },
+      null,
+    ])('starts nothing if the head is in the fork %j', async (fork) => {
+      const { result, log, state } = await playOnComment(fork)
+      expect([result, state], log).toEqual(['failure', 'failure'])
+      expect(service.requests).toEqual([])
+    })
+  })
+
   describe.skipIf(!HAS_JQ)('has lines that', () => {
     const RECIPES = { 'on-comment.yml': 'tests', 'vercel-preview.yml': 'preview' }
     const lines = Object.entries(RECIPES).flatMap(([file, job]) =>

@@ -1,5 +1,4 @@
 import type { StepOutcome } from '../../src/outcome/step-outcome.ts'
-import { quote } from '../../src/text/safe-text.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 import { anOutcome, aRun, aTestCase, testCasesBy } from './builders.ts'
 
@@ -12,10 +11,6 @@ const HALF_FAILED = { kind: 'status', status: 500, error: untrusted('out of work
 /** One outcome for each way in which a step can end. */
 export const ENDINGS = {
   passed: anOutcome({ run: aRun({ testCases: testCasesBy({ PASSED: 38, FLAKY: 1, SKIPPED: 1 }) }) }),
-  passedOnDefaultBranch: anOutcome({
-    run: aRun({ testCases: testCasesBy({ PASSED: 4 }) }),
-    subject: { parameters: {}, untested: quote('feature/cart', 255) },
-  }),
   passedWithFailures: anOutcome({ run: aRun({ testCases: testCasesBy({ PASSED: 38, FAILED: 2 }) }) }),
   passedWithUnknownResults: anOutcome({
     run: aRun({ testCases: testCasesBy({ PASSED: 1, BLOCKED: 97, NEW: 1, '': 1 }) }),

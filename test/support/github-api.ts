@@ -3,8 +3,7 @@ import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { Certificate } from './self-signed-certificate.ts'
 
-// A stand-in for GitHub's REST and GraphQL API over a real socket. It has the parts for the comments of a pull request and for
-// branches. It follows GitHub's rules for pages, for rate limits, and for what each kind of token may do.
+// A stand-in for GitHub's REST and GraphQL API over a real socket. It has the parts for the comments of a pull request. It follows GitHub's rules for pages, for rate limits, and for what each kind of token may do.
 
 /** The account that the token of every workflow run belongs to. */
 export const ACTIONS_BOT = 'github-actions[bot]'
@@ -12,20 +11,9 @@ export const ACTIONS_BOT = 'github-actions[bot]'
 export interface StoredComment {
   readonly id: number
   readonly issue: number
-  /** The login of its account. */
-  readonly author: string
+  /** The login of its account. Undefined if the account was deleted. */
+  author: string | undefined
   body: string
-}
-
-export interface StoredRepository {
-  readonly id: number
-  readonly full_name: string
-}
-
-/** A pull request's head; `repo` is null if the fork was deleted. */
-export interface StoredHead {
-  readonly ref: string
-  readonly repo: StoredRepository | null
 }
 
 export interface RecordedRequest {
@@ -54,8 +42,6 @@ export type Fault =
   | { readonly kind: 'hang' }
   /** The connection breaks before the request is carried out. */
   | { readonly kind: 'reset' }
-  /** The request is carried out, then the connection breaks. */
-  | { readonly kind: 'lost-response' }
   /** The body of the response is shorter than its length says. */
   | { readonly kind: 'cut-short' }
   /** A page of HTML with status 200, as a captive portal sends it. */
@@ -105,20 +91,10 @@ export async function startGitHubApi(options: GitHubApiOptions = {}): Promise<Gi
 export class GitHubApi {
   /** Each issue of this repository is a pull request. There are no other repositories. */
   readonly repository = 'octo-org/web-shop'
-  readonly repositoryId = 1296269
-  /** Its pull requests, each of which is an issue too. */
-  readonly pullRequests = new Map<number, StoredHead>()
-  /** Such as `heads/main`, each with the commit that it points to. */
-  readonly refs = new Map<string, string>()
   readonly requests: RecordedRequest[] = []
   comments: StoredComment[] = []
   /** The server in the addresses of the comments. */
   serverUrl = 'https://github.com'
-  /** A gateway drops the header that says whether there is a next page. */
-  omitsLinks = false
-  /** Every page of a list is the first. */
-  ignoresPages = false
-
   readonly #pathPrefix: string
   readonly #tokens = new Map<string, { login: string; access: Access }>()
   readonly #faults: { occasion: Occasion; fault: Fault; left: number; hit: () => void }[] = []
@@ -134,12 +110,6 @@ export class GitHubApi {
     }
     this.#server = certificate === undefined ? createServer(handle) : createTlsServer(certificate, handle)
     this.#scheme = certificate === undefined ? 'http' : 'https'
-    for (const [number, ref] of [
-      [7, 'feature/cart'],
-      [8, 'feature/pay'],
-    ] as const) {
-      this.pullRequests.set(number, { ref, repo: { id: this.repositoryId, full_name: this.repository } })
-    }
     this.#server.keepAliveTimeout = 500
   }
 
@@ -192,10 +162,6 @@ export class GitHubApi {
       case 'reset':
         response.destroy()
         return
-      case 'lost-response':
-        this.#respond(recorded)
-        response.destroy()
-        return
       case 'cut-short': {
         const text = JSON.stringify(this.#respond(recorded).json)
         response.writeHead(200, { 'content-type': 'application/json; charset=utf-8', 'content-length': text.length })
@@ -244,34 +210,13 @@ export class GitHubApi {
     if (repository !== this.repository || holder.access === 'none') return NOT_FOUND
     if (verb !== 'GET' && holder.access === 'read') return FORBIDDEN
     const [, rest = ''] = /^issues\/(.+)$/.exec(resource) ?? []
-    if (rest === '') return verb === 'GET' ? this.#respondOnCode(resource) : NOT_FOUND
-
     const [, issue] = /^(\d+)\/comments$/.exec(rest) ?? []
     if (issue !== undefined) return this.#respondOnIssue(verb, Number(issue), url, body, holder.login)
     const [, id] = /^comments\/(\d+)$/.exec(rest) ?? []
     return id === undefined ? NOT_FOUND : this.#respondOnComment(verb, Number(id), body)
   }
 
-  #respondOnCode(resource: string): ApiResponse {
-    const [, number] = /^pulls\/(\d+)$/.exec(resource) ?? []
-    const head = this.pullRequests.get(Number(number))
-    if (head !== undefined) {
-      const own = { id: this.repositoryId, full_name: this.repository }
-      const label = `${head.repo?.full_name.split('/')[0] ?? 'unknown'}:${head.ref}`
-      return { status: 200, json: { number: Number(number), head: { ...head, label }, base: { repo: own } } }
-    }
-    const [, encodedRef = ''] = /^git\/ref\/([^/]+)$/.exec(resource) ?? []
-    const ref = decodeURIComponent(encodedRef)
-    const object = this.refs.get(ref)
-    if (object !== undefined) return { status: 200, json: { ref: `refs/${ref}`, object: { sha: object } } }
-    const [, sha] = /^commits\/([^/]+)\/branches-where-head$/.exec(resource) ?? []
-    if (sha === undefined) return NOT_FOUND
-    const branches = [...this.refs].filter(([name, commit]) => name.startsWith('heads/') && commit === sha)
-    return { status: 200, json: branches.map(([name]) => ({ name: name.slice('heads/'.length), commit: { sha } })) }
-  }
-
   #respondOnIssue(verb: string, issue: number, url: URL, body: string, login: string): ApiResponse {
-    if (!this.pullRequests.has(issue)) return NOT_FOUND
     if (verb === 'POST') {
       const text = commentText(body)
       return typeof text === 'string' ? { status: 201, json: this.#asJson(this.addComment(login, text, issue)) } : text
@@ -279,7 +224,7 @@ export class GitHubApi {
     if (verb !== 'GET') return NOT_FOUND
 
     const perPage = Math.min(100, Number(url.searchParams.get('per_page') ?? 30))
-    const page = this.ignoresPages ? 1 : Number(url.searchParams.get('page') ?? 1)
+    const page = Number(url.searchParams.get('page') ?? 1)
     const all = this.comments.filter((comment) => comment.issue === issue)
     const links = [
       ...(page > 1 ? [link(url, page - 1, 'prev')] : []),
@@ -287,7 +232,7 @@ export class GitHubApi {
     ]
     return {
       status: 200,
-      headers: links.length > 0 && !this.omitsLinks ? { link: links.join(', ') } : {},
+      headers: links.length > 0 ? { link: links.join(', ') } : {},
       json: all.slice((page - 1) * perPage, page * perPage).map((comment) => this.#asJson(comment)),
     }
   }
@@ -295,10 +240,6 @@ export class GitHubApi {
   #respondOnComment(verb: string, id: number, body: string): ApiResponse {
     const comment = this.comments.find((candidate) => candidate.id === id)
     if (comment === undefined) return NOT_FOUND
-    if (verb === 'DELETE') {
-      this.comments = this.comments.filter((candidate) => candidate !== comment)
-      return { status: 204 }
-    }
     if (verb !== 'PATCH') return NOT_FOUND
     const text = commentText(body)
     if (typeof text !== 'string') return text
@@ -311,7 +252,7 @@ export class GitHubApi {
       id,
       url: `${this.url}/repos/${this.repository}/issues/comments/${id}`,
       html_url: `${this.serverUrl}/${this.repository}/pull/${issue}#issuecomment-${id}`,
-      user: { login: author },
+      user: author === undefined ? null : { login: author },
       body,
     }
   }

@@ -2,7 +2,6 @@ import fc from 'fast-check'
 import type { Failure } from '../../src/outcome/failure.ts'
 import type { Run } from '../../src/outcome/run.ts'
 import type { Cancellation, Ending, StepOutcome } from '../../src/outcome/step-outcome.ts'
-import { quote } from '../../src/text/safe-text.ts'
 import { type Untrusted, untrusted } from '../../src/text/untrusted.ts'
 import { firstLineOf } from '../../src/text/visible-text.ts'
 import { anOutcome, aRun, aTestCase } from './builders.ts'
@@ -59,7 +58,6 @@ export function anyStep(strings: fc.Arbitrary<string>): fc.Arbitrary<Worded> {
     queuedMs: maybe(fc.nat(100_000)),
     passWithNoTests: fc.boolean(),
     strict: fc.boolean(),
-    untested: maybe(text),
     subject: fc.record({
       target: fc.oneof(
         fc.record({ kind: kinds('project'), id: text }),
@@ -79,11 +77,7 @@ export function anyStep(strings: fc.Arbitrary<string>): fc.Arbitrary<Worded> {
     }),
   })
   return shape.map((drawn) => {
-    const build: Worded = (reword) => {
-      const { untested, subject, ...step } = reworded(drawn, reword)
-      const about = untested === undefined ? undefined : quote(untested, 255)
-      return anOutcome({ ...step, subject: { ...subject, untested: about } })
-    }
+    const build: Worded = (reword) => anOutcome(reworded(drawn, reword))
     // fast-check prints this for a counterexample.
     return Object.assign(build, { [fc.toStringMethod]: () => JSON.stringify(drawn) })
   })

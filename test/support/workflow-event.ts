@@ -7,12 +7,13 @@ import { GITHUB_VARIABLES, type GithubContext, githubContext } from '../../tools
 
 export type Payload = Readonly<Record<string, unknown>>
 
-/** The GITHUB_ variables of a step, and its event as the action reads it from the runner's file. */
+/** The GITHUB_ variables of a step, and its event as the action reads it from the runner's file. A text is a broken file. */
 export function workflowEvent(
   name: string,
-  payload: Payload = {},
+  given: Payload | string = {},
   overrides: GithubContext = {},
 ): { readonly env: Readonly<Record<string, string>>; readonly event: WorkflowEvent } {
+  const payload = typeof given === 'string' ? {} : given
   const github = githubContext({ name, payload }, overrides)
   const env = Object.fromEntries(
     GITHUB_VARIABLES.map((name) => [`GITHUB_${name.toUpperCase()}`, `${github[name] ?? ''}`]),
@@ -20,7 +21,7 @@ export function workflowEvent(
   const folder = mkdtempSync(join(tmpdir(), 'event-'))
   try {
     const path = join(folder, 'event.json')
-    writeFileSync(path, JSON.stringify(payload))
+    writeFileSync(path, typeof given === 'string' ? given : JSON.stringify(payload))
     return { env, event: readEvent({ ...env, GITHUB_EVENT_PATH: path }) }
   } finally {
     rmSync(folder, { recursive: true })

@@ -300,7 +300,14 @@ class JobRun {
       ([name, { result, outputs = {} }]) => [name, { result, outputs: { ...outputs } }] as const,
     )
     const { event = { name: 'push' }, github, contexts } = this.#options
-    return { ...contexts, github: githubContext(event, github), steps: this.#steps, needs: Object.fromEntries(needs) }
+    const job = { status: this.#status }
+    return {
+      ...contexts,
+      github: githubContext(event, github),
+      job,
+      steps: this.#steps,
+      needs: Object.fromEntries(needs),
+    }
   }
 
   #render(value: unknown): string {
