@@ -11,7 +11,6 @@ interface DeclaredInput {
   readonly description: string
   readonly required?: boolean
   readonly default?: string
-  readonly deprecationMessage?: string
 }
 
 const NOT_FOR_USERS = /^Do not set this input\./
@@ -22,7 +21,7 @@ export function withTables(readme: string, actionYml: string): string {
   const ofInputs = inputGroups(actionYml).map(({ title, inputs }) => {
     const rows = inputs
       .filter(([, { description }]) => !NOT_FOR_USERS.test(description))
-      .map(([name, input]) => [`\`${name}\``, defaultOf(input), meaningOf(input)])
+      .map(([name, input]) => [`\`${name}\``, defaultOf(input), input.description])
     return `${title === '' ? '' : `### ${title}\n\n`}${table(['input', 'default', 'meaning'], rows)}`
   })
   const ofOutputs = table(
@@ -58,10 +57,6 @@ function defaultOf(input: DeclaredInput): string {
   if (text === '') return ''
   // A long expression would make the column too wide. The meaning says what the default is.
   return text.length <= 40 ? `\`${text}\`` : '[an expression](action.yml)'
-}
-
-function meaningOf({ description, deprecationMessage }: DeclaredInput): string {
-  return deprecationMessage === undefined ? description : `**Deprecated.** ${description}`
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {

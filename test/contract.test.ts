@@ -42,7 +42,6 @@ const INPUTS = {
   'run-url': undefined,
   'report-dir': undefined,
   'github-token': expression('github.token'),
-  'run-group': undefined,
   matrix: expression('toJSON(matrix)'),
   'check-run-id': expression('job.check_run_id'),
 }
@@ -91,12 +90,6 @@ describe('action.yml', () => {
 
   it('requires the address and the key', () => {
     expect(declared('required')).toEqual({ 'base-url': true, 'api-key': true })
-  })
-
-  it('lets GitHub warn of deprecated inputs', () => {
-    expect(declared('deprecationMessage')).toEqual({
-      'run-group': expect.stringMatching(/deprecated.*framework-project/s),
-    })
   })
 
   it('declares the outputs of the contract, in their order', () => {

@@ -1,13 +1,10 @@
 import { parseKeepingNumbers } from '../text/json.ts'
-import { type Fragment, fragment } from '../text/safe-text.ts'
+import { fragment } from '../text/safe-text.ts'
 import type { InputReader } from './input-reader.ts'
 
 type Overrides = ReadonlyMap<string, string>
 
-/**
- * Reads the environment overrides: lines as in `GITHUB_ENV`, or one JSON object. No message shows a value, because a
- * value may be a secret.
- */
+/** Reads the environment overrides: lines or one JSON object. No message shows a value, because a value may be a secret. */
 export function readEnvOverrides(inputs: InputReader): Readonly<Record<string, string>> | undefined {
   const given = inputs.textAsWritten('env-overrides')
   const overrides = given.trimStart().startsWith('{') ? readJson(given, inputs) : readLines(given, inputs)
@@ -16,33 +13,24 @@ export function readEnvOverrides(inputs: InputReader): Readonly<Record<string, s
 
 function readLines(given: string, inputs: InputReader): Overrides | undefined {
   const overrides = new Map<string, string>()
-  const linesWithEnds = given.split(/(?<=\n)/)
-  const lines = linesWithEnds.map(withoutEnd)
-  for (let at = 0; at < lines.length; at++) {
-    const line = lines[at]?.trimStart() ?? ''
+  for (const [index, indented] of given.split(/\r?\n/).entries()) {
+    const line = indented.trimStart()
     if (line === '' || line.startsWith('#')) continue
-    const problem = (what: Fragment) =>
-      inputs.problem(
-        fragment`Input env-overrides: line ${at + 1} ${what}. Values are not shown. Write NAME=value in one line, without white space in the name. For a value of several lines, write NAME<<END, the lines of the value, and a line END. A JSON object is accepted too.`,
+    const [, name, value = ''] = /^([^\s=]+)=(.*)$/s.exec(line) ?? []
+    if (name === undefined) {
+      // The other lines may be parts of the same value, so one message is enough.
+      return inputs.problem(
+        fragment`Input env-overrides: line ${index + 1} does not begin with a name and =. Values are not shown. Write NAME=value in one line, without white space in the name. For a value of several lines, give a JSON object.`,
       )
-    const [, name = '', rest, end] = /^(\S*?)(?:=(.*)|<<(.+))$/s.exec(line) ?? []
-    if (name === '') return problem(fragment`does not begin with a name and =`)
-    const last = end === undefined ? at : lines.indexOf(end, at + 1)
-    if (last === -1) return problem(fragment`begins a value of several lines, but the line that ends it is missing`)
-    const value = rest ?? withoutEnd(linesWithEnds.slice(at + 1, last).join(''))
+    }
     if (/^(["'`]).*\1$/s.test(value)) {
       inputs.warnings.push(
         fragment`Input env-overrides: the value of ${name} begins and ends with quotation marks. They are sent as a part of the value. If the quotation marks do not belong to the value, remove them. If they do, ignore this warning, or give a JSON object to avoid it.`,
       )
     }
     overrides.set(name, value)
-    at = last
   }
   return overrides
-}
-
-function withoutEnd(line: string): string {
-  return line.replace(/\r?\n$/, '')
 }
 
 function readJson(given: string, inputs: InputReader): Overrides {

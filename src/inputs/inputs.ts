@@ -109,8 +109,8 @@ function readRunId(inputs: InputReader): string | undefined {
   return given || undefined
 }
 
-const START_INPUTS = ['branch', 'environment', 'framework-project', 'run-group', 'env-overrides', 'autofix']
-const NOT_FOR_TEST_SUITES = ['framework-project', 'run-group', 'autofix']
+const START_INPUTS = ['branch', 'environment', 'framework-project', 'env-overrides', 'autofix']
+const NOT_FOR_TEST_SUITES = ['framework-project', 'autofix']
 
 function readStartParameters(inputs: InputReader, target: Target | undefined): StartParameters {
   for (const name of target?.kind === 'test-suite' ? NOT_FOR_TEST_SUITES : []) {
@@ -123,7 +123,6 @@ function readStartParameters(inputs: InputReader, target: Target | undefined): S
   return {
     environment: inputs.text('environment') || undefined,
     frameworkProject: readFrameworkProject(inputs),
-    runGroup: inputs.text('run-group') || undefined,
     envOverrides: readEnvOverrides(inputs),
     autofix: inputs.boolean('autofix', undefined),
   }

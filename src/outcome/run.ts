@@ -11,7 +11,6 @@ export interface StartParameters {
   readonly branch?: string | undefined
   readonly environment?: string | undefined
   readonly frameworkProject?: string | undefined
-  readonly runGroup?: string | undefined
   readonly envOverrides?: Readonly<Record<string, string>> | undefined
   readonly autofix?: boolean | undefined
 }

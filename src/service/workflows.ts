@@ -12,7 +12,6 @@ export function projectRuns(send: SendJson, projectId: string): TestService {
     start(parameters, options) {
       const body = {
         frameworkProjectName: parameters.frameworkProject,
-        runGroupName: parameters.runGroup,
         envOverrides: parameters.envOverrides,
         environment: parameters.environment,
         autofix: parameters.autofix,

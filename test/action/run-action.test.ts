@@ -112,7 +112,7 @@ describe('a run that is started and waited for', () => {
       'test suite “s-1”, branch “b”, environment “staging”, framework project “unit e2e”',
       {
         target: { kind: 'test-suite', id: 's-1' },
-        parameters: { branch: 'b', environment: 'staging', frameworkProject: 'unit e2e', runGroup: 'nightly' },
+        parameters: { branch: 'b', environment: 'staging', frameworkProject: 'unit e2e' },
       },
     ],
   ])('says at its start what is tested: %s', async (tested, other) => {

@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest'
 import { readEnvOverrides } from '../../src/inputs/env-overrides.ts'
 import { InputReader, type InvalidInputsError } from '../../src/inputs/input-reader.ts'
 import { render } from '../../src/text/safe-text.ts'
-import { parseKeyValueFile } from '../../tools/runner-emulator/file-commands.ts'
 
 function overridesOf(given: string): Readonly<Record<string, string>> | undefined {
   const inputs = new InputReader({ 'INPUT_ENV-OVERRIDES': given })
@@ -22,11 +21,9 @@ function problemsOf(given: string): string[] {
 }
 
 const ADVICE =
-  'Write NAME=value in one line, without white space in the name. For a value of several lines, write NAME<<END, the lines of the value, and a line END. A JSON object is accepted too.'
+  'Write NAME=value in one line, without white space in the name. For a value of several lines, give a JSON object.'
 const noName = (line: number) =>
   `Input env-overrides: line ${line} does not begin with a name and =. Values are not shown. ${ADVICE}`
-const noEnd = (line: number) =>
-  `Input env-overrides: line ${line} begins a value of several lines, but the line that ends it is missing. Values are not shown. ${ADVICE}`
 const noJson = (place: string) =>
   `Input env-overrides begins with { and is not valid JSON (${place}); values are not shown. Give a JSON object of names and values, or one NAME=value a line.`
 
@@ -45,17 +42,6 @@ describe('lines of NAME=value', () => {
     expect(overridesOf(given)).toEqual(overrides)
   })
 
-  it.each([
-    ['A<<END\none\n  two \n\n# three\nB=4\nEND\nC=5', { A: 'one\n  two \n\n# three\nB=4', C: '5' }],
-    ['A<<END\r\none\r\ntwo\r\nEND\r\n', { A: 'one\r\ntwo' }],
-    ['A<<END\n\nEND', { A: '' }],
-    ['A<<END\n\n\nEND', { A: '\n' }],
-    ['A<<END\n END\nEND of it\nEND', { A: ' END\nEND of it' }],
-    ['A<<<END\nx\n<END', { A: 'x' }],
-  ])('%j has a value of several lines', (given, overrides) => {
-    expect(overridesOf(given)).toEqual(overrides)
-  })
-
   it.each(['', '# nothing but a comment', '\n \n', '\ufeff'])('%j contain no override', (given) => {
     expect(overridesOf(given)).toBeUndefined()
   })
@@ -65,23 +51,13 @@ describe('lines of NAME=value', () => {
     ['A=1\r\nhunter2', 2],
     ['=hunter2', 1],
     ['A=1\nB =hunter2', 2],
-    ['A<<END\none\nEND\nhunter2', 4],
-    ['<<END\nhunter2\nEND', 1],
-    ['A<<\nhunter2\n', 1],
+    ['A<<END\nhunter2\nEND', 1],
   ])('%j is refused at line %i', (given, line) => {
     expect(problemsOf(given)).toEqual([noName(line)])
   })
 
   it.each([
-    ['A<<END\nhunter2', 1],
-    ['A<<END\n1\nEND\nB<<END\nhunter2', 4],
-  ])('%j is refused at line %i, because no line ends the value that begins there', (given, line) => {
-    expect(problemsOf(given)).toEqual([noEnd(line)])
-  })
-
-  it.each([
     ['A="p ss"\nB=\'\'\nC=`x`', ['A', 'B', 'C']],
-    ['A<<END\n"one\ntwo"\nEND', ['A']],
     ['A="p"ss\nB="\nC=\'p"\nD="p" ', []],
     [JSON.stringify({ A: '"p"' }), []],
   ])('%j: the log names the values that are sent with quotation marks', (given, names) => {
@@ -92,19 +68,6 @@ describe('lines of NAME=value', () => {
         (name) =>
           `Input env-overrides: the value of ${name} begins and ends with quotation marks. They are sent as a part of the value. If the quotation marks do not belong to the value, remove them. If they do, ignore this warning, or give a JSON object to avoid it.`,
       ),
-    )
-  })
-
-  it('mean the same in GITHUB_ENV, which has no comments and no indentation', () => {
-    const text = fc.string({ unit: fc.constantFrom(...'AB=<#"\n', 'A=', 'A<<B\n', '\nB\n'), maxLength: 20 })
-    fc.assert(
-      fc.property(text, (given) => {
-        fc.pre(!/^#/m.test(given))
-        const { entries, problem } = parseKeyValueFile(`${given}\n`)
-        if (problem !== undefined) expect(problemsOf(given)).toHaveLength(1)
-        else expect(overridesOf(given) ?? {}).toEqual(Object.fromEntries(entries))
-      }),
-      { numRuns: 2_000 },
     )
   })
 })

@@ -91,7 +91,6 @@ describe('a step', () => {
       branch: 'feature/pay',
       environment: 'staging',
       'framework-project': 'unit, e2e',
-      'run-group': 'nightly',
       'env-overrides': 'A=1\nB=two',
       autofix: 'false',
       wait: 'false',
@@ -120,7 +119,6 @@ describe('a step', () => {
           branch: 'feature/pay',
           environment: 'staging',
           frameworkProject: 'unit, e2e',
-          runGroup: 'nightly',
           envOverrides: { A: '1', B: 'two' },
           autofix: false,
         },
@@ -294,7 +292,7 @@ describe('project and test-suite', () => {
     ])
   })
 
-  it.each(['framework-project', 'run-group', 'autofix'])('test-suite cannot be combined with %s', (name) => {
+  it.each(['framework-project', 'autofix'])('test-suite cannot be combined with %s', (name) => {
     expect(problemsOf({ project: '', 'test-suite': 'smoke', [name]: 'true' })).toEqual([
       `Input ${name}: "true" cannot be combined with test-suite, because a test suite has no such setting. Leave the input ${name} empty, or give project instead of test-suite.`,
     ])
@@ -422,7 +420,6 @@ describe('run-id', () => {
     const parameters = {
       environment: 'staging',
       'framework-project': 'e2e',
-      'run-group': 'g',
       'env-overrides': 'A=1',
       autofix: 'true',
     }

@@ -128,7 +128,6 @@ test.concurrent('the requests are those of the interface, and no others', async 
       branch: 'feature/x',
       environment: 'staging',
       'framework-project': 'unit checkout',
-      'run-group': 'nightly',
       'env-overrides': 'A=1\nB=two #words',
       autofix: 'false',
     },
@@ -142,7 +141,6 @@ test.concurrent('the requests are those of the interface, and no others', async 
     branch: 'feature/x',
     environment: 'staging',
     frameworkProjectName: 'unit checkout',
-    runGroupName: 'nightly',
     envOverrides: { A: '1', B: 'two #words' },
     autofix: false,
   })

@@ -17,9 +17,6 @@ inputs:
   branch:
     description: The branch.
     default: \${{ github.head_ref || github.event.pull_request.head.ref || '' }}
-  old:
-    description: Use \`choice\`.
-    deprecationMessage: Use choice instead.
 outputs:
   second:
     description: What came second.
@@ -46,7 +43,6 @@ describe('the tables of the README', () => {
 | \`choice\` | \`a\` | One of \`a\` \\| \`b\`, as you like. |
 | \`context\` | \`\${{ toJSON(matrix) }}\` | A context. |
 | \`branch\` | [an expression](action.yml) | The branch. |
-| \`old\` |  | **Deprecated.** Use \`choice\`. |
 <!-- /inputs -->
 Between.
 <!-- outputs -->
@@ -60,13 +56,16 @@ End.
   })
 
   it('are grouped by the comments above the inputs', () => {
-    const grouped = ACTION.replace('  key:', '  # What to run\n  key:').replace('  old:', '\n  # Rarely set\n  old:')
+    const grouped = ACTION.replace('  key:', '  # What to run\n  key:').replace(
+      '  branch:',
+      '\n  # Rarely set\n  branch:',
+    )
     const readme = withTables(README, grouped)
     expect(readme).toContain(
       '<!-- inputs -->\n### What to run\n\n| input | default | meaning |\n| --- | --- | --- |\n| `key` |',
     )
     expect(readme).toContain(
-      '| The branch. |\n\n### Rarely set\n\n| input | default | meaning |\n| --- | --- | --- |\n| `old` |',
+      '| A context. |\n\n### Rarely set\n\n| input | default | meaning |\n| --- | --- | --- |\n| `branch` |',
     )
     expect(withTables(readme, grouped)).toBe(readme)
   })

@@ -12,12 +12,11 @@ describe('start', () => {
   it('sends every parameter under its name in the interface', async () => {
     const { server, runs } = await project('{"runId":"r-1"}')
     const envOverrides = { BASE_URL: 'https://pr-7.example.com', EMPTY: '' }
-    const given = { branch: 'feature/pay', environment: 'staging', frameworkProject: 'unit,e2e', runGroup: 'nightly' }
+    const given = { branch: 'feature/pay', environment: 'staging', frameworkProject: 'unit,e2e' }
     expect(await runs.start({ ...given, envOverrides, autofix: true }, patient())).toBe('r-1')
     expect(server.received).toMatchObject([{ method: 'POST', target: '/v1/projects/web-shop/runs' }])
     expect(JSON.parse(server.received[0]?.body ?? '')).toEqual({
       frameworkProjectName: 'unit,e2e',
-      runGroupName: 'nightly',
       envOverrides,
       environment: 'staging',
       autofix: true,
