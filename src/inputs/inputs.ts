@@ -62,11 +62,11 @@ export function readInputs(env: NodeJS.ProcessEnv, event: WorkflowEvent) {
     runId,
     wait,
     waitLimitMs: inputs.durationMs('timeout-minutes', MINUTES, 3_600_000),
-    queueLimitMs: inputs.durationMs('queue-timeout-minutes', MINUTES, undefined),
     pollIntervalMs: inputs.durationMs('poll-interval-seconds', SECONDS, undefined),
     cancelOnAbort: inputs.boolean('cancel-on-abort', ownsRun),
     passWithNoTests: inputs.boolean('pass-with-no-tests', false),
     strict: inputs.boolean('strict', false),
+    showOutput: inputs.boolean('show-output', true),
     runUrlOf: readRunUrl(inputs, service?.target),
     reports: {
       summary: inputs.choice('summary', WHEN, 'always'),

@@ -34,6 +34,7 @@ const SETTINGS: StepSettings = {
   cancelOnAbort: true,
   passWithNoTests: false,
   strict: false,
+  showOutput: false,
   runUrlOf: () => undefined,
   reports: { summary: 'never', annotations: true },
 }

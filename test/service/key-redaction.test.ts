@@ -121,6 +121,7 @@ describe('a step at a service that sends the key back', () => {
     cancelOnAbort: true,
     passWithNoTests: false,
     strict: false,
+    showOutput: false,
     runUrlOf: () => undefined,
     reports: { summary: 'always', annotations: true },
   }

@@ -147,6 +147,7 @@ class SimulatedMain {
           labels: [],
         },
         runId: service.isGiven ? service.run.id : undefined,
+        showOutput: false,
         runUrlOf: () => undefined,
         reports: { summary: 'always', annotations: true },
       },
