@@ -6,22 +6,17 @@ import type { InputReader } from './input-reader.ts'
 import { addressProblem } from './service-address.ts'
 
 const PLACEHOLDER = /\{([^{}]*)\}/g
-/** A scheme, then a host and a port without placeholders, then text and placeholders. */
-const TEMPLATE = /^[a-z]+:\/\/[^/?#{}]+(?:[/?#](?:[^{}]|\{[^{}]*\})*)?$/i
-
-const EXAMPLE = fragment`Give an address such as https://app.example.com/p/{project}/runs/{run-id}.`
-const SUITE_EXAMPLE = fragment`Give an address such as https://app.example.com/s/{test-suite}/runs/{run-id}.`
 
 /** Reads the template of the address of a run's page. Returns the function that fills in the run's id. */
 export function readRunUrl(inputs: InputReader, target: Target | undefined): StepSettings['runUrlOf'] {
   const template = inputs.text('run-url')
   if (template === '') return undefined
+  const kind = target?.kind ?? 'project'
   const problem = (what: Fragment) =>
     inputs.problem(
-      fragment`Input run-url: "${withoutSecrets(template)}" ${what} ${target?.kind === 'test-suite' ? SUITE_EXAMPLE : EXAMPLE}`,
+      fragment`Input run-url: "${withoutSecrets(template)}" ${what} Give an address such as https://app.example.com/{${kind}}/runs/{run-id}.`,
     )
-
-  const accepted = target === undefined ? ['project', 'test-suite', 'run-id'] : [target.kind, 'run-id']
+  const accepted = target === undefined ? ['project', 'test-suite', 'run-id'] : [kind, 'run-id']
   for (const [, name = ''] of template.matchAll(PLACEHOLDER)) {
     if (!accepted.includes(name)) {
       return problem(
@@ -31,8 +26,10 @@ export function readRunUrl(inputs: InputReader, target: Target | undefined): Ste
   }
   const fill = (runId: string) =>
     template.replace(PLACEHOLDER, (_, name) => encodeURIComponent(name === 'run-id' ? runId : (target?.id ?? '')))
-  const url = parseAddress(fill('x'))
-  if (url === undefined || !TEMPLATE.test(template)) {
+  const filled = fill('x')
+  const url = parseAddress(filled)
+  // URL parsing takes a placeholder in the host for a part of the host's name, so the hosts then differ.
+  if (url === undefined || url.host !== URL.parse(template)?.host || /[{}]/.test(filled)) {
     return problem(
       fragment`is not accepted. Give an absolute address, with placeholders only after the host and the port. Use { and } only for placeholders.`,
     )

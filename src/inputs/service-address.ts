@@ -22,7 +22,7 @@ export function readServiceAddress(
   return { apiKey, baseUrl, target, proxies: readProxies(inputs, env, baseUrl) }
 }
 
-const LONGEST_KEY = 4_096
+const LONGEST_KEY = 512
 
 function readApiKey(inputs: InputReader, event: WorkflowEvent): string | undefined {
   const key = inputs.text('api-key')
@@ -45,7 +45,7 @@ function readApiKey(inputs: InputReader, event: WorkflowEvent): string | undefin
       )
     case undefined:
       return inputs.problem(
-        fragment`Input api-key is empty. Create an API key at the service, for example in the team API keys setting of your organisation. Store the key as a secret of this repository, and pass it on: api-key: \${{ secrets.NAME }}. If a step of this job starts the service, check whether base-url and api-key name the id of that step.`,
+        fragment`Input api-key is empty. Store an API key of the service as a secret of this repository, and pass it on: api-key: \${{ secrets.NAME }}.`,
       )
   }
 }

@@ -201,22 +201,22 @@ describe('base-url', () => {
 })
 
 describe('api-key', () => {
-  it('may have 4,096 characters, and is sent without white space at its ends', () => {
-    const key = '\\('.repeat(2_048)
+  it('may have 512 characters, and is sent without white space at its ends', () => {
+    const key = '\\('.repeat(256)
     expect(inputsOf({ 'api-key': ` ${key}\n` }).service.apiKey).toBe(key)
   })
 
-  it.each(['two words', 'schlüssel', 'bell\u0007', 'k'.repeat(4_097)])('%j cannot be sent, and is not shown', (key) => {
+  it.each(['two words', 'schlüssel', 'bell\u0007', 'k'.repeat(513)])('%j cannot be sent, and is not shown', (key) => {
     const { problems, lines } = reading({ ...ENOUGH, 'api-key': key })
     expect(problems).toEqual([
-      'Input api-key contains white space or non-ASCII characters, or has more than 4,096 characters, so it cannot be sent as a Bearer token (it is not shown). Copy the key again, in one line.',
+      'Input api-key contains white space or non-ASCII characters, or has more than 512 characters, so it cannot be sent as a Bearer token (it is not shown). Copy the key again, in one line.',
     ])
     expect(lines).toEqual([])
   })
 
   it('is required', () => {
     expect(problemsOf({ 'api-key': ' ' })).toEqual([
-      `Input api-key is empty. Create an API key at the service, for example in the team API keys setting of your organisation. Store the key as a secret of this repository, and pass it on: api-key: \${{ secrets.NAME }}. If a step of this job starts the service, check whether base-url and api-key name the id of that step.`,
+      `Input api-key is empty. Store an API key of the service as a secret of this repository, and pass it on: api-key: \${{ secrets.NAME }}.`,
     ])
   })
 
@@ -359,7 +359,7 @@ describe('run-url', () => {
     expect(problemsOf({ project: '', 'run-url': 'https://app.example.com/{project}/{run-id}' })).toHaveLength(1)
   })
 
-  const EXAMPLE = 'Give an address such as https://app.example.com/p/{project}/runs/{run-id}.'
+  const EXAMPLE = 'Give an address such as https://app.example.com/{project}/runs/{run-id}.'
   const UNKNOWN =
     'for which this step has no value. The accepted placeholders are {run-id}, and {project} or {test-suite} if this input is given.'
   const NO_ADDRESS =
@@ -374,7 +374,10 @@ describe('run-url', () => {
     ['{run-id}', NO_ADDRESS],
     ['https://app.example.com/{{run-id}}', NO_ADDRESS],
     ['https://app.example.com/{run-id', NO_ADDRESS],
-    ['https:app.example.com/{run-id}', NO_ADDRESS],
+    ['https:{project}/{run-id}', NO_ADDRESS],
+    ['https:///{project}/{run-id}', NO_ADDRESS],
+    ['https://app.example.com{run-id}', NO_ADDRESS],
+    ['https://app.example.com:{run-id}/', NO_ADDRESS],
     ['https://***@app.example.com/{run-id}', 'has credentials in it. Remove them.', 'ann:hunter2'],
     ['http://app.example.com/{run-id}', NOT_SECURE],
   ])('%s %s', (shown, what, credentials = '') => {
