@@ -4,10 +4,10 @@ import type { Job } from '../outcome/step-outcome.ts'
 export function readJob(env: NodeJS.ProcessEnv): Job | undefined {
   const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: repository, GITHUB_RUN_ID: workflowRunId } = env
   if (!server || !repository || !workflowRunId) return undefined
-  const runUrl = `${server}/${repository}/actions/runs/${workflowRunId}`
+  const workflowRunUrl = `${server}/${repository}/actions/runs/${workflowRunId}`
   const jobId = env['INPUT_CHECK-RUN-ID'] ?? ''
-  const url = /^\d+$/.test(jobId) ? `${runUrl}/job/${jobId}` : `${runUrl}/attempts/${env.GITHUB_RUN_ATTEMPT || '1'}`
-  return { name: env.GITHUB_JOB ?? '', url }
+  const page = /^\d+$/.test(jobId) ? `job/${jobId}` : `attempts/${env.GITHUB_RUN_ATTEMPT || '1'}`
+  return { name: env.GITHUB_JOB ?? '', url: `${workflowRunUrl}/${page}` }
 }
 
 /** The page of this attempt of the workflow run. Undefined if the runner's variables do not make a plain https: address. */

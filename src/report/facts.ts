@@ -1,4 +1,4 @@
-import { BRANCH_LIMIT_CHARS, isFinished, isSameBranch, runDurationMs } from '../outcome/run.ts'
+import { BRANCH_LIMIT_CHARS, isFinished, runDurationMs } from '../outcome/run.ts'
 import type { StepOutcome, StepSubject } from '../outcome/step-outcome.ts'
 import { durationText } from '../text/duration.ts'
 import { type Fragment, fragment, link, quote } from '../text/safe-text.ts'
@@ -38,7 +38,7 @@ export function countsNotRun({ counts }: StepOutcome): Fragment[] {
 /** What was tested, and where. If the input `run-id` names the run, this shows only what the service says about
  * the run. */
 export function subjectText(outcome: StepOutcome): Fragment {
-  const { subject, run } = outcome
+  const { subject, otherBranch } = outcome
   const { target, commitName, parameters } = subject
   const { environment, frameworkProject, autofix } = parameters
   const isSuite = target.kind === 'test-suite'
@@ -46,8 +46,7 @@ export function subjectText(outcome: StepOutcome): Fragment {
   if (environment !== undefined) facts.push(fragment`Environment ${environment}`)
   const tested = testedBranch(outcome)
   const caveat = isSuite ? fragment` (sent as metadata only, so the service may test another branch)` : NONE
-  const testedAnother = run?.branchName !== undefined && !isSameBranch(run.branchName, parameters.branch ?? '')
-  const name = commitName === undefined || testedAnother ? NONE : fragment` (${commitName})`
+  const name = commitName === undefined || otherBranch !== undefined ? NONE : fragment` (${commitName})`
   if (tested !== undefined) facts.push(fragment`Branch ${tested}${name}${caveat}`)
   if (frameworkProject !== undefined) facts.push(fragment`Framework project ${frameworkProject}`)
   const runId = linkedRunId(outcome)

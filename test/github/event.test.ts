@@ -9,7 +9,6 @@ import {
   pullRequestOfEvent,
   readEvent,
 } from '../../src/github/event.ts'
-import { readJob } from '../../src/github/job.ts'
 import { whyNoSecrets } from '../../src/inputs/secrets.ts'
 import { render } from '../../src/text/safe-text.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -204,27 +203,5 @@ describe('the name of a commit', () => {
     for (const given of ['c'.repeat(40), 'main', '', undefined]) {
       expect(nameIn('pull_request', withHead({}), '7/merge', given)).toBeUndefined()
     }
-  })
-})
-
-describe("the job's page", () => {
-  const known = {
-    GITHUB_SERVER_URL: 'https://github.example.com',
-    GITHUB_REPOSITORY: 'shop/shop',
-    GITHUB_RUN_ID: '77',
-  }
-
-  it.each([
-    ['21454321098', '3', 'job/21454321098'],
-    ['', '3', 'attempts/3'],
-    ['../x', '3', 'attempts/3'],
-    ['null', undefined, 'attempts/1'],
-  ])('is exact if the id of the job is known, and otherwise the page of the attempt: %j, %j', (id, attempt, end) => {
-    const job = readJob({ ...known, 'INPUT_CHECK-RUN-ID': id, GITHUB_RUN_ATTEMPT: attempt })
-    expect(job?.url).toBe(`https://github.example.com/shop/shop/actions/runs/77/${end}`)
-  })
-
-  it.each(Object.keys(known))('has no address without %s', (name) => {
-    expect(readJob({ ...known, [name]: '' })).toBeUndefined()
   })
 })

@@ -1,5 +1,5 @@
-import { expect, it } from 'vitest'
-import { attemptUrl } from '../../src/github/job.ts'
+import { describe, expect, it } from 'vitest'
+import { attemptUrl, readJob } from '../../src/github/job.ts'
 
 const RUNNER = {
   GITHUB_SERVER_URL: 'https://github.com',
@@ -25,4 +25,26 @@ it.each([
   { GITHUB_RUN_ATTEMPT: undefined },
 ])('there is none with %j', (fields) => {
   expect(attemptUrl({ ...RUNNER, ...fields })).toBeUndefined()
+})
+
+describe("the job's page", () => {
+  const known = {
+    GITHUB_SERVER_URL: 'https://github.example.com',
+    GITHUB_REPOSITORY: 'shop/shop',
+    GITHUB_RUN_ID: '77',
+  }
+
+  it.each([
+    ['21454321098', '3', 'job/21454321098'],
+    ['', '3', 'attempts/3'],
+    ['../x', '3', 'attempts/3'],
+    ['null', undefined, 'attempts/1'],
+  ])('is exact if the id of the job is known, and otherwise the page of the attempt: %j, %j', (id, attempt, end) => {
+    const job = readJob({ ...known, 'INPUT_CHECK-RUN-ID': id, GITHUB_RUN_ATTEMPT: attempt })
+    expect(job?.url).toBe(`https://github.example.com/shop/shop/actions/runs/77/${end}`)
+  })
+
+  it.each(Object.keys(known))('has no address without %s', (name) => {
+    expect(readJob({ ...known, [name]: '' })).toBeUndefined()
+  })
 })
