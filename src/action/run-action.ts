@@ -83,8 +83,8 @@ async function followRun(handle: RunHandle, step: Step): Promise<RunFacts> {
   const { settings, world, stepBeganMs } = step
   const runUrl = announceRun(handle, step)
   const onStatus = (run: Run) => world.setOutput('status', run.status)
-  const { ending, run, queuedMs } = await waitForRun(handle, { ...settings, stepBeganMs, onStatus }, world)
-  const facts = { ending, runId: handle.id, runUrl, queuedMs }
+  const { ending, run } = await waitForRun(handle, { ...settings, stepBeganMs, onStatus }, world)
+  const facts = { ending, runId: handle.id, runUrl }
   if (ending.kind === 'finished' || !settings.cancelOnAbort) return { ...facts, run, cancellation: NOT_WANTED }
 
   let latestRun = run

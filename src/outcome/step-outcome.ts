@@ -47,17 +47,18 @@ export type AbortCause =
   /** A line could not be written to the log. Nobody reads the log any more, because the runner's worker is dead. */
   | 'log closed'
 
-export interface ExceededLimit {
-  readonly input: 'timeout-minutes' | 'queue-timeout-minutes'
-  readonly ms: number
-}
-
 /** What ended the step. */
 export type Ending =
   | { readonly kind: 'finished'; readonly run: Run }
   | { readonly kind: 'started' }
-  /** `failure` is present if the last poll failed. */
-  | { readonly kind: 'wait-timeout'; readonly limit: ExceededLimit; readonly failure?: Failure | undefined }
+  | {
+      readonly kind: 'wait-timeout'
+      readonly limitMs: number
+      /** Whether the polls showed the run, and only as QUEUED. */
+      readonly wasQueued: boolean
+      /** Present if the last poll failed. */
+      readonly failure?: Failure | undefined
+    }
   | { readonly kind: 'aborted'; readonly cause: AbortCause }
   | { readonly kind: 'start-failed'; readonly failure: Failure }
   | { readonly kind: 'poll-failed'; readonly failure: Failure }
@@ -95,11 +96,6 @@ export interface StepFacts {
   readonly cancellation: Cancellation
   /** The time from the beginning of `runAction` until the outcome is known. */
   readonly tookMs: number
-  /**
-   * The time from the first poll until the run was no longer QUEUED, or until the wait ended. Absent if the first status was
-   * not QUEUED.
-   */
-  readonly queuedMs?: number | undefined
   readonly subject: StepSubject
 }
 

@@ -44,9 +44,8 @@ export function headline(outcome: StepOutcome): Headline {
       return head(STOP, ending.kind === 'aborted' ? fragment`Step cancelled` : fragment`Run cancelled`)
     case 'wait-timeout': {
       if (ending.kind !== 'wait-timeout') return head(CLOCK, fragment`Run did not finish`)
-      const { input, ms } = ending.limit
-      const title = input === 'queue-timeout-minutes' ? fragment`Run did not begin` : fragment`Run did not finish`
-      return head(CLOCK, title, fragment` within ${durationText(ms)}${tallyOf(counts)}`)
+      const title = ending.wasQueued ? fragment`Run did not begin` : fragment`Run did not finish`
+      return head(CLOCK, title, fragment` within ${durationText(ending.limitMs)}${tallyOf(counts)}`)
     }
     case 'started':
       return head(START, fragment`Run started`, NONE)

@@ -12,8 +12,6 @@ import { casesOf, inBrackets, join, NONE } from './words.ts'
 const TITLES_NAMED = 3
 const STATUSES_NAMED = 3
 const TITLE_LIMIT_CHARS = 120
-/** A shorter time in the queue is not mentioned. */
-const NOTEWORTHY_QUEUE_MS = 1000
 
 /**
  * The log shows the whole verdict. A page has a line of its own for the counts. The summary has a part of its own for the
@@ -31,7 +29,7 @@ export function verdictText(outcome: StepOutcome, medium: Medium): Fragment {
     case 'started':
       return fragment`This step does not wait for run ${id}, so it does not know whether the tests pass.`
     case 'wait-timeout':
-      return fragment`${sentencesOfTimeout(ending, outcome)}${cancellationText(outcome, medium)} If the run needs more time, raise the input ${ending.limit.input}.`
+      return fragment`${sentencesOfTimeout(ending, outcome)}${cancellationText(outcome, medium)} If the run needs more time, raise the input ${'timeout-minutes'}.`
     case 'aborted':
       return fragment`${sentencesOfAbort(ending, outcome)}${cancellationText(outcome, medium)}`
     case 'start-failed':
@@ -137,22 +135,17 @@ function startFailed({ cancellation }: StepOutcome): Fragment {
 }
 
 function sentencesOfTimeout(
-  { limit, failure }: Extract<Ending, { kind: 'wait-timeout' }>,
+  { limitMs, wasQueued, failure }: Extract<Ending, { kind: 'wait-timeout' }>,
   outcome: StepOutcome,
 ): Fragment {
   const id = idOf(outcome)
-  const time = durationText(limit.ms)
+  const limit = fragment`${durationText(limitMs)} (the input ${'timeout-minutes'})`
   const failed =
     failure === undefined ? NONE : fragment` Its last status request failed, because ${failureReason(failure)}.`
-  if (limit.input === 'queue-timeout-minutes')
-    return fragment`Run ${id} never began. It was still queued after ${time} (the input ${limit.input}).${failed}`
-  return fragment`Run ${id} did not finish within ${time} (the input ${limit.input}).${statusesSeen(outcome)}${failed}`
-}
-
-function statusesSeen({ run, queuedMs = 0 }: StepOutcome): Fragment {
-  const queued = queuedMs < NOTEWORTHY_QUEUE_MS ? NONE : fragment` It was queued for ${durationText(queuedMs)}.`
+  if (wasQueued) return fragment`Run ${id} was still ${'QUEUED'} after ${limit}.${failed}`
+  const { run } = outcome
   const last = run === undefined || isFinished(run) ? NONE : fragment` Its last status was ${run.rawStatus}.`
-  return fragment`${queued}${last}`
+  return fragment`Run ${id} did not finish within ${limit}.${last}${failed}`
 }
 
 function sentencesOfAbort({ cause }: Extract<Ending, { kind: 'aborted' }>, outcome: StepOutcome): Fragment {

@@ -136,7 +136,6 @@ describe('a run that is started and waited for', () => {
       runId: 'run-1',
       cancellation: { kind: 'not-wanted' },
       tookMs: 1_150,
-      queuedMs: 1_050,
       subject: SUBJECT,
     })
     expect(world.outcomes).toEqual([outcome])
@@ -149,7 +148,7 @@ describe('a run that is started and waited for', () => {
       begunMs: 1_000_000,
     })
     // Right after its start, the service may not know the run yet.
-    expect(outcome).toMatchObject({ conclusion: 'passed', tookMs: 750 + 100 + 750 + 330.75, queuedMs: 1_080.75 })
+    expect(outcome).toMatchObject({ conclusion: 'passed', tookMs: 750 + 100 + 750 + 330.75 })
   })
 
   test('has its page in the log, an output and the outcome if the user gave run-url', async () => {
@@ -365,7 +364,7 @@ describe('when the step is cancelled', () => {
 describe('the limit of the wait', () => {
   test('counts from the beginning of the start, fails the step and cancels the run', async () => {
     const { outcome, requests, record, outputs, world } = await step({
-      script: { start: [response('run-1', 20_000)], get: [response(RUNNING)], cancel: CANCEL },
+      script: { start: [response('run-1', 20_000)], get: [response(QUEUED)], cancel: CANCEL },
     })
     expect(outcome).toMatchObject({ conclusion: 'wait-timeout', success: false })
     expect(requests.at(-1)).toBe('cancel')
@@ -408,17 +407,6 @@ describe('the limit of the wait', () => {
     expect(record).toEqual(['starting', 'started run-1'])
     expect(error).toMatch(/run-1.*may still be running/)
   })
-})
-
-test('the limit of the queue ends the step as the limit of the wait does', async () => {
-  const { outcome, outputs, requests } = await step({
-    script: { start: STARTED, get: [response(QUEUED)], cancel: CANCEL },
-    queueLimitMs: 5_000,
-  })
-  const limit = { input: 'queue-timeout-minutes', ms: 5_000 }
-  expect(outcome).toMatchObject({ ending: { kind: 'wait-timeout', limit }, success: false, queuedMs: 5_000 })
-  expect(outputs).toEqual({ 'run-id': 'run-1', status: 'CANCELLED', conclusion: 'wait-timeout' })
-  expect(requests.at(-1)).toBe('cancel')
 })
 
 test('a poll that fails for good is an error, and the run is cancelled', async () => {

@@ -182,7 +182,7 @@ describe('a refusal', () => {
   test('ends the wait at once, and keeps the last known status of the run', async () => {
     const refusal: Failure = { kind: 'status', status: 401 }
     const { end, pollsMs } = await wait({ replies: [response(QUEUED), response(RUNNING), failure(refusal)] })
-    expect(end).toEqual({ ending: { kind: 'poll-failed', failure: refusal }, run: RUNNING, queuedMs: 315 })
+    expect(end).toEqual({ ending: { kind: 'poll-failed', failure: refusal }, run: RUNNING })
     expect(pollsMs).toHaveLength(3)
   })
 
@@ -221,7 +221,7 @@ describe('a refusal', () => {
 })
 
 describe('the limit of the wait', () => {
-  const TIMEOUT = { kind: 'wait-timeout', limit: { input: 'timeout-minutes', ms: 100_000 } }
+  const TIMEOUT = { kind: 'wait-timeout', limitMs: 100_000, wasQueued: false }
 
   test('has a last poll at that moment, also if a fixed interval is longer', async () => {
     const { end, endedMs, pollsMs } = await wait({
@@ -285,69 +285,37 @@ describe('the limit of the wait', () => {
   })
 })
 
-describe('time in the queue', () => {
-  const queuedFor = (polls: number, ...then: readonly Run[]) =>
-    [...Array(polls).fill(QUEUED), ...then].map((run) => response(run))
-
-  test('is measured, and counts towards the limit of the wait if the queue has no limit', async () => {
-    const { end, endedMs } = await wait({ replies: queuedFor(1), waitLimitMs: 100_000 })
-    expect(end).toEqual({
-      ending: { kind: 'wait-timeout', limit: { input: 'timeout-minutes', ms: 100_000 } },
-      run: QUEUED,
-      queuedMs: 100_000,
-    })
-    expect(endedMs).toBe(100_000)
-  })
-
-  test('is measured until the run first leaves the queue, and only if the run was in the queue', async () => {
-    const replies = queuedFor(3, RUNNING, QUEUED, PASSED)
-    const left = await wait({ replies, pollIntervalMs: 10_000, queueLimitMs: 35_000 })
-    expect(left.end).toEqual({ ending: { kind: 'finished', run: PASSED }, run: PASSED, queuedMs: 30_000 })
-    const never = await wait({ replies: [response(RUNNING), response(PASSED)] })
-    expect(never.end.queuedMs).toBeUndefined()
-  })
-
-  test('does not count towards the limit of the wait if the queue has its own limit', async () => {
-    const { end, endedMs } = await wait({
-      replies: queuedFor(6, RUNNING),
+describe('the limit of the wait for a run in the queue', () => {
+  const QUEUED_TOO_LONG = { kind: 'wait-timeout', limitMs: 100_000, wasQueued: true }
+  const waitWith = (...runs: readonly Run[]) =>
+    wait({
+      replies: runs.map((run) => response(run)),
       stepBeganMs: -5_000,
-      waitLimitMs: 60_000,
-      queueLimitMs: 600_000,
-      pollIntervalMs: 10_000,
-    })
-    expect(end).toEqual({
-      ending: { kind: 'wait-timeout', limit: { input: 'timeout-minutes', ms: 60_000 } },
-      run: RUNNING,
-      queuedMs: 60_000,
-    })
-    // 5 s for the start, 60 s in the queue, and the part of the limit that the start left.
-    expect(endedMs).toBe(60_000 + 55_000)
-  })
-
-  test('ends the wait at its own limit after one last poll, whatever is left of the limit of the wait', async () => {
-    const { end, endedMs, pollsMs } = await wait({
-      replies: queuedFor(1),
-      queueLimitMs: 100_000,
+      waitLimitMs: 100_000,
       pollIntervalMs: 60_000,
     })
-    expect(end).toEqual({
-      ending: { kind: 'wait-timeout', limit: { input: 'queue-timeout-minutes', ms: 100_000 } },
-      run: QUEUED,
-      queuedMs: 100_000,
-    })
-    expect(pollsMs).toEqual([0, 60_000, 100_000])
-    expect(endedMs).toBe(100_000)
+
+  test('counts from the beginning of the step, and the ending says that the run was still QUEUED', async () => {
+    const { end, pollsMs } = await waitWith(QUEUED)
+    expect(end).toEqual({ ending: QUEUED_TOO_LONG, run: QUEUED })
+    expect(pollsMs).toEqual([0, 60_000, 95_000])
   })
 
-  test('does not end the wait if the last poll finds that the run has left the queue', async () => {
-    const replies = queuedFor(2, RUNNING, PASSED)
-    const { end } = await wait({ replies, queueLimitMs: 100_000, waitLimitMs: 100_000, pollIntervalMs: 60_000 })
-    expect(end).toEqual({ ending: { kind: 'finished', run: PASSED }, run: PASSED, queuedMs: 100_000 })
+  test('holds once more from the poll that finds the run out of the queue, also if it is the last poll', async () => {
+    const { end, pollsMs } = await waitWith(QUEUED, QUEUED, RUNNING)
+    expect(end).toEqual({ ending: { ...QUEUED_TOO_LONG, wasQueued: false }, run: RUNNING })
+    expect(pollsMs).toEqual([0, 60_000, 95_000, 155_000, 195_000])
   })
 
-  test('has no limit before a poll finds the run in the queue', async () => {
-    const { ending, endedMs } = await wait({ replies: [failure(DOWN)], waitLimitMs: 60_000, queueLimitMs: 5_000 })
-    expect(ending).toMatchObject({ kind: 'wait-timeout', limit: { input: 'timeout-minutes' }, failure: DOWN })
+  test('does not hold a third time if the service queues the run again', async () => {
+    const { end, pollsMs } = await waitWith(QUEUED, RUNNING, QUEUED, RUNNING)
+    expect(end).toEqual({ ending: { ...QUEUED_TOO_LONG, wasQueued: false }, run: RUNNING })
+    expect(pollsMs).toEqual([0, 60_000, 120_000, 160_000])
+  })
+
+  test('ends the wait also if no poll has shown the run', async () => {
+    const { ending, endedMs } = await wait({ replies: [failure(DOWN)], waitLimitMs: 60_000 })
+    expect(ending).toEqual({ kind: 'wait-timeout', limitMs: 60_000, wasQueued: false, failure: DOWN })
     expect(endedMs).toBe(60_000)
   })
 })

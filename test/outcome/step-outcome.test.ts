@@ -1,19 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import type { Failure } from '../../src/outcome/failure.ts'
-import {
-  type Cancellation,
-  type Ending,
-  type ExceededLimit,
-  isDoubtfulPass,
-  needsPost,
-  statusOf,
-} from '../../src/outcome/step-outcome.ts'
+import { type Cancellation, type Ending, isDoubtfulPass, needsPost, statusOf } from '../../src/outcome/step-outcome.ts'
 import { anOutcome, aRun, testCasesBy } from '../support/builders.ts'
 
 const RUNNING = aRun({ status: 'RUNNING', finishedAt: undefined, testCases: undefined })
 const DOWN: Failure = { kind: 'status', status: 503 }
-const LIMIT: ExceededLimit = { input: 'timeout-minutes', ms: 60_000 }
-const WAIT_TIMEOUT: Ending = { kind: 'wait-timeout', limit: LIMIT }
+const WAIT_TIMEOUT: Ending = { kind: 'wait-timeout', limitMs: 60_000, wasQueued: false }
 
 describe('the verdict', () => {
   it.each([

@@ -35,9 +35,8 @@ describe('the sentence', () => {
   })
 
   it('says why the last status request of a wait that took too long failed, and no later status', () => {
-    const limit = { input: 'timeout-minutes', ms: 60_000 } as const
     const outcome = anOutcome({
-      ending: { kind: 'wait-timeout', limit, failure: { kind: 'status', status: 503 } },
+      ending: { kind: 'wait-timeout', limitMs: 60_000, wasQueued: false, failure: { kind: 'status', status: 503 } },
       cancellation: { kind: 'cancelled' },
     })
     expect(render(verdictText(outcome, 'log'))).toBe(

@@ -164,7 +164,6 @@ const requestPlan = fc.record({
   passWithNoTests: rarely,
   strict: rarely,
   pollIntervalMs: maybe(upTo(60_000, 2_000), 1),
-  queueLimitMs: maybe(upTo(240_000, 600), 1),
 })
 
 const anyPlan = fc

@@ -140,17 +140,10 @@ const exitsInTime: Invariant = (plan, result) => {
   // A start in flight at the limit is still awaited, because the run's id is in its response.
   const { waitLimitMs } = plan.request
   const startedMs = plan.service.isGiven ? 0 : (startResponse(result)?.atMs ?? waitLimitMs + REQUEST_LIMIT_MS)
-  // If the last poll at the queue's limit finds the run running, the limit of the wait has a last poll too.
-  const { queueLimitMs } = plan.request
-  const queueMs = queueLimitMs === undefined ? 0 : queueLimitMs + LAST_POLLS_MS
-  const limitMs =
-    Math.max(waitLimitMs, startedMs) +
-    queueMs +
-    LAST_POLLS_MS +
-    MAIN_CANCEL_MS +
-    plan.commentMs +
-    (plan.runner.blocked?.forMs ?? 0) +
-    LATENESS_MS
+  // The limit holds once for the queue, and once more after it. Each time, one last poll follows.
+  const waitedMs = Math.max(waitLimitMs, startedMs) + waitLimitMs + 2 * LAST_POLLS_MS
+  const blockedMs = plan.runner.blocked?.forMs ?? 0
+  const limitMs = waitedMs + MAIN_CANCEL_MS + plan.commentMs + blockedMs + LATENESS_MS
   const undisturbedMs = signalled?.atMs ?? endedMs
   if (undisturbedMs > limitMs) violate(`main took ${undisturbedMs} ms with a wait limit of ${waitLimitMs} ms`)
   if (post === undefined) return
@@ -167,9 +160,7 @@ const exitsInTime: Invariant = (plan, result) => {
 const concludesWhatHappened: Invariant = (plan, result) => {
   if (!exitedByItself(result)) return
   const { service, main } = result
-  const { wait } = plan.request
-  // If a limit for the queue is set, it can end the wait too.
-  const waitLimitMs = Math.min(plan.request.waitLimitMs, plan.request.queueLimitMs ?? Number.POSITIVE_INFINITY)
+  const { wait, waitLimitMs } = plan.request
   const conclusion = main.outputs.get('conclusion')
   const firstCancel = main.responses.findIndex(({ method }) => method === 'cancel')
   const finishedAt = main.responses.findIndex(isEnd)

@@ -4,7 +4,7 @@ import { anOutcome, aRun, aTestCase, testCasesBy } from './builders.ts'
 
 const RUNNING = aRun({ status: 'RUNNING', finishedAt: undefined, testCases: undefined })
 const QUEUED = aRun({ status: 'QUEUED', startedAt: undefined, finishedAt: undefined, testCases: undefined })
-const WAIT_LIMIT = { kind: 'wait-timeout', limit: { input: 'timeout-minutes', ms: 3_600_000 } } as const
+const WAIT_LIMIT = { kind: 'wait-timeout', limitMs: 3_600_000, wasQueued: false } as const
 const REFUSED = { kind: 'not-sent', reason: 'connect ECONNREFUSED 127.0.0.1:8080' } as const
 const HALF_FAILED = { kind: 'status', status: 500, error: untrusted('out of workers') } as const
 
@@ -74,22 +74,9 @@ export const ENDINGS = {
   noTestsAllowed: anOutcome({ run: aRun({ testCases: [] }), passWithNoTests: true }),
   unknownStatus: anOutcome({ run: aRun({ status: 'PAUSED', testCases: testCasesBy({ PASSED: 2 }) }) }),
   waitLimit: anOutcome({ ending: WAIT_LIMIT, run: RUNNING, cancellation: { kind: 'cancelled' } }),
-  waitLimitAfterQueue: anOutcome({
-    ending: WAIT_LIMIT,
-    run: RUNNING,
-    queuedMs: 1_200_000,
-    cancellation: { kind: 'cancelled' },
-  }),
   waitLimitInQueue: anOutcome({
-    ending: WAIT_LIMIT,
+    ending: { ...WAIT_LIMIT, wasQueued: true },
     run: QUEUED,
-    queuedMs: 3_600_000,
-    cancellation: { kind: 'cancelled' },
-  }),
-  queueLimit: anOutcome({
-    ending: { kind: 'wait-timeout', limit: { input: 'queue-timeout-minutes', ms: 600_000 } },
-    run: QUEUED,
-    queuedMs: 600_000,
     cancellation: { kind: 'cancelled' },
   }),
   waitLimitCancelFailed: anOutcome({
@@ -99,7 +86,7 @@ export const ENDINGS = {
   }),
   waitLimitOfSuite: anOutcome({
     subject: { target: { kind: 'test-suite', id: 'smoke' } },
-    ending: { kind: 'wait-timeout', limit: { input: 'timeout-minutes', ms: 90_000 } },
+    ending: { kind: 'wait-timeout', limitMs: 90_000, wasQueued: false },
     run: RUNNING,
     cancellation: { kind: 'not-supported' },
   }),

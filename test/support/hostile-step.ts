@@ -55,7 +55,6 @@ export function anyStep(strings: fc.Arbitrary<string>): fc.Arbitrary<Worded> {
     run: maybe(run),
     runId: maybe(strings.map((drawn) => new Placeholder(drawn || 'run-1') as unknown as string)),
     runUrl: maybe(fc.constant('https://app.example.com/runs/1')),
-    queuedMs: maybe(fc.nat(100_000)),
     passWithNoTests: fc.boolean(),
     strict: fc.boolean(),
     subject: fc.record({
@@ -162,7 +161,12 @@ function anyCancellation(run: fc.Arbitrary<Run>, failure: fc.Arbitrary<Failure>)
 }
 
 function anyEnding(run: fc.Arbitrary<Run>, failure: fc.Arbitrary<Failure>): fc.Arbitrary<Ending> {
-  const limit = fc.record({ input: kinds('timeout-minutes', 'queue-timeout-minutes'), ms: fc.nat(40_000_000) })
+  const timeout = fc.record({
+    kind: kinds('wait-timeout'),
+    limitMs: fc.nat(40_000_000),
+    wasQueued: fc.boolean(),
+    failure: maybe(failure),
+  })
   return fc.oneof(
     { weight: 5, arbitrary: fc.record({ kind: kinds('finished'), run }) },
     { weight: 1, arbitrary: fc.record({ kind: kinds('started') }) },
@@ -170,7 +174,7 @@ function anyEnding(run: fc.Arbitrary<Run>, failure: fc.Arbitrary<Failure>): fc.A
       weight: 1,
       arbitrary: fc.record({ kind: kinds('aborted'), cause: kinds('SIGINT', 'RUNNER_TEMP emptied', 'log closed') }),
     },
-    { weight: 1, arbitrary: fc.record({ kind: kinds('wait-timeout'), limit, failure: maybe(failure) }) },
+    { weight: 1, arbitrary: timeout },
     { weight: 1, arbitrary: fc.record({ kind: kinds('start-failed', 'poll-failed'), failure }) },
   )
 }
